@@ -1,0 +1,27 @@
+/*
+ * coil.h - all of coil's public headers.
+ */
+#ifndef COIL_H
+#define COIL_H
+
+#include <coil/addrinfo.h>
+#include <coil/base.h>
+#include <coil/condition.h>
+#include <coil/coro.h>
+#include <coil/event.h>
+#include <coil/executor.h>
+#include <coil/future.h>
+#include <coil/gather.h>
+#include <coil/gen.h>
+#include <coil/group.h>
+#include <coil/lock.h>
+#include <coil/loop.h>
+#include <coil/queue.h>
+#include <coil/run.h>
+#include <coil/scope.h>
+#include <coil/semaphore.h>
+#include <coil/stream.h>
+#include <coil/sync.h>
+#include <coil/task.h>
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * coil/condition.h - wait, under a lock, for something to become true.
+ *
+ *     coil_lock_acquire(&lock);
+ *     while (rc == 0 && !ready)
+ *         rc = coil_condition_wait(&changed);
+ *     coil_lock_release(&lock);
+ *
+ * (asyncio: Condition)
+ */
+#ifndef COIL_CONDITION_H
+#define COIL_CONDITION_H
+
+#include <coil/lock.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct coil_condition {
+    coil_waiters waiters;
+    coil_lock *lock;
+} coil_condition;
+
+/* clang-format off */
+#define COIL_CONDITION_INIT(lock) {COIL_WAITERS_INIT, (lock)}
+/* clang-format on */
+
+/* The lock stays the caller's, and may serve several conditions. */
+COIL_API void coil_condition_init(coil_condition *condition, coil_lock *lock);
+
+/* Nothing may wait for it any more. NULL is accepted. */
+COIL_API void coil_condition_finish(coil_condition *condition);
+
+/*
+ * Release the lock, wait to be notified, take the lock again. (asyncio: wait)
+ *
+ * It may wake without cause: test in a loop. Returns 0; -ECANCELED, and even then with
+ * the lock held; -EPERM if the lock was not locked.
+ */
+COIL_SUSPENDS int coil_condition_wait(coil_condition *condition);
+
+/* Wake up to n waiters; they go on as they get the lock. -EPERM if it is not locked. */
+COIL_API int coil_condition_notify(coil_condition *condition, size_t n);
+COIL_API int coil_condition_notify_all(coil_condition *condition);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

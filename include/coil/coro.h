@@ -1,0 +1,87 @@
+/*
+ * coil/coro.h - bare coroutines: a stack of their own and a switch, no loop.
+ *
+ *     static void *twice(void *arg)
+ *     {
+ *         for (intptr_t n = (intptr_t)arg;; n *= 2)
+ *             if (coil_coro_suspend((void *)n) == NULL)
+ *                 return NULL;
+ *     }
+ *
+ *     coil_coro *c;
+ *     coil_coro_create(twice, (void *)3, NULL, &c);
+ *     coil_coro_resume(c, "go");      // 3
+ *     coil_coro_resume(c, "go");      // 6
+ *     coil_coro_resume(c, NULL);      // NULL, and it is done
+ *     coil_coro_destroy(c);
+ *
+ * The lowest layer, for those who build something of their own; programs want
+ * generators (coil/gen.h) or tasks (coil/task.h). A coroutine may be resumed by
+ * anybody who holds it, from any depth of any function, but only on the thread
+ * that created it. Pointers into its stack stay valid while it is suspended.
+ */
+#ifndef COIL_CORO_H
+#define COIL_CORO_H
+
+#include <coil/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct coil_coro coil_coro;
+
+/* The body. What it returns is what the last coil_coro_resume() returns. */
+typedef void *(*coil_coro_fn)(void *arg);
+
+typedef struct coil_coro_opts {
+    size_t stack_bytes; /* 0 means COIL_STACK_BYTES; rounded up to a power of two */
+} coil_coro_opts;
+
+/* Address space of a stack unless asked otherwise; memory is committed as it is used. */
+#define COIL_STACK_BYTES ((size_t)128 * 1024)
+
+/*
+ * Create a suspended coroutine. Nothing of `fn` runs until the first resume.
+ *
+ * The caller owns *out and ends it with coil_coro_destroy(). Fails with -ENOMEM
+ * where no stack can be had, -EINVAL for a stack_bytes above 1 GiB.
+ */
+COIL_API int coil_coro_create(coil_coro_fn fn, void *arg, const coil_coro_opts *opts,
+                              coil_coro **out);
+
+/*
+ * Run the coroutine until it suspends or returns, and return the value it handed
+ * over. `value` becomes the result of the coil_coro_suspend() it stands in; the first
+ * resume's value is dropped, since nothing waits for it.
+ *
+ * Resuming one that is done, or running (itself included), stops the program: ask
+ * coil_coro_done() and coil_coro_running().
+ */
+COIL_API void *coil_coro_resume(coil_coro *coro, void *value);
+
+/*
+ * Hand `value` to whoever resumed the running coroutine, and stay suspended until the
+ * next resume, whose value is returned. Outside any coroutine, and in a task's own
+ * body, it stops the program.
+ */
+COIL_API void *coil_coro_suspend(void *value);
+
+/* True once the body has returned. */
+COIL_API bool coil_coro_done(const coil_coro *coro);
+
+/* True while the coroutine runs, or has resumed another one that does. */
+COIL_API bool coil_coro_running(const coil_coro *coro);
+
+/*
+ * Give the stack back. NULL is accepted. A coroutine is never killed: destroying one
+ * that has begun and is not done stops the program, since its frames would be lost
+ * with what they own.
+ */
+COIL_API void coil_coro_destroy(coil_coro *coro);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

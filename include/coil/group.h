@@ -1,0 +1,65 @@
+/*
+ * coil/group.h - tasks that end together.
+ *
+ *     coil_group g;
+ *     coil_group_enter(&g);
+ *     rc = coil_group_spawn(&g, fetch, &left, NULL, NULL);
+ *     if (rc == 0)
+ *         rc = coil_group_spawn(&g, fetch, &right, NULL, NULL);
+ *     rc = coil_group_exit(&g, rc);              // both have ended here
+ *
+ * A group outlives its children, so they may use its owner's frame. A child's failure
+ * cancels its siblings and the owner's body; so does an owner that leaves with an error.
+ * Groups close last in, first out, in the task that opened them. (asyncio: TaskGroup)
+ */
+#ifndef COIL_GROUP_H
+#define COIL_GROUP_H
+
+#include <coil/task.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The caller's memory; all fields are coil's own. */
+typedef struct coil_group {
+    void *private_[16];
+} coil_group;
+
+/* How many failures a group remembers; it counts all. */
+#define COIL_GROUP_ERRORS 8
+
+/* Open a group owned by the running task. Outside a task it stops the program. */
+COIL_API void coil_group_enter(coil_group *group);
+
+/*
+ * Start a child, as coil_spawn() does. *out, if not NULL, is borrowed until the exit
+ * returns. (asyncio: TaskGroup.create_task)
+ *
+ * May be called by the owner and by the children. Fails with -ESHUTDOWN if the group is
+ * being cancelled, or is at its end and empty, and as coil_spawn().
+ */
+COIL_API int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
+                              const coil_spawn_opts *opts, coil_task **out);
+
+/*
+ * Wait for all children and close the group. `rc` is what the body came to: below zero,
+ * the children are cancelled first.
+ *
+ * Returns the first failure in time of a child, else rc, else 0. A cancellation of the
+ * owner cancels the children, and is returned as -ECANCELED unless one of them failed;
+ * then it is delivered again at the owner's next wait. The wait is always finished.
+ */
+COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc);
+
+/* How many failed: children, and the body itself. Valid after exit. */
+COIL_API size_t coil_group_error_count(const coil_group *group);
+
+/* The i-th failure in time, i below COIL_GROUP_ERRORS; 0 if there is none. */
+COIL_API int coil_group_error(const coil_group *group, size_t i);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

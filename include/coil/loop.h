@@ -1,0 +1,160 @@
+/*
+ * coil/loop.h - the event loop: callbacks, timers, descriptors. No coroutines here.
+ *
+ *     static void tick(void *arg)
+ *     {
+ *         puts("tick");
+ *         coil_loop_stop(coil_loop_current());
+ *     }
+ *
+ *     coil_loop *loop;
+ *     coil_loop_create(NULL, &loop);
+ *     coil_call_later(COIL_MSEC(100), tick, NULL, NULL);
+ *     coil_loop_run_forever(loop);
+ *     coil_loop_close(loop);
+ *
+ * A loop belongs to the thread that created it, one loop a thread; everything here but
+ * coil_post(), coil_loop_retain() and coil_loop_release() is called on that thread. Most
+ * programs never create one: coil_run() (coil/run.h) does.
+ *
+ * ONE TURN. Poll for I/O: not waiting if a callback is ready or the loop is stopping,
+ * else until the earliest timer, at most a day. Make the callbacks of that I/O ready,
+ * then the due timers, earliest first and first in first out where equal. Note how many
+ * callbacks are ready and run those, first in, first out; what they make ready runs in
+ * the next turn. While callbacks are ready, poll and clock may be skipped for up to 64
+ * turns or 256 callbacks, never under a virtual clock. (asyncio: BaseEventLoop._run_once)
+ */
+#ifndef COIL_LOOP_H
+#define COIL_LOOP_H
+
+#include <coil/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct coil_loop coil_loop;
+typedef struct coil_handle coil_handle;
+
+/* A callback. It must not suspend; that stops the program. */
+typedef void (*coil_callback)(void *arg);
+
+typedef struct coil_loop_opts {
+    /*
+     * "epoll", "poll" or "select"; NULL means $COIL_BACKEND if set, else the best that
+     * works here.
+     */
+    const char *backend;
+    /*
+     * A clock that starts at 0 and stands still, except that it jumps to the next timer
+     * when nothing is ready. For tests: no time is lost in sleeping, and every run is the
+     * same. It waits for blocking work and posts as ever.
+     */
+    bool virtual_clock;
+} coil_loop_opts;
+
+/*
+ * Create the calling thread's loop. `opts` may be NULL.
+ *
+ * Fails with -EBUSY if the thread has one, -EINVAL for an unknown backend, -ENOSYS for
+ * one that does not work here, -ENOMEM, -EMFILE.
+ */
+COIL_API int coil_loop_create(const coil_loop_opts *opts, coil_loop **out);
+
+/*
+ * Close the loop and drop the creator's reference. NULL is accepted. (asyncio: close)
+ *
+ * Pending callbacks are dropped, without being run; from now on coil_post() to it is
+ * -ESHUTDOWN. A running loop cannot be closed: that stops the program.
+ */
+COIL_API void coil_loop_close(coil_loop *loop);
+
+/* For threads that post: keep the memory of a loop, closed or not. Any thread. */
+COIL_API coil_loop *coil_loop_retain(coil_loop *loop);
+COIL_API void coil_loop_release(coil_loop *loop);
+
+/* The calling thread's loop, or NULL. */
+COIL_API coil_loop *coil_loop_current(void);
+
+/* The name of the current loop's backend: "epoll". NULL without a loop. */
+COIL_API const char *coil_backend_name(void);
+
+/*
+ * Run until coil_loop_stop(). Returns 0, -EBUSY if it is running already, or what poll
+ * failed with. May be run again afterwards.
+ */
+COIL_API int coil_loop_run_forever(coil_loop *loop);
+
+/*
+ * Finish the current turn, everything ready in it included, then return from
+ * coil_loop_run_forever(). Called before it, one turn runs. (asyncio: stop)
+ */
+COIL_API void coil_loop_stop(coil_loop *loop);
+
+COIL_API bool coil_loop_running(const coil_loop *loop);
+
+/* ---- callbacks ------------------------------------------------------------------ */
+
+/*
+ * Call fn(arg) in the next turn, after everything that is ready now. (asyncio: call_soon)
+ *
+ * *out receives a handle to release; NULL, if the call is never to be cancelled.
+ * Fails with -ENOMEM. Without a loop it stops the program, as do the two below.
+ */
+COIL_API int coil_call_soon(coil_callback fn, void *arg, coil_handle **out);
+
+/* Call fn(arg) once, `delay_ns` from now; below 0 is 0. (asyncio: call_later) */
+COIL_API int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg,
+                             coil_handle **out);
+
+/* Call fn(arg) once, at `deadline` or soon after. (asyncio: call_at) */
+COIL_API int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
+                          coil_handle **out);
+
+/*
+ * See to it that the call is not made. Its memory and its place among the timers are
+ * free at once. After the call, and a second time, it does nothing. (asyncio:
+ * Handle.cancel)
+ */
+COIL_API void coil_handle_cancel(coil_handle *handle);
+
+COIL_API bool coil_handle_cancelled(const coil_handle *handle);
+
+/* The deadline of a handle of call_later or call_at; 0 for one of call_soon. */
+COIL_API int64_t coil_handle_when(const coil_handle *handle);
+
+/* Drop the reference; NULL is accepted. The call is made all the same. */
+COIL_API void coil_handle_release(coil_handle *handle);
+
+/*
+ * Call fn(arg) on the loop's thread, from any thread; not from a signal handler.
+ * (asyncio: call_soon_threadsafe)
+ *
+ * A real queue: every post is called, in the order of posting, once. Fails with
+ * -ESHUTDOWN if the loop is closed, -ENOMEM. A thread other than the loop's must hold
+ * a reference of its own (coil_loop_retain()).
+ */
+COIL_API int coil_post(coil_loop *loop, coil_callback fn, void *arg);
+
+/* ---- readers and writers ---------------------------------------------------------- */
+
+/*
+ * Call fn(arg) in every turn in which `fd` is readable: level-triggered, end of file and
+ * errors included. A second call replaces the first. (asyncio: add_reader)
+ *
+ * Remove it before the descriptor is closed. Fails with -EBUSY if a stream uses the
+ * descriptor, -EBADF, -EPERM (epoll and regular files), -EINVAL (select and descriptors
+ * of 1024 or more), -ENOMEM.
+ */
+COIL_API int coil_add_reader(int fd, coil_callback fn, void *arg);
+COIL_API int coil_add_writer(int fd, coil_callback fn, void *arg);
+
+/* Returns 1 if there was one, 0 if not. A call that was ready is not made. */
+COIL_API int coil_remove_reader(int fd);
+COIL_API int coil_remove_writer(int fd);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

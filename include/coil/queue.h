@@ -1,0 +1,103 @@
+/*
+ * coil/queue.h - items from task to task, in order.
+ *
+ *     coil_queue q;
+ *     coil_queue_init(&q, sizeof(struct job), 100);
+ *
+ *     rc = coil_queue_put(&q, &job);          // a producer
+ *
+ *     while ((rc = coil_queue_get(&q, &job)) == 0) {      // a worker
+ *         work(&job);
+ *         coil_queue_task_done(&q);
+ *     }
+ *
+ *     rc = coil_queue_join(&q);               // until all that was put is done
+ *     coil_queue_finish(&q);
+ *
+ * Items are copied in and out, `item_bytes` each. The memory for them grows as needed,
+ * up to maxsize items. (asyncio: Queue)
+ */
+#ifndef COIL_QUEUE_H
+#define COIL_QUEUE_H
+
+#include <coil/event.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The caller's memory; the fields are coil's own. */
+typedef struct coil_queue {
+    coil_waiters getters, putters;
+    coil_event finished;
+    char *items;
+    size_t item_bytes, maxsize;
+    size_t capacity, first, count;
+    size_t unfinished;
+    bool is_shutdown;
+} coil_queue;
+
+/* An empty queue of items of so many bytes; a maxsize of 0 means no limit. */
+/* clang-format off */
+#define COIL_QUEUE_INIT(item_bytes, maxsize)                                         \
+    {COIL_WAITERS_INIT, COIL_WAITERS_INIT, {COIL_WAITERS_INIT, true}, NULL,          \
+     (item_bytes), (maxsize), 0, 0, 0, 0, false}
+/* clang-format on */
+
+COIL_API void coil_queue_init(coil_queue *queue, size_t item_bytes, size_t maxsize);
+
+/*
+ * Free the memory for items; what is still in it is gone. Nothing may wait for the queue
+ * any more. NULL and zeroes are accepted.
+ */
+COIL_API void coil_queue_finish(coil_queue *queue);
+
+/*
+ * Copy *item to the end, suspending while the queue is full. (asyncio: put)
+ *
+ * Putters are served first come, first served. Fails with -ECANCELED or -ENOMEM (nothing
+ * is put), or -ESHUTDOWN once the queue is shut down.
+ */
+COIL_SUSPENDS int coil_queue_put(coil_queue *queue, const void *item);
+
+/* The same without waiting: -EAGAIN if it is full. (asyncio: put_nowait) */
+COIL_API int coil_queue_put_nowait(coil_queue *queue, const void *item);
+
+/*
+ * Take the oldest item, suspending while the queue is empty. (asyncio: get)
+ *
+ * It is copied to *item and the caller's. Getters are served first come, first served.
+ * Fails with -ECANCELED if the task is cancelled (no item is taken), or -ESHUTDOWN once
+ * the queue is shut down and empty.
+ */
+COIL_SUSPENDS int coil_queue_get(coil_queue *queue, void *item);
+
+/* The same without waiting: -EAGAIN if it is empty. (asyncio: get_nowait) */
+COIL_API int coil_queue_get_nowait(coil_queue *queue, void *item);
+
+/*
+ * One item that was taken is dealt with. -EINVAL if it is called more often than items
+ * were put. (asyncio: task_done)
+ */
+COIL_API int coil_queue_task_done(coil_queue *queue);
+
+/* Wait until every item that was put is dealt with. 0 or -ECANCELED. (asyncio: join) */
+COIL_SUSPENDS int coil_queue_join(coil_queue *queue);
+
+/*
+ * Take nothing more: puts fail, and gets once it is empty; all that wait go on to see it.
+ * `immediate` empties the queue now, each item counting as dealt with. (asyncio:
+ * shutdown)
+ */
+COIL_API void coil_queue_shutdown(coil_queue *queue, bool immediate);
+
+/* How many items are in it. (asyncio: qsize) */
+COIL_API size_t coil_queue_count(const coil_queue *queue);
+COIL_API bool coil_queue_empty(const coil_queue *queue);
+COIL_API bool coil_queue_full(const coil_queue *queue);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * coil/scope.h - deadlines.
+ *
+ *     coil_scope s;
+ *     coil_scope_enter(&s, coil_in(COIL_SEC(2)));
+ *     rc = coil_read(stream, buf, sizeof buf);
+ *     rc = coil_scope_exit(&s, rc);              // -ETIMEDOUT after two seconds
+ *
+ * A deadline is a region of code, not a parameter: whatever waits inside is cut off when
+ * it passes. Scopes nest, and the earliest deadline wins. They close last in, first out,
+ * in the task that opened them. (asyncio: timeout, timeout_at)
+ */
+#ifndef COIL_SCOPE_H
+#define COIL_SCOPE_H
+
+#include <coil/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The caller's memory, usually on its stack; all fields are coil's own. */
+typedef struct coil_scope {
+    void *private_[16];
+} coil_scope;
+
+/*
+ * Open a scope that cancels the running task at `deadline`, COIL_NEVER for none yet. One
+ * that has passed cancels in the next turn, so what need not wait is still done. Outside
+ * a task it stops the program. Returns 0, or -ENOMEM where the table of timers cannot
+ * grow.
+ */
+COIL_API int coil_scope_enter(coil_scope *scope, int64_t deadline);
+
+/*
+ * Close it; returns the rc to go on with. -ECANCELED becomes -ETIMEDOUT if this scope's
+ * deadline cancelled the task and nobody else did; the task works on normally then. Any
+ * other rc comes back as it is. Never suspends.
+ */
+COIL_API int coil_scope_exit(coil_scope *scope, int rc);
+
+/*
+ * Move the deadline. Returns 0, -EINVAL if it has expired already, -ENOMEM.
+ * (asyncio: Timeout.reschedule)
+ */
+COIL_API int coil_scope_set_deadline(coil_scope *scope, int64_t deadline);
+
+COIL_API int64_t coil_scope_deadline(const coil_scope *scope);
+
+/* True once its deadline has cancelled the task; still so after exit. */
+COIL_API bool coil_scope_expired(const coil_scope *scope);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * coil/semaphore.h - at most so many tasks at a time.
+ *
+ *     static coil_semaphore slots = COIL_SEMAPHORE_INIT(10);
+ *     rc = coil_semaphore_acquire(&slots);
+ *     if (rc < 0)
+ *         return rc;
+ *     ...
+ *     coil_semaphore_release(&slots);
+ *
+ * (asyncio: Semaphore)
+ */
+#ifndef COIL_SEMAPHORE_H
+#define COIL_SEMAPHORE_H
+
+#include <coil/sync.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct coil_semaphore {
+    coil_waiters waiters;
+    size_t value;
+} coil_semaphore;
+
+/* clang-format off */
+#define COIL_SEMAPHORE_INIT(n) {COIL_WAITERS_INIT, (n)}
+/* clang-format on */
+
+COIL_API void coil_semaphore_init(coil_semaphore *semaphore, size_t value);
+
+/* Nothing may wait for it any more. NULL is accepted. */
+COIL_API void coil_semaphore_finish(coil_semaphore *semaphore);
+
+/*
+ * Take one, waiting in line while there is none. 0, or -ECANCELED and none is taken.
+ * (asyncio: acquire)
+ */
+COIL_SUSPENDS int coil_semaphore_acquire(coil_semaphore *semaphore);
+
+/* Give one back, or add one. Never allocates. */
+COIL_API void coil_semaphore_release(coil_semaphore *semaphore);
+
+/* True if an acquire would wait. */
+COIL_API bool coil_semaphore_locked(const coil_semaphore *semaphore);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,159 @@
+/*
+ * coil/task.h - tasks: functions that run concurrently and may wait.
+ *
+ *     static int hello(void *arg)
+ *     {
+ *         int rc = coil_sleep(COIL_SEC(1));
+ *         if (rc < 0)
+ *             return rc;              // cancelled
+ *         printf("hello, %s\n", (char *)arg);
+ *         return 0;
+ *     }
+ *
+ *     coil_task *task;
+ *     rc = coil_spawn(hello, "world", NULL, &task);
+ *     if (rc < 0)
+ *         return rc;
+ *     rc = coil_task_await(task);
+ *     coil_task_release(task);
+ *
+ * A task is a coroutine driven by the loop of its thread, and a future of its result. Its
+ * body is an ordinary C function, which may call any other; whichever of them waits, the
+ * task waits. Control moves only inside functions marked COIL_SUSPENDS. (asyncio: Task)
+ *
+ * CANCELLATION is an error return. coil_task_cancel() makes the call in which the task
+ * waits, or its next one that would wait, return -ECANCELED, and hands the cancellation
+ * on to what it awaits. From then on every call that would wait returns -ECANCELED, after
+ * one turn of the loop, until the body returns or says coil_cancel_caught(), which is
+ * Python's `except CancelledError`. A call that need not wait returns its result. Apart
+ * from that delivery there is a count of requests, coil_task_cancelling(), raised by each
+ * cancel and lowered by coil_uncancel() alone. A task is never killed.
+ */
+#ifndef COIL_TASK_H
+#define COIL_TASK_H
+
+#include <coil/future.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct coil_task coil_task;
+
+/*
+ * A task's body: 0 or more is its result, -ECANCELED ends it cancelled, another negative
+ * errno is its failure. A cancellation that was requested but not yet delivered when it
+ * returns 0 or more ends it cancelled, as in asyncio.
+ */
+typedef int (*coil_task_fn)(void *arg);
+
+typedef struct coil_spawn_opts {
+    const char *name;   /* copied, at most 31 bytes; NULL means "task-N" */
+    size_t stack_bytes; /* 0 means COIL_STACK_BYTES */
+    size_t arg_bytes;   /* copy so many bytes of *arg onto the task's stack, and pass a
+                           pointer to the copy; at most 2048 */
+} coil_spawn_opts;
+
+/*
+ * Start a task of the loop's own: fn(arg) begins in the next turn. (asyncio: create_task)
+ *
+ * *out receives a reference to release; `out` may be NULL. Releasing it neither stops nor
+ * frees a task that runs: the loop keeps it. `arg` must outlive the task unless
+ * opts->arg_bytes is set. Where a task belongs to the work of another, coil_group_spawn()
+ * is the better call. Fails with -ENOMEM, -EINVAL (arg_bytes, stack_bytes).
+ */
+COIL_API int coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
+                        coil_task **out);
+
+COIL_API coil_task *coil_task_retain(coil_task *task);
+
+/* Drop a reference; NULL is accepted. See coil_future_release(). */
+COIL_API void coil_task_release(coil_task *task);
+
+/* The task as a future, borrowed. */
+COIL_API coil_future *coil_task_future(coil_task *task);
+
+/* The same as coil_await(coil_task_future(task)): wait for it, return its rc. */
+COIL_SUSPENDS int coil_task_await(coil_task *task);
+
+/* The running task, borrowed; NULL in a callback or outside the loop. (asyncio:
+ * current_task) */
+COIL_API coil_task *coil_task_current(void);
+
+/*
+ * Call visit(task, arg) for every task of this thread's loop that has not ended, oldest
+ * first, until it returns non-zero, and return that. It must not spawn, suspend or
+ * release the last reference of a task. (asyncio: all_tasks)
+ */
+COIL_API int coil_task_each(int (*visit)(coil_task *task, void *arg), void *arg);
+
+COIL_API const char *coil_task_name(const coil_task *task);
+
+/* Rename it; copied, at most 31 bytes. */
+COIL_API void coil_task_set_name(coil_task *task, const char *name);
+
+/* ---- waiting ---------------------------------------------------------------------- */
+
+/* Let everything else that is ready run. 0 or -ECANCELED. (asyncio: sleep(0)) */
+COIL_SUSPENDS int coil_yield(void);
+
+/*
+ * Wait `delay_ns` nanoseconds; 0 or less is coil_yield(). 0 or -ECANCELED, and then no
+ * timer is left behind. Allocates nothing, but fails with -ENOMEM where the table of
+ * timers cannot grow. (asyncio: sleep)
+ */
+COIL_SUSPENDS int coil_sleep(int64_t delay_ns);
+
+/* Wait until coil_now() reaches `deadline`. */
+COIL_SUSPENDS int coil_sleep_until(int64_t deadline);
+
+/*
+ * Suspend the running task until somebody calls coil_unpark() for it, and return the rc
+ * given there. -ECANCELED if the task is cancelled first: whoever was to unpark it must
+ * then be told not to. What primitives of one's own are made of: remember
+ * coil_task_current(), park, and have a callback, a reader or another task unpark it.
+ */
+COIL_SUSPENDS int coil_park(void);
+
+/*
+ * Make a parked task ready: its coil_park() returns `rc` in the next turn. Never
+ * allocates. Returns 0, or -EALREADY if the task is not in coil_park(), or was cancelled
+ * or unparked there already.
+ */
+COIL_API int coil_unpark(coil_task *task, int rc);
+
+/* ---- cancellation ----------------------------------------------------------------- */
+
+/*
+ * Ask the task to end. Never allocates. (asyncio: Task.cancel)
+ *
+ * Returns false if it has ended, else true; whether and when it ends is up to it.
+ * Cancelling oneself takes effect at the next call that would wait. `reason` is kept, not
+ * copied; NULL is allowed.
+ */
+COIL_API bool coil_task_cancel(coil_task *task, const char *reason);
+
+/* How many cancellations were requested and not taken back. (asyncio: cancelling) */
+COIL_API int coil_task_cancelling(const coil_task *task);
+
+/*
+ * Take back one request for the running task; returns how many remain. At 0, one that is
+ * not yet delivered is dropped. (asyncio: uncancel)
+ */
+COIL_API int coil_uncancel(void);
+
+/*
+ * The running task has dealt with the cancellation delivered to it: later calls may wait
+ * again. The count is left alone. Does nothing where none was delivered.
+ * (Python: except CancelledError)
+ */
+COIL_API void coil_cancel_caught(void);
+
+/* The reason of the latest request to cancel the running task, or NULL. */
+COIL_API const char *coil_cancel_reason(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * base.c - memory through one hook, the clock, reports.
+ */
+#include "base.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void *realloc_from_libc(void *context, void *block, size_t size)
+{
+    (void)context;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    return realloc(block, size);
+}
+
+static coil_allocator allocator = {realloc_from_libc, NULL};
+
+void coil_set_allocator(const coil_allocator *replacement)
+{
+    static const coil_allocator libc = {realloc_from_libc, NULL};
+
+    allocator = replacement != NULL ? *replacement : libc;
+}
+
+void *coil__alloc(size_t size)
+{
+    return allocator.realloc(allocator.context, NULL, size);
+}
+
+void *coil__alloc_zeroed(size_t size)
+{
+    void *block = coil__alloc(size);
+
+    if (block != NULL)
+        memset(block, 0, size);
+    return block;
+}
+
+void *coil__realloc(void *block, size_t size)
+{
+    return allocator.realloc(allocator.context, block, size);
+}
+
+void coil__free(void *block)
+{
+    if (block != NULL)
+        allocator.realloc(allocator.context, block, 0);
+}
+
+int64_t coil__clock_monotonic(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return COIL_SEC(now.tv_sec) + now.tv_nsec;
+}
+
+int64_t coil__time_add(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    if (__builtin_add_overflow(a, b, &sum))
+        return b > 0 ? COIL_NEVER : INT64_MIN;
+    return sum;
+}
+
+const char *coil_version(void)
+{
+    return "0.1.0";
+}
+
+static void say(const char *format, va_list args)
+{
+    char line[512];
+
+    vsnprintf(line, sizeof line, format, args);
+    fprintf(stderr, "coil: %s\n", line);
+}
+
+void coil__report(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+void (*coil__misuse_detail)(void);
+
+void coil__misuse(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    if (coil__misuse_detail != NULL)
+        coil__misuse_detail();
+    abort();
+}

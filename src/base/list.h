@@ -1,0 +1,74 @@
+/*
+ * list.h - a circular, doubly linked list whose links lie in the members.
+ *
+ * A head is a link too. A member that is in no list points to itself, so it may be
+ * removed twice, and from whichever list it is in, without knowing which: the ready
+ * queue, the batch that runs, or a future's waiters.
+ */
+#ifndef COIL_BASE_LIST_H
+#define COIL_BASE_LIST_H
+
+#include "compiler.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct coil__list {
+    struct coil__list *prev, *next;
+};
+
+static inline void coil__list_init(struct coil__list *list)
+{
+    list->prev = list->next = list;
+}
+
+static inline bool coil__list_empty(const struct coil__list *list)
+{
+    return list->next == list;
+}
+
+/* Put `link`, which is in no list, at the end. */
+static inline void coil__list_push(struct coil__list *list, struct coil__list *link)
+{
+    link->prev = list->prev;
+    link->next = list;
+    list->prev->next = link;
+    list->prev = link;
+}
+
+static inline void coil__list_remove(struct coil__list *link)
+{
+    link->prev->next = link->next;
+    link->next->prev = link->prev;
+    coil__list_init(link);
+}
+
+/* Take the first out, or return NULL. */
+static inline struct coil__list *coil__list_pop(struct coil__list *list)
+{
+    struct coil__list *first = list->next;
+
+    if (first == list)
+        return NULL;
+    coil__list_remove(first);
+    return first;
+}
+
+/* Move everything in `from` to the end of `to`. */
+static inline void coil__list_splice(struct coil__list *to, struct coil__list *from)
+{
+    if (coil__list_empty(from))
+        return;
+    from->next->prev = to->prev;
+    from->prev->next = to;
+    to->prev->next = from->next;
+    to->prev = from->prev;
+    coil__list_init(from);
+}
+
+/* For every link; the body may remove the link it is at, and no other. */
+#define COIL__LIST_EACH(link, list)                                                      \
+    for (struct coil__list *link = (list)->next, *link##_next = link->next;              \
+         link != (list); link = link##_next, link##_next = link->next)
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * backend.h - what a loop asks of the kernel, in the shape of completions.
+ *
+ * An operation is submitted; it is completed once; it can be cancelled, and its end has
+ * to be waited for, since its buffer may lie on a stack. io_uring works like that. The
+ * readiness backends (epoll, poll, select) share readiness.c, which tries the system
+ * call, waits for the descriptor, and tries again.
+ */
+#ifndef COIL_LOOP_BACKEND_H
+#define COIL_LOOP_BACKEND_H
+
+#include "../base/base.h"
+
+#include <sys/socket.h>
+
+struct coil__runnable;
+
+enum coil__direction { COIL__IN, COIL__OUT };
+
+enum coil__op_kind {
+    COIL__OP_READ,    /* read(fd, buf, len) */
+    COIL__OP_WRITE,   /* write(fd, buf, len) */
+    COIL__OP_RECV,    /* recv(fd, buf, len, flags) */
+    COIL__OP_SEND,    /* send(fd, buf, len, flags | MSG_NOSIGNAL) */
+    COIL__OP_ACCEPT,  /* accept4(fd, addr, addrlen, non-blocking and close-on-exec) */
+    COIL__OP_CONNECT, /* connect(fd, addr, *addrlen), to its end */
+    COIL__OP_POLL /* wait for `events` (COIL_READABLE, COIL_WRITABLE); result: which */
+};
+
+/* An operation; the submitter's memory until complete() is called. */
+struct coil__op {
+    enum coil__op_kind kind;
+    int fd;
+    void *buf;
+    size_t len;
+    int flags;
+    struct sockaddr *addr;
+    socklen_t *addrlen;
+    unsigned events;
+    ssize_t result; /* a count or descriptor, or a negative errno */
+    /*
+     * Called once, from poll() or from cancel() or detach(), if submit() returned
+     * -EINPROGRESS. It makes its task ready and runs nothing else.
+     */
+    void (*complete)(struct coil__op *op);
+    struct coil__list link; /* the backend's */
+    void *backend_data;     /* the backend's */
+};
+
+struct coil__backend {
+    const struct coil__backend_class *class;
+    /* Operations in flight and watches, the loop's own wake-up not counted: where this is
+       0 and there is no timer, a busy loop need not poll. */
+    size_t in_use;
+};
+
+struct coil__backend_class {
+    const char *name;
+
+    /* -ENOSYS where the kernel has not got it. */
+    int (*create)(struct coil__backend **out);
+    void (*destroy)(struct coil__backend *backend);
+
+    /*
+     * From now on `fd` is used by operations. -EBUSY if it is watched, or attached
+     * already.
+     */
+    int (*attach)(struct coil__backend *backend, int fd);
+
+    /*
+     * `fd` is about to be closed: complete what is in flight with -EBADF and forget it.
+     * Its number may come back at once as another descriptor, which must not get its
+     * events.
+     */
+    void (*detach)(struct coil__backend *backend, int fd);
+
+    /*
+     * Start an operation on an attached descriptor. Returns its result if that could be
+     * had at once (then complete() is not called), else -EINPROGRESS. -EBUSY if another
+     * operation of this direction is in flight.
+     */
+    ssize_t (*submit)(struct coil__backend *backend, struct coil__op *op);
+
+    /*
+     * Ask an operation in flight to end. complete() is called, before this returns or
+     * from a later poll(), with -ECANCELED or, where it had taken effect, its result.
+     */
+    void (*cancel)(struct coil__backend *backend, struct coil__op *op);
+
+    /*
+     * Make `runnable` ready (coil__loop_add_ready()) in each poll that finds `fd` ready
+     * in `direction`: level-triggered, errors and hang-ups included. NULL removes the
+     * watch. Returns 0; -EBUSY if attached; -EBADF, -EPERM, -EINVAL, -ENOMEM as the
+     * kernel says.
+     */
+    int (*watch)(struct coil__backend *backend, int fd, enum coil__direction direction,
+                 struct coil__runnable *runnable);
+
+    /*
+     * Wait up to timeout_ns (0: not at all; COIL_NEVER: for ever) until something
+     * happens, and deal with all that has: complete operations, make watchers ready.
+     * Rounds the time up, never down. EINTR returns 0 early. Returns 0 or a negative
+     * errno.
+     */
+    int (*poll)(struct coil__backend *backend, int64_t timeout_ns);
+};
+
+extern const struct coil__backend_class coil__backend_epoll;
+extern const struct coil__backend_class coil__backend_poll;
+extern const struct coil__backend_class coil__backend_select;
+
+#endif
