@@ -301,6 +301,15 @@ static int enqueue(struct job *job)
     return 0;
 }
 
+/* ---- giving up -------------------------------------------------------------------- */
+
+/* The loop has nothing to do with the job any more. */
+static void leave_desk(struct job *job)
+{
+    coil__list_remove(&job->in_desk);
+    coil__loop_expect(job->desk->loop, -1);
+}
+
 /* Take it out of the line. False if a thread has begun it. */
 static bool withdraw(struct job *job)
 {
@@ -320,30 +329,28 @@ static bool withdraw(struct job *job)
         pthread_mutex_lock(&desk->lock);
         desk->working--;
         pthread_mutex_unlock(&desk->lock);
+        leave_desk(job);
     }
     return queued;
 }
 
-/* Leave it to its thread. False if it has finished. */
+/* Leave it to its thread: it is gone then. False if it has finished. */
 static bool abandon(struct job *job)
 {
+    struct desk *desk = job->desk;
     bool finished;
 
-    pthread_mutex_lock(&job->desk->lock);
+    pthread_mutex_lock(&desk->lock);
     finished = job->finished;
-    job->abandoned = !finished;
-    pthread_mutex_unlock(&job->desk->lock);
+    if (!finished) {
+        leave_desk(job);
+        job->abandoned = true;
+    }
+    pthread_mutex_unlock(&desk->lock);
     return !finished;
 }
 
 /* ---- the desk --------------------------------------------------------------------- */
-
-/* The loop has nothing to do with the job any more. */
-static void leave_desk(struct job *job)
-{
-    coil__list_remove(&job->in_desk);
-    coil__loop_expect(job->desk->loop, -1);
-}
 
 /* In the ready queue of the desk's loop: everything that has been finished. */
 static void collect(struct coil__runnable *runnable)
@@ -366,18 +373,21 @@ static void collect(struct coil__runnable *runnable)
     }
 }
 
-/* Withdraw or abandon what can be; the rest is waited for. */
+/* Nobody will collect it. */
 static void give_up_job(struct desk *desk, struct job *job)
 {
-    bool withdrawn = withdraw(job);
+    bool begun = !withdraw(job);
 
-    leave_desk(job);
-    if (!job->abandonable || (!withdrawn && abandon(job)))
+    if (begun && job->abandonable && abandon(job))
         return;
-    /* Not begun, or finished and not collected: it is ours. */
-    pthread_mutex_lock(&desk->lock);
-    coil__list_remove(&job->in_queue);
-    pthread_mutex_unlock(&desk->lock);
+    if (begun) {
+        leave_desk(job);
+        pthread_mutex_lock(&desk->lock);
+        coil__list_remove(&job->in_queue); /* from desk.done, if it has finished */
+        pthread_mutex_unlock(&desk->lock);
+    }
+    if (!job->abandonable)
+        return;
     if (job->discard != NULL)
         job->discard(job->arg);
     coil__free(job);
@@ -428,20 +438,10 @@ static bool cancel_job(struct coil__wait *wait)
 {
     struct waiting *waiting = COIL__CONTAINER(wait, struct waiting, wait);
     struct job *job = waiting->job;
-    struct desk *desk = job->desk;
 
-    if (withdraw(job)) {
-        leave_desk(job);
-    } else {
-        if (!job->abandonable)
+    if (!withdraw(job)) {
+        if (!job->abandonable || !abandon(job))
             return false;
-        /* Off the desk first: once abandoned, the job is gone. */
-        coil__list_remove(&job->in_desk);
-        if (!abandon(job)) {
-            coil__list_push(&desk->jobs, &job->in_desk);
-            return false;
-        }
-        coil__loop_expect(desk->loop, -1);
         waiting->job = NULL;
     }
     coil__wait_complete(wait, -ECANCELED);
