@@ -8,11 +8,17 @@
 
 #include <coil/loop.h>
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 /*
  * Something to run in the ready queue: a callback, a task's next step, a timer that is
  * due. It lies in whatever it belongs to, so making it ready never allocates. While its
  * link is in a list it waits there, be it a future's callbacks or the ready queue;
  * coil__list_remove(&r->link) takes it out of either.
+ *
+ * While the loop is closing, what is still ready is run once more with loop->closing set,
+ * which means: you will not be called, free yourself.
  */
 struct coil__runnable {
     struct coil__list link;
@@ -26,21 +32,74 @@ static inline void coil__runnable_init(struct coil__runnable *runnable,
     runnable->run = run;
 }
 
+/* A heap of timers: the deadline is kept beside the pointer, to compare without a miss.
+ */
+struct coil__timer_entry {
+    int64_t when;
+    struct coil__timer *timer;
+};
+
+struct coil__timer_heap {
+    struct coil__timer_entry *entries;
+    size_t count, capacity;
+    uint64_t next_sequence;
+};
+
+/*
+ * The loop. What a turn does with it stands in loop.c; upper layers use the functions
+ * below.
+ */
+struct coil_loop {
+    struct coil__list ready; /* what runs in the next turn */
+    struct coil__list batch; /* what is left of this turn */
+    struct coil__backend *backend;
+    struct coil__timer_heap timers;
+    struct coil__watch_table *watches; /* watch.c */
+
+    bool running, stopping, closing;
+    bool virtual_clock;
+    int64_t virtual_now;
+    unsigned turns_unpolled, runs_unpolled;
+    size_t outside_work; /* see coil__loop_expect() */
+
+    struct coil__list close_hooks;
+    struct coil__runnable *on_interrupt;
+
+    /* wakeup.c: what other threads and signal handlers touch. */
+    _Atomic unsigned refs;
+    _Atomic bool woken, interrupted;
+    int wakeup_fd;
+    struct coil__runnable wakeup_watch;
+    pthread_mutex_t posts_lock;
+    struct coil__post *first_post, **last_post;
+    bool takes_posts;
+};
+
 /* The thread's loop; stops the program, naming `caller`, if there is none. */
 coil_loop *coil__loop_require(const char *caller);
 
 /* Append to the ready queue; it must be in no list. */
-void coil__loop_add_ready(coil_loop *loop, struct coil__runnable *runnable);
+static inline void coil__loop_add_ready(coil_loop *loop, struct coil__runnable *runnable)
+{
+    coil__list_push(&loop->ready, &runnable->link);
+}
 
 /* Append a whole list, in order, which is empty afterwards. */
-void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *runnables);
-
-/* True while a callback or a task of this loop runs. */
-bool coil__loop_in_turn(const coil_loop *loop);
-
-struct coil__backend *coil__loop_backend(coil_loop *loop);
+static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *runnables)
+{
+    coil__list_splice(&loop->ready, runnables);
+}
 
 int64_t coil__loop_now(coil_loop *loop);
+
+/*
+ * One more (or, with -1, one fewer) thing goes on outside that will end by itself with a
+ * post: a job on a thread. A virtual clock stands still meanwhile.
+ */
+static inline void coil__loop_expect(coil_loop *loop, int change)
+{
+    loop->outside_work += (size_t)change;
+}
 
 /* ---- timers ----------------------------------------------------------------------- */
 
@@ -65,6 +124,15 @@ int coil__timer_start(coil_loop *loop, struct coil__timer *timer, int64_t when);
 /* Disarm it, wherever it is; an idle one too. */
 void coil__timer_stop(coil_loop *loop, struct coil__timer *timer);
 
+/* The earliest deadline, or COIL_NEVER. */
+static inline int64_t coil__timers_next(const coil_loop *loop)
+{
+    return loop->timers.count > 0 ? loop->timers.entries[0].when : COIL_NEVER;
+}
+
+/* Move every timer due at `now` to the ready queue. */
+void coil__timers_expire(coil_loop *loop, int64_t now);
+
 /* ---- from other threads ----------------------------------------------------------- */
 
 /* What is posted lies in the poster's memory until it runs, on the loop's thread. */
@@ -75,6 +143,20 @@ struct coil__post {
 
 /* Any thread, never allocates. -ESHUTDOWN if the loop is closed: it will not run. */
 int coil__loop_post(coil_loop *loop, struct coil__post *post);
+
+int coil__wakeup_init(coil_loop *loop);
+void coil__wakeup_finish(coil_loop *loop);
+
+/* Make what was posted ready; cheap where nothing was. */
+static inline bool coil__wakeup_pending(coil_loop *loop)
+{
+    return atomic_load_explicit(&loop->woken, memory_order_acquire);
+}
+
+void coil__wakeup_collect(coil_loop *loop);
+
+/* Make loop->on_interrupt ready. Async-signal-safe. */
+void coil__loop_interrupt(coil_loop *loop);
 
 /* ---- closing ---------------------------------------------------------------------- */
 
@@ -88,5 +170,8 @@ struct coil__close_hook {
 };
 
 void coil__loop_add_close_hook(coil_loop *loop, struct coil__close_hook *hook);
+
+/* watch.c: forget all readers and writers. */
+void coil__watches_finish(coil_loop *loop);
 
 #endif

@@ -28,7 +28,10 @@ struct coil__wait {
      */
     bool (*cancel)(struct coil__wait *wait);
     int rc;
+    const int *source; /* where the result stands, if what completes the task's wait is
+                          not coil__wait_complete() but a future */
     bool done;
+    bool parked;
     bool cancelled; /* completed by the default cancel (asyncio: fut.cancelled()) */
     /* What was done is done: a cancellation that comes after completion does not turn the
        result into -ECANCELED but stays for the next wait. For I/O and executor jobs. */
@@ -43,6 +46,9 @@ void coil__wait_init(struct coil__wait *wait, bool (*cancel)(struct coil__wait *
  * task was cancelled.
  */
 int coil__wait_park(struct coil__wait *wait);
+
+/* Its task is cancelled: true if it will complete because of that, now or later. */
+bool coil__wait_cancel(struct coil__wait *wait);
 
 /* Complete it; from anywhere on the loop's thread. False if it was complete. */
 bool coil__wait_complete(struct coil__wait *wait, int rc);

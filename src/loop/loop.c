@@ -1,0 +1,310 @@
+/*
+ * loop.c - one turn after the other.
+ *
+ *            +------------------------------------------------------------+
+ *            |  poll           I/O that happened; wait if nothing is ready |
+ *     turn   |  collect        what other threads posted                   |
+ *            |  expire         timers that are due                         |
+ *            |  ready -> batch what is ready now, and no more              |
+ *            |  run the batch  first in, first out                         |
+ *            +------------------------------------------------------------+
+ *
+ * Invariants
+ * 1. What becomes ready while a batch runs waits for the next turn. So a task that keeps
+ *    making itself ready starves neither timers nor I/O, and the order in which things
+ * run is the order in which they became ready.
+ * 2. The batch runs to its end, stop or not.
+ * 3. A runnable is in one list at most. Cancelling takes it out of whichever it is in, so
+ *    nothing that was cancelled is ever skipped over.
+ *
+ * Polling is a system call, and reading the clock is not free either. While callbacks are
+ * ready both are skipped, up to 64 turns or 256 callbacks in a row, and altogether while
+ * there is neither descriptor nor timer. A virtual clock is exempt: there every turn is
+ * asyncio's.
+ */
+#include "loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TURNS_UNPOLLED 64
+#define RUNS_UNPOLLED 256
+#define LONGEST_POLL COIL_SEC(24 * 3600)
+
+static COIL__THREAD_LOCAL coil_loop *current_loop;
+
+coil_loop *coil_loop_current(void)
+{
+    return current_loop;
+}
+
+coil_loop *coil__loop_require(const char *caller)
+{
+    if (COIL__UNLIKELY(current_loop == NULL))
+        coil__misuse("%s: this thread has no event loop", caller);
+    return current_loop;
+}
+
+static void require_own(const coil_loop *loop, const char *caller)
+{
+    if (COIL__UNLIKELY(loop != current_loop))
+        coil__misuse("%s: the loop is another thread's, or closed", caller);
+}
+
+int64_t coil__loop_now(coil_loop *loop)
+{
+    return loop->virtual_clock ? loop->virtual_now : coil__clock_monotonic();
+}
+
+int64_t coil_now(void)
+{
+    return current_loop != NULL ? coil__loop_now(current_loop) : coil__clock_monotonic();
+}
+
+int64_t coil_in(int64_t span_ns)
+{
+    return coil__time_add(coil_now(), span_ns);
+}
+
+const char *coil_backend_name(void)
+{
+    return current_loop != NULL ? current_loop->backend->class->name : NULL;
+}
+
+/* ---- creating and closing ---------------------------------------------------------- */
+
+static const struct coil__backend_class *const backends[] = {
+    &coil__backend_epoll,
+    &coil__backend_poll,
+    &coil__backend_select,
+};
+
+#define BACKEND_COUNT (sizeof backends / sizeof backends[0])
+
+/* The one that was asked for, or the first that works. */
+static int create_backend(const char *name, struct coil__backend **out)
+{
+    int rc = -EINVAL;
+
+    if (name == NULL)
+        name = getenv("COIL_BACKEND");
+    if (name != NULL && *name == '\0')
+        name = NULL;
+    for (size_t i = 0; i < BACKEND_COUNT; i++) {
+        if (name != NULL && strcmp(name, backends[i]->name) != 0)
+            continue;
+        rc = backends[i]->create(out);
+        if (rc == 0 || rc != -ENOSYS || name != NULL)
+            return rc;
+    }
+    return rc;
+}
+
+static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
+{
+    int rc;
+
+    coil__list_init(&loop->ready);
+    coil__list_init(&loop->batch);
+    coil__list_init(&loop->close_hooks);
+    atomic_init(&loop->refs, 1);
+    loop->virtual_clock = opts != NULL && opts->virtual_clock;
+    rc = create_backend(opts != NULL ? opts->backend : NULL, &loop->backend);
+    if (rc < 0)
+        return rc;
+    rc = coil__wakeup_init(loop);
+    if (rc < 0)
+        loop->backend->class->destroy(loop->backend);
+    return rc;
+}
+
+int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
+{
+    coil_loop *loop;
+    int rc;
+
+    if (current_loop != NULL)
+        return -EBUSY;
+    loop = coil__alloc_zeroed(sizeof *loop);
+    if (loop == NULL)
+        return -ENOMEM;
+    rc = init_loop(loop, opts);
+    if (rc < 0) {
+        coil__free(loop);
+        return rc;
+    }
+    current_loop = *out = loop;
+    return 0;
+}
+
+void coil__loop_add_close_hook(coil_loop *loop, struct coil__close_hook *hook)
+{
+    coil__list_push(&loop->close_hooks, &hook->link);
+}
+
+static void run_close_hooks(coil_loop *loop)
+{
+    while (!coil__list_empty(&loop->close_hooks)) {
+        struct coil__list *last = loop->close_hooks.prev;
+
+        coil__list_remove(last);
+        COIL__CONTAINER(last, struct coil__close_hook, link)->closing(loop);
+    }
+}
+
+/* What is ready, or timed, will not be called; see struct coil__runnable. */
+static void drop_everything(coil_loop *loop)
+{
+    struct coil__list *link;
+
+    coil__timers_expire(loop, COIL_NEVER);
+    while ((link = coil__list_pop(&loop->ready)) != NULL) {
+        struct coil__runnable *runnable =
+            COIL__CONTAINER(link, struct coil__runnable, link);
+
+        runnable->run(runnable);
+    }
+}
+
+void coil_loop_close(coil_loop *loop)
+{
+    if (loop == NULL)
+        return;
+    require_own(loop, "coil_loop_close");
+    if (loop->running)
+        coil__misuse("coil_loop_close: the loop is running; stop it first");
+    run_close_hooks(loop);
+    loop->closing = true;
+    coil__watches_finish(loop);
+    coil__wakeup_finish(loop);
+    drop_everything(loop);
+    loop->backend->class->destroy(loop->backend);
+    close(loop->wakeup_fd);
+    coil__free(loop->timers.entries);
+    current_loop = NULL;
+    coil_loop_release(loop);
+}
+
+coil_loop *coil_loop_retain(coil_loop *loop)
+{
+    atomic_fetch_add(&loop->refs, 1);
+    return loop;
+}
+
+void coil_loop_release(coil_loop *loop)
+{
+    if (loop == NULL || atomic_fetch_sub(&loop->refs, 1) != 1)
+        return;
+    pthread_mutex_destroy(&loop->posts_lock);
+    coil__free(loop);
+}
+
+/* ---- turns ------------------------------------------------------------------------- */
+
+static bool may_skip_poll(coil_loop *loop)
+{
+    if (coil__list_empty(&loop->ready) || loop->virtual_clock || loop->stopping)
+        return false;
+    if (loop->backend->in_use == 0 && loop->timers.count == 0)
+        return true;
+    return loop->turns_unpolled < TURNS_UNPOLLED && loop->runs_unpolled < RUNS_UNPOLLED;
+}
+
+static int64_t poll_timeout(coil_loop *loop, int64_t now)
+{
+    int64_t next = coil__timers_next(loop);
+
+    if (!coil__list_empty(&loop->ready) || loop->stopping)
+        return 0;
+    if (next == COIL_NEVER)
+        return COIL_NEVER;
+    if (next <= now)
+        return 0;
+    /* Not further than a day: `next` may be centuries off, and now below 0. */
+    return next - now < LONGEST_POLL && next - now > 0 ? next - now : LONGEST_POLL;
+}
+
+/* Nothing is ready: instead of waiting for the next timer, go there. */
+static int jump_to_next_timer(coil_loop *loop)
+{
+    int64_t next = coil__timers_next(loop);
+    int rc = loop->backend->class->poll(loop->backend, 0);
+
+    if (rc < 0 || !coil__list_empty(&loop->ready) || coil__wakeup_pending(loop))
+        return rc;
+    if (loop->outside_work > 0 || next == COIL_NEVER)
+        return loop->backend->class->poll(loop->backend, COIL_NEVER);
+    if (next > loop->virtual_now)
+        loop->virtual_now = next;
+    return 0;
+}
+
+static int poll_and_expire(coil_loop *loop)
+{
+    int64_t timeout = 0;
+    int rc;
+
+    loop->turns_unpolled = loop->runs_unpolled = 0;
+    if (coil__list_empty(&loop->ready) && !loop->stopping)
+        timeout = poll_timeout(loop, coil__loop_now(loop));
+    if (loop->virtual_clock && timeout > 0)
+        rc = jump_to_next_timer(loop);
+    else
+        rc = loop->backend->class->poll(loop->backend, timeout);
+    if (coil__wakeup_pending(loop))
+        coil__wakeup_collect(loop);
+    if (loop->timers.count > 0)
+        coil__timers_expire(loop, coil__loop_now(loop));
+    return rc;
+}
+
+static int take_turn(coil_loop *loop)
+{
+    struct coil__list *link;
+    int rc = 0;
+
+    if (may_skip_poll(loop)) {
+        loop->turns_unpolled++;
+        if (coil__wakeup_pending(loop))
+            coil__wakeup_collect(loop);
+    } else {
+        rc = poll_and_expire(loop);
+    }
+    coil__list_splice(&loop->batch, &loop->ready);
+    while ((link = coil__list_pop(&loop->batch)) != NULL) {
+        struct coil__runnable *runnable =
+            COIL__CONTAINER(link, struct coil__runnable, link);
+
+        loop->runs_unpolled++;
+        runnable->run(runnable);
+    }
+    return rc;
+}
+
+int coil_loop_run_forever(coil_loop *loop)
+{
+    int rc = 0;
+
+    require_own(loop, "coil_loop_run_forever");
+    if (loop->running)
+        return -EBUSY;
+    loop->running = true;
+    do
+        rc = take_turn(loop);
+    while (rc == 0 && !loop->stopping);
+    loop->stopping = false;
+    loop->running = false;
+    return rc;
+}
+
+void coil_loop_stop(coil_loop *loop)
+{
+    require_own(loop, "coil_loop_stop");
+    loop->stopping = true;
+}
+
+bool coil_loop_running(const coil_loop *loop)
+{
+    return loop->running;
+}

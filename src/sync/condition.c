@@ -1,0 +1,69 @@
+/*
+ * condition.c - wait, under a lock, for something to become true. (asyncio:
+ * locks.Condition)
+ */
+#include "waiters.h"
+
+#include <coil/condition.h>
+
+void coil_condition_init(coil_condition *condition, coil_lock *lock)
+{
+    *condition = (coil_condition)COIL_CONDITION_INIT(lock);
+}
+
+void coil_condition_finish(coil_condition *condition)
+{
+    if (condition != NULL)
+        coil__waiters_finish(&condition->waiters, "coil_condition_finish");
+}
+
+static void notify(coil_condition *condition, size_t n)
+{
+    while (n > 0 && coil__waiters_wake_one(&condition->waiters))
+        n--;
+}
+
+/* The lock is taken again, cancelled or not; true if a cancellation came meanwhile. */
+static bool reacquire(coil_lock *lock, coil_task *task)
+{
+    bool cancelled = false;
+
+    task->delivered = false;
+    while (coil_lock_acquire(lock) < 0) {
+        cancelled = true;
+        task->delivered = false;
+    }
+    return cancelled;
+}
+
+int coil_condition_wait(coil_condition *condition)
+{
+    struct coil__waiter waiter;
+    coil_task *task;
+    int rc;
+
+    task = coil__task_require("coil_condition_wait");
+    if (coil_lock_release(condition->lock) < 0)
+        return -EPERM;
+    rc = coil__waiters_wait(&condition->waiters, &waiter);
+    if (reacquire(condition->lock, task))
+        rc = -ECANCELED;
+    if (rc < 0) {
+        task->delivered = true;
+        notify(condition, 1); /* we may have been the one who was notified */
+    }
+    return rc;
+}
+
+int coil_condition_notify(coil_condition *condition, size_t n)
+{
+    if (!condition->lock->locked)
+        return -EPERM;
+    notify(condition, n);
+    return 0;
+}
+
+int coil_condition_notify_all(coil_condition *condition)
+{
+    return coil_condition_notify(condition, SIZE_MAX);
+}

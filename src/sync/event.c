@@ -1,0 +1,42 @@
+/*
+ * event.c - a flag that tasks can wait for. (asyncio: locks.Event)
+ */
+#include "waiters.h"
+
+#include <coil/event.h>
+
+void coil_event_init(coil_event *event)
+{
+    *event = (coil_event)COIL_EVENT_INIT;
+}
+
+void coil_event_finish(coil_event *event)
+{
+    if (event != NULL)
+        coil__waiters_finish(&event->waiters, "coil_event_finish");
+}
+
+int coil_event_wait(coil_event *event)
+{
+    struct coil__waiter waiter;
+
+    return event->is_set ? 0 : coil__waiters_wait(&event->waiters, &waiter);
+}
+
+void coil_event_set(coil_event *event)
+{
+    if (event->is_set)
+        return;
+    event->is_set = true;
+    coil__waiters_wake_all(&event->waiters);
+}
+
+void coil_event_clear(coil_event *event)
+{
+    event->is_set = false;
+}
+
+bool coil_event_is_set(const coil_event *event)
+{
+    return event->is_set;
+}

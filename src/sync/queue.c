@@ -1,0 +1,240 @@
+/*
+ * queue.c - items from task to task, in order. (asyncio: queues.Queue)
+ *
+ *     items:   . . . [first ............ first+count) . . .      a ring of `capacity`
+ *
+ * A getter that finds nothing stands in line, and looks again when it is woken: whoever
+ * puts an item wakes the first getter and takes it out of the line, but does not hand the
+ * item over. So a getter that is cancelled after having been woken loses nothing: it
+ * wakes the next. Putters of a full queue likewise.
+ */
+#include "waiters.h"
+
+#include <coil/queue.h>
+
+#include <string.h>
+
+#define FIRST_CAPACITY 16
+
+void coil_queue_init(coil_queue *queue, size_t item_bytes, size_t maxsize)
+{
+    *queue = (coil_queue)COIL_QUEUE_INIT(item_bytes, maxsize);
+}
+
+void coil_queue_finish(coil_queue *queue)
+{
+    if (queue == NULL)
+        return;
+    coil__waiters_finish(&queue->getters, "coil_queue_finish");
+    coil__waiters_finish(&queue->putters, "coil_queue_finish");
+    coil_event_finish(&queue->finished);
+    coil__free(queue->items);
+    queue->items = NULL;
+    queue->capacity = queue->count = queue->first = 0;
+}
+
+size_t coil_queue_count(const coil_queue *queue)
+{
+    return queue->count;
+}
+
+bool coil_queue_empty(const coil_queue *queue)
+{
+    return queue->count == 0;
+}
+
+bool coil_queue_full(const coil_queue *queue)
+{
+    return queue->maxsize > 0 && queue->count >= queue->maxsize;
+}
+
+/* ---- the ring ---------------------------------------------------------------------- */
+
+static char *slot(const coil_queue *queue, size_t i)
+{
+    size_t at = queue->first + i;
+
+    if (at >= queue->capacity)
+        at -= queue->capacity;
+    return queue->items + at * queue->item_bytes;
+}
+
+static int grow(coil_queue *queue)
+{
+    size_t capacity = queue->capacity > 0 ? 2 * queue->capacity : FIRST_CAPACITY;
+    size_t bytes, tail = queue->capacity - queue->first;
+    char *items;
+
+    if (queue->maxsize > 0 && capacity > queue->maxsize)
+        capacity = queue->maxsize;
+    if (__builtin_mul_overflow(capacity, queue->item_bytes, &bytes))
+        return -ENOMEM;
+    items = coil__alloc(bytes > 0 ? bytes : 1);
+    if (items == NULL)
+        return -ENOMEM;
+    if (tail > queue->count)
+        tail = queue->count;
+    if (queue->count > 0) {
+        memcpy(items, slot(queue, 0), tail * queue->item_bytes);
+        memcpy(items + tail * queue->item_bytes, queue->items,
+               (queue->count - tail) * queue->item_bytes);
+    }
+    coil__free(queue->items);
+    queue->items = items;
+    queue->capacity = capacity;
+    queue->first = 0;
+    return 0;
+}
+
+static int push(coil_queue *queue, const void *item)
+{
+    if (queue->count == queue->capacity) {
+        int rc = grow(queue);
+
+        if (rc < 0)
+            return rc;
+    }
+    if (queue->item_bytes > 0)
+        memcpy(slot(queue, queue->count), item, queue->item_bytes);
+    queue->count++;
+    return 0;
+}
+
+static void pop(coil_queue *queue, void *item)
+{
+    if (queue->item_bytes > 0)
+        memcpy(item, slot(queue, 0), queue->item_bytes);
+    queue->first = queue->first + 1 < queue->capacity ? queue->first + 1 : 0;
+    queue->count--;
+}
+
+/* ---- waiting ----------------------------------------------------------------------- */
+
+/* Take waiters out of the line until one is found that can be woken. */
+static void wake_next(coil_waiters *line)
+{
+    struct coil__waiter *waiter;
+    bool woken = false;
+
+    while (!woken && (waiter = coil__waiters_first(line)) != NULL) {
+        coil__waiters_remove(line, waiter);
+        woken = coil__waiter_wake(waiter);
+    }
+}
+
+static void wake_everybody(coil_waiters *line)
+{
+    while (line->first != NULL)
+        wake_next(line);
+}
+
+/*
+ * Stand in `line`. Who is cancelled after having been woken wakes the next, unless there
+ * is nothing for that one to go on with.
+ */
+static int stand_in_line(coil_queue *queue, coil_waiters *line,
+                         bool (*unusable)(const coil_queue *))
+{
+    struct coil__waiter waiter;
+    int rc = coil__waiters_wait(line, &waiter);
+
+    if (rc < 0 && !unusable(queue) && coil__waiter_woken(&waiter))
+        wake_next(line);
+    return rc;
+}
+
+/* ---- putting ----------------------------------------------------------------------- */
+
+int coil_queue_put_nowait(coil_queue *queue, const void *item)
+{
+    int rc;
+
+    if (queue->is_shutdown)
+        return -ESHUTDOWN;
+    if (coil_queue_full(queue))
+        return -EAGAIN;
+    rc = push(queue, item);
+    if (rc < 0)
+        return rc;
+    queue->unfinished++;
+    coil_event_clear(&queue->finished);
+    wake_next(&queue->getters);
+    return 0;
+}
+
+int coil_queue_put(coil_queue *queue, const void *item)
+{
+    int rc;
+
+    while (coil_queue_full(queue)) {
+        if (queue->is_shutdown)
+            return -ESHUTDOWN;
+        rc = stand_in_line(queue, &queue->putters, coil_queue_full);
+        if (rc < 0)
+            return rc;
+    }
+    rc = coil_queue_put_nowait(queue, item);
+    if (rc == -ENOMEM)
+        wake_next(&queue->putters); /* the room we were woken for is still there */
+    return rc;
+}
+
+/* ---- getting ----------------------------------------------------------------------- */
+
+int coil_queue_get_nowait(coil_queue *queue, void *item)
+{
+    if (coil_queue_empty(queue))
+        return queue->is_shutdown ? -ESHUTDOWN : -EAGAIN;
+    pop(queue, item);
+    wake_next(&queue->putters);
+    return 0;
+}
+
+int coil_queue_get(coil_queue *queue, void *item)
+{
+    while (coil_queue_empty(queue)) {
+        int rc;
+
+        if (queue->is_shutdown)
+            return -ESHUTDOWN;
+        rc = stand_in_line(queue, &queue->getters, coil_queue_empty);
+        if (rc < 0)
+            return rc;
+    }
+    return coil_queue_get_nowait(queue, item);
+}
+
+/* ---- accounting -------------------------------------------------------------------- */
+
+int coil_queue_task_done(coil_queue *queue)
+{
+    if (queue->unfinished == 0)
+        return -EINVAL;
+    if (--queue->unfinished == 0)
+        coil_event_set(&queue->finished);
+    return 0;
+}
+
+int coil_queue_join(coil_queue *queue)
+{
+    return queue->unfinished > 0 ? coil_event_wait(&queue->finished) : 0;
+}
+
+static void drop_items(coil_queue *queue)
+{
+    size_t dropped = queue->count;
+
+    queue->count = queue->first = 0;
+    queue->unfinished -= dropped < queue->unfinished ? dropped : queue->unfinished;
+    if (queue->unfinished == 0)
+        coil_event_set(&queue->finished);
+}
+
+void coil_queue_shutdown(coil_queue *queue, bool immediate)
+{
+    queue->is_shutdown = true;
+    if (immediate)
+        drop_items(queue);
+    wake_everybody(&queue->getters);
+    wake_everybody(&queue->putters);
+}

@@ -1,0 +1,64 @@
+/*
+ * waiters.c - the tasks that wait for one thing.
+ */
+#include "waiters.h"
+
+void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter)
+{
+    waiter->next = NULL;
+    waiter->prev = waiters->last;
+    waiter->listed = true;
+    if (waiter->prev != NULL)
+        waiter->prev->next = waiter;
+    else
+        waiters->first = waiter;
+    waiters->last = waiter;
+}
+
+void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter)
+{
+    if (!waiter->listed)
+        return;
+    waiter->listed = false;
+    if (waiter->prev != NULL)
+        waiter->prev->next = waiter->next;
+    else
+        waiters->first = waiter->next;
+    if (waiter->next != NULL)
+        waiter->next->prev = waiter->prev;
+    else
+        waiters->last = waiter->prev;
+}
+
+int coil__waiters_wait(coil_waiters *waiters, struct coil__waiter *waiter)
+{
+    int rc;
+
+    coil__wait_init(&waiter->wait, NULL);
+    coil__waiters_push(waiters, waiter);
+    rc = coil__wait_park(&waiter->wait);
+    coil__waiters_remove(waiters, waiter);
+    return rc;
+}
+
+bool coil__waiters_wake_one(coil_waiters *waiters)
+{
+    struct coil__waiter *waiter = coil__waiters_first(waiters);
+
+    while (waiter != NULL && !coil__waiter_wake(waiter))
+        waiter = waiter->next;
+    return waiter != NULL;
+}
+
+void coil__waiters_wake_all(coil_waiters *waiters)
+{
+    for (struct coil__waiter *w = coil__waiters_first(waiters); w != NULL; w = w->next)
+        coil__waiter_wake(w);
+}
+
+void coil__waiters_finish(const coil_waiters *waiters, const char *what)
+{
+    if (waiters->first != NULL)
+        coil__misuse("%s: task '%s' still waits for it", what,
+                     coil__waiters_first(waiters)->wait.task->name);
+}

@@ -1,0 +1,288 @@
+/*
+ * future.c - a result that will exist later.
+ *
+ *               set(rc >= 0)        -> DONE        Invariants
+ *   PENDING --- set(rc < 0)         -> FAILED      1. A future leaves PENDING once.
+ *               set(-ECANCELED),                   2. Callbacks run from the ready queue,
+ *               cancel              -> CANCELLED      never inside set: the setter's
+ *                                                     state stays coherent, and a chain
+ * of a million needs no deep stack.
+ *
+ * A callback is a runnable that lies with whoever waits: a task awaits by putting its own
+ * step here. So completing moves one list to the end of another, whatever its length, and
+ * can neither fail nor take long.
+ */
+#include "future.h"
+#include "task.h"
+
+#include <string.h>
+
+void coil__future_init(coil_future *future, coil_loop *loop, bool is_task)
+{
+    coil__list_init(&future->callbacks);
+    future->loop = loop;
+    future->refs = 1;
+    future->rc = -EINPROGRESS;
+    future->is_task = is_task;
+}
+
+int coil_future_create(coil_future **out)
+{
+    coil_loop *loop = coil__loop_require("coil_future_create");
+    coil_future *future = coil__alloc_zeroed(sizeof *future);
+
+    if (future == NULL)
+        return -ENOMEM;
+    coil__future_init(future, loop, false);
+    *out = future;
+    return 0;
+}
+
+coil_future *coil_future_retain(coil_future *future)
+{
+    future->refs++;
+    return future;
+}
+
+static coil_task *task_of(coil_future *future)
+{
+    return COIL__CONTAINER(future, coil_task, future);
+}
+
+static void free_future(coil_future *future)
+{
+    if (future->destroy != NULL)
+        future->destroy(future->value);
+    if (future->is_task)
+        coil__coro_destroy(&task_of(future)->coro);
+    else
+        coil__free(future);
+}
+
+static void report_unseen(coil_future *future)
+{
+    if (future->is_task)
+        coil__report("task '%s' failed and nobody asked: %s", task_of(future)->name,
+                     strerror(-future->rc));
+    else
+        coil__report("a future failed and nobody asked: %s", strerror(-future->rc));
+}
+
+void coil_future_release(coil_future *future)
+{
+    if (future == NULL || --future->refs > 0)
+        return;
+    if (future->unseen)
+        report_unseen(future);
+    free_future(future);
+}
+
+void coil__future_complete(coil_future *future, int rc)
+{
+    future->rc = rc;
+    future->unseen = rc < 0 && rc != -ECANCELED && !future->quiet;
+    coil__loop_add_ready_all(future->loop, &future->callbacks);
+}
+
+int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(void *))
+{
+    if (!coil__future_pending(future))
+        return -EALREADY;
+    if (future->is_task)
+        coil__misuse("coil_future_set: a task sets its own result, by returning it");
+    if (rc == -EINPROGRESS)
+        coil__misuse("coil_future_set: -EINPROGRESS is no result");
+    future->value = value;
+    future->destroy = destroy;
+    coil__future_complete(future, rc);
+    return 0;
+}
+
+bool coil_future_cancel(coil_future *future, const char *reason)
+{
+    if (future->is_task)
+        return coil_task_cancel(task_of(future), reason);
+    if (!coil__future_pending(future))
+        return false;
+    future->cancel_reason = reason;
+    coil__future_complete(future, -ECANCELED);
+    return true;
+}
+
+coil_future_state coil_future_get_state(const coil_future *future)
+{
+    if (coil__future_pending(future))
+        return COIL_PENDING;
+    if (future->rc >= 0)
+        return COIL_DONE;
+    return future->rc == -ECANCELED ? COIL_CANCELLED : COIL_FAILED;
+}
+
+bool coil_future_done(const coil_future *future)
+{
+    return !coil__future_pending(future);
+}
+
+bool coil_future_cancelled(const coil_future *future)
+{
+    return future->rc == -ECANCELED;
+}
+
+int coil_future_result(coil_future *future)
+{
+    return coil__future_retrieve(future);
+}
+
+void *coil_future_value(const coil_future *future)
+{
+    return future->value;
+}
+
+const char *coil_future_cancel_reason(const coil_future *future)
+{
+    return future->cancel_reason;
+}
+
+/* ---- callbacks --------------------------------------------------------------------- */
+
+void coil__future_subscribe(coil_future *future, struct coil__runnable *runnable)
+{
+    if (coil__future_pending(future))
+        coil__list_push(&future->callbacks, &runnable->link);
+    else
+        coil__loop_add_ready(future->loop, runnable);
+}
+
+struct callback {
+    struct coil__runnable runnable;
+    coil_future *future;
+    coil_done_callback fn;
+    void *arg;
+};
+
+static void run_callback(struct coil__runnable *runnable)
+{
+    struct callback *callback = COIL__CONTAINER(runnable, struct callback, runnable);
+
+    if (!callback->future->loop->closing)
+        callback->fn(callback->future, callback->arg);
+    coil_future_release(callback->future);
+    coil__free(callback);
+}
+
+int coil_future_add_callback(coil_future *future, coil_done_callback fn, void *arg)
+{
+    struct callback *callback = coil__alloc(sizeof *callback);
+
+    if (callback == NULL)
+        return -ENOMEM;
+    coil__runnable_init(&callback->runnable, run_callback);
+    callback->future = coil_future_retain(future);
+    callback->fn = fn;
+    callback->arg = arg;
+    coil__future_subscribe(future, &callback->runnable);
+    return 0;
+}
+
+int coil_future_remove_callback(coil_future *future, coil_done_callback fn, void *arg)
+{
+    int removed = 0;
+
+    coil_future_retain(future); /* the callbacks' may be the last references */
+    COIL__LIST_EACH (link, &future->callbacks) {
+        struct callback *callback = COIL__CONTAINER(link, struct callback, runnable.link);
+
+        if (callback->runnable.run != run_callback || callback->fn != fn ||
+            callback->arg != arg)
+            continue;
+        coil__list_remove(link);
+        coil_future_release(future);
+        coil__free(callback);
+        removed++;
+    }
+    coil_future_release(future);
+    return removed;
+}
+
+/* ---- awaiting ---------------------------------------------------------------------- */
+
+struct awaiting {
+    struct coil__wait wait;
+    coil_future *future;
+};
+
+/* The future's completion makes the task ready; all there is to do is cause it. */
+static bool cancel_awaited(struct coil__wait *wait)
+{
+    coil_future *future = COIL__CONTAINER(wait, struct awaiting, wait)->future;
+
+    return coil_future_cancel(future, wait->task->future.cancel_reason);
+}
+
+static int wait_for_future(coil_task *task, coil_future *future)
+{
+    struct awaiting a = {.future = future};
+    int rc;
+
+    coil__wait_init(&a.wait, cancel_awaited);
+    a.wait.source = &future->rc;
+    coil__list_push(&future->callbacks, &task->step.link);
+    rc = coil__wait_park(&a.wait);
+    future->unseen = false; /* done, or we would not be here */
+    return rc;
+}
+
+int coil_await(coil_future *future)
+{
+    coil_task *task;
+    int rc;
+
+    if (!coil__future_pending(future))
+        return coil__future_retrieve(future);
+    task = coil__task_require("coil_await");
+    if (future == &task->future)
+        coil__misuse("coil_await: task '%s' awaits itself", task->name);
+    if (future->loop != task->future.loop)
+        coil__misuse("coil_await: the future belongs to another loop");
+    if (coil__task_refuses(task))
+        return -ECANCELED;
+    coil_future_retain(future);
+    rc = wait_for_future(task, future);
+    coil_future_release(future);
+    return rc;
+}
+
+struct shielding {
+    struct coil__wait wait;
+    struct coil__runnable inner_done;
+    coil_future *future;
+};
+
+static void pass_result(struct coil__runnable *runnable)
+{
+    struct shielding *s = COIL__CONTAINER(runnable, struct shielding, inner_done);
+
+    coil__wait_complete(&s->wait, coil__future_retrieve(s->future));
+}
+
+int coil_shield(coil_future *future)
+{
+    struct shielding s = {.future = future};
+    int rc;
+
+    if (!coil__future_pending(future))
+        return coil__future_retrieve(future);
+    coil__wait_init(&s.wait, NULL);
+    coil__runnable_init(&s.inner_done, pass_result);
+    coil_future_retain(future);
+    coil__future_subscribe(future, &s.inner_done);
+    rc = coil__wait_park(&s.wait);
+    coil__list_remove(&s.inner_done.link);
+    coil_future_release(future);
+    return rc;
+}
+
+int coil_awaitable_await(coil_awaitable *awaitable)
+{
+    return awaitable->await(awaitable);
+}

@@ -1,0 +1,211 @@
+/*
+ * gather.c - one wait for many futures: gather and wait.
+ *
+ * Each future gets a runnable among its callbacks, all of them in one block that is
+ * allocated before anything is awaited; each counts, and the one that decides completes
+ * the wait: two trips through the ready queue, as in asyncio. When the wait is over the
+ * runnables are taken out of wherever they are.
+ */
+#include "task.h"
+
+#include <coil/gather.h>
+
+struct gathering;
+
+struct part {
+    struct coil__runnable runnable;
+    struct gathering *whole;
+    coil_future *future;
+};
+
+struct gathering {
+    struct coil__wait wait;
+    struct part *parts;
+    size_t n;
+    size_t left; /* not done, or done and not yet counted */
+    unsigned flags;
+    coil_wait_mode mode;
+    bool cancel_requested;
+    struct coil__timer timer; /* of coil_wait() */
+};
+
+static int allocate_parts(struct gathering *w, coil_future *const futures[], size_t n,
+                          void (*run)(struct coil__runnable *))
+{
+    if (n > SIZE_MAX / sizeof *w->parts)
+        return -ENOMEM;
+    w->parts = coil__alloc(n * sizeof *w->parts);
+    if (w->parts == NULL)
+        return -ENOMEM;
+    w->n = n;
+    for (size_t i = 0; i < n; i++) {
+        coil__runnable_init(&w->parts[i].runnable, run);
+        w->parts[i].whole = w;
+        w->parts[i].future = coil_future_retain(futures[i]);
+    }
+    return 0;
+}
+
+static void free_parts(struct gathering *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        coil__list_remove(&w->parts[i].runnable.link);
+        coil_future_release(w->parts[i].future);
+    }
+    coil__free(w->parts);
+}
+
+/* ---- gather ------------------------------------------------------------------------ */
+
+static void count_part(struct part *part)
+{
+    struct gathering *w = part->whole;
+    int rc = coil__future_retrieve(part->future);
+
+    w->left--;
+    if (rc < 0 && (w->flags & COIL_GATHER_ALL) == 0)
+        coil__wait_complete(&w->wait, rc);
+    else if (w->left == 0)
+        coil__wait_complete(&w->wait, w->cancel_requested ? -ECANCELED : 0);
+}
+
+static void part_done(struct coil__runnable *runnable)
+{
+    count_part(COIL__CONTAINER(runnable, struct part, runnable));
+}
+
+/* True if at least one of them could still be cancelled. */
+static bool cancel_parts(struct coil__wait *wait)
+{
+    struct gathering *w = COIL__CONTAINER(wait, struct gathering, wait);
+    bool any = false;
+
+    for (size_t i = 0; i < w->n; i++)
+        any |= coil_future_cancel(w->parts[i].future, wait->task->future.cancel_reason);
+    w->cancel_requested |= any;
+    return any;
+}
+
+/*
+ * The same future again? Nothing has run since the first part subscribed, so if that was
+ * one of ours it is still the last of the callbacks.
+ */
+static bool subscribed(const struct gathering *w, const coil_future *future)
+{
+    const struct coil__list *last = future->callbacks.prev;
+
+    return (const char *)last >= (const char *)w->parts &&
+           (const char *)last < (const char *)(w->parts + w->n);
+}
+
+/* First all that is to come, then, in order, what is done already. */
+static void subscribe_all(struct gathering *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        struct part *part = &w->parts[i];
+        bool pending = coil__future_pending(part->future);
+
+        if (pending && subscribed(w, part->future))
+            continue;
+        w->left++;
+        if (pending)
+            coil__future_subscribe(part->future, &part->runnable);
+    }
+    for (size_t i = 0; i < w->n; i++)
+        if (!coil__future_pending(w->parts[i].future))
+            count_part(&w->parts[i]);
+}
+
+static int wait_for_parts(struct gathering *w)
+{
+    if (w->wait.done)
+        return w->wait.rc;
+    if (coil__task_refuses(w->wait.task))
+        return -ECANCELED;
+    return coil__wait_park(&w->wait);
+}
+
+int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[])
+{
+    struct gathering w = {.flags = flags};
+    int rc;
+
+    if ((flags & ~COIL_GATHER_ALL) != 0)
+        return -EINVAL;
+    if (n == 0)
+        return 0;
+    coil__wait_init(&w.wait, cancel_parts);
+    rc = allocate_parts(&w, futures, n, part_done);
+    if (rc < 0)
+        return rc;
+    subscribe_all(&w);
+    rc = wait_for_parts(&w);
+    for (size_t i = 0; i < n; i++) {
+        w.parts[i].future->quiet = true; /* one that fails later was ours all the same */
+        if (rcs != NULL)
+            rcs[i] = coil__future_retrieve(w.parts[i].future);
+    }
+    free_parts(&w);
+    return rc;
+}
+
+/* ---- wait -------------------------------------------------------------------------- */
+
+static void one_done(struct coil__runnable *runnable)
+{
+    struct part *part = COIL__CONTAINER(runnable, struct part, runnable);
+    struct gathering *w = part->whole;
+    int rc = part->future->rc;
+    bool failed = rc < 0 && rc != -ECANCELED;
+
+    if (w->mode == COIL_WAIT_FIRST_EXCEPTION && rc != -ECANCELED)
+        coil__future_retrieve(part->future);
+    w->left--;
+    if (w->left > 0 && w->mode != COIL_WAIT_FIRST &&
+        !(w->mode == COIL_WAIT_FIRST_EXCEPTION && failed))
+        return;
+    coil__timer_stop(w->wait.task->future.loop, &w->timer);
+    coil__wait_complete(&w->wait, 0);
+}
+
+static void wait_is_over(struct coil__runnable *runnable)
+{
+    coil__wait_complete(
+        &COIL__CONTAINER(runnable, struct gathering, timer.runnable)->wait, 0);
+}
+
+static int count_done(coil_future *const futures[], size_t n)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        count += coil_future_done(futures[i]);
+    return count;
+}
+
+int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
+              int64_t deadline)
+{
+    struct gathering w = {.mode = mode, .left = n};
+    coil_loop *loop;
+    int rc = 0;
+
+    if (n == 0 || n > INT32_MAX)
+        return -EINVAL;
+    coil__wait_init(&w.wait, NULL);
+    loop = w.wait.task->future.loop;
+    coil__timer_init(&w.timer, wait_is_over);
+    if (deadline != COIL_NEVER)
+        rc = coil__timer_start(loop, &w.timer, deadline);
+    if (rc < 0)
+        return rc;
+    rc = allocate_parts(&w, futures, n, one_done);
+    if (rc == 0) {
+        for (size_t i = 0; i < n; i++)
+            coil__future_subscribe(futures[i], &w.parts[i].runnable);
+        rc = coil__wait_park(&w.wait);
+        free_parts(&w);
+    }
+    coil__timer_stop(loop, &w.timer);
+    return rc < 0 ? rc : count_done(futures, n);
+}

@@ -1,0 +1,322 @@
+/*
+ * task.c - a coroutine driven by the loop, and the future of its result.
+ *
+ * A task is the control block on top of its own stack: one mapping, one page while it
+ * waits, nothing on the heap. Where it stands between two steps is wait.c's; here it is
+ * created, stepped, cancelled and brought to its end.
+ *
+ * Invariants
+ * 1. `step` is in one list exactly while the task has begun to wait and not gone on: the
+ *    ready queue, or the callbacks of the future it awaits. So a task runs once per
+ * cause.
+ * 2. The loop holds a reference until the body has returned; the frames above it are then
+ *    trimmed, and the block itself goes with the last reference.
+ * 3. Control enters a task only from step(), and leaves it only through switch_out() or
+ * the end of its body. A generator inside a task may be what is left: `leaf`.
+ */
+#include "task.h"
+#include "budget.h"
+
+#include <string.h>
+
+#define ARG_BYTES_MAX 2048
+
+COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
+
+coil_task *coil_task_current(void)
+{
+    return coil__scheduler.current;
+}
+
+coil_task *coil__task_require(const char *caller)
+{
+    coil_task *task = coil__scheduler.current;
+
+    if (COIL__UNLIKELY(task == NULL))
+        coil__misuse("%s: no task is running here, so nothing can be suspended "
+                     "(a callback, or code outside coil_run)",
+                     caller);
+    return task;
+}
+
+/* ---- the end ----------------------------------------------------------------------- */
+
+static void leave_scheduler(coil_task *task)
+{
+    coil__list_remove(&task->link);
+    if (coil__scheduler.stop_when_empty && coil__list_empty(&coil__scheduler.tasks))
+        coil_loop_stop(task->future.loop);
+}
+
+static void end(coil_task *task, int rc)
+{
+    if (task->regions != NULL)
+        coil__misuse("task '%s' has ended with a %s open", task->name,
+                     task->regions->kind);
+    if (rc >= 0 && task->must_cancel)
+        rc = -ECANCELED; /* cancelled just before it stopped */
+    else if (rc == -EINPROGRESS)
+        coil__misuse("task '%s' returned -EINPROGRESS, which is no result", task->name);
+    task->must_cancel = false;
+    coil__stack_trim(&task->coro.stack);
+    leave_scheduler(task);
+    coil__future_complete(&task->future, rc);
+    coil_task_release(task);
+}
+
+/* ---- steps ------------------------------------------------------------------------- */
+
+static void *task_main(void *arg)
+{
+    coil_task *task = arg;
+
+    return (void *)(intptr_t)task->fn(task->arg);
+}
+
+static void step(struct coil__runnable *runnable)
+{
+    coil_task *task = COIL__CONTAINER(runnable, coil_task, step);
+    struct coil__scheduler *scheduler = &coil__scheduler;
+    void *result;
+
+    if (COIL__UNLIKELY(task->future.loop->closing))
+        return;
+    if (COIL__UNLIKELY(!task->started && task->must_cancel)) {
+        end(task, -ECANCELED); /* cancelled before the first step: the body never runs */
+        return;
+    }
+    task->started = true;
+    scheduler->current = task;
+    scheduler->loop_coro = task->coro.caller = coil__coro_current();
+    result = coil__coro_transfer(task->leaf, NULL);
+    scheduler->current = NULL;
+    if (task->coro.done)
+        end(task, (int)(intptr_t)result);
+}
+
+void coil__task_switch_out(coil_task *task)
+{
+    int saved = errno;
+
+    task->leaf = coil__coro_current();
+    coil__coro_transfer(coil__scheduler.loop_coro, NULL);
+    task->budget = COIL__BUDGET;
+    errno = saved;
+}
+
+/* ---- the beginning ----------------------------------------------------------------- */
+
+/*
+ * The loop closes with tasks that still wait. They cannot be resumed any more and are
+ * never killed: their frames are lost with what they own, and that is said.
+ */
+static void report_pending(coil_loop *loop)
+{
+    struct coil__list *link;
+
+    while ((link = coil__list_pop(&coil__scheduler.tasks)) != NULL) {
+        coil_task *task = COIL__CONTAINER(link, coil_task, link);
+
+        coil__report("Task was destroyed but it is pending! '%s'", task->name);
+        coil__list_remove(&task->step.link);
+        if (!task->started)
+            coil_task_release(task);
+    }
+    coil__scheduler.hooked = false;
+    (void)loop;
+}
+
+static void hook_scheduler(coil_loop *loop)
+{
+    struct coil__scheduler *scheduler = &coil__scheduler;
+
+    if (COIL__LIKELY(scheduler->hooked))
+        return;
+    coil__list_init(&scheduler->tasks);
+    scheduler->close_hook.closing = report_pending;
+    coil__loop_add_close_hook(loop, &scheduler->close_hook);
+    scheduler->last_id = 0;
+    scheduler->hooked = true;
+}
+
+/* "task-" and the number; snprintf would be a third of a spawn. */
+static void give_name(char *name, const char *given)
+{
+    char digits[24], *p = digits + sizeof digits;
+    uint64_t id = ++coil__scheduler.last_id;
+
+    if (given != NULL) {
+        strncpy(name, given, COIL__NAME_BYTES - 1); /* the block was zeroed */
+        return;
+    }
+    *--p = '\0';
+    do
+        *--p = (char)('0' + id % 10);
+    while ((id /= 10) > 0);
+    memcpy(name, "task-", 5);
+    memcpy(name + 5, p, (size_t)(digits + sizeof digits - p));
+}
+
+int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
+                      coil_task **out)
+{
+    static const coil_spawn_opts defaults;
+    coil_loop *loop = coil__loop_require("coil_spawn");
+    coil__coro *coro;
+    coil_task *task;
+    int rc;
+
+    if (opts == NULL)
+        opts = &defaults;
+    if (opts->arg_bytes > ARG_BYTES_MAX)
+        return -EINVAL;
+    hook_scheduler(loop);
+    rc = coil__coro_create(sizeof *task, opts->stack_bytes, task_main, NULL, &coro);
+    if (rc < 0)
+        return rc;
+    task = COIL__CONTAINER(coro, coil_task, coro);
+    task->coro.arg = task;
+    task->coro.label = task->name;
+    task->leaf = &task->coro;
+    task->budget = COIL__BUDGET;
+    task->fn = fn;
+    task->arg = arg;
+    if (opts->arg_bytes > 0) {
+        task->arg = coil__coro_reserve(&task->coro, opts->arg_bytes);
+        memcpy(task->arg, arg, opts->arg_bytes);
+    }
+    coil__future_init(&task->future, loop, true);
+    coil__runnable_init(&task->step, step);
+    give_name(task->name, opts->name);
+    coil__list_push(&coil__scheduler.tasks, &task->link);
+    *out = task;
+    return 0;
+}
+
+int coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts, coil_task **out)
+{
+    coil_task *task;
+    int rc = coil__task_create(fn, arg, opts, &task);
+
+    if (rc < 0)
+        return rc;
+    coil__task_start(task);
+    if (out != NULL)
+        *out = coil_task_retain(task);
+    return 0;
+}
+
+/* ---- as an object ------------------------------------------------------------------ */
+
+coil_task *coil_task_retain(coil_task *task)
+{
+    coil_future_retain(&task->future);
+    return task;
+}
+
+void coil_task_release(coil_task *task)
+{
+    if (task != NULL)
+        coil_future_release(&task->future);
+}
+
+coil_future *coil_task_future(coil_task *task)
+{
+    return &task->future;
+}
+
+int coil_task_await(coil_task *task)
+{
+    return coil_await(&task->future);
+}
+
+int coil_task_each(int (*visit)(coil_task *task, void *arg), void *arg)
+{
+    int rc = 0;
+
+    if (!coil__scheduler.hooked)
+        return 0;
+    COIL__LIST_EACH (link, &coil__scheduler.tasks) {
+        rc = visit(COIL__CONTAINER(link, coil_task, link), arg);
+        if (rc != 0)
+            break;
+    }
+    return rc;
+}
+
+const char *coil_task_name(const coil_task *task)
+{
+    return task->name;
+}
+
+void coil_task_set_name(coil_task *task, const char *name)
+{
+    memset(task->name, 0, sizeof task->name);
+    strncpy(task->name, name, sizeof task->name - 1);
+}
+
+/* ---- cancellation ------------------------------------------------------------------ */
+
+bool coil_task_cancel(coil_task *task, const char *reason)
+{
+    struct coil__wait *wait = task->wait;
+
+    if (!coil__future_pending(&task->future))
+        return false;
+    task->cancelling++;
+    task->future.cancel_reason = reason;
+    if (wait != NULL && coil__wait_cancel(wait)) {
+        task->passed_on = true;
+        return true;
+    }
+    task->must_cancel = true;
+    return true;
+}
+
+int coil_task_cancelling(const coil_task *task)
+{
+    return task->cancelling;
+}
+
+int coil__task_uncancel(coil_task *task)
+{
+    if (task->cancelling > 0 && --task->cancelling == 0)
+        task->must_cancel = false;
+    return task->cancelling;
+}
+
+int coil_uncancel(void)
+{
+    return coil__task_uncancel(coil__task_require("coil_uncancel"));
+}
+
+void coil_cancel_caught(void)
+{
+    coil_task *task = coil__task_require("coil_cancel_caught");
+
+    task->delivered = false;
+    task->deaf_count = 0;
+}
+
+const char *coil_cancel_reason(void)
+{
+    return coil__task_require("coil_cancel_reason")->future.cancel_reason;
+}
+
+/* ---- scopes and groups that are open ------------------------------------------------
+ */
+
+void coil__region_enter(coil_task *task, struct coil__region *region, const char *kind)
+{
+    region->kind = kind;
+    region->outer = task->regions;
+    task->regions = region;
+}
+
+void coil__region_exit(coil_task *task, struct coil__region *region, const char *caller)
+{
+    if (task->regions != region)
+        coil__misuse("%s: task '%s' has not got this %s as its innermost open one",
+                     caller, task->name, region->kind);
+    task->regions = region->outer;
+}

@@ -1,0 +1,95 @@
+/*
+ * task.h (internal) - a task: a coroutine, a future, and what the loop knows of both.
+ */
+#ifndef COIL_TASK_TASK_H
+#define COIL_TASK_TASK_H
+
+#include "../coro/coroutine.h"
+#include "future.h"
+#include "wait.h"
+
+#include <coil/group.h>
+#include <coil/task.h>
+
+#define COIL__NAME_BYTES 32
+
+/* A scope or a group that is open in a task; they close last in, first out. */
+struct coil__region {
+    struct coil__region *outer;
+    const char *kind;
+};
+
+/* The control block on top of the task's stack. */
+struct coil_task {
+    coil__coro coro;
+    coil_future future;
+    coil_task_fn fn;
+    void *arg;
+
+    struct coil__runnable step; /* ready, or among the callbacks of what it awaits */
+    coil__coro *leaf; /* where to go on: its own coroutine, or a generator in it */
+    struct coil__wait
+        *wait; /* what it waits for, until it goes on (asyncio: _fut_waiter) */
+    struct coil__wait *parking; /* the same while it is in coil_park() */
+
+    int cancelling;      /* requests not taken back */
+    unsigned deaf_count; /* waits refused since the delivery */
+    bool started;
+    bool must_cancel; /* requested, to be delivered at the next step or wait */
+    bool passed_on;   /* handed to what it waits for, which may swallow it */
+    bool delivered;   /* told; every wait is refused until caught */
+    unsigned budget;  /* see budget.h */
+
+    struct coil__region *regions;
+    coil_group *group;
+    bool borrowed; /* by whoever spawned it into the group, until exit */
+    struct coil__runnable group_done;
+    struct coil__list group_link;
+
+    struct coil__list link; /* coil__scheduler.tasks */
+    char name[COIL__NAME_BYTES];
+};
+
+/* What is one per thread, as the loop is. */
+struct coil__scheduler {
+    coil_task *current;
+    coil__coro *loop_coro;   /* the coroutine that runs the loop, while a task runs */
+    struct coil__list tasks; /* that have not ended, oldest first */
+    bool hooked;             /* ready for use with the current loop */
+    bool stop_when_empty;
+    uint64_t last_id;
+    struct coil__close_hook close_hook;
+};
+
+extern COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
+
+/* The running task; without one stops the program, naming `caller`. */
+coil_task *coil__task_require(const char *caller);
+
+/* Create a task that is not yet ready to run. */
+int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
+                      coil_task **out);
+
+/* Make it run its first step in the next turn. */
+static inline void coil__task_start(coil_task *task)
+{
+    coil__loop_add_ready(task->future.loop, &task->step);
+}
+
+/* Leave the task until its `step` is run; it must be ready, or among somebody's
+ * callbacks. */
+void coil__task_switch_out(coil_task *task);
+
+/* One request less; returns how many remain. (asyncio: Task.uncancel) */
+int coil__task_uncancel(coil_task *task);
+
+/*
+ * True, after one turn of the loop, if a cancellation was delivered and not caught: then
+ * whatever was about to wait must return -ECANCELED.
+ */
+bool coil__task_refuses(coil_task *task);
+
+void coil__region_enter(coil_task *task, struct coil__region *region, const char *kind);
+void coil__region_exit(coil_task *task, struct coil__region *region, const char *caller);
+
+#endif
