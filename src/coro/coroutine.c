@@ -174,17 +174,14 @@ int coil_coro_create(coil_coro_fn fn, void *arg, const coil_coro_opts *opts,
 
 void *coil_coro_resume(coil_coro *coro, void *value)
 {
-    void *result;
-
     if (coro->coro.done)
         coil__misuse("coil_coro_resume: the coroutine is done");
     if (coil_coro_running(coro))
         coil__misuse("coil_coro_resume: the coroutine is running");
     coro->begun = true;
-    result = coil__coro_resume(&coro->coro, value);
-    if (coro->coro.done)
-        coil__stack_trim(&coro->coro.stack);
-    return result;
+    /* The last call, so that no frame of ours has to return afterwards: that would be
+       mispredicted. A body that has ended is therefore trimmed by destroy. */
+    return coil__coro_resume(&coro->coro, value);
 }
 
 void *coil_coro_suspend(void *value)

@@ -3,6 +3,8 @@
  */
 #include "../harness/harness.h"
 
+#include "../../src/base/compiler.h"
+
 #include <coil.h>
 
 #include <signal.h>
@@ -128,7 +130,8 @@ static int report_disposition(void *arg)
 TEST(signals_are_left_alone_where_they_were_not_default_or_it_is_told_to)
 {
     CHECK_INT(coil_run(report_disposition, NULL, NULL), 0);
-    CHECK_INT(coil_run(report_disposition, NULL, &(coil_run_opts){.no_signals = true}), 1);
+    CHECK_INT(coil_run(report_disposition, NULL, &(coil_run_opts){.no_signals = true}),
+              1);
     signal(SIGINT, SIG_IGN);
     CHECK_INT(coil_run(report_disposition, NULL, NULL), 1);
     signal(SIGINT, SIG_DFL);
@@ -182,6 +185,8 @@ static void run_overflow(void *arg)
 
 TEST(stack_overflow_names_the_task_and_its_stack)
 {
+    if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
+        test_skip("the sanitizer takes the SIGSEGV");
     test_dies_by_signal(run_overflow, NULL, SIGSEGV, "greedy");
 }
 
