@@ -406,7 +406,6 @@ static CURL *create_easy(struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(easy, CURLOPT_USERAGENT, session->options.user_agent);
     curl_easy_setopt(easy, CURLOPT_RESOLVE, session->addresses);
-    curl_easy_setopt(easy, CURLOPT_VERBOSE, (long)session->options.verbose);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->response->error);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);

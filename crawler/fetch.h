@@ -26,7 +26,6 @@ typedef struct fetch_session fetch_session;
 struct fetch_options {
     const char *user_agent;
     unsigned max_connections; /* kept open, and per host; 0 means no limit */
-    bool verbose;             /* libcurl's account of everything, on stderr */
 };
 
 struct fetch_request {

@@ -337,3 +337,28 @@ bool url_same_origin(const char *a, const char *b)
 
     return url_origin_length(b) == n && memcmp(a, b, n) == 0;
 }
+
+static struct span host_without_www(const char *url)
+{
+    struct span host = split(url).authority;
+    const char *at = memchr(host.at, '@', host.n);
+    const char *end = host.at + host.n;
+
+    if (at != NULL)
+        host.at = at + 1;
+    if (end - host.at > 4 && memcmp(host.at, "www.", 4) == 0)
+        host.at += 4;
+    host.n = (size_t)(end - host.at);
+    if (host.n > 0 && host.at[0] == '[')
+        host.n = strcspn(host.at, "]");
+    else
+        for (size_t i = 0; i < host.n; i++)
+            if (host.at[i] == ':')
+                host.n = i;
+    return host;
+}
+
+bool url_sibling_hosts(const char *a, const char *b)
+{
+    return spans_equal(host_without_www(a), host_without_www(b));
+}

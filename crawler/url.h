@@ -27,4 +27,7 @@ size_t url_origin_length(const char *url);
 /* True if two URLs made here have the same scheme, host and port. */
 bool url_same_origin(const char *a, const char *b);
 
+/* True if the hosts are the same but for a "www." in front; scheme and port aside. */
+bool url_sibling_hosts(const char *a, const char *b);
+
 #endif
