@@ -1,0 +1,141 @@
+/*
+ * poll.c - readiness by poll(2): any POSIX system, any number of descriptors.
+ *
+ * The array handed to the kernel has exactly the descriptors that are waited for. A
+ * descriptor remembers its place in it; the place of one that is dropped is filled with
+ * the last.
+ */
+#include "readiness.h"
+
+#include <poll.h>
+#include <time.h>
+
+struct poll_backend {
+    struct coil__readiness readiness;
+    struct pollfd *entries;
+    size_t count, capacity;
+};
+
+static struct poll_backend *poll_of(struct coil__backend *backend)
+{
+    return COIL__CONTAINER(backend, struct poll_backend, readiness.backend);
+}
+
+static int append(struct poll_backend *p, int fd, size_t *slot)
+{
+    if (p->count == p->capacity) {
+        size_t capacity = p->capacity != 0 ? p->capacity * 2 : 16;
+        struct pollfd *entries = coil__realloc(p->entries, capacity * sizeof *entries);
+
+        if (entries == NULL)
+            return -ENOMEM;
+        p->entries = entries;
+        p->capacity = capacity;
+    }
+    p->entries[p->count] = (struct pollfd){.fd = fd};
+    *slot = p->count++;
+    return 0;
+}
+
+static void drop(struct poll_backend *p, size_t slot)
+{
+    const struct pollfd *last = &p->entries[--p->count];
+
+    if (slot == p->count)
+        return;
+    p->entries[slot] = *last;
+    p->readiness.table[last->fd].slot = slot;
+}
+
+static int set_interest(struct coil__backend *backend, int fd,
+                        const struct coil__descriptor *d, unsigned interest, size_t *slot)
+{
+    struct poll_backend *p = poll_of(backend);
+
+    if (interest == 0) {
+        if (d->interest != 0)
+            drop(p, d->slot);
+        return 0;
+    }
+    if (d->interest == 0) {
+        int rc = append(p, fd, slot);
+
+        if (rc < 0)
+            return rc;
+    }
+    p->entries[*slot].events = (short)((interest & COIL__FOR_IN ? POLLIN : 0) |
+                                       (interest & COIL__FOR_OUT ? POLLOUT : 0));
+    return 0;
+}
+
+static const struct coil__poller poller = {.set_interest = set_interest};
+
+static int create(struct coil__backend **out)
+{
+    struct poll_backend *p = coil__alloc_zeroed(sizeof *p);
+
+    if (p == NULL)
+        return -ENOMEM;
+    coil__readiness_init(&p->readiness, &coil__backend_poll, &poller);
+    *out = &p->readiness.backend;
+    return 0;
+}
+
+static void destroy(struct coil__backend *backend)
+{
+    struct poll_backend *p = poll_of(backend);
+
+    coil__readiness_finish(&p->readiness);
+    coil__free(p->entries);
+    coil__free(p);
+}
+
+static unsigned found_of(int revents)
+{
+    const int broken = POLLHUP | POLLERR;
+    unsigned found = 0;
+
+    if (revents & (POLLIN | broken))
+        found |= COIL__FOR_IN;
+    if (revents & (POLLOUT | broken))
+        found |= COIL__FOR_OUT;
+    if (revents & broken)
+        found |= COIL__FOUND_UNUSUAL;
+    return found;
+}
+
+static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
+{
+    struct poll_backend *p = poll_of(backend);
+    struct timespec span;
+    int n =
+        ppoll(p->entries, p->count, coil__readiness_timespec(timeout_ns, &span), NULL);
+
+    if (n < 0)
+        return errno == EINTR ? 0 : -errno;
+    /* Backwards: an entry may drop itself, and be filled with one that was seen. */
+    for (size_t i = p->count; i-- > 0 && n > 0;) {
+        struct pollfd entry = p->entries[i];
+
+        if (entry.revents == 0)
+            continue;
+        n--;
+        if (entry.revents & POLLNVAL)
+            coil__readiness_gone(backend, entry.fd);
+        else
+            coil__readiness_found(backend, entry.fd, found_of(entry.revents));
+    }
+    return 0;
+}
+
+const struct coil__backend_class coil__backend_poll = {
+    .name = "poll",
+    .create = create,
+    .destroy = destroy,
+    .attach = coil__readiness_attach,
+    .detach = coil__readiness_detach,
+    .submit = coil__readiness_submit,
+    .cancel = coil__readiness_cancel,
+    .watch = coil__readiness_watch,
+    .poll = poll_once,
+};

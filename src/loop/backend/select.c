@@ -1,0 +1,120 @@
+/*
+ * select.c - readiness by select(2): everywhere, up to FD_SETSIZE descriptors.
+ *
+ * The oldest of its kind, kept because it is the easiest to understand: two sets of bits,
+ * copied for each call, and a look at every bit afterwards. Where poll(2) names the
+ * descriptor that is none, select(2) just fails, so that the culprit has to be searched.
+ */
+#include "readiness.h"
+
+#include <fcntl.h>
+#include <sys/select.h>
+#include <time.h>
+
+struct select_backend {
+    struct coil__readiness readiness;
+    fd_set in, out;
+    int limit; /* above the highest descriptor in a set */
+};
+
+static struct select_backend *select_of(struct coil__backend *backend)
+{
+    return COIL__CONTAINER(backend, struct select_backend, readiness.backend);
+}
+
+static bool is_sought(const struct select_backend *s, int fd)
+{
+    return FD_ISSET(fd, &s->in) || FD_ISSET(fd, &s->out);
+}
+
+static int set_interest(struct coil__backend *backend, int fd,
+                        const struct coil__descriptor *d, unsigned interest, size_t *slot)
+{
+    struct select_backend *s = select_of(backend);
+
+    (void)d;
+    (void)slot;
+    if (fd >= FD_SETSIZE)
+        return interest != 0 ? -EINVAL : 0;
+    FD_CLR(fd, &s->in);
+    FD_CLR(fd, &s->out);
+    if (interest & COIL__FOR_IN)
+        FD_SET(fd, &s->in);
+    if (interest & COIL__FOR_OUT)
+        FD_SET(fd, &s->out);
+    if (interest != 0 && fd >= s->limit)
+        s->limit = fd + 1;
+    while (s->limit > 0 && !is_sought(s, s->limit - 1))
+        s->limit--;
+    return 0;
+}
+
+static const struct coil__poller poller = {.set_interest = set_interest};
+
+static int create(struct coil__backend **out)
+{
+    struct select_backend *s = coil__alloc_zeroed(sizeof *s);
+
+    if (s == NULL)
+        return -ENOMEM;
+    FD_ZERO(&s->in);
+    FD_ZERO(&s->out);
+    coil__readiness_init(&s->readiness, &coil__backend_select, &poller);
+    *out = &s->readiness.backend;
+    return 0;
+}
+
+static void destroy(struct coil__backend *backend)
+{
+    struct select_backend *s = select_of(backend);
+
+    coil__readiness_finish(&s->readiness);
+    coil__free(s);
+}
+
+/* Some descriptor was closed behind our back: find it. */
+static void drop_closed(struct select_backend *s)
+{
+    for (int fd = s->limit - 1; fd >= 0; fd--)
+        if (is_sought(s, fd) && fcntl(fd, F_GETFD) < 0)
+            coil__readiness_gone(&s->readiness.backend, fd);
+}
+
+static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
+{
+    struct select_backend *s = select_of(backend);
+    fd_set in = s->in, out = s->out;
+    struct timespec span;
+    int limit = s->limit;
+    int n = pselect(limit, &in, &out, NULL, coil__readiness_timespec(timeout_ns, &span),
+                    NULL);
+
+    if (n < 0 && errno == EBADF) {
+        drop_closed(s);
+        return 0;
+    }
+    if (n < 0)
+        return errno == EINTR ? 0 : -errno;
+    for (int fd = 0; fd < limit && n > 0; fd++) {
+        unsigned found = (FD_ISSET(fd, &in) ? COIL__FOR_IN : 0) |
+                         (FD_ISSET(fd, &out) ? COIL__FOR_OUT : 0);
+
+        if (found == 0)
+            continue;
+        n -= (found & COIL__FOR_IN ? 1 : 0) + (found & COIL__FOR_OUT ? 1 : 0);
+        coil__readiness_found(backend, fd, found);
+    }
+    return 0;
+}
+
+const struct coil__backend_class coil__backend_select = {
+    .name = "select",
+    .create = create,
+    .destroy = destroy,
+    .attach = coil__readiness_attach,
+    .detach = coil__readiness_detach,
+    .submit = coil__readiness_submit,
+    .cancel = coil__readiness_cancel,
+    .watch = coil__readiness_watch,
+    .poll = poll_once,
+};

@@ -1,0 +1,84 @@
+/*
+ * endpoint.c - a descriptor that tasks use.
+ *
+ * Invariants
+ * 1. While fd is not -1 it is attached to the loop's backend.
+ * 2. After every suspension fd may be -1, and its number another's: coil__endpoint_do()
+ *    looks at it again before each operation, and the operation that waited was ended by
+ *    the closing.
+ * 3. A call that is in it may go through several operations. `busy` keeps others out
+ *    between them, which the backend would not.
+ */
+#include "endpoint.h"
+
+#include "../os/op.h"
+#include "../task/budget.h"
+
+#include <unistd.h>
+
+int coil__endpoint_open(struct coil__endpoint *endpoint, int fd, const char *caller)
+{
+    coil_loop *loop = coil__loop_require(caller);
+    int rc = loop->backend->class->attach(loop->backend, fd);
+
+    if (rc < 0)
+        return rc;
+    *endpoint = (struct coil__endpoint){.fd = fd, .references = 1};
+    endpoint->loop = coil_loop_retain(loop);
+    return 0;
+}
+
+int coil__endpoint_close(struct coil__endpoint *endpoint)
+{
+    int fd = endpoint->fd;
+
+    if (fd < 0)
+        return 0;
+    endpoint->fd = -1;
+    /* Where its loop is closed there is no backend to tell any more. */
+    if (endpoint->loop == coil_loop_current())
+        endpoint->loop->backend->class->detach(endpoint->loop->backend, fd);
+    /* Interrupted, Linux has closed it all the same: close(2). */
+    return close(fd) < 0 && errno != EINTR ? -errno : 0;
+}
+
+void coil__endpoint_release(struct coil__endpoint *endpoint)
+{
+    if (--endpoint->references > 0)
+        return;
+    coil__endpoint_close(endpoint);
+    coil_loop_release(endpoint->loop);
+    coil__free(endpoint);
+}
+
+int coil__endpoint_enter(struct coil__endpoint *endpoint, enum coil__direction direction,
+                         const char *caller)
+{
+    if (endpoint->fd < 0)
+        return -EBADF;
+    if (endpoint->loop != coil_loop_current())
+        coil__misuse("%s: it belongs to another loop than this thread's", caller);
+    if (endpoint->busy[direction])
+        return -EBUSY;
+    endpoint->busy[direction] = true;
+    endpoint->references++;
+    return 0;
+}
+
+void coil__endpoint_leave(struct coil__endpoint *endpoint, enum coil__direction direction)
+{
+    endpoint->busy[direction] = false;
+    coil__endpoint_release(endpoint);
+}
+
+ssize_t coil__endpoint_do(struct coil__endpoint *endpoint, struct coil__op *op)
+{
+    int rc = coil__task_spend();
+
+    if (rc < 0)
+        return rc;
+    if (endpoint->fd < 0)
+        return -EBADF;
+    op->fd = endpoint->fd;
+    return coil__op_await(op);
+}

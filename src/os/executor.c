@@ -1,0 +1,521 @@
+/*
+ * executor.c - code that blocks, on threads.
+ *
+ *   task ---- enqueue ----> lane.queue ---- a thread takes it ----> fn(arg)
+ *    ^                          |                                      |
+ *    |                          | withdrawn                            | finish
+ *    |   coil__wait_complete    v                                      v
+ *    +----------------------- desk <------ one post for many ---- desk.done
+ *
+ * A lane has a line of jobs and the threads that work it off. A desk is where a loop's
+ * thread, which has one desk, gets its finished jobs back: many that end together cost
+ * one post, and so one wake-up.
+ *
+ * A job lies on the stack of the task that waits for it; one that may be left behind lies
+ * on the heap, and belongs to the thread once it is abandoned.
+ *
+ * Invariants
+ * 1. `queued` changes under the lane's lock, `finished` and `abandoned` under the desk's.
+ *    Who needs both takes the lane's first.
+ * 2. A thread that has put a job on the desk, or found it abandoned and freed it, does
+ *    not look at it again; nor at the desk once the lock is released.
+ * 3. desk.jobs, and who waits for a job, are the loop's thread's alone.
+ * 4. A loop does not close while a thread works for it: desk and loop outlive the work.
+ *
+ * After a fork the child has none of the threads: it starts with empty lanes.
+ *
+ * Start reading at run_job() and work().
+ */
+#include "../loop/loop.h"
+#include "../task/wait.h"
+
+#include <coil/executor.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_THREADS 1024
+#define IDLE_SECONDS 10
+#define STACK_BYTES ((size_t)1024 * 1024)
+
+struct lane {
+    const char *thread_name;
+    pthread_mutex_t lock;
+    pthread_cond_t work;     /* there is a job, or fewer threads are allowed */
+    struct coil__list queue; /* job.in_queue */
+    size_t queue_length;
+    unsigned threads, idle;
+    unsigned limit; /* 0: as many as processors */
+};
+
+/* The finished jobs of one loop. */
+struct desk {
+    coil_loop *loop; /* NULL until the loop's first job */
+    struct coil__close_hook hook;
+    struct coil__list jobs; /* job.in_desk: those not collected yet */
+
+    pthread_mutex_t lock;
+    pthread_cond_t emptied; /* no thread works for the loop any more */
+    size_t working;         /* jobs queued or being done */
+    struct coil__list done; /* job.in_queue */
+    struct coil__post post;
+    bool posted;
+};
+
+struct job {
+    int (*fn)(void *arg);
+    void *arg;
+    void (*discard)(void *arg);
+    bool abandonable; /* on the heap */
+    bool queued, finished, abandoned;
+    int rc;
+    struct lane *lane;
+    struct desk *desk;
+    struct coil__list in_queue; /* lane.queue, then desk.done */
+    struct coil__list in_desk;
+    struct coil__wait *wait; /* the waiting task's */
+};
+
+/* On the stack of the task that waits, whose park outlives a job that is abandoned. */
+struct waiting {
+    struct coil__wait wait;
+    struct job *job; /* NULL: abandoned */
+};
+
+/* clang-format off */
+#define LANE(name, max) {.thread_name = (name), .lock = PTHREAD_MUTEX_INITIALIZER, \
+                         .limit = (max)}
+/* clang-format on */
+
+static struct lane lanes[] = {
+    [COIL_LANE_DNS] = LANE("coil-dns", 8),
+    [COIL_LANE_FILE] = LANE("coil-file", 8),
+    [COIL_LANE_CPU] = LANE("coil-cpu", 0),
+};
+
+#define LANE_COUNT (sizeof lanes / sizeof lanes[0])
+
+static COIL__THREAD_LOCAL struct desk this_desk;
+
+/* ---- setting up, once and after a fork -------------------------------------------- */
+
+static void init_lane(struct lane *lane)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_mutex_init(&lane->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&lane->work, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    coil__list_init(&lane->queue);
+    lane->queue_length = 0;
+    lane->threads = lane->idle = 0;
+}
+
+static void lock_lanes(void)
+{
+    for (size_t i = 0; i < LANE_COUNT; i++)
+        pthread_mutex_lock(&lanes[i].lock);
+}
+
+static void unlock_lanes(void)
+{
+    for (size_t i = LANE_COUNT; i-- > 0;)
+        pthread_mutex_unlock(&lanes[i].lock);
+}
+
+/* The parent's jobs are the parent's: nobody here will ever do them. */
+static void start_afresh(void)
+{
+    for (size_t i = 0; i < LANE_COUNT; i++)
+        init_lane(&lanes[i]);
+    if (this_desk.loop != NULL)
+        coil__list_remove(&this_desk.hook.link);
+    this_desk.loop = NULL;
+}
+
+static void set_up(void)
+{
+    for (size_t i = 0; i < LANE_COUNT; i++)
+        init_lane(&lanes[i]);
+    pthread_atfork(lock_lanes, unlock_lanes, start_afresh);
+}
+
+static void set_up_once(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, set_up);
+}
+
+static unsigned processor_count(void)
+{
+    cpu_set_t usable;
+    long online;
+
+    if (sched_getaffinity(0, sizeof usable, &usable) == 0)
+        return (unsigned)CPU_COUNT(&usable);
+    online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (unsigned)online : 1;
+}
+
+/* ---- the threads ------------------------------------------------------------------ */
+
+/* Put it on its desk, unless nobody waits for it any more. */
+static void finish_job(struct job *job)
+{
+    struct desk *desk = job->desk;
+    bool abandoned;
+
+    pthread_mutex_lock(&desk->lock);
+    abandoned = job->abandoned;
+    job->finished = true;
+    if (!abandoned) {
+        coil__list_push(&desk->done, &job->in_queue);
+        if (!desk->posted)
+            desk->posted = coil__loop_post(desk->loop, &desk->post) == 0;
+        if (--desk->working == 0)
+            pthread_cond_signal(&desk->emptied);
+    }
+    pthread_mutex_unlock(&desk->lock);
+    if (!abandoned)
+        return;
+    /* The desk stays as long as this job is counted: first all that is the job's. */
+    if (job->discard != NULL)
+        job->discard(job->arg);
+    coil__free(job);
+    pthread_mutex_lock(&desk->lock);
+    if (--desk->working == 0)
+        pthread_cond_signal(&desk->emptied);
+    pthread_mutex_unlock(&desk->lock);
+}
+
+/* The next job, waiting a while for one. NULL: the thread is to end, and is counted out.
+ */
+static struct job *take_job(struct lane *lane)
+{
+    struct timespec until;
+    struct coil__list *link;
+    bool waited_enough = false;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += IDLE_SECONDS;
+    pthread_mutex_lock(&lane->lock);
+    while (lane->queue_length == 0 && lane->threads <= lane->limit && !waited_enough) {
+        lane->idle++;
+        waited_enough = pthread_cond_timedwait(&lane->work, &lane->lock, &until) != 0;
+        lane->idle--;
+    }
+    link = lane->threads <= lane->limit ? coil__list_pop(&lane->queue) : NULL;
+    if (link != NULL) {
+        lane->queue_length--;
+        COIL__CONTAINER(link, struct job, in_queue)->queued = false;
+    } else {
+        lane->threads--;
+    }
+    pthread_mutex_unlock(&lane->lock);
+    return link != NULL ? COIL__CONTAINER(link, struct job, in_queue) : NULL;
+}
+
+static void *work(void *arg)
+{
+    struct lane *lane = arg;
+    struct job *job;
+
+    pthread_setname_np(pthread_self(), lane->thread_name);
+    while ((job = take_job(lane)) != NULL) {
+        job->rc = job->fn(job->arg);
+        finish_job(job);
+    }
+    return NULL;
+}
+
+/* A thread that takes no signals: those are the program's. Returns 0 or an errno. */
+static int start_thread(struct lane *lane)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    pthread_t thread;
+    int error;
+
+    error = pthread_attr_init(&attributes);
+    if (error != 0)
+        return error;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&thread, &attributes, work, lane);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+/* ---- enqueueing ------------------------------------------------------------------- */
+
+/* Have a thread look. False if there is none, and none can be started. Locked. */
+static bool see_to_threads(struct lane *lane)
+{
+    if (lane->limit == 0)
+        lane->limit = processor_count();
+    if (lane->idle < lane->queue_length && lane->threads < lane->limit) {
+        lane->threads++; /* before it starts, since it counts itself out */
+        if (start_thread(lane) != 0)
+            lane->threads--;
+    }
+    pthread_cond_signal(&lane->work);
+    return lane->threads > 0;
+}
+
+static int enqueue(struct job *job)
+{
+    struct lane *lane = job->lane;
+    struct desk *desk = job->desk;
+    bool taken;
+
+    pthread_mutex_lock(&desk->lock);
+    desk->working++;
+    pthread_mutex_unlock(&desk->lock);
+    pthread_mutex_lock(&lane->lock);
+    job->queued = true;
+    coil__list_push(&lane->queue, &job->in_queue);
+    lane->queue_length++;
+    taken = see_to_threads(lane);
+    if (!taken) {
+        coil__list_remove(&job->in_queue);
+        lane->queue_length--;
+    }
+    pthread_mutex_unlock(&lane->lock);
+    if (!taken) {
+        pthread_mutex_lock(&desk->lock);
+        desk->working--;
+        pthread_mutex_unlock(&desk->lock);
+        return -EAGAIN;
+    }
+    coil__list_push(&desk->jobs, &job->in_desk);
+    coil__loop_expect(desk->loop, 1);
+    return 0;
+}
+
+/* ---- giving up -------------------------------------------------------------------- */
+
+/* The loop has nothing to do with the job any more. */
+static void leave_desk(struct job *job)
+{
+    coil__list_remove(&job->in_desk);
+    coil__loop_expect(job->desk->loop, -1);
+}
+
+/* Take it out of the line. False if a thread has begun it. */
+static bool withdraw(struct job *job)
+{
+    struct lane *lane = job->lane;
+    struct desk *desk = job->desk;
+    bool queued;
+
+    pthread_mutex_lock(&lane->lock);
+    queued = job->queued;
+    if (queued) {
+        coil__list_remove(&job->in_queue);
+        lane->queue_length--;
+        job->queued = false;
+    }
+    pthread_mutex_unlock(&lane->lock);
+    if (queued) {
+        pthread_mutex_lock(&desk->lock);
+        desk->working--;
+        pthread_mutex_unlock(&desk->lock);
+        leave_desk(job);
+    }
+    return queued;
+}
+
+/* Leave it to its thread: it is gone then. False if it has finished. */
+static bool abandon(struct job *job)
+{
+    struct desk *desk = job->desk;
+    bool finished;
+
+    pthread_mutex_lock(&desk->lock);
+    finished = job->finished;
+    if (!finished) {
+        leave_desk(job);
+        job->abandoned = true;
+    }
+    pthread_mutex_unlock(&desk->lock);
+    return !finished;
+}
+
+/* ---- the desk --------------------------------------------------------------------- */
+
+/* In the ready queue of the desk's loop: everything that has been finished. */
+static void collect(struct coil__runnable *runnable)
+{
+    struct desk *desk = COIL__CONTAINER(runnable, struct desk, post.runnable);
+    struct coil__list done, *link;
+
+    if (desk->loop == NULL) /* it is closing */
+        return;
+    coil__list_init(&done);
+    pthread_mutex_lock(&desk->lock);
+    coil__list_splice(&done, &desk->done);
+    desk->posted = false;
+    pthread_mutex_unlock(&desk->lock);
+    while ((link = coil__list_pop(&done)) != NULL) {
+        struct job *job = COIL__CONTAINER(link, struct job, in_queue);
+
+        leave_desk(job);
+        coil__wait_complete(job->wait, job->rc);
+    }
+}
+
+/* Nobody will collect it. */
+static void give_up_job(struct desk *desk, struct job *job)
+{
+    bool begun = !withdraw(job);
+
+    if (begun && job->abandonable && abandon(job))
+        return;
+    if (begun) {
+        leave_desk(job);
+        pthread_mutex_lock(&desk->lock);
+        coil__list_remove(&job->in_queue); /* from desk.done, if it has finished */
+        pthread_mutex_unlock(&desk->lock);
+    }
+    if (!job->abandonable)
+        return;
+    if (job->discard != NULL)
+        job->discard(job->arg);
+    coil__free(job);
+}
+
+static void close_desk(coil_loop *loop)
+{
+    struct desk *desk = &this_desk;
+
+    (void)loop;
+    COIL__LIST_EACH (link, &desk->jobs)
+        give_up_job(desk, COIL__CONTAINER(link, struct job, in_desk));
+    pthread_mutex_lock(&desk->lock);
+    while (desk->working > 0)
+        pthread_cond_wait(&desk->emptied, &desk->lock);
+    coil__list_init(&desk->done);
+    pthread_mutex_unlock(&desk->lock);
+    pthread_mutex_destroy(&desk->lock);
+    pthread_cond_destroy(&desk->emptied);
+    desk->loop = NULL;
+}
+
+/* The desk of the thread's loop. */
+static struct desk *open_desk(coil_loop *loop)
+{
+    struct desk *desk = &this_desk;
+
+    if (desk->loop != NULL)
+        return desk;
+    set_up_once();
+    pthread_mutex_init(&desk->lock, NULL);
+    pthread_cond_init(&desk->emptied, NULL);
+    coil__list_init(&desk->jobs);
+    coil__list_init(&desk->done);
+    coil__runnable_init(&desk->post.runnable, collect);
+    desk->working = 0;
+    desk->posted = false;
+    desk->loop = loop;
+    coil__list_init(&desk->hook.link);
+    desk->hook.closing = close_desk;
+    coil__loop_add_close_hook(loop, &desk->hook);
+    return desk;
+}
+
+/* ---- jobs, as tasks see them ------------------------------------------------------ */
+
+static bool cancel_job(struct coil__wait *wait)
+{
+    struct waiting *waiting = COIL__CONTAINER(wait, struct waiting, wait);
+    struct job *job = waiting->job;
+
+    if (!withdraw(job)) {
+        if (!job->abandonable || !abandon(job))
+            return false;
+        waiting->job = NULL;
+    }
+    coil__wait_complete(wait, -ECANCELED);
+    return true;
+}
+
+static void init_job(struct job *job, coil_lane lane, int (*fn)(void *), void *arg)
+{
+    *job = (struct job){.fn = fn, .arg = arg, .lane = &lanes[lane]};
+    coil__list_init(&job->in_queue);
+    coil__list_init(&job->in_desk);
+    job->desk = open_desk(coil__loop_require("a blocking call"));
+}
+
+/* Returns fn's result, or -ECANCELED: then waiting->job tells whether it is ours. */
+static int run_job(struct waiting *waiting, struct job *job)
+{
+    int rc;
+
+    waiting->job = job;
+    coil__wait_init(&waiting->wait, cancel_job);
+    waiting->wait.keeps_result = true;
+    job->wait = &waiting->wait;
+    rc = enqueue(job);
+    return rc < 0 ? rc : coil__wait_park(&waiting->wait);
+}
+
+static void require_lane(coil_lane lane, const char *caller)
+{
+    if ((size_t)lane >= LANE_COUNT)
+        coil__misuse("%s: there is no lane %d", caller, (int)lane);
+}
+
+int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
+{
+    struct waiting waiting;
+    struct job job;
+
+    require_lane(lane, "coil_blocking");
+    init_job(&job, lane, fn, arg);
+    return run_job(&waiting, &job);
+}
+
+int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
+                              void (*discard)(void *arg))
+{
+    struct job *job = coil__alloc(sizeof *job);
+    struct waiting waiting;
+    int rc;
+
+    require_lane(lane, "coil_blocking_abandonable");
+    if (job == NULL)
+        return -ENOMEM;
+    init_job(job, lane, fn, arg);
+    job->abandonable = true;
+    job->discard = discard;
+    rc = run_job(&waiting, job);
+    if (waiting.job == NULL)
+        return rc;
+    /* Withdrawn: as after any cancellation, `arg` is not the caller's any more. */
+    if (rc == -ECANCELED && !job->finished && discard != NULL)
+        discard(arg);
+    coil__free(job);
+    return rc;
+}
+
+int coil_executor_set_limit(coil_lane lane, unsigned max_threads)
+{
+    if ((size_t)lane >= LANE_COUNT || max_threads < 1 || max_threads > MAX_THREADS)
+        return -EINVAL;
+    set_up_once();
+    pthread_mutex_lock(&lanes[lane].lock);
+    lanes[lane].limit = max_threads;
+    pthread_cond_broadcast(&lanes[lane].work);
+    pthread_mutex_unlock(&lanes[lane].lock);
+    return 0;
+}
