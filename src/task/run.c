@@ -109,16 +109,15 @@ static void restore_signals(struct interruption *i, coil_loop *loop)
  */
 static int cancel_leftovers(coil_loop *loop)
 {
-    struct coil__scheduler *scheduler = &coil__scheduler;
     int rc = 0;
 
-    while (rc == 0 && !coil__list_empty(&scheduler->tasks)) {
-        COIL__LIST_EACH (link, &scheduler->tasks)
+    while (rc == 0 && !coil__list_empty(&coil__scheduler.tasks)) {
+        COIL__LIST_EACH (link, &coil__scheduler.tasks)
             coil_task_cancel(COIL__CONTAINER(link, coil_task, link),
                              "the main task ended");
-        scheduler->stop_when_empty = true;
+        coil__scheduler.stop_when_empty = true;
         rc = coil_loop_run_forever(loop);
-        scheduler->stop_when_empty = false;
+        coil__scheduler.stop_when_empty = false;
     }
     return rc;
 }

@@ -1,0 +1,397 @@
+/*
+ * test_loop.c - turns, callbacks, handles, timers, posts. (seeds-checklist rows 74 to 82)
+ */
+#include "../harness/harness.h"
+
+#include <coil.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static coil_loop *create_virtual(void)
+{
+    coil_loop *loop;
+
+    CHECK_INT(coil_loop_create(&(coil_loop_opts){.virtual_clock = true}, &loop), 0);
+    return loop;
+}
+
+static void note(void *arg)
+{
+    test_trace("%s@%ld ", (const char *)arg, (long)(coil_now() / COIL_MSEC(1)));
+}
+
+static void stop(void *arg)
+{
+    test_trace("stop ");
+    coil_loop_stop(arg);
+}
+
+static void note_and_call_soon(void *arg)
+{
+    note(arg);
+    CHECK_INT(coil_call_soon(note, "next", NULL), 0);
+}
+
+TEST(call_soon_runs_first_in_first_out_and_in_the_next_turn)
+{
+    coil_loop *loop = create_virtual();
+
+    coil_call_soon(note_and_call_soon, "a", NULL);
+    coil_call_soon(note, "b", NULL);
+    coil_call_later(COIL_MSEC(5), stop, loop, NULL);
+    CHECK_INT(coil_loop_run_forever(loop), 0);
+    CHECK_TRACE("a@0 b@0 next@0 stop ");
+    coil_loop_close(loop);
+}
+
+TEST(stop_lets_everything_ready_in_this_turn_run)
+{
+    coil_loop *loop = create_virtual();
+
+    coil_call_soon(stop, loop, NULL);
+    coil_call_soon(note_and_call_soon, "same turn", NULL);
+    CHECK_INT(coil_loop_run_forever(loop), 0);
+    CHECK_TRACE("stop same turn@0 ");
+    coil_loop_stop(loop); /* before running: one turn */
+    CHECK_INT(coil_loop_run_forever(loop), 0);
+    CHECK_TRACE("next@0 ");
+    coil_loop_close(loop);
+}
+
+TEST(timers_run_by_deadline_and_equal_ones_in_order)
+{
+    coil_loop *loop = create_virtual();
+
+    coil_call_later(COIL_MSEC(30), stop, loop, NULL);
+    coil_call_later(COIL_MSEC(20), note, "c", NULL);
+    coil_call_at(COIL_MSEC(10), note, "a", NULL);
+    coil_call_later(COIL_MSEC(20), note, "d", NULL);
+    coil_call_later(-5, note, "now", NULL);
+    coil_call_at(COIL_MSEC(10), note, "b", NULL);
+    coil_loop_run_forever(loop);
+    CHECK_TRACE("now@0 a@10 b@10 c@20 d@20 stop ");
+    coil_loop_close(loop);
+}
+
+static void cancel_handle(void *arg)
+{
+    coil_handle_cancel(arg);
+}
+
+TEST(a_cancelled_handle_is_not_called_even_if_it_is_due)
+{
+    coil_loop *loop = create_virtual();
+    coil_handle *soon, *later, *due;
+
+    coil_call_soon(note, "soon", &soon);
+    coil_call_later(COIL_MSEC(1), note, "later", &later);
+    coil_call_at(COIL_MSEC(10), note, "before", NULL);
+    coil_handle_cancel(soon);
+    coil_handle_cancel(soon);
+    coil_handle_cancel(later);
+    CHECK(coil_handle_cancelled(soon));
+    CHECK_INT(coil_handle_when(later), COIL_MSEC(1));
+    coil_handle_release(soon);
+    coil_handle_release(later);
+    /* The first callback due at 20 cancels the second, which is in the same turn. */
+    coil_call_at(COIL_MSEC(30), stop, loop, NULL);
+    coil_call_at(COIL_MSEC(20), note, "x", &due);
+    coil_handle_cancel(due);
+    coil_handle_release(due);
+    coil_call_at(COIL_MSEC(21), note, "y", &due);
+    coil_call_at(COIL_MSEC(20), cancel_handle, due, NULL);
+    coil_loop_run_forever(loop);
+    coil_handle_release(due);
+    CHECK_TRACE("before@10 stop ");
+    coil_loop_close(loop);
+}
+
+static void cancel_next_in_batch(void *arg)
+{
+    coil_handle_cancel(*(coil_handle **)arg);
+}
+
+TEST(cancelling_what_runs_later_in_the_same_turn)
+{
+    coil_loop *loop = create_virtual();
+    coil_handle *victim;
+
+    coil_call_soon(cancel_next_in_batch, &victim, NULL);
+    coil_call_soon(note, "victim", &victim);
+    coil_call_soon(stop, loop, NULL);
+    coil_loop_run_forever(loop);
+    coil_handle_release(victim);
+    CHECK_TRACE("stop ");
+    coil_loop_close(loop);
+}
+
+TEST(a_handle_may_be_cancelled_and_released_after_its_call)
+{
+    coil_loop *loop = create_virtual();
+    coil_handle *handle;
+
+    coil_call_soon(note, "called", &handle);
+    coil_loop_stop(loop);
+    coil_loop_run_forever(loop);
+    coil_handle_cancel(handle);
+    CHECK(!coil_handle_cancelled(handle));
+    coil_handle_release(handle);
+    coil_handle_release(NULL);
+    CHECK_TRACE("called@0 ");
+    coil_loop_close(loop);
+}
+
+TEST(ten_thousand_timers_fire_in_order_and_half_are_cancelled)
+{
+    enum { N = 10000 };
+    coil_loop *loop = create_virtual();
+    static coil_handle *handles[N];
+    unsigned seed = 1;
+
+    for (int i = 0; i < N; i++)
+        CHECK_INT(coil_call_later(COIL_USEC(rand_r(&seed) % 100000), note, "", &handles[i]),
+                  0);
+    for (int i = 0; i < N; i++) {
+        if (i % 2 == 0 || i > 100)
+            coil_handle_cancel(handles[i]);
+        coil_handle_release(handles[i]);
+    }
+    coil_call_later(COIL_SEC(1), stop, loop, NULL);
+    coil_loop_run_forever(loop);
+    int64_t last = -1;
+    const char *p = test_trace_text();
+    for (int count = 0; *p == '@'; count++) {
+        int64_t at = strtoll(p + 1, (char **)&p, 10);
+        CHECK(at >= last);
+        last = at;
+        p++;
+    }
+    CHECK_STR(p, "stop ");
+    test_trace_clear();
+    coil_loop_close(loop);
+}
+
+TEST(one_loop_a_thread_and_it_may_be_made_again)
+{
+    coil_loop *loop = create_virtual(), *second;
+
+    CHECK_PTR(coil_loop_current(), loop);
+    CHECK_INT(coil_loop_create(NULL, &second), -EBUSY);
+    coil_loop_close(loop);
+    CHECK_PTR(coil_loop_current(), NULL);
+    coil_loop_close(NULL);
+    CHECK_INT(coil_loop_create(&(coil_loop_opts){.backend = "carrier pigeon"}, &second),
+              -EINVAL);
+    coil_loop_close(create_virtual());
+}
+
+TEST(backend_is_chosen_by_name_and_by_environment)
+{
+    static const char *const names[] = {"epoll", "poll", "select"};
+    coil_loop *loop;
+
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(coil_loop_create(&(coil_loop_opts){.backend = names[i]}, &loop), 0);
+        CHECK_STR(coil_backend_name(), names[i]);
+        coil_loop_close(loop);
+        setenv("COIL_BACKEND", names[i], 1);
+        CHECK_INT(coil_loop_create(NULL, &loop), 0);
+        CHECK_STR(coil_backend_name(), names[i]);
+        coil_loop_close(loop);
+        unsetenv("COIL_BACKEND");
+    }
+    CHECK(coil_backend_name() == NULL);
+}
+
+static void run_again(void *arg)
+{
+    test_trace("%d ", coil_loop_run_forever(arg) == -EBUSY);
+}
+
+TEST(a_running_loop_is_not_run_again)
+{
+    coil_loop *loop = create_virtual();
+
+    coil_call_soon(run_again, loop, NULL);
+    coil_call_soon(stop, loop, NULL);
+    coil_loop_run_forever(loop);
+    CHECK_TRACE("1 stop ");
+    coil_loop_close(loop);
+}
+
+TEST(closing_drops_what_is_pending)
+{
+    coil_loop *loop = create_virtual();
+
+    coil_call_soon(note, "never", NULL);
+    coil_call_later(COIL_MSEC(1), note, "never", NULL);
+    CHECK_INT(coil_post(loop, note, "never"), 0);
+    coil_loop_retain(loop);
+    coil_loop_close(loop);
+    CHECK_INT(coil_post(loop, note, "never"), -ESHUTDOWN);
+    coil_loop_release(loop);
+    CHECK_TRACE("");
+}
+
+TEST(the_real_clock_waits_and_never_fires_early)
+{
+    coil_loop *loop;
+    int64_t begin;
+
+    CHECK_INT(coil_loop_create(NULL, &loop), 0);
+    begin = coil_now();
+    coil_call_later(COIL_MSEC(20), stop, loop, NULL);
+    coil_loop_run_forever(loop);
+    CHECK(coil_now() - begin >= COIL_MSEC(20));
+    test_trace_clear();
+    coil_loop_close(loop);
+}
+
+/* A callback that makes itself ready for ever keeps nobody from the clock. */
+static void spin(void *arg)
+{
+    if (!*(bool *)arg)
+        coil_call_soon(spin, arg, NULL);
+}
+
+static void set_flag(void *arg)
+{
+    *(bool *)arg = true;
+    coil_loop_stop(coil_loop_current());
+}
+
+TEST(a_busy_loop_still_sees_timers_and_posts)
+{
+    coil_loop *loop;
+    bool done = false;
+
+    CHECK_INT(coil_loop_create(NULL, &loop), 0);
+    coil_call_soon(spin, &done, NULL);
+    coil_call_later(COIL_MSEC(5), set_flag, &done, NULL);
+    coil_loop_run_forever(loop);
+    CHECK(done);
+    done = false;
+    coil_call_soon(spin, &done, NULL);
+    CHECK_INT(coil_post(loop, set_flag, &done), 0);
+    coil_loop_run_forever(loop);
+    CHECK(done);
+    coil_loop_close(loop);
+}
+
+/* ---- posts from other threads ------------------------------------------------------- */
+
+enum { POSTERS = 4, POSTS = 10000 };
+
+struct poster {
+    coil_loop *loop;
+    pthread_t thread;
+    int sent, seen;
+    struct post {
+        struct poster *poster;
+        int number;
+    } posts[POSTS];
+};
+
+static int posters_left;
+
+static void receive(void *arg)
+{
+    struct post *post = arg;
+
+    CHECK_INT(post->number, post->poster->seen);
+    if (++post->poster->seen == POSTS && --posters_left == 0)
+        coil_loop_stop(coil_loop_current());
+}
+
+static void *post_many(void *arg)
+{
+    struct poster *poster = arg;
+
+    for (int i = 0; i < POSTS; i++) {
+        poster->posts[i] = (struct post){poster, i};
+        CHECK_INT(coil_post(poster->loop, receive, &poster->posts[i]), 0);
+    }
+    coil_loop_release(poster->loop);
+    return NULL;
+}
+
+TEST(threads_post_and_every_post_arrives_in_order)
+{
+    static struct poster posters[POSTERS];
+    coil_loop *loop;
+
+    CHECK_INT(coil_loop_create(NULL, &loop), 0);
+    posters_left = POSTERS;
+    for (int i = 0; i < POSTERS; i++) {
+        posters[i].loop = coil_loop_retain(loop);
+        CHECK_INT(pthread_create(&posters[i].thread, NULL, post_many, &posters[i]), 0);
+    }
+    CHECK_INT(coil_loop_run_forever(loop), 0);
+    for (int i = 0; i < POSTERS; i++)
+        pthread_join(posters[i].thread, NULL);
+    coil_loop_close(loop);
+}
+
+/* ---- mistakes ------------------------------------------------------------------------ */
+
+static void call_soon_without_loop(void *arg)
+{
+    coil_call_soon(note, arg, NULL);
+}
+
+static void close_inside(void *arg)
+{
+    coil_loop_close(arg);
+}
+
+static void close_while_running(void *arg)
+{
+    coil_loop *loop = create_virtual();
+
+    (void)arg;
+    coil_call_soon(close_inside, loop, NULL);
+    coil_loop_run_forever(loop);
+}
+
+static void *stop_from_here(void *arg)
+{
+    coil_loop_stop(arg);
+    return NULL;
+}
+
+static void use_from_wrong_thread(void *arg)
+{
+    pthread_t thread;
+
+    (void)arg;
+    pthread_create(&thread, NULL, stop_from_here, create_virtual());
+    pthread_join(thread, NULL);
+}
+
+TEST(mistakes_stop_the_program_with_a_sentence)
+{
+    test_dies(call_soon_without_loop, NULL, "this thread has no event loop");
+    test_dies(close_while_running, NULL, "the loop is running");
+    test_dies(use_from_wrong_thread, NULL, "the loop is another thread's");
+}
+
+TEST(creating_fails_cleanly_when_memory_runs_out)
+{
+    coil_loop *loop;
+
+    for (int n = 1; n < 20; n++) {
+        int rc;
+
+        test_fail_allocation(n);
+        rc = coil_loop_create(NULL, &loop);
+        if (rc == 0) {
+            test_fail_allocation(0);
+            coil_loop_close(loop);
+            return;
+        }
+        CHECK_INT(rc, -ENOMEM);
+    }
+    CHECK(!"more than 20 allocations for a loop?");
+}

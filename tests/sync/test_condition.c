@@ -1,0 +1,80 @@
+/*
+ * test_condition.c - wait, under a lock, for something to become true.
+ */
+#include "../harness/harness.h"
+
+#include <coil.h>
+
+static coil_lock lock = COIL_LOCK_INIT;
+static coil_condition changed = COIL_CONDITION_INIT(&lock);
+
+static int wait_here(void *arg)
+{
+    int rc = coil_lock_acquire(&lock);
+
+    if (rc < 0)
+        return rc;
+    rc = coil_condition_wait(&changed);
+    CHECK(coil_lock_locked(&lock));
+    test_trace("%s:%d ", (const char *)arg, rc);
+    coil_lock_release(&lock);
+    return rc;
+}
+
+TASK_TEST(condition_notify_wakes_so_many_in_order)
+{
+    coil_spawn(wait_here, "a", NULL, NULL);
+    coil_spawn(wait_here, "b", NULL, NULL);
+    coil_spawn(wait_here, "c", NULL, NULL);
+    coil_sleep(1);
+    CHECK_INT(coil_condition_notify(&changed, 1), -EPERM);
+    coil_lock_acquire(&lock);
+    CHECK_INT(coil_condition_notify(&changed, 2), 0);
+    coil_sleep(1);
+    CHECK_TRACE(""); /* we hold the lock still */
+    coil_lock_release(&lock);
+    coil_sleep(1);
+    CHECK_TRACE("a:0 b:0 ");
+    coil_lock_acquire(&lock);
+    coil_condition_notify_all(&changed);
+    coil_lock_release(&lock);
+    coil_sleep(1);
+    CHECK_TRACE("c:0 ");
+    CHECK_INT(coil_condition_wait(&changed), -EPERM);
+    coil_condition_finish(&changed);
+}
+
+TASK_TEST(condition_waiter_cancelled_has_the_lock_again)
+{
+    coil_task *a;
+
+    coil_spawn(wait_here, "a", NULL, &a);
+    coil_sleep(1);
+    coil_lock_acquire(&lock);
+    coil_task_cancel(a, NULL);
+    coil_sleep(1);
+    CHECK_TRACE("");
+    coil_task_cancel(a, NULL); /* again, while it waits for the lock */
+    coil_sleep(1);
+    CHECK_TRACE("");
+    coil_lock_release(&lock);
+    CHECK_INT(coil_task_await(a), -ECANCELED);
+    CHECK_TRACE("a:-125 ");
+    coil_task_release(a);
+}
+
+TASK_TEST(condition_notified_and_cancelled_passes_the_notification_on)
+{
+    coil_task *a;
+
+    coil_spawn(wait_here, "a", NULL, &a);
+    coil_spawn(wait_here, "b", NULL, NULL);
+    coil_sleep(1);
+    coil_lock_acquire(&lock);
+    coil_condition_notify(&changed, 1);
+    coil_task_cancel(a, NULL);
+    coil_lock_release(&lock);
+    coil_sleep(1);
+    CHECK_TRACE("a:-125 b:0 ");
+    coil_task_release(a);
+}

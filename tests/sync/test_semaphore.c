@@ -1,0 +1,77 @@
+/*
+ * test_semaphore.c - at most so many at a time.
+ */
+#include "../harness/harness.h"
+
+#include <coil.h>
+
+static coil_semaphore slots = COIL_SEMAPHORE_INIT(2);
+
+static int use(void *arg)
+{
+    int rc = coil_semaphore_acquire(&slots);
+
+    test_trace("%s%s ", (const char *)arg, rc == 0 ? "+" : "!");
+    if (rc < 0)
+        return rc;
+    rc = coil_sleep(COIL_MSEC(10));
+    test_trace("%s- ", (const char *)arg);
+    coil_semaphore_release(&slots);
+    return rc;
+}
+
+static coil_task *spawn(const char *name)
+{
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(use, (void *)name, NULL, &task), 0);
+    return task;
+}
+
+TASK_TEST(semaphore_admits_so_many_and_the_rest_in_order)
+{
+    coil_task *t[] = {spawn("a"), spawn("b"), spawn("c"), spawn("d")};
+
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(coil_task_await(t[i]), 0);
+        coil_task_release(t[i]);
+    }
+    CHECK_TRACE("a+ b+ a- b- c+ d+ c- d- ");
+    CHECK(!coil_semaphore_locked(&slots));
+    coil_semaphore_finish(&slots);
+}
+
+TASK_TEST(semaphore_waiter_cancelled_after_it_was_woken_passes_it_on)
+{
+    coil_task *c, *d;
+
+    coil_semaphore_acquire(&slots);
+    coil_semaphore_acquire(&slots);
+    CHECK(coil_semaphore_locked(&slots));
+    c = spawn("c");
+    d = spawn("d");
+    coil_yield();
+    coil_semaphore_release(&slots); /* for c */
+    coil_task_cancel(c, NULL);
+    CHECK_INT(coil_task_await(c), -ECANCELED);
+    CHECK_INT(coil_task_await(d), 0);
+    CHECK_TRACE("c! d+ d- ");
+    coil_semaphore_release(&slots);
+    coil_task_release(c);
+    coil_task_release(d);
+}
+
+TASK_TEST(semaphore_is_not_overtaken)
+{
+    coil_task *c;
+
+    coil_semaphore_init(&slots, 1);
+    coil_semaphore_acquire(&slots);
+    c = spawn("c");
+    coil_yield();
+    coil_semaphore_release(&slots);
+    CHECK(coil_semaphore_locked(&slots)); /* it is c's by now */
+    CHECK_INT(coil_semaphore_acquire(&slots), 0);
+    CHECK_TRACE("c+ c- ");
+    coil_task_release(c);
+}

@@ -1,0 +1,197 @@
+/*
+ * test_gather.c - one wait for many futures.
+ */
+#include "../harness/harness.h"
+
+#include <coil.h>
+
+static coil_future *f[3];
+
+static void create_all(void)
+{
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(coil_future_create(&f[i]), 0);
+}
+
+static void release_all(void)
+{
+    for (int i = 0; i < 3; i++)
+        coil_future_release(f[i]);
+}
+
+struct call {
+    unsigned flags;
+    coil_wait_mode mode;
+    int64_t deadline;
+    int rcs[3];
+};
+
+static int gather(void *arg)
+{
+    struct call *c = arg;
+    int rc = coil_gather(f, 3, c->flags, c->rcs);
+
+    test_trace("%d [%d %d %d] ", rc, c->rcs[0], c->rcs[1], c->rcs[2]);
+    return rc;
+}
+
+static coil_task *start(coil_task_fn fn, struct call *call)
+{
+    coil_task *t;
+
+    CHECK_INT(coil_spawn(fn, call, NULL, &t), 0);
+    coil_yield();
+    return t;
+}
+
+static int join(coil_task *t)
+{
+    int rc = coil_task_await(t);
+
+    coil_task_release(t);
+    return rc;
+}
+
+TASK_TEST(gather_collects_results_in_place)
+{
+    struct call c = {0};
+    coil_task *t;
+
+    create_all();
+    t = start(gather, &c);
+    coil_future_set(f[2], 3, NULL, NULL);
+    coil_yield();
+    coil_future_set(f[0], 1, NULL, NULL);
+    coil_future_set(f[1], 2, NULL, NULL);
+    CHECK_INT(join(t), 0);
+    CHECK_TRACE("0 [1 2 3] ");
+    CHECK_INT(coil_gather(f, 3, 0, NULL), 0); /* all done: no suspension */
+    CHECK_INT(coil_gather(NULL, 0, 0, NULL), 0);
+    CHECK_INT(coil_gather(f, 3, 8, NULL), -EINVAL);
+    release_all();
+}
+
+TASK_TEST(gather_returns_the_first_failure_at_once)
+{
+    struct call c = {0};
+    coil_task *t;
+
+    create_all();
+    t = start(gather, &c);
+    coil_future_set(f[1], -EIO, NULL, NULL);
+    CHECK_INT(join(t), -EIO);
+    CHECK_TRACE("-5 [-115 -5 -115] ");
+    CHECK(!coil_future_done(f[0]));
+    coil_future_set(f[0], -EPROTO, NULL, NULL); /* not reported: it was gathered */
+    release_all();
+}
+
+TASK_TEST(gather_all_waits_for_failures_too)
+{
+    struct call c = {.flags = COIL_GATHER_ALL};
+    coil_task *t;
+
+    create_all();
+    t = start(gather, &c);
+    coil_future_set(f[1], -EIO, NULL, NULL);
+    coil_future_cancel(f[0], NULL);
+    coil_yield();
+    CHECK_TRACE("");
+    coil_future_set(f[2], 4, NULL, NULL);
+    CHECK_INT(join(t), 0);
+    CHECK_TRACE("0 [-125 -5 4] ");
+    release_all();
+}
+
+TASK_TEST(cancelling_gather_cancels_every_child)
+{
+    struct call c = {.flags = COIL_GATHER_ALL};
+    coil_task *t;
+
+    create_all();
+    t = start(gather, &c);
+    coil_future_set(f[1], 1, NULL, NULL);
+    coil_yield();
+    coil_task_cancel(t, NULL);
+    CHECK_INT(join(t), -ECANCELED);
+    CHECK_TRACE("-125 [-125 1 -125] ");
+    release_all();
+}
+
+TASK_TEST(gather_counts_the_same_future_once)
+{
+    coil_future *twice[] = {NULL, NULL};
+    int rcs[2];
+
+    create_all();
+    twice[0] = twice[1] = f[0];
+    coil_call_later(1, (coil_callback)(void *)coil_future_release, NULL, NULL);
+    coil_future_set(f[0], 9, NULL, NULL);
+    CHECK_INT(coil_gather(twice, 2, 0, rcs), 0);
+    CHECK_INT(rcs[0] + rcs[1], 18);
+    release_all();
+}
+
+TASK_TEST(gather_without_memory_awaits_nothing)
+{
+    create_all();
+    test_fail_allocation(1);
+    CHECK_INT(coil_gather(f, 3, 0, NULL), -ENOMEM);
+    test_fail_allocation(1);
+    CHECK_INT(coil_wait(f, 3, COIL_WAIT_ALL, COIL_NEVER), -ENOMEM);
+    release_all();
+}
+
+static int wait_here(void *arg)
+{
+    struct call *c = arg;
+    int rc = coil_wait(f, 3, c->mode, c->deadline);
+
+    test_trace("%d@%ld ", rc, (long)(coil_now() / COIL_MSEC(1)));
+    return rc;
+}
+
+TASK_TEST(wait_modes)
+{
+    struct call all = {.mode = COIL_WAIT_ALL, .deadline = COIL_NEVER};
+    struct call first = {.mode = COIL_WAIT_FIRST, .deadline = COIL_NEVER};
+    struct call failure = {.mode = COIL_WAIT_FIRST_EXCEPTION, .deadline = COIL_NEVER};
+    coil_task *t[3];
+
+    create_all();
+    t[0] = start(wait_here, &all);
+    t[1] = start(wait_here, &first);
+    t[2] = start(wait_here, &failure);
+    coil_future_cancel(f[0], NULL);
+    coil_sleep(COIL_MSEC(1));
+    CHECK_TRACE("1@0 ");
+    coil_future_set(f[1], -EIO, NULL, NULL);
+    coil_sleep(COIL_MSEC(1));
+    CHECK_TRACE("2@1 ");
+    coil_future_set(f[2], 0, NULL, NULL);
+    CHECK_INT(join(t[0]), 3);
+    CHECK_INT(join(t[1]), 1);
+    CHECK_INT(join(t[2]), 2);
+    CHECK_TRACE("3@2 ");
+    CHECK_INT(coil_wait(f, 0, COIL_WAIT_ALL, COIL_NEVER), -EINVAL);
+    CHECK_INT(coil_future_result(f[1]), -EIO);
+    release_all();
+}
+
+TASK_TEST(wait_deadline_is_no_error_and_cancels_nothing)
+{
+    struct call c = {.mode = COIL_WAIT_ALL, .deadline = COIL_MSEC(10)};
+    coil_task *t;
+
+    create_all();
+    coil_future_set(f[1], 0, NULL, NULL);
+    CHECK_INT(join(start(wait_here, &c)), 1);
+    CHECK_TRACE("1@10 ");
+    c.deadline = COIL_NEVER;
+    t = start(wait_here, &c);
+    coil_task_cancel(t, NULL);
+    CHECK_INT(join(t), -ECANCELED);
+    CHECK(!coil_future_done(f[0]) && !coil_future_done(f[2]));
+    CHECK_TRACE("-125@10 ");
+    release_all();
+}

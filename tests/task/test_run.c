@@ -1,0 +1,201 @@
+/*
+ * test_run.c - from main() into coil and back.
+ */
+#include "../harness/harness.h"
+
+#include <coil.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+static int answer(void *arg)
+{
+    (void)arg;
+    return 42;
+}
+
+static int fail(void *arg)
+{
+    (void)arg;
+    return -EIO;
+}
+
+TEST(run_returns_what_the_main_task_returned)
+{
+    CHECK_INT(coil_run(answer, NULL, NULL), 42);
+    CHECK_INT(coil_run(fail, NULL, NULL), -EIO);
+    CHECK(coil_loop_current() == NULL);
+}
+
+static int linger(void *arg)
+{
+    int rc = coil_sleep(COIL_SEC(100));
+
+    test_trace("%s:%d ", (const char *)arg, rc);
+    if (rc < 0)
+        coil_cancel_caught();
+    rc = coil_sleep(COIL_MSEC(1)); /* cleanup that awaits */
+    test_trace("%s:%d ", (const char *)arg, rc);
+    return rc;
+}
+
+static int leave_tasks_behind(void *arg)
+{
+    (void)arg;
+    coil_spawn(linger, "a", NULL, NULL);
+    coil_spawn(linger, "b", NULL, NULL);
+    return coil_yield();
+}
+
+TEST(run_cancels_and_awaits_what_is_left)
+{
+    coil_run_opts opts = {.loop = {.virtual_clock = true}};
+
+    CHECK_INT(coil_run(leave_tasks_behind, NULL, &opts), 0);
+    CHECK_TRACE("a:-125 b:-125 a:0 b:0 ");
+}
+
+static int wait_for_sigint(void *arg)
+{
+    int rc;
+
+    (void)arg;
+    kill(getpid(), SIGINT);
+    rc = coil_sleep(COIL_SEC(10));
+    test_trace("%d %s ", rc, coil_cancel_reason());
+    return rc;
+}
+
+TEST(ctrl_c_cancels_the_main_task)
+{
+    struct sigaction now;
+
+    CHECK_INT(coil_run(wait_for_sigint, NULL, NULL), -EINTR);
+    CHECK_TRACE("-125 interrupted by SIGINT ");
+    sigaction(SIGINT, NULL, &now);
+    CHECK(now.sa_handler == SIG_DFL);
+}
+
+static int finish_in_spite_of_sigint(void *arg)
+{
+    (void)arg;
+    kill(getpid(), SIGINT);
+    CHECK_INT(coil_sleep(COIL_SEC(10)), -ECANCELED);
+    coil_cancel_caught();
+    return 3;
+}
+
+TEST(ctrl_c_that_is_caught_is_the_main_tasks_affair)
+{
+    CHECK_INT(coil_run(finish_in_spite_of_sigint, NULL, NULL), 3);
+}
+
+static void die_by_second(void *arg)
+{
+    (void)arg;
+    kill(getpid(), SIGINT);
+    kill(getpid(), SIGINT);
+}
+
+static int be_deaf(void *arg)
+{
+    (void)arg;
+    coil_call_soon(die_by_second, NULL, NULL);
+    for (;;)
+        coil_sleep(COIL_SEC(1));
+}
+
+static void run_deaf(void *arg)
+{
+    (void)arg;
+    coil_run(be_deaf, NULL, NULL);
+}
+
+TEST(the_second_ctrl_c_ends_the_program_by_the_signal)
+{
+    test_dies_by_signal(run_deaf, NULL, SIGINT, "");
+}
+
+static int report_disposition(void *arg)
+{
+    struct sigaction now;
+
+    (void)arg;
+    sigaction(SIGINT, NULL, &now);
+    return now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN;
+}
+
+TEST(signals_are_left_alone_where_they_were_not_default_or_it_is_told_to)
+{
+    CHECK_INT(coil_run(report_disposition, NULL, NULL), 0);
+    CHECK_INT(coil_run(report_disposition, NULL, &(coil_run_opts){.no_signals = true}), 1);
+    signal(SIGINT, SIG_IGN);
+    CHECK_INT(coil_run(report_disposition, NULL, NULL), 1);
+    signal(SIGINT, SIG_DFL);
+}
+
+static void stop_early(void *arg)
+{
+    coil_loop_stop(arg);
+}
+
+TEST(run_until_complete)
+{
+    coil_loop *loop;
+    coil_task *task;
+    coil_future *future;
+
+    CHECK_INT(coil_loop_create(&(coil_loop_opts){.virtual_clock = true}, &loop), 0);
+    CHECK_INT(coil_spawn(answer, NULL, NULL, &task), 0);
+    CHECK_INT(coil_run_until_complete(coil_task_future(task)), 42);
+    CHECK_INT(coil_run_until_complete(coil_task_future(task)), 42);
+    coil_task_release(task);
+    coil_future_create(&future);
+    coil_call_soon(stop_early, loop, NULL);
+    CHECK_INT(coil_run_until_complete(future), -EDEADLK);
+    coil_future_release(future);
+    coil_loop_close(loop);
+}
+
+static int recurse(void *arg)
+{
+    volatile char frame[1024];
+
+    frame[0] = arg != NULL;
+    return frame[0] + recurse((void *)frame);
+}
+
+static int overflow_in_task(void *arg)
+{
+    coil_task *task;
+
+    (void)arg;
+    coil_spawn(recurse, NULL, &(coil_spawn_opts){.name = "greedy"}, &task);
+    return coil_task_await(task);
+}
+
+static void run_overflow(void *arg)
+{
+    (void)arg;
+    coil_run(overflow_in_task, NULL, NULL);
+}
+
+TEST(stack_overflow_names_the_task_and_its_stack)
+{
+    test_dies_by_signal(run_overflow, NULL, SIGSEGV, "greedy");
+}
+
+TEST(run_without_memory_is_an_error_return)
+{
+    for (int n = 1; n < 30; n++) {
+        int rc;
+
+        test_fail_allocation(n);
+        rc = coil_run(answer, NULL, NULL);
+        test_fail_allocation(0);
+        if (rc == 42)
+            return;
+        CHECK_INT(rc, -ENOMEM);
+    }
+    CHECK(!"more than 30 allocations to run nothing?");
+}

@@ -1,0 +1,552 @@
+/*
+ * test_task.c - tasks: spawning, waiting, cancelling. (seeds-checklist rows 64 to 70, 82, 85)
+ */
+#include "../harness/harness.h"
+
+#include <coil.h>
+
+#include <string.h>
+
+static const char *name(void)
+{
+    return coil_task_name(coil_task_current());
+}
+
+static coil_task *spawn(coil_task_fn fn, void *arg, const char *task_name)
+{
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(fn, arg, &(coil_spawn_opts){.name = task_name}, &task), 0);
+    return task;
+}
+
+static int join(coil_task *task)
+{
+    int rc = coil_task_await(task);
+
+    coil_task_release(task);
+    return rc;
+}
+
+static int note(void *arg)
+{
+    test_trace("%s ", (const char *)arg);
+    return 0;
+}
+
+TASK_TEST(spawn_never_runs_the_body_itself)
+{
+    coil_spawn(note, "a", NULL, NULL);
+    coil_spawn(note, "b", NULL, NULL);
+    CHECK_TRACE("");
+    CHECK_INT(coil_yield(), 0);
+    CHECK_TRACE("a b ");
+}
+
+static int add_one(void *arg)
+{
+    return *(int *)arg + 1;
+}
+
+TASK_TEST(a_task_is_a_future_of_its_result)
+{
+    int n = 41;
+    coil_task *task = spawn(add_one, &n, "t");
+
+    CHECK_INT(coil_future_get_state(coil_task_future(task)), COIL_PENDING);
+    CHECK_INT(coil_task_await(task), 42);
+    CHECK_INT(coil_task_await(task), 42);
+    CHECK_INT(coil_future_result(coil_task_future(task)), 42);
+    CHECK(!coil_task_cancel(task, NULL));
+    coil_task_release(task);
+}
+
+TASK_TEST(arguments_are_copied_to_the_stack_of_the_task)
+{
+    int n = 9;
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(add_one, &n, &(coil_spawn_opts){.arg_bytes = sizeof n}, &task), 0);
+    n = 0;
+    CHECK_INT(join(task), 10);
+    CHECK_INT(coil_spawn(add_one, &n, &(coil_spawn_opts){.arg_bytes = 4000}, &task),
+              -EINVAL);
+}
+
+static int say_name(void *arg)
+{
+    (void)arg;
+    test_trace("%s ", name());
+    coil_task_set_name(coil_task_current(), "a name that is longer than there is room for");
+    test_trace("%s ", name());
+    return 0;
+}
+
+TASK_TEST(tasks_have_names)
+{
+    CHECK_STR(name(), "main");
+    CHECK_INT(join(spawn(say_name, NULL, "given")), 0);
+    CHECK_TRACE("given a name that is longer than ther ");
+    CHECK_INT(coil_spawn(say_name, NULL, NULL, NULL), 0);
+    coil_yield();
+    CHECK(strncmp(test_trace_text(), "task-", 5) == 0);
+    test_trace_clear();
+}
+
+static int sleeper(void *arg)
+{
+    int64_t *ms = arg;
+    int rc = coil_sleep(COIL_MSEC(*ms));
+
+    test_trace("%s:%d@%ld ", name(), rc, (long)(coil_now() / COIL_MSEC(1)));
+    return rc;
+}
+
+TASK_TEST(sleeping_tasks_wake_by_deadline)
+{
+    int64_t ms[] = {30, 10, 20, 10};
+    coil_task *t[4];
+
+    for (int i = 0; i < 4; i++)
+        t[i] = spawn(sleeper, &ms[i], (char[]){(char)('a' + i), 0});
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(join(t[i]), 0);
+    CHECK_TRACE("b:0@10 d:0@10 c:0@20 a:0@30 ");
+}
+
+TASK_TEST(a_sleep_of_nothing_is_a_yield)
+{
+    coil_spawn(note, "other", NULL, NULL);
+    CHECK_INT(coil_sleep(0), 0);
+    CHECK_TRACE("other ");
+    CHECK_INT(coil_sleep(-COIL_SEC(1)), 0);
+    CHECK_INT(coil_now(), 0);
+    CHECK_INT(coil_sleep_until(COIL_MSEC(7)), 0);
+    CHECK_INT(coil_now(), COIL_MSEC(7));
+    CHECK_INT(coil_sleep_until(COIL_MSEC(3)), 0);
+    CHECK_INT(coil_now(), COIL_MSEC(7));
+}
+
+/* Row 33: five coroutines, five rounds of 0.1 s each: 0.5 s together, not 2.5. */
+static int sleepy(void *arg)
+{
+    for (int i = 0; i < 5; i++) {
+        int rc = coil_sleep(COIL_MSEC(100));
+
+        if (rc < 0)
+            return rc;
+        test_trace("%s", (const char *)arg);
+    }
+    return 0;
+}
+
+TASK_TEST(five_sleepy_coroutines_take_as_long_as_one)
+{
+    static const char *const names[] = {"0", "1", "2", "3", "4"};
+    coil_future *futures[5];
+    coil_task *tasks[5];
+
+    for (int i = 0; i < 5; i++) {
+        tasks[i] = spawn(sleepy, (void *)names[i], NULL);
+        futures[i] = coil_task_future(tasks[i]);
+    }
+    CHECK_INT(coil_gather(futures, 5, 0, NULL), 0);
+    CHECK_INT(coil_now(), COIL_MSEC(500));
+    CHECK_TRACE("0123401234012340123401234");
+    for (int i = 0; i < 5; i++)
+        coil_task_release(tasks[i]);
+}
+
+/* ---- cancellation ------------------------------------------------------------------- */
+
+static int64_t long_time = 1000;
+
+TASK_TEST(cancelled_before_the_first_step_never_runs)
+{
+    coil_task *t = spawn(note, "ran", "t");
+
+    CHECK(coil_task_cancel(t, NULL));
+    CHECK_INT(join(t), -ECANCELED);
+    CHECK_TRACE("");
+}
+
+TASK_TEST(cancelled_while_sleeping_leaves_no_timer)
+{
+    coil_task *t = spawn(sleeper, &long_time, "t");
+
+    coil_yield();
+    CHECK(coil_task_cancel(t, NULL));
+    CHECK_INT(join(t), -ECANCELED);
+    CHECK_TRACE("t:-125@0 ");
+    CHECK_INT(coil_sleep(1), 0);
+    CHECK_INT(coil_now(), 1); /* the clock did not jump to a timer left behind */
+}
+
+static int await_task(void *arg)
+{
+    int rc = coil_task_await(arg);
+
+    test_trace("%s:%d ", name(), rc);
+    return rc;
+}
+
+TASK_TEST(cancellation_is_passed_on_down_a_chain)
+{
+    coil_task *c = spawn(sleeper, &long_time, "c");
+    coil_task *b = spawn(await_task, c, "b");
+    coil_task *a = spawn(await_task, b, "a");
+
+    coil_yield();
+    coil_task_cancel(a, NULL);
+    CHECK_INT(coil_task_await(a), -ECANCELED);
+    CHECK_TRACE("c:-125@0 b:-125 a:-125 ");
+    CHECK(coil_future_cancelled(coil_task_future(c)));
+    CHECK_INT(coil_task_cancelling(c), 1);
+    coil_task_release(a);
+    coil_task_release(b);
+    coil_task_release(c);
+}
+
+static int swallow(void *arg)
+{
+    (void)arg;
+    CHECK_INT(coil_sleep(COIL_SEC(1)), -ECANCELED);
+    coil_cancel_caught();
+    CHECK_INT(coil_sleep(COIL_MSEC(5)), 0);
+    return 3;
+}
+
+TASK_TEST(a_child_that_catches_the_cancellation_returns_its_result_to_its_parent)
+{
+    coil_task *child = spawn(swallow, NULL, "child");
+    coil_task *parent = spawn(await_task, child, "parent");
+
+    coil_yield();
+    coil_task_cancel(parent, NULL);
+    CHECK_INT(coil_task_await(parent), 3);
+    CHECK_INT(coil_task_cancelling(parent), 1);
+    CHECK_TRACE("parent:3 ");
+    coil_task_release(child);
+    coil_task_release(parent);
+}
+
+static int cancel_myself(void *arg)
+{
+    (void)arg;
+    CHECK(coil_task_cancel(coil_task_current(), "me"));
+    CHECK_INT(coil_task_cancelling(coil_task_current()), 1);
+    CHECK_STR(coil_cancel_reason(), "me");
+    test_trace("still here ");
+    CHECK_INT(coil_yield(), -ECANCELED);
+    return -ECANCELED;
+}
+
+TASK_TEST(cancelling_oneself_takes_effect_at_the_next_wait)
+{
+    CHECK_INT(join(spawn(cancel_myself, NULL, "t")), -ECANCELED);
+    CHECK_TRACE("still here ");
+}
+
+static int cancel_myself_and_return(void *arg)
+{
+    (void)arg;
+    coil_task_cancel(coil_task_current(), NULL);
+    return 5;
+}
+
+static int cancel_and_uncancel(void *arg)
+{
+    (void)arg;
+    coil_task_cancel(coil_task_current(), NULL);
+    CHECK_INT(coil_uncancel(), 0);
+    CHECK_INT(coil_yield(), 0); /* the request was dropped with its count */
+    return 6;
+}
+
+TASK_TEST(cancelled_just_before_the_body_returns)
+{
+    CHECK_INT(join(spawn(cancel_myself_and_return, NULL, "t")), -ECANCELED);
+    CHECK_INT(join(spawn(cancel_and_uncancel, NULL, "t")), 6);
+}
+
+static int await_future(void *arg)
+{
+    int rc = coil_await(arg);
+
+    test_trace("%s:%d ", name(), rc);
+    return rc;
+}
+
+TASK_TEST(cancelled_in_the_turn_in_which_it_was_woken)
+{
+    coil_future *f;
+    coil_task *t;
+
+    coil_future_create(&f);
+    t = spawn(await_future, f, "t");
+    coil_yield();
+    coil_future_set(f, 1, NULL, NULL);
+    CHECK(coil_task_cancel(t, NULL));
+    CHECK_INT(join(t), -ECANCELED);
+    CHECK_TRACE("t:-125 ");
+    coil_future_release(f);
+}
+
+/* C forgets return codes: a delivery stands until it is caught. */
+static int forgetful(void *arg)
+{
+    coil_sleep(COIL_SEC(1));
+    for (int i = 0; i < 3; i++)
+        test_trace("%d ", coil_sleep(COIL_SEC(1)));
+    test_trace("%d ", coil_await(arg));
+    coil_cancel_caught();
+    test_trace("%d ", coil_sleep(COIL_MSEC(1)));
+    return 0;
+}
+
+TASK_TEST(a_delivered_cancellation_is_repeated_until_caught)
+{
+    coil_future *f;
+    coil_task *t;
+
+    coil_future_create(&f);
+    t = spawn(forgetful, f, "t");
+    coil_yield();
+    coil_task_cancel(t, NULL);
+    CHECK_INT(join(t), 0);
+    CHECK_TRACE("-125 -125 -125 -125 0 ");
+    CHECK(!coil_future_done(f)); /* what it awaited in between is not harmed */
+    CHECK_INT(coil_now(), COIL_MSEC(1));
+    coil_future_release(f);
+}
+
+static int deaf(void *arg)
+{
+    while (!*(bool *)arg)
+        coil_sleep(COIL_SEC(1));
+    return 0;
+}
+
+TASK_TEST(a_deaf_task_freezes_nobody)
+{
+    bool enough = false;
+    coil_task *t = spawn(deaf, &enough, "deaf one");
+
+    coil_yield();
+    coil_task_cancel(t, NULL);
+    for (int i = 0; i < 2000; i++)
+        CHECK_INT(coil_yield(), 0);
+    CHECK_INT(coil_now(), 0);
+    enough = true;
+    CHECK_INT(join(t), 0);
+}
+
+static int count_requests(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(coil_sleep(COIL_SEC(1)), -ECANCELED);
+        coil_cancel_caught();
+    }
+    CHECK_INT(coil_task_cancelling(coil_task_current()), 2);
+    CHECK_INT(coil_uncancel(), 1);
+    CHECK_INT(coil_uncancel(), 0);
+    CHECK_INT(coil_uncancel(), 0);
+    return 1;
+}
+
+TASK_TEST(requests_are_counted_apart_from_deliveries)
+{
+    coil_task *t = spawn(count_requests, NULL, "t");
+
+    coil_yield();
+    coil_task_cancel(t, NULL);
+    coil_yield();
+    coil_task_cancel(t, NULL);
+    CHECK_INT(join(t), 1);
+}
+
+/* ---- parking ------------------------------------------------------------------------ */
+
+static int park(void *arg)
+{
+    int rc = coil_park();
+
+    (void)arg;
+    test_trace("%s:%d ", name(), rc);
+    return rc;
+}
+
+TASK_TEST(parked_tasks_are_unparked_or_cancelled)
+{
+    coil_task *a = spawn(park, NULL, "a"), *b = spawn(park, NULL, "b");
+
+    CHECK_INT(coil_unpark(a, 1), -EALREADY);
+    coil_yield();
+    CHECK_INT(coil_unpark(a, 1), 0);
+    CHECK_INT(coil_unpark(a, 2), -EALREADY);
+    coil_task_cancel(b, NULL);
+    CHECK_INT(coil_unpark(b, 2), -EALREADY);
+    CHECK_INT(join(a), 1);
+    CHECK_INT(join(b), -ECANCELED);
+    CHECK_TRACE("a:1 b:-125 ");
+}
+
+/* An awaitable of one's own: rows 21, 22, 29, 83. */
+struct async_sleep {
+    coil_awaitable awaitable;
+    int64_t until;
+    coil_task *task;
+};
+
+static void wake_async_sleep(void *arg)
+{
+    coil_unpark(((struct async_sleep *)arg)->task, 0);
+}
+
+static int async_sleep_await(void *self)
+{
+    struct async_sleep *s = self;
+    coil_handle *timer;
+    int rc;
+
+    s->task = coil_task_current();
+    rc = coil_call_at(s->until, wake_async_sleep, s, &timer);
+    if (rc < 0)
+        return rc;
+    rc = coil_park();
+    coil_handle_cancel(timer);
+    coil_handle_release(timer);
+    return rc;
+}
+
+TASK_TEST(an_awaitable_of_ones_own)
+{
+    struct async_sleep s = {{async_sleep_await}, COIL_MSEC(12), NULL};
+
+    CHECK_INT(coil_awaitable_await(&s.awaitable), 0);
+    CHECK_INT(coil_now(), COIL_MSEC(12));
+}
+
+/* ---- all and current ---------------------------------------------------------------- */
+
+static int trace_name(coil_task *task, void *arg)
+{
+    (void)arg;
+    test_trace("%s ", coil_task_name(task));
+    return 0;
+}
+
+static void check_no_current(void *arg)
+{
+    *(bool *)arg = coil_task_current() == NULL;
+}
+
+TASK_TEST(current_and_all_tasks)
+{
+    bool none = false;
+    coil_task *a = spawn(park, NULL, "a"), *b = spawn(note, "x", "b");
+
+    coil_task_each(trace_name, NULL);
+    CHECK_TRACE("main a b ");
+    coil_call_soon(check_no_current, &none, NULL);
+    coil_yield();
+    CHECK(none);
+    CHECK_INT(join(b), 0);
+    CHECK_TRACE("x ");
+    coil_task_each(trace_name, NULL);
+    CHECK_TRACE("main a ");
+    coil_unpark(a, 0);
+    CHECK_INT(join(a), 0);
+    test_trace_clear();
+}
+
+TASK_TEST(releasing_a_running_task_does_not_stop_it)
+{
+    coil_task *t = spawn(sleeper, &(int64_t){5}, "t");
+
+    coil_task_release(t);
+    CHECK_INT(coil_sleep(COIL_MSEC(10)), 0);
+    CHECK_TRACE("t:0@5 ");
+}
+
+static int set_errno(void *arg)
+{
+    errno = *(int *)arg;
+    for (int i = 0; i < 3; i++) {
+        coil_yield();
+        CHECK_INT(errno, *(int *)arg);
+    }
+    return 0;
+}
+
+TASK_TEST(errno_is_the_tasks_own)
+{
+    int one = ENOENT, two = EAGAIN;
+    coil_task *a = spawn(set_errno, &one, "a"), *b = spawn(set_errno, &two, "b");
+
+    CHECK_INT(join(a), 0);
+    CHECK_INT(join(b), 0);
+}
+
+TASK_TEST(spawn_without_memory_is_an_error_return)
+{
+    coil_task *t;
+    int rc;
+
+    rc = coil_spawn(note, "x", &(coil_spawn_opts){.stack_bytes = (size_t)1 << 40}, &t);
+    CHECK(rc == -ENOMEM || rc == -EINVAL);
+    CHECK_INT(coil_sleep(1), 0);
+}
+
+/* ---- mistakes ------------------------------------------------------------------------ */
+
+static int await_myself(void *arg)
+{
+    (void)arg;
+    return coil_await(coil_task_future(coil_task_current()));
+}
+
+static void run_await_myself(void *arg)
+{
+    (void)arg;
+    coil_run(await_myself, NULL, NULL);
+}
+
+static void suspend_in_callback(void *arg)
+{
+    (void)arg;
+    coil_sleep(1);
+}
+
+static int call_that(void *arg)
+{
+    (void)arg;
+    coil_call_soon(suspend_in_callback, NULL, NULL);
+    return coil_yield();
+}
+
+static void run_suspend_in_callback(void *arg)
+{
+    (void)arg;
+    coil_run(call_that, NULL, NULL);
+}
+
+static int run_inside(void *arg)
+{
+    (void)arg;
+    return coil_run(note, "x", NULL);
+}
+
+static void run_run_inside(void *arg)
+{
+    (void)arg;
+    coil_run(run_inside, NULL, NULL);
+}
+
+TEST(mistakes_with_tasks_stop_the_program_with_a_sentence)
+{
+    test_dies(run_await_myself, NULL, "awaits itself");
+    test_dies(run_suspend_in_callback, NULL, "no task is running here");
+    test_dies(run_run_inside, NULL, "inside a running loop");
+}
