@@ -8,6 +8,9 @@
 #define COIL__UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define COIL__NOINLINE __attribute__((noinline))
 #define COIL__NORETURN __attribute__((noreturn))
+#define COIL__NO_SANITIZE                                                                \
+    __attribute__((no_sanitize("address"), no_sanitize("thread"),                        \
+                   no_sanitize("undefined")))
 #define COIL__PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /* Variables of the thread's; the loop never migrates, so their address may be cached. */

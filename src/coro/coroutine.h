@@ -16,11 +16,11 @@ typedef struct coil__coro coil__coro;
 struct coil__coro {
     void *sp;           /* where it stands while it does not run */
     coil__coro *caller; /* who resumed it; NULL while suspended, and for a root */
-    void *(*fn)(void *);
-    void *arg;
-    const char *label; /* what overflow reports call it: a task's name, "generator" */
     struct coil__stack stack;
     bool done;
+    void *(*fn)(void *); /* also tells its kind: each has its own */
+    void *arg;
+    const char *label; /* what overflow reports call it: a task's name, "generator" */
     /* sanitizer.h's own; the layout is the same in every build of the library */
     void *asan_fake_stack;
     void *tsan_fiber;

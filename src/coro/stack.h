@@ -9,7 +9,7 @@
 /*
  * A slot:
  *
- *     low                                              high
+ *      slot    low                                      high
  *      | guard | stack, grows down  <------------------ | control block | canary |
  */
 struct coil__stack {
@@ -17,9 +17,32 @@ struct coil__stack {
     char *high; /* one past the highest usable byte; 16-aligned */
     char *slot; /* the slot's first byte */
     uint8_t size_class;
-    bool guarded; /* the kernel stops an overflow; else sp and canary are checked */
-    bool dirty;   /* kept untrimmed when its body returned */
+    bool guarded; /* the kernel stops an overflow; else coil__stack_check() must */
+    bool dirty;   /* below the page of `high` there are pages that hold something */
+    bool trimmed; /* its body has returned, and that was dealt with */
 };
+
+/* How an overflow is noticed, best first; see stack.c. */
+enum coil__guard {
+    COIL__GUARD_MADVISE,  /* MADV_GUARD_INSTALL */
+    COIL__GUARD_MPROTECT, /* PROT_NONE, while the budget of mappings lasts */
+    COIL__GUARD_CHECK     /* coil__stack_check() when the coroutine is left */
+};
+
+/*
+ * What is tried first for slots never used before. It moves down by itself when the
+ * kernel refuses; tests set it.
+ */
+extern enum coil__guard coil__stack_guard;
+
+/* The slot's size: what was asked for, rounded up to a power of two. */
+static inline size_t coil__stack_bytes(const struct coil__stack *stack)
+{
+    return (size_t)1 << stack->size_class;
+}
+
+/* False if the stack, left at `sp`, has overflowed as far as one can see. */
+bool coil__stack_check(const struct coil__stack *stack, const void *sp);
 
 /*
  * Take a slot of at least stack_bytes (0: COIL_STACK_BYTES) with a zeroed control block

@@ -14,9 +14,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static void nothing(struct coil__runnable *runnable)
+/* The eventfd was written after the flag had been seen: all the same, it must be read. */
+static void collect_late(struct coil__runnable *runnable)
 {
-    (void)runnable;
+    coil__wakeup_collect(COIL__CONTAINER(runnable, coil_loop, wakeup_watch));
 }
 
 int coil__wakeup_init(coil_loop *loop)
@@ -26,7 +27,7 @@ int coil__wakeup_init(coil_loop *loop)
     loop->wakeup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (loop->wakeup_fd < 0)
         return -errno;
-    coil__runnable_init(&loop->wakeup_watch, nothing);
+    coil__runnable_init(&loop->wakeup_watch, collect_late);
     rc = loop->backend->class->watch(loop->backend, loop->wakeup_fd, COIL__IN,
                                      &loop->wakeup_watch);
     if (rc < 0) {
@@ -89,10 +90,14 @@ void coil__wakeup_collect(coil_loop *loop)
     struct coil__post *post, *next;
     uint64_t count;
 
-    /* The flag first: who posts after this wakes again. */
-    atomic_store(&loop->woken, false);
+    /*
+     * In this order. Who posts before the flag is cleared is found in the list below; who
+     * posts after that writes to the eventfd again, and that must not be read away.
+     */
+    coil__list_remove(&loop->wakeup_watch.link);
     if (read(loop->wakeup_fd, &count, sizeof count) < 0 && errno != EAGAIN)
         coil__report("the loop's eventfd cannot be read: somebody closed it");
+    atomic_store(&loop->woken, false);
     pthread_mutex_lock(&loop->posts_lock);
     post = loop->first_post;
     loop->first_post = NULL;

@@ -3,6 +3,8 @@
  */
 #include "../harness/harness.h"
 
+#include "../../src/base/compiler.h"
+
 #include <coil.h>
 
 #include <signal.h>
@@ -182,6 +184,8 @@ static void run_overflow(void *arg)
 
 TEST(stack_overflow_names_the_task_and_its_stack)
 {
+    if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
+        test_skip("the sanitizer takes the SIGSEGV");
     test_dies_by_signal(run_overflow, NULL, SIGSEGV, "greedy");
 }
 

@@ -1,0 +1,118 @@
+/*
+ * switch_x86_64.S - leave one stack and go on on another (System V ABI).
+ *
+ * What a call preserves is stored, the stack pointer exchanged, and loaded:
+ *
+ *     sp + 0   MXCSR (4 bytes), x87 control word (2 bytes)
+ *     sp + 8   r15   r14   r13   r12   rbx   rbp
+ *     sp + 56  return address
+ *
+ * The x87 control word is loaded only if it differs, which saves half a nanosecond; it is
+ * compared as the two bytes that were written, or the processor could not forward the
+ * store. MXCSR is loaded always: to look at what stmxcsr has just stored takes longer
+ * (Zen: 5.0 against 6.6 ns a switch, 2.5 without any control word).
+ *
+ * The end is `pop; jmp`, not `ret`: the return stack in the processor remembers the calls
+ * of the stack that was left, so a `ret` would always be mispredicted. No shadow-stack
+ * note: a switch would violate one. `notrack`: return sites carry no endbr64.
+ *
+ * CFI holds at each instruction, in both directions: after the exchange the frame looks
+ * the same on the other stack. The entry has no caller (its return address is undefined),
+ * which is where unwinders stop.
+ */
+    .text
+
+/* void *coil__switch(void **save_sp, void *to_sp, void *value) */
+    .globl coil__switch
+    .hidden coil__switch
+    .type coil__switch, @function
+    .p2align 5
+coil__switch:
+    .cfi_startproc
+    endbr64
+    leaq -56(%rsp), %rsp
+    .cfi_def_cfa_offset 64
+    stmxcsr (%rsp)
+    fnstcw 4(%rsp)
+    movzwl 4(%rsp), %ecx
+    movq %r15, 8(%rsp)
+    movq %r14, 16(%rsp)
+    movq %r13, 24(%rsp)
+    movq %r12, 32(%rsp)
+    movq %rbx, 40(%rsp)
+    movq %rbp, 48(%rsp)
+    .cfi_offset %r15, -56
+    .cfi_offset %r14, -48
+    .cfi_offset %r13, -40
+    .cfi_offset %r12, -32
+    .cfi_offset %rbx, -24
+    .cfi_offset %rbp, -16
+
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+
+    ldmxcsr (%rsp)
+    cmpw 4(%rsp), %cx
+    jne 2f
+1:
+    movq 8(%rsp), %r15
+    movq 16(%rsp), %r14
+    movq 24(%rsp), %r13
+    movq 32(%rsp), %r12
+    movq 40(%rsp), %rbx
+    movq 48(%rsp), %rbp
+    .cfi_remember_state
+    .cfi_restore %r15
+    .cfi_restore %r14
+    .cfi_restore %r13
+    .cfi_restore %r12
+    .cfi_restore %rbx
+    .cfi_restore %rbp
+    leaq 56(%rsp), %rsp
+    .cfi_def_cfa_offset 8
+    movq %rdx, %rax
+    popq %rcx
+    .cfi_def_cfa_offset 0
+    .cfi_register %rip, %rcx
+    notrack jmp *%rcx
+
+2:
+    .cfi_restore_state
+    fldcw 4(%rsp)
+    jmp 1b
+    .cfi_endproc
+    .size coil__switch, . - coil__switch
+
+/* void *coil__switch_prepare(void *top, void (*main)(void *arg), void *arg) */
+    .globl coil__switch_prepare
+    .hidden coil__switch_prepare
+    .type coil__switch_prepare, @function
+    .p2align 4
+coil__switch_prepare:
+    .cfi_startproc
+    endbr64
+    leaq -64(%rdi), %rax
+    stmxcsr (%rax)
+    fnstcw 4(%rax)
+    movq %rdx, 32(%rax)
+    movq %rsi, 40(%rax)
+    movq $0, 48(%rax)
+    leaq switch_entry(%rip), %rcx
+    movq %rcx, 56(%rax)
+    ret
+    .cfi_endproc
+    .size coil__switch_prepare, . - coil__switch_prepare
+
+/* Where the first switch to a stack arrives: r12 is arg, rbx main, rbp 0. */
+    .type switch_entry, @function
+    .p2align 4
+switch_entry:
+    .cfi_startproc
+    .cfi_undefined %rip
+    movq %r12, %rdi
+    call *%rbx
+    ud2
+    .cfi_endproc
+    .size switch_entry, . - switch_entry
+
+    .section .note.GNU-stack, "", @progbits
