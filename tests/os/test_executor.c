@@ -3,9 +3,12 @@
  */
 #include "../harness/harness.h"
 
+#include "../../src/base/compiler.h"
+
 #include <coil.h>
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -272,6 +275,61 @@ TASK_TEST(blocking_abandoned_before_it_begins_is_discarded_unrun)
     CHECK_INT(gate.discarded, 1);
 }
 
+/* However cancelling and finishing meet, a job is either returned or discarded. */
+static atomic_int jobs_begun, jobs_returned, jobs_discarded;
+
+static int short_work(void *arg)
+{
+    int spins = *(int *)arg;
+
+    while (spins-- > 0)
+        sched_yield();
+    return 0;
+}
+
+static void count_discarded(void *arg)
+{
+    free(arg);
+    jobs_discarded++;
+}
+
+static int work_for(void *arg)
+{
+    int *spins = malloc(sizeof *spins);
+    int rc;
+
+    jobs_begun++;
+    *spins = (int)(intptr_t)arg % 5;
+    rc = coil_blocking_abandonable(COIL_LANE_FILE, short_work, spins, count_discarded);
+    if (rc == -ECANCELED)
+        return rc;
+    free(spins);
+    jobs_returned++;
+    return rc;
+}
+
+TASK_TEST(blocking_jobs_are_returned_or_discarded)
+{
+    for (int round = 0; round < 100; round++) {
+        coil_task *tasks[10];
+
+        for (int i = 0; i < 10; i++)
+            CHECK_INT(coil_spawn(work_for, (void *)(intptr_t)i, NULL, &tasks[i]), 0);
+        for (int i = 0; i < round % 4; i++)
+            coil_yield();
+        for (int i = 0; i < 10; i += 2)
+            coil_task_cancel(tasks[i], NULL);
+        for (int i = 0; i < 10; i++) {
+            coil_task_await(tasks[i]);
+            coil_task_release(tasks[i]);
+        }
+    }
+    for (int i = 0; i < 10000 && jobs_returned + jobs_discarded < jobs_begun; i++)
+        usleep(100);
+    CHECK_INT(jobs_returned + jobs_discarded, jobs_begun);
+    CHECK(jobs_discarded > 0);
+}
+
 TASK_TEST(blocking_times_out_in_a_scope)
 {
     struct gate gate;
@@ -365,6 +423,10 @@ TEST(blocking_after_fork_uses_threads_of_its_own)
     int n = 1, status;
     pid_t child;
 
+    if (COIL__TSAN) {
+        test_skip("ThreadSanitizer starts no threads after a fork");
+        return;
+    }
     CHECK_INT(coil_run(one_job, &n, NULL), 2);
     child = fork();
     if (child == 0)
