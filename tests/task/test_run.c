@@ -130,7 +130,8 @@ static int report_disposition(void *arg)
 TEST(signals_are_left_alone_where_they_were_not_default_or_it_is_told_to)
 {
     CHECK_INT(coil_run(report_disposition, NULL, NULL), 0);
-    CHECK_INT(coil_run(report_disposition, NULL, &(coil_run_opts){.no_signals = true}), 1);
+    CHECK_INT(coil_run(report_disposition, NULL, &(coil_run_opts){.no_signals = true}),
+              1);
     signal(SIGINT, SIG_IGN);
     CHECK_INT(coil_run(report_disposition, NULL, NULL), 1);
     signal(SIGINT, SIG_DFL);

@@ -1,0 +1,365 @@
+/*
+ * gen.c - generators: coroutines with next, send, throw, close and delegation.
+ *
+ *             next, send(NULL)            yield
+ *   CREATED ------------------> RUNNING --------> SUSPENDED
+ *      | throw, close              | body    <--------'
+ *      v                           v returns   next, send, throw
+ *   CLOSED <-----------------------+
+ *
+ * Delegation (`yield from`) is a chain, outer -> ... -> innermost, of which only the
+ * innermost ever runs:
+ *
+ *        resumer ==> entry --delegate--> ... --delegate--> innermost
+ *           ^          '--------------leaf--------------------^ |
+ *           '-------------------- caller ------------------------'
+ *
+ * Resuming the entry switches straight to its leaf, and a yield there straight back to
+ * the resumer, so both cost the same at any depth; those in between neither run nor know.
+ * When the innermost ends, it goes to its delegator, which inherits the resumer.
+ *
+ * Invariants
+ * 1. Of a generator to which nobody delegates, `leaf` is the end of its chain. Of one
+ *    in the middle of a chain it is out of date: walk `delegate`.
+ * 2. While a generator runs, its `entry` is the one that was resumed, and its coroutine's
+ *    caller is who did that. Both pass along as the innermost changes.
+ * 3. `running` is true of the innermost only. So a chain is busy if its end is.
+ * 4. leaf == NULL: somebody has reached into the middle of the chain (a detour), and its
+ *    outer part must not be resumed meanwhile.
+ *
+ * A body may await: the task layer leaves whatever coroutine is current, here the
+ * innermost, and comes back to it. Nothing of this file takes part; the generator is
+ * `running` all the while.
+ *
+ * GeneratorExit (-ECANCELED) is not handed straight to the innermost. As in Python each
+ * delegate is closed first, from the inside out, so that an outer body sees the exit
+ * though an inner one swallowed it.
+ */
+#include "coroutine.h"
+
+#include <coil/gen.h>
+
+struct coil_gen {
+    coil__coro coro;
+    coil_gen_fn fn;
+    void *arg;
+
+    coil_gen *delegate;  /* whom it waits for in yield_from */
+    coil_gen *delegator; /* who waits for it there */
+    coil_gen *leaf;      /* the end of its chain, itself if it does not delegate */
+    coil_gen *entry;     /* while it runs: who was resumed */
+
+    void *sent; /* what the call it stands in is to hand out */
+    int error;  /* and to return */
+    void *result;
+    int rc; /* of the body, 0 or negative */
+    bool begun, running, closed;
+    bool lost; /* its delegate was finished by somebody else */
+};
+
+/* ---- the body ---------------------------------------------------------------------- */
+
+/* The delegator becomes the innermost, inherits who resumed the chain, and goes on. */
+static void hand_back(coil_gen *inner, coil_gen *outer)
+{
+    inner->delegator = NULL;
+    outer->delegate = NULL;
+    outer->entry = inner->entry;
+    outer->entry->leaf = outer;
+    outer->sent = inner->result;
+    outer->error = inner->rc;
+    outer->running = true;
+    outer->coro.caller = inner->coro.caller;
+    inner->coro.caller = &outer->coro;
+}
+
+static void *gen_main(void *arg)
+{
+    coil_gen *gen = arg;
+    int rc = gen->fn(gen, gen->arg);
+
+    gen->rc = rc < 0 ? rc : 0;
+    if (rc < 0)
+        gen->result = NULL;
+    gen->running = false;
+    gen->closed = true;
+    if (gen->entry != gen)
+        hand_back(gen, gen->delegator);
+    return gen->result;
+}
+
+/* The generator whose body calls, or NULL. */
+static coil_gen *running_gen(void)
+{
+    coil__coro *coro = coil__coro_current();
+
+    return coro->fn == gen_main ? COIL__CONTAINER(coro, coil_gen, coro) : NULL;
+}
+
+int coil_gen_yield(void *value, void **sent)
+{
+    coil_gen *self = running_gen();
+
+    if (self == NULL)
+        return -EPERM;
+    self->running = false;
+    coil__coro_suspend(value);
+    if (sent != NULL)
+        *sent = self->error == 0 ? self->sent : NULL;
+    return self->error;
+}
+
+void coil_gen_return(coil_gen *gen, void *value)
+{
+    gen->result = value;
+}
+
+/* ---- chains ------------------------------------------------------------------------ */
+
+/* The end of the chain that begins at `gen`; NULL during a detour. */
+static coil_gen *end_of_chain(coil_gen *gen)
+{
+    if (gen->delegator == NULL || gen->leaf == NULL)
+        return gen->leaf;
+    while (gen->delegate != NULL)
+        gen = gen->delegate;
+    return gen;
+}
+
+static bool busy(coil_gen *gen)
+{
+    coil_gen *leaf = end_of_chain(gen);
+
+    return leaf == NULL || leaf->running;
+}
+
+static void set_leaf_upwards(coil_gen *gen, coil_gen *leaf)
+{
+    for (; gen != NULL; gen = gen->delegator)
+        gen->leaf = leaf;
+}
+
+/* What the next resumption is to find. */
+static void prepare(coil_gen *leaf, coil_gen *entry, void *sent, int error)
+{
+    leaf->entry = entry;
+    leaf->sent = sent;
+    leaf->error = error;
+    leaf->running = leaf->begun = true;
+}
+
+static int start_delegating(coil_gen *self, coil_gen *inner)
+{
+    coil_gen *leaf = end_of_chain(inner);
+
+    self->delegate = inner;
+    inner->delegator = self;
+    self->running = self->lost = false;
+    self->entry->leaf = leaf;
+    prepare(leaf, self->entry, NULL, 0);
+    leaf->coro.caller = self->coro.caller;
+    self->coro.caller = NULL;
+    coil__coro_transfer(&leaf->coro, NULL);
+    if (self->lost)
+        self->sent = NULL; /* as Python: the exhausted inner is asked again */
+    else
+        coil__stack_trim(&inner->coro.stack);
+    return self->error;
+}
+
+int coil_gen_yield_from(coil_gen *inner, void **result)
+{
+    coil_gen *self = running_gen();
+    int rc = 0;
+
+    if (result != NULL)
+        *result = NULL;
+    if (self == NULL)
+        return -EPERM;
+    if (inner->closed)
+        return COIL_GEN_ENDED;
+    if (inner->delegator != NULL || busy(inner))
+        return -EBUSY;
+    rc = start_delegating(self, inner);
+    if (result != NULL && rc == 0)
+        *result = self->sent;
+    return rc;
+}
+
+/* ---- resuming ---------------------------------------------------------------------- */
+
+/* The middle of a chain has been resumed from outside: let the outer part know. */
+static void end_detour(coil_gen *gen)
+{
+    coil_gen *outer = gen->delegator;
+
+    if (gen->closed) {
+        gen->delegator = NULL;
+        outer->delegate = NULL;
+        outer->lost = true;
+        set_leaf_upwards(outer, outer);
+    } else {
+        set_leaf_upwards(outer, gen->leaf);
+    }
+}
+
+/* Switch to the end of the chain, which is not running, and see what comes of it. */
+static int run(coil_gen *gen, void *sent, int error, void **value)
+{
+    coil_gen *leaf = end_of_chain(gen);
+    coil_gen *outer = gen->delegator;
+    void *out;
+
+    set_leaf_upwards(outer, NULL);
+    gen->leaf = leaf;
+    prepare(leaf, gen, sent, error);
+    out = coil__coro_resume(&leaf->coro, NULL);
+    if (gen->closed)
+        coil__stack_trim(&gen->coro.stack);
+    if (outer != NULL)
+        end_detour(gen);
+    if (value != NULL)
+        *value = out;
+    if (!gen->closed)
+        return COIL_GEN_YIELDED;
+    return gen->rc;
+}
+
+/*
+ * Close everything that `gen` delegates to, from the inside out, and return what is to be
+ * thrown into `gen` itself: -ECANCELED, or how closing went wrong.
+ */
+static int close_delegates(coil_gen *gen)
+{
+    coil_gen *inner = end_of_chain(gen);
+    int error = -ECANCELED;
+
+    set_leaf_upwards(inner->delegator, NULL);
+    while (inner != gen) {
+        coil_gen *outer = inner->delegator;
+        int rc;
+
+        inner->delegator = NULL;
+        outer->delegate = NULL;
+        outer->lost = true;
+        inner->leaf = inner;
+        rc = run(inner, NULL, error, NULL);
+        if (rc == COIL_GEN_YIELDED)
+            error = -EPROTO;
+        else
+            error = rc < 0 ? rc : -ECANCELED;
+        inner = outer;
+    }
+    set_leaf_upwards(gen, gen);
+    return error;
+}
+
+static int throw_exit(coil_gen *gen, void **value)
+{
+    int error = gen->delegate != NULL ? close_delegates(gen) : -ECANCELED;
+
+    return run(gen, NULL, error, value);
+}
+
+/* ---- coil/gen.h -------------------------------------------------------------------- */
+
+int coil_gen_create(coil_gen_fn fn, void *arg, const coil_gen_opts *opts, coil_gen **out)
+{
+    size_t stack_bytes = opts != NULL ? opts->stack_bytes : 0;
+    coil__coro *coro;
+    coil_gen *gen;
+    int rc = coil__coro_create(sizeof *gen, stack_bytes, gen_main, NULL, &coro);
+
+    if (rc < 0)
+        return rc;
+    gen = COIL__CONTAINER(coro, coil_gen, coro);
+    gen->coro.arg = gen;
+    gen->coro.label = "generator";
+    gen->fn = fn;
+    gen->arg = arg;
+    gen->leaf = gen;
+    *out = gen;
+    return 0;
+}
+
+int coil_gen_next(coil_gen *gen, void **value)
+{
+    return coil_gen_send(gen, NULL, value);
+}
+
+int coil_gen_send(coil_gen *gen, void *sent, void **value)
+{
+    if (value != NULL)
+        *value = NULL;
+    if (gen->closed)
+        return COIL_GEN_ENDED;
+    if (busy(gen))
+        return -EBUSY;
+    if (!gen->begun && sent != NULL)
+        return -EINVAL;
+    return run(gen, sent, 0, value);
+}
+
+int coil_gen_throw(coil_gen *gen, int error, void **value)
+{
+    if (value != NULL)
+        *value = NULL;
+    if (error >= 0)
+        return -EINVAL;
+    if (gen->closed)
+        return error;
+    if (busy(gen))
+        return -EBUSY;
+    if (!gen->begun) {
+        gen->closed = true; /* the body never runs */
+        return error;
+    }
+    if (error == -ECANCELED)
+        return throw_exit(gen, value);
+    return run(gen, NULL, error, value);
+}
+
+int coil_gen_close(coil_gen *gen)
+{
+    int rc;
+
+    if (gen->closed)
+        return 0;
+    if (busy(gen))
+        return -EBUSY;
+    if (!gen->begun) {
+        gen->closed = true; /* the body never runs */
+        return 0;
+    }
+    rc = throw_exit(gen, NULL);
+    if (rc == COIL_GEN_YIELDED)
+        return -EPROTO;
+    return rc == -ECANCELED ? 0 : rc;
+}
+
+void coil_gen_destroy(coil_gen *gen)
+{
+    if (gen == NULL)
+        return;
+    for (int i = 0; i < 2 && !gen->closed; i++)
+        if (coil_gen_close(gen) == -EBUSY)
+            coil__misuse("coil_gen_destroy: the generator is running");
+    if (!gen->closed)
+        coil__misuse("coil_gen_destroy: the generator ignored the exit twice; its frames "
+                     "would be lost");
+    coil__coro_destroy(&gen->coro);
+}
+
+coil_gen_state coil_gen_get_state(const coil_gen *gen)
+{
+    if (gen->closed)
+        return COIL_GEN_CLOSED;
+    if (!gen->begun)
+        return COIL_GEN_CREATED;
+    return busy((coil_gen *)(uintptr_t)gen) ? COIL_GEN_RUNNING : COIL_GEN_SUSPENDED;
+}
+
+coil_gen *coil_gen_delegate(const coil_gen *gen)
+{
+    return gen->delegate;
+}
