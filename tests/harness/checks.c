@@ -198,3 +198,10 @@ void test_skip(const char *reason)
     printf("%s\n", reason);
     test__end_skipped();
 }
+
+bool test_under_valgrind(void)
+{
+    const char *preloaded = getenv("LD_PRELOAD");
+
+    return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
+}

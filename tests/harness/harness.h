@@ -21,6 +21,9 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A test of plain C, without a loop unless it makes one. */
 #define TEST(name) TEST__DEFINE(name, TEST__PLAIN)
@@ -78,6 +81,9 @@ void test_trace_clear(void);
 
 /* End the test here, counted as skipped. */
 void test_skip(const char *reason) __attribute__((noreturn));
+
+/* True under valgrind: memory figures and signals are its own there. */
+bool test_under_valgrind(void);
 
 /*
  * Let the nth allocation of coil's from now on fail, once: 1 is the next. 0 takes the
