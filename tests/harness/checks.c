@@ -14,6 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef COIL__HAVE_VALGRIND
+#include <valgrind/valgrind.h>
+#else
+#define RUNNING_ON_VALGRIND 0
+#endif
+
 static _Atomic bool complained;
 
 void test__complain(const char *format, ...)
@@ -197,4 +203,9 @@ void test_skip(const char *reason)
 {
     printf("%s\n", reason);
     test__end_skipped();
+}
+
+bool test_under_valgrind(void)
+{
+    return RUNNING_ON_VALGRIND != 0;
 }

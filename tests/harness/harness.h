@@ -85,6 +85,10 @@ void test_skip(const char *reason) __attribute__((noreturn));
  */
 void test_fail_allocation(int n);
 
+/* Whether Valgrind runs this: some tests are too large for it, or about what it replaces.
+ */
+bool test_under_valgrind(void);
+
 /* How many bytes and blocks coil holds now. */
 size_t test_bytes_held(void);
 size_t test_blocks_held(void);
