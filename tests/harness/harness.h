@@ -21,6 +21,9 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A test of plain C, without a loop unless it makes one. */
 #define TEST(name) TEST__DEFINE(name, TEST__PLAIN)
@@ -79,15 +82,14 @@ void test_trace_clear(void);
 /* End the test here, counted as skipped. */
 void test_skip(const char *reason) __attribute__((noreturn));
 
+/* True under valgrind: memory figures and signals are its own there. */
+bool test_under_valgrind(void);
+
 /*
  * Let the nth allocation of coil's from now on fail, once: 1 is the next. 0 takes the
  * order back. Blocks that grow count as allocations; stacks do not (they are mmap(2)'s).
  */
 void test_fail_allocation(int n);
-
-/* Whether Valgrind runs this: some tests are too large for it, or about what it replaces.
- */
-bool test_under_valgrind(void);
 
 /* How many bytes and blocks coil holds now. */
 size_t test_bytes_held(void);
