@@ -175,8 +175,7 @@ IO_TEST(listen_everywhere_serves_both_families)
     coil_listener_destroy(listener);
     if (rc == -EADDRNOTAVAIL || rc == -EAFNOSUPPORT)
         test_skip("no IPv6 here");
-    else
-        CHECK_INT(rc, 0);
+    CHECK_INT(rc, 0);
 }
 
 IO_TEST(listen_twice_on_a_port_fails)
@@ -208,10 +207,8 @@ static void connect_where_only(const char *host)
     coil_stream *client = NULL, *served;
     coil_listener *listener;
 
-    if (coil_listen(host, "0", 0, &listener) < 0) {
+    if (coil_listen(host, "0", 0, &listener) < 0)
         test_skip("there is no such address here");
-        return;
-    }
     snprintf(c.port, sizeof c.port, "%u", coil_listener_port(listener));
     CHECK_INT(coil_connect(NULL, c.port, &client), 0);
     CHECK_INT(coil_accept(listener, &served), 0);
