@@ -35,7 +35,7 @@ static const char *const backends[] = {"epoll", "poll", "select"};
 enum { BACKENDS = sizeof backends / sizeof backends[0], JOBS_LIMIT = 16 };
 
 static struct {
-    const char *part_of_name;
+    const char *part;
     char **patterns;
     int pattern_count;
     int jobs, limit_s;
@@ -79,13 +79,14 @@ static bool matches(const struct test__run *run, const char *pattern)
 
 static bool selected(const struct test__run *run)
 {
-    const char *part = options.part_of_name;
     bool matched = options.pattern_count == 0;
+    char place[256];
 
     for (int i = 0; i < options.pattern_count; i++)
         matched = matched || matches(run, options.patterns[i]);
+    snprintf(place, sizeof place, "%s/%s", run->test->file, run->name);
     return matched && run->test->hidden == options.selftest &&
-           (part == NULL || strstr(run->name, part) != NULL);
+           (options.part == NULL || strstr(place, options.part) != NULL);
 }
 
 static size_t add_run(struct test__run *run, const struct test__case *test,
@@ -360,7 +361,7 @@ static void read_options(int argc, char **argv)
             options.jobs = atoi(optarg);
             break;
         case 'k':
-            options.part_of_name = optarg;
+            options.part = optarg;
             break;
         case 'l':
             options.list = true;
