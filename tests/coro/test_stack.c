@@ -202,11 +202,12 @@ static void end_many(coil_coro **coros)
 
 TEST(stack_of_a_parked_coroutine_takes_one_page)
 {
-    coil_coro **coros = calloc(MANY, sizeof *coros);
     long before, bytes_each, mappings = mapping_count();
+    coil_coro **coros;
 
     if (instrumented())
         test_skip("a sanitizer's own memory is many times that");
+    coros = malloc(MANY * sizeof *coros);
     memset(coros, 1, MANY * sizeof *coros);
     before = figure("VmRSS") + figure("VmPTE");
     create_many(coros);
