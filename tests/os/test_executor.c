@@ -351,6 +351,15 @@ TASK_TEST(blocking_times_out_in_a_scope)
 
 static struct gate shared_gate;
 
+static pthread_t opener;
+
+static void *open_later(void *arg)
+{
+    usleep(20000);
+    open_gate(arg, 1);
+    return NULL;
+}
+
 static int leave_a_job_behind(void *arg)
 {
     coil_task *task;
@@ -361,22 +370,12 @@ static int leave_a_job_behind(void *arg)
     wait_for(&shared_gate.begun);
     coil_task_cancel(task, NULL);
     finish(task, -ECANCELED);
-    return 0;
-}
-
-static void *open_later(void *arg)
-{
-    usleep(20000);
-    open_gate(arg, 1);
-    return NULL;
+    return pthread_create(&opener, NULL, open_later, &shared_gate);
 }
 
 TEST(blocking_work_is_finished_before_the_loop_closes)
 {
-    pthread_t opener;
-
     init_gate(&shared_gate);
-    pthread_create(&opener, NULL, open_later, &shared_gate);
     CHECK_INT(coil_run(leave_a_job_behind, NULL, NULL), 0);
     CHECK_INT(shared_gate.discarded, 1);
     pthread_join(opener, NULL);
