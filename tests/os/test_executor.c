@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -345,6 +346,26 @@ TASK_TEST(blocking_times_out_in_a_scope)
     open_gate(&gate, 1);
     while (gate.discarded == 0)
         usleep(100);
+}
+
+TASK_TEST(blocking_without_threads_or_memory)
+{
+    struct rlimit before, none;
+    int n = 1, rc;
+
+    test_fail_allocation(1);
+    CHECK_INT(coil_blocking_abandonable(COIL_LANE_CPU, add_one, &n, NULL), -ENOMEM);
+    test_fail_allocation(0);
+    if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
+        test_skip("the tool needs the address space itself");
+    getrlimit(RLIMIT_AS, &before);
+    none = before;
+    none.rlim_cur = 1; /* no room for another stack */
+    setrlimit(RLIMIT_AS, &none);
+    rc = coil_blocking(COIL_LANE_CPU, add_one, &n);
+    setrlimit(RLIMIT_AS, &before);
+    CHECK_INT(rc, -EAGAIN);
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, add_one, &n), 2);
 }
 
 /* ---- the loop's end --------------------------------------------------------------- */
