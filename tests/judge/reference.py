@@ -1,6 +1,6 @@
 """Runs the judge's programs on CPython's asyncio; prints their traces.
 
-    python3 reference.py < batch > traces
+    python3 reference.py BATCH > traces
 
 The counterpart, instruction by instruction, is coil_judge.c. An instruction is a method
 `do_VERB`; its result is an int, a word for the trace, or an exception. What C returns as
@@ -119,6 +119,7 @@ class Interpreter:
         for name, future in self.futures.items():
             self.trace(name, "ended " + state_of(future))
             future.cancel()
+        await asyncio.sleep(0)
 
     def break_up(self, left):
         """Nobody comes on any more: cancel all, and unlock what is locked."""
@@ -167,20 +168,16 @@ class Interpreter:
 
     async def do_try(self, body, node):
         kind = node.handler_words[-1]
-        if kind == "finally":
-            try:
-                await self.run_block(body, node.body)
-            finally:
-                await self.run_block(body, node.handler)
-                body.detail = ""
-            return
-        caught = asyncio.CancelledError if kind == "cancelled" else Fail
+        caught = {"cancelled": asyncio.CancelledError, "error": Fail, "finally": ()}[kind]
         try:
             await self.run_block(body, node.body)
         except caught as error:
             self.trace(body.name, "caught " + name_of(error))
             await self.run_block(body, node.handler)
-        body.detail = ""
+        finally:
+            if kind == "finally":
+                await self.run_block(body, node.handler)
+            body.detail = ""
 
     async def do_group(self, body, node):
         name = node.args[0]
@@ -427,7 +424,9 @@ def run_program(text):
 def main():
     evened_out.install()
     gc.disable()  # nothing may depend on when a cycle is collected
-    for name, text in program.read_many(sys.stdin.read()):
+    with open(sys.argv[1]) as file:
+        batch = file.read()
+    for name, text in program.read_many(batch):
         sys.stdout.write("\n".join([f"program {name}", *run_program(text), ""]))
         sys.stdout.flush()
 
