@@ -221,7 +221,8 @@ static int nothing(void *arg)
 
 TASK_TEST(a_group_of_a_hundred_thousand)
 {
-    int n = COIL__TSAN ? 1000 : 100000, count = 0; /* a fiber of TSan's is dear */
+    int n = COIL__TSAN || test_under_valgrind() ? 1000 : 100000,
+        count = 0; /* theirs are dear */
     coil_group g;
 
     coil_group_enter(&g);
