@@ -151,8 +151,8 @@ TEST(ten_thousand_timers_fire_in_order_and_half_are_cancelled)
     unsigned seed = 1;
 
     for (int i = 0; i < N; i++)
-        CHECK_INT(coil_call_later(COIL_USEC(rand_r(&seed) % 100000), note, "", &handles[i]),
-                  0);
+        CHECK_INT(
+            coil_call_later(COIL_USEC(rand_r(&seed) % 100000), note, "", &handles[i]), 0);
     for (int i = 0; i < N; i++) {
         if (i % 2 == 0 || i > 100)
             coil_handle_cancel(handles[i]);
@@ -280,7 +280,8 @@ TEST(a_busy_loop_still_sees_timers_and_posts)
     coil_loop_close(loop);
 }
 
-/* ---- posts from other threads ------------------------------------------------------- */
+/* ---- posts from other threads -------------------------------------------------------
+ */
 
 enum { POSTERS = 4, POSTS = 10000 };
 
@@ -334,7 +335,8 @@ TEST(threads_post_and_every_post_arrives_in_order)
     coil_loop_close(loop);
 }
 
-/* ---- mistakes ------------------------------------------------------------------------ */
+/* ---- mistakes ------------------------------------------------------------------------
+ */
 
 static void call_soon_without_loop(void *arg)
 {

@@ -105,6 +105,7 @@ static int be_deaf(void *arg)
     coil_call_soon(die_by_second, NULL, NULL);
     for (;;)
         coil_sleep(COIL_SEC(1));
+    return 0;
 }
 
 static void run_deaf(void *arg)
@@ -130,7 +131,8 @@ static int report_disposition(void *arg)
 TEST(signals_are_left_alone_where_they_were_not_default_or_it_is_told_to)
 {
     CHECK_INT(coil_run(report_disposition, NULL, NULL), 0);
-    CHECK_INT(coil_run(report_disposition, NULL, &(coil_run_opts){.no_signals = true}), 1);
+    CHECK_INT(coil_run(report_disposition, NULL, &(coil_run_opts){.no_signals = true}),
+              1);
     signal(SIGINT, SIG_IGN);
     CHECK_INT(coil_run(report_disposition, NULL, NULL), 1);
     signal(SIGINT, SIG_DFL);
@@ -163,8 +165,8 @@ static int recurse(void *arg)
 {
     volatile char frame[1024];
 
-    frame[0] = arg != NULL;
-    return frame[0] + recurse((void *)frame);
+    frame[0] = *(volatile char *)arg;
+    return frame[0] == 'x' ? 0 : frame[0] + recurse((void *)frame);
 }
 
 static int overflow_in_task(void *arg)
@@ -172,7 +174,7 @@ static int overflow_in_task(void *arg)
     coil_task *task;
 
     (void)arg;
-    coil_spawn(recurse, NULL, &(coil_spawn_opts){.name = "greedy"}, &task);
+    coil_spawn(recurse, "deeper", &(coil_spawn_opts){.name = "greedy"}, &task);
     return coil_task_await(task);
 }
 

@@ -1,5 +1,6 @@
 /*
- * test_task.c - tasks: spawning, waiting, cancelling. (seeds-checklist rows 64 to 70, 82, 85)
+ * test_task.c - tasks: spawning, waiting, cancelling. (seeds-checklist rows 64 to 70, 82,
+ * 85)
  */
 #include "../harness/harness.h"
 
@@ -66,7 +67,8 @@ TASK_TEST(arguments_are_copied_to_the_stack_of_the_task)
     int n = 9;
     coil_task *task;
 
-    CHECK_INT(coil_spawn(add_one, &n, &(coil_spawn_opts){.arg_bytes = sizeof n}, &task), 0);
+    CHECK_INT(coil_spawn(add_one, &n, &(coil_spawn_opts){.arg_bytes = sizeof n}, &task),
+              0);
     n = 0;
     CHECK_INT(join(task), 10);
     CHECK_INT(coil_spawn(add_one, &n, &(coil_spawn_opts){.arg_bytes = 4000}, &task),
@@ -77,7 +79,8 @@ static int say_name(void *arg)
 {
     (void)arg;
     test_trace("%s ", name());
-    coil_task_set_name(coil_task_current(), "a name that is longer than there is room for");
+    coil_task_set_name(coil_task_current(),
+                       "a name that is longer than there is room for");
     test_trace("%s ", name());
     return 0;
 }
@@ -157,7 +160,8 @@ TASK_TEST(five_sleepy_coroutines_take_as_long_as_one)
         coil_task_release(tasks[i]);
 }
 
-/* ---- cancellation ------------------------------------------------------------------- */
+/* ---- cancellation -------------------------------------------------------------------
+ */
 
 static int64_t long_time = 1000;
 
@@ -366,7 +370,8 @@ TASK_TEST(requests_are_counted_apart_from_deliveries)
     CHECK_INT(join(t), 1);
 }
 
-/* ---- parking ------------------------------------------------------------------------ */
+/* ---- parking ------------------------------------------------------------------------
+ */
 
 static int park(void *arg)
 {
@@ -428,7 +433,8 @@ TASK_TEST(an_awaitable_of_ones_own)
     CHECK_INT(coil_now(), COIL_MSEC(12));
 }
 
-/* ---- all and current ---------------------------------------------------------------- */
+/* ---- all and current ----------------------------------------------------------------
+ */
 
 static int trace_name(coil_task *task, void *arg)
 {
@@ -499,7 +505,8 @@ TASK_TEST(spawn_without_memory_is_an_error_return)
     CHECK_INT(coil_sleep(1), 0);
 }
 
-/* ---- mistakes ------------------------------------------------------------------------ */
+/* ---- mistakes ------------------------------------------------------------------------
+ */
 
 static int await_myself(void *arg)
 {
