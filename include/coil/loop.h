@@ -138,6 +138,10 @@ COIL_API int coil_post(coil_loop *loop, coil_callback fn, void *arg);
 
 /* ---- readers and writers ---------------------------------------------------------- */
 
+/* What a descriptor is ready for, where both are asked at once: coil_wait_fd(). */
+#define COIL_READABLE 1u
+#define COIL_WRITABLE 2u
+
 /*
  * Call fn(arg) in every turn in which `fd` is readable: level-triggered, end of file and
  * errors included. A second call replaces the first. (asyncio: add_reader)

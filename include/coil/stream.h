@@ -22,7 +22,7 @@
 #ifndef COIL_STREAM_H
 #define COIL_STREAM_H
 
-#include <coil/base.h>
+#include <coil/loop.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -117,9 +117,6 @@ COIL_API int coil_listener_close(coil_listener *listener);
 COIL_API void coil_listener_destroy(coil_listener *listener);
 
 /* ---- any descriptor --------------------------------------------------------------- */
-
-#define COIL_READABLE 1u
-#define COIL_WRITABLE 2u
 
 /*
  * Wait until `fd` is readable or writable, as `events` asks (one of the two or both);

@@ -105,6 +105,7 @@ static int be_deaf(void *arg)
     coil_call_soon(die_by_second, NULL, NULL);
     for (;;)
         coil_sleep(COIL_SEC(1));
+    return 0;
 }
 
 static void run_deaf(void *arg)
@@ -164,8 +165,8 @@ static int recurse(void *arg)
 {
     volatile char frame[1024];
 
-    frame[0] = arg != NULL;
-    return frame[0] + recurse((void *)frame);
+    frame[0] = *(volatile char *)arg;
+    return frame[0] == 'x' ? 0 : frame[0] + recurse((void *)frame);
 }
 
 static int overflow_in_task(void *arg)
@@ -173,7 +174,7 @@ static int overflow_in_task(void *arg)
     coil_task *task;
 
     (void)arg;
-    coil_spawn(recurse, NULL, &(coil_spawn_opts){.name = "greedy"}, &task);
+    coil_spawn(recurse, "deeper", &(coil_spawn_opts){.name = "greedy"}, &task);
     return coil_task_await(task);
 }
 

@@ -28,8 +28,6 @@
 #include "../loop.h"
 #include "quiet_write.h"
 
-#include <coil/stream.h>
-
 #include <netinet/in.h>
 #include <poll.h>
 #include <string.h>

@@ -1,0 +1,57 @@
+# Verbs, without logic: Meson builds, scripts/ and tests/ do the rest.
+
+BUILD ?= build
+
+.PHONY: help run test build asan tsan valgrind test-aarch64 format tidy clean install
+
+help:
+	@echo 'make run            crawl a web site on this machine, to see coil at work'
+	@echo 'make test           all tests; T=NAME for one: a test, PREFIX*, or judge, ...'
+	@echo 'make build          the library, coil-crawl and the tests, in build/'
+	@echo 'make install        install what was built (DESTDIR= is obeyed)'
+	@echo 'make asan           the tests in C under ASan and UBSan'
+	@echo 'make tsan           the tests with threads under TSan'
+	@echo 'make valgrind       the tests in C under Valgrind'
+	@echo 'make test-aarch64   the tests in C for aarch64, under qemu'
+	@echo 'make format         lay out the code as .clang-format says'
+	@echo 'make tidy           clang-tidy'
+	@echo 'make clean          remove the build directories'
+
+run:
+	@scripts/install-deps run
+	@scripts/build $(BUILD)
+	@scripts/run
+
+test:
+	@scripts/install-deps test
+	@scripts/build $(BUILD)
+	@scripts/test -b $(BUILD) $(if $(T),'$(T)')
+
+build:
+	@scripts/build $(BUILD)
+
+install: build
+	meson install -C $(BUILD) --no-rebuild
+
+asan:
+	@scripts/check asan
+
+tsan:
+	@scripts/check tsan
+
+valgrind:
+	@scripts/install-deps dev
+	@scripts/check valgrind
+
+test-aarch64:
+	@scripts/install-deps dev
+	@scripts/check aarch64
+
+format:
+	@scripts/format
+
+tidy:
+	@scripts/tidy
+
+clean:
+	rm -rf build build-*

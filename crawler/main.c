@@ -1,0 +1,271 @@
+/*
+ * main.c - the command coil-crawl: its options, and what its exit status means.
+ */
+#include "crawler.h"
+#include "report.h"
+#include "url.h"
+
+#include <coil/run.h>
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <getopt.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum status {
+    STATUS_WELL = 0,
+    STATUS_FAILED = 1, /* of memory, or writing the report */
+    STATUS_BROKEN = 2,
+    STATUS_USAGE = 3,
+    STATUS_NOTHING = 4,
+    STATUS_INTERRUPTED = 6
+};
+
+static const char help[] =
+    "Usage: coil-crawl [OPTION]... URL\n"
+    "Visit every page of a site, and report what is broken and who links to it.\n"
+    "\n"
+    "      --max-tasks N     fetch at most N pages at a time (10)\n"
+    "      --max-redirect N  follow at most N redirects in a row (10)\n"
+    "      --max-tries N     try a URL N times where the network fails (3)\n"
+    "      --timeout SECONDS wait no longer for each try (30)\n"
+    "  -f, --format jsonl:FILE  write a JSON object for each URL to FILE\n"
+    "  -q, --quiet           no progress, no totals\n"
+    "  -v, --verbose         a line on stderr for each URL\n"
+    "      --help            this text\n"
+    "      --version         the version\n"
+    "\n"
+    "Only URLs with the scheme, host and port of URL are visited, or of the page that "
+    "it\n"
+    "redirects to if that is the same host but for a \"www.\". Links to other sites are\n"
+    "counted. Ctrl-C ends the crawl with a report of what was done.\n"
+    "\n"
+    "Exit status: 0 all is well, 1 out of memory or the report could not be written,\n"
+    "2 something is broken, 3 wrong usage, 4 nothing could be fetched, 6 interrupted.\n";
+
+struct settings {
+    struct crawler_options crawler;
+    const char *jsonl_path;
+    bool quiet;
+};
+
+static int complain(const char *what, const char *about)
+{
+    fprintf(stderr, "coil-crawl: %s: %s\n", about, what);
+    return -EINVAL;
+}
+
+/* ---- options ----------------------------------------------------------------------- */
+
+static int parse_number(const char *option, const char *text, unsigned min, unsigned *out)
+{
+    char *end;
+    unsigned long value;
+
+    errno = 0;
+    value = strtoul(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || value < min ||
+        value > 1000000)
+        return complain("not a number that it takes", option);
+    *out = (unsigned)value;
+    return 0;
+}
+
+static int parse_seconds(const char *text, int64_t *out)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+
+    if (end == text || *end != '\0' || !(seconds > 0 && seconds <= 1e6))
+        return complain("not a number of seconds", "--timeout");
+    *out = (int64_t)(seconds * 1e9);
+    return 0;
+}
+
+static int parse_format(const char *text, struct settings *settings)
+{
+    const char prefix[] = "jsonl:";
+
+    if (strncmp(text, prefix, sizeof prefix - 1) != 0 || text[sizeof prefix - 1] == '\0')
+        return complain("the format is jsonl:FILE", text);
+    settings->jsonl_path = text + sizeof prefix - 1;
+    return 0;
+}
+
+/* The start URL: "example.org" will do. */
+static int parse_url(const char *text, struct settings *settings)
+{
+    char *complete = NULL, *url = NULL;
+    int rc;
+
+    if (strstr(text, "://") == NULL && asprintf(&complete, "http://%s", text) < 0)
+        return -ENOMEM;
+    rc = url_resolve(NULL, complete != NULL ? complete : text, &url);
+    free(complete);
+    if (rc < 0)
+        return complain("not an http or https URL", text);
+    settings->crawler.start_url = url;
+    return 0;
+}
+
+enum { OPTION_TASKS = 256, OPTION_REDIRECT, OPTION_TRIES, OPTION_TIMEOUT };
+
+static const struct option options[] = {
+    {"max-tasks", required_argument, NULL, OPTION_TASKS},
+    {"max-redirect", required_argument, NULL, OPTION_REDIRECT},
+    {"max-tries", required_argument, NULL, OPTION_TRIES},
+    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+    {"format", required_argument, NULL, 'f'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+static int parse_option(int option, struct settings *settings)
+{
+    struct crawler_options *crawler = &settings->crawler;
+
+    switch (option) {
+    case OPTION_TASKS:
+        return parse_number("--max-tasks", optarg, 1, &crawler->max_tasks);
+    case OPTION_REDIRECT:
+        return parse_number("--max-redirect", optarg, 0, &crawler->max_redirects);
+    case OPTION_TRIES:
+        return parse_number("--max-tries", optarg, 1, &crawler->max_tries);
+    case OPTION_TIMEOUT:
+        return parse_seconds(optarg, &crawler->timeout_ns);
+    case 'f':
+        return parse_format(optarg, settings);
+    case 'q':
+        settings->quiet = true;
+        return 0;
+    case 'v':
+        crawler->verbose = true;
+        return 0;
+    case 'h':
+        fputs(help, stdout);
+        exit(STATUS_WELL);
+    case 'V':
+        printf("coil-crawl %s, %s\n", coil_version(), curl_version());
+        exit(STATUS_WELL);
+    default:
+        return -EINVAL; /* getopt has complained */
+    }
+}
+
+static int parse(int argc, char *argv[], struct settings *settings)
+{
+    int option, rc = 0;
+
+    while (rc == 0 && (option = getopt_long(argc, argv, "f:qv", options, NULL)) != -1)
+        rc = parse_option(option, settings);
+    if (rc < 0)
+        return rc;
+    if (optind != argc - 1)
+        return complain(optind == argc ? "missing" : "more than one", "URL");
+    settings->crawler.progress =
+        !settings->quiet && !settings->crawler.verbose && isatty(STDERR_FILENO);
+    return parse_url(argv[optind], settings);
+}
+
+/* ---- the outcome ------------------------------------------------------------------- */
+
+static bool fetched_anything(const struct crawler *crawler)
+{
+    return crawler->totals.html + crawler->totals.files > 0;
+}
+
+static enum status status_of(const struct crawler *crawler, int rc)
+{
+    if (rc == -EINTR)
+        return STATUS_INTERRUPTED;
+    if (rc < 0)
+        return STATUS_FAILED;
+    if (!fetched_anything(crawler))
+        return STATUS_NOTHING;
+    return crawler->totals.broken > 0 ? STATUS_BROKEN : STATUS_WELL;
+}
+
+static void explain(const struct crawler *crawler, int rc)
+{
+    const struct page *start = crawler->pages[0];
+
+    if (rc == -EINTR)
+        fputs("coil-crawl: interrupted\n", stderr);
+    else if (rc < 0)
+        fprintf(stderr, "coil-crawl: the crawl could not go on: %s\n", strerror(-rc));
+    else if (!fetched_anything(crawler) && start->next != NULL && start->next->external)
+        fprintf(stderr, "coil-crawl: %s is of another site; start there if you mean it\n",
+                start->next->url);
+    else if (!fetched_anything(crawler))
+        fprintf(stderr, "coil-crawl: nothing could be fetched from %s\n", start->url);
+}
+
+static enum status report(const struct crawler *crawler, const struct settings *settings,
+                          FILE *jsonl, int rc)
+{
+    enum status status = status_of(crawler, rc);
+
+    report_text(stdout, crawler, settings->quiet);
+    fflush(stdout);
+    explain(crawler, rc);
+    rc = jsonl != NULL ? report_jsonl(jsonl, crawler) : 0;
+    if (rc == 0)
+        return status;
+    complain(strerror(-rc), settings->jsonl_path);
+    return STATUS_FAILED;
+}
+
+static enum status crawl(const struct settings *settings, FILE *jsonl)
+{
+    struct crawler crawler;
+    enum status status;
+    int rc = crawler_init(&crawler, &settings->crawler);
+
+    if (rc == 0) {
+        rc = coil_run(crawler_run, &crawler, NULL);
+        status = report(&crawler, settings, jsonl, rc);
+    } else {
+        complain(strerror(-rc), "starting");
+        status = STATUS_FAILED;
+    }
+    crawler_finish(&crawler);
+    return status;
+}
+
+int main(int argc, char *argv[])
+{
+    struct settings settings = {.crawler = {.user_agent = "coil-crawl",
+                                            .max_tasks = 10,
+                                            .max_redirects = 10,
+                                            .max_tries = 3,
+                                            .timeout_ns = COIL_SEC(30),
+                                            .body_limit = (size_t)64 << 20}};
+    FILE *jsonl = NULL;
+    enum status status;
+
+    /* Host names beyond ASCII are converted by libcurl, which asks the locale. */
+    setlocale(LC_CTYPE, "C.UTF-8");
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return STATUS_FAILED;
+    if (parse(argc, argv, &settings) < 0)
+        return STATUS_USAGE;
+    /* Before the crawl, so that a path that is wrong does not cost an hour. */
+    if (settings.jsonl_path != NULL &&
+        (jsonl = fopen(settings.jsonl_path, "we")) == NULL) {
+        complain(strerror(errno), settings.jsonl_path);
+        return STATUS_USAGE;
+    }
+    status = crawl(&settings, jsonl);
+    if (jsonl != NULL && fclose(jsonl) != 0)
+        status = STATUS_FAILED;
+    free((char *)settings.crawler.start_url);
+    curl_global_cleanup();
+    return status;
+}

@@ -1,0 +1,99 @@
+/*
+ * test_overflow.c - an overflow says whose stack it was, then takes its course.
+ */
+#include "../harness/harness.h"
+
+#include "../../src/coro/coroutine.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <coil/coro.h>
+
+static volatile bool deep_enough; /* never */
+
+static COIL__NOINLINE int recurse(int depth)
+{
+    char frame[512];
+
+    memset(frame, depth, sizeof frame);
+    __asm__ volatile("" : : "r"(frame) : "memory");
+    return deep_enough ? 0 : recurse(depth + 1) + frame[3];
+}
+
+static void *recurse_for_ever(void *arg)
+{
+    (void)arg;
+    return (void *)(intptr_t)recurse(0);
+}
+
+static void no_core(void)
+{
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+}
+
+static void overflow_with_label(void *label)
+{
+    coil__coro *coro;
+
+    no_core();
+    signal(SIGSEGV, SIG_DFL);
+    CHECK(coil__overflow_install());
+    coil__coro_create(sizeof *coro, 1 << 16, recurse_for_ever, NULL, &coro);
+    coro->label = label;
+    coil__coro_resume(coro, NULL);
+}
+
+TEST(overflow_names_the_coroutine_and_its_stack)
+{
+    if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
+        test_skip("the sanitizer takes the SIGSEGV");
+    test_dies_by_signal(overflow_with_label, "greedy", SIGSEGV,
+                        "coil: stack overflow in greedy (65536 bytes)\n");
+}
+
+static void *dereference(void *arg)
+{
+    return *(void *volatile *)arg;
+}
+
+static void fault_elsewhere(void *arg)
+{
+    coil_coro *coro;
+
+    no_core();
+    signal(SIGSEGV, SIG_DFL);
+    coil__overflow_install();
+    coil_coro_create(dereference, arg, NULL, &coro);
+    coil_coro_resume(coro, NULL);
+}
+
+TEST(overflow_report_leaves_other_faults_alone)
+{
+    if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
+        test_skip("the sanitizer takes the SIGSEGV");
+    test_dies_by_signal(fault_elsewhere, (void *)16, SIGSEGV, "");
+}
+
+static void on_fault(int signo)
+{
+    (void)signo;
+}
+
+TEST(overflow_report_takes_sigsegv_only_where_it_is_free)
+{
+    struct sigaction action;
+
+    signal(SIGSEGV, on_fault);
+    CHECK(!coil__overflow_install());
+    signal(SIGSEGV, SIG_DFL);
+    CHECK(coil__overflow_install());
+    CHECK(coil__overflow_install());
+    coil__overflow_uninstall();
+    sigaction(SIGSEGV, NULL, &action);
+    CHECK(action.sa_handler != SIG_DFL);
+    coil__overflow_uninstall();
+    sigaction(SIGSEGV, NULL, &action);
+    CHECK(action.sa_handler == SIG_DFL);
+}

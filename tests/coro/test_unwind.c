@@ -1,0 +1,138 @@
+/*
+ * test_unwind.c - debuggers and unwinders walk through a coroutine down to its entry.
+ */
+#include "../harness/harness.h"
+
+#include "../../src/base/compiler.h"
+#include "emulated.h"
+
+#include <execinfo.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <coil/coro.h>
+
+static COIL__NOINLINE int unwind_innermost(int (*visit)(void))
+{
+    int n = visit();
+
+    __asm__ volatile("");
+    return n + 1;
+}
+
+static COIL__NOINLINE int unwind_middle(int (*visit)(void))
+{
+    int n = unwind_innermost(visit);
+
+    __asm__ volatile("");
+    return n + 1;
+}
+
+static void *unwind_outermost(void *visit)
+{
+    int n = unwind_middle((int (*)(void))visit);
+
+    __asm__ volatile("");
+    return (void *)(intptr_t)(n + 1);
+}
+
+static int count_frames(void)
+{
+    void *frames[64];
+
+    return backtrace(frames, 64);
+}
+
+TEST(unwinder_stops_at_the_entry)
+{
+    coil_coro *coro;
+    intptr_t frames;
+
+    CHECK_INT(coil_coro_create(unwind_outermost, (void *)count_frames, NULL, &coro), 0);
+    frames = (intptr_t)coil_coro_resume(coro, NULL) - 3;
+    /* visit, three of ours, two of coil's and the entry; the tail may be counted. */
+    CHECK(frames >= 6 && frames <= 9);
+    coil_coro_destroy(coro);
+}
+
+static int wait_for_ever(void)
+{
+    int n = 0;
+
+    while (pause() < 0)
+        n++;
+    return n;
+}
+
+static pid_t start_waiting(void)
+{
+    coil_coro *coro;
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    coil_coro_create(unwind_outermost, (void *)wait_for_ever, NULL, &coro);
+    coil_coro_resume(coro, NULL);
+    _exit(1);
+}
+
+static void read_backtrace(pid_t pid, char *text, size_t size)
+{
+    char command[128];
+    FILE *gdb;
+    size_t n;
+
+    snprintf(command, sizeof command,
+             "gdb -nx -batch -iex 'set debuginfod enabled off' -p %d -ex bt 2>&1",
+             (int)pid);
+    gdb = popen(command, "r");
+    n = gdb != NULL ? fread(text, 1, size - 1, gdb) : 0;
+    text[n] = '\0';
+    if (gdb != NULL)
+        pclose(gdb);
+}
+
+/* The names stand in this order, and nothing follows the last but the end. */
+static bool shows(const char *backtrace_text)
+{
+    static const char *const names[] = {"wait_for_ever", "unwind_innermost",
+                                        "unwind_middle", "unwind_outermost",
+                                        "coro_main",     "switch_entry"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        backtrace_text = strstr(backtrace_text, names[i]);
+        if (backtrace_text == NULL)
+            return false;
+    }
+    return strstr(backtrace_text, "\n#") == NULL;
+}
+
+TEST(gdb_shows_the_frames_of_a_coroutine)
+{
+    static char text[65536];
+    pid_t pid;
+
+    if (test_under_valgrind() || emulated())
+        test_skip("gdb would see the emulator");
+    if (system("command -v gdb >/dev/null 2>&1") != 0)
+        test_skip("gdb is missing");
+    pid = start_waiting();
+    usleep(200 * 1000);
+    read_backtrace(pid, text, sizeof text);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    if (strstr(text, "#0") == NULL)
+        test_skip("gdb may not attach here");
+    CHECK(shows(text));
+    CHECK(strstr(text, "corrupt") == NULL);
+    CHECK(strstr(text, "Backtrace stopped") == NULL);
+    if (!shows(text))
+        fputs(text, stderr);
+}

@@ -1,0 +1,149 @@
+/*
+ * leaks.c - what a test must not leave behind: coil's memory, descriptors, stacks, loops.
+ *
+ * Memory is counted by an allocator of our own, given to coil before the test begins:
+ * each block is preceded by its size. It also fails when a test orders it to.
+ */
+#include "run.h"
+
+#include "../../src/coro/stack.h"
+
+#include <coil/base.h>
+#include <coil/loop.h>
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- memory -------------------------------------------------------------------------
+ */
+
+struct block {
+    _Alignas(max_align_t) size_t size;
+};
+
+static _Atomic size_t bytes_held, blocks_held;
+static _Atomic int fail_in; /* 0: never */
+
+void test_fail_allocation(int n)
+{
+    fail_in = n;
+}
+
+size_t test_bytes_held(void)
+{
+    return bytes_held;
+}
+
+size_t test_blocks_held(void)
+{
+    return blocks_held;
+}
+
+/* Counts down to the order; threads may race for it, one gets it. */
+static bool ordered_to_fail(void)
+{
+    int left = fail_in;
+
+    while (left > 0)
+        if (atomic_compare_exchange_weak(&fail_in, &left, left - 1))
+            return left == 1;
+    return false;
+}
+
+static void *counting_realloc(void *context, void *user, size_t size)
+{
+    struct block *block = user != NULL ? (struct block *)user - 1 : NULL;
+    size_t old_size = block != NULL ? block->size : 0;
+
+    (void)context;
+    if (size == 0) {
+        blocks_held -= block != NULL;
+        bytes_held -= old_size;
+        free(block);
+        return NULL;
+    }
+    if (ordered_to_fail() || size > SIZE_MAX - sizeof *block)
+        return NULL;
+    block = realloc(block, sizeof *block + size);
+    if (block == NULL)
+        return NULL;
+    block->size = size;
+    blocks_held += user == NULL;
+    bytes_held += size - old_size;
+    return block + 1;
+}
+
+/* ---- descriptors --------------------------------------------------------------------
+ */
+
+enum { FD_LIMIT = 65536 };
+
+static unsigned char open_before[FD_LIMIT / CHAR_BIT];
+
+static bool is_set(const unsigned char *bits, int fd)
+{
+    return (bits[fd / CHAR_BIT] >> (fd % CHAR_BIT)) & 1;
+}
+
+/* Call visit() for each open descriptor but the one used to look. */
+static void each_descriptor(void (*visit)(int fd))
+{
+    DIR *dir = opendir("/proc/self/fd");
+    struct dirent *entry;
+
+    if (dir == NULL)
+        return;
+    while ((entry = readdir(dir)) != NULL) {
+        int fd = atoi(entry->d_name);
+
+        if (entry->d_name[0] != '.' && fd != dirfd(dir) && fd < FD_LIMIT)
+            visit(fd);
+    }
+    closedir(dir);
+}
+
+static void note_descriptor(int fd)
+{
+    open_before[fd / CHAR_BIT] |= (unsigned char)(1U << (fd % CHAR_BIT));
+}
+
+static void complain_if_new(int fd)
+{
+    char link[64], target[256];
+    ssize_t n;
+
+    if (is_set(open_before, fd))
+        return;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    n = readlink(link, target, sizeof target - 1);
+    target[n > 0 ? n : 0] = '\0';
+    test__complain("leak: descriptor %d (%s)", fd, target);
+}
+
+/* ---- all of it ----------------------------------------------------------------------
+ */
+
+void test__leaks_begin(void)
+{
+    coil_set_allocator(&(coil_allocator){.realloc = counting_realloc});
+    each_descriptor(note_descriptor);
+}
+
+void test__leaks_check(void)
+{
+    test_fail_allocation(0);
+    if (coil_loop_current() != NULL)
+        test__complain("leak: a loop is still open");
+    if (coil__stack_count() > 0)
+        test__complain("leak: %zu stacks", coil__stack_count());
+    coil__stack_drain();
+    if (bytes_held > 0)
+        test__complain("leak: %zu bytes of coil's in %zu blocks", test_bytes_held(),
+                       test_blocks_held());
+    each_descriptor(complain_if_new);
+}

@@ -1,0 +1,422 @@
+/*
+ * main.c - coil-tests: which tests to run, each in a process of its own, and the sum.
+ *
+ *     coil-tests                all of them, two at a time
+ *     coil-tests NAME           this one, in this very process: for a debugger
+ *     coil-tests 'PREFIX*' ...  those that match (fnmatch(3)), an I/O test by its name
+ * too -k TEXT   those with TEXT in their name      -l        list, do not run -j N      N
+ * at a time                        -v        a line for each test -t SEC    time limit,
+ * 20 if not given        -f        fork for a single NAME too -s        the harness's own
+ * cases, made to fail, instead of the tests
+ *
+ * A test writes into an unnamed file of its own, shown only if it fails. It leads a
+ * process group, which is killed when it has ended or its time is up, so that nothing it
+ * started outlives it. The last line is `N passed, N failed`.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *const backends[] = {"epoll", "poll", "select"};
+
+enum { BACKENDS = sizeof backends / sizeof backends[0], JOBS_LIMIT = 16 };
+
+static struct {
+    const char *part;
+    char **patterns;
+    int pattern_count;
+    int jobs, limit_s;
+    bool list, verbose, fork_always, selftest;
+} options = {.jobs = 2, .limit_s = 20};
+
+static struct {
+    int passed, failed, skipped;
+} sum;
+
+/* ---- which tests there are ----------------------------------------------------------
+ */
+
+static struct test__case *first_case;
+static size_t case_count;
+
+void test__register(struct test__case *test)
+{
+    test->next = first_case;
+    first_case = test;
+    case_count++;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct test__run *x = a, *y = b;
+    int order = strcmp(x->test->file, y->test->file);
+
+    if (order == 0)
+        order = x->test->line - y->test->line;
+    if (order == 0 && x->backend != NULL)
+        order = strcmp(x->backend, y->backend);
+    return order;
+}
+
+static bool matches(const struct test__run *run, const char *pattern)
+{
+    return fnmatch(pattern, run->name, 0) == 0 ||
+           fnmatch(pattern, run->test->name, 0) == 0;
+}
+
+static bool selected(const struct test__run *run)
+{
+    bool matched = options.pattern_count == 0;
+    char place[256];
+
+    for (int i = 0; i < options.pattern_count; i++)
+        matched = matched || matches(run, options.patterns[i]);
+    snprintf(place, sizeof place, "%s/%s", run->test->file, run->name);
+    return matched && run->test->hidden == options.selftest &&
+           (options.part == NULL || strstr(place, options.part) != NULL);
+}
+
+static size_t add_run(struct test__run *run, const struct test__case *test,
+                      const char *backend)
+{
+    *run = (struct test__run){.test = test, .backend = backend};
+    snprintf(run->name, sizeof run->name, "%s%s%s", test->name, backend ? "/" : "",
+             backend ? backend : "");
+    return selected(run);
+}
+
+/* All runs that are selected, in the order of the files; *count of them. */
+static struct test__run *select_runs(size_t *count)
+{
+    struct test__run *runs = calloc(case_count * BACKENDS + 1, sizeof *runs);
+    size_t n = 0;
+
+    if (runs == NULL)
+        abort();
+    for (struct test__case *test = first_case; test != NULL; test = test->next)
+        if (test->kind != TEST__IO)
+            n += add_run(&runs[n], test, NULL);
+        else
+            for (int i = 0; i < BACKENDS; i++)
+                n += add_run(&runs[n], test, backends[i]);
+    qsort(runs, n, sizeof *runs, by_place);
+    *count = n;
+    return runs;
+}
+
+/* Two tests of one name could not be told apart. */
+static bool names_differ(const struct test__run *runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(runs[i].name, runs[j].name) == 0) {
+                fprintf(stderr, "two tests are called %s: %s:%d and %s:%d\n",
+                        runs[i].name, runs[j].test->file, runs[j].test->line,
+                        runs[i].test->file, runs[i].test->line);
+                return false;
+            }
+    return true;
+}
+
+/* ---- a test in a process of its own -------------------------------------------------
+ */
+
+struct job {
+    const struct test__run *run; /* NULL: none */
+    pid_t pid;
+    int output;
+    int64_t began, deadline;
+    bool timed_out;
+};
+
+static struct job jobs[JOBS_LIMIT];
+static int running;
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void run_in_child(const struct test__run *run, int output)
+{
+    struct rlimit none = {0, 0};
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    sigset_t empty;
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setrlimit(RLIMIT_CORE, &none);
+    sigemptyset(&empty);
+    sigprocmask(SIG_SETMASK, &empty, NULL);
+    dup2(null, STDIN_FILENO);
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    close(null);
+    for (int i = 0; i < JOBS_LIMIT; i++)
+        if (jobs[i].run != NULL)
+            close(jobs[i].output);
+    exit(test__run_here(run));
+}
+
+static void start_job(const struct test__run *run)
+{
+    struct job *job = jobs;
+
+    while (job->run != NULL)
+        job++;
+    *job = (struct job){.run = run, .output = memfd_create("test output", MFD_CLOEXEC)};
+    job->began = now_ms();
+    job->deadline = job->began + (int64_t)options.limit_s * 1000;
+    fflush(NULL);
+    job->pid = fork();
+    if (job->output < 0 || job->pid < 0) {
+        perror("coil-tests");
+        exit(2);
+    }
+    if (job->pid == 0)
+        run_in_child(run, job->output);
+    setpgid(job->pid, job->pid); /* whoever comes first */
+    running++;
+}
+
+/* Copy what the test wrote, indented, at most `limit` bytes of it. */
+static void show_output(int fd, off_t limit)
+{
+    FILE *file = fdopen(dup(fd), "r");
+    bool at_start = true;
+    int c;
+
+    if (file == NULL)
+        return;
+    rewind(file);
+    while ((c = getc(file)) != EOF && ftello(file) <= limit) {
+        if (at_start)
+            fputs("    ", stdout);
+        putchar(c);
+        at_start = c == '\n';
+    }
+    if (c != EOF)
+        fputs("\n    ...", stdout);
+    if (!at_start)
+        putchar('\n');
+    fclose(file);
+}
+
+static void say_why(const struct job *job, int status)
+{
+    if (job->timed_out)
+        printf("FAIL %s: not done after %d s\n", job->run->name, options.limit_s);
+    else if (WIFSIGNALED(status))
+        printf("FAIL %s: killed by SIG%s\n", job->run->name,
+               sigabbrev_np(WTERMSIG(status)));
+    else if (WEXITSTATUS(status) == TEST__FAILED)
+        printf("FAIL %s (%s:%d)\n", job->run->name, job->run->test->file,
+               job->run->test->line);
+    else
+        printf("FAIL %s: exited with %d\n", job->run->name, WEXITSTATUS(status));
+}
+
+static void report(const struct job *job, int status)
+{
+    bool exited = WIFEXITED(status) && !job->timed_out;
+
+    if (exited && WEXITSTATUS(status) == TEST__PASSED) {
+        sum.passed++;
+        if (options.verbose)
+            printf("ok   %s (%ld ms)\n", job->run->name, (long)(now_ms() - job->began));
+    } else if (exited && WEXITSTATUS(status) == TEST__SKIPPED) {
+        sum.skipped++;
+        printf("skip %s\n", job->run->name);
+        show_output(job->output, 512);
+    } else {
+        sum.failed++;
+        say_why(job, status);
+        show_output(job->output, 64 * 1024);
+    }
+    fflush(stdout);
+}
+
+static void end_job(struct job *job, int status)
+{
+    kill(-job->pid, SIGKILL); /* what it started and forgot */
+    report(job, status);
+    close(job->output);
+    job->run = NULL;
+    running--;
+}
+
+static void kill_overdue(int64_t now)
+{
+    for (int i = 0; i < JOBS_LIMIT; i++) {
+        struct job *job = &jobs[i];
+
+        if (job->run != NULL && !job->timed_out && now >= job->deadline) {
+            job->timed_out = true;
+            kill(-job->pid, SIGKILL);
+        }
+    }
+}
+
+/* Wait, with SIGCHLD blocked, until a child has ended or a second has passed. */
+static void await_jobs(void)
+{
+    struct timespec second = {.tv_sec = 1};
+    sigset_t children;
+    int status;
+
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    sigtimedwait(&children, NULL, &second);
+    kill_overdue(now_ms());
+    for (int i = 0; i < JOBS_LIMIT; i++)
+        if (jobs[i].run != NULL && waitpid(jobs[i].pid, &status, WNOHANG) > 0)
+            end_job(&jobs[i], status);
+}
+
+static void run_forked(const struct test__run *runs, size_t count)
+{
+    sigset_t children;
+    size_t next = 0;
+
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &children, NULL);
+    while (next < count || running > 0) {
+        while (next < count && running < options.jobs)
+            start_job(&runs[next++]);
+        await_jobs();
+    }
+}
+
+/* ---- a test in this process ---------------------------------------------------------
+ */
+
+static bool unforked;
+
+static int print_sum(void)
+{
+    printf("%d passed, %d failed", sum.passed, sum.failed);
+    if (sum.skipped > 0)
+        printf(", %d skipped", sum.skipped);
+    putchar('\n');
+    fflush(stdout);
+    return sum.failed > 0;
+}
+
+static void run_unforked(const struct test__run *run)
+{
+    unforked = true;
+    if (test__run_here(run) == TEST__PASSED)
+        sum.passed++;
+    else
+        sum.failed++;
+}
+
+void test__end_skipped(void)
+{
+    if (unforked) {
+        sum.skipped++;
+        print_sum();
+    }
+    fflush(NULL);
+    _exit(unforked ? 0 : TEST__SKIPPED);
+}
+
+/* ---- the command line ---------------------------------------------------------------
+ */
+
+static void usage(void)
+{
+    fputs("usage: coil-tests [-flsv] [-j N] [-k TEXT] [-t SECONDS] [NAME | PATTERN...]\n",
+          stderr);
+    exit(2);
+}
+
+static void read_options(int argc, char **argv)
+{
+    int c;
+
+    while ((c = getopt(argc, argv, "fj:k:lst:v")) != -1) {
+        switch (c) {
+        case 'f':
+            options.fork_always = true;
+            break;
+        case 'j':
+            options.jobs = atoi(optarg);
+            break;
+        case 'k':
+            options.part = optarg;
+            break;
+        case 'l':
+            options.list = true;
+            break;
+        case 's':
+            options.selftest = true;
+            break;
+        case 't':
+            options.limit_s = atoi(optarg);
+            break;
+        case 'v':
+            options.verbose = true;
+            break;
+        default:
+            usage();
+        }
+    }
+    options.patterns = argv + optind;
+    options.pattern_count = argc - optind;
+    if (options.jobs < 1 || options.jobs > JOBS_LIMIT || options.limit_s < 1)
+        usage();
+}
+
+/* Exactly one test, called by its name. */
+static bool names_one(const struct test__run *runs, size_t count)
+{
+    return !options.fork_always && count == 1 && options.pattern_count == 1 &&
+           strcmp(options.patterns[0], runs[0].name) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct test__run *runs;
+    size_t count;
+    int rc;
+
+    read_options(argc, argv);
+    runs = select_runs(&count);
+    if (!names_differ(runs, count))
+        return 2;
+    if (count == 0) {
+        fputs("coil-tests: no such test; -l lists them\n", stderr);
+        sum.failed++;
+    }
+    if (options.list) {
+        for (size_t i = 0; i < count; i++)
+            puts(runs[i].name);
+        free(runs);
+        return count == 0;
+    }
+    if (names_one(runs, count))
+        run_unforked(&runs[0]);
+    else
+        run_forked(runs, count);
+    rc = print_sum();
+    free(runs);
+    return rc;
+}

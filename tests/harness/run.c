@@ -1,0 +1,47 @@
+/*
+ * run.c - one test, in this process: plain, or as the main task of a loop.
+ */
+#include "run.h"
+
+#include <coil/run.h>
+
+#include <errno.h>
+
+static int complain_of_task(coil_task *task, void *arg)
+{
+    if (task != arg)
+        test__complain("leak: task %s has not ended", coil_task_name(task));
+    return 0;
+}
+
+static int main_task(void *arg)
+{
+    const struct test__run *run = arg;
+
+    run->test->body();
+    coil_task_each(complain_of_task, coil_task_current());
+    return 0;
+}
+
+static void run_in_loop(const struct test__run *run)
+{
+    coil_run_opts opts = {
+        .loop = {.backend = run->backend, .virtual_clock = run->backend == NULL},
+    };
+    int rc = coil_run(main_task, (void *)run, &opts);
+
+    if (rc == -ENOSYS && run->backend != NULL)
+        test_skip("this backend does not work here");
+    CHECK_INT(rc, 0);
+}
+
+int test__run_here(const struct test__run *run)
+{
+    test__leaks_begin();
+    if (run->test->kind == TEST__PLAIN)
+        run->test->body();
+    else
+        run_in_loop(run);
+    test__leaks_check();
+    return test__complained() ? TEST__FAILED : TEST__PASSED;
+}

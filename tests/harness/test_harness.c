@@ -1,0 +1,252 @@
+/*
+ * test_harness.c - the harness sees what it is there to see.
+ *
+ * The cases at the top are hidden from a normal run: each does one thing that a test must
+ * not do. The tests below run this very program on one of them, and read what it says.
+ */
+#include "harness.h"
+
+#include <coil.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SELFTEST(name) TEST__DEFINE_CASE(name, TEST__PLAIN, true)
+#define SELFTEST_TASK(name) TEST__DEFINE_CASE(name, TEST__TASK, true)
+
+/* ---- cases --------------------------------------------------------------------------
+ */
+
+SELFTEST(selftest_passes)
+{
+    puts("nobody reads this");
+}
+
+SELFTEST(selftest_check)
+{
+    CHECK(1 + 1 == 3);
+}
+
+SELFTEST(selftest_check_int)
+{
+    CHECK_INT(-ENOENT, -EACCES);
+}
+
+SELFTEST(selftest_check_str)
+{
+    CHECK_STR("abc", NULL);
+}
+
+SELFTEST(selftest_trace)
+{
+    test_trace("one %d", 2);
+    CHECK_TRACE("one 3");
+}
+
+SELFTEST(selftest_descriptor)
+{
+    CHECK(open("/dev/null", O_RDONLY) >= 0);
+}
+
+SELFTEST(selftest_memory)
+{
+    coil_loop *loop;
+
+    CHECK_INT(coil_loop_create(NULL, &loop), 0);
+    coil_loop_retain(loop); /* and forget it */
+    coil_loop_close(loop);
+}
+
+SELFTEST(selftest_loop)
+{
+    coil_loop *loop;
+
+    CHECK_INT(coil_loop_create(NULL, &loop), 0);
+}
+
+static int sleep_long(void *arg)
+{
+    (void)arg;
+    return coil_sleep(COIL_SEC(100));
+}
+
+SELFTEST_TASK(selftest_task)
+{
+    coil_spawn_opts opts = {.name = "sleeper"};
+
+    CHECK_INT(coil_spawn(sleep_long, NULL, &opts, NULL), 0);
+    coil_yield();
+}
+
+SELFTEST(selftest_stack)
+{
+    coil_coro *coro;
+
+    CHECK_INT(coil_coro_create(NULL, NULL, NULL, &coro), 0);
+}
+
+SELFTEST(selftest_crash)
+{
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
+SELFTEST(selftest_abort)
+{
+    abort();
+}
+
+SELFTEST(selftest_exit)
+{
+    _exit(5);
+}
+
+SELFTEST(selftest_hang)
+{
+    /* A process of its own must not survive it. */
+    if (fork() == 0)
+        sleep(1000);
+    for (;;)
+        pause();
+}
+
+SELFTEST(selftest_skip)
+{
+    test_skip("no moon tonight");
+}
+
+static void live(void *arg)
+{
+    (void)arg;
+}
+
+static void die(void *arg)
+{
+    fprintf(stderr, "dying of %s\n", (char *)arg);
+    abort();
+}
+
+SELFTEST(selftest_survives)
+{
+    test_dies(live, NULL, "anything");
+}
+
+SELFTEST(selftest_wrong_words)
+{
+    test_dies(die, "boredom", "of thirst");
+}
+
+/* ---- tests --------------------------------------------------------------------------
+ */
+
+/* Run the hidden case, forked unless `flags` says otherwise, and expect the words. */
+static void expect(const char *flags, const char *name, int exit_status,
+                   const char *words)
+{
+    static char output[16 * 1024];
+    char command[512], self[256];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    FILE *pipe;
+    int status;
+
+    self[length > 0 ? length : 0] = '\0';
+    snprintf(command, sizeof command, "'%s' -s %s %s 2>&1", self, flags, name);
+    pipe = popen(command, "r");
+    CHECK(pipe != NULL);
+    if (pipe == NULL)
+        return;
+    output[fread(output, 1, sizeof output - 1, pipe)] = '\0';
+    status = pclose(pipe);
+    CHECK_INT(WIFEXITED(status) ? WEXITSTATUS(status) : -1, exit_status);
+    if (strstr(output, words) == NULL) {
+        printf("%s said:\n%s", name, output);
+        CHECK_STR("(above)", words);
+    }
+}
+
+TEST(harness_counts_a_passed_test_and_hides_its_output)
+{
+    expect("-f", "selftest_passes", 0, "1 passed, 0 failed\n");
+    expect("-f -v", "selftest_passes", 0, "ok   selftest_passes (");
+    expect("", "selftest_passes", 0, "nobody reads this\n1 passed, 0 failed\n");
+}
+
+TEST(harness_reports_failed_checks)
+{
+    expect("-f", "selftest_check", 1, "0 passed, 1 failed\n");
+    expect("", "selftest_check", 1, "0 passed, 1 failed\n");
+    expect("-f", "selftest_check", 1, "not so: 1 + 1 == 3");
+    expect("-f", "selftest_check_int", 1, "is -2 (-ENOENT), not -13 (-EACCES)");
+    expect("-f", "selftest_check_str", 1, "expected: \"(null)\"");
+    expect("-f", "selftest_trace", 1, "actual:   \"one 2\"");
+}
+
+TEST(harness_reports_what_is_left_behind)
+{
+    expect("-f", "selftest_descriptor", 1, "leak: descriptor");
+    expect("-f", "selftest_descriptor", 1, "(/dev/null)");
+    expect("-f", "selftest_memory", 1, "bytes of coil's in 1 blocks");
+    expect("-f", "selftest_loop", 1, "leak: a loop is still open");
+    expect("-f", "selftest_task", 1, "leak: task sleeper has not ended");
+    expect("-f", "selftest_stack", 1, "leak: 1 stacks");
+}
+
+TEST(harness_reports_crashes_and_exits)
+{
+    expect("-f", "selftest_crash", 1, "killed by SIGSEGV");
+    expect("-f", "selftest_abort", 1, "killed by SIGABRT");
+    expect("-f", "selftest_exit", 1, "exited with 5");
+}
+
+TEST(harness_kills_what_takes_too_long)
+{
+    expect("-f -t 1", "selftest_hang", 1, "selftest_hang: not done after 1 s");
+}
+
+TEST(harness_counts_skipped_tests)
+{
+    expect("-f", "selftest_skip", 0, "no moon tonight\n0 passed, 0 failed, 1 skipped\n");
+    expect("", "selftest_skip", 0, "no moon tonight\n0 passed, 0 failed, 1 skipped\n");
+}
+
+TEST(harness_expects_programs_to_die)
+{
+    test_dies(die, "hunger", "of hunger");
+    expect("-f", "selftest_survives", 1, "did not die by SIGABRT");
+    expect("-f", "selftest_wrong_words", 1, "died without the words \"of thirst\"");
+}
+
+TEST(harness_fails_when_no_test_is_selected)
+{
+    expect("", "selftest_of_nothing", 1, "no such test");
+}
+
+TEST(harness_fails_the_allocation_it_was_told_to)
+{
+    coil_loop *loop;
+
+    test_fail_allocation(1);
+    CHECK_INT(coil_loop_create(NULL, &loop), -ENOMEM);
+    CHECK_INT(coil_loop_create(NULL, &loop), 0);
+    CHECK(test_bytes_held() > 0);
+    coil_loop_close(loop);
+}
+
+TASK_TEST(harness_gives_tasks_a_virtual_clock)
+{
+    CHECK_INT(coil_sleep(COIL_SEC(3600)), 0);
+    CHECK_INT(coil_now(), COIL_SEC(3600));
+}
+
+IO_TEST(harness_runs_io_tests_on_each_backend)
+{
+    test_trace("%s", coil_backend_name());
+    CHECK(strcmp(test_trace_text(), "epoll") == 0 ||
+          strcmp(test_trace_text(), "poll") == 0 ||
+          strcmp(test_trace_text(), "select") == 0);
+}

@@ -1,0 +1,26 @@
+/*
+ * sockets.h - what the I/O tests need again and again: pairs of connected streams.
+ */
+#ifndef COIL_TESTS_NET_SOCKETS_H
+#define COIL_TESTS_NET_SOCKETS_H
+
+#include <coil.h>
+
+/* Two ends of a TCP connection over loopback, blocking. */
+void make_tcp_pair(int fds[2]);
+
+/* The same as streams, or of one end a stream and of the other the descriptor. */
+void make_stream_pair(coil_stream *ends[2]);
+coil_stream *make_stream_and_peer(int *peer);
+
+/* Let other tasks run until they all wait. */
+void settle(void);
+
+/* Byte i of a stream that repeats itself only after a long while. */
+unsigned char pattern_byte(size_t i);
+
+/* Allow so many more descriptors than are open; returns what to set it back to. */
+int limit_descriptors(int more);
+void restore_descriptors(int limit);
+
+#endif

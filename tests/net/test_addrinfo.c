@@ -1,0 +1,83 @@
+/*
+ * test_addrinfo.c - names into addresses, without a name server.
+ */
+#include "../harness/harness.h"
+
+#include "sockets.h"
+
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static const struct addrinfo tcp = {.ai_socktype = SOCK_STREAM};
+
+TASK_TEST(addrinfo_answers_numbers_at_once)
+{
+    struct addrinfo *list;
+
+    CHECK_INT(coil_getaddrinfo("192.0.2.7", "80", &tcp, &list), 0);
+    CHECK_INT(list->ai_family, AF_INET);
+    CHECK_INT(ntohs(((struct sockaddr_in *)(void *)list->ai_addr)->sin_port), 80);
+    freeaddrinfo(list);
+    CHECK_INT(coil_getaddrinfo("::1", NULL, &tcp, &list), 0);
+    CHECK_INT(list->ai_family, AF_INET6);
+    freeaddrinfo(list);
+    CHECK_INT(coil_getaddrinfo(NULL, "80", &tcp, &list), 0);
+    freeaddrinfo(list);
+}
+
+TASK_TEST(addrinfo_looks_up_names_on_a_thread)
+{
+    struct addrinfo *list;
+
+    CHECK_INT(coil_getaddrinfo("localhost", "80", &tcp, &list), 0);
+    CHECK(list->ai_family == AF_INET || list->ai_family == AF_INET6);
+    freeaddrinfo(list);
+    CHECK_INT(coil_getaddrinfo("localhost", NULL, NULL, &list), 0);
+    freeaddrinfo(list);
+}
+
+TASK_TEST(addrinfo_fails_with_errnos)
+{
+    struct addrinfo numeric = tcp, bad = tcp, foreign = tcp;
+    struct addrinfo *list;
+
+    numeric.ai_flags = AI_NUMERICHOST;
+    bad.ai_flags = 1 << 30;
+    foreign.ai_family = AF_UNIX;
+    CHECK_INT(coil_getaddrinfo("localhost", "80", &numeric, &list), -ENOENT);
+    CHECK_INT(coil_getaddrinfo("127.0.0.1", "no-such-service", &tcp, &list), -ENOENT);
+    CHECK_INT(coil_getaddrinfo(NULL, NULL, &tcp, &list), -ENOENT);
+    CHECK_INT(coil_getaddrinfo("127.0.0.1", "80", &bad, &list), -EINVAL);
+    CHECK_INT(coil_getaddrinfo("127.0.0.1", "80", &foreign, &list), -EAFNOSUPPORT);
+}
+
+static int resolve(void *arg)
+{
+    struct addrinfo *list;
+    int rc = coil_getaddrinfo("localhost", "80", &tcp, &list);
+
+    (void)arg;
+    if (rc == 0)
+        freeaddrinfo(list);
+    return rc;
+}
+
+/* Cancelled at every stage of the look-up, nothing is lost: the harness counts. */
+TASK_TEST(addrinfo_cancelled)
+{
+    for (int stage = 0; stage < 12; stage++) {
+        coil_task *task;
+        int rc;
+
+        CHECK_INT(coil_spawn(resolve, NULL, NULL, &task), 0);
+        for (int i = 0; i < stage / 3; i++)
+            coil_yield();
+        usleep((useconds_t)(stage % 3 * 200));
+        coil_task_cancel(task, NULL);
+        rc = coil_task_await(task);
+        CHECK(rc == -ECANCELED || rc == 0);
+        coil_task_release(task);
+    }
+}

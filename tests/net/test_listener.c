@@ -1,0 +1,364 @@
+/*
+ * test_listener.c - listening, accepting, connecting.
+ */
+#include "sockets.h"
+
+#include "../harness/harness.h"
+
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct accepting {
+    coil_listener *listener;
+    coil_stream *stream;
+    int rc;
+    bool ended;
+};
+
+static int do_accept(void *arg)
+{
+    struct accepting *a = arg;
+
+    a->rc = coil_accept(a->listener, &a->stream);
+    a->ended = true;
+    return 0;
+}
+
+struct connecting {
+    char host[64], port[8];
+    coil_stream *stream;
+    int rc;
+    bool ended;
+};
+
+static int do_connect(void *arg)
+{
+    struct connecting *c = arg;
+
+    c->rc = coil_connect(c->host, c->port, &c->stream);
+    c->ended = true;
+    return 0;
+}
+
+static coil_listener *listen_on(const char *host, struct connecting *c)
+{
+    coil_listener *listener = NULL;
+
+    CHECK_INT(coil_listen(host, "0", 0, &listener), 0);
+    snprintf(c->host, sizeof c->host, "%s", host != NULL ? host : "127.0.0.1");
+    snprintf(c->port, sizeof c->port, "%u", coil_listener_port(listener));
+    return listener;
+}
+
+static void finish(coil_task *task)
+{
+    CHECK_INT(coil_task_await(task), 0);
+    coil_task_release(task);
+}
+
+/* ---- accepting -------------------------------------------------------------------- */
+
+IO_TEST(accept_waits_for_a_connection)
+{
+    struct connecting c = {.rc = 0};
+    struct accepting a = {listen_on("127.0.0.1", &c), NULL, 0, false};
+    coil_task *task;
+    char buf[8];
+
+    CHECK(coil_listener_port(a.listener) != 0);
+    CHECK_INT(coil_spawn(do_accept, &a, NULL, &task), 0);
+    settle();
+    CHECK(!a.ended);
+    CHECK_INT(coil_connect(c.host, c.port, &c.stream), 0);
+    finish(task);
+    CHECK_INT(a.rc, 0);
+    CHECK_INT(coil_write(c.stream, "hello", 5), 5);
+    CHECK_INT(coil_read(a.stream, buf, sizeof buf), 5);
+    coil_stream_destroy(a.stream);
+    coil_stream_destroy(c.stream);
+    coil_listener_destroy(a.listener);
+}
+
+IO_TEST(accept_takes_all_that_came_at_once)
+{
+    struct connecting c = {.rc = 0};
+    coil_listener *listener = listen_on("127.0.0.1", &c);
+    coil_stream *clients[20], *served[20];
+
+    for (int i = 0; i < 20; i++)
+        CHECK_INT(coil_connect(c.host, c.port, &clients[i]), 0);
+    for (int i = 0; i < 20; i++)
+        CHECK_INT(coil_accept(listener, &served[i]), 0);
+    for (int i = 0; i < 20; i++) {
+        coil_stream_destroy(clients[i]);
+        coil_stream_destroy(served[i]);
+    }
+    coil_listener_destroy(listener);
+}
+
+IO_TEST(accept_is_woken_by_close)
+{
+    struct connecting c = {.rc = 0};
+    struct accepting a = {listen_on("127.0.0.1", &c), NULL, 0, false};
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(do_accept, &a, NULL, &task), 0);
+    settle();
+    CHECK_INT(coil_listener_close(a.listener), 0);
+    CHECK_INT(coil_listener_close(a.listener), 0);
+    finish(task);
+    CHECK_INT(a.rc, -EBADF);
+    CHECK_INT(coil_accept(a.listener, &a.stream), -EBADF);
+    coil_listener_destroy(a.listener);
+    coil_listener_destroy(NULL);
+}
+
+IO_TEST(accept_is_woken_by_destroy_and_cancel)
+{
+    struct connecting c = {.rc = 0};
+    struct accepting a = {listen_on("127.0.0.1", &c), NULL, 0, false};
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(do_accept, &a, NULL, &task), 0);
+    settle();
+    CHECK_INT(coil_accept(a.listener, &a.stream), -EBUSY);
+    coil_task_cancel(task, NULL);
+    finish(task);
+    CHECK_INT(a.rc, -ECANCELED);
+    CHECK_INT(coil_spawn(do_accept, &a, NULL, &task), 0);
+    settle();
+    coil_listener_destroy(a.listener);
+    finish(task);
+    CHECK_INT(a.rc, -EBADF);
+}
+
+IO_TEST(accept_out_of_descriptors_is_an_error_return)
+{
+    struct connecting c = {.rc = 0};
+    coil_listener *listener = listen_on("127.0.0.1", &c);
+    coil_stream *served;
+    int before;
+
+    if (test_under_valgrind()) {
+        coil_listener_destroy(listener);
+        test_skip("valgrind drops a connection it cannot accept");
+    }
+    CHECK_INT(coil_connect(c.host, c.port, &c.stream), 0);
+    before = limit_descriptors(0);
+    CHECK_INT(coil_accept(listener, &served), -EMFILE);
+    CHECK_INT(coil_accept(listener, &served), -EMFILE);
+    restore_descriptors(before);
+    CHECK_INT(coil_accept(listener, &served), 0);
+    coil_stream_destroy(served);
+    coil_stream_destroy(c.stream);
+    coil_listener_destroy(listener);
+}
+
+/* ---- listening -------------------------------------------------------------------- */
+
+IO_TEST(listen_everywhere_serves_both_families)
+{
+    struct connecting c = {.rc = 0};
+    coil_listener *listener = listen_on(NULL, &c);
+    coil_stream *client, *served;
+    int rc;
+
+    CHECK_INT(coil_connect("127.0.0.1", c.port, &client), 0);
+    CHECK_INT(coil_accept(listener, &served), 0);
+    coil_stream_destroy(client);
+    coil_stream_destroy(served);
+    rc = coil_connect("::1", c.port, &client);
+    if (rc == 0) {
+        CHECK_INT(coil_accept(listener, &served), 0);
+        coil_stream_destroy(client);
+        coil_stream_destroy(served);
+    }
+    coil_listener_destroy(listener);
+    if (rc == -EADDRNOTAVAIL || rc == -EAFNOSUPPORT)
+        test_skip("no IPv6 here");
+    CHECK_INT(rc, 0);
+}
+
+IO_TEST(listen_twice_on_a_port_fails)
+{
+    struct connecting c = {.rc = 0};
+    coil_listener *listener = listen_on("127.0.0.1", &c), *second;
+
+    CHECK_INT(coil_listen(c.host, c.port, 0, &second), -EADDRINUSE);
+    coil_listener_destroy(listener);
+    CHECK_INT(coil_listen(c.host, c.port, 0, &second), 0); /* SO_REUSEADDR */
+    coil_listener_destroy(second);
+    CHECK_INT(coil_listen("127.0.0.1", "no-such-service", 0, &second), -ENOENT);
+}
+
+/* ---- connecting ------------------------------------------------------------------- */
+
+IO_TEST(connect_refused)
+{
+    struct connecting c = {.rc = 0};
+
+    coil_listener_destroy(listen_on("127.0.0.1", &c));
+    CHECK_INT(coil_connect(c.host, c.port, &c.stream), -ECONNREFUSED);
+}
+
+/* No host is this one, by both families: ::1, then 127.0.0.1. */
+static void connect_where_only(const char *host)
+{
+    struct connecting c = {.rc = 0};
+    coil_stream *client = NULL, *served;
+    coil_listener *listener;
+
+    if (coil_listen(host, "0", 0, &listener) < 0)
+        test_skip("there is no such address here");
+    snprintf(c.port, sizeof c.port, "%u", coil_listener_port(listener));
+    CHECK_INT(coil_connect(NULL, c.port, &client), 0);
+    CHECK_INT(coil_accept(listener, &served), 0);
+    coil_stream_destroy(served);
+    coil_stream_destroy(client);
+    coil_listener_destroy(listener);
+}
+
+IO_TEST(connect_tries_one_address_after_the_other)
+{
+    connect_where_only("127.0.0.1");
+}
+
+IO_TEST(connect_prefers_the_first_address)
+{
+    connect_where_only("::1");
+}
+
+IO_TEST(connect_out_of_descriptors_is_an_error_return)
+{
+    struct connecting c = {.rc = 0};
+    coil_listener *listener = listen_on("127.0.0.1", &c);
+    int before = limit_descriptors(0);
+
+    CHECK_INT(coil_connect(c.host, c.port, &c.stream), -EMFILE);
+    restore_descriptors(before);
+    coil_listener_destroy(listener);
+}
+
+/* Each allocation fails in turn: an error return, and nothing is left behind. */
+IO_TEST(connect_and_accept_without_memory)
+{
+    struct connecting c = {.rc = 0};
+    coil_listener *listener = listen_on("127.0.0.1", &c), *second;
+    coil_stream *served;
+    int n = 0, rc;
+
+    do {
+        test_fail_allocation(++n);
+        rc = coil_connect(c.host, c.port, &c.stream);
+        CHECK(rc == 0 || rc == -ENOMEM);
+    } while (rc < 0 && n < 20);
+    test_fail_allocation(1);
+    CHECK_INT(coil_accept(listener, &served), -ENOMEM);
+    test_fail_allocation(1);
+    CHECK_INT(coil_listen("127.0.0.1", "0", 0, &second), -ENOMEM);
+    test_fail_allocation(0);
+    coil_stream_destroy(c.stream);
+    coil_listener_destroy(listener);
+}
+
+/*
+ * A listener whose queue is full drops what else comes, so that connecting takes seconds.
+ */
+static int listen_and_fill(struct connecting *c, int fillers[4])
+{
+    struct sockaddr_in name = {.sin_family = AF_INET};
+    socklen_t length = sizeof name;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK_INT(bind(fd, (struct sockaddr *)&name, length), 0);
+    CHECK_INT(listen(fd, 0), 0);
+    CHECK_INT(getsockname(fd, (struct sockaddr *)&name, &length), 0);
+    for (int i = 0; i < 4; i++) {
+        fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        connect(fillers[i], (struct sockaddr *)&name, length);
+    }
+    strcpy(c->host, "127.0.0.1");
+    snprintf(c->port, sizeof c->port, "%u", ntohs(name.sin_port));
+    return fd;
+}
+
+IO_TEST(connect_cancelled)
+{
+    struct connecting c = {.rc = 0};
+    int fillers[4], fd = listen_and_fill(&c, fillers);
+    coil_task *task;
+    coil_scope s;
+
+    CHECK_INT(coil_spawn(do_connect, &c, NULL, &task), 0);
+    coil_sleep(COIL_MSEC(5));
+    CHECK(!c.ended);
+    coil_task_cancel(task, NULL);
+    finish(task);
+    CHECK_INT(c.rc, -ECANCELED);
+
+    CHECK_INT(coil_scope_enter(&s, coil_in(COIL_MSEC(5))), 0);
+    CHECK_INT(coil_scope_exit(&s, coil_connect(c.host, c.port, &c.stream)), -ETIMEDOUT);
+    for (int i = 0; i < 4; i++)
+        close(fillers[i]);
+    close(fd);
+}
+
+static int serve_one(void *arg)
+{
+    coil_stream *stream;
+    char byte;
+    int rc = coil_accept(arg, &stream);
+
+    if (rc < 0)
+        return rc;
+    while ((rc = (int)coil_read(stream, &byte, 1)) == 1)
+        rc = (int)coil_write(stream, &byte, 1);
+    coil_stream_destroy(stream);
+    return rc;
+}
+
+static int ask_once(void *arg)
+{
+    struct connecting *c = arg;
+    coil_stream *stream;
+    char byte = 'x';
+    int rc = coil_connect(c->host, c->port, &stream);
+
+    if (rc < 0)
+        return rc;
+    rc = (int)coil_write(stream, "y", 1);
+    if (rc == 1)
+        rc = (int)coil_read_exact(stream, &byte, 1);
+    coil_stream_destroy(stream);
+    return byte == 'y' ? 0 : -EPROTO;
+}
+
+IO_TEST(many_connections_at_once)
+{
+    struct connecting c = {.rc = 0};
+    coil_listener *listener = listen_on("127.0.0.1", &c);
+    coil_group g;
+    coil_stream *stream;
+
+    coil_group_enter(&g);
+    for (int i = 0; i < 100; i++)
+        CHECK_INT(coil_group_spawn(&g, ask_once, &c, NULL, NULL), 0);
+    for (int i = 0; i < 100; i++) {
+        char byte;
+
+        CHECK_INT(coil_accept(listener, &stream), 0);
+        CHECK_INT(coil_read(stream, &byte, 1), 1);
+        CHECK_INT(coil_write(stream, &byte, 1), 1);
+        coil_stream_destroy(stream);
+    }
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+    coil_group_enter(&g);
+    CHECK_INT(coil_group_spawn(&g, serve_one, listener, NULL, NULL), 0);
+    CHECK_INT(coil_group_spawn(&g, ask_once, &c, NULL, NULL), 0);
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+    coil_listener_destroy(listener);
+}

@@ -1,0 +1,455 @@
+/*
+ * test_executor.c - lanes, results, cancelling, abandoning, closing, forking.
+ */
+#include "../harness/harness.h"
+
+#include "../../src/base/compiler.h"
+
+#include <coil.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void finish(coil_task *task, int expected)
+{
+    CHECK_INT(coil_task_await(task), expected);
+    coil_task_release(task);
+}
+
+/* ---- results ---------------------------------------------------------------------- */
+
+static int add_one(void *arg)
+{
+    return *(int *)arg + 1;
+}
+
+static int tell_name(void *arg)
+{
+    return pthread_getname_np(pthread_self(), arg, 16);
+}
+
+TASK_TEST(blocking_returns_what_the_function_returned)
+{
+    char name[16] = "";
+    int n = 41;
+
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, add_one, &n), 42);
+    n = -8;
+    CHECK_INT(coil_blocking(COIL_LANE_FILE, add_one, &n), -7);
+    CHECK_INT(coil_blocking_abandonable(COIL_LANE_DNS, add_one, &n, NULL), -7);
+    CHECK_INT(coil_blocking(COIL_LANE_FILE, tell_name, name), 0);
+    CHECK_STR(name, "coil-file");
+}
+
+static int read_mask(void *arg)
+{
+    return pthread_sigmask(SIG_BLOCK, NULL, arg);
+}
+
+TASK_TEST(blocking_threads_take_no_signals)
+{
+    sigset_t mask;
+
+    sigemptyset(&mask);
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, read_mask, &mask), 0);
+    CHECK(sigismember(&mask, SIGINT));
+    CHECK(sigismember(&mask, SIGTERM));
+}
+
+static int one_of_many(void *arg)
+{
+    int rc = coil_blocking(COIL_LANE_CPU, add_one, arg);
+
+    return rc == *(int *)arg + 1 ? 0 : -EPROTO;
+}
+
+#define MANY 1000
+
+TASK_TEST(blocking_a_thousand_jobs)
+{
+    static int numbers[MANY];
+    coil_group g;
+
+    coil_group_enter(&g);
+    for (int i = 0; i < MANY; i++) {
+        numbers[i] = i;
+        CHECK_INT(coil_group_spawn(&g, one_of_many, &numbers[i], NULL, NULL), 0);
+    }
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+}
+
+/* ---- lanes ------------------------------------------------------------------------ */
+
+/* A door that a job waits behind, and a bell that it rings when it has begun. */
+struct gate {
+    sem_t begun, open;
+    atomic_int inside, most_inside, calls, discarded;
+};
+
+static void init_gate(struct gate *gate)
+{
+    memset(gate, 0, sizeof *gate);
+    sem_init(&gate->begun, 0, 0);
+    sem_init(&gate->open, 0, 0);
+}
+
+static void wait_for(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) < 0)
+        ;
+}
+
+static int pass_gate(void *arg)
+{
+    struct gate *gate = arg;
+    int inside = ++gate->inside;
+
+    if (inside > gate->most_inside)
+        gate->most_inside = inside;
+    gate->calls++;
+    sem_post(&gate->begun);
+    wait_for(&gate->open);
+    gate->inside--;
+    return 7;
+}
+
+static void discard_gate(void *arg)
+{
+    struct gate *gate = arg;
+
+    gate->discarded++;
+}
+
+static int in_file_lane(void *arg)
+{
+    return coil_blocking(COIL_LANE_FILE, pass_gate, arg);
+}
+
+static int in_cpu_lane_abandonable(void *arg)
+{
+    return coil_blocking_abandonable(COIL_LANE_CPU, pass_gate, arg, discard_gate);
+}
+
+static void open_gate(struct gate *gate, int times)
+{
+    while (times-- > 0)
+        sem_post(&gate->open);
+}
+
+TASK_TEST(blocking_lanes_do_not_hold_up_each_other)
+{
+    struct gate gate;
+    coil_task *tasks[8];
+    int n = 1;
+
+    init_gate(&gate);
+    for (int i = 0; i < 8; i++)
+        CHECK_INT(coil_spawn(in_file_lane, &gate, NULL, &tasks[i]), 0);
+    coil_yield();
+    for (int i = 0; i < 8; i++)
+        wait_for(&gate.begun);
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, add_one, &n), 2);
+    CHECK_INT(coil_blocking(COIL_LANE_DNS, add_one, &n), 2);
+    open_gate(&gate, 8);
+    for (int i = 0; i < 8; i++)
+        finish(tasks[i], 7);
+}
+
+TASK_TEST(blocking_keeps_to_the_limit)
+{
+    struct gate gate;
+    coil_task *tasks[6];
+
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_FILE, 0), -EINVAL);
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_FILE, 1025), -EINVAL);
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_FILE, 2), 0);
+    init_gate(&gate);
+    for (int i = 0; i < 6; i++)
+        CHECK_INT(coil_spawn(in_file_lane, &gate, NULL, &tasks[i]), 0);
+    coil_yield();
+    wait_for(&gate.begun);
+    wait_for(&gate.begun);
+    usleep(2000);
+    CHECK_INT(gate.calls, 2);
+    open_gate(&gate, 6);
+    for (int i = 0; i < 6; i++)
+        finish(tasks[i], 7);
+    CHECK_INT(gate.most_inside, 2);
+}
+
+/* ---- cancelling ------------------------------------------------------------------- */
+
+TASK_TEST(blocking_cancelled_before_it_begins)
+{
+    struct gate gate;
+    coil_task *first, *second;
+
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_FILE, 1), 0);
+    init_gate(&gate);
+    CHECK_INT(coil_spawn(in_file_lane, &gate, NULL, &first), 0);
+    CHECK_INT(coil_spawn(in_file_lane, &gate, NULL, &second), 0);
+    coil_yield();
+    wait_for(&gate.begun);
+    coil_task_cancel(second, NULL);
+    finish(second, -ECANCELED);
+    open_gate(&gate, 1);
+    finish(first, 7);
+    CHECK_INT(gate.calls, 1);
+}
+
+struct cancelled_job {
+    struct gate *gate;
+    int rc;
+};
+
+static int job_then_wait(void *arg)
+{
+    struct cancelled_job *c = arg;
+
+    c->rc = coil_blocking(COIL_LANE_FILE, pass_gate, c->gate);
+    return coil_sleep(COIL_SEC(1));
+}
+
+TASK_TEST(blocking_cancelled_while_it_runs_is_waited_for)
+{
+    struct gate gate;
+    struct cancelled_job c = {&gate, 0};
+    coil_task *task;
+
+    init_gate(&gate);
+    CHECK_INT(coil_spawn(job_then_wait, &c, NULL, &task), 0);
+    coil_yield();
+    wait_for(&gate.begun);
+    coil_task_cancel(task, NULL);
+    for (int i = 0; i < 10; i++)
+        coil_yield();
+    CHECK_INT(c.rc, 0);
+    open_gate(&gate, 1);
+    finish(task, -ECANCELED); /* from the wait after the job */
+    CHECK_INT(c.rc, 7);
+}
+
+TASK_TEST(blocking_abandoned_returns_at_once)
+{
+    struct gate gate;
+    coil_task *task;
+
+    init_gate(&gate);
+    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &task), 0);
+    coil_yield();
+    wait_for(&gate.begun);
+    coil_task_cancel(task, NULL);
+    finish(task, -ECANCELED);
+    CHECK_INT(gate.discarded, 0);
+    open_gate(&gate, 1);
+    while (gate.discarded == 0)
+        usleep(100);
+    CHECK_INT(gate.discarded, 1);
+}
+
+TASK_TEST(blocking_abandoned_before_it_begins_is_discarded_unrun)
+{
+    struct gate gate;
+    coil_task *first, *second;
+
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 1), 0);
+    init_gate(&gate);
+    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &first), 0);
+    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &second), 0);
+    coil_yield();
+    wait_for(&gate.begun);
+    coil_task_cancel(second, NULL);
+    finish(second, -ECANCELED);
+    CHECK_INT(gate.discarded, 1);
+    open_gate(&gate, 1);
+    finish(first, 7);
+    CHECK_INT(gate.calls, 1);
+    CHECK_INT(gate.discarded, 1);
+}
+
+/* However cancelling and finishing meet, a job is either returned or discarded. */
+static atomic_int jobs_begun, jobs_returned, jobs_discarded;
+
+static int short_work(void *arg)
+{
+    int spins = *(int *)arg;
+
+    while (spins-- > 0)
+        sched_yield();
+    return 0;
+}
+
+static void count_discarded(void *arg)
+{
+    free(arg);
+    jobs_discarded++;
+}
+
+static int work_for(void *arg)
+{
+    int *spins = malloc(sizeof *spins);
+    int rc;
+
+    jobs_begun++;
+    *spins = (int)(intptr_t)arg % 5;
+    rc = coil_blocking_abandonable(COIL_LANE_FILE, short_work, spins, count_discarded);
+    if (rc == -ECANCELED)
+        return rc;
+    free(spins);
+    jobs_returned++;
+    return rc;
+}
+
+TASK_TEST(blocking_jobs_are_returned_or_discarded)
+{
+    for (int round = 0; round < 100; round++) {
+        coil_task *tasks[10];
+
+        for (int i = 0; i < 10; i++)
+            CHECK_INT(coil_spawn(work_for, (void *)(intptr_t)i, NULL, &tasks[i]), 0);
+        for (int i = 0; i < round % 4; i++)
+            coil_yield();
+        for (int i = 0; i < 10; i += 2)
+            coil_task_cancel(tasks[i], NULL);
+        for (int i = 0; i < 10; i++) {
+            coil_task_await(tasks[i]);
+            coil_task_release(tasks[i]);
+        }
+    }
+    for (int i = 0; i < 10000 && jobs_returned + jobs_discarded < jobs_begun; i++)
+        usleep(100);
+    CHECK_INT(jobs_returned + jobs_discarded, jobs_begun);
+    CHECK(jobs_discarded > 0);
+}
+
+TASK_TEST(blocking_times_out_in_a_scope)
+{
+    struct gate gate;
+    coil_scope s;
+    int rc;
+
+    /* The virtual clock stands still while a thread works; so the deadline has passed
+       before. */
+    init_gate(&gate);
+    CHECK_INT(coil_scope_enter(&s, coil_now()), 0);
+    rc = coil_blocking_abandonable(COIL_LANE_CPU, pass_gate, &gate, discard_gate);
+    CHECK_INT(coil_scope_exit(&s, rc), -ETIMEDOUT);
+    open_gate(&gate, 1);
+    while (gate.discarded == 0)
+        usleep(100);
+}
+
+TASK_TEST(blocking_without_threads_or_memory)
+{
+    struct rlimit before, none;
+    int n = 1, rc;
+
+    test_fail_allocation(1);
+    CHECK_INT(coil_blocking_abandonable(COIL_LANE_CPU, add_one, &n, NULL), -ENOMEM);
+    test_fail_allocation(0);
+    if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
+        test_skip("the tool needs the address space itself");
+    getrlimit(RLIMIT_AS, &before);
+    none = before;
+    none.rlim_cur = 1; /* no room for another stack */
+    setrlimit(RLIMIT_AS, &none);
+    rc = coil_blocking(COIL_LANE_CPU, add_one, &n);
+    setrlimit(RLIMIT_AS, &before);
+    CHECK_INT(rc, -EAGAIN);
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, add_one, &n), 2);
+}
+
+/* ---- the loop's end --------------------------------------------------------------- */
+
+static struct gate shared_gate;
+
+static pthread_t opener;
+
+static void *open_later(void *arg)
+{
+    usleep(20000);
+    open_gate(arg, 1);
+    return NULL;
+}
+
+static int leave_a_job_behind(void *arg)
+{
+    coil_task *task;
+
+    (void)arg;
+    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &shared_gate, NULL, &task), 0);
+    coil_yield();
+    wait_for(&shared_gate.begun);
+    coil_task_cancel(task, NULL);
+    finish(task, -ECANCELED);
+    return pthread_create(&opener, NULL, open_later, &shared_gate);
+}
+
+TEST(blocking_work_is_finished_before_the_loop_closes)
+{
+    init_gate(&shared_gate);
+    CHECK_INT(coil_run(leave_a_job_behind, NULL, NULL), 0);
+    CHECK_INT(shared_gate.discarded, 1);
+    pthread_join(opener, NULL);
+}
+
+static int one_job(void *arg)
+{
+    return coil_blocking(COIL_LANE_CPU, add_one, arg);
+}
+
+TEST(blocking_in_one_loop_after_the_other)
+{
+    int n = 1;
+
+    for (int i = 0; i < 20; i++)
+        CHECK_INT(coil_run(one_job, &n, NULL), 2);
+}
+
+static void *run_jobs(void *arg)
+{
+    int n = 1;
+
+    for (int i = 0; i < 50; i++)
+        if (coil_run(one_job, &n, NULL) != 2)
+            ++*(int *)arg;
+    return NULL;
+}
+
+TEST(blocking_from_the_loops_of_several_threads)
+{
+    pthread_t threads[3];
+    int wrong[3] = {0, 0, 0};
+
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, run_jobs, &wrong[i]);
+    for (int i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_INT(wrong[i], 0);
+    }
+}
+
+TEST(blocking_after_fork_uses_threads_of_its_own)
+{
+    int n = 1, status;
+    pid_t child;
+
+    if (COIL__TSAN)
+        test_skip("ThreadSanitizer starts no threads after a fork");
+    CHECK_INT(coil_run(one_job, &n, NULL), 2);
+    child = fork();
+    if (child == 0)
+        _exit(coil_run(one_job, &n, NULL) == 2 ? 0 : 1);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+    CHECK_INT(coil_run(one_job, &n, NULL), 2);
+}
