@@ -100,9 +100,9 @@ static void print_totals(FILE *to, const struct crawler *crawler)
     print_amount(to, totals->files, "other file, ", "other files, ");
     print_amount(to, totals->redirects, "redirect, ", "redirects, ");
     fprintf(to, "%zu broken\n", totals->broken);
-    print_amount(to, totals->links, "link, to ", "links, to ");
-    print_amount(to, totals->external, "URL of another site (not visited)\n",
-                 "URLs of other sites (not visited)\n");
+    print_amount(to, totals->links, "link, ", "links, ");
+    print_amount(to, totals->external, "URL of another site, not visited\n",
+                 "URLs of other sites, not visited\n");
     fprintf(to, "%.1f MB in %.2f s, %.0f URLs/s\n", (double)totals->bytes / 1e6, seconds,
             seconds > 0 ? (double)totals->done / seconds : 0.0);
 }

@@ -17,7 +17,7 @@
 #if COIL__TSAN
 #include <sanitizer/tsan_interface.h>
 #endif
-#if COIL__HAVE_VALGRIND
+#ifdef COIL__HAVE_VALGRIND
 #include <valgrind/valgrind.h>
 #endif
 
@@ -32,7 +32,7 @@ static inline void coil__asan_unpoison(const void *start, size_t bytes)
 
 static inline bool coil__on_valgrind(void)
 {
-#if COIL__HAVE_VALGRIND
+#ifdef COIL__HAVE_VALGRIND
     return RUNNING_ON_VALGRIND;
 #else
     return false;
@@ -45,7 +45,7 @@ static inline void coil__san_created(coil__coro *coro)
 #if COIL__TSAN
     coro->tsan_fiber = __tsan_create_fiber(0);
 #endif
-#if COIL__HAVE_VALGRIND
+#ifdef COIL__HAVE_VALGRIND
     coro->valgrind_id = VALGRIND_STACK_REGISTER(coro->stack.low, coro->stack.high);
 #endif
     (void)coro;
@@ -56,7 +56,7 @@ static inline void coil__san_destroyed(coil__coro *coro)
 #if COIL__TSAN
     __tsan_destroy_fiber(coro->tsan_fiber);
 #endif
-#if COIL__HAVE_VALGRIND
+#ifdef COIL__HAVE_VALGRIND
     VALGRIND_STACK_DEREGISTER(coro->valgrind_id);
 #endif
     (void)coro;

@@ -23,9 +23,9 @@
  *
  * Guards. MADV_GUARD_INSTALL makes pages fault without splitting the mapping. It is
  * called when a slot is first used, never again: the guard survives reuse and
- * MADV_DONTNEED. Older kernels (and locked memory, mlockall(2), before 6.15) answer
- * EINVAL: then one page per slot is mprotect()ed, which costs two mappings each, up to a
- * quarter of vm.max_map_count. After that an overflow is seen only when the coroutine is
+ * MADV_DONTNEED. Older kernels (and locked memory, mlockall(2), before 6.15) refuse:
+ * then one page per slot is mprotect()ed, which costs two mappings each, up to a quarter
+ * of vm.max_map_count. After that an overflow is seen only when the coroutine is
  * left: by the stack pointer, or because the highest bytes of the slot below, which it
  * runs into first, are no longer the canary.
  *
@@ -48,6 +48,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <coil/coro.h>
@@ -111,6 +112,14 @@ static pthread_once_t set_up_once = PTHREAD_ONCE_INIT;
 
 /* ---- once per process, once per thread --------------------------------------------- */
 
+static void *map(size_t bytes)
+{
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+
+    return base != MAP_FAILED ? base : NULL;
+}
+
 /* A quarter of the mappings the kernel allows, at two for each guard. */
 static long read_mprotect_budget(void)
 {
@@ -126,6 +135,24 @@ static long read_mprotect_budget(void)
     return atol(text) / 8;
 }
 
+/*
+ * Whether pages can be guarded by madvise: asked once, of a page of our own. Emulators
+ * (qemu-user) say yes to any advice and do nothing, so the page is read by the kernel:
+ * nanosleep(2) of the zeros in it returns at once, of a guard it is EFAULT.
+ */
+static bool can_guard_by_madvise(void)
+{
+    void *page = map(page_bytes);
+    bool can;
+
+    if (page == NULL)
+        return false;
+    can = madvise(page, page_bytes, MADV_GUARD_INSTALL) == 0 &&
+          nanosleep(page, NULL) != 0 && errno == EFAULT;
+    munmap(page, page_bytes);
+    return can;
+}
+
 static void drain_at_exit(void *ours)
 {
     (void)ours;
@@ -138,16 +165,10 @@ static void set_up(void)
 
     page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     atomic_store(&mprotect_budget, read_mprotect_budget());
+    if (coil__stack_guard == COIL__GUARD_MADVISE && !can_guard_by_madvise())
+        coil__stack_guard = COIL__GUARD_MPROTECT;
     pthread_key_create(&exit_key, drain_at_exit);
     errno = saved;
-}
-
-static void *map(size_t bytes)
-{
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-
-    return base != MAP_FAILED ? base : NULL;
 }
 
 static int create_pools(void)
@@ -262,22 +283,13 @@ refused:
     return false;
 }
 
-static bool install_madvise(char *slot, size_t bytes)
-{
-    if (madvise(slot, bytes, MADV_GUARD_INSTALL) == 0)
-        return true;
-    if (errno == EINVAL)
-        coil__stack_guard = COIL__GUARD_MPROTECT; /* no use asking again */
-    return false;
-}
-
 static void install_guard(const struct pool *pool, struct slot_end *end, char *slot)
 {
     int saved = errno;
 
     end->guard_bytes = (uint32_t)guard_bytes(pool);
     if (coil__stack_guard == COIL__GUARD_MADVISE)
-        end->guarded = install_madvise(slot, end->guard_bytes);
+        end->guarded = madvise(slot, end->guard_bytes, MADV_GUARD_INSTALL) == 0;
     if (!end->guarded && coil__stack_guard != COIL__GUARD_CHECK) {
         end->guard_bytes = (uint32_t)page_bytes;
         end->guarded = install_mprotect(end->slab, slot);

@@ -30,8 +30,8 @@ enum coil__guard {
 };
 
 /*
- * What is tried first for slots never used before. It moves down by itself when the
- * kernel refuses; tests set it.
+ * What is tried first for slots never used before: what the kernel can do, once the
+ * first slot was taken. Tests set it.
  */
 extern enum coil__guard coil__stack_guard;
 

@@ -119,18 +119,22 @@ coil__switch_prepare:
     mrs x9, fpcr
     str x9, [x0, #160]
     stp x2, x1, [x0, #0]
-    adr x10, switch_entry
+    adr x10, switch_entry + 4
     stp xzr, x10, [x0, #80]
     ret
     .cfi_endproc
     .size coil__switch_prepare, . - coil__switch_prepare
 
-/* Where the first switch to a stack arrives: x19 is arg, x20 main, x29 0. */
+/*
+ * Where the first switch to a stack arrives: x19 is arg, x20 main, x29 0. It arrives
+ * behind a nop, since unwinders look up a return address less one.
+ */
     .type switch_entry, %function
     .p2align 4
 switch_entry:
     .cfi_startproc
     .cfi_undefined x30
+    nop
     mov x0, x19
     blr x20
     brk #0

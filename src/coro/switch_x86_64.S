@@ -97,18 +97,22 @@ coil__switch_prepare:
     movq %rdx, 32(%rax)
     movq %rsi, 40(%rax)
     movq $0, 48(%rax)
-    leaq switch_entry(%rip), %rcx
+    leaq switch_entry+1(%rip), %rcx
     movq %rcx, 56(%rax)
     ret
     .cfi_endproc
     .size coil__switch_prepare, . - coil__switch_prepare
 
-/* Where the first switch to a stack arrives: r12 is arg, rbx main, rbp 0. */
+/*
+ * Where the first switch to a stack arrives: r12 is arg, rbx main, rbp 0. It arrives
+ * behind a nop, since unwinders look up a return address less one.
+ */
     .type switch_entry, @function
     .p2align 4
 switch_entry:
     .cfi_startproc
     .cfi_undefined %rip
+    nop
     movq %r12, %rdi
     call *%rbx
     ud2

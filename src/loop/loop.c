@@ -32,23 +32,23 @@
 #define RUNS_UNPOLLED 256
 #define LONGEST_POLL COIL_SEC(24 * 3600)
 
-static COIL__THREAD_LOCAL coil_loop *current_loop;
+COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
 
 coil_loop *coil_loop_current(void)
 {
-    return current_loop;
+    return coil__loop_of_thread;
 }
 
 coil_loop *coil__loop_require(const char *caller)
 {
-    if (COIL__UNLIKELY(current_loop == NULL))
+    if (COIL__UNLIKELY(coil__loop_of_thread == NULL))
         coil__misuse("%s: this thread has no event loop", caller);
-    return current_loop;
+    return coil__loop_of_thread;
 }
 
 static void require_own(const coil_loop *loop, const char *caller)
 {
-    if (COIL__UNLIKELY(loop != current_loop))
+    if (COIL__UNLIKELY(loop != coil__loop_of_thread))
         coil__misuse("%s: the loop is another thread's, or closed", caller);
 }
 
@@ -59,7 +59,8 @@ int64_t coil__loop_now(coil_loop *loop)
 
 int64_t coil_now(void)
 {
-    return current_loop != NULL ? coil__loop_now(current_loop) : coil__clock_monotonic();
+    return coil__loop_of_thread != NULL ? coil__loop_now(coil__loop_of_thread)
+                                        : coil__clock_monotonic();
 }
 
 int64_t coil_in(int64_t span_ns)
@@ -69,7 +70,8 @@ int64_t coil_in(int64_t span_ns)
 
 const char *coil_backend_name(void)
 {
-    return current_loop != NULL ? current_loop->backend->class->name : NULL;
+    return coil__loop_of_thread != NULL ? coil__loop_of_thread->backend->class->name
+                                        : NULL;
 }
 
 /* ---- creating and closing ---------------------------------------------------------- */
@@ -124,7 +126,7 @@ int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
     coil_loop *loop;
     int rc;
 
-    if (current_loop != NULL)
+    if (coil__loop_of_thread != NULL)
         return -EBUSY;
     loop = coil__alloc_zeroed(sizeof *loop);
     if (loop == NULL)
@@ -134,7 +136,7 @@ int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
         coil__free(loop);
         return rc;
     }
-    current_loop = *out = loop;
+    coil__loop_of_thread = *out = loop;
     return 0;
 }
 
@@ -182,7 +184,7 @@ void coil_loop_close(coil_loop *loop)
     loop->backend->class->destroy(loop->backend);
     close(loop->wakeup_fd);
     coil__free(loop->timers.entries);
-    current_loop = NULL;
+    coil__loop_of_thread = NULL;
     coil_loop_release(loop);
 }
 

@@ -75,18 +75,30 @@ struct coil_loop {
     bool takes_posts;
 };
 
+extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
+
 /* The thread's loop; stops the program, naming `caller`, if there is none. */
 coil_loop *coil__loop_require(const char *caller);
+
+/* Whatever makes something ready passes here: another thread may only post. */
+static inline void coil__loop_check_thread(const coil_loop *loop)
+{
+    if (COIL__UNLIKELY(loop != coil__loop_of_thread))
+        coil__misuse("a future, task or lock was touched by a thread that is not its "
+                     "loop's; use coil_post()");
+}
 
 /* Append to the ready queue; it must be in no list. */
 static inline void coil__loop_add_ready(coil_loop *loop, struct coil__runnable *runnable)
 {
+    coil__loop_check_thread(loop);
     coil__list_push(&loop->ready, &runnable->link);
 }
 
 /* Append a whole list, in order, which is empty afterwards. */
 static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *runnables)
 {
+    coil__loop_check_thread(loop);
     coil__list_splice(&loop->ready, runnables);
 }
 

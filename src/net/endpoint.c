@@ -35,9 +35,10 @@ int coil__endpoint_close(struct coil__endpoint *endpoint)
     if (fd < 0)
         return 0;
     endpoint->fd = -1;
-    /* Where its loop is closed there is no backend to tell any more. */
     if (endpoint->loop == coil_loop_current())
         endpoint->loop->backend->class->detach(endpoint->loop->backend, fd);
+    else if (!endpoint->loop->closing) /* closed, it has no backend to tell any more */
+        coil__misuse("a stream or listener is closed on another thread than its loop's");
     /* Interrupted, Linux has closed it all the same: close(2). */
     return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }

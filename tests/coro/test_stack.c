@@ -4,6 +4,7 @@
 #include "../harness/harness.h"
 
 #include "../../src/coro/coroutine.h"
+#include "emulated.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -29,7 +30,7 @@ static struct coil__stack acquire(size_t stack_bytes)
 
 static bool instrumented(void)
 {
-    return COIL__ASAN || COIL__TSAN || test_under_valgrind();
+    return COIL__ASAN || COIL__TSAN || test_under_valgrind() || emulated();
 }
 
 /* A figure of /proc/self/status in KiB. */
@@ -201,11 +202,12 @@ static void end_many(coil_coro **coros)
 
 TEST(stack_of_a_parked_coroutine_takes_one_page)
 {
-    coil_coro **coros = calloc(MANY, sizeof *coros);
     long before, bytes_each, mappings = mapping_count();
+    coil_coro **coros;
 
     if (instrumented())
         test_skip("a sanitizer's own memory is many times that");
+    coros = malloc(MANY * sizeof *coros);
     memset(coros, 1, MANY * sizeof *coros);
     before = figure("VmRSS") + figure("VmPTE");
     create_many(coros);
@@ -287,9 +289,11 @@ TEST(stack_guards_stop_an_overflow)
 
 TEST(stack_guards_survive_reuse_and_trimming)
 {
-    for (int mode = COIL__GUARD_MADVISE; mode <= COIL__GUARD_MPROTECT; mode++) {
-        struct coil__stack stack;
+    struct coil__stack stack = acquire(0);
 
+    coil__stack_release(&stack);
+    coil__stack_drain();
+    for (int mode = coil__stack_guard; mode <= COIL__GUARD_MPROTECT; mode++) {
         coil__stack_guard = (enum coil__guard)mode;
         for (int i = 0; i < 3; i++) {
             int end[2];

@@ -4,6 +4,7 @@
 #include "../harness/harness.h"
 
 #include "../../src/base/compiler.h"
+#include "emulated.h"
 
 #include <execinfo.h>
 #include <signal.h>
@@ -118,8 +119,8 @@ TEST(gdb_shows_the_frames_of_a_coroutine)
     static char text[65536];
     pid_t pid;
 
-    if (test_under_valgrind())
-        test_skip("gdb would see valgrind");
+    if (test_under_valgrind() || emulated())
+        test_skip("gdb would see the emulator");
     if (system("command -v gdb >/dev/null 2>&1") != 0)
         test_skip("gdb is missing");
     pid = start_waiting();

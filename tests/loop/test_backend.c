@@ -80,7 +80,7 @@ IO_TEST(backend_has_one_operation_per_direction)
 {
     const struct coil__backend_class *class = backend()->class;
     struct coil__op op, second, unattached;
-    char buf[16];
+    char buf[16] = "x";
     int fds[2];
 
     CHECK_INT(attached_pair(fds), 0);

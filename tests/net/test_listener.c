@@ -142,6 +142,10 @@ IO_TEST(accept_out_of_descriptors_is_an_error_return)
     coil_stream *served;
     int before;
 
+    if (test_under_valgrind()) {
+        coil_listener_destroy(listener);
+        test_skip("valgrind drops a connection it cannot accept");
+    }
     CHECK_INT(coil_connect(c.host, c.port, &c.stream), 0);
     before = limit_descriptors(0);
     CHECK_INT(coil_accept(listener, &served), -EMFILE);
@@ -175,8 +179,7 @@ IO_TEST(listen_everywhere_serves_both_families)
     coil_listener_destroy(listener);
     if (rc == -EADDRNOTAVAIL || rc == -EAFNOSUPPORT)
         test_skip("no IPv6 here");
-    else
-        CHECK_INT(rc, 0);
+    CHECK_INT(rc, 0);
 }
 
 IO_TEST(listen_twice_on_a_port_fails)
@@ -208,10 +211,8 @@ static void connect_where_only(const char *host)
     coil_stream *client = NULL, *served;
     coil_listener *listener;
 
-    if (coil_listen(host, "0", 0, &listener) < 0) {
+    if (coil_listen(host, "0", 0, &listener) < 0)
         test_skip("there is no such address here");
-        return;
-    }
     snprintf(c.port, sizeof c.port, "%u", coil_listener_port(listener));
     CHECK_INT(coil_connect(NULL, c.port, &client), 0);
     CHECK_INT(coil_accept(listener, &served), 0);
@@ -238,6 +239,28 @@ IO_TEST(connect_out_of_descriptors_is_an_error_return)
 
     CHECK_INT(coil_connect(c.host, c.port, &c.stream), -EMFILE);
     restore_descriptors(before);
+    coil_listener_destroy(listener);
+}
+
+/* Each allocation fails in turn: an error return, and nothing is left behind. */
+IO_TEST(connect_and_accept_without_memory)
+{
+    struct connecting c = {.rc = 0};
+    coil_listener *listener = listen_on("127.0.0.1", &c), *second;
+    coil_stream *served;
+    int n = 0, rc;
+
+    do {
+        test_fail_allocation(++n);
+        rc = coil_connect(c.host, c.port, &c.stream);
+        CHECK(rc == 0 || rc == -ENOMEM);
+    } while (rc < 0 && n < 20);
+    test_fail_allocation(1);
+    CHECK_INT(coil_accept(listener, &served), -ENOMEM);
+    test_fail_allocation(1);
+    CHECK_INT(coil_listen("127.0.0.1", "0", 0, &second), -ENOMEM);
+    test_fail_allocation(0);
+    coil_stream_destroy(c.stream);
     coil_listener_destroy(listener);
 }
 

@@ -7,6 +7,7 @@
 #include "../../src/loop/loop.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -384,7 +385,6 @@ IO_TEST(stream_adopts_terminals)
     if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0) {
         close(master);
         test_skip("no pseudo-terminals here");
-        return;
     }
     terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
     CHECK_INT(coil_stream_adopt(terminal, &stream), 0);
@@ -507,6 +507,88 @@ IO_TEST(stream_of_a_reused_number_gets_no_old_event)
         if (kept >= 0)
             close(kept);
     }
+}
+
+/* Not a call's to do; but where the kernel tells, nobody waits for ever. */
+IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
+{
+    char buf[16];
+    int peer;
+    struct transfer t = {make_stream_and_peer(&peer), buf, sizeof buf, 0, false};
+    coil_task *task = start(do_read, &t);
+
+    close(coil_stream_fd(t.stream));
+    coil_sleep(COIL_USEC(100));
+    if (strcmp(coil_backend_name(), "epoll") == 0)
+        coil_task_cancel(task, NULL); /* there the kernel does not */
+    else
+        CHECK(t.ended);
+    finish(task);
+    CHECK(t.result == -EBADF || t.result == -ECANCELED);
+    CHECK_INT(coil_stream_close(t.stream), -EBADF);
+    coil_stream_destroy(t.stream);
+    close(peer);
+}
+
+static int make_and_leave(void *arg)
+{
+    coil_stream **stream = arg;
+    int peer;
+
+    *stream = make_stream_and_peer(&peer);
+    close(peer);
+    return 0;
+}
+
+TEST(stream_may_outlive_its_loop)
+{
+    coil_stream *stream;
+
+    CHECK_INT(coil_run(make_and_leave, &stream, NULL), 0);
+    CHECK_INT(coil_stream_close(stream), 0);
+    coil_stream_destroy(stream);
+    CHECK_INT(coil_run(make_and_leave, &stream, NULL), 0);
+    coil_stream_destroy(stream);
+    coil_stream_destroy(NULL);
+}
+
+static void *destroy_elsewhere(void *arg)
+{
+    coil_stream_destroy(arg);
+    return NULL;
+}
+
+static void destroy_on_another_thread(void *arg)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, destroy_elsewhere, arg);
+    pthread_join(thread, NULL);
+}
+
+IO_TEST(stream_is_destroyed_on_its_thread)
+{
+    int peer;
+    coil_stream *stream = make_stream_and_peer(&peer);
+
+    test_dies(destroy_on_another_thread, stream, "another thread");
+    coil_stream_destroy(stream);
+    close(peer);
+}
+
+IO_TEST(stream_adopt_without_memory)
+{
+    coil_stream *stream;
+    int fds[2];
+
+    CHECK_INT(pipe2(fds, O_CLOEXEC), 0);
+    test_fail_allocation(1);
+    CHECK_INT(coil_stream_adopt(fds[0], &stream), -ENOMEM);
+    CHECK(!(fcntl(fds[0], F_GETFL) & O_NONBLOCK));
+    test_fail_allocation(0);
+    CHECK_INT(coil_stream_adopt(fds[0], &stream), 0);
+    coil_stream_destroy(stream);
+    close(fds[1]);
 }
 
 IO_TEST(stream_second_reader_or_writer_is_busy)

@@ -56,7 +56,7 @@ IO_TEST(wait_fd_in_both_directions_at_once)
 {
     struct waiting in = {.events = COIL_READABLE}, out = {.events = COIL_WRITABLE};
     coil_task *reader, *writer;
-    char buf[4096];
+    char buf[4096] = {0};
     int fds[2];
 
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);

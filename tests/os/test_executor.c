@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -347,9 +348,38 @@ TASK_TEST(blocking_times_out_in_a_scope)
         usleep(100);
 }
 
+TASK_TEST(blocking_without_threads_or_memory)
+{
+    struct rlimit before, none;
+    int n = 1, rc;
+
+    test_fail_allocation(1);
+    CHECK_INT(coil_blocking_abandonable(COIL_LANE_CPU, add_one, &n, NULL), -ENOMEM);
+    test_fail_allocation(0);
+    if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
+        test_skip("the tool needs the address space itself");
+    getrlimit(RLIMIT_AS, &before);
+    none = before;
+    none.rlim_cur = 1; /* no room for another stack */
+    setrlimit(RLIMIT_AS, &none);
+    rc = coil_blocking(COIL_LANE_CPU, add_one, &n);
+    setrlimit(RLIMIT_AS, &before);
+    CHECK_INT(rc, -EAGAIN);
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, add_one, &n), 2);
+}
+
 /* ---- the loop's end --------------------------------------------------------------- */
 
 static struct gate shared_gate;
+
+static pthread_t opener;
+
+static void *open_later(void *arg)
+{
+    usleep(20000);
+    open_gate(arg, 1);
+    return NULL;
+}
 
 static int leave_a_job_behind(void *arg)
 {
@@ -361,22 +391,12 @@ static int leave_a_job_behind(void *arg)
     wait_for(&shared_gate.begun);
     coil_task_cancel(task, NULL);
     finish(task, -ECANCELED);
-    return 0;
-}
-
-static void *open_later(void *arg)
-{
-    usleep(20000);
-    open_gate(arg, 1);
-    return NULL;
+    return pthread_create(&opener, NULL, open_later, &shared_gate);
 }
 
 TEST(blocking_work_is_finished_before_the_loop_closes)
 {
-    pthread_t opener;
-
     init_gate(&shared_gate);
-    pthread_create(&opener, NULL, open_later, &shared_gate);
     CHECK_INT(coil_run(leave_a_job_behind, NULL, NULL), 0);
     CHECK_INT(shared_gate.discarded, 1);
     pthread_join(opener, NULL);
@@ -423,10 +443,8 @@ TEST(blocking_after_fork_uses_threads_of_its_own)
     int n = 1, status;
     pid_t child;
 
-    if (COIL__TSAN) {
+    if (COIL__TSAN)
         test_skip("ThreadSanitizer starts no threads after a fork");
-        return;
-    }
     CHECK_INT(coil_run(one_job, &n, NULL), 2);
     child = fork();
     if (child == 0)

@@ -5,6 +5,7 @@
 
 #include <coil.h>
 
+#include <pthread.h>
 #include <stdlib.h>
 
 static void note(coil_future *future, void *arg)
@@ -210,6 +211,29 @@ TASK_TEST(awaited_future_is_cancelled_with_its_awaiter)
 static void set_a_task(void *arg)
 {
     coil_future_set(arg, 1, NULL, NULL);
+}
+
+static void *set_from_thread(void *arg)
+{
+    coil_future_set(arg, 1, NULL, NULL);
+    return NULL;
+}
+
+static void set_from_another_thread(void *arg)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, set_from_thread, arg);
+    pthread_join(thread, NULL);
+}
+
+TASK_TEST(future_set_by_another_thread_stops_the_program)
+{
+    coil_future *f;
+
+    coil_future_create(&f);
+    test_dies(set_from_another_thread, f, "by a thread that is not its loop's");
+    coil_future_release(f);
 }
 
 TASK_TEST(future_of_a_task_is_not_to_be_set)

@@ -1,0 +1,299 @@
+/*
+ * httpd.c - serve the files of a folder over HTTP/1.1.
+ *
+ *     httpd DIR [HOST:PORT]
+ *
+ * One task a connection, written straight down: accept it, read a request, answer it,
+ * until the client goes away. A task that has accepted starts the next acceptor, so that
+ * no connection is ever handed from one task to another, and none is lost between them.
+ *
+ * Deadlines are scopes round what may take too long. Opening a file and reading its
+ * first piece happen right here: in the page cache that is a matter of microseconds. What
+ * does not fit the first piece is read by threads of the file lane.
+ */
+#include "http_request.h"
+
+#include <coil.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIECE_BYTES 16384     /* two of them on a stack of 128 KiB */
+#define IDLE_NS COIL_SEC(15)  /* for a request to arrive */
+#define WRITE_NS COIL_SEC(60) /* for a piece to be taken */
+#define LINGER_NS COIL_SEC(1) /* for the client to read our last words */
+#define PAUSE_NS COIL_MSEC(100)
+
+struct server {
+    int root; /* the folder */
+    coil_listener *listener;
+    coil_group group;
+};
+
+struct connection {
+    coil_stream *stream;
+    int root;
+    char input[HTTP_HEAD_BYTES + 1]; /* a request, and what has come of the next */
+    size_t have;
+};
+
+/* ---- answering --------------------------------------------------------------------- */
+
+static int send_bytes(coil_stream *stream, const char *bytes, size_t n)
+{
+    coil_scope scope;
+    ssize_t written;
+    int rc = coil_scope_enter(&scope, coil_in(WRITE_NS));
+
+    if (rc < 0)
+        return rc;
+    written = coil_write(stream, bytes, n);
+    return coil_scope_exit(&scope, written < 0 ? (int)written : 0);
+}
+
+static int send_status(struct connection *c, const struct http_request *request,
+                       int status)
+{
+    char text[HTTP_HEAD_BYTES + 1024];
+
+    return send_bytes(c->stream, text,
+                      http_format_status(text, sizeof text, request, status));
+}
+
+struct piece {
+    int fd;
+    char *to;
+    size_t n;
+};
+
+static int read_piece(void *arg)
+{
+    struct piece *piece = arg;
+    ssize_t n = read(piece->fd, piece->to, piece->n);
+
+    return n < 0 ? -errno : (int)n;
+}
+
+/* The rest of a file, a piece at a time. It may have shrunk since we said how long. */
+static int send_rest(struct connection *c, int fd, long long left)
+{
+    char bytes[PIECE_BYTES];
+    int rc = 0;
+
+    while (rc == 0 && left > 0) {
+        struct piece piece = {fd, bytes, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES};
+        int n = coil_blocking(COIL_LANE_FILE, read_piece, &piece);
+        if (n <= 0)
+            return n < 0 ? n : -ENODATA;
+        left -= n;
+        rc = send_bytes(c->stream, bytes, (size_t)n);
+    }
+    return rc;
+}
+
+/* Head and first piece in one write: for most files, that is all. */
+static int send_file(struct connection *c, const struct http_request *request,
+                     const char *name, int fd, long long size)
+{
+    char bytes[PIECE_BYTES];
+    size_t head = http_format_ok(bytes, sizeof bytes, request, name, size);
+    struct piece piece = {fd, bytes + head, sizeof bytes - head};
+    int n, rc;
+
+    if (request->head_only)
+        return send_bytes(c->stream, bytes, head);
+    if ((long long)piece.n > size)
+        piece.n = (size_t)size;
+    n = read_piece(&piece);
+    if (n < 0)
+        return n;
+    rc = send_bytes(c->stream, bytes, head + (size_t)n);
+    return rc == 0 ? send_rest(c, fd, size - n) : rc;
+}
+
+static int answer_path(struct connection *c, const struct http_request *request,
+                       const char *path)
+{
+    /* O_NONBLOCK: a named pipe would keep us waiting for somebody to write to it. */
+    int fd = openat(c->root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+    char index[HTTP_HEAD_BYTES + sizeof "/index.html"];
+    struct stat info;
+
+    if (fd < 0)
+        return send_status(c, request, errno == EMFILE || errno == ENFILE ? 503 : 404);
+    if (fstat(fd, &info) < 0)
+        info.st_mode = 0;
+    if (S_ISREG(info.st_mode) && (path != request->path || !request->slash)) {
+        rc = send_file(c, request, path, fd, (long long)info.st_size);
+        close(fd);
+        return rc;
+    }
+    close(fd);
+    if (!S_ISDIR(info.st_mode) || path != request->path)
+        return send_status(c, request, 404);
+    if (!request->slash)
+        return send_status(c, request, 301);
+    snprintf(index, sizeof index, "%s/index.html", path);
+    return answer_path(c, request, index);
+}
+
+/* ---- connections ------------------------------------------------------------------- */
+
+/* Read on until the input holds a whole head; returns its length, or 0 if none comes. */
+static int read_head(struct connection *c)
+{
+    for (;;) {
+        char *end;
+        ssize_t n;
+        c->input[c->have] = '\0';
+        while (c->have > 0 && (c->input[0] == '\r' || c->input[0] == '\n'))
+            memmove(c->input, c->input + 1, c->have--); /* RFC 9112, section 2.2 */
+        end = strstr(c->input, "\r\n\r\n");
+        if (end != NULL)
+            return (int)(end - c->input);
+        if (c->have == HTTP_HEAD_BYTES)
+            return -E2BIG;
+        n = coil_read(c->stream, c->input + c->have, HTTP_HEAD_BYTES - c->have);
+        if (n <= 0)
+            return (int)n;
+        c->have += (size_t)n;
+    }
+}
+
+static int read_head_in_time(struct connection *c)
+{
+    coil_scope scope;
+    int rc = coil_scope_enter(&scope, coil_in(IDLE_NS));
+
+    return rc < 0 ? rc : coil_scope_exit(&scope, read_head(c));
+}
+
+/* Returns 1 if another request may follow. */
+static int serve_request(struct connection *c)
+{
+    struct http_request request = {.status = 0};
+    int n = read_head_in_time(c), rc;
+    size_t used;
+
+    if (n == -E2BIG) {
+        send_status(c, &request, strchr(c->input, '\n') != NULL ? 431 : 414);
+        return 0;
+    }
+    if (n <= 0)
+        return 0;
+    c->input[n] = '\0';
+    http_parse(c->input, &request);
+    used = (size_t)n + strlen("\r\n\r\n");
+    memmove(c->input, c->input + used, c->have - used);
+    c->have -= used;
+    rc = request.status != 0 ? send_status(c, &request, request.status)
+                             : answer_path(c, &request, request.path);
+    return rc == 0 && request.keep_alive;
+}
+
+/*
+ * Closing while there is something left to read would reset the connection, and the
+ * client might never see the answer: say that we are through, and read until it is, too.
+ */
+static void linger(struct connection *c)
+{
+    coil_scope scope;
+    ssize_t n;
+
+    if (coil_stream_shutdown_write(c->stream) < 0 ||
+        coil_scope_enter(&scope, coil_in(LINGER_NS)) < 0)
+        return;
+    do
+        n = coil_read(c->stream, c->input, HTTP_HEAD_BYTES);
+    while (n > 0);
+    coil_scope_exit(&scope, (int)n);
+}
+
+/* Out of descriptors or memory: those who have some will give them back. */
+static int accept_patiently(coil_listener *listener, coil_stream **out)
+{
+    for (;;) {
+        int rc = coil_accept(listener, out);
+        if (rc != -EMFILE && rc != -ENFILE && rc != -ENOBUFS && rc != -ENOMEM)
+            return rc;
+        rc = coil_sleep(PAUSE_NS);
+        if (rc < 0)
+            return rc;
+    }
+}
+
+/* If no next acceptor can be had, this one comes back when it has served. */
+static int serve(void *arg)
+{
+    struct server *server = arg;
+    bool relieved = false;
+
+    while (!relieved) {
+        struct connection c = {.root = server->root};
+        int rc = accept_patiently(server->listener, &c.stream);
+        if (rc < 0)
+            return rc;
+        relieved = coil_group_spawn(&server->group, serve, server, NULL, NULL) == 0;
+        while (serve_request(&c) == 1)
+            continue;
+        linger(&c);
+        coil_stream_destroy(c.stream);
+    }
+    return 0;
+}
+
+/* ---- the server -------------------------------------------------------------------- */
+
+struct settings {
+    const char *folder, *host, *port;
+};
+
+static int run(void *arg)
+{
+    const struct settings *settings = arg;
+    struct server server;
+    int rc = coil_listen(settings->host, settings->port, 0, &server.listener);
+
+    if (rc < 0)
+        return rc;
+    server.root = open(settings->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (server.root < 0) {
+        rc = -errno;
+        coil_listener_destroy(server.listener);
+        return rc;
+    }
+    printf("listening on %s:%u\n", settings->host, coil_listener_port(server.listener));
+    fflush(stdout);
+    coil_group_enter(&server.group);
+    rc = coil_group_spawn(&server.group, serve, &server, NULL, NULL);
+    rc = coil_group_exit(&server.group, rc);
+    close(server.root);
+    coil_listener_destroy(server.listener);
+    return rc;
+}
+
+int main(int argc, char *argv[])
+{
+    char address[256] = "127.0.0.1:0";
+    struct settings settings = {.folder = argv[1], .host = address};
+    char *colon;
+    int rc;
+
+    if (argc == 3)
+        snprintf(address, sizeof address, "%s", argv[2]);
+    colon = strrchr(address, ':');
+    if (argc < 2 || argc > 3 || colon == NULL) {
+        fprintf(stderr, "usage: %s DIR [HOST:PORT]\n", argv[0]);
+        return 3;
+    }
+    *colon = '\0';
+    settings.port = colon + 1;
+    rc = coil_run(run, &settings, NULL);
+    if (rc < 0 && rc != -EINTR)
+        fprintf(stderr, "%s: %s\n", argv[0], strerror(-rc));
+    return rc < 0 && rc != -EINTR;
+}

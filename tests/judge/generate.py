@@ -1,0 +1,229 @@
+"""Makes programs from seeds: the same seed and number, the same program.
+
+A program has a theme, a choice among the families of instructions below, so that the few
+instructions of one program have to do with each other. Spans of time are short and whole,
+so that much of it happens in the same instant.
+
+Rules that keep both sides comparable:
+- A task awaits, and gathers, only tasks with a higher number than its own: a circle of
+  tasks that await each other cannot be cancelled in Python (RecursionError).
+- A `finally` does not wait. In C a cancellation stands until it is caught, so cleanup
+  that waits would be refused there, while Python has forgotten it.
+"""
+
+import random
+
+from program import Node, parse, to_text
+
+ERRORS = ["EIO", "EPROTO", "ENOENT", "EPIPE"]
+
+# family: the weight of each instruction
+FAMILIES = {
+    "time": {"sleep": 6, "yield": 4, "soon": 1, "later": 1},
+    "futures": {"await": 6, "set": 4, "break": 2, "callback": 1, "shield": 2},
+    "cancel": {"cancel": 6, "uncancel": 1, "cancelling": 1, "fail": 1},
+    "many": {"gather": 3, "gather_all": 2, "wait": 3},
+    "locks": {"hold": 4, "acquire": 1, "release": 1},
+    "events": {"ewait": 3, "eset": 2, "eclear": 1},
+    "conditions": {"cwait": 4, "notify": 3, "acquire": 2, "release": 2, "hold": 2},
+    "queues": {"put": 4, "get": 5, "put_nowait": 1, "get_nowait": 1, "task_done": 2,
+               "join": 1, "shutdown": 0.5},
+    "groups": {"group": 4, "child": 3, "fail": 1},
+    "scopes": {"scope": 4, "reschedule": 1},
+}  # fmt: skip
+
+AT_ONCE = ["set", "break", "cancel", "uncancel", "cancelling", "eset", "put_nowait",
+           "task_done", "release", "notify", "callback", "soon"]  # fmt: skip
+
+
+class Generator:
+    def __init__(self, rng):
+        self.rng = rng
+        self.task_count = rng.choice([2, 3, 3, 4, 4, 5, 6, 8])
+        self.budget = rng.randint(6, 40)
+        self.unborn = list(range(1, self.task_count))
+        self.groups = 0
+        self.marks = 0
+        chosen = rng.sample(sorted(FAMILIES), rng.randint(2, 4))
+        self.weights = {"sleep": 2, "yield": 2, "await": 1, "cancel": 2, "try": 4}
+        for family in chosen:
+            for verb, weight in FAMILIES[family].items():
+                self.weights[verb] = self.weights.get(verb, 0) + weight
+        self.names = {
+            "f": rng.randint(1, 3), "q": rng.randint(1, 2), "l": 1, "s": 1,
+            "e": rng.randint(1, 2), "c": rng.randint(1, 2),
+        }  # fmt: skip
+
+    # ---- words ----------------------------------------------------------------------
+
+    def ticks(self):
+        return str(self.rng.choice([0, 1, 1, 1, 2, 2, 3, 3, 4, 5, 6, 9]))
+
+    def thing(self, letter):
+        return letter + str(self.rng.randrange(self.names[letter]))
+
+    def awaited(self):
+        """A future, or a task that comes after this one."""
+        later = range(self.current + 1, self.task_count)
+        if later and self.rng.random() < 0.6:
+            return f"t{self.rng.choice(later)}"
+        return self.thing("f")
+
+    def watched(self):
+        """Anything at all, for who does not hand on a cancellation."""
+        if self.rng.random() < 0.6:
+            return f"t{self.rng.randrange(self.task_count)}"
+        return self.thing("f")
+
+    def several(self, choose, at_least):
+        return [choose() for _ in range(self.rng.randint(at_least, 4))]
+
+    def error(self):
+        return self.rng.choice(ERRORS)
+
+    def value(self):
+        return str(self.rng.randint(0, 99))
+
+    def mark(self):
+        self.marks += 1
+        return str(self.marks)
+
+    # ---- instructions ---------------------------------------------------------------
+
+    def simple(self, verb):
+        rng = self.rng
+        lockable = lambda: self.thing(rng.choice("lls"))  # noqa: E731
+        words = {
+            "sleep": lambda: [self.ticks()],
+            "soon": lambda: [self.mark()],
+            "later": lambda: [self.ticks(), self.mark()],
+            "await": lambda: [self.awaited()],
+            "shield": lambda: [self.watched()],
+            "set": lambda: [self.thing("f"), self.value()],
+            "break": lambda: [self.thing("f"), self.error()],
+            "callback": lambda: [self.watched()],
+            "cancel": lambda: [self.watched()],
+            "fail": lambda: [self.error()],
+            "gather": lambda: self.several(self.awaited, 0),
+            "gather_all": lambda: self.several(self.awaited, 0),
+            "wait": lambda: [rng.choice(["all", "first", "exception"]),
+                             rng.choice(["never", self.ticks()]),
+                             *dict.fromkeys(self.several(self.watched, 1))],
+            "acquire": lambda: [lockable()],
+            "release": lambda: [lockable()],
+            "ewait": lambda: [self.thing("e")],
+            "eset": lambda: [self.thing("e")],
+            "eclear": lambda: [self.thing("e")],
+            "cwait": lambda: [self.thing("c")],
+            "notify": lambda: [self.thing("c"), rng.choice(["1", "2", "all"])],
+            "put": lambda: [self.thing("q"), self.value()],
+            "put_nowait": lambda: [self.thing("q"), self.value()],
+            "get": lambda: [self.thing("q")],
+            "get_nowait": lambda: [self.thing("q")],
+            "task_done": lambda: [self.thing("q")],
+            "join": lambda: [self.thing("q")],
+            "shutdown": lambda: [self.thing("q"), rng.choice(["now", "later"])],
+            "reschedule": lambda: [rng.choice(["never", self.ticks(), self.ticks()])],
+        }  # fmt: skip
+        return Node([verb, *words.get(verb, list)()])
+
+    def instruction(self, open_groups):
+        verb = self.rng.choices(list(self.weights), self.weights.values())[0]
+        self.budget -= 1
+        if verb == "try":
+            return self.attempt(open_groups)
+        if verb == "group":
+            name = f"g{self.groups}"
+            self.groups += 1
+            return Node([verb, name], self.block(open_groups + [name], True))
+        if verb == "scope":
+            ticks = "never" if self.rng.random() < 0.05 else self.ticks()
+            return Node([verb, ticks], self.block(open_groups))
+        if verb == "hold":
+            return Node([verb, self.thing(self.rng.choice("lls"))], self.block(open_groups))
+        if verb == "child":
+            return self.birth(open_groups)
+        return self.simple(verb)
+
+    def attempt(self, open_groups):
+        kind = self.rng.choice(["except cancelled"] * 5 + ["except error"] * 3 + ["finally"])
+        body = self.block(open_groups)
+        if kind == "finally":
+            count = self.rng.randint(1, 2)
+            handler = [self.simple(self.rng.choice(AT_ONCE)) for _ in range(count)]
+        else:
+            handler = self.block(open_groups, longest=2)
+            if kind == "except cancelled" and self.rng.random() < 0.3:
+                handler.insert(0, Node(["uncancel"]))
+        return Node(["try"], body, kind.split(), handler)
+
+    def birth(self, open_groups):
+        """A task begins its life here: in the nearest group, now and then in another's."""
+        if not self.unborn:
+            return self.simple("yield")
+        name = f"t{self.unborn.pop(0)}"
+        if open_groups and self.rng.random() < 0.85:
+            return Node(["child", name, open_groups[-1]])
+        if self.groups and self.rng.random() < 0.3:
+            return Node(["child", name, f"g{self.rng.randrange(self.groups)}"])
+        return Node(["spawn", name])
+
+    def block(self, open_groups, births=False, longest=5):
+        nodes = []
+        for _ in range(self.rng.randint(1, longest)):
+            if self.unborn and self.rng.random() < (0.6 if births else 0.15):
+                nodes.append(self.birth(open_groups))
+            if self.budget > 0:
+                nodes.append(self.instruction(open_groups))
+        return nodes
+
+    # ---- programs -------------------------------------------------------------------
+
+    def task(self, number):
+        self.current = number
+        self.budget = max(self.budget, 2)
+        nodes = []
+        if number == 0:
+            for _ in range(self.rng.randint(1, max(1, len(self.unborn)))):
+                if self.unborn and self.rng.random() < 0.6:
+                    nodes.append(self.birth([]))
+        nodes += self.block([], longest=6)
+        if self.rng.random() < 0.3:
+            nodes.insert(self.rng.randint(0, len(nodes)), Node(["result", self.value()]))
+        return Node(["task", f"t{number}"], nodes)
+
+    def declarations(self):
+        """Every object, used or not: what a program uses is for the reader to see."""
+        rng = self.rng
+        sizes = {
+            "f": ("future", lambda: []),
+            "q": ("queue", lambda: [str(rng.choice([0, 1, 1, 2]))]),
+            "l": ("lock", lambda: []),
+            "s": ("semaphore", lambda: [str(rng.choice([0, 1, 1, 2]))]),
+            "e": ("event", lambda: []),
+            "c": ("condition", lambda: ["l0"]),
+        }
+        for letter, (kind, more) in sizes.items():
+            for i in range(self.names[letter]):
+                yield Node([kind, f"{letter}{i}", *more()])
+
+    def program(self):
+        nodes = list(self.declarations())
+        tasks = [self.task(i) for i in range(self.task_count)]
+        for number in self.unborn:  # nobody had room for them
+            tasks[0].body.insert(self.rng.randint(0, len(tasks[0].body)),
+                                 Node(["spawn", f"t{number}"]))  # fmt: skip
+        return nodes + tasks
+
+
+def generate(seed, number):
+    """The text of a program."""
+    return to_text(Generator(random.Random(f"{seed}:{number}")).program())
+
+
+if __name__ == "__main__":  # generate.py SEED NUMBER: print one
+    import sys
+
+    text = generate(sys.argv[1], int(sys.argv[2]))
+    assert to_text(parse(text)) == text
+    print(text, end="")

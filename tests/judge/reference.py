@@ -1,0 +1,435 @@
+"""Runs the judge's programs on CPython's asyncio; prints their traces.
+
+    python3 reference.py BATCH > traces
+
+The counterpart, instruction by instruction, is coil_judge.c. An instruction is a method
+`do_VERB`; its result is an int, a word for the trace, or an exception. What C returns as
+an errno and C code would go on after (a queue that is full, a future set twice) is such a
+word; what would end the body of a C function (a failure, a cancellation) is an exception.
+"""
+
+import asyncio
+import gc
+import sys
+
+import evened_out
+import program
+
+IMMEDIATE = {  # instructions that do not wait, and so are plain methods
+    "spawn", "child", "result", "set", "break", "cancel", "uncancel", "cancelling",
+    "callback", "soon", "later", "reschedule", "release", "eset", "eclear", "notify",
+    "put_nowait", "get_nowait", "task_done", "shutdown",
+}  # fmt: skip
+
+WATCHDOG = 1000  # ticks; programs are over long before, or wait for each other
+ROUNDS = 400
+
+WAIT_MODES = {
+    "all": asyncio.ALL_COMPLETED,
+    "first": asyncio.FIRST_COMPLETED,
+    "exception": asyncio.FIRST_EXCEPTION,
+}
+
+
+class Fail(Exception):
+    """A failure, named by its errno."""
+
+
+QueueShutDown = getattr(asyncio, "QueueShutDown", Fail)
+
+
+def name_of(error):
+    if isinstance(error, asyncio.CancelledError):
+        return "ECANCELED"
+    if isinstance(error, Fail):
+        return error.args[0]
+    if isinstance(error, TimeoutError):
+        return "ETIMEDOUT"
+    if isinstance(error, QueueShutDown):
+        return "ESHUTDOWN"
+    raise error  # a mistake of the judge's
+
+
+def state_of(future):
+    if not future.done():
+        return "EINPROGRESS"
+    if future.cancelled():
+        return "ECANCELED"
+    if future.exception() is not None:
+        return name_of(future.exception())
+    return str(future.result())
+
+
+class Body:
+    """A task of the program: its body, and the asyncio task once it is spawned."""
+
+    def __init__(self, name, nodes):
+        self.name = name
+        self.nodes = nodes
+        self.task = None
+        self.result = 0
+        self.detail = ""
+        self.scopes = []
+
+
+class Interpreter:
+    def __init__(self, text, out):
+        self.out = out
+        self.bodies, self.queues, self.locks, self.semaphores = {}, {}, {}, {}
+        self.events, self.conditions, self.futures, self.groups = {}, {}, {}, {}
+        self.spawned = []
+        self.declarations = program.parse(text)
+
+    def declare(self):
+        """What the program uses, created inside the loop."""
+        for node in self.declarations:
+            name, size = node.args[0], node.args[1] if len(node.args) > 1 else None
+            if node.verb == "task":
+                self.bodies[name] = Body(name, node.body)
+            elif node.verb == "future":
+                self.futures[name] = self.loop.create_future()
+            elif node.verb == "queue":
+                self.queues[name] = asyncio.Queue(int(size))
+            elif node.verb == "lock":
+                self.locks[name] = asyncio.Lock()
+            elif node.verb == "semaphore":
+                self.semaphores[name] = asyncio.Semaphore(int(size))
+            elif node.verb == "event":
+                self.events[name] = asyncio.Event()
+            elif node.verb == "condition":
+                self.conditions[name] = asyncio.Condition(self.locks[size])
+
+    def trace(self, who, what):
+        self.out.append(f"{self.loop.time()} {who} {what}")
+
+    # ---- the driver -----------------------------------------------------------------
+
+    async def drive(self):
+        self.loop = asyncio.get_running_loop()
+        self.declare()
+        self.start(self.bodies["t0"], self.loop.create_task)
+        for _ in range(ROUNDS):
+            await asyncio.sleep(WATCHDOG)
+            left = [body for body in self.spawned if not body.task.done()]
+            if not left:
+                break
+            self.break_up(left)
+        for name, body in self.bodies.items():
+            self.trace(name, "ended " + (state_of(body.task) if body.task else "absent"))
+        for name, future in self.futures.items():
+            self.trace(name, "ended " + state_of(future))
+            future.cancel()
+        await asyncio.sleep(0)
+
+    def break_up(self, left):
+        """Nobody comes on any more: cancel all, and unlock what is locked."""
+        self.trace("driver", "cancels " + " ".join(body.name for body in left))
+        for body in left:
+            body.task.cancel()
+        for lock in self.locks.values():
+            if lock.locked():
+                lock.release()
+
+    def start(self, body, create_task):
+        body.task = create_task(self.run_body(body))
+        self.spawned.append(body)
+
+    # ---- blocks ---------------------------------------------------------------------
+
+    async def run_body(self, body):
+        self.trace(body.name, "starts")
+        try:
+            await self.run_block(body, body.nodes)
+        except BaseException as error:
+            self.trace(body.name, "leaves " + name_of(error))
+            raise
+        self.trace(body.name, f"leaves {body.result}")
+        return body.result
+
+    async def run_block(self, body, nodes):
+        for node in nodes:
+            self.trace(body.name, node.text)
+            do = getattr(self, "do_" + node.verb)
+            body.detail = ""
+            try:
+                if node.verb in IMMEDIATE:
+                    outcome = do(body, *node.args)
+                elif node.body is None:
+                    outcome = await do(body, *node.args)
+                else:
+                    outcome = await do(body, node)
+            except (Exception, asyncio.CancelledError) as error:
+                self.trace(body.name, f"{node.text}: {name_of(error)}{body.detail}")
+                if isinstance(error, (Fail, asyncio.CancelledError)):
+                    raise
+                raise Fail(name_of(error)) from None
+            outcome = 0 if outcome is None else outcome
+            self.trace(body.name, f"{node.text}: {outcome}{body.detail}")
+
+    async def do_try(self, body, node):
+        kind = node.handler_words[-1]
+        caught = {"cancelled": asyncio.CancelledError, "error": Fail, "finally": ()}[kind]
+        try:
+            await self.run_block(body, node.body)
+        except caught as error:
+            self.trace(body.name, "caught " + name_of(error))
+            await self.run_block(body, node.handler)
+        finally:
+            if kind == "finally":
+                await self.run_block(body, node.handler)
+            body.detail = ""
+
+    async def do_group(self, body, node):
+        name = node.args[0]
+        if name in self.groups:
+            return "busy"
+        group, errors = asyncio.TaskGroup(), []
+        self.groups[name] = group
+        try:
+            async with group:
+                await self.run_block(body, node.body)
+        except BaseExceptionGroup as several:
+            errors = [name_of(error) for error in several.exceptions]
+            raise Fail(errors[0]) from None
+        finally:
+            del self.groups[name]
+            body.detail = f" [{len(errors)}: {' '.join(errors[:8])}]"
+
+    async def do_scope(self, body, node):
+        delay = None if node.args[0] == "never" else int(node.args[0])
+        scope = asyncio.timeout(delay)
+        try:
+            async with scope:
+                body.scopes.append(scope)
+                try:
+                    await self.run_block(body, node.body)
+                finally:
+                    body.scopes.pop()
+        finally:
+            body.detail = " expired" if scope.expired() else ""
+
+    async def do_hold(self, body, node):
+        """`async with`, but for the release, which anybody else may have done."""
+        await self.do_acquire(body, node.args[0])
+        try:
+            await self.run_block(body, node.body)
+        finally:
+            body.detail = " EPERM" if self.do_release(body, node.args[0]) else ""
+
+    # ---- tasks and futures ----------------------------------------------------------
+
+    def future(self, body, name):
+        """A future or a task that can be waited for, or None."""
+        if name in self.futures:
+            return self.futures[name]
+        other = self.bodies.get(name)
+        return None if other is None or other is body else other.task
+
+    def several(self, body, names):
+        return [f for f in (self.future(body, name) for name in names) if f is not None]
+
+    def do_spawn(self, body, name):
+        if name not in self.bodies or self.bodies[name].task is not None:
+            return "absent"
+        self.start(self.bodies[name], self.loop.create_task)
+
+    def do_child(self, body, name, group):
+        other = self.bodies.get(name)
+        if group not in self.groups or other is None or other.task is not None:
+            return "absent"
+        coroutine = self.run_body(other)
+        try:
+            other.task = self.groups[group].create_task(coroutine)
+        except RuntimeError:
+            coroutine.close()  # 3.11 and 3.12 leave that to us
+            return "ESHUTDOWN"
+        self.spawned.append(other)
+
+    async def do_sleep(self, body, ticks):
+        await asyncio.sleep(int(ticks))
+
+    async def do_yield(self, body):
+        await asyncio.sleep(0)
+
+    def do_result(self, body, value):
+        body.result = int(value)
+
+    async def do_fail(self, body, error):
+        raise Fail(error)
+
+    async def do_await(self, body, name):
+        future = self.future(body, name)
+        return "absent" if future is None else await future
+
+    async def do_shield(self, body, name):
+        future = self.future(body, name)
+        return "absent" if future is None else await asyncio.shield(future)
+
+    def do_set(self, body, name, value):
+        try:
+            self.futures[name].set_result(int(value))
+        except asyncio.InvalidStateError:
+            return "EALREADY"
+
+    def do_break(self, body, name, error):
+        try:
+            self.futures[name].set_exception(Fail(error))
+        except asyncio.InvalidStateError:
+            return "EALREADY"
+
+    def do_cancel(self, body, name):
+        future = body.task if name == body.name else self.future(body, name)
+        return "absent" if future is None else int(future.cancel())
+
+    def do_uncancel(self, body):
+        return body.task.uncancel()
+
+    def do_cancelling(self, body):
+        return body.task.cancelling()
+
+    async def gather(self, body, names, everything):
+        futures = self.several(body, names)
+        try:
+            await asyncio.gather(*futures, return_exceptions=everything)
+        finally:
+            body.detail = f" [{' '.join(map(state_of, futures))}]"
+
+    async def do_gather(self, body, *names):
+        await self.gather(body, names, False)
+
+    async def do_gather_all(self, body, *names):
+        await self.gather(body, names, True)
+
+    async def do_wait(self, body, mode, ticks, *names):
+        futures = self.several(body, names)
+        if not futures:
+            return "absent"
+        timeout = None if ticks == "never" else int(ticks)
+        try:
+            done, _ = await asyncio.wait(
+                futures, timeout=timeout, return_when=WAIT_MODES[mode])
+        finally:
+            body.detail = f" [{' '.join(map(state_of, futures))}]"
+        return len(done)
+
+    def do_reschedule(self, body, ticks):
+        if not body.scopes:
+            return "absent"
+        try:
+            when = None if ticks == "never" else self.loop.time() + int(ticks)
+            body.scopes[-1].reschedule(when)
+        except RuntimeError:
+            return "EINVAL"
+
+    # ---- callbacks ------------------------------------------------------------------
+
+    def do_callback(self, body, name):
+        future = self.future(body, name)
+        if future is None:
+            return "absent"
+        who = body.name
+        future.add_done_callback(
+            lambda f: self.trace("callback", f"{who} {name} {state_of(f)}"))
+
+    def do_soon(self, body, number):
+        self.loop.call_soon(self.trace, "soon", number)
+
+    def do_later(self, body, ticks, number):
+        self.loop.call_later(int(ticks), self.trace, "later", number)
+
+    # ---- sync -----------------------------------------------------------------------
+
+    def lockable(self, name):
+        return self.locks[name] if name in self.locks else self.semaphores[name]
+
+    async def do_acquire(self, body, name):
+        await self.lockable(name).acquire()
+
+    def do_release(self, body, name):
+        try:
+            self.lockable(name).release()
+        except RuntimeError:
+            return "EPERM"
+
+    async def do_ewait(self, body, name):
+        await self.events[name].wait()
+
+    def do_eset(self, body, name):
+        self.events[name].set()
+
+    def do_eclear(self, body, name):
+        self.events[name].clear()
+
+    async def do_cwait(self, body, name):
+        condition = self.conditions[name]
+        if not condition.locked():
+            return "EPERM"
+        await condition.wait()
+
+    def do_notify(self, body, name, count):
+        condition = self.conditions[name]
+        if not condition.locked():
+            return "EPERM"
+        condition.notify_all() if count == "all" else condition.notify(int(count))
+
+    # ---- queues ---------------------------------------------------------------------
+
+    async def do_put(self, body, name, value):
+        await self.queues[name].put(int(value))
+
+    async def do_get(self, body, name):
+        return await self.queues[name].get()
+
+    def do_put_nowait(self, body, name, value):
+        try:
+            self.queues[name].put_nowait(int(value))
+        except asyncio.QueueFull:
+            return "EAGAIN"
+        except QueueShutDown:
+            return "ESHUTDOWN"
+
+    def do_get_nowait(self, body, name):
+        try:
+            return self.queues[name].get_nowait()
+        except asyncio.QueueEmpty:
+            return "EAGAIN"
+        except QueueShutDown:
+            return "ESHUTDOWN"
+
+    def do_task_done(self, body, name):
+        try:
+            self.queues[name].task_done()
+        except ValueError:
+            return "EINVAL"
+
+    async def do_join(self, body, name):
+        await self.queues[name].join()
+
+    def do_shutdown(self, body, name, how):
+        self.queues[name].shutdown(immediate=how == "now")
+
+
+def run_program(text):
+    """The trace of one program, as a list of lines."""
+    out = []
+    loop = evened_out.VirtualLoop()
+    loop.set_exception_handler(lambda loop, context: None)
+    try:
+        loop.run_until_complete(Interpreter(text, out).drive())
+    finally:
+        loop.close()
+    return out
+
+
+def main():
+    evened_out.install()
+    gc.disable()  # nothing may depend on when a cycle is collected
+    with open(sys.argv[1]) as file:
+        batch = file.read()
+    for name, text in program.read_many(batch):
+        sys.stdout.write("\n".join([f"program {name}", *run_program(text), ""]))
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
