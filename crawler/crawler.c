@@ -289,7 +289,10 @@ static int find_links(struct crawler *crawler, struct page *page,
                       const struct fetch_response *response)
 {
     struct search search = {
-        .url = page->url, .html = response->body, .html_bytes = response->body_bytes};
+        .url = page->url,
+        .html = response->body,
+        .html_bytes = response->body_bytes,
+        .charset = charset_of(page->content_type, response->body, response->body_bytes)};
     int rc = search_where_it_suits(&search);
     const char *record = search.found;
 
