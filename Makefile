@@ -20,7 +20,7 @@ help:
 run:
 	@scripts/install-deps run
 	@scripts/build $(BUILD)
-	@scripts/run
+	@scripts/run $(BUILD)
 
 test:
 	@scripts/install-deps test

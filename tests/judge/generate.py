@@ -2,7 +2,10 @@
 
 A program has a theme, a choice among the families of instructions below, so that the few
 instructions of one program have to do with each other. Spans of time are short and whole,
-so that much of it happens in the same instant.
+so that much of it happens in the same instant. Between the instructions that chance chose
+stand scenes, the corners where order is hardest: cancelling who was just woken, who has
+not begun, oneself, twice, at the very deadline. And in most programs one task, the last,
+does nothing but give what others wait for, and cancel them, one thing after the other.
 
 Rules that keep both sides comparable:
 - A task awaits, and gathers, only tasks with a higher number than its own: a circle of
@@ -13,24 +16,29 @@ Rules that keep both sides comparable:
 
 import random
 
-from program import Node, parse, to_text
+from program import BLOCKS, Node, parse, to_text
 
 ERRORS = ["EIO", "EPROTO", "ENOENT", "EPIPE"]
 
 # family: the weight of each instruction
 FAMILIES = {
     "time": {"sleep": 6, "yield": 4, "soon": 1, "later": 1},
-    "futures": {"await": 6, "set": 4, "break": 2, "callback": 1, "shield": 2},
-    "cancel": {"cancel": 6, "uncancel": 1, "cancelling": 1, "fail": 1},
+    "futures": {"await": 5, "set": 4, "break": 2, "callback": 1, "shield": 2},
+    "cancel": {"cancel": 5, "uncancel": 1, "cancelling": 1, "fail": 1},
     "many": {"gather": 3, "gather_all": 2, "wait": 3},
     "locks": {"hold": 4, "acquire": 1, "release": 1},
     "events": {"ewait": 3, "eset": 2, "eclear": 1},
     "conditions": {"cwait": 4, "notify": 3, "acquire": 2, "release": 2, "hold": 2},
     "queues": {"put": 4, "get": 5, "put_nowait": 1, "get_nowait": 1, "task_done": 2,
                "join": 1, "shutdown": 0.5},
-    "groups": {"group": 4, "child": 3, "fail": 1},
-    "scopes": {"scope": 4, "reschedule": 1},
+    "groups": {"group": 6, "child": 3, "fail": 1},
+    "scopes": {"scope": 6, "reschedule": 1},
 }  # fmt: skip
+
+STRUCTURES = ["groups", "scopes", "cancel", "many"]
+DEEPEST = 4  # blocks in blocks
+
+OTHERS = sorted(set(FAMILIES) - set(STRUCTURES))
 
 AT_ONCE = ["set", "break", "cancel", "uncancel", "cancelling", "eset", "put_nowait",
            "task_done", "release", "notify", "callback", "soon"]  # fmt: skip
@@ -44,8 +52,11 @@ class Generator:
         self.unborn = list(range(1, self.task_count))
         self.groups = 0
         self.marks = 0
-        chosen = rng.sample(sorted(FAMILIES), rng.randint(2, 4))
-        self.weights = {"sleep": 2, "yield": 2, "await": 1, "cancel": 2, "try": 4}
+        self.depth = 0
+        chosen = rng.sample(STRUCTURES, rng.randint(1, 2))
+        chosen += rng.sample(OTHERS, rng.randint(1, 2))
+        self.caught = rng.random() * 0.7
+        self.weights = {"sleep": 3, "yield": 3, "await": 1, "cancel": 1, "try": 5, "scene": 2}
         for family in chosen:
             for verb, weight in FAMILIES[family].items():
                 self.weights[verb] = self.weights.get(verb, 0) + weight
@@ -127,9 +138,11 @@ class Generator:
         }  # fmt: skip
         return Node([verb, *words.get(verb, list)()])
 
-    def instruction(self, open_groups):
-        verb = self.rng.choices(list(self.weights), self.weights.values())[0]
-        self.budget -= 1
+    def instruction(self, verb, open_groups):
+        if self.depth >= DEEPEST and verb in BLOCKS:
+            verb = "yield"
+        if verb in ("cwait", "notify") and self.rng.random() < 0.85:
+            return Node(["hold", "l0"], [self.simple(verb)])
         if verb == "try":
             return self.attempt(open_groups)
         if verb == "group":
@@ -146,7 +159,7 @@ class Generator:
         return self.simple(verb)
 
     def attempt(self, open_groups):
-        kind = self.rng.choice(["except cancelled"] * 5 + ["except error"] * 3 + ["finally"])
+        kind = self.rng.choice(["except cancelled"] * 4 + ["except error"] * 4 + ["finally"])
         body = self.block(open_groups)
         if kind == "finally":
             count = self.rng.randint(1, 2)
@@ -156,6 +169,11 @@ class Generator:
             if kind == "except cancelled" and self.rng.random() < 0.3:
                 handler.insert(0, Node(["uncancel"]))
         return Node(["try"], body, kind.split(), handler)
+
+    def guard(self, nodes):
+        """A body that goes on after what happened to it."""
+        kind = self.rng.choice(["except cancelled"] * 2 + ["except error"])
+        return Node(["try"], nodes, kind.split(), self.block([], longest=2))
 
     def birth(self, open_groups):
         """A task begins its life here: in the nearest group, now and then in another's."""
@@ -170,27 +188,109 @@ class Generator:
 
     def block(self, open_groups, births=False, longest=5):
         nodes = []
+        self.depth += 1
         for _ in range(self.rng.randint(1, longest)):
             if self.unborn and self.rng.random() < (0.6 if births else 0.15):
                 nodes.append(self.birth(open_groups))
-            if self.budget > 0:
-                nodes.append(self.instruction(open_groups))
+            if self.budget <= 0:
+                break
+            verb = self.rng.choices(list(self.weights), self.weights.values())[0]
+            self.budget -= 1
+            if verb == "scene":
+                nodes += self.scene(open_groups)
+            else:
+                nodes.append(self.instruction(verb, open_groups))
+        self.depth -= 1
         return nodes
+
+    # ---- scenes ---------------------------------------------------------------------
+
+    def scene(self, open_groups):
+        """A few instructions that are more together than alone."""
+        rng = self.rng
+        other = f"t{rng.randrange(self.task_count)}"
+        me, wait = f"t{self.current}", self.waiting()
+        scenes = [
+            lambda: [self.wake(), ["cancel", other]],
+            lambda: [["cancel", other], self.wake()],
+            lambda: [["cancel", other], ["cancel", other]],
+            lambda: [["cancel", other], ["yield"], ["cancel", other]],
+            lambda: [["cancel", me], wait],
+            lambda: [["cancel", me], ["uncancel"], wait],
+            lambda: [["cancel", me], self.wake(), ["result", self.value()]],
+            lambda: [self.wake(), self.wake(), ["yield"]],
+            lambda: [["sleep", self.ticks()], self.wake()],
+            lambda: [["sleep", self.ticks()], ["cancel", other]],
+        ]
+        if self.unborn and rng.random() < 0.4:
+            birth = self.birth(open_groups)
+            return [birth, Node(["cancel", birth.words[1]])] if birth.args else [birth]
+        if rng.random() < 0.25:
+            return [self.deadline_scene(wait)]
+        return [Node(words) for words in rng.choice(scenes)()]
+
+    def waiting(self):
+        """The words of something that waits."""
+        verbs = ["sleep", "yield", "await", "shield", "ewait", "get", "acquire", "gather",
+                 "gather_all", "wait"]  # fmt: skip
+        return self.simple(self.rng.choice(verbs)).words
+
+    def wake(self):
+        """The words of something that somebody may wait for."""
+        verbs = ["set"] * 3 + ["break", "release"]
+        for verb, family in (("eset", "ewait"), ("put_nowait", "get"), ("notify", "cwait")):
+            verbs += [verb] * 3 if family in self.weights else []
+        return self.simple(self.rng.choice(verbs)).words
+
+    def deadline_scene(self, wait):
+        """What is waited for, and the deadline, in the same instant."""
+        ticks = self.ticks()
+        inner = [Node(["sleep", ticks])]
+        if self.rng.random() < 0.5:
+            inner = [Node(["scope", ticks], [Node(wait)])]
+        if self.rng.random() < 0.3:
+            inner.append(Node(["cancel", f"t{self.current}"]))
+        return Node(["scope", ticks], inner)
 
     # ---- programs -------------------------------------------------------------------
 
     def task(self, number):
         self.current = number
-        self.budget = max(self.budget, 2)
-        nodes = []
-        if number == 0:
-            for _ in range(self.rng.randint(1, max(1, len(self.unborn)))):
-                if self.unborn and self.rng.random() < 0.6:
-                    nodes.append(self.birth([]))
+        self.budget = max(self.budget, 4)
+        nodes = self.family() if number == 0 else []
         nodes += self.block([], longest=6)
+        if self.rng.random() < self.caught:
+            nodes = [self.guard(nodes), *self.block([], longest=3)]
         if self.rng.random() < 0.3:
             nodes.insert(self.rng.randint(0, len(nodes)), Node(["result", self.value()]))
         return Node(["task", f"t{number}"], nodes)
+
+    def family(self):
+        """How the first task begins: with some of the others, often in a group."""
+        children = self.rng.randint(1, max(1, len(self.unborn)))
+        if "group" not in self.weights or self.rng.random() < 0.2:
+            return [self.birth([]) for _ in range(children) if self.unborn]
+        name = f"g{self.groups}"
+        self.groups += 1
+        body = [self.birth([name]) for _ in range(children) if self.unborn]
+        return [Node(["group", name], body + self.block([name], longest=3))]
+
+    def giver(self, number):
+        self.current = number
+        nodes = []
+        for _ in range(self.rng.randint(3, 10)):
+            pause = ["yield"] if self.rng.random() < 0.4 else ["sleep", self.ticks()]
+            nodes.append(Node(pause))
+            for _ in range(self.rng.choice([1, 1, 2])):
+                cancels = self.rng.random() < 0.3
+                nodes.append(self.simple("cancel") if cancels else self.give())
+        return Node(["task", f"t{number}"], nodes)
+
+    def give(self):
+        words = self.wake()
+        if words[0] == "notify":
+            return Node(["hold", "l0"], [Node(words)])
+        return Node(words)
 
     def declarations(self):
         """Every object, used or not: what a program uses is for the reader to see."""
@@ -209,7 +309,10 @@ class Generator:
 
     def program(self):
         nodes = list(self.declarations())
-        tasks = [self.task(i) for i in range(self.task_count)]
+        gives = self.rng.random() < 0.75
+        tasks = [self.task(i) for i in range(self.task_count - gives)]
+        if gives:
+            tasks.append(self.giver(self.task_count - 1))
         for number in self.unborn:  # nobody had room for them
             tasks[0].body.insert(self.rng.randint(0, len(tasks[0].body)),
                                  Node(["spawn", f"t{number}"]))  # fmt: skip
