@@ -262,14 +262,16 @@ static enum status crawl_into(const struct settings *settings)
 
 int main(int argc, char *argv[])
 {
-    struct settings settings = {.crawler = {.user_agent = "coil-crawl",
+    char user_agent[32];
+    struct settings settings = {.crawler = {.user_agent = user_agent,
                                             .max_tasks = 10,
                                             .max_redirects = 10,
                                             .max_tries = 3,
                                             .timeout_ns = COIL_SEC(30),
-                                            .body_limit = (size_t)64 << 20}};
+                                            .body_limit = (size_t)16 << 20}};
     enum status status = STATUS_USAGE;
 
+    snprintf(user_agent, sizeof user_agent, "coil-crawl/%s", coil_version());
     /* Host names beyond ASCII are converted by libcurl, which asks the locale. */
     setlocale(LC_CTYPE, "C.UTF-8");
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)

@@ -412,6 +412,27 @@ def test_encoding_is_noted():
     equal(crawl({"/": page()}).urls["/"]["encoding"], None)
 
 
+def test_encodings():
+    result = crawl({
+        "/": page("/1", "/2", "/3", "/4", "/5"),
+        "/1": response("<a href=/1/\u00e9>".encode("latin-1")),
+        "/2": response("<meta charset='iso-8859-2'><a href=/2/\u0142>".encode("iso-8859-2")),
+        "/3": response("<a href=/3/\u3042>".encode("shift_jis"),
+                       content_type="text/html; charset=Shift_JIS"),
+        "/4": response("\ufeff<a href=/4/\u00e9>".encode("utf-16-le")),
+        "/5": response("<a href=/5/\u00e9>", content_type="text/html; charset=klingon"),
+        "/1/%C3%A9": page(), "/2/%C5%82": page(), "/3/%E3%81%82": page(),
+        "/4/%C3%A9": page(), "/5/%C3%A9": page()})
+    equal(result.status, WELL)
+    equal(len(result.site.requests), 11)
+
+
+def test_start_in_the_depth():
+    with Site({"/a/b/c": page("/", "d"), "/": page(), "/a/b/d": page()}) as site:
+        equal(Crawl(site.url + "a/b/c").status, WELL)
+    equal(sorted(site.requests), ["/", "/a/b/c", "/a/b/d"])
+
+
 def test_large_files_are_cut_off():
     sent = []
 
@@ -441,7 +462,7 @@ def test_headers_of_requests():
     result = crawl({"/": page()})
     contains(result.site.headers[0], "GET / HTTP/1.1\r\n")
     contains(result.site.headers[0], f"Host: {result.site.address}\r\n")
-    contains(result.site.headers[0], "User-Agent: coil-crawl")
+    contains(result.site.headers[0], "User-Agent: coil-crawl/0.")
 
 
 def test_json_escapes_what_headers_hold():
