@@ -8,8 +8,9 @@ not begun, oneself, twice, at the very deadline. And in most programs one task, 
 does nothing but give what others wait for, and cancel them, one thing after the other.
 
 Rules that keep both sides comparable:
-- A task awaits, and gathers, only tasks with a higher number than its own: a circle of
-  tasks that await each other cannot be cancelled in Python (RecursionError).
+- A task awaits, and gathers, only tasks with a higher number than its own, and so are its
+  children in groups: a circle of tasks that await each other cannot be cancelled, in
+  Python for want of stack, and a child that awaits the owner of its group never ends.
 - A `finally` does not wait. In C a cancellation stands until it is caught, so cleanup
   that waits would be refused there, while Python has forgotten it.
 """
@@ -50,7 +51,7 @@ class Generator:
         self.task_count = rng.choice([2, 3, 3, 4, 4, 5, 6, 8])
         self.budget = rng.randint(6, 40)
         self.unborn = list(range(1, self.task_count))
-        self.groups = 0
+        self.owners = []  # of the groups, by number
         self.marks = 0
         self.depth = 0
         chosen = rng.sample(STRUCTURES, rng.randint(1, 2))
@@ -146,9 +147,9 @@ class Generator:
         if verb == "try":
             return self.attempt(open_groups)
         if verb == "group":
-            name = f"g{self.groups}"
-            self.groups += 1
-            return Node([verb, name], self.block(open_groups + [name], True))
+            name = self.new_group()
+            node = Node([verb, name], self.block(open_groups + [name], True))
+            return self.guard([node]) if self.rng.random() < 0.5 else node
         if verb == "scope":
             ticks = "never" if self.rng.random() < 0.05 else self.ticks()
             return Node([verb, ticks], self.block(open_groups))
@@ -171,20 +172,30 @@ class Generator:
         return Node(["try"], body, kind.split(), handler)
 
     def guard(self, nodes):
-        """A body that goes on after what happened to it."""
-        kind = self.rng.choice(["except cancelled"] * 2 + ["except error"])
-        return Node(["try"], nodes, kind.split(), self.block([], longest=2))
+        """What goes on after what happened to it, waits, and so sees what is left of it."""
+        kind = self.rng.choice(["except cancelled", "except error"])
+        handler = self.block([], longest=2)
+        if self.rng.random() < 0.6:
+            handler.append(Node(self.waiting()))
+        return Node(["try"], nodes, kind.split(), handler)
 
     def birth(self, open_groups):
         """A task begins its life here: in the nearest group, now and then in another's."""
-        if not self.unborn:
+        unborn = [number for number in self.unborn if number > self.current]
+        if not unborn:
             return self.simple("yield")
-        name = f"t{self.unborn.pop(0)}"
+        number = unborn[0]
+        self.unborn.remove(number)
         if open_groups and self.rng.random() < 0.85:
-            return Node(["child", name, open_groups[-1]])
-        if self.groups and self.rng.random() < 0.3:
-            return Node(["child", name, f"g{self.rng.randrange(self.groups)}"])
-        return Node(["spawn", name])
+            return Node(["child", f"t{number}", open_groups[-1]])
+        others = [g for g, owner in enumerate(self.owners) if owner < number]
+        if others and self.rng.random() < 0.3:
+            return Node(["child", f"t{number}", f"g{self.rng.choice(others)}"])
+        return Node(["spawn", f"t{number}"])
+
+    def new_group(self):
+        self.owners.append(self.current)
+        return f"g{len(self.owners) - 1}"
 
     def block(self, open_groups, births=False, longest=5):
         nodes = []
@@ -270,10 +281,10 @@ class Generator:
         children = self.rng.randint(1, max(1, len(self.unborn)))
         if "group" not in self.weights or self.rng.random() < 0.2:
             return [self.birth([]) for _ in range(children) if self.unborn]
-        name = f"g{self.groups}"
-        self.groups += 1
+        name = self.new_group()
         body = [self.birth([name]) for _ in range(children) if self.unborn]
-        return [Node(["group", name], body + self.block([name], longest=3))]
+        node = Node(["group", name], body + self.block([name], longest=3))
+        return [self.guard([node]) if self.rng.random() < 0.6 else node]
 
     def giver(self, number):
         self.current = number
