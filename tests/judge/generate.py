@@ -5,7 +5,8 @@ instructions of one program have to do with each other. Spans of time are short 
 so that much of it happens in the same instant. Between the instructions that chance chose
 stand scenes, the corners where order is hardest: cancelling who was just woken, who has
 not begun, oneself, twice, at the very deadline. And in most programs one task, the last,
-does nothing but give what others wait for, and cancel them, one thing after the other.
+does nothing but give what others wait for, and cancel them, one thing after the other;
+in some, several contest for one thing.
 
 Rules that keep both sides comparable:
 - A task awaits, and gathers, only tasks with a higher number than its own, and so are its
@@ -58,6 +59,7 @@ class Generator:
         chosen += rng.sample(OTHERS, rng.randint(1, 2))
         self.caught = rng.random() * 0.7
         self.weights = {"sleep": 3, "yield": 3, "await": 1, "cancel": 1, "try": 5, "scene": 2}
+        self.contest = self.choose_contest() if rng.random() < 0.4 else None
         for family in chosen:
             for verb, weight in FAMILIES[family].items():
                 self.weights[verb] = self.weights.get(verb, 0) + weight
@@ -99,6 +101,22 @@ class Generator:
     def mark(self):
         self.marks += 1
         return str(self.marks)
+
+    def choose_contest(self):
+        """What several tasks wait for at once, and what serves one of them."""
+        return self.rng.choice([
+            (["get", "q0"], ["put_nowait", "q0", "7"]),
+            (["put", "q0", "8"], ["get_nowait", "q0"]),
+            (["acquire", "l0"], ["release", "l0"]),
+            (["acquire", "s0"], ["release", "s0"]),
+            (["cwait", "c0"], ["notify", "c0", "1"]),
+            (["ewait", "e0"], ["eset", "e0"]),
+        ])  # fmt: skip
+
+    def in_lock(self, words):
+        """A condition's instructions want its lock."""
+        node = Node(words)
+        return Node(["hold", "l0"], [node]) if words[0] in ("cwait", "notify") else node
 
     # ---- instructions ---------------------------------------------------------------
 
@@ -270,6 +288,8 @@ class Generator:
         self.budget = max(self.budget, 4)
         nodes = self.family() if number == 0 else []
         nodes += self.block([], longest=6)
+        if self.contest and self.rng.random() < 0.8:
+            nodes.insert(self.rng.choice([0, len(nodes)]), self.in_lock(self.contest[0]))
         if self.rng.random() < self.caught:
             nodes = [self.guard(nodes), *self.block([], longest=3)]
         if self.rng.random() < 0.3:
@@ -292,16 +312,24 @@ class Generator:
         for _ in range(self.rng.randint(3, 10)):
             pause = ["yield"] if self.rng.random() < 0.4 else ["sleep", self.ticks()]
             nodes.append(Node(pause))
+            if self.contest and self.rng.random() < 0.5:
+                nodes += self.decide_contest()
+                continue
             for _ in range(self.rng.choice([1, 1, 2])):
                 cancels = self.rng.random() < 0.3
                 nodes.append(self.simple("cancel") if cancels else self.give())
         return Node(["task", f"t{number}"], nodes)
 
     def give(self):
-        words = self.wake()
-        if words[0] == "notify":
-            return Node(["hold", "l0"], [Node(words)])
-        return Node(words)
+        return self.in_lock(self.wake())
+
+    def decide_contest(self):
+        """Serve one, and cancel another, or the same, in the same step."""
+        nodes = [self.in_lock(self.contest[1])]
+        for _ in range(self.rng.choice([0, 1, 1, 2])):
+            other = Node(["cancel", f"t{self.rng.randrange(self.task_count)}"])
+            nodes.insert(self.rng.randint(0, len(nodes)), other)
+        return nodes
 
     def declarations(self):
         """Every object, used or not: what a program uses is for the reader to see."""
