@@ -23,6 +23,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TICK COIL_MSEC(1)
 #define WATCHDOG 1000 /* ticks */
@@ -806,11 +807,13 @@ static int drive(void *arg)
         abort();
     for (int i = 0; i < ROUNDS; i++) {
         coil_sleep(WATCHDOG * TICK);
-        if (!break_up())
-            break;
+        if (!break_up()) {
+            close_up();
+            return 0;
+        }
     }
-    close_up();
-    return 0;
+    trace("driver", "gives up");
+    _exit(3); /* tasks that nothing can end: coil_run() would wait for them for ever */
 }
 
 int main(int argc, char **argv)

@@ -10,6 +10,7 @@ word; what would end the body of a C function (a failure, a cancellation) is an 
 
 import asyncio
 import gc
+import os
 import sys
 
 import evened_out
@@ -114,6 +115,8 @@ class Interpreter:
             if not left:
                 break
             self.break_up(left)
+        else:
+            self.give_up()
         for name, body in self.bodies.items():
             self.trace(name, "ended " + (state_of(body.task) if body.task else "absent"))
         for name, future in self.futures.items():
@@ -129,6 +132,12 @@ class Interpreter:
         for lock in self.locks.values():
             if lock.locked():
                 lock.release()
+
+    def give_up(self):
+        """Tasks that nothing can end: the loop would wait for them for ever."""
+        self.trace("driver", "gives up")
+        print("\n".join(self.out), flush=True)
+        os._exit(3)
 
     def start(self, body, create_task):
         body.task = create_task(self.run_body(body))
@@ -427,8 +436,8 @@ def main():
     with open(sys.argv[1]) as file:
         batch = file.read()
     for name, text in program.read_many(batch):
-        sys.stdout.write("\n".join([f"program {name}", *run_program(text), ""]))
-        sys.stdout.flush()
+        print(f"program {name}", flush=True)
+        print("\n".join(run_program(text)), flush=True)
 
 
 if __name__ == "__main__":
