@@ -109,13 +109,14 @@ class Generator:
             (["put", "q0", "8"], ["get_nowait", "q0"]),
             (["acquire", "l0"], ["release", "l0"]),
             (["acquire", "s0"], ["release", "s0"]),
+            (["hold", "s0"], ["release", "s0"]),
             (["cwait", "c0"], ["notify", "c0", "1"]),
             (["ewait", "e0"], ["eset", "e0"]),
         ])  # fmt: skip
 
     def in_lock(self, words):
         """A condition's instructions want its lock."""
-        node = Node(words)
+        node = Node(words, [self.simple("sleep")] if words[0] == "hold" else None)
         return Node(["hold", "l0"], [node]) if words[0] in ("cwait", "notify") else node
 
     # ---- instructions ---------------------------------------------------------------
@@ -326,6 +327,8 @@ class Generator:
     def decide_contest(self):
         """Serve one, and cancel another, or the same, in the same step."""
         nodes = [self.in_lock(self.contest[1])]
+        if self.rng.random() < 0.3:
+            nodes *= 2
         for _ in range(self.rng.choice([0, 1, 1, 2])):
             other = Node(["cancel", f"t{self.rng.randrange(self.task_count)}"])
             nodes.insert(self.rng.randint(0, len(nodes)), other)
@@ -338,7 +341,7 @@ class Generator:
             "f": ("future", lambda: []),
             "q": ("queue", lambda: [str(rng.choice([0, 1, 1, 2]))]),
             "l": ("lock", lambda: []),
-            "s": ("semaphore", lambda: [str(rng.choice([0, 1, 1, 2]))]),
+            "s": ("semaphore", lambda: [str(rng.choice([0, 0, 1, 2]))]),
             "e": ("event", lambda: []),
             "c": ("condition", lambda: ["l0"]),
         }
