@@ -24,6 +24,7 @@
  */
 #include "crawler.h"
 
+#include "charset.h"
 #include "links.h"
 #include "report.h"
 #include "url.h"
@@ -173,6 +174,7 @@ struct search {
     const char *url;
     const char *html;
     size_t html_bytes;
+    struct charset charset;
     char *base;
     FILE *records;
     char *found;
@@ -203,18 +205,36 @@ static int on_link(enum link_kind kind, const char *reference, void *arg)
     return rc == -ENOMEM ? rc : 0;
 }
 
-static int search_links(void *arg)
+static int search_html(struct search *search, const char *html, size_t n)
 {
-    struct search *search = arg;
     int rc;
 
     search->records = open_memstream(&search->found, &search->found_bytes);
     if (search->records == NULL)
         return -ENOMEM;
-    rc = links_find(search->html, search->html_bytes, on_link, search);
+    rc = links_find(html, n, on_link, search);
     if (fclose(search->records) != 0 && rc == 0)
         rc = -ENOMEM;
     free(search->base);
+    return rc;
+}
+
+static int search_links(void *arg)
+{
+    struct search *search = arg;
+    char *converted;
+    size_t n;
+    int rc = -EINVAL;
+
+    if (!charset_is_utf8(&search->charset))
+        rc = charset_convert(&search->charset, search->html, search->html_bytes,
+                             &converted, &n);
+    if (rc == -EINVAL) /* nothing to convert, or nobody knows how */
+        return search_html(search, search->html, search->html_bytes);
+    if (rc < 0)
+        return rc;
+    rc = search_html(search, converted, n);
+    free(converted);
     return rc;
 }
 
@@ -223,7 +243,7 @@ static int search_where_it_suits(struct search *search)
 {
     int rc = -EAGAIN;
 
-    if (search->html_bytes > PARSE_INLINE_BYTES)
+    if (search->html_bytes > PARSE_INLINE_BYTES || !charset_is_utf8(&search->charset))
         rc = coil_blocking(COIL_LANE_CPU, search_links, search);
     return rc == -EAGAIN ? search_links(search) : rc;
 }
@@ -269,12 +289,16 @@ static int find_links(struct crawler *crawler, struct page *page,
                       const struct fetch_response *response)
 {
     struct search search = {
-        .url = page->url, .html = response->body, .html_bytes = response->body_bytes};
+        .url = page->url,
+        .html = response->body,
+        .html_bytes = response->body_bytes,
+        .charset = charset_of(page->content_type, response->body, response->body_bytes)};
     int rc = search_where_it_suits(&search);
     const char *record = search.found;
 
     if (rc < 0 && rc != -ECANCELED) {
-        page_fail(page, rc, "searching it for links: %s", strerror(-rc));
+        page_fail(page, rc, "searching it for links: %s",
+                  rc == -ETIME ? "it takes too long" : strerror(-rc));
         rc = 0;
     }
     while (rc == 0 && page->rc == 0 && record < search.found + search.found_bytes) {

@@ -1,12 +1,12 @@
 /*
  * links.c - finding links with libgumbo, an HTML5 parser.
  *
- * Three things about libgumbo (0.10) would let a hostile page end the crawler: it does
+ * Four things about libgumbo (0.10) would let a hostile page end the crawler: it does
  * not check its allocations, it frees its tree recursively, and a page of a few
- * megabytes can make it ask for gigabytes. All three go away with an allocator of our
- * own: memory is cut from large chunks and never freed singly, a refusal jumps straight
- * out of the parser, and the end of the parse drops the chunks. For the same reason the
- * walk through the tree does not recurse.
+ * megabytes can make it ask for gigabytes or compute for hours. All of them go away with
+ * an allocator of our own: memory is cut from large chunks and never freed singly, a
+ * refusal jumps straight out of the parser, and the end of the parse drops the chunks.
+ * For the same reason the walk through the tree does not recurse.
  */
 #include "links.h"
 
@@ -18,14 +18,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 /* ---- memory of one parse ----------------------------------------------------------- */
 
 #define CHUNK_BYTES ((size_t)256 * 1024)
 
-/* A parse may use this many bytes, and so many more for each byte of the page. */
+/* A parse may use this many bytes, and so many more for each byte of the page, in all. */
 #define ARENA_BASE_BYTES ((size_t)16 * 1024 * 1024)
 #define ARENA_BYTES_PER_BYTE 128
+#define ARENA_MAX_BYTES ((size_t)1024 * 1024 * 1024)
+
+/* Time is looked at once in so many allocations. */
+#define ALLOCATIONS_PER_LOOK 1024
+#define MAX_SECONDS 10
 
 struct chunk {
     struct chunk *previous;
@@ -36,8 +42,17 @@ struct chunk {
 struct arena {
     struct chunk *latest;
     size_t left; /* bytes that may still be taken from the system */
+    size_t allocations;
+    time_t deadline; /* of this thread's processor time, in seconds */
+    int refusal;     /* a negative errno, on the way to: */
     jmp_buf refused;
 };
+
+static _Noreturn void refuse(struct arena *arena, int rc)
+{
+    arena->refusal = rc;
+    longjmp(arena->refused, 1);
+}
 
 static void arena_finish(struct arena *arena)
 {
@@ -56,11 +71,19 @@ static struct chunk *add_chunk(struct arena *arena, size_t n)
     if (capacity <= arena->left)
         chunk = malloc(sizeof *chunk + capacity);
     if (chunk == NULL)
-        longjmp(arena->refused, 1);
+        refuse(arena, -ENOMEM);
     arena->left -= capacity;
     *chunk = (struct chunk){.previous = arena->latest, .capacity = capacity};
     arena->latest = chunk;
     return chunk;
+}
+
+static time_t processor_seconds(void)
+{
+    struct timespec now = {0};
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec;
 }
 
 /* For libgumbo: never returns NULL, which it would not survive. */
@@ -71,6 +94,9 @@ static void *arena_allocate(void *context, size_t n)
     struct chunk *chunk = arena->latest;
     void *block;
 
+    if (++arena->allocations % ALLOCATIONS_PER_LOOK == 0 &&
+        processor_seconds() > arena->deadline)
+        refuse(arena, -ETIME);
     n = (n + align - 1) & ~(align - 1);
     if (chunk == NULL || chunk->capacity - chunk->used < n)
         chunk = add_chunk(arena, n);
@@ -218,7 +244,7 @@ static int find_with(struct arena *arena, const char *html, size_t n, links_visi
     int rc;
 
     if (setjmp(arena->refused) != 0)
-        return -ENOMEM;
+        return arena->refusal;
     options.allocator = arena_allocate;
     options.deallocator = arena_free;
     options.userdata = arena;
@@ -233,11 +259,14 @@ static int find_with(struct arena *arena, const char *html, size_t n, links_visi
 
 int links_find(const char *html, size_t n, links_visit visit, void *arg)
 {
-    struct arena arena = {.left = ARENA_BASE_BYTES + n * ARENA_BYTES_PER_BYTE};
+    struct arena arena = {.left = ARENA_BASE_BYTES + n * ARENA_BYTES_PER_BYTE,
+                          .deadline = processor_seconds() + MAX_SECONDS};
     int rc;
 
     if (n >= UINT32_MAX)
         return -ENOMEM;
+    if (arena.left > ARENA_MAX_BYTES)
+        arena.left = ARENA_MAX_BYTES;
     rc = find_with(&arena, html, n, visit, arg);
     arena_finish(&arena);
     return rc;

@@ -19,8 +19,9 @@ typedef int (*links_visit)(enum link_kind kind, const char *reference, void *arg
  * in the order of the page, until it returns non-zero, and return that.
  *
  * `html` is UTF-8 or nearly, of less than 4 GiB; anything is accepted, as browsers do.
- * Fails with -ENOMEM. Calls nothing of coil and touches nothing global, so that it can
- * run on any thread.
+ * Fails with -ENOMEM, or -ETIME if it would take more than ten
+ * seconds of processor time. Calls nothing of coil and touches nothing global, so that it
+ * can run on any thread.
  */
 int links_find(const char *html, size_t n, links_visit visit, void *arg);
 

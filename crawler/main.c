@@ -50,6 +50,7 @@ static const char help[] =
 struct settings {
     struct crawler_options crawler;
     const char *jsonl_path;
+    char *start_url;
     bool quiet;
 };
 
@@ -108,6 +109,7 @@ static int parse_url(const char *text, struct settings *settings)
     free(complete);
     if (rc < 0)
         return complain("not an http or https URL", text);
+    settings->start_url = url;
     settings->crawler.start_url = url;
     return 0;
 }
@@ -239,33 +241,44 @@ static enum status crawl(const struct settings *settings, FILE *jsonl)
     return status;
 }
 
+/* The report's file is opened first, so that a wrong path does not cost an hour. */
+static enum status crawl_into(const struct settings *settings)
+{
+    FILE *jsonl = NULL;
+    enum status status;
+
+    if (settings->jsonl_path != NULL) {
+        jsonl = fopen(settings->jsonl_path, "we");
+        if (jsonl == NULL) {
+            complain(strerror(errno), settings->jsonl_path);
+            return STATUS_USAGE;
+        }
+    }
+    status = crawl(settings, jsonl);
+    if (jsonl != NULL && fclose(jsonl) != 0)
+        status = STATUS_FAILED;
+    return status;
+}
+
 int main(int argc, char *argv[])
 {
-    struct settings settings = {.crawler = {.user_agent = "coil-crawl",
+    char user_agent[32];
+    struct settings settings = {.crawler = {.user_agent = user_agent,
                                             .max_tasks = 10,
                                             .max_redirects = 10,
                                             .max_tries = 3,
                                             .timeout_ns = COIL_SEC(30),
-                                            .body_limit = (size_t)64 << 20}};
-    FILE *jsonl = NULL;
-    enum status status;
+                                            .body_limit = (size_t)16 << 20}};
+    enum status status = STATUS_USAGE;
 
+    snprintf(user_agent, sizeof user_agent, "coil-crawl/%s", coil_version());
     /* Host names beyond ASCII are converted by libcurl, which asks the locale. */
     setlocale(LC_CTYPE, "C.UTF-8");
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return STATUS_FAILED;
-    if (parse(argc, argv, &settings) < 0)
-        return STATUS_USAGE;
-    /* Before the crawl, so that a path that is wrong does not cost an hour. */
-    if (settings.jsonl_path != NULL &&
-        (jsonl = fopen(settings.jsonl_path, "we")) == NULL) {
-        complain(strerror(errno), settings.jsonl_path);
-        return STATUS_USAGE;
-    }
-    status = crawl(&settings, jsonl);
-    if (jsonl != NULL && fclose(jsonl) != 0)
-        status = STATUS_FAILED;
-    free((char *)settings.crawler.start_url);
+    if (parse(argc, argv, &settings) == 0)
+        status = crawl_into(&settings);
+    free(settings.start_url);
     curl_global_cleanup();
     return status;
 }

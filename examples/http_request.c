@@ -70,6 +70,8 @@ static int parse_target(char *target, struct http_request *request)
     target[strcspn(target, "?#")] = '\0';
     if (*target != '/')
         return 400;
+    if (strlen(target) >= HTTP_TARGET_BYTES)
+        return 414;
     snprintf(request->target, sizeof request->target, "%s", target);
     if (!percent_decode(target, request->path))
         return 400;
@@ -206,14 +208,14 @@ static const char *connection(const struct http_request *request)
 }
 
 size_t http_format_ok(char *to, size_t n, const struct http_request *request,
-                      const char *name, long long size)
+                      long long size)
 {
     return (size_t)snprintf(to, n,
                             "HTTP/1.1 200 OK\r\n"
                             "Content-Type: %s\r\n"
                             "Content-Length: %lld\r\n"
                             "Connection: %s\r\n\r\n",
-                            content_type(name), size, connection(request));
+                            content_type(request->path), size, connection(request));
 }
 
 size_t http_format_status(char *to, size_t n, const struct http_request *request,

@@ -10,15 +10,19 @@
 #include <stddef.h>
 
 #define HTTP_HEAD_BYTES 8192
+#define HTTP_TARGET_BYTES 4096
+#define HTTP_INDEX "/index.html"
 
 struct http_request {
-    int status;                   /* 0, or what is wrong with it: 400, 404, 405, 505 */
-    bool head_only;               /* the method is HEAD */
-    bool old;                     /* HTTP/1.0 */
-    bool keep_alive;              /* another request may follow on this connection */
-    char target[HTTP_HEAD_BYTES]; /* the path as the client wrote it, without its query */
-    char path[HTTP_HEAD_BYTES]; /* the same decoded, relative to the root, "." for "/" */
-    bool slash;                 /* it ended with a slash, which `path` does not */
+    int status;      /* 0, or what is wrong with it: 400, 404, 405, 414, 505 */
+    bool head_only;  /* the method is HEAD */
+    bool old;        /* HTTP/1.0 */
+    bool keep_alive; /* another request may follow on this connection */
+    char target[HTTP_TARGET_BYTES]; /* as the client wrote it, without the query */
+    char path[HTTP_TARGET_BYTES +
+              sizeof HTTP_INDEX]; /* decoded, relative to the root: "."
+                                     for "/"; with room for the index */
+    bool slash;                   /* it ended with a slash, which `path` does not */
 };
 
 /*
@@ -27,11 +31,9 @@ struct http_request {
  */
 void http_parse(char *head, struct http_request *request);
 
-/*
- * Write the head of a 200 for a file of this name and size. Returns how long it is.
- */
+/* Write the head of a 200 for a file of this size. Returns how long the head is. */
 size_t http_format_ok(char *to, size_t n, const struct http_request *request,
-                      const char *name, long long size);
+                      long long size);
 
 /* Write a whole answer that says only a status; 301 leads to the target with a slash. */
 size_t http_format_status(char *to, size_t n, const struct http_request *request,

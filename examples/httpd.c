@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIECE_BYTES 16384     /* two of them on a stack of 128 KiB */
+#define PIECE_BYTES 16384
 #define IDLE_NS COIL_SEC(15)  /* for a request to arrive */
 #define WRITE_NS COIL_SEC(60) /* for a piece to be taken */
 #define LINGER_NS COIL_SEC(1) /* for the client to read our last words */
@@ -39,6 +39,7 @@ struct connection {
     int root;
     char input[HTTP_HEAD_BYTES + 1]; /* a request, and what has come of the next */
     size_t have;
+    char output[PIECE_BYTES];
 };
 
 /* ---- answering --------------------------------------------------------------------- */
@@ -58,10 +59,8 @@ static int send_bytes(coil_stream *stream, const char *bytes, size_t n)
 static int send_status(struct connection *c, const struct http_request *request,
                        int status)
 {
-    char text[HTTP_HEAD_BYTES + 1024];
-
-    return send_bytes(c->stream, text,
-                      http_format_status(text, sizeof text, request, status));
+    return send_bytes(c->stream, c->output,
+                      http_format_status(c->output, sizeof c->output, request, status));
 }
 
 struct piece {
@@ -81,64 +80,62 @@ static int read_piece(void *arg)
 /* The rest of a file, a piece at a time. It may have shrunk since we said how long. */
 static int send_rest(struct connection *c, int fd, long long left)
 {
-    char bytes[PIECE_BYTES];
     int rc = 0;
 
     while (rc == 0 && left > 0) {
-        struct piece piece = {fd, bytes, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES};
+        struct piece piece = {fd, c->output,
+                              left < PIECE_BYTES ? (size_t)left : PIECE_BYTES};
         int n = coil_blocking(COIL_LANE_FILE, read_piece, &piece);
         if (n <= 0)
             return n < 0 ? n : -ENODATA;
         left -= n;
-        rc = send_bytes(c->stream, bytes, (size_t)n);
+        rc = send_bytes(c->stream, c->output, (size_t)n);
     }
     return rc;
 }
 
 /* Head and first piece in one write: for most files, that is all. */
-static int send_file(struct connection *c, const struct http_request *request,
-                     const char *name, int fd, long long size)
+static int send_file(struct connection *c, const struct http_request *request, int fd,
+                     long long size)
 {
-    char bytes[PIECE_BYTES];
-    size_t head = http_format_ok(bytes, sizeof bytes, request, name, size);
-    struct piece piece = {fd, bytes + head, sizeof bytes - head};
+    size_t head = http_format_ok(c->output, sizeof c->output, request, size);
+    struct piece piece = {fd, c->output + head, sizeof c->output - head};
     int n, rc;
 
     if (request->head_only)
-        return send_bytes(c->stream, bytes, head);
+        return send_bytes(c->stream, c->output, head);
     if ((long long)piece.n > size)
         piece.n = (size_t)size;
     n = read_piece(&piece);
     if (n < 0)
         return n;
-    rc = send_bytes(c->stream, bytes, head + (size_t)n);
+    rc = send_bytes(c->stream, c->output, head + (size_t)n);
     return rc == 0 ? send_rest(c, fd, size - n) : rc;
 }
 
-static int answer_path(struct connection *c, const struct http_request *request,
-                       const char *path)
+/* `is_index`: the path was a folder's, and is now that of the page that stands for it. */
+static int answer_path(struct connection *c, struct http_request *request, bool is_index)
 {
     /* O_NONBLOCK: a named pipe would keep us waiting for somebody to write to it. */
-    int fd = openat(c->root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
-    char index[HTTP_HEAD_BYTES + sizeof "/index.html"];
+    int fd = openat(c->root, request->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
     struct stat info;
 
     if (fd < 0)
         return send_status(c, request, errno == EMFILE || errno == ENFILE ? 503 : 404);
     if (fstat(fd, &info) < 0)
         info.st_mode = 0;
-    if (S_ISREG(info.st_mode) && (path != request->path || !request->slash)) {
-        rc = send_file(c, request, path, fd, (long long)info.st_size);
+    if (S_ISREG(info.st_mode) && (is_index || !request->slash)) {
+        rc = send_file(c, request, fd, (long long)info.st_size);
         close(fd);
         return rc;
     }
     close(fd);
-    if (!S_ISDIR(info.st_mode) || path != request->path)
+    if (!S_ISDIR(info.st_mode) || is_index)
         return send_status(c, request, 404);
     if (!request->slash)
         return send_status(c, request, 301);
-    snprintf(index, sizeof index, "%s/index.html", path);
-    return answer_path(c, request, index);
+    strcat(request->path, HTTP_INDEX);
+    return answer_path(c, request, true);
 }
 
 /* ---- connections ------------------------------------------------------------------- */
@@ -191,7 +188,7 @@ static int serve_request(struct connection *c)
     memmove(c->input, c->input + used, c->have - used);
     c->have -= used;
     rc = request.status != 0 ? send_status(c, &request, request.status)
-                             : answer_path(c, &request, request.path);
+                             : answer_path(c, &request, false);
     return rc == 0 && request.keep_alive;
 }
 

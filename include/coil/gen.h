@@ -123,8 +123,8 @@ COIL_API int coil_gen_yield(void *value, void **sent);
  * What it yields goes straight to whoever resumes the running generator, and what
  * they send or throw straight to it, at the same cost at any depth of delegation. Returns
  * COIL_GEN_ENDED with its returned value in *result (NULL allowed), or its negative
- * errno. -EBUSY if it is running; -EPERM outside any generator. `inner` remains the
- * caller's.
+ * errno. -EBUSY if it is running, or another generator delegates to it; -EPERM outside
+ * any generator. `inner` remains the caller's.
  */
 COIL_API int coil_gen_yield_from(coil_gen *inner, void **result);
 

@@ -27,6 +27,9 @@
  * 4. leaf == NULL: somebody has reached into the middle of the chain (a detour), and its
  *    outer part must not be resumed meanwhile.
  *
+ * What is sent, yielded or returned is put where the other side wants it before the
+ * switch; the switch itself carries the return code.
+ *
  * A body may await: the task layer leaves whatever coroutine is current, here the
  * innermost, and comes back to it. Nothing of this file takes part; the generator is
  * `running` all the while.
@@ -49,15 +52,20 @@ struct coil_gen {
     coil_gen *leaf;      /* the end of its chain, itself if it does not delegate */
     coil_gen *entry;     /* while it runs: who was resumed */
 
-    void *sent; /* what the call it stands in is to hand out */
-    int error;  /* and to return */
+    void **sent; /* of the call it stands in: where what is sent goes */
+    void **out;  /* while it runs: where what it yields or returns goes */
     void *result;
-    int rc; /* of the body, 0 or negative */
     bool begun, running, closed;
     bool lost; /* its delegate was finished by somebody else */
 };
 
 /* ---- the body ---------------------------------------------------------------------- */
+
+static void put(void **where, void *value)
+{
+    if (where != NULL)
+        *where = value;
+}
 
 /* The delegator becomes the innermost, inherits who resumed the chain, and goes on. */
 static void hand_back(coil_gen *inner, coil_gen *outer)
@@ -66,9 +74,9 @@ static void hand_back(coil_gen *inner, coil_gen *outer)
     outer->delegate = NULL;
     outer->entry = inner->entry;
     outer->entry->leaf = outer;
-    outer->sent = inner->result;
-    outer->error = inner->rc;
+    outer->out = inner->out;
     outer->running = true;
+    put(outer->sent, inner->result);
     outer->coro.caller = inner->coro.caller;
     inner->coro.caller = &outer->coro;
 }
@@ -78,14 +86,15 @@ static void *gen_main(void *arg)
     coil_gen *gen = arg;
     int rc = gen->fn(gen, gen->arg);
 
-    gen->rc = rc < 0 ? rc : 0;
     if (rc < 0)
         gen->result = NULL;
     gen->running = false;
     gen->closed = true;
     if (gen->entry != gen)
         hand_back(gen, gen->delegator);
-    return gen->result;
+    else
+        put(gen->out, gen->result);
+    return (void *)(intptr_t)(rc < 0 ? rc : COIL_GEN_ENDED);
 }
 
 /* The generator whose body calls, or NULL. */
@@ -103,10 +112,9 @@ int coil_gen_yield(void *value, void **sent)
     if (self == NULL)
         return -EPERM;
     self->running = false;
-    coil__coro_suspend(value);
-    if (sent != NULL)
-        *sent = self->error == 0 ? self->sent : NULL;
-    return self->error;
+    self->sent = sent;
+    put(self->out, value);
+    return (int)(intptr_t)coil__coro_suspend((void *)(intptr_t)COIL_GEN_YIELDED);
 }
 
 void coil_gen_return(coil_gen *gen, void *value)
@@ -139,51 +147,37 @@ static void set_leaf_upwards(coil_gen *gen, coil_gen *leaf)
         gen->leaf = leaf;
 }
 
-/* What the next resumption is to find. */
-static void prepare(coil_gen *leaf, coil_gen *entry, void *sent, int error)
+/* Make `leaf` ready to be resumed as the end of the chain that begins at `entry`. */
+static void prepare(coil_gen *leaf, coil_gen *entry, void *sent, void **out)
 {
     leaf->entry = entry;
-    leaf->sent = sent;
-    leaf->error = error;
+    leaf->out = out;
     leaf->running = leaf->begun = true;
-}
-
-static int start_delegating(coil_gen *self, coil_gen *inner)
-{
-    coil_gen *leaf = end_of_chain(inner);
-
-    self->delegate = inner;
-    inner->delegator = self;
-    self->running = self->lost = false;
-    self->entry->leaf = leaf;
-    prepare(leaf, self->entry, NULL, 0);
-    leaf->coro.caller = self->coro.caller;
-    self->coro.caller = NULL;
-    coil__coro_transfer(&leaf->coro, NULL);
-    if (self->lost)
-        self->sent = NULL; /* as Python: the exhausted inner is asked again */
-    else
-        coil__stack_trim(&inner->coro.stack);
-    return self->error;
+    put(leaf->sent, leaf->lost ? NULL : sent); /* Python asks the exhausted one again */
+    leaf->lost = false;
 }
 
 int coil_gen_yield_from(coil_gen *inner, void **result)
 {
-    coil_gen *self = running_gen();
-    int rc = 0;
+    coil_gen *self = running_gen(), *leaf;
 
-    if (result != NULL)
-        *result = NULL;
+    put(result, NULL);
     if (self == NULL)
         return -EPERM;
     if (inner->closed)
         return COIL_GEN_ENDED;
     if (inner->delegator != NULL || busy(inner))
         return -EBUSY;
-    rc = start_delegating(self, inner);
-    if (result != NULL && rc == 0)
-        *result = self->sent;
-    return rc;
+    leaf = end_of_chain(inner);
+    self->delegate = inner;
+    inner->delegator = self;
+    self->running = false;
+    self->sent = result;
+    self->entry->leaf = leaf;
+    prepare(leaf, self->entry, NULL, self->out);
+    leaf->coro.caller = self->coro.caller;
+    self->coro.caller = NULL;
+    return (int)(intptr_t)coil__coro_transfer(&leaf->coro, NULL);
 }
 
 /* ---- resuming ---------------------------------------------------------------------- */
@@ -203,26 +197,25 @@ static void end_detour(coil_gen *gen)
     }
 }
 
-/* Switch to the end of the chain, which is not running, and see what comes of it. */
+/*
+ * Switch to the end of the chain, which is not running: its yield returns `error`, or 0
+ * and `sent`. Returns what becomes of it.
+ */
 static int run(coil_gen *gen, void *sent, int error, void **value)
 {
     coil_gen *leaf = end_of_chain(gen);
     coil_gen *outer = gen->delegator;
-    void *out;
+    int rc;
 
+    prepare(leaf, gen, error == 0 ? sent : NULL, value);
     set_leaf_upwards(outer, NULL);
     gen->leaf = leaf;
-    prepare(leaf, gen, sent, error);
-    out = coil__coro_resume(&leaf->coro, NULL);
+    rc = (int)(intptr_t)coil__coro_resume(&leaf->coro, (void *)(intptr_t)error);
     if (gen->closed)
         coil__stack_trim(&gen->coro.stack);
-    if (outer != NULL)
+    if (COIL__UNLIKELY(outer != NULL))
         end_detour(gen);
-    if (value != NULL)
-        *value = out;
-    if (!gen->closed)
-        return COIL_GEN_YIELDED;
-    return gen->rc;
+    return rc;
 }
 
 /*

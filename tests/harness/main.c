@@ -32,10 +32,11 @@
 
 static const char *const backends[] = {"epoll", "poll", "select"};
 
-enum { BACKENDS = sizeof backends / sizeof backends[0], JOBS_LIMIT = 16 };
+enum { BACKENDS = sizeof backends / sizeof backends[0], JOBS_LIMIT = 16, LEFT_OUT = 8 };
 
 static struct {
-    const char *part;
+    const char *part, *left_out[LEFT_OUT];
+    int left_out_count;
     char **patterns;
     int pattern_count;
     int jobs, limit_s;
@@ -85,6 +86,8 @@ static bool selected(const struct test__run *run)
     for (int i = 0; i < options.pattern_count; i++)
         matched = matched || matches(run, options.patterns[i]);
     snprintf(place, sizeof place, "%s/%s", run->test->file, run->name);
+    for (int i = 0; i < options.left_out_count; i++)
+        matched = matched && strstr(place, options.left_out[i]) == NULL;
     return matched && run->test->hidden == options.selftest &&
            (options.part == NULL || strstr(place, options.part) != NULL);
 }
@@ -343,7 +346,8 @@ void test__end_skipped(void)
 
 static void usage(void)
 {
-    fputs("usage: coil-tests [-flsv] [-j N] [-k TEXT] [-t SECONDS] [NAME | PATTERN...]\n",
+    fputs("usage: coil-tests [-flsv] [-j N] [-k TEXT] [-t SECONDS] [-x TEXT]... "
+          "[NAME | PATTERN...]\n",
           stderr);
     exit(2);
 }
@@ -352,7 +356,7 @@ static void read_options(int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "fj:k:lst:v")) != -1) {
+    while ((c = getopt(argc, argv, "fj:k:lst:vx:")) != -1) {
         switch (c) {
         case 'f':
             options.fork_always = true;
@@ -374,6 +378,11 @@ static void read_options(int argc, char **argv)
             break;
         case 'v':
             options.verbose = true;
+            break;
+        case 'x':
+            if (options.left_out_count == LEFT_OUT)
+                usage();
+            options.left_out[options.left_out_count++] = optarg;
             break;
         default:
             usage();

@@ -26,13 +26,11 @@
 #include "readiness.h"
 
 #include "../loop.h"
-#include "quiet_write.h"
+#include "try.h"
 
 #include <netinet/in.h>
-#include <poll.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 void coil__readiness_init(struct coil__readiness *readiness,
                           const struct coil__backend_class *class,
@@ -142,105 +140,6 @@ static int take_up(struct coil__readiness *r, int fd, struct coil__descriptor *d
     if (rc < 0)
         give_up(r, fd, d);
     return rc;
-}
-
-/* ---- system calls ----------------------------------------------------------------- */
-
-/* Which of op->events holds now; hang-ups and errors count as each. */
-static int ask(const struct coil__op *op)
-{
-    struct pollfd p = {.fd = op->fd};
-    int found = 0;
-
-    p.events = (short)((op->events & COIL_READABLE ? POLLIN : 0) |
-                       (op->events & COIL_WRITABLE ? POLLOUT : 0));
-    if (poll(&p, 1, 0) < 0)
-        return -1;
-    if (p.revents & POLLNVAL) {
-        errno = EBADF;
-        return -1;
-    }
-    if (p.revents & (POLLIN | POLLHUP | POLLERR))
-        found |= COIL_READABLE;
-    if (p.revents & (POLLOUT | POLLHUP | POLLERR))
-        found |= COIL_WRITABLE;
-    found &= (int)op->events;
-    if (found == 0) {
-        errno = EAGAIN;
-        return -1;
-    }
-    return found;
-}
-
-static ssize_t call(const struct coil__op *op)
-{
-    switch (op->kind) {
-    case COIL__OP_READ:
-        return read(op->fd, op->buf, op->len);
-    case COIL__OP_WRITE:
-        return coil__write_quietly(op->fd, op->buf, op->len);
-    case COIL__OP_RECV:
-        return recv(op->fd, op->buf, op->len, op->flags);
-    case COIL__OP_SEND:
-        return send(op->fd, op->buf, op->len, op->flags | MSG_NOSIGNAL);
-    case COIL__OP_ACCEPT:
-        return accept4(op->fd, op->addr, op->addrlen, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    case COIL__OP_CONNECT:
-        return connect(op->fd, op->addr, *op->addrlen);
-    case COIL__OP_POLL:
-        return ask(op);
-    }
-    errno = EINVAL;
-    return -1;
-}
-
-/*
- * True if the call must wait. A connect() that was interrupted goes on by itself
- * (connect(2)); its EAGAIN is final: a local socket whose queue is full, or no free port.
- */
-static bool must_wait(const struct coil__op *op, int error)
-{
-    if (op->kind == COIL__OP_CONNECT)
-        return error == EINPROGRESS || error == EALREADY || error == EINTR;
-    return error == EAGAIN;
-}
-
-/* Try the call. Returns its result, or -EINPROGRESS if it must wait. */
-static ssize_t try_first(const struct coil__op *op)
-{
-    ssize_t result;
-
-    do
-        result = call(op);
-    while (result < 0 && errno == EINTR && op->kind != COIL__OP_CONNECT);
-    if (result >= 0)
-        return result;
-    return must_wait(op, errno) ? -EINPROGRESS : -errno;
-}
-
-/* A connection that was begun: -EINPROGRESS if it is neither made nor refused yet. */
-static int connection_state(int fd)
-{
-    struct sockaddr_storage peer;
-    socklen_t length = sizeof peer;
-    int error = 0;
-    socklen_t error_bytes = sizeof error;
-
-    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &error_bytes) < 0)
-        return -errno;
-    if (error != 0)
-        return -error;
-    /* No error is not yet success: an event of before the attempt may have led here. */
-    if (getpeername(fd, (struct sockaddr *)&peer, &length) < 0)
-        return errno == ENOTCONN ? -EINPROGRESS : -errno;
-    return 0;
-}
-
-static ssize_t try_again(const struct coil__op *op)
-{
-    if (op->kind == COIL__OP_CONNECT)
-        return connection_state(op->fd);
-    return try_first(op);
 }
 
 /* ---- what is known ---------------------------------------------------------------- */
@@ -353,9 +252,9 @@ static void leave_op(struct coil__readiness *r, struct coil__descriptor *d,
             d->ops[i] = NULL;
     r->backend.in_use--;
     if (d->use == COIL__BORROWED && d->ops[COIL__IN] == NULL && d->ops[COIL__OUT] == NULL)
-        give_up(r, op->fd, d);
+        give_up(r, op->fd, d); // NOLINT(clang-analyzer-core.NullDereference)
     else
-        update_interest(r, op->fd, d);
+        update_interest(r, op->fd, d); // NOLINT(clang-analyzer-core.NullDereference)
 }
 
 static void finish_op(struct coil__readiness *r, struct coil__descriptor *d,
@@ -399,7 +298,7 @@ static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
         if (result < 0)
             return result;
     }
-    result = try_first(op);
+    result = coil__try_first(op);
     if (result == -EINPROGRESS)
         return defer(r, d, op);
     if (d->ops[COIL__IN] == NULL && d->ops[COIL__OUT] == NULL)
@@ -421,7 +320,7 @@ ssize_t coil__readiness_submit(struct coil__backend *backend, struct coil__op *o
     if (d->ops[direction] != NULL)
         return -EBUSY;
     if (op->kind == COIL__OP_CONNECT || !(d->blocked & bit_of(direction))) {
-        result = try_first(op);
+        result = coil__try_first(op);
         learn(r, d, op, result);
         if (result != -EINPROGRESS)
             return result;
@@ -516,7 +415,7 @@ static void make_ready(struct coil__runnable *runnable)
 static void retry(struct coil__readiness *r, struct coil__descriptor *d,
                   struct coil__op *op)
 {
-    ssize_t result = try_again(op);
+    ssize_t result = coil__try_again(op);
 
     learn(r, d, op, result);
     if (result != -EINPROGRESS)

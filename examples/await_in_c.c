@@ -1,0 +1,71 @@
+/*
+ * await_in_c.c - suspending in the middle of somebody else's function.
+ *
+ * qsort() knows nothing of coil, and its comparator is an ordinary callback. Here the
+ * comparator asks a "slow judge" and waits for the answer. Only the task that sorts is
+ * suspended, qsort()'s frames and all; two of them sort at the same time, and a third
+ * task ticks on.
+ */
+#include <coil.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int comparisons;
+
+static int ask_the_judge(const void *a, const void *b)
+{
+    comparisons++;
+    coil_sleep(COIL_MSEC(10)); // any function may wait, this one included
+    return *(const char *)a - *(const char *)b;
+}
+
+static int sort(void *arg)
+{
+    char *letters = arg;
+
+    qsort(letters, 8, 1, ask_the_judge);
+    printf("sorted: %s\n", letters);
+    return 0;
+}
+
+static int tick(void *arg)
+{
+    int *ticks = arg;
+
+    while (coil_sleep(COIL_MSEC(10)) == 0) // until it is cancelled
+        ++*ticks;
+    return 0;
+}
+
+static int app(void *arg)
+{
+    (void)arg;
+    char one[] = "qwertyui", two[] = "asdfghjk";
+    coil_group sorters;
+    coil_task *ticker;
+    int ticks = 0;
+    int64_t begin = coil_now();
+
+    int rc = coil_spawn(tick, &ticks, NULL, &ticker);
+    if (rc < 0)
+        return rc;
+    coil_group_enter(&sorters);
+    rc = coil_group_spawn(&sorters, sort, one, NULL, NULL);
+    if (rc == 0)
+        rc = coil_group_spawn(&sorters, sort, two, NULL, NULL);
+    rc = coil_group_exit(&sorters, rc);
+    coil_task_cancel(ticker, "sorted");
+    coil_task_await(ticker);
+    coil_task_release(ticker);
+
+    int64_t waited = COIL_MSEC(10) * comparisons;
+    printf("at the same time: %s\n", coil_now() - begin < waited * 3 / 4 ? "yes" : "no");
+    printf("others ran meanwhile: %s\n", ticks > 0 ? "yes" : "no");
+    return rc;
+}
+
+int main(void)
+{
+    return coil_run(app, NULL, NULL) < 0;
+}

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""The examples, and what they print.
+
+    test_examples.py FOLDER [TEST...]
+"""
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+
+from check import contains, equal, run_tests
+
+FOLDER = os.path.abspath(sys.argv[1])
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples")
+WRAPPER = shlex.split(os.environ.get("COIL_WRAPPER", ""))
+
+
+def lines_of(name):
+    done = subprocess.run([*WRAPPER, os.path.join(FOLDER, name)], capture_output=True,
+                          text=True, timeout=60)
+    equal((done.returncode, done.stderr), (0, ""))
+    return done.stdout.splitlines()
+
+
+def test_hello():
+    equal(lines_of("hello"), ["hello, Ada", "hello, Grace", "goodbye, Ada",
+                              "goodbye, Grace"])
+
+
+def test_await_in_c():
+    lines = lines_of("await_in_c")
+    equal(sorted(lines[:2]), ["sorted: adfghjks", "sorted: eiqrtuwy"])
+    equal(lines[2:], ["at the same time: yes", "others ran meanwhile: yes"])
+
+
+def test_sleepy():
+    lines = lines_of("sleepy")
+    equal(lines[:-1], [f"coroutine {number}: nap {nap}"
+                       for nap in range(5) for number in range(5)])
+    equal(lines[-1], "0.5 s")
+
+
+def test_toy_sleep():
+    lines = lines_of("toy_sleep")
+    equal(lines, ["an event: sleep for another 0.05 s"] * 2
+          + ["ended after 0.1 s: well rested"])
+
+
+def test_toy_run():
+    lines = lines_of("toy_run")
+    equal(lines[:-1], [f"coroutine {number}: nap {nap}"
+                       for nap in range(3) for number in range(5)])
+    assert 0.15 <= float(lines[-1].split()[0]) < 0.5, lines[-1]
+
+
+def test_own_awaitable():
+    lines = lines_of("own_awaitable")
+    equal((lines[0], lines[2]), ("egg: 42", "gave up on the roast"))
+
+
+def test_echo():
+    process = subprocess.Popen([*WRAPPER, os.path.join(FOLDER, "echo")],
+                               stdout=subprocess.PIPE, text=True)
+    port = int(process.stdout.readline().rsplit(":", 1)[1])
+    clients = [socket.create_connection(("127.0.0.1", port), timeout=10)
+               for _ in range(50)]
+    for number, client in enumerate(reversed(clients)):
+        client.sendall(b"line %d\n" % number)
+    for number, client in enumerate(reversed(clients)):
+        equal(client.recv(100), b"line %d\n" % number)
+    for client in clients[1:]:
+        client.close()
+    process.send_signal(signal.SIGINT)
+    equal(process.wait(timeout=20), 0)
+    equal(clients[0].recv(1), b"")
+    clients[0].close()
+    process.stdout.close()
+
+
+def test_they_stay_short_and_on_public_headers():
+    for name in os.listdir(SOURCES):
+        if not name.endswith(".c"):
+            continue
+        with open(os.path.join(SOURCES, name), encoding="utf-8") as file:
+            text = file.read()
+        assert "../src" not in text, name
+        if not name.startswith("http"):
+            assert text.count("\n") < 80, f"{name} has {text.count(chr(10))} lines"
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals(), sys.argv[2:]))
