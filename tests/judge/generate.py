@@ -58,7 +58,8 @@ class Generator:
         chosen = rng.sample(STRUCTURES, rng.randint(1, 2))
         chosen += rng.sample(OTHERS, rng.randint(1, 2))
         self.caught = rng.random() * 0.7
-        self.weights = {"sleep": 3, "yield": 3, "await": 1, "cancel": 1, "try": 5, "scene": 2}
+        self.weights = {"sleep": 3, "yield": 3, "await": 1, "cancel": 1, "try": 5,
+                        "scene": 2}  # fmt: skip
         self.contest = self.choose_contest() if rng.random() < 0.4 else None
         for family in chosen:
             for verb, weight in FAMILIES[family].items():
@@ -173,13 +174,15 @@ class Generator:
             ticks = "never" if self.rng.random() < 0.05 else self.ticks()
             return Node([verb, ticks], self.block(open_groups))
         if verb == "hold":
-            return Node([verb, self.thing(self.rng.choice("lls"))], self.block(open_groups))
+            name = self.thing(self.rng.choice("lls"))
+            return Node([verb, name], self.block(open_groups))
         if verb == "child":
             return self.birth(open_groups)
         return self.simple(verb)
 
     def attempt(self, open_groups):
-        kind = self.rng.choice(["except cancelled"] * 4 + ["except error"] * 4 + ["finally"])
+        kinds = ["except cancelled"] * 4 + ["except error"] * 4 + ["finally"]
+        kind = self.rng.choice(kinds)
         body = self.block(open_groups)
         if kind == "finally":
             count = self.rng.randint(1, 2)
