@@ -399,6 +399,8 @@ static CURL *create_easy(struct transfer *transfer)
         return NULL;
     /* Signals and alarms belong to the program, not to one of its requests. */
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    /* Taking a request back must not wait for a look-up of libcurl's own to end. */
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
