@@ -8,6 +8,7 @@ $COIL_WRAPPER, if set, is put before the command: "valgrind -q --error-exitcode=
 import json
 import os
 import pty
+import resource
 import shlex
 import signal
 import socket
@@ -482,6 +483,19 @@ def test_max_tasks():
     equal(len(result.site.requests), 31)
     result = crawl({"/": page(*names), **answers}, "--max-tasks", "200")
     equal(len(result.site.requests), 31)
+
+
+def test_few_descriptors_break_no_link():
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+
+    names = [f"/{n}" for n in range(100)]
+    with Site({"/": page(*names), **{n: slow(0.01, page()) for n in names}}) as site:
+        done = subprocess.run([*WRAPPER, PROGRAM, "--max-tasks", "100", site.url],
+                              capture_output=True, text=True, env=ENVIRONMENT,
+                              preexec_fn=limit)
+    equal((done.returncode, done.stderr), (WELL, ""))
+    contains(done.stdout, "101 pages")
 
 
 def test_interrupt():
