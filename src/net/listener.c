@@ -24,7 +24,7 @@ static uint16_t port_of(int fd)
         struct sockaddr_storage any;
         struct sockaddr_in v4;
         struct sockaddr_in6 v6;
-    } name;
+    } name = {.any.ss_family = AF_UNSPEC};
     socklen_t length = sizeof name;
 
     if (getsockname(fd, (struct sockaddr *)&name, &length) < 0)

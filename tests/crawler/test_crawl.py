@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from check import contains, equal, run_tests
+from check import Skip, contains, equal, run_tests
 from scripted import Site, cut, hang_up, html, page, redirect, response, slow, status
 
 WELL, FAILED, BROKEN, USAGE, NOTHING, INTERRUPTED = 0, 1, 2, 3, 4, 6
@@ -531,7 +531,10 @@ def test_quiet_and_verbose():
 def test_progress_on_a_terminal_only():
     with Site({"/": page("/a"), "/a": slow(0.5, page())}) as site:
         equal(Crawl(site.url).err, "")
-        mine, its = pty.openpty()
+        try:
+            mine, its = pty.openpty()
+        except OSError as error:
+            raise Skip(f"no terminal to be had: {error}") from error
         done = subprocess.run([*WRAPPER, PROGRAM, site.url], stdout=subprocess.PIPE,
                               stderr=its, env=ENVIRONMENT)
         os.close(its)

@@ -23,6 +23,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TICK COIL_MSEC(1)
 #define WATCHDOG 1000 /* ticks */
@@ -742,6 +743,9 @@ static void declare_all(void)
 {
     memset(bodies, 0, sizeof bodies);
     memset(groups, 0, sizeof groups);
+    memset(futures, 0, sizeof futures);
+    memset(queues, 0, sizeof queues);
+    memset(locks, 0, sizeof locks);
     body_count = future_count = queue_count = lock_count = spawned_count = 0;
     for (int i = 0; i < program.line_count; i = program.lines[i].end + 1)
         declare(&program.lines[i]);
@@ -788,6 +792,8 @@ static void close_up(void)
         coil_task_release(bodies[i].task);
     }
     for (int i = 0; i < future_count; i++) {
+        if (futures[i] == NULL)
+            continue;
         snprintf(name, sizeof name, "f%d", i);
         trace(name, "ended %s", word_of(coil_future_result(futures[i])).text);
         coil_future_cancel(futures[i], "driver");
@@ -806,11 +812,13 @@ static int drive(void *arg)
         abort();
     for (int i = 0; i < ROUNDS; i++) {
         coil_sleep(WATCHDOG * TICK);
-        if (!break_up())
-            break;
+        if (!break_up()) {
+            close_up();
+            return 0;
+        }
     }
-    close_up();
-    return 0;
+    trace("driver", "gives up");
+    _exit(3); /* tasks that nothing can end: coil_run() would wait for them for ever */
 }
 
 int main(int argc, char **argv)

@@ -5,11 +5,13 @@ instructions of one program have to do with each other. Spans of time are short 
 so that much of it happens in the same instant. Between the instructions that chance chose
 stand scenes, the corners where order is hardest: cancelling who was just woken, who has
 not begun, oneself, twice, at the very deadline. And in most programs one task, the last,
-does nothing but give what others wait for, and cancel them, one thing after the other.
+does nothing but give what others wait for, and cancel them, one thing after the other;
+in some, several contest for one thing.
 
 Rules that keep both sides comparable:
-- A task awaits, and gathers, only tasks with a higher number than its own: a circle of
-  tasks that await each other cannot be cancelled in Python (RecursionError).
+- A task awaits, and gathers, only tasks with a higher number than its own, and so are its
+  children in groups: a circle of tasks that await each other cannot be cancelled, in
+  Python for want of stack, and a child that awaits the owner of its group never ends.
 - A `finally` does not wait. In C a cancellation stands until it is caught, so cleanup
   that waits would be refused there, while Python has forgotten it.
 """
@@ -50,13 +52,15 @@ class Generator:
         self.task_count = rng.choice([2, 3, 3, 4, 4, 5, 6, 8])
         self.budget = rng.randint(6, 40)
         self.unborn = list(range(1, self.task_count))
-        self.groups = 0
+        self.owners = []  # of the groups, by number
         self.marks = 0
         self.depth = 0
         chosen = rng.sample(STRUCTURES, rng.randint(1, 2))
         chosen += rng.sample(OTHERS, rng.randint(1, 2))
         self.caught = rng.random() * 0.7
-        self.weights = {"sleep": 3, "yield": 3, "await": 1, "cancel": 1, "try": 5, "scene": 2}
+        self.weights = {"sleep": 3, "yield": 3, "await": 1, "cancel": 1, "try": 5,
+                        "scene": 2}  # fmt: skip
+        self.contest = self.choose_contest() if rng.random() < 0.4 else None
         for family in chosen:
             for verb, weight in FAMILIES[family].items():
                 self.weights[verb] = self.weights.get(verb, 0) + weight
@@ -98,6 +102,23 @@ class Generator:
     def mark(self):
         self.marks += 1
         return str(self.marks)
+
+    def choose_contest(self):
+        """What several tasks wait for at once, and what serves one of them."""
+        return self.rng.choice([
+            (["get", "q0"], ["put_nowait", "q0", "7"]),
+            (["put", "q0", "8"], ["get_nowait", "q0"]),
+            (["acquire", "l0"], ["release", "l0"]),
+            (["acquire", "s0"], ["release", "s0"]),
+            (["hold", "s0"], ["release", "s0"]),
+            (["cwait", "c0"], ["notify", "c0", "1"]),
+            (["ewait", "e0"], ["eset", "e0"]),
+        ])  # fmt: skip
+
+    def in_lock(self, words):
+        """A condition's instructions want its lock."""
+        node = Node(words, [self.simple("sleep")] if words[0] == "hold" else None)
+        return Node(["hold", "l0"], [node]) if words[0] in ("cwait", "notify") else node
 
     # ---- instructions ---------------------------------------------------------------
 
@@ -146,20 +167,22 @@ class Generator:
         if verb == "try":
             return self.attempt(open_groups)
         if verb == "group":
-            name = f"g{self.groups}"
-            self.groups += 1
-            return Node([verb, name], self.block(open_groups + [name], True))
+            name = self.new_group()
+            node = Node([verb, name], self.block(open_groups + [name], True))
+            return self.guard([node]) if self.rng.random() < 0.5 else node
         if verb == "scope":
             ticks = "never" if self.rng.random() < 0.05 else self.ticks()
             return Node([verb, ticks], self.block(open_groups))
         if verb == "hold":
-            return Node([verb, self.thing(self.rng.choice("lls"))], self.block(open_groups))
+            name = self.thing(self.rng.choice("lls"))
+            return Node([verb, name], self.block(open_groups))
         if verb == "child":
             return self.birth(open_groups)
         return self.simple(verb)
 
     def attempt(self, open_groups):
-        kind = self.rng.choice(["except cancelled"] * 4 + ["except error"] * 4 + ["finally"])
+        kinds = ["except cancelled"] * 4 + ["except error"] * 4 + ["finally"]
+        kind = self.rng.choice(kinds)
         body = self.block(open_groups)
         if kind == "finally":
             count = self.rng.randint(1, 2)
@@ -171,20 +194,30 @@ class Generator:
         return Node(["try"], body, kind.split(), handler)
 
     def guard(self, nodes):
-        """A body that goes on after what happened to it."""
-        kind = self.rng.choice(["except cancelled"] * 2 + ["except error"])
-        return Node(["try"], nodes, kind.split(), self.block([], longest=2))
+        """What goes on after what happened to it, waits, and so sees what is left of it."""
+        kind = self.rng.choice(["except cancelled", "except error"])
+        handler = self.block([], longest=2)
+        if self.rng.random() < 0.6:
+            handler.append(Node(self.waiting()))
+        return Node(["try"], nodes, kind.split(), handler)
 
     def birth(self, open_groups):
         """A task begins its life here: in the nearest group, now and then in another's."""
-        if not self.unborn:
+        unborn = [number for number in self.unborn if number > self.current]
+        if not unborn:
             return self.simple("yield")
-        name = f"t{self.unborn.pop(0)}"
+        number = unborn[0]
+        self.unborn.remove(number)
         if open_groups and self.rng.random() < 0.85:
-            return Node(["child", name, open_groups[-1]])
-        if self.groups and self.rng.random() < 0.3:
-            return Node(["child", name, f"g{self.rng.randrange(self.groups)}"])
-        return Node(["spawn", name])
+            return Node(["child", f"t{number}", open_groups[-1]])
+        others = [g for g, owner in enumerate(self.owners) if owner < number]
+        if others and self.rng.random() < 0.3:
+            return Node(["child", f"t{number}", f"g{self.rng.choice(others)}"])
+        return Node(["spawn", f"t{number}"])
+
+    def new_group(self):
+        self.owners.append(self.current)
+        return f"g{len(self.owners) - 1}"
 
     def block(self, open_groups, births=False, longest=5):
         nodes = []
@@ -259,6 +292,8 @@ class Generator:
         self.budget = max(self.budget, 4)
         nodes = self.family() if number == 0 else []
         nodes += self.block([], longest=6)
+        if self.contest and self.rng.random() < 0.8:
+            nodes.insert(self.rng.choice([0, len(nodes)]), self.in_lock(self.contest[0]))
         if self.rng.random() < self.caught:
             nodes = [self.guard(nodes), *self.block([], longest=3)]
         if self.rng.random() < 0.3:
@@ -270,10 +305,10 @@ class Generator:
         children = self.rng.randint(1, max(1, len(self.unborn)))
         if "group" not in self.weights or self.rng.random() < 0.2:
             return [self.birth([]) for _ in range(children) if self.unborn]
-        name = f"g{self.groups}"
-        self.groups += 1
+        name = self.new_group()
         body = [self.birth([name]) for _ in range(children) if self.unborn]
-        return [Node(["group", name], body + self.block([name], longest=3))]
+        node = Node(["group", name], body + self.block([name], longest=3))
+        return [self.guard([node]) if self.rng.random() < 0.6 else node]
 
     def giver(self, number):
         self.current = number
@@ -281,16 +316,26 @@ class Generator:
         for _ in range(self.rng.randint(3, 10)):
             pause = ["yield"] if self.rng.random() < 0.4 else ["sleep", self.ticks()]
             nodes.append(Node(pause))
+            if self.contest and self.rng.random() < 0.5:
+                nodes += self.decide_contest()
+                continue
             for _ in range(self.rng.choice([1, 1, 2])):
                 cancels = self.rng.random() < 0.3
                 nodes.append(self.simple("cancel") if cancels else self.give())
         return Node(["task", f"t{number}"], nodes)
 
     def give(self):
-        words = self.wake()
-        if words[0] == "notify":
-            return Node(["hold", "l0"], [Node(words)])
-        return Node(words)
+        return self.in_lock(self.wake())
+
+    def decide_contest(self):
+        """Serve one, and cancel another, or the same, in the same step."""
+        nodes = [self.in_lock(self.contest[1])]
+        if self.rng.random() < 0.3:
+            nodes *= 2
+        for _ in range(self.rng.choice([0, 1, 1, 2])):
+            other = Node(["cancel", f"t{self.rng.randrange(self.task_count)}"])
+            nodes.insert(self.rng.randint(0, len(nodes)), other)
+        return nodes
 
     def declarations(self):
         """Every object, used or not: what a program uses is for the reader to see."""
@@ -299,7 +344,7 @@ class Generator:
             "f": ("future", lambda: []),
             "q": ("queue", lambda: [str(rng.choice([0, 1, 1, 2]))]),
             "l": ("lock", lambda: []),
-            "s": ("semaphore", lambda: [str(rng.choice([0, 1, 1, 2]))]),
+            "s": ("semaphore", lambda: [str(rng.choice([0, 0, 1, 2]))]),
             "e": ("event", lambda: []),
             "c": ("condition", lambda: ["l0"]),
         }

