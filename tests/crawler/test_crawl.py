@@ -366,9 +366,9 @@ def test_body_cut_off():
 
 def test_timeout():
     result = crawl({"/": page("/slow", "/a"), "/slow": slow(10, page()), "/a": page()},
-                   "--timeout", "0.5", "--max-tries", "1")
+                   "--timeout", "1.5", "--max-tries", "1")
     equal(result.status, BROKEN)
-    contains(result.urls["/slow"]["error"], "no answer within 0.5 s")
+    contains(result.urls["/slow"]["error"], "no answer within 1.5 s")
     equal(result.urls["/a"]["status"], 200)
 
 
