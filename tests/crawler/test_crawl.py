@@ -576,5 +576,17 @@ def test_report_that_cannot_be_written():
     contains(err, "No space left")
 
 
+def test_json_is_there_even_if_nobody_reads_the_report():
+    with Site({"/": page("/gone")}) as site, tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "crawl.jsonl")
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        subprocess.run([*WRAPPER, PROGRAM, "-f", f"jsonl:{file}", site.url],
+                       stdout=write_end, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
+        os.close(write_end)
+        with open(file, encoding="utf-8") as lines:
+            equal(len([json.loads(line) for line in lines]), 2)
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(globals(), sys.argv[2:]))
