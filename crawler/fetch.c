@@ -36,9 +36,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <sys/resource.h>
+#include <sys/select.h>
 
 /* A body that nobody wants is worth reading up to here, to keep the connection. */
 #define DRAIN_BYTES (128 * 1024)
+
+/* Left to the rest of the program when there are few: files, the loop, look-ups. */
+#define SPARE_DESCRIPTORS 32
 
 struct fetch_session {
     CURLM *multi;
@@ -399,6 +404,8 @@ static CURL *create_easy(struct transfer *transfer)
         return NULL;
     /* Signals and alarms belong to the program, not to one of its requests. */
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    /* Taking a request back must not wait for a look-up of libcurl's own to end. */
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
@@ -462,10 +469,29 @@ void fetch_response_finish(struct fetch_response *response)
 
 /* ---- sessions ---------------------------------------------------------------------- */
 
+/*
+ * No more connections than there are descriptors for: libcurl makes requests wait for a
+ * connection, but takes a socket that it cannot have for a server that does not answer.
+ */
+static long connection_limit(unsigned wanted)
+{
+    struct rlimit files;
+    long limit = 1000000;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < (rlim_t)limit)
+        limit = (long)files.rlim_cur;
+    if (strcmp(coil_backend_name(), "select") == 0 && limit > FD_SETSIZE)
+        limit = FD_SETSIZE;
+    limit -= limit > 2 * SPARE_DESCRIPTORS ? SPARE_DESCRIPTORS : limit / 2;
+    if (limit < 1)
+        limit = 1;
+    return wanted > 0 && wanted < limit ? (long)wanted : limit;
+}
+
 int fetch_session_create(const struct fetch_options *options, fetch_session **out)
 {
     fetch_session *session = calloc(1, sizeof *session);
-    long connections = (long)options->max_connections;
+    long connections = connection_limit(options->max_connections);
 
     if (session == NULL)
         return -ENOMEM;
@@ -481,6 +507,7 @@ int fetch_session_create(const struct fetch_options *options, fetch_session **ou
     curl_multi_setopt(session->multi, CURLMOPT_SOCKETFUNCTION, on_socket_wanted);
     curl_multi_setopt(session->multi, CURLMOPT_SOCKETDATA, session);
     curl_multi_setopt(session->multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections);
+    curl_multi_setopt(session->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections);
     curl_multi_setopt(session->multi, CURLMOPT_MAXCONNECTS, connections);
     *out = session;
     return 0;
