@@ -167,6 +167,29 @@ static inline bool coil__wakeup_pending(coil_loop *loop)
 
 void coil__wakeup_collect(coil_loop *loop);
 
+/* ---- turns ------------------------------------------------------------------------ */
+
+#define COIL__TURNS_UNPOLLED 64
+#define COIL__RUNS_UNPOLLED 256
+
+/*
+ * Once the batch has run: where polling may be left out, make what is ready the next
+ * batch and return true. False: the next turn begins with a poll, in loop.c.
+ */
+static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
+{
+    if (coil__list_empty(&loop->ready) || loop->virtual_clock || loop->stopping ||
+        coil__wakeup_pending(loop))
+        return false;
+    if ((loop->backend->in_use > 0 || loop->timers.count > 0) &&
+        (loop->turns_unpolled >= COIL__TURNS_UNPOLLED ||
+         loop->runs_unpolled >= COIL__RUNS_UNPOLLED))
+        return false;
+    loop->turns_unpolled++;
+    coil__list_splice(&loop->batch, &loop->ready);
+    return true;
+}
+
 /* Make loop->on_interrupt ready. Async-signal-safe. */
 void coil__loop_interrupt(coil_loop *loop);
 
