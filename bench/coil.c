@@ -144,18 +144,20 @@ static void count_down(void *arg)
         coil_unpark(run->task, 0);
 }
 
-static coil_handle **arm_timers(struct timer_run *run)
+static coil_timer *arm_timers(struct timer_run *run)
 {
-    coil_handle **handles = malloc((size_t)run->row->n * sizeof(*handles));
+    coil_timer *timers = malloc((size_t)run->row->n * sizeof(*timers));
     uint64_t random = 1;
     int64_t now = coil_now();
 
-    bench_must(handles != NULL, "malloc");
-    for (long i = 0; i < run->row->n; i++)
-        bench_must(coil_call_at(now + bench_delay_ns(&random), count_down, run,
-                                &handles[i]) == 0,
-                   "coil_call_at");
-    return handles;
+    bench_must(timers != NULL, "malloc");
+    run->left = run->row->n;
+    for (long i = 0; i < run->row->n; i++) {
+        coil_timer_init(&timers[i], count_down, run);
+        bench_must(coil_timer_start(&timers[i], now + bench_delay_ns(&random)) == 0,
+                   "coil_timer_start");
+    }
+    return timers;
 }
 
 static int arm_main(void *arg)
@@ -172,8 +174,41 @@ static int cancel_main(void *arg)
 {
     struct timer_run run = {.row = arg};
     double start = bench_cpu_ns();
-    coil_handle **handles = arm_timers(&run);
+    coil_timer *timers = arm_timers(&run);
 
+    for (long i = 0; i < run.row->n; i++)
+        coil_timer_stop(&timers[i]);
+    bench_time(run.row, start);
+    free(timers);
+    return 0;
+}
+
+static int fire_main(void *arg)
+{
+    struct timer_run run = {.row = arg, .task = coil_task_current()};
+    double start = bench_cpu_ns();
+    coil_timer *timers = arm_timers(&run);
+
+    coil_park();
+    bench_time(run.row, start);
+    free(timers);
+    return 0;
+}
+
+/* The same with coil_call_later()'s handles, which are allocated. */
+static int handle_main(void *arg)
+{
+    struct timer_run run = {.row = arg};
+    double start = bench_cpu_ns();
+    coil_handle **handles = malloc((size_t)run.row->n * sizeof(coil_handle *));
+    uint64_t random = 1;
+    int64_t now = coil_now();
+
+    bench_must(handles != NULL, "malloc");
+    for (long i = 0; i < run.row->n; i++)
+        bench_must(coil_call_at(now + bench_delay_ns(&random), count_down, &run,
+                                &handles[i]) == 0,
+                   "coil_call_at");
     for (long i = 0; i < run.row->n; i++) {
         coil_handle_cancel(handles[i]);
         coil_handle_release(handles[i]);
@@ -183,21 +218,9 @@ static int cancel_main(void *arg)
     return 0;
 }
 
-static int fire_main(void *arg)
+static void run_call_cancel(const struct bench_row *row)
 {
-    struct timer_run run = {.row = arg, .task = coil_task_current()};
-    double start = bench_cpu_ns();
-    uint64_t random = 1;
-    int64_t now = coil_now();
-
-    run.left = run.row->n;
-    for (long i = 0; i < run.row->n; i++)
-        bench_must(coil_call_at(now + bench_delay_ns(&random), count_down, &run, NULL) ==
-                       0,
-                   "coil_call_at");
-    coil_park();
-    bench_time(run.row, start);
-    return 0;
+    run_in_loop(row, handle_main);
 }
 
 static void run_timer_arm(const struct bench_row *row)
@@ -253,6 +276,7 @@ int main(int argc, char **argv)
         {"timer_arm", run_timer_arm, BENCH_TIMERS, 0},
         {"timer_cancel", run_timer_cancel, BENCH_TIMERS, 0},
         {"timer_fire", run_timer_fire, BENCH_TIMERS, 0},
+        {"call_cancel", run_call_cancel, BENCH_TIMERS, 0},
         {"sleeper", run_sleeper, 1000000, 0},
         {0},
     };

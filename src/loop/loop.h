@@ -120,10 +120,12 @@ static inline void coil__loop_expect(coil_loop *loop, int change)
  * cancel at any moment: also between becoming due and being run.
  */
 struct coil__timer {
-    struct coil__runnable runnable;
-    int64_t when;
-    uint64_t sequence; /* equal deadlines: first in, first out */
-    size_t index;      /* in the heap; COIL__TIMER_IDLE if not */
+    union {
+        struct coil__runnable runnable;
+        uint64_t sequence; /* in the heap, and so in no list: equal deadlines go first in,
+                              first out */
+    };
+    size_t index; /* in the heap; COIL__TIMER_IDLE if not */
 };
 
 #define COIL__TIMER_IDLE SIZE_MAX
