@@ -163,7 +163,7 @@ static void report_pending(coil_loop *loop)
         if (!task->started)
             coil_task_release(task);
     }
-    coil__scheduler.hooked = false;
+    coil__scheduler.hooked = NULL;
     (void)loop;
 }
 
@@ -171,13 +171,14 @@ static void hook_scheduler(coil_loop *loop)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
 
-    if (COIL__LIKELY(scheduler->hooked))
+    if (COIL__LIKELY(scheduler->hooked == loop))
         return;
     coil__list_init(&scheduler->tasks);
     scheduler->close_hook.closing = report_pending;
     coil__loop_add_close_hook(loop, &scheduler->close_hook);
     scheduler->last_id = 0;
-    scheduler->hooked = true;
+    scheduler->hooked = loop;
+    scheduler->current = NULL; /* after a fork: the parent's */
 }
 
 /* "task-" and the number; snprintf would be a third of a spawn. */
@@ -275,7 +276,7 @@ int coil_task_each(int (*visit)(coil_task *task, void *arg), void *arg)
 {
     int rc = 0;
 
-    if (!coil__scheduler.hooked)
+    if (coil__scheduler.hooked == NULL)
         return 0;
     COIL__LIST_EACH (link, &coil__scheduler.tasks) {
         rc = visit(COIL__CONTAINER(link, coil_task, link), arg);
