@@ -132,12 +132,14 @@ static coil_task *next_in_turn(coil_loop *loop)
 void coil__task_switch_out(coil_task *task)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
-    coil_task *next = next_in_turn(task->future.loop);
     int *errno_here = &errno, saved = *errno_here;
+    coil_task *next = next_in_turn(task->future.loop); /* may look at posts: read(2) */
 
     task->budget = COIL__BUDGET;
-    if (next == task)
+    if (next == task) {
+        *errno_here = saved;
         return;
+    }
     task->leaf = coil__coro_current();
     if (next != NULL)
         set_current(scheduler, next);
