@@ -219,6 +219,26 @@ static bool cancel_awaited(struct coil__wait *wait)
     return coil_future_cancel(future, wait->task->future.cancel_reason);
 }
 
+coil_task *coil__wait_awaited(const struct coil__wait *wait)
+{
+    coil_future *future;
+
+    if (wait->cancel != cancel_awaited)
+        return NULL;
+    future = COIL__CONTAINER(wait, struct awaiting, wait)->future;
+    return future->is_task && coil__future_pending(future) ? task_of(future) : NULL;
+}
+
+void coil__future_check_awaiter(const coil_future *future, const char *caller)
+{
+    const coil_task *task = coil__task_require(caller);
+
+    if (future == &task->future)
+        coil__misuse("%s: task '%s' awaits itself", caller, task->name);
+    if (future->loop != task->future.loop)
+        coil__misuse("%s: the future belongs to another loop", caller);
+}
+
 static int wait_for_future(coil_task *task, coil_future *future)
 {
     struct awaiting a = {.future = future};

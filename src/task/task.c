@@ -301,19 +301,44 @@ void coil_task_set_name(coil_task *task, const char *name)
 
 /* ---- cancellation ------------------------------------------------------------------ */
 
-bool coil_task_cancel(coil_task *task, const char *reason)
+/* One request for this task; returns the task it awaits, to be asked in its stead. */
+static coil_task *request(coil_task *task, const char *reason)
 {
     struct coil__wait *wait = task->wait;
+    coil_task *awaited = wait != NULL ? coil__wait_awaited(wait) : NULL;
+
+    task->cancelling++;
+    task->future.cancel_reason = reason;
+    if (awaited != NULL || (wait != NULL && coil__wait_cancel(wait)))
+        task->passed_on = true;
+    else
+        task->must_cancel = true;
+    return awaited;
+}
+
+/*
+ * From task to awaited task in a loop: a chain of a million needs no deep stack. A circle
+ * would never end; comparing with a mark that moves on after 1, 2, 4, ... steps finds it.
+ */
+bool coil_task_cancel(coil_task *task, const char *reason)
+{
+    coil_task *mark = task;
+    size_t steps = 0, steps_to_mark = 1;
 
     if (!coil__future_pending(&task->future))
         return false;
-    task->cancelling++;
-    task->future.cancel_reason = reason;
-    if (wait != NULL && coil__wait_cancel(wait)) {
-        task->passed_on = true;
-        return true;
+    coil__loop_check_thread(task->future.loop);
+    while ((task = request(task, reason)) != NULL) {
+        if (task == mark)
+            coil__misuse("task '%s' awaits tasks that await each other: none of them "
+                         "can ever end",
+                         task->name);
+        if (++steps == steps_to_mark) {
+            mark = task;
+            steps = 0;
+            steps_to_mark *= 2;
+        }
     }
-    task->must_cancel = true;
     return true;
 }
 
