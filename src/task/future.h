@@ -31,6 +31,10 @@ static inline bool coil__future_pending(const coil_future *future)
 /* Leave PENDING: the callbacks go to the ready queue, in order. Never allocates. */
 void coil__future_complete(coil_future *future, int rc);
 
+/* Stop the program, naming `caller`, if the running task waits for itself, or for another
+ * loop's future. */
+void coil__future_check_awaiter(const coil_future *future, const char *caller);
+
 /*
  * Have `runnable` run when the future is done; in the next turn if it is. (asyncio:
  * add_done_callback)

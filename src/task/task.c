@@ -165,7 +165,7 @@ static void report_pending(coil_loop *loop)
         if (!task->started)
             coil_task_release(task);
     }
-    coil__scheduler.hooked = false;
+    coil__scheduler.hooked = NULL;
     (void)loop;
 }
 
@@ -173,13 +173,14 @@ static void hook_scheduler(coil_loop *loop)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
 
-    if (COIL__LIKELY(scheduler->hooked))
+    if (COIL__LIKELY(scheduler->hooked == loop))
         return;
     coil__list_init(&scheduler->tasks);
     scheduler->close_hook.closing = report_pending;
     coil__loop_add_close_hook(loop, &scheduler->close_hook);
     scheduler->last_id = 0;
-    scheduler->hooked = true;
+    scheduler->hooked = loop;
+    scheduler->current = NULL; /* after a fork: the parent's */
 }
 
 /* "task-" and the number; snprintf would be a third of a spawn. */
@@ -277,7 +278,7 @@ int coil_task_each(int (*visit)(coil_task *task, void *arg), void *arg)
 {
     int rc = 0;
 
-    if (!coil__scheduler.hooked)
+    if (coil__scheduler.hooked == NULL)
         return 0;
     COIL__LIST_EACH (link, &coil__scheduler.tasks) {
         rc = visit(COIL__CONTAINER(link, coil_task, link), arg);
@@ -300,19 +301,44 @@ void coil_task_set_name(coil_task *task, const char *name)
 
 /* ---- cancellation ------------------------------------------------------------------ */
 
-bool coil_task_cancel(coil_task *task, const char *reason)
+/* One request for this task; returns the task it awaits, to be asked in its stead. */
+static coil_task *request(coil_task *task, const char *reason)
 {
     struct coil__wait *wait = task->wait;
+    coil_task *awaited = wait != NULL ? coil__wait_awaited(wait) : NULL;
+
+    task->cancelling++;
+    task->future.cancel_reason = reason;
+    if (awaited != NULL || (wait != NULL && coil__wait_cancel(wait)))
+        task->passed_on = true;
+    else
+        task->must_cancel = true;
+    return awaited;
+}
+
+/*
+ * From task to awaited task in a loop: a chain of a million needs no deep stack. A circle
+ * would never end; comparing with a mark that moves on after 1, 2, 4, ... steps finds it.
+ */
+bool coil_task_cancel(coil_task *task, const char *reason)
+{
+    coil_task *mark = task;
+    size_t steps = 0, steps_to_mark = 1;
 
     if (!coil__future_pending(&task->future))
         return false;
-    task->cancelling++;
-    task->future.cancel_reason = reason;
-    if (wait != NULL && coil__wait_cancel(wait)) {
-        task->passed_on = true;
-        return true;
+    coil__loop_check_thread(task->future.loop);
+    while ((task = request(task, reason)) != NULL) {
+        if (task == mark)
+            coil__misuse("task '%s' awaits tasks that await each other: none of them "
+                         "can ever end",
+                         task->name);
+        if (++steps == steps_to_mark) {
+            mark = task;
+            steps = 0;
+            steps_to_mark *= 2;
+        }
     }
-    task->must_cancel = true;
     return true;
 }
 

@@ -55,7 +55,7 @@ struct coil__scheduler {
     coil_task *current;
     coil__coro *loop_coro;   /* the coroutine that runs the loop, while a task runs */
     struct coil__list tasks; /* that have not ended, oldest first */
-    bool hooked;             /* ready for use with the current loop */
+    coil_loop *hooked;       /* the loop it is ready for use with, or NULL */
     bool stop_when_empty;
     uint64_t last_id;
     struct coil__close_hook close_hook;
