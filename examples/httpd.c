@@ -134,7 +134,7 @@ static int answer_path(struct connection *c, struct http_request *request, bool 
         return send_status(c, request, 404);
     if (!request->slash)
         return send_status(c, request, 301);
-    strcat(request->path, HTTP_INDEX);
+    memcpy(request->path + strlen(request->path), HTTP_INDEX, sizeof HTTP_INDEX);
     return answer_path(c, request, true);
 }
 
