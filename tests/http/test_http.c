@@ -813,6 +813,24 @@ IO_TEST(http_tells_a_proxy_that_refuses_a_tunnel)
     http_server_stop(&proxy);
 }
 
+/* An address in brackets is no name, and CURLOPT_RESOLVE has no way to write it. */
+IO_TEST(http_takes_ipv6_in_numbers)
+{
+    coil_http_session_opts opts = {.proxy = ""};
+    struct http_server server = {.routes = routes};
+    struct http_client client;
+
+    if (coil_listen("::1", "0", 0, &server.listener) < 0)
+        test_skip("there is no IPv6 here");
+    coil_listener_destroy(server.listener);
+    http_server_start_at(&server, "::1", routes);
+    http_client_open(&client, &opts, "http", "[::1]",
+                     coil_listener_port(server.listener));
+    check_ok(&client);
+    http_client_close(&client);
+    http_server_stop(&server);
+}
+
 /* ---- running out ------------------------------------------------------------------- */
 
 IO_TEST(http_survives_every_failed_allocation_of_the_loop)

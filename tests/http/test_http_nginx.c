@@ -277,6 +277,19 @@ IO_TEST(http_tls_refuses_what_it_cannot_trust)
     close_with_nginx(&nginx, &client);
 }
 
+IO_TEST(http_tls_needs_its_ca_file)
+{
+    coil_http_session_opts opts = {.proxy = "", .ca_file = "/nonexistent/ca.pem"};
+    struct http_client client;
+    struct nginx nginx;
+
+    nginx_start(&nginx, true);
+    http_client_open(&client, &opts, "https", "localhost", nginx.tls_port);
+    CHECK_INT(http_fetch(&client, "/file/small"), -EINVAL);
+    CHECK(strstr(coil_http_error(client.response), "/nonexistent/ca.pem") != NULL);
+    close_with_nginx(&nginx, &client);
+}
+
 static int cancel_when_it_may_be_in_the_handshake(void *arg)
 {
     return http_fetch(arg, "/file/small");
