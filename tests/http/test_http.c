@@ -95,6 +95,35 @@ static int say_much(struct http_connection *c)
     return n < 0 ? -1 : 0;
 }
 
+/* Take the second line, which says gzip, out. */
+static size_t without_a_line(char *text, size_t n)
+{
+    size_t from = strlen("HTTP/1.1 200 OK\r\n");
+    size_t line = strlen("Content-Encoding: gzip\r\n");
+
+    memmove(text + from, text + from + line, n - from - line);
+    return n - line;
+}
+
+/* A good answer with a few bytes changed, cut off somewhere. The same every time. */
+static int say_garbage(struct http_connection *c)
+{
+    char text[] =
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nLocation: /ok\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n";
+    static unsigned seed = 1;
+    size_t n = sizeof text - 1;
+
+    for (int i = rand_r(&seed) % 4; i > 0; i--)
+        text[(size_t)rand_r(&seed) % n] = (char)rand_r(&seed);
+    if (rand_r(&seed) % 2 == 0)
+        n = without_a_line(text, n);
+    if (rand_r(&seed) % 3 == 0)
+        n = (size_t)rand_r(&seed) % n;
+    coil_write(c->stream, text, n);
+    return -1;
+}
+
 static int redirect(struct http_connection *c, int status, const char *location)
 {
     char text[1024];
@@ -151,6 +180,7 @@ static const struct http_route routes[] = {
     {"/slow", say_headers_slowly},
     {"/close", say_until_close},
     {"/much", say_much},
+    {"/garbage", say_garbage},
     {"/301", redirect_301},
     {"/303", redirect_303},
     {"/307", redirect_307},
@@ -333,6 +363,26 @@ IO_TEST(http_failures_have_a_code_and_a_sentence)
     for (int i = 0; i < 5; i++)
         CHECK_INT(coil_http_read(both.client.response, &byte, 1), 1);
     CHECK_INT(coil_http_read(both.client.response, &byte, 1), -ENODATA);
+    end(&both);
+}
+
+IO_TEST(http_takes_garbage_for_a_failure)
+{
+    struct both both;
+    int good = 0, bad = 0;
+
+    begin(&both);
+    both.client.request.max_redirects = 2;
+    both.client.request.body_limit = 1000;
+    for (int i = 0; i < 300; i++) {
+        int rc = http_fetch(&both.client, "/garbage");
+        bool said = coil_http_error(both.client.response)[0] != '\0';
+        CHECK(said == (rc < 0));
+        good += rc == 0;
+        bad += rc < 0;
+    }
+    CHECK(good > 10 && bad > 10);
+    check_ok(&both.client);
     end(&both);
 }
 
