@@ -24,12 +24,10 @@
  */
 #include "crawler.h"
 
-#include "charset.h"
-#include "links.h"
 #include "report.h"
+#include "search.h"
 #include "url.h"
 
-#include <coil/executor.h>
 #include <coil/group.h>
 #include <coil/scope.h>
 
@@ -37,9 +35,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-/* Pages up to here are searched for links on the loop; longer ones take milliseconds. */
-#define PARSE_INLINE_BYTES 4096
 
 #define FIRST_PAUSE_NS COIL_MSEC(200)
 #define PROGRESS_NS COIL_MSEC(100)
@@ -165,89 +160,6 @@ static int note_link(struct crawler *crawler, struct page *from, const char *url
 
 /* ---- links ------------------------------------------------------------------------- */
 
-/*
- * The search for links, which may run on another thread: all it has is its own. It
- * leaves records in `found`, each a character, 'u' for a URL or '!' for what is none,
- * and a string.
- */
-struct search {
-    const char *url;
-    const char *html;
-    size_t html_bytes;
-    struct charset charset;
-    char *base;
-    FILE *records;
-    char *found;
-    size_t found_bytes;
-};
-
-static int on_base(struct search *search, const char *reference)
-{
-    int rc = url_resolve(search->url, reference, &search->base);
-
-    return rc == -ENOMEM ? rc : 0;
-}
-
-static int on_link(enum link_kind kind, const char *reference, void *arg)
-{
-    struct search *search = arg;
-    char *url = NULL;
-    int rc;
-
-    if (kind == LINK_BASE)
-        return on_base(search, reference);
-    rc = url_resolve(search->base ? search->base : search->url, reference, &url);
-    if (rc == 0)
-        fprintf(search->records, "u%s%c", url, '\0');
-    else if (rc == -EINVAL)
-        fprintf(search->records, "!%s%c", reference, '\0');
-    free(url);
-    return rc == -ENOMEM ? rc : 0;
-}
-
-static int search_html(struct search *search, const char *html, size_t n)
-{
-    int rc;
-
-    search->records = open_memstream(&search->found, &search->found_bytes);
-    if (search->records == NULL)
-        return -ENOMEM;
-    rc = links_find(html, n, on_link, search);
-    if (fclose(search->records) != 0 && rc == 0)
-        rc = -ENOMEM;
-    free(search->base);
-    return rc;
-}
-
-static int search_links(void *arg)
-{
-    struct search *search = arg;
-    char *converted;
-    size_t n;
-    int rc = -EINVAL;
-
-    if (!charset_is_utf8(&search->charset))
-        rc = charset_convert(&search->charset, search->html, search->html_bytes,
-                             &converted, &n);
-    if (rc == -EINVAL) /* nothing to convert, or nobody knows how */
-        return search_html(search, search->html, search->html_bytes);
-    if (rc < 0)
-        return rc;
-    rc = search_html(search, converted, n);
-    free(converted);
-    return rc;
-}
-
-/* A thread of the cpu lane does long ones; should there be none, the loop does. */
-static int search_where_it_suits(struct search *search)
-{
-    int rc = -EAGAIN;
-
-    if (search->html_bytes > PARSE_INLINE_BYTES || !charset_is_utf8(&search->charset))
-        rc = coil_blocking(COIL_LANE_CPU, search_links, search);
-    return rc == -EAGAIN ? search_links(search) : rc;
-}
-
 static int note_invalid(struct crawler *crawler, struct page *from, const char *text,
                         struct page **out)
 {
@@ -262,17 +174,15 @@ static int note_invalid(struct crawler *crawler, struct page *from, const char *
     return rc;
 }
 
-static int note_record(struct crawler *crawler, struct page *page, const char *record)
+static int note_reference(struct crawler *crawler, struct page *page, const char *text,
+                          bool is_url)
 {
-    struct page *target = NULL;
-    const char *text = record + 1;
-    struct page *known = table_get(&crawler->seen, text);
-    bool repeated = known != NULL && known->counted_for == page;
+    struct page *target = table_get(&crawler->seen, text);
     int rc;
 
-    if (repeated)
-        return 0;
-    if (record[0] == 'u')
+    if (target != NULL && target->counted_for == page)
+        return 0; /* once more on the same page */
+    if (is_url)
         rc = note_link(crawler, page, text, belongs(crawler, text),
                        crawler->options.max_redirects, &target);
     else
@@ -288,25 +198,19 @@ static int note_record(struct crawler *crawler, struct page *page, const char *r
 static int find_links(struct crawler *crawler, struct page *page,
                       const struct fetch_response *response)
 {
-    struct search search = {
-        .url = page->url,
-        .html = response->body,
-        .html_bytes = response->body_bytes,
-        .charset = charset_of(page->content_type, response->body, response->body_bytes)};
-    int rc = search_where_it_suits(&search);
-    const char *record = search.found;
+    struct search_result result;
+    const char *at = NULL, *text;
+    bool is_url;
+    int rc = search_page(page->url, page->content_type, response->body,
+                         response->body_bytes, &result);
 
-    if (rc < 0 && rc != -ECANCELED) {
+    if (rc < 0 && rc != -ECANCELED)
         page_fail(page, rc, "searching it for links: %s",
                   rc == -ETIME ? "it takes too long" : strerror(-rc));
-        rc = 0;
-    }
-    while (rc == 0 && page->rc == 0 && record < search.found + search.found_bytes) {
-        rc = note_record(crawler, page, record);
-        record += strlen(record) + 1;
-    }
-    free(search.found);
-    return rc;
+    while (rc == 0 && (text = search_next(&result, &at, &is_url)) != NULL)
+        rc = note_reference(crawler, page, text, is_url);
+    search_result_finish(&result);
+    return page->rc < 0 ? 0 : rc;
 }
 
 /* ---- fetching ---------------------------------------------------------------------- */

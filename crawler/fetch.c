@@ -26,20 +26,24 @@
  */
 #include "fetch.h"
 
-#include <coil/addrinfo.h>
+#include "addresses.h"
+
 #include <coil/loop.h>
 #include <coil/task.h>
 
-#include <arpa/inet.h>
 #include <curl/curl.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <sys/resource.h>
+#include <sys/select.h>
 
 /* A body that nobody wants is worth reading up to here, to keep the connection. */
 #define DRAIN_BYTES (128 * 1024)
+
+/* Left to the rest of the program when there are few: files, the loop, look-ups. */
+#define SPARE_DESCRIPTORS 32
 
 struct fetch_session {
     CURLM *multi;
@@ -400,6 +404,8 @@ static CURL *create_easy(struct transfer *transfer)
         return NULL;
     /* Signals and alarms belong to the program, not to one of its requests. */
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    /* Taking a request back must not wait for a look-up of libcurl's own to end. */
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
@@ -461,82 +467,31 @@ void fetch_response_finish(struct fetch_response *response)
     *response = (struct fetch_response){.status = 0};
 }
 
-/* ---- names ------------------------------------------------------------------------- */
-
-/* "address,address", IPv6 in brackets; libcurl tries them in this order. */
-static void print_addresses(const struct addrinfo *list, FILE *to)
-{
-    const char *separator = "";
-    char text[INET6_ADDRSTRLEN];
-
-    for (; list != NULL; list = list->ai_next) {
-        bool six = list->ai_family == AF_INET6;
-        if (getnameinfo(list->ai_addr, list->ai_addrlen, text, sizeof text, NULL, 0,
-                        NI_NUMERICHOST) != 0)
-            continue;
-        fprintf(to, six ? "%s[%s]" : "%s%s", separator, text);
-        separator = ",";
-    }
-}
-
-static int remember_addresses(fetch_session *session, const char *host, const char *port,
-                              const struct addrinfo *list)
-{
-    struct curl_slist *longer = NULL;
-    char *entry = NULL;
-    size_t n;
-    FILE *text = open_memstream(&entry, &n);
-
-    if (text == NULL)
-        return -ENOMEM;
-    fprintf(text, "%s:%s:", host, port);
-    print_addresses(list, text);
-    if (fclose(text) == 0)
-        longer = curl_slist_append(session->addresses, entry);
-    free(entry);
-    if (longer == NULL)
-        return -ENOMEM;
-    session->addresses = longer;
-    return 0;
-}
-
-static int resolve(fetch_session *session, const char *host, const char *port)
-{
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
-    int rc;
-
-    if (host[0] == '[')
-        return 0;
-    rc = coil_getaddrinfo(host, port, &hints, &list);
-    if (rc < 0)
-        return rc;
-    rc = remember_addresses(session, host, port, list);
-    freeaddrinfo(list);
-    return rc;
-}
-
-int fetch_session_resolve(fetch_session *session, const char *url)
-{
-    CURLU *handle = curl_url();
-    char *host = NULL, *port = NULL;
-    int rc = -EINVAL;
-
-    if (curl_url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK &&
-        curl_url_get(handle, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-        curl_url_get(handle, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK)
-        rc = resolve(session, host, port);
-    curl_free(host);
-    curl_free(port);
-    curl_url_cleanup(handle);
-    return rc;
-}
-
 /* ---- sessions ---------------------------------------------------------------------- */
+
+/*
+ * No more connections than there are descriptors for: libcurl makes requests wait for a
+ * connection, but takes a socket that it cannot have for a server that does not answer.
+ */
+static long connection_limit(unsigned wanted)
+{
+    struct rlimit files;
+    long limit = 1000000;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < (rlim_t)limit)
+        limit = (long)files.rlim_cur;
+    if (strcmp(coil_backend_name(), "select") == 0 && limit > FD_SETSIZE)
+        limit = FD_SETSIZE;
+    limit -= limit > 2 * SPARE_DESCRIPTORS ? SPARE_DESCRIPTORS : limit / 2;
+    if (limit < 1)
+        limit = 1;
+    return wanted > 0 && wanted < limit ? (long)wanted : limit;
+}
 
 int fetch_session_create(const struct fetch_options *options, fetch_session **out)
 {
     fetch_session *session = calloc(1, sizeof *session);
-    long connections = (long)options->max_connections;
+    long connections = connection_limit(options->max_connections);
 
     if (session == NULL)
         return -ENOMEM;
@@ -552,9 +507,15 @@ int fetch_session_create(const struct fetch_options *options, fetch_session **ou
     curl_multi_setopt(session->multi, CURLMOPT_SOCKETFUNCTION, on_socket_wanted);
     curl_multi_setopt(session->multi, CURLMOPT_SOCKETDATA, session);
     curl_multi_setopt(session->multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections);
+    curl_multi_setopt(session->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections);
     curl_multi_setopt(session->multi, CURLMOPT_MAXCONNECTS, connections);
     *out = session;
     return 0;
+}
+
+int fetch_session_resolve(fetch_session *session, const char *url)
+{
+    return addresses_look_up(url, &session->addresses);
 }
 
 void fetch_session_destroy(fetch_session *session)

@@ -25,7 +25,7 @@ typedef struct fetch_session fetch_session;
 
 struct fetch_options {
     const char *user_agent;
-    unsigned max_connections; /* kept open, and per host; 0 means no limit */
+    unsigned max_connections; /* at most, in all; 0: as there are descriptors */
 };
 
 struct fetch_request {

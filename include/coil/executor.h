@@ -36,9 +36,9 @@ COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
 
 /*
  * The same for a job that may be left behind: a cancelled task returns at once with
- * -ECANCELED while the thread goes on. `arg` is then fn's alone; when fn has returned
- * and nobody waits any more, discard(arg) is called on that thread, if not NULL.
- * -ENOMEM.
+ * -ECANCELED while the thread goes on. `arg` is then not the caller's any more:
+ * discard(arg), if not NULL, is called on that thread when fn has returned, or at once,
+ * on this one, for a job that had not begun. Also fails with -ENOMEM.
  */
 COIL_SUSPENDS int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg),
                                             void *arg, void (*discard)(void *arg));

@@ -16,8 +16,10 @@
  * ready starves nobody. The rest of the time they follow read(2), write(2), connect(2),
  * accept(2). (asyncio: streams, sock_recv, sock_sendall, sock_accept)
  *
- * A call that is cancelled before it has moved a byte returns -ECANCELED; one that has
- * moved some returns them, and the next call that waits sees the cancellation.
+ * A cancelled coil_read() or coil_accept() has taken nothing: one that took effect before
+ * the cancellation came returns its result, and the next call that waits sees the
+ * cancellation. coil_write() and coil_read_exact() may have moved some bytes when they
+ * fail or are cancelled; coil_stream_write_transferred() and its like say how many.
  */
 #ifndef COIL_STREAM_H
 #define COIL_STREAM_H

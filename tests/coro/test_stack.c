@@ -33,34 +33,6 @@ static bool instrumented(void)
     return COIL__ASAN || COIL__TSAN || test_under_valgrind() || emulated();
 }
 
-/* A figure of /proc/self/status in KiB. */
-static long figure(const char *key)
-{
-    FILE *file = fopen("/proc/self/status", "r");
-    char line[256];
-    long kib = 0;
-
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, key, strlen(key)) == 0)
-            sscanf(line + strlen(key), ": %ld", &kib);
-    if (file != NULL)
-        fclose(file);
-    return kib;
-}
-
-static long mapping_count(void)
-{
-    FILE *file = fopen("/proc/self/maps", "r");
-    long count = 0;
-    int c;
-
-    while (file != NULL && (c = getc(file)) != EOF)
-        count += c == '\n';
-    if (file != NULL)
-        fclose(file);
-    return count;
-}
-
 /* Pages of the slot that are resident. */
 static int resident_pages(const struct coil__stack *stack)
 {
@@ -202,23 +174,26 @@ static void end_many(coil_coro **coros)
 
 TEST(stack_of_a_parked_coroutine_takes_one_page)
 {
-    long before, bytes_each, mappings = mapping_count();
+    long before, bytes_each, mappings = test_mapping_count();
     coil_coro **coros;
 
     if (instrumented())
         test_skip("a sanitizer's own memory is many times that");
     coros = malloc(MANY * sizeof *coros);
     memset(coros, 1, MANY * sizeof *coros);
-    before = figure("VmRSS") + figure("VmPTE");
+    before = test_proc_kib("/proc/self/status", "VmRSS") +
+             test_proc_kib("/proc/self/status", "VmPTE");
     create_many(coros);
-    bytes_each = (figure("VmHWM") + figure("VmPTE") - before) * 1024 / MANY;
+    bytes_each = (test_proc_kib("/proc/self/status", "VmHWM") +
+                  test_proc_kib("/proc/self/status", "VmPTE") - before) *
+                 1024 / MANY;
     CHECK(bytes_each <= 4710); /* 4.6 KiB */
-    CHECK(mapping_count() - mappings < 100);
+    CHECK(test_mapping_count() - mappings < 100);
     CHECK_INT(coil__stack_count(), MANY);
     end_many(coros);
     CHECK_INT(coil__stack_count(), 0);
     /* All but one slab went back at once, not only at the end. */
-    CHECK(figure("VmRSS") - before < 30 * 1024);
+    CHECK(test_proc_kib("/proc/self/status", "VmRSS") - before < 30 * 1024);
     free(coros);
 }
 
@@ -318,7 +293,7 @@ TEST(stack_guards_by_mprotect_stay_within_the_budget)
     enum { COUNT = 12000 };
     struct coil__stack *stacks = calloc(COUNT, sizeof *stacks);
     FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
-    long allowed = 65530, before = mapping_count();
+    long allowed = 65530, before = test_mapping_count();
     int guarded = 0;
 
     if (file == NULL || fscanf(file, "%ld", &allowed) != 1)
@@ -331,7 +306,7 @@ TEST(stack_guards_by_mprotect_stay_within_the_budget)
         guarded += stacks[i].guarded;
     }
     CHECK(guarded > 0 && guarded <= allowed / 8);
-    CHECK(mapping_count() - before <= allowed / 4 + 100);
+    CHECK(test_mapping_count() - before <= allowed / 4 + 100);
     for (int i = 0; i < COUNT; i++)
         coil__stack_release(&stacks[i]);
     coil__stack_drain();
@@ -411,7 +386,8 @@ TEST(stack_exhaustion_is_an_error)
         test_skip("a sanitizer needs the address space");
     CHECK_INT(getrlimit(RLIMIT_AS, &limit), 0);
     small = limit;
-    small.rlim_cur = (rlim_t)figure("VmSize") * 1024 + 64 * 1024 * 1024;
+    small.rlim_cur =
+        (rlim_t)test_proc_kib("/proc/self/status", "VmSize") * 1024 + 64 * 1024 * 1024;
     CHECK_INT(setrlimit(RLIMIT_AS, &small), 0);
     while ((rc = coil__stack_acquire(0, 64, &stacks[count], &control)) == 0)
         count++;

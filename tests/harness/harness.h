@@ -82,6 +82,12 @@ void test_trace_clear(void);
 /* End the test here, counted as skipped. */
 void test_skip(const char *reason) __attribute__((noreturn));
 
+/* A figure of a file of /proc that has lines like "VmHWM:  1234 kB", in KiB; -1: none. */
+long test_proc_kib(const char *path, const char *key);
+
+/* How many mappings the process has. */
+long test_mapping_count(void);
+
 /* True under valgrind: memory figures and signals are its own there. */
 bool test_under_valgrind(void);
 

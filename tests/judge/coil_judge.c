@@ -743,6 +743,9 @@ static void declare_all(void)
 {
     memset(bodies, 0, sizeof bodies);
     memset(groups, 0, sizeof groups);
+    memset(futures, 0, sizeof futures);
+    memset(queues, 0, sizeof queues);
+    memset(locks, 0, sizeof locks);
     body_count = future_count = queue_count = lock_count = spawned_count = 0;
     for (int i = 0; i < program.line_count; i = program.lines[i].end + 1)
         declare(&program.lines[i]);
@@ -789,6 +792,8 @@ static void close_up(void)
         coil_task_release(bodies[i].task);
     }
     for (int i = 0; i < future_count; i++) {
+        if (futures[i] == NULL)
+            continue;
         snprintf(name, sizeof name, "f%d", i);
         trace(name, "ended %s", word_of(coil_future_result(futures[i])).text);
         coil_future_cancel(futures[i], "driver");

@@ -58,7 +58,8 @@ class Generator:
         chosen = rng.sample(STRUCTURES, rng.randint(1, 2))
         chosen += rng.sample(OTHERS, rng.randint(1, 2))
         self.caught = rng.random() * 0.7
-        self.weights = {"sleep": 3, "yield": 3, "await": 1, "cancel": 1, "try": 5, "scene": 2}
+        self.weights = {"sleep": 3, "yield": 3, "await": 1, "cancel": 1, "try": 5,
+                        "scene": 2}  # fmt: skip
         self.contest = self.choose_contest() if rng.random() < 0.4 else None
         for family in chosen:
             for verb, weight in FAMILIES[family].items():
@@ -109,13 +110,14 @@ class Generator:
             (["put", "q0", "8"], ["get_nowait", "q0"]),
             (["acquire", "l0"], ["release", "l0"]),
             (["acquire", "s0"], ["release", "s0"]),
+            (["hold", "s0"], ["release", "s0"]),
             (["cwait", "c0"], ["notify", "c0", "1"]),
             (["ewait", "e0"], ["eset", "e0"]),
         ])  # fmt: skip
 
     def in_lock(self, words):
         """A condition's instructions want its lock."""
-        node = Node(words)
+        node = Node(words, [self.simple("sleep")] if words[0] == "hold" else None)
         return Node(["hold", "l0"], [node]) if words[0] in ("cwait", "notify") else node
 
     # ---- instructions ---------------------------------------------------------------
@@ -172,13 +174,15 @@ class Generator:
             ticks = "never" if self.rng.random() < 0.05 else self.ticks()
             return Node([verb, ticks], self.block(open_groups))
         if verb == "hold":
-            return Node([verb, self.thing(self.rng.choice("lls"))], self.block(open_groups))
+            name = self.thing(self.rng.choice("lls"))
+            return Node([verb, name], self.block(open_groups))
         if verb == "child":
             return self.birth(open_groups)
         return self.simple(verb)
 
     def attempt(self, open_groups):
-        kind = self.rng.choice(["except cancelled"] * 4 + ["except error"] * 4 + ["finally"])
+        kinds = ["except cancelled"] * 4 + ["except error"] * 4 + ["finally"]
+        kind = self.rng.choice(kinds)
         body = self.block(open_groups)
         if kind == "finally":
             count = self.rng.randint(1, 2)
@@ -326,6 +330,8 @@ class Generator:
     def decide_contest(self):
         """Serve one, and cancel another, or the same, in the same step."""
         nodes = [self.in_lock(self.contest[1])]
+        if self.rng.random() < 0.3:
+            nodes *= 2
         for _ in range(self.rng.choice([0, 1, 1, 2])):
             other = Node(["cancel", f"t{self.rng.randrange(self.task_count)}"])
             nodes.insert(self.rng.randint(0, len(nodes)), other)
@@ -338,7 +344,7 @@ class Generator:
             "f": ("future", lambda: []),
             "q": ("queue", lambda: [str(rng.choice([0, 1, 1, 2]))]),
             "l": ("lock", lambda: []),
-            "s": ("semaphore", lambda: [str(rng.choice([0, 1, 1, 2]))]),
+            "s": ("semaphore", lambda: [str(rng.choice([0, 0, 1, 2]))]),
             "e": ("event", lambda: []),
             "c": ("condition", lambda: ["l0"]),
         }

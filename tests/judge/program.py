@@ -62,7 +62,8 @@ def parse_block(lines):
 
 
 def parse(text):
-    return parse_block(iter([line.split() for line in text.splitlines() if line.strip()]))[0]
+    lines = (line.split() for line in text.splitlines() if line.strip())
+    return parse_block(lines)[0]
 
 
 def to_text(nodes):

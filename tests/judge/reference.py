@@ -14,6 +14,7 @@ import os
 import sys
 
 import evened_out
+import older
 import program
 
 IMMEDIATE = {  # instructions that do not wait, and so are plain methods
@@ -102,6 +103,12 @@ class Interpreter:
 
     def trace(self, who, what):
         self.out.append(f"{self.loop.time()} {who} {what}")
+
+    def look_for_changes(self, body, differs=False):
+        """What 3.13 does differently, see older.py: has it come to that?"""
+        forgotten = body.task.cancelling() == 0 and body.task._must_cancel
+        if sys.version_info < (3, 13) and (differs or forgotten):
+            self.out.append(older.LEFT_OUT)
 
     # ---- the driver -----------------------------------------------------------------
 
@@ -199,14 +206,17 @@ class Interpreter:
                 await self.run_block(body, node.body)
         except BaseExceptionGroup as several:
             errors = [name_of(error) for error in several.exceptions]
+            self.look_for_changes(body, body.task.cancelling() > 0)
             raise Fail(errors[0]) from None
         finally:
             del self.groups[name]
+            self.look_for_changes(body)
             body.detail = f" [{len(errors)}: {' '.join(errors[:8])}]"
 
     async def do_scope(self, body, node):
         delay = None if node.args[0] == "never" else int(node.args[0])
         scope = asyncio.timeout(delay)
+        cancelling = body.task.cancelling()
         try:
             async with scope:
                 body.scopes.append(scope)
@@ -215,6 +225,7 @@ class Interpreter:
                 finally:
                     body.scopes.pop()
         finally:
+            self.look_for_changes(body, differs=scope.expired() and cancelling > 0)
             body.detail = " expired" if scope.expired() else ""
 
     async def do_hold(self, body, node):
@@ -291,7 +302,9 @@ class Interpreter:
         return "absent" if future is None else int(future.cancel())
 
     def do_uncancel(self, body):
-        return body.task.uncancel()
+        count = body.task.uncancel()
+        self.look_for_changes(body)
+        return count
 
     def do_cancelling(self, body):
         return body.task.cancelling()
