@@ -120,13 +120,16 @@ static void prefetch_steps(const coil_loop *loop, const struct coil__list *first
     const struct coil__runnable *runnable =
         COIL__CONTAINER(first, const struct coil__runnable, link);
     const coil_task *behind;
+    const char *sp;
 
     if (first == &loop->batch || runnable->run != step)
         return;
-    __builtin_prefetch(COIL__CONTAINER(runnable, const coil_task, step)->coro.sp);
+    sp = COIL__CONTAINER(runnable, const coil_task, step)->coro.sp;
+    COIL__PREFETCH(sp);
+    COIL__PREFETCH(sp + 64);
     behind = COIL__CONTAINER(first->next, const coil_task, step.link);
-    __builtin_prefetch(&behind->step);
-    __builtin_prefetch(&behind->coro);
+    COIL__PREFETCH(&behind->step);
+    COIL__PREFETCH(&behind->coro);
 }
 
 /*
