@@ -11,7 +11,8 @@
 
 /*
  * Do it, waiting if need be; returns its result. A cancelled wait is finished: when this
- * returns, nobody uses the operation or its buffer any more. -ECANCELED then, or the result, if the operation had taken effect.
+ * returns, nobody uses the operation or its buffer any more. -ECANCELED then, or the
+ * result, if the operation had taken effect.
  */
 ssize_t coil__op_await(struct coil__op *op);
 

@@ -20,8 +20,8 @@ struct coil__region {
 };
 
 /*
- * The control block on top of the task's stack. What a task that waits for I/O and goes on
- * needs of it lies in two lines of the cache: the coroutine's first, and the one that
+ * The control block on top of the task's stack. What a task that waits for I/O and goes
+ * on needs of it lies in two lines of the cache: the coroutine's first, and the one that
  * begins with `step` and ends with the loop.
  */
 struct coil_task {
@@ -33,7 +33,7 @@ struct coil_task {
     struct coil__runnable step; /* ready, or among the callbacks of what it awaits */
     coil__coro *leaf; /* where to go on: its own coroutine, or a generator in it */
     struct coil__wait
-        *wait; /* what it waits for, until it goes on (asyncio: _fut_waiter) */
+        *wait;           /* what it waits for, until it goes on (asyncio: _fut_waiter) */
     int cancelling;      /* requests not taken back */
     unsigned deaf_count; /* waits refused since the delivery */
     bool started;
