@@ -261,19 +261,28 @@ static int poll_and_expire(coil_loop *loop)
     return rc;
 }
 
+bool coil__loop_go_on(coil_loop *loop)
+{
+    if (!coil__list_empty(&loop->batch))
+        return true;
+    if (!loop->running || !may_skip_poll(loop))
+        return false;
+    loop->turns_unpolled++;
+    if (coil__wakeup_pending(loop))
+        coil__wakeup_collect(loop);
+    coil__list_splice(&loop->batch, &loop->ready);
+    return true;
+}
+
 static int take_turn(coil_loop *loop)
 {
     struct coil__list *link;
     int rc = 0;
 
-    if (may_skip_poll(loop)) {
-        loop->turns_unpolled++;
-        if (coil__wakeup_pending(loop))
-            coil__wakeup_collect(loop);
-    } else {
+    if (!coil__loop_go_on(loop)) {
         rc = poll_and_expire(loop);
+        coil__list_splice(&loop->batch, &loop->ready);
     }
-    coil__list_splice(&loop->batch, &loop->ready);
     while ((link = coil__list_pop(&loop->batch)) != NULL) {
         struct coil__runnable *runnable =
             COIL__CONTAINER(link, struct coil__runnable, link);

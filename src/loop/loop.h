@@ -105,6 +105,13 @@ static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *
 int64_t coil__loop_now(coil_loop *loop);
 
 /*
+ * If this turn has nothing left to run, and the next may begin without a poll, begin it.
+ * True if there is something in the batch then. Whoever runs on the loop's behalf may
+ * call it: take_turn(), or a task that hands over to the next.
+ */
+bool coil__loop_go_on(coil_loop *loop);
+
+/*
  * One more (or, with -1, one fewer) thing goes on outside that will end by itself with a
  * post: a job on a thread. A virtual clock stands still meanwhile.
  */

@@ -133,16 +133,20 @@ static void prefetch_steps(const coil_loop *loop, const struct coil__list *first
 }
 
 /*
- * If what comes next in this turn is the step of another task that has begun, there is
- * nothing for the loop to do between: go from stack to stack, one switch instead of two.
+ * If what comes next is the step of another task there is nothing for the loop to do
+ * between: go from stack to stack, one switch instead of two. One that is to be cancelled
+ * before its first step is left to step().
  */
 static coil_task *next_in_turn(coil_loop *loop)
 {
-    struct coil__runnable *next =
-        COIL__CONTAINER(loop->batch.next, struct coil__runnable, link);
-    coil_task *task = COIL__CONTAINER(next, coil_task, step);
+    struct coil__runnable *next;
+    coil_task *task;
 
-    if (coil__list_empty(&loop->batch) || next->run != step || !task->started)
+    if (!coil__loop_go_on(loop))
+        return NULL;
+    next = COIL__CONTAINER(loop->batch.next, struct coil__runnable, link);
+    task = COIL__CONTAINER(next, coil_task, step);
+    if (next->run != step || (!task->started && task->must_cancel))
         return NULL;
     coil__list_remove(&next->link);
     prefetch_steps(loop, loop->batch.next);
@@ -154,14 +158,16 @@ void coil__task_switch_out(coil_task *task)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
     coil_task *next = next_in_turn(task->future.loop);
-    int saved = errno;
+    int *errno_here = &errno, saved = *errno_here;
 
+    task->budget = COIL__BUDGET;
+    if (next == task)
+        return;
     task->leaf = coil__coro_current();
     if (next != NULL)
         set_current(scheduler, next);
     coil__coro_transfer(next != NULL ? next->leaf : scheduler->loop_coro, NULL);
-    task->budget = COIL__BUDGET;
-    errno = saved;
+    *errno_here = saved;
 }
 
 /* ---- the beginning ----------------------------------------------------------------- */
