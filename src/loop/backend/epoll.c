@@ -149,11 +149,6 @@ static unsigned found_of(uint32_t events)
     return found;
 }
 
-static int fd_of(const struct epoll_event *event)
-{
-    return (int)(uint32_t)event->data.u64;
-}
-
 static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
 {
     struct epoll_backend *e = epoll_of(backend);
@@ -163,12 +158,11 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
     if (n < 0)
         return errno == EINTR ? 0 : -errno;
     for (int i = 0; i < n; i++) {
-        int fd = fd_of(&events[i]);
+        int fd = (int)(uint32_t)events[i].data.u64;
         uint32_t generation = (uint32_t)(events[i].data.u64 >> 32);
 
         if (i + 1 < n)
-            coil__readiness_soon(backend, fd_of(&events[i + 1]),
-                                 i + 2 < n ? fd_of(&events[i + 2]) : -1);
+            coil__readiness_soon(backend, (int)(uint32_t)events[i + 1].data.u64);
         if (coil__readiness_generation(backend, fd) == generation)
             coil__readiness_found(backend, fd, found_of(events[i].events));
     }

@@ -85,11 +85,8 @@ int coil__readiness_watch(struct coil__backend *backend, int fd,
 /* `found` has happened on fd: perform the operations that wait, make watchers ready. */
 void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found);
 
-/*
- * The turn of `next` comes next, and then that of `after` (-1: nobody's): have what their
- * operations need fetched, of the latter the operation, of the former what that names.
- */
-void coil__readiness_soon(struct coil__backend *backend, int next, int after);
+/* fd's turn will come soon: have what its operation needs fetched. */
+void coil__readiness_soon(struct coil__backend *backend, int fd);
 
 /*
  * fd is no descriptor any more: its owner closed it behind our back. Stop looking for it,
