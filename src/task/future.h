@@ -9,8 +9,8 @@
 #include <coil/future.h>
 
 struct coil_future {
+    coil_loop *loop;             /* first: see coil_task */
     struct coil__list callbacks; /* runnables, for when it is done */
-    coil_loop *loop;
     void *value;
     void (*destroy)(void *value);
     const char *cancel_reason;
