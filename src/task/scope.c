@@ -42,16 +42,18 @@ static void expire(struct coil__runnable *runnable)
 static int arm(struct scope *s, int64_t deadline)
 {
     coil_loop *loop = s->task->future.loop;
+    int64_t now = coil__loop_now(loop);
     int rc = 0;
 
     coil__timer_stop(loop, &s->timer);
-    if (deadline != COIL_NEVER) {
-        if (deadline <= coil__loop_now(loop))
-            coil__loop_add_ready(loop, &s->timer.runnable);
-        else
-            rc = coil__timer_start(loop, &s->timer, deadline);
-    }
-    s->deadline = rc == 0 ? deadline : COIL_NEVER;
+    if (deadline > now && deadline != COIL_NEVER)
+        rc = coil__timer_start(loop, &s->timer, deadline);
+    if (rc < 0)
+        deadline =
+            s->deadline; /* as it was: none, or due, for one in the heap has room */
+    if (deadline <= now)
+        coil__loop_add_ready(loop, &s->timer.runnable);
+    s->deadline = deadline;
     return rc;
 }
 
@@ -63,6 +65,7 @@ int coil_scope_enter(coil_scope *scope, int64_t deadline)
     s->task = coil__task_require("coil_scope_enter");
     s->cancelling = s->task->cancelling;
     s->state = ENTERED;
+    s->deadline = COIL_NEVER;
     coil__timer_init(&s->timer, expire);
     rc = arm(s, deadline);
     if (rc == 0)
