@@ -4,22 +4,22 @@
  * A parsed URL is its own serialisation, and where in it each part lies:
  *
  *     https://user:password@example.com:8080/path?query#fragment
- *           | |   |        ||          |    |    |     |        |
- *           | |   |        ||          |    |    |     |        length
- *           | |   |        ||          |    |    |     fragment_at
- *           | |   |        ||          |    |    query_at
- *           | |   |        ||          |    path_at
- *           | |   |        ||          host_end
- *           | |   |        |host_at
- *           | |   |        password_end
- *           | |   username_end
- *           | username_at
- *           scheme_end
+ *          |  |   |        ||          |    |    |     |        |
+ *          |  |   |        ||          |    |    |     |        length
+ *          |  |   |        ||          |    |    |     fragment_at
+ *          |  |   |        ||          |    |    query_at
+ *          |  |   |        ||          |    path_at
+ *          |  |   |        ||          host_end
+ *          |  |   |        |host_at
+ *          |  |   |        password_end
+ *          |  |   username_end
+ *          |  username_at
+ *          scheme_end
  *
  *     struct whatwg_url url;
- *     int rc = whatwg_url_parse("http:\\\\example.com/a/../b", 26, NULL, &url);
+ *     int rc = whatwg_url_parse("HTTP://h/a/../b", 15, NULL, &url);
  *     if (rc == 0)
- *         puts(url.href);               // http://example.com/b
+ *         puts(url.href); // http://h/b
  *     whatwg_url_finish(&url);
  */
 #ifndef CRAWLER_WHATWG_URL_H
@@ -30,8 +30,7 @@
 
 /* A part that is absent is empty, and lies where it would be. */
 struct whatwg_url {
-    char *
-        href; /* terminated; ASCII without white space but for spaces in an opaque path */
+    char *href; /* terminated; ASCII, with spaces in an opaque path alone */
     size_t length;
     size_t scheme_end;            /* its ':' */
     size_t username_at;           /* behind "//", where there is an authority */
