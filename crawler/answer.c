@@ -25,7 +25,9 @@ static int copy_headers(struct answer *answer, const coil_http_response *respons
     int rc = copy_header(response, "Content-Type", &answer->content_type);
 
     answer->status = coil_http_status(response);
-    return rc == 0 ? copy_header(response, "Location", &answer->location) : rc;
+    if (rc == 0)
+        rc = copy_header(response, "Location", &answer->location);
+    return rc == 0 ? copy_header(response, "Retry-After", &answer->retry_after) : rc;
 }
 
 static void measure(struct answer *answer, const coil_http_response *response)
@@ -68,6 +70,7 @@ void answer_finish(struct answer *answer)
 {
     free(answer->content_type);
     free(answer->location);
+    free(answer->retry_after);
     free(answer->body);
     *answer = (struct answer){.status = 0};
 }

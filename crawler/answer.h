@@ -12,6 +12,7 @@ struct answer {
     int status;
     char *content_type; /* as in the header; NULL if there was none */
     char *location;     /* the same */
+    char *retry_after;  /* the same */
     char *body;         /* NULL unless wanted; a NUL follows it */
     size_t body_bytes;
     int64_t size;           /* of the body, as announced, else as received */

@@ -1,7 +1,7 @@
 /*
  * crawler.c - a queue of URLs and the workers that empty and fill it.
  *
- *     start URL --> queue --> worker: fetch -- redirect --> its target, if unseen --.
+ *    start URLs --> queue --> worker: fetch -- redirect --> its target, if unseen --.
  *                     ^         (x max_tasks) \- HTML ----> its links, if unseen ---|
  *                     '--------------------------------------------------------------'
  *
@@ -15,7 +15,9 @@
  *   2. A page is `done` when its worker is through with it; one that was being fetched
  *      when the crawl was interrupted is not.
  *   3. Redirects are items of their own, with one redirect less to go, so that two chains
- *      that meet go on as one, and a circle ends where it meets itself.
+ *      that meet go on as one, and a circle ends where it meets itself. A page counts the
+ *      redirects left on the best way known to it: a better way that is found later is
+ *      handed on along the chain, and goes on where the chain had been given up.
  *
  * Where to start reading: crawler_run(), work(), visit().
  *
@@ -24,26 +26,19 @@
  */
 #include "crawler.h"
 
-#include "answer.h"
+#include "attempt.h"
 #include "report.h"
 #include "search.h"
 #include "url.h"
 
 #include <coil/group.h>
-#include <coil/scope.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define FIRST_PAUSE_NS COIL_MSEC(200)
 #define PROGRESS_NS COIL_MSEC(100)
-
-struct job {
-    struct page *page;
-    unsigned redirects_left;
-};
 
 /* ---- pages ------------------------------------------------------------------------- */
 
@@ -89,54 +84,52 @@ static void count(struct crawler *crawler, const struct page *page)
     totals->files += page_ok(page) && !page->html;
 }
 
-static struct page *start_page(const struct crawler *crawler)
+/* ---- what is visited --------------------------------------------------------------- */
+
+static int enqueue(struct crawler *crawler, struct page *page)
 {
-    return crawler->pages[0];
+    return coil_queue_put_nowait(&crawler->queue, &page);
 }
 
-/*
- * A URL belongs to the site if it has the origin of the start URL, or of a page that the
- * start URL redirects to: http://example.org/ often leads to https://www.example.org/.
- */
-static bool belongs(const struct crawler *crawler, const char *url)
+/* 1 if the user does not want it fetched, 0 or -ENOMEM. */
+static int is_excluded(const struct crawler *crawler, const char *url)
 {
-    const struct page *page = start_page(crawler);
-
-    for (unsigned i = 0; i <= crawler->options.max_redirects && page != NULL; i++) {
-        if (!page->external && url_same_origin(page->url, url))
-            return true;
-        page = page->next;
+    for (size_t i = 0; i < crawler->options.exclusion_count; i++) {
+        int code = regexec(&crawler->options.exclusions[i], url, 0, NULL, 0);
+        if (code != REG_NOMATCH)
+            return code == 0 ? 1 : -ENOMEM;
     }
-    return false;
+    return 0;
 }
 
-/* The start URL may lead to a sibling host, but not take the crawl to a stranger's. */
-static bool moves_site(const struct crawler *crawler, const struct page *page,
-                       const char *url)
+/* A new page is visited, unless it is of another site or the user does not want it. */
+static int place(struct crawler *crawler, struct page *page)
 {
-    const struct page *step = start_page(crawler);
+    int inside = site_has(&crawler->site, page->url);
+    int excluded = inside > 0 ? is_excluded(crawler, page->url) : 0;
 
-    for (unsigned i = 0; i <= crawler->options.max_redirects && step != NULL; i++) {
-        if (step == page)
-            return url_sibling_hosts(start_page(crawler)->url, url);
-        step = step->next;
-    }
-    return false;
+    if (inside < 0 || excluded < 0)
+        return -ENOMEM;
+    page->external = inside == 0;
+    page->excluded = excluded > 0;
+    crawler->totals.external += page->external;
+    crawler->totals.excluded += page->excluded;
+    return inside && !excluded ? enqueue(crawler, page) : 0;
 }
 
-static int put_job(struct crawler *crawler, struct page *page, unsigned redirects_left)
+/* Was it met before the site that it belongs to was known? */
+static int place_again(struct crawler *crawler, struct page *page)
 {
-    struct job job = {page, redirects_left};
-
-    return coil_queue_put_nowait(&crawler->queue, &job);
+    crawler->totals.external--;
+    return place(crawler, page);
 }
 
 /*
  * Note that `from` points at `url`: make its page if it is new, and have it visited if it
  * belongs to the site. Returns 1 if it was new, 0 if not, or -ENOMEM.
  */
-static int note_link(struct crawler *crawler, struct page *from, const char *url,
-                     bool inside, unsigned redirects_left, struct page **out)
+static int note_target(struct crawler *crawler, struct page *from, const char *url,
+                       struct page **out)
 {
     struct page *page = table_get(&crawler->seen, url);
     bool is_new = page == NULL;
@@ -144,12 +137,10 @@ static int note_link(struct crawler *crawler, struct page *from, const char *url
 
     if (is_new) {
         rc = add_page(crawler, url, from->depth + 1, &page);
-        if (rc < 0)
-            return rc;
-        page->external = !inside;
-        crawler->totals.external += !inside;
-        if (inside)
-            rc = put_job(crawler, page, redirects_left);
+        if (rc == 0)
+            rc = place(crawler, page);
+    } else if (page->external) {
+        rc = place_again(crawler, page);
     }
     if (rc == 0 && page->counted_for != from) {
         page->counted_for = from;
@@ -159,35 +150,141 @@ static int note_link(struct crawler *crawler, struct page *from, const char *url
     return rc < 0 ? rc : is_new;
 }
 
-/* ---- links ------------------------------------------------------------------------- */
+/* ---- redirects --------------------------------------------------------------------- */
 
-static int note_invalid(struct crawler *crawler, struct page *from, const char *text,
-                        struct page **out)
+/*
+ * A start URL decides what the site is, and so does what it redirects to, but not to a
+ * stranger's: http://example.org/ often leads to https://www.example.org:8443/.
+ */
+static int move_site(struct crawler *crawler, const struct page *page)
 {
-    int rc = note_link(crawler, from, text, false, 0, out);
+    if (page->origin == NULL || !url_sibling_hosts(page->origin->url, page->next_url))
+        return 0;
+    return site_add(&crawler->site, page->next_url);
+}
 
-    if (rc == 1) {
-        crawler->totals.external--;
-        (*out)->external = false;
-        page_fail(*out, -EINVAL, "this is not a URL");
-        count(crawler, *out);
+/* The target of a redirect is a page that it points at. */
+static int note_next(struct crawler *crawler, struct page *page)
+{
+    struct page *next;
+    int rc = move_site(crawler, page);
+
+    if (rc == 0)
+        rc = note_target(crawler, page, page->next_url, &next);
+    if (rc < 0)
+        return rc;
+    if (next->origin == NULL)
+        next->origin = page->origin;
+    page->next = next;
+    return 0;
+}
+
+/* It is met on a way with so many redirects to go; that is good for what follows, too. */
+static int allow_redirects(struct crawler *crawler, struct page *page, unsigned count)
+{
+    int rc = 0;
+
+    while (rc == 0 && page != NULL && page->redirects_left < count) {
+        page->redirects_left = count--;
+        if (page->limited) {
+            page_forgive(page);
+            crawler->totals.broken--;
+            rc = note_next(crawler, page);
+        }
+        page = page->next;
     }
     return rc;
+}
+
+static int follow(struct crawler *crawler, struct page *page)
+{
+    int rc;
+
+    if (page->redirects_left == 0) {
+        page_fail(page, -ELOOP, "too many redirects in a row, the next to %s",
+                  page->next_url);
+        page->limited = true;
+        return 0;
+    }
+    rc = note_next(crawler, page);
+    if (rc < 0)
+        return rc;
+    return allow_redirects(crawler, page->next, page->redirects_left - 1);
+}
+
+static bool is_redirect(int status)
+{
+    return status == 301 || status == 302 || status == 303 || status == 307 ||
+           status == 308;
+}
+
+static int follow_redirect(struct crawler *crawler, struct page *page,
+                           const char *location)
+{
+    char *url = NULL;
+    int rc;
+
+    if (location == NULL) {
+        page_fail(page, -EPROTO, "a redirect (%d) to nowhere", page->status);
+        return 0;
+    }
+    rc = url_resolve(page->url, location, &url);
+    if (rc == -ENOMEM)
+        return rc;
+    if (rc == -EINVAL) {
+        page_fail(page, rc, "a redirect to what is not a URL: %s", location);
+        return 0;
+    }
+    page->next_url = url != NULL ? url : strdup(location);
+    if (url == NULL)
+        return page->next_url != NULL ? 0 : -ENOMEM;
+    return follow(crawler, page);
+}
+
+/* ---- links ------------------------------------------------------------------------- */
+
+static int note_link(struct crawler *crawler, struct page *from, const char *url)
+{
+    struct page *page;
+    int is_new = note_target(crawler, from, url, &page);
+    int rc;
+
+    if (is_new < 0)
+        return is_new;
+    rc = allow_redirects(crawler, page, crawler->options.max_redirects);
+    return rc < 0 ? rc : is_new;
+}
+
+/* What is no URL is a page all the same, that cannot be fetched. */
+static int note_invalid(struct crawler *crawler, struct page *from, const char *text)
+{
+    struct page *page = table_get(&crawler->seen, text);
+    bool is_new = page == NULL;
+    int rc = is_new ? add_page(crawler, text, from->depth + 1, &page) : 0;
+
+    if (rc < 0)
+        return rc;
+    if (is_new) {
+        page_fail(page, -EINVAL, "this is not a URL");
+        count(crawler, page);
+    }
+    page->counted_for = from;
+    rc = page_add_referrer(page, from);
+    return rc < 0 ? rc : is_new;
 }
 
 static int note_reference(struct crawler *crawler, struct page *page, const char *text,
                           bool is_url)
 {
-    struct page *target = table_get(&crawler->seen, text);
+    const struct page *target = table_get(&crawler->seen, text);
     int rc;
 
     if (target != NULL && target->counted_for == page)
         return 0; /* once more on the same page */
     if (is_url)
-        rc = note_link(crawler, page, text, belongs(crawler, text),
-                       crawler->options.max_redirects, &target);
+        rc = note_link(crawler, page, text);
     else
-        rc = note_invalid(crawler, page, text, &target);
+        rc = note_invalid(crawler, page, text);
     if (rc < 0)
         return rc;
     page->link_count++;
@@ -218,9 +315,10 @@ static int find_links(struct crawler *crawler, struct page *page,
 
 static bool is_html(const char *content_type)
 {
-    static const char *const types[] = {"text/html", "application/xhtml+xml"};
+    static const char *const types[] = {"text/html", "application/xhtml+xml",
+                                        "application/xml"};
 
-    for (size_t i = 0; content_type != NULL && i < 2; i++) {
+    for (size_t i = 0; content_type != NULL && i < 3; i++) {
         size_t n = strlen(types[i]);
         if (strncasecmp(content_type, types[i], n) == 0 &&
             strchr("; \t", content_type[n]) != NULL)
@@ -234,99 +332,7 @@ static bool want_body(int status, const char *content_type)
     return status >= 200 && status < 300 && is_html(content_type);
 }
 
-/* The network may do better next time; a server that answers has had its say. */
-static bool worth_another_try(int rc)
-{
-    switch (rc) {
-    case -ETIMEDOUT:
-    case -ECONNREFUSED:
-    case -ECONNRESET:
-    case -EHOSTUNREACH:
-    case -ENETUNREACH:
-    case -ENODATA:
-    case -EMFILE:
-    case -ENFILE:
-    case -EAGAIN: /* of a name */
-        return true;
-    default:
-        return false;
-    }
-}
-
-static int fetch_once(struct crawler *crawler, const struct page *page,
-                      struct answer *answer)
-{
-    coil_scope scope;
-    int rc;
-
-    *answer = (struct answer){.status = 0};
-    rc = coil_scope_enter(&scope, coil_in(crawler->options.timeout_ns));
-    if (rc < 0)
-        return rc;
-    rc = answer_get(answer, crawler->session, page->url, crawler->options.body_limit,
-                    want_body);
-    rc = coil_scope_exit(&scope, rc);
-    if (rc == -ETIMEDOUT)
-        snprintf(answer->error, sizeof answer->error, "no answer within %g s",
-                 (double)crawler->options.timeout_ns / 1e9);
-    return rc;
-}
-
-static int fetch_patiently(struct crawler *crawler, struct page *page,
-                           struct answer *answer)
-{
-    int64_t pause_ns = FIRST_PAUSE_NS;
-
-    for (;;) {
-        int rc = fetch_once(crawler, page, answer);
-        page->tries++;
-        if (!worth_another_try(rc) || page->tries >= crawler->options.max_tries)
-            return rc;
-        answer_finish(answer);
-        rc = coil_sleep(pause_ns);
-        if (rc < 0)
-            return rc;
-        pause_ns *= 2;
-    }
-}
-
 /* ---- visiting ---------------------------------------------------------------------- */
-
-static bool is_redirect(int status)
-{
-    return status == 301 || status == 302 || status == 303 || status == 307 ||
-           status == 308;
-}
-
-static int follow_redirect(struct crawler *crawler, struct page *page,
-                           const char *location, unsigned redirects_left)
-{
-    char *url = NULL;
-    int rc;
-
-    if (location == NULL) {
-        page_fail(page, -EPROTO, "a redirect (%d) to nowhere", page->status);
-        return 0;
-    }
-    rc = url_resolve(page->url, location, &url);
-    if (rc == -ENOMEM)
-        return rc;
-    if (rc == -EINVAL) {
-        page_fail(page, rc, "a redirect to what is not a URL: %s", location);
-        return 0;
-    }
-    page->next_url = url != NULL ? url : strdup(location);
-    if (url == NULL)
-        return page->next_url != NULL ? 0 : -ENOMEM;
-    if (redirects_left == 0) {
-        page_fail(page, -ELOOP, "too many redirects in a row, the next to %s", url);
-        return 0;
-    }
-    rc = note_link(crawler, page, url,
-                   belongs(crawler, url) || moves_site(crawler, page, url),
-                   redirects_left - 1, &page->next);
-    return rc < 0 ? rc : 0;
-}
 
 /* What the answer was, by its headers. */
 static void take_over(struct page *page, struct answer *answer)
@@ -337,16 +343,15 @@ static void take_over(struct page *page, struct answer *answer)
     answer->content_type = NULL;
 }
 
-static int digest(struct crawler *crawler, struct job *job, struct answer *answer, int rc)
+static int digest(struct crawler *crawler, struct page *page, struct answer *answer,
+                  int rc)
 {
-    struct page *page = job->page;
-
     if (rc < 0 && rc != -ECANCELED)
         page_fail(page, rc, "%s", answer->error[0] ? answer->error : strerror(-rc));
     if (rc < 0)
         return rc == -ECANCELED ? rc : 0;
     if (is_redirect(page->status))
-        return follow_redirect(crawler, page, answer->location, job->redirects_left);
+        return follow_redirect(crawler, page, answer->location);
     page->html = answer->body != NULL || want_body(page->status, page->content_type);
     if (answer->body != NULL)
         return find_links(crawler, page, answer);
@@ -354,32 +359,36 @@ static int digest(struct crawler *crawler, struct job *job, struct answer *answe
 }
 
 /* Returns below 0 only for what must end the crawl: cancelled, or out of memory. */
-static int visit(struct crawler *crawler, struct job *job)
+static int visit(struct crawler *crawler, struct page *page)
 {
+    struct attempt_options options = {.max_tries = crawler->options.max_tries,
+                                      .timeout_ns = crawler->options.timeout_ns,
+                                      .body_limit = crawler->options.body_limit,
+                                      .wanted = want_body};
     struct answer answer;
-    int rc = fetch_patiently(crawler, job->page, &answer);
+    int rc = attempt_get(&options, crawler->session, page->url, &answer, &page->tries);
 
-    take_over(job->page, &answer);
+    take_over(page, &answer);
     crawler->totals.bytes += answer.received_bytes;
-    rc = digest(crawler, job, &answer, rc);
+    rc = digest(crawler, page, &answer, rc);
     answer_finish(&answer);
     if (rc < 0)
         return rc;
-    job->page->done = true;
-    count(crawler, job->page);
+    page->done = true;
+    count(crawler, page);
     if (crawler->options.verbose)
-        report_page(stderr, job->page);
+        report_page(stderr, page);
     return 0;
 }
 
 static int work(void *arg)
 {
     struct crawler *crawler = arg;
-    struct job job;
+    struct page *page;
     int rc;
 
-    while ((rc = coil_queue_get(&crawler->queue, &job)) == 0) {
-        rc = visit(crawler, &job);
+    while ((rc = coil_queue_get(&crawler->queue, &page)) == 0) {
+        rc = visit(crawler, page);
         if (rc < 0)
             return rc;
         coil_queue_task_done(&crawler->queue);
@@ -435,6 +444,15 @@ static void fail_redirect_circles(struct crawler *crawler)
     }
 }
 
+static int enqueue_start(struct crawler *crawler)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < crawler->start_count && rc == 0; i++)
+        rc = enqueue(crawler, crawler->pages[i]);
+    return rc;
+}
+
 static int crawl(struct crawler *crawler)
 {
     coil_task *progress = NULL;
@@ -442,7 +460,7 @@ static int crawl(struct crawler *crawler)
     int rc;
 
     coil_group_enter(&group);
-    rc = put_job(crawler, start_page(crawler), crawler->options.max_redirects);
+    rc = enqueue_start(crawler);
     if (rc == 0)
         rc = spawn_workers(crawler, &group);
     if (rc == 0 && crawler->options.progress)
@@ -472,18 +490,38 @@ int crawler_run(void *arg)
     return rc;
 }
 
+/* The user has named it, so it is visited even if an exclusion matches it. */
+static int add_start(struct crawler *crawler, const char *url)
+{
+    struct page *page;
+    int rc;
+
+    if (table_get(&crawler->seen, url) != NULL)
+        return 0;
+    rc = add_page(crawler, url, 0, &page);
+    if (rc < 0)
+        return rc;
+    page->origin = page;
+    page->redirects_left = crawler->options.max_redirects;
+    crawler->start_count++;
+    return site_add(&crawler->site, url);
+}
+
 int crawler_init(struct crawler *crawler, const struct crawler_options *options)
 {
-    struct page *start;
+    int rc = 0;
 
-    *crawler = (struct crawler){.options = *options};
-    coil_queue_init(&crawler->queue, sizeof(struct job), 0);
-    return add_page(crawler, options->start_url, 0, &start);
+    *crawler = (struct crawler){.options = *options, .site.lenient = options->lenient};
+    coil_queue_init(&crawler->queue, sizeof(struct page *), 0);
+    for (size_t i = 0; i < options->start_count && rc == 0; i++)
+        rc = add_start(crawler, options->start_urls[i]);
+    return rc;
 }
 
 void crawler_finish(struct crawler *crawler)
 {
     coil_queue_finish(&crawler->queue);
+    site_finish(&crawler->site);
     table_finish(&crawler->seen);
     for (size_t i = 0; i < crawler->page_count; i++)
         page_destroy(crawler->pages[i]);

@@ -12,17 +12,24 @@
 #define CRAWLER_CRAWLER_H
 
 #include "page.h"
+#include "site.h"
 #include "table.h"
 
 #include <coil/http.h>
 #include <coil/queue.h>
 
+#include <regex.h>
+
 struct crawler_options {
-    const char *start_url; /* made by url_resolve() */
+    const char *const *start_urls; /* made by url_resolve(), one at least */
+    size_t start_count;
+    const regex_t *exclusions; /* a URL that one of them matches is not fetched */
+    size_t exclusion_count;
     const char *user_agent;
+    bool lenient;           /* in what belongs to a site: site.h */
     unsigned max_tasks;     /* workers */
     unsigned max_redirects; /* in a row */
-    unsigned max_tries;     /* of a URL, where the network fails */
+    unsigned max_tries;     /* of a URL, where that may help */
     int64_t timeout_ns;     /* of one try */
     size_t body_limit;      /* of an HTML page */
     bool progress;          /* a line on stderr */
@@ -31,7 +38,7 @@ struct crawler_options {
 
 struct crawler_totals {
     size_t done, html, files, redirects, broken; /* URLs of the site */
-    size_t external;                             /* URLs of other sites */
+    size_t external, excluded;                   /* URLs that are not fetched */
     size_t links;
     int64_t bytes, duration_ns;
 };
@@ -39,9 +46,11 @@ struct crawler_totals {
 struct crawler {
     struct crawler_options options;
     coil_http_session *session;
-    coil_queue queue;    /* of struct job, in crawler.c */
+    coil_queue queue;    /* of struct page *, to be visited */
+    struct site site;    /* all of them */
     struct table seen;   /* every URL ever met, to its page */
     struct page **pages; /* the same, in the order in which they were met */
+    size_t start_count;  /* so many of these are start URLs */
     size_t page_count, page_capacity;
     struct crawler_totals totals;
 };

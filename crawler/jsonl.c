@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 
 /* The length of the UTF-8 sequence that begins at `s`, or 0 if there is none. */
 static int utf8_length(const unsigned char *s)
@@ -66,19 +65,16 @@ static void put_number(FILE *to, const char *name, long long value)
     fprintf(to, ",\"%s\":%lld", name, value);
 }
 
-/* The charset parameter of a content type, without its quotes. */
-static void put_encoding(FILE *to, const char *content_type)
+static void put_encoding(FILE *to, const struct page *page)
 {
-    const char *charset = content_type ? strcasestr(content_type, "charset=") : NULL;
+    size_t n;
+    const char *charset = page_charset(page, &n);
 
     fputs(",\"encoding\":", to);
-    if (charset == NULL) {
+    if (charset != NULL)
+        put_string(to, charset, n);
+    else
         fputs("null", to);
-        return;
-    }
-    charset += strlen("charset=");
-    charset += *charset == '"';
-    put_string(to, charset, strcspn(charset, "\"; \t"));
 }
 
 static void put_referrers(FILE *to, const struct page *page)
@@ -111,7 +107,7 @@ static void put_page(FILE *to, const struct page *page)
     put_member(to, "error", error_of(page));
     put_member(to, "next_url", page->next_url);
     put_member(to, "content_type", page->content_type);
-    put_encoding(to, page->content_type);
+    put_encoding(to, page);
     put_number(to, "size", page->size);
     put_number(to, "links", (long long)page->link_count);
     put_number(to, "new_links", (long long)page->new_link_count);

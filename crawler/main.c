@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <locale.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,31 +27,38 @@ enum status {
 };
 
 static const char help[] =
-    "Usage: coil-crawl [OPTION]... URL\n"
+    "Usage: coil-crawl [OPTION]... URL...\n"
     "Visit every page of a site, and report what is broken and who links to it.\n"
     "\n"
     "      --max-tasks N     fetch at most N pages at a time (10)\n"
     "      --max-redirect N  follow at most N redirects in a row (10)\n"
-    "      --max-tries N     try a URL N times where the network fails (3)\n"
+    "      --max-tries N     try a URL N times where the network or server fails (3)\n"
     "      --timeout SECONDS wait no longer for each try (30)\n"
+    "      --exclude RE      do not visit URLs that match; may be repeated\n"
+    "      --strict          visit the hosts of the URLs, with or without \"www.\" (the\n"
+    "                        default)\n"
+    "      --lenient         visit hosts that share the last two labels, on any port\n"
     "  -f, --format jsonl:FILE  write a JSON object for each URL to FILE\n"
     "  -q, --quiet           no progress, no totals\n"
-    "  -v, --verbose         a line on stderr for each URL\n"
+    "  -v, --verbose         a table of all URLs; twice: a line on stderr for each, too\n"
     "      --help            this text\n"
     "      --version         the version\n"
     "\n"
-    "Only URLs with the scheme, host and port of URL are visited, or of the page that "
-    "it\n"
-    "redirects to if that is the same host but for a \"www.\". Links to other sites are\n"
-    "counted. Ctrl-C ends the crawl with a report of what was done.\n"
+    "Links to other sites are counted. A URL may redirect to another port of its host;\n"
+    "that belongs to the site, then. Regular expressions are POSIX extended ones.\n"
+    "Ctrl-C ends the crawl with a report of what was done.\n"
     "\n"
     "Exit status: 0 all is well, 1 out of memory or the report could not be written,\n"
-    "2 something is broken, 3 wrong usage, 4 nothing could be fetched, 6 interrupted.\n";
+    "2 something is broken, 3 wrong usage, 4 nothing could be fetched, 6 interrupted.\n"
+    "\n"
+    "COIL_BACKEND=epoll, poll or select in the environment chooses how to wait.\n";
 
 struct settings {
     struct crawler_options crawler;
     const char *jsonl_path;
-    char *start_url;
+    char **start_urls;
+    regex_t *exclusions;
+    unsigned verbosity;
     bool quiet;
 };
 
@@ -97,27 +105,82 @@ static int parse_format(const char *text, struct settings *settings)
     return 0;
 }
 
-/* The start URL: "example.org" will do. */
-static int parse_url(const char *text, struct settings *settings)
+static int parse_exclusion(const char *text, struct settings *settings)
 {
-    char *complete = NULL, *url = NULL;
+    size_t count = settings->crawler.exclusion_count;
+    regex_t *longer = realloc(settings->exclusions, (count + 1) * sizeof *longer);
+    char why[128];
+    int code;
+
+    if (longer == NULL)
+        return -ENOMEM;
+    settings->exclusions = longer;
+    settings->crawler.exclusions = longer;
+    code = regcomp(&longer[count], text, REG_EXTENDED | REG_NOSUB);
+    if (code != 0) {
+        regerror(code, NULL, why, sizeof why);
+        return complain(why, text);
+    }
+    settings->crawler.exclusion_count = count + 1;
+    return 0;
+}
+
+/* A start URL: "example.org" will do. */
+static int parse_url(const char *text, char **url)
+{
+    char *complete = NULL;
     int rc;
 
     if (strstr(text, "://") == NULL && asprintf(&complete, "http://%s", text) < 0)
         return -ENOMEM;
-    rc = url_resolve(NULL, complete != NULL ? complete : text, &url);
+    rc = url_resolve(NULL, complete != NULL ? complete : text, url);
     free(complete);
     if (rc < 0)
         return complain("not an http or https URL", text);
-    settings->start_url = url;
-    settings->crawler.start_url = url;
     return 0;
 }
 
-enum { OPTION_TASKS = 256, OPTION_REDIRECT, OPTION_TRIES, OPTION_TIMEOUT };
+static int parse_urls(char *texts[], size_t count, struct settings *settings)
+{
+    int rc = 0;
+
+    settings->start_urls = calloc(count, sizeof *settings->start_urls);
+    if (settings->start_urls == NULL)
+        return -ENOMEM;
+    settings->crawler.start_urls = (const char *const *)settings->start_urls;
+    while (rc == 0 && settings->crawler.start_count < count) {
+        size_t i = settings->crawler.start_count;
+        rc = parse_url(texts[i], &settings->start_urls[i]);
+        settings->crawler.start_count += rc == 0;
+    }
+    return rc;
+}
+
+static void finish_settings(struct settings *settings)
+{
+    for (size_t i = 0; i < settings->crawler.start_count; i++)
+        free(settings->start_urls[i]);
+    for (size_t i = 0; i < settings->crawler.exclusion_count; i++)
+        regfree(&settings->exclusions[i]);
+    free(settings->start_urls);
+    free(settings->exclusions);
+}
+
+enum {
+    OPTION_TASKS = 256,
+    OPTION_REDIRECT,
+    OPTION_TRIES,
+    OPTION_TIMEOUT,
+    OPTION_EXCLUDE,
+    OPTION_STRICT,
+    OPTION_LENIENT
+};
 
 static const struct option options[] = {
     {"max-tasks", required_argument, NULL, OPTION_TASKS},
+    {"exclude", required_argument, NULL, OPTION_EXCLUDE},
+    {"strict", no_argument, NULL, OPTION_STRICT},
+    {"lenient", no_argument, NULL, OPTION_LENIENT},
     {"max-redirect", required_argument, NULL, OPTION_REDIRECT},
     {"max-tries", required_argument, NULL, OPTION_TRIES},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
@@ -142,13 +205,19 @@ static int parse_option(int option, struct settings *settings)
         return parse_number("--max-tries", optarg, 1, &crawler->max_tries);
     case OPTION_TIMEOUT:
         return parse_seconds(optarg, &crawler->timeout_ns);
+    case OPTION_EXCLUDE:
+        return parse_exclusion(optarg, settings);
+    case OPTION_STRICT:
+    case OPTION_LENIENT:
+        crawler->lenient = option == OPTION_LENIENT;
+        return 0;
     case 'f':
         return parse_format(optarg, settings);
     case 'q':
         settings->quiet = true;
         return 0;
     case 'v':
-        crawler->verbose = true;
+        crawler->verbose = ++settings->verbosity > 1;
         return 0;
     case 'h':
         fputs(help, stdout);
@@ -169,11 +238,11 @@ static int parse(int argc, char *argv[], struct settings *settings)
         rc = parse_option(option, settings);
     if (rc < 0)
         return rc;
-    if (optind != argc - 1)
-        return complain(optind == argc ? "missing" : "more than one", "URL");
+    if (optind == argc)
+        return complain("missing", "URL");
     settings->crawler.progress =
         !settings->quiet && !settings->crawler.verbose && isatty(STDERR_FILENO);
-    return parse_url(argv[optind], settings);
+    return parse_urls(argv + optind, (size_t)(argc - optind), settings);
 }
 
 /* ---- the outcome ------------------------------------------------------------------- */
@@ -206,7 +275,8 @@ static void explain(const struct crawler *crawler, int rc)
         fprintf(stderr, "coil-crawl: %s is of another site; start there if you mean it\n",
                 start->next->url);
     else if (!fetched_anything(crawler))
-        fprintf(stderr, "coil-crawl: nothing could be fetched from %s\n", start->url);
+        fprintf(stderr, "coil-crawl: nothing could be fetched from %s%s\n", start->url,
+                crawler->start_count > 1 ? " and the others" : "");
 }
 
 /* The file comes first: whoever reads stdout may have closed it, which ends the program.
@@ -216,6 +286,8 @@ static enum status report(const struct crawler *crawler, const struct settings *
 {
     int written = jsonl != NULL ? report_jsonl(jsonl, crawler) : 0;
 
+    if (settings->verbosity > 0 && report_table(stdout, crawler) < 0)
+        complain(strerror(ENOMEM), "the table of URLs");
     report_text(stdout, crawler, settings->quiet);
     fflush(stdout);
     explain(crawler, rc);
@@ -280,7 +352,7 @@ int main(int argc, char *argv[])
         return STATUS_FAILED;
     if (parse(argc, argv, &settings) == 0)
         status = crawl_into(&settings);
-    free(settings.start_url);
+    finish_settings(&settings);
     curl_global_cleanup();
     return status;
 }

@@ -72,6 +72,28 @@ void page_fail(struct page *page, int rc, const char *format, ...)
     page->done = true;
 }
 
+void page_forgive(struct page *page)
+{
+    free(page->error);
+    page->error = NULL;
+    page->rc = 0;
+    page->limited = false;
+}
+
+const char *page_charset(const struct page *page, size_t *n)
+{
+    const char *charset = NULL;
+
+    if (page->content_type != NULL)
+        charset = strcasestr(page->content_type, "charset=");
+    if (charset == NULL)
+        return NULL;
+    charset += strlen("charset=");
+    charset += *charset == '"';
+    *n = strcspn(charset, "\"; \t");
+    return charset;
+}
+
 bool page_broken(const struct page *page)
 {
     return page->done && (page->rc < 0 || page->status >= 400);

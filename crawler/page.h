@@ -14,8 +14,10 @@
 struct page {
     char *url;
     bool external; /* of another site: never fetched */
+    bool excluded; /* the user does not want it fetched */
     bool done;     /* fetched, or known to be unfetchable */
     bool html;     /* a page proper, searched for links */
+    bool limited;  /* failed, for it redirects once too often */
     int status;    /* of HTTP; 0 if no response came */
     int rc;        /* negative errno, or 0 */
     char *error;   /* a sentence, where rc is negative */
@@ -27,6 +29,8 @@ struct page {
     size_t new_link_count; /* of these, the ones it was the first to point at */
     unsigned depth;        /* links and redirects from the start, as it was found */
     unsigned tries;
+    unsigned redirects_left;   /* that may follow, on the best way known to it */
+    const struct page *origin; /* the start URL that leads here by redirects alone */
 
     struct page **referrers;
     size_t referrer_count; /* all of them */
@@ -44,6 +48,12 @@ void page_destroy(struct page *page);
 /* It is done with rc and a sentence, formatted as by printf(3). */
 void page_fail(struct page *page, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Its failure is taken back. */
+void page_forgive(struct page *page);
+
+/* The charset in its content type: where it is and how long; NULL if there is none. */
+const char *page_charset(const struct page *page, size_t *n);
 
 /* How many of its referrers are remembered. */
 size_t page_known_referrers(const struct page *page);

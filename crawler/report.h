@@ -15,6 +15,9 @@ void report_clear_progress(FILE *to);
 /* One line about one page that is done. */
 void report_page(FILE *to, const struct page *page);
 
+/* A line about each URL that is done, sorted, with its figures. 0 or -ENOMEM. */
+int report_table(FILE *to, const struct crawler *crawler);
+
 /* What is broken and who points at it, unless `quiet`, and the totals. */
 void report_text(FILE *to, const struct crawler *crawler, bool quiet);
 

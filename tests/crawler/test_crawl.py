@@ -29,13 +29,13 @@ ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.lower().endswith("_p
 class Crawl:
     """One run: its exit status, its output, and its JSON by path."""
 
-    def __init__(self, url, *options, interrupt_when=None):
+    def __init__(self, url, *options, interrupt_when=None, environment=None):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "crawl.jsonl")
             command = [*WRAPPER, PROGRAM, "-f", f"jsonl:{file}", *options, url]
             process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                env=ENVIRONMENT)
+                env={**ENVIRONMENT, **(environment or {})})
             if interrupt_when is not None:
                 wait_until(interrupt_when)
                 process.send_signal(signal.SIGINT)
@@ -347,8 +347,8 @@ def test_network_errors_are_tried_again():
 
 
 def test_answers_are_not_tried_again():
-    result = crawl({"/": page("/a"), "/a": status(503)})
-    equal(result.site.requests, ["/", "/a"])
+    result = crawl({"/": page("/a", "/b"), "/a": status(404), "/b": status(501)})
+    equal(sorted(result.site.requests), ["/", "/a", "/b"])
 
 
 def test_max_tries():
@@ -395,7 +395,7 @@ def test_strange_pages_do_no_harm():
 def test_only_html_is_searched():
     result = crawl({"/": page("/a", "/b", "/c", "/d", "/e"),
                     "/a": response('<a href="/no">', content_type="text/plain"),
-                    "/b": response('<a href="/no">', content_type="application/xml"),
+                    "/b": response('<a href="/no">', content_type="application/json"),
                     "/c": response('<a href="/yes"/>',
                                    content_type="Application/XHTML+xml; charset=UTF-8"),
                     "/d": response('<a href="/no">', content_type=None),
@@ -524,7 +524,7 @@ def test_quiet_and_verbose():
     result = crawl({"/": page("/gone")}, "--quiet")
     equal(result.out, f"{result.site.url}gone\n    404\n    linked from {result.site.url}\n")
     equal(crawl({"/": page()}, "-q").out, "")
-    result = crawl({"/": page("/gone")}, "-v")
+    result = crawl({"/": page("/gone")}, "-vv")
     contains(result.err, f"404 {result.site.url}gone")
 
 
@@ -552,7 +552,7 @@ def run(*arguments):
 
 
 def test_usage():
-    for arguments in ([], ["a", "b"], ["--nonsense", "x"], ["--max-tasks", "0", "x"],
+    for arguments in ([], ["a", "ftp://b"], ["--nonsense", "x"], ["--max-tasks", "0", "x"],
                       ["--max-tasks", "-1", "x"], ["--max-tries", "x", "x"],
                       ["--timeout", "0", "x"], ["-f", "xml:x", "x"], ["ftp://x/"],
                       ["http://"], ["-f", "jsonl:/nowhere/at/all", "127.0.0.1"]):
