@@ -23,5 +23,6 @@
 #include <coil/stream.h>
 #include <coil/sync.h>
 #include <coil/task.h>
+#include <coil/timer.h>
 
 #endif

@@ -24,20 +24,18 @@
 
 #include <coil/coro.h>
 
+COIL__THREAD_LOCAL coil__coro *coil__coro_running;
 static COIL__THREAD_LOCAL coil__coro root;
-static COIL__THREAD_LOCAL coil__coro *current;
 #if COIL__ASAN
 static COIL__THREAD_LOCAL coil__coro *previous; /* who was left last */
 #endif
 
-coil__coro *coil__coro_current(void)
+coil__coro *coil__coro_enter_root(void)
 {
-    if (COIL__UNLIKELY(current == NULL)) {
-        root.label = "the thread's own stack";
-        root.stack.guarded = true; /* not ours to check */
-        current = &root;
-    }
-    return current;
+    root.label = "the thread's own stack";
+    root.stack.guarded = true; /* not ours to check */
+    coil__coro_running = &root;
+    return &root;
 }
 
 /* ---- switching --------------------------------------------------------------------- */
@@ -58,7 +56,8 @@ static COIL__NOINLINE void check_overflow(coil__coro *coro)
                      coil__stack_bytes(&coro->stack));
 }
 
-void *coil__coro_transfer(coil__coro *to, void *value)
+/* Before a switch, whose call must be the caller's last: see switch_x86_64.S. */
+static inline coil__coro *leave(coil__coro *to)
 {
     coil__coro *from = coil__coro_current();
 
@@ -68,10 +67,25 @@ void *coil__coro_transfer(coil__coro *to, void *value)
     previous = from;
 #endif
     coil__san_leaving(from, to);
-    current = to;
+    coil__coro_running = to;
+    return from;
+}
+
+void *coil__coro_transfer(coil__coro *to, void *value)
+{
+    coil__coro *from = leave(to);
+
     value = coil__switch(&from->sp, to->sp, value);
     note_arrival(from);
     return value;
+}
+
+void coil__coro_transfer_alike(coil__coro *to)
+{
+    coil__coro *from = leave(to);
+
+    coil__switch_alike(&from->sp, to->sp, NULL);
+    note_arrival(from);
 }
 
 void *coil__coro_resume(coil__coro *coro, void *value)

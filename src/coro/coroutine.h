@@ -27,8 +27,18 @@ struct coil__coro {
     unsigned valgrind_id;
 };
 
+/* The coroutine that runs on this thread; NULL if none ever did. */
+extern COIL__THREAD_LOCAL coil__coro *coil__coro_running;
+
+/* Make the thread's own stack the one that runs. */
+coil__coro *coil__coro_enter_root(void);
+
 /* The coroutine that runs on this thread; the root, if none does. */
-coil__coro *coil__coro_current(void);
+static inline coil__coro *coil__coro_current(void)
+{
+    return COIL__LIKELY(coil__coro_running != NULL) ? coil__coro_running
+                                                    : coil__coro_enter_root();
+}
 
 /*
  * Create one in a slot of its own: control_bytes (at least sizeof(coil__coro)), zeroed
@@ -50,6 +60,12 @@ void *coil__coro_reserve(coil__coro *coro, size_t n);
  * who keep their own books. Returns what is handed over when somebody transfers back.
  */
 void *coil__coro_transfer(coil__coro *to, void *value);
+
+/*
+ * The same, handing nothing over, to a coroutine that was left by this function too: see
+ * coil__switch_alike().
+ */
+void coil__coro_transfer_alike(coil__coro *to);
 
 /* Transfer with books: `coro` gets the running one as its caller. */
 void *coil__coro_resume(coil__coro *coro, void *value);

@@ -11,6 +11,12 @@
 void *coil__switch(void **save_sp, void *to_sp, void *value);
 
 /*
+ * The same, faster where the other side was left by the same calls as this one, slower
+ * where not.
+ */
+void *coil__switch_alike(void **save_sp, void *to_sp, void *value);
+
+/*
  * Make the stack below `top`, 16-aligned, such that the first switch to it calls
  * main(arg), which must not return, with the floating-point modes of today. Returns the
  * stack pointer to switch to.

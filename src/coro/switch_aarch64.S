@@ -22,8 +22,12 @@
     .globl coil__switch
     .hidden coil__switch
     .type coil__switch, %function
+    .globl coil__switch_alike
+    .hidden coil__switch_alike
+    .type coil__switch_alike, %function
     .p2align 5
 coil__switch:
+coil__switch_alike:
     .cfi_startproc
     BTI_C
     sub sp, sp, #FRAME
@@ -106,6 +110,7 @@ coil__switch:
     ret
     .cfi_endproc
     .size coil__switch, . - coil__switch
+    .size coil__switch_alike, . - coil__switch_alike
 
 /* void *coil__switch_prepare(void *top, void (*main)(void *arg), void *arg) */
     .globl coil__switch_prepare

@@ -11,6 +11,7 @@ struct coil_handle {
     coil_loop *loop; /* NULL once called or cancelled */
     coil_callback fn;
     void *arg;
+    int64_t when;
     unsigned refs;
     bool cancelled;
 };
@@ -44,6 +45,7 @@ static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
     handle->loop = loop;
     handle->fn = fn;
     handle->arg = arg;
+    handle->when = 0;
     handle->refs = out != NULL ? 2 : 1;
     handle->cancelled = false;
     return handle;
@@ -70,6 +72,7 @@ static int call_at(coil_loop *loop, int64_t deadline, coil_callback fn, void *ar
 
     if (handle == NULL)
         return -ENOMEM;
+    handle->when = deadline;
     rc = coil__timer_start(loop, &handle->timer, deadline);
     if (rc < 0) {
         coil__free(handle);
@@ -109,7 +112,7 @@ bool coil_handle_cancelled(const coil_handle *handle)
 
 int64_t coil_handle_when(const coil_handle *handle)
 {
-    return handle->timer.when;
+    return handle->when;
 }
 
 void coil_handle_release(coil_handle *handle)

@@ -20,7 +20,8 @@
  * Polling is a system call, and reading the clock is not free either. While callbacks are
  * ready both are skipped, up to 64 turns or 256 callbacks in a row, and altogether while
  * there is neither descriptor nor timer. A virtual clock is exempt: there every turn is
- * asyncio's.
+ * asyncio's. A turn of that kind need not even begin here: a task that waits begins it,
+ * if the batch is done, and goes straight to the next task (task.c).
  */
 #include "loop.h"
 
@@ -28,8 +29,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TURNS_UNPOLLED 64
-#define RUNS_UNPOLLED 256
 #define LONGEST_POLL COIL_SEC(24 * 3600)
 
 COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
@@ -204,15 +203,6 @@ void coil_loop_release(coil_loop *loop)
 
 /* ---- turns ------------------------------------------------------------------------- */
 
-static bool may_skip_poll(coil_loop *loop)
-{
-    if (coil__list_empty(&loop->ready) || loop->virtual_clock || loop->stopping)
-        return false;
-    if (loop->backend->in_use == 0 && loop->timers.count == 0)
-        return true;
-    return loop->turns_unpolled < TURNS_UNPOLLED && loop->runs_unpolled < RUNS_UNPOLLED;
-}
-
 static int64_t poll_timeout(coil_loop *loop, int64_t now)
 {
     int64_t next = coil__timers_next(loop);
@@ -261,25 +251,12 @@ static int poll_and_expire(coil_loop *loop)
     return rc;
 }
 
-bool coil__loop_go_on(coil_loop *loop)
-{
-    if (!coil__list_empty(&loop->batch))
-        return true;
-    if (!loop->running || !may_skip_poll(loop))
-        return false;
-    loop->turns_unpolled++;
-    if (coil__wakeup_pending(loop))
-        coil__wakeup_collect(loop);
-    coil__list_splice(&loop->batch, &loop->ready);
-    return true;
-}
-
 static int take_turn(coil_loop *loop)
 {
     struct coil__list *link;
     int rc = 0;
 
-    if (!coil__loop_go_on(loop)) {
+    if (!coil__loop_begin_unpolled_turn(loop)) {
         rc = poll_and_expire(loop);
         coil__list_splice(&loop->batch, &loop->ready);
     }

@@ -105,13 +105,6 @@ static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *
 int64_t coil__loop_now(coil_loop *loop);
 
 /*
- * If this turn has nothing left to run, and the next may begin without a poll, begin it.
- * True if there is something in the batch then. Whoever runs on the loop's behalf may
- * call it: take_turn(), or a task that hands over to the next.
- */
-bool coil__loop_go_on(coil_loop *loop);
-
-/*
  * One more (or, with -1, one fewer) thing goes on outside that will end by itself with a
  * post: a job on a thread. A virtual clock stands still meanwhile.
  */
@@ -127,10 +120,12 @@ static inline void coil__loop_expect(coil_loop *loop, int change)
  * cancel at any moment: also between becoming due and being run.
  */
 struct coil__timer {
-    struct coil__runnable runnable;
-    int64_t when;
-    uint64_t sequence; /* equal deadlines: first in, first out */
-    size_t index;      /* in the heap; COIL__TIMER_IDLE if not */
+    union {
+        struct coil__runnable runnable;
+        uint64_t sequence; /* in the heap, and so in no list: equal deadlines go first in,
+                              first out */
+    };
+    size_t index; /* in the heap; COIL__TIMER_IDLE if not */
 };
 
 #define COIL__TIMER_IDLE SIZE_MAX
@@ -173,6 +168,29 @@ static inline bool coil__wakeup_pending(coil_loop *loop)
 }
 
 void coil__wakeup_collect(coil_loop *loop);
+
+/* ---- turns ------------------------------------------------------------------------ */
+
+#define COIL__TURNS_UNPOLLED 64
+#define COIL__RUNS_UNPOLLED 256
+
+/*
+ * Once the batch has run: where polling may be left out, make what is ready the next
+ * batch and return true. False: the next turn begins with a poll, in loop.c.
+ */
+static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
+{
+    if (coil__list_empty(&loop->ready) || loop->virtual_clock || loop->stopping ||
+        coil__wakeup_pending(loop))
+        return false;
+    if ((loop->backend->in_use > 0 || loop->timers.count > 0) &&
+        (loop->turns_unpolled >= COIL__TURNS_UNPOLLED ||
+         loop->runs_unpolled >= COIL__RUNS_UNPOLLED))
+        return false;
+    loop->turns_unpolled++;
+    coil__list_splice(&loop->batch, &loop->ready);
+    return true;
+}
 
 /* Make loop->on_interrupt ready. Async-signal-safe. */
 void coil__loop_interrupt(coil_loop *loop);

@@ -28,15 +28,11 @@ coil_task *coil_task_current(void)
     return coil__scheduler.current;
 }
 
-coil_task *coil__task_require(const char *caller)
+void coil__task_missing(const char *caller)
 {
-    coil_task *task = coil__scheduler.current;
-
-    if (COIL__UNLIKELY(task == NULL))
-        coil__misuse("%s: no task is running here, so nothing can be suspended "
-                     "(a callback, or code outside coil_run)",
-                     caller);
-    return task;
+    coil__misuse("%s: no task is running here, so nothing can be suspended "
+                 "(a callback, or code outside coil_run)",
+                 caller);
 }
 
 /* ---- the end ----------------------------------------------------------------------- */
@@ -133,16 +129,16 @@ static void prefetch_steps(const coil_loop *loop, const struct coil__list *first
 }
 
 /*
- * If what comes next is the step of another task there is nothing for the loop to do
- * between: go from stack to stack, one switch instead of two. One that is to be cancelled
- * before its first step is left to step().
+ * If what comes next is the step of another task, there is nothing for the loop to do
+ * between: go from stack to stack, one switch instead of two, and for a task that only
+ * yields to itself none at all.
  */
 static coil_task *next_in_turn(coil_loop *loop)
 {
     struct coil__runnable *next;
     coil_task *task;
 
-    if (!coil__loop_go_on(loop))
+    if (coil__list_empty(&loop->batch) && !coil__loop_begin_unpolled_turn(loop))
         return NULL;
     next = COIL__CONTAINER(loop->batch.next, struct coil__runnable, link);
     task = COIL__CONTAINER(next, coil_task, step);
@@ -154,20 +150,26 @@ static coil_task *next_in_turn(coil_loop *loop)
     return task;
 }
 
+/* Leave `task` where it stands, for the next one or for the loop. */
+static void leave_for(struct coil__scheduler *scheduler, coil_task *next)
+{
+    if (next == NULL) {
+        coil__coro_transfer(scheduler->loop_coro, NULL);
+        return;
+    }
+    set_current(scheduler, next);
+    if (next->leaf != coil__coro_current())
+        coil__coro_transfer_alike(next->leaf);
+}
+
 void coil__task_switch_out(coil_task *task)
 {
-    struct coil__scheduler *scheduler = &coil__scheduler;
-    coil_task *next = next_in_turn(task->future.loop);
-    int *errno_here = &errno, saved = *errno_here;
+    int saved = errno;
 
-    task->budget = COIL__BUDGET;
-    if (next == task)
-        return;
     task->leaf = coil__coro_current();
-    if (next != NULL)
-        set_current(scheduler, next);
-    coil__coro_transfer(next != NULL ? next->leaf : scheduler->loop_coro, NULL);
-    *errno_here = saved;
+    leave_for(&coil__scheduler, next_in_turn(task->future.loop));
+    task->budget = COIL__BUDGET;
+    errno = saved;
 }
 
 /* ---- the beginning ----------------------------------------------------------------- */

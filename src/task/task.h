@@ -71,8 +71,15 @@ struct coil__scheduler {
 
 extern COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
 
+COIL__NORETURN void coil__task_missing(const char *caller);
+
 /* The running task; without one stops the program, naming `caller`. */
-coil_task *coil__task_require(const char *caller);
+static inline coil_task *coil__task_require(const char *caller)
+{
+    if (COIL__UNLIKELY(coil__scheduler.current == NULL))
+        coil__task_missing(caller);
+    return coil__scheduler.current;
+}
 
 /* Create a task that is not yet ready to run. */
 int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,

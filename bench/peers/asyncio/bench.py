@@ -1,0 +1,137 @@
+"""bench.py ROW [uvloop] - asyncio on its own loop or on uvloop's."""
+
+import asyncio
+import os
+import sys
+import time
+
+TIMERS = 1_000_000
+
+
+def report(row, value, unit):
+    print(f"{row} {value:.4g} {unit}", flush=True)
+
+
+def took(row, start, n):
+    report(row, (time.process_time_ns() - start) / n, "ns")
+
+
+def memory():
+    total = 0
+    with open("/proc/self/status") as status:
+        for line in status:
+            if line.startswith(("VmHWM:", "VmPTE:")):
+                total += int(line.split()[1]) * 1024
+    return total
+
+
+# ---- tasks ---------------------------------------------------------------------------
+
+async def run_yield(row, tasks):
+    async def yield_often():
+        for _ in range(n // tasks):
+            await asyncio.sleep(0)
+
+    n = 300_000
+    start = time.process_time_ns()
+    await asyncio.gather(*(yield_often() for _ in range(tasks)))
+    took(row, start, n)
+
+
+async def run_spawn(row, _):
+    async def nothing():
+        pass
+
+    n = 100_000
+    create_task = asyncio.get_running_loop().create_task
+    start = time.process_time_ns()
+    for _ in range(n):
+        await create_task(nothing())
+    took(row, start, n)
+
+
+async def run_queue(row, bound):
+    async def produce():
+        for i in range(n):
+            await queue.put(i)
+
+    n = 100_000
+    queue = asyncio.Queue(bound)
+    start = time.process_time_ns()
+    producer = asyncio.create_task(produce())
+    for _ in range(n):
+        await queue.get()
+    took(row, start, n)
+    await producer
+
+
+async def run_sleeper(row, _):
+    n = 1_000_000
+    before = memory()
+    tasks = [asyncio.create_task(asyncio.sleep(3600)) for _ in range(n)]
+    await asyncio.sleep(0.01)
+    report(row, (memory() - before) / n, "B")
+    os._exit(len(tasks) != n)
+
+
+# ---- timers --------------------------------------------------------------------------
+
+def arm(loop, fired):
+    random = 1
+    now = loop.time()
+    handles = []
+    for _ in range(TIMERS):
+        random = (random * 6364136223846793005 + 1442695040888963407) & (1 << 64) - 1
+        delay = (random >> 33) % 1_000_000_000 * 1e-9
+        handles.append(loop.call_at(now + delay, fired))
+    return handles
+
+
+async def run_timer_arm(row, _):
+    start = time.process_time_ns()
+    arm(asyncio.get_running_loop(), lambda: None)
+    took(row, start, TIMERS)
+    os._exit(0)
+
+
+async def run_timer_cancel(row, _):
+    start = time.process_time_ns()
+    for handle in arm(asyncio.get_running_loop(), lambda: None):
+        handle.cancel()
+    took(row, start, TIMERS)
+    os._exit(0)
+
+
+async def run_timer_fire(row, _):
+    def count_down():
+        nonlocal left
+        left -= 1
+        if left == 0:
+            done.set_result(None)
+
+    left = TIMERS
+    done = asyncio.get_running_loop().create_future()
+    start = time.process_time_ns()
+    arm(asyncio.get_running_loop(), count_down)
+    await done
+    took(row, start, TIMERS)
+    os._exit(0)
+
+
+ROWS = {
+    "yield1": (run_yield, 1), "yield2": (run_yield, 2), "yield1000": (run_yield, 1000),
+    "spawn": (run_spawn, 0), "queue1": (run_queue, 1), "queue100": (run_queue, 100),
+    "timer_arm": (run_timer_arm, 0), "timer_cancel": (run_timer_cancel, 0),
+    "timer_fire": (run_timer_fire, 0), "sleeper": (run_sleeper, 0),
+}
+
+
+def main():
+    run, shape = ROWS[sys.argv[1]]
+    if "uvloop" in sys.argv:
+        import uvloop
+        uvloop.install()
+    asyncio.run(run(sys.argv[1], shape))
+
+
+main()

@@ -1,0 +1,159 @@
+// main.go - Go, on one processor: what it has instead of tasks, queues and timers is part
+// of its runtime.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+const timers = 1000000
+
+// Of all threads, the collector's among them.
+func cpuNs() float64 {
+	var now syscall.Timespec
+	const processCPU = 2
+	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, processCPU,
+		uintptr(unsafe.Pointer(&now)), 0)
+	return float64(now.Sec)*1e9 + float64(now.Nsec)
+}
+
+func took(row string, start float64, n int) {
+	fmt.Printf("%s %.4g ns\n", row, (cpuNs()-start)/float64(n))
+}
+
+func memory() float64 {
+	text, _ := os.ReadFile("/proc/self/status")
+	total := 0.0
+	for _, line := range strings.Split(string(text), "\n") {
+		fields := strings.Fields(line)
+		if len(fields) > 1 && (fields[0] == "VmHWM:" || fields[0] == "VmPTE:") {
+			kib, _ := strconv.ParseFloat(fields[1], 64)
+			total += kib * 1024
+		}
+	}
+	return total
+}
+
+func yield(row string, tasks int) {
+	const n = 5000000
+	var all sync.WaitGroup
+	start := cpuNs()
+	all.Add(tasks)
+	for i := 0; i < tasks; i++ {
+		go func() {
+			for left := n / tasks; left > 0; left-- {
+				runtime.Gosched()
+			}
+			all.Done()
+		}()
+	}
+	all.Wait()
+	took(row, start, n)
+}
+
+func spawn(row string, _ int) {
+	const n = 2000000
+	var child sync.WaitGroup
+	start := cpuNs()
+	for i := 0; i < n; i++ {
+		child.Add(1)
+		go child.Done()
+		child.Wait()
+	}
+	took(row, start, n)
+}
+
+func queue(row string, bound int) {
+	n := 10000000
+	if bound == 1 {
+		n = 3000000
+	}
+	items := make(chan int64, bound)
+	start := cpuNs()
+	go func() {
+		for i := 0; i < n; i++ {
+			items <- int64(i)
+		}
+		close(items)
+	}()
+	for range items {
+	}
+	took(row, start, n)
+}
+
+type delays uint64
+
+func (d *delays) next() time.Duration {
+	*d = *d*6364136223846793005 + 1442695040888963407
+	return time.Duration((*d >> 33) % 1000000000)
+}
+
+func arm(fired func()) []*time.Timer {
+	random := delays(1)
+	all := make([]*time.Timer, timers)
+	for i := range all {
+		all[i] = time.AfterFunc(random.next(), fired)
+	}
+	return all
+}
+
+func timerArm(row string, _ int) {
+	start := cpuNs()
+	arm(func() {})
+	took(row, start, timers)
+}
+
+func timerCancel(row string, _ int) {
+	start := cpuNs()
+	for _, timer := range arm(func() {}) {
+		timer.Stop()
+	}
+	took(row, start, timers)
+}
+
+func timerFire(row string, _ int) {
+	var left int64 = timers
+	done := make(chan bool)
+	start := cpuNs()
+	arm(func() {
+		if atomic.AddInt64(&left, -1) == 0 {
+			done <- true
+		}
+	})
+	<-done
+	took(row, start, timers)
+}
+
+func sleeper(row string, _ int) {
+	const n = 1000000
+	before := memory()
+	for i := 0; i < n; i++ {
+		go time.Sleep(time.Hour)
+	}
+	time.Sleep(10 * time.Millisecond)
+	fmt.Printf("%s %.4g B\n", row, (memory()-before)/n)
+}
+
+func main() {
+	rows := map[string]struct {
+		run   func(string, int)
+		shape int
+	}{
+		"yield1": {yield, 1}, "yield2": {yield, 2}, "yield1000": {yield, 1000},
+		"spawn": {spawn, 0}, "queue1": {queue, 1}, "queue100": {queue, 100},
+		"timer_arm": {timerArm, 0}, "timer_cancel": {timerCancel, 0},
+		"timer_fire": {timerFire, 0}, "sleeper": {sleeper, 0},
+	}
+	runtime.GOMAXPROCS(1)
+	row := rows[os.Args[1]]
+	row.run(os.Args[1], row.shape)
+}

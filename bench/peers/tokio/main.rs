@@ -1,0 +1,149 @@
+//! tokio on its current_thread runtime.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{sleep, sleep_until, Sleep};
+
+const TIMERS: usize = 1_000_000;
+
+fn cpu_ns() -> f64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut now) };
+    now.tv_sec as f64 * 1e9 + now.tv_nsec as f64
+}
+
+fn took(row: &str, start: f64, n: usize) {
+    println!("{} {:.4} ns", row, (cpu_ns() - start) / n as f64);
+}
+
+fn memory() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap();
+    text.lines()
+        .filter(|line| line.starts_with("VmHWM:") || line.starts_with("VmPTE:"))
+        .map(|line| line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() * 1024.0)
+        .sum()
+}
+
+async fn yields(row: &str, tasks: usize) {
+    let n = 3_000_000;
+    let start = cpu_ns();
+    let all: Vec<_> = (0..tasks)
+        .map(|_| {
+            tokio::spawn(async move {
+                for _ in 0..n / tasks {
+                    tokio::task::yield_now().await;
+                }
+            })
+        })
+        .collect();
+    for task in all {
+        task.await.unwrap();
+    }
+    took(row, start, n);
+}
+
+async fn spawn(row: &str) {
+    let n = 2_000_000;
+    let start = cpu_ns();
+    for _ in 0..n {
+        tokio::spawn(async {}).await.unwrap();
+    }
+    took(row, start, n);
+}
+
+async fn queue(row: &str, bound: usize) {
+    let n = 3_000_000usize;
+    let (put, mut get) = mpsc::channel::<u64>(bound);
+    let start = cpu_ns();
+    tokio::spawn(async move {
+        for i in 0..n as u64 {
+            put.send(i).await.unwrap();
+        }
+    });
+    while get.recv().await.is_some() {}
+    took(row, start, n);
+}
+
+/// Timers are armed when first polled.
+async fn arm() -> Vec<Pin<Box<Sleep>>> {
+    let mut random = 1u64;
+    let now = tokio::time::Instant::from_std(Instant::now());
+    let mut all = Vec::with_capacity(TIMERS);
+    for _ in 0..TIMERS {
+        random = random
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        let delay = Duration::from_nanos((random >> 33) % 1_000_000_000);
+        all.push(Box::pin(sleep_until(now + delay)));
+    }
+    std::future::poll_fn(|cx| {
+        for timer in all.iter_mut() {
+            let _ = timer.as_mut().poll(cx);
+        }
+        Poll::Ready(())
+    })
+    .await;
+    all
+}
+
+async fn timers(row: &str) {
+    let start = cpu_ns();
+    let all = tokio::task::unconstrained(arm()).await;
+    match row {
+        "timer_arm" => took(row, start, TIMERS),
+        "timer_cancel" => {
+            drop(all);
+            took(row, start, TIMERS);
+        }
+        _ => {
+            tokio::task::unconstrained(async {
+                for timer in all {
+                    timer.await;
+                }
+            })
+            .await;
+            took(row, start, TIMERS);
+        }
+    }
+    std::process::exit(0);
+}
+
+async fn sleeper(row: &str) {
+    let n = 1_000_000;
+    let before = memory();
+    let (asleep, all_asleep) = oneshot::channel();
+    for _ in 0..n {
+        tokio::spawn(sleep(Duration::from_secs(3600)));
+    }
+    tokio::spawn(async move { asleep.send(()).unwrap() });
+    all_asleep.await.unwrap();
+    println!("{} {:.4} B", row, (memory() - before) / n as f64);
+    std::process::exit(0);
+}
+
+async fn run(row: &str) {
+    match row {
+        "yield1" => yields(row, 1).await,
+        "yield2" => yields(row, 2).await,
+        "yield1000" => yields(row, 1000).await,
+        "spawn" => spawn(row).await,
+        "queue1" => queue(row, 1).await,
+        "queue100" => queue(row, 100).await,
+        "sleeper" => sleeper(row).await,
+        _ => timers(row).await,
+    }
+}
+
+fn main() {
+    let row = std::env::args().nth(1).expect("usage: tokio ROW");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    // In a task of its own: what block_on runs is polled by other rules.
+    runtime.block_on(async { tokio::spawn(async move { run(&row).await }).await.unwrap() });
+}

@@ -1,0 +1,58 @@
+/*
+ * coil/timer.h - a call to be made later, in the caller's own memory.
+ *
+ *     static void on_idle(void *arg);
+ *     ...
+ *     coil_timer_init(&connection->idle, on_idle, connection);
+ *     rc = coil_timer_start(&connection->idle, coil_in(COIL_SEC(30)));
+ *     ...
+ *     coil_timer_stop(&connection->idle);
+ *
+ * For those with many timers that are mostly stopped before they are due. It is
+ * coil_call_at() without the handle: nothing is allocated but, now and then, room in the
+ * loop's table of timers, and the same timer is started again and again. Within a task, a
+ * scope (coil/scope.h) is mostly what one wants.
+ */
+#ifndef COIL_TIMER_H
+#define COIL_TIMER_H
+
+#include <coil/loop.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The caller's memory; the fields are coil's own. While it is started it must neither be
+ * moved nor freed.
+ */
+typedef struct coil_timer {
+    void *private_[4];
+    coil_callback fn;
+    void *arg;
+} coil_timer;
+
+/* A timer that is not started, and calls fn(arg) when it is due. */
+COIL_API void coil_timer_init(coil_timer *timer, coil_callback fn, void *arg);
+
+/*
+ * Make the call once, at `deadline` or soon after. (asyncio: call_at)
+ *
+ * Equal deadlines are first in, first out. One that is started already moves to the new
+ * deadline, and so does one that is due but has not been called. When it is called it is
+ * stopped already, and may be started again or freed. The loop's closing stops it too.
+ * Fails with -ENOMEM. Without a loop it stops the program.
+ */
+COIL_API int coil_timer_start(coil_timer *timer, int64_t deadline);
+
+/* Do not make the call. One that is not started is left alone. */
+COIL_API void coil_timer_stop(coil_timer *timer);
+
+/* True from start until it is called or stopped. */
+COIL_API bool coil_timer_started(const coil_timer *timer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
