@@ -24,6 +24,7 @@
  */
 #include "crawler.h"
 
+#include "answer.h"
 #include "report.h"
 #include "search.h"
 #include "url.h"
@@ -196,13 +197,13 @@ static int note_reference(struct crawler *crawler, struct page *page, const char
 }
 
 static int find_links(struct crawler *crawler, struct page *page,
-                      const struct fetch_response *response)
+                      const struct answer *answer)
 {
     struct search_result result;
     const char *at = NULL, *text;
     bool is_url;
-    int rc = search_page(page->url, page->content_type, response->body,
-                         response->body_bytes, &result);
+    int rc = search_page(page->url, page->content_type, answer->body, answer->body_bytes,
+                         &result);
 
     if (rc < 0 && rc != -ECANCELED)
         page_fail(page, rc, "searching it for links: %s",
@@ -245,6 +246,7 @@ static bool worth_another_try(int rc)
     case -ENODATA:
     case -EMFILE:
     case -ENFILE:
+    case -EAGAIN: /* of a name */
         return true;
     default:
         return false;
@@ -252,37 +254,35 @@ static bool worth_another_try(int rc)
 }
 
 static int fetch_once(struct crawler *crawler, const struct page *page,
-                      struct fetch_response *response)
+                      struct answer *answer)
 {
-    struct fetch_request request = {.url = page->url,
-                                    .body_limit = crawler->options.body_limit,
-                                    .want_body = want_body};
     coil_scope scope;
     int rc;
 
-    *response = (struct fetch_response){.status = 0};
+    *answer = (struct answer){.status = 0};
     rc = coil_scope_enter(&scope, coil_in(crawler->options.timeout_ns));
     if (rc < 0)
         return rc;
-    rc = fetch_get(crawler->session, &request, response);
+    rc = answer_get(answer, crawler->session, page->url, crawler->options.body_limit,
+                    want_body);
     rc = coil_scope_exit(&scope, rc);
     if (rc == -ETIMEDOUT)
-        snprintf(response->error, sizeof response->error, "no answer within %g s",
+        snprintf(answer->error, sizeof answer->error, "no answer within %g s",
                  (double)crawler->options.timeout_ns / 1e9);
     return rc;
 }
 
 static int fetch_patiently(struct crawler *crawler, struct page *page,
-                           struct fetch_response *response)
+                           struct answer *answer)
 {
     int64_t pause_ns = FIRST_PAUSE_NS;
 
     for (;;) {
-        int rc = fetch_once(crawler, page, response);
+        int rc = fetch_once(crawler, page, answer);
         page->tries++;
         if (!worth_another_try(rc) || page->tries >= crawler->options.max_tries)
             return rc;
-        fetch_response_finish(response);
+        answer_finish(answer);
         rc = coil_sleep(pause_ns);
         if (rc < 0)
             return rc;
@@ -329,41 +329,40 @@ static int follow_redirect(struct crawler *crawler, struct page *page,
 }
 
 /* What the answer was, by its headers. */
-static void take_over(struct page *page, struct fetch_response *response)
+static void take_over(struct page *page, struct answer *answer)
 {
-    page->status = response->status;
-    page->size = response->size;
-    page->content_type = response->content_type;
-    response->content_type = NULL;
+    page->status = answer->status;
+    page->size = answer->size;
+    page->content_type = answer->content_type;
+    answer->content_type = NULL;
 }
 
-static int digest(struct crawler *crawler, struct job *job,
-                  struct fetch_response *response, int rc)
+static int digest(struct crawler *crawler, struct job *job, struct answer *answer, int rc)
 {
     struct page *page = job->page;
 
     if (rc < 0 && rc != -ECANCELED)
-        page_fail(page, rc, "%s", response->error[0] ? response->error : strerror(-rc));
+        page_fail(page, rc, "%s", answer->error[0] ? answer->error : strerror(-rc));
     if (rc < 0)
         return rc == -ECANCELED ? rc : 0;
     if (is_redirect(page->status))
-        return follow_redirect(crawler, page, response->location, job->redirects_left);
-    page->html = response->body != NULL || want_body(page->status, page->content_type);
-    if (response->body != NULL)
-        return find_links(crawler, page, response);
+        return follow_redirect(crawler, page, answer->location, job->redirects_left);
+    page->html = answer->body != NULL || want_body(page->status, page->content_type);
+    if (answer->body != NULL)
+        return find_links(crawler, page, answer);
     return 0;
 }
 
 /* Returns below 0 only for what must end the crawl: cancelled, or out of memory. */
 static int visit(struct crawler *crawler, struct job *job)
 {
-    struct fetch_response response;
-    int rc = fetch_patiently(crawler, job->page, &response);
+    struct answer answer;
+    int rc = fetch_patiently(crawler, job->page, &answer);
 
-    take_over(job->page, &response);
-    crawler->totals.bytes += response.received_bytes;
-    rc = digest(crawler, job, &response, rc);
-    fetch_response_finish(&response);
+    take_over(job->page, &answer);
+    crawler->totals.bytes += answer.received_bytes;
+    rc = digest(crawler, job, &answer, rc);
+    answer_finish(&answer);
     if (rc < 0)
         return rc;
     job->page->done = true;
@@ -459,19 +458,16 @@ static int crawl(struct crawler *crawler)
 int crawler_run(void *arg)
 {
     struct crawler *crawler = arg;
-    struct fetch_options options = {.user_agent = crawler->options.user_agent,
-                                    .max_connections = crawler->options.max_tasks};
+    coil_http_session_opts opts = {.user_agent = crawler->options.user_agent,
+                                   .max_connections = crawler->options.max_tasks};
     int64_t begin = coil_now();
-    int rc = fetch_session_create(&options, &crawler->session);
+    int rc = coil_http_session_create(&opts, &crawler->session);
 
     if (rc < 0)
         return rc;
-    /* A name that cannot be found here fails the first page, with libcurl's reason. */
-    rc = fetch_session_resolve(crawler->session, start_page(crawler)->url);
-    if (rc != -ECANCELED)
-        rc = crawl(crawler);
+    rc = crawl(crawler);
     fail_redirect_circles(crawler);
-    fetch_session_destroy(crawler->session);
+    coil_http_session_destroy(crawler->session);
     crawler->totals.duration_ns = coil_now() - begin;
     return rc;
 }

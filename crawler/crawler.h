@@ -11,10 +11,10 @@
 #ifndef CRAWLER_CRAWLER_H
 #define CRAWLER_CRAWLER_H
 
-#include "fetch.h"
 #include "page.h"
 #include "table.h"
 
+#include <coil/http.h>
 #include <coil/queue.h>
 
 struct crawler_options {
@@ -38,7 +38,7 @@ struct crawler_totals {
 
 struct crawler {
     struct crawler_options options;
-    fetch_session *session;
+    coil_http_session *session;
     coil_queue queue;    /* of struct job, in crawler.c */
     struct table seen;   /* every URL ever met, to its page */
     struct page **pages; /* the same, in the order in which they were met */

@@ -146,6 +146,96 @@ static const char *attribute(const GumboElement *element, const char *name)
     return found != NULL ? found->value : NULL;
 }
 
+/* ---- meta refresh ------------------------------------------------------------------ */
+
+static const char white_space[] = " \t\n\f\r";
+
+/* Behind "url =", in any case and with any white space; or `s` if it is not there. */
+static const char *skip_word_url(const char *s)
+{
+    const char *at = s + 3;
+
+    if (strncasecmp(s, "url", 3) != 0)
+        return s;
+    at += strspn(at, white_space);
+    if (*at != '=')
+        return s;
+    at++;
+    return at + strspn(at, white_space);
+}
+
+/*
+ * The URL in <meta http-equiv="refresh" content="0; url=there">, or NULL.
+ * (HTML standard: shared declarative refresh steps)
+ */
+static const char *refresh_target(const GumboElement *element, struct arena *arena)
+{
+    const char *what = attribute(element, "http-equiv");
+    const char *s = attribute(element, "content");
+    char quote[2] = "", *target;
+    size_t n;
+
+    if (what == NULL || s == NULL || strcasecmp(what, "refresh") != 0)
+        return NULL;
+    s += strspn(s, white_space);
+    n = strspn(s, "0123456789.");
+    if (n == 0 || (s[n] != ';' && s[n] != ',' && strchr(white_space, s[n]) == NULL))
+        return NULL;
+    s += n;
+    s += strspn(s, white_space);
+    s += *s == ';' || *s == ',';
+    s = skip_word_url(s + strspn(s, white_space));
+    if (*s == '"' || *s == '\'')
+        quote[0] = *s++;
+    n = strcspn(s, quote);
+    if (n == 0)
+        return NULL;
+    target = arena_allocate(arena, n + 1);
+    memcpy(target, s, n);
+    target[n] = '\0';
+    return target;
+}
+
+/* ---- srcset ------------------------------------------------------------------------ */
+
+/* Behind what follows a URL, "2x" or "100w", which may have commas in parentheses. */
+static const char *skip_descriptors(const char *s)
+{
+    bool in_parentheses = false;
+
+    for (; *s != '\0'; s++) {
+        if (*s == '(')
+            in_parentheses = true;
+        else if (*s == ')')
+            in_parentheses = false;
+        else if (*s == ',' && !in_parentheses)
+            return s + 1;
+    }
+    return s;
+}
+
+/* Each image of srcset="small.png, large.png 2x". (HTML standard: parse a srcset) */
+static int visit_srcset(const char *s, struct arena *arena, links_visit visit, void *arg)
+{
+    int rc = 0;
+
+    for (s += strspn(s, " \t\n\f\r,"); *s != '\0' && rc == 0;
+         s += strspn(s, " \t\n\f\r,")) {
+        size_t n = strcspn(s, white_space), url_n = n;
+        char *url = arena_allocate(arena, n + 1);
+
+        while (url_n > 0 && s[url_n - 1] == ',')
+            url_n--;
+        memcpy(url, s, url_n);
+        url[url_n] = '\0';
+        s += n;
+        if (url_n == n)
+            s = skip_descriptors(s);
+        rc = visit(LINK_OTHER, url, arg);
+    }
+    return rc;
+}
+
 /* ---- what counts as a link --------------------------------------------------------- */
 
 static const struct {
@@ -153,69 +243,72 @@ static const struct {
     const char *attributes[2];
 } linking[] = {
     {GUMBO_TAG_A, {"href"}},      {GUMBO_TAG_AREA, {"href"}},
-    {GUMBO_TAG_LINK, {"href"}},   {GUMBO_TAG_IMG, {"src"}},
+    {GUMBO_TAG_LINK, {"href"}},   {GUMBO_TAG_IMG, {"src", "srcset"}},
     {GUMBO_TAG_SCRIPT, {"src"}},  {GUMBO_TAG_IFRAME, {"src"}},
     {GUMBO_TAG_FRAME, {"src"}},   {GUMBO_TAG_VIDEO, {"src", "poster"}},
-    {GUMBO_TAG_AUDIO, {"src"}},   {GUMBO_TAG_SOURCE, {"src"}},
+    {GUMBO_TAG_AUDIO, {"src"}},   {GUMBO_TAG_SOURCE, {"src", "srcset"}},
     {GUMBO_TAG_TRACK, {"src"}},   {GUMBO_TAG_EMBED, {"src"}},
-    {GUMBO_TAG_OBJECT, {"data"}},
+    {GUMBO_TAG_OBJECT, {"data"}}, {GUMBO_TAG_FORM, {"action"}},
+    {GUMBO_TAG_INPUT, {"src"}},
 };
 
-/* <link rel="preconnect"> and "dns-prefetch" name a host to get ready, not a resource. */
-static bool names_only_a_host(const GumboElement *element)
+/* True for an attribute that is one of these words. */
+static bool attribute_is(const GumboElement *element, const char *name, const char *one,
+                         const char *other)
 {
-    const char *rel;
+    const char *value = attribute(element, name);
 
-    if (element->tag != GUMBO_TAG_LINK)
-        return false;
-    rel = attribute(element, "rel");
-    return rel != NULL &&
-           (strcasecmp(rel, "preconnect") == 0 || strcasecmp(rel, "dns-prefetch") == 0);
+    return value != NULL &&
+           (strcasecmp(value, one) == 0 || strcasecmp(value, other) == 0);
 }
 
-/* The URL in <meta http-equiv="refresh" content="0; url=there">, or NULL. */
-static const char *refresh_target(const GumboElement *element, struct arena *arena)
+/*
+ * A <link rel="preconnect"> names a host to get ready and no resource; what a form is
+ * posted to need not answer to GET; and of inputs, only images have a source.
+ */
+static bool names_no_resource(const GumboElement *element)
 {
-    const char *what = attribute(element, "http-equiv");
-    const char *s = attribute(element, "content");
-    size_t n;
-    char *target;
+    switch (element->tag) {
+    case GUMBO_TAG_LINK:
+        return attribute_is(element, "rel", "preconnect", "dns-prefetch");
+    case GUMBO_TAG_FORM:
+        return attribute_is(element, "method", "post", "dialog");
+    case GUMBO_TAG_INPUT:
+        return !attribute_is(element, "type", "image", "image");
+    default:
+        return false;
+    }
+}
 
-    if (what == NULL || s == NULL || strcasecmp(what, "refresh") != 0)
-        return NULL;
-    s += strspn(s, " \t\r\n0123456789.");
-    if (*s != ';' && *s != ',')
-        return NULL;
-    s += strspn(s, ";, \t\r\n");
-    if (strncasecmp(s, "url", 3) == 0 && strchr("= \t\r\n", s[3]) != NULL)
-        s += 3 + strspn(s + 3, "= \t\r\n");
-    n = *s == '"' || *s == '\'' ? strcspn(s + 1, *s == '"' ? "\"" : "'") : strlen(s);
-    if (n == 0)
-        return NULL;
-    target = arena_allocate(arena, n + 1);
-    memcpy(target, *s == '"' || *s == '\'' ? s + 1 : s, n);
-    target[n] = '\0';
-    return target;
+/* An empty <a href> leads to the page itself; elsewhere browsers take it for none. */
+static int visit_attribute(const GumboElement *element, const char *name,
+                           struct arena *arena, links_visit visit, void *arg)
+{
+    const char *value = attribute(element, name);
+    bool may_be_empty = element->tag == GUMBO_TAG_A || element->tag == GUMBO_TAG_AREA;
+
+    if (value == NULL || (*value == '\0' && !may_be_empty))
+        return 0;
+    if (strcmp(name, "srcset") == 0)
+        return visit_srcset(value, arena, visit, arg);
+    return visit(LINK_OTHER, value, arg);
 }
 
 static int visit_element(const GumboElement *element, struct arena *arena,
                          links_visit visit, void *arg)
 {
-    const char *reference;
+    const char *target;
     int rc = 0;
 
     if (element->tag == GUMBO_TAG_META) {
-        reference = refresh_target(element, arena);
-        return reference != NULL ? visit(LINK_OTHER, reference, arg) : 0;
+        target = refresh_target(element, arena);
+        return target != NULL ? visit(LINK_OTHER, target, arg) : 0;
     }
     for (size_t i = 0; i < sizeof linking / sizeof linking[0]; i++) {
-        if (linking[i].tag != element->tag || names_only_a_host(element))
+        if (linking[i].tag != element->tag || names_no_resource(element))
             continue;
-        for (size_t k = 0; k < 2 && linking[i].attributes[k] != NULL && rc == 0; k++) {
-            reference = attribute(element, linking[i].attributes[k]);
-            if (reference != NULL)
-                rc = visit(LINK_OTHER, reference, arg);
-        }
+        for (size_t k = 0; k < 2 && linking[i].attributes[k] != NULL && rc == 0; k++)
+            rc = visit_attribute(element, linking[i].attributes[k], arena, visit, arg);
     }
     return rc;
 }

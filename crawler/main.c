@@ -209,19 +209,21 @@ static void explain(const struct crawler *crawler, int rc)
         fprintf(stderr, "coil-crawl: nothing could be fetched from %s\n", start->url);
 }
 
+/* The file comes first: whoever reads stdout may have closed it, which ends the program.
+ */
 static enum status report(const struct crawler *crawler, const struct settings *settings,
                           FILE *jsonl, int rc)
 {
-    enum status status = status_of(crawler, rc);
+    int written = jsonl != NULL ? report_jsonl(jsonl, crawler) : 0;
 
     report_text(stdout, crawler, settings->quiet);
     fflush(stdout);
     explain(crawler, rc);
-    rc = jsonl != NULL ? report_jsonl(jsonl, crawler) : 0;
-    if (rc == 0)
-        return status;
-    complain(strerror(-rc), settings->jsonl_path);
-    return STATUS_FAILED;
+    if (written < 0) {
+        complain(strerror(-written), settings->jsonl_path);
+        return STATUS_FAILED;
+    }
+    return status_of(crawler, rc);
 }
 
 static enum status crawl(const struct settings *settings, FILE *jsonl)

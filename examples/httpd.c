@@ -246,14 +246,26 @@ static int serve(void *arg)
 /* ---- the server -------------------------------------------------------------------- */
 
 struct settings {
-    const char *folder, *host, *port;
+    const char *folder, *port;
+    char host[256]; /* an IPv6 address in brackets, as in URLs */
 };
+
+static int listen_on(const struct settings *settings, coil_listener **out)
+{
+    char host[sizeof settings->host];
+    size_t n = strlen(settings->host);
+    bool brackets = n > 2 && settings->host[0] == '[' && settings->host[n - 1] == ']';
+
+    snprintf(host, sizeof host, "%.*s", (int)(brackets ? n - 2 : n),
+             settings->host + brackets);
+    return coil_listen(host, settings->port, 0, out);
+}
 
 static int run(void *arg)
 {
     const struct settings *settings = arg;
     struct server server;
-    int rc = coil_listen(settings->host, settings->port, 0, &server.listener);
+    int rc = listen_on(settings, &server.listener);
 
     if (rc < 0)
         return rc;
@@ -275,14 +287,13 @@ static int run(void *arg)
 
 int main(int argc, char *argv[])
 {
-    char address[256] = "127.0.0.1:0";
-    struct settings settings = {.folder = argv[1], .host = address};
+    struct settings settings = {.folder = argv[1], .host = "127.0.0.1:0"};
     char *colon;
     int rc;
 
     if (argc == 3)
-        snprintf(address, sizeof address, "%s", argv[2]);
-    colon = strrchr(address, ':');
+        snprintf(settings.host, sizeof settings.host, "%s", argv[2]);
+    colon = strrchr(settings.host, ':');
     if (argc < 2 || argc > 3 || colon == NULL) {
         fprintf(stderr, "usage: %s DIR [HOST:PORT]\n", argv[0]);
         return 3;

@@ -59,8 +59,10 @@ typedef struct coil_spawn_opts {
  *
  * *out receives a reference to release; `out` may be NULL. Releasing it neither stops nor
  * frees a task that runs: the loop keeps it. `arg` must outlive the task unless
- * opts->arg_bytes is set. Where a task belongs to the work of another, coil_group_spawn()
- * is the better call. Fails with -ENOMEM, -EINVAL (arg_bytes, stack_bytes).
+ * opts->arg_bytes is set. A task that is cancelled before its first step never
+ * runs its body (as in asyncio), so what only the body would release must not be handed
+ * over by `arg` alone. Where a task belongs to the work of another, coil_group_spawn() is
+ * the better call. Fails with -ENOMEM, -EINVAL (arg_bytes, stack_bytes).
  */
 COIL_API int coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
                         coil_task **out);

@@ -8,6 +8,7 @@ $COIL_WRAPPER, if set, is put before the command: "valgrind -q --error-exitcode=
 import json
 import os
 import pty
+import resource
 import shlex
 import signal
 import socket
@@ -365,9 +366,9 @@ def test_body_cut_off():
 
 def test_timeout():
     result = crawl({"/": page("/slow", "/a"), "/slow": slow(10, page()), "/a": page()},
-                   "--timeout", "0.5", "--max-tries", "1")
+                   "--timeout", "1.5", "--max-tries", "1")
     equal(result.status, BROKEN)
-    contains(result.urls["/slow"]["error"], "no answer within 0.5 s")
+    contains(result.urls["/slow"]["error"], "no answer within 1.5 s")
     equal(result.urls["/a"]["status"], 200)
 
 
@@ -484,6 +485,19 @@ def test_max_tasks():
     equal(len(result.site.requests), 31)
 
 
+def test_few_descriptors_break_no_link():
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+
+    names = [f"/{n}" for n in range(100)]
+    with Site({"/": page(*names), **{n: slow(0.01, page()) for n in names}}) as site:
+        done = subprocess.run([*WRAPPER, PROGRAM, "--max-tasks", "100", site.url],
+                              capture_output=True, text=True, env=ENVIRONMENT,
+                              preexec_fn=limit)
+    equal((done.returncode, done.stderr), (WELL, ""))
+    contains(done.stdout, "101 pages")
+
+
 def test_interrupt():
     names = [f"/{n}" for n in range(200)]
     answers = {name: slow(0.05, page("/gone")) for name in names}
@@ -560,6 +574,18 @@ def test_report_that_cannot_be_written():
         code, _, err = run("-f", "jsonl:/dev/full", site.url)
     equal(code, FAILED)
     contains(err, "No space left")
+
+
+def test_json_is_there_even_if_nobody_reads_the_report():
+    with Site({"/": page("/gone")}) as site, tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "crawl.jsonl")
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        subprocess.run([*WRAPPER, PROGRAM, "-f", f"jsonl:{file}", site.url],
+                       stdout=write_end, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
+        os.close(write_end)
+        with open(file, encoding="utf-8") as lines:
+            equal(len([json.loads(line) for line in lines]), 2)
 
 
 if __name__ == "__main__":

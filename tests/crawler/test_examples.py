@@ -4,6 +4,7 @@
     test_examples.py FOLDER [TEST...]
 """
 import os
+import re
 import shlex
 import signal
 import socket
@@ -39,20 +40,21 @@ def test_sleepy():
     lines = lines_of("sleepy")
     equal(lines[:-1], [f"coroutine {number}: nap {nap}"
                        for nap in range(5) for number in range(5)])
-    equal(lines[-1], "0.5 s")
+    assert 0.5 <= float(lines[-1].split()[0]) < 1.5, lines[-1]  # not 2.5
 
 
 def test_toy_sleep():
     lines = lines_of("toy_sleep")
-    equal(lines, ["an event: sleep for another 0.05 s"] * 2
-          + ["ended after 0.1 s: well rested"])
+    pattern = (r"an event: sleep for another 0\.0\d s\n" * 2
+               + r"ended after 0\.[1-9] s: well rested")
+    assert re.fullmatch(pattern, "\n".join(lines)), lines
 
 
 def test_toy_run():
     lines = lines_of("toy_run")
     equal(lines[:-1], [f"coroutine {number}: nap {nap}"
                        for nap in range(3) for number in range(5)])
-    assert 0.15 <= float(lines[-1].split()[0]) < 0.5, lines[-1]
+    assert 0.15 <= float(lines[-1].split()[0]) < 0.7, lines[-1]
 
 
 def test_own_awaitable():

@@ -256,6 +256,34 @@ def test_out_of_descriptors():
         equal(server.get("/").status, 200)
 
 
+def has_ipv6():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+        return True
+    except OSError:
+        return False
+
+
+def test_addresses_and_usage():
+    with tempfile.TemporaryDirectory() as folder:
+        for address in ("localhost:0", "[::1]:0"):
+            if "::" in address and not has_ipv6():
+                continue
+            process = subprocess.Popen([*WRAPPER, PROGRAM, folder, address],
+                                       stdout=subprocess.PIPE, text=True)
+            line = process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            equal(process.wait(timeout=20), 0)
+            process.stdout.close()
+            host, port = line.split()[2].rsplit(":", 1)
+            equal(host, address.rsplit(":", 1)[0])
+            assert int(port) > 0
+        for arguments, code in (([], 3), ([folder, "nonsense"], 3),
+                                ([folder + "/none"], 1), ([folder, "127.0.0.1:x"], 1)):
+            done = subprocess.run([*WRAPPER, PROGRAM, *arguments], capture_output=True)
+            equal((arguments, done.returncode), (arguments, code))
+
+
 def test_ctrl_c_with_clients():
     with Server() as server:
         connection = server.connect()

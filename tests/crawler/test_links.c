@@ -25,7 +25,7 @@ TEST(links_in_the_order_of_the_page)
 
 TEST(links_are_decoded)
 {
-    CHECK_INT(find("<A HREF='a&amp;b&#x20;c'></A><a href>x</a><a name=no>"), 0);
+    CHECK_INT(find("<A HREF='a&amp;b&#x20;c'></A><a href>x</a><a name=no><img src>"), 0);
     CHECK_TRACE("[a&b c][]");
 }
 
@@ -35,15 +35,47 @@ TEST(links_begin_with_the_first_base_that_has_an_href)
     CHECK_TRACE("base[/b/][1]");
 }
 
+TEST(links_of_forms_and_inputs)
+{
+    CHECK_INT(find("<form action=1></form><form action=2 method=GET></form>"
+                   "<form action=no method=post></form><form action=no method=Dialog>"
+                   "</form><input type=Image src=3><input src=no><form>"),
+              0);
+    CHECK_TRACE("[1][2][3]");
+}
+
+TEST(links_of_frames_and_media)
+{
+    CHECK_INT(find("<frameset><frame src=1></frameset>"), 0);
+    CHECK_INT(find("<audio src=2></audio><embed src=3><object data=4></object>"
+                   "<picture><source srcset='5 1x'></picture>"
+                   "<video><source src=6><track src=7></video>"),
+              0);
+    CHECK_TRACE("[1][2][3][4][5][6][7]");
+}
+
+TEST(links_of_a_srcset)
+{
+    CHECK_INT(find("<img src=1 srcset=' ,2, 3 2x,\n4,,5 100w (a,b) , 6,7 8,'>"), 0);
+    CHECK_TRACE("[1][2][3][4,,5][6,7]");
+    CHECK_INT(find("<img srcset=''><img srcset=' , '><img srcset='data:,x 1x'>"), 0);
+    CHECK_TRACE("[data:,x]");
+}
+
 TEST(links_of_a_refresh)
 {
     CHECK_INT(find("<meta http-equiv=Refresh content='0; URL=\"a b\"'>"
                    "<meta http-equiv=refresh content='5;url=c'>"
                    "<meta http-equiv=refresh content=' 1.5 , d'>"
                    "<meta http-equiv=refresh content='5'>"
-                   "<meta http-equiv=content-type content='0;url=no'>"),
+                   "<meta http-equiv=content-type content='0;url=no'>"
+                   "<meta http-equiv=refresh content='1 uRl = e'>"
+                   "<meta http-equiv=refresh content='1;urlf'>"
+                   "<meta http-equiv=refresh content=\"1;'g'h\">"
+                   "<meta http-equiv=refresh content='no'>"
+                   "<meta http-equiv=refresh content='1x;no'>"),
               0);
-    CHECK_TRACE("[a b][c][d]");
+    CHECK_TRACE("[a b][c][d][e][urlf][g]");
 }
 
 TEST(links_that_are_none)

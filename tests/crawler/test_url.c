@@ -2,7 +2,6 @@
 #include "../harness/harness.h"
 
 #include <errno.h>
-#include <locale.h>
 
 static void check_resolves(const char *base, const char *reference, const char *expected)
 {
@@ -94,7 +93,10 @@ TEST(url_is_cleaned_as_browsers_do)
     check_resolves("http://h/", "\xc3\xa4\"<>`{}?\xc3\xa4'\"<>",
                    "http://h/%C3%A4%22%3C%3E%60%7B%7D?%C3%A4%27%22%3C%3E");
     check_resolves("http://h/", "100%/%zz/%41", "http://h/100%/%zz/%41");
-    check_resolves("http://h/", "a|b~c:d@e", "http://h/a|b~c:d@e");
+    check_resolves("http://h/", "a|b~c:d@e^", "http://h/a|b~c:d@e^");
+    check_resolves("http://h/", "http:///x", "http://x/");
+    check_resolves("http://h/", "https:x", "https://x/");
+    check_resolves("http://h/", "a\xff\xe2\x82z", "http://h/a%EF%BF%BD%EF%BF%BDz");
 }
 
 TEST(url_refuses_other_schemes_and_nonsense)
@@ -103,21 +105,21 @@ TEST(url_refuses_other_schemes_and_nonsense)
     check_refused("http://h/", "javascript:void(0)", -EPROTONOSUPPORT);
     check_refused("http://h/", "ftp://h/", -EPROTONOSUPPORT);
     check_refused("http://h/", "http://", -EINVAL);
-    check_refused("http://h/", "http:///x", -EINVAL);
     check_refused("http://h/", "http://a b/", -EINVAL);
     check_refused("http://h/", "http://h:99999/", -EINVAL);
     check_refused("http://h/", "http://h:x/", -EINVAL);
-    check_refused("http://h/", "https:x", -EINVAL);
     check_refused(NULL, "h/x", -EINVAL);
     check_refused(NULL, "", -EINVAL);
 }
 
 TEST(url_host_names_beyond_ascii)
 {
-    if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
-        test_skip("there is no locale C.UTF-8");
-    check_resolves(NULL, "http://m\xc3\xbcnchen.example/",
+    check_resolves(NULL, "http://M\xc3\x9cnchen.example/",
                    "http://xn--mnchen-3ya.example/");
+    check_resolves(NULL, "http://fa%C3%9F.example/", "http://xn--fa-hia.example/");
+    check_resolves(NULL, "http://XN--FA-hia.example/", "http://xn--fa-hia.example/");
+    check_refused(NULL, "http://xn--a/", -EINVAL);
+    check_refused(NULL, "http://\xff/", -EINVAL);
 }
 
 TEST(url_origins)

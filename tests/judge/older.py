@@ -4,9 +4,11 @@ Each entry was found by comparing CPython with CPython: the judge's programs on 
 3.12.1 and 3.13.0, and then the sources. A program that uses such an instruction is left
 out where the interpreter is older than the change.
 
-Two changes show in rare moments only, and would cost most programs; reference.py sees
+Three changes show in rare moments only, and would cost most programs; reference.py sees
 them when they come, and marks the trace as left out:
 - Task.uncancel() that reaches 0 drops a cancellation not yet delivered;
+- a timeout that expires counts the requests to cancel that were there before it, and is a
+  TimeoutError if no other has come (3.11.2 has not got that, later 3.11s have);
 - a TaskGroup that fails cancels its parent again, if somebody else had cancelled it.
 """
 

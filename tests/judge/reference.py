@@ -216,6 +216,7 @@ class Interpreter:
     async def do_scope(self, body, node):
         delay = None if node.args[0] == "never" else int(node.args[0])
         scope = asyncio.timeout(delay)
+        cancelling = body.task.cancelling()
         try:
             async with scope:
                 body.scopes.append(scope)
@@ -224,7 +225,7 @@ class Interpreter:
                 finally:
                     body.scopes.pop()
         finally:
-            self.look_for_changes(body)
+            self.look_for_changes(body, differs=scope.expired() and cancelling > 0)
             body.detail = " expired" if scope.expired() else ""
 
     async def do_hold(self, body, node):

@@ -1,0 +1,36 @@
+/*
+ * client.h - a session, and one response at a time.
+ */
+#ifndef TESTS_HTTP_CLIENT_H
+#define TESTS_HTTP_CLIENT_H
+
+#include <coil.h>
+#include <coil/http.h>
+
+struct http_client {
+    coil_http_session *session;
+    coil_http_request request;
+    coil_http_response *response;
+    char base[128]; /* "http://127.0.0.1:8080" */
+    char url[512];
+    char *body; /* what http_fetch() read */
+    size_t body_bytes;
+};
+
+void http_client_open(struct http_client *client, const coil_http_session_opts *opts,
+                      const char *scheme, const char *host, int port);
+void http_client_close(struct http_client *client);
+
+/* Get `path` below the base, until its headers are there. Returns what that returned. */
+int http_ask(struct http_client *client, const char *path);
+
+/* The same, and all of the body. */
+int http_fetch(struct http_client *client, const char *path);
+
+/* The same, to be a task's body: of client->url. */
+int http_fetch_task(void *client);
+
+/* How many threads this process has. */
+int thread_count(void);
+
+#endif

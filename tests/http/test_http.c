@@ -1,0 +1,784 @@
+#include "client.h"
+#include "server.h"
+
+#include "../harness/harness.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ---- answers ----------------------------------------------------------------------- */
+
+static int say_ok(struct http_connection *c)
+{
+    return http_say(c, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+                       "Content-Length: 5\r\nX: one\r\nX: two\r\n\r\nhello");
+}
+
+static int say_nothing(struct http_connection *c)
+{
+    (void)c;
+    return coil_sleep(COIL_SEC(60));
+}
+
+static int say_half(struct http_connection *c)
+{
+    http_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello");
+    return coil_sleep(COIL_SEC(60));
+}
+
+static int cut_before_headers(struct http_connection *c)
+{
+    (void)c;
+    return -1;
+}
+
+static int cut_in_the_middle(struct http_connection *c)
+{
+    http_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello");
+    return -1;
+}
+
+static int cut_chunk(struct http_connection *c)
+{
+    http_say(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n7");
+    return -1;
+}
+
+static int say_nonsense(struct http_connection *c)
+{
+    http_say(c, "220 mail.example.org ESMTP\r\n");
+    return -1;
+}
+
+static int say_interim(struct http_connection *c)
+{
+    http_say(c, "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n");
+    coil_sleep(COIL_MSEC(20));
+    return say_ok(c);
+}
+
+static int say_headers_slowly(struct http_connection *c)
+{
+    http_say(c, "HTTP/1.1 200 OK\r\nContent-Le");
+    coil_sleep(COIL_MSEC(20));
+    http_say(c, "ngth: 5\r\n\r\n");
+    coil_sleep(COIL_MSEC(20));
+    for (const char *letter = "hello"; *letter != '\0'; letter++) {
+        coil_write(c->stream, letter, 1);
+        coil_sleep(COIL_MSEC(5));
+    }
+    return 0;
+}
+
+static int say_until_close(struct http_connection *c)
+{
+    http_say(c, "HTTP/1.0 200 OK\r\n\r\nhello");
+    return -1;
+}
+
+/* 16 MiB, as fast as they are taken; how many were is the path's business. */
+static size_t bytes_sent;
+
+static int say_much(struct http_connection *c)
+{
+    static char block[65536];
+    ssize_t n = 0;
+
+    bytes_sent = 0;
+    http_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 16777216\r\n\r\n");
+    while (n >= 0 && bytes_sent < 16777216) {
+        n = coil_write(c->stream, block, sizeof block);
+        bytes_sent += coil_stream_write_transferred(c->stream);
+    }
+    return n < 0 ? -1 : 0;
+}
+
+static int redirect(struct http_connection *c, int status, const char *location)
+{
+    char text[1024];
+
+    snprintf(text, sizeof text,
+             "HTTP/1.1 %d Moved\r\nLocation: %s\r\nContent-Length: 5\r\n\r\nmoved",
+             status, location);
+    return http_say(c, text);
+}
+
+static int redirect_301(struct http_connection *c)
+{
+    return redirect(c, 301, "b/../ok");
+}
+
+static int redirect_303(struct http_connection *c)
+{
+    return redirect(c, 303, "/ok");
+}
+
+static int redirect_307(struct http_connection *c)
+{
+    return redirect(c, 307, "/ok");
+}
+
+static int redirect_in_a_circle(struct http_connection *c)
+{
+    return redirect(c, 302, "/circle");
+}
+
+static int redirect_to_a_file(struct http_connection *c)
+{
+    return redirect(c, 302, "file:///etc/passwd");
+}
+
+static int redirect_to_localhost(struct http_connection *c)
+{
+    char url[64];
+
+    snprintf(url, sizeof url, "http://localhost:%u/ok",
+             coil_listener_port(c->server->listener));
+    return redirect(c, 302, url);
+}
+
+static const struct http_route routes[] = {
+    {"/ok", say_ok},
+    {"/nothing", say_nothing},
+    {"/half", say_half},
+    {"/cut", cut_before_headers},
+    {"/cut-middle", cut_in_the_middle},
+    {"/cut-chunk", cut_chunk},
+    {"/nonsense", say_nonsense},
+    {"/interim", say_interim},
+    {"/slow", say_headers_slowly},
+    {"/close", say_until_close},
+    {"/much", say_much},
+    {"/301", redirect_301},
+    {"/303", redirect_303},
+    {"/307", redirect_307},
+    {"/circle", redirect_in_a_circle},
+    {"/file", redirect_to_a_file},
+    {"/localhost", redirect_to_localhost},
+    {NULL, NULL},
+};
+
+struct both {
+    struct http_server server;
+    struct http_client client;
+};
+
+static void begin(struct both *both)
+{
+    coil_http_session_opts opts = {.proxy = ""};
+
+    http_server_start(&both->server, routes);
+    http_client_open(&both->client, &opts, "http", "127.0.0.1",
+                     coil_listener_port(both->server.listener));
+}
+
+static void end(struct both *both)
+{
+    http_client_close(&both->client);
+    http_server_stop(&both->server);
+}
+
+static void check_ok(struct http_client *client)
+{
+    CHECK_INT(http_fetch(client, "/ok"), 0);
+    CHECK_INT(coil_http_status(client->response), 200);
+    CHECK_STR(client->body != NULL ? client->body : "", "hello");
+}
+
+/* ---- requests ---------------------------------------------------------------------- */
+
+IO_TEST(http_gets_and_keeps_the_connection)
+{
+    struct both both;
+    struct http_client *client = &both.client;
+
+    begin(&both);
+    for (int i = 0; i < 3; i++)
+        check_ok(client);
+    CHECK_STR(coil_http_header(client->response, "content-type"), "text/plain");
+    CHECK_STR(coil_http_header_at(client->response, "X", 1), "two");
+    CHECK_PTR(coil_http_header_at(client->response, "X", 2), NULL);
+    CHECK_PTR(coil_http_header(client->response, "Location"), NULL);
+    CHECK_INT(coil_http_content_length(client->response), 5);
+    CHECK_INT(coil_http_version(client->response), 11);
+    CHECK_STR(coil_http_url(client->response), client->url);
+    CHECK_STR(coil_http_error(client->response), "");
+    CHECK(coil_http_received_bytes(client->response) > 70);
+    CHECK_INT(both.server.connections, 1);
+    end(&both);
+}
+
+static bool was_sent(const struct both *both, const char *text)
+{
+    return strstr(both->server.last_request, text) != NULL;
+}
+
+IO_TEST(http_sends_method_headers_and_body)
+{
+    const char *headers[] = {"X-Test: yes", "User-Agent: other", "Accept:", NULL};
+    struct both both;
+
+    begin(&both);
+    both.client.request.headers = headers;
+    both.client.request.body = "a=1";
+    both.client.request.body_bytes = 3;
+    check_ok(&both.client);
+    CHECK(was_sent(&both, "POST /ok HTTP/1.1\r\n"));
+    CHECK(was_sent(&both, "\r\nX-Test: yes\r\n"));
+    CHECK(was_sent(&both, "\r\nUser-Agent: other\r\n"));
+    CHECK(was_sent(&both, "\r\nContent-Length: 3\r\n"));
+    CHECK(was_sent(&both, "\r\n\r\na=1"));
+    CHECK(!was_sent(&both, "Accept: "));
+    CHECK(!was_sent(&both, "Content-Type"));
+    both.client.request.method = "PUT";
+    check_ok(&both.client);
+    CHECK(was_sent(&both, "PUT /ok HTTP/1.1\r\n") && was_sent(&both, "\r\n\r\na=1"));
+    both.client.request = (coil_http_request){.method = "POST"};
+    check_ok(&both.client);
+    CHECK(was_sent(&both, "POST /ok") && was_sent(&both, "Content-Length: 0\r\n"));
+    both.client.request = (coil_http_request){.method = "DELETE"};
+    check_ok(&both.client);
+    CHECK(was_sent(&both, "DELETE /ok") && !was_sent(&both, "Content-Length"));
+    CHECK(was_sent(&both, "User-Agent: coil/"));
+    end(&both);
+}
+
+IO_TEST(http_refuses_requests_that_are_none)
+{
+    const char *urls[] = {
+        "gopher://127.0.0.1/",    "file:///etc/passwd", "nonsense", "", "http://",
+        "http://127.0.0.1:99999/"};
+    const char *smuggled[] = {"X: a\r\nY: b", NULL};
+    struct both both;
+
+    begin(&both);
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        snprintf(both.client.url, sizeof both.client.url, "%s", urls[i]);
+        CHECK_INT(http_fetch_task(&both.client), -EINVAL);
+        CHECK(coil_http_error(both.client.response)[0] != '\0');
+        CHECK_INT(coil_http_status(both.client.response), 0);
+    }
+    both.client.request.headers = smuggled;
+    CHECK_INT(http_fetch(&both.client, "/ok"), -EINVAL);
+    both.client.request.headers = NULL;
+    both.client.request.method = "GET /";
+    CHECK_INT(http_fetch(&both.client, "/ok"), -EINVAL);
+    both.client.request.method = NULL;
+    check_ok(&both.client);
+    end(&both);
+}
+
+/* ---- responses --------------------------------------------------------------------- */
+
+IO_TEST(http_returns_with_the_headers_before_the_body)
+{
+    struct both both;
+    char letter;
+
+    begin(&both);
+    CHECK_INT(http_ask(&both.client, "/half"), 0);
+    CHECK_INT(coil_http_status(both.client.response), 200);
+    for (int i = 0; i < 5; i++) {
+        CHECK_INT(coil_http_read(both.client.response, &letter, 1), 1);
+        CHECK_INT(letter, "hello"[i]);
+    }
+    end(&both);
+}
+
+IO_TEST(http_takes_slow_peers_and_old_ones)
+{
+    struct both both;
+
+    begin(&both);
+    CHECK_INT(http_fetch(&both.client, "/slow"), 0);
+    CHECK_STR(both.client.body, "hello");
+    CHECK_INT(http_fetch(&both.client, "/interim"), 0);
+    CHECK_STR(both.client.body, "hello");
+    CHECK_INT(coil_http_status(both.client.response), 200);
+    CHECK_INT(http_fetch(&both.client, "/close"), 0);
+    CHECK_STR(both.client.body, "hello");
+    CHECK_INT(coil_http_version(both.client.response), 10);
+    CHECK_INT(coil_http_content_length(both.client.response), -1);
+    end(&both);
+}
+
+IO_TEST(http_failures_have_a_code_and_a_sentence)
+{
+    static const struct {
+        const char *path;
+        int rc;
+    } cases[] = {
+        {"/cut", -ECONNRESET},
+        {"/cut-middle", -ENODATA},
+        {"/cut-chunk", -ENODATA},
+        {"/nonsense", -EPROTO},
+    };
+    struct both both;
+    char byte;
+
+    begin(&both);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int rc = http_fetch(&both.client, cases[i].path);
+        char *said = strdup(coil_http_error(both.client.response));
+        CHECK_INT(rc, cases[i].rc);
+        CHECK(said[0] != '\0');
+        CHECK_INT(coil_http_read(both.client.response, &byte, 1), cases[i].rc);
+        CHECK_STR(coil_http_error(both.client.response), said);
+        free(said);
+        check_ok(&both.client);
+    }
+    CHECK_INT(http_ask(&both.client, "/cut-middle"), 0);
+    for (int i = 0; i < 5; i++)
+        CHECK_INT(coil_http_read(both.client.response, &byte, 1), 1);
+    CHECK_INT(coil_http_read(both.client.response, &byte, 1), -ENODATA);
+    end(&both);
+}
+
+static int unused_port(void)
+{
+    struct sockaddr_in name = {.sin_family = AF_INET};
+    socklen_t length = sizeof name;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    bind(fd, (struct sockaddr *)&name, length);
+    getsockname(fd, (struct sockaddr *)&name, &length);
+    close(fd);
+    return ntohs(name.sin_port);
+}
+
+IO_TEST(http_tells_a_refused_connection)
+{
+    coil_http_session_opts opts = {.proxy = ""};
+    struct http_client client;
+
+    http_client_open(&client, &opts, "http", "127.0.0.1", unused_port());
+    CHECK_INT(http_fetch(&client, "/"), -ECONNREFUSED);
+    CHECK(strstr(coil_http_error(client.response), "127.0.0.1") != NULL);
+    http_client_close(&client);
+}
+
+IO_TEST(http_limits_the_body)
+{
+    struct both both;
+
+    begin(&both);
+    both.client.request.body_limit = 4;
+    CHECK_INT(http_fetch(&both.client, "/ok"), -EMSGSIZE);
+    CHECK_STR(coil_http_error(both.client.response), "the body is longer than the limit");
+    both.client.request.body_limit = 5;
+    check_ok(&both.client);
+    both.client.request.body_limit = 100000;
+    CHECK_INT(http_fetch(&both.client, "/much"), -EMSGSIZE);
+    CHECK(bytes_sent < 16777216);
+    end(&both);
+}
+
+/* What the kernel holds between the two ends is not ours: 8 MiB are plenty for it. */
+IO_TEST(http_holds_little_of_a_body_that_is_read_slowly)
+{
+    struct both both;
+    static char buf[100000];
+    size_t total = 0, first;
+    ssize_t n;
+
+    begin(&both);
+    CHECK_INT(http_ask(&both.client, "/much"), 0);
+    coil_sleep(COIL_MSEC(100));
+    first = bytes_sent;
+    CHECK(first < 8 * 1024 * 1024);
+    coil_sleep(COIL_MSEC(50));
+    CHECK_INT(bytes_sent, first);
+    while ((n = coil_http_read(both.client.response, buf, sizeof buf)) > 0)
+        total += (size_t)n;
+    CHECK_INT(n, 0);
+    CHECK_INT(total, 16777216);
+    CHECK_INT(coil_http_read(both.client.response, buf, 1), 0);
+    check_ok(&both.client);
+    CHECK_INT(both.server.connections, 1);
+    end(&both);
+}
+
+IO_TEST(http_discards_what_is_short_and_cuts_off_what_is_long)
+{
+    struct both both;
+    char byte;
+
+    begin(&both);
+    CHECK_INT(http_ask(&both.client, "/ok"), 0);
+    CHECK_INT(coil_http_discard(both.client.response, 5), 0);
+    CHECK_INT(coil_http_read(both.client.response, &byte, 1), 0);
+    CHECK_INT(http_ask(&both.client, "/slow"), 0);
+    CHECK_INT(coil_http_discard(both.client.response, 100), 0);
+    CHECK_INT(both.server.connections, 1);
+    CHECK_INT(http_ask(&both.client, "/much"), 0);
+    CHECK_INT(coil_http_discard(both.client.response, 100000), 0);
+    CHECK_INT(coil_http_read(both.client.response, &byte, 1), 0);
+    check_ok(&both.client);
+    CHECK_INT(both.server.connections, 2);
+    end(&both);
+}
+
+IO_TEST(http_responses_may_be_left_half_read)
+{
+    struct both both;
+    char byte;
+
+    begin(&both);
+    CHECK_INT(http_ask(&both.client, "/much"), 0);
+    CHECK_INT(coil_http_read(both.client.response, &byte, 1), 1);
+    check_ok(&both.client); /* destroys it */
+    end(&both);
+}
+
+static int read_one(void *response)
+{
+    char byte;
+
+    return (int)coil_http_read(response, &byte, 1);
+}
+
+IO_TEST(http_a_response_has_one_reader)
+{
+    struct both both;
+    coil_task *task;
+    char buf[5];
+
+    begin(&both);
+    CHECK_INT(http_ask(&both.client, "/half"), 0);
+    CHECK_INT(coil_http_read(both.client.response, buf, 5), 5);
+    CHECK_INT(coil_spawn(read_one, both.client.response, NULL, &task), 0);
+    coil_sleep(COIL_MSEC(5));
+    CHECK_INT(coil_http_read(both.client.response, buf, 5), -EBUSY);
+    coil_task_cancel(task, NULL);
+    CHECK_INT(coil_task_await(task), -ECANCELED);
+    coil_task_release(task);
+    CHECK_INT(coil_http_read(both.client.response, buf, 5), -ECANCELED);
+    end(&both);
+}
+
+/* ---- redirects --------------------------------------------------------------------- */
+
+IO_TEST(http_leaves_redirects_to_the_caller)
+{
+    struct both both;
+
+    begin(&both);
+    CHECK_INT(http_fetch(&both.client, "/301"), 0);
+    CHECK_INT(coil_http_status(both.client.response), 301);
+    CHECK_STR(coil_http_header(both.client.response, "Location"), "b/../ok");
+    CHECK_STR(both.client.body, "moved");
+    CHECK_INT(coil_http_redirect_count(both.client.response), 0);
+    end(&both);
+}
+
+IO_TEST(http_follows_redirects_if_asked_to)
+{
+    struct both both;
+    const char *url;
+
+    begin(&both);
+    both.client.request.max_redirects = 3;
+    CHECK_INT(http_fetch(&both.client, "/301"), 0);
+    CHECK_INT(coil_http_status(both.client.response), 200);
+    CHECK_STR(both.client.body, "hello");
+    CHECK_INT(coil_http_redirect_count(both.client.response), 1);
+    url = coil_http_url(both.client.response);
+    CHECK_STR(url + strlen(both.client.base), "/ok");
+    CHECK_INT(both.server.connections, 1);
+    CHECK_INT(http_fetch(&both.client, "/circle"), -ELOOP);
+    CHECK_STR(coil_http_error(both.client.response), "too many redirects");
+    CHECK_INT(both.server.requests, 2 + 4);
+    CHECK_INT(http_fetch(&both.client, "/file"), -EINVAL);
+    check_ok(&both.client);
+    end(&both);
+}
+
+IO_TEST(http_redirects_change_the_method_as_browsers_do)
+{
+    static const struct {
+        const char *method, *path, *then;
+        bool with_body;
+    } cases[] = {
+        {"POST", "/301", "GET /ok", false}, {"POST", "/303", "GET /ok", false},
+        {"POST", "/307", "POST /ok", true}, {"PUT", "/301", "PUT /ok", true},
+        {"PUT", "/303", "GET /ok", false},  {"HEAD", "/303", "HEAD /ok", false},
+    };
+    const char *headers[] = {"Content-Type: text/x", NULL};
+    struct both both;
+
+    begin(&both);
+    both.client.request.max_redirects = 3;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool head = strcmp(cases[i].method, "HEAD") == 0;
+        both.client.request.method = cases[i].method;
+        both.client.request.headers = headers;
+        both.client.request.body = head ? NULL : "a=1";
+        both.client.request.body_bytes = 3;
+        /* The server, which knows no HEAD, sends a body all the same: no more of it. */
+        CHECK_INT(http_fetch(&both.client, cases[i].path), 0);
+        CHECK_INT(strncmp(both.server.last_request, cases[i].then, strlen(cases[i].then)),
+                  0);
+        CHECK_INT(was_sent(&both, "\r\n\r\na=1"), cases[i].with_body);
+        CHECK_INT(was_sent(&both, "Content-Type"), cases[i].with_body);
+    }
+    end(&both);
+}
+
+IO_TEST(http_redirects_take_no_credentials_to_another_host)
+{
+    const char *headers[] = {"Authorization: Basic eA==", "cookie: a=b", "X: y", NULL};
+    struct both both;
+
+    begin(&both);
+    both.client.request.max_redirects = 3;
+    both.client.request.headers = headers;
+    CHECK_INT(http_fetch(&both.client, "/303"), 0);
+    CHECK(was_sent(&both, "Authorization: Basic") && was_sent(&both, "cookie: a=b"));
+    CHECK_INT(http_fetch(&both.client, "/localhost"), 0);
+    CHECK_STR(both.client.body != NULL ? both.client.body : "", "hello");
+    CHECK(!was_sent(&both, "Authorization") && !was_sent(&both, "cookie"));
+    CHECK(was_sent(&both, "X: y"));
+    end(&both);
+}
+
+/* ---- cancellation, deadlines, ends ------------------------------------------------- */
+
+static int block_for_a_while(void *arg)
+{
+    (void)arg;
+    usleep(200000);
+    return 0;
+}
+
+static int occupy_the_dns_lane(void *arg)
+{
+    return coil_blocking(COIL_LANE_DNS, block_for_a_while, arg);
+}
+
+static void cancel_soon(struct http_client *client)
+{
+    int64_t before = coil_now();
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(http_fetch_task, client, NULL, &task), 0);
+    coil_sleep(COIL_MSEC(20));
+    coil_task_cancel(task, NULL);
+    CHECK_INT(coil_task_await(task), -ECANCELED);
+    coil_task_release(task);
+    CHECK(coil_now() - before < COIL_MSEC(150));
+}
+
+IO_TEST(http_can_be_cancelled_while_it_resolves)
+{
+    struct both both;
+    coil_task *occupant;
+
+    begin(&both);
+    coil_executor_set_limit(COIL_LANE_DNS, 1);
+    CHECK_INT(coil_spawn(occupy_the_dns_lane, NULL, NULL, &occupant), 0);
+    snprintf(both.client.url, sizeof both.client.url, "http://name.invalid/");
+    cancel_soon(&both.client);
+    CHECK_INT(coil_task_await(occupant), 0);
+    coil_task_release(occupant);
+    check_ok(&both.client);
+    end(&both);
+}
+
+/* A queue of connections that is full makes the next one wait in connect(2). */
+IO_TEST(http_can_be_cancelled_while_it_connects)
+{
+    struct sockaddr_in name = {.sin_family = AF_INET};
+    socklen_t length = sizeof name;
+    struct both both;
+    int listening = socket(AF_INET, SOCK_STREAM, 0), fds[3];
+
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK_INT(bind(listening, (struct sockaddr *)&name, length), 0);
+    CHECK_INT(listen(listening, 0), 0);
+    getsockname(listening, (struct sockaddr *)&name, &length);
+    for (int i = 0; i < 3; i++) {
+        fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        (void)connect(fds[i], (struct sockaddr *)&name, length);
+    }
+    begin(&both);
+    snprintf(both.client.url, sizeof both.client.url, "http://127.0.0.1:%d/",
+             ntohs(name.sin_port));
+    cancel_soon(&both.client);
+    check_ok(&both.client);
+    end(&both);
+    for (int i = 0; i < 3; i++)
+        close(fds[i]);
+    close(listening);
+}
+
+IO_TEST(http_can_be_cancelled_before_the_headers_and_in_the_body)
+{
+    const char *paths[] = {"/nothing", "/half"};
+    struct both both;
+
+    begin(&both);
+    for (int i = 0; i < 2; i++) {
+        snprintf(both.client.url, sizeof both.client.url, "%s%s", both.client.base,
+                 paths[i]);
+        cancel_soon(&both.client);
+        check_ok(&both.client);
+    }
+    end(&both);
+}
+
+IO_TEST(http_obeys_deadlines)
+{
+    const char *paths[] = {"/nothing", "/half"};
+    struct both both;
+
+    begin(&both);
+    for (int i = 0; i < 2; i++) {
+        coil_scope scope;
+        coil_scope_enter(&scope, coil_in(COIL_MSEC(30)));
+        CHECK_INT(coil_scope_exit(&scope, http_fetch(&both.client, paths[i])),
+                  -ETIMEDOUT);
+        check_ok(&both.client);
+    }
+    end(&both);
+}
+
+IO_TEST(http_a_session_may_be_destroyed_under_its_transfers)
+{
+    const char *paths[] = {"/nothing", "/half"};
+    struct both both;
+    struct http_client clients[2];
+    coil_task *tasks[2];
+
+    begin(&both);
+    for (int i = 0; i < 2; i++) {
+        clients[i] = both.client;
+        snprintf(clients[i].url, sizeof clients[i].url, "%s%s", both.client.base,
+                 paths[i]);
+        CHECK_INT(coil_spawn(http_fetch_task, &clients[i], NULL, &tasks[i]), 0);
+    }
+    CHECK_INT(http_ask(&both.client, "/half"), 0);
+    coil_sleep(COIL_MSEC(20));
+    coil_http_session_destroy(both.client.session);
+    both.client.session = NULL;
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(coil_task_await(tasks[i]), -ESHUTDOWN);
+        coil_task_release(tasks[i]);
+        CHECK_STR(coil_http_error(clients[i].response), "the session was destroyed");
+        coil_http_response_destroy(clients[i].response);
+    }
+    /* What has come before is still there. */
+    CHECK_INT(coil_http_read_all(both.client.response, &both.client.body,
+                                 &both.client.body_bytes),
+              -ESHUTDOWN);
+    CHECK_INT(coil_http_status(both.client.response), 200);
+    end(&both);
+}
+
+/* ---- names ------------------------------------------------------------------------- */
+
+IO_TEST(http_tells_a_name_that_does_not_exist)
+{
+    struct both both;
+
+    begin(&both);
+    snprintf(both.client.url, sizeof both.client.url, "http://no-such-name.invalid/");
+    int rc = http_fetch_task(&both.client);
+    CHECK(rc == -ENOENT || rc == -EAGAIN); /* -EAGAIN: a machine without a name server */
+    CHECK(strstr(coil_http_error(both.client.response), "no-such-name.invalid") != NULL);
+    check_ok(&both.client);
+    end(&both);
+}
+
+/* What this machine's own name leads to, if anywhere, is not the same everywhere. */
+IO_TEST(http_starts_no_thread_for_a_name)
+{
+    enum { COUNT = 20 };
+    static struct http_client clients[COUNT];
+    coil_task *tasks[COUNT];
+    struct both both;
+    int before, most = 0;
+    char host[256] = "";
+
+    CHECK_INT(gethostname(host, sizeof host - 1), 0);
+    begin(&both);
+    coil_executor_set_limit(COIL_LANE_DNS, 1);
+    before = thread_count();
+    for (int i = 0; i < COUNT; i++) {
+        clients[i] = both.client;
+        snprintf(clients[i].url, sizeof clients[i].url, "http://%s:%u/ok",
+                 i % 2 ? host : "localhost", coil_listener_port(both.server.listener));
+        if (i % 4 == 3)
+            snprintf(clients[i].url, sizeof clients[i].url, "http://%d.invalid/", i);
+        CHECK_INT(coil_spawn(http_fetch_task, &clients[i], NULL, &tasks[i]), 0);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        while (!coil_future_done(coil_task_future(tasks[i]))) {
+            int now = thread_count();
+            most = now > most ? now : most;
+            coil_sleep(COIL_USEC(200));
+        }
+        int rc = coil_task_await(tasks[i]);
+        CHECK(i % 4 == 1 || (i % 4 == 3 ? rc < 0 : rc == 0));
+        coil_task_release(tasks[i]);
+        coil_http_response_destroy(clients[i].response);
+        free(clients[i].body);
+    }
+    CHECK(most <= before + 1);
+    end(&both);
+}
+
+static int answer_for_another(struct http_connection *c)
+{
+    return say_ok(c);
+}
+
+IO_TEST(http_asks_a_proxy_and_lets_it_resolve)
+{
+    static const struct http_route proxy_routes[] = {{"*", answer_for_another},
+                                                     {NULL, NULL}};
+    struct http_server proxy;
+    struct http_client client;
+    char url[64];
+    coil_http_session_opts opts = {.proxy = url};
+
+    http_server_start(&proxy, proxy_routes);
+    snprintf(url, sizeof url, "localhost:%u", coil_listener_port(proxy.listener));
+    http_client_open(&client, &opts, "http", "name.invalid", 80);
+    CHECK_INT(http_fetch(&client, "/x"), 0);
+    CHECK_STR(client.body != NULL ? client.body : "", "hello");
+    CHECK(strstr(proxy.last_request, "GET http://name.invalid:80/x HTTP/1.1\r\n") !=
+              NULL ||
+          strstr(proxy.last_request, "GET http://name.invalid/x HTTP/1.1\r\n") != NULL);
+    http_client_close(&client);
+
+    /* One that no_proxy names is asked directly: libcurl comes back for the name. */
+    setenv("no_proxy", "localhost", 1);
+    http_client_open(&client, &opts, "http", "localhost",
+                     coil_listener_port(proxy.listener));
+    CHECK_INT(http_fetch(&client, "/y"), 0);
+    CHECK_INT(strncmp(proxy.last_request, "GET /y ", 7), 0);
+    http_client_close(&client);
+    http_server_stop(&proxy);
+}
+
+/* ---- running out ------------------------------------------------------------------- */
+
+IO_TEST(http_survives_every_failed_allocation_of_the_loop)
+{
+    struct both both;
+    int failures = 0;
+
+    begin(&both);
+    for (int n = 1; n <= 30; n++) {
+        test_fail_allocation(n);
+        int rc = http_fetch(&both.client, "/ok");
+        test_fail_allocation(0);
+        failures += rc < 0;
+        CHECK(rc == 0 || rc == -ENOMEM || rc == -ECONNRESET);
+        check_ok(&both.client);
+    }
+    CHECK(failures > 0);
+    end(&both);
+}

@@ -1,0 +1,309 @@
+#include "client.h"
+#include "nginx.h"
+
+#include "../harness/harness.h"
+
+#include <unistd.h>
+
+static void open_with_nginx(struct nginx *nginx, struct http_client *client,
+                            unsigned max_connections)
+{
+    coil_http_session_opts opts = {.proxy = "", .max_connections = max_connections};
+
+    nginx_start(nginx, false);
+    http_client_open(client, &opts, "http", "127.0.0.1", nginx->port);
+}
+
+static void close_with_nginx(struct nginx *nginx, struct http_client *client)
+{
+    http_client_close(client);
+    nginx_stop(nginx);
+}
+
+static bool is_pattern(const char *bytes, size_t n, size_t from)
+{
+    for (size_t i = 0; i < n; i++)
+        if (bytes[i] != 'a' + (int)((from + i) % 26))
+            return false;
+    return true;
+}
+
+static void check_whole(const struct http_client *client, size_t n)
+{
+    CHECK_INT(coil_http_status(client->response), 200);
+    CHECK_INT(client->body_bytes, n);
+    CHECK(is_pattern(client->body, client->body_bytes, 0));
+}
+
+/* nginx writes a line when the request has ended for it, which may be a moment later. */
+static void wait_for_log(const struct nginx *nginx, int requests)
+{
+    for (int i = 0; i < 100 && nginx_requests(nginx) < requests; i++)
+        coil_sleep(COIL_MSEC(10));
+    CHECK_INT(nginx_requests(nginx), requests);
+}
+
+IO_TEST(http_nginx_sees_one_connection)
+{
+    struct http_client client;
+    struct nginx nginx;
+
+    open_with_nginx(&nginx, &client, 0);
+    for (int i = 0; i < 50; i++) {
+        CHECK_INT(http_fetch(&client, i % 10 == 9 ? "/file/large" : "/file/small"), 0);
+        check_whole(&client, i % 10 == 9 ? 3000000 : 26);
+    }
+    client.request.method = "HEAD";
+    CHECK_INT(http_fetch(&client, "/file/large"), 0);
+    CHECK_INT(client.body_bytes, 0);
+    CHECK_INT(coil_http_content_length(client.response), 3000000);
+    client.request = (coil_http_request){.max_redirects = 1};
+    CHECK_INT(http_fetch(&client, "/moved"), 0);
+    check_whole(&client, 26);
+    wait_for_log(&nginx, 53);
+    CHECK_INT(nginx_connections(&nginx), 1);
+    close_with_nginx(&nginx, &client);
+}
+
+IO_TEST(http_nginx_sends_gzip_and_chunks)
+{
+    const char *plain[] = {"Accept-Encoding: gzip", NULL};
+    struct http_client client;
+    struct nginx nginx;
+
+    open_with_nginx(&nginx, &client, 0);
+    CHECK_INT(http_fetch(&client, "/gzip/large"), 0);
+    CHECK_STR(coil_http_header(client.response, "Content-Encoding"), "gzip");
+    check_whole(&client, 3000000);
+    CHECK(coil_http_body_bytes(client.response) < 100000);
+    CHECK_INT(http_fetch(&client, "/chunked/large"), 0);
+    CHECK_INT(coil_http_content_length(client.response), -1);
+    CHECK_STR(coil_http_header(client.response, "Transfer-Encoding"), "chunked");
+    check_whole(&client, 3000000);
+    client.request.headers = plain; /* one's own: as it is sent */
+    CHECK_INT(http_fetch(&client, "/gzip/large"), 0);
+    CHECK(client.body_bytes < 100000 && client.body[0] == '\x1f');
+    close_with_nginx(&nginx, &client);
+}
+
+IO_TEST(http_nginx_sends_ranges)
+{
+    const char *headers[] = {"Range: bytes=1000000-1000099", NULL};
+    struct http_client client;
+    struct nginx nginx;
+
+    open_with_nginx(&nginx, &client, 0);
+    client.request.headers = headers;
+    CHECK_INT(http_fetch(&client, "/file/large"), 0);
+    CHECK_INT(coil_http_status(client.response), 206);
+    CHECK_INT(client.body_bytes, 100);
+    CHECK(is_pattern(client.body, 100, 1000000));
+    CHECK_STR(coil_http_header(client.response, "Content-Range"),
+              "bytes 1000000-1000099/3000000");
+    headers[0] = "Range: bytes=9000000-";
+    CHECK_INT(http_fetch(&client, "/file/large"), 0);
+    CHECK_INT(coil_http_status(client.response), 416);
+    close_with_nginx(&nginx, &client);
+}
+
+IO_TEST(http_nginx_takes_long_bodies)
+{
+    static char body[900000];
+    struct http_client client;
+    struct nginx nginx;
+
+    for (size_t i = 0; i < sizeof body; i++)
+        body[i] = (char)('a' + i % 26);
+    open_with_nginx(&nginx, &client, 0);
+    client.request =
+        (coil_http_request){.method = "PUT", .body = body, .body_bytes = sizeof body};
+    CHECK_INT(http_fetch(&client, "/put/it"), 0);
+    CHECK_INT(coil_http_status(client.response), 201);
+    client.request = (coil_http_request){.url = NULL};
+    CHECK_INT(http_fetch(&client, "/put/it"), 0);
+    check_whole(&client, sizeof body);
+    close_with_nginx(&nginx, &client);
+}
+
+IO_TEST(http_nginx_that_is_slow_is_cut_off_in_time)
+{
+    struct http_client client;
+    struct nginx nginx;
+    coil_scope scope;
+
+    open_with_nginx(&nginx, &client, 0);
+    coil_scope_enter(&scope, coil_in(COIL_MSEC(200)));
+    CHECK_INT(coil_scope_exit(&scope, http_fetch(&client, "/slow/large")), -ETIMEDOUT);
+    CHECK_INT(http_fetch(&client, "/file/small"), 0);
+    check_whole(&client, 26);
+    close_with_nginx(&nginx, &client);
+}
+
+/* ---- many at once ------------------------------------------------------------------ */
+
+struct crowd {
+    struct http_client *client;
+    int left, failed;
+};
+
+static int fetch_until_none_is_left(void *arg)
+{
+    struct crowd *crowd = arg;
+
+    while (crowd->left > 0) {
+        struct http_client own = *crowd->client;
+        crowd->left--;
+        own.response = NULL;
+        own.body = NULL;
+        int rc = http_fetch(&own, "/file/small");
+        crowd->failed += rc < 0 || own.body_bytes != 26;
+        coil_http_response_destroy(own.response);
+        free(own.body);
+    }
+    return 0;
+}
+
+static void fetch_many(struct http_client *client, int requests, int at_once)
+{
+    struct crowd crowd = {client, requests, 0};
+    coil_group group;
+
+    coil_group_enter(&group);
+    for (int i = 0; i < at_once; i++)
+        CHECK_INT(coil_group_spawn(&group, fetch_until_none_is_left, &crowd, NULL, NULL),
+                  0);
+    CHECK_INT(coil_group_exit(&group, 0), 0);
+    CHECK_INT(crowd.failed, 0);
+}
+
+IO_TEST(http_nginx_serves_1000_requests_100_at_once)
+{
+    struct http_client client;
+    struct nginx nginx;
+    int threads = thread_count();
+
+    open_with_nginx(&nginx, &client, 100);
+    fetch_many(&client, 1000, 100);
+    wait_for_log(&nginx, 1000);
+    CHECK(nginx_connections(&nginx) <= 100);
+    CHECK_INT(thread_count(), threads);
+    close_with_nginx(&nginx, &client);
+}
+
+IO_TEST(http_requests_beyond_max_connections_wait)
+{
+    struct http_client client;
+    struct nginx nginx;
+
+    open_with_nginx(&nginx, &client, 3);
+    fetch_many(&client, 60, 20);
+    wait_for_log(&nginx, 60);
+    CHECK(nginx_connections(&nginx) <= 3);
+    close_with_nginx(&nginx, &client);
+}
+
+/* ---- TLS --------------------------------------------------------------------------- */
+
+static void open_tls(struct nginx *nginx, struct http_client *client, const char *host,
+                     bool trusted)
+{
+    coil_http_session_opts opts = {.proxy = ""};
+
+    nginx_start(nginx, true);
+    opts.ca_file = trusted ? nginx->ca_file : NULL;
+    http_client_open(client, &opts, "https", host, nginx->tls_port);
+}
+
+IO_TEST(http_tls_speaks_http_2)
+{
+    struct http_client client;
+    struct nginx nginx;
+
+    open_tls(&nginx, &client, "localhost", true);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(http_fetch(&client, "/file/large"), 0);
+        check_whole(&client, 3000000);
+        CHECK_INT(coil_http_version(client.response), 20);
+    }
+    wait_for_log(&nginx, 3);
+    CHECK_INT(nginx_connections(&nginx), 1);
+    fetch_many(&client, 100, 10);
+    close_with_nginx(&nginx, &client);
+}
+
+/* Both lie on one connection: the one that is not read must not hold up the other. */
+IO_TEST(http_2_responses_do_not_wait_for_each_other)
+{
+    struct http_client client, other;
+    struct nginx nginx;
+    coil_scope scope;
+    char byte;
+
+    open_tls(&nginx, &client, "localhost", true);
+    CHECK_INT(http_ask(&client, "/file/large"), 0);
+    CHECK_INT(coil_http_read(client.response, &byte, 1), 1);
+    coil_sleep(COIL_MSEC(50));
+    other = client;
+    other.response = NULL;
+    coil_scope_enter(&scope, coil_in(COIL_SEC(3)));
+    CHECK_INT(coil_scope_exit(&scope, http_fetch(&other, "/file/small")), 0);
+    if (other.body != NULL)
+        check_whole(&other, 26);
+    coil_http_response_destroy(other.response);
+    free(other.body);
+    CHECK_INT(coil_http_read_all(client.response, &client.body, &client.body_bytes), 0);
+    CHECK_INT(client.body_bytes, 2999999);
+    close_with_nginx(&nginx, &client);
+}
+
+IO_TEST(http_tls_refuses_what_it_cannot_trust)
+{
+    struct http_client client;
+    struct nginx nginx;
+
+    open_tls(&nginx, &client, "localhost", false);
+    CHECK_INT(http_fetch(&client, "/file/small"), -EKEYREJECTED);
+    CHECK(strstr(coil_http_error(client.response), "certificate") != NULL);
+    close_with_nginx(&nginx, &client);
+
+    open_tls(&nginx, &client, "127.0.0.1", true); /* its name is localhost */
+    CHECK_INT(http_fetch(&client, "/file/small"), -EKEYREJECTED);
+    CHECK(coil_http_error(client.response)[0] != '\0');
+    close_with_nginx(&nginx, &client);
+
+    open_tls(&nginx, &client, "localhost", true); /* no TLS at all on that port */
+    snprintf(client.url, sizeof client.url, "https://localhost:%d/", nginx.port);
+    CHECK_INT(http_fetch_task(&client), -EPROTO);
+    close_with_nginx(&nginx, &client);
+}
+
+static int cancel_when_it_may_be_in_the_handshake(void *arg)
+{
+    return http_fetch(arg, "/file/small");
+}
+
+IO_TEST(http_tls_can_be_cancelled_at_any_moment)
+{
+    struct http_client client, other;
+    struct nginx nginx;
+
+    open_tls(&nginx, &client, "localhost", true);
+    for (int i = 0; i < 20; i++) {
+        coil_task *task;
+        other = client;
+        other.response = NULL;
+        other.body = NULL;
+        CHECK_INT(coil_spawn(cancel_when_it_may_be_in_the_handshake, &other, NULL, &task),
+                  0);
+        coil_sleep(COIL_USEC(100 * i));
+        coil_task_cancel(task, NULL);
+        int rc = coil_task_await(task);
+        CHECK(rc == 0 || rc == -ECANCELED);
+        coil_task_release(task);
+        coil_http_response_destroy(other.response);
+        free(other.body);
+    }
+    CHECK_INT(http_fetch(&client, "/file/small"), 0);
+    check_whole(&client, 26);
+    close_with_nginx(&nginx, &client);
+}
