@@ -34,6 +34,7 @@ static int errno_of(const coil_http_response *response)
     case CURLE_OUT_OF_MEMORY:
         return -ENOMEM;
     case CURLE_URL_MALFORMAT:
+    case CURLE_SSL_CACERT_BADFILE:
         return -EINVAL;
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:

@@ -3,8 +3,9 @@
  *
  *     coil_future *f;
  *     coil_future_create(&f);
- *     coil_spawn(producer, f, NULL, NULL);      // will call coil_future_set(f, 42, NULL,
- * NULL) int rc = coil_await(f);                   // 42 coil_future_release(f);
+ *     coil_spawn(producer, f, NULL, NULL);      // coil_future_set(f, 42, NULL, NULL)
+ *     rc = coil_await(f);                       // 42
+ *     coil_future_release(f);
  *
  * A future leaves PENDING once, by set or by cancel; then everybody who awaited it goes
  * on, in the order in which they came, in the next turn of the loop: never inside the
@@ -97,7 +98,9 @@ COIL_SUSPENDS int coil_shield(coil_future *future);
 
 /*
  * Call fn(future, arg) through the ready queue when it is done, or in the next turn if
- * it is. The future is kept until then. Fails with -ENOMEM. (asyncio: add_done_callback)
+ * it is. The future is kept until then, so one that is to be abandoned while pending has
+ * to be cancelled, or its callbacks removed. Fails with -ENOMEM. (asyncio:
+ * add_done_callback)
  */
 COIL_API int coil_future_add_callback(coil_future *future, coil_done_callback fn,
                                       void *arg);

@@ -98,7 +98,7 @@ typedef struct coil_http_request {
  * after a POST that got 301 or 302; else with the same method and body. Authorization,
  * Cookie, Proxy-Authorization and Host headers do not go to another scheme, host or port.
  *
- * Fails with -EINVAL (not an http URL, or a malformed method or header), as
+ * Fails with -EINVAL (not an http URL, a malformed method or header, no such ca_file), as
  * coil_getaddrinfo() does for names (-ENOENT), as connect(2) (-ECONNREFUSED), with
  * -ECONNRESET (cut off before the headers), -EPROTO (not HTTP, or TLS that fails),
  * -EKEYREJECTED (a certificate that cannot be trusted, or of another name), -ELOOP (more

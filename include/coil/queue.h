@@ -48,7 +48,8 @@ COIL_API void coil_queue_init(coil_queue *queue, size_t item_bytes, size_t maxsi
 
 /*
  * Free the memory for items; what is still in it is gone. Nothing may wait for the queue
- * any more. NULL and zeroes are accepted.
+ * any more, and whoever did must have returned: a shutdown only makes them ready. NULL
+ * and zeroes are accepted.
  */
 COIL_API void coil_queue_finish(coil_queue *queue);
 

@@ -111,9 +111,11 @@ COIL_SUSPENDS int coil_sleep_until(int64_t deadline);
 
 /*
  * Suspend the running task until somebody calls coil_unpark() for it, and return the rc
- * given there. -ECANCELED if the task is cancelled first: whoever was to unpark it must
- * then be told not to. What primitives of one's own are made of: remember
- * coil_task_current(), park, and have a callback, a reader or another task unpark it.
+ * given there. -ECANCELED if the task is cancelled before it goes on, be it unparked by
+ * then or not: whoever was to unpark it must be told not to, and what came with the
+ * unparking be passed to somebody else. What primitives of one's own are made of:
+ * remember coil_task_current(), park, and have a callback, a reader or another task
+ * unpark it.
  */
 COIL_SUSPENDS int coil_park(void);
 
@@ -131,7 +133,8 @@ COIL_API int coil_unpark(coil_task *task, int rc);
  *
  * Returns false if it has ended, else true; whether and when it ends is up to it.
  * Cancelling oneself takes effect at the next call that would wait. `reason` is kept, not
- * copied; NULL is allowed.
+ * copied; NULL is allowed. Tasks that await each other in a circle can never end: finding
+ * one stops the program.
  */
 COIL_API bool coil_task_cancel(coil_task *task, const char *reason);
 

@@ -11,6 +11,7 @@
 #define COIL__NO_SANITIZE                                                                \
     __attribute__((no_sanitize("address"), no_sanitize("thread"),                        \
                    no_sanitize("undefined")))
+#define COIL__PREFETCH(address) __builtin_prefetch(address)
 #define COIL__PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /* Variables of the thread's; the loop never migrates, so their address may be cached. */

@@ -34,8 +34,6 @@ struct coil__op {
     void *buf;
     size_t len;
     int flags;
-    struct sockaddr *addr;
-    socklen_t *addrlen;
     unsigned events;
     ssize_t result; /* a count or descriptor, or a negative errno */
     /*
@@ -43,6 +41,10 @@ struct coil__op {
      * -EINPROGRESS. It makes its task ready and runs nothing else.
      */
     void (*complete)(struct coil__op *op);
+    void *owner;      /* the submitter's */
+    const void *hint; /* what complete() will touch, to be fetched before; may be NULL */
+    struct sockaddr *addr;
+    socklen_t *addrlen;
     struct coil__list link; /* the backend's */
     void *backend_data;     /* the backend's */
 };

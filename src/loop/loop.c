@@ -110,6 +110,7 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
     coil__list_init(&loop->batch);
     coil__list_init(&loop->close_hooks);
     atomic_init(&loop->refs, 1);
+    loop->pid = getpid();
     loop->virtual_clock = opts != NULL && opts->virtual_clock;
     rc = create_backend(opts != NULL ? opts->backend : NULL, &loop->backend);
     if (rc < 0)
@@ -120,11 +121,18 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
     return rc;
 }
 
+void coil__loop_forget_parents(void)
+{
+    if (coil__loop_of_thread != NULL && coil__loop_of_thread->pid != getpid())
+        coil__loop_of_thread = NULL;
+}
+
 int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
 {
     coil_loop *loop;
     int rc;
 
+    coil__loop_forget_parents();
     if (coil__loop_of_thread != NULL)
         return -EBUSY;
     loop = coil__alloc_zeroed(sizeof *loop);

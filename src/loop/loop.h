@@ -56,6 +56,7 @@ struct coil_loop {
     struct coil__timer_heap timers;
     struct coil__watch_table *watches; /* watch.c */
 
+    pid_t pid; /* of the process it belongs to: not of one forked later */
     bool running, stopping, closing;
     bool virtual_clock;
     int64_t virtual_now;
@@ -76,6 +77,12 @@ struct coil_loop {
 };
 
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
+
+/*
+ * Before a loop is created: after a fork the child leaves the parent's alone, whatever
+ * state it is in, and may have one of its own.
+ */
+void coil__loop_forget_parents(void);
 
 /* The thread's loop; stops the program, naming `caller`, if there is none. */
 coil_loop *coil__loop_require(const char *caller);

@@ -57,7 +57,7 @@ int coil__endpoint_enter(struct coil__endpoint *endpoint, enum coil__direction d
 {
     if (endpoint->fd < 0)
         return -EBADF;
-    if (endpoint->loop != coil_loop_current())
+    if (endpoint->loop != coil__loop_of_thread)
         coil__misuse("%s: it belongs to another loop than this thread's", caller);
     if (endpoint->busy[direction])
         return -EBUSY;

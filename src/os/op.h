@@ -10,10 +10,10 @@
 #include "../loop/backend.h"
 
 /*
- * Do it, waiting if need be; returns its result. The request is copied, what it points to
- * must stay. A cancelled wait is finished: when this returns, nobody uses the buffer any
- * more. -ECANCELED then, or the result, if the operation had taken effect.
+ * Do it, waiting if need be; returns its result. A cancelled wait is finished: when this
+ * returns, nobody uses the operation or its buffer any more. -ECANCELED then, or the
+ * result, if the operation had taken effect.
  */
-ssize_t coil__op_await(const struct coil__op *request);
+ssize_t coil__op_await(struct coil__op *op);
 
 #endif

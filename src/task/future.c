@@ -147,6 +147,7 @@ const char *coil_future_cancel_reason(const coil_future *future)
 
 void coil__future_subscribe(coil_future *future, struct coil__runnable *runnable)
 {
+    coil__loop_check_thread(future->loop);
     if (coil__future_pending(future))
         coil__list_push(&future->callbacks, &runnable->link);
     else
@@ -219,6 +220,26 @@ static bool cancel_awaited(struct coil__wait *wait)
     return coil_future_cancel(future, wait->task->future.cancel_reason);
 }
 
+coil_task *coil__wait_awaited(const struct coil__wait *wait)
+{
+    coil_future *future;
+
+    if (wait->cancel != cancel_awaited)
+        return NULL;
+    future = COIL__CONTAINER(wait, struct awaiting, wait)->future;
+    return future->is_task && coil__future_pending(future) ? task_of(future) : NULL;
+}
+
+void coil__future_check_awaiter(const coil_future *future, const char *caller)
+{
+    const coil_task *task = coil__task_require(caller);
+
+    if (future == &task->future)
+        coil__misuse("%s: task '%s' awaits itself", caller, task->name);
+    if (future->loop != task->future.loop)
+        coil__misuse("%s: the future belongs to another loop", caller);
+}
+
 static int wait_for_future(coil_task *task, coil_future *future)
 {
     struct awaiting a = {.future = future};
@@ -239,11 +260,8 @@ int coil_await(coil_future *future)
 
     if (!coil__future_pending(future))
         return coil__future_retrieve(future);
-    task = coil__task_require("coil_await");
-    if (future == &task->future)
-        coil__misuse("coil_await: task '%s' awaits itself", task->name);
-    if (future->loop != task->future.loop)
-        coil__misuse("coil_await: the future belongs to another loop");
+    coil__future_check_awaiter(future, "coil_await");
+    task = coil__scheduler.current;
     if (coil__task_refuses(task))
         return -ECANCELED;
     coil_future_retain(future);
@@ -272,6 +290,7 @@ int coil_shield(coil_future *future)
 
     if (!coil__future_pending(future))
         return coil__future_retrieve(future);
+    coil__future_check_awaiter(future, "coil_shield");
     coil__wait_init(&s.wait, NULL);
     coil__runnable_init(&s.inner_done, pass_result);
     coil_future_retain(future);

@@ -9,8 +9,8 @@
 #include <coil/future.h>
 
 struct coil_future {
+    coil_loop *loop;             /* first: see coil_task */
     struct coil__list callbacks; /* runnables, for when it is done */
-    coil_loop *loop;
     void *value;
     void (*destroy)(void *value);
     const char *cancel_reason;
@@ -30,6 +30,10 @@ static inline bool coil__future_pending(const coil_future *future)
 
 /* Leave PENDING: the callbacks go to the ready queue, in order. Never allocates. */
 void coil__future_complete(coil_future *future, int rc);
+
+/* Stop the program, naming `caller`, if the running task waits for itself, or for another
+ * loop's future. */
+void coil__future_check_awaiter(const coil_future *future, const char *caller);
 
 /*
  * Have `runnable` run when the future is done; in the next turn if it is. (asyncio:

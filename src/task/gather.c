@@ -30,8 +30,10 @@ struct gathering {
 };
 
 static int allocate_parts(struct gathering *w, coil_future *const futures[], size_t n,
-                          void (*run)(struct coil__runnable *))
+                          void (*run)(struct coil__runnable *), const char *caller)
 {
+    for (size_t i = 0; i < n; i++)
+        coil__future_check_awaiter(futures[i], caller);
     if (n > SIZE_MAX / sizeof *w->parts)
         return -ENOMEM;
     w->parts = coil__alloc(n * sizeof *w->parts);
@@ -135,7 +137,7 @@ int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[
     if (n == 0)
         return 0;
     coil__wait_init(&w.wait, cancel_parts);
-    rc = allocate_parts(&w, futures, n, part_done);
+    rc = allocate_parts(&w, futures, n, part_done, "coil_gather");
     if (rc < 0)
         return rc;
     subscribe_all(&w);
@@ -199,7 +201,7 @@ int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
         rc = coil__timer_start(loop, &w.timer, deadline);
     if (rc < 0)
         return rc;
-    rc = allocate_parts(&w, futures, n, one_done);
+    rc = allocate_parts(&w, futures, n, one_done, "coil_wait");
     if (rc == 0) {
         for (size_t i = 0; i < n; i++)
             coil__future_subscribe(futures[i], &w.parts[i].runnable);

@@ -88,6 +88,7 @@ int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
     coil_task *child;
     int rc;
 
+    coil__loop_check_thread(g->owner->future.loop);
     if (g->aborting || (g->exiting && coil__list_empty(&g->children)))
         return -ESHUTDOWN;
     rc = coil__task_create(fn, arg, opts, &child);

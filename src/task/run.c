@@ -151,9 +151,11 @@ int coil_run(coil_task_fn fn, void *arg, const coil_run_opts *opts)
 {
     static const coil_run_opts defaults;
     bool overflow_reported = false;
-    coil_loop *loop = coil_loop_current();
+    coil_loop *loop;
     int rc;
 
+    coil__loop_forget_parents();
+    loop = coil_loop_current();
     if (opts == NULL)
         opts = &defaults;
     if (loop != NULL && coil_loop_running(loop))

@@ -19,19 +19,21 @@ struct coil__region {
     const char *kind;
 };
 
-/* The control block on top of the task's stack. */
+/*
+ * The control block on top of the task's stack. What a task that waits for I/O and goes
+ * on needs of it lies in two lines of the cache: the coroutine's first, and the one that
+ * begins with `step` and ends with the loop.
+ */
 struct coil_task {
     coil__coro coro;
-    coil_future future;
     coil_task_fn fn;
     void *arg;
+    struct coil__wait *parking; /* its wait while it is in coil_park() */
 
     struct coil__runnable step; /* ready, or among the callbacks of what it awaits */
     coil__coro *leaf; /* where to go on: its own coroutine, or a generator in it */
     struct coil__wait
-        *wait; /* what it waits for, until it goes on (asyncio: _fut_waiter) */
-    struct coil__wait *parking; /* the same while it is in coil_park() */
-
+        *wait;           /* what it waits for, until it goes on (asyncio: _fut_waiter) */
     int cancelling;      /* requests not taken back */
     unsigned deaf_count; /* waits refused since the delivery */
     bool started;
@@ -39,6 +41,8 @@ struct coil_task {
     bool passed_on;   /* handed to what it waits for, which may swallow it */
     bool delivered;   /* told; every wait is refused until caught */
     unsigned budget;  /* see budget.h */
+
+    coil_future future;
 
     struct coil__region *regions;
     coil_group *group;
@@ -50,12 +54,16 @@ struct coil_task {
     char name[COIL__NAME_BYTES];
 };
 
+_Static_assert(offsetof(coil_task, step) % 64 == 0 &&
+                   offsetof(coil_task, future.loop) == offsetof(coil_task, step) + 56,
+               "what a step touches lies in one line of the cache");
+
 /* What is one per thread, as the loop is. */
 struct coil__scheduler {
     coil_task *current;
     coil__coro *loop_coro;   /* the coroutine that runs the loop, while a task runs */
     struct coil__list tasks; /* that have not ended, oldest first */
-    bool hooked;             /* ready for use with the current loop */
+    coil_loop *hooked;       /* the loop it is ready for use with, or NULL */
     bool stop_when_empty;
     char next_name[COIL__NAME_BYTES]; /* of the task to be created: "task-1" */
     size_t next_name_bytes;

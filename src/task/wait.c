@@ -53,14 +53,19 @@ bool coil__wait_cancel(struct coil__wait *wait)
     return coil__wait_complete(wait, -ECANCELED);
 }
 
-bool coil__task_refuses(coil_task *task)
+static void count_refusal(coil_task *task)
 {
-    if (COIL__LIKELY(!task->delivered))
-        return false;
     if (++task->deaf_count == DEAF)
         coil__report("task '%s' was cancelled and goes on waiting: it should return, or "
                      "call coil_cancel_caught()",
                      task->name);
+}
+
+bool coil__task_refuses(coil_task *task)
+{
+    if (COIL__LIKELY(!task->delivered))
+        return false;
+    count_refusal(task);
     coil__loop_add_ready(task->future.loop, &task->step);
     coil__task_switch_out(task);
     return true;
@@ -95,6 +100,7 @@ int coil__wait_park(struct coil__wait *wait)
         task->must_cancel = false;
         task->passed_on = true;
     } else if (COIL__UNLIKELY(task->delivered)) {
+        count_refusal(task);
         coil__wait_cancel(wait);
     }
     coil__task_switch_out(task);

@@ -50,6 +50,9 @@ int coil__wait_park(struct coil__wait *wait);
 /* Its task is cancelled: true if it will complete because of that, now or later. */
 bool coil__wait_cancel(struct coil__wait *wait);
 
+/* The pending task that this is a coil_await() of, or NULL. */
+coil_task *coil__wait_awaited(const struct coil__wait *wait);
+
 /* Complete it; from anywhere on the loop's thread. False if it was complete. */
 bool coil__wait_complete(struct coil__wait *wait, int rc);
 

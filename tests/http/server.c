@@ -63,12 +63,18 @@ static int serve(void *arg)
     return 0;
 }
 
-void http_server_start(struct http_server *server, const struct http_route *routes)
+void http_server_start_at(struct http_server *server, const char *host,
+                          const struct http_route *routes)
 {
     *server = (struct http_server){.routes = routes};
-    CHECK_INT(coil_listen("127.0.0.1", "0", 0, &server->listener), 0);
+    CHECK_INT(coil_listen(host, "0", 0, &server->listener), 0);
     coil_group_enter(&server->group);
     coil_group_spawn(&server->group, serve, server, NULL, NULL);
+}
+
+void http_server_start(struct http_server *server, const struct http_route *routes)
+{
+    http_server_start_at(server, "127.0.0.1", routes);
 }
 
 void http_server_stop(struct http_server *server)

@@ -35,6 +35,8 @@ struct http_server {
 };
 
 void http_server_start(struct http_server *server, const struct http_route *routes);
+void http_server_start_at(struct http_server *server, const char *host,
+                          const struct http_route *routes);
 void http_server_stop(struct http_server *server);
 
 /* Write all of a string; below 0 where the client has gone. */

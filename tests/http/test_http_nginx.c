@@ -231,6 +231,53 @@ IO_TEST(http_tls_speaks_http_2)
     close_with_nginx(&nginx, &client);
 }
 
+/* Reads in small pieces, and rests now and then, so that its transfer is paused often. */
+static int fetch_slowly(void *arg)
+{
+    struct http_client own = *(struct http_client *)arg;
+    static char buf[50000];
+    size_t total = 0;
+    ssize_t n = 0;
+    int rc;
+
+    own.response = NULL;
+    own.body = NULL;
+    rc = http_ask(&own, "/file/large");
+    for (int i = 0; rc == 0 && (n = coil_http_read(own.response, buf, sizeof buf)) > 0;
+         i++) {
+        CHECK(is_pattern(buf, (size_t)n, total));
+        total += (size_t)n;
+        if (i % 8 == 0)
+            rc = coil_sleep(COIL_MSEC(1));
+    }
+    CHECK_INT(total, 3000000);
+    coil_http_response_destroy(own.response);
+    return rc < 0 ? rc : (int)n;
+}
+
+static void fetch_slowly_at_once(struct http_client *client, int count)
+{
+    coil_group group;
+
+    coil_group_enter(&group);
+    for (int i = 0; i < count; i++)
+        CHECK_INT(coil_group_spawn(&group, fetch_slowly, client, NULL, NULL), 0);
+    CHECK_INT(coil_group_exit(&group, 0), 0);
+}
+
+IO_TEST(http_2_serves_many_slow_readers)
+{
+    struct http_client client;
+    struct nginx nginx;
+
+    open_tls(&nginx, &client, "localhost", true);
+    CHECK_INT(http_fetch(&client, "/file/small"), 0); /* so that all share a connection */
+    fetch_slowly_at_once(&client, 10);
+    wait_for_log(&nginx, 11);
+    CHECK_INT(nginx_connections(&nginx), 1);
+    close_with_nginx(&nginx, &client);
+}
+
 /* Both lie on one connection: the one that is not read must not hold up the other. */
 IO_TEST(http_2_responses_do_not_wait_for_each_other)
 {
@@ -274,6 +321,19 @@ IO_TEST(http_tls_refuses_what_it_cannot_trust)
     open_tls(&nginx, &client, "localhost", true); /* no TLS at all on that port */
     snprintf(client.url, sizeof client.url, "https://localhost:%d/", nginx.port);
     CHECK_INT(http_fetch_task(&client), -EPROTO);
+    close_with_nginx(&nginx, &client);
+}
+
+IO_TEST(http_tls_needs_its_ca_file)
+{
+    coil_http_session_opts opts = {.proxy = "", .ca_file = "/nonexistent/ca.pem"};
+    struct http_client client;
+    struct nginx nginx;
+
+    nginx_start(&nginx, true);
+    http_client_open(&client, &opts, "https", "localhost", nginx.tls_port);
+    CHECK_INT(http_fetch(&client, "/file/small"), -EINVAL);
+    CHECK(strstr(coil_http_error(client.response), "/nonexistent/ca.pem") != NULL);
     close_with_nginx(&nginx, &client);
 }
 

@@ -7,7 +7,9 @@
 
 #include <coil.h>
 
+#include <pthread.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int answer(void *arg)
@@ -204,4 +206,133 @@ TEST(run_without_memory_is_an_error_return)
         CHECK_INT(rc, -ENOMEM);
     }
     CHECK(!"more than 30 allocations to run nothing?");
+}
+
+/* ---- a busy program, whichever allocation fails --------------------------------------
+ */
+
+static void count(void *arg)
+{
+    ++*(int *)arg;
+}
+
+static void count_done(coil_future *future, void *arg)
+{
+    (void)future;
+    count(arg);
+}
+
+static int use_queue(void *arg)
+{
+    int item = 1, rc = coil_queue_put(arg, &item);
+
+    if (rc == 0)
+        rc = coil_queue_get(arg, &item);
+    if (rc == 0)
+        rc = coil_queue_task_done(arg);
+    return rc;
+}
+
+static int fan_out(coil_future *futures[2])
+{
+    coil_handle *handle = NULL;
+    int calls = 0, rc;
+
+    rc = coil_future_add_callback(futures[0], count_done, &calls);
+    if (rc == 0)
+        rc = coil_call_later(1, count, &calls, &handle);
+    if (rc == 0)
+        rc = coil_wait(futures, 2, COIL_WAIT_FIRST, coil_in(5));
+    if (rc >= 0)
+        rc = coil_gather(futures, 2, COIL_GATHER_ALL, NULL);
+    if (handle != NULL)
+        coil_handle_cancel(handle);
+    coil_handle_release(handle);
+    if (!coil_future_done(futures[0]))
+        coil_future_remove_callback(futures[0], count_done, &calls);
+    else
+        coil_yield(); /* `calls` is on our stack */
+    return rc;
+}
+
+static int busy_body(coil_group *group, coil_queue *queue)
+{
+    coil_task *a = NULL, *b = NULL;
+    int rc = coil_group_spawn(group, use_queue, queue, NULL, &a);
+
+    if (rc == 0)
+        rc = coil_group_spawn(group, use_queue, queue, NULL, &b);
+    if (rc < 0)
+        return rc;
+    return fan_out((coil_future *[2]){coil_task_future(a), coil_task_future(b)});
+}
+
+static int busy(void *arg)
+{
+    coil_queue queue = COIL_QUEUE_INIT(sizeof(int), 0);
+    coil_group group;
+    coil_scope scope;
+    int rc;
+
+    rc = coil_scope_enter(&scope, coil_in(COIL_SEC(1)));
+    if (rc < 0)
+        return rc;
+    coil_group_enter(&group);
+    rc = coil_group_exit(&group, busy_body(&group, &queue));
+    rc = coil_scope_exit(&scope, rc);
+    coil_queue_finish(&queue);
+    CHECK_INT(coil_sleep(1) == -ENOMEM ? 0 : coil_sleep(1), 0); /* the loop works on */
+    return rc < 0 ? rc : *(int *)arg;
+}
+
+TEST(a_busy_program_survives_whichever_allocation_fails)
+{
+    coil_run_opts opts = {.loop = {.virtual_clock = true}};
+    int n, rc = 0, answer = 42;
+
+    for (n = 1; n < 100 && rc != 42; n++) {
+        test_fail_allocation(n);
+        rc = coil_run(busy, &answer, &opts);
+        test_fail_allocation(0);
+        CHECK(rc == 42 || rc == -ENOMEM);
+        CHECK_INT(test_blocks_held(), 0);
+        CHECK(coil_loop_current() == NULL);
+    }
+    CHECK(n > 8 && rc == 42);
+}
+
+/* ---- two threads, and two processes ---------------------------------------------------
+ */
+
+static void *run_busy(void *arg)
+{
+    return (void *)(intptr_t)coil_run(busy, arg, &(coil_run_opts){.no_signals = true});
+}
+
+TEST(two_threads_run_two_loops)
+{
+    pthread_t threads[2];
+    int answer = 42;
+
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, run_busy, &answer);
+    for (int i = 0; i < 2; i++) {
+        void *rc;
+
+        pthread_join(threads[i], &rc);
+        CHECK_INT((intptr_t)rc, 42);
+    }
+}
+
+TASK_TEST(a_forked_child_starts_a_loop_of_its_own)
+{
+    int answer = 42, status = 0;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(coil_run(busy, &answer, NULL) == 42 && coil_loop_current() == NULL ? 7 : 1);
+    CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status));
+    CHECK_INT(WEXITSTATUS(status), 7);
 }

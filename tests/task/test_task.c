@@ -6,6 +6,8 @@
 
 #include <coil.h>
 
+#include <pthread.h>
+
 #include <string.h>
 
 static const char *name(void)
@@ -505,6 +507,36 @@ TASK_TEST(spawn_without_memory_is_an_error_return)
     CHECK_INT(coil_sleep(1), 0);
 }
 
+static int await_the_next(void *arg)
+{
+    coil_task **next = arg;
+
+    return *next != NULL ? coil_task_await(*next) : coil_sleep(COIL_SEC(1));
+}
+
+#define CHAIN 20000
+
+static int cancel_it(void *arg)
+{
+    CHECK(coil_task_cancel(arg, "chain"));
+    return 0;
+}
+
+/* From a task with a stack of the usual size: main's would hide a recursion. */
+TASK_TEST(cancelling_down_a_chain_of_twenty_thousand_needs_no_deep_stack)
+{
+    static coil_task *chain[CHAIN + 1];
+
+    for (int i = CHAIN; i-- > 0;)
+        chain[i] = spawn(await_the_next, &chain[i + 1], NULL);
+    coil_sleep(1);
+    CHECK_INT(join(spawn(cancel_it, chain[0], NULL)), 0);
+    CHECK_INT(coil_task_cancelling(chain[CHAIN - 1]), 1);
+    CHECK_INT(coil_task_await(chain[0]), -ECANCELED);
+    for (int i = 0; i < CHAIN; i++)
+        CHECK_INT(join(chain[i]), -ECANCELED);
+}
+
 /* ---- mistakes ------------------------------------------------------------------------
  */
 
@@ -551,9 +583,180 @@ static void run_run_inside(void *arg)
     coil_run(run_inside, NULL, NULL);
 }
 
+static int shield_myself(void *arg)
+{
+    (void)arg;
+    return coil_shield(coil_task_future(coil_task_current()));
+}
+
+static int gather_myself(void *arg)
+{
+    coil_future *self = coil_task_future(coil_task_current());
+
+    (void)arg;
+    return coil_gather(&self, 1, 0, NULL);
+}
+
+static int wait_for_myself(void *arg)
+{
+    coil_future *self = coil_task_future(coil_task_current());
+
+    (void)arg;
+    return coil_wait(&self, 1, COIL_WAIT_ALL, COIL_NEVER);
+}
+
+static void run_shield_myself(void *arg)
+{
+    (void)arg;
+    coil_run(shield_myself, NULL, NULL);
+}
+
+static void run_gather_myself(void *arg)
+{
+    (void)arg;
+    coil_run(gather_myself, NULL, NULL);
+}
+
+static void run_wait_for_myself(void *arg)
+{
+    (void)arg;
+    coil_run(wait_for_myself, NULL, NULL);
+}
+
+static int await_in_a_circle(void *arg)
+{
+    coil_task *pair[2], *outside;
+
+    (void)arg;
+    coil_spawn(await_the_next, &pair[1], &(coil_spawn_opts){.name = "one"}, &pair[0]);
+    coil_spawn(await_the_next, &pair[0], &(coil_spawn_opts){.name = "two"}, &pair[1]);
+    coil_spawn(await_the_next, &pair[0], NULL, &outside);
+    coil_sleep(1);
+    coil_task_cancel(outside, NULL);
+    return 0;
+}
+
+static void run_await_in_a_circle(void *arg)
+{
+    (void)arg;
+    coil_run(await_in_a_circle, NULL, NULL);
+}
+
+/* Deaf wherever it waits, not only where it awaits; abort() shows what was said. */
+static int sleep_on_and_on(void *arg)
+{
+    (void)arg;
+    coil_task_cancel(coil_task_current(), NULL);
+    for (int i = 0; i < 2000; i++)
+        coil_sleep(COIL_SEC(1));
+    abort();
+}
+
+static void run_sleep_on_and_on(void *arg)
+{
+    (void)arg;
+    coil_run(sleep_on_and_on, NULL, NULL);
+}
+
+static void *cancel_from_here(void *task)
+{
+    coil_task_cancel(task, NULL);
+    return NULL;
+}
+
+static void *subscribe_from_here(void *future)
+{
+    coil_future_add_callback(future, NULL, NULL);
+    return NULL;
+}
+
+static int touched_by_another_thread(void *(*touch)(void *), void *what)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, touch, what);
+    pthread_join(thread, NULL);
+    return 0;
+}
+
+static int cancel_elsewhere(void *arg)
+{
+    coil_task *t;
+
+    (void)arg;
+    coil_spawn(note, "x", NULL, &t); /* it does not wait, so nothing is made ready */
+    return touched_by_another_thread(cancel_from_here, t);
+}
+
+static int subscribe_elsewhere(void *arg)
+{
+    coil_future *f;
+
+    (void)arg;
+    coil_future_create(&f);
+    return touched_by_another_thread(subscribe_from_here, f);
+}
+
+static void *spawn_from_here(void *group)
+{
+    coil_loop *loop;
+
+    coil_loop_create(NULL, &loop);
+    coil_group_spawn(group, note, "x", NULL, NULL);
+    return NULL;
+}
+
+static int spawn_elsewhere(void *arg)
+{
+    coil_group group;
+
+    (void)arg;
+    coil_group_enter(&group);
+    touched_by_another_thread(spawn_from_here, &group);
+    return coil_group_exit(&group, 0);
+}
+
+static void run_spawn_elsewhere(void *arg)
+{
+    (void)arg;
+    coil_run(spawn_elsewhere, NULL, NULL);
+}
+
+static void run_cancel_elsewhere(void *arg)
+{
+    (void)arg;
+    coil_run(cancel_elsewhere, NULL, NULL);
+}
+
+static void run_subscribe_elsewhere(void *arg)
+{
+    (void)arg;
+    coil_run(subscribe_elsewhere, NULL, NULL);
+}
+
+TEST(another_threads_tasks_are_not_to_be_touched)
+{
+    test_dies(run_cancel_elsewhere, NULL, "a thread that is not its loop's");
+    test_dies(run_spawn_elsewhere, NULL, "a thread that is not its loop's");
+    test_dies(run_subscribe_elsewhere, NULL, "a thread that is not its loop's");
+}
+
+TEST(a_deaf_task_is_named_wherever_it_waits)
+{
+    test_dies(run_sleep_on_and_on, NULL, "task 'main' was cancelled and goes on waiting");
+}
+
+TEST(tasks_that_await_each_other_are_told_so_when_cancelled)
+{
+    test_dies(run_await_in_a_circle, NULL, "await each other");
+}
+
 TEST(mistakes_with_tasks_stop_the_program_with_a_sentence)
 {
     test_dies(run_await_myself, NULL, "awaits itself");
+    test_dies(run_shield_myself, NULL, "awaits itself");
+    test_dies(run_gather_myself, NULL, "awaits itself");
+    test_dies(run_wait_for_myself, NULL, "awaits itself");
     test_dies(run_suspend_in_callback, NULL, "no task is running here");
     test_dies(run_run_inside, NULL, "inside a running loop");
 }

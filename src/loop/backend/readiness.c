@@ -415,11 +415,22 @@ static void make_ready(struct coil__runnable *runnable)
 static void retry(struct coil__readiness *r, struct coil__descriptor *d,
                   struct coil__op *op)
 {
-    ssize_t result = coil__try_again(op);
+    ssize_t result;
 
+    COIL__PREFETCH(op->owner);
+    COIL__PREFETCH(op->hint);
+    result = coil__try_again(op);
     learn(r, d, op, result);
     if (result != -EINPROGRESS)
         finish_op(r, d, op, result);
+}
+
+void coil__readiness_soon(struct coil__backend *backend, int fd)
+{
+    const struct coil__descriptor *d = find(readiness_of(backend), fd);
+
+    if (d != NULL)
+        COIL__PREFETCH(d->ops[COIL__IN]);
 }
 
 void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found)

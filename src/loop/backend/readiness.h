@@ -85,6 +85,9 @@ int coil__readiness_watch(struct coil__backend *backend, int fd,
 /* `found` has happened on fd: perform the operations that wait, make watchers ready. */
 void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found);
 
+/* fd's turn will come soon: have what its operation needs fetched. */
+void coil__readiness_soon(struct coil__backend *backend, int fd);
+
 /*
  * fd is no descriptor any more: its owner closed it behind our back. Stop looking for it,
  * end its operations with -EBADF, and make its watchers ready once, so that they see.
