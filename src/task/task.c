@@ -203,27 +203,36 @@ static void hook_scheduler(coil_loop *loop)
     coil__list_init(&scheduler->tasks);
     scheduler->close_hook.closing = report_pending;
     coil__loop_add_close_hook(loop, &scheduler->close_hook);
-    scheduler->last_id = 0;
+    memset(scheduler->next_name, 0, sizeof scheduler->next_name);
+    strcpy(scheduler->next_name, "task-1");
+    scheduler->next_name_bytes = strlen("task-1");
     scheduler->hooked = loop;
     scheduler->current = NULL; /* after a fork: the parent's */
 }
 
-/* "task-" and the number; snprintf would be a third of a spawn. */
-static void give_name(char *name, const char *given)
+/* "task-9" becomes "task-10". */
+static void count_on(struct coil__scheduler *scheduler)
 {
-    char digits[24], *p = digits + sizeof digits;
-    uint64_t id = ++coil__scheduler.last_id;
+    char *digit = scheduler->next_name + scheduler->next_name_bytes - 1;
 
-    if (given != NULL) {
-        strncpy(name, given, COIL__NAME_BYTES - 1); /* the block was zeroed */
+    while (*digit == '9')
+        *digit-- = '0';
+    if (*digit != '-') {
+        ++*digit;
         return;
     }
-    *--p = '\0';
-    do
-        *--p = (char)('0' + id % 10);
-    while ((id /= 10) > 0);
-    memcpy(name, "task-", 5);
-    memcpy(name + 5, p, (size_t)(digits + sizeof digits - p));
+    digit[1] = '1';
+    scheduler->next_name[scheduler->next_name_bytes++] = '0';
+}
+
+/* The number is counted as text: dividing it would be a tenth of a spawn. */
+static void give_name(char *name, const char *given)
+{
+    if (given != NULL)
+        strncpy(name, given, COIL__NAME_BYTES - 1); /* the block was zeroed */
+    else
+        memcpy(name, coil__scheduler.next_name, COIL__NAME_BYTES);
+    count_on(&coil__scheduler);
 }
 
 int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,

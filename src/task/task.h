@@ -65,7 +65,8 @@ struct coil__scheduler {
     struct coil__list tasks; /* that have not ended, oldest first */
     coil_loop *hooked;       /* the loop it is ready for use with, or NULL */
     bool stop_when_empty;
-    uint64_t last_id;
+    char next_name[COIL__NAME_BYTES]; /* of the task to be created: "task-1" */
+    size_t next_name_bytes;
     struct coil__close_hook close_hook;
 };
 

@@ -760,3 +760,22 @@ TEST(mistakes_with_tasks_stop_the_program_with_a_sentence)
     test_dies(run_suspend_in_callback, NULL, "no task is running here");
     test_dies(run_run_inside, NULL, "inside a running loop");
 }
+
+static int name_is(void *arg)
+{
+    CHECK_STR(coil_task_name(coil_task_current()), arg);
+    return 0;
+}
+
+TASK_TEST(tasks_without_a_name_are_numbered)
+{
+    for (int i = 2; i <= 1001; i++) { /* the main task is the first */
+        char name[32];
+        coil_task *task;
+
+        snprintf(name, sizeof name, "task-%d", i);
+        CHECK_INT(coil_spawn(name_is, name, NULL, &task), 0);
+        CHECK_INT(coil_task_await(task), 0);
+        coil_task_release(task);
+    }
+}
