@@ -169,8 +169,9 @@ static int note_next(struct crawler *crawler, struct page *page)
     struct page *next;
     int rc = move_site(crawler, page);
 
-    if (rc == 0)
-        rc = note_target(crawler, page, page->next_url, &next);
+    if (rc < 0)
+        return rc;
+    rc = note_target(crawler, page, page->next_url, &next);
     if (rc < 0)
         return rc;
     if (next->origin == NULL)

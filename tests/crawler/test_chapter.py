@@ -41,7 +41,8 @@ def test_link_cycle():
 
 
 def test_prohibited_host():
-    result = crawl_hosts({"http://a.test/": page("http://example.com/")}, "http://a.test/")
+    answers = {"http://a.test/": page("http://example.com/")}
+    result = crawl_hosts(answers, "http://a.test/")
     equal(result.status, WELL)
     equal(result.requests, ["http://a.test/"])
     equal(figures(result.records[0]), (1, 1))
@@ -69,7 +70,8 @@ def test_strict_host_checking():
 def test_lenient_host_checking():
     answers = {**{url: page() for url in HOSTS}, "http://example.com/": page(),
                "http://foo.example.com/": page("http://example.com/", *HOSTS),
-               "http://example.com./y": page(), "http://9.2.3.4/": page("http://1.2.3.4/")}
+               "http://example.com./y": page(),
+               "http://9.2.3.4/": page("http://1.2.3.4/")}
     result = crawl_hosts(answers, "--lenient", "http://foo.example.com/")
     equal(result.status, WELL)
     equal(result.requests,
@@ -81,8 +83,8 @@ def test_lenient_host_checking():
 
 
 def test_exclude():
-    answers = {"/": page("/keep", "/tmp/a", "/b.png", "/c.PNG", "/moved"), "/keep": page(),
-               "/c.PNG": page(), "/moved": redirect("/tmp/b")}
+    answers = {"/": page("/keep", "/tmp/a", "/b.png", "/c.PNG", "/moved"),
+               "/keep": page(), "/c.PNG": page(), "/moved": redirect("/tmp/b")}
     result = crawl(answers, "--exclude", "/tmp/", "--exclude", r"\.(gif|png)$")
     equal(result.status, WELL)
     equal(sorted(result.site.requests), ["/", "/c.PNG", "/keep", "/moved"])
@@ -155,7 +157,8 @@ def test_redirect_met_again_with_more_left():
             contains(result.out, "1 broken")
         else:
             equal((link, result.status), (link, WELL))
-            equal(sorted(requests), ["/", *(f"/{n}" for n in range(1, 7)), "/after", "/late"])
+            equal(sorted(requests),
+                  ["/", *(f"/{n}" for n in range(1, 7)), "/after", "/late"])
             equal([r["error"] for r in result.records], [None] * 9)
             contains(result.out, "0 broken")
 
@@ -234,8 +237,9 @@ def test_non_http():
 
 
 def test_statistics_of_each_url():
-    result = crawl({"/": page("/z", "/moved", "/dead"), "/z": html("1"), "/dead": hang_up,
-                    "/moved": redirect("/z")}, "-v", "--max-tries", "1", "--max-tasks", "1")
+    result = crawl({"/": page("/z", "/moved", "/dead"), "/z": html("1"),
+                    "/dead": hang_up, "/moved": redirect("/z")},
+                   "-v", "--max-tries", "1", "--max-tasks", "1")
     table, _, rest = result.out.partition("\n\n")
     url = result.site.url
     rows = [line.split(maxsplit=6) for line in table.splitlines()]
@@ -257,7 +261,8 @@ def test_headers_cannot_speak_to_the_terminal():
 
 def test_a_page_met_before_its_site_is_known():
     with Site({"/": page("/on"), "/on": page()}) as other:
-        with Site({"/": slow(0.3, redirect(other.url)), "/first": page(other.url)}) as site:
+        with Site({"/": slow(0.3, redirect(other.url)),
+                   "/first": page(other.url)}) as site:
             result = Crawl(site.url + "first", site.url)
     equal(other.requests, ["/", "/on"])
     equal(result.status, WELL)
