@@ -57,7 +57,7 @@ static size_t earliest_child(const struct coil__timer_heap *heap, size_t index)
 
 /* Not inline: alone it keeps everything in registers, which is a tenth of firing. */
 static COIL__NOINLINE void sift_down(struct coil__timer_heap *heap, size_t index,
-                      struct coil__timer_entry entry)
+                                     struct coil__timer_entry entry)
 {
     while (4 * index + 1 < heap->count) {
         size_t child = earliest_child(heap, index);
