@@ -10,7 +10,6 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <getopt.h>
-#include <locale.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -346,8 +345,6 @@ int main(int argc, char *argv[])
     enum status status = STATUS_USAGE;
 
     snprintf(user_agent, sizeof user_agent, "coil-crawl/%s", coil_version());
-    /* Host names beyond ASCII are converted by libcurl, which asks the locale. */
-    setlocale(LC_CTYPE, "C.UTF-8");
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return STATUS_FAILED;
     if (parse(argc, argv, &settings) == 0)
