@@ -1,0 +1,68 @@
+/*
+ * scenario.h - what a scenario in C is written with; scenario.py is the same for Python.
+ *
+ *     #include "../scenario.h"
+ *
+ *     SCENARIO(sleep_returns_after_its_delay)
+ *     {
+ *         trace("sleeps");
+ *         trace("slept: %s", outcome(coil_sleep(COIL_SEC(3))));
+ *         return 0;
+ *     }
+ *
+ * The trace is the scenario's claim: it must be the one that CPython prints for the .py of
+ * the same name. Each runs in a process of its own, under a virtual clock; what it leaves
+ * behind (memory of coil's) and how it dies are lines of the trace too.
+ *
+ * A scenario must survive every allocation that fails (run --soak): check whatever can
+ * return -ENOMEM, and leave with its rc, closing what is open, as any program should.
+ */
+#ifndef TESTS_ASYNCIO_SCENARIO_H
+#define TESTS_ASYNCIO_SCENARIO_H
+
+#include <coil.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The body is the main task of coil_run(). Its rc, if below 0, is the last line. */
+#define SCENARIO(name) SCENARIO__DEFINE(name, true)
+
+/* The body is called without a loop, and makes what it wants. */
+#define PLAIN_SCENARIO(name) SCENARIO__DEFINE(name, false)
+
+/* A line of the trace: the time of the loop in whole seconds, and the text. */
+void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* An rc in the trace: "ECANCELED", or a number. Valid for the next seven calls. */
+const char *outcome(int rc);
+
+/* A future's state or result in the trace: "EINPROGRESS", "ECANCELED", "EIO", or a number.
+ * Counts as retrieving. */
+const char *state(coil_future *future);
+
+/* True once an allocation was made to fail: for what is otherwise impossible. */
+bool allocation_failed(void);
+
+/* ---- inside ----------------------------------------------------------------------- */
+
+struct scenario {
+    const char *name;
+    int (*body)(void *arg);
+    bool in_task;
+    struct scenario *next;
+};
+
+void scenario__register(struct scenario *scenario);
+
+#define SCENARIO__DEFINE(name, in_task)                                                  \
+    static int scenario_##name(void *arg);                                               \
+    __attribute__((constructor)) static void register_##name(void)                       \
+    {                                                                                    \
+        static struct scenario s = {#name, scenario_##name, in_task, NULL};              \
+        scenario__register(&s);                                                          \
+    }                                                                                    \
+    static int scenario_##name(void *arg __attribute__((unused)))
+
+#endif

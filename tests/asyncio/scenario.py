@@ -1,0 +1,141 @@
+"""What a scenario in Python is written with; scenario.h is the same for C.
+
+    from scenario import *
+
+    async def scenario():
+        trace("sleeps")
+        trace("slept: %s", await outcome(asyncio.sleep(3)))
+
+`scenario` is what asyncio.run() is given; a plain function instead is called without a
+loop. asyncio is CPython's own, but for what evened_out.py says; time is a whole number of
+seconds and virtual.
+"""
+
+import asyncio
+import contextvars
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../judge"))
+
+import evened_out  # noqa: E402
+
+__all__ = ["asyncio", "contextvars", "Failure", "VirtualLoop", "name_of", "now", "outcome",
+           "result_of", "state", "trace"]  # fmt: skip
+
+VirtualLoop = evened_out.VirtualLoop
+
+
+class Failure(Exception):
+    """A failure, named by its errno: raise Failure("EIO") is `return -EIO`."""
+
+
+NAMES = [
+    (asyncio.CancelledError, "ECANCELED"),
+    (TimeoutError, "ETIMEDOUT"),
+    (getattr(asyncio, "QueueShutDown", Failure), "ESHUTDOWN"),
+    (asyncio.QueueEmpty, "EAGAIN"),
+    (asyncio.QueueFull, "EAGAIN"),
+    (getattr(asyncio, "BrokenBarrierError", Failure), "EPIPE"),
+]
+
+
+def name_of(error):
+    """An exception as the errno that coil has for it."""
+    if type(error) is Failure:
+        return error.args[0]
+    for kind, name in NAMES:
+        if isinstance(error, kind):
+            return name
+    raise error  # a mistake of the scenario's
+
+
+def now():
+    try:
+        return int(asyncio.get_running_loop().time())
+    except RuntimeError:
+        loop = asyncio._get_running_loop()
+        return int(loop.time()) if loop else 0
+
+
+def trace(text, *args):
+    print(now(), text % args if args else text)
+
+
+async def outcome(awaitable):
+    """What C gets as an rc: a number, 0 for nothing, True or False, or an errno's name."""
+    try:
+        return result_of(await awaitable)
+    except BaseException as error:
+        return name_of(error)
+
+
+def result_of(value):
+    return str(int(value)) if isinstance(value, (int, bool)) else "0"
+
+
+def state(future):
+    """A future's state or result in the trace."""
+    if not future.done():
+        return "EINPROGRESS"
+    if future.cancelled():
+        return "ECANCELED"
+    if future.exception() is not None:
+        return name_of(future.exception())
+    return result_of(future.result())
+
+
+# ---- running them --------------------------------------------------------------------------
+
+
+def all_tasks_in_order(of):
+    """asyncio.run() cancels what is left in the order of a set; here, of their names."""
+
+    def all_tasks(loop=None):
+        return sorted(of(loop), key=lambda task: (len(task.get_name()), task.get_name()))
+
+    return all_tasks
+
+
+def run(path):
+    """Run one, print its trace."""
+    namespace = {"__name__": "scenario_file"}
+    with open(path) as file:
+        exec(compile(file.read(), path, "exec"), namespace)
+    scenario = namespace["scenario"]
+    try:
+        if asyncio.iscoroutinefunction(scenario):
+            with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+                result = runner.run(scenario())
+        else:
+            result = scenario()
+    except BaseException as error:
+        result = None
+        print("ends: " + name_of(error))
+    del result
+
+
+def main():
+    import gc
+    import traceback
+
+    sys.modules["scenario"] = sys.modules["__main__"]
+    evened_out.install()
+    asyncio.runners.tasks.all_tasks = all_tasks_in_order(asyncio.tasks.all_tasks)
+    gc.disable()  # nothing may depend on when a cycle is collected
+    for path in sys.argv[1:]:
+        print("scenario " + os.path.basename(path)[: -len(".py")], flush=True)
+        child = os.fork()
+        if child == 0:
+            try:
+                run(path)
+            except BaseException:
+                print("died: " + traceback.format_exc().splitlines()[-1])
+                traceback.print_exc()
+            sys.stdout.flush()
+            os._exit(0)
+        os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    main()
