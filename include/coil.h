@@ -5,6 +5,7 @@
 #define COIL_H
 
 #include <coil/addrinfo.h>
+#include <coil/barrier.h>
 #include <coil/base.h>
 #include <coil/condition.h>
 #include <coil/coro.h>
