@@ -38,6 +38,7 @@ static bool reacquire(coil_lock *lock, coil_task *task)
 
 int coil_condition_wait(coil_condition *condition)
 {
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("condition");
     struct coil__waiter waiter;
     coil_task *task;
     int rc;
@@ -45,7 +46,7 @@ int coil_condition_wait(coil_condition *condition)
     task = coil__task_require("coil_condition_wait");
     if (coil_lock_release(condition->lock) < 0)
         return -EPERM;
-    rc = coil__waiters_wait(&condition->waiters, &waiter);
+    rc = coil__waiters_wait(&condition->waiters, &waiter, &class, condition);
     if (reacquire(condition->lock, task))
         rc = -ECANCELED;
     if (rc < 0) {
