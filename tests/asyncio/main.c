@@ -33,7 +33,8 @@ void trace(const char *format, ...)
 {
     va_list args;
 
-    printf("%lld ", coil_loop_current() != NULL ? (long long)(coil_now() / COIL_SEC(1)) : 0);
+    printf("%lld ",
+           coil_loop_current() != NULL ? (long long)(coil_now() / COIL_SEC(1)) : 0);
     va_start(args, format);
     vprintf(format, args);
     va_end(args);
@@ -61,7 +62,7 @@ const char *state(coil_future *future)
 /* ---- memory: counted, and made to fail --------------------------------------------- */
 
 static struct {
-    long blocks;      /* that are allocated and not freed */
+    long blocks; /* that are allocated and not freed */
     unsigned long made;
     unsigned long failing; /* the one that fails; 0 for none */
     bool failed;
@@ -91,13 +92,15 @@ bool allocation_failed(void)
     return memory.failed;
 }
 
-/* ---- one scenario ------------------------------------------------------------------- */
+/* ---- one scenario -------------------------------------------------------------------
+ */
 
 static int run_body(const struct scenario *scenario)
 {
     coil_run_opts opts = {.loop.virtual_clock = true, .no_signals = true};
 
-    return scenario->in_task ? coil_run(scenario->body, NULL, &opts) : scenario->body(NULL);
+    return scenario->in_task ? coil_run(scenario->body, NULL, &opts)
+                             : scenario->body(NULL);
 }
 
 static int breathe(void *arg)
@@ -145,7 +148,8 @@ static int run_forked(const struct scenario *scenario, const char *remark)
     return -1;
 }
 
-/* ---- every allocation in turn ------------------------------------------------------- */
+/* ---- every allocation in turn -------------------------------------------------------
+ */
 
 /* True if it came through them all. The traces are thrown away, save for complaints. */
 static bool soak(const struct scenario *scenario)
@@ -174,11 +178,13 @@ static bool soak(const struct scenario *scenario)
     return true;
 }
 
-/* ---- all of them -------------------------------------------------------------------- */
+/* ---- all of them --------------------------------------------------------------------
+ */
 
 static int compare_names(const void *a, const void *b)
 {
-    return strcmp((*(struct scenario *const *)a)->name, (*(struct scenario *const *)b)->name);
+    return strcmp((*(struct scenario *const *)a)->name,
+                  (*(struct scenario *const *)b)->name);
 }
 
 static bool wanted(const struct scenario *scenario, char *names[])

@@ -10,9 +10,9 @@
  *         return 0;
  *     }
  *
- * The trace is the scenario's claim: it must be the one that CPython prints for the .py of
- * the same name. Each runs in a process of its own, under a virtual clock; what it leaves
- * behind (memory of coil's) and how it dies are lines of the trace too.
+ * The trace is the scenario's claim: it must be the one that CPython prints for the .py
+ * of the same name. Each runs in a process of its own, under a virtual clock; what it
+ * leaves behind (memory of coil's) and how it dies are lines of the trace too.
  *
  * A scenario must survive every allocation that fails (run --soak): check whatever can
  * return -ENOMEM, and leave with its rc, closing what is open, as any program should.
@@ -38,8 +38,8 @@ void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* An rc in the trace: "ECANCELED", or a number. Valid for the next seven calls. */
 const char *outcome(int rc);
 
-/* A future's state or result in the trace: "EINPROGRESS", "ECANCELED", "EIO", or a number.
- * Counts as retrieving. */
+/* A future's state or result in the trace: "EINPROGRESS", "ECANCELED", "EIO", or a
+ * number. Counts as retrieving. */
 const char *state(coil_future *future);
 
 /* True once an allocation was made to fail: for what is otherwise impossible. */
