@@ -9,6 +9,7 @@
 #include <coil/base.h>
 #include <coil/condition.h>
 #include <coil/coro.h>
+#include <coil/debug.h>
 #include <coil/event.h>
 #include <coil/executor.h>
 #include <coil/future.h>

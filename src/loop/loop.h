@@ -60,6 +60,7 @@ struct coil_loop {
     bool running, stopping, closing;
     bool virtual_clock;
     int64_t virtual_now;
+    int64_t clock_read; /* what the clock said when it was last looked at */
     unsigned turns_unpolled, runs_unpolled;
     size_t outside_work; /* see coil__loop_expect() */
 

@@ -52,7 +52,9 @@ bool coil_barrier_broken(const coil_barrier *barrier)
 
 static int wait_for_a_change(coil_barrier *barrier)
 {
-    return coil__condition_wait(&barrier->changed, &barrier->lock);
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("barrier");
+
+    return coil__condition_wait(&barrier->changed, &barrier->lock, &class, barrier);
 }
 
 static void set_state(coil_barrier *barrier, enum state state)

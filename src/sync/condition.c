@@ -35,7 +35,8 @@ static bool reacquire(coil_lock *lock, coil_task *task)
     return cancelled;
 }
 
-int coil__condition_wait(coil_waiters *waiters, coil_lock *lock)
+int coil__condition_wait(coil_waiters *waiters, coil_lock *lock,
+                         const struct coil__wait_class *class, const void *object)
 {
     struct coil__waiter waiter;
     coil_task *task;
@@ -44,7 +45,7 @@ int coil__condition_wait(coil_waiters *waiters, coil_lock *lock)
     task = coil__task_require("coil_condition_wait");
     if (coil_lock_release(lock) < 0)
         return -EPERM;
-    rc = coil__waiters_wait(waiters, &waiter);
+    rc = coil__waiters_wait(waiters, &waiter, class, object);
     if (reacquire(lock, task))
         rc = -ECANCELED;
     if (rc < 0) {
@@ -56,7 +57,9 @@ int coil__condition_wait(coil_waiters *waiters, coil_lock *lock)
 
 int coil_condition_wait(coil_condition *condition)
 {
-    return coil__condition_wait(&condition->waiters, condition->lock);
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("condition");
+
+    return coil__condition_wait(&condition->waiters, condition->lock, &class, condition);
 }
 
 int coil_condition_wait_for(coil_condition *condition, int (*predicate)(void *arg),

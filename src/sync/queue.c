@@ -84,10 +84,11 @@ static void wake_everybody(coil_waiters *line)
  * is nothing for that one to go on with.
  */
 static int stand_in_line(coil_queue *queue, coil_waiters *line,
+                         const struct coil__wait_class *class,
                          bool (*unusable)(const coil_queue *))
 {
     struct coil__waiter waiter;
-    int rc = coil__waiters_wait(line, &waiter);
+    int rc = coil__waiters_wait(line, &waiter, class, queue);
 
     if (rc < 0 && !unusable(queue) && coil__waiter_woken(&waiter))
         wake_next(line);
@@ -115,12 +116,13 @@ int coil_queue_put_nowait(coil_queue *queue, const void *item)
 
 int coil_queue_put(coil_queue *queue, const void *item)
 {
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("queue.put");
     int rc;
 
     while (coil_queue_full(queue)) {
         if (queue->is_shutdown)
             return -ESHUTDOWN;
-        rc = stand_in_line(queue, &queue->putters, coil_queue_full);
+        rc = stand_in_line(queue, &queue->putters, &class, coil_queue_full);
         if (rc < 0)
             return rc;
     }
@@ -143,12 +145,14 @@ int coil_queue_get_nowait(coil_queue *queue, void *item)
 
 int coil_queue_get(coil_queue *queue, void *item)
 {
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("queue.get");
+
     while (coil_queue_empty(queue)) {
         int rc;
 
         if (queue->is_shutdown)
             return -ESHUTDOWN;
-        rc = stand_in_line(queue, &queue->getters, coil_queue_empty);
+        rc = stand_in_line(queue, &queue->getters, &class, coil_queue_empty);
         if (rc < 0)
             return rc;
     }
@@ -166,9 +170,15 @@ int coil_queue_task_done(coil_queue *queue)
     return 0;
 }
 
+/* While something is unfinished the event is not set. */
 int coil_queue_join(coil_queue *queue)
 {
-    return queue->unfinished > 0 ? coil_event_wait(&queue->finished) : 0;
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("queue.join");
+    struct coil__waiter waiter;
+
+    if (queue->unfinished == 0)
+        return 0;
+    return coil__waiters_wait(&queue->finished.waiters, &waiter, &class, queue);
 }
 
 static void drop_items(coil_queue *queue)

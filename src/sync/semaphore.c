@@ -40,6 +40,7 @@ bool coil_semaphore_locked(const coil_semaphore *semaphore)
 
 int coil_semaphore_acquire(coil_semaphore *semaphore)
 {
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("semaphore");
     struct coil__waiter waiter;
     int rc;
 
@@ -47,7 +48,7 @@ int coil_semaphore_acquire(coil_semaphore *semaphore)
         semaphore->value--;
         return 0;
     }
-    rc = coil__waiters_wait(&semaphore->waiters, &waiter);
+    rc = coil__waiters_wait(&semaphore->waiters, &waiter, &class, semaphore);
     if (rc < 0 && coil__waiter_woken(&waiter))
         semaphore->value++;
     while (semaphore->value > 0 && wake_next(semaphore))
