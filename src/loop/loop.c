@@ -19,9 +19,10 @@
  *
  * Polling is a system call, and reading the clock is not free either. While callbacks are
  * ready both are skipped, up to 64 turns or 256 callbacks in a row, and altogether while
- * there is neither descriptor nor timer. A virtual clock is exempt: there every turn is
- * asyncio's. A turn of that kind need not even begin here: a task that waits begins it,
- * if the batch is done, and goes straight to the next task (task.c).
+ * there is neither descriptor nor timer. A virtual clock is exempt, unless skip_polls was
+ * asked for: there every turn is asyncio's. A turn without a poll need not even begin
+ * here: a task that waits begins it, if the batch is done, and goes straight to the next
+ * task (task.c).
  */
 #include "loop.h"
 
@@ -112,6 +113,7 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
     atomic_init(&loop->refs, 1);
     loop->pid = getpid();
     loop->virtual_clock = opts != NULL && opts->virtual_clock;
+    loop->polls_every_turn = loop->virtual_clock && !opts->skip_polls;
     rc = create_backend(opts != NULL ? opts->backend : NULL, &loop->backend);
     if (rc < 0)
         return rc;

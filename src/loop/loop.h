@@ -59,6 +59,7 @@ struct coil_loop {
     pid_t pid; /* of the process it belongs to: not of one forked later */
     bool running, stopping, closing;
     bool virtual_clock;
+    bool polls_every_turn; /* a virtual clock does, unless told to skip_polls */
     int64_t virtual_now;
     unsigned turns_unpolled, runs_unpolled;
     size_t outside_work; /* see coil__loop_expect() */
@@ -182,17 +183,28 @@ void coil__wakeup_collect(coil_loop *loop);
 #define COIL__RUNS_UNPOLLED 256
 
 /*
+ * There is something to poll for: has it waited long enough? A virtual clock stands still
+ * while turns are taken, so a timer that is due now was due before them.
+ */
+static inline bool coil__loop_must_poll(const coil_loop *loop)
+{
+    return loop->turns_unpolled >= COIL__TURNS_UNPOLLED ||
+           loop->runs_unpolled >= COIL__RUNS_UNPOLLED ||
+           (COIL__UNLIKELY(loop->virtual_clock) &&
+            coil__timers_next(loop) <= loop->virtual_now);
+}
+
+/*
  * Once the batch has run: where polling may be left out, make what is ready the next
  * batch and return true. False: the next turn begins with a poll, in loop.c.
  */
 static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
 {
-    if (coil__list_empty(&loop->ready) || loop->virtual_clock || loop->stopping ||
+    if (coil__list_empty(&loop->ready) || loop->polls_every_turn || loop->stopping ||
         coil__wakeup_pending(loop))
         return false;
     if ((loop->backend->in_use > 0 || loop->timers.count > 0) &&
-        (loop->turns_unpolled >= COIL__TURNS_UNPOLLED ||
-         loop->runs_unpolled >= COIL__RUNS_UNPOLLED))
+        coil__loop_must_poll(loop))
         return false;
     loop->turns_unpolled++;
     coil__list_splice(&loop->batch, &loop->ready);

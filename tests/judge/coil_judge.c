@@ -1,7 +1,7 @@
 /*
  * coil_judge.c - runs the judge's programs on coil, prints their traces.
  *
- *     coil-judge BATCH > traces
+ *     coil-judge [--skip-polls] BATCH > traces
  *
  * The counterpart of reference.py, instruction by instruction, on coil's public headers
  * alone. Each instruction is a function that returns an rc, as coil's own do. For those
@@ -823,11 +823,13 @@ static int drive(void *arg)
 
 int main(int argc, char **argv)
 {
-    coil_run_opts opts = {.loop = {.virtual_clock = true}, .no_signals = true};
-    FILE *batch = argc == 2 ? fopen(argv[1], "r") : NULL;
+    bool skip = argc == 3 && strcmp(argv[1], "--skip-polls") == 0;
+    coil_run_opts opts = {.loop = {.virtual_clock = true, .skip_polls = skip},
+                          .no_signals = true};
+    FILE *batch = argc == 2 + skip ? fopen(argv[argc - 1], "r") : NULL;
 
     if (batch == NULL) {
-        fprintf(stderr, "usage: coil-judge BATCH\n");
+        fprintf(stderr, "usage: coil-judge [--skip-polls] BATCH\n");
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* should it die, the trace so far tells why */
