@@ -5,8 +5,8 @@
  *         FILLING ---------------------------> DRAINING      wait()
  *          | ^  ^                                  | the last leaves: leave()
  *          | |  +----------------------------------+
- *    reset | | the last leaves                                BROKEN   by abort(), from any
- *          v |                                                         state, until reset()
+ *    reset | | the last leaves                                BROKEN   by abort(), from
+ * any v |                                                         state, until reset()
  *        RESETTING
  *
  * It is a condition: all that wait do so for the state to change, and each comes back
@@ -48,7 +48,8 @@ bool coil_barrier_broken(const coil_barrier *barrier)
     return barrier->state == BROKEN;
 }
 
-/* ---- what is done with the lock held ------------------------------------------------ */
+/* ---- what is done with the lock held ------------------------------------------------
+ */
 
 static int wait_for_a_change(coil_barrier *barrier)
 {

@@ -6,7 +6,8 @@
 
 #include <coil/queue.h>
 
-/* Add a copy of *item: 0, or -ENOMEM and nothing is added. It does not look at maxsize. */
+/* Add a copy of *item: 0, or -ENOMEM and nothing is added. It does not look at maxsize.
+ */
 int coil__queue_items_push(coil_queue *queue, const void *item);
 
 /* Move the one whose turn it is to *item; there must be one. */
