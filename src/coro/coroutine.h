@@ -73,6 +73,13 @@ void *coil__coro_resume(coil__coro *coro, void *value);
 /* Back to the caller, which is unlinked first. */
 void *coil__coro_suspend(void *value);
 
+/*
+ * Walk outwards from a coroutine that is suspended, or runs: to the generator that has
+ * delegated to it, else to whoever resumed it; NULL behind the last. *leaf is where the
+ * walk began, and is kept by it.
+ */
+coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf);
+
 /* Give the slot back. It must have ended, or never have run. */
 void coil__coro_destroy(coil__coro *coro);
 

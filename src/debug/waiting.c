@@ -1,8 +1,8 @@
 /*
  * waiting.c - what tasks wait for, and who waits for whom.
  *
- * Nothing is kept for it: a waiting task has its wait, a wait has its class, and the class
- * knows the futures. Who awaits a future is found by asking all tasks.
+ * Nothing is kept for it: a waiting task has its wait, a wait has its class, and the
+ * class knows the futures. Who awaits a future is found by asking all tasks.
  */
 #include "../task/task.h"
 

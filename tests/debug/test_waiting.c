@@ -32,7 +32,8 @@ static coil_task *start(coil_task_fn fn, void *arg)
     return task;
 }
 
-/* ---- each kind of wait -------------------------------------------------------------- */
+/* ---- each kind of wait --------------------------------------------------------------
+ */
 
 static int sleep_five(void *arg)
 {
@@ -275,7 +276,8 @@ TASK_TEST(waiting_tells_a_blocking_call)
     coil_task_release(task);
 }
 
-/* ---- not waiting -------------------------------------------------------------------- */
+/* ---- not waiting --------------------------------------------------------------------
+ */
 
 static int note_that_nothing_is_waited_for(void *arg)
 {
@@ -304,7 +306,8 @@ TASK_TEST(waiting_is_false_for_tasks_that_run_or_are_ready_or_have_ended)
     coil_future_release(future);
 }
 
-/* ---- awaiters ----------------------------------------------------------------------- */
+/* ---- awaiters -----------------------------------------------------------------------
+ */
 
 static int note_name(coil_task *task, void *arg)
 {
