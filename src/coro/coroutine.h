@@ -83,6 +83,15 @@ coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf);
 /* Give the slot back. It must have ended, or never have run. */
 void coil__coro_destroy(coil__coro *coro);
 
+/* The outermost C function on a coroutine's stack, for whoever walks it. */
+void coil__coro_main(void *coro);
+
+/*
+ * Call fn(arg) where there is room: on a stack of at least stack_bytes made for it, or
+ * simply here, if this is the thread's own. fn must not leave it. -ENOMEM: not called.
+ */
+int coil__coro_call(size_t stack_bytes, void (*fn)(void *arg), void *arg);
+
 /*
  * While at least one install is not undone, a SIGSEGV that hits the guard of the running
  * coroutine's stack prints "coil: stack overflow in LABEL (N bytes)" with write(2) on an

@@ -103,9 +103,9 @@ static void read_backtrace(pid_t pid, char *text, size_t size)
 /* The names stand in this order, and nothing follows the last but the end. */
 static bool shows(const char *backtrace_text)
 {
-    static const char *const names[] = {"wait_for_ever", "unwind_innermost",
-                                        "unwind_middle", "unwind_outermost",
-                                        "coro_main",     "switch_entry"};
+    static const char *const names[] = {"wait_for_ever",   "unwind_innermost",
+                                        "unwind_middle",   "unwind_outermost",
+                                        "coil__coro_main", "switch_entry"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         backtrace_text = strstr(backtrace_text, names[i]);
