@@ -13,7 +13,8 @@ Rules that keep both sides comparable:
   children in groups: a circle of tasks that await each other cannot be cancelled, in
   Python for want of stack, and a child that awaits the owner of its group never ends.
 - A `finally` does not wait. In C a cancellation stands until it is caught, so cleanup
-  that waits would be refused there, while Python has forgotten it.
+  that waits would be refused there, while Python has forgotten it. A `cleanup` may: there
+  C says that it has caught it, and hands it on when it is done.
 """
 
 import random
@@ -24,9 +25,11 @@ ERRORS = ["EIO", "EPROTO", "ENOENT", "EPIPE"]
 
 # family: the weight of each instruction
 FAMILIES = {
-    "time": {"sleep": 6, "yield": 4, "soon": 1, "later": 1},
-    "futures": {"await": 5, "set": 4, "break": 2, "callback": 1, "shield": 2},
-    "cancel": {"cancel": 5, "uncancel": 1, "cancelling": 1, "fail": 1},
+    "time": {"sleep": 6, "yield": 4, "soon": 1, "later": 1, "at": 1, "unschedule": 1},
+    "futures": {"await": 5, "set": 4, "break": 2, "callback": 2, "uncallback": 1,
+                "shield": 2},
+    "cancel": {"cancel": 5, "uncancel": 1, "cancelling": 1, "fail": 1, "tasks": 0.5},
+    "parking": {"park": 4, "unpark": 4},
     "many": {"gather": 3, "gather_all": 2, "wait": 3},
     "locks": {"hold": 4, "acquire": 1, "release": 1},
     "events": {"ewait": 3, "eset": 2, "eclear": 1},
@@ -34,7 +37,7 @@ FAMILIES = {
     "queues": {"put": 4, "get": 5, "put_nowait": 1, "get_nowait": 1, "task_done": 2,
                "join": 1, "shutdown": 0.5},
     "groups": {"group": 6, "child": 3, "fail": 1},
-    "scopes": {"scope": 6, "reschedule": 1},
+    "scopes": {"scope": 5, "scope_at": 1, "reschedule": 1},
 }  # fmt: skip
 
 STRUCTURES = ["groups", "scopes", "cancel", "many"]
@@ -43,7 +46,7 @@ DEEPEST = 4  # blocks in blocks
 OTHERS = sorted(set(FAMILIES) - set(STRUCTURES))
 
 AT_ONCE = ["set", "break", "cancel", "uncancel", "cancelling", "eset", "put_nowait",
-           "task_done", "release", "notify", "callback", "soon"]  # fmt: skip
+           "task_done", "release", "notify", "callback", "soon", "unpark", "tasks"]  # fmt: skip
 
 
 class Generator:
@@ -78,8 +81,9 @@ class Generator:
         return letter + str(self.rng.randrange(self.names[letter]))
 
     def awaited(self):
-        """A future, or a task that comes after this one."""
-        later = range(self.current + 1, self.task_count)
+        """A future, or a task that comes after this one; rarely any."""
+        first = 0 if self.rng.random() < 0.02 else self.current + 1
+        later = [i for i in range(first, self.task_count) if i != self.current]
         if later and self.rng.random() < 0.6:
             return f"t{self.rng.choice(later)}"
         return self.thing("f")
@@ -129,11 +133,15 @@ class Generator:
             "sleep": lambda: [self.ticks()],
             "soon": lambda: [self.mark()],
             "later": lambda: [self.ticks(), self.mark()],
+            "at": lambda: [self.ticks(), self.mark()],
+            "unschedule": lambda: [str(rng.randint(1, max(1, self.marks)))],
+            "unpark": lambda: [f"t{rng.randrange(self.task_count)}", self.value()],
             "await": lambda: [self.awaited()],
             "shield": lambda: [self.watched()],
             "set": lambda: [self.thing("f"), self.value()],
             "break": lambda: [self.thing("f"), self.error()],
             "callback": lambda: [self.watched()],
+            "uncallback": lambda: [self.watched()],
             "cancel": lambda: [self.watched()],
             "fail": lambda: [self.error()],
             "gather": lambda: self.several(self.awaited, 0),
@@ -173,6 +181,8 @@ class Generator:
         if verb == "scope":
             ticks = "never" if self.rng.random() < 0.05 else self.ticks()
             return Node([verb, ticks], self.block(open_groups))
+        if verb == "scope_at":
+            return Node([verb, self.ticks()], self.block(open_groups))
         if verb == "hold":
             name = self.thing(self.rng.choice("lls"))
             return Node([verb, name], self.block(open_groups))
@@ -181,7 +191,7 @@ class Generator:
         return self.simple(verb)
 
     def attempt(self, open_groups):
-        kinds = ["except cancelled"] * 4 + ["except error"] * 4 + ["finally"]
+        kinds = ["except cancelled"] * 4 + ["except error"] * 4 + ["finally", "cleanup"]
         kind = self.rng.choice(kinds)
         body = self.block(open_groups)
         if kind == "finally":
@@ -200,6 +210,11 @@ class Generator:
         if self.rng.random() < 0.6:
             handler.append(Node(self.waiting()))
         return Node(["try"], nodes, kind.split(), handler)
+
+    def stumble(self, nodes, first=()):
+        """What does something else when it is cancelled, and then fails."""
+        return Node(["try"], nodes, ["except", "cancelled"],
+                    [*first, Node(["fail", self.error()])])  # fmt: skip
 
     def birth(self, open_groups):
         """A task begins its life here: in the nearest group, now and then in another's."""
@@ -296,6 +311,8 @@ class Generator:
             nodes.insert(self.rng.choice([0, len(nodes)]), self.in_lock(self.contest[0]))
         if self.rng.random() < self.caught:
             nodes = [self.guard(nodes), *self.block([], longest=3)]
+        if number > 0 and self.rng.random() < 0.1:
+            nodes = [self.stumble(nodes)]
         if self.rng.random() < 0.3:
             nodes.insert(self.rng.randint(0, len(nodes)), Node(["result", self.value()]))
         return Node(["task", f"t{number}"], nodes)
@@ -307,6 +324,8 @@ class Generator:
             return [self.birth([]) for _ in range(children) if self.unborn]
         name = self.new_group()
         body = [self.birth([name]) for _ in range(children) if self.unborn]
+        if self.unborn and self.rng.random() < 0.3:
+            body.append(self.stumble([Node(self.waiting())], [self.birth([name])]))
         node = Node(["group", name], body + self.block([name], longest=3))
         return [self.guard([node]) if self.rng.random() < 0.6 else node]
 

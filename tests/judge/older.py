@@ -14,6 +14,7 @@ them when they come, and marks the trace as left out:
 
 import program
 
+FILTER = "older"
 LEFT_OUT = "left out: different since 3.13"  # a line of the trace
 
 OLDEST = (3, 11)  # asyncio.timeout, TaskGroup, uncancel
