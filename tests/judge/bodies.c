@@ -112,12 +112,9 @@ static int do_hold(struct body *body, const struct line *line)
 }
 
 static const struct instruction block_instructions[] = {
-    {"try", do_try, false},
-    {"group", do_group, false},
-    {"scope", do_scope, false},
-    {"scope_at", do_scope_at, false},
-    {"hold", do_hold, false},
-    {0},
+    {"try", do_try, false},     {"group", do_group, false},
+    {"scope", do_scope, false}, {"scope_at", do_scope_at, false},
+    {"hold", do_hold, false},   {0},
 };
 
 /* ---- lines ------------------------------------------------------------------------- */

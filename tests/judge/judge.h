@@ -77,7 +77,8 @@ void tasks_finish(void);
 /* The body of a task; `arg` is its struct body. */
 int run_body(void *arg);
 
-/* ---- the trace ----------------------------------------------------------------------- */
+/* ---- the trace -----------------------------------------------------------------------
+ */
 
 struct word {
     char text[16];
@@ -88,7 +89,8 @@ struct word word_of(int rc);
 int rc_of(const char *name);
 
 /* A line: the time in ticks, who, and what. */
-void trace(const char *who, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void trace(const char *who, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 const char *name_of(const struct body *body);
 

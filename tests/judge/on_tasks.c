@@ -184,8 +184,7 @@ static int do_unpark(struct body *body, const struct line *line)
     const struct body *other = &bodies[number_of(line->words[1])];
 
     (void)body;
-    return other->task == NULL ? ABSENT
-                               : coil_unpark(other->task, atoi(line->words[2]));
+    return other->task == NULL ? ABSENT : coil_unpark(other->task, atoi(line->words[2]));
 }
 
 /* ---- callbacks --------------------------------------------------------------------- */
@@ -312,7 +311,8 @@ static int add_task(coil_task *task, void *arg)
     struct body *body = arg;
 
     if (coil_task_name(task)[0] == 't')
-        add_detail(body, "%s%s", body->detail[2] != '\0' ? " " : "", coil_task_name(task));
+        add_detail(body, "%s%s", body->detail[2] != '\0' ? " " : "",
+                   coil_task_name(task));
     return 0;
 }
 
