@@ -56,51 +56,101 @@ static COIL__NOINLINE void check_overflow(coil__coro *coro)
                      coil__stack_bytes(&coro->stack));
 }
 
-/* Before a switch, whose call must be the caller's last: see switch_x86_64.S. */
-static inline coil__coro *leave(coil__coro *to)
+/* The switch itself, whose call must be its caller's last: see switch_x86_64.S. */
+static inline void *leave_for(coil__coro *from, coil__coro *to, void *value)
 {
-    coil__coro *from = coil__coro_current();
-
-    if (COIL__UNLIKELY(!from->stack.guarded))
-        check_overflow(from);
 #if COIL__ASAN
     previous = from;
 #endif
     coil__san_leaving(from, to);
     coil__coro_running = to;
-    return from;
-}
-
-void *coil__coro_transfer(coil__coro *to, void *value)
-{
-    coil__coro *from = leave(to);
-
     value = coil__switch(&from->sp, to->sp, value);
     note_arrival(from);
     return value;
 }
 
-void coil__coro_transfer_alike(coil__coro *to)
+/*
+ * Before most switches there is nothing to see to. What there is before the others stands
+ * in functions of their own, which are called last: then the common way needs no frame,
+ * and making one would cost a tenth of the switch.
+ */
+static inline bool is_ready_to_leave(const coil__coro *from)
 {
-    coil__coro *from = leave(to);
+    return COIL__LIKELY(from != NULL && from->stack.guarded);
+}
 
+static coil__coro *make_ready_to_leave(void)
+{
+    coil__coro *from = coil__coro_current();
+
+    if (!from->stack.guarded)
+        check_overflow(from);
+    return from;
+}
+
+static COIL__NOINLINE void *transfer_with_care(coil__coro *to, void *value)
+{
+    return leave_for(make_ready_to_leave(), to, value);
+}
+
+void *coil__coro_transfer(coil__coro *to, void *value)
+{
+    coil__coro *from = coil__coro_running;
+
+    return is_ready_to_leave(from) ? leave_for(from, to, value)
+                                   : transfer_with_care(to, value);
+}
+
+static inline void leave_for_alike(coil__coro *from, coil__coro *to)
+{
+#if COIL__ASAN
+    previous = from;
+#endif
+    coil__san_leaving(from, to);
+    coil__coro_running = to;
     coil__switch_alike(&from->sp, to->sp, NULL);
     note_arrival(from);
 }
 
-void *coil__coro_resume(coil__coro *coro, void *value)
+static COIL__NOINLINE void transfer_alike_with_care(coil__coro *to)
+{
+    leave_for_alike(make_ready_to_leave(), to);
+}
+
+void coil__coro_transfer_alike(coil__coro *to)
+{
+    coil__coro *from = coil__coro_running;
+
+    if (is_ready_to_leave(from))
+        leave_for_alike(from, to);
+    else
+        transfer_alike_with_care(to);
+}
+
+static COIL__NOINLINE void *resume_with_care(coil__coro *coro, void *value)
 {
     coro->caller = coil__coro_current();
-    return coil__coro_transfer(coro, value);
+    return transfer_with_care(coro, value);
+}
+
+void *coil__coro_resume(coil__coro *coro, void *value)
+{
+    coil__coro *from = coil__coro_running;
+
+    if (!is_ready_to_leave(from))
+        return resume_with_care(coro, value);
+    coro->caller = from;
+    return leave_for(from, coro, value);
 }
 
 void *coil__coro_suspend(void *value)
 {
-    coil__coro *self = coil__coro_current();
+    coil__coro *self = coil__coro_running;
     coil__coro *caller = self->caller;
 
     self->caller = NULL;
-    return coil__coro_transfer(caller, value);
+    return is_ready_to_leave(self) ? leave_for(self, caller, value)
+                                   : transfer_with_care(caller, value);
 }
 
 /* ---- life -------------------------------------------------------------------------- */
@@ -190,7 +240,7 @@ void *coil_coro_resume(coil_coro *coro, void *value)
 {
     if (coro->coro.done)
         coil__misuse("coil_coro_resume: the coroutine is done");
-    if (coil_coro_running(coro))
+    if (coro->coro.caller != NULL)
         coil__misuse("coil_coro_resume: the coroutine is running");
     coro->begun = true;
     /* The last call, so that no frame of ours has to return afterwards: that would be
@@ -200,7 +250,7 @@ void *coil_coro_resume(coil_coro *coro, void *value)
 
 void *coil_coro_suspend(void *value)
 {
-    if (coil__coro_current()->fn != bare_main)
+    if (coil__coro_running == NULL || coil__coro_running->fn != bare_main)
         coil__misuse("coil_coro_suspend: no coroutine of coil_coro_create() runs");
     return coil__coro_suspend(value);
 }

@@ -61,6 +61,7 @@ struct coil_loop {
     bool virtual_clock;
     bool polls_every_turn; /* a virtual clock does, unless told to skip_polls */
     int64_t virtual_now;
+    int64_t clock_read; /* what the clock said when it was last looked at */
     unsigned turns_unpolled, runs_unpolled;
     size_t outside_work; /* see coil__loop_expect() */
 

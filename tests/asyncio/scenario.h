@@ -10,9 +10,9 @@
  *         return 0;
  *     }
  *
- * The trace is the scenario's claim: it must be the one that CPython prints for the .py of
- * the same name. Each runs in a process of its own, under a virtual clock; what it leaves
- * behind (memory of coil's) and how it dies are lines of the trace too.
+ * The trace is the scenario's claim: it must be the one that CPython prints for the .py
+ * of the same name. Each runs in a process of its own, under a virtual clock; what it
+ * leaves behind (memory of coil's) and how it dies are lines of the trace too.
  *
  * A scenario must survive every allocation that fails (run --soak): check whatever can
  * return -ENOMEM, and leave with its rc, closing what is open, as any program should.
@@ -38,12 +38,32 @@ void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* An rc in the trace: "ECANCELED", or a number. Valid for the next seven calls. */
 const char *outcome(int rc);
 
-/* A future's state or result in the trace: "EINPROGRESS", "ECANCELED", "EIO", or a number.
- * Counts as retrieving. */
+/* A future's state or result in the trace: "EINPROGRESS", "ECANCELED", "EIO", or a
+ * number. Counts as retrieving. */
 const char *state(coil_future *future);
+
+/* "WHAT: OUTCOME" in the trace; returns rc. */
+int tell(const char *what, int rc);
 
 /* True once an allocation was made to fail: for what is otherwise impossible. */
 bool allocation_failed(void);
+
+/*
+ * A task, a pending future of the scenario's own: held until its loop has closed, so
+ * there is nothing to release. NULL where memory failed, or has failed before: nobody
+ * starts with what could not be made.
+ */
+coil_task *start(coil_task_fn fn, void *arg);
+coil_future *new_future(void);
+
+/* Let n turns of the loop pass. */
+int turns(int n);
+
+/* The body of a task that says "turn 1", "turn 2", ... in so many turns as `arg` is: with
+ * it a trace shows in which turn something happens. start(ticker, TURNS(3)) */
+int ticker(void *arg);
+
+#define TURNS(n) ((void *)(intptr_t)(n))
 
 /* ---- inside ----------------------------------------------------------------------- */
 
