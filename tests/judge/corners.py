@@ -32,7 +32,7 @@ CORNERS = [
 
 # Instructions that wait; a task should have been cancelled in each.
 WAITS = ["sleep", "await", "shield", "gather", "gather_all", "wait", "acquire", "ewait",
-         "cwait", "put", "get", "join", "group", "park"]  # fmt: skip
+         "cwait", "cwait_for", "bwait", "put", "get", "join", "group", "park"]  # fmt: skip
 
 CORNERS += [f"{CANCELLED}in {verb}" for verb in WAITS]
 

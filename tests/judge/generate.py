@@ -33,7 +33,9 @@ FAMILIES = {
     "many": {"gather": 3, "gather_all": 2, "wait": 3},
     "locks": {"hold": 4, "acquire": 1, "release": 1},
     "events": {"ewait": 3, "eset": 2, "eclear": 1},
-    "conditions": {"cwait": 4, "notify": 3, "acquire": 2, "release": 2, "hold": 2},
+    "conditions": {"cwait": 4, "cwait_for": 1, "eset": 0.5, "notify": 3, "acquire": 2,
+                   "release": 2, "hold": 2},
+    "barriers": {"bwait": 7, "breset": 1, "babort": 0.5, "bstate": 1},
     "queues": {"put": 4, "get": 5, "put_nowait": 1, "get_nowait": 1, "task_done": 2,
                "join": 1, "shutdown": 0.5},
     "groups": {"group": 6, "child": 3, "fail": 1},
@@ -44,6 +46,9 @@ STRUCTURES = ["groups", "scopes", "cancel", "many"]
 DEEPEST = 4  # blocks in blocks
 
 OTHERS = sorted(set(FAMILIES) - set(STRUCTURES))
+
+LOCKABLE = "lllssu"  # locks, semaphores, bounded ones
+UNDER_LOCK = {"cwait", "cwait_for", "notify"}
 
 AT_ONCE = ["set", "break", "cancel", "uncancel", "cancelling", "eset", "put_nowait",
            "task_done", "release", "notify", "callback", "soon", "unpark", "tasks"]  # fmt: skip
@@ -69,7 +74,7 @@ class Generator:
                 self.weights[verb] = self.weights.get(verb, 0) + weight
         self.names = {
             "f": rng.randint(1, 3), "q": rng.randint(1, 2), "l": 1, "s": 1,
-            "e": rng.randint(1, 2), "c": rng.randint(1, 2),
+            "e": rng.randint(1, 2), "c": rng.randint(1, 2), "u": 1, "b": 1,
         }  # fmt: skip
 
     # ---- words ----------------------------------------------------------------------
@@ -117,18 +122,22 @@ class Generator:
             (["hold", "s0"], ["release", "s0"]),
             (["cwait", "c0"], ["notify", "c0", "1"]),
             (["ewait", "e0"], ["eset", "e0"]),
+            (["acquire", "u0"], ["release", "u0"]),
+            (["bwait", "b0"], ["bwait", "b0"]),
+            (["bwait", "b0"], ["breset", "b0"]),
+            (["cwait_for", "c0", "e0"], ["notify", "c0", "all"]),
         ])  # fmt: skip
 
     def in_lock(self, words):
         """A condition's instructions want its lock."""
         node = Node(words, [self.simple("sleep")] if words[0] == "hold" else None)
-        return Node(["hold", "l0"], [node]) if words[0] in ("cwait", "notify") else node
+        return Node(["hold", "l0"], [node]) if words[0] in UNDER_LOCK else node
 
     # ---- instructions ---------------------------------------------------------------
 
     def simple(self, verb):
         rng = self.rng
-        lockable = lambda: self.thing(rng.choice("lls"))  # noqa: E731
+        lockable = lambda: self.thing(rng.choice(LOCKABLE))  # noqa: E731
         words = {
             "sleep": lambda: [self.ticks()],
             "soon": lambda: [self.mark()],
@@ -155,6 +164,11 @@ class Generator:
             "eset": lambda: [self.thing("e")],
             "eclear": lambda: [self.thing("e")],
             "cwait": lambda: [self.thing("c")],
+            "cwait_for": lambda: [self.thing("c"), self.thing("e")],
+            "bwait": lambda: [self.thing("b")],
+            "breset": lambda: [self.thing("b")],
+            "babort": lambda: [self.thing("b")],
+            "bstate": lambda: [self.thing("b")],
             "notify": lambda: [self.thing("c"), rng.choice(["1", "2", "all"])],
             "put": lambda: [self.thing("q"), self.value()],
             "put_nowait": lambda: [self.thing("q"), self.value()],
@@ -170,7 +184,7 @@ class Generator:
     def instruction(self, verb, open_groups):
         if self.depth >= DEEPEST and verb in BLOCKS:
             verb = "yield"
-        if verb in ("cwait", "notify") and self.rng.random() < 0.85:
+        if verb in UNDER_LOCK and self.rng.random() < 0.85:
             return Node(["hold", "l0"], [self.simple(verb)])
         if verb == "try":
             return self.attempt(open_groups)
@@ -184,7 +198,7 @@ class Generator:
         if verb == "scope_at":
             return Node([verb, self.ticks()], self.block(open_groups))
         if verb == "hold":
-            name = self.thing(self.rng.choice("lls"))
+            name = self.thing(self.rng.choice(LOCKABLE))
             return Node([verb, name], self.block(open_groups))
         if verb == "child":
             return self.birth(open_groups)
@@ -361,9 +375,12 @@ class Generator:
         rng = self.rng
         sizes = {
             "f": ("future", lambda: []),
-            "q": ("queue", lambda: [str(rng.choice([0, 1, 1, 2]))]),
+            "q": (rng.choice(["queue", "queue", "queue", "lifo", "priority"]),
+                  lambda: [str(rng.choice([0, 1, 1, 2]))]),
             "l": ("lock", lambda: []),
             "s": ("semaphore", lambda: [str(rng.choice([0, 0, 1, 2]))]),
+            "u": ("bounded", lambda: [str(rng.choice([0, 1, 1, 2]))]),
+            "b": ("barrier", lambda: [str(rng.choice([1, 2, 2, 2, 3]))]),
             "e": ("event", lambda: []),
             "c": ("condition", lambda: ["l0"]),
         }

@@ -1,11 +1,14 @@
 /*
- * on_sync.c - coil-judge's instructions on locks, semaphores, events, conditions, queues.
+ * on_sync.c - coil-judge's instructions on locks, semaphores, events, conditions,
+ * barriers and queues.
  */
 #include "judge.h"
 
 static coil_queue queues[MAX_NUMBER];
 static coil_lock locks[MAX_NUMBER];
 static coil_semaphore semaphores[MAX_NUMBER];
+static coil_bounded_semaphore bounded[MAX_NUMBER];
+static coil_barrier barriers[MAX_NUMBER];
 static coil_event events[MAX_NUMBER];
 static coil_condition conditions[MAX_NUMBER];
 static int lock_count, queue_count;
@@ -17,25 +20,45 @@ void sync_forget(void)
     lock_count = queue_count = 0;
 }
 
+static int compare(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+static bool declare_queue(const struct line *line, int number, size_t size)
+{
+    if (line_is(line, "queue"))
+        coil_queue_init(&queues[number], sizeof(int), size);
+    else if (line_is(line, "lifo"))
+        coil_queue_init_lifo(&queues[number], sizeof(int), size);
+    else if (line_is(line, "priority"))
+        coil_queue_init_priority(&queues[number], sizeof(int), size, compare);
+    else
+        return false;
+    queue_count = number + 1;
+    return true;
+}
+
 bool sync_declare(const struct line *line)
 {
     int number = number_of(line->words[1]);
     size_t size = line->word_count > 2 ? strtoul(line->words[2], NULL, 10) : 0;
 
-    if (line_is(line, "queue")) {
-        coil_queue_init(&queues[number], sizeof(int), size);
-        queue_count = number + 1;
-    } else if (line_is(line, "lock")) {
+    if (line_is(line, "lock")) {
         coil_lock_init(&locks[number]);
         lock_count = number + 1;
     } else if (line_is(line, "semaphore")) {
         coil_semaphore_init(&semaphores[number], size);
+    } else if (line_is(line, "bounded")) {
+        coil_bounded_semaphore_init(&bounded[number], size);
+    } else if (line_is(line, "barrier")) {
+        coil_barrier_init(&barriers[number], size);
     } else if (line_is(line, "event")) {
         coil_event_init(&events[number]);
     } else if (line_is(line, "condition")) {
         coil_condition_init(&conditions[number], &locks[number_of(line->words[2])]);
     } else {
-        return false;
+        return declare_queue(line, number, size);
     }
     return true;
 }
@@ -59,6 +82,8 @@ int sync_acquire(const char *name)
 {
     int number = number_of(name);
 
+    if (name[0] == 'u')
+        return coil_bounded_semaphore_acquire(&bounded[number]);
     return name[0] == 'l' ? coil_lock_acquire(&locks[number])
                           : coil_semaphore_acquire(&semaphores[number]);
 }
@@ -69,6 +94,8 @@ int sync_release(const char *name)
 
     if (name[0] == 'l')
         return coil_lock_release(&locks[number]);
+    if (name[0] == 'u')
+        return coil_bounded_semaphore_release(&bounded[number]);
     coil_semaphore_release(&semaphores[number]);
     return 0;
 }
@@ -111,6 +138,18 @@ static int do_cwait(struct body *body, const struct line *line)
     return coil_condition_wait(&conditions[number_of(line->words[1])]);
 }
 
+static int event_is_set(void *event)
+{
+    return coil_event_is_set(event);
+}
+
+static int do_cwait_for(struct body *body, const struct line *line)
+{
+    (void)body;
+    return coil_condition_wait_for(&conditions[number_of(line->words[1])], event_is_set,
+                                   &events[number_of(line->words[2])]);
+}
+
 static int do_notify(struct body *body, const struct line *line)
 {
     coil_condition *condition = &conditions[number_of(line->words[1])];
@@ -119,6 +158,34 @@ static int do_notify(struct body *body, const struct line *line)
     if (strcmp(line->words[2], "all") == 0)
         return coil_condition_notify_all(condition);
     return coil_condition_notify(condition, (size_t)atoi(line->words[2]));
+}
+
+/* ---- barriers ---------------------------------------------------------------------- */
+
+static int do_bwait(struct body *body, const struct line *line)
+{
+    (void)body;
+    return coil_barrier_wait(&barriers[number_of(line->words[1])]);
+}
+
+static int do_breset(struct body *body, const struct line *line)
+{
+    (void)body;
+    return coil_barrier_reset(&barriers[number_of(line->words[1])]);
+}
+
+static int do_babort(struct body *body, const struct line *line)
+{
+    (void)body;
+    return coil_barrier_abort(&barriers[number_of(line->words[1])]);
+}
+
+static int do_bstate(struct body *body, const struct line *line)
+{
+    const coil_barrier *barrier = &barriers[number_of(line->words[1])];
+
+    (void)body;
+    return coil_barrier_broken(barrier) ? -EPIPE : (int)coil_barrier_waiting(barrier);
 }
 
 /* ---- queues ------------------------------------------------------------------------ */
@@ -186,7 +253,12 @@ const struct instruction sync_instructions[] = {
     {"eset", do_eset, true},
     {"eclear", do_eclear, true},
     {"cwait", do_cwait, false},
+    {"cwait_for", do_cwait_for, false},
     {"notify", do_notify, true},
+    {"bwait", do_bwait, false},
+    {"breset", do_breset, false},
+    {"babort", do_babort, false},
+    {"bstate", do_bstate, true},
     {"put", do_put, false},
     {"get", do_get, false},
     {"put_nowait", do_put_nowait, true},

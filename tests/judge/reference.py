@@ -21,9 +21,15 @@ import program
 IMMEDIATE = {  # instructions that do not wait, and so are plain methods
     "spawn", "child", "result", "set", "break", "cancel", "uncancel", "cancelling",
     "callback", "uncallback", "soon", "later", "at", "unschedule", "tasks", "unpark",
-    "reschedule", "release", "eset", "eclear", "notify", "put_nowait", "get_nowait",
-    "task_done", "shutdown",
+    "reschedule", "release", "eset", "eclear", "notify", "bstate", "put_nowait",
+    "get_nowait", "task_done", "shutdown",
 }  # fmt: skip
+
+QUEUES = {
+    "queue": asyncio.Queue,
+    "lifo": asyncio.LifoQueue,
+    "priority": asyncio.PriorityQueue,
+}
 
 WATCHDOG = 1000  # ticks; programs are over long before, or wait for each other
 ROUNDS = 400
@@ -51,6 +57,8 @@ def name_of(error):
         return "ETIMEDOUT"
     if isinstance(error, QueueShutDown):
         return "ESHUTDOWN"
+    if isinstance(error, asyncio.BrokenBarrierError):
+        return "EPIPE"
     raise error  # a mistake of the judge's
 
 
@@ -86,6 +94,7 @@ class Interpreter:
         self.out = out
         self.bodies, self.queues, self.locks, self.semaphores = {}, {}, {}, {}
         self.events, self.conditions, self.futures, self.groups = {}, {}, {}, {}
+        self.barriers = {}
         self.spawned = []
         self.handles = {}  # by mark
         self.watch = corners.Watch()
@@ -99,12 +108,16 @@ class Interpreter:
                 self.bodies[name] = Body(name, node.body)
             elif node.verb == "future":
                 self.futures[name] = self.loop.create_future()
-            elif node.verb == "queue":
-                self.queues[name] = asyncio.Queue(int(size))
+            elif node.verb in QUEUES:
+                self.queues[name] = QUEUES[node.verb](int(size))
             elif node.verb == "lock":
                 self.locks[name] = asyncio.Lock()
             elif node.verb == "semaphore":
                 self.semaphores[name] = asyncio.Semaphore(int(size))
+            elif node.verb == "bounded":
+                self.semaphores[name] = asyncio.BoundedSemaphore(int(size))
+            elif node.verb == "barrier":
+                self.barriers[name] = asyncio.Barrier(int(size))
             elif node.verb == "event":
                 self.events[name] = asyncio.Event()
             elif node.verb == "condition":
@@ -455,6 +468,8 @@ class Interpreter:
             self.lockable(name).release()
         except RuntimeError:
             return "EPERM"
+        except ValueError:
+            return "EOVERFLOW"
 
     async def do_ewait(self, body, name):
         await self.events[name].wait()
@@ -471,11 +486,30 @@ class Interpreter:
             return "EPERM"
         await condition.wait()
 
+    async def do_cwait_for(self, body, name, event):
+        condition, event = self.conditions[name], self.events[event]
+        if not event.is_set() and not condition.locked():
+            return "EPERM"
+        return int(await condition.wait_for(event.is_set))
+
     def do_notify(self, body, name, count):
         condition = self.conditions[name]
         if not condition.locked():
             return "EPERM"
         condition.notify_all() if count == "all" else condition.notify(int(count))
+
+    async def do_bwait(self, body, name):
+        return await self.barriers[name].wait()
+
+    async def do_breset(self, body, name):
+        await self.barriers[name].reset()
+
+    async def do_babort(self, body, name):
+        await self.barriers[name].abort()
+
+    def do_bstate(self, body, name):
+        barrier = self.barriers[name]
+        return "EPIPE" if barrier.broken else barrier.n_waiting
 
     # ---- queues ---------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 import program
 
-DECLARATIONS = {"future", "queue", "lock", "semaphore", "event", "condition"}
+DECLARATIONS = {"future", "queue", "lifo", "priority", "lock", "semaphore", "bounded",
+                "event", "condition", "barrier"}  # fmt: skip
 
 
 def with_parts(node, body, handler):

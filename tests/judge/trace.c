@@ -21,6 +21,7 @@ static const struct {
     {-EPROTO, "EPROTO"},
     {-ENOENT, "ENOENT"},
     {-EPIPE, "EPIPE"},
+    {-EOVERFLOW, "EOVERFLOW"},
     {-ENOMEM, "ENOMEM"},
     {ABSENT, "absent"},
     {BUSY, "busy"},
