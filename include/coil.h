@@ -5,9 +5,11 @@
 #define COIL_H
 
 #include <coil/addrinfo.h>
+#include <coil/barrier.h>
 #include <coil/base.h>
 #include <coil/condition.h>
 #include <coil/coro.h>
+#include <coil/debug.h>
 #include <coil/event.h>
 #include <coil/executor.h>
 #include <coil/future.h>

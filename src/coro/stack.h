@@ -10,7 +10,7 @@
  * A slot:
  *
  *      slot    low                                      high
- *      | guard | stack, grows down  <------------------ | control block | canary |
+ *      | guard | stack, grows down  <---------- | control block | colour | canary |
  */
 struct coil__stack {
     char *low;  /* lowest usable byte, above the guard */

@@ -54,7 +54,8 @@ static void require_own(const coil_loop *loop, const char *caller)
 
 int64_t coil__loop_now(coil_loop *loop)
 {
-    return loop->virtual_clock ? loop->virtual_now : coil__clock_monotonic();
+    loop->clock_read = loop->virtual_clock ? loop->virtual_now : coil__clock_monotonic();
+    return loop->clock_read;
 }
 
 int64_t coil_now(void)
@@ -259,8 +260,7 @@ static int poll_and_expire(coil_loop *loop)
         rc = loop->backend->class->poll(loop->backend, timeout);
     if (coil__wakeup_pending(loop))
         coil__wakeup_collect(loop);
-    if (loop->timers.count > 0)
-        coil__timers_expire(loop, coil__loop_now(loop));
+    coil__timers_expire(loop, coil__loop_now(loop));
     if (coil__list_empty(&loop->ready))
         coil__list_splice(&loop->ready, &loop->idle);
     return rc;

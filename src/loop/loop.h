@@ -64,6 +64,7 @@ struct coil_loop {
     bool polls_every_turn; /* may not, or batches are shuffled */
     uint64_t shuffle;      /* shuffle.c: where its dice stand; 0 for none */
     int64_t virtual_now;
+    int64_t clock_read; /* what the clock said when it was last looked at */
     unsigned turns_unpolled, runs_unpolled;
     size_t outside_work; /* see coil__loop_expect() */
 

@@ -451,6 +451,16 @@ static bool cancel_job(struct coil__wait *wait)
     return true;
 }
 
+/* clang-format off */
+#define CLASS(name) {.what = (name), .cancel = cancel_job}
+/* clang-format on */
+
+static const struct coil__wait_class classes[] = {
+    [COIL_LANE_DNS] = CLASS("blocking.dns"),
+    [COIL_LANE_FILE] = CLASS("blocking.file"),
+    [COIL_LANE_CPU] = CLASS("blocking.cpu"),
+};
+
 static void init_job(struct job *job, coil_lane lane, int (*fn)(void *), void *arg)
 {
     *job = (struct job){.fn = fn, .arg = arg, .lane = &lanes[lane]};
@@ -465,7 +475,7 @@ static int run_job(struct waiting *waiting, struct job *job)
     int rc;
 
     waiting->job = job;
-    coil__wait_init(&waiting->wait, cancel_job);
+    coil__wait_init(&waiting->wait, &classes[job->lane - lanes]);
     waiting->wait.keeps_result = true;
     job->wait = &waiting->wait;
     rc = enqueue(job);

@@ -220,14 +220,25 @@ static bool cancel_awaited(struct coil__wait *wait)
     return coil_future_cancel(future, wait->task->future.cancel_reason);
 }
 
+static coil_future *awaited_future(const struct coil__wait *wait, size_t i)
+{
+    return i == 0 ? COIL__CONTAINER(wait, const struct awaiting, wait)->future : NULL;
+}
+
+static const struct coil__wait_class future_class = {
+    .what = "future", .cancel = cancel_awaited, .future = awaited_future};
+
+static const struct coil__wait_class task_class = {
+    .what = "task", .cancel = cancel_awaited, .future = awaited_future};
+
 coil_task *coil__wait_awaited(const struct coil__wait *wait)
 {
     coil_future *future;
 
-    if (wait->cancel != cancel_awaited)
+    if (wait->class != &task_class)
         return NULL;
     future = COIL__CONTAINER(wait, struct awaiting, wait)->future;
-    return future->is_task && coil__future_pending(future) ? task_of(future) : NULL;
+    return coil__future_pending(future) ? task_of(future) : NULL;
 }
 
 void coil__future_check_awaiter(const coil_future *future, const char *caller)
@@ -245,7 +256,7 @@ static int wait_for_future(coil_task *task, coil_future *future)
     struct awaiting a = {.future = future};
     int rc;
 
-    coil__wait_init(&a.wait, cancel_awaited);
+    coil__wait_init(&a.wait, future->is_task ? &task_class : &future_class);
     a.wait.source = &future->rc;
     coil__list_push(&future->callbacks, &task->step.link);
     rc = coil__wait_park(&a.wait);
@@ -283,15 +294,22 @@ static void pass_result(struct coil__runnable *runnable)
     coil__wait_complete(&s->wait, coil__future_retrieve(s->future));
 }
 
+static coil_future *shielded_future(const struct coil__wait *wait, size_t i)
+{
+    return i == 0 ? COIL__CONTAINER(wait, const struct shielding, wait)->future : NULL;
+}
+
 int coil_shield(coil_future *future)
 {
+    static const struct coil__wait_class class = {.what = "shield",
+                                                  .future = shielded_future};
     struct shielding s = {.future = future};
     int rc;
 
     if (!coil__future_pending(future))
         return coil__future_retrieve(future);
     coil__future_check_awaiter(future, "coil_shield");
-    coil__wait_init(&s.wait, NULL);
+    coil__wait_init(&s.wait, &class);
     coil__runnable_init(&s.inner_done, pass_result);
     coil_future_retain(future);
     coil__future_subscribe(future, &s.inner_done);

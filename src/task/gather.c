@@ -27,6 +27,7 @@ struct gathering {
     coil_wait_mode mode;
     bool cancel_requested;
     struct coil__timer timer; /* of coil_wait() */
+    int64_t deadline;
 };
 
 static int allocate_parts(struct gathering *w, coil_future *const futures[], size_t n,
@@ -55,6 +56,13 @@ static void free_parts(struct gathering *w)
         coil_future_release(w->parts[i].future);
     }
     coil__free(w->parts);
+}
+
+static coil_future *part_awaited(const struct coil__wait *wait, size_t i)
+{
+    const struct gathering *w = COIL__CONTAINER(wait, const struct gathering, wait);
+
+    return i < w->n ? w->parts[i].future : NULL;
 }
 
 /* ---- gather ------------------------------------------------------------------------ */
@@ -129,6 +137,8 @@ static int wait_for_parts(struct gathering *w)
 
 int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[])
 {
+    static const struct coil__wait_class class = {
+        .what = "gather", .cancel = cancel_parts, .future = part_awaited};
     struct gathering w = {.flags = flags};
     int rc;
 
@@ -136,7 +146,7 @@ int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[
         return -EINVAL;
     if (n == 0)
         return 0;
-    coil__wait_init(&w.wait, cancel_parts);
+    coil__wait_init(&w.wait, &class);
     rc = allocate_parts(&w, futures, n, part_done, "coil_gather");
     if (rc < 0)
         return rc;
@@ -176,6 +186,11 @@ static void wait_is_over(struct coil__runnable *runnable)
         &COIL__CONTAINER(runnable, struct gathering, timer.runnable)->wait, 0);
 }
 
+static void describe_wait(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->deadline = COIL__CONTAINER(wait, const struct gathering, wait)->deadline;
+}
+
 static int count_done(coil_future *const futures[], size_t n)
 {
     int count = 0;
@@ -188,13 +203,15 @@ static int count_done(coil_future *const futures[], size_t n)
 int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
               int64_t deadline)
 {
-    struct gathering w = {.mode = mode, .left = n};
+    static const struct coil__wait_class class = {
+        .what = "wait", .describe = describe_wait, .future = part_awaited};
+    struct gathering w = {.mode = mode, .left = n, .deadline = deadline};
     coil_loop *loop;
     int rc = 0;
 
     if (n == 0 || n > INT32_MAX)
         return -EINVAL;
-    coil__wait_init(&w.wait, NULL);
+    coil__wait_init(&w.wait, &class);
     loop = w.wait.task->future.loop;
     coil__timer_init(&w.timer, wait_is_over);
     if (deadline != COIL_NEVER)

@@ -17,10 +17,15 @@ struct group {
     struct coil__region region;
     coil_task *owner;
     struct coil__list children, kept;
-    struct coil__wait *waiting; /* the owner's, in exit */
+    struct leaving *waiting; /* the owner, in exit */
     unsigned error_count;
     bool exiting, aborting, owner_cancelled;
     int errors[COIL_GROUP_ERRORS];
+};
+
+struct leaving {
+    struct coil__wait wait;
+    struct group *group;
 };
 
 _Static_assert(sizeof(struct group) <= sizeof(coil_group), "coil_group is too small");
@@ -38,6 +43,13 @@ void coil_group_enter(coil_group *group)
     coil__list_init(&g->children);
     coil__list_init(&g->kept);
     coil__region_enter(g->owner, &g->region, "group");
+}
+
+coil_task *coil__group_owner(const coil_future *future)
+{
+    const coil_task *child = COIL__CONTAINER(future, const coil_task, future);
+
+    return future->is_task && child->group != NULL ? inside(child->group)->owner : NULL;
 }
 
 static void add_error(struct group *g, int rc)
@@ -76,7 +88,7 @@ static void child_done(struct coil__runnable *runnable)
     else
         coil_task_release(child);
     if (g->waiting != NULL && coil__list_empty(&g->children))
-        coil__wait_complete(g->waiting, 0);
+        coil__wait_complete(&g->waiting->wait, 0);
     if (rc < 0 && rc != -ECANCELED)
         child_failed(g, rc);
 }
@@ -105,17 +117,24 @@ int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
     return 0;
 }
 
+static void describe_exit(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->object = COIL__CONTAINER(wait, const struct leaving, wait)->group;
+}
+
 /* Finish the wait, cancelled or not; returns true if the owner was. */
 static bool wait_for_children(struct group *g)
 {
+    static const struct coil__wait_class class = {.what = "group",
+                                                  .describe = describe_exit};
     bool cancelled = false;
 
     while (!coil__list_empty(&g->children)) {
-        struct coil__wait wait;
+        struct leaving leaving = {.group = g};
 
-        coil__wait_init(&wait, NULL);
-        g->waiting = &wait;
-        if (coil__wait_park(&wait) == -ECANCELED) {
+        coil__wait_init(&leaving.wait, &class);
+        g->waiting = &leaving;
+        if (coil__wait_park(&leaving.wait) == -ECANCELED) {
             g->owner->delivered = false;
             if (!g->aborting) {
                 cancelled = true;

@@ -105,6 +105,12 @@ int coil__task_uncancel(coil_task *task);
  */
 bool coil__task_refuses(coil_task *task);
 
+/* What it waits for; NULL if it does not: it runs, is ready to, or has ended. */
+const struct coil__wait *coil__task_waits(const coil_task *task);
+
+/* The owner of the group that this future's task is a child of, or NULL. */
+coil_task *coil__group_owner(const coil_future *future);
+
 void coil__region_enter(coil_task *task, struct coil__region *region, const char *kind);
 void coil__region_exit(coil_task *task, struct coil__region *region, const char *caller);
 

@@ -48,13 +48,14 @@ void coil_sequencer_init(coil_sequencer *sequencer)
 
 int coil_sequencer_wait(coil_sequencer *sequencer, unsigned position)
 {
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("sequencer");
     struct standing s = {.position = position};
     int rc = 0;
 
     if (position < sequencer->next || find(sequencer, position) != NULL)
         coil__misuse("coil_sequencer_wait: position %u is taken", position);
     if (!sequencer->broken && position > sequencer->next)
-        rc = coil__waiters_wait(&sequencer->waiters, &s.waiter);
+        rc = coil__waiters_wait(&sequencer->waiters, &s.waiter, &class, sequencer);
     if (rc < 0)
         break_order(sequencer);
     else if (sequencer->broken)

@@ -35,10 +35,11 @@ static void all_blocked(struct coil__runnable *runnable)
 
 int coil_wait_all_blocked(void)
 {
+    static const struct coil__wait_class class = {.what = "all_blocked"};
     struct resting r;
     int rc;
 
-    coil__wait_init(&r.wait, NULL);
+    coil__wait_init(&r.wait, &class);
     coil__runnable_init(&r.idle, all_blocked);
     coil__list_push(&r.wait.task->future.loop->idle, &r.idle.link);
     rc = coil__wait_park(&r.wait);
