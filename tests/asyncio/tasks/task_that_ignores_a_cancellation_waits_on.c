@@ -1,4 +1,5 @@
-/* A task that has caught its cancellation may await something else, which is not cancelled. */
+/* A task that has caught its cancellation may await something else, which is not
+ * cancelled. */
 #include "../scenario.h"
 
 static coil_future *futures[3];
@@ -27,7 +28,8 @@ SCENARIO(task_that_ignores_a_cancellation_waits_on)
     turns(1);
     trace("cancel: %d", coil_task_cancel(task, NULL));
     turns(1);
-    trace("task %s, counted %d", state(coil_task_future(task)), coil_task_cancelling(task));
+    trace("task %s, counted %d", state(coil_task_future(task)),
+          coil_task_cancelling(task));
     coil_future_set(futures[2], 3, NULL, NULL);
     trace("awaited: %s", outcome(coil_task_await(task)));
     trace("futures: %s %s %s", state(futures[0]), state(futures[1]), state(futures[2]));

@@ -1,4 +1,5 @@
-/* A task that asks itself to end and takes that back before it waits hears nothing of it. */
+/* A task that asks itself to end and takes that back before it waits hears nothing of it.
+ */
 #include "../scenario.h"
 
 static int body(void *arg)
