@@ -209,7 +209,7 @@ int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
     coil_loop *loop;
     int rc = 0;
 
-    if (n == 0 || n > INT32_MAX)
+    if (n == 0 || n > INT32_MAX || (unsigned)mode > COIL_WAIT_FIRST_EXCEPTION)
         return -EINVAL;
     coil__wait_init(&w.wait, &class);
     loop = w.wait.task->future.loop;
