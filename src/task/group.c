@@ -37,7 +37,7 @@ void coil_group_enter(coil_group *group)
     *g = (struct group){.owner = coil__task_require("coil_group_enter")};
     coil__list_init(&g->children);
     coil__list_init(&g->kept);
-    coil__region_enter(g->owner, &g->region, "group");
+    coil__region_enter(g->owner, &g->region, "group", COIL__CALLER());
 }
 
 static void add_error(struct group *g, int rc)
@@ -56,12 +56,15 @@ static void cancel_children(struct group *g)
 
 static void child_failed(struct group *g, int rc)
 {
+    coil_cancel_origin origin;
+
     add_error(g, rc);
     if (g->aborting || g->owner_cancelled)
         return;
     cancel_children(g);
     g->owner_cancelled = true;
-    coil_task_cancel(g->owner, "a task of its group failed");
+    origin = coil__cancel_origin_here("a task of its group failed", g->region.address);
+    coil__task_cancel(g->owner, &origin, g->region.depth);
 }
 
 static void child_done(struct coil__runnable *runnable)
