@@ -59,6 +59,8 @@ struct coil_task {
     unsigned held;                /* of the requests, by all shields */
     coil_group *group;
     bool borrowed;              /* by whoever spawned it into the group, until exit */
+    bool ready;                 /* said coil_group_started() */
+    struct coil__wait *starter; /* of coil_group_start(), until it is ready */
     struct coil__runnable group_done;
     struct coil__list group_link;
 

@@ -279,3 +279,37 @@ TASK_TEST(origin_of_a_scope_is_where_it_was_opened)
     CHECK(lies_in(origin.address, (const void *)(uintptr_t)sleep_in_a_scope));
     coil_task_release(task);
 }
+
+static int fail(void *arg)
+{
+    (void)arg;
+    return -EIO;
+}
+
+static int own_a_group(void *arg)
+{
+    coil_task **sibling = arg;
+    coil_group g;
+
+    coil_group_enter(&g);
+    CHECK_INT(coil_group_spawn(&g, sleep_long, NULL, NULL, sibling), 0);
+    coil_task_retain(*sibling);
+    CHECK_INT(coil_group_spawn(&g, fail, NULL, &(coil_spawn_opts){.name = "bad"}, NULL), 0);
+    return coil_group_exit(&g, coil_sleep(COIL_SEC(1)));
+}
+
+TASK_TEST(origin_of_a_group_is_the_child_that_failed_and_where_it_was_opened)
+{
+    coil_task *sibling = NULL, *owner = spawn(own_a_group, &sibling, "owner");
+    coil_cancel_origin origin;
+
+    CHECK_INT(coil_task_await(owner), -EIO);
+    for (int i = 0; i < 2; i++) {
+        CHECK(coil_task_cancel_origin(i == 0 ? owner : sibling, &origin));
+        CHECK_STR(origin.reason, "a task of its group failed");
+        CHECK_STR(origin.task, "bad");
+        CHECK(lies_in(origin.address, (const void *)(uintptr_t)own_a_group));
+    }
+    coil_task_release(owner);
+    coil_task_release(sibling);
+}
