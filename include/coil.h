@@ -7,6 +7,7 @@
 #include <coil/addrinfo.h>
 #include <coil/base.h>
 #include <coil/condition.h>
+#include <coil/context.h>
 #include <coil/coro.h>
 #include <coil/event.h>
 #include <coil/executor.h>

@@ -98,10 +98,10 @@ int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
     child->borrowed = out != NULL;
     coil__runnable_init(&child->group_done, child_done);
     coil__list_push(&g->children, &coil_task_retain(child)->group_link);
-    coil__future_subscribe(&child->future, &child->group_done);
-    coil__task_start(child);
     if (out != NULL)
         *out = child;
+    coil__task_start(child, opts != NULL && opts->eager);
+    coil__future_subscribe(&child->future, &child->group_done);
     return 0;
 }
 
