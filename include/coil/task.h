@@ -104,6 +104,15 @@ COIL_API const char *coil_task_name(const coil_task *task);
 /* Rename it; copied, at most 31 bytes. */
 COIL_API void coil_task_set_name(coil_task *task, const char *name);
 
+/*
+ * Call fn(arg) when the body of the running task has returned, last deferred first, in
+ * that task: so fn may suspend. It does not change the rc; a delivered cancellation still
+ * stands, so what has to be waited for in spite of it is waited for in a shielded scope.
+ * What is to be undone in any case, from however deep in the calls it was done. It may
+ * defer more. Fails with -ENOMEM. Outside a task it stops the program.
+ */
+COIL_API int coil_defer(void (*fn)(void *arg), void *arg);
+
 /* ---- waiting ---------------------------------------------------------------------- */
 
 /* Let everything else that is ready run. 0 or -ECANCELED. (asyncio: sleep(0)) */

@@ -67,8 +67,11 @@ static void end(coil_task *task, int rc)
 static void *task_main(void *arg)
 {
     coil_task *task = arg;
+    int rc = task->fn(task->arg);
 
-    return (void *)(intptr_t)task->fn(task->arg);
+    if (COIL__UNLIKELY(task->deferred != NULL))
+        coil__task_run_deferred(task);
+    return (void *)(intptr_t)rc;
 }
 
 static void step(struct coil__runnable *runnable);

@@ -51,7 +51,8 @@ struct coil_task {
     struct coil__runnable group_done;
     struct coil__list group_link;
 
-    struct coil__list link; /* coil__scheduler.tasks */
+    struct coil__list link;          /* coil__scheduler.tasks */
+    struct coil__deferred *deferred; /* defer.c: the last one first */
     struct coil__context_slot context;
     char name[COIL__NAME_BYTES];
 };
@@ -95,6 +96,9 @@ int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
  * when this returns, and be gone, unless the caller has a reference.
  */
 void coil__task_start(coil_task *task, bool eagerly);
+
+/* Make the calls of coil_defer(). */
+void coil__task_run_deferred(coil_task *task);
 
 /* Leave the task until its `step` is run; it must be ready, or among somebody's
  * callbacks. */
