@@ -8,6 +8,7 @@
 #include <coil/barrier.h>
 #include <coil/base.h>
 #include <coil/condition.h>
+#include <coil/context.h>
 #include <coil/coro.h>
 #include <coil/debug.h>
 #include <coil/event.h>

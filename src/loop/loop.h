@@ -170,6 +170,9 @@ struct coil__post {
 /* Any thread, never allocates. -ESHUTDOWN if the loop is closed: it will not run. */
 int coil__loop_post(coil_loop *loop, struct coil__post *post);
 
+/* Take it back, wherever it is by now; on the loop's thread. */
+void coil__loop_withdraw(coil_loop *loop, struct coil__post *post);
+
 int coil__wakeup_init(coil_loop *loop);
 void coil__wakeup_finish(coil_loop *loop);
 

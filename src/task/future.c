@@ -162,14 +162,18 @@ struct callback {
     coil_future *future;
     coil_done_callback fn;
     void *arg;
+    struct coil__bindings *bindings; /* of the context it was added in */
 };
 
 static void run_callback(struct coil__runnable *runnable)
 {
     struct callback *callback = COIL__CONTAINER(runnable, struct callback, runnable);
+    struct coil__context_slot slot, *outer;
 
+    outer = coil__context_enter(&slot, callback->bindings);
     if (!callback->future->loop->closing)
         callback->fn(callback->future, callback->arg);
+    coil__context_leave(&slot, outer);
     coil_future_release(callback->future);
     coil__free(callback);
 }
@@ -184,6 +188,7 @@ int coil_future_add_callback(coil_future *future, coil_done_callback fn, void *a
     callback->future = coil_future_retain(future);
     callback->fn = fn;
     callback->arg = arg;
+    callback->bindings = coil__context_capture();
     coil__future_subscribe(future, &callback->runnable);
     return 0;
 }
@@ -201,6 +206,7 @@ int coil_future_remove_callback(coil_future *future, coil_done_callback fn, void
             continue;
         coil__list_remove(link);
         coil_future_release(future);
+        coil__bindings_release(callback->bindings);
         coil__free(callback);
         removed++;
     }

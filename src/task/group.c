@@ -126,9 +126,9 @@ static void child_done(struct coil__runnable *runnable)
         coil_task_release(child);
 }
 
-/* A child that runs its first step in the next turn. */
-static int spawn(struct group *g, coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
-                 coil_task **out)
+/* A child that does not run yet. */
+static int create_child(struct group *g, coil_task_fn fn, void *arg,
+                        const coil_spawn_opts *opts, coil_task **out)
 {
     coil_task *child;
     int rc;
@@ -142,23 +142,29 @@ static int spawn(struct group *g, coil_task_fn fn, void *arg, const coil_spawn_o
     child->group = (coil_group *)g;
     coil__runnable_init(&child->group_done, child_done);
     coil__list_push(&g->children, &coil_task_retain(child)->group_link);
-    coil__future_subscribe(&child->future, &child->group_done);
-    coil__task_start(child);
     *out = child;
     return 0;
+}
+
+/* Everything about it is in place by now: it may run, and end, before this returns. */
+static void start_child(coil_task *child, const coil_spawn_opts *opts)
+{
+    coil__task_start(child, opts != NULL && opts->eager);
+    coil__future_subscribe(&child->future, &child->group_done);
 }
 
 int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
                      const coil_spawn_opts *opts, coil_task **out)
 {
     coil_task *child;
-    int rc = spawn(inside(group), fn, arg, opts, &child);
+    int rc = create_child(inside(group), fn, arg, opts, &child);
 
     if (rc < 0)
         return rc;
     child->borrowed = out != NULL;
     if (out != NULL)
         *out = child;
+    start_child(child, opts);
     return 0;
 }
 
@@ -199,7 +205,7 @@ int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
 
     if (coil__task_refuses(coil__task_require("coil_group_start")))
         return -ECANCELED;
-    rc = spawn(inside(group), fn, arg, opts, &child);
+    rc = create_child(inside(group), fn, arg, opts, &child);
     if (rc < 0)
         return rc;
     coil__wait_init(&s.wait, &class);
@@ -207,6 +213,7 @@ int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
     s.child = child;
     child->starter = &s.wait;
     child->borrowed = out != NULL;
+    start_child(child, opts);
     rc = coil__wait_park(&s.wait);
     if (rc >= 0 && out != NULL)
         *out = child;
