@@ -25,6 +25,7 @@
 #include <coil/stream.h>
 #include <coil/sync.h>
 #include <coil/task.h>
+#include <coil/testing.h>
 #include <coil/timer.h>
 
 #endif

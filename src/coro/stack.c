@@ -46,6 +46,7 @@
  */
 #include "stack.h"
 
+#include "../base/fault.h"
 #include "../base/kernel.h"
 #include "sanitizer.h"
 
@@ -123,9 +124,12 @@ static pthread_once_t set_up_once = PTHREAD_ONCE_INIT;
 
 static void *map(size_t bytes)
 {
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    void *base;
 
+    if (coil__call_fails(ENOMEM, "mmap"))
+        return NULL;
+    base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     return base != MAP_FAILED ? base : NULL;
 }
 
@@ -133,7 +137,7 @@ static void *map(size_t bytes)
 static long read_mprotect_budget(void)
 {
     char text[32];
-    int fd = open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
+    int fd = COIL__CALL(ENOENT, open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC));
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
 
     if (fd >= 0)
@@ -156,7 +160,7 @@ static bool can_guard_by_madvise(void)
 
     if (page == NULL)
         return false;
-    can = madvise(page, page_bytes, MADV_GUARD_INSTALL) == 0 &&
+    can = COIL__CALL(EINVAL, madvise(page, page_bytes, MADV_GUARD_INSTALL)) == 0 &&
           nanosleep(page, NULL) != 0 && errno == EFAULT;
     munmap(page, page_bytes);
     return can;
@@ -283,7 +287,7 @@ static bool install_mprotect(struct slab *slab, char *slot)
 {
     if (atomic_fetch_sub(&mprotect_budget, 1) <= 0)
         goto refused;
-    if (mprotect(slot, page_bytes, PROT_NONE) != 0)
+    if (COIL__CALL(ENOMEM, mprotect(slot, page_bytes, PROT_NONE)) != 0)
         goto refused;
     slab->mprotect_count++;
     return true;
@@ -298,7 +302,8 @@ static void install_guard(const struct pool *pool, struct slot_end *end, char *s
 
     end->guard_bytes = (uint32_t)guard_bytes(pool);
     if (coil__stack_guard == COIL__GUARD_MADVISE)
-        end->guarded = madvise(slot, end->guard_bytes, MADV_GUARD_INSTALL) == 0;
+        end->guarded =
+            COIL__CALL(ENOMEM, madvise(slot, end->guard_bytes, MADV_GUARD_INSTALL)) == 0;
     if (!end->guarded && coil__stack_guard != COIL__GUARD_CHECK) {
         end->guard_bytes = (uint32_t)page_bytes;
         end->guarded = install_mprotect(end->slab, slot);
@@ -455,7 +460,8 @@ void coil__stack_trim(struct coil__stack *stack)
         stack->dirty = true;
     }
     if (pool->dirty_count >= DIRTY_MAX &&
-        madvise(stack->low, (size_t)(top - stack->low), MADV_DONTNEED) == 0)
+        COIL__CALL(EAGAIN,
+                   madvise(stack->low, (size_t)(top - stack->low), MADV_DONTNEED)) == 0)
         stack->dirty = false;
     pool->dirty_count += stack->dirty;
 }

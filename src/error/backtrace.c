@@ -1,10 +1,10 @@
 /*
  * backtrace.c - the program counters of the stack that runs.
  *
- * By the compiler's unwinder, which reads the tables that exceptions use: they are there in
- * optimised and in stripped programs, and in libraries that know nothing of coil. It lies in
- * libgcc_s, which C programs rarely need; so it is looked for when it is first wanted, and
- * libcoil starts as fast as without it.
+ * By the compiler's unwinder, which reads the tables that exceptions use: they are there
+ * in optimised and in stripped programs, and in libraries that know nothing of coil. It
+ * lies in libgcc_s, which C programs rarely need; so it is looked for when it is first
+ * wanted, and libcoil starts as fast as without it.
  */
 #include "backtrace.h"
 

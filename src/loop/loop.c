@@ -110,11 +110,13 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
 
     coil__list_init(&loop->ready);
     coil__list_init(&loop->batch);
+    coil__list_init(&loop->idle);
     coil__list_init(&loop->close_hooks);
     atomic_init(&loop->refs, 1);
     loop->pid = getpid();
     loop->virtual_clock = opts != NULL && opts->virtual_clock;
-    loop->polls_every_turn = loop->virtual_clock && !opts->skip_polls;
+    loop->may_skip_polls = !loop->virtual_clock || opts->skip_polls;
+    coil__shuffle_init(loop);
     rc = create_backend(opts != NULL ? opts->backend : NULL, &loop->backend);
     if (rc < 0)
         return rc;
@@ -249,7 +251,8 @@ static int poll_and_expire(coil_loop *loop)
     int rc;
 
     loop->turns_unpolled = loop->runs_unpolled = 0;
-    if (coil__list_empty(&loop->ready) && !loop->stopping)
+    if (coil__list_empty(&loop->ready) && coil__list_empty(&loop->idle) &&
+        !loop->stopping)
         timeout = poll_timeout(loop, coil__loop_now(loop));
     if (loop->virtual_clock && timeout > 0)
         rc = jump_to_next_timer(loop);
@@ -258,6 +261,8 @@ static int poll_and_expire(coil_loop *loop)
     if (coil__wakeup_pending(loop))
         coil__wakeup_collect(loop);
     coil__timers_expire(loop, coil__loop_now(loop));
+    if (coil__list_empty(&loop->ready))
+        coil__list_splice(&loop->ready, &loop->idle);
     return rc;
 }
 
@@ -269,6 +274,8 @@ static int take_turn(coil_loop *loop)
     if (!coil__loop_begin_unpolled_turn(loop)) {
         rc = poll_and_expire(loop);
         coil__list_splice(&loop->batch, &loop->ready);
+        if (COIL__UNLIKELY(loop->shuffle != 0))
+            coil__shuffle_batch(loop);
     }
     while ((link = coil__list_pop(&loop->batch)) != NULL) {
         struct coil__runnable *runnable =

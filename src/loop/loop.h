@@ -52,6 +52,7 @@ struct coil__timer_heap {
 struct coil_loop {
     struct coil__list ready; /* what runs in the next turn */
     struct coil__list batch; /* what is left of this turn */
+    struct coil__list idle;  /* what becomes ready once nothing else is */
     struct coil__backend *backend;
     struct coil__timer_heap timers;
     struct coil__watch_table *watches; /* watch.c */
@@ -59,7 +60,9 @@ struct coil_loop {
     pid_t pid; /* of the process it belongs to: not of one forked later */
     bool running, stopping, closing;
     bool virtual_clock;
-    bool polls_every_turn; /* a virtual clock does, unless told to skip_polls */
+    bool may_skip_polls;   /* a virtual clock may not, unless told to skip_polls */
+    bool polls_every_turn; /* may not, or batches are shuffled */
+    uint64_t shuffle;      /* shuffle.c: where its dice stand; 0 for none */
     int64_t virtual_now;
     int64_t clock_read; /* what the clock said when it was last looked at */
     unsigned turns_unpolled, runs_unpolled;
@@ -211,6 +214,22 @@ static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
     coil__list_splice(&loop->batch, &loop->ready);
     return true;
 }
+
+/* ---- for tests -------------------------------------------------------------------- */
+
+/*
+ * This thread's loops, the one there is and those to come, run each batch in a random
+ * order that follows from `seed`; 0: first in, first out.
+ */
+void coil__loop_shuffle(uint64_t seed);
+
+/* A loop of this thread was created: does it shuffle? */
+void coil__shuffle_init(coil_loop *loop);
+
+/* Put the batch in a random order. */
+void coil__shuffle_batch(coil_loop *loop);
+
+/* ---- from signal handlers --------------------------------------------------------- */
 
 /* Make loop->on_interrupt ready. Async-signal-safe. */
 void coil__loop_interrupt(coil_loop *loop);
