@@ -62,6 +62,19 @@ COIL_API int coil_future_awaiters(coil_future *future,
 COIL_API int coil_task_awaiters(coil_task *task,
                                 int (*visit)(coil_task *awaiter, void *arg), void *arg);
 
+/*
+ * The return addresses of the functions that a task stands in, innermost first, at most n
+ * of them; returns how many. The running task's begin with the caller. One that waits is
+ * looked at where it is: nothing of its stack is used. Generators that it stands in
+ * are part of it; what lies between coil's waiting functions and the switch is left out.
+ * (asyncio: Task.get_stack)
+ *
+ * 0 for a task that has not begun, or has ended. -ENOSPC if less than 8 KiB of the
+ * caller's own stack are left; -EBUSY if the task neither runs nor waits: it has started
+ * another one eagerly, and that runs.
+ */
+COIL_API int coil_task_backtrace(coil_task *task, void *addresses[], int n);
+
 #ifdef __cplusplus
 }
 #endif

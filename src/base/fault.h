@@ -39,7 +39,7 @@ struct coil__fault {
 };
 
 extern struct coil__fault coil__fault_allocation, coil__fault_call;
-extern _Atomic int64_t coil__blocks;               /* allocated and not freed */
+extern _Atomic int64_t coil__blocks;             /* allocated and not freed */
 extern const char *_Atomic coil__fault_happened; /* what an order made fail; or NULL */
 
 /* The `nth` from now on fails with `error`; 0: none does. */

@@ -389,9 +389,14 @@ static size_t colour_bytes(const char *slot, unsigned size_class)
     return ((uintptr_t)slot >> size_class) % COLOUR_COUNT * COLOUR_BYTES;
 }
 
+/*
+ * The description is written where it stays: to copy what was just written in pieces
+ * stalls the processor, at a tenth of a spawn.
+ */
 int coil__stack_acquire(size_t stack_bytes, size_t control_bytes,
-                        struct coil__stack *stack, void **control)
+                        struct coil__stack **out)
 {
+    struct coil__stack *stack;
     struct slot_end *end;
     struct pool *pool;
     char *slot, *low, *block;
@@ -412,15 +417,14 @@ int coil__stack_acquire(size_t stack_bytes, size_t control_bytes,
     block -= colour_bytes(slot, pool->size_class);
     coil__asan_unpoison(low, (size_t)((char *)end - low));
     memset(block, 0, control_bytes);
-    *control = block;
-    *stack = (struct coil__stack){
-        .low = low,
-        .high = block,
-        .slot = slot,
-        .size_class = pool->size_class,
-        .guarded = end->guarded,
-        .dirty = end->dirty,
-    };
+    stack = (struct coil__stack *)(void *)block;
+    stack->low = low;
+    stack->high = block;
+    stack->slot = slot;
+    stack->size_class = pool->size_class;
+    stack->guarded = end->guarded;
+    stack->dirty = end->dirty;
+    *out = stack;
     return 0;
 }
 
@@ -476,16 +480,15 @@ static void slab_became_empty(struct pool *pool, struct slab *slab)
     destroy_slab(pool, other);
 }
 
-void coil__stack_release(const struct coil__stack *stack)
+void coil__stack_release(struct coil__stack *stack)
 {
     struct pool *pool = &pools->by_class[stack->size_class - CLASS_MIN];
     struct slot_end *end = end_of(stack);
     struct slab *slab = end->slab;
-    struct coil__stack last = *stack;
 
-    if (!last.trimmed)
-        coil__stack_trim(&last);
-    end->dirty = last.dirty;
+    if (!stack->trimmed)
+        coil__stack_trim(stack);
+    end->dirty = stack->dirty;
     end->next = slab->free;
     slab->free = end;
     slab->dirty_count += end->dirty;
