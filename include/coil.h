@@ -8,6 +8,7 @@
 #include <coil/base.h>
 #include <coil/condition.h>
 #include <coil/coro.h>
+#include <coil/error.h>
 #include <coil/event.h>
 #include <coil/executor.h>
 #include <coil/future.h>

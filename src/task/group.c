@@ -11,6 +11,7 @@
  *    somebody borrowed it at spawn; the group owns a reference meanwhile.
  * 2. The owner's cancellation is requested by us at most once, and then taken back once.
  */
+#include "failure.h"
 #include "task.h"
 
 struct group {
@@ -21,6 +22,7 @@ struct group {
     unsigned error_count;
     bool exiting, aborting, owner_cancelled;
     int errors[COIL_GROUP_ERRORS];
+    coil_error *error; /* of the first child that failed, if it had one */
 };
 
 _Static_assert(sizeof(struct group) <= sizeof(coil_group), "coil_group is too small");
@@ -71,6 +73,8 @@ static void child_done(struct coil__runnable *runnable)
     int rc = coil__future_retrieve(&child->future);
 
     coil__list_remove(&child->group_link);
+    if (g->error_count == 0 && child->future.error != NULL)
+        g->error = coil_error_retain(child->future.error);
     if (child->borrowed)
         coil__list_push(&g->kept, &child->group_link);
     else
@@ -151,6 +155,13 @@ static int fail(struct group *g)
     return g->errors[0];
 }
 
+/* A child failed first: its error becomes the owner's. */
+static void take_over_error(struct group *g, const void *from)
+{
+    coil__failure_hand_on_error(g->error, g->errors[0], from);
+    coil_error_release(g->error);
+}
+
 int coil_group_exit(coil_group *group, int rc)
 {
     struct group *g = inside(group);
@@ -171,6 +182,8 @@ int coil_group_exit(coil_group *group, int rc)
         owner->delivered = delivered;
         return -ECANCELED;
     }
+    if (g->error_count > 0)
+        take_over_error(g, __builtin_return_address(0));
     if (rc < 0 && rc != -ECANCELED)
         add_error(g, rc);
     if (g->error_count > 0)
