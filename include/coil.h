@@ -11,6 +11,7 @@
 #include <coil/context.h>
 #include <coil/coro.h>
 #include <coil/debug.h>
+#include <coil/error.h>
 #include <coil/event.h>
 #include <coil/executor.h>
 #include <coil/future.h>

@@ -60,25 +60,15 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *frame, void *arg)
     return w->count < w->max ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-static bool room_for_a_walk(const coil__coro *coro)
-{
-    const char *here = __builtin_frame_address(0);
-
-    return coro->stack.low == NULL ||
-           (here > coro->stack.low &&
-            (size_t)(here - coro->stack.low) >= COIL__BACKTRACE_STACK_BYTES);
-}
-
 size_t coil__backtrace(void *addresses[], size_t max, const void *from)
 {
-    const coil__coro *coro = coil__coro_current();
     struct walk w = {.addresses = addresses,
                      .max = max,
                      .from = from != NULL ? from : __builtin_return_address(0),
-                     .bottom = (uintptr_t)coro->fn};
+                     .bottom = (uintptr_t)coil__coro_current()->fn};
     int saved = errno;
 
-    if (max == 0 || !room_for_a_walk(coro))
+    if (max == 0 || coil__coro_room() < COIL__BACKTRACE_STACK_BYTES)
         return 0;
     pthread_once(&unwinder.once, load_unwinder);
     if (unwinder.walk != NULL)
