@@ -42,7 +42,8 @@ static int find(void *const frames[], int n, void *function)
     return -1;
 }
 
-/* ---- tasks -------------------------------------------------------------------------- */
+/* ---- tasks --------------------------------------------------------------------------
+ */
 
 static COIL__NOINLINE int innermost(void)
 {
@@ -145,7 +146,8 @@ TASK_TEST(backtrace_of_a_task_that_is_ready)
     coil_task_release(task);
 }
 
-/* ---- generators --------------------------------------------------------------------- */
+/* ---- generators ---------------------------------------------------------------------
+ */
 
 static COIL__NOINLINE int inner_generator(coil_gen *gen, void *arg)
 {
@@ -231,7 +233,8 @@ TASK_TEST(backtrace_of_oneself_from_inside_a_generator)
     coil_task_release(task);
 }
 
-/* ---- what looking leaves alone ------------------------------------------------------ */
+/* ---- what looking leaves alone ------------------------------------------------------
+ */
 
 static int append(void *arg)
 {
