@@ -5,6 +5,7 @@
 #define COIL_H
 
 #include <coil/addrinfo.h>
+#include <coil/barrier.h>
 #include <coil/base.h>
 #include <coil/condition.h>
 #include <coil/coro.h>
@@ -24,6 +25,7 @@
 #include <coil/stream.h>
 #include <coil/sync.h>
 #include <coil/task.h>
+#include <coil/testing.h>
 #include <coil/timer.h>
 
 #endif

@@ -14,9 +14,9 @@ typedef struct coil__coro coil__coro;
  * coroutine that is its own stack.
  */
 struct coil__coro {
-    void *sp;           /* where it stands while it does not run */
-    coil__coro *caller; /* who resumed it; NULL while suspended, and for a root */
-    struct coil__stack stack;
+    struct coil__stack stack; /* first: see coil__stack_acquire() */
+    void *sp;                 /* where it stands while it does not run */
+    coil__coro *caller;       /* who resumed it; NULL while suspended, and for a root */
     bool done;
     void *(*fn)(void *); /* also tells its kind: each has its own */
     void *arg;

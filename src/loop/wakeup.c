@@ -10,6 +10,8 @@
  */
 #include "loop.h"
 
+#include "../base/fault.h"
+
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -24,7 +26,7 @@ int coil__wakeup_init(coil_loop *loop)
 {
     int rc;
 
-    loop->wakeup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    loop->wakeup_fd = COIL__CALL(EMFILE, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (loop->wakeup_fd < 0)
         return -errno;
     coil__runnable_init(&loop->wakeup_watch, collect_late);

@@ -26,6 +26,7 @@
  *
  * Start reading at run_job() and work().
  */
+#include "../base/fault.h"
 #include "../loop/loop.h"
 #include "../task/wait.h"
 
@@ -249,7 +250,9 @@ static int start_thread(struct lane *lane)
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, &attributes, work, lane);
+    error = coil__call_fails(EAGAIN, "pthread_create")
+                ? errno
+                : pthread_create(&thread, &attributes, work, lane);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return error;

@@ -100,10 +100,13 @@ int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(vo
 
 bool coil_future_cancel(coil_future *future, const char *reason)
 {
-    if (future->is_task)
-        return coil_task_cancel(task_of(future), reason);
     if (!coil__future_pending(future))
         return false;
+    if (future->is_task) {
+        coil_cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
+
+        return coil__task_cancel(task_of(future), &origin, 0);
+    }
     future->cancel_reason = reason;
     coil__future_complete(future, -ECANCELED);
     return true;
@@ -215,9 +218,8 @@ struct awaiting {
 /* The future's completion makes the task ready; all there is to do is cause it. */
 static bool cancel_awaited(struct coil__wait *wait)
 {
-    coil_future *future = COIL__CONTAINER(wait, struct awaiting, wait)->future;
-
-    return coil_future_cancel(future, wait->task->future.cancel_reason);
+    return coil__task_pass_on(wait->task,
+                              COIL__CONTAINER(wait, struct awaiting, wait)->future);
 }
 
 static coil_future *awaited_future(const struct coil__wait *wait, size_t i)

@@ -26,8 +26,10 @@ struct gathering {
     unsigned flags;
     coil_wait_mode mode;
     bool cancel_requested;
-    struct coil__timer timer; /* of coil_wait() */
-    int64_t deadline;
+    struct coil__branch branch; /* gather is cancelled: the parts, */
+    size_t cancelled;           /* of which so many have been */
+    struct coil__timer timer;   /* of coil_wait(), */
+    int64_t deadline;           /* for this */
 };
 
 static int allocate_parts(struct gathering *w, coil_future *const futures[], size_t n,
@@ -84,16 +86,27 @@ static void part_done(struct coil__runnable *runnable)
     count_part(COIL__CONTAINER(runnable, struct part, runnable));
 }
 
-/* True if at least one of them could still be cancelled. */
+static coil_future *next_to_cancel(struct coil__branch *branch)
+{
+    struct gathering *w = COIL__CONTAINER(branch, struct gathering, branch);
+
+    return w->cancelled < w->n ? w->parts[w->cancelled++].future : NULL;
+}
+
+/* True if at least one of them can still be cancelled. */
 static bool cancel_parts(struct coil__wait *wait)
 {
     struct gathering *w = COIL__CONTAINER(wait, struct gathering, wait);
-    bool any = false;
+    size_t i = 0;
 
-    for (size_t i = 0; i < w->n; i++)
-        any |= coil_future_cancel(w->parts[i].future, wait->task->future.cancel_reason);
-    w->cancel_requested |= any;
-    return any;
+    while (i < w->n && !coil__future_pending(w->parts[i].future))
+        i++;
+    if (i == w->n)
+        return false;
+    coil__wait_branch(wait, &w->branch);
+    w->cancelled = i;
+    w->cancel_requested = true;
+    return true;
 }
 
 /*
@@ -139,7 +152,7 @@ int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[
 {
     static const struct coil__wait_class class = {
         .what = "gather", .cancel = cancel_parts, .future = part_awaited};
-    struct gathering w = {.flags = flags};
+    struct gathering w = {.flags = flags, .branch.next = next_to_cancel};
     int rc;
 
     if ((flags & ~COIL_GATHER_ALL) != 0)
@@ -209,7 +222,7 @@ int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
     coil_loop *loop;
     int rc = 0;
 
-    if (n == 0 || n > INT32_MAX)
+    if (n == 0 || n > INT32_MAX || (unsigned)mode > COIL_WAIT_FIRST_EXCEPTION)
         return -EINVAL;
     coil__wait_init(&w.wait, &class);
     loop = w.wait.task->future.loop;

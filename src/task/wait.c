@@ -107,12 +107,12 @@ int coil__wait_park(struct coil__wait *wait)
     wait->parked = true;
     wait->since = task->future.loop->clock_read;
     task->wait = wait;
-    if (COIL__UNLIKELY(task->must_cancel) && coil__wait_cancel(wait)) {
+    if (COIL__UNLIKELY(task->must_cancel) && coil__task_cancel_wait(task, wait)) {
         task->must_cancel = false;
         task->passed_on = true;
     } else if (COIL__UNLIKELY(task->delivered)) {
         count_refusal(task);
-        coil__wait_cancel(wait);
+        coil__task_cancel_wait(task, wait);
     }
     coil__task_switch_out(task);
     task->wait = NULL;

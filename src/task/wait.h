@@ -78,6 +78,19 @@ int coil__wait_park(struct coil__wait *wait);
 /* Its task is cancelled: true if it will complete because of that, now or later. */
 bool coil__wait_cancel(struct coil__wait *wait);
 
+/*
+ * A wait for several futures, each to be cancelled with it, says so in its `cancel`:
+ * coil__wait_branch(). When that has returned `next` is asked for one after the other,
+ * and returns NULL at the end. See cancel.c.
+ */
+struct coil__branch {
+    struct coil__branch *outer;
+    coil_future *(*next)(struct coil__branch *branch);
+    bool open;
+};
+
+void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch);
+
 /* The pending task that this is a coil_await() of, or NULL. */
 coil_task *coil__wait_awaited(const struct coil__wait *wait);
 

@@ -31,10 +31,12 @@ void scenario__register(struct scenario *scenario)
 
 void trace(const char *format, ...)
 {
+    const coil_loop *loop = coil_loop_current();
     va_list args;
 
-    printf("%lld ",
-           coil_loop_current() != NULL ? (long long)(coil_now() / COIL_SEC(1)) : 0);
+    printf("%lld ", loop != NULL && coil_loop_running(loop)
+                        ? (long long)(coil_now() / COIL_SEC(1))
+                        : 0);
     va_start(args, format);
     vprintf(format, args);
     va_end(args);
@@ -57,6 +59,12 @@ const char *outcome(int rc)
 const char *state(coil_future *future)
 {
     return outcome(coil_future_result(future));
+}
+
+int tell(const char *what, int rc)
+{
+    trace("%s: %s", what, outcome(rc));
+    return rc;
 }
 
 /* ---- memory: counted, and made to fail --------------------------------------------- */
@@ -92,6 +100,65 @@ bool allocation_failed(void)
     return memory.failed;
 }
 
+/* ---- what a scenario holds ----------------------------------------------------------
+ */
+
+static coil_future *held[64];
+static size_t held_count;
+
+static void hold(coil_future *future)
+{
+    if (held_count == sizeof held / sizeof held[0])
+        abort();
+    held[held_count++] = future;
+}
+
+static void release_held(void)
+{
+    while (held_count > 0)
+        coil_future_release(held[--held_count]);
+}
+
+coil_task *start(coil_task_fn fn, void *arg)
+{
+    coil_task *task;
+
+    if (memory.failed || coil_spawn(fn, arg, NULL, &task) < 0)
+        return NULL;
+    hold(coil_task_future(task));
+    return task;
+}
+
+coil_future *new_future(void)
+{
+    coil_future *future;
+
+    if (memory.failed || coil_future_create(&future) < 0)
+        return NULL;
+    hold(future);
+    return future;
+}
+
+int turns(int n)
+{
+    int rc = 0;
+
+    while (rc == 0 && n-- > 0)
+        rc = coil_yield();
+    return rc;
+}
+
+int ticker(void *arg)
+{
+    int rc = 0;
+
+    for (int i = 1; rc == 0 && i <= (intptr_t)arg; i++) {
+        trace("turn %d", i);
+        rc = coil_yield();
+    }
+    return rc;
+}
+
 /* ---- one scenario -------------------------------------------------------------------
  */
 
@@ -118,6 +185,7 @@ static int run_here(const struct scenario *scenario)
     alarm(SECONDS_MAX);
     setvbuf(stdout, NULL, _IOLBF, 0);
     rc = run_body(scenario);
+    release_held();
     if (rc < 0)
         printf("ends: %s\n", outcome(rc));
     if (memory.failing > 0 && run_body(&afterwards) != 0)

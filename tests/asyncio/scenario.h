@@ -42,8 +42,28 @@ const char *outcome(int rc);
  * number. Counts as retrieving. */
 const char *state(coil_future *future);
 
+/* "WHAT: OUTCOME" in the trace; returns rc. */
+int tell(const char *what, int rc);
+
 /* True once an allocation was made to fail: for what is otherwise impossible. */
 bool allocation_failed(void);
+
+/*
+ * A task, a pending future of the scenario's own: held until its loop has closed, so
+ * there is nothing to release. NULL where memory failed, or has failed before: nobody
+ * starts with what could not be made.
+ */
+coil_task *start(coil_task_fn fn, void *arg);
+coil_future *new_future(void);
+
+/* Let n turns of the loop pass. */
+int turns(int n);
+
+/* The body of a task that says "turn 1", "turn 2", ... in so many turns as `arg` is: with
+ * it a trace shows in which turn something happens. start(ticker, TURNS(3)) */
+int ticker(void *arg);
+
+#define TURNS(n) ((void *)(intptr_t)(n))
 
 /* ---- inside ----------------------------------------------------------------------- */
 
