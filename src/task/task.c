@@ -21,8 +21,6 @@
 
 #include <string.h>
 
-#define ARG_BYTES_MAX 2048
-
 COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
 
 coil_task *coil_task_current(void)
@@ -282,7 +280,7 @@ int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
 
     if (opts == NULL)
         opts = &defaults;
-    if (opts->arg_bytes > ARG_BYTES_MAX)
+    if (opts->arg_bytes > COIL__ARG_BYTES_MAX)
         return -EINVAL;
     hook_scheduler(loop);
     rc = coil__coro_create(sizeof *task, opts->stack_bytes, task_main, NULL, &coro);

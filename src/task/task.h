@@ -13,6 +13,7 @@
 #include <coil/task.h>
 
 #define COIL__NAME_BYTES 32
+#define COIL__ARG_BYTES_MAX 2048
 
 /* A scope or a group that is open in a task; they close last in, first out. */
 struct coil__region {
