@@ -11,10 +11,11 @@
  *     depth 4         shield
  *
  * What several shields would hold, the outermost of them holds, for it is its exit that
- * sets it free. Held requests count in coil_task_cancelling() at once; coil__task_requests()
- * are the others, by which scopes and groups judge whose cancellation they see. A shield
- * that is entered takes along what the task had been asked and told before: inside, it is
- * as if nothing had been, and after it, as if the shield had not.
+ * sets it free. Held requests count in coil_task_cancelling() at once;
+ * coil__task_requests() are the others, by which scopes and groups judge whose
+ * cancellation they see. A shield that is entered takes along what the task had been
+ * asked and told before: inside, it is as if nothing had been, and after it, as if the
+ * shield had not.
  */
 #include "task.h"
 
@@ -63,7 +64,8 @@ bool coil__shields_hold(coil_task *task, unsigned depth)
 {
     struct coil__shield *outermost = NULL;
 
-    for (struct coil__shield *s = task->shield; s != NULL && s->depth > depth; s = s->outer)
+    for (struct coil__shield *s = task->shield; s != NULL && s->depth > depth;
+         s = s->outer)
         outermost = s;
     if (outermost == NULL)
         return false;

@@ -32,7 +32,8 @@ static int sleep_long(void *arg)
     return rc;
 }
 
-/* ---- through gathers ---------------------------------------------------------------- */
+/* ---- through gathers ----------------------------------------------------------------
+ */
 
 struct tree {
     coil_task *children[2];
@@ -74,7 +75,8 @@ TASK_TEST(a_task_reached_along_two_ways_is_asked_twice)
 {
     coil_task *shared = spawn(sleep_long, "", "shared");
     struct tree left = {.children = {coil_task_retain(shared), coil_task_retain(shared)}},
-                right = {.children = {coil_task_retain(shared), coil_task_retain(shared)}};
+                right = {
+                    .children = {coil_task_retain(shared), coil_task_retain(shared)}};
     struct tree root = {.children = {spawn(gather_two, &left, "left"),
                                      spawn(gather_two, &right, "right")},
                         .flags = COIL_GATHER_ALL};
@@ -98,8 +100,9 @@ static int gather_self_cancelled(void *arg)
 
 TASK_TEST(gather_of_a_task_cancelled_before_cancels_what_it_begins_to_wait_for)
 {
-    struct tree tree = {.children = {spawn(sleep_long, "", "a"), spawn(sleep_long, "", "b")},
-                        .flags = COIL_GATHER_ALL};
+    struct tree tree = {
+        .children = {spawn(sleep_long, "", "a"), spawn(sleep_long, "", "b")},
+        .flags = COIL_GATHER_ALL};
     coil_task *a = coil_task_retain(tree.children[0]);
     coil_cancel_origin origin;
 
@@ -155,8 +158,8 @@ TASK_TEST(cancelling_down_gathers_two_thousand_deep)
     enum { DEPTH = 2000 };
 
     for (int i = DEPTH; i-- > 0;)
-        chain[i] = spawn(gather_the_next, i + 1 < DEPTH ? &chain[i + 1] : &chain[MILLION],
-                         NULL);
+        chain[i] =
+            spawn(gather_the_next, i + 1 < DEPTH ? &chain[i + 1] : &chain[MILLION], NULL);
     CHECK_INT(coil_sleep(1), 0);
     CHECK_INT(join(spawn(cancel_it, chain[0], NULL)), 0);
     CHECK_INT(coil_task_cancelling(chain[DEPTH - 1]), 1);
@@ -294,7 +297,8 @@ static int own_a_group(void *arg)
     coil_group_enter(&g);
     CHECK_INT(coil_group_spawn(&g, sleep_long, NULL, NULL, sibling), 0);
     coil_task_retain(*sibling);
-    CHECK_INT(coil_group_spawn(&g, fail, NULL, &(coil_spawn_opts){.name = "bad"}, NULL), 0);
+    CHECK_INT(coil_group_spawn(&g, fail, NULL, &(coil_spawn_opts){.name = "bad"}, NULL),
+              0);
     return coil_group_exit(&g, coil_sleep(COIL_SEC(1)));
 }
 
