@@ -16,6 +16,7 @@
  *    somebody borrowed it at spawn; the group owns a reference meanwhile.
  * 2. The owner's cancellation is requested by us at most once, and then taken back once.
  */
+#include "failure.h"
 #include "task.h"
 
 #include <string.h>
@@ -29,6 +30,7 @@ struct group {
     bool exiting, aborting, owner_cancelled;
     bool swallowed; /* a cancellation of the owner, in exit */
     int errors[COIL_GROUP_ERRORS];
+    coil_error *error; /* of the first child that failed, if it had one */
 };
 
 struct leaving {
@@ -99,6 +101,8 @@ static void child_failed(struct group *g, const coil_task *child, int rc)
     coil_cancel_origin origin = {.reason = "a task of its group failed",
                                  .address = g->region.address};
 
+    if (g->error_count == 0 && child->future.error != NULL)
+        g->error = coil_error_retain(child->future.error);
     add_error(g, rc);
     if (g->aborting || g->owner_cancelled)
         return;
@@ -213,10 +217,14 @@ int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
     s.child = child;
     child->starter = &s.wait;
     child->borrowed = out != NULL;
+    coil_task_retain(child);
     start_child(child, opts);
     rc = coil__wait_park(&s.wait);
-    if (rc >= 0 && out != NULL)
+    if (rc < 0)
+        coil__failure_hand_on(&child->future, rc, __builtin_return_address(0));
+    else if (out != NULL)
         *out = child;
+    coil_task_release(child);
     return rc;
 }
 
@@ -304,6 +312,13 @@ static int outcome(struct group *g, int rc)
     return rc;
 }
 
+/* A child failed first: its error becomes the owner's. */
+static void take_over_error(struct group *g, const void *from)
+{
+    coil__failure_hand_on_error(g->error, g->errors[0], from);
+    coil_error_release(g->error);
+}
+
 int coil_group_exit(coil_group *group, int rc)
 {
     struct group *g = inside(group);
@@ -324,7 +339,9 @@ int coil_group_exit(coil_group *group, int rc)
         owner->delivered = delivered;
         return -ECANCELED;
     }
-    if (g->error_count == 0 && rc >= 0)
+    if (g->error_count > 0)
+        take_over_error(g, __builtin_return_address(0));
+    else if (rc >= 0)
         owner->delivered = delivered; /* the body was told and did not listen */
     return outcome(g, rc);
 }
