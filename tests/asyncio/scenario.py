@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import evened_out  # noqa: E402
 
 __all__ = ["asyncio", "contextvars", "Failure", "VirtualLoop", "name_of", "new_future", "now",
-           "outcome", "result_of", "state", "tell", "ticker", "trace",
+           "outcome", "outcome_of", "result_of", "state", "tell", "ticker", "trace",
            "turns"]  # fmt: skip
 
 VirtualLoop = evened_out.VirtualLoop
@@ -68,6 +68,14 @@ async def outcome(awaitable):
     try:
         return result_of(await awaitable)
     except BaseException as error:
+        return name_of(error)
+
+
+def outcome_of(function, *args):
+    """The same of a call that does not wait."""
+    try:
+        return result_of(function(*args))
+    except Exception as error:
         return name_of(error)
 
 
