@@ -8,8 +8,10 @@
 #include <coil/barrier.h>
 #include <coil/base.h>
 #include <coil/condition.h>
+#include <coil/context.h>
 #include <coil/coro.h>
 #include <coil/debug.h>
+#include <coil/error.h>
 #include <coil/event.h>
 #include <coil/executor.h>
 #include <coil/future.h>
@@ -18,6 +20,7 @@
 #include <coil/group.h>
 #include <coil/lock.h>
 #include <coil/loop.h>
+#include <coil/promise.h>
 #include <coil/queue.h>
 #include <coil/run.h>
 #include <coil/scope.h>

@@ -88,21 +88,15 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *frame, void *arg)
 
 bool coil__backtrace_has_room(void)
 {
-    const coil__coro *coro = coil__coro_current();
-    const char *here = __builtin_frame_address(0);
-
-    return coro->stack.low == NULL ||
-           (here > coro->stack.low &&
-            (size_t)(here - coro->stack.low) >= COIL__BACKTRACE_STACK_BYTES);
+    return coil__coro_room() >= COIL__BACKTRACE_STACK_BYTES;
 }
 
 size_t coil__backtrace(void *addresses[], size_t max, const void *from)
 {
-    const coil__coro *coro = coil__coro_current();
     struct walk w = {.addresses = addresses,
                      .max = max,
                      .from = from != NULL ? from : __builtin_return_address(0),
-                     .bottom = (uintptr_t)coro->fn};
+                     .bottom = (uintptr_t)coil__coro_current()->fn};
     int saved = errno;
 
     if (max == 0 || !coil__backtrace_has_room())

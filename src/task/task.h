@@ -4,6 +4,7 @@
 #ifndef COIL_TASK_TASK_H
 #define COIL_TASK_TASK_H
 
+#include "../base/context.h"
 #include "../coro/coroutine.h"
 #include "future.h"
 #include "wait.h"
@@ -12,6 +13,7 @@
 #include <coil/task.h>
 
 #define COIL__NAME_BYTES 32
+#define COIL__ARG_BYTES_MAX 2048
 
 /* A scope or a group that is open in a task; they close last in, first out. */
 struct coil__region {
@@ -65,8 +67,10 @@ struct coil_task {
     struct coil__runnable group_done;
     struct coil__list group_link;
 
-    struct coil__list link; /* coil__scheduler.tasks */
-    const void *spawned_at; /* the code that did */
+    struct coil__list link;          /* coil__scheduler.tasks */
+    const void *spawned_at;          /* the code that did */
+    struct coil__deferred *deferred; /* defer.c: the last one first */
+    struct coil__context_slot context;
     char name[COIL__NAME_BYTES];
     coil_cancel_origin cancel_origin; /* of the latest request */
 };
@@ -78,7 +82,9 @@ _Static_assert(offsetof(coil_task, step) % 64 == 0 &&
 /* What is one per thread, as the loop is. */
 struct coil__scheduler {
     coil_task *current;
-    coil__coro *loop_coro;       /* the coroutine that runs the loop, while a task runs */
+    coil__coro *loop_coro;    /* the coroutine that runs the loop, while a task runs */
+    coil__coro *eager_return; /* where a task that is being started eagerly comes back to,
+                                 at its first wait; else NULL */
     struct coil__branch *branch; /* see cancel.c */
     struct coil__list tasks;     /* that have not ended, oldest first */
     coil_loop *hooked;           /* the loop it is ready for use with, or NULL */
@@ -104,11 +110,14 @@ static inline coil_task *coil__task_require(const char *caller)
 int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
                       coil_task **out);
 
-/* Make it run its first step in the next turn. */
-static inline void coil__task_start(coil_task *task)
-{
-    coil__loop_add_ready(task->future.loop, &task->step);
-}
+/*
+ * Make it run its first step: in the next turn, or, eagerly, now. Then it may have ended
+ * when this returns, and be gone, unless the caller has a reference.
+ */
+void coil__task_start(coil_task *task, bool eagerly);
+
+/* Make the calls of coil_defer(). */
+void coil__task_run_deferred(coil_task *task);
 
 /* Leave the task until its `step` is run; it must be ready, or among somebody's
  * callbacks. */
