@@ -382,7 +382,8 @@ static void on_start(struct coil__runnable *runnable)
     if (origin->promise != NULL)
         coil_promise_set(origin->promise, rc, NULL, NULL);
     else if (rc < 0 && rc != -ESHUTDOWN)
-        coil__report("a task from another thread cannot be started: %s", strerror(-rc));
+        coil_call_exception_handler(&(coil_exception){
+            .message = "a task from another thread cannot be started", .rc = rc});
     free_origin(origin);
 }
 

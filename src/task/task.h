@@ -10,6 +10,7 @@
 #include "wait.h"
 
 #include <coil/group.h>
+#include <coil/scope.h>
 #include <coil/task.h>
 
 #define COIL__NAME_BYTES 32
@@ -134,8 +135,8 @@ coil_cancel_origin coil__cancel_origin_here(const char *reason, const void *addr
  */
 bool coil__task_cancel(coil_task *task, const coil_cancel_origin *origin, unsigned depth);
 
-/* Hand the latest request of `task` on to `future`, which it waits for. */
-bool coil__task_pass_on(const coil_task *task, coil_future *future);
+/* The same, whatever kind of future it is. */
+bool coil__future_cancel(coil_future *future, const coil_cancel_origin *origin);
 
 /* Cancel the wait that the running task begins, with all that hangs on it. */
 bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait);
@@ -171,6 +172,9 @@ coil_task *coil__group_next_child(const struct coil__region *region,
 void coil__region_enter(coil_task *task, struct coil__region *region, const char *kind,
                         const void *address);
 void coil__region_exit(coil_task *task, struct coil__region *region, const char *caller);
+
+/* coil_scope_enter() for the code at `address`. */
+int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address);
 
 /* From now on hold back what is requested from outside `region`, and what has been. */
 void coil__shield_enter(coil_task *task, struct coil__shield *shield,
