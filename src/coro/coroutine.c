@@ -56,57 +56,107 @@ static COIL__NOINLINE void check_overflow(coil__coro *coro)
                      coil__stack_bytes(&coro->stack));
 }
 
-/* Before a switch, whose call must be the caller's last: see switch_x86_64.S. */
-static inline coil__coro *leave(coil__coro *to)
+/* The switch itself, whose call must be its caller's last: see switch_x86_64.S. */
+static inline void *leave_for(coil__coro *from, coil__coro *to, void *value)
 {
-    coil__coro *from = coil__coro_current();
-
-    if (COIL__UNLIKELY(!from->stack.guarded))
-        check_overflow(from);
 #if COIL__ASAN
     previous = from;
 #endif
     coil__san_leaving(from, to);
     coil__coro_running = to;
-    return from;
-}
-
-void *coil__coro_transfer(coil__coro *to, void *value)
-{
-    coil__coro *from = leave(to);
-
     value = coil__switch(&from->sp, to->sp, value);
     note_arrival(from);
     return value;
 }
 
-void coil__coro_transfer_alike(coil__coro *to)
+/*
+ * Before most switches there is nothing to see to. What there is before the others stands
+ * in functions of their own, which are called last: then the common way needs no frame,
+ * and making one would cost a tenth of the switch.
+ */
+static inline bool is_ready_to_leave(const coil__coro *from)
 {
-    coil__coro *from = leave(to);
+    return COIL__LIKELY(from != NULL && from->stack.guarded);
+}
 
+static coil__coro *make_ready_to_leave(void)
+{
+    coil__coro *from = coil__coro_current();
+
+    if (!from->stack.guarded)
+        check_overflow(from);
+    return from;
+}
+
+static COIL__NOINLINE void *transfer_with_care(coil__coro *to, void *value)
+{
+    return leave_for(make_ready_to_leave(), to, value);
+}
+
+void *coil__coro_transfer(coil__coro *to, void *value)
+{
+    coil__coro *from = coil__coro_running;
+
+    return is_ready_to_leave(from) ? leave_for(from, to, value)
+                                   : transfer_with_care(to, value);
+}
+
+static inline void leave_for_alike(coil__coro *from, coil__coro *to)
+{
+#if COIL__ASAN
+    previous = from;
+#endif
+    coil__san_leaving(from, to);
+    coil__coro_running = to;
     coil__switch_alike(&from->sp, to->sp, NULL);
     note_arrival(from);
 }
 
-void *coil__coro_resume(coil__coro *coro, void *value)
+static COIL__NOINLINE void transfer_alike_with_care(coil__coro *to)
+{
+    leave_for_alike(make_ready_to_leave(), to);
+}
+
+void coil__coro_transfer_alike(coil__coro *to)
+{
+    coil__coro *from = coil__coro_running;
+
+    if (is_ready_to_leave(from))
+        leave_for_alike(from, to);
+    else
+        transfer_alike_with_care(to);
+}
+
+static COIL__NOINLINE void *resume_with_care(coil__coro *coro, void *value)
 {
     coro->caller = coil__coro_current();
-    return coil__coro_transfer(coro, value);
+    return transfer_with_care(coro, value);
+}
+
+void *coil__coro_resume(coil__coro *coro, void *value)
+{
+    coil__coro *from = coil__coro_running;
+
+    if (!is_ready_to_leave(from))
+        return resume_with_care(coro, value);
+    coro->caller = from;
+    return leave_for(from, coro, value);
 }
 
 void *coil__coro_suspend(void *value)
 {
-    coil__coro *self = coil__coro_current();
+    coil__coro *self = coil__coro_running;
     coil__coro *caller = self->caller;
 
     self->caller = NULL;
-    return coil__coro_transfer(caller, value);
+    return is_ready_to_leave(self) ? leave_for(self, caller, value)
+                                   : transfer_with_care(caller, value);
 }
 
 /* ---- life -------------------------------------------------------------------------- */
 
 /* The outermost C function on a coroutine's stack. */
-static void coro_main(void *arg)
+void coil__coro_main(void *arg)
 {
     coil__coro *coro = arg;
     void *result;
@@ -121,19 +171,17 @@ static void coro_main(void *arg)
 int coil__coro_create(size_t control_bytes, size_t stack_bytes, void *(*fn)(void *),
                       void *arg, coil__coro **out)
 {
-    struct coil__stack stack;
+    struct coil__stack *stack;
     coil__coro *coro;
-    void *control;
-    int rc = coil__stack_acquire(stack_bytes, control_bytes, &stack, &control);
+    int rc = coil__stack_acquire(stack_bytes, control_bytes, &stack);
 
     if (rc < 0)
         return rc;
-    coro = control;
-    coro->stack = stack;
+    coro = COIL__CONTAINER(stack, coil__coro, stack);
     coro->fn = fn;
     coro->arg = arg;
     coro->label = "coroutine";
-    coro->sp = coil__switch_prepare(stack.high, coro_main, coro);
+    coro->sp = coil__switch_prepare(stack->high, coil__coro_main, coro);
     coil__san_created(coro);
     *out = coro;
     return 0;
@@ -142,7 +190,7 @@ int coil__coro_create(size_t control_bytes, size_t stack_bytes, void *(*fn)(void
 void *coil__coro_reserve(coil__coro *coro, size_t n)
 {
     coro->stack.high -= (n + 15) & ~(size_t)15;
-    coro->sp = coil__switch_prepare(coro->stack.high, coro_main, coro);
+    coro->sp = coil__switch_prepare(coro->stack.high, coil__coro_main, coro);
     return coro->stack.high;
 }
 
@@ -150,6 +198,37 @@ void coil__coro_destroy(coil__coro *coro)
 {
     coil__san_destroyed(coro);
     coil__stack_release(&coro->stack);
+}
+
+struct call {
+    void (*fn)(void *);
+    void *arg;
+};
+
+static void *make_call(void *arg)
+{
+    const struct call *call = arg;
+
+    call->fn(call->arg);
+    return NULL;
+}
+
+int coil__coro_call(size_t stack_bytes, void (*fn)(void *), void *arg)
+{
+    struct call call = {fn, arg};
+    coil__coro *coro;
+    int rc;
+
+    if (coil__coro_current() == &root) {
+        fn(arg);
+        return 0;
+    }
+    rc = coil__coro_create(sizeof *coro, stack_bytes, make_call, &call, &coro);
+    if (rc < 0)
+        return rc;
+    coil__coro_resume(coro, NULL);
+    coil__coro_destroy(coro);
+    return 0;
 }
 
 /* ---- coil/coro.h ------------------------------------------------------------------- */
@@ -190,7 +269,7 @@ void *coil_coro_resume(coil_coro *coro, void *value)
 {
     if (coro->coro.done)
         coil__misuse("coil_coro_resume: the coroutine is done");
-    if (coil_coro_running(coro))
+    if (coro->coro.caller != NULL)
         coil__misuse("coil_coro_resume: the coroutine is running");
     coro->begun = true;
     /* The last call, so that no frame of ours has to return afterwards: that would be
@@ -200,7 +279,7 @@ void *coil_coro_resume(coil_coro *coro, void *value)
 
 void *coil_coro_suspend(void *value)
 {
-    if (coil__coro_current()->fn != bare_main)
+    if (coil__coro_running == NULL || coil__coro_running->fn != bare_main)
         coil__misuse("coil_coro_suspend: no coroutine of coil_coro_create() runs");
     return coil__coro_suspend(value);
 }

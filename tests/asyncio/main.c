@@ -1,9 +1,10 @@
 /*
  * main.c - runs scenarios, each in a process of its own, and prints their traces.
  *
- *     coil-scenarios [--soak] [NAME...]
+ *     coil-scenarios [--soak | --skip-polls] [NAME...]
  *
- * Without names, all of them. --soak runs each again and again, with its 1st, 2nd, ...
+ * Without names, all of them; with --skip-polls on a loop that leaves out polls, as one
+ * with a real clock does. --soak runs each again and again, with its 1st, 2nd, ...
  * allocation failing: that may change the trace, but must not crash, leak or hang, and
  * another program must run well in the same process afterwards.
  */
@@ -18,6 +19,7 @@
 #define SECONDS_MAX 20
 
 static struct scenario *scenarios;
+static bool skip_polls;
 static size_t scenario_count;
 
 void scenario__register(struct scenario *scenario)
@@ -164,7 +166,8 @@ int ticker(void *arg)
 
 static int run_body(const struct scenario *scenario)
 {
-    coil_run_opts opts = {.loop.virtual_clock = true, .no_signals = true};
+    coil_run_opts opts = {.loop = {.virtual_clock = true, .skip_polls = skip_polls},
+                          .no_signals = true};
 
     return scenario->in_task ? coil_run(scenario->body, NULL, &opts)
                              : scenario->body(NULL);
@@ -275,9 +278,10 @@ int main(int argc, char *argv[])
 
     if (sorted == NULL)
         return 1;
+    skip_polls = argc > 1 && strcmp(argv[1], "--skip-polls") == 0;
     coil_set_allocator(&counting);
     for (struct scenario *s = scenarios; s != NULL; s = s->next)
-        if (wanted(s, argv + 1 + soaking))
+        if (wanted(s, argv + 1 + (soaking || skip_polls)))
             sorted[n++] = s;
     qsort(sorted, n, sizeof sorted[0], compare_names);
     for (size_t i = 0; i < n; i++) {
