@@ -162,14 +162,18 @@ struct callback {
     coil_future *future;
     coil_done_callback fn;
     void *arg;
+    struct coil__bindings *bindings; /* of the context it was added in */
 };
 
 static void run_callback(struct coil__runnable *runnable)
 {
     struct callback *callback = COIL__CONTAINER(runnable, struct callback, runnable);
+    struct coil__context_slot slot, *outer;
 
+    outer = coil__context_enter(&slot, callback->bindings);
     if (!callback->future->loop->closing)
         callback->fn(callback->future, callback->arg);
+    coil__context_leave(&slot, outer);
     coil_future_release(callback->future);
     coil__free(callback);
 }
@@ -184,6 +188,7 @@ int coil_future_add_callback(coil_future *future, coil_done_callback fn, void *a
     callback->future = coil_future_retain(future);
     callback->fn = fn;
     callback->arg = arg;
+    callback->bindings = coil__context_capture();
     coil__future_subscribe(future, &callback->runnable);
     return 0;
 }
@@ -201,6 +206,7 @@ int coil_future_remove_callback(coil_future *future, coil_done_callback fn, void
             continue;
         coil__list_remove(link);
         coil_future_release(future);
+        coil__bindings_release(callback->bindings);
         coil__free(callback);
         removed++;
     }
@@ -222,14 +228,25 @@ static bool cancel_awaited(struct coil__wait *wait)
                                &wait->task->cancel_origin);
 }
 
+static coil_future *awaited_future(const struct coil__wait *wait, size_t i)
+{
+    return i == 0 ? COIL__CONTAINER(wait, const struct awaiting, wait)->future : NULL;
+}
+
+static const struct coil__wait_class future_class = {
+    .what = "future", .cancel = cancel_awaited, .future = awaited_future};
+
+static const struct coil__wait_class task_class = {
+    .what = "task", .cancel = cancel_awaited, .future = awaited_future};
+
 coil_task *coil__wait_awaited(const struct coil__wait *wait)
 {
     coil_future *future;
 
-    if (wait->cancel != cancel_awaited)
+    if (wait->class != &task_class)
         return NULL;
     future = COIL__CONTAINER(wait, struct awaiting, wait)->future;
-    return future->is_task && coil__future_pending(future) ? task_of(future) : NULL;
+    return coil__future_pending(future) ? task_of(future) : NULL;
 }
 
 void coil__future_check_awaiter(const coil_future *future, const char *caller)
@@ -247,7 +264,7 @@ static int wait_for_future(coil_task *task, coil_future *future)
     struct awaiting a = {.future = future};
     int rc;
 
-    coil__wait_init(&a.wait, cancel_awaited);
+    coil__wait_init(&a.wait, future->is_task ? &task_class : &future_class);
     a.wait.source = &future->rc;
     coil__list_push(&future->callbacks, &task->step.link);
     rc = coil__wait_park(&a.wait);
@@ -285,15 +302,22 @@ static void pass_result(struct coil__runnable *runnable)
     coil__wait_complete(&s->wait, coil__future_retrieve(s->future));
 }
 
+static coil_future *shielded_future(const struct coil__wait *wait, size_t i)
+{
+    return i == 0 ? COIL__CONTAINER(wait, const struct shielding, wait)->future : NULL;
+}
+
 int coil_shield(coil_future *future)
 {
+    static const struct coil__wait_class class = {.what = "shield",
+                                                  .future = shielded_future};
     struct shielding s = {.future = future};
     int rc;
 
     if (!coil__future_pending(future))
         return coil__future_retrieve(future);
     coil__future_check_awaiter(future, "coil_shield");
-    coil__wait_init(&s.wait, NULL);
+    coil__wait_init(&s.wait, &class);
     coil__runnable_init(&s.inner_done, pass_result);
     coil_future_retain(future);
     coil__future_subscribe(future, &s.inner_done);

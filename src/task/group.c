@@ -24,11 +24,16 @@ struct group {
     struct coil__region region;
     coil_task *owner;
     struct coil__list children, kept;
-    struct coil__wait *waiting; /* the owner's, in exit */
+    struct leaving *waiting; /* the owner, in exit */
     unsigned error_count;
     bool exiting, aborting, owner_cancelled;
     bool swallowed; /* a cancellation of the owner, in exit */
     int errors[COIL_GROUP_ERRORS];
+};
+
+struct leaving {
+    struct coil__wait wait;
+    struct group *group;
 };
 
 _Static_assert(sizeof(struct group) <= sizeof(coil_group), "coil_group is too small");
@@ -46,6 +51,13 @@ void coil_group_enter(coil_group *group)
     coil__list_init(&g->children);
     coil__list_init(&g->kept);
     coil__region_enter(g->owner, &g->region, "group", COIL__CALLER());
+}
+
+coil_task *coil__group_owner(const coil_future *future)
+{
+    const coil_task *child = COIL__CONTAINER(future, const coil_task, future);
+
+    return future->is_task && child->group != NULL ? inside(child->group)->owner : NULL;
 }
 
 static void add_error(struct group *g, int rc)
@@ -103,7 +115,7 @@ static void child_done(struct coil__runnable *runnable)
 
     coil__list_remove(&child->group_link);
     if (g->waiting != NULL && coil__list_empty(&g->children))
-        coil__wait_complete(g->waiting, 0);
+        coil__wait_complete(&g->waiting->wait, 0);
     if (starter != NULL)
         coil__wait_complete(starter, rc < 0 ? rc : -ECHILD);
     else if (rc < 0 && rc != -ECANCELED)
@@ -114,9 +126,9 @@ static void child_done(struct coil__runnable *runnable)
         coil_task_release(child);
 }
 
-/* A child that runs its first step in the next turn. */
-static int spawn(struct group *g, coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
-                 coil_task **out)
+/* A child that does not run yet. */
+static int create_child(struct group *g, coil_task_fn fn, void *arg,
+                        const coil_spawn_opts *opts, coil_task **out)
 {
     coil_task *child;
     int rc;
@@ -130,23 +142,29 @@ static int spawn(struct group *g, coil_task_fn fn, void *arg, const coil_spawn_o
     child->group = (coil_group *)g;
     coil__runnable_init(&child->group_done, child_done);
     coil__list_push(&g->children, &coil_task_retain(child)->group_link);
-    coil__future_subscribe(&child->future, &child->group_done);
-    coil__task_start(child);
     *out = child;
     return 0;
+}
+
+/* Everything about it is in place by now: it may run, and end, before this returns. */
+static void start_child(coil_task *child, const coil_spawn_opts *opts)
+{
+    coil__task_start(child, opts != NULL && opts->eager);
+    coil__future_subscribe(&child->future, &child->group_done);
 }
 
 int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
                      const coil_spawn_opts *opts, coil_task **out)
 {
     coil_task *child;
-    int rc = spawn(inside(group), fn, arg, opts, &child);
+    int rc = create_child(inside(group), fn, arg, opts, &child);
 
     if (rc < 0)
         return rc;
     child->borrowed = out != NULL;
     if (out != NULL)
         *out = child;
+    start_child(child, opts);
     return 0;
 }
 
@@ -155,16 +173,14 @@ int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
 struct starting {
     struct coil__wait wait;
     struct coil__branch branch;
-    coil_task *child; /* NULL once it has been cancelled */
+    coil_task *child;
 };
 
-static coil_future *child_to_cancel(struct coil__branch *branch)
+static coil_future *started_child(const struct coil__wait *wait, size_t i)
 {
-    struct starting *s = COIL__CONTAINER(branch, struct starting, branch);
-    coil_task *child = s->child;
+    const struct starting *s = COIL__CONTAINER(wait, const struct starting, wait);
 
-    s->child = NULL;
-    return child != NULL ? &child->future : NULL;
+    return i == 0 ? &s->child->future : NULL;
 }
 
 /* Who starts is cancelled: so is the child, and the wait ends when it has. */
@@ -179,20 +195,23 @@ static bool cancel_starting(struct coil__wait *wait)
 int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
                      const coil_spawn_opts *opts, coil_task **out)
 {
-    struct starting s = {.branch.next = child_to_cancel};
+    static const struct coil__wait_class class = {
+        .what = "group.start", .cancel = cancel_starting, .future = started_child};
+    struct starting s = {.child = NULL};
     coil_task *child;
     int rc;
 
     if (coil__task_refuses(coil__task_require("coil_group_start")))
         return -ECANCELED;
-    rc = spawn(inside(group), fn, arg, opts, &child);
+    rc = create_child(inside(group), fn, arg, opts, &child);
     if (rc < 0)
         return rc;
-    coil__wait_init(&s.wait, cancel_starting);
+    coil__wait_init(&s.wait, &class);
     s.wait.keeps_result = true;
     s.child = child;
     child->starter = &s.wait;
     child->borrowed = out != NULL;
+    start_child(child, opts);
     rc = coil__wait_park(&s.wait);
     if (rc >= 0 && out != NULL)
         *out = child;
@@ -224,17 +243,24 @@ static void cancel_children_because(struct group *g, const char *reason)
     cancel_children(g, &origin);
 }
 
+static void describe_exit(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->object = COIL__CONTAINER(wait, const struct leaving, wait)->group;
+}
+
 /* Finish the wait, cancelled or not; returns true if the owner was. */
 static bool wait_for_children(struct group *g)
 {
+    static const struct coil__wait_class class = {.what = "group",
+                                                  .describe = describe_exit};
     bool cancelled = false;
 
     while (!coil__list_empty(&g->children)) {
-        struct coil__wait wait;
+        struct leaving leaving = {.group = g};
 
-        coil__wait_init(&wait, NULL);
-        g->waiting = &wait;
-        if (coil__wait_park(&wait) == -ECANCELED) {
+        coil__wait_init(&leaving.wait, &class);
+        g->waiting = &leaving;
+        if (coil__wait_park(&leaving.wait) == -ECANCELED) {
             g->owner->delivered = false;
             if (g->aborting) {
                 g->swallowed = true;

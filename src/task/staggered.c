@@ -3,15 +3,15 @@
  * succeeds wins. (asyncio: staggered.py)
  *
  * Each work has a racer, a task that waits until the one before it has failed or its time
- * has come, starts the next racer, and does the work. So the works that run are always the
- * first few of the array, and there is one racer more than works, who finds nothing to do
- * and ends. The owner waits until all have ended; what it needs for that is in one block,
- * allocated before the first begins, so that only starting a racer can fail.
+ * has come, starts the next racer, and does the work. So the works that run are always
+ * the first few of the array, and there is one racer more than works, who finds nothing
+ * to do and ends. The owner waits until all have ended; what it needs for that is in one
+ * block, allocated before the first begins, so that only starting a racer can fail.
  *
  * Waiting for all is done in rounds, as asyncio.wait() in a loop: those there are, and
  * again if more were started meanwhile. The number of trips through the ready queue is
- * the same. But where asyncio 3.13 leaves at once when it is cancelled, this waits for the
- * works to end all the same: what they use may lie on the owner's stack.
+ * the same. But where asyncio 3.13 leaves at once when it is cancelled, this waits for
+ * the works to end all the same: what they use may lie on the owner's stack.
  */
 #include "task.h"
 
@@ -37,8 +37,8 @@ struct race {
     size_t started;
     size_t winner; /* n: nobody */
     int result, first_failure;
-    size_t running;          /* of those waited for in this round */
-    struct coil__wait *wait; /* the owner's */
+    struct coil__wait wait; /* the owner's, one a round */
+    size_t running;         /* of those waited for in this round */
 };
 
 /* ---- a racer ----------------------------------------------------------------------- */
@@ -69,8 +69,8 @@ static void record(struct race *race, size_t i, int rc)
 }
 
 /*
- * asyncio waits by a task that is cancelled before it began: three trips through the ready
- * queue until that is known.
+ * asyncio waits by a task that is cancelled before it began: three trips through the
+ * ready queue until that is known.
  */
 static int wait_no_time(void)
 {
@@ -84,6 +84,7 @@ static int wait_no_time(void)
 /* Until the racer has failed, at most for the delay: 0, or an error. */
 static int wait_for_failure(struct racer *racer, int64_t delay_ns)
 {
+    static const struct coil__wait_class class = {.what = "staggered_race.turn"};
     struct coil__wait wait;
     coil_scope scope;
     int rc;
@@ -92,10 +93,11 @@ static int wait_for_failure(struct racer *racer, int64_t delay_ns)
         return wait_no_time();
     if (racer->failed)
         return 0;
-    rc = coil_scope_enter(&scope, delay_ns == COIL_NEVER ? COIL_NEVER : coil_in(delay_ns));
+    rc =
+        coil_scope_enter(&scope, delay_ns == COIL_NEVER ? COIL_NEVER : coil_in(delay_ns));
     if (rc < 0)
         return rc;
-    coil__wait_init(&wait, NULL);
+    coil__wait_init(&wait, &class);
     racer->next_waits = &wait;
     rc = coil__wait_park(&wait);
     racer->next_waits = NULL;
@@ -158,22 +160,29 @@ static void racer_ended(struct coil__runnable *runnable)
     struct race *race = COIL__CONTAINER(runnable, struct racer, ended)->race;
 
     if (--race->running == 0)
-        coil__wait_complete(race->wait, 0);
+        coil__wait_complete(&race->wait, 0);
+}
+
+static coil_future *racer_awaited(const struct coil__wait *wait, size_t i)
+{
+    const struct race *race = COIL__CONTAINER(wait, const struct race, wait);
+
+    return i < race->started ? &race->racers[i].task->future : NULL;
 }
 
 /* Wait for all that there are now: 0, or -ECANCELED. */
 static int wait_a_round(struct race *race)
 {
-    struct coil__wait wait;
+    static const struct coil__wait_class class = {.what = "staggered_race",
+                                                  .future = racer_awaited};
     size_t n = race->started;
     int rc;
 
-    coil__wait_init(&wait, NULL);
-    race->wait = &wait;
+    coil__wait_init(&race->wait, &class);
     race->running = n;
     for (size_t i = 0; i < n; i++)
         coil__future_subscribe(&race->racers[i].task->future, &race->racers[i].ended);
-    rc = coil__wait_park(&wait);
+    rc = coil__wait_park(&race->wait);
     for (size_t i = 0; i < n; i++)
         coil__list_remove(&race->racers[i].ended.link);
     return rc;
@@ -216,8 +225,12 @@ int coil_staggered_race(const coil_work works[], size_t n, int64_t delay_ns,
                         size_t *winner, int rcs[])
 {
     coil_task *owner = coil__task_require("coil_staggered_race");
-    struct race race = {.works = works, .n = n, .delay_ns = delay_ns, .rcs = rcs,
-                        .address = COIL__CALLER(), .winner = n};
+    struct race race = {.works = works,
+                        .n = n,
+                        .delay_ns = delay_ns,
+                        .rcs = rcs,
+                        .address = COIL__CALLER(),
+                        .winner = n};
     int rc;
 
     if (winner != NULL)

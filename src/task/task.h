@@ -4,6 +4,7 @@
 #ifndef COIL_TASK_TASK_H
 #define COIL_TASK_TASK_H
 
+#include "../base/context.h"
 #include "../coro/coroutine.h"
 #include "future.h"
 #include "wait.h"
@@ -65,7 +66,9 @@ struct coil_task {
     struct coil__runnable group_done;
     struct coil__list group_link;
 
-    struct coil__list link; /* coil__scheduler.tasks */
+    struct coil__list link;          /* coil__scheduler.tasks */
+    struct coil__deferred *deferred; /* defer.c: the last one first */
+    struct coil__context_slot context;
     char name[COIL__NAME_BYTES];
     coil_cancel_origin cancel_origin; /* of the latest request */
 };
@@ -77,7 +80,9 @@ _Static_assert(offsetof(coil_task, step) % 64 == 0 &&
 /* What is one per thread, as the loop is. */
 struct coil__scheduler {
     coil_task *current;
-    coil__coro *loop_coro;       /* the coroutine that runs the loop, while a task runs */
+    coil__coro *loop_coro;    /* the coroutine that runs the loop, while a task runs */
+    coil__coro *eager_return; /* where a task that is being started eagerly comes back to,
+                                 at its first wait; else NULL */
     struct coil__branch *branch; /* see cancel.c */
     struct coil__list tasks;     /* that have not ended, oldest first */
     coil_loop *hooked;           /* the loop it is ready for use with, or NULL */
@@ -103,11 +108,14 @@ static inline coil_task *coil__task_require(const char *caller)
 int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
                       coil_task **out);
 
-/* Make it run its first step in the next turn. */
-static inline void coil__task_start(coil_task *task)
-{
-    coil__loop_add_ready(task->future.loop, &task->step);
-}
+/*
+ * Make it run its first step: in the next turn, or, eagerly, now. Then it may have ended
+ * when this returns, and be gone, unless the caller has a reference.
+ */
+void coil__task_start(coil_task *task, bool eagerly);
+
+/* Make the calls of coil_defer(). */
+void coil__task_run_deferred(coil_task *task);
 
 /* Leave the task until its `step` is run; it must be ready, or among somebody's
  * callbacks. */
@@ -144,6 +152,12 @@ unsigned coil__task_uncancel(coil_task *task);
  * whatever was about to wait must return -ECANCELED.
  */
 bool coil__task_refuses(coil_task *task);
+
+/* What it waits for; NULL if it does not: it runs, is ready to, or has ended. */
+const struct coil__wait *coil__task_waits(const coil_task *task);
+
+/* The owner of the group that this future's task is a child of, or NULL. */
+coil_task *coil__group_owner(const coil_future *future);
 
 /* ---- regions ---------------------------------------------------------------------- */
 

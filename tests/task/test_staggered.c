@@ -129,7 +129,8 @@ static int cancel_after(const struct contest *contest, int ms)
 TASK_TEST(cancelling_a_race_waits_for_the_works_to_end)
 {
     struct contest asleep = {{{.name = "a", .ms = 100}, {.name = "b", .ms = 100}}};
-    struct contest deaf = {{{.name = "a", .ms = 3, .rc = 4, .deaf = true}, {.name = "b"}}};
+    struct contest deaf = {
+        {{.name = "a", .ms = 3, .rc = 4, .deaf = true}, {.name = "b"}}};
 
     CHECK_INT(cancel_after(&asleep, 6), -ECANCELED);
     CHECK_TRACE("a@0 b@5 a:-125 b:-125 -> -125 by 2@6 then -125");

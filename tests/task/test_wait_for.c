@@ -25,7 +25,8 @@ static int wait_for_and_release(coil_task *task, int64_t deadline)
 {
     int rc = coil_wait_for(coil_task_future(task), deadline);
 
-    test_trace("%d %s@%ld ", rc, coil_future_cancelled(coil_task_future(task)) ? "gone" : "",
+    test_trace("%d %s@%ld ", rc,
+               coil_future_cancelled(coil_task_future(task)) ? "gone" : "",
                (long)(coil_now() / COIL_MSEC(1)));
     coil_task_release(task);
     return rc;
@@ -108,7 +109,8 @@ TASK_TEST(cancelling_wait_for_cancels_the_future)
     int64_t deadlines[] = {COIL_NEVER, COIL_SEC(1), 0};
 
     for (int i = 0; i < 3; i++) {
-        struct waiting w = {.inner = start(take_its_time, &five), .deadline = deadlines[i]};
+        struct waiting w = {.inner = start(take_its_time, &five),
+                            .deadline = deadlines[i]};
         coil_task *waiter = start(wait_in_a_task, &w);
 
         CHECK(coil_task_cancel(waiter, NULL));
@@ -127,7 +129,8 @@ static int cancelled_by_itself(void *arg)
 
 TASK_TEST(wait_for_a_future_that_somebody_else_cancels_is_no_timeout)
 {
-    CHECK_INT(wait_for_and_release(start(cancelled_by_itself, NULL), coil_in(COIL_SEC(1))),
-              -ECANCELED);
+    CHECK_INT(
+        wait_for_and_release(start(cancelled_by_itself, NULL), coil_in(COIL_SEC(1))),
+        -ECANCELED);
     CHECK_INT(coil_sleep(1), 0);
 }
