@@ -190,16 +190,14 @@ int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
 struct starting {
     struct coil__wait wait;
     struct coil__branch branch;
-    coil_task *child; /* NULL once it has been cancelled */
+    coil_task *child;
 };
 
-static coil_future *child_to_cancel(struct coil__branch *branch)
+static coil_future *started_child(const struct coil__wait *wait, size_t i)
 {
-    struct starting *s = COIL__CONTAINER(branch, struct starting, branch);
-    coil_task *child = s->child;
+    const struct starting *s = COIL__CONTAINER(wait, const struct starting, wait);
 
-    s->child = NULL;
-    return child != NULL ? &child->future : NULL;
+    return i == 0 ? &s->child->future : NULL;
 }
 
 /* Who starts is cancelled: so is the child, and the wait ends when it has. */
@@ -214,9 +212,9 @@ static bool cancel_starting(struct coil__wait *wait)
 int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
                      const coil_spawn_opts *opts, coil_task **out)
 {
-    static const struct coil__wait_class class = {.what = "group.start",
-                                                  .cancel = cancel_starting};
-    struct starting s = {.branch.next = child_to_cancel};
+    static const struct coil__wait_class class = {
+        .what = "group.start", .cancel = cancel_starting, .future = started_child};
+    struct starting s = {.child = NULL};
     coil_task *child;
     int rc;
 
