@@ -12,14 +12,14 @@ async def taker(name):
 
 
 async def scenario():
-    trace("get: %s", outcome_of(q.get_nowait))
+    trace("get: %s", attempt(q.get_nowait))
     asyncio.create_task(taker("a"))
     await turns(1)
-    trace("get: %s", outcome_of(q.get_nowait))
+    trace("get: %s", attempt(q.get_nowait))
     await q.put(1)
     await q.put(2)
-    trace("get: %s", outcome_of(q.get_nowait))
-    trace("get: %s", outcome_of(q.get_nowait))
-    trace("get: %s", outcome_of(q.get_nowait))
+    trace("get: %s", attempt(q.get_nowait))
+    trace("get: %s", attempt(q.get_nowait))
+    trace("get: %s", attempt(q.get_nowait))
     await q.put(3)
     await turns(1)

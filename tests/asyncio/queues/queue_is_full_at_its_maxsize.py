@@ -7,7 +7,7 @@ from scenario import *
 async def fill(q):
     trace("maxsize %d", q.maxsize)
     for item in 1, 2, 3:
-        trace("put: %s; full %d", outcome_of(q.put_nowait, item), q.full())
+        trace("put: %s; full %d", attempt(q.put_nowait, item), q.full())
     trace("get: %d; full %d", await q.get(), q.full())
 
 

@@ -19,4 +19,4 @@ async def scenario():
     q.put_nowait(2)
     await turns(1)
     trace("%d in it", q.qsize())
-    trace("get: %s", outcome_of(q.get_nowait))
+    trace("get: %s", attempt(q.get_nowait))

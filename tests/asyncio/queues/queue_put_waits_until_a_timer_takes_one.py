@@ -14,7 +14,7 @@ async def giver():
 
 
 def take():
-    trace("took %s", outcome_of(q.get_nowait))
+    trace("took %s", attempt(q.get_nowait))
 
 
 async def scenario():

@@ -16,9 +16,9 @@ async def check(q):
     await turns(1)
     trace("the getter: %s", state(task))
     trace("put: %s", await outcome(q.put(1)))
-    trace("put_nowait: %s", outcome_of(q.put_nowait, 1))
+    trace("put_nowait: %s", attempt(q.put_nowait, 1))
     trace("get: %s", await outcome(q.get()))
-    trace("get_nowait: %s", outcome_of(q.get_nowait))
+    trace("get_nowait: %s", attempt(q.get_nowait))
 
 
 async def scenario():

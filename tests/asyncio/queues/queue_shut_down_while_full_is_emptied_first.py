@@ -20,7 +20,7 @@ async def check(q):
     trace("put: %s", await outcome(q.put(8)))
     for _ in range(3):
         trace("get: %s", await outcome(q.get()))
-    trace("get_nowait: %s", outcome_of(q.get_nowait))
+    trace("get_nowait: %s", attempt(q.get_nowait))
     for _ in range(2):
         q.task_done()
         await turns(1)

@@ -18,6 +18,6 @@ async def scenario():
         asyncio.create_task(putter(item))
     await turns(1)
     q.shutdown()
-    trace("get: %s", outcome_of(q.get_nowait))
+    trace("get: %s", attempt(q.get_nowait))
     await turns(1)
     trace("%d in it", q.qsize())
