@@ -128,6 +128,199 @@ static void run_queue(const struct bench_row *row)
     run_in_loop(row, queue_main);
 }
 
+/* ---- awaiting ---------------------------------------------------------------------- */
+
+static int await_done_main(void *arg)
+{
+    const struct bench_row *row = arg;
+    coil_future *future;
+    double start;
+
+    bench_must(coil_future_create(&future) == 0, "coil_future_create");
+    coil_future_set(future, 1, NULL, NULL);
+    start = bench_cpu_ns();
+    for (long i = 0; i < row->n; i++)
+        bench_must(coil_await(future) == 1, "coil_await");
+    bench_time(row, start);
+    coil_future_release(future);
+    return 0;
+}
+
+static int await_next(void *arg)
+{
+    return coil_await(arg);
+}
+
+/* A future at the end of a chain of tasks that await each other is set, again and again.
+ */
+static int await_chain_main(void *arg)
+{
+    const struct bench_row *row = arg;
+    coil_task **chain = malloc((size_t)row->shape * sizeof(coil_task *));
+    double took = 0;
+
+    bench_must(chain != NULL, "malloc");
+    for (long round = 0; round < row->n / row->shape; round++) {
+        coil_future *end, *next;
+        double start;
+
+        bench_must(coil_future_create(&end) == 0, "coil_future_create");
+        next = end;
+        for (int i = 0; i < row->shape; i++) {
+            bench_must(coil_spawn(await_next, next, NULL, &chain[i]) == 0, "coil_spawn");
+            next = coil_task_future(chain[i]);
+        }
+        coil_yield();
+        start = bench_cpu_ns();
+        coil_future_set(end, 1, NULL, NULL);
+        bench_must(coil_await(next) == 1, "coil_await");
+        took += bench_cpu_ns() - start;
+        for (int i = 0; i < row->shape; i++)
+            coil_task_release(chain[i]);
+        coil_future_release(end);
+    }
+    bench_report(row->name, took / (double)row->n, "ns");
+    free(chain);
+    return 0;
+}
+
+static int gather_main(void *arg)
+{
+    const struct bench_row *row = arg;
+    coil_task *tasks[100];
+    coil_future *futures[100];
+    double start = bench_cpu_ns();
+
+    for (long round = 0; round < row->n / 100; round++) {
+        for (int i = 0; i < 100; i++) {
+            bench_must(coil_spawn(do_nothing, NULL, NULL, &tasks[i]) == 0, "coil_spawn");
+            futures[i] = coil_task_future(tasks[i]);
+        }
+        bench_must(coil_gather(futures, 100, 0, NULL) == 0, "coil_gather");
+        for (int i = 0; i < 100; i++)
+            coil_task_release(tasks[i]);
+    }
+    bench_time(row, start);
+    return 0;
+}
+
+static void run_await_done(const struct bench_row *row)
+{
+    run_in_loop(row, await_done_main);
+}
+
+static void run_await_chain(const struct bench_row *row)
+{
+    run_in_loop(row, await_chain_main);
+}
+
+static void run_gather(const struct bench_row *row)
+{
+    run_in_loop(row, gather_main);
+}
+
+/* ---- from hand to hand ------------------------------------------------------------- */
+
+struct lock_run {
+    coil_lock lock;
+    long turns;
+};
+
+/* Whoever has it lets the others come to wait for it. */
+static int take_turns(void *arg)
+{
+    struct lock_run *run = arg;
+
+    for (long left = run->turns; left > 0; left--) {
+        coil_lock_acquire(&run->lock);
+        coil_yield();
+        coil_lock_release(&run->lock);
+    }
+    return 0;
+}
+
+static int lock_main(void *arg)
+{
+    const struct bench_row *row = arg;
+    struct lock_run run = {COIL_LOCK_INIT, row->n / row->shape};
+    double start = bench_cpu_ns();
+    coil_group group;
+
+    coil_group_enter(&group);
+    for (int i = 0; i < row->shape; i++)
+        coil_group_spawn(&group, take_turns, &run, NULL, NULL);
+    coil_group_exit(&group, 0);
+    bench_time(row, start);
+    return 0;
+}
+
+static int consume(void *arg)
+{
+    int64_t item;
+
+    while (coil_queue_get(arg, &item) == 0)
+        ;
+    return 0;
+}
+
+/* Each item wakes a consumer: all of them wait. */
+static int handover_main(void *arg)
+{
+    const struct bench_row *row = arg;
+    coil_queue queue;
+    coil_group group;
+    double start;
+
+    coil_queue_init(&queue, sizeof(int64_t), 0);
+    coil_group_enter(&group);
+    for (int i = 0; i < row->shape; i++)
+        coil_group_spawn(&group, consume, &queue, NULL, NULL);
+    coil_yield();
+    start = bench_cpu_ns();
+    for (int64_t i = 0; i < row->n; i++) {
+        bench_must(coil_queue_put(&queue, &i) == 0, "coil_queue_put");
+        coil_yield();
+    }
+    bench_time(row, start);
+    coil_queue_shutdown(&queue, false);
+    coil_group_exit(&group, 0);
+    coil_queue_finish(&queue);
+    return 0;
+}
+
+static void run_lock(const struct bench_row *row)
+{
+    run_in_loop(row, lock_main);
+}
+
+static void run_handover(const struct bench_row *row)
+{
+    run_in_loop(row, handover_main);
+}
+
+/* ---- deadlines --------------------------------------------------------------------- */
+
+static int timeout_main(void *arg)
+{
+    const struct bench_row *row = arg;
+    double start = bench_cpu_ns();
+
+    for (long i = 0; i < row->n; i++) {
+        coil_scope scope;
+
+        bench_must(coil_scope_enter(&scope, coil_in(COIL_SEC(10))) == 0,
+                   "coil_scope_enter");
+        coil_scope_exit(&scope, 0);
+    }
+    bench_time(row, start);
+    return 0;
+}
+
+static void run_timeout(const struct bench_row *row)
+{
+    run_in_loop(row, timeout_main);
+}
+
 /* ---- timers ------------------------------------------------------------------------ */
 
 struct timer_run {
@@ -273,6 +466,12 @@ int main(int argc, char **argv)
         {"spawn", run_spawn, 2000000, 0},
         {"queue1", run_queue, 3000000, 1},
         {"queue100", run_queue, 10000000, 100},
+        {"await_done", run_await_done, 50000000, 0},
+        {"await_chain", run_await_chain, 2000000, 1000},
+        {"gather100", run_gather, 2000000, 0},
+        {"lock", run_lock, 5000000, 2},
+        {"handover", run_handover, 5000000, 100},
+        {"timeout", run_timeout, 5000000, 0},
         {"timer_arm", run_timer_arm, BENCH_TIMERS, 0},
         {"timer_cancel", run_timer_cancel, BENCH_TIMERS, 0},
         {"timer_fire", run_timer_fire, BENCH_TIMERS, 0},

@@ -32,6 +32,7 @@
 #ifndef COIL_TASK_H
 #define COIL_TASK_H
 
+#include <coil/context.h>
 #include <coil/future.h>
 
 #ifdef __cplusplus
@@ -48,10 +49,13 @@ typedef struct coil_task coil_task;
 typedef int (*coil_task_fn)(void *arg);
 
 typedef struct coil_spawn_opts {
-    const char *name;   /* copied, at most 31 bytes; NULL means "task-N" */
-    size_t stack_bytes; /* 0 means COIL_STACK_BYTES */
-    size_t arg_bytes;   /* copy so many bytes of *arg onto the task's stack, and pass a
-                           pointer to the copy; at most 2048 */
+    const char *name;      /* copied, at most 31 bytes; NULL means "task-N" */
+    size_t stack_bytes;    /* 0 means COIL_STACK_BYTES */
+    size_t arg_bytes;      /* copy so many bytes of *arg onto the task's stack, and pass a
+                              pointer to the copy; at most 2048 */
+    bool eager;            /* begin at once, inside the call: see coil_spawn() */
+    coil_context *context; /* the task runs in this one, shared; NULL means in a copy of
+                              the spawner's (asyncio: context=) */
 } coil_spawn_opts;
 
 /*
@@ -63,6 +67,12 @@ typedef struct coil_spawn_opts {
  * runs its body (as in asyncio), so what only the body would release must not be handed
  * over by `arg` alone. Where a task belongs to the work of another, coil_group_spawn() is
  * the better call. Fails with -ENOMEM, -EINVAL (arg_bytes, stack_bytes).
+ *
+ * With opts->eager it begins before coil_spawn() returns, which is when it waits for the
+ * first time, or has ended: then it was never in the ready queue. Meanwhile it is the
+ * running task, and *out is set. The spawner does not suspend: nothing else runs. It may
+ * be a callback too; before the loop runs, `eager` does nothing. (asyncio:
+ * eager_task_factory)
  */
 COIL_API int coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
                         coil_task **out);
@@ -93,6 +103,15 @@ COIL_API const char *coil_task_name(const coil_task *task);
 
 /* Rename it; copied, at most 31 bytes. */
 COIL_API void coil_task_set_name(coil_task *task, const char *name);
+
+/*
+ * Call fn(arg) when the body of the running task has returned, last deferred first, in
+ * that task: so fn may suspend. It does not change the rc; a delivered cancellation still
+ * stands, so what has to be waited for in spite of it is waited for in a shielded scope.
+ * What is to be undone in any case, from however deep in the calls it was done. It may
+ * defer more. Fails with -ENOMEM. Outside a task it stops the program.
+ */
+COIL_API int coil_defer(void (*fn)(void *arg), void *arg);
 
 /* ---- waiting ---------------------------------------------------------------------- */
 
@@ -156,6 +175,24 @@ COIL_API void coil_cancel_caught(void);
 
 /* The reason of the latest request to cancel the running task, or NULL. */
 COIL_API const char *coil_cancel_reason(void);
+
+/*
+ * Who asked a task to end. A request that reaches it by way of those who await it is
+ * still that of whoever asked the first of them.
+ */
+typedef struct coil_cancel_origin {
+    const char *reason; /* as given, or NULL; "deadline" for a scope's */
+    char task[32]; /* the name of the task that asked, at that time; of the child that
+                      failed, for a group's; "" for a callback, and a scope's */
+    const void *address; /* the code that asked; for a scope or a group, the code that
+                            opened it. addr2line(1) knows its line */
+} coil_cancel_origin;
+
+/*
+ * The origin of the latest request to cancel the task, taken back or not, ended or not.
+ * Returns false, and leaves *out alone, if there never was one.
+ */
+COIL_API bool coil_task_cancel_origin(const coil_task *task, coil_cancel_origin *out);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
  * base.c - memory through one hook, the clock, stopping the program.
  */
 #include "base.h"
+#include "fault.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,9 +29,29 @@ void coil_set_allocator(const coil_allocator *replacement)
     allocator = replacement != NULL ? *replacement : libc;
 }
 
+/* A test counts allocations, or has ordered one to fail. */
+static COIL__NOINLINE void *realloc_counted(void *block, size_t size)
+{
+    void *moved;
+
+    if (coil__fault_strikes(&coil__fault_allocation, ENOMEM, "an allocation"))
+        return NULL;
+    moved = allocator.realloc(allocator.context, block, size);
+    if (block == NULL && moved != NULL)
+        atomic_fetch_add(&coil__blocks, 1);
+    return moved;
+}
+
+void *coil__realloc(void *block, size_t size)
+{
+    if (coil__faults_are_counted())
+        return realloc_counted(block, size);
+    return allocator.realloc(allocator.context, block, size);
+}
+
 void *coil__alloc(size_t size)
 {
-    return allocator.realloc(allocator.context, NULL, size);
+    return coil__realloc(NULL, size);
 }
 
 void *coil__alloc_zeroed(size_t size)
@@ -42,15 +63,13 @@ void *coil__alloc_zeroed(size_t size)
     return block;
 }
 
-void *coil__realloc(void *block, size_t size)
-{
-    return allocator.realloc(allocator.context, block, size);
-}
-
 void coil__free(void *block)
 {
-    if (block != NULL)
-        allocator.realloc(allocator.context, block, 0);
+    if (block == NULL)
+        return;
+    if (coil__faults_are_counted())
+        atomic_fetch_sub(&coil__blocks, 1);
+    allocator.realloc(allocator.context, block, 0);
 }
 
 int64_t coil__clock_monotonic(void)

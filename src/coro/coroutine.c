@@ -171,19 +171,17 @@ void coil__coro_main(void *arg)
 int coil__coro_create(size_t control_bytes, size_t stack_bytes, void *(*fn)(void *),
                       void *arg, coil__coro **out)
 {
-    struct coil__stack stack;
+    struct coil__stack *stack;
     coil__coro *coro;
-    void *control;
-    int rc = coil__stack_acquire(stack_bytes, control_bytes, &stack, &control);
+    int rc = coil__stack_acquire(stack_bytes, control_bytes, &stack);
 
     if (rc < 0)
         return rc;
-    coro = control;
-    coro->stack = stack;
+    coro = COIL__CONTAINER(stack, coil__coro, stack);
     coro->fn = fn;
     coro->arg = arg;
     coro->label = "coroutine";
-    coro->sp = coil__switch_prepare(stack.high, coil__coro_main, coro);
+    coro->sp = coil__switch_prepare(stack->high, coil__coro_main, coro);
     coil__san_created(coro);
     *out = coro;
     return 0;

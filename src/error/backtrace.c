@@ -64,7 +64,7 @@ size_t coil__backtrace(void *addresses[], size_t max, const void *from)
 {
     struct walk w = {.addresses = addresses,
                      .max = max,
-                     .from = from != NULL ? from : __builtin_return_address(0),
+                     .from = from != NULL ? from : COIL__CALLER(),
                      .bottom = (uintptr_t)coil__coro_current()->fn};
     int saved = errno;
 

@@ -4,6 +4,7 @@
  * A handle is a timer, with the ready queue's link in it, on the heap. Two may hold it:
  * the loop, until the call is made or cancelled, and the user.
  */
+#include "../base/context.h"
 #include "loop.h"
 
 struct coil_handle {
@@ -11,6 +12,7 @@ struct coil_handle {
     coil_loop *loop; /* NULL once called or cancelled */
     coil_callback fn;
     void *arg;
+    struct coil__bindings *bindings; /* of the context it was asked for in */
     int64_t when;
     unsigned refs;
     bool cancelled;
@@ -19,19 +21,23 @@ struct coil_handle {
 static void leave_loop(coil_handle *handle)
 {
     handle->loop = NULL;
+    handle->bindings = NULL;
     coil_handle_release(handle);
 }
 
 static void run_handle(struct coil__runnable *runnable)
 {
     coil_handle *handle = COIL__CONTAINER(runnable, coil_handle, timer.runnable);
+    struct coil__context_slot slot, *outer;
     coil_callback fn = handle->fn;
     void *arg = handle->arg;
     bool dropped = handle->loop->closing;
 
+    outer = coil__context_enter(&slot, handle->bindings);
     leave_loop(handle);
     if (!dropped)
         fn(arg);
+    coil__context_leave(&slot, outer);
 }
 
 static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
@@ -45,6 +51,7 @@ static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
     handle->loop = loop;
     handle->fn = fn;
     handle->arg = arg;
+    handle->bindings = coil__context_capture();
     handle->when = 0;
     handle->refs = out != NULL ? 2 : 1;
     handle->cancelled = false;
@@ -75,6 +82,7 @@ static int call_at(coil_loop *loop, int64_t deadline, coil_callback fn, void *ar
     handle->when = deadline;
     rc = coil__timer_start(loop, &handle->timer, deadline);
     if (rc < 0) {
+        coil__bindings_release(handle->bindings);
         coil__free(handle);
         return rc;
     }
@@ -102,6 +110,7 @@ void coil_handle_cancel(coil_handle *handle)
         return;
     handle->cancelled = true;
     coil__timer_stop(handle->loop, &handle->timer);
+    coil__bindings_release(handle->bindings);
     leave_loop(handle);
 }
 

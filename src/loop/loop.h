@@ -58,6 +58,7 @@ struct coil__task_layer {
 struct coil_loop {
     struct coil__list ready; /* what runs in the next turn */
     struct coil__list batch; /* what is left of this turn */
+    struct coil__list idle;  /* what becomes ready once nothing else is */
     struct coil__backend *backend;
     struct coil__timer_heap timers;
     struct coil__watch_table *watches; /* watch.c */
@@ -65,7 +66,11 @@ struct coil_loop {
     pid_t pid; /* of the process it belongs to: not of one forked later */
     bool running, stopping, closing;
     bool virtual_clock;
+    bool may_skip_polls;   /* a virtual clock may not, unless told to skip_polls */
+    bool polls_every_turn; /* may not, or batches are shuffled */
+    uint64_t shuffle;      /* shuffle.c: where its dice stand; 0 for none */
     int64_t virtual_now;
+    int64_t clock_read; /* what the clock said when it was last looked at */
     unsigned turns_unpolled, runs_unpolled;
     size_t outside_work; /* see coil__loop_expect() */
 
@@ -176,6 +181,9 @@ struct coil__post {
 /* Any thread, never allocates. -ESHUTDOWN if the loop is closed: it will not run. */
 int coil__loop_post(coil_loop *loop, struct coil__post *post);
 
+/* Take it back, wherever it is by now; on the loop's thread. */
+void coil__loop_withdraw(coil_loop *loop, struct coil__post *post);
+
 int coil__wakeup_init(coil_loop *loop);
 void coil__wakeup_finish(coil_loop *loop);
 
@@ -193,22 +201,49 @@ void coil__wakeup_collect(coil_loop *loop);
 #define COIL__RUNS_UNPOLLED 256
 
 /*
+ * There is something to poll for: has it waited long enough? A virtual clock stands still
+ * while turns are taken, so a timer that is due now was due before them.
+ */
+static inline bool coil__loop_must_poll(const coil_loop *loop)
+{
+    return loop->turns_unpolled >= COIL__TURNS_UNPOLLED ||
+           loop->runs_unpolled >= COIL__RUNS_UNPOLLED ||
+           (COIL__UNLIKELY(loop->virtual_clock) &&
+            coil__timers_next(loop) <= loop->virtual_now);
+}
+
+/*
  * Once the batch has run: where polling may be left out, make what is ready the next
  * batch and return true. False: the next turn begins with a poll, in loop.c.
  */
 static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
 {
-    if (coil__list_empty(&loop->ready) || loop->virtual_clock || loop->stopping ||
+    if (coil__list_empty(&loop->ready) || loop->polls_every_turn || loop->stopping ||
         coil__wakeup_pending(loop))
         return false;
     if ((loop->backend->in_use > 0 || loop->timers.count > 0) &&
-        (loop->turns_unpolled >= COIL__TURNS_UNPOLLED ||
-         loop->runs_unpolled >= COIL__RUNS_UNPOLLED))
+        coil__loop_must_poll(loop))
         return false;
     loop->turns_unpolled++;
     coil__list_splice(&loop->batch, &loop->ready);
     return true;
 }
+
+/* ---- for tests -------------------------------------------------------------------- */
+
+/*
+ * This thread's loops, the one there is and those to come, run each batch in a random
+ * order that follows from `seed`; 0: first in, first out.
+ */
+void coil__loop_shuffle(uint64_t seed);
+
+/* A loop of this thread was created: does it shuffle? */
+void coil__shuffle_init(coil_loop *loop);
+
+/* Put the batch in a random order. */
+void coil__shuffle_batch(coil_loop *loop);
+
+/* ---- from signal handlers --------------------------------------------------------- */
 
 /* Make loop->on_interrupt ready. Async-signal-safe. */
 void coil__loop_interrupt(coil_loop *loop);

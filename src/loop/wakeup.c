@@ -8,7 +8,10 @@
  *
  * A signal handler may not take the mutex; it sets `interrupted` and wakes the loop.
  */
+#include "../base/context.h"
 #include "loop.h"
+
+#include "../base/fault.h"
 
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -24,7 +27,7 @@ int coil__wakeup_init(coil_loop *loop)
 {
     int rc;
 
-    loop->wakeup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    loop->wakeup_fd = COIL__CALL(EMFILE, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (loop->wakeup_fd < 0)
         return -errno;
     coil__runnable_init(&loop->wakeup_watch, collect_late);
@@ -69,10 +72,23 @@ void coil__loop_interrupt(coil_loop *loop)
     wake(loop);
 }
 
+/* On the loop's own thread: behind what others have posted before, and no detour. */
+static int post_here(coil_loop *loop, struct coil__post *post)
+{
+    if (!loop->takes_posts)
+        return -ESHUTDOWN;
+    if (coil__wakeup_pending(loop))
+        coil__wakeup_collect(loop);
+    coil__loop_add_ready(loop, &post->runnable);
+    return 0;
+}
+
 int coil__loop_post(coil_loop *loop, struct coil__post *post)
 {
     bool taken;
 
+    if (loop == coil__loop_of_thread)
+        return post_here(loop, post);
     post->next = NULL;
     pthread_mutex_lock(&loop->posts_lock);
     taken = loop->takes_posts;
@@ -83,6 +99,23 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
     }
     pthread_mutex_unlock(&loop->posts_lock);
     return taken ? 0 : -ESHUTDOWN;
+}
+
+void coil__loop_withdraw(coil_loop *loop, struct coil__post *post)
+{
+    struct coil__post **place;
+
+    pthread_mutex_lock(&loop->posts_lock);
+    place = &loop->first_post;
+    while (*place != NULL && *place != post)
+        place = &(*place)->next;
+    if (*place != NULL) {
+        *place = post->next;
+        if (loop->last_post == &post->next)
+            loop->last_post = place;
+    }
+    pthread_mutex_unlock(&loop->posts_lock);
+    coil__list_remove(&post->runnable.link);
 }
 
 void coil__wakeup_collect(coil_loop *loop)
@@ -120,19 +153,23 @@ struct called_post {
     coil_loop *loop;
     coil_callback fn;
     void *arg;
+    struct coil__bindings *bindings; /* of the poster's context */
 };
 
 static void run_called_post(struct coil__runnable *runnable)
 {
     struct called_post *called =
         COIL__CONTAINER(runnable, struct called_post, post.runnable);
+    struct coil__context_slot slot, *outer;
     coil_callback fn = called->fn;
     void *arg = called->arg;
     bool dropped = called->loop->closing;
 
+    outer = coil__context_enter(&slot, called->bindings);
     coil__free(called);
     if (!dropped)
         fn(arg);
+    coil__context_leave(&slot, outer);
 }
 
 int coil_post(coil_loop *loop, coil_callback fn, void *arg)
@@ -146,8 +183,11 @@ int coil_post(coil_loop *loop, coil_callback fn, void *arg)
     called->loop = loop;
     called->fn = fn;
     called->arg = arg;
+    called->bindings = coil__context_capture();
     rc = coil__loop_post(loop, &called->post);
-    if (rc < 0)
+    if (rc < 0) {
+        coil__bindings_release(called->bindings);
         coil__free(called);
+    }
     return rc;
 }

@@ -6,6 +6,7 @@
  * watches of each; a watch that is removed while it is ready is taken out of the ready
  * queue with it.
  */
+#include "../base/context.h"
 #include "loop.h"
 
 #include <string.h>
@@ -14,6 +15,7 @@ struct watch {
     struct coil__runnable runnable;
     coil_callback fn;
     void *arg;
+    struct coil__bindings *bindings; /* each call runs in a copy of that context */
 };
 
 /* Watches never move: the ready queue links to them. */
@@ -25,8 +27,24 @@ struct coil__watch_table {
 static void run_watch(struct coil__runnable *runnable)
 {
     struct watch *watch = COIL__CONTAINER(runnable, struct watch, runnable);
+    struct coil__context_slot slot, *outer;
 
+    outer = coil__context_enter(&slot, coil__bindings_retain(watch->bindings));
     watch->fn(watch->arg);
+    coil__context_leave(&slot, outer);
+}
+
+static void set_call(struct watch *watch, coil_callback fn, void *arg)
+{
+    watch->fn = fn;
+    watch->arg = arg;
+    watch->bindings = coil__context_capture();
+}
+
+static void free_watch(struct watch *watch)
+{
+    coil__bindings_release(watch->bindings);
+    coil__free(watch);
 }
 
 static int make_room(coil_loop *loop, int fd)
@@ -67,8 +85,8 @@ static int add(const char *caller, int fd, enum coil__direction direction,
     if (watch != NULL) {
         /* What the old one was to be called for, the new one is not. */
         coil__list_remove(&watch->runnable.link);
-        watch->fn = fn;
-        watch->arg = arg;
+        coil__bindings_release(watch->bindings);
+        set_call(watch, fn, arg);
         return 0;
     }
     if (fd < 0)
@@ -80,11 +98,10 @@ static int add(const char *caller, int fd, enum coil__direction direction,
     if (watch == NULL)
         return -ENOMEM;
     coil__runnable_init(&watch->runnable, run_watch);
-    watch->fn = fn;
-    watch->arg = arg;
+    set_call(watch, fn, arg);
     rc = loop->backend->class->watch(loop->backend, fd, direction, &watch->runnable);
     if (rc < 0) {
-        coil__free(watch);
+        free_watch(watch);
         return rc;
     }
     loop->watches->watches[fd][direction] = watch;
@@ -101,7 +118,7 @@ static int take_away(const char *caller, int fd, enum coil__direction direction)
     loop->backend->class->watch(loop->backend, fd, direction, NULL);
     loop->watches->watches[fd][direction] = NULL;
     coil__list_remove(&watch->runnable.link);
-    coil__free(watch);
+    free_watch(watch);
     return 1;
 }
 

@@ -26,6 +26,7 @@
  *
  * Start reading at run_job() and work().
  */
+#include "../base/fault.h"
 #include "../loop/loop.h"
 #include "../task/wait.h"
 
@@ -249,7 +250,9 @@ static int start_thread(struct lane *lane)
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, &attributes, work, lane);
+    error = coil__call_fails(EAGAIN, "pthread_create")
+                ? errno
+                : pthread_create(&thread, &attributes, work, lane);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return error;
@@ -448,6 +451,16 @@ static bool cancel_job(struct coil__wait *wait)
     return true;
 }
 
+/* clang-format off */
+#define CLASS(name) {.what = (name), .cancel = cancel_job}
+/* clang-format on */
+
+static const struct coil__wait_class classes[] = {
+    [COIL_LANE_DNS] = CLASS("blocking.dns"),
+    [COIL_LANE_FILE] = CLASS("blocking.file"),
+    [COIL_LANE_CPU] = CLASS("blocking.cpu"),
+};
+
 static void init_job(struct job *job, coil_lane lane, int (*fn)(void *), void *arg)
 {
     *job = (struct job){.fn = fn, .arg = arg, .lane = &lanes[lane]};
@@ -462,7 +475,7 @@ static int run_job(struct waiting *waiting, struct job *job)
     int rc;
 
     waiting->job = job;
-    coil__wait_init(&waiting->wait, cancel_job);
+    coil__wait_init(&waiting->wait, &classes[job->lane - lanes]);
     waiting->wait.keeps_result = true;
     job->wait = &waiting->wait;
     rc = enqueue(job);

@@ -36,7 +36,7 @@ int coil_fail(int rc, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    fail(NULL, rc, __builtin_return_address(0), format, args);
+    fail(NULL, rc, COIL__CALLER(), format, args);
     va_end(args);
     return rc;
 }
@@ -46,7 +46,7 @@ int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    fail(cause, rc, __builtin_return_address(0), format, args);
+    fail(cause, rc, COIL__CALLER(), format, args);
     va_end(args);
     return rc;
 }
@@ -63,7 +63,7 @@ int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
         return -EALREADY;
     va_start(args, format);
     error = coil__error_create(rc, task != NULL ? task->name : NULL,
-                               __builtin_return_address(0), NULL, format, args);
+                               COIL__CALLER(), NULL, format, args);
     va_end(args);
     if (!future->is_task)
         keep(future, error);

@@ -114,10 +114,13 @@ int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(vo
 
 bool coil_future_cancel(coil_future *future, const char *reason)
 {
-    if (future->is_task)
-        return coil_task_cancel(task_of(future), reason);
     if (!coil__future_pending(future))
         return false;
+    if (future->is_task) {
+        coil_cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
+
+        return coil__task_cancel(task_of(future), &origin, 0);
+    }
     future->cancel_reason = reason;
     coil__future_complete(future, -ECANCELED);
     return true;
@@ -152,7 +155,7 @@ static inline int hand_on(const coil_future *future, int rc, const void *from)
 
 int coil_future_result(coil_future *future)
 {
-    return hand_on(future, coil__future_retrieve(future), __builtin_return_address(0));
+    return hand_on(future, coil__future_retrieve(future), COIL__CALLER());
 }
 
 void *coil_future_value(const coil_future *future)
@@ -181,14 +184,18 @@ struct callback {
     coil_future *future;
     coil_done_callback fn;
     void *arg;
+    struct coil__bindings *bindings; /* of the context it was added in */
 };
 
 static void run_callback(struct coil__runnable *runnable)
 {
     struct callback *callback = COIL__CONTAINER(runnable, struct callback, runnable);
+    struct coil__context_slot slot, *outer;
 
+    outer = coil__context_enter(&slot, callback->bindings);
     if (!callback->future->loop->closing)
         callback->fn(callback->future, callback->arg);
+    coil__context_leave(&slot, outer);
     coil_future_release(callback->future);
     coil__free(callback);
 }
@@ -203,6 +210,7 @@ int coil_future_add_callback(coil_future *future, coil_done_callback fn, void *a
     callback->future = coil_future_retain(future);
     callback->fn = fn;
     callback->arg = arg;
+    callback->bindings = coil__context_capture();
     coil__future_subscribe(future, &callback->runnable);
     return 0;
 }
@@ -220,6 +228,7 @@ int coil_future_remove_callback(coil_future *future, coil_done_callback fn, void
             continue;
         coil__list_remove(link);
         coil_future_release(future);
+        coil__bindings_release(callback->bindings);
         coil__free(callback);
         removed++;
     }
@@ -237,19 +246,29 @@ struct awaiting {
 /* The future's completion makes the task ready; all there is to do is cause it. */
 static bool cancel_awaited(struct coil__wait *wait)
 {
-    coil_future *future = COIL__CONTAINER(wait, struct awaiting, wait)->future;
-
-    return coil_future_cancel(future, wait->task->future.cancel_reason);
+    return coil__task_pass_on(wait->task,
+                              COIL__CONTAINER(wait, struct awaiting, wait)->future);
 }
+
+static coil_future *awaited_future(const struct coil__wait *wait, size_t i)
+{
+    return i == 0 ? COIL__CONTAINER(wait, const struct awaiting, wait)->future : NULL;
+}
+
+static const struct coil__wait_class future_class = {
+    .what = "future", .cancel = cancel_awaited, .future = awaited_future};
+
+static const struct coil__wait_class task_class = {
+    .what = "task", .cancel = cancel_awaited, .future = awaited_future};
 
 coil_task *coil__wait_awaited(const struct coil__wait *wait)
 {
     coil_future *future;
 
-    if (wait->cancel != cancel_awaited)
+    if (wait->class != &task_class)
         return NULL;
     future = COIL__CONTAINER(wait, struct awaiting, wait)->future;
-    return future->is_task && coil__future_pending(future) ? task_of(future) : NULL;
+    return coil__future_pending(future) ? task_of(future) : NULL;
 }
 
 void coil__future_check_awaiter(const coil_future *future, const char *caller)
@@ -267,7 +286,7 @@ static int wait_for_future(coil_task *task, coil_future *future)
     struct awaiting a = {.future = future};
     int rc;
 
-    coil__wait_init(&a.wait, cancel_awaited);
+    coil__wait_init(&a.wait, future->is_task ? &task_class : &future_class);
     a.wait.source = &future->rc;
     coil__list_push(&future->callbacks, &task->step.link);
     rc = coil__wait_park(&a.wait);
@@ -287,7 +306,7 @@ int coil_await(coil_future *future)
     if (coil__task_refuses(task))
         return -ECANCELED;
     coil_future_retain(future);
-    rc = hand_on(future, wait_for_future(task, future), __builtin_return_address(0));
+    rc = hand_on(future, wait_for_future(task, future), COIL__CALLER());
     coil_future_release(future);
     return rc;
 }
@@ -305,21 +324,28 @@ static void pass_result(struct coil__runnable *runnable)
     coil__wait_complete(&s->wait, coil__future_retrieve(s->future));
 }
 
+static coil_future *shielded_future(const struct coil__wait *wait, size_t i)
+{
+    return i == 0 ? COIL__CONTAINER(wait, const struct shielding, wait)->future : NULL;
+}
+
 int coil_shield(coil_future *future)
 {
+    static const struct coil__wait_class class = {.what = "shield",
+                                                  .future = shielded_future};
     struct shielding s = {.future = future};
     int rc;
 
     if (!coil__future_pending(future))
         return coil_future_result(future);
     coil__future_check_awaiter(future, "coil_shield");
-    coil__wait_init(&s.wait, NULL);
+    coil__wait_init(&s.wait, &class);
     coil__runnable_init(&s.inner_done, pass_result);
     coil_future_retain(future);
     coil__future_subscribe(future, &s.inner_done);
     rc = coil__wait_park(&s.wait);
     coil__list_remove(&s.inner_done.link);
-    hand_on(future, rc, __builtin_return_address(0));
+    hand_on(future, rc, COIL__CALLER());
     coil_future_release(future);
     return rc;
 }

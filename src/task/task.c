@@ -11,8 +11,9 @@
  * cause.
  * 2. The loop holds a reference until the body has returned; the frames above it are then
  *    trimmed, and the block itself goes with the last reference.
- * 3. Control enters a task only from step(), and leaves it only through switch_out() or
- * the end of its body. A generator inside a task may be what is left: `leaf`.
+ * 3. Control enters a task only from step(), or the first time from start_eagerly(), and
+ *    leaves it only through switch_out() or the end of its body. A generator inside a
+ *    task may be what is left: `leaf`.
  */
 #include "task.h"
 #include "budget.h"
@@ -57,6 +58,7 @@ static void end(coil_task *task, int rc)
     task->must_cancel = false;
     if (COIL__UNLIKELY(task->future.error != NULL))
         coil__failure_settle(&task->future, rc);
+    coil__context_slot_finish(&task->context);
     coil__stack_trim(&task->coro.stack);
     leave_scheduler(task);
     coil__future_complete(&task->future, rc);
@@ -71,8 +73,11 @@ static void end(coil_task *task, int rc)
 static void *task_main(void *arg)
 {
     coil_task *task = arg;
+    int rc = task->fn(task->arg);
 
-    return (void *)(intptr_t)task->fn(task->arg);
+    if (COIL__UNLIKELY(task->deferred != NULL))
+        coil__task_run_deferred(task);
+    return (void *)(intptr_t)rc;
 }
 
 static void step(struct coil__runnable *runnable);
@@ -170,10 +175,14 @@ static void leave_for(struct coil__scheduler *scheduler, coil_task *next)
 
 void coil__task_switch_out(coil_task *task)
 {
+    struct coil__scheduler *scheduler = &coil__scheduler;
     int saved = errno;
 
     task->leaf = coil__coro_current();
-    leave_for(&coil__scheduler, next_in_turn(task->future.loop));
+    if (COIL__UNLIKELY(scheduler->eager_return != NULL))
+        coil__coro_transfer(scheduler->eager_return, NULL);
+    else
+        leave_for(scheduler, next_in_turn(task->future.loop));
     task->budget = COIL__BUDGET;
     errno = saved;
 }
@@ -193,8 +202,10 @@ static void report_pending(coil_loop *loop)
 
         coil__failure_report("Task was destroyed but it is pending!", task, 0);
         coil__list_remove(&task->step.link);
-        if (!task->started)
+        if (!task->started) {
+            coil__context_slot_finish(&task->context);
             coil_task_release(task);
+        }
     }
     coil__scheduler.hooked = NULL;
     (void)loop;
@@ -208,6 +219,13 @@ static coil_task *exchange_current(coil_task *task)
     return current;
 }
 
+static struct coil__context_slot *find_context(void)
+{
+    coil_task *task = coil__scheduler.current;
+
+    return task != NULL ? &task->context : NULL;
+}
+
 static void hook_scheduler(coil_loop *loop)
 {
     static const struct coil__task_layer layer = {coil_task_name, exchange_current};
@@ -219,11 +237,13 @@ static void hook_scheduler(coil_loop *loop)
     loop->tasks = &layer;
     scheduler->close_hook.closing = report_pending;
     coil__loop_add_close_hook(loop, &scheduler->close_hook);
+    coil__context_set_finder(find_context);
     memset(scheduler->next_name, 0, sizeof scheduler->next_name);
     strcpy(scheduler->next_name, "task-1");
     scheduler->next_name_bytes = strlen("task-1");
     scheduler->hooked = loop;
-    scheduler->current = NULL; /* after a fork: the parent's */
+    scheduler->current = NULL; /* after a fork: the parent's; and so below */
+    scheduler->eager_return = NULL;
 }
 
 /* "task-9" becomes "task-10". */
@@ -282,9 +302,44 @@ int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
     coil__future_init(&task->future, loop, true);
     coil__runnable_init(&task->step, step);
     give_name(task->name, opts->name);
+    if (opts->context != NULL)
+        task->context.entered = coil_context_retain(opts->context);
+    else
+        task->context.own = coil__context_capture();
     coil__list_push(&coil__scheduler.tasks, &task->link);
     *out = task;
     return 0;
+}
+
+/*
+ * From the spawner's stack to the child's, and back at its first wait or its end. The
+ * spawner may be a callback, or itself a task that is being started so.
+ */
+static void start_eagerly(coil_task *task)
+{
+    struct coil__scheduler *scheduler = &coil__scheduler;
+    coil_task *spawner = scheduler->current;
+    coil__coro *outer_return = scheduler->eager_return;
+    int saved = errno;
+    void *result;
+
+    scheduler->eager_return = task->coro.caller = coil__coro_current();
+    scheduler->current = task;
+    task->started = true;
+    result = coil__coro_transfer(&task->coro, NULL);
+    scheduler->current = spawner;
+    scheduler->eager_return = outer_return;
+    if (task->coro.done)
+        end(task, (int)(intptr_t)result);
+    errno = saved;
+}
+
+void coil__task_start(coil_task *task, bool eagerly)
+{
+    if (COIL__UNLIKELY(eagerly && task->future.loop->running))
+        start_eagerly(task);
+    else
+        coil__loop_add_ready(task->future.loop, &task->step);
 }
 
 int coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts, coil_task **out)
@@ -294,9 +349,9 @@ int coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts, coil_tas
 
     if (rc < 0)
         return rc;
-    coil__task_start(task);
     if (out != NULL)
         *out = coil_task_retain(task);
+    coil__task_start(task, opts != NULL && opts->eager);
     return 0;
 }
 
@@ -347,95 +402,4 @@ void coil_task_set_name(coil_task *task, const char *name)
 {
     memset(task->name, 0, sizeof task->name);
     strncpy(task->name, name, sizeof task->name - 1);
-}
-
-/* ---- cancellation ------------------------------------------------------------------ */
-
-/* One request for this task; returns the task it awaits, to be asked in its stead. */
-static coil_task *request(coil_task *task, const char *reason)
-{
-    struct coil__wait *wait = task->wait;
-    coil_task *awaited = wait != NULL ? coil__wait_awaited(wait) : NULL;
-
-    task->cancelling++;
-    task->future.cancel_reason = reason;
-    if (awaited != NULL || (wait != NULL && coil__wait_cancel(wait)))
-        task->passed_on = true;
-    else
-        task->must_cancel = true;
-    return awaited;
-}
-
-/*
- * From task to awaited task in a loop: a chain of a million needs no deep stack. A circle
- * would never end; comparing with a mark that moves on after 1, 2, 4, ... steps finds it.
- */
-bool coil_task_cancel(coil_task *task, const char *reason)
-{
-    coil_task *mark = task;
-    size_t steps = 0, steps_to_mark = 1;
-
-    if (!coil__future_pending(&task->future))
-        return false;
-    coil__loop_check_thread(task->future.loop);
-    while ((task = request(task, reason)) != NULL) {
-        if (task == mark)
-            coil__misuse("task '%s' awaits tasks that await each other: none of them "
-                         "can ever end",
-                         task->name);
-        if (++steps == steps_to_mark) {
-            mark = task;
-            steps = 0;
-            steps_to_mark *= 2;
-        }
-    }
-    return true;
-}
-
-int coil_task_cancelling(const coil_task *task)
-{
-    return task->cancelling;
-}
-
-int coil__task_uncancel(coil_task *task)
-{
-    if (task->cancelling > 0 && --task->cancelling == 0)
-        task->must_cancel = false;
-    return task->cancelling;
-}
-
-int coil_uncancel(void)
-{
-    return coil__task_uncancel(coil__task_require("coil_uncancel"));
-}
-
-void coil_cancel_caught(void)
-{
-    coil_task *task = coil__task_require("coil_cancel_caught");
-
-    task->delivered = false;
-    task->deaf_count = 0;
-}
-
-const char *coil_cancel_reason(void)
-{
-    return coil__task_require("coil_cancel_reason")->future.cancel_reason;
-}
-
-/* ---- scopes and groups that are open ------------------------------------------------
- */
-
-void coil__region_enter(coil_task *task, struct coil__region *region, const char *kind)
-{
-    region->kind = kind;
-    region->outer = task->regions;
-    task->regions = region;
-}
-
-void coil__region_exit(coil_task *task, struct coil__region *region, const char *caller)
-{
-    if (task->regions != region)
-        coil__misuse("%s: task '%s' has not got this %s as its innermost open one",
-                     caller, task->name, region->kind);
-    task->regions = region->outer;
 }

@@ -1,5 +1,6 @@
 #include "client.h"
 #include "nginx.h"
+#include "tunnel.h"
 
 #include "../harness/harness.h"
 
@@ -366,4 +367,41 @@ IO_TEST(http_tls_can_be_cancelled_at_any_moment)
     CHECK_INT(http_fetch(&client, "/file/small"), 0);
     check_whole(&client, 26);
     close_with_nginx(&nginx, &client);
+}
+
+/* ---- through a proxy --------------------------------------------------------------- */
+
+static void fetch_through_tunnel(const char *scheme, bool socks, const char *host)
+{
+    struct tunnel_proxy proxy;
+    struct http_client client;
+    struct nginx nginx;
+    char url[64], target[64];
+    coil_http_session_opts opts = {.proxy = url, .ca_file = nginx.ca_file};
+
+    tunnel_start(&proxy, socks);
+    nginx_start(&nginx, true);
+    snprintf(url, sizeof url, "%s://127.0.0.1:%u", scheme,
+             coil_listener_port(proxy.listener));
+    snprintf(target, sizeof target, "%s:%d", host, nginx.tls_port);
+    http_client_open(&client, &opts, "https", "localhost", nginx.tls_port);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(http_fetch(&client, "/file/large"), 0);
+        check_whole(&client, 3000000);
+    }
+    CHECK_STR(proxy.target, target);
+    CHECK_INT(proxy.tunnels, 1);
+    close_with_nginx(&nginx, &client);
+    tunnel_stop(&proxy);
+}
+
+IO_TEST(http_tls_goes_through_a_tunnel_that_is_kept)
+{
+    fetch_through_tunnel("http", false, "localhost");
+}
+
+IO_TEST(http_tls_goes_through_socks)
+{
+    fetch_through_tunnel("socks5h", true, "localhost");
+    fetch_through_tunnel("socks5", true, "127.0.0.1"); /* it is we who resolve */
 }

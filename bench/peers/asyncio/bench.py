@@ -74,6 +74,89 @@ async def run_sleeper(row, _):
     os._exit(len(tasks) != n)
 
 
+# ---- awaiting ------------------------------------------------------------------------
+
+async def run_await_done(row, _):
+    n = 3_000_000
+    future = asyncio.get_running_loop().create_future()
+    future.set_result(1)
+    start = time.process_time_ns()
+    for _ in range(n):
+        await future
+    took(row, start, n)
+
+
+async def run_await_chain(row, length):
+    async def await_next(future):
+        return await future
+
+    rounds, spent = 100, 0
+    loop = asyncio.get_running_loop()
+    for _ in range(rounds):
+        end = future = loop.create_future()
+        for _ in range(length):
+            future = loop.create_task(await_next(future))
+        await asyncio.sleep(0)
+        start = time.process_time_ns()
+        end.set_result(1)
+        await future
+        spent += time.process_time_ns() - start
+    report(row, spent / (rounds * length), "ns")
+
+
+async def run_gather(row, width):
+    async def nothing():
+        pass
+
+    n = 200_000
+    start = time.process_time_ns()
+    for _ in range(n // width):
+        await asyncio.gather(*(nothing() for _ in range(width)))
+    took(row, start, n)
+
+
+# ---- from hand to hand, and deadlines ------------------------------------------------
+
+async def run_lock(row, tasks):
+    async def take_turns():
+        for _ in range(n // tasks):
+            async with lock:
+                await asyncio.sleep(0)
+
+    n = 200_000
+    lock = asyncio.Lock()
+    start = time.process_time_ns()
+    await asyncio.gather(*(take_turns() for _ in range(tasks)))
+    took(row, start, n)
+
+
+async def run_handover(row, consumers):
+    async def consume():
+        while True:
+            await queue.get()
+
+    n = 200_000
+    queue = asyncio.Queue()
+    tasks = [asyncio.create_task(consume()) for _ in range(consumers)]
+    await asyncio.sleep(0)
+    start = time.process_time_ns()
+    for i in range(n):
+        await queue.put(i)
+        await asyncio.sleep(0)
+    took(row, start, n)
+    for task in tasks:
+        task.cancel()
+
+
+async def run_timeout(row, _):
+    n = 200_000
+    start = time.process_time_ns()
+    for _ in range(n):
+        async with asyncio.timeout(10):
+            pass
+    took(row, start, n)
+
+
 # ---- timers --------------------------------------------------------------------------
 
 def arm(loop, fired):
@@ -121,6 +204,9 @@ async def run_timer_fire(row, _):
 ROWS = {
     "yield1": (run_yield, 1), "yield2": (run_yield, 2), "yield1000": (run_yield, 1000),
     "spawn": (run_spawn, 0), "queue1": (run_queue, 1), "queue100": (run_queue, 100),
+    "await_done": (run_await_done, 0), "await_chain": (run_await_chain, 1000),
+    "gather100": (run_gather, 100), "lock": (run_lock, 2),
+    "handover": (run_handover, 100), "timeout": (run_timeout, 0),
     "timer_arm": (run_timer_arm, 0), "timer_cancel": (run_timer_cancel, 0),
     "timer_fire": (run_timer_fire, 0), "sleeper": (run_sleeper, 0),
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -90,6 +91,105 @@ func queue(row string, bound int) {
 	took(row, start, n)
 }
 
+// Receiving from a channel that is closed is what a result that is there comes to.
+func awaitDone(row string, _ int) {
+	const n = 50000000
+	done := make(chan bool)
+	close(done)
+	start := cpuNs()
+	for i := 0; i < n; i++ {
+		<-done
+	}
+	took(row, start, n)
+}
+
+func awaitChain(row string, length int) {
+	const rounds = 1000
+	spent := 0.0
+	for round := 0; round < rounds; round++ {
+		end := make(chan bool)
+		last := end
+		for i := 0; i < length; i++ {
+			next, done := last, make(chan bool)
+			go func() {
+				<-next
+				close(done)
+			}()
+			last = done
+		}
+		runtime.Gosched()
+		start := cpuNs()
+		close(end)
+		<-last
+		spent += cpuNs() - start
+	}
+	fmt.Printf("%s %.4g ns\n", row, spent/float64(rounds*length))
+}
+
+func gather(row string, width int) {
+	const n = 2000000
+	var all sync.WaitGroup
+	start := cpuNs()
+	for i := 0; i < n/width; i++ {
+		all.Add(width)
+		for j := 0; j < width; j++ {
+			go all.Done()
+		}
+		all.Wait()
+	}
+	took(row, start, n)
+}
+
+func lock(row string, tasks int) {
+	const n = 5000000
+	var mutex sync.Mutex
+	var all sync.WaitGroup
+	start := cpuNs()
+	all.Add(tasks)
+	for i := 0; i < tasks; i++ {
+		go func() {
+			for left := n / tasks; left > 0; left-- {
+				mutex.Lock()
+				runtime.Gosched()
+				mutex.Unlock()
+			}
+			all.Done()
+		}()
+	}
+	all.Wait()
+	took(row, start, n)
+}
+
+func handover(row string, consumers int) {
+	const n = 5000000
+	items := make(chan int64, 16)
+	for i := 0; i < consumers; i++ {
+		go func() {
+			for range items {
+			}
+		}()
+	}
+	runtime.Gosched()
+	start := cpuNs()
+	for i := 0; i < n; i++ {
+		items <- int64(i)
+		runtime.Gosched()
+	}
+	took(row, start, n)
+	close(items)
+}
+
+func timeout(row string, _ int) {
+	const n = 2000000
+	background := context.Background()
+	start := cpuNs()
+	for i := 0; i < n; i++ {
+		_, cancel := context.WithTimeout(background, 10*time.Second)
+		cancel()
+	}
+	took(row, start, n)
+}
+
 type delays uint64
 
 func (d *delays) next() time.Duration {
@@ -150,6 +250,9 @@ func main() {
 	}{
 		"yield1": {yield, 1}, "yield2": {yield, 2}, "yield1000": {yield, 1000},
 		"spawn": {spawn, 0}, "queue1": {queue, 1}, "queue100": {queue, 100},
+		"await_done": {awaitDone, 0}, "await_chain": {awaitChain, 1000},
+		"gather100": {gather, 100}, "lock": {lock, 2}, "handover": {handover, 100},
+		"timeout":   {timeout, 0},
 		"timer_arm": {timerArm, 0}, "timer_cancel": {timerCancel, 0},
 		"timer_fire": {timerFire, 0}, "sleeper": {sleeper, 0},
 	}

@@ -1,0 +1,265 @@
+/*
+ * context.c - variables of the task.
+ *
+ *   task ------> slot -- own ------> bindings: {var, value} {var, value} ...
+ *   call ------> slot -- own ---------^           immutable, counted
+ *   runner ----> coil_context ----> bindings
+ *                     ^
+ *   task ------> slot -- entered
+ *
+ * Copying a context shares its bindings, setting a variable replaces them. Nobody who
+ * shares bindings sees another's change, so they may cross threads, and a copy costs one
+ * count. A slot is where running code finds its context: its own, or one that was
+ * entered.
+ *
+ * A reset that follows its set puts the old bindings back, which the token has kept: so
+ * it needs no memory. (Python has a tree of hashes here, which is for many variables;
+ * arrays are for few.)
+ */
+#include "context.h"
+
+#include <pthread.h>
+
+struct binding {
+    const coil_var *var;
+    void *value;
+};
+
+struct coil__bindings {
+    _Atomic unsigned refs;
+    unsigned count; /* 1 or more */
+    struct binding entries[];
+};
+
+struct coil_context {
+    _Atomic unsigned refs;
+    struct coil__bindings *bindings;
+};
+
+_Atomic bool coil__context_used;
+
+/* ---- bindings ---------------------------------------------------------------------- */
+
+struct coil__bindings *coil__bindings_retain(struct coil__bindings *bindings)
+{
+    if (bindings != NULL)
+        atomic_fetch_add_explicit(&bindings->refs, 1, memory_order_relaxed);
+    return bindings;
+}
+
+void coil__bindings_release(struct coil__bindings *bindings)
+{
+    if (bindings == NULL || atomic_fetch_sub(&bindings->refs, 1) != 1)
+        return;
+    for (unsigned i = 0; i < bindings->count; i++) {
+        const struct binding *entry = &bindings->entries[i];
+
+        if (entry->value != NULL && entry->var->release != NULL)
+            entry->var->release(entry->value);
+    }
+    coil__free(bindings);
+}
+
+static const struct binding *find(const struct coil__bindings *bindings,
+                                  const coil_var *var)
+{
+    for (unsigned i = 0; bindings != NULL && i < bindings->count; i++)
+        if (bindings->entries[i].var == var)
+            return &bindings->entries[i];
+    return NULL;
+}
+
+static void append(struct coil__bindings *bindings, struct binding entry)
+{
+    if (entry.value != NULL && entry.var->retain != NULL)
+        entry.var->retain(entry.value);
+    bindings->entries[bindings->count++] = entry;
+}
+
+/*
+ * The bindings `old` with `var` bound as `binding` says, or not at all where that is
+ * NULL. The result is NULL where there is nothing to bind. -ENOMEM.
+ */
+static int rebind(const struct coil__bindings *old, const coil_var *var,
+                  const struct binding *binding, struct coil__bindings **out)
+{
+    unsigned old_count = old != NULL ? old->count : 0;
+    struct coil__bindings *made;
+
+    *out = NULL;
+    if (binding == NULL && (old_count == 0 || (old_count == 1 && find(old, var) != NULL)))
+        return 0;
+    made = coil__alloc(sizeof *made + (old_count + 1) * sizeof made->entries[0]);
+    if (made == NULL)
+        return -ENOMEM;
+    atomic_init(&made->refs, 1);
+    made->count = 0;
+    if (binding != NULL)
+        append(made, *binding);
+    for (unsigned i = 0; i < old_count; i++)
+        if (old->entries[i].var != var)
+            append(made, old->entries[i]);
+    *out = made;
+    return 0;
+}
+
+/* ---- slots ------------------------------------------------------------------------- */
+
+static COIL__THREAD_LOCAL struct coil__context_slot of_thread;
+COIL__THREAD_LOCAL struct coil__context_slot *coil__context_ambient = NULL;
+static COIL__THREAD_LOCAL struct coil__context_slot *(*find_task_slot)(void);
+
+void coil__context_set_finder(struct coil__context_slot *(*finder)(void))
+{
+    find_task_slot = finder;
+}
+
+static struct coil__context_slot *current_slot(void)
+{
+    struct coil__context_slot *slot = find_task_slot != NULL ? find_task_slot() : NULL;
+
+    if (slot == NULL)
+        slot = coil__context_ambient;
+    return slot != NULL ? slot : &of_thread;
+}
+
+/* Where the current bindings stand. */
+static struct coil__bindings **current(void)
+{
+    struct coil__context_slot *slot = current_slot();
+
+    return slot->entered != NULL ? &slot->entered->bindings : &slot->own;
+}
+
+struct coil__bindings *coil__context_capture_used(void)
+{
+    return coil__bindings_retain(*current());
+}
+
+/* What a thread has set for itself goes with it. */
+static pthread_key_t exit_key;
+
+static void finish_slot(void *slot)
+{
+    coil__context_slot_finish(slot);
+}
+
+static void create_exit_key(void)
+{
+    pthread_key_create(&exit_key, finish_slot);
+}
+
+static void note_use(struct coil__bindings *const *place)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    atomic_store_explicit(&coil__context_used, true, memory_order_relaxed);
+    if (place != &of_thread.own)
+        return;
+    pthread_once(&once, create_exit_key);
+    pthread_setspecific(exit_key, &of_thread);
+}
+
+/* ---- variables --------------------------------------------------------------------- */
+
+struct token {
+    struct coil__bindings **place; /* NULL once used */
+    const coil_var *var;
+    struct coil__bindings *before, *after; /* references */
+};
+
+_Static_assert(sizeof(struct token) == sizeof(coil_var_token),
+               "coil_var_token has another size");
+
+void *coil_var_get(const coil_var *var)
+{
+    const struct binding *binding = NULL;
+
+    if (coil__context_is_used())
+        binding = find(*current(), var);
+    return binding != NULL ? binding->value : var->initial;
+}
+
+int coil_var_set(const coil_var *var, void *value, coil_var_token *token)
+{
+    struct coil__bindings **place = current(), *before = *place, *after;
+    int rc = rebind(before, var, &(struct binding){var, value}, &after);
+
+    if (rc < 0)
+        return rc;
+    note_use(place);
+    *place = after;
+    if (token != NULL)
+        *(struct token *)token =
+            (struct token){place, var, before, coil__bindings_retain(after)};
+    else
+        coil__bindings_release(before);
+    return 0;
+}
+
+int coil_var_reset(const coil_var *var, coil_var_token *token)
+{
+    struct token *t = (struct token *)token;
+    struct coil__bindings **place = current(), *replaced = *place, *restored;
+    int rc;
+
+    if (t->place == NULL)
+        coil__misuse("coil_var_reset: the token of '%s' was used already", var->name);
+    if (t->place != place || t->var != var)
+        coil__misuse("coil_var_reset: the token is of another context or variable than "
+                     "'%s' here",
+                     var->name);
+    if (replaced == t->after) {
+        restored = t->before;
+    } else {
+        rc = rebind(replaced, var, find(t->before, var), &restored);
+        if (rc < 0)
+            return rc;
+        coil__bindings_release(t->before);
+    }
+    t->place = NULL;
+    *place = restored;
+    coil__bindings_release(t->after);
+    coil__bindings_release(replaced);
+    return 0;
+}
+
+/* ---- contexts ---------------------------------------------------------------------- */
+
+coil_context *coil_context_copy(void)
+{
+    coil_context *context = coil__alloc(sizeof *context);
+
+    if (context == NULL)
+        return NULL;
+    atomic_init(&context->refs, 1);
+    context->bindings = coil__bindings_retain(*current());
+    return context;
+}
+
+coil_context *coil_context_retain(coil_context *context)
+{
+    atomic_fetch_add_explicit(&context->refs, 1, memory_order_relaxed);
+    return context;
+}
+
+void coil_context_release(coil_context *context)
+{
+    if (context == NULL || atomic_fetch_sub(&context->refs, 1) != 1)
+        return;
+    coil__bindings_release(context->bindings);
+    coil__free(context);
+}
+
+int coil_context_run(coil_context *context, int (*fn)(void *arg), void *arg)
+{
+    struct coil__context_slot *slot = current_slot();
+    coil_context *outer = slot->entered;
+    int rc;
+
+    slot->entered = coil_context_retain(context);
+    rc = fn(arg);
+    slot->entered = outer;
+    coil_context_release(context);
+    return rc;
+}

@@ -1,0 +1,34 @@
+/*
+ * defer.c - what is to be done when a task's body has returned.
+ */
+#include "task.h"
+
+struct coil__deferred {
+    struct coil__deferred *earlier;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+int coil_defer(void (*fn)(void *arg), void *arg)
+{
+    coil_task *task = coil__task_require("coil_defer");
+    struct coil__deferred *deferred = coil__alloc(sizeof *deferred);
+
+    if (deferred == NULL)
+        return -ENOMEM;
+    *deferred = (struct coil__deferred){task->deferred, fn, arg};
+    task->deferred = deferred;
+    return 0;
+}
+
+/* Each is taken off before it is called: it may defer more, and may suspend. */
+void coil__task_run_deferred(coil_task *task)
+{
+    while (task->deferred != NULL) {
+        struct coil__deferred deferred = *task->deferred;
+
+        coil__free(task->deferred);
+        task->deferred = deferred.earlier;
+        deferred.fn(deferred.arg);
+    }
+}
