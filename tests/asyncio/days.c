@@ -33,6 +33,8 @@ struct tally {
 static struct tally *tally;
 static enum kind today;
 
+static bool skip_polls;
+
 bool days_begin(bool leave_out_polls)
 {
     skip_polls = leave_out_polls;
@@ -81,8 +83,6 @@ static void end_day(void)
 
 /* ---- one scenario -------------------------------------------------------------------
  */
-
-static bool skip_polls;
 
 static int run_body(const struct scenario *scenario)
 {
