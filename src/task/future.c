@@ -52,7 +52,8 @@ static void free_future(coil_future *future)
 {
     if (future->destroy != NULL)
         future->destroy(future->value);
-    coil_error_release(future->error);
+    if (COIL__UNLIKELY(future->error != NULL))
+        coil_error_release(future->error);
     if (future->is_task)
         coil__coro_destroy(&task_of(future)->coro);
     else
