@@ -9,10 +9,10 @@
  *         return port;
  *     }
  *
- * A failure is a negative errno, which says little. coil_fail() keeps a sentence beside it,
- * and the C functions that were open. Both stay with the task: whoever awaits it has the
- * error too, with the frames of the await added to it, and so has who awaits that one. A
- * failure that nobody asks for is reported with all of them:
+ * A failure is a negative errno, which says little. coil_fail() keeps a sentence beside
+ * it, and the C functions that were open. Both stay with the task: whoever awaits it has
+ * the error too, with the frames of the await added to it, and so has who awaits that
+ * one. A failure that nobody asks for is reported with all of them:
  *
  *     coil: Task exception was never retrieved (task 'server')
  *     Invalid argument: 'http' is no port
@@ -66,8 +66,8 @@ COIL_API int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * coil_future_set() with a failure and its sentence, from a task or a callback. Returns 0,
- * or -EALREADY if the future is done. Out of memory it sets the rc alone.
+ * coil_future_set() with a failure and its sentence, from a task or a callback. Returns
+ * 0, or -EALREADY if the future is done. Out of memory it sets the rc alone.
  */
 COIL_API int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -75,9 +75,9 @@ COIL_API int coil_future_set_error(coil_future *future, int rc, const char *form
 /* ---- asking ------------------------------------------------------------------------ */
 
 /*
- * The running task's last error (NULL where none runs), borrowed until its next failure: its own coil_fail(), or
- * what it got by awaiting. Of an await that failed without an error, NULL. So it is
- * right as long as one asks at once.
+ * The running task's last error (NULL where none runs), borrowed until its next failure:
+ * its own coil_fail(), or what it got by awaiting. Of an await that failed without an
+ * error, NULL. So it is right as long as one asks at once.
  */
 COIL_API coil_error *coil_last_error(void);
 

@@ -3,11 +3,22 @@
  *
  * A task keeps one error in its future: while it runs the last failure it met, its own or
  * awaited; when it has ended, what it failed with. Which of the failures it met a body
- * returns, C cannot tell; the rc can: an error that has another rc than the body is dropped.
+ * returns, C cannot tell; the rc can: an error that has another rc than the body is
+ * dropped.
  */
 #include "failure.h"
 
 #include "../error/error.h"
+
+/* Where the running task, or else a callback, called us from. */
+static struct coil__error_place place_of(const void *from)
+{
+    const coil_task *task = coil__scheduler.current;
+
+    if (task == NULL)
+        return (struct coil__error_place){.from = from};
+    return (struct coil__error_place){from, task->name, &task->coro};
+}
 
 static void keep(coil_future *future, coil_error *error)
 {
@@ -22,13 +33,13 @@ static void keep(coil_future *future, coil_error *error)
 static void fail(coil_error *cause, int rc, const void *from, const char *format,
                  va_list args)
 {
+    struct coil__error_place place = place_of(from);
     coil_task *task = coil__scheduler.current;
 
     if (rc >= 0)
         coil__misuse("coil_fail: %d is no negative errno", rc);
     if (task != NULL) /* the cause may be its last error: create first */
-        keep(&task->future,
-             coil__error_create(rc, task->name, from, cause, format, args));
+        keep(&task->future, coil__error_create(&place, rc, cause, format, args));
 }
 
 int coil_fail(int rc, const char *format, ...)
@@ -53,7 +64,7 @@ int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
 
 int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
 {
-    const coil_task *task = coil__scheduler.current;
+    struct coil__error_place place = place_of(COIL__CALLER());
     coil_error *error;
     va_list args;
 
@@ -62,8 +73,7 @@ int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
     if (!coil__future_pending(future))
         return -EALREADY;
     va_start(args, format);
-    error = coil__error_create(rc, task != NULL ? task->name : NULL,
-                               COIL__CALLER(), NULL, format, args);
+    error = coil__error_create(&place, rc, NULL, format, args);
     va_end(args);
     if (!future->is_task)
         keep(future, error);
@@ -74,12 +84,13 @@ int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
 
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from)
 {
+    struct coil__error_place place = place_of(from);
     coil_task *task = coil__scheduler.current;
 
     if (task == NULL || rc >= 0 || rc == -ECANCELED)
         return;
     if (error != NULL)
-        error = coil__error_hand_on(error, task->name, from);
+        error = coil__error_hand_on(&place, error);
     keep(&task->future, error);
 }
 
@@ -109,9 +120,10 @@ coil_error *coil_future_error(const coil_future *future)
 
 void coil__failure_report(const char *message, coil_task *task, int rc)
 {
-    coil_call_exception_handler(&(coil_exception){.message = message,
-                                                  .rc = rc,
-                                                  .error = coil_future_error(&task->future),
-                                                  .task = task,
-                                                  .future = &task->future});
+    coil_call_exception_handler(
+        &(coil_exception){.message = message,
+                          .rc = rc,
+                          .error = coil_future_error(&task->future),
+                          .task = task,
+                          .future = &task->future});
 }

@@ -7,7 +7,8 @@
 
 #include <coil.h>
 
-/* ---- three calls deep ---------------------------------------------------------------- */
+/* ---- three calls deep ----------------------------------------------------------------
+ */
 
 enum { LINE_OF_FAILURE = __LINE__ + 4 };
 
@@ -46,7 +47,8 @@ static coil_task *spawn_parser(void)
     return task;
 }
 
-/* ---- what is printed ----------------------------------------------------------------- */
+/* ---- what is printed -----------------------------------------------------------------
+ */
 
 static char text[16384];
 
@@ -92,7 +94,8 @@ static void skip_without_lines(void)
         test_skip("no debug data here, or no libdw");
 }
 
-/* ---- an error ------------------------------------------------------------------------ */
+/* ---- an error ------------------------------------------------------------------------
+ */
 
 TASK_TEST(fail_keeps_sentence_rc_and_task)
 {
@@ -146,7 +149,8 @@ TASK_TEST(fail_from_keeps_the_cause)
 {
     coil_fail(-ENOENT, "no file app.conf");
     CHECK_INT(coil_fail_from(coil_last_error(), -EINVAL, "cannot start"), -EINVAL);
-    CHECK_STR(coil_error_message(coil_error_cause(coil_last_error())), "no file app.conf");
+    CHECK_STR(coil_error_message(coil_error_cause(coil_last_error())),
+              "no file app.conf");
     CHECK_PRINTED(coil_last_error(), "No such file or directory: no file app.conf\n",
                   "  in task 'main'\n", "which led to: Invalid argument: cannot start\n",
                   "  in task 'main'\n");
@@ -212,7 +216,8 @@ TASK_TEST(fail_on_a_stack_that_is_nearly_full)
     coil_task_release(task);
 }
 
-/* ---- of a task, of a future ---------------------------------------------------------- */
+/* ---- of a task, of a future ----------------------------------------------------------
+ */
 
 TASK_TEST(a_task_that_failed_has_the_error)
 {
@@ -273,7 +278,8 @@ TASK_TEST(a_future_set_out_of_memory_has_the_rc)
     coil_future_release(future);
 }
 
-/* ---- handed on ----------------------------------------------------------------------- */
+/* ---- handed on -----------------------------------------------------------------------
+ */
 
 static COIL__NOINLINE int load(coil_task *parser)
 {
@@ -411,7 +417,8 @@ TASK_TEST(a_groups_body_that_fails_has_its_own_error)
     CHECK(coil_error_cause(coil_last_error()) == NULL);
 }
 
-/* ---- tracebacks ---------------------------------------------------------------------- */
+/* ---- tracebacks ----------------------------------------------------------------------
+ */
 
 static COIL__NOINLINE int load_task(void *arg)
 {
@@ -497,6 +504,48 @@ TASK_TEST(a_traceback_goes_through_qsort)
                   "    sort_by_parsing at ");
 }
 
+static int parse_in_generator(coil_gen *gen, void *arg)
+{
+    int rc = parse_line(9);
+
+    (void)gen;
+    (void)arg;
+    __asm__ volatile("");
+    return rc;
+}
+
+static int delegate(coil_gen *gen, void *inner)
+{
+    int rc = coil_gen_yield_from(inner, NULL);
+
+    (void)gen;
+    __asm__ volatile("");
+    return rc;
+}
+
+static COIL__NOINLINE int drive_generators(void)
+{
+    coil_gen *inner, *outer;
+    void *value;
+    int rc;
+
+    CHECK_INT(coil_gen_create(parse_in_generator, NULL, NULL, &inner), 0);
+    CHECK_INT(coil_gen_create(delegate, inner, NULL, &outer), 0);
+    rc = coil_gen_next(outer, &value);
+    coil_gen_destroy(outer);
+    coil_gen_destroy(inner);
+    return rc;
+}
+
+TASK_TEST(a_traceback_goes_through_generators)
+{
+    skip_without_lines();
+    CHECK_INT(drive_generators(), -EINVAL);
+    CHECK_PRINTED(coil_last_error(), "    parse_line at ", "    parse_in_generator at ",
+                  "    delegate at ", "    drive_generators at ",
+                  "    test_body_of_a_traceback_goes_through_generators at ");
+}
+
 static int await_next(void *arg)
 {
     uintptr_t depth = (uintptr_t)arg;
@@ -526,7 +575,8 @@ TASK_TEST(a_chain_of_ten_thousand_awaits_hands_its_error_on)
     CHECK_STR(coil_error_message(coil_last_error()), "the deepest");
 }
 
-/* ---- what nobody asks for ------------------------------------------------------------ */
+/* ---- what nobody asks for ------------------------------------------------------------
+ */
 
 static void trace_exception(const coil_exception *e, void *arg)
 {
@@ -660,7 +710,8 @@ TEST(a_handler_must_not_suspend)
     test_dies(run_sleeping_handler, NULL, "no task is running here");
 }
 
-/* ---- what stops the program ---------------------------------------------------------- */
+/* ---- what stops the program ----------------------------------------------------------
+ */
 
 static COIL__NOINLINE int await_myself(void *arg)
 {
@@ -683,7 +734,8 @@ TASK_TEST(misuse_shows_the_stack)
     test_dies(run_await_myself, NULL, "    await_myself at tests/task/test_failure.c:");
 }
 
-/* ---- what the default handler prints -------------------------------------------------- */
+/* ---- what the default handler prints --------------------------------------------------
+ */
 
 static int abandon_parser(void *arg)
 {
