@@ -52,7 +52,8 @@ static void free_future(coil_future *future)
 {
     if (future->destroy != NULL)
         future->destroy(future->value);
-    coil_error_release(future->error);
+    if (COIL__UNLIKELY(future->error != NULL))
+        coil_error_release(future->error);
     if (future->is_task)
         coil__coro_destroy(&task_of(future)->coro);
     else
@@ -155,7 +156,7 @@ static inline int hand_on(const coil_future *future, int rc, const void *from)
 
 int coil_future_result(coil_future *future)
 {
-    return hand_on(future, coil__future_retrieve(future), __builtin_return_address(0));
+    return hand_on(future, coil__future_retrieve(future), COIL__CALLER());
 }
 
 void *coil_future_value(const coil_future *future)
@@ -306,7 +307,7 @@ int coil_await(coil_future *future)
     if (coil__task_refuses(task))
         return -ECANCELED;
     coil_future_retain(future);
-    rc = hand_on(future, wait_for_future(task, future), __builtin_return_address(0));
+    rc = hand_on(future, wait_for_future(task, future), COIL__CALLER());
     coil_future_release(future);
     return rc;
 }
@@ -345,7 +346,7 @@ int coil_shield(coil_future *future)
     coil__future_subscribe(future, &s.inner_done);
     rc = coil__wait_park(&s.wait);
     coil__list_remove(&s.inner_done.link);
-    hand_on(future, rc, __builtin_return_address(0));
+    hand_on(future, rc, COIL__CALLER());
     coil_future_release(future);
     return rc;
 }
