@@ -84,6 +84,8 @@ void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch)
     if (branch->open)
         stop_at_circle(wait->task);
     branch->open = true;
+    branch->wait = wait;
+    branch->next = 0;
     branch->outer = coil__scheduler.branch;
     coil__scheduler.branch = branch;
 }
@@ -91,9 +93,10 @@ void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch)
 /* The next pending one of the innermost branch, which is closed when it is through. */
 static coil_future *next_future(struct coil__branch *branch)
 {
+    const struct coil__wait *wait = branch->wait;
     coil_future *future;
 
-    while ((future = branch->next(branch)) != NULL)
+    while ((future = wait->class->future(wait, branch->next++)) != NULL)
         if (coil__future_pending(future))
             return future;
     branch->open = false;
@@ -129,12 +132,11 @@ bool coil__task_cancel(coil_task *task, const coil_cancel_origin *origin, unsign
     return true;
 }
 
-bool coil__task_pass_on(const coil_task *task, coil_future *future)
+bool coil__future_cancel(coil_future *future, const coil_cancel_origin *origin)
 {
     if (future->is_task)
-        return coil__task_cancel(COIL__CONTAINER(future, coil_task, future),
-                                 &task->cancel_origin, 0);
-    return coil_future_cancel(future, task->cancel_origin.reason);
+        return coil__task_cancel(COIL__CONTAINER(future, coil_task, future), origin, 0);
+    return coil_future_cancel(future, origin->reason);
 }
 
 bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait)

@@ -233,10 +233,11 @@ static void leave(struct awaiter *awaiter)
 
 int coil_promise_await(coil_promise *promise)
 {
+    static const struct coil__wait_class class = {.what = "promise"};
     struct awaiter awaiter;
     int rc;
 
-    coil__wait_init(&awaiter.wait, NULL);
+    coil__wait_init(&awaiter.wait, &class);
     if (coil__task_refuses(awaiter.wait.task))
         return -ECANCELED;
     coil_promise_retain(promise);
@@ -382,7 +383,8 @@ static void on_start(struct coil__runnable *runnable)
     if (origin->promise != NULL)
         coil_promise_set(origin->promise, rc, NULL, NULL);
     else if (rc < 0 && rc != -ESHUTDOWN)
-        coil__report("a task from another thread cannot be started: %s", strerror(-rc));
+        coil_call_exception_handler(&(coil_exception){
+            .message = "a task from another thread cannot be started", .rc = rc});
     free_origin(origin);
 }
 
