@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define STACK_BYTES ((size_t)1024 * 1024)
+#define STACK_BYTES ((size_t)512 * 1024)
 
 /* ---- what was read, for all threads ------------------------------------------------ */
 

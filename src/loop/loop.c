@@ -26,6 +26,8 @@
  */
 #include "loop.h"
 
+#include "../error/error.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -148,6 +150,7 @@ int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
         coil__free(loop);
         return rc;
     }
+    coil__misuse_detail = coil__error_print_here;
     coil__loop_of_thread = *out = loop;
     return 0;
 }

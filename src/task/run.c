@@ -105,16 +105,19 @@ static void restore_signals(struct interruption *i, coil_loop *loop)
 
 /*
  * Cancel what the main task left behind and wait for it, until nothing is left. Failures
- * are reported when the tasks go, unless somebody holds them and asks.
+ * are reported, whoever else may ask: their time is over.
  */
 static int cancel_leftovers(coil_loop *loop)
 {
     int rc = 0;
 
     while (rc == 0 && !coil__list_empty(&coil__scheduler.tasks)) {
-        COIL__LIST_EACH (link, &coil__scheduler.tasks)
-            coil_task_cancel(COIL__CONTAINER(link, coil_task, link),
-                             "the main task ended");
+        COIL__LIST_EACH (link, &coil__scheduler.tasks) {
+            coil_task *task = COIL__CONTAINER(link, coil_task, link);
+
+            task->future.leftover = true;
+            coil_task_cancel(task, "the main task ended");
+        }
         coil__scheduler.stop_when_empty = true;
         rc = coil_loop_run_forever(loop);
         coil__scheduler.stop_when_empty = false;
@@ -141,7 +144,8 @@ static int run_main(coil_loop *loop, coil_task_fn fn, void *arg,
         coil__task_uncancel(interruption.main_task) == 0)
         rc = -EINTR;
     if (cancel_leftovers(loop) < 0)
-        coil__report("the loop failed; tasks are left behind");
+        coil_call_exception_handler(
+            &(coil_exception){.message = "The loop failed: tasks are left behind"});
     restore_signals(&interruption, loop);
     coil_task_release(interruption.main_task);
     return rc;

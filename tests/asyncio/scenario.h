@@ -14,8 +14,9 @@
  * of the same name. Each runs in a process of its own, under a virtual clock; what it
  * leaves behind (memory of coil's) and how it dies are lines of the trace too.
  *
- * A scenario must survive every allocation that fails (run --soak): check whatever can
- * return -ENOMEM, and leave with its rc, closing what is open, as any program should.
+ * A scenario must survive bad days (days.h, run --soak), when an allocation or a system
+ * call fails: check whatever can return -ENOMEM, and leave with its rc, closing what is
+ * open, as any program should.
  */
 #ifndef TESTS_ASYNCIO_SCENARIO_H
 #define TESTS_ASYNCIO_SCENARIO_H
@@ -45,7 +46,8 @@ const char *state(coil_future *future);
 /* "WHAT: OUTCOME" in the trace; returns rc. */
 int tell(const char *what, int rc);
 
-/* True once an allocation was made to fail: for what is otherwise impossible. */
+/* True once an allocation or a system call was made to fail: for what is otherwise
+ * impossible. */
 bool allocation_failed(void);
 
 /*
@@ -75,6 +77,9 @@ struct scenario {
 };
 
 void scenario__register(struct scenario *scenario);
+
+/* Let go of what start() and new_future() made. */
+void scenario__release(void);
 
 #define SCENARIO__DEFINE(name, in_task)                                                  \
     static int scenario_##name(void *arg);                                               \
