@@ -77,7 +77,10 @@ COIL_API int coil_future_result(coil_future *future);
  */
 COIL_API void *coil_future_value(const coil_future *future);
 
-/* The reason it was cancelled with, or NULL. */
+/*
+ * The reason it was cancelled with, or NULL. A task that nobody asked to end, and that
+ * ended cancelled because what it awaited was, has the reason of that.
+ */
 COIL_API const char *coil_future_cancel_reason(const coil_future *future);
 
 /*

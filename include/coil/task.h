@@ -174,7 +174,10 @@ COIL_API int coil_uncancel(void);
  */
 COIL_API void coil_cancel_caught(void);
 
-/* The reason of the latest request to cancel the running task, or NULL. */
+/*
+ * The reason of the latest request to cancel the running task; where there is none, that
+ * of the latest future it awaited which was cancelled. Or NULL.
+ */
 COIL_API const char *coil_cancel_reason(void);
 
 /*

@@ -167,7 +167,7 @@ void *coil_future_value(const coil_future *future)
 
 const char *coil_future_cancel_reason(const coil_future *future)
 {
-    return future->cancel_reason;
+    return coil_future_cancelled(future) ? future->cancel_reason : NULL;
 }
 
 /* ---- callbacks --------------------------------------------------------------------- */
