@@ -58,6 +58,10 @@ bool allocation_failed(void);
 coil_task *start(coil_task_fn fn, void *arg);
 coil_future *new_future(void);
 
+/* Call fn(arg) when the loop has closed, the latest first: for what may be in use until
+ * then. */
+void at_end(void (*fn)(void *arg), void *arg);
+
 /* Let n turns of the loop pass. */
 int turns(int n);
 
@@ -78,8 +82,8 @@ struct scenario {
 
 void scenario__register(struct scenario *scenario);
 
-/* Let go of what start() and new_future() made. */
-void scenario__release(void);
+/* Do what was to be done at the end. */
+void scenario__end(void);
 
 #define SCENARIO__DEFINE(name, in_task)                                                  \
     static int scenario_##name(void *arg);                                               \
