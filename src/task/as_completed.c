@@ -114,10 +114,11 @@ int coil_as_completed_init(coil_as_completed *iteration, coil_future *const futu
 static int wait_for_one(struct iteration *it)
 {
     while (coil__list_empty(&it->done) && !it->expired) {
+        static const struct coil__wait_class class = {.what = "as_completed"};
         struct waiter waiter;
         int rc;
 
-        coil__wait_init(&waiter.wait, NULL);
+        coil__wait_init(&waiter.wait, &class);
         coil__list_push(&it->waiters, &waiter.link);
         rc = coil__wait_park(&waiter.wait);
         coil__list_remove(&waiter.link);

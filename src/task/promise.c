@@ -233,10 +233,11 @@ static void leave(struct awaiter *awaiter)
 
 int coil_promise_await(coil_promise *promise)
 {
+    static const struct coil__wait_class class = {.what = "promise"};
     struct awaiter awaiter;
     int rc;
 
-    coil__wait_init(&awaiter.wait, NULL);
+    coil__wait_init(&awaiter.wait, &class);
     if (coil__task_refuses(awaiter.wait.task))
         return -ECANCELED;
     coil_promise_retain(promise);

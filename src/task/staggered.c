@@ -41,6 +41,8 @@ struct race {
     struct coil__wait *wait; /* the owner's */
 };
 
+static const struct coil__wait_class staggered = {.what = "staggered_race"};
+
 /* ---- a racer ----------------------------------------------------------------------- */
 
 static int run_racer(void *arg);
@@ -96,7 +98,7 @@ static int wait_for_failure(struct racer *racer, int64_t delay_ns)
         coil_scope_enter(&scope, delay_ns == COIL_NEVER ? COIL_NEVER : coil_in(delay_ns));
     if (rc < 0)
         return rc;
-    coil__wait_init(&wait, NULL);
+    coil__wait_init(&wait, &staggered);
     racer->next_waits = &wait;
     rc = coil__wait_park(&wait);
     racer->next_waits = NULL;
@@ -169,7 +171,7 @@ static int wait_a_round(struct race *race)
     size_t n = race->started;
     int rc;
 
-    coil__wait_init(&wait, NULL);
+    coil__wait_init(&wait, &staggered);
     race->wait = &wait;
     race->running = n;
     for (size_t i = 0; i < n; i++)

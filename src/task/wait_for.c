@@ -18,10 +18,11 @@ static void has_ended(struct coil__runnable *runnable)
 /* The wait is not for the future itself, so that it can be cancelled for good. */
 static int cancel_and_wait(coil_future *future, const coil_cancel_origin *origin)
 {
+    static const struct coil__wait_class class = {.what = "wait_for"};
     struct ending e;
     int rc;
 
-    coil__wait_init(&e.wait, NULL);
+    coil__wait_init(&e.wait, &class);
     coil__runnable_init(&e.ended, has_ended);
     coil__future_subscribe(future, &e.ended);
     coil__future_cancel(future, origin);
