@@ -23,7 +23,8 @@ const void *coil_task_spawned_at(const coil_task *task)
     return task->spawned_at;
 }
 
-/* ---- the state ---------------------------------------------------------------------- */
+/* ---- the state ----------------------------------------------------------------------
+ */
 
 static double seconds(int64_t span_ns)
 {
@@ -85,7 +86,8 @@ void coil__print_state(FILE *out, const coil_task *task)
         fputs("has started another", out);
 }
 
-/* ---- the stack ---------------------------------------------------------------------- */
+/* ---- the stack ----------------------------------------------------------------------
+ */
 
 /* What was printed with its own margin is given ours. */
 static void print_lines(FILE *out, const char *text, const char *prefix)
