@@ -504,6 +504,48 @@ TASK_TEST(a_traceback_goes_through_qsort)
                   "    sort_by_parsing at ");
 }
 
+static int parse_in_generator(coil_gen *gen, void *arg)
+{
+    int rc = parse_line(9);
+
+    (void)gen;
+    (void)arg;
+    __asm__ volatile("");
+    return rc;
+}
+
+static int delegate(coil_gen *gen, void *inner)
+{
+    int rc = coil_gen_yield_from(inner, NULL);
+
+    (void)gen;
+    __asm__ volatile("");
+    return rc;
+}
+
+static COIL__NOINLINE int drive_generators(void)
+{
+    coil_gen *inner, *outer;
+    void *value;
+    int rc;
+
+    CHECK_INT(coil_gen_create(parse_in_generator, NULL, NULL, &inner), 0);
+    CHECK_INT(coil_gen_create(delegate, inner, NULL, &outer), 0);
+    rc = coil_gen_next(outer, &value);
+    coil_gen_destroy(outer);
+    coil_gen_destroy(inner);
+    return rc;
+}
+
+TASK_TEST(a_traceback_goes_through_generators)
+{
+    skip_without_lines();
+    CHECK_INT(drive_generators(), -EINVAL);
+    CHECK_PRINTED(coil_last_error(), "    parse_line at ", "    parse_in_generator at ",
+                  "    delegate at ", "    drive_generators at ",
+                  "    test_body_of_a_traceback_goes_through_generators at ");
+}
+
 static int await_next(void *arg)
 {
     uintptr_t depth = (uintptr_t)arg;
@@ -566,6 +608,23 @@ TASK_TEST(a_failed_future_that_nobody_asks_is_reported_when_it_is_released)
     CHECK_INT(coil_future_set(future, -EIO, NULL, NULL), 0);
     coil_future_release(future);
     CHECK_TRACE("Future exception was never retrieved Input/output error; ");
+}
+
+TASK_TEST(a_failure_is_not_reported_once_somebody_wanted_it_cancelled)
+{
+    coil_future *future;
+    coil_task *task;
+
+    coil_set_exception_handler(trace_exception, "");
+    CHECK_INT(coil_future_create(&future), 0);
+    coil_future_set(future, -EIO, NULL, NULL);
+    CHECK(!coil_future_cancel(future, NULL));
+    coil_future_release(future);
+    task = spawn_parser();
+    coil_yield();
+    CHECK(!coil_task_cancel(task, NULL));
+    coil_task_release(task);
+    CHECK_TRACE("");
 }
 
 TASK_TEST(a_failure_that_somebody_asked_for_is_not_reported)
