@@ -72,8 +72,7 @@ COIL_API int coil_task_awaiters(coil_task *task,
  * (asyncio: Task.get_stack)
  *
  * 0 for a task that has not begun, or has ended. -ENOSPC if less than 8 KiB of the
- * caller's own stack are left; -EBUSY if the task neither runs nor waits: it has started
- * another one eagerly, and that runs.
+ * caller's own stack are left.
  */
 COIL_API int coil_task_backtrace(coil_task *task, void *addresses[], int n);
 

@@ -322,6 +322,8 @@ static void start_eagerly(coil_task *task)
     void *result;
 
     scheduler->eager_return = task->coro.caller = coil__coro_current();
+    if (spawner != NULL)
+        spawner->leaf = scheduler->eager_return; /* for whoever looks at it */
     scheduler->current = task;
     task->started = true;
     result = coil__coro_transfer(&task->coro, NULL);
