@@ -2,7 +2,8 @@
 
 BUILD ?= build
 
-.PHONY: help run test bench build asan tsan valgrind test-aarch64 format tidy clean install
+.PHONY: help run test bench build install fuzz-semantics mutants asan tsan valgrind \
+	test-aarch64 format tidy clean
 
 help:
 	@echo 'make run            crawl a web site on this machine, to see coil at work'
@@ -10,6 +11,8 @@ help:
 	@echo 'make bench          coil beside its peers, in a table; ROWS=yield,spawn RUNS=11'
 	@echo 'make build          the library, coil-crawl and the tests, in build/'
 	@echo 'make install        install what was built (DESTDIR= is obeyed)'
+	@echo 'make fuzz-semantics random programs on asyncio and on coil; N=20000 SEED=7'
+	@echo 'make mutants        coil broken on purpose: who notices?'
 	@echo 'make asan           the tests in C under ASan and UBSan'
 	@echo 'make tsan           the tests in C under TSan'
 	@echo 'make valgrind       the tests in C under Valgrind'
@@ -37,6 +40,13 @@ build:
 
 install: build
 	meson install -C $(BUILD) --no-rebuild
+
+fuzz-semantics: build
+	@tests/judge/run --build $(BUILD) N=$(or $(N),20000) SEED=$(or $(SEED),1)
+
+mutants:
+	@scripts/install-deps test
+	@tests/mutants/try
 
 asan:
 	@scripts/check asan

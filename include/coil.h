@@ -5,10 +5,13 @@
 #define COIL_H
 
 #include <coil/addrinfo.h>
+#include <coil/barrier.h>
 #include <coil/base.h>
 #include <coil/condition.h>
 #include <coil/context.h>
 #include <coil/coro.h>
+#include <coil/debug.h>
+#include <coil/error.h>
 #include <coil/event.h>
 #include <coil/executor.h>
 #include <coil/future.h>
@@ -25,6 +28,7 @@
 #include <coil/stream.h>
 #include <coil/sync.h>
 #include <coil/task.h>
+#include <coil/testing.h>
 #include <coil/timer.h>
 
 #endif

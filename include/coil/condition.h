@@ -40,6 +40,14 @@ COIL_API void coil_condition_finish(coil_condition *condition);
  */
 COIL_SUSPENDS int coil_condition_wait(coil_condition *condition);
 
+/*
+ * Wait until predicate(arg) is other than 0, and return that: it is asked at once, and
+ * with the lock held whenever the condition was notified. Below 0 it is a failure of the
+ * predicate's own. Fails as coil_condition_wait(). (asyncio: wait_for)
+ */
+COIL_SUSPENDS int coil_condition_wait_for(coil_condition *condition,
+                                          int (*predicate)(void *arg), void *arg);
+
 /* Wake up to n waiters; they go on as they get the lock. -EPERM if it is not locked. */
 COIL_API int coil_condition_notify(coil_condition *condition, size_t n);
 COIL_API int coil_condition_notify_all(coil_condition *condition);

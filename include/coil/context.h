@@ -11,12 +11,13 @@
  *     rc = serve(client);                  // coil_var_get(&request_id), anywhere in it
  *     coil_var_reset(&request_id, &token);
  *
- * Values belong to a CONTEXT. Every task has one of its own, which begins as a copy of its
- * spawner's: it sees what was set before, and what it sets is seen by its own children and
- * nobody else. Calls made for somebody run in a copy too, of the context in which they were
- * asked for: coil_call_soon(), coil_call_later(), coil_call_at(), coil_post(), done
- * callbacks, readers and writers, coil_blocking(). A runner (coil/run.h) has one for all
- * its runs. Code outside tasks and such calls, coil_timer's included, has its thread's.
+ * Values belong to a CONTEXT. Every task has one of its own, which begins as a copy of
+ * its spawner's: it sees what was set before, and what it sets is seen by its own
+ * children and nobody else. Calls made for somebody run in a copy too, of the context in
+ * which they were asked for: coil_call_soon(), coil_call_later(), coil_call_at(),
+ * coil_post(), done callbacks, readers and writers, coil_blocking(). A runner
+ * (coil/run.h) has one for all its runs. Code outside tasks and such calls, coil_timer's
+ * included, has its thread's.
  *
  * Copying is O(1), setting O(n) in the number of variables that are set; so this is for a
  * few variables that are set seldom. A program that sets none pays nothing.
@@ -36,8 +37,8 @@ extern "C" {
  *
  * retain(value), whose result is not used, and release(value) are called as contexts come
  * to share a value, other than NULL, and let go of it; they are NULL where the value
- * outlives the contexts, or is a number in disguise. Where a context crosses threads (coil_post(), coil_blocking()) they are called
- * on any of them. They must not suspend.
+ * outlives the contexts, or is a number in disguise. Where a context crosses threads
+ * (coil_post(), coil_blocking()) they are called on any of them. They must not suspend.
  */
 typedef struct coil_var {
     const char *name; /* for whoever debugs */
@@ -50,7 +51,8 @@ typedef struct coil_var {
 #define COIL_VAR_INIT(name, initial) {name, initial, NULL, NULL}
 /* clang-format on */
 
-/* The way back from one coil_var_set(). The caller's memory, the fields are coil's own. */
+/* The way back from one coil_var_set(). The caller's memory, the fields are coil's own.
+ */
 typedef struct coil_var_token {
     void *private_[4];
 } coil_var_token;
@@ -61,8 +63,8 @@ typedef struct coil_context coil_context;
 COIL_API void *coil_var_get(const coil_var *var);
 
 /*
- * Set it in the current context, which retains the value. Fails with -ENOMEM; then nothing
- * has changed. (Python: ContextVar.set)
+ * Set it in the current context, which retains the value. Fails with -ENOMEM; then
+ * nothing has changed. (Python: ContextVar.set)
  *
  * A token that was asked for keeps the old value, and must be given to coil_var_reset();
  * `token` may be NULL.
@@ -84,8 +86,8 @@ COIL_API int coil_var_reset(const coil_var *var, coil_var_token *token);
  * A copy of the current context, O(1), as a reference to release. NULL: no memory.
  * (Python: copy_context)
  *
- * It is for coil_context_run() and coil_spawn_opts.context: those run in it, and what they
- * set stays in it. To be used by one thread at a time.
+ * It is for coil_context_run() and coil_spawn_opts.context: those run in it, and what
+ * they set stays in it. To be used by one thread at a time.
  */
 COIL_API coil_context *coil_context_copy(void);
 
@@ -97,8 +99,8 @@ COIL_API void coil_context_release(coil_context *context);
 /*
  * Call fn(arg) in the context and return what it returned. (Python: Context.run)
  *
- * fn may suspend, if the caller may. Unlike Python's, a context may be entered where it is
- * entered already, by others too: they see what each other sets.
+ * fn may suspend, if the caller may. Unlike Python's, a context may be entered where it
+ * is entered already, by others too: they see what each other sets.
  */
 COIL_API int coil_context_run(coil_context *context, int (*fn)(void *arg), void *arg);
 

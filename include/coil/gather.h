@@ -42,8 +42,8 @@ typedef enum coil_wait_mode {
  * done. (asyncio: wait)
  *
  * The deadline is no error, and nothing is ever cancelled, not even when the waiting task
- * is: then -ECANCELED. Ask coil_future_done() which. -EINVAL if n is 0, -ENOMEM. The
- * futures must differ from each other.
+ * is: then -ECANCELED. Ask coil_future_done() which. -EINVAL if n is 0 or `mode` is none
+ * of the three, -ENOMEM. The futures must differ from each other.
  */
 COIL_SUSPENDS int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
                             int64_t deadline);

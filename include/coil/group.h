@@ -43,6 +43,42 @@ COIL_API int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
                               const coil_spawn_opts *opts, coil_task **out);
 
 /*
+ * Start a child and wait until it is ready: it says coil_group_started(value), value is
+ * returned here, and the child goes on. (trio: Nursery.start)
+ *
+ *     static int server(void *arg)
+ *     {
+ *         rc = coil_listen(...);                      // may fail: start() returns why
+ *         ...
+ *         coil_group_started(port);                   // start() returns the port
+ *         ...                                         // and accepts from here on
+ *     }
+ *
+ * A child that fails before it is ready fails this call alone, not the group; one that
+ * ends otherwise is -ECHILD. Cancelling the caller cancels the child, and the call
+ * returns when that has ended or is ready all the same; then its value is returned, and
+ * the caller's next wait is told. *out, if not NULL, is set if 0 or more is returned.
+ * Fails as coil_group_spawn() before anything is started.
+ */
+COIL_SUSPENDS int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
+                                   const coil_spawn_opts *opts, coil_task **out);
+
+/*
+ * The running task is ready: whoever started it goes on with `value`, 0 or more. Returns
+ * 0, also in a task that nobody waits to be ready; -EALREADY the second time, -EINVAL for
+ * a value below 0. (trio: task_status.started)
+ */
+COIL_API int coil_group_started(int value);
+
+/*
+ * End the group early: its children are cancelled, and so is what the owner's body waits
+ * for. The exit returns 0 then, unless something failed or the owner was also cancelled
+ * by somebody else. By anybody on the loop's thread, any number of times; `reason` as for
+ * coil_task_cancel(). (asyncio 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
+ */
+COIL_API void coil_group_cancel(coil_group *group, const char *reason);
+
+/*
  * Wait for all children and close the group. `rc` is what the body came to: below zero,
  * the children are cancelled first.
  *

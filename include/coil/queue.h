@@ -1,5 +1,5 @@
 /*
- * coil/queue.h - items from task to task, in order.
+ * coil/queue.h - items from task to task.
  *
  *     coil_queue q;
  *     coil_queue_init(&q, sizeof(struct job), 100);
@@ -15,7 +15,9 @@
  *     coil_queue_finish(&q);
  *
  * Items are copied in and out, `item_bytes` each. The memory for them grows as needed,
- * up to maxsize items. (asyncio: Queue)
+ * up to maxsize items. They come out in the order in which they went in, or the last one
+ * first, or the least one first: that is chosen when the queue is made, and all else is
+ * the same for the three. (asyncio: Queue, LifoQueue, PriorityQueue)
  */
 #ifndef COIL_QUEUE_H
 #define COIL_QUEUE_H
@@ -26,6 +28,12 @@
 extern "C" {
 #endif
 
+typedef enum coil_queue_order {
+    COIL_QUEUE_FIFO,    /* first in, first out */
+    COIL_QUEUE_LIFO,    /* last in, first out */
+    COIL_QUEUE_PRIORITY /* the least first */
+} coil_queue_order;
+
 /* The caller's memory; the fields are coil's own. */
 typedef struct coil_queue {
     coil_waiters getters, putters;
@@ -34,17 +42,38 @@ typedef struct coil_queue {
     size_t item_bytes, maxsize;
     size_t capacity, first, count;
     size_t unfinished;
+    int (*compare)(const void *a, const void *b);
+    coil_queue_order order;
     bool is_shutdown;
 } coil_queue;
 
-/* An empty queue of items of so many bytes; a maxsize of 0 means no limit. */
 /* clang-format off */
-#define COIL_QUEUE_INIT(item_bytes, maxsize)                                         \
-    {COIL_WAITERS_INIT, COIL_WAITERS_INIT, {COIL_WAITERS_INIT, true}, NULL,          \
-     (item_bytes), (maxsize), 0, 0, 0, 0, false}
+#define COIL__QUEUE_INIT(item_bytes, maxsize, order, compare)                           \
+    {COIL_WAITERS_INIT, COIL_WAITERS_INIT, {COIL_WAITERS_INIT, true}, NULL,              \
+     (item_bytes), (maxsize), 0, 0, 0, 0, (compare), (order), false}
 /* clang-format on */
 
+/* An empty queue of items of so many bytes; a maxsize of 0 means no limit. */
+#define COIL_QUEUE_INIT(item_bytes, maxsize)                                             \
+    COIL__QUEUE_INIT(item_bytes, maxsize, COIL_QUEUE_FIFO, NULL)
+
+/* The same, the newest item first. (asyncio: LifoQueue) */
+#define COIL_QUEUE_INIT_LIFO(item_bytes, maxsize)                                        \
+    COIL__QUEUE_INIT(item_bytes, maxsize, COIL_QUEUE_LIFO, NULL)
+
+/*
+ * The same, the least item first: compare(a, b) is below zero where a comes before b, as
+ * for qsort(3). Among equals no order is promised. A put and a get take time by the
+ * logarithm of the count. `compare` must not use the queue. (asyncio: PriorityQueue)
+ */
+#define COIL_QUEUE_INIT_PRIORITY(item_bytes, maxsize, compare)                           \
+    COIL__QUEUE_INIT(item_bytes, maxsize, COIL_QUEUE_PRIORITY, compare)
+
 COIL_API void coil_queue_init(coil_queue *queue, size_t item_bytes, size_t maxsize);
+COIL_API void coil_queue_init_lifo(coil_queue *queue, size_t item_bytes, size_t maxsize);
+COIL_API void coil_queue_init_priority(coil_queue *queue, size_t item_bytes,
+                                       size_t maxsize,
+                                       int (*compare)(const void *a, const void *b));
 
 /*
  * Free the memory for items; what is still in it is gone. Nothing may wait for the queue
@@ -54,7 +83,7 @@ COIL_API void coil_queue_init(coil_queue *queue, size_t item_bytes, size_t maxsi
 COIL_API void coil_queue_finish(coil_queue *queue);
 
 /*
- * Copy *item to the end, suspending while the queue is full. (asyncio: put)
+ * Put a copy of *item in, suspending while the queue is full. (asyncio: put)
  *
  * Putters are served first come, first served. Fails with -ECANCELED or -ENOMEM (nothing
  * is put), or -ESHUTDOWN once the queue is shut down.
@@ -65,7 +94,7 @@ COIL_SUSPENDS int coil_queue_put(coil_queue *queue, const void *item);
 COIL_API int coil_queue_put_nowait(coil_queue *queue, const void *item);
 
 /*
- * Take the oldest item, suspending while the queue is empty. (asyncio: get)
+ * Take an item, suspending while the queue is empty. (asyncio: get)
  *
  * It is copied to *item and the caller's. Getters are served first come, first served.
  * Fails with -ECANCELED if the task is cancelled (no item is taken), or -ESHUTDOWN once
@@ -94,6 +123,9 @@ COIL_API void coil_queue_shutdown(coil_queue *queue, bool immediate);
 
 /* How many items are in it. (asyncio: qsize) */
 COIL_API size_t coil_queue_count(const coil_queue *queue);
+
+/* What it was made with; 0 for no limit. (asyncio: maxsize) */
+COIL_API size_t coil_queue_maxsize(const coil_queue *queue);
 COIL_API bool coil_queue_empty(const coil_queue *queue);
 COIL_API bool coil_queue_full(const coil_queue *queue);
 

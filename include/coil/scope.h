@@ -33,6 +33,22 @@ typedef struct coil_scope {
 COIL_API int coil_scope_enter(coil_scope *scope, int64_t deadline);
 
 /*
+ * The same for cleaning up: inside, the task is not cancelled from outside.
+ *
+ *     coil_scope_enter_shielded(&s, coil_in(COIL_SEC(1)));
+ *     coil_write(stream, "bye\n", 4);              // although the task was cancelled
+ *     coil_scope_exit(&s, 0);
+ *
+ * A request that comes meanwhile is counted (coil_task_cancelling()), and held back until
+ * the exit; so is one that was not yet delivered, or was delivered and stands: the calls
+ * inside wait again, and after the exit every call that would wait returns -ECANCELED
+ * once more. This scope's own deadline does cancel what is inside, and so do the scopes
+ * and groups opened there. Give it a deadline: a cleanup that waits for ever is no
+ * cleanup. (trio: CancelScope(shield=True))
+ */
+COIL_API int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline);
+
+/*
  * Close it; returns the rc to go on with. -ECANCELED becomes -ETIMEDOUT if this scope's
  * deadline cancelled the task and nobody else did; the task works on normally then. Any
  * other rc comes back as it is. Never suspends.

@@ -8,7 +8,8 @@
  *     ...
  *     coil_semaphore_release(&slots);
  *
- * (asyncio: Semaphore)
+ * A bounded semaphore is one that notices a release too many. (asyncio: Semaphore,
+ * BoundedSemaphore)
  */
 #ifndef COIL_SEMAPHORE_H
 #define COIL_SEMAPHORE_H
@@ -44,6 +45,26 @@ COIL_API void coil_semaphore_release(coil_semaphore *semaphore);
 
 /* True if an acquire would wait. */
 COIL_API bool coil_semaphore_locked(const coil_semaphore *semaphore);
+
+/* ---- bounded ---------------------------------------------------------------------- */
+
+typedef struct coil_bounded_semaphore {
+    coil_semaphore semaphore;
+    size_t bound;
+} coil_bounded_semaphore;
+
+/* clang-format off */
+#define COIL_BOUNDED_SEMAPHORE_INIT(n) {COIL_SEMAPHORE_INIT(n), (n)}
+/* clang-format on */
+
+COIL_API void coil_bounded_semaphore_init(coil_bounded_semaphore *bounded, size_t value);
+COIL_API void coil_bounded_semaphore_finish(coil_bounded_semaphore *bounded);
+COIL_SUSPENDS int coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded);
+
+/* Give one back. -EOVERFLOW, and nothing is done, if that made more than there were at
+ * the beginning. */
+COIL_API int coil_bounded_semaphore_release(coil_bounded_semaphore *bounded);
+COIL_API bool coil_bounded_semaphore_locked(const coil_bounded_semaphore *bounded);
 
 #ifdef __cplusplus
 }

@@ -176,6 +176,24 @@ COIL_API void coil_cancel_caught(void);
 /* The reason of the latest request to cancel the running task, or NULL. */
 COIL_API const char *coil_cancel_reason(void);
 
+/*
+ * Who asked a task to end. A request that reaches it by way of those who await it is
+ * still that of whoever asked the first of them.
+ */
+typedef struct coil_cancel_origin {
+    const char *reason; /* as given, or NULL; "deadline" for a scope's */
+    char task[32]; /* the name of the task that asked, at that time; of the child that
+                      failed, for a group's; "" for a callback, and a scope's */
+    const void *address; /* the code that asked; for a scope or a group, the code that
+                            opened it. addr2line(1) knows its line */
+} coil_cancel_origin;
+
+/*
+ * The origin of the latest request to cancel the task, taken back or not, ended or not.
+ * Returns false, and leaves *out alone, if there never was one.
+ */
+COIL_API bool coil_task_cancel_origin(const coil_task *task, coil_cancel_origin *out);
+
 #ifdef __cplusplus
 }
 #endif

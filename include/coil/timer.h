@@ -10,9 +10,9 @@
  *
  * For those with many timers that are mostly stopped before they are due. It is
  * coil_call_at() without the handle: nothing is allocated but, now and then, room in the
- * loop's table of timers, and the same timer is started again and again. Nor does it carry
- * a context (coil/context.h) along. Within a task, a scope (coil/scope.h) is mostly what
- * one wants.
+ * loop's table of timers, and the same timer is started again and again. Nor does it
+ * carry a context (coil/context.h) along. Within a task, a scope (coil/scope.h) is mostly
+ * what one wants.
  */
 #ifndef COIL_TIMER_H
 #define COIL_TIMER_H

@@ -1,7 +1,8 @@
 /*
- * base.c - memory through one hook, the clock, reports.
+ * base.c - memory through one hook, the clock, stopping the program.
  */
 #include "base.h"
+#include "fault.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,9 +29,29 @@ void coil_set_allocator(const coil_allocator *replacement)
     allocator = replacement != NULL ? *replacement : libc;
 }
 
+/* A test counts allocations, or has ordered one to fail. */
+static COIL__NOINLINE void *realloc_counted(void *block, size_t size)
+{
+    void *moved;
+
+    if (coil__fault_strikes(&coil__fault_allocation, ENOMEM, "an allocation"))
+        return NULL;
+    moved = allocator.realloc(allocator.context, block, size);
+    if (block == NULL && moved != NULL)
+        atomic_fetch_add(&coil__blocks, 1);
+    return moved;
+}
+
+void *coil__realloc(void *block, size_t size)
+{
+    if (coil__faults_are_counted())
+        return realloc_counted(block, size);
+    return allocator.realloc(allocator.context, block, size);
+}
+
 void *coil__alloc(size_t size)
 {
-    return allocator.realloc(allocator.context, NULL, size);
+    return coil__realloc(NULL, size);
 }
 
 void *coil__alloc_zeroed(size_t size)
@@ -42,15 +63,13 @@ void *coil__alloc_zeroed(size_t size)
     return block;
 }
 
-void *coil__realloc(void *block, size_t size)
-{
-    return allocator.realloc(allocator.context, block, size);
-}
-
 void coil__free(void *block)
 {
-    if (block != NULL)
-        allocator.realloc(allocator.context, block, 0);
+    if (block == NULL)
+        return;
+    if (coil__faults_are_counted())
+        atomic_fetch_sub(&coil__blocks, 1);
+    allocator.realloc(allocator.context, block, 0);
 }
 
 int64_t coil__clock_monotonic(void)
@@ -75,33 +94,28 @@ const char *coil_version(void)
     return "0.1.0";
 }
 
-static void say(const char *format, va_list args)
+void (*_Atomic coil__misuse_detail)(void);
+
+static void print_detail(void)
 {
-    char line[512];
+    static COIL__THREAD_LOCAL bool printing;
+    void (*detail)(void) = coil__misuse_detail;
 
-    vsnprintf(line, sizeof line, format, args);
-    fprintf(stderr, "coil: %s\n", line);
+    if (detail == NULL || printing)
+        return;
+    printing = true; /* whatever it does wrong is not told in detail */
+    detail();
 }
-
-void coil__report(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    say(format, args);
-    va_end(args);
-}
-
-void (*coil__misuse_detail)(void);
 
 void coil__misuse(const char *format, ...)
 {
+    char line[512];
     va_list args;
 
     va_start(args, format);
-    say(format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (coil__misuse_detail != NULL)
-        coil__misuse_detail();
+    fprintf(stderr, "coil: %s\n", line);
+    print_detail();
     abort();
 }

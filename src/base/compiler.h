@@ -14,6 +14,9 @@
 #define COIL__PREFETCH(address) __builtin_prefetch(address)
 #define COIL__PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
+/* Where the function that says this returns to. */
+#define COIL__CALLER() __builtin_return_address(0)
+
 /* Variables of the thread's; the loop never migrates, so their address may be cached. */
 #define COIL__THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 

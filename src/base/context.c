@@ -9,11 +9,12 @@
  *
  * Copying a context shares its bindings, setting a variable replaces them. Nobody who
  * shares bindings sees another's change, so they may cross threads, and a copy costs one
- * count. A slot is where running code finds its context: its own, or one that was entered.
+ * count. A slot is where running code finds its context: its own, or one that was
+ * entered.
  *
- * A reset that follows its set puts the old bindings back, which the token has kept: so it
- * needs no memory. (Python has a tree of hashes here, which is for many variables; arrays
- * are for few.)
+ * A reset that follows its set puts the old bindings back, which the token has kept: so
+ * it needs no memory. (Python has a tree of hashes here, which is for many variables;
+ * arrays are for few.)
  */
 #include "context.h"
 
@@ -76,8 +77,8 @@ static void append(struct coil__bindings *bindings, struct binding entry)
 }
 
 /*
- * The bindings `old` with `var` bound as `binding` says, or not at all where that is NULL.
- * The result is NULL where there is nothing to bind. -ENOMEM.
+ * The bindings `old` with `var` bound as `binding` says, or not at all where that is
+ * NULL. The result is NULL where there is nothing to bind. -ENOMEM.
  */
 static int rebind(const struct coil__bindings *old, const coil_var *var,
                   const struct binding *binding, struct coil__bindings **out)
@@ -189,7 +190,8 @@ int coil_var_set(const coil_var *var, void *value, coil_var_token *token)
     note_use(place);
     *place = after;
     if (token != NULL)
-        *(struct token *)token = (struct token){place, var, before, coil__bindings_retain(after)};
+        *(struct token *)token =
+            (struct token){place, var, before, coil__bindings_retain(after)};
     else
         coil__bindings_release(before);
     return 0;

@@ -1,8 +1,8 @@
 /*
  * context.h (internal) - contexts, as those see them who carry one along.
  *
- * A call that is to be made later captures the bindings of the context it was asked for in,
- * and is made in a slot of its own:
+ * A call that is to be made later captures the bindings of the context it was asked for
+ * in, and is made in a slot of its own:
  *
  *     call->bindings = coil__context_capture();
  *     ...
@@ -23,7 +23,8 @@
 /* What is set: immutable, counted; NULL where nothing is. */
 struct coil__bindings;
 
-/* Where code runs that has a context: a task, a call, a thread. Zeroed, it has nothing. */
+/* Where code runs that has a context: a task, a call, a thread. Zeroed, it has nothing.
+ */
 struct coil__context_slot {
     struct coil__bindings *own;
     coil_context *entered; /* instead of `own`; a reference */

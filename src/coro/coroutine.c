@@ -156,7 +156,7 @@ void *coil__coro_suspend(void *value)
 /* ---- life -------------------------------------------------------------------------- */
 
 /* The outermost C function on a coroutine's stack. */
-static void coro_main(void *arg)
+void coil__coro_main(void *arg)
 {
     coil__coro *coro = arg;
     void *result;
@@ -171,19 +171,17 @@ static void coro_main(void *arg)
 int coil__coro_create(size_t control_bytes, size_t stack_bytes, void *(*fn)(void *),
                       void *arg, coil__coro **out)
 {
-    struct coil__stack stack;
+    struct coil__stack *stack;
     coil__coro *coro;
-    void *control;
-    int rc = coil__stack_acquire(stack_bytes, control_bytes, &stack, &control);
+    int rc = coil__stack_acquire(stack_bytes, control_bytes, &stack);
 
     if (rc < 0)
         return rc;
-    coro = control;
-    coro->stack = stack;
+    coro = COIL__CONTAINER(stack, coil__coro, stack);
     coro->fn = fn;
     coro->arg = arg;
     coro->label = "coroutine";
-    coro->sp = coil__switch_prepare(stack.high, coro_main, coro);
+    coro->sp = coil__switch_prepare(stack->high, coil__coro_main, coro);
     coil__san_created(coro);
     *out = coro;
     return 0;
@@ -192,7 +190,7 @@ int coil__coro_create(size_t control_bytes, size_t stack_bytes, void *(*fn)(void
 void *coil__coro_reserve(coil__coro *coro, size_t n)
 {
     coro->stack.high -= (n + 15) & ~(size_t)15;
-    coro->sp = coil__switch_prepare(coro->stack.high, coro_main, coro);
+    coro->sp = coil__switch_prepare(coro->stack.high, coil__coro_main, coro);
     return coro->stack.high;
 }
 
@@ -200,6 +198,47 @@ void coil__coro_destroy(coil__coro *coro)
 {
     coil__san_destroyed(coro);
     coil__stack_release(&coro->stack);
+}
+
+COIL__NOINLINE size_t coil__coro_room(void)
+{
+    const coil__coro *coro = coil__coro_current();
+    const char *here = __builtin_frame_address(0);
+
+    if (coro == &root)
+        return SIZE_MAX;
+    return here > coro->stack.low ? (size_t)(here - coro->stack.low) : 0;
+}
+
+struct call {
+    void (*fn)(void *);
+    void *arg;
+};
+
+static void *make_call(void *arg)
+{
+    const struct call *call = arg;
+
+    call->fn(call->arg);
+    return NULL;
+}
+
+int coil__coro_call(size_t room_bytes, void (*fn)(void *), void *arg)
+{
+    struct call call = {fn, arg};
+    coil__coro *coro;
+    int rc;
+
+    if (coil__coro_room() >= room_bytes) {
+        fn(arg);
+        return 0;
+    }
+    rc = coil__coro_create(sizeof *coro, room_bytes, make_call, &call, &coro);
+    if (rc < 0)
+        return rc;
+    coil__coro_resume(coro, NULL);
+    coil__coro_destroy(coro);
+    return 0;
 }
 
 /* ---- coil/coro.h ------------------------------------------------------------------- */

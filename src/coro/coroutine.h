@@ -14,9 +14,9 @@ typedef struct coil__coro coil__coro;
  * coroutine that is its own stack.
  */
 struct coil__coro {
-    void *sp;           /* where it stands while it does not run */
-    coil__coro *caller; /* who resumed it; NULL while suspended, and for a root */
-    struct coil__stack stack;
+    struct coil__stack stack; /* first: see coil__stack_acquire() */
+    void *sp;                 /* where it stands while it does not run */
+    coil__coro *caller;       /* who resumed it; NULL while suspended, and for a root */
     bool done;
     void *(*fn)(void *); /* also tells its kind: each has its own */
     void *arg;
@@ -73,8 +73,29 @@ void *coil__coro_resume(coil__coro *coro, void *value);
 /* Back to the caller, which is unlinked first. */
 void *coil__coro_suspend(void *value);
 
+/*
+ * Walk outwards from a coroutine that is suspended, or runs: to the generator that has
+ * delegated to it, else to whoever resumed it; NULL behind the last. *leaf is where the
+ * walk began, and is kept by it.
+ */
+coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf);
+
 /* Give the slot back. It must have ended, or never have run. */
 void coil__coro_destroy(coil__coro *coro);
+
+/*
+ * How many bytes of the running coroutine's stack are left; SIZE_MAX on the thread's own.
+ */
+size_t coil__coro_room(void);
+
+/* The outermost C function on a coroutine's stack, for whoever walks it. */
+void coil__coro_main(void *coro);
+
+/*
+ * Call fn(arg) with room_bytes of stack: simply here, if that much is left or this is the
+ * thread's own stack; else on one made for it. fn must not leave it. -ENOMEM: not called.
+ */
+int coil__coro_call(size_t room_bytes, void (*fn)(void *arg), void *arg);
 
 /*
  * While at least one install is not undone, a SIGSEGV that hits the guard of the running

@@ -180,6 +180,20 @@ int coil_gen_yield_from(coil_gen *inner, void **result)
     return (int)(intptr_t)coil__coro_transfer(&leaf->coro, NULL);
 }
 
+/* Of a generator that runs, all up to its entry stand in yield_from for it. */
+coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf)
+{
+    if (coro->fn == gen_main && (*leaf)->fn == gen_main) {
+        const coil_gen *gen = COIL__CONTAINER(coro, coil_gen, coro);
+        const coil_gen *innermost = COIL__CONTAINER(*leaf, coil_gen, coro);
+
+        if (gen != innermost->entry && gen->delegator != NULL)
+            return &gen->delegator->coro;
+    }
+    *leaf = (*leaf)->caller;
+    return *leaf;
+}
+
 /* ---- resuming ---------------------------------------------------------------------- */
 
 /* The middle of a chain has been resumed from outside: let the outer part know. */

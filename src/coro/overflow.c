@@ -9,6 +9,8 @@
  */
 #include "coroutine.h"
 
+#include "../base/fault.h"
+
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -77,13 +79,15 @@ static bool use_alternate_stack(void)
     if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE) == 0)
         return true;
     alternate.ss_size = bytes > 64 * 1024 ? (size_t)bytes : 64 * 1024;
-    alternate.ss_sp = mmap(NULL, alternate.ss_size, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    alternate.ss_sp = MAP_FAILED;
+    if (!coil__call_fails(ENOMEM, "mmap"))
+        alternate.ss_sp = mmap(NULL, alternate.ss_size, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (alternate.ss_sp == MAP_FAILED) {
         alternate.ss_sp = NULL;
         return false;
     }
-    if (sigaltstack(&alternate, NULL) == 0)
+    if (COIL__CALL(ENOMEM, sigaltstack(&alternate, NULL)) == 0)
         return true;
     munmap(alternate.ss_sp, alternate.ss_size);
     alternate.ss_sp = NULL;

@@ -4,7 +4,8 @@
  * A slab is one mapping of many slots, committed page by page as they are touched:
  *
  *     | page | slot 0 | slot 1 | ... | slot n-1 | struct slab |
- *              each slot: | guard | stack ... | control block | struct slot_end |
+ *              each slot: | guard | stack ... | control block | colour | struct slot_end
+ * |
  *
  * Each thread has one pool per size class, a power of two from 16 KiB to 1 GiB. A pool's
  * slabs grow geometrically, 16 slots to 4096, so that a million stacks take a few hundred
@@ -20,6 +21,12 @@
  *    page of the control block, which is never given back alone.
  * 3. pool.dirty_count counts the slots whose body has returned and that kept their
  *    pages, slab.dirty_count those of them that are free.
+ *
+ * Colours. If all control blocks lay at the same distance from their slot's end, the tops
+ * of all stacks would share a few sets of the cache, which holds a dozen of them. So each
+ * lies lower by one of 16 multiples of a cache line, chosen by the slot's address; it
+ * remains in the page. (Zen: gathering 100 tasks 105 ns each without, 76 with; a yield
+ * among two tasks 12.2 and 9.5.)
  *
  * Guards. MADV_GUARD_INSTALL makes pages fault without splitting the mapping. It is
  * called when a slot is first used, never again: the guard survives reuse and
@@ -39,6 +46,7 @@
  */
 #include "stack.h"
 
+#include "../base/fault.h"
 #include "../base/kernel.h"
 #include "sanitizer.h"
 
@@ -63,6 +71,8 @@
 
 #define GUARD_BYTES_MAX ((size_t)16 * 1024)
 #define DIRTY_MAX 64
+#define COLOUR_COUNT 16
+#define COLOUR_BYTES 64
 #define CANARY UINT64_C(0x9d5ac0117ac1e5f3)
 
 struct slab {
@@ -114,9 +124,12 @@ static pthread_once_t set_up_once = PTHREAD_ONCE_INIT;
 
 static void *map(size_t bytes)
 {
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    void *base;
 
+    if (coil__call_fails(ENOMEM, "mmap"))
+        return NULL;
+    base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     return base != MAP_FAILED ? base : NULL;
 }
 
@@ -124,7 +137,7 @@ static void *map(size_t bytes)
 static long read_mprotect_budget(void)
 {
     char text[32];
-    int fd = open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
+    int fd = COIL__CALL(ENOENT, open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC));
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
 
     if (fd >= 0)
@@ -147,7 +160,7 @@ static bool can_guard_by_madvise(void)
 
     if (page == NULL)
         return false;
-    can = madvise(page, page_bytes, MADV_GUARD_INSTALL) == 0 &&
+    can = COIL__CALL(EINVAL, madvise(page, page_bytes, MADV_GUARD_INSTALL)) == 0 &&
           nanosleep(page, NULL) != 0 && errno == EFAULT;
     munmap(page, page_bytes);
     return can;
@@ -274,7 +287,7 @@ static bool install_mprotect(struct slab *slab, char *slot)
 {
     if (atomic_fetch_sub(&mprotect_budget, 1) <= 0)
         goto refused;
-    if (mprotect(slot, page_bytes, PROT_NONE) != 0)
+    if (COIL__CALL(ENOMEM, mprotect(slot, page_bytes, PROT_NONE)) != 0)
         goto refused;
     slab->mprotect_count++;
     return true;
@@ -289,7 +302,8 @@ static void install_guard(const struct pool *pool, struct slot_end *end, char *s
 
     end->guard_bytes = (uint32_t)guard_bytes(pool);
     if (coil__stack_guard == COIL__GUARD_MADVISE)
-        end->guarded = madvise(slot, end->guard_bytes, MADV_GUARD_INSTALL) == 0;
+        end->guarded =
+            COIL__CALL(ENOMEM, madvise(slot, end->guard_bytes, MADV_GUARD_INSTALL)) == 0;
     if (!end->guarded && coil__stack_guard != COIL__GUARD_CHECK) {
         end->guard_bytes = (uint32_t)page_bytes;
         end->guarded = install_mprotect(end->slab, slot);
@@ -369,9 +383,20 @@ static struct pool *pool_for(size_t stack_bytes)
     return &pools->by_class[size_class - CLASS_MIN];
 }
 
-int coil__stack_acquire(size_t stack_bytes, size_t control_bytes,
-                        struct coil__stack *stack, void **control)
+/* See the head of this file. */
+static size_t colour_bytes(const char *slot, unsigned size_class)
 {
+    return ((uintptr_t)slot >> size_class) % COLOUR_COUNT * COLOUR_BYTES;
+}
+
+/*
+ * The description is written where it stays: to copy what was just written in pieces
+ * stalls the processor, at a tenth of a spawn.
+ */
+int coil__stack_acquire(size_t stack_bytes, size_t control_bytes,
+                        struct coil__stack **out)
+{
+    struct coil__stack *stack;
     struct slot_end *end;
     struct pool *pool;
     char *slot, *low, *block;
@@ -389,17 +414,17 @@ int coil__stack_acquire(size_t stack_bytes, size_t control_bytes,
     low = slot + end->guard_bytes;
     block = (char *)end - control_bytes;
     block -= (uintptr_t)block & 63;
+    block -= colour_bytes(slot, pool->size_class);
     coil__asan_unpoison(low, (size_t)((char *)end - low));
     memset(block, 0, control_bytes);
-    *control = block;
-    *stack = (struct coil__stack){
-        .low = low,
-        .high = block,
-        .slot = slot,
-        .size_class = pool->size_class,
-        .guarded = end->guarded,
-        .dirty = end->dirty,
-    };
+    stack = (struct coil__stack *)(void *)block;
+    stack->low = low;
+    stack->high = block;
+    stack->slot = slot;
+    stack->size_class = pool->size_class;
+    stack->guarded = end->guarded;
+    stack->dirty = end->dirty;
+    *out = stack;
     return 0;
 }
 
@@ -435,7 +460,8 @@ void coil__stack_trim(struct coil__stack *stack)
         stack->dirty = true;
     }
     if (pool->dirty_count >= DIRTY_MAX &&
-        madvise(stack->low, (size_t)(top - stack->low), MADV_DONTNEED) == 0)
+        COIL__CALL(EAGAIN,
+                   madvise(stack->low, (size_t)(top - stack->low), MADV_DONTNEED)) == 0)
         stack->dirty = false;
     pool->dirty_count += stack->dirty;
 }
@@ -454,16 +480,15 @@ static void slab_became_empty(struct pool *pool, struct slab *slab)
     destroy_slab(pool, other);
 }
 
-void coil__stack_release(const struct coil__stack *stack)
+void coil__stack_release(struct coil__stack *stack)
 {
     struct pool *pool = &pools->by_class[stack->size_class - CLASS_MIN];
     struct slot_end *end = end_of(stack);
     struct slab *slab = end->slab;
-    struct coil__stack last = *stack;
 
-    if (!last.trimmed)
-        coil__stack_trim(&last);
-    end->dirty = last.dirty;
+    if (!stack->trimmed)
+        coil__stack_trim(stack);
+    end->dirty = stack->dirty;
     end->next = slab->free;
     slab->free = end;
     slab->dirty_count += end->dirty;

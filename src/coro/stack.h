@@ -10,7 +10,7 @@
  * A slot:
  *
  *      slot    low                                      high
- *      | guard | stack, grows down  <------------------ | control block | canary |
+ *      | guard | stack, grows down  <---------- | control block | colour | canary |
  */
 struct coil__stack {
     char *low;  /* lowest usable byte, above the guard */
@@ -45,19 +45,19 @@ static inline size_t coil__stack_bytes(const struct coil__stack *stack)
 bool coil__stack_check(const struct coil__stack *stack, const void *sp);
 
 /*
- * Take a slot of at least stack_bytes (0: COIL_STACK_BYTES) with a zeroed control block
- * of control_bytes, 64-aligned, on top; *stack describes it and may lie in the control
- * block itself. Slots are the calling thread's, and must be released on it. Fails with
+ * Take a slot of at least stack_bytes (0: COIL_STACK_BYTES) with a control block of
+ * control_bytes, 64-aligned, on top: its beginning, **out, describes the slot, the rest
+ * is zeroed. Slots are the calling thread's, and must be released on it. Fails with
  * -ENOMEM, -EINVAL.
  */
 int coil__stack_acquire(size_t stack_bytes, size_t control_bytes,
-                        struct coil__stack *stack, void **control);
+                        struct coil__stack **out);
 
 /* The body has returned: nothing below `high` is needed any more. */
 void coil__stack_trim(struct coil__stack *stack);
 
 /* Give back the slot, control block and all. */
-void coil__stack_release(const struct coil__stack *stack);
+void coil__stack_release(struct coil__stack *stack);
 
 /* Slots of the calling thread in use, for the tests' leak check. */
 size_t coil__stack_count(void);

@@ -23,4 +23,11 @@ void *coil__switch_alike(void **save_sp, void *to_sp, void *value);
  */
 void *coil__switch_prepare(void *top, void (*main)(void *arg), void *arg);
 
+/*
+ * Call fn(arg), here, such that an unwinder takes it for called by the stack that was
+ * left at `sp`: behind fn's frame, and one of ours, come those of that stack. Nothing of
+ * it is touched, nor is it switched to.
+ */
+void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg);
+
 #endif

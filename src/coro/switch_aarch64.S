@@ -146,6 +146,49 @@ switch_entry:
     .cfi_endproc
     .size switch_entry, . - switch_entry
 
+/*
+ * void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg)
+ *
+ * While fn runs the CFI tells of the frame that the stack at `sp` was left with, instead
+ * of this one.
+ */
+    .globl coil__switch_look
+    .hidden coil__switch_look
+    .type coil__switch_look, %function
+    .p2align 4
+coil__switch_look:
+    .cfi_startproc
+    BTI_C
+    stp x19, x30, [sp, #-16]!
+    .cfi_def_cfa_offset 16
+    .cfi_offset x19, -16
+    .cfi_offset x30, -8
+    mov x19, x0
+    mov x0, x2
+    .cfi_remember_state
+    .cfi_def_cfa x19, FRAME
+    .cfi_offset x19, 0 - FRAME
+    .cfi_offset x20, 8 - FRAME
+    .cfi_offset x21, 16 - FRAME
+    .cfi_offset x22, 24 - FRAME
+    .cfi_offset x23, 32 - FRAME
+    .cfi_offset x24, 40 - FRAME
+    .cfi_offset x25, 48 - FRAME
+    .cfi_offset x26, 56 - FRAME
+    .cfi_offset x27, 64 - FRAME
+    .cfi_offset x28, 72 - FRAME
+    .cfi_offset x29, 80 - FRAME
+    .cfi_offset x30, 88 - FRAME
+    blr x1
+    .cfi_restore_state
+    ldp x19, x30, [sp], #16
+    .cfi_def_cfa_offset 0
+    .cfi_restore x19
+    .cfi_restore x30
+    ret
+    .cfi_endproc
+    .size coil__switch_look, . - coil__switch_look
+
     .section .note.GNU-stack, "", %progbits
 
 /* This file honours BTI, so that the library may (GNU_PROPERTY_AARCH64_FEATURE_1_AND). */

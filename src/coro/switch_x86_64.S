@@ -147,4 +147,39 @@ switch_entry:
     .cfi_endproc
     .size switch_entry, . - switch_entry
 
+/*
+ * void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg)
+ *
+ * While fn runs the CFI tells of the frame that the stack at `sp` was left with, instead
+ * of this one: its registers stand where exchange_stacks put them.
+ */
+    .globl coil__switch_look
+    .hidden coil__switch_look
+    .type coil__switch_look, @function
+    .p2align 4
+coil__switch_look:
+    .cfi_startproc
+    endbr64
+    pushq %rbx
+    .cfi_def_cfa_offset 16
+    .cfi_offset %rbx, -16
+    movq %rdi, %rbx
+    movq %rdx, %rdi
+    .cfi_remember_state
+    .cfi_def_cfa %rbx, 64
+    .cfi_offset %r15, -56
+    .cfi_offset %r14, -48
+    .cfi_offset %r13, -40
+    .cfi_offset %r12, -32
+    .cfi_offset %rbx, -24
+    .cfi_offset %rbp, -16
+    call *%rsi
+    .cfi_restore_state
+    popq %rbx
+    .cfi_def_cfa_offset 8
+    .cfi_restore %rbx
+    ret
+    .cfi_endproc
+    .size coil__switch_look, . - coil__switch_look
+
     .section .note.GNU-stack, "", @progbits

@@ -19,11 +19,14 @@
  *
  * Polling is a system call, and reading the clock is not free either. While callbacks are
  * ready both are skipped, up to 64 turns or 256 callbacks in a row, and altogether while
- * there is neither descriptor nor timer. A virtual clock is exempt: there every turn is
- * asyncio's. A turn of that kind need not even begin here: a task that waits begins it,
- * if the batch is done, and goes straight to the next task (task.c).
+ * there is neither descriptor nor timer. A virtual clock is exempt, unless skip_polls was
+ * asked for: there every turn is asyncio's. A turn without a poll need not even begin
+ * here: a task that waits begins it, if the batch is done, and goes straight to the next
+ * task (task.c).
  */
 #include "loop.h"
+
+#include "../error/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +57,8 @@ static void require_own(const coil_loop *loop, const char *caller)
 
 int64_t coil__loop_now(coil_loop *loop)
 {
-    return loop->virtual_clock ? loop->virtual_now : coil__clock_monotonic();
+    loop->clock_read = loop->virtual_clock ? loop->virtual_now : coil__clock_monotonic();
+    return loop->clock_read;
 }
 
 int64_t coil_now(void)
@@ -109,11 +113,14 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
 
     coil__list_init(&loop->ready);
     coil__list_init(&loop->batch);
+    coil__list_init(&loop->idle);
     coil__list_init(&loop->close_hooks);
     atomic_init(&loop->refs, 1);
     loop->pid = getpid();
     loop->drain_ns = LONGEST_DRAIN;
     loop->virtual_clock = opts != NULL && opts->virtual_clock;
+    loop->may_skip_polls = !loop->virtual_clock || opts->skip_polls;
+    coil__shuffle_init(loop);
     rc = create_backend(opts != NULL ? opts->backend : NULL, &loop->backend);
     if (rc < 0)
         return rc;
@@ -145,6 +152,7 @@ int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
         coil__free(loop);
         return rc;
     }
+    coil__misuse_detail = coil__error_print_here;
     coil__loop_of_thread = *out = loop;
     return 0;
 }
@@ -248,7 +256,8 @@ static int poll_and_expire(coil_loop *loop)
     int rc;
 
     loop->turns_unpolled = loop->runs_unpolled = 0;
-    if (coil__list_empty(&loop->ready) && !loop->stopping)
+    if (coil__list_empty(&loop->ready) && coil__list_empty(&loop->idle) &&
+        !loop->stopping)
         timeout = poll_timeout(loop, coil__loop_now(loop));
     if (loop->virtual_clock && timeout > 0)
         rc = jump_to_next_timer(loop);
@@ -256,8 +265,9 @@ static int poll_and_expire(coil_loop *loop)
         rc = loop->backend->class->poll(loop->backend, timeout);
     if (coil__wakeup_pending(loop))
         coil__wakeup_collect(loop);
-    if (loop->timers.count > 0)
-        coil__timers_expire(loop, coil__loop_now(loop));
+    coil__timers_expire(loop, coil__loop_now(loop));
+    if (coil__list_empty(&loop->ready))
+        coil__list_splice(&loop->ready, &loop->idle);
     return rc;
 }
 
@@ -269,6 +279,8 @@ static int take_turn(coil_loop *loop)
     if (!coil__loop_begin_unpolled_turn(loop)) {
         rc = poll_and_expire(loop);
         coil__list_splice(&loop->batch, &loop->ready);
+        if (COIL__UNLIKELY(loop->shuffle != 0))
+            coil__shuffle_batch(loop);
     }
     while ((link = coil__list_pop(&loop->batch)) != NULL) {
         struct coil__runnable *runnable =

@@ -45,6 +45,12 @@ struct coil__timer_heap {
     uint64_t next_sequence;
 };
 
+/* What the loop has to know of tasks, which lie above it; once there is one. */
+struct coil__task_layer {
+    const char *(*name)(const coil_task *task);
+    coil_task *(*exchange_current)(coil_task *task); /* returns who was */
+};
+
 /*
  * The loop. What a turn does with it stands in loop.c; upper layers use the functions
  * below.
@@ -52,6 +58,7 @@ struct coil__timer_heap {
 struct coil_loop {
     struct coil__list ready; /* what runs in the next turn */
     struct coil__list batch; /* what is left of this turn */
+    struct coil__list idle;  /* what becomes ready once nothing else is */
     struct coil__backend *backend;
     struct coil__timer_heap timers;
     struct coil__watch_table *watches; /* watch.c */
@@ -59,13 +66,22 @@ struct coil_loop {
     pid_t pid; /* of the process it belongs to: not of one forked later */
     bool running, stopping, closing;
     bool virtual_clock;
+    bool may_skip_polls;   /* a virtual clock may not, unless told to skip_polls */
+    bool polls_every_turn; /* may not, or batches are shuffled */
+    uint64_t shuffle;      /* shuffle.c: where its dice stand; 0 for none */
     int64_t virtual_now;
+    int64_t clock_read; /* what the clock said when it was last looked at */
     unsigned turns_unpolled, runs_unpolled;
     size_t outside_work; /* see coil__loop_expect() */
     int64_t drain_ns;    /* how long closing waits for abandoned blocking work */
 
     struct coil__list close_hooks;
     struct coil__runnable *on_interrupt;
+    const struct coil__task_layer *tasks; /* NULL: none yet */
+
+    coil_exception_handler exception_handler; /* NULL: the default */
+    void *exception_arg;
+    bool handling_exception;
 
     /* wakeup.c: what other threads and signal handlers touch. */
     _Atomic unsigned refs;
@@ -186,22 +202,49 @@ void coil__wakeup_collect(coil_loop *loop);
 #define COIL__RUNS_UNPOLLED 256
 
 /*
+ * There is something to poll for: has it waited long enough? A virtual clock stands still
+ * while turns are taken, so a timer that is due now was due before them.
+ */
+static inline bool coil__loop_must_poll(const coil_loop *loop)
+{
+    return loop->turns_unpolled >= COIL__TURNS_UNPOLLED ||
+           loop->runs_unpolled >= COIL__RUNS_UNPOLLED ||
+           (COIL__UNLIKELY(loop->virtual_clock) &&
+            coil__timers_next(loop) <= loop->virtual_now);
+}
+
+/*
  * Once the batch has run: where polling may be left out, make what is ready the next
  * batch and return true. False: the next turn begins with a poll, in loop.c.
  */
 static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
 {
-    if (coil__list_empty(&loop->ready) || loop->virtual_clock || loop->stopping ||
+    if (coil__list_empty(&loop->ready) || loop->polls_every_turn || loop->stopping ||
         coil__wakeup_pending(loop))
         return false;
     if ((loop->backend->in_use > 0 || loop->timers.count > 0) &&
-        (loop->turns_unpolled >= COIL__TURNS_UNPOLLED ||
-         loop->runs_unpolled >= COIL__RUNS_UNPOLLED))
+        coil__loop_must_poll(loop))
         return false;
     loop->turns_unpolled++;
     coil__list_splice(&loop->batch, &loop->ready);
     return true;
 }
+
+/* ---- for tests -------------------------------------------------------------------- */
+
+/*
+ * This thread's loops, the one there is and those to come, run each batch in a random
+ * order that follows from `seed`; 0: first in, first out.
+ */
+void coil__loop_shuffle(uint64_t seed);
+
+/* A loop of this thread was created: does it shuffle? */
+void coil__shuffle_init(coil_loop *loop);
+
+/* Put the batch in a random order. */
+void coil__shuffle_batch(coil_loop *loop);
+
+/* ---- from signal handlers --------------------------------------------------------- */
 
 /* Make loop->on_interrupt ready. Async-signal-safe. */
 void coil__loop_interrupt(coil_loop *loop);

@@ -11,6 +11,8 @@
 #include "../base/context.h"
 #include "loop.h"
 
+#include "../base/fault.h"
+
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -25,7 +27,7 @@ int coil__wakeup_init(coil_loop *loop)
 {
     int rc;
 
-    loop->wakeup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    loop->wakeup_fd = COIL__CALL(EMFILE, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (loop->wakeup_fd < 0)
         return -errno;
     coil__runnable_init(&loop->wakeup_watch, collect_late);
@@ -127,7 +129,8 @@ void coil__wakeup_collect(coil_loop *loop)
      */
     coil__list_remove(&loop->wakeup_watch.link);
     if (read(loop->wakeup_fd, &count, sizeof count) < 0 && errno != EAGAIN)
-        coil__report("the loop's eventfd cannot be read: somebody closed it");
+        coil_call_exception_handler(&(coil_exception){
+            .message = "The loop's eventfd cannot be read: somebody closed it"});
     atomic_store(&loop->woken, false);
     pthread_mutex_lock(&loop->posts_lock);
     post = loop->first_post;

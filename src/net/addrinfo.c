@@ -7,6 +7,7 @@
  * more is left to itself, so it has copies of all it needs.
  */
 #include "../base/base.h"
+#include "../base/fault.h"
 
 #include <coil/addrinfo.h>
 #include <coil/executor.h>
@@ -47,6 +48,14 @@ static int errno_of(int eai, int error)
     }
 }
 
+static int call_getaddrinfo(const char *host, const char *port,
+                            const struct addrinfo *hints, struct addrinfo **out)
+{
+    if (coil__call_fails(EIO, "getaddrinfo"))
+        return EAI_SYSTEM;
+    return getaddrinfo(host, port, hints, out);
+}
+
 static bool is_number(const char *text)
 {
     return *text != '\0' && strspn(text, "0123456789") == strlen(text);
@@ -64,7 +73,7 @@ static int look_up_number(const char *host, const char *port,
     if (host != NULL)
         numeric.ai_flags |= AI_NUMERICHOST;
     numeric.ai_flags |= port != NULL ? AI_NUMERICSERV : 0;
-    eai = getaddrinfo(host, port, &numeric, out);
+    eai = call_getaddrinfo(host, port, &numeric, out);
     if (eai == EAI_NONAME && host != NULL &&
         !(hints != NULL && hints->ai_flags & AI_NUMERICHOST))
         return -EINPROGRESS;
@@ -74,7 +83,7 @@ static int look_up_number(const char *host, const char *port,
 static int look_up(void *arg)
 {
     struct lookup *l = arg;
-    int eai = getaddrinfo(l->host, l->port, &l->hints, &l->list);
+    int eai = call_getaddrinfo(l->host, l->port, &l->hints, &l->list);
 
     if (eai != 0)
         l->list = NULL;

@@ -3,15 +3,16 @@
  */
 #include "stream_open.h"
 
+#include "../base/fault.h"
+
 #include <coil/addrinfo.h>
 
 #include <sys/socket.h>
 
 static int connect_to(const struct addrinfo *address, coil_stream **out)
 {
-    int fd =
-        socket(address->ai_family, address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
-               address->ai_protocol);
+    int type = address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    int fd = COIL__CALL(EMFILE, socket(address->ai_family, type, address->ai_protocol));
     coil_stream *stream;
     int rc;
 

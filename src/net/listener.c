@@ -3,6 +3,8 @@
  */
 #include "stream_open.h"
 
+#include "../base/fault.h"
+
 #include <coil/addrinfo.h>
 
 #include <netinet/in.h>
@@ -27,7 +29,7 @@ static uint16_t port_of(int fd)
     } name = {.any.ss_family = AF_UNSPEC};
     socklen_t length = sizeof name;
 
-    if (getsockname(fd, (struct sockaddr *)&name, &length) < 0)
+    if (COIL__CALL(ENOBUFS, getsockname(fd, (struct sockaddr *)&name, &length)) < 0)
         return 0;
     if (name.any.ss_family == AF_INET6)
         return ntohs(name.v6.sin6_port);
@@ -38,9 +40,8 @@ static uint16_t port_of(int fd)
 static int listen_at(const struct addrinfo *address, int backlog)
 {
     int yes = 1, no = 0, rc;
-    int fd =
-        socket(address->ai_family, address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
-               address->ai_protocol);
+    int type = address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    int fd = COIL__CALL(EMFILE, socket(address->ai_family, type, address->ai_protocol));
 
     if (fd < 0)
         return -errno;
@@ -48,7 +49,8 @@ static int listen_at(const struct addrinfo *address, int backlog)
     /* "::" is to serve IPv4 too, whatever the system's default. */
     if (address->ai_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
-    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, backlog) == 0)
+    if (COIL__CALL(EADDRINUSE, bind(fd, address->ai_addr, address->ai_addrlen)) == 0 &&
+        COIL__CALL(EADDRINUSE, listen(fd, backlog)) == 0)
         return fd;
     rc = -errno;
     close(fd);

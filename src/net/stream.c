@@ -7,6 +7,8 @@
  */
 #include "stream_open.h"
 
+#include "../base/fault.h"
+
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -52,13 +54,13 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out)
 
 int coil_stream_adopt(int fd, coil_stream **out)
 {
-    int flags = fcntl(fd, F_GETFL);
+    int flags = COIL__CALL(EBADF, fcntl(fd, F_GETFL));
     int type;
     socklen_t length = sizeof type;
     bool is_socket = getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
     int rc;
 
-    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+    if (flags < 0 || COIL__CALL(EPERM, fcntl(fd, F_SETFL, flags | O_NONBLOCK)) < 0)
         return -errno;
     rc = open_stream(fd, is_socket, "coil_stream_adopt", out);
     if (rc < 0)
@@ -163,7 +165,7 @@ int coil_stream_shutdown_write(coil_stream *stream)
 {
     if (stream->endpoint.fd < 0)
         return -EBADF;
-    return shutdown(stream->endpoint.fd, SHUT_WR) < 0 ? -errno : 0;
+    return COIL__CALL(ENOTCONN, shutdown(stream->endpoint.fd, SHUT_WR)) < 0 ? -errno : 0;
 }
 
 size_t coil_stream_read_transferred(const coil_stream *stream)

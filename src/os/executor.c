@@ -29,6 +29,7 @@
  * Start reading at run_job() and work().
  */
 #include "../base/context.h"
+#include "../base/fault.h"
 #include "../loop/loop.h"
 #include "../task/wait.h"
 
@@ -37,6 +38,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -288,7 +290,9 @@ static int start_thread(struct lane *lane)
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, &attributes, work, lane);
+    error = coil__call_fails(EAGAIN, "pthread_create")
+                ? errno
+                : pthread_create(&thread, &attributes, work, lane);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return error;
@@ -460,6 +464,17 @@ static size_t drain(struct desk *desk, int64_t deadline)
     return left;
 }
 
+static void report_left(size_t count)
+{
+    char message[128];
+
+    snprintf(message, sizeof message,
+             "%zu abandoned blocking job%s not done as the loop closes, and left to %s",
+             count, count == 1 ? " is" : "s are",
+             count == 1 ? "its thread" : "their threads");
+    coil_call_exception_handler(&(coil_exception){.message = message});
+}
+
 static void close_desk(coil_loop *loop)
 {
     struct desk *desk = this_desk;
@@ -472,9 +487,7 @@ static void close_desk(coil_loop *loop)
     if (left == 0)
         free_desk(desk);
     else
-        coil__report("%zu abandoned blocking job%s not done as the loop closes; the "
-                     "threads are left to themselves",
-                     left, left == 1 ? " is" : "s are");
+        report_left(left);
 }
 
 static struct desk *create_desk(coil_loop *loop)
@@ -524,6 +537,16 @@ static bool cancel_job(struct coil__wait *wait)
     return true;
 }
 
+/* clang-format off */
+#define CLASS(name) {.what = (name), .cancel = cancel_job}
+/* clang-format on */
+
+static const struct coil__wait_class classes[] = {
+    [COIL_LANE_DNS] = CLASS("blocking.dns"),
+    [COIL_LANE_FILE] = CLASS("blocking.file"),
+    [COIL_LANE_CPU] = CLASS("blocking.cpu"),
+};
+
 static int init_job(struct job *job, coil_lane lane, int (*fn)(void *), void *arg)
 {
     *job = (struct job){.fn = fn, .arg = arg, .lane = &lanes[lane]};
@@ -542,7 +565,7 @@ static int run_job(struct waiting *waiting, struct job *job)
     int rc;
 
     waiting->job = job;
-    coil__wait_init(&waiting->wait, cancel_job);
+    coil__wait_init(&waiting->wait, &classes[job->lane - lanes]);
     waiting->wait.keeps_result = true;
     job->wait = &waiting->wait;
     rc = enqueue(job);

@@ -31,6 +31,22 @@ static bool cancel(struct coil__wait *wait)
     return true;
 }
 
+static void describe(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->fd = COIL__CONTAINER(wait, const struct pending, wait)->op->fd;
+}
+
+/* clang-format off */
+#define CLASS(name) {.what = (name), .cancel = cancel, .describe = describe}
+/* clang-format on */
+
+static const struct coil__wait_class classes[] = {
+    [COIL__OP_READ] = CLASS("read"),     [COIL__OP_WRITE] = CLASS("write"),
+    [COIL__OP_RECV] = CLASS("read"),     [COIL__OP_SEND] = CLASS("write"),
+    [COIL__OP_ACCEPT] = CLASS("accept"), [COIL__OP_CONNECT] = CLASS("connect"),
+    [COIL__OP_POLL] = CLASS("wait_fd"),
+};
+
 ssize_t coil__op_await(struct coil__op *op)
 {
     struct coil__backend *backend = coil__loop_require("a call that does I/O")->backend;
@@ -42,7 +58,7 @@ ssize_t coil__op_await(struct coil__op *op)
     if (result != -EINPROGRESS)
         return result;
     /* Nobody looks at the owner before the next poll. */
-    coil__wait_init(&p.wait, cancel);
+    coil__wait_init(&p.wait, &classes[op->kind]);
     p.wait.keeps_result = true;
     p.op = op;
     p.backend = backend;

@@ -2,9 +2,8 @@
  * condition.c - wait, under a lock, for something to become true. (asyncio:
  * locks.Condition)
  */
+#include "condition.h"
 #include "waiters.h"
-
-#include <coil/condition.h>
 
 void coil_condition_init(coil_condition *condition, coil_lock *lock)
 {
@@ -17,9 +16,9 @@ void coil_condition_finish(coil_condition *condition)
         coil__waiters_finish(&condition->waiters, "coil_condition_finish");
 }
 
-static void notify(coil_condition *condition, size_t n)
+void coil__condition_notify(coil_waiters *waiters, size_t n)
 {
-    while (n > 0 && coil__waiters_wake_one(&condition->waiters))
+    while (n > 0 && coil__waiters_wake_one(waiters))
         n--;
 }
 
@@ -36,30 +35,52 @@ static bool reacquire(coil_lock *lock, coil_task *task)
     return cancelled;
 }
 
-int coil_condition_wait(coil_condition *condition)
+int coil__condition_wait(coil_waiters *waiters, coil_lock *lock,
+                         const struct coil__wait_class *class, const void *object)
 {
     struct coil__waiter waiter;
     coil_task *task;
     int rc;
 
     task = coil__task_require("coil_condition_wait");
-    if (coil_lock_release(condition->lock) < 0)
+    if (coil_lock_release(lock) < 0)
         return -EPERM;
-    rc = coil__waiters_wait(&condition->waiters, &waiter);
-    if (reacquire(condition->lock, task))
+    rc = coil__waiters_wait(waiters, &waiter, class, object);
+    if (reacquire(lock, task))
         rc = -ECANCELED;
     if (rc < 0) {
         task->delivered = true;
-        notify(condition, 1); /* we may have been the one who was notified */
+        coil__condition_notify(waiters, 1); /* we may be the one who was notified */
     }
     return rc;
+}
+
+int coil_condition_wait(coil_condition *condition)
+{
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("condition");
+
+    return coil__condition_wait(&condition->waiters, condition->lock, &class, condition);
+}
+
+int coil_condition_wait_for(coil_condition *condition, int (*predicate)(void *arg),
+                            void *arg)
+{
+    int result;
+
+    while ((result = predicate(arg)) == 0) {
+        int rc = coil_condition_wait(condition);
+
+        if (rc < 0)
+            return rc;
+    }
+    return result;
 }
 
 int coil_condition_notify(coil_condition *condition, size_t n)
 {
     if (!condition->lock->locked)
         return -EPERM;
-    notify(condition, n);
+    coil__condition_notify(&condition->waiters, n);
     return 0;
 }
 

@@ -18,9 +18,11 @@ void coil_event_finish(coil_event *event)
 
 int coil_event_wait(coil_event *event)
 {
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("event");
     struct coil__waiter waiter;
 
-    return event->is_set ? 0 : coil__waiters_wait(&event->waiters, &waiter);
+    return event->is_set ? 0
+                         : coil__waiters_wait(&event->waiters, &waiter, &class, event);
 }
 
 void coil_event_set(coil_event *event)

@@ -40,11 +40,12 @@ static void wake_first(coil_lock *lock)
 
 int coil_lock_acquire(coil_lock *lock)
 {
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("lock");
     struct coil__waiter waiter;
     int rc = 0;
 
     if (lock->locked || somebody_in_line(lock))
-        rc = coil__waiters_wait(&lock->waiters, &waiter);
+        rc = coil__waiters_wait(&lock->waiters, &waiter, &class, lock);
     if (rc == 0)
         lock->locked = true;
     else if (!lock->locked)

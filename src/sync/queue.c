@@ -1,24 +1,32 @@
 /*
- * queue.c - items from task to task, in order. (asyncio: queues.Queue)
+ * queue.c - items from task to task. (asyncio: queues.Queue, LifoQueue, PriorityQueue)
  *
- *     items:   . . . [first ............ first+count) . . .      a ring of `capacity`
+ * This is who waits and who is woken; in which order the items come is queue_items.c's.
  *
  * A getter that finds nothing stands in line, and looks again when it is woken: whoever
  * puts an item wakes the first getter and takes it out of the line, but does not hand the
  * item over. So a getter that is cancelled after having been woken loses nothing: it
  * wakes the next. Putters of a full queue likewise.
  */
+#include "queue_items.h"
 #include "waiters.h"
 
 #include <coil/queue.h>
 
-#include <string.h>
-
-#define FIRST_CAPACITY 16
-
 void coil_queue_init(coil_queue *queue, size_t item_bytes, size_t maxsize)
 {
     *queue = (coil_queue)COIL_QUEUE_INIT(item_bytes, maxsize);
+}
+
+void coil_queue_init_lifo(coil_queue *queue, size_t item_bytes, size_t maxsize)
+{
+    *queue = (coil_queue)COIL_QUEUE_INIT_LIFO(item_bytes, maxsize);
+}
+
+void coil_queue_init_priority(coil_queue *queue, size_t item_bytes, size_t maxsize,
+                              int (*compare)(const void *a, const void *b))
+{
+    *queue = (coil_queue)COIL_QUEUE_INIT_PRIORITY(item_bytes, maxsize, compare);
 }
 
 void coil_queue_finish(coil_queue *queue)
@@ -28,14 +36,17 @@ void coil_queue_finish(coil_queue *queue)
     coil__waiters_finish(&queue->getters, "coil_queue_finish");
     coil__waiters_finish(&queue->putters, "coil_queue_finish");
     coil_event_finish(&queue->finished);
-    coil__free(queue->items);
-    queue->items = NULL;
-    queue->capacity = queue->count = queue->first = 0;
+    coil__queue_items_free(queue);
 }
 
 size_t coil_queue_count(const coil_queue *queue)
 {
     return queue->count;
+}
+
+size_t coil_queue_maxsize(const coil_queue *queue)
+{
+    return queue->maxsize;
 }
 
 bool coil_queue_empty(const coil_queue *queue)
@@ -46,66 +57,6 @@ bool coil_queue_empty(const coil_queue *queue)
 bool coil_queue_full(const coil_queue *queue)
 {
     return queue->maxsize > 0 && queue->count >= queue->maxsize;
-}
-
-/* ---- the ring ---------------------------------------------------------------------- */
-
-static char *slot(const coil_queue *queue, size_t i)
-{
-    size_t at = queue->first + i;
-
-    if (at >= queue->capacity)
-        at -= queue->capacity;
-    return queue->items + at * queue->item_bytes;
-}
-
-static int grow(coil_queue *queue)
-{
-    size_t capacity = queue->capacity > 0 ? 2 * queue->capacity : FIRST_CAPACITY;
-    size_t bytes, tail = queue->capacity - queue->first;
-    char *items;
-
-    if (queue->maxsize > 0 && capacity > queue->maxsize)
-        capacity = queue->maxsize;
-    if (__builtin_mul_overflow(capacity, queue->item_bytes, &bytes))
-        return -ENOMEM;
-    items = coil__alloc(bytes > 0 ? bytes : 1);
-    if (items == NULL)
-        return -ENOMEM;
-    if (tail > queue->count)
-        tail = queue->count;
-    if (queue->count > 0) {
-        memcpy(items, slot(queue, 0), tail * queue->item_bytes);
-        memcpy(items + tail * queue->item_bytes, queue->items,
-               (queue->count - tail) * queue->item_bytes);
-    }
-    coil__free(queue->items);
-    queue->items = items;
-    queue->capacity = capacity;
-    queue->first = 0;
-    return 0;
-}
-
-static int push(coil_queue *queue, const void *item)
-{
-    if (queue->count == queue->capacity) {
-        int rc = grow(queue);
-
-        if (rc < 0)
-            return rc;
-    }
-    if (queue->item_bytes > 0)
-        memcpy(slot(queue, queue->count), item, queue->item_bytes);
-    queue->count++;
-    return 0;
-}
-
-static void pop(coil_queue *queue, void *item)
-{
-    if (queue->item_bytes > 0)
-        memcpy(item, slot(queue, 0), queue->item_bytes);
-    queue->first = queue->first + 1 < queue->capacity ? queue->first + 1 : 0;
-    queue->count--;
 }
 
 /* ---- waiting ----------------------------------------------------------------------- */
@@ -133,10 +84,11 @@ static void wake_everybody(coil_waiters *line)
  * is nothing for that one to go on with.
  */
 static int stand_in_line(coil_queue *queue, coil_waiters *line,
+                         const struct coil__wait_class *class,
                          bool (*unusable)(const coil_queue *))
 {
     struct coil__waiter waiter;
-    int rc = coil__waiters_wait(line, &waiter);
+    int rc = coil__waiters_wait(line, &waiter, class, queue);
 
     if (rc < 0 && !unusable(queue) && coil__waiter_woken(&waiter))
         wake_next(line);
@@ -153,7 +105,7 @@ int coil_queue_put_nowait(coil_queue *queue, const void *item)
         return -ESHUTDOWN;
     if (coil_queue_full(queue))
         return -EAGAIN;
-    rc = push(queue, item);
+    rc = coil__queue_items_push(queue, item);
     if (rc < 0)
         return rc;
     queue->unfinished++;
@@ -164,12 +116,13 @@ int coil_queue_put_nowait(coil_queue *queue, const void *item)
 
 int coil_queue_put(coil_queue *queue, const void *item)
 {
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("queue.put");
     int rc;
 
     while (coil_queue_full(queue)) {
         if (queue->is_shutdown)
             return -ESHUTDOWN;
-        rc = stand_in_line(queue, &queue->putters, coil_queue_full);
+        rc = stand_in_line(queue, &queue->putters, &class, coil_queue_full);
         if (rc < 0)
             return rc;
     }
@@ -185,19 +138,21 @@ int coil_queue_get_nowait(coil_queue *queue, void *item)
 {
     if (coil_queue_empty(queue))
         return queue->is_shutdown ? -ESHUTDOWN : -EAGAIN;
-    pop(queue, item);
+    coil__queue_items_pop(queue, item);
     wake_next(&queue->putters);
     return 0;
 }
 
 int coil_queue_get(coil_queue *queue, void *item)
 {
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("queue.get");
+
     while (coil_queue_empty(queue)) {
         int rc;
 
         if (queue->is_shutdown)
             return -ESHUTDOWN;
-        rc = stand_in_line(queue, &queue->getters, coil_queue_empty);
+        rc = stand_in_line(queue, &queue->getters, &class, coil_queue_empty);
         if (rc < 0)
             return rc;
     }
@@ -215,16 +170,22 @@ int coil_queue_task_done(coil_queue *queue)
     return 0;
 }
 
+/* While something is unfinished the event is not set. */
 int coil_queue_join(coil_queue *queue)
 {
-    return queue->unfinished > 0 ? coil_event_wait(&queue->finished) : 0;
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("queue.join");
+    struct coil__waiter waiter;
+
+    if (queue->unfinished == 0)
+        return 0;
+    return coil__waiters_wait(&queue->finished.waiters, &waiter, &class, queue);
 }
 
 static void drop_items(coil_queue *queue)
 {
     size_t dropped = queue->count;
 
-    queue->count = queue->first = 0;
+    coil__queue_items_clear(queue);
     queue->unfinished -= dropped < queue->unfinished ? dropped : queue->unfinished;
     if (queue->unfinished == 0)
         coil_event_set(&queue->finished);

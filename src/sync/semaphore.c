@@ -40,6 +40,7 @@ bool coil_semaphore_locked(const coil_semaphore *semaphore)
 
 int coil_semaphore_acquire(coil_semaphore *semaphore)
 {
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("semaphore");
     struct coil__waiter waiter;
     int rc;
 
@@ -47,7 +48,7 @@ int coil_semaphore_acquire(coil_semaphore *semaphore)
         semaphore->value--;
         return 0;
     }
-    rc = coil__waiters_wait(&semaphore->waiters, &waiter);
+    rc = coil__waiters_wait(&semaphore->waiters, &waiter, &class, semaphore);
     if (rc < 0 && coil__waiter_woken(&waiter))
         semaphore->value++;
     while (semaphore->value > 0 && wake_next(semaphore))
@@ -59,4 +60,37 @@ void coil_semaphore_release(coil_semaphore *semaphore)
 {
     semaphore->value++;
     wake_next(semaphore);
+}
+
+/* ---- bounded ------------------------------------------------------------------------
+ */
+
+void coil_bounded_semaphore_init(coil_bounded_semaphore *bounded, size_t value)
+{
+    *bounded = (coil_bounded_semaphore)COIL_BOUNDED_SEMAPHORE_INIT(value);
+}
+
+void coil_bounded_semaphore_finish(coil_bounded_semaphore *bounded)
+{
+    if (bounded != NULL)
+        coil__waiters_finish(&bounded->semaphore.waiters,
+                             "coil_bounded_semaphore_finish");
+}
+
+int coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded)
+{
+    return coil_semaphore_acquire(&bounded->semaphore);
+}
+
+int coil_bounded_semaphore_release(coil_bounded_semaphore *bounded)
+{
+    if (bounded->semaphore.value >= bounded->bound)
+        return -EOVERFLOW;
+    coil_semaphore_release(&bounded->semaphore);
+    return 0;
+}
+
+bool coil_bounded_semaphore_locked(const coil_bounded_semaphore *bounded)
+{
+    return coil_semaphore_locked(&bounded->semaphore);
 }

@@ -30,11 +30,18 @@ void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter)
         waiters->last = waiter->prev;
 }
 
-int coil__waiters_wait(coil_waiters *waiters, struct coil__waiter *waiter)
+void coil__waiter_describe(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->object = COIL__CONTAINER(wait, const struct coil__waiter, wait)->object;
+}
+
+int coil__waiters_wait(coil_waiters *waiters, struct coil__waiter *waiter,
+                       const struct coil__wait_class *class, const void *object)
 {
     int rc;
 
-    coil__wait_init(&waiter->wait, NULL);
+    coil__wait_init(&waiter->wait, class);
+    waiter->object = object;
     coil__waiters_push(waiters, waiter);
     rc = coil__wait_park(&waiter->wait);
     coil__waiters_remove(waiters, waiter);

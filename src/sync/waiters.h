@@ -14,6 +14,7 @@
 
 struct coil__waiter {
     struct coil__wait wait;
+    const void *object; /* what has the line: the lock, the queue */
     struct coil__waiter *prev, *next;
     bool listed;
 };
@@ -28,12 +29,21 @@ void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter);
 /* Take it out, if it is in. */
 void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter);
 
+/* A kind of wait by this, for coil__waiters_wait(). */
+#define COIL__WAITER_CLASS(name)                                                         \
+    {                                                                                    \
+        .what = (name), .describe = coil__waiter_describe                                \
+    }
+
+void coil__waiter_describe(const struct coil__wait *wait, struct coil__waited *out);
+
 /*
  * Stand in line until woken: 0, or -ECANCELED. The waiter, initialised here, is out of
  * the list afterwards; whether it was woken before it was cancelled, coil__waiter_woken()
- * says.
+ * says. `class` and `object` tell what the task waits for.
  */
-int coil__waiters_wait(coil_waiters *waiters, struct coil__waiter *waiter);
+int coil__waiters_wait(coil_waiters *waiters, struct coil__waiter *waiter,
+                       const struct coil__wait_class *class, const void *object);
 
 static inline bool coil__waiter_woken(const struct coil__waiter *waiter)
 {

@@ -12,10 +12,9 @@
  * step here. So completing moves one list to the end of another, whatever its length, and
  * can neither fail nor take long.
  */
+#include "failure.h"
 #include "future.h"
 #include "task.h"
-
-#include <string.h>
 
 void coil__future_init(coil_future *future, coil_loop *loop, bool is_task)
 {
@@ -53,28 +52,43 @@ static void free_future(coil_future *future)
 {
     if (future->destroy != NULL)
         future->destroy(future->value);
+    coil_error_release(future->error);
     if (future->is_task)
         coil__coro_destroy(&task_of(future)->coro);
     else
         coil__free(future);
 }
 
-static void report_unseen(coil_future *future)
+void coil__future_report_unseen(coil_future *future, const char *message)
 {
-    if (future->is_task)
-        coil__report("task '%s' failed and nobody asked: %s", task_of(future)->name,
-                     strerror(-future->rc));
-    else
-        coil__report("a future failed and nobody asked: %s", strerror(-future->rc));
+    coil_task *task = future->is_task ? task_of(future) : NULL;
+
+    future->unseen = false;
+    coil_call_exception_handler(&(coil_exception){.message = message,
+                                                  .rc = future->rc,
+                                                  .error = future->error,
+                                                  .task = task,
+                                                  .future = future});
+}
+
+/* The last reference has gone. The handler may take another: then it lives on. */
+static void report_at_the_end(coil_future *future)
+{
+    future->refs = 1;
+    coil__future_report_unseen(future, future->is_task
+                                           ? "Task exception was never retrieved"
+                                           : "Future exception was never retrieved");
+    future->refs--;
 }
 
 void coil_future_release(coil_future *future)
 {
     if (future == NULL || --future->refs > 0)
         return;
-    if (future->unseen)
-        report_unseen(future);
-    free_future(future);
+    if (COIL__UNLIKELY(future->unseen))
+        report_at_the_end(future);
+    if (future->refs == 0)
+        free_future(future);
 }
 
 void coil__future_complete(coil_future *future, int rc)
@@ -100,10 +114,13 @@ int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(vo
 
 bool coil_future_cancel(coil_future *future, const char *reason)
 {
-    if (future->is_task)
-        return coil_task_cancel(task_of(future), reason);
     if (!coil__future_pending(future))
         return false;
+    if (future->is_task) {
+        coil_cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
+
+        return coil__task_cancel(task_of(future), &origin, 0);
+    }
     future->cancel_reason = reason;
     coil__future_complete(future, -ECANCELED);
     return true;
@@ -128,9 +145,17 @@ bool coil_future_cancelled(const coil_future *future)
     return future->rc == -ECANCELED;
 }
 
+/* A failure that the running task learns of is its own last error from now on. */
+static inline int hand_on(const coil_future *future, int rc, const void *from)
+{
+    if (COIL__UNLIKELY(rc < 0))
+        coil__failure_hand_on(future, rc, from);
+    return rc;
+}
+
 int coil_future_result(coil_future *future)
 {
-    return coil__future_retrieve(future);
+    return hand_on(future, coil__future_retrieve(future), __builtin_return_address(0));
 }
 
 void *coil_future_value(const coil_future *future)
@@ -221,19 +246,29 @@ struct awaiting {
 /* The future's completion makes the task ready; all there is to do is cause it. */
 static bool cancel_awaited(struct coil__wait *wait)
 {
-    coil_future *future = COIL__CONTAINER(wait, struct awaiting, wait)->future;
-
-    return coil_future_cancel(future, wait->task->future.cancel_reason);
+    return coil__task_pass_on(wait->task,
+                              COIL__CONTAINER(wait, struct awaiting, wait)->future);
 }
+
+static coil_future *awaited_future(const struct coil__wait *wait, size_t i)
+{
+    return i == 0 ? COIL__CONTAINER(wait, const struct awaiting, wait)->future : NULL;
+}
+
+static const struct coil__wait_class future_class = {
+    .what = "future", .cancel = cancel_awaited, .future = awaited_future};
+
+static const struct coil__wait_class task_class = {
+    .what = "task", .cancel = cancel_awaited, .future = awaited_future};
 
 coil_task *coil__wait_awaited(const struct coil__wait *wait)
 {
     coil_future *future;
 
-    if (wait->cancel != cancel_awaited)
+    if (wait->class != &task_class)
         return NULL;
     future = COIL__CONTAINER(wait, struct awaiting, wait)->future;
-    return future->is_task && coil__future_pending(future) ? task_of(future) : NULL;
+    return coil__future_pending(future) ? task_of(future) : NULL;
 }
 
 void coil__future_check_awaiter(const coil_future *future, const char *caller)
@@ -251,7 +286,7 @@ static int wait_for_future(coil_task *task, coil_future *future)
     struct awaiting a = {.future = future};
     int rc;
 
-    coil__wait_init(&a.wait, cancel_awaited);
+    coil__wait_init(&a.wait, future->is_task ? &task_class : &future_class);
     a.wait.source = &future->rc;
     coil__list_push(&future->callbacks, &task->step.link);
     rc = coil__wait_park(&a.wait);
@@ -265,13 +300,13 @@ int coil_await(coil_future *future)
     int rc;
 
     if (!coil__future_pending(future))
-        return coil__future_retrieve(future);
+        return coil_future_result(future);
     coil__future_check_awaiter(future, "coil_await");
     task = coil__scheduler.current;
     if (coil__task_refuses(task))
         return -ECANCELED;
     coil_future_retain(future);
-    rc = wait_for_future(task, future);
+    rc = hand_on(future, wait_for_future(task, future), __builtin_return_address(0));
     coil_future_release(future);
     return rc;
 }
@@ -289,20 +324,28 @@ static void pass_result(struct coil__runnable *runnable)
     coil__wait_complete(&s->wait, coil__future_retrieve(s->future));
 }
 
+static coil_future *shielded_future(const struct coil__wait *wait, size_t i)
+{
+    return i == 0 ? COIL__CONTAINER(wait, const struct shielding, wait)->future : NULL;
+}
+
 int coil_shield(coil_future *future)
 {
+    static const struct coil__wait_class class = {.what = "shield",
+                                                  .future = shielded_future};
     struct shielding s = {.future = future};
     int rc;
 
     if (!coil__future_pending(future))
-        return coil__future_retrieve(future);
+        return coil_future_result(future);
     coil__future_check_awaiter(future, "coil_shield");
-    coil__wait_init(&s.wait, NULL);
+    coil__wait_init(&s.wait, &class);
     coil__runnable_init(&s.inner_done, pass_result);
     coil_future_retain(future);
     coil__future_subscribe(future, &s.inner_done);
     rc = coil__wait_park(&s.wait);
     coil__list_remove(&s.inner_done.link);
+    hand_on(future, rc, __builtin_return_address(0));
     coil_future_release(future);
     return rc;
 }

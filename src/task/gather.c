@@ -6,6 +6,7 @@
  * the wait: two trips through the ready queue, as in asyncio. When the wait is over the
  * runnables are taken out of wherever they are.
  */
+#include "failure.h"
 #include "task.h"
 
 #include <coil/gather.h>
@@ -26,7 +27,11 @@ struct gathering {
     unsigned flags;
     coil_wait_mode mode;
     bool cancel_requested;
-    struct coil__timer timer; /* of coil_wait() */
+    struct coil__branch branch; /* gather is cancelled: the parts, */
+    size_t cancelled;           /* of which so many have been */
+    struct coil__timer timer;   /* of coil_wait(), */
+    int64_t deadline;           /* for this */
+    coil_future *failed;        /* the first, whose error is handed on */
 };
 
 static int allocate_parts(struct gathering *w, coil_future *const futures[], size_t n,
@@ -57,6 +62,13 @@ static void free_parts(struct gathering *w)
     coil__free(w->parts);
 }
 
+static coil_future *part_awaited(const struct coil__wait *wait, size_t i)
+{
+    const struct gathering *w = COIL__CONTAINER(wait, const struct gathering, wait);
+
+    return i < w->n ? w->parts[i].future : NULL;
+}
+
 /* ---- gather ------------------------------------------------------------------------ */
 
 static void count_part(struct part *part)
@@ -65,9 +77,10 @@ static void count_part(struct part *part)
     int rc = coil__future_retrieve(part->future);
 
     w->left--;
-    if (rc < 0 && (w->flags & COIL_GATHER_ALL) == 0)
-        coil__wait_complete(&w->wait, rc);
-    else if (w->left == 0)
+    if (rc < 0 && (w->flags & COIL_GATHER_ALL) == 0) {
+        if (coil__wait_complete(&w->wait, rc))
+            w->failed = part->future;
+    } else if (w->left == 0)
         coil__wait_complete(&w->wait, w->cancel_requested ? -ECANCELED : 0);
 }
 
@@ -76,16 +89,27 @@ static void part_done(struct coil__runnable *runnable)
     count_part(COIL__CONTAINER(runnable, struct part, runnable));
 }
 
-/* True if at least one of them could still be cancelled. */
+static coil_future *next_to_cancel(struct coil__branch *branch)
+{
+    struct gathering *w = COIL__CONTAINER(branch, struct gathering, branch);
+
+    return w->cancelled < w->n ? w->parts[w->cancelled++].future : NULL;
+}
+
+/* True if at least one of them can still be cancelled. */
 static bool cancel_parts(struct coil__wait *wait)
 {
     struct gathering *w = COIL__CONTAINER(wait, struct gathering, wait);
-    bool any = false;
+    size_t i = 0;
 
-    for (size_t i = 0; i < w->n; i++)
-        any |= coil_future_cancel(w->parts[i].future, wait->task->future.cancel_reason);
-    w->cancel_requested |= any;
-    return any;
+    while (i < w->n && !coil__future_pending(w->parts[i].future))
+        i++;
+    if (i == w->n)
+        return false;
+    coil__wait_branch(wait, &w->branch);
+    w->cancelled = i;
+    w->cancel_requested = true;
+    return true;
 }
 
 /*
@@ -129,14 +153,16 @@ static int wait_for_parts(struct gathering *w)
 
 int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[])
 {
-    struct gathering w = {.flags = flags};
+    static const struct coil__wait_class class = {
+        .what = "gather", .cancel = cancel_parts, .future = part_awaited};
+    struct gathering w = {.flags = flags, .branch.next = next_to_cancel};
     int rc;
 
     if ((flags & ~COIL_GATHER_ALL) != 0)
         return -EINVAL;
     if (n == 0)
         return 0;
-    coil__wait_init(&w.wait, cancel_parts);
+    coil__wait_init(&w.wait, &class);
     rc = allocate_parts(&w, futures, n, part_done, "coil_gather");
     if (rc < 0)
         return rc;
@@ -147,6 +173,8 @@ int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[
         if (rcs != NULL)
             rcs[i] = coil__future_retrieve(w.parts[i].future);
     }
+    if (w.failed != NULL)
+        coil__failure_hand_on(w.failed, rc, __builtin_return_address(0));
     free_parts(&w);
     return rc;
 }
@@ -176,6 +204,11 @@ static void wait_is_over(struct coil__runnable *runnable)
         &COIL__CONTAINER(runnable, struct gathering, timer.runnable)->wait, 0);
 }
 
+static void describe_wait(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->deadline = COIL__CONTAINER(wait, const struct gathering, wait)->deadline;
+}
+
 static int count_done(coil_future *const futures[], size_t n)
 {
     int count = 0;
@@ -188,13 +221,15 @@ static int count_done(coil_future *const futures[], size_t n)
 int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
               int64_t deadline)
 {
-    struct gathering w = {.mode = mode, .left = n};
+    static const struct coil__wait_class class = {
+        .what = "wait", .describe = describe_wait, .future = part_awaited};
+    struct gathering w = {.mode = mode, .left = n, .deadline = deadline};
     coil_loop *loop;
     int rc = 0;
 
-    if (n == 0 || n > INT32_MAX)
+    if (n == 0 || n > INT32_MAX || (unsigned)mode > COIL_WAIT_FIRST_EXCEPTION)
         return -EINVAL;
-    coil__wait_init(&w.wait, NULL);
+    coil__wait_init(&w.wait, &class);
     loop = w.wait.task->future.loop;
     coil__timer_init(&w.timer, wait_is_over);
     if (deadline != COIL_NEVER)

@@ -231,12 +231,19 @@ static void leave(struct awaiter *awaiter)
         coil__loop_withdraw(awaiter->loop, &awaiter->post);
 }
 
+static void describe(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->object = COIL__CONTAINER(wait, struct awaiter, wait)->promise;
+}
+
 int coil_promise_await(coil_promise *promise)
 {
+    static const struct coil__wait_class class = {.what = "promise",
+                                                  .describe = describe};
     struct awaiter awaiter;
     int rc;
 
-    coil__wait_init(&awaiter.wait, NULL);
+    coil__wait_init(&awaiter.wait, &class);
     if (coil__task_refuses(awaiter.wait.task))
         return -ECANCELED;
     coil_promise_retain(promise);
@@ -382,7 +389,8 @@ static void on_start(struct coil__runnable *runnable)
     if (origin->promise != NULL)
         coil_promise_set(origin->promise, rc, NULL, NULL);
     else if (rc < 0 && rc != -ESHUTDOWN)
-        coil__report("a task from another thread cannot be started: %s", strerror(-rc));
+        coil_call_exception_handler(&(coil_exception){
+            .message = "A task from another thread could not be started", .rc = rc});
     free_origin(origin);
 }
 

@@ -164,7 +164,7 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
 
 /*
  * Cancel what was left behind and wait for it, until nothing is left. Failures are
- * reported when the tasks go, unless somebody holds them and asks.
+ * reported, whoever else may ask: their time is over.
  */
 static int cancel_leftovers(coil_loop *loop)
 {
@@ -172,9 +172,12 @@ static int cancel_leftovers(coil_loop *loop)
 
     while (rc == 0 && coil__scheduler.hooked == loop &&
            !coil__list_empty(&coil__scheduler.tasks)) {
-        COIL__LIST_EACH (link, &coil__scheduler.tasks)
-            coil_task_cancel(COIL__CONTAINER(link, coil_task, link),
-                             "the main task ended");
+        COIL__LIST_EACH (link, &coil__scheduler.tasks) {
+            coil_task *task = COIL__CONTAINER(link, coil_task, link);
+
+            task->future.leftover = true;
+            coil_task_cancel(task, "the main task ended");
+        }
         coil__scheduler.stop_when_empty = true;
         rc = coil_loop_run_forever(loop);
         coil__scheduler.stop_when_empty = false;
@@ -187,7 +190,8 @@ void coil_runner_close(coil_runner *runner)
     if (runner->loop == NULL)
         return;
     if (cancel_leftovers(runner->loop) < 0)
-        coil__report("the loop failed; tasks are left behind");
+        coil_call_exception_handler(
+            &(coil_exception){.message = "The loop failed: tasks are left behind"});
     if (runner->overflow_reported)
         coil__overflow_uninstall();
     coil_loop_close(runner->loop);

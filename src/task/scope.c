@@ -6,7 +6,8 @@
  *
  * A scope that expires cancels its task like anybody else; at exit it takes that request
  * back, and if as many requests are left as there were at entry, the cancellation was its
- * own, and becomes -ETIMEDOUT. (asyncio: timeouts.py)
+ * own, and becomes -ETIMEDOUT. (asyncio: timeouts.py) What a shielded scope adds stands
+ * in region.c.
  */
 #include "task.h"
 
@@ -19,8 +20,10 @@ struct scope {
     struct coil__timer timer;
     coil_task *task;
     int64_t deadline;
-    int cancelling; /* the task's requests at entry */
+    unsigned requests; /* the task's at entry */
     enum state state;
+    bool shielded;
+    struct coil__shield shield;
 };
 
 _Static_assert(sizeof(struct scope) <= sizeof(coil_scope), "coil_scope is too small");
@@ -34,8 +37,10 @@ static void expire(struct coil__runnable *runnable)
 {
     struct scope *s = COIL__CONTAINER(runnable, struct scope, timer.runnable);
 
+    coil_cancel_origin origin = coil__cancel_origin_here("deadline", s->region.address);
+
     s->state = EXPIRING;
-    coil_task_cancel(s->task, "deadline");
+    coil__task_cancel(s->task, &origin, s->region.depth);
 }
 
 /* A deadline that has passed goes to the ready queue at once, not through the heap. */
@@ -57,20 +62,56 @@ static int arm(struct scope *s, int64_t deadline)
     return rc;
 }
 
-int coil_scope_enter(coil_scope *scope, int64_t deadline)
+static int enter(struct scope *s, int64_t deadline, const char *caller,
+                 const void *address)
 {
-    struct scope *s = inside(scope);
     int rc;
 
-    s->task = coil__task_require("coil_scope_enter");
-    s->cancelling = s->task->cancelling;
+    s->task = coil__task_require(caller);
     s->state = ENTERED;
+    s->shielded = false;
     s->deadline = COIL_NEVER;
     coil__timer_init(&s->timer, expire);
     rc = arm(s, deadline);
     if (rc == 0)
-        coil__region_enter(s->task, &s->region, "scope");
+        coil__region_enter(s->task, &s->region, "scope", address);
     return rc;
+}
+
+int coil_scope_enter(coil_scope *scope, int64_t deadline)
+{
+    struct scope *s = inside(scope);
+    int rc = enter(s, deadline, "coil_scope_enter", COIL__CALLER());
+
+    s->requests = coil__task_requests(s->task);
+    return rc;
+}
+
+int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline)
+{
+    struct scope *s = inside(scope);
+    int rc = enter(s, deadline, "coil_scope_enter_shielded", COIL__CALLER());
+
+    if (rc < 0)
+        return rc;
+    coil__shield_enter(s->task, &s->shield, &s->region);
+    s->shielded = true;
+    s->requests = 0;
+    return 0;
+}
+
+/* Whose cancellation is it? If its own alone, the task has been told, and works on. */
+static int settle(struct scope *s, int rc)
+{
+    if (s->state == ENTERED) {
+        s->state = EXITED;
+        return rc;
+    }
+    s->state = EXPIRED;
+    if (coil__task_uncancel(s->task) > s->requests)
+        return rc; /* somebody else wants the task to end, too */
+    s->task->delivered = false;
+    return rc == -ECANCELED ? -ETIMEDOUT : rc;
 }
 
 int coil_scope_exit(coil_scope *scope, int rc)
@@ -80,15 +121,10 @@ int coil_scope_exit(coil_scope *scope, int rc)
 
     coil__region_exit(task, &s->region, "coil_scope_exit");
     coil__timer_stop(task->future.loop, &s->timer);
-    if (s->state == ENTERED) {
-        s->state = EXITED;
-        return rc;
-    }
-    s->state = EXPIRED;
-    if (coil__task_uncancel(task) > s->cancelling)
-        return rc; /* somebody else wants the task to end, too */
-    task->delivered = false;
-    return rc == -ECANCELED ? -ETIMEDOUT : rc;
+    rc = settle(s, rc);
+    if (s->shielded)
+        coil__shield_exit(task, &s->shield);
+    return rc;
 }
 
 int coil_scope_set_deadline(coil_scope *scope, int64_t deadline)

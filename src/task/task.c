@@ -17,6 +17,7 @@
  */
 #include "task.h"
 #include "budget.h"
+#include "failure.h"
 
 #include <string.h>
 
@@ -54,9 +55,14 @@ static void end(coil_task *task, int rc)
         coil__misuse("task '%s' returned -EINPROGRESS, which is no result", task->name);
     task->must_cancel = false;
     coil__context_slot_finish(&task->context);
+    if (COIL__UNLIKELY(task->future.error != NULL))
+        coil__failure_settle(&task->future, rc);
     coil__stack_trim(&task->coro.stack);
     leave_scheduler(task);
     coil__future_complete(&task->future, rc);
+    if (COIL__UNLIKELY(task->future.leftover) && rc < 0 && rc != -ECANCELED)
+        coil__future_report_unseen(&task->future,
+                                   "unhandled exception during coil_run() shutdown");
     coil_task_release(task);
 }
 
@@ -192,7 +198,7 @@ static void report_pending(coil_loop *loop)
     while ((link = coil__list_pop(&coil__scheduler.tasks)) != NULL) {
         coil_task *task = COIL__CONTAINER(link, coil_task, link);
 
-        coil__report("Task was destroyed but it is pending! '%s'", task->name);
+        coil__failure_report("Task was destroyed but it is pending!", task, 0);
         coil__list_remove(&task->step.link);
         if (!task->started) {
             coil__context_slot_finish(&task->context);
@@ -210,13 +216,23 @@ static struct coil__context_slot *find_context(void)
     return task != NULL ? &task->context : NULL;
 }
 
+static coil_task *exchange_current(coil_task *task)
+{
+    coil_task *current = coil__scheduler.current;
+
+    coil__scheduler.current = task;
+    return current;
+}
+
 static void hook_scheduler(coil_loop *loop)
 {
+    static const struct coil__task_layer layer = {coil_task_name, exchange_current};
     struct coil__scheduler *scheduler = &coil__scheduler;
 
     if (COIL__LIKELY(scheduler->hooked == loop))
         return;
     coil__list_init(&scheduler->tasks);
+    loop->tasks = &layer;
     scheduler->close_hook.closing = report_pending;
     coil__loop_add_close_hook(loop, &scheduler->close_hook);
     coil__context_set_finder(find_context);
@@ -384,95 +400,4 @@ void coil_task_set_name(coil_task *task, const char *name)
 {
     memset(task->name, 0, sizeof task->name);
     strncpy(task->name, name, sizeof task->name - 1);
-}
-
-/* ---- cancellation ------------------------------------------------------------------ */
-
-/* One request for this task; returns the task it awaits, to be asked in its stead. */
-static coil_task *request(coil_task *task, const char *reason)
-{
-    struct coil__wait *wait = task->wait;
-    coil_task *awaited = wait != NULL ? coil__wait_awaited(wait) : NULL;
-
-    task->cancelling++;
-    task->future.cancel_reason = reason;
-    if (awaited != NULL || (wait != NULL && coil__wait_cancel(wait)))
-        task->passed_on = true;
-    else
-        task->must_cancel = true;
-    return awaited;
-}
-
-/*
- * From task to awaited task in a loop: a chain of a million needs no deep stack. A circle
- * would never end; comparing with a mark that moves on after 1, 2, 4, ... steps finds it.
- */
-bool coil_task_cancel(coil_task *task, const char *reason)
-{
-    coil_task *mark = task;
-    size_t steps = 0, steps_to_mark = 1;
-
-    if (!coil__future_pending(&task->future))
-        return false;
-    coil__loop_check_thread(task->future.loop);
-    while ((task = request(task, reason)) != NULL) {
-        if (task == mark)
-            coil__misuse("task '%s' awaits tasks that await each other: none of them "
-                         "can ever end",
-                         task->name);
-        if (++steps == steps_to_mark) {
-            mark = task;
-            steps = 0;
-            steps_to_mark *= 2;
-        }
-    }
-    return true;
-}
-
-int coil_task_cancelling(const coil_task *task)
-{
-    return task->cancelling;
-}
-
-int coil__task_uncancel(coil_task *task)
-{
-    if (task->cancelling > 0 && --task->cancelling == 0)
-        task->must_cancel = false;
-    return task->cancelling;
-}
-
-int coil_uncancel(void)
-{
-    return coil__task_uncancel(coil__task_require("coil_uncancel"));
-}
-
-void coil_cancel_caught(void)
-{
-    coil_task *task = coil__task_require("coil_cancel_caught");
-
-    task->delivered = false;
-    task->deaf_count = 0;
-}
-
-const char *coil_cancel_reason(void)
-{
-    return coil__task_require("coil_cancel_reason")->future.cancel_reason;
-}
-
-/* ---- scopes and groups that are open ------------------------------------------------
- */
-
-void coil__region_enter(coil_task *task, struct coil__region *region, const char *kind)
-{
-    region->kind = kind;
-    region->outer = task->regions;
-    task->regions = region;
-}
-
-void coil__region_exit(coil_task *task, struct coil__region *region, const char *caller)
-{
-    if (task->regions != region)
-        coil__misuse("%s: task '%s' has not got this %s as its innermost open one",
-                     caller, task->name, region->kind);
-    task->regions = region->outer;
 }

@@ -19,6 +19,16 @@
 struct coil__region {
     struct coil__region *outer;
     const char *kind;
+    const void *address; /* of the code that opened it */
+    unsigned depth;      /* 1 for the outermost */
+};
+
+/* A region that holds requests from outside it back, until its exit: see region.c. */
+struct coil__shield {
+    struct coil__shield *outer;
+    unsigned depth;
+    unsigned held;               /* so many requests */
+    bool must_cancel, delivered; /* the task's, for then */
 };
 
 /*
@@ -36,7 +46,7 @@ struct coil_task {
     coil__coro *leaf; /* where to go on: its own coroutine, or a generator in it */
     struct coil__wait
         *wait;           /* what it waits for, until it goes on (asyncio: _fut_waiter) */
-    int cancelling;      /* requests not taken back */
+    unsigned cancelling; /* requests not taken back */
     unsigned deaf_count; /* waits refused since the delivery */
     bool started;
     bool must_cancel; /* requested, to be delivered at the next step or wait */
@@ -46,9 +56,13 @@ struct coil_task {
 
     coil_future future;
 
-    struct coil__region *regions;
+    struct coil__region *regions; /* innermost first */
+    struct coil__shield *shield;  /* likewise */
+    unsigned held;                /* of the requests, by all shields */
     coil_group *group;
-    bool borrowed; /* by whoever spawned it into the group, until exit */
+    bool borrowed;              /* by whoever spawned it into the group, until exit */
+    bool ready;                 /* said coil_group_started() */
+    struct coil__wait *starter; /* of coil_group_start(), until it is ready */
     struct coil__runnable group_done;
     struct coil__list group_link;
 
@@ -56,6 +70,7 @@ struct coil_task {
     struct coil__deferred *deferred; /* defer.c: the last one first */
     struct coil__context_slot context;
     char name[COIL__NAME_BYTES];
+    coil_cancel_origin cancel_origin; /* of the latest request */
 };
 
 _Static_assert(offsetof(coil_task, step) % 64 == 0 &&
@@ -68,8 +83,9 @@ struct coil__scheduler {
     coil__coro *loop_coro;    /* the coroutine that runs the loop, while a task runs */
     coil__coro *eager_return; /* where a task that is being started eagerly comes back to,
                                  at its first wait; else NULL */
-    struct coil__list tasks;  /* that have not ended, oldest first */
-    coil_loop *hooked;        /* the loop it is ready for use with, or NULL */
+    struct coil__branch *branch; /* see cancel.c */
+    struct coil__list tasks;     /* that have not ended, oldest first */
+    coil_loop *hooked;           /* the loop it is ready for use with, or NULL */
     bool stop_when_empty;
     char next_name[COIL__NAME_BYTES]; /* of the task to be created: "task-1" */
     size_t next_name_bytes;
@@ -105,8 +121,31 @@ void coil__task_run_deferred(coil_task *task);
  * callbacks. */
 void coil__task_switch_out(coil_task *task);
 
-/* One request less; returns how many remain. (asyncio: Task.uncancel) */
-int coil__task_uncancel(coil_task *task);
+/* ---- cancellation ----------------------------------------------------------------- */
+
+/* A request of the running task's, or of a callback's, made from `address`. */
+coil_cancel_origin coil__cancel_origin_here(const char *reason, const void *address);
+
+/*
+ * Ask the task, and what it waits for, to end. `depth` is that of the task's own region
+ * that asks; 0 for whoever else.
+ */
+bool coil__task_cancel(coil_task *task, const coil_cancel_origin *origin, unsigned depth);
+
+/* Hand the latest request of `task` on to `future`, which it waits for. */
+bool coil__task_pass_on(const coil_task *task, coil_future *future);
+
+/* Cancel the wait that the running task begins, with all that hangs on it. */
+bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait);
+
+/* The requests that no shield holds back. */
+static inline unsigned coil__task_requests(const coil_task *task)
+{
+    return task->cancelling - task->held;
+}
+
+/* One request less; returns coil__task_requests(). (asyncio: Task.uncancel) */
+unsigned coil__task_uncancel(coil_task *task);
 
 /*
  * True, after one turn of the loop, if a cancellation was delivered and not caught: then
@@ -114,7 +153,27 @@ int coil__task_uncancel(coil_task *task);
  */
 bool coil__task_refuses(coil_task *task);
 
-void coil__region_enter(coil_task *task, struct coil__region *region, const char *kind);
+/* What it waits for; NULL if it does not: it runs, is ready to, or has ended. */
+const struct coil__wait *coil__task_waits(const coil_task *task);
+
+/* The owner of the group that this future's task is a child of, or NULL. */
+coil_task *coil__group_owner(const coil_future *future);
+
+/* ---- regions ---------------------------------------------------------------------- */
+
+void coil__region_enter(coil_task *task, struct coil__region *region, const char *kind,
+                        const void *address);
 void coil__region_exit(coil_task *task, struct coil__region *region, const char *caller);
+
+/* From now on hold back what is requested from outside `region`, and what has been. */
+void coil__shield_enter(coil_task *task, struct coil__shield *shield,
+                        const struct coil__region *region);
+void coil__shield_exit(coil_task *task, struct coil__shield *shield);
+
+/* True if a shield holds back a request from a region of that depth, and remembers it. */
+bool coil__shields_hold(coil_task *task, unsigned depth);
+
+/* Forget a request that is held back. */
+void coil__shields_drop(coil_task *task);
 
 #endif

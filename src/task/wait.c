@@ -9,22 +9,23 @@
  *                         |   what it waits for completes     | coil__wait_park()
  *                         +------------- WAITING <------------+ coil_yield()
  *
- * Cancelling a WAITING task is handed to what it waits for (wait->cancel), and arrives as
- * the result of that wait; if that has completed already, or does not want to be
+ * Cancelling a WAITING task is handed to what it waits for (class->cancel), and arrives
+ * as the result of that wait; if that has completed already, or does not want to be
  * cancelled, or the task is not waiting, must_cancel remembers it. It is delivered here,
  * where the task goes on: see deliver(). What asyncio throws once, C code might overlook;
  * so a delivery stands, and every later wait is refused, until coil_cancel_caught().
  */
 #include "task.h"
 #include "budget.h"
+#include "failure.h"
 
 /* So many refused waits in a row are no cleanup any more. */
 #define DEAF 1000
 
-void coil__wait_init(struct coil__wait *wait, bool (*cancel)(struct coil__wait *))
+void coil__wait_init(struct coil__wait *wait, const struct coil__wait_class *class)
 {
     wait->task = coil__task_require("a call that waits");
-    wait->cancel = cancel;
+    wait->class = class;
     wait->rc = -EINPROGRESS;
     wait->source = NULL;
     wait->done = wait->parked = wait->cancelled = wait->keeps_result = false;
@@ -47,8 +48,8 @@ bool coil__wait_cancel(struct coil__wait *wait)
 {
     if (wait->done)
         return false;
-    if (wait->cancel != NULL)
-        return wait->cancel(wait);
+    if (wait->class->cancel != NULL)
+        return wait->class->cancel(wait);
     wait->cancelled = true;
     return coil__wait_complete(wait, -ECANCELED);
 }
@@ -56,9 +57,9 @@ bool coil__wait_cancel(struct coil__wait *wait)
 static void count_refusal(coil_task *task)
 {
     if (++task->deaf_count == DEAF)
-        coil__report("task '%s' was cancelled and goes on waiting: it should return, or "
-                     "call coil_cancel_caught()",
-                     task->name);
+        coil__failure_report("Task was cancelled and goes on waiting: it should return, "
+                             "or call coil_cancel_caught()",
+                             task, -ECANCELED);
 }
 
 bool coil__task_refuses(coil_task *task)
@@ -69,6 +70,16 @@ bool coil__task_refuses(coil_task *task)
     coil__loop_add_ready(task->future.loop, &task->step);
     coil__task_switch_out(task);
     return true;
+}
+
+const struct coil__wait *coil__task_waits(const coil_task *task)
+{
+    const struct coil__wait *wait = task->wait;
+
+    if (wait == NULL || wait->done ||
+        (wait->source != NULL && *wait->source != -EINPROGRESS))
+        return NULL;
+    return wait;
 }
 
 /* The task goes on: is there a cancellation to tell it of? */
@@ -95,13 +106,14 @@ int coil__wait_park(struct coil__wait *wait)
     if (wait->done)
         return wait->rc;
     wait->parked = true;
+    wait->since = task->future.loop->clock_read;
     task->wait = wait;
-    if (COIL__UNLIKELY(task->must_cancel) && coil__wait_cancel(wait)) {
+    if (COIL__UNLIKELY(task->must_cancel) && coil__task_cancel_wait(task, wait)) {
         task->must_cancel = false;
         task->passed_on = true;
     } else if (COIL__UNLIKELY(task->delivered)) {
         count_refusal(task);
-        coil__wait_cancel(wait);
+        coil__task_cancel_wait(task, wait);
     }
     coil__task_switch_out(task);
     task->wait = NULL;
@@ -134,11 +146,12 @@ int coil__task_spend(void)
 
 int coil_park(void)
 {
+    static const struct coil__wait_class class = {.what = "park"};
     struct coil__wait wait;
     coil_task *task;
     int rc;
 
-    coil__wait_init(&wait, NULL);
+    coil__wait_init(&wait, &class);
     task = wait.task;
     task->parking = &wait;
     rc = coil__wait_park(&wait);
@@ -158,6 +171,7 @@ int coil_unpark(coil_task *task, int rc)
 struct sleeping {
     struct coil__wait wait;
     struct coil__timer timer;
+    int64_t deadline;
 };
 
 static void wake_sleeper(struct coil__runnable *runnable)
@@ -167,13 +181,21 @@ static void wake_sleeper(struct coil__runnable *runnable)
     coil__wait_complete(&s->wait, 0);
 }
 
+static void describe_sleep(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->deadline = COIL__CONTAINER(wait, const struct sleeping, wait)->deadline;
+}
+
 int coil_sleep_until(int64_t deadline)
 {
+    static const struct coil__wait_class class = {.what = "sleep",
+                                                  .describe = describe_sleep};
     struct sleeping s;
     coil_loop *loop;
     int rc;
 
-    coil__wait_init(&s.wait, NULL);
+    coil__wait_init(&s.wait, &class);
+    s.deadline = deadline;
     loop = s.wait.task->future.loop;
     coil__timer_init(&s.timer, wake_sleeper);
     rc = coil__timer_start(loop, &s.timer, deadline);

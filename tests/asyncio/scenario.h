@@ -14,8 +14,9 @@
  * of the same name. Each runs in a process of its own, under a virtual clock; what it
  * leaves behind (memory of coil's) and how it dies are lines of the trace too.
  *
- * A scenario must survive every allocation that fails (run --soak): check whatever can
- * return -ENOMEM, and leave with its rc, closing what is open, as any program should.
+ * A scenario must survive bad days (days.h, run --soak), when an allocation or a system
+ * call fails: check whatever can return -ENOMEM, and leave with its rc, closing what is
+ * open, as any program should.
  */
 #ifndef TESTS_ASYNCIO_SCENARIO_H
 #define TESTS_ASYNCIO_SCENARIO_H
@@ -42,8 +43,29 @@ const char *outcome(int rc);
  * number. Counts as retrieving. */
 const char *state(coil_future *future);
 
-/* True once an allocation was made to fail: for what is otherwise impossible. */
+/* "WHAT: OUTCOME" in the trace; returns rc. */
+int tell(const char *what, int rc);
+
+/* True once an allocation or a system call was made to fail: for what is otherwise
+ * impossible. */
 bool allocation_failed(void);
+
+/*
+ * A task, a pending future of the scenario's own: held until its loop has closed, so
+ * there is nothing to release. NULL where memory failed, or has failed before: nobody
+ * starts with what could not be made.
+ */
+coil_task *start(coil_task_fn fn, void *arg);
+coil_future *new_future(void);
+
+/* Let n turns of the loop pass. */
+int turns(int n);
+
+/* The body of a task that says "turn 1", "turn 2", ... in so many turns as `arg` is: with
+ * it a trace shows in which turn something happens. start(ticker, TURNS(3)) */
+int ticker(void *arg);
+
+#define TURNS(n) ((void *)(intptr_t)(n))
 
 /* ---- inside ----------------------------------------------------------------------- */
 
@@ -55,6 +77,9 @@ struct scenario {
 };
 
 void scenario__register(struct scenario *scenario);
+
+/* Let go of what start() and new_future() made. */
+void scenario__release(void);
 
 #define SCENARIO__DEFINE(name, in_task)                                                  \
     static int scenario_##name(void *arg);                                               \

@@ -20,8 +20,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 
 import evened_out  # noqa: E402
 
-__all__ = ["asyncio", "contextvars", "Failure", "VirtualLoop", "name_of", "now", "outcome",
-           "result_of", "state", "trace"]  # fmt: skip
+__all__ = ["asyncio", "contextvars", "Failure", "VirtualLoop", "name_of", "new_future", "now",
+           "outcome", "result_of", "state", "tell", "ticker", "trace",
+           "turns"]  # fmt: skip
 
 VirtualLoop = evened_out.VirtualLoop
 
@@ -70,6 +71,17 @@ async def outcome(awaitable):
         return name_of(error)
 
 
+async def tell(what, awaitable):
+    """"WHAT: OUTCOME" in the trace; the outcome is passed on."""
+    try:
+        value = await awaitable
+    except BaseException as error:
+        trace("%s: %s", what, name_of(error))
+        raise
+    trace("%s: %s", what, result_of(value))
+    return value
+
+
 def result_of(value):
     return str(int(value)) if isinstance(value, (int, bool)) else "0"
 
@@ -83,6 +95,23 @@ def state(future):
     if future.exception() is not None:
         return name_of(future.exception())
     return result_of(future.result())
+
+
+def new_future():
+    return asyncio.get_running_loop().create_future()
+
+
+async def turns(n):
+    """Let n turns of the loop pass."""
+    for _ in range(n):
+        await asyncio.sleep(0)
+
+
+async def ticker(n):
+    """Says "turn 1", "turn 2", ...: a trace shows with it in which turn something happens."""
+    for turn in range(1, n + 1):
+        trace("turn %d", turn)
+        await asyncio.sleep(0)
 
 
 # ---- running them --------------------------------------------------------------------------

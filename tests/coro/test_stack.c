@@ -19,12 +19,23 @@
 
 #define CONTROL_BYTES 400
 
+/* A copy of what describes the slot, so that it can be looked at afterwards. */
+static int try_acquire(size_t stack_bytes, size_t control_bytes,
+                       struct coil__stack *stack)
+{
+    struct coil__stack *acquired;
+    int rc = coil__stack_acquire(stack_bytes, control_bytes, &acquired);
+
+    if (rc == 0)
+        *stack = *acquired;
+    return rc;
+}
+
 static struct coil__stack acquire(size_t stack_bytes)
 {
     struct coil__stack stack = {0};
-    void *control;
 
-    CHECK_INT(coil__stack_acquire(stack_bytes, CONTROL_BYTES, &stack, &control), 0);
+    CHECK_INT(try_acquire(stack_bytes, CONTROL_BYTES, &stack), 0);
     return stack;
 }
 
@@ -69,27 +80,27 @@ TEST(stack_slots_are_powers_of_two)
 
 TEST(stack_bytes_beyond_reason_are_refused)
 {
-    struct coil__stack stack;
-    void *control;
+    struct coil__stack *stack;
 
-    CHECK_INT(coil__stack_acquire(((size_t)1 << 30) + 1, 64, &stack, &control), -EINVAL);
-    CHECK_INT(coil__stack_acquire(0, 100000, &stack, &control), -EINVAL);
+    CHECK_INT(coil__stack_acquire(((size_t)1 << 30) + 1, 64, &stack), -EINVAL);
+    CHECK_INT(coil__stack_acquire(0, 100000, &stack), -EINVAL);
     CHECK_INT(coil__stack_count(), 0);
 }
 
 TEST(stack_control_block_is_zeroed_on_reuse)
 {
-    struct coil__stack stack;
-    void *control, *again;
+    struct coil__stack *first, *again;
+    const char *rest;
 
-    CHECK_INT(coil__stack_acquire(0, CONTROL_BYTES, &stack, &control), 0);
-    memset(control, 0xff, CONTROL_BYTES);
-    coil__stack_release(&stack);
-    CHECK_INT(coil__stack_acquire(0, CONTROL_BYTES, &stack, &again), 0);
-    CHECK_PTR(again, control);
-    for (int i = 0; i < CONTROL_BYTES; i++)
-        CHECK_INT(((char *)again)[i], 0);
-    coil__stack_release(&stack);
+    CHECK_INT(coil__stack_acquire(0, CONTROL_BYTES, &first), 0);
+    memset(first + 1, 0xff, CONTROL_BYTES - sizeof *first);
+    coil__stack_release(first);
+    CHECK_INT(coil__stack_acquire(0, CONTROL_BYTES, &again), 0);
+    CHECK_PTR(again, first);
+    rest = (const char *)(again + 1);
+    for (size_t i = 0; i < CONTROL_BYTES - sizeof *again; i++)
+        CHECK_INT(rest[i], 0);
+    coil__stack_release(again);
 }
 
 TEST(stack_freed_last_is_used_first)
@@ -379,7 +390,6 @@ TEST(stack_exhaustion_is_an_error)
     static struct coil__stack stacks[100000];
     struct coil__stack stack;
     struct rlimit limit, small;
-    void *control;
     int count = 0, rc;
 
     if (instrumented())
@@ -389,15 +399,15 @@ TEST(stack_exhaustion_is_an_error)
     small.rlim_cur =
         (rlim_t)test_proc_kib("/proc/self/status", "VmSize") * 1024 + 64 * 1024 * 1024;
     CHECK_INT(setrlimit(RLIMIT_AS, &small), 0);
-    while ((rc = coil__stack_acquire(0, 64, &stacks[count], &control)) == 0)
+    while ((rc = try_acquire(0, 64, &stacks[count])) == 0)
         count++;
     CHECK_INT(rc, -ENOMEM);
     /* Smaller slabs were tried before that: hardly a slot is wasted. */
     CHECK(count > 500);
-    CHECK_INT(coil__stack_acquire(1 << 20, 64, &stack, &control), -ENOMEM);
+    CHECK_INT(try_acquire(1 << 20, 64, &stack), -ENOMEM);
     for (int i = 0; i < count; i++)
         coil__stack_release(&stacks[i]);
-    CHECK_INT(coil__stack_acquire(0, 64, &stack, &control), 0);
+    CHECK_INT(try_acquire(0, 64, &stack), 0);
     coil__stack_release(&stack);
     CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
 }

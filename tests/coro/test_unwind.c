@@ -3,7 +3,8 @@
  */
 #include "../harness/harness.h"
 
-#include "../../src/base/compiler.h"
+#include "../../src/coro/coroutine.h"
+#include "../../src/coro/switch.h"
 #include "emulated.h"
 
 #include <execinfo.h>
@@ -102,9 +103,9 @@ static void read_backtrace(pid_t pid, char *text, size_t size)
 /* The names stand in this order, and nothing follows the last but the end. */
 static bool shows(const char *backtrace_text)
 {
-    static const char *const names[] = {"wait_for_ever", "unwind_innermost",
-                                        "unwind_middle", "unwind_outermost",
-                                        "coro_main",     "switch_entry"};
+    static const char *const names[] = {"wait_for_ever",   "unwind_innermost",
+                                        "unwind_middle",   "unwind_outermost",
+                                        "coil__coro_main", "switch_entry"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         backtrace_text = strstr(backtrace_text, names[i]);
@@ -135,4 +136,42 @@ TEST(gdb_shows_the_frames_of_a_coroutine)
     CHECK(strstr(text, "Backtrace stopped") == NULL);
     if (!shows(text))
         fputs(text, stderr);
+}
+
+/* ---- a coroutine that is suspended ---------------------------------------------------
+ */
+
+static COIL__NOINLINE int suspend_here(void)
+{
+    coil_coro_suspend(NULL);
+    __asm__ volatile("");
+    return 0;
+}
+
+static void collect_frames(void *arg)
+{
+    void **frames = arg;
+
+    frames[0] = (void *)(intptr_t)backtrace(frames + 1, 63);
+}
+
+TEST(unwinder_walks_a_suspended_coroutine)
+{
+    coil__coro *coro, *root = coil__coro_current();
+    coil_coro *body;
+    void *frames[64];
+    intptr_t n;
+
+    CHECK_INT(coil_coro_create(unwind_outermost, (void *)suspend_here, NULL, &body), 0);
+    coil_coro_resume(body, NULL);
+    coro = (coil__coro *)body; /* its first member */
+    coil__switch_look(coro->sp, collect_frames, frames);
+    n = (intptr_t)frames[0];
+    /* collect_frames, the look, suspend_here, our three, coil's two; perhaps the switch
+       and the entry. */
+    CHECK(n >= 8 && n <= 12);
+    CHECK_PTR(coil__coro_current(), root);
+    coil_coro_resume(body, NULL);
+    CHECK(coil_coro_done(body));
+    coil_coro_destroy(body);
 }

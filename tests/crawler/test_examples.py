@@ -43,6 +43,11 @@ def test_sleepy():
     assert 0.5 <= float(lines[-1].split()[0]) < 1.5, lines[-1]  # not 2.5
 
 
+def test_tested():
+    lines = "\n".join(lines_of("tested"))
+    assert re.fullmatch(r"allocations survived: \d+\nsystem calls survived: \d+", lines), lines
+
+
 def test_toy_sleep():
     lines = lines_of("toy_sleep")
     pattern = (r"an event: sleep for another 0\.0\d s\n" * 2

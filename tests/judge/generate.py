@@ -13,7 +13,8 @@ Rules that keep both sides comparable:
   children in groups: a circle of tasks that await each other cannot be cancelled, in
   Python for want of stack, and a child that awaits the owner of its group never ends.
 - A `finally` does not wait. In C a cancellation stands until it is caught, so cleanup
-  that waits would be refused there, while Python has forgotten it.
+  that waits would be refused there, while Python has forgotten it. A `cleanup` may: there
+  C says that it has caught it, and hands it on when it is done.
 """
 
 import random
@@ -24,17 +25,21 @@ ERRORS = ["EIO", "EPROTO", "ENOENT", "EPIPE"]
 
 # family: the weight of each instruction
 FAMILIES = {
-    "time": {"sleep": 6, "yield": 4, "soon": 1, "later": 1},
-    "futures": {"await": 5, "set": 4, "break": 2, "callback": 1, "shield": 2},
-    "cancel": {"cancel": 5, "uncancel": 1, "cancelling": 1, "fail": 1},
+    "time": {"sleep": 6, "yield": 4, "soon": 1, "later": 1, "at": 1, "unschedule": 1},
+    "futures": {"await": 5, "set": 4, "break": 2, "callback": 2, "uncallback": 1,
+                "shield": 2},
+    "cancel": {"cancel": 5, "uncancel": 1, "cancelling": 1, "fail": 1, "tasks": 0.5},
+    "parking": {"park": 4, "unpark": 4},
     "many": {"gather": 3, "gather_all": 2, "wait": 3},
     "locks": {"hold": 4, "acquire": 1, "release": 1},
     "events": {"ewait": 3, "eset": 2, "eclear": 1},
-    "conditions": {"cwait": 4, "notify": 3, "acquire": 2, "release": 2, "hold": 2},
+    "conditions": {"cwait": 4, "cwait_for": 1, "eset": 0.5, "notify": 3, "acquire": 2,
+                   "release": 2, "hold": 2},
+    "barriers": {"bwait": 7, "breset": 1, "babort": 0.5, "bstate": 1},
     "queues": {"put": 4, "get": 5, "put_nowait": 1, "get_nowait": 1, "task_done": 2,
                "join": 1, "shutdown": 0.5},
     "groups": {"group": 6, "child": 3, "fail": 1},
-    "scopes": {"scope": 6, "reschedule": 1},
+    "scopes": {"scope": 5, "scope_at": 1, "reschedule": 1},
 }  # fmt: skip
 
 STRUCTURES = ["groups", "scopes", "cancel", "many"]
@@ -42,8 +47,11 @@ DEEPEST = 4  # blocks in blocks
 
 OTHERS = sorted(set(FAMILIES) - set(STRUCTURES))
 
+LOCKABLE = "lllssu"  # locks, semaphores, bounded ones
+UNDER_LOCK = {"cwait", "cwait_for", "notify"}
+
 AT_ONCE = ["set", "break", "cancel", "uncancel", "cancelling", "eset", "put_nowait",
-           "task_done", "release", "notify", "callback", "soon"]  # fmt: skip
+           "task_done", "release", "notify", "callback", "soon", "unpark", "tasks"]  # fmt: skip
 
 
 class Generator:
@@ -66,7 +74,7 @@ class Generator:
                 self.weights[verb] = self.weights.get(verb, 0) + weight
         self.names = {
             "f": rng.randint(1, 3), "q": rng.randint(1, 2), "l": 1, "s": 1,
-            "e": rng.randint(1, 2), "c": rng.randint(1, 2),
+            "e": rng.randint(1, 2), "c": rng.randint(1, 2), "u": 1, "b": 1,
         }  # fmt: skip
 
     # ---- words ----------------------------------------------------------------------
@@ -78,8 +86,9 @@ class Generator:
         return letter + str(self.rng.randrange(self.names[letter]))
 
     def awaited(self):
-        """A future, or a task that comes after this one."""
-        later = range(self.current + 1, self.task_count)
+        """A future, or a task that comes after this one; rarely any."""
+        first = 0 if self.rng.random() < 0.02 else self.current + 1
+        later = [i for i in range(first, self.task_count) if i != self.current]
         if later and self.rng.random() < 0.6:
             return f"t{self.rng.choice(later)}"
         return self.thing("f")
@@ -113,27 +122,35 @@ class Generator:
             (["hold", "s0"], ["release", "s0"]),
             (["cwait", "c0"], ["notify", "c0", "1"]),
             (["ewait", "e0"], ["eset", "e0"]),
+            (["acquire", "u0"], ["release", "u0"]),
+            (["bwait", "b0"], ["bwait", "b0"]),
+            (["bwait", "b0"], ["breset", "b0"]),
+            (["cwait_for", "c0", "e0"], ["notify", "c0", "all"]),
         ])  # fmt: skip
 
     def in_lock(self, words):
         """A condition's instructions want its lock."""
         node = Node(words, [self.simple("sleep")] if words[0] == "hold" else None)
-        return Node(["hold", "l0"], [node]) if words[0] in ("cwait", "notify") else node
+        return Node(["hold", "l0"], [node]) if words[0] in UNDER_LOCK else node
 
     # ---- instructions ---------------------------------------------------------------
 
     def simple(self, verb):
         rng = self.rng
-        lockable = lambda: self.thing(rng.choice("lls"))  # noqa: E731
+        lockable = lambda: self.thing(rng.choice(LOCKABLE))  # noqa: E731
         words = {
             "sleep": lambda: [self.ticks()],
             "soon": lambda: [self.mark()],
             "later": lambda: [self.ticks(), self.mark()],
+            "at": lambda: [self.ticks(), self.mark()],
+            "unschedule": lambda: [str(rng.randint(1, max(1, self.marks)))],
+            "unpark": lambda: [f"t{rng.randrange(self.task_count)}", self.value()],
             "await": lambda: [self.awaited()],
             "shield": lambda: [self.watched()],
             "set": lambda: [self.thing("f"), self.value()],
             "break": lambda: [self.thing("f"), self.error()],
             "callback": lambda: [self.watched()],
+            "uncallback": lambda: [self.watched()],
             "cancel": lambda: [self.watched()],
             "fail": lambda: [self.error()],
             "gather": lambda: self.several(self.awaited, 0),
@@ -147,6 +164,11 @@ class Generator:
             "eset": lambda: [self.thing("e")],
             "eclear": lambda: [self.thing("e")],
             "cwait": lambda: [self.thing("c")],
+            "cwait_for": lambda: [self.thing("c"), self.thing("e")],
+            "bwait": lambda: [self.thing("b")],
+            "breset": lambda: [self.thing("b")],
+            "babort": lambda: [self.thing("b")],
+            "bstate": lambda: [self.thing("b")],
             "notify": lambda: [self.thing("c"), rng.choice(["1", "2", "all"])],
             "put": lambda: [self.thing("q"), self.value()],
             "put_nowait": lambda: [self.thing("q"), self.value()],
@@ -162,7 +184,7 @@ class Generator:
     def instruction(self, verb, open_groups):
         if self.depth >= DEEPEST and verb in BLOCKS:
             verb = "yield"
-        if verb in ("cwait", "notify") and self.rng.random() < 0.85:
+        if verb in UNDER_LOCK and self.rng.random() < 0.85:
             return Node(["hold", "l0"], [self.simple(verb)])
         if verb == "try":
             return self.attempt(open_groups)
@@ -173,15 +195,17 @@ class Generator:
         if verb == "scope":
             ticks = "never" if self.rng.random() < 0.05 else self.ticks()
             return Node([verb, ticks], self.block(open_groups))
+        if verb == "scope_at":
+            return Node([verb, self.ticks()], self.block(open_groups))
         if verb == "hold":
-            name = self.thing(self.rng.choice("lls"))
+            name = self.thing(self.rng.choice(LOCKABLE))
             return Node([verb, name], self.block(open_groups))
         if verb == "child":
             return self.birth(open_groups)
         return self.simple(verb)
 
     def attempt(self, open_groups):
-        kinds = ["except cancelled"] * 4 + ["except error"] * 4 + ["finally"]
+        kinds = ["except cancelled"] * 4 + ["except error"] * 4 + ["finally", "cleanup"]
         kind = self.rng.choice(kinds)
         body = self.block(open_groups)
         if kind == "finally":
@@ -200,6 +224,11 @@ class Generator:
         if self.rng.random() < 0.6:
             handler.append(Node(self.waiting()))
         return Node(["try"], nodes, kind.split(), handler)
+
+    def stumble(self, nodes, first=()):
+        """What does something else when it is cancelled, and then fails."""
+        return Node(["try"], nodes, ["except", "cancelled"],
+                    [*first, Node(["fail", self.error()])])  # fmt: skip
 
     def birth(self, open_groups):
         """A task begins its life here: in the nearest group, now and then in another's."""
@@ -296,6 +325,8 @@ class Generator:
             nodes.insert(self.rng.choice([0, len(nodes)]), self.in_lock(self.contest[0]))
         if self.rng.random() < self.caught:
             nodes = [self.guard(nodes), *self.block([], longest=3)]
+        if number > 0 and self.rng.random() < 0.1:
+            nodes = [self.stumble(nodes)]
         if self.rng.random() < 0.3:
             nodes.insert(self.rng.randint(0, len(nodes)), Node(["result", self.value()]))
         return Node(["task", f"t{number}"], nodes)
@@ -307,6 +338,8 @@ class Generator:
             return [self.birth([]) for _ in range(children) if self.unborn]
         name = self.new_group()
         body = [self.birth([name]) for _ in range(children) if self.unborn]
+        if self.unborn and self.rng.random() < 0.3:
+            body.append(self.stumble([Node(self.waiting())], [self.birth([name])]))
         node = Node(["group", name], body + self.block([name], longest=3))
         return [self.guard([node]) if self.rng.random() < 0.6 else node]
 
@@ -342,9 +375,12 @@ class Generator:
         rng = self.rng
         sizes = {
             "f": ("future", lambda: []),
-            "q": ("queue", lambda: [str(rng.choice([0, 1, 1, 2]))]),
+            "q": (rng.choice(["queue", "queue", "queue", "lifo", "priority"]),
+                  lambda: [str(rng.choice([0, 1, 1, 2]))]),
             "l": ("lock", lambda: []),
             "s": ("semaphore", lambda: [str(rng.choice([0, 0, 1, 2]))]),
+            "u": ("bounded", lambda: [str(rng.choice([0, 1, 1, 2]))]),
+            "b": ("barrier", lambda: [str(rng.choice([1, 2, 2, 2, 3]))]),
             "e": ("event", lambda: []),
             "c": ("condition", lambda: ["l0"]),
         }

@@ -14,6 +14,7 @@ them when they come, and marks the trace as left out:
 
 import program
 
+FILTER = "older"
 LEFT_OUT = "left out: different since 3.13"  # a line of the trace
 
 OLDEST = (3, 11)  # asyncio.timeout, TaskGroup, uncancel
@@ -22,7 +23,7 @@ CHANGES = [
     # Queue.shutdown is new.
     ((3, 13), {"shutdown"}),
     # A Condition's waiter that is cancelled hands its notification on to another.
-    ((3, 13), {"cwait"}),
+    ((3, 13), {"cwait", "cwait_for", "bwait", "breset", "babort"}),
     # A Semaphore serves all that its value allows; before, some stayed asleep.
     ((3, 13), {"semaphore"}),
     # gather() of futures that are done already does not wait.
@@ -31,11 +32,11 @@ CHANGES = [
 
 
 def verbs(text):
-    """The instructions of a program; those on a semaphore count as `semaphore`."""
+    """The instructions of a program; those on semaphores count as `semaphore`."""
     for node in program.walk(program.parse(text)):
-        if node.verb in ("acquire", "hold", "release") and node.args[0][0] == "s":
+        if node.verb in ("acquire", "hold", "release") and node.args[0][0] in "su":
             yield "semaphore"
-        elif node.verb != "semaphore":  # a declaration
+        elif node.verb not in ("semaphore", "bounded"):  # declarations
             yield node.verb
 
 

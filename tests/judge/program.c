@@ -26,7 +26,8 @@ int number_of(const char *name)
 
 static bool opens_block(const struct line *line)
 {
-    static const char *const openers[] = {"task", "try", "group", "scope", "hold"};
+    static const char *const openers[] = {"task",  "try",      "group",
+                                          "scope", "scope_at", "hold"};
 
     for (size_t i = 0; i < sizeof openers / sizeof openers[0]; i++)
         if (line_is(line, openers[i]))
@@ -36,7 +37,8 @@ static bool opens_block(const struct line *line)
 
 static bool is_handler(const struct line *line)
 {
-    return line_is(line, "except") || line_is(line, "finally");
+    return line_is(line, "except") || line_is(line, "finally") ||
+           line_is(line, "cleanup");
 }
 
 /* Split into words, and join them again for the trace. Returns false for an empty line.

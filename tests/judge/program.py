@@ -15,8 +15,8 @@
 README.md lists every instruction. The C side (program.c) reads the same text.
 """
 
-BLOCKS = {"task", "try", "group", "scope", "hold"}
-HANDLERS = {"except", "finally"}
+BLOCKS = {"task", "try", "group", "scope", "scope_at", "hold"}
+HANDLERS = {"except", "finally", "cleanup"}
 
 
 class Node:

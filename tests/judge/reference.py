@@ -13,15 +13,23 @@ import gc
 import os
 import sys
 
+import corners
 import evened_out
 import older
 import program
 
 IMMEDIATE = {  # instructions that do not wait, and so are plain methods
     "spawn", "child", "result", "set", "break", "cancel", "uncancel", "cancelling",
-    "callback", "soon", "later", "reschedule", "release", "eset", "eclear", "notify",
-    "put_nowait", "get_nowait", "task_done", "shutdown",
+    "callback", "uncallback", "soon", "later", "at", "unschedule", "tasks", "unpark",
+    "reschedule", "release", "eset", "eclear", "notify", "bstate", "put_nowait",
+    "get_nowait", "task_done", "shutdown",
 }  # fmt: skip
+
+QUEUES = {
+    "queue": asyncio.Queue,
+    "lifo": asyncio.LifoQueue,
+    "priority": asyncio.PriorityQueue,
+}
 
 WATCHDOG = 1000  # ticks; programs are over long before, or wait for each other
 ROUNDS = 400
@@ -49,6 +57,8 @@ def name_of(error):
         return "ETIMEDOUT"
     if isinstance(error, QueueShutDown):
         return "ESHUTDOWN"
+    if isinstance(error, asyncio.BrokenBarrierError):
+        return "EPIPE"
     raise error  # a mistake of the judge's
 
 
@@ -72,6 +82,11 @@ class Body:
         self.result = 0
         self.detail = ""
         self.scopes = []
+        self.verb = ""  # of the instruction it is in
+        self.started = self.returned = False
+        self.handlers = 0  # that it is in
+        self.parking = None
+        self.callbacks = {}  # by what they were added to
 
 
 class Interpreter:
@@ -79,7 +94,10 @@ class Interpreter:
         self.out = out
         self.bodies, self.queues, self.locks, self.semaphores = {}, {}, {}, {}
         self.events, self.conditions, self.futures, self.groups = {}, {}, {}, {}
+        self.barriers = {}
         self.spawned = []
+        self.handles = {}  # by mark
+        self.watch = corners.Watch()
         self.declarations = program.parse(text)
 
     def declare(self):
@@ -90,12 +108,16 @@ class Interpreter:
                 self.bodies[name] = Body(name, node.body)
             elif node.verb == "future":
                 self.futures[name] = self.loop.create_future()
-            elif node.verb == "queue":
-                self.queues[name] = asyncio.Queue(int(size))
+            elif node.verb in QUEUES:
+                self.queues[name] = QUEUES[node.verb](int(size))
             elif node.verb == "lock":
                 self.locks[name] = asyncio.Lock()
             elif node.verb == "semaphore":
                 self.semaphores[name] = asyncio.Semaphore(int(size))
+            elif node.verb == "bounded":
+                self.semaphores[name] = asyncio.BoundedSemaphore(int(size))
+            elif node.verb == "barrier":
+                self.barriers[name] = asyncio.Barrier(int(size))
             elif node.verb == "event":
                 self.events[name] = asyncio.Event()
             elif node.verb == "condition":
@@ -124,6 +146,8 @@ class Interpreter:
             self.break_up(left)
         else:
             self.give_up()
+        for body in self.spawned:
+            self.watch.ends(body)
         for name, body in self.bodies.items():
             self.trace(name, "ended " + (state_of(body.task) if body.task else "absent"))
         for name, future in self.futures.items():
@@ -135,6 +159,7 @@ class Interpreter:
         """Nobody comes on any more: cancel all, and unlock what is locked."""
         self.trace("driver", "cancels " + " ".join(body.name for body in left))
         for body in left:
+            self.watch.cancels(body, None)
             body.task.cancel()
         for lock in self.locks.values():
             if lock.locked():
@@ -153,12 +178,14 @@ class Interpreter:
     # ---- blocks ---------------------------------------------------------------------
 
     async def run_body(self, body):
+        body.started = True
         self.trace(body.name, "starts")
         try:
             await self.run_block(body, body.nodes)
         except BaseException as error:
             self.trace(body.name, "leaves " + name_of(error))
             raise
+        body.returned = True
         self.trace(body.name, f"leaves {body.result}")
         return body.result
 
@@ -166,7 +193,7 @@ class Interpreter:
         for node in nodes:
             self.trace(body.name, node.text)
             do = getattr(self, "do_" + node.verb)
-            body.detail = ""
+            body.detail, body.verb = "", node.verb
             try:
                 if node.verb in IMMEDIATE:
                     outcome = do(body, *node.args)
@@ -184,26 +211,41 @@ class Interpreter:
 
     async def do_try(self, body, node):
         kind = node.handler_words[-1]
-        caught = {"cancelled": asyncio.CancelledError, "error": Fail, "finally": ()}[kind]
+        caught = {"cancelled": asyncio.CancelledError, "error": Fail}.get(kind, ())
         try:
             await self.run_block(body, node.body)
         except caught as error:
+            name = "cancellation" if kind == "cancelled" else "failure"
+            self.watch.reach(f"a {name} caught")
             self.trace(body.name, "caught " + name_of(error))
+            await self.run_handler(body, node)
+        finally:
+            try:
+                if kind in ("finally", "cleanup"):
+                    await self.run_handler(body, node)
+            finally:
+                body.detail = ""
+
+    async def run_handler(self, body, node):
+        body.handlers += 1
+        try:
             await self.run_block(body, node.handler)
         finally:
-            if kind == "finally":
-                await self.run_block(body, node.handler)
-            body.detail = ""
+            body.handlers -= 1
 
     async def do_group(self, body, node):
         name = node.args[0]
         if name in self.groups:
             return "busy"
-        group, errors = asyncio.TaskGroup(), []
+        group, errors, cancelled = asyncio.TaskGroup(), [], False
         self.groups[name] = group
         try:
             async with group:
                 await self.run_block(body, node.body)
+                body.verb = "group"
+        except asyncio.CancelledError:
+            cancelled = True
+            raise
         except BaseExceptionGroup as several:
             errors = [name_of(error) for error in several.exceptions]
             self.look_for_changes(body, body.task.cancelling() > 0)
@@ -211,11 +253,18 @@ class Interpreter:
         finally:
             del self.groups[name]
             self.look_for_changes(body)
+            self.watch.group_ends(errors, cancelled)
             body.detail = f" [{len(errors)}: {' '.join(errors[:8])}]"
 
     async def do_scope(self, body, node):
         delay = None if node.args[0] == "never" else int(node.args[0])
-        scope = asyncio.timeout(delay)
+        await self.run_scope(body, node, asyncio.timeout(delay))
+
+    async def do_scope_at(self, body, node):
+        await self.run_scope(body, node, asyncio.timeout_at(int(node.args[0])))
+
+    async def run_scope(self, body, node, scope):
+        failure = None
         cancelling = body.task.cancelling()
         try:
             async with scope:
@@ -224,7 +273,11 @@ class Interpreter:
                     await self.run_block(body, node.body)
                 finally:
                     body.scopes.pop()
+        except BaseException as error:
+            failure = error
+            raise
         finally:
+            self.watch.scope_ends(scope.expired(), failure)
             self.look_for_changes(body, differs=scope.expired() and cancelling > 0)
             body.detail = " expired" if scope.expired() else ""
 
@@ -262,6 +315,7 @@ class Interpreter:
             other.task = self.groups[group].create_task(coroutine)
         except RuntimeError:
             coroutine.close()  # 3.11 and 3.12 leave that to us
+            self.watch.reach("a child refused")
             return "ESHUTDOWN"
         self.spawned.append(other)
 
@@ -298,6 +352,9 @@ class Interpreter:
             return "EALREADY"
 
     def do_cancel(self, body, name):
+        other = self.bodies.get(name)
+        if other is not None and other.task is not None:
+            self.watch.cancels(other, body)
         future = body.task if name == body.name else self.future(body, name)
         return "absent" if future is None else int(future.cancel())
 
@@ -349,15 +406,54 @@ class Interpreter:
         future = self.future(body, name)
         if future is None:
             return "absent"
-        who = body.name
-        future.add_done_callback(
-            lambda f: self.trace("callback", f"{who} {name} {state_of(f)}"))
 
-    def do_soon(self, body, number):
-        self.loop.call_soon(self.trace, "soon", number)
+        def say(future):
+            self.trace("callback", f"{body.name} {name} {state_of(future)}")
 
-    def do_later(self, body, ticks, number):
-        self.loop.call_later(int(ticks), self.trace, "later", number)
+        future.add_done_callback(body.callbacks.setdefault(name, say))
+
+    def do_uncallback(self, body, name):
+        future = self.future(body, name)
+        if future is None:
+            return "absent"
+        return future.remove_done_callback(body.callbacks.get(name))
+
+    def do_soon(self, body, mark):
+        self.handles[mark] = self.loop.call_soon(self.trace, "soon", mark)
+
+    def do_later(self, body, ticks, mark):
+        self.handles[mark] = self.loop.call_later(int(ticks), self.trace, "later", mark)
+
+    def do_at(self, body, when, mark):
+        self.handles[mark] = self.loop.call_at(int(when), self.trace, "at", mark)
+
+    def do_unschedule(self, body, mark):
+        if mark not in self.handles:
+            return "absent"
+        self.handles[mark].cancel()
+
+    # ---- parking, introspection -----------------------------------------------------
+
+    async def do_park(self, body):
+        """coil_park() is what asyncio programs make a future of their own for."""
+        body.parking = self.loop.create_future()
+        try:
+            return await body.parking
+        finally:
+            body.parking = None
+
+    def do_unpark(self, body, name, value):
+        other = self.bodies.get(name)
+        if other is None or other.task is None:
+            return "absent"
+        if other.parking is None or other.parking.done():
+            return "EALREADY"
+        other.parking.set_result(int(value))
+
+    def do_tasks(self, body):
+        living = asyncio.all_tasks()
+        names = [other.name for other in self.spawned if other.task in living]
+        body.detail = f" [{' '.join(names)}]"
 
     # ---- sync -----------------------------------------------------------------------
 
@@ -372,6 +468,8 @@ class Interpreter:
             self.lockable(name).release()
         except RuntimeError:
             return "EPERM"
+        except ValueError:
+            return "EOVERFLOW"
 
     async def do_ewait(self, body, name):
         await self.events[name].wait()
@@ -388,11 +486,30 @@ class Interpreter:
             return "EPERM"
         await condition.wait()
 
+    async def do_cwait_for(self, body, name, event):
+        condition, event = self.conditions[name], self.events[event]
+        if not event.is_set() and not condition.locked():
+            return "EPERM"
+        return int(await condition.wait_for(event.is_set))
+
     def do_notify(self, body, name, count):
         condition = self.conditions[name]
         if not condition.locked():
             return "EPERM"
         condition.notify_all() if count == "all" else condition.notify(int(count))
+
+    async def do_bwait(self, body, name):
+        return await self.barriers[name].wait()
+
+    async def do_breset(self, body, name):
+        await self.barriers[name].reset()
+
+    async def do_babort(self, body, name):
+        await self.barriers[name].abort()
+
+    def do_bstate(self, body, name):
+        barrier = self.barriers[name]
+        return "EPIPE" if barrier.broken else barrier.n_waiting
 
     # ---- queues ---------------------------------------------------------------------
 
@@ -432,15 +549,16 @@ class Interpreter:
 
 
 def run_program(text):
-    """The trace of one program, as a list of lines."""
+    """The trace of one program, as a list of lines, and the corners it reached."""
     out = []
+    interpreter = Interpreter(text, out)
     loop = evened_out.VirtualLoop()
     loop.set_exception_handler(lambda loop, context: None)
     try:
-        loop.run_until_complete(Interpreter(text, out).drive())
+        loop.run_until_complete(interpreter.drive())
     finally:
         loop.close()
-    return out
+    return out + ["# " + corner for corner in interpreter.watch.reached]
 
 
 def main():

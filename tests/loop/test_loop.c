@@ -205,6 +205,27 @@ TEST(backend_is_chosen_by_name_and_by_environment)
     CHECK(coil_backend_name() == NULL);
 }
 
+static void start_a_race(void *arg)
+{
+    CHECK_INT(coil_call_later(0, note, "due", NULL), 0);
+    CHECK_INT(coil_call_soon(note_and_call_soon, "soon", NULL), 0);
+    CHECK_INT(coil_call_later(COIL_MSEC(1), stop, arg, NULL), 0);
+}
+
+TEST(a_timer_that_is_due_does_not_wait_for_polls_that_are_skipped)
+{
+    for (int skip = 0; skip < 2; skip++) {
+        coil_loop_opts opts = {.virtual_clock = true, .skip_polls = skip};
+        coil_loop *loop;
+
+        CHECK_INT(coil_loop_create(&opts, &loop), 0);
+        coil_call_soon(start_a_race, loop, NULL);
+        CHECK_INT(coil_loop_run_forever(loop), 0);
+        CHECK_TRACE("soon@0 due@0 next@0 stop ");
+        coil_loop_close(loop);
+    }
+}
+
 static void run_again(void *arg)
 {
     test_trace("%d ", coil_loop_run_forever(arg) == -EBUSY);

@@ -78,3 +78,76 @@ TASK_TEST(condition_notified_and_cancelled_passes_the_notification_on)
     CHECK_TRACE("a:-125 b:0 ");
     coil_task_release(a);
 }
+
+static int level;
+
+static int level_reached(void *arg)
+{
+    test_trace("%d? ", level);
+    return level >= *(int *)arg ? level : 0;
+}
+
+static int wait_for_level(void *arg)
+{
+    int rc = coil_lock_acquire(&lock);
+
+    if (rc < 0)
+        return rc;
+    rc = coil_condition_wait_for(&changed, level_reached, arg);
+    test_trace("%d ", rc);
+    coil_lock_release(&lock);
+    return rc;
+}
+
+static void set_level(int value)
+{
+    coil_lock_acquire(&lock);
+    level = value;
+    coil_condition_notify_all(&changed);
+    coil_lock_release(&lock);
+}
+
+TASK_TEST(condition_wait_for_asks_at_each_notification)
+{
+    int wanted = 2;
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(wait_for_level, &wanted, NULL, &task), 0);
+    coil_yield();
+    CHECK_TRACE("0? ");
+    set_level(1);
+    coil_yield();
+    CHECK_TRACE("1? ");
+    set_level(5);
+    CHECK_INT(coil_task_await(task), 5);
+    CHECK_TRACE("5? 5 ");
+    coil_task_release(task);
+}
+
+TASK_TEST(condition_wait_for_what_is_true_needs_no_lock)
+{
+    int wanted = 0;
+
+    level = 3;
+    CHECK_INT(coil_condition_wait_for(&changed, level_reached, &wanted), 3);
+    wanted = 4;
+    CHECK_INT(coil_condition_wait_for(&changed, level_reached, &wanted), -EPERM);
+    wanted = -7;
+    level = -7;
+    CHECK_INT(coil_condition_wait_for(&changed, level_reached, &wanted), -7);
+    test_trace_clear();
+}
+
+TASK_TEST(condition_wait_for_cancelled_has_the_lock_again)
+{
+    int wanted = 1;
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(wait_for_level, &wanted, NULL, &task), 0);
+    coil_yield();
+    coil_task_cancel(task, NULL);
+    CHECK_INT(coil_task_await(task), -ECANCELED);
+    CHECK_TRACE("0? -125 ");
+    CHECK(!coil_lock_locked(&lock));
+    coil_task_release(task);
+}

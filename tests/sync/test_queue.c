@@ -247,3 +247,109 @@ TASK_TEST(queue_without_memory_puts_nothing)
     q = (coil_queue){.items = NULL};
     coil_queue_finish(&q);
 }
+
+/* ---- the other orders -------------------------------------------------------------- */
+
+struct job {
+    int urgency;
+    char payload[20];
+};
+
+static int compare_jobs(const void *a, const void *b)
+{
+    const struct job *x = a, *y = b;
+
+    return (x->urgency > y->urgency) - (x->urgency < y->urgency);
+}
+
+TASK_TEST(queue_lifo_gives_the_newest_first_and_grows)
+{
+    coil_queue q = COIL_QUEUE_INIT_LIFO(sizeof(int), 0);
+    int item;
+
+    for (int i = 0; i < 100; i++)
+        CHECK_INT(coil_queue_put(&q, &i), 0);
+    for (int i = 99; i >= 50; i--) {
+        CHECK_INT(coil_queue_get(&q, &item), 0);
+        CHECK_INT(item, i);
+    }
+    CHECK_INT(coil_queue_put(&q, &(int){7}), 0);
+    CHECK_INT(coil_queue_get(&q, &item), 0);
+    CHECK_INT(item, 7);
+    CHECK_INT(coil_queue_count(&q), 50);
+    coil_queue_finish(&q);
+}
+
+TASK_TEST(queue_priority_gives_the_least_first_whatever_the_order_of_putting)
+{
+    coil_queue q;
+    struct job job = {0, "carried along"};
+    unsigned random = 1;
+    int last = -1;
+
+    coil_queue_init_priority(&q, sizeof job, 0, compare_jobs);
+    for (int i = 0; i < 1000; i++) {
+        random = random * 1103515245 + 12345;
+        job.urgency = (int)(random >> 16) % 300;
+        CHECK_INT(coil_queue_put(&q, &job), 0);
+    }
+    for (int i = 0; i < 1000; i++) {
+        memset(&job, 0, sizeof job);
+        CHECK_INT(coil_queue_get(&q, &job), 0);
+        CHECK(job.urgency >= last);
+        CHECK_STR(job.payload, "carried along");
+        last = job.urgency;
+    }
+    CHECK(coil_queue_empty(&q));
+    coil_queue_finish(&q);
+}
+
+TASK_TEST(queue_priority_puts_and_gets_in_between)
+{
+    coil_queue q = COIL_QUEUE_INIT_PRIORITY(sizeof(struct job), 4, compare_jobs);
+    static const int in[] = {5, 1, 4, 2};
+    struct job job = {0, ""};
+
+    CHECK_INT(coil_queue_maxsize(&q), 4);
+    for (int i = 0; i < 4; i++) {
+        job.urgency = in[i];
+        CHECK_INT(coil_queue_put_nowait(&q, &job), 0);
+    }
+    CHECK_INT(coil_queue_put_nowait(&q, &job), -EAGAIN);
+    coil_queue_get(&q, &job);
+    CHECK_INT(job.urgency, 1);
+    job.urgency = 3;
+    CHECK_INT(coil_queue_put_nowait(&q, &job), 0);
+    for (int i = 2; i <= 5; i++) {
+        coil_queue_get(&q, &job);
+        CHECK_INT(job.urgency, i);
+    }
+    CHECK_INT(coil_queue_get_nowait(&q, &job), -EAGAIN);
+    coil_queue_finish(&q);
+}
+
+TASK_TEST(queue_of_another_order_wakes_in_line_and_counts_the_same)
+{
+    coil_queue q;
+    coil_task *joiner;
+
+    coil_queue_init_lifo(&q, sizeof(int), 0);
+    for (int i = 0; i < 2; i++)
+        coil_spawn(get_one, &q, &(coil_spawn_opts){.name = (char[]){(char)('a' + i), 0}},
+                   NULL);
+    coil_yield();
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(coil_queue_put(&q, &i), 0);
+    coil_yield();
+    CHECK_TRACE("a got 2:0 b got 1:0 ");
+    CHECK_INT(coil_spawn(join, &q, NULL, &joiner), 0);
+    coil_queue_task_done(&q);
+    coil_queue_task_done(&q);
+    coil_yield();
+    CHECK_TRACE("");
+    coil_queue_shutdown(&q, true);
+    CHECK_INT(coil_task_await(joiner), 0);
+    CHECK_TRACE("joined:0 ");
+    coil_task_release(joiner);
+    coil_queue_finish(&q);
+}

@@ -75,3 +75,42 @@ TASK_TEST(semaphore_is_not_overtaken)
     CHECK_TRACE("c+ c- ");
     coil_task_release(c);
 }
+
+static coil_bounded_semaphore one = COIL_BOUNDED_SEMAPHORE_INIT(1);
+
+static int use_one(void *arg)
+{
+    int rc = coil_bounded_semaphore_acquire(&one);
+
+    (void)arg;
+    return rc < 0 ? rc : coil_bounded_semaphore_release(&one);
+}
+
+TASK_TEST(semaphore_bounded_notices_a_release_too_many)
+{
+    CHECK_INT(coil_bounded_semaphore_release(&one), -EOVERFLOW);
+    CHECK_INT(coil_bounded_semaphore_acquire(&one), 0);
+    CHECK(coil_bounded_semaphore_locked(&one));
+    CHECK_INT(coil_bounded_semaphore_release(&one), 0);
+    CHECK_INT(coil_bounded_semaphore_release(&one), -EOVERFLOW);
+    CHECK(!coil_bounded_semaphore_locked(&one));
+    coil_bounded_semaphore_init(&one, 2);
+    CHECK_INT(coil_bounded_semaphore_acquire(&one), 0);
+    CHECK(!coil_bounded_semaphore_locked(&one));
+    coil_bounded_semaphore_finish(&one);
+    coil_bounded_semaphore_finish(NULL);
+}
+
+TASK_TEST(semaphore_bounded_release_goes_to_who_waits)
+{
+    coil_task *task;
+
+    CHECK_INT(coil_bounded_semaphore_acquire(&one), 0);
+    CHECK_INT(coil_spawn(use_one, NULL, NULL, &task), 0);
+    coil_yield();
+    CHECK_INT(coil_bounded_semaphore_release(&one), 0);
+    CHECK(coil_bounded_semaphore_locked(&one)); /* it is the task's by now */
+    CHECK_INT(coil_task_await(task), 0);
+    CHECK(!coil_bounded_semaphore_locked(&one));
+    coil_task_release(task);
+}

@@ -18,9 +18,9 @@ static coil_task *spawn(coil_task_fn fn, void *arg, const char *task_name)
 {
     coil_task *task;
 
-    CHECK_INT(coil_spawn(fn, arg,
-                         &(coil_spawn_opts){.name = task_name, .eager = true}, &task),
-              0);
+    CHECK_INT(
+        coil_spawn(fn, arg, &(coil_spawn_opts){.name = task_name, .eager = true}, &task),
+        0);
     return task;
 }
 
@@ -95,7 +95,8 @@ TASK_TEST(eager_child_is_the_current_task_and_out_is_set)
     CHECK_INT(join(task), 0);
 }
 
-/* ---- who spawns ---------------------------------------------------------------------- */
+/* ---- who spawns ----------------------------------------------------------------------
+ */
 
 static void spawn_from_callback(void *out)
 {
@@ -219,7 +220,8 @@ TEST(before_the_loop_runs_eager_does_nothing)
     coil_loop_close(loop);
 }
 
-/* ---- how it ends --------------------------------------------------------------------- */
+/* ---- how it ends ---------------------------------------------------------------------
+ */
 
 TASK_TEST(eager_child_that_fails_at_once)
 {
@@ -338,7 +340,8 @@ TASK_TEST(eager_child_with_a_copied_argument)
     CHECK_INT(join(task), 3);
 }
 
-/* ---- in a group ---------------------------------------------------------------------- */
+/* ---- in a group ----------------------------------------------------------------------
+ */
 
 TASK_TEST(eager_children_of_a_group)
 {
@@ -370,7 +373,8 @@ TASK_TEST(eager_child_that_fails_cancels_its_group_one_turn_later)
     test_trace_clear();
 }
 
-/* ---- overflow ------------------------------------------------------------------------ */
+/* ---- overflow ------------------------------------------------------------------------
+ */
 
 static int recurse(void *arg)
 {

@@ -183,6 +183,8 @@ TASK_TEST(wait_modes)
     CHECK_INT(join(t[2]), 2);
     CHECK_TRACE("3@2 ");
     CHECK_INT(coil_wait(f, 0, COIL_WAIT_ALL, COIL_NEVER), -EINVAL);
+    CHECK_INT(coil_wait(f, 1, (coil_wait_mode)-1, COIL_NEVER), -EINVAL);
+    CHECK_INT(coil_wait(f, 1, (coil_wait_mode)3, COIL_NEVER), -EINVAL);
     CHECK_INT(coil_future_result(f[1]), -EIO);
     release_all();
 }

@@ -231,3 +231,249 @@ TASK_TEST(a_group_of_a_hundred_thousand)
     CHECK_INT(coil_group_exit(&g, 0), 0);
     CHECK_INT(count, n);
 }
+
+/* ---- ending a group early -----------------------------------------------------------
+ */
+
+TASK_TEST(cancelling_a_group_ends_children_and_body_and_is_no_error)
+{
+    coil_group g;
+    int rc;
+
+    coil_group_enter(&g);
+    coil_group_spawn(&g, nap, &ms[3], NULL, NULL);
+    coil_yield();
+    coil_group_cancel(&g, "enough");
+    coil_group_cancel(&g, "enough");
+    CHECK_INT(coil_task_cancelling(coil_task_current()), 1);
+    CHECK_INT(coil_group_spawn(&g, nap, &ms[0], NULL, NULL), -ESHUTDOWN);
+    rc = coil_sleep(COIL_SEC(1));
+    CHECK_INT(rc, -ECANCELED);
+    CHECK_STR(coil_cancel_reason(), "enough");
+    CHECK_INT(coil_group_exit(&g, rc), 0);
+    CHECK_TRACE("1000:-125 ");
+    CHECK_INT(coil_task_cancelling(coil_task_current()), 0);
+    CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
+    CHECK_INT(coil_now(), COIL_MSEC(1));
+}
+
+static int end_the_group(void *arg)
+{
+    coil_sleep(COIL_MSEC(2));
+    coil_group_cancel(arg, "from within");
+    return coil_sleep(COIL_SEC(1));
+}
+
+TASK_TEST(a_child_may_cancel_its_group_while_the_owner_waits_in_exit)
+{
+    coil_group g;
+
+    coil_group_enter(&g);
+    coil_group_spawn(&g, nap, &ms[3], NULL, NULL);
+    coil_group_spawn(&g, end_the_group, &g, NULL, NULL);
+    CHECK_INT(coil_group_exit(&g, 7), 7);
+    CHECK_TRACE("1000:-125 ");
+    CHECK_INT(coil_now(), COIL_MSEC(2));
+    CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
+}
+
+TASK_TEST(a_cancelled_group_still_returns_failures)
+{
+    coil_group g;
+
+    coil_group_enter(&g);
+    coil_group_spawn(&g, fail_soon, &eio, NULL, NULL);
+    coil_yield();
+    coil_group_cancel(&g, NULL);
+    CHECK_INT(coil_group_exit(&g, coil_sleep(COIL_SEC(1))), -EIO);
+    coil_group_enter(&g);
+    coil_group_cancel(&g, NULL);
+    CHECK_INT(coil_group_exit(&g, -EPROTO), -EPROTO);
+    CHECK_INT(coil_sleep(1), 0);
+}
+
+static int own_cancelled_group(void *arg)
+{
+    coil_group g;
+    int rc;
+
+    coil_group_enter(&g);
+    coil_group_spawn(&g, nap, &ms[3], NULL, NULL);
+    if (arg != NULL)
+        rc = coil_sleep(COIL_SEC(1));
+    else
+        rc = coil_yield();
+    coil_group_cancel(&g, NULL);
+    rc = coil_group_exit(&g, rc);
+    test_trace("exit:%d count:%d ", rc, coil_task_cancelling(coil_task_current()));
+    rc = coil_sleep(1);
+    test_trace("then:%d ", rc);
+    return rc;
+}
+
+/* Told in the body, or in exit: either way it comes out. */
+TASK_TEST(a_foreign_cancellation_is_not_forgotten_over_the_groups_own)
+{
+    coil_task *t;
+
+    coil_spawn(own_cancelled_group, "sleep", NULL, &t);
+    coil_sleep(1);
+    coil_task_cancel(t, NULL);
+    CHECK_INT(coil_task_await(t), -ECANCELED);
+    coil_task_release(t);
+    CHECK_TRACE("1000:-125 exit:-125 count:1 then:-125 ");
+
+    coil_spawn(own_cancelled_group, NULL, NULL, &t);
+    coil_yield();
+    coil_yield();
+    coil_task_cancel(t, NULL);
+    CHECK_INT(coil_task_await(t), -ECANCELED);
+    coil_task_release(t);
+    CHECK_TRACE("1000:-125 exit:0 count:1 then:-125 ");
+}
+
+/* ---- starting -----------------------------------------------------------------------
+ */
+
+struct service {
+    int delay_ms, before, value, after; /* rc before it is ready, value, rc at its end */
+};
+
+static int serve(void *arg)
+{
+    const struct service *s = arg;
+    int rc = coil_sleep(COIL_MSEC(s->delay_ms));
+
+    if (rc == 0)
+        rc = s->before;
+    if (rc < 0) {
+        test_trace("not ready:%d ", rc);
+        return rc;
+    }
+    rc = coil_group_started(s->value);
+    test_trace("ready:%d again:%d ", rc, coil_group_started(0));
+    rc = coil_sleep(COIL_MSEC(10));
+    test_trace("served:%d ", rc);
+    return rc < 0 ? rc : s->after;
+}
+
+TASK_TEST(start_returns_when_the_child_is_ready)
+{
+    struct service s = {.delay_ms = 5, .value = 8080};
+    coil_task *child = NULL;
+    coil_group g;
+
+    coil_group_enter(&g);
+    CHECK_INT(coil_group_start(&g, serve, &s, NULL, &child), 8080);
+    CHECK_TRACE("ready:0 again:-114 ");
+    CHECK_INT(coil_now(), COIL_MSEC(5));
+    CHECK(child != NULL && !coil_future_done(coil_task_future(child)));
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+    CHECK_TRACE("served:0 ");
+    CHECK_INT(coil_group_started(1), 0); /* nobody waits for this one */
+    CHECK_INT(coil_group_started(-1), -EINVAL);
+}
+
+static int return_at_once(void *arg)
+{
+    (void)arg;
+    return 3;
+}
+
+TASK_TEST(a_child_that_fails_before_it_is_ready_fails_only_the_start)
+{
+    struct service bad = {.delay_ms = 5, .before = -EADDRINUSE}, good = {.value = 1};
+    coil_task *child = NULL;
+    coil_group g;
+
+    coil_group_enter(&g);
+    coil_group_spawn(&g, nap, &ms[2], NULL, NULL);
+    CHECK_INT(coil_group_start(&g, serve, &bad, NULL, &child), -EADDRINUSE);
+    CHECK(child == NULL);
+    CHECK_INT(coil_group_start(&g, return_at_once, NULL, NULL, NULL), -ECHILD);
+    CHECK_INT(coil_group_start(&g, serve, &good, NULL, NULL), 1);
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+    CHECK_TRACE("3:0 not ready:-98 ready:0 again:-114 served:0 ");
+    CHECK_INT(coil_group_error_count(&g), 0);
+}
+
+TASK_TEST(a_child_that_fails_after_it_was_ready_fails_the_group)
+{
+    struct service s = {.value = 2, .after = -EIO};
+    coil_group g;
+
+    coil_group_enter(&g);
+    coil_group_spawn(&g, nap, &ms[3], NULL, NULL);
+    CHECK_INT(coil_group_start(&g, serve, &s, NULL, NULL), 2);
+    CHECK_INT(coil_group_exit(&g, coil_sleep(COIL_SEC(9))), -EIO);
+    CHECK_TRACE("ready:0 again:-114 served:0 1000:-125 ");
+}
+
+struct starter {
+    coil_task_fn fn;
+    struct service service;
+};
+
+static int start_one(void *arg)
+{
+    struct starter *starter = arg;
+    coil_group g;
+    int rc;
+
+    coil_group_enter(&g);
+    rc = coil_group_start(&g, starter->fn, &starter->service, NULL, NULL);
+    test_trace("started:%d ", rc);
+    if (rc >= 0)
+        test_trace("next:%d ", rc = coil_sleep(1));
+    return coil_group_exit(&g, rc);
+}
+
+static int be_ready_although_cancelled(void *arg)
+{
+    (void)arg;
+    CHECK_INT(coil_sleep(COIL_SEC(1)), -ECANCELED);
+    coil_cancel_caught();
+    CHECK_INT(coil_group_started(4), 0);
+    return 0;
+}
+
+static int cancel_while_starting(struct starter *starter)
+{
+    coil_task *t;
+    int rc;
+
+    coil_spawn(start_one, starter, NULL, &t);
+    coil_sleep(1);
+    CHECK(coil_task_cancel(t, NULL));
+    rc = coil_task_await(t);
+    coil_task_release(t);
+    return rc;
+}
+
+TASK_TEST(cancelling_a_start_cancels_the_child_and_waits_for_it)
+{
+    struct starter asleep = {.fn = serve, .service = {.delay_ms = 1000}},
+                   stubborn = {.fn = be_ready_although_cancelled};
+
+    CHECK_INT(cancel_while_starting(&asleep), -ECANCELED);
+    CHECK_TRACE("not ready:-125 started:-125 ");
+    CHECK_INT(cancel_while_starting(&stubborn), -ECANCELED);
+    CHECK_TRACE("started:4 next:-125 ");
+    CHECK_INT(coil_now(), 2);
+}
+
+TASK_TEST(a_failing_sibling_ends_a_start)
+{
+    struct service s = {.delay_ms = 1000};
+    coil_group g;
+    int rc;
+
+    coil_group_enter(&g);
+    coil_group_spawn(&g, fail_soon, &eio, NULL, NULL);
+    rc = coil_group_start(&g, serve, &s, NULL, NULL);
+    CHECK_INT(rc, -ECANCELED);
+    CHECK_INT(coil_group_start(&g, serve, &s, NULL, NULL), -ECANCELED);
+    CHECK_INT(coil_group_exit(&g, rc), -EIO);
+    CHECK_TRACE("not ready:-125 ");
+    CHECK_INT(coil_sleep(1), 0);
+}

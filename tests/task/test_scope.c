@@ -127,6 +127,257 @@ TASK_TEST(scope_forgives_a_body_that_forgot_the_cancellation)
     CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
 }
 
+/* ---- shields ------------------------------------------------------------------------
+ */
+
+static int say(const char *what, int rc)
+{
+    test_trace("%s:%d ", what, rc);
+    return rc;
+}
+
+/* Waits, is cancelled, and cleans up for 10 ms in a shield. */
+static int clean_up(void *arg)
+{
+    int64_t limit = *(int64_t *)arg;
+    coil_scope s;
+    int rc = say("work", coil_sleep(COIL_MSEC(100)));
+
+    CHECK_INT(coil_scope_enter_shielded(&s, coil_in(limit)), 0);
+    rc = say("cleanup", coil_sleep(COIL_MSEC(10)));
+    say("exit", coil_scope_exit(&s, rc));
+    return say("after", coil_sleep(1));
+}
+
+static int64_t plenty = COIL_SEC(1), little = COIL_MSEC(5);
+
+static coil_task *start(coil_task_fn fn, void *arg)
+{
+    coil_task *t = NULL;
+
+    CHECK_INT(coil_spawn(fn, arg, NULL, &t), 0);
+    CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
+    return t;
+}
+
+static int join(coil_task *t)
+{
+    int rc = coil_task_await(t);
+
+    coil_task_release(t);
+    return rc;
+}
+
+TASK_TEST(shield_suspends_a_delivery_that_stands)
+{
+    coil_task *t = start(clean_up, &plenty);
+
+    coil_task_cancel(t, NULL);
+    CHECK_INT(join(t), -ECANCELED);
+    CHECK_TRACE("work:-125 cleanup:0 exit:0 after:-125 ");
+    CHECK_INT(coil_now(), COIL_MSEC(11));
+}
+
+TASK_TEST(shield_has_a_deadline_of_its_own)
+{
+    coil_task *t = start(clean_up, &little);
+
+    coil_task_cancel(t, NULL);
+    CHECK_INT(join(t), -ECANCELED);
+    CHECK_TRACE("work:-125 cleanup:-125 exit:-110 after:-125 ");
+    CHECK_INT(coil_now(), COIL_MSEC(6));
+}
+
+TASK_TEST(shield_counts_a_second_request_at_once_and_holds_it_back)
+{
+    coil_task *t = start(clean_up, &plenty);
+
+    coil_task_cancel(t, NULL);
+    CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
+    coil_task_cancel(t, NULL);
+    CHECK_INT(coil_task_cancelling(t), 2);
+    CHECK_INT(join(t), -ECANCELED);
+    CHECK_TRACE("work:-125 cleanup:0 exit:0 after:-125 ");
+    CHECK_INT(coil_now(), COIL_MSEC(11));
+}
+
+static int shielded_nap(void *arg)
+{
+    coil_scope s;
+
+    (void)arg;
+    CHECK_INT(coil_scope_enter_shielded(&s, COIL_NEVER), 0);
+    say("inside", coil_sleep(COIL_MSEC(10)));
+    say("count", coil_task_cancelling(coil_task_current()));
+    say("exit", coil_scope_exit(&s, 0));
+    say("ready", coil_sleep(0));
+    coil_cancel_caught();
+    return say("then", coil_sleep(1));
+}
+
+TASK_TEST(shield_delivers_what_came_meanwhile_after_its_exit)
+{
+    coil_task *t = start(shielded_nap, NULL);
+
+    coil_task_cancel(t, NULL);
+    coil_task_cancel(t, NULL);
+    CHECK_INT(join(t), 0);
+    CHECK_TRACE("inside:0 count:2 exit:0 ready:-125 then:0 ");
+}
+
+static int cancelled_before_it_shields(void *arg)
+{
+    coil_task_cancel(coil_task_current(), NULL);
+    return shielded_nap(arg);
+}
+
+TASK_TEST(shield_holds_back_a_request_that_was_not_delivered)
+{
+    CHECK_INT(join(start(cancelled_before_it_shields, NULL)), 0);
+    CHECK_TRACE("inside:0 count:1 exit:0 ready:-125 then:0 ");
+}
+
+static int take_back_in_a_shield(void *arg)
+{
+    coil_scope s;
+
+    (void)arg;
+    CHECK_INT(coil_scope_enter_shielded(&s, COIL_NEVER), 0);
+    say("inside", coil_sleep(COIL_MSEC(10)));
+    say("left", coil_uncancel());
+    say("exit", coil_scope_exit(&s, 0));
+    return say("then", coil_sleep(1));
+}
+
+TASK_TEST(a_request_that_is_held_back_may_be_taken_back)
+{
+    coil_task *t = start(take_back_in_a_shield, NULL);
+
+    coil_task_cancel(t, NULL);
+    CHECK_INT(join(t), 0);
+    CHECK_TRACE("inside:0 left:0 exit:0 then:0 ");
+
+    t = start(take_back_in_a_shield, NULL);
+    coil_task_cancel(t, NULL);
+    coil_task_cancel(t, NULL);
+    CHECK_INT(join(t), -ECANCELED);
+    CHECK_TRACE("inside:0 left:1 exit:0 then:-125 ");
+}
+
+static int scope_in_a_shield(void *arg)
+{
+    coil_scope shield, inner;
+
+    (void)arg;
+    CHECK_INT(coil_scope_enter_shielded(&shield, COIL_NEVER), 0);
+    CHECK_INT(coil_scope_enter(&inner, coil_in(COIL_MSEC(5))), 0);
+    say("inner", coil_scope_exit(&inner, coil_sleep(COIL_SEC(1))));
+    say("shielded", coil_sleep(COIL_MSEC(5)));
+    say("exit", coil_scope_exit(&shield, 0));
+    return say("then", coil_sleep(1));
+}
+
+/* Somebody else's request does not spoil the timeout: it is not yet there. */
+TASK_TEST(scope_inside_a_shield_works_with_and_without_a_request_held_back)
+{
+    coil_task *t;
+
+    CHECK_INT(join(start(scope_in_a_shield, NULL)), 0);
+    CHECK_TRACE("inner:-110 shielded:0 exit:0 then:0 ");
+    t = start(scope_in_a_shield, NULL);
+    coil_task_cancel(t, NULL);
+    CHECK_INT(join(t), -ECANCELED);
+    CHECK_TRACE("inner:-110 shielded:0 exit:0 then:-125 ");
+}
+
+static int shield_in_a_scope(void *arg)
+{
+    coil_scope outer, shield;
+
+    (void)arg;
+    CHECK_INT(coil_scope_enter(&outer, coil_in(COIL_MSEC(5))), 0);
+    CHECK_INT(coil_scope_enter_shielded(&shield, COIL_NEVER), 0);
+    say("shielded", coil_sleep(COIL_MSEC(10)));
+    say("expired", coil_scope_expired(&outer));
+    say("inner", coil_scope_exit(&shield, 0));
+    say("between", coil_sleep(1));
+    say("outer", coil_scope_exit(&outer, -ECANCELED));
+    return say("then", coil_sleep(1));
+}
+
+TASK_TEST(the_deadline_of_a_scope_outside_waits_for_the_shield)
+{
+    CHECK_INT(join(start(shield_in_a_scope, NULL)), 0);
+    CHECK_TRACE("shielded:0 expired:1 inner:0 between:-125 outer:-110 then:0 ");
+    CHECK_INT(coil_now(), COIL_MSEC(10) + 1);
+}
+
+static int fail_soon(void *arg)
+{
+    coil_sleep(COIL_MSEC(5));
+    (void)arg;
+    return -EIO;
+}
+
+static int group_between_shields(void *arg)
+{
+    coil_scope outer, inner;
+    coil_group g;
+    int rc;
+
+    (void)arg;
+    CHECK_INT(coil_scope_enter_shielded(&outer, COIL_NEVER), 0);
+    coil_group_enter(&g);
+    CHECK_INT(coil_group_spawn(&g, fail_soon, NULL, NULL, NULL), 0);
+    CHECK_INT(coil_scope_enter_shielded(&inner, COIL_NEVER), 0);
+    say("innermost", coil_sleep(COIL_MSEC(10)));
+    say("inner", coil_scope_exit(&inner, 0));
+    rc = say("group", coil_sleep(1));
+    say("group exit", coil_group_exit(&g, rc));
+    say("outermost", coil_sleep(COIL_MSEC(10)));
+    say("outer", coil_scope_exit(&outer, 0));
+    return say("then", coil_sleep(1));
+}
+
+TASK_TEST(shields_nest_and_each_holds_what_comes_from_outside_it)
+{
+    coil_task *t = start(group_between_shields, NULL);
+
+    coil_task_cancel(t, NULL);
+    CHECK_INT(join(t), -ECANCELED);
+    CHECK_TRACE("innermost:0 inner:0 group:-125 group exit:-5 outermost:0 outer:0 "
+                "then:-125 ");
+    CHECK_INT(join(start(group_between_shields, NULL)), 0);
+    CHECK_TRACE(
+        "innermost:0 inner:0 group:-125 group exit:-5 outermost:0 outer:0 then:0 ");
+}
+
+static int await_in_a_shield(void *arg)
+{
+    coil_scope s;
+    int rc;
+
+    CHECK_INT(coil_scope_enter_shielded(&s, COIL_NEVER), 0);
+    rc = say("awaited", coil_task_await(arg));
+    say("exit", coil_scope_exit(&s, rc));
+    return say("then", coil_yield());
+}
+
+TASK_TEST(shield_keeps_a_request_from_what_is_awaited)
+{
+    int64_t limit = COIL_SEC(1);
+    coil_task *inner = start(clean_up, &limit), *outer = start(await_in_a_shield, inner);
+
+    coil_task_cancel(outer, NULL);
+    CHECK_INT(coil_task_cancelling(inner), 0);
+    CHECK_INT(join(outer), -ECANCELED);
+    CHECK_TRACE("work:0 cleanup:0 exit:0 after:0 awaited:0 exit:0 then:-125 ");
+    coil_task_release(inner);
+}
+
+/* ---- misuse -------------------------------------------------------------------------
+ */
+
 static int leave_open(void *arg)
 {
     static coil_scope s;

@@ -14,6 +14,8 @@
  */
 #include "readiness.h"
 
+#include "../../base/fault.h"
+
 #include <limits.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -64,14 +66,15 @@ static int set_interest(struct coil__backend *backend, int fd,
     /* What is registered may differ from what we remember, if a number was closed and
        opened again behind our back: try both ways. */
     if (d->interest != 0) {
-        if (epoll_ctl(epoll_fd, EPOLL_CTL_MOD, fd, &event) == 0)
+        if (COIL__CALL(ENOMEM, epoll_ctl(epoll_fd, EPOLL_CTL_MOD, fd, &event)) == 0)
             return 0;
         if (errno != ENOENT)
             return -errno;
     }
-    if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
+    if (COIL__CALL(ENOSPC, epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event)) == 0)
         return 0;
-    if (errno == EEXIST && epoll_ctl(epoll_fd, EPOLL_CTL_MOD, fd, &event) == 0)
+    if (errno == EEXIST &&
+        COIL__CALL(ENOMEM, epoll_ctl(epoll_fd, EPOLL_CTL_MOD, fd, &event)) == 0)
         return 0;
     return -errno;
 }
@@ -84,7 +87,7 @@ static int create(struct coil__backend **out)
 
     if (e == NULL)
         return -ENOMEM;
-    e->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    e->epoll_fd = COIL__CALL(EMFILE, epoll_create1(EPOLL_CLOEXEC));
     if (e->epoll_fd < 0) {
         int error = errno;
 
@@ -114,7 +117,7 @@ static int wait_milliseconds(struct epoll_backend *e, struct epoll_event *events
         ms = -1;
     else if (ms > INT_MAX)
         ms = INT_MAX;
-    return epoll_wait(e->epoll_fd, events, BATCH, (int)ms);
+    return COIL__CALL(EINTR, epoll_wait(e->epoll_fd, events, BATCH, (int)ms));
 }
 
 static int wait_events(struct epoll_backend *e, struct epoll_event *events,
@@ -125,8 +128,9 @@ static int wait_events(struct epoll_backend *e, struct epoll_event *events,
     int n;
 
     if (timeout_ns > 0 && timeout_ns != COIL_NEVER && !e->in_milliseconds) {
-        n = (int)syscall(SYS_epoll_pwait2, e->epoll_fd, events, BATCH,
-                         coil__readiness_timespec(timeout_ns, &span), NULL, 0);
+        coil__readiness_timespec(timeout_ns, &span);
+        n = COIL__CALL(EINTR, (int)syscall(SYS_epoll_pwait2, e->epoll_fd, events, BATCH,
+                                           &span, NULL, 0));
         if (n >= 0 || (errno != ENOSYS && errno != EPERM)) /* EPERM: old sandboxes */
             return n;
         e->in_milliseconds = true;

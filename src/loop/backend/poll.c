@@ -7,6 +7,8 @@
  */
 #include "readiness.h"
 
+#include "../../base/fault.h"
+
 #include <poll.h>
 #include <time.h>
 
@@ -108,8 +110,8 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
 {
     struct poll_backend *p = poll_of(backend);
     struct timespec span;
-    int n =
-        ppoll(p->entries, p->count, coil__readiness_timespec(timeout_ns, &span), NULL);
+    const struct timespec *until = coil__readiness_timespec(timeout_ns, &span);
+    int n = COIL__CALL(EINTR, ppoll(p->entries, p->count, until, NULL));
 
     if (n < 0)
         return errno == EINTR ? 0 : -errno;

@@ -25,6 +25,8 @@
  */
 #include "readiness.h"
 
+#include "../../base/fault.h"
+
 #include "../loop.h"
 #include "try.h"
 
@@ -154,11 +156,13 @@ static enum coil__drains find_out_drains(int fd)
     int domain = 0, protocol = 0;
     socklen_t length = sizeof(int);
 
-    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) < 0 ||
+    if (COIL__CALL(ENOBUFS, getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length)) <
+            0 ||
         (domain != AF_INET && domain != AF_INET6))
         return COIL__DRAINS_NO;
     length = sizeof(int);
-    if (getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) < 0)
+    if (COIL__CALL(ENOBUFS, getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &length)) <
+        0)
         return COIL__DRAINS_NO;
     return protocol == IPPROTO_TCP ? COIL__DRAINS_YES : COIL__DRAINS_NO;
 }

@@ -7,6 +7,8 @@
  */
 #include "readiness.h"
 
+#include "../../base/fault.h"
+
 #include <fcntl.h>
 #include <sys/select.h>
 #include <time.h>
@@ -86,8 +88,8 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
     fd_set in = s->in, out = s->out;
     struct timespec span;
     int limit = s->limit;
-    int n = pselect(limit, &in, &out, NULL, coil__readiness_timespec(timeout_ns, &span),
-                    NULL);
+    const struct timespec *until = coil__readiness_timespec(timeout_ns, &span);
+    int n = COIL__CALL(EINTR, pselect(limit, &in, &out, NULL, until, NULL));
 
     if (n < 0 && errno == EBADF) {
         drop_closed(s);

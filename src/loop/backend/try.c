@@ -3,6 +3,7 @@
  */
 #include "try.h"
 
+#include "../../base/fault.h"
 #include "quiet_write.h"
 
 #include <coil/loop.h>
@@ -18,7 +19,7 @@ static int ask(const struct coil__op *op)
 
     p.events = (short)((op->events & COIL_READABLE ? POLLIN : 0) |
                        (op->events & COIL_WRITABLE ? POLLOUT : 0));
-    if (poll(&p, 1, 0) < 0)
+    if (COIL__CALL(ENOMEM, poll(&p, 1, 0)) < 0)
         return -1;
     if (p.revents & POLLNVAL) {
         errno = EBADF;
@@ -40,17 +41,19 @@ static ssize_t call(const struct coil__op *op)
 {
     switch (op->kind) {
     case COIL__OP_READ:
-        return read(op->fd, op->buf, op->len);
+        return COIL__CALL(EIO, read(op->fd, op->buf, op->len));
     case COIL__OP_WRITE:
-        return coil__write_quietly(op->fd, op->buf, op->len);
+        return COIL__CALL(EIO, coil__write_quietly(op->fd, op->buf, op->len));
     case COIL__OP_RECV:
-        return recv(op->fd, op->buf, op->len, op->flags);
+        return COIL__CALL(ECONNRESET, recv(op->fd, op->buf, op->len, op->flags));
     case COIL__OP_SEND:
-        return send(op->fd, op->buf, op->len, op->flags | MSG_NOSIGNAL);
+        return COIL__CALL(ECONNRESET,
+                          send(op->fd, op->buf, op->len, op->flags | MSG_NOSIGNAL));
     case COIL__OP_ACCEPT:
-        return accept4(op->fd, op->addr, op->addrlen, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        return COIL__CALL(
+            EMFILE, accept4(op->fd, op->addr, op->addrlen, SOCK_NONBLOCK | SOCK_CLOEXEC));
     case COIL__OP_CONNECT:
-        return connect(op->fd, op->addr, *op->addrlen);
+        return COIL__CALL(ENETUNREACH, connect(op->fd, op->addr, *op->addrlen));
     case COIL__OP_POLL:
         return ask(op);
     }
@@ -89,12 +92,13 @@ static int connection_state(int fd)
     int error = 0;
     socklen_t error_bytes = sizeof error;
 
-    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &error_bytes) < 0)
+    if (COIL__CALL(ENOBUFS, getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &error_bytes)) <
+        0)
         return -errno;
     if (error != 0)
         return -error;
     /* No error is not yet success: an event of before the attempt may have led here. */
-    if (getpeername(fd, (struct sockaddr *)&peer, &length) < 0)
+    if (COIL__CALL(ENOBUFS, getpeername(fd, (struct sockaddr *)&peer, &length)) < 0)
         return errno == ENOTCONN ? -EINPROGRESS : -errno;
     return 0;
 }

@@ -1,0 +1,78 @@
+/*
+ * tested.c - a function that waits, and its test: in no time, in any order, and with
+ * every allocation and every system call failing once. See docs/manual/testing.md.
+ */
+#include <coil.h>
+
+#include <assert.h>
+#include <stdio.h>
+
+struct job {
+    int failures, tries;
+};
+
+static int attempt(struct job *job)
+{
+    job->tries++;
+    return job->failures-- > 0 ? -EAGAIN : 0;
+}
+
+/* What is tested: try again after 1, 2, 4, ... seconds. */
+static int retry(void *arg)
+{
+    int rc = attempt(arg);
+
+    for (int64_t pause = COIL_SEC(1); rc == -EAGAIN; pause *= 2) {
+        rc = coil_sleep(pause);
+        if (rc == 0)
+            rc = attempt(arg);
+    }
+    return rc;
+}
+
+static int test_retry(void *arg)
+{
+    struct job job = {.failures = 3};
+    coil_task *task;
+    int rc = coil_spawn(retry, &job, NULL, &task);
+
+    (void)arg;
+    if (rc < 0)
+        return rc;
+    coil_wait_all_blocked(); /* it has tried, and sleeps */
+    assert(job.tries == 1);
+    rc = coil_task_await(task);
+    assert(rc < 0 || (job.tries == 4 && coil_now() == COIL_SEC(7)));
+    coil_task_release(task);
+    return rc;
+}
+
+/* Run it with the 1st, 2nd, 3rd, ... made to fail; returns how many there are. */
+static int survive(void (*fail)(uint64_t nth))
+{
+    int64_t blocks = coil_testing_blocks();
+
+    for (int nth = 1;; nth++) {
+        fail((uint64_t)nth);
+        coil_testing_run(test_retry, NULL);
+        assert(coil_testing_blocks() == blocks);
+        if (coil_testing_failed() == NULL)
+            return nth - 1;
+    }
+}
+
+static void fail_system_call(uint64_t nth)
+{
+    coil_testing_fail_system_call(nth, 0);
+}
+
+int main(void)
+{
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        coil_testing_shuffle(seed);
+        assert(coil_testing_run(test_retry, NULL) == 0);
+    }
+    printf("allocations survived: %d\n", survive(coil_testing_fail_allocation));
+    printf("system calls survived: %d\n", survive(fail_system_call));
+    return 0;
+}

@@ -1,0 +1,75 @@
+/*
+ * coil/barrier.h - so many tasks wait for each other, and go on together.
+ *
+ *     static coil_barrier everybody_ready = COIL_BARRIER_INIT(3);
+ *     rc = coil_barrier_wait(&everybody_ready);     // in each of three tasks
+ *     if (rc < 0)
+ *         return rc;
+ *     if (rc == 0)
+ *         ... what only one of them is to do ...
+ *
+ * It can be passed again and again: when the last of a round has left, the next round
+ * fills. Who comes before that waits its turn. (asyncio: Barrier)
+ */
+#ifndef COIL_BARRIER_H
+#define COIL_BARRIER_H
+
+#include <coil/lock.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The caller's memory; the fields are coil's own. */
+typedef struct coil_barrier {
+    coil_lock lock;
+    coil_waiters changed;
+    size_t parties, count;
+    int state;
+} coil_barrier;
+
+/* For so many tasks, at least 1. */
+/* clang-format off */
+#define COIL_BARRIER_INIT(parties) {COIL_LOCK_INIT, COIL_WAITERS_INIT, (parties), 0, 0}
+/* clang-format on */
+
+COIL_API void coil_barrier_init(coil_barrier *barrier, size_t parties);
+
+/* Nothing may wait for it any more. NULL is accepted. */
+COIL_API void coil_barrier_finish(coil_barrier *barrier);
+
+/*
+ * Wait until all parties have come. Returns one's place among them, from 0 for the first
+ * to parties - 1 for the last, which does not wait. (asyncio: wait)
+ *
+ * Fails with -ECANCELED, and one more must come in its stead; with -EPIPE if the barrier
+ * is broken, or is reset or broken meanwhile; with -EINVAL if it is for 0 parties.
+ */
+COIL_SUSPENDS int coil_barrier_wait(coil_barrier *barrier);
+
+/*
+ * Begin anew: the tasks that wait for the others get -EPIPE, a broken barrier is whole
+ * again. 0, or -ECANCELED and nothing is done: it may have to wait for a task that is on
+ * its way out. (asyncio: reset)
+ */
+COIL_SUSPENDS int coil_barrier_reset(coil_barrier *barrier);
+
+/*
+ * Break it: whoever waits, and whoever comes until a reset, gets -EPIPE. For when one of
+ * the parties will not come. 0 or -ECANCELED, as reset. (asyncio: abort)
+ */
+COIL_SUSPENDS int coil_barrier_abort(coil_barrier *barrier);
+
+/* How many tasks it is for. */
+COIL_API size_t coil_barrier_parties(const coil_barrier *barrier);
+
+/* How many have come and wait for the others; 0 while they leave. (asyncio: n_waiting) */
+COIL_API size_t coil_barrier_waiting(const coil_barrier *barrier);
+
+COIL_API bool coil_barrier_broken(const coil_barrier *barrier);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

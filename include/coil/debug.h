@@ -1,0 +1,82 @@
+/*
+ * coil/debug.h - who waits for what: looking at tasks from inside.
+ *
+ *     static int show(coil_task *task, void *arg)
+ *     {
+ *         coil_waiting w;
+ *
+ *         if (coil_task_waiting(task, &w))
+ *             printf("%s waits for a %s\n", coil_task_name(task), w.what);
+ *         return 0;
+ *     }
+ *
+ *     coil_task_each(show, NULL);
+ *
+ * None of it suspends, and all of it works in every build, whenever it is asked: nothing
+ * is recorded for it beforehand.
+ */
+#ifndef COIL_DEBUG_H
+#define COIL_DEBUG_H
+
+#include <coil/task.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a task waits for. */
+typedef struct coil_waiting {
+    /*
+     * "future", "task", "shield", "gather", "wait", "sleep", "park", "group", "lock",
+     * "promise", "event", "condition", "semaphore", "queue.get", "queue.put", "queue.join", "read",
+     * "write", "accept", "connect", "wait_fd", "blocking.dns" (look-ups),
+     * "blocking.file", "blocking.cpu".
+     */
+    const char *what;
+    const void *object;  /* the lock, event, queue, group...; NULL if there is none */
+    coil_future *future; /* borrowed: the future, the first that is not done if there are
+                            several; NULL if there is none */
+    int64_t deadline;    /* when the wait ends by itself: a sleep's, coil_wait()'s; else
+                            COIL_NEVER. Deadlines of scopes are not in here. */
+    int64_t since;       /* when it began; a point of coil_now(), to within one turn */
+    int fd;              /* the descriptor of reading, writing...; else -1 */
+} coil_waiting;
+
+/*
+ * What the task waits for. False if it does not wait: it runs, is ready to run, or has
+ * ended.
+ */
+COIL_API bool coil_task_waiting(const coil_task *task, coil_waiting *out);
+
+/*
+ * Call visit(awaiter, arg) for every task that waits for the future to be done: in
+ * coil_await(), coil_shield(), coil_gather(), coil_wait(); and for the owner of the group
+ * the task is in. Stops when it returns non-zero, and returns that. It must not spawn,
+ * suspend or complete anything. Looks at every task of the loop. (asyncio:
+ * FutureCallGraph.awaited_by)
+ */
+COIL_API int coil_future_awaiters(coil_future *future,
+                                  int (*visit)(coil_task *awaiter, void *arg), void *arg);
+
+/* The same as coil_future_awaiters(coil_task_future(task), visit, arg). */
+COIL_API int coil_task_awaiters(coil_task *task,
+                                int (*visit)(coil_task *awaiter, void *arg), void *arg);
+
+/*
+ * The return addresses of the functions that a task stands in, innermost first, at most n
+ * of them; returns how many. The running task's begin with the caller. One that waits is
+ * looked at where it is: nothing of its stack is used. Generators that it stands in
+ * are part of it; what lies between coil's waiting functions and the switch is left out.
+ * (asyncio: Task.get_stack)
+ *
+ * 0 for a task that has not begun, or has ended. -ENOSPC if less than 8 KiB of the
+ * caller's own stack are left; -EBUSY if the task neither runs nor waits: it has started
+ * another one eagerly, and that runs.
+ */
+COIL_API int coil_task_backtrace(coil_task *task, void *addresses[], int n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

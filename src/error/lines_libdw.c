@@ -1,0 +1,208 @@
+/*
+ * lines_libdw.c - lines from the debug data that the compiler wrote, by elfutils' libdw,
+ * which reads what gdb reads: symbol tables with static functions in them, separate debug
+ * files, inlined functions.
+ *
+ * libdw and what it stands on are two megabytes that a program which prints no traceback
+ * never needs: they are loaded with the first one, and where they are missing there are
+ * no lines.
+ */
+#include "lines.h"
+
+#include <dlfcn.h>
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define FUNCTIONS(F)                                                                     \
+    F(dwarf_attr)                                                                        \
+    F(dwarf_diecu)                                                                       \
+    F(dwarf_diename)                                                                     \
+    F(dwarf_dieoffset)                                                                   \
+    F(dwarf_filesrc)                                                                     \
+    F(dwarf_formudata)                                                                   \
+    F(dwarf_getscopes)                                                                   \
+    F(dwarf_getscopes_die)                                                               \
+    F(dwarf_getsrcfiles)                                                                 \
+    F(dwarf_offdie)                                                                      \
+    F(dwarf_tag)                                                                         \
+    F(dwfl_addrmodule)                                                                   \
+    F(dwfl_begin)                                                                        \
+    F(dwfl_end)                                                                          \
+    F(dwfl_lineinfo)                                                                     \
+    F(dwfl_linux_proc_find_elf)                                                          \
+    F(dwfl_linux_proc_report)                                                            \
+    F(dwfl_module_addrdie)                                                               \
+    F(dwfl_module_addrname)                                                              \
+    F(dwfl_module_getdwarf)                                                              \
+    F(dwfl_module_getsrc)                                                                \
+    F(dwfl_report_end)                                                                   \
+    F(dwfl_standard_find_debuginfo)
+
+#define DECLARE(name) __typeof__(&name) name;
+static struct {
+    pthread_once_t once;
+    bool loaded;
+    FUNCTIONS(DECLARE)
+} dw = {.once = PTHREAD_ONCE_INIT};
+
+static void load_libdw(void)
+{
+    void *library = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL);
+
+    if (library == NULL)
+        return;
+    dw.loaded = true;
+#define FIND(name)                                                                       \
+    *(void **)&dw.name = dlsym(library, #name);                                          \
+    dw.loaded &= dw.name != NULL;
+    FUNCTIONS(FIND)
+}
+
+/* ---- the session ------------------------------------------------------------------- */
+
+struct coil__lines {
+    Dwfl *dwfl;
+};
+
+/* Separate debug files of this machine's; a report does not wait for a server's. */
+static int find_debuginfo(Dwfl_Module *module, void **data, const char *name,
+                          Dwarf_Addr base, const char *file, const char *link,
+                          GElf_Word crc, char **debug_file)
+{
+    const char *servers = getenv("DEBUGINFOD_URLS");
+
+    if (servers != NULL && *servers != '\0')
+        return -1;
+    return dw.dwfl_standard_find_debuginfo(module, data, name, base, file, link, crc,
+                                           debug_file);
+}
+
+static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+                    char **file, Elf **elf)
+{
+    return dw.dwfl_linux_proc_find_elf(module, data, name, base, file, elf);
+}
+
+static Dwfl *open_own_process(void)
+{
+    static const Dwfl_Callbacks callbacks = {.find_elf = find_elf,
+                                             .find_debuginfo = find_debuginfo};
+    Dwfl *dwfl = dw.dwfl_begin(&callbacks);
+
+    if (dwfl == NULL)
+        return NULL;
+    if (dw.dwfl_linux_proc_report(dwfl, getpid()) == 0 &&
+        dw.dwfl_report_end(dwfl, NULL, NULL) == 0)
+        return dwfl;
+    dw.dwfl_end(dwfl);
+    return NULL;
+}
+
+struct coil__lines *coil__lines_open(void)
+{
+    pthread_once(&dw.once, load_libdw);
+    return dw.loaded ? (struct coil__lines *)open_own_process() : NULL;
+}
+
+void coil__lines_close(struct coil__lines *lines)
+{
+    if (lines != NULL)
+        dw.dwfl_end((Dwfl *)lines);
+}
+
+/* ---- looking up -------------------------------------------------------------------- */
+
+/* The scopes around the address as they are nested in the machine code. */
+static int find_scopes(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Die **scopes)
+{
+    Dwarf_Addr bias;
+    Dwarf_Die *unit = dw.dwfl_module_addrdie(module, address, &bias), innermost;
+    int n;
+
+    if (unit == NULL)
+        return 0;
+    n = dw.dwarf_getscopes(unit, address - bias, scopes);
+    if (n <= 0)
+        return 0;
+    innermost = **scopes;
+    free(*scopes);
+    n = dw.dwarf_getscopes_die(&innermost, scopes);
+    return n > 0 ? n : 0;
+}
+
+static unsigned number(Dwarf_Die *die, unsigned attribute)
+{
+    Dwarf_Attribute value;
+    Dwarf_Word word;
+
+    if (dw.dwarf_attr(die, attribute, &value) == NULL ||
+        dw.dwarf_formudata(&value, &word) != 0)
+        return 0;
+    return (unsigned)word;
+}
+
+/* Where the function that was inlined was called. */
+static struct coil__line call_site(Dwarf_Die *inlined)
+{
+    struct coil__line line = {.number = (int)number(inlined, DW_AT_call_line)};
+    unsigned file = number(inlined, DW_AT_call_file);
+    Dwarf_Files *files;
+    Dwarf_Die unit;
+    size_t n;
+
+    if (dw.dwarf_diecu(inlined, &unit, NULL, NULL) != NULL &&
+        dw.dwarf_getsrcfiles(&unit, &files, &n) == 0 && file < n)
+        line.file = dw.dwarf_filesrc(files, file, NULL, NULL);
+    return line;
+}
+
+/* The line is known; the scopes tell the functions, and the lines further out. */
+static size_t name_functions(Dwarf_Die *scopes, int n, struct coil__line line,
+                             struct coil__line found[COIL__LINES_MAX])
+{
+    size_t count = 0;
+
+    for (int i = 0; i < n && count < COIL__LINES_MAX; i++) {
+        int tag = dw.dwarf_tag(&scopes[i]);
+
+        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+            continue;
+        line.function = dw.dwarf_diename(&scopes[i]);
+        if (line.function != NULL)
+            found[count++] = line;
+        if (tag == DW_TAG_subprogram)
+            break;
+        line = call_site(&scopes[i]);
+    }
+    return count;
+}
+
+size_t coil__lines_find(struct coil__lines *lines, uintptr_t address,
+                        struct coil__line found[COIL__LINES_MAX])
+{
+    Dwfl_Module *module = dw.dwfl_addrmodule((Dwfl *)lines, address);
+    struct coil__line line = {NULL, NULL, 0};
+    Dwarf_Die *scopes;
+    Dwfl_Line *source;
+    size_t count = 0;
+    int n;
+
+    if (module == NULL)
+        return 0;
+    source = dw.dwfl_module_getsrc(module, address);
+    if (source != NULL)
+        line.file = dw.dwfl_lineinfo(source, NULL, &line.number, NULL, NULL, NULL);
+    n = find_scopes(module, address, &scopes);
+    if (n > 0) {
+        count = name_functions(scopes, n, line, found);
+        free(scopes);
+    }
+    if (count > 0)
+        return count;
+    line.function = dw.dwfl_module_addrname(module, address);
+    found[0] = line;
+    return line.function != NULL;
+}

@@ -1,0 +1,23 @@
+/*
+ * lines_none.c - coil was built without libdw: no lines.
+ */
+#include "lines.h"
+
+struct coil__lines *coil__lines_open(void)
+{
+    return NULL;
+}
+
+size_t coil__lines_find(struct coil__lines *lines, uintptr_t address,
+                        struct coil__line found[COIL__LINES_MAX])
+{
+    (void)lines;
+    (void)address;
+    (void)found;
+    return 0;
+}
+
+void coil__lines_close(struct coil__lines *lines)
+{
+    (void)lines;
+}

@@ -1,0 +1,146 @@
+/*
+ * queue_items.c - what is in a queue: one block of memory, in one of three orders.
+ *
+ *     first in, first out   a ring: the oldest at `first`, the newest `count` later
+ *     last in, first out    a stack: taken from the end
+ *     priority              a binary heap: no item is less than its parent, which is
+ *                           (i - 1) / 2
+ *
+ * Only a ring has a `first` other than 0. The block doubles, up to maxsize items, and
+ * never shrinks.
+ */
+#include "queue_items.h"
+
+#include "../base/base.h"
+
+#include <string.h>
+
+#define FIRST_CAPACITY 16
+
+/* ---- the block --------------------------------------------------------------------- */
+
+static char *slot(const coil_queue *queue, size_t i)
+{
+    size_t at = queue->first + i;
+
+    if (at >= queue->capacity)
+        at -= queue->capacity;
+    return queue->items + at * queue->item_bytes;
+}
+
+static void copy(const coil_queue *queue, void *to, const void *from)
+{
+    if (queue->item_bytes > 0)
+        memcpy(to, from, queue->item_bytes);
+}
+
+static int grow(coil_queue *queue)
+{
+    size_t capacity = queue->capacity > 0 ? 2 * queue->capacity : FIRST_CAPACITY;
+    size_t bytes, tail = queue->capacity - queue->first;
+    char *items;
+
+    if (queue->maxsize > 0 && capacity > queue->maxsize)
+        capacity = queue->maxsize;
+    if (__builtin_mul_overflow(capacity, queue->item_bytes, &bytes))
+        return -ENOMEM;
+    items = coil__alloc(bytes > 0 ? bytes : 1);
+    if (items == NULL)
+        return -ENOMEM;
+    if (tail > queue->count)
+        tail = queue->count;
+    if (queue->count > 0) {
+        memcpy(items, slot(queue, 0), tail * queue->item_bytes);
+        memcpy(items + tail * queue->item_bytes, queue->items,
+               (queue->count - tail) * queue->item_bytes);
+    }
+    coil__free(queue->items);
+    queue->items = items;
+    queue->capacity = capacity;
+    queue->first = 0;
+    return 0;
+}
+
+void coil__queue_items_clear(coil_queue *queue)
+{
+    queue->first = queue->count = 0;
+}
+
+void coil__queue_items_free(coil_queue *queue)
+{
+    coil__free(queue->items);
+    queue->items = NULL;
+    queue->capacity = queue->first = queue->count = 0;
+}
+
+/* ---- the heap ---------------------------------------------------------------------- */
+
+/* Put *item where it belongs on the way from the end, which is free, to the top. */
+static void sift_up(coil_queue *queue, const void *item)
+{
+    size_t hole = queue->count;
+
+    while (hole > 0) {
+        size_t parent = (hole - 1) / 2;
+
+        if (queue->compare(item, slot(queue, parent)) >= 0)
+            break;
+        copy(queue, slot(queue, hole), slot(queue, parent));
+        hole = parent;
+    }
+    copy(queue, slot(queue, hole), item);
+}
+
+/* Put *item, which lies behind the end, where it belongs below the top, which is free. */
+static void sift_down(coil_queue *queue, const void *item)
+{
+    size_t hole = 0, child;
+
+    while ((child = 2 * hole + 1) < queue->count) {
+        if (child + 1 < queue->count &&
+            queue->compare(slot(queue, child + 1), slot(queue, child)) < 0)
+            child++;
+        if (queue->compare(item, slot(queue, child)) <= 0)
+            break;
+        copy(queue, slot(queue, hole), slot(queue, child));
+        hole = child;
+    }
+    if (hole < queue->count)
+        copy(queue, slot(queue, hole), item);
+}
+
+/* ---- in and out -------------------------------------------------------------------- */
+
+int coil__queue_items_push(coil_queue *queue, const void *item)
+{
+    if (queue->count == queue->capacity) {
+        int rc = grow(queue);
+
+        if (rc < 0)
+            return rc;
+    }
+    if (queue->order == COIL_QUEUE_PRIORITY)
+        sift_up(queue, item);
+    else
+        copy(queue, slot(queue, queue->count), item);
+    queue->count++;
+    return 0;
+}
+
+void coil__queue_items_pop(coil_queue *queue, void *item)
+{
+    queue->count--;
+    switch (queue->order) {
+    case COIL_QUEUE_FIFO:
+        copy(queue, item, slot(queue, 0));
+        queue->first = queue->first + 1 < queue->capacity ? queue->first + 1 : 0;
+        break;
+    case COIL_QUEUE_LIFO:
+        copy(queue, item, slot(queue, queue->count));
+        break;
+    case COIL_QUEUE_PRIORITY:
+        copy(queue, item, slot(queue, 0));
+        sift_down(queue, slot(queue, queue->count));
+        break;
+    }
+}

@@ -1,0 +1,202 @@
+/*
+ * cancel.c - asking tasks to end.
+ *
+ * A request is counted, and handed on to what the task waits for: who awaits a task asks
+ * that one, who gathers asks each of his. So it goes down a tree, depth first, in the
+ * order of asyncio's recursion, but here in a loop: a chain is followed from task to
+ * task, and where it branches, the wait that lies there remembers how far it is.
+ *
+ *     task --> task --> gather -+-> future
+ *                               +-> task --> gather -+-> task --> sleep
+ *                                                    +-> task        ^ we are here
+ *               scheduler.branch: the inner gather --outer--> the outer one
+ *
+ * No task runs meanwhile, so nothing moves; nothing is allocated, however deep it goes.
+ * What arrives at the end of a chain is a wait that is cancelled (wait.h). When it does
+ * not want to be, or is complete, the request stays with its task: must_cancel. How it is
+ * delivered stands in wait.c, and what shields hold back of it in region.c.
+ *
+ * Tasks that await each other in a circle could never end. A circle without branches is
+ * found by a mark that is moved on after 1, 2, 4, ... steps, and is met again; one with a
+ * branch, by arriving at a branch that is still open.
+ */
+#include "task.h"
+
+#include <string.h>
+
+coil_cancel_origin coil__cancel_origin_here(const char *reason, const void *address)
+{
+    coil_cancel_origin origin = {.reason = reason, .address = address};
+    const coil_task *canceller = coil__scheduler.current;
+
+    if (canceller != NULL)
+        memcpy(origin.task, canceller->name, sizeof origin.task);
+    return origin;
+}
+
+COIL__NORETURN static void stop_at_circle(const coil_task *task)
+{
+    coil__misuse("task '%s' awaits tasks that await each other: none of them can ever "
+                 "end",
+                 task->name);
+}
+
+/* One request for this task; returns the task it awaits, to be asked in its stead. */
+static coil_task *ask(coil_task *task, const coil_cancel_origin *origin, unsigned depth)
+{
+    struct coil__wait *wait = task->wait;
+    coil_task *awaited;
+
+    task->cancelling++;
+    task->cancel_origin = *origin;
+    task->future.cancel_reason = origin->reason;
+    if (COIL__UNLIKELY(coil__shields_hold(task, depth)))
+        return NULL;
+    awaited = wait != NULL ? coil__wait_awaited(wait) : NULL;
+    if (awaited != NULL || (wait != NULL && coil__wait_cancel(wait)))
+        task->passed_on = true;
+    else
+        task->must_cancel = true;
+    return awaited;
+}
+
+static void ask_chain(coil_task *task, const coil_cancel_origin *origin, unsigned depth)
+{
+    coil_task *mark = task;
+    size_t steps = 0, steps_to_mark = 1;
+
+    while ((task = ask(task, origin, depth)) != NULL) {
+        if (task == mark)
+            stop_at_circle(task);
+        if (++steps == steps_to_mark) {
+            mark = task;
+            steps = 0;
+            steps_to_mark *= 2;
+        }
+        depth = 0;
+    }
+}
+
+/* ---- branches ---------------------------------------------------------------------- */
+
+void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch)
+{
+    if (branch->open)
+        stop_at_circle(wait->task);
+    branch->open = true;
+    branch->outer = coil__scheduler.branch;
+    coil__scheduler.branch = branch;
+}
+
+/* The next pending one of the innermost branch, which is closed when it is through. */
+static coil_future *next_future(struct coil__branch *branch)
+{
+    coil_future *future;
+
+    while ((future = branch->next(branch)) != NULL)
+        if (coil__future_pending(future))
+            return future;
+    branch->open = false;
+    coil__scheduler.branch = branch->outer;
+    return NULL;
+}
+
+/* Ask whatever hangs on the branches inside `outermost`. */
+static void ask_branches(const struct coil__branch *outermost,
+                         const coil_cancel_origin *origin)
+{
+    while (coil__scheduler.branch != outermost) {
+        coil_future *future = next_future(coil__scheduler.branch);
+
+        if (future == NULL)
+            continue;
+        if (future->is_task)
+            ask_chain(COIL__CONTAINER(future, coil_task, future), origin, 0);
+        else
+            coil_future_cancel(future, origin->reason);
+    }
+}
+
+bool coil__task_cancel(coil_task *task, const coil_cancel_origin *origin, unsigned depth)
+{
+    const struct coil__branch *outermost = coil__scheduler.branch;
+
+    if (!coil__future_pending(&task->future))
+        return false;
+    coil__loop_check_thread(task->future.loop);
+    ask_chain(task, origin, depth);
+    ask_branches(outermost, origin);
+    return true;
+}
+
+bool coil__task_pass_on(const coil_task *task, coil_future *future)
+{
+    if (future->is_task)
+        return coil__task_cancel(COIL__CONTAINER(future, coil_task, future),
+                                 &task->cancel_origin, 0);
+    return coil_future_cancel(future, task->cancel_origin.reason);
+}
+
+bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait)
+{
+    const struct coil__branch *outermost = coil__scheduler.branch;
+    bool cancelled = coil__wait_cancel(wait);
+
+    ask_branches(outermost, &task->cancel_origin);
+    return cancelled;
+}
+
+/* ---- for everybody ----------------------------------------------------------------- */
+
+bool coil_task_cancel(coil_task *task, const char *reason)
+{
+    coil_cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
+
+    return coil__task_cancel(task, &origin, 0);
+}
+
+int coil_task_cancelling(const coil_task *task)
+{
+    return (int)task->cancelling;
+}
+
+unsigned coil__task_uncancel(coil_task *task)
+{
+    if (task->cancelling > 0) {
+        task->cancelling--;
+        if (COIL__UNLIKELY(task->held > task->cancelling))
+            coil__shields_drop(task);
+        if (coil__task_requests(task) == 0)
+            task->must_cancel = false;
+    }
+    return coil__task_requests(task);
+}
+
+int coil_uncancel(void)
+{
+    coil_task *task = coil__task_require("coil_uncancel");
+
+    coil__task_uncancel(task);
+    return (int)task->cancelling;
+}
+
+void coil_cancel_caught(void)
+{
+    coil_task *task = coil__task_require("coil_cancel_caught");
+
+    task->delivered = false;
+    task->deaf_count = 0;
+}
+
+const char *coil_cancel_reason(void)
+{
+    return coil__task_require("coil_cancel_reason")->future.cancel_reason;
+}
+
+bool coil_task_cancel_origin(const coil_task *task, coil_cancel_origin *out)
+{
+    if (task->cancel_origin.address == NULL)
+        return false;
+    *out = task->cancel_origin;
+    return true;
+}

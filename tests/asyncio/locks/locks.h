@@ -1,0 +1,27 @@
+/*
+ * locks.h - what scenarios of several equal tasks share.
+ */
+#ifndef TESTS_ASYNCIO_LOCKS_H
+#define TESTS_ASYNCIO_LOCKS_H
+
+#include "../scenario.h"
+
+/* "a", "b", "c", ...: what tasks are called. */
+static char *const names[] = {"a", "b", "c", "d", "e"};
+
+/* asyncio.gather(body("a"), body("b"), ...), for n tasks. */
+static inline int gather_each(coil_task_fn body, size_t n)
+{
+    coil_future *all[sizeof names / sizeof names[0]];
+
+    for (size_t i = 0; i < n; i++) {
+        coil_task *task = start(body, names[i]);
+
+        if (task == NULL)
+            return -ENOMEM;
+        all[i] = coil_task_future(task);
+    }
+    return coil_gather(all, n, 0, NULL);
+}
+
+#endif

@@ -1,0 +1,64 @@
+"""Programs that are not compared, and why: the differences that are meant.
+
+Whatever can be is avoided where programs are made (generate.py says how); these are the
+rest. The run counts what each drops, and fails if that is too much.
+"""
+
+import older
+import program
+
+MOST_PERCENT = 2  # of the programs, on a CPython of 3.13 or later
+
+HANDED_ON = {"await", "gather", "gather_all"}  # cancelling them cancels what they wait for
+
+
+def edges(nodes):
+    """(task, task that it waits for and cancels), and owners of groups with their children."""
+    owners = {}
+    for task in nodes:
+        if task.verb == "task":
+            inside = list(program.walk(task.body))
+            owners |= {node.args[0]: task.args[0] for node in inside if node.verb == "group"}
+    for task in nodes:
+        for node in program.walk(task.body or []):
+            if node.verb in HANDED_ON:
+                yield from ((task.args[0], name) for name in node.args if name[0] == "t")
+            elif node.verb == "child" and node.args[1] in owners:
+                yield owners[node.args[1]], node.args[0]
+
+
+def has_circle(nodes):
+    waits_for = {}
+    for task, other in edges(nodes):
+        waits_for.setdefault(task, set()).add(other)
+    while waits_for:  # take away those that wait for nobody, while there are such
+        free = {name for names in waits_for.values() for name in names} - set(waits_for)
+        left = {task: names - free for task, names in waits_for.items()}
+        left = {task: names for task, names in left.items() if names}
+        if left == waits_for:
+            return True
+        waits_for = left
+    return False
+
+
+FILTERS = {
+    "circle": (
+        "tasks that may await each other in a circle cannot be cancelled: coil says so and "
+        "stops, Python comes to the end of its stack, or goes round for ever",
+        has_circle,
+    ),
+}
+
+
+def dropped_by(text, version):
+    """The name of the filter that drops this program, or None."""
+    if not older.comparable(text, version):
+        return older.FILTER
+    nodes = program.parse(text)
+    return next((name for name, (_, drops) in FILTERS.items() if drops(nodes)), None)
+
+
+def reason(name, version):
+    if name == older.FILTER:
+        return "Python %d.%d differs from 3.13 there" % version
+    return f"{name}: {FILTERS[name][0]}"

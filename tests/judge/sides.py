@@ -1,0 +1,78 @@
+"""The sides that are compared: CPython's asyncio, and coil in two ways.
+
+coil runs every program twice: with a poll in every turn, as asyncio does, and with polls
+left out where a program's loop leaves them out (coil_loop_opts.skip_polls). Both traces
+must be CPython's.
+"""
+
+import os
+import subprocess
+
+import older
+import program
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DEATHS = 5  # of one side in one batch; more are not waited for
+
+
+class Verdict:
+    """What became of one program."""
+
+    def __init__(self, python, ways):
+        self.corners = [line[2:] for line in python if line.startswith("# ")]
+        self.python = [line for line in python if not line.startswith("# ")]
+        self.left_out = older.LEFT_OUT in self.python
+        self.coil, self.way = ways[0], "coil"
+        if ways[0] == self.python and ways[1] != self.python:
+            self.coil, self.way = ways[1], "coil, skipping polls"
+
+    @property
+    def differs(self):
+        died = any(line.startswith("died") for line in self.python)
+        return self.python != self.coil and not self.left_out and not died
+
+    @property
+    def agrees(self):
+        return self.python == self.coil and bool(self.python)
+
+
+class Sides:
+    """Runs batches of programs on all sides."""
+
+    def __init__(self, python, coil, directory):
+        self.python = [python, os.path.join(HERE, "reference.py")]
+        self.ways = [[coil], [coil, "--skip-polls"]]
+        self.batch = os.path.join(directory, "batch")
+
+    def run_side(self, command, texts):
+        """Traces by name. A process that dies loses the program it died in, no more."""
+        traces, names = {}, list(texts)
+        for _ in range(DEATHS):
+            with open(self.batch, "w") as file:
+                for name in names:
+                    file.write(f"program {name}\n{texts[name]}")
+            try:
+                done = subprocess.run([*command, self.batch], capture_output=True,
+                                      text=True, timeout=10 + len(names) / 4)  # fmt: skip
+                out, end = done.stdout, done.returncode
+                why = f"died: {end}\n{done.stderr}" if end else ""
+            except subprocess.TimeoutExpired as expired:
+                out, end = (expired.stdout or b"").decode(), "hangs"
+                why = "hangs\n"
+            got = {name: text.splitlines() for name, text in program.read_many(out)}
+            traces.update(got)
+            if not end:
+                break
+            last = list(got)[-1] if got else names[0]
+            traces.setdefault(last, []).extend(why.splitlines()[:12])
+            names = names[names.index(last) + 1 :]
+            if not names:
+                break
+        return traces
+
+    def run(self, texts, known=None):
+        """Verdicts by name. `known`: what Python said, if that is known."""
+        python = known if known is not None else self.run_side(self.python, texts)
+        ways = [self.run_side(command, texts) for command in self.ways]
+        return {name: Verdict(python.get(name, []), [way.get(name, []) for way in ways])
+                for name in texts}  # fmt: skip
