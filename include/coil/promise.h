@@ -13,10 +13,11 @@
  *     rc = coil_promise_await(promise);              // in a task
  *     image = coil_promise_value(promise);
  *
- * And the other way round: coil_spawn_threadsafe() starts a task on another thread's loop,
- * with a promise of its result. A future (coil/future.h) belongs to one loop and costs no
- * lock; this is for where there is more than one thread. Everything here may be called on
- * any thread. (asyncio: concurrent.futures.Future, wrap_future, run_coroutine_threadsafe)
+ * And the other way round: coil_spawn_threadsafe() starts a task on another thread's
+ * loop, with a promise of its result. A future (coil/future.h) belongs to one loop and
+ * costs no lock; this is for where there is more than one thread. Everything here may be
+ * called on any thread. (asyncio: concurrent.futures.Future, wrap_future,
+ * run_coroutine_threadsafe)
  */
 #ifndef COIL_PROMISE_H
 #define COIL_PROMISE_H
@@ -59,7 +60,8 @@ COIL_API bool coil_promise_done(const coil_promise *promise);
 /* The rc, or -EINPROGRESS. */
 COIL_API int coil_promise_result(const coil_promise *promise);
 
-/* The value, borrowed while a reference is held; NULL while pending or if there is none. */
+/* The value, borrowed while a reference is held; NULL while pending or if there is none.
+ */
 COIL_API void *coil_promise_value(const coil_promise *promise);
 
 /*
@@ -82,11 +84,12 @@ COIL_SUSPENDS int coil_promise_await(coil_promise *promise);
  * Start a task on a loop, from any thread: coil_spawn() there, as soon as the loop comes
  * to it. (asyncio: run_coroutine_threadsafe)
  *
- * *out, if not NULL, receives a promise of its result, to release. Cancelling that cancels
- * the task, once it has begun: so the body is run in any case, but one: if the loop closes
- * before, or while the task waits, the promise fails with -ESHUTDOWN. The task begins in a
- * copy of the caller's context. opts and what opts->arg_bytes tells of are copied. The
- * loop must be kept by a reference of the caller's meanwhile (coil_loop_retain()).
+ * *out, if not NULL, receives a promise of its result, to release. Cancelling that
+ * cancels the task, once it has begun: so the body is run in any case, but one: if the
+ * loop closes before, or while the task waits, the promise fails with -ESHUTDOWN. The
+ * task begins in a copy of the caller's context. opts and what opts->arg_bytes tells of
+ * are copied. The loop must be kept by a reference of the caller's meanwhile
+ * (coil_loop_retain()).
  *
  * Fails with -ESHUTDOWN if the loop is closed, -ENOMEM, -EINVAL (arg_bytes). What fails
  * later, on the loop's thread, fails the promise.

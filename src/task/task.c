@@ -347,6 +347,7 @@ int coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts, coil_tas
 
     if (rc < 0)
         return rc;
+    task->spawned_at = COIL__CALLER();
     if (out != NULL)
         *out = coil_task_retain(task);
     coil__task_start(task, opts != NULL && opts->eager);
