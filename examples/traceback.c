@@ -40,7 +40,8 @@ static int read_config(void *arg)
 static int start_server(void *arg)
 {
     coil_task *config;
-    int port = coil_spawn(read_config, NULL, &(coil_spawn_opts){.name = "config"}, &config);
+    int port =
+        coil_spawn(read_config, NULL, &(coil_spawn_opts){.name = "config"}, &config);
 
     (void)arg;
     if (port < 0)

@@ -20,6 +20,8 @@
 
 #include <coil/task.h>
 
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -74,6 +76,25 @@ COIL_API int coil_task_awaiters(coil_task *task,
  * another one eagerly, and that runs.
  */
 COIL_API int coil_task_backtrace(coil_task *task, void *addresses[], int n);
+
+/* The address behind the call that spawned it; NULL for one that coil itself did. */
+COIL_API const void *coil_task_spawned_at(const coil_task *task);
+
+/* ---- for people ------------------------------------------------------------------- */
+
+/*
+ * Print a future, or with NULL the running task: if it is a task, where it stands; then
+ * who awaits it, and so on outwards. What is awaited by several is told of once; tasks
+ * that await each other in a circle are shown to. (asyncio: print_call_graph)
+ */
+COIL_API void coil_print_call_graph(coil_future *future, FILE *out);
+
+/*
+ * Print all tasks of this thread's loop as a tree: below each the tasks in its groups and
+ * those it awaits. For each what it waits for and how long, who spawned it, and where it
+ * stands. coil_run() does so on SIGQUIT: Ctrl-\.
+ */
+COIL_API void coil_dump(FILE *out);
 
 #ifdef __cplusplus
 }

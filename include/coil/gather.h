@@ -1,14 +1,20 @@
 /*
- * coil/gather.h - wait for several futures at once.
+ * coil/gather.h - wait for several futures at once, for each as it comes, or not for
+ * ever.
  *
  *     coil_future *parts[] = {coil_task_future(a), coil_task_future(b)};
  *     int rcs[2];
  *     rc = coil_gather(parts, 2, 0, rcs);
+ *
+ * coil_gather() waits for all, coil_wait() for some, coil_as_completed for one after the
+ * other, coil_wait_for() for one with a deadline, coil_staggered_race() for the first of
+ * several ways to the same end. Tasks that belong together are better off in a group
+ * (coil/group.h).
  */
 #ifndef COIL_GATHER_H
 #define COIL_GATHER_H
 
-#include <coil/future.h>
+#include <coil/task.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,6 +53,86 @@ typedef enum coil_wait_mode {
  */
 COIL_SUSPENDS int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
                             int64_t deadline);
+
+/*
+ * Await one future until `deadline`; then it is cancelled, and awaited to its end.
+ * (asyncio: wait_for)
+ *
+ * Returns the future's rc; -ETIMEDOUT if the deadline cancelled it, but what it returned
+ * if it did not listen. A deadline that has passed cancels at once, unless it is done. To
+ * cut off a call rather than a future, use a scope (coil/scope.h). Cancelling the waiting
+ * task cancels the future: -ECANCELED. To keep it running, shield it: await it by
+ * coil_shield() in a scope. -ENOMEM where the table of timers cannot grow.
+ */
+COIL_SUSPENDS int coil_wait_for(coil_future *future, int64_t deadline);
+
+/* ---- each as it completes --------------------------------------------------------- */
+
+/* The caller's memory; all fields are coil's own. */
+typedef struct coil_as_completed {
+    void *private_[16];
+} coil_as_completed;
+
+/*
+ * Begin to go through futures in the order in which they complete. (asyncio:
+ * as_completed)
+ *
+ *     coil_as_completed each;
+ *     coil_future *f;
+ *     rc = coil_as_completed_init(&each, futures, n, coil_in(COIL_SEC(5)));
+ *     while (rc >= 0 && (rc = coil_as_completed_next(&each, &f)) > 0)
+ *         use(coil_future_result(f));
+ *     coil_as_completed_finish(&each);              // rc: 0, -ETIMEDOUT, -ECANCELED
+ *
+ * For the running task's loop; nothing is awaited yet. The futures must differ from each
+ * other, and are kept until coil_as_completed_finish(); the array may go. `deadline` is
+ * for all of them, COIL_NEVER for none. n may be 0. Fails with -ENOMEM; finishing is
+ * allowed then, too.
+ */
+COIL_API int coil_as_completed_init(coil_as_completed *each, coil_future *const futures[],
+                                    size_t n, int64_t deadline);
+
+/*
+ * Wait for the next that is done: 1, and *out, borrowed until the end. 0 when all have
+ * been returned. One that is done already needs no waiting.
+ *
+ * When the deadline has passed, what was done in time is returned first, then -ETIMEDOUT
+ * for each that was not; they are neither cancelled nor lost. -ECANCELED if the task is
+ * cancelled: nothing is taken then, and one may go on. A completion costs the same
+ * however many there are. Several tasks may wait at a time; they are served in order.
+ * (asyncio: async for; but there one that is cancelled counts as returned)
+ */
+COIL_SUSPENDS int coil_as_completed_next(coil_as_completed *each, coil_future **out);
+
+/* Forget what is left. NULL and a zeroed one are accepted; nobody may wait. */
+COIL_API void coil_as_completed_finish(coil_as_completed *each);
+
+/* ---- several ways to the same end ------------------------------------------------- */
+
+/* Something to do; 0 or more is success. */
+typedef struct coil_work {
+    coil_task_fn fn;
+    void *arg;
+} coil_work;
+
+/*
+ * Begin the first of the works; whenever the latest has failed, or `delay_ns` has passed
+ * without, the next; until one succeeds. Then the others are cancelled, and when all have
+ * ended the winner's rc is returned. (asyncio: staggered.staggered_race)
+ *
+ * This is how to connect by several addresses without waiting long for a bad one (RFC
+ * 8305). Each work runs in a task of its own and may use the caller's frame. delay_ns of
+ * COIL_NEVER is: one after the other. *winner, if not NULL, is the index of the one who
+ * won, n if nobody has; then the first failure in time is returned. rcs, if not NULL,
+ * receives what each returned, -EINPROGRESS for those not begun.
+ *
+ * Cancelling the waiting task cancels the works: -ECANCELED when they have ended; if one
+ * of them wins all the same its rc is returned, and the task's next wait is told. -EINVAL
+ * if n is 0, -ENOMEM before anything is begun; a work that cannot be begun later has that
+ * as its rc, and none comes after it.
+ */
+COIL_SUSPENDS int coil_staggered_race(const coil_work works[], size_t n, int64_t delay_ns,
+                                      size_t *winner, int rcs[]);
 
 #ifdef __cplusplus
 }

@@ -129,12 +129,11 @@ bool coil__task_cancel(coil_task *task, const coil_cancel_origin *origin, unsign
     return true;
 }
 
-bool coil__task_pass_on(const coil_task *task, coil_future *future)
+bool coil__future_cancel(coil_future *future, const coil_cancel_origin *origin)
 {
     if (future->is_task)
-        return coil__task_cancel(COIL__CONTAINER(future, coil_task, future),
-                                 &task->cancel_origin, 0);
-    return coil_future_cancel(future, task->cancel_origin.reason);
+        return coil__task_cancel(COIL__CONTAINER(future, coil_task, future), origin, 0);
+    return coil_future_cancel(future, origin->reason);
 }
 
 bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait)

@@ -247,8 +247,8 @@ struct awaiting {
 /* The future's completion makes the task ready; all there is to do is cause it. */
 static bool cancel_awaited(struct coil__wait *wait)
 {
-    return coil__task_pass_on(wait->task,
-                              COIL__CONTAINER(wait, struct awaiting, wait)->future);
+    return coil__future_cancel(COIL__CONTAINER(wait, struct awaiting, wait)->future,
+                               &wait->task->cancel_origin);
 }
 
 static coil_future *awaited_future(const struct coil__wait *wait, size_t i)

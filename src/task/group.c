@@ -62,6 +62,18 @@ coil_task *coil__group_owner(const coil_future *future)
     return future->is_task && child->group != NULL ? inside(child->group)->owner : NULL;
 }
 
+coil_task *coil__group_next_child(const struct coil__region *region,
+                                  const coil_task *child)
+{
+    const struct group *g = COIL__CONTAINER(region, const struct group, region);
+    struct coil__list *next;
+
+    if (strcmp(region->kind, "group") != 0)
+        return NULL;
+    next = child != NULL ? child->group_link.next : g->children.next;
+    return next != &g->children ? COIL__CONTAINER(next, coil_task, group_link) : NULL;
+}
+
 static void add_error(struct group *g, int rc)
 {
     if (g->error_count < COIL_GROUP_ERRORS)
@@ -130,9 +142,9 @@ static void child_done(struct coil__runnable *runnable)
         coil_task_release(child);
 }
 
-/* A child that does not run yet. */
+/* A child that does not run yet, spawned by the code at `address`. */
 static int create_child(struct group *g, coil_task_fn fn, void *arg,
-                        const coil_spawn_opts *opts, coil_task **out)
+                        const coil_spawn_opts *opts, const void *address, coil_task **out)
 {
     coil_task *child;
     int rc;
@@ -143,6 +155,7 @@ static int create_child(struct group *g, coil_task_fn fn, void *arg,
     rc = coil__task_create(fn, arg, opts, &child);
     if (rc < 0)
         return rc;
+    child->spawned_at = address;
     child->group = (coil_group *)g;
     coil__runnable_init(&child->group_done, child_done);
     coil__list_push(&g->children, &coil_task_retain(child)->group_link);
@@ -161,7 +174,7 @@ int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
                      const coil_spawn_opts *opts, coil_task **out)
 {
     coil_task *child;
-    int rc = create_child(inside(group), fn, arg, opts, &child);
+    int rc = create_child(inside(group), fn, arg, opts, COIL__CALLER(), &child);
 
     if (rc < 0)
         return rc;
@@ -209,7 +222,7 @@ int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
 
     if (coil__task_refuses(coil__task_require("coil_group_start")))
         return -ECANCELED;
-    rc = create_child(inside(group), fn, arg, opts, &child);
+    rc = create_child(inside(group), fn, arg, opts, COIL__CALLER(), &child);
     if (rc < 0)
         return rc;
     coil__wait_init(&s.wait, &class);
@@ -295,8 +308,7 @@ static void release_kept(struct group *g)
 /* A child failed first: its error becomes the owner's. */
 static void take_over_error(struct group *g, const void *from)
 {
-    if (g->error_count > 0)
-        coil__failure_hand_on_error(g->error, g->errors[0], from);
+    coil__failure_hand_on_error(g->error, g->errors[0], from);
     coil_error_release(g->error);
 }
 
@@ -340,9 +352,10 @@ int coil_group_exit(coil_group *group, int rc)
         owner->delivered = delivered;
         return -ECANCELED;
     }
-    if (g->error_count == 0 && rc >= 0)
+    if (g->error_count > 0)
+        take_over_error(g, COIL__CALLER());
+    else if (rc >= 0)
         owner->delivered = delivered; /* the body was told and did not listen */
-    take_over_error(g, COIL__CALLER());
     return outcome(g, rc);
 }
 

@@ -11,8 +11,6 @@
  */
 #include "task.h"
 
-#include <coil/scope.h>
-
 enum state { ENTERED, EXPIRING, EXPIRED, EXITED };
 
 struct scope {
@@ -78,13 +76,18 @@ static int enter(struct scope *s, int64_t deadline, const char *caller,
     return rc;
 }
 
-int coil_scope_enter(coil_scope *scope, int64_t deadline)
+int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address)
 {
     struct scope *s = inside(scope);
-    int rc = enter(s, deadline, "coil_scope_enter", COIL__CALLER());
+    int rc = enter(s, deadline, "coil_scope_enter", address);
 
     s->requests = coil__task_requests(s->task);
     return rc;
+}
+
+int coil_scope_enter(coil_scope *scope, int64_t deadline)
+{
+    return coil__scope_enter(scope, deadline, COIL__CALLER());
 }
 
 int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline)

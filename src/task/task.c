@@ -21,8 +21,6 @@
 
 #include <string.h>
 
-#define ARG_BYTES_MAX 2048
-
 COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
 
 coil_task *coil_task_current(void)
@@ -56,9 +54,9 @@ static void end(coil_task *task, int rc)
     else if (rc == -EINPROGRESS)
         coil__misuse("task '%s' returned -EINPROGRESS, which is no result", task->name);
     task->must_cancel = false;
+    coil__context_slot_finish(&task->context);
     if (COIL__UNLIKELY(task->future.error != NULL))
         coil__failure_settle(&task->future, rc);
-    coil__context_slot_finish(&task->context);
     coil__stack_trim(&task->coro.stack);
     leave_scheduler(task);
     coil__future_complete(&task->future, rc);
@@ -211,19 +209,19 @@ static void report_pending(coil_loop *loop)
     (void)loop;
 }
 
+static struct coil__context_slot *find_context(void)
+{
+    coil_task *task = coil__scheduler.current;
+
+    return task != NULL ? &task->context : NULL;
+}
+
 static coil_task *exchange_current(coil_task *task)
 {
     coil_task *current = coil__scheduler.current;
 
     coil__scheduler.current = task;
     return current;
-}
-
-static struct coil__context_slot *find_context(void)
-{
-    coil_task *task = coil__scheduler.current;
-
-    return task != NULL ? &task->context : NULL;
 }
 
 static void hook_scheduler(coil_loop *loop)
@@ -234,7 +232,7 @@ static void hook_scheduler(coil_loop *loop)
     if (COIL__LIKELY(scheduler->hooked == loop))
         return;
     coil__list_init(&scheduler->tasks);
-    loop->tasks = &layer;
+    coil__task_layer = &layer;
     scheduler->close_hook.closing = report_pending;
     coil__loop_add_close_hook(loop, &scheduler->close_hook);
     coil__context_set_finder(find_context);
@@ -282,7 +280,7 @@ int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
 
     if (opts == NULL)
         opts = &defaults;
-    if (opts->arg_bytes > ARG_BYTES_MAX)
+    if (opts->arg_bytes > COIL__ARG_BYTES_MAX)
         return -EINVAL;
     hook_scheduler(loop);
     rc = coil__coro_create(sizeof *task, opts->stack_bytes, task_main, NULL, &coro);
@@ -349,6 +347,7 @@ int coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts, coil_tas
 
     if (rc < 0)
         return rc;
+    task->spawned_at = COIL__CALLER();
     if (out != NULL)
         *out = coil_task_retain(task);
     coil__task_start(task, opts != NULL && opts->eager);

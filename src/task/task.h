@@ -10,9 +10,11 @@
 #include "wait.h"
 
 #include <coil/group.h>
+#include <coil/scope.h>
 #include <coil/task.h>
 
 #define COIL__NAME_BYTES 32
+#define COIL__ARG_BYTES_MAX 2048
 
 /* A scope or a group that is open in a task; they close last in, first out. */
 struct coil__region {
@@ -61,11 +63,13 @@ struct coil_task {
     coil_group *group;
     bool borrowed;              /* by whoever spawned it into the group, until exit */
     bool ready;                 /* said coil_group_started() */
+    unsigned char marks;        /* src/debug's, while it prints */
     struct coil__wait *starter; /* of coil_group_start(), until it is ready */
     struct coil__runnable group_done;
     struct coil__list group_link;
 
     struct coil__list link;          /* coil__scheduler.tasks */
+    const void *spawned_at;          /* the code that did */
     struct coil__deferred *deferred; /* defer.c: the last one first */
     struct coil__context_slot context;
     char name[COIL__NAME_BYTES];
@@ -131,8 +135,8 @@ coil_cancel_origin coil__cancel_origin_here(const char *reason, const void *addr
  */
 bool coil__task_cancel(coil_task *task, const coil_cancel_origin *origin, unsigned depth);
 
-/* Hand the latest request of `task` on to `future`, which it waits for. */
-bool coil__task_pass_on(const coil_task *task, coil_future *future);
+/* The same, whatever kind of future it is. */
+bool coil__future_cancel(coil_future *future, const coil_cancel_origin *origin);
 
 /* Cancel the wait that the running task begins, with all that hangs on it. */
 bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait);
@@ -158,11 +162,19 @@ const struct coil__wait *coil__task_waits(const coil_task *task);
 /* The owner of the group that this future's task is a child of, or NULL. */
 coil_task *coil__group_owner(const coil_future *future);
 
+/* A region's children that have not been collected: the one after `child`, or the first;
+ * NULL behind the last, and if it is no group. */
+coil_task *coil__group_next_child(const struct coil__region *region,
+                                  const coil_task *child);
+
 /* ---- regions ---------------------------------------------------------------------- */
 
 void coil__region_enter(coil_task *task, struct coil__region *region, const char *kind,
                         const void *address);
 void coil__region_exit(coil_task *task, struct coil__region *region, const char *caller);
+
+/* coil_scope_enter() for the code at `address`. */
+int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address);
 
 /* From now on hold back what is requested from outside `region`, and what has been. */
 void coil__shield_enter(coil_task *task, struct coil__shield *shield,

@@ -1,0 +1,170 @@
+/*
+ * as_completed.c - futures, each as it completes. (asyncio: as_completed)
+ *
+ * Each future gets one runnable among its callbacks, once, all of them in one block. A
+ * completion puts its runnable, which is in no list then, at the end of `done` and wakes
+ * one who waits: O(1), however many there are. Who is woken looks again, as in a queue,
+ * because another may have come by first.
+ */
+#include "task.h"
+
+#include <coil/gather.h>
+
+struct iteration;
+
+struct item {
+    struct coil__runnable
+        runnable; /* its link: in the future's callbacks, then in `done` */
+    struct iteration *whole;
+    coil_future *future;
+};
+
+struct iteration {
+    struct item *items;
+    size_t n;
+    size_t unclaimed; /* not returned, and nobody waits for */
+    size_t pending;
+    struct coil__list done;
+    struct coil__list waiters;
+    struct coil__timer timer;
+    coil_loop *loop; /* NULL: there is nothing to finish */
+    bool expired;
+};
+
+_Static_assert(sizeof(struct iteration) <= sizeof(coil_as_completed),
+               "coil_as_completed is too small");
+
+struct waiter {
+    struct coil__wait wait;
+    struct coil__list link;
+};
+
+static struct iteration *inside(coil_as_completed *iteration)
+{
+    return (struct iteration *)iteration;
+}
+
+static bool wake_one(struct iteration *it)
+{
+    struct coil__list *link;
+
+    while ((link = coil__list_pop(&it->waiters)) != NULL)
+        if (coil__wait_complete(&COIL__CONTAINER(link, struct waiter, link)->wait, 0))
+            return true;
+    return false;
+}
+
+static void item_done(struct coil__runnable *runnable)
+{
+    struct iteration *it = COIL__CONTAINER(runnable, struct item, runnable)->whole;
+
+    if (it->expired)
+        return;
+    coil__list_push(&it->done, &runnable->link);
+    if (--it->pending == 0)
+        coil__timer_stop(it->loop, &it->timer);
+    wake_one(it);
+}
+
+static void expire(struct coil__runnable *runnable)
+{
+    struct iteration *it = COIL__CONTAINER(runnable, struct iteration, timer.runnable);
+
+    it->expired = true;
+    while (wake_one(it))
+        ;
+}
+
+int coil_as_completed_init(coil_as_completed *iteration, coil_future *const futures[],
+                           size_t n, int64_t deadline)
+{
+    struct iteration *it = inside(iteration);
+    coil_loop *loop = coil__task_require("coil_as_completed_init")->future.loop;
+    int rc = 0;
+
+    *it = (struct iteration){.n = n, .unclaimed = n, .pending = n};
+    coil__list_init(&it->done);
+    coil__list_init(&it->waiters);
+    coil__timer_init(&it->timer, expire);
+    if (n == 0)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        coil__future_check_awaiter(futures[i], "coil_as_completed_init");
+    it->items =
+        n <= SIZE_MAX / sizeof *it->items ? coil__alloc(n * sizeof *it->items) : NULL;
+    if (it->items == NULL)
+        return -ENOMEM;
+    if (deadline != COIL_NEVER)
+        rc = coil__timer_start(loop, &it->timer, deadline);
+    if (rc < 0) {
+        coil__free(it->items);
+        return rc;
+    }
+    it->loop = loop;
+    for (size_t i = 0; i < n; i++) {
+        coil__runnable_init(&it->items[i].runnable, item_done);
+        it->items[i].whole = it;
+        it->items[i].future = coil_future_retain(futures[i]);
+        coil__future_subscribe(futures[i], &it->items[i].runnable);
+    }
+    return 0;
+}
+
+/* Until there is something to return, if only that the time is over. */
+static int wait_for_one(struct iteration *it)
+{
+    while (coil__list_empty(&it->done) && !it->expired) {
+        static const struct coil__wait_class class = {.what = "as_completed"};
+        struct waiter waiter;
+        int rc;
+
+        coil__wait_init(&waiter.wait, &class);
+        coil__list_push(&it->waiters, &waiter.link);
+        rc = coil__wait_park(&waiter.wait);
+        coil__list_remove(&waiter.link);
+        if (rc < 0 && !waiter.wait.cancelled && !coil__list_empty(&it->done))
+            wake_one(it); /* we had been woken for it */
+        if (rc < 0)
+            return rc;
+    }
+    return coil__list_empty(&it->done) ? -ETIMEDOUT : 1;
+}
+
+int coil_as_completed_next(coil_as_completed *iteration, coil_future **out)
+{
+    struct iteration *it = inside(iteration);
+    struct coil__list *link;
+    int rc;
+
+    if (it->unclaimed == 0)
+        return 0;
+    it->unclaimed--;
+    rc = wait_for_one(it);
+    if (rc == 1) {
+        link = coil__list_pop(&it->done);
+        *out = COIL__CONTAINER(link, struct item, runnable.link)->future;
+    } else if (rc != -ETIMEDOUT) {
+        it->unclaimed++;
+    }
+    return rc;
+}
+
+void coil_as_completed_finish(coil_as_completed *iteration)
+{
+    struct iteration *it = inside(iteration);
+
+    if (it == NULL || it->loop == NULL)
+        return;
+    if (!coil__list_empty(&it->waiters))
+        coil__misuse(
+            "coil_as_completed_finish: task '%s' still waits for it",
+            COIL__CONTAINER(it->waiters.next, struct waiter, link)->wait.task->name);
+    coil__timer_stop(it->loop, &it->timer);
+    for (size_t i = 0; i < it->n; i++) {
+        coil__list_remove(&it->items[i].runnable.link);
+        coil_future_release(it->items[i].future);
+    }
+    coil__free(it->items);
+    it->loop = NULL;
+    it->unclaimed = 0;
+}

@@ -1,0 +1,65 @@
+/*
+ * wait_for.c - await one future, but not for ever. (asyncio: wait_for)
+ */
+#include "failure.h"
+#include "task.h"
+
+#include <coil/gather.h>
+
+struct ending {
+    struct coil__wait wait;
+    struct coil__runnable ended;
+};
+
+static void has_ended(struct coil__runnable *runnable)
+{
+    coil__wait_complete(&COIL__CONTAINER(runnable, struct ending, ended)->wait, 0);
+}
+
+/* The wait is not for the future itself, so that it can be cancelled for good. */
+static int cancel_and_wait(coil_future *future, const coil_cancel_origin *origin)
+{
+    static const struct coil__wait_class class = {.what = "wait_for"};
+    struct ending e;
+    int rc;
+
+    coil__wait_init(&e.wait, &class);
+    coil__runnable_init(&e.ended, has_ended);
+    coil__future_subscribe(future, &e.ended);
+    coil__future_cancel(future, origin);
+    rc = coil__wait_park(&e.wait);
+    coil__list_remove(&e.ended.link);
+    return rc;
+}
+
+/* Its time is over before it began: see that it ends, and what with. */
+static int end_at_once(coil_future *future, const void *caller)
+{
+    coil_cancel_origin origin = coil__cancel_origin_here("deadline", caller);
+    int rc;
+
+    coil_future_retain(future);
+    rc = cancel_and_wait(future, &origin);
+    if (rc == 0)
+        rc = coil__future_retrieve(future) == -ECANCELED ? -ETIMEDOUT : future->rc;
+    if (rc < 0)
+        coil__failure_hand_on(future, rc, caller);
+    coil_future_release(future);
+    return rc;
+}
+
+int coil_wait_for(coil_future *future, int64_t deadline)
+{
+    coil_scope scope;
+    int rc;
+
+    if (!coil__future_pending(future))
+        return coil_future_result(future);
+    coil__future_check_awaiter(future, "coil_wait_for");
+    if (deadline <= coil__loop_now(future->loop))
+        return end_at_once(future, COIL__CALLER());
+    rc = coil__scope_enter(&scope, deadline, COIL__CALLER());
+    if (rc < 0)
+        return rc;
+    return coil_scope_exit(&scope, coil_await(future));
+}
