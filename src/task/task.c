@@ -232,7 +232,7 @@ static void hook_scheduler(coil_loop *loop)
     if (COIL__LIKELY(scheduler->hooked == loop))
         return;
     coil__list_init(&scheduler->tasks);
-    loop->tasks = &layer;
+    coil__task_layer = &layer;
     scheduler->close_hook.closing = report_pending;
     coil__loop_add_close_hook(loop, &scheduler->close_hook);
     coil__context_set_finder(find_context);
