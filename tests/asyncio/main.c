@@ -54,6 +54,18 @@ const char *state(coil_future *future)
     return outcome(coil_future_result(future));
 }
 
+const char *failures(const coil_group *group)
+{
+    static char text[24 * COIL_GROUP_ERRORS];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < COIL_GROUP_ERRORS && coil_group_error(group, i) != 0; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                 i > 0 ? " " : "", outcome(coil_group_error(group, i)));
+    return text;
+}
+
 int tell(const char *what, int rc)
 {
     trace("%s: %s", what, outcome(rc));
@@ -97,6 +109,16 @@ coil_task *start(coil_task_fn fn, void *arg)
     if (allocation_failed() || coil_spawn(fn, arg, NULL, &task) < 0)
         return NULL;
     at_end(release, coil_task_future(task));
+    return task;
+}
+
+coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg)
+{
+    coil_task *task;
+
+    if (allocation_failed() || coil_group_spawn(group, fn, arg, NULL, &task) < 0)
+        return NULL;
+    at_end(release, coil_future_retain(coil_task_future(task)));
     return task;
 }
 

@@ -51,16 +51,20 @@ int tell(const char *what, int rc);
 bool allocation_failed(void);
 
 /*
- * A task, a pending future of the scenario's own: held until its loop has closed, so
- * there is nothing to release. NULL where memory failed, or has failed before: nobody
- * starts with what could not be made.
+ * A task, one in a group, a pending future of the scenario's own: held until its loop has
+ * closed, so there is nothing to release. NULL where memory failed, or has failed before:
+ * nobody starts with what could not be made.
  */
 coil_task *start(coil_task_fn fn, void *arg);
+coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg);
 coil_future *new_future(void);
 
 /* Call fn(arg) when the loop has closed, the latest first: for what may be in use until
  * then. */
 void at_end(void (*fn)(void *arg), void *arg);
+
+/* The failures of a group that has ended, in the trace: "EIO EPROTO". */
+const char *failures(const coil_group *group);
 
 /* Let n turns of the loop pass. */
 int turns(int n);
