@@ -165,7 +165,7 @@ int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[
             rcs[i] = coil__future_retrieve(w.parts[i].future);
     }
     if (w.failed != NULL)
-        coil__failure_hand_on(w.failed, rc, __builtin_return_address(0));
+        coil__failure_hand_on(w.failed, rc, COIL__CALLER());
     free_parts(&w);
     return rc;
 }
