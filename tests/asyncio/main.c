@@ -79,14 +79,19 @@ void scenario__release(void)
         coil_future_release(held[--held_count]);
 }
 
-coil_task *start(coil_task_fn fn, void *arg)
+coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts)
 {
     coil_task *task;
 
-    if (allocation_failed() || coil_spawn(fn, arg, NULL, &task) < 0)
+    if (allocation_failed() || coil_spawn(fn, arg, opts, &task) < 0)
         return NULL;
     hold(coil_task_future(task));
     return task;
+}
+
+coil_task *start(coil_task_fn fn, void *arg)
+{
+    return start_with(fn, arg, NULL);
 }
 
 coil_future *new_future(void)

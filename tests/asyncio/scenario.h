@@ -56,6 +56,7 @@ bool allocation_failed(void);
  * starts with what could not be made.
  */
 coil_task *start(coil_task_fn fn, void *arg);
+coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts);
 coil_future *new_future(void);
 
 /* Let n turns of the loop pass. */

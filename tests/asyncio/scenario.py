@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 
 import evened_out  # noqa: E402
 
-__all__ = ["asyncio", "contextvars", "Failure", "VirtualLoop", "attempt", "name_of",
+__all__ = ["asyncio", "contextvars", "Failure", "VirtualLoop", "attempt", "eager_task", "name_of",
            "new_future", "now", "outcome", "result_of", "state", "tell", "ticker", "trace",
            "turns"]  # fmt: skip
 
@@ -104,6 +104,12 @@ def state(future):
     if future.exception() is not None:
         return name_of(future.exception())
     return result_of(future.result())
+
+
+def eager_task(coro, **options):
+    """A task that runs at once, until it waits for the first time. (3.12)"""
+    loop = asyncio.get_running_loop()
+    return asyncio.Task(coro, loop=loop, eager_start=True, **options)
 
 
 def new_future():
