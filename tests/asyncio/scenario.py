@@ -25,6 +25,7 @@ __all__ = [
     "asyncio",
     "attempt",
     "contextvars",
+    "eager_task",
     "Failure",
     "failures",
     "name_of",
@@ -142,6 +143,12 @@ def state(future):
     if future.exception() is not None:
         return name_of(future.exception())
     return result_of(future.result())
+
+
+def eager_task(coro, **options):
+    """A task that runs at once, until it waits for the first time. (3.12)"""
+    loop = asyncio.get_running_loop()
+    return asyncio.Task(coro, loop=loop, eager_start=True, **options)
 
 
 def new_future():
