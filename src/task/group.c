@@ -158,16 +158,24 @@ static int create_child(struct group *g, coil_task_fn fn, void *arg,
     child->spawned_at = address;
     child->group = (coil_group *)g;
     coil__runnable_init(&child->group_done, child_done);
-    coil__list_push(&g->children, &coil_task_retain(child)->group_link);
+    coil__list_init(&coil_task_retain(child)->group_link);
     *out = child;
     return 0;
 }
 
-/* Everything about it is in place by now: it may run, and end, before this returns. */
-static void start_child(coil_task *child, const coil_spawn_opts *opts)
+/*
+ * An eager child runs before it is one of the children, and what it came to, if it has
+ * ended, counts at once: its siblings may be cancelled by now. (asyncio: create_task)
+ */
+static void start_child(struct group *g, coil_task *child, const coil_spawn_opts *opts)
 {
     coil__task_start(child, opts != NULL && opts->eager);
-    coil__future_subscribe(&child->future, &child->group_done);
+    if (coil__future_pending(&child->future)) {
+        coil__list_push(&g->children, &child->group_link);
+        coil__future_subscribe(&child->future, &child->group_done);
+    } else {
+        child_done(&child->group_done);
+    }
 }
 
 int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
@@ -181,7 +189,7 @@ int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
     child->borrowed = out != NULL;
     if (out != NULL)
         *out = child;
-    start_child(child, opts);
+    start_child(inside(group), child, opts);
     return 0;
 }
 
@@ -229,7 +237,7 @@ int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
     child->starter = &s.wait;
     child->borrowed = out != NULL;
     coil_task_retain(child);
-    start_child(child, opts);
+    start_child(inside(group), child, opts);
     rc = coil__wait_park(&s.wait);
     if (rc < 0)
         coil__failure_hand_on(&child->future, rc, COIL__CALLER());
