@@ -23,7 +23,7 @@ import evened_out  # noqa: E402
 
 __all__ = ["asyncio", "contextvars", "Failure", "VirtualLoop", "failures", "name_of",
            "new_future", "now", "outcome", "result_of", "state", "tell", "telling_group",
-           "ticker", "trace", "turns"]  # fmt: skip
+           "telling_timeout", "ticker", "trace", "turns"]  # fmt: skip
 
 VirtualLoop = evened_out.VirtualLoop
 
@@ -97,6 +97,18 @@ async def telling_group(what="group"):
             trace("%s: failures %s", what, failures(error))
         raise
     trace("%s: 0", what)
+
+
+@contextlib.asynccontextmanager
+async def telling_timeout(what, delay):
+    """asyncio.timeout(); "WHAT: OUTCOME" in the trace, and whether it expired."""
+    try:
+        async with asyncio.timeout(delay) as scope:
+            yield scope
+    except BaseException as error:
+        trace("%s: %s, expired %d", what, name_of(error), scope.expired())
+        raise
+    trace("%s: 0, expired %d", what, scope.expired())
 
 
 def result_of(value):

@@ -29,7 +29,8 @@ SCENARIO(group_children_share_a_context)
         if (rc == 0)
             rc = coil_task_await(task);
         if (rc == 0)
-            trace("there %d, here %d", coil_context_run(opts.context, get, NULL), get(NULL));
+            trace("there %d, here %d", coil_context_run(opts.context, get, NULL),
+                  get(NULL));
     }
     coil_context_release(opts.context);
     return leave("group", &group, rc);
