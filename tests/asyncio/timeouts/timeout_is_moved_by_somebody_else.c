@@ -17,7 +17,8 @@ static coil_task *begin(void)
 {
     coil_task *task = start(body, NULL);
 
-    if (task == NULL || coil_sleep(COIL_SEC(1)) < 0 || coil_future_done(coil_task_future(task)))
+    if (task == NULL || coil_sleep(COIL_SEC(1)) < 0 ||
+        coil_future_done(coil_task_future(task)))
         return NULL;
     return task;
 }
