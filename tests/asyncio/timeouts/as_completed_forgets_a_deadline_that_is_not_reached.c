@@ -1,31 +1,5 @@
 /* When the last one has come there is no deadline any more. */
-#include "timeouts.h"
-
-struct work {
-    const char *name;
-    int seconds, result;
-};
-
-static int work(void *arg)
-{
-    const struct work *w = arg;
-    int rc = tell(w->name, coil_sleep(COIL_SEC(w->seconds)));
-
-    return rc < 0 ? rc : w->result;
-}
-
-/* Starts all of them; false where memory fails. */
-static bool start_all(struct work *works, coil_future *futures[], size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        coil_task *task = start(work, &works[i]);
-
-        if (task == NULL)
-            return false;
-        futures[i] = coil_task_future(task);
-    }
-    return true;
-}
+#include "each.h"
 
 SCENARIO(as_completed_forgets_a_deadline_that_is_not_reached)
 {

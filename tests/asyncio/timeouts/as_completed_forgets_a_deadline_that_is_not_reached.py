@@ -11,7 +11,6 @@ async def work(name, seconds, result):
     return result
 
 
-
 async def scenario():
     tasks = [asyncio.create_task(work("a", 1, 1))]
     async for task in asyncio.as_completed(tasks, timeout=5):

@@ -2,33 +2,7 @@
  * A loop that is left may be taken up again: what has come meanwhile comes without a
  * turn.
  */
-#include "timeouts.h"
-
-struct work {
-    const char *name;
-    int seconds, result;
-};
-
-static int work(void *arg)
-{
-    const struct work *w = arg;
-    int rc = tell(w->name, coil_sleep(COIL_SEC(w->seconds)));
-
-    return rc < 0 ? rc : w->result;
-}
-
-/* Starts all of them; false where memory fails. */
-static bool start_all(struct work *works, coil_future *futures[], size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        coil_task *task = start(work, &works[i]);
-
-        if (task == NULL)
-            return false;
-        futures[i] = coil_task_future(task);
-    }
-    return true;
-}
+#include "each.h"
 
 SCENARIO(as_completed_goes_on_where_it_was_left)
 {

@@ -11,7 +11,6 @@ async def work(name, seconds, result):
     return result
 
 
-
 async def scenario():
     tasks = [asyncio.create_task(work(*args)) for args in (("a", 3, 1), ("b", 1, 2), ("c", 2, 3))]
     each = asyncio.as_completed(tasks)

@@ -11,7 +11,6 @@ async def work(name, seconds, result):
     return result
 
 
-
 async def scenario():
     tasks = [
         asyncio.create_task(work(*args))

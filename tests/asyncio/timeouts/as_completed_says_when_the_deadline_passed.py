@@ -12,7 +12,6 @@ async def work(name, seconds, result):
     return result
 
 
-
 async def scenario():
     tasks = [asyncio.create_task(work(*args)) for args in (("a", 1, 1), ("b", 5, 2), ("c", 6, 3))]
     each = asyncio.as_completed(tasks, timeout=3)

@@ -2,33 +2,7 @@
  * Several tasks that ask for the next one get theirs in the order in which they asked;
  * who asks for more than there are is told that it is over.
  */
-#include "timeouts.h"
-
-struct work {
-    const char *name;
-    int seconds, result;
-};
-
-static int work(void *arg)
-{
-    const struct work *w = arg;
-    int rc = tell(w->name, coil_sleep(COIL_SEC(w->seconds)));
-
-    return rc < 0 ? rc : w->result;
-}
-
-/* Starts all of them; false where memory fails. */
-static bool start_all(struct work *works, coil_future *futures[], size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        coil_task *task = start(work, &works[i]);
-
-        if (task == NULL)
-            return false;
-        futures[i] = coil_task_future(task);
-    }
-    return true;
-}
+#include "each.h"
 
 static coil_as_completed each;
 

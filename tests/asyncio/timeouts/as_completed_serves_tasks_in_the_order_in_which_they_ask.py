@@ -12,7 +12,6 @@ async def work(name, seconds, result):
     return result
 
 
-
 async def asker(each, name):
     try:
         trace("%s gets %s", name, state(await anext(each)))

@@ -2,7 +2,7 @@
  * A future that is set, or was set before, is known two turns later; one that is known
  * takes none.
  */
-#include "timeouts.h"
+#include "each.h"
 
 static void set_to_two(void *future)
 {

@@ -1,5 +1,5 @@
 /* A race of nothing is won by nobody. */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static void race(const coil_work works[], size_t n, int64_t delay)
 {

@@ -16,7 +16,6 @@ async def race(works, delay):
             trace("%d: %s", index, name_of(error))
 
 
-
 async def scenario():
     await race([], None)
     await race([], 1)

@@ -13,7 +13,6 @@ async def work(index, seconds, result=0, fails=None):
     return result
 
 
-
 async def race(works, delay):
     result, winner, errors = await staggered_race(works, delay)
     if winner is None:
@@ -23,7 +22,6 @@ async def race(works, delay):
     for index, error in enumerate(errors):
         if error is not None:
             trace("%d: %s", index, name_of(error))
-
 
 
 async def scenario():

@@ -1,5 +1,5 @@
 /* A shielded task goes on, and has not even begun, when there is no time to wait. */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int worker(void *arg)
 {

@@ -1,5 +1,5 @@
 /* A deadline ends the wait for a shielded task; the task goes on. */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int worker(void *arg)
 {

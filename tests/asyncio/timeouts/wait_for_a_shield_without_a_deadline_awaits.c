@@ -1,5 +1,5 @@
 /* Without a deadline a shielded task is awaited to its end. */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int worker(void *arg)
 {

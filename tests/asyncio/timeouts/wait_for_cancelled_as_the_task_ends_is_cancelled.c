@@ -2,7 +2,7 @@
  * Who waits is cancelled after the task has ended and before it goes on: it is
  * cancelled, and the task done.
  */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int inner(void *arg)
 {

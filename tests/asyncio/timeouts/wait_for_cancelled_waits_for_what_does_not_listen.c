@@ -2,7 +2,7 @@
  * Cancelling who waits cancels what is waited for; if that does not listen, its result
  * comes when it has ended.
  */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int stubborn(void *arg)
 {

@@ -17,7 +17,6 @@ async def stubborn():
     return 7
 
 
-
 async def scenario():
     inner = asyncio.create_task(stubborn())
     waiter = asyncio.create_task(asyncio.wait_for(inner, 8))

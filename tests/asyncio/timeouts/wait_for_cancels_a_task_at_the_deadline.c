@@ -1,5 +1,5 @@
 /* At the deadline the task is cancelled; when it has ended there is a timeout. */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int sleeper(void *arg)
 {

@@ -1,5 +1,5 @@
 /* A future that is set in time is known to who waits in the next turn. */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static void set_to_five(void *future)
 {

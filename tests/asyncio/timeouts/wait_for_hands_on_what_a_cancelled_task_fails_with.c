@@ -2,7 +2,7 @@
  * A task that fails as it is cancelled at the deadline: its failure is what comes of
  * it.
  */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int failing(void *arg)
 {

@@ -1,5 +1,5 @@
 /* With no time at all a task that has not begun never does. */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int never(void *arg)
 {

@@ -1,5 +1,5 @@
 /* With no time at all a task that runs is cancelled, and waited for. */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int sleeper(void *arg)
 {

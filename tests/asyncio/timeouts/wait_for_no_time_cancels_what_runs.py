@@ -10,7 +10,6 @@ async def sleeper():
         trace("ends")
 
 
-
 async def scenario():
     for delay in 0, -1:
         task = asyncio.create_task(sleeper())

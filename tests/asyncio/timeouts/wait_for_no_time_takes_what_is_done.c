@@ -2,7 +2,7 @@
  * With no time at all a result that is there is taken, without a turn; a future that
  * is pending is cancelled.
  */
-#include "timeouts.h"
+#include "../scenario.h"
 
 SCENARIO(wait_for_no_time_takes_what_is_done)
 {

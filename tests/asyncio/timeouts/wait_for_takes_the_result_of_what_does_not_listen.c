@@ -2,7 +2,7 @@
  * A task that does not listen when the deadline cancels it is waited for, and its
  * result taken: there is no timeout.
  */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int stubborn(void *arg)
 {

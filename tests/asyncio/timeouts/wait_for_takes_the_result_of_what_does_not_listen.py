@@ -15,7 +15,6 @@ async def stubborn():
     return 7
 
 
-
 async def scenario():
     inner = asyncio.create_task(stubborn())
     trace("wait_for: %s", await outcome(asyncio.wait_for(inner, 2)))

@@ -2,7 +2,7 @@
  * A task that catches its cancellation and returns a value: that is what comes of it,
  * in time or late.
  */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int catcher(void *arg)
 {

@@ -1,5 +1,5 @@
 /* Cancelling who waits, with a deadline or without, cancels the task. */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int sleeper(void *arg)
 {

@@ -13,7 +13,6 @@ async def sleeper():
         trace("ends")
 
 
-
 async def scenario():
     for delay in None, 60:
         task = asyncio.create_task(sleeper())

@@ -2,7 +2,7 @@
  * A task that takes its time to end after it was cancelled is waited for, in time or
  * late.
  */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int slow(void *arg)
 {

@@ -1,5 +1,5 @@
 /* Without a deadline it awaits, and that is all. */
-#include "timeouts.h"
+#include "../scenario.h"
 
 static int sleeper(void *arg)
 {

@@ -10,7 +10,6 @@ async def sleeper():
         trace("ends")
 
 
-
 async def scenario():
     task = asyncio.create_task(sleeper())
     trace("wait_for: %s", await outcome(asyncio.wait_for(task, None)))
