@@ -2,12 +2,13 @@
 
 BUILD ?= build
 
-.PHONY: help run test bench build install fuzz-semantics mutants asan tsan valgrind \
+.PHONY: help run test soak bench build install fuzz-semantics mutants asan tsan valgrind \
 	test-aarch64 format tidy clean
 
 help:
 	@echo 'make run            crawl a web site on this machine, to see coil at work'
 	@echo 'make test           all tests; T=NAME for one: a test, PREFIX*, or judge, ...'
+	@echo 'make soak           every scenario with all that can fail failing; T=NAME for one'
 	@echo 'make bench          coil beside its peers, in a table; ROWS=yield,spawn RUNS=11'
 	@echo 'make build          the library, coil-crawl and the tests, in build/'
 	@echo 'make install        install what was built (DESTDIR= is obeyed)'
@@ -30,6 +31,10 @@ test:
 	@scripts/install-deps test
 	@scripts/build $(BUILD)
 	@scripts/test -b $(BUILD) $(if $(T),'$(T)')
+
+soak:
+	@scripts/build $(BUILD)
+	@tests/asyncio/run --build $(BUILD) --soak $(T)
 
 bench:
 	@scripts/install-deps bench

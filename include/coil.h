@@ -11,6 +11,7 @@
 #include <coil/context.h>
 #include <coil/coro.h>
 #include <coil/debug.h>
+#include <coil/error.h>
 #include <coil/event.h>
 #include <coil/executor.h>
 #include <coil/future.h>
@@ -19,6 +20,7 @@
 #include <coil/group.h>
 #include <coil/lock.h>
 #include <coil/loop.h>
+#include <coil/promise.h>
 #include <coil/queue.h>
 #include <coil/run.h>
 #include <coil/scope.h>

@@ -20,6 +20,8 @@
 
 #include <coil/task.h>
 
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -28,9 +30,9 @@ extern "C" {
 typedef struct coil_waiting {
     /*
      * "future", "task", "shield", "gather", "wait", "sleep", "park", "group", "lock",
-     * "event", "condition", "semaphore", "queue.get", "queue.put", "queue.join", "read",
-     * "write", "accept", "connect", "wait_fd", "blocking.dns" (look-ups),
-     * "blocking.file", "blocking.cpu".
+     * "promise", "event", "condition", "semaphore", "queue.get", "queue.put",
+     * "queue.join", "read", "write", "accept", "connect", "wait_fd", "blocking.dns"
+     * (look-ups), "blocking.file", "blocking.cpu".
      */
     const char *what;
     const void *object;  /* the lock, event, queue, group...; NULL if there is none */
@@ -70,10 +72,28 @@ COIL_API int coil_task_awaiters(coil_task *task,
  * (asyncio: Task.get_stack)
  *
  * 0 for a task that has not begun, or has ended. -ENOSPC if less than 8 KiB of the
- * caller's own stack are left; -EBUSY if the task neither runs nor waits: it has started
- * another one eagerly, and that runs.
+ * caller's own stack are left.
  */
 COIL_API int coil_task_backtrace(coil_task *task, void *addresses[], int n);
+
+/* The address behind the call that spawned it; NULL for one that coil itself did. */
+COIL_API const void *coil_task_spawned_at(const coil_task *task);
+
+/* ---- for people ------------------------------------------------------------------- */
+
+/*
+ * Print a future, or with NULL the running task: if it is a task, where it stands; then
+ * who awaits it, and so on outwards. What is awaited by several is told of once; tasks
+ * that await each other in a circle are shown to. (asyncio: print_call_graph)
+ */
+COIL_API void coil_print_call_graph(coil_future *future, FILE *out);
+
+/*
+ * Print all tasks of this thread's loop as a tree: below each the tasks in its groups and
+ * those it awaits. For each what it waits for and how long, who spawned it, and where it
+ * stands. coil_run() does so on SIGQUIT: Ctrl-\.
+ */
+COIL_API void coil_dump(FILE *out);
 
 #ifdef __cplusplus
 }

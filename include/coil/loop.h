@@ -36,6 +36,9 @@ extern "C" {
 
 typedef struct coil_loop coil_loop;
 typedef struct coil_handle coil_handle;
+typedef struct coil_error coil_error;
+typedef struct coil_future coil_future;
+typedef struct coil_task coil_task;
 
 /* A callback. It must not suspend; that stops the program. */
 typedef void (*coil_callback)(void *arg);
@@ -163,6 +166,53 @@ COIL_API int coil_add_writer(int fd, coil_callback fn, void *arg);
 /* Returns 1 if there was one, 0 if not. A call that was ready is not made. */
 COIL_API int coil_remove_reader(int fd);
 COIL_API int coil_remove_writer(int fd);
+
+/* ---- what has no caller to return to ------------------------------------------------
+ */
+
+/*
+ * Something went wrong, or looks wrong, and there is nobody to return it to: a failure
+ * that nobody asked for, a task that is still pending as the loop closes. What does not
+ * apply is 0 or NULL. All is borrowed for the length of the call; a task or future may be
+ * at its very end, and retaining it keeps it.
+ */
+typedef struct coil_exception {
+    const char *message; /* as asyncio's: "Task exception was never retrieved" */
+    int rc;              /* the failure, a negative errno */
+    coil_error *error;   /* what is known of it: coil/error.h */
+    coil_task *task;
+    coil_future *future; /* the task as a future, where there is a task */
+    coil_handle *handle;
+} coil_exception;
+
+/*
+ * It runs as a callback does and must not suspend, wherever the report came from:
+ * coil_task_current() is NULL. What is reported while it runs goes to the default
+ * handler.
+ */
+typedef void (*coil_exception_handler)(const coil_exception *exception, void *arg);
+
+/*
+ * Have the current loop's reports go to `handler`; NULL for the default. (asyncio:
+ * set_exception_handler)
+ */
+COIL_API void coil_set_exception_handler(coil_exception_handler handler, void *arg);
+
+/* The current loop's, NULL for the default; its arg in *arg, if arg is not NULL.
+ * (asyncio: get_exception_handler) */
+COIL_API coil_exception_handler coil_get_exception_handler(void **arg);
+
+/*
+ * Report something to the current loop's handler, as coil does; to the default where
+ * the thread has no loop. (asyncio: call_exception_handler)
+ */
+COIL_API void coil_call_exception_handler(const coil_exception *exception);
+
+/*
+ * Print it on stderr: the message, the task's name, the failure with its traceback. For
+ * handlers that want that too. (asyncio: default_exception_handler)
+ */
+COIL_API void coil_default_exception_handler(const coil_exception *exception);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /*
- * base.c - memory through one hook, the clock, reports.
+ * base.c - memory through one hook, the clock, stopping the program.
  */
 #include "base.h"
 #include "fault.h"
@@ -94,33 +94,28 @@ const char *coil_version(void)
     return "0.1.0";
 }
 
-static void say(const char *format, va_list args)
+void (*_Atomic coil__misuse_detail)(const void *);
+
+static void print_detail(const void *from)
 {
-    char line[512];
+    static COIL__THREAD_LOCAL bool printing;
+    void (*detail)(const void *) = coil__misuse_detail;
 
-    vsnprintf(line, sizeof line, format, args);
-    fprintf(stderr, "coil: %s\n", line);
+    if (detail == NULL || printing)
+        return;
+    printing = true; /* whatever it does wrong is not told in detail */
+    detail(from);
 }
-
-void coil__report(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    say(format, args);
-    va_end(args);
-}
-
-void (*coil__misuse_detail)(void);
 
 void coil__misuse(const char *format, ...)
 {
+    char line[512];
     va_list args;
 
     va_start(args, format);
-    say(format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (coil__misuse_detail != NULL)
-        coil__misuse_detail();
+    fprintf(stderr, "coil: %s\n", line);
+    print_detail(COIL__CALLER());
     abort();
 }

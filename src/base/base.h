@@ -21,16 +21,14 @@ int64_t coil__clock_monotonic(void);
 /* a + b, at most COIL_NEVER. */
 int64_t coil__time_add(int64_t a, int64_t b);
 
-/* A line on stderr: "coil: " and the sentence. */
-void coil__report(const char *format, ...) COIL__PRINTF(1, 2);
-
 /* The caller's mistake: say it in one sentence and abort(). */
 COIL__NORETURN void coil__misuse(const char *format, ...) COIL__PRINTF(1, 2);
 
 /*
  * Called by coil__misuse() after the sentence, if set: upper layers print what they know
- * (the task that ran).
+ * (the stack, from the call of coil__misuse() on). Any thread may set it, and each sets
+ * the same.
  */
-extern void (*coil__misuse_detail)(void);
+extern void (*_Atomic coil__misuse_detail)(const void *from);
 
 #endif

@@ -200,6 +200,16 @@ void coil__coro_destroy(coil__coro *coro)
     coil__stack_release(&coro->stack);
 }
 
+COIL__NOINLINE size_t coil__coro_room(void)
+{
+    const coil__coro *coro = coil__coro_current();
+    const char *here = __builtin_frame_address(0);
+
+    if (coro == &root)
+        return SIZE_MAX;
+    return here > coro->stack.low ? (size_t)(here - coro->stack.low) : 0;
+}
+
 struct call {
     void (*fn)(void *);
     void *arg;
@@ -213,17 +223,17 @@ static void *make_call(void *arg)
     return NULL;
 }
 
-int coil__coro_call(size_t stack_bytes, void (*fn)(void *), void *arg)
+int coil__coro_call(size_t room_bytes, void (*fn)(void *), void *arg)
 {
     struct call call = {fn, arg};
     coil__coro *coro;
     int rc;
 
-    if (coil__coro_current() == &root) {
+    if (coil__coro_room() >= room_bytes) {
         fn(arg);
         return 0;
     }
-    rc = coil__coro_create(sizeof *coro, stack_bytes, make_call, &call, &coro);
+    rc = coil__coro_create(sizeof *coro, room_bytes, make_call, &call, &coro);
     if (rc < 0)
         return rc;
     coil__coro_resume(coro, NULL);

@@ -83,14 +83,19 @@ coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf);
 /* Give the slot back. It must have ended, or never have run. */
 void coil__coro_destroy(coil__coro *coro);
 
+/*
+ * How many bytes of the running coroutine's stack are left; SIZE_MAX on the thread's own.
+ */
+size_t coil__coro_room(void);
+
 /* The outermost C function on a coroutine's stack, for whoever walks it. */
 void coil__coro_main(void *coro);
 
 /*
- * Call fn(arg) where there is room: on a stack of at least stack_bytes made for it, or
- * simply here, if this is the thread's own. fn must not leave it. -ENOMEM: not called.
+ * Call fn(arg) with room_bytes of stack: simply here, if that much is left or this is the
+ * thread's own stack; else on one made for it. fn must not leave it. -ENOMEM: not called.
  */
-int coil__coro_call(size_t stack_bytes, void (*fn)(void *arg), void *arg);
+int coil__coro_call(size_t room_bytes, void (*fn)(void *arg), void *arg);
 
 /*
  * While at least one install is not undone, a SIGSEGV that hits the guard of the running

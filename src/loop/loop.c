@@ -26,11 +26,14 @@
  */
 #include "loop.h"
 
+#include "../error/error.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define LONGEST_POLL COIL_SEC(24 * 3600)
+#define LONGEST_DRAIN COIL_SEC(300) /* asyncio: THREAD_JOIN_TIMEOUT */
 
 COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
 
@@ -114,6 +117,7 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
     coil__list_init(&loop->close_hooks);
     atomic_init(&loop->refs, 1);
     loop->pid = getpid();
+    loop->drain_ns = LONGEST_DRAIN;
     loop->virtual_clock = opts != NULL && opts->virtual_clock;
     loop->may_skip_polls = !loop->virtual_clock || opts->skip_polls;
     coil__shuffle_init(loop);
@@ -148,6 +152,7 @@ int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
         coil__free(loop);
         return rc;
     }
+    coil__misuse_detail = coil__error_print_here;
     coil__loop_of_thread = *out = loop;
     return 0;
 }

@@ -129,7 +129,8 @@ void coil__wakeup_collect(coil_loop *loop)
      */
     coil__list_remove(&loop->wakeup_watch.link);
     if (read(loop->wakeup_fd, &count, sizeof count) < 0 && errno != EAGAIN)
-        coil__report("the loop's eventfd cannot be read: somebody closed it");
+        coil_call_exception_handler(&(coil_exception){
+            .message = "The loop's eventfd cannot be read: somebody closed it"});
     atomic_store(&loop->woken, false);
     pthread_mutex_lock(&loop->posts_lock);
     post = loop->first_post;

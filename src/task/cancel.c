@@ -124,8 +124,10 @@ bool coil__task_cancel(coil_task *task, const coil_cancel_origin *origin, unsign
 {
     const struct coil__branch *outermost = coil__scheduler.branch;
 
-    if (!coil__future_pending(&task->future))
+    if (!coil__future_pending(&task->future)) {
+        coil__future_retrieve(&task->future);
         return false;
+    }
     coil__loop_check_thread(task->future.loop);
     ask_chain(task, origin, depth);
     ask_branches(outermost, origin);

@@ -12,10 +12,9 @@
  * step here. So completing moves one list to the end of another, whatever its length, and
  * can neither fail nor take long.
  */
+#include "failure.h"
 #include "future.h"
 #include "task.h"
-
-#include <string.h>
 
 void coil__future_init(coil_future *future, coil_loop *loop, bool is_task)
 {
@@ -53,28 +52,44 @@ static void free_future(coil_future *future)
 {
     if (future->destroy != NULL)
         future->destroy(future->value);
+    if (COIL__UNLIKELY(future->error != NULL))
+        coil_error_release(future->error);
     if (future->is_task)
         coil__coro_destroy(&task_of(future)->coro);
     else
         coil__free(future);
 }
 
-static void report_unseen(coil_future *future)
+void coil__future_report_unseen(coil_future *future, const char *message)
 {
-    if (future->is_task)
-        coil__report("task '%s' failed and nobody asked: %s", task_of(future)->name,
-                     strerror(-future->rc));
-    else
-        coil__report("a future failed and nobody asked: %s", strerror(-future->rc));
+    coil_task *task = future->is_task ? task_of(future) : NULL;
+
+    future->unseen = false;
+    coil_call_exception_handler(&(coil_exception){.message = message,
+                                                  .rc = future->rc,
+                                                  .error = future->error,
+                                                  .task = task,
+                                                  .future = future});
+}
+
+/* The last reference has gone. The handler may take another: then it lives on. */
+static void report_at_the_end(coil_future *future)
+{
+    future->refs = 1;
+    coil__future_report_unseen(future, future->is_task
+                                           ? "Task exception was never retrieved"
+                                           : "Future exception was never retrieved");
+    future->refs--;
 }
 
 void coil_future_release(coil_future *future)
 {
     if (future == NULL || --future->refs > 0)
         return;
-    if (future->unseen)
-        report_unseen(future);
-    free_future(future);
+    if (COIL__UNLIKELY(future->unseen))
+        report_at_the_end(future);
+    if (future->refs == 0)
+        free_future(future);
 }
 
 void coil__future_complete(coil_future *future, int rc)
@@ -100,8 +115,10 @@ int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(vo
 
 bool coil_future_cancel(coil_future *future, const char *reason)
 {
-    if (!coil__future_pending(future))
+    if (!coil__future_pending(future)) {
+        coil__future_retrieve(future);
         return false;
+    }
     if (future->is_task) {
         coil_cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
 
@@ -131,9 +148,17 @@ bool coil_future_cancelled(const coil_future *future)
     return future->rc == -ECANCELED;
 }
 
+/* A failure that the running task learns of is its own last error from now on. */
+static inline int hand_on(const coil_future *future, int rc, const void *from)
+{
+    if (COIL__UNLIKELY(rc < 0))
+        coil__failure_hand_on(future, rc, from);
+    return rc;
+}
+
 int coil_future_result(coil_future *future)
 {
-    return coil__future_retrieve(future);
+    return hand_on(future, coil__future_retrieve(future), COIL__CALLER());
 }
 
 void *coil_future_value(const coil_future *future)
@@ -143,7 +168,7 @@ void *coil_future_value(const coil_future *future)
 
 const char *coil_future_cancel_reason(const coil_future *future)
 {
-    return future->cancel_reason;
+    return coil_future_cancelled(future) ? future->cancel_reason : NULL;
 }
 
 /* ---- callbacks --------------------------------------------------------------------- */
@@ -278,13 +303,13 @@ int coil_await(coil_future *future)
     int rc;
 
     if (!coil__future_pending(future))
-        return coil__future_retrieve(future);
+        return coil_future_result(future);
     coil__future_check_awaiter(future, "coil_await");
     task = coil__scheduler.current;
     if (coil__task_refuses(task))
         return -ECANCELED;
     coil_future_retain(future);
-    rc = wait_for_future(task, future);
+    rc = hand_on(future, wait_for_future(task, future), COIL__CALLER());
     coil_future_release(future);
     return rc;
 }
@@ -315,7 +340,7 @@ int coil_shield(coil_future *future)
     int rc;
 
     if (!coil__future_pending(future))
-        return coil__future_retrieve(future);
+        return coil_future_result(future);
     coil__future_check_awaiter(future, "coil_shield");
     coil__wait_init(&s.wait, &class);
     coil__runnable_init(&s.inner_done, pass_result);
@@ -323,6 +348,7 @@ int coil_shield(coil_future *future)
     coil__future_subscribe(future, &s.inner_done);
     rc = coil__wait_park(&s.wait);
     coil__list_remove(&s.inner_done.link);
+    hand_on(future, rc, COIL__CALLER());
     coil_future_release(future);
     return rc;
 }

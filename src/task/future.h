@@ -14,11 +14,13 @@ struct coil_future {
     void *value;
     void (*destroy)(void *value);
     const char *cancel_reason;
+    coil_error *error; /* what it failed with; of a task that runs, its last: failure.c */
     unsigned refs;
     int rc; /* -EINPROGRESS while pending */
     bool is_task;
-    bool unseen; /* failed, and nobody has retrieved that */
-    bool quiet;  /* nobody will: not to be reported */
+    bool unseen;   /* failed, and nobody has retrieved that */
+    bool quiet;    /* nobody will: not to be reported */
+    bool leftover; /* a task cancelled at the end of the run */
 };
 
 void coil__future_init(coil_future *future, coil_loop *loop, bool is_task);
@@ -40,6 +42,9 @@ void coil__future_check_awaiter(const coil_future *future, const char *caller);
  * add_done_callback)
  */
 void coil__future_subscribe(coil_future *future, struct coil__runnable *runnable);
+
+/* Tell the exception handler of a failure; it counts as retrieved. */
+void coil__future_report_unseen(coil_future *future, const char *message);
 
 /* The rc, which counts as retrieving a failure. */
 static inline int coil__future_retrieve(coil_future *future)

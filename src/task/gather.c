@@ -6,6 +6,7 @@
  * the wait: two trips through the ready queue, as in asyncio. When the wait is over the
  * runnables are taken out of wherever they are.
  */
+#include "failure.h"
 #include "task.h"
 
 #include <coil/gather.h>
@@ -29,6 +30,7 @@ struct gathering {
     struct coil__branch branch;
     struct coil__timer timer; /* of coil_wait(), */
     int64_t deadline;         /* for this */
+    coil_future *failed;      /* the first, whose error is handed on */
 };
 
 static int allocate_parts(struct gathering *w, coil_future *const futures[], size_t n,
@@ -74,9 +76,10 @@ static void count_part(struct part *part)
     int rc = coil__future_retrieve(part->future);
 
     w->left--;
-    if (rc < 0 && (w->flags & COIL_GATHER_ALL) == 0)
-        coil__wait_complete(&w->wait, rc);
-    else if (w->left == 0)
+    if (rc < 0 && (w->flags & COIL_GATHER_ALL) == 0) {
+        if (coil__wait_complete(&w->wait, rc))
+            w->failed = part->future;
+    } else if (w->left == 0)
         coil__wait_complete(&w->wait, w->cancel_requested ? -ECANCELED : 0);
 }
 
@@ -161,6 +164,8 @@ int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[
         if (rcs != NULL)
             rcs[i] = coil__future_retrieve(w.parts[i].future);
     }
+    if (w.failed != NULL)
+        coil__failure_hand_on(w.failed, rc, COIL__CALLER());
     free_parts(&w);
     return rc;
 }

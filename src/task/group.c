@@ -16,6 +16,7 @@
  *    somebody borrowed it at spawn; the group owns a reference meanwhile.
  * 2. The owner's cancellation is requested by us at most once, and then taken back once.
  */
+#include "failure.h"
 #include "task.h"
 
 #include <string.h>
@@ -29,6 +30,7 @@ struct group {
     bool exiting, aborting, owner_cancelled;
     bool swallowed; /* a cancellation of the owner, in exit */
     int errors[COIL_GROUP_ERRORS];
+    coil_error *error; /* of the first child that failed, if it had one */
 };
 
 struct leaving {
@@ -58,6 +60,18 @@ coil_task *coil__group_owner(const coil_future *future)
     const coil_task *child = COIL__CONTAINER(future, const coil_task, future);
 
     return future->is_task && child->group != NULL ? inside(child->group)->owner : NULL;
+}
+
+coil_task *coil__group_next_child(const struct coil__region *region,
+                                  const coil_task *child)
+{
+    const struct group *g = COIL__CONTAINER(region, const struct group, region);
+    struct coil__list *next;
+
+    if (strcmp(region->kind, "group") != 0)
+        return NULL;
+    next = child != NULL ? child->group_link.next : g->children.next;
+    return next != &g->children ? COIL__CONTAINER(next, coil_task, group_link) : NULL;
 }
 
 static void add_error(struct group *g, int rc)
@@ -99,6 +113,8 @@ static void child_failed(struct group *g, const coil_task *child, int rc)
     coil_cancel_origin origin = {.reason = "a task of its group failed",
                                  .address = g->region.address};
 
+    if (g->error_count == 0 && child->future.error != NULL)
+        g->error = coil_error_retain(child->future.error);
     add_error(g, rc);
     if (g->aborting || g->owner_cancelled)
         return;
@@ -126,9 +142,9 @@ static void child_done(struct coil__runnable *runnable)
         coil_task_release(child);
 }
 
-/* A child that does not run yet. */
+/* A child that does not run yet, spawned by the code at `address`. */
 static int create_child(struct group *g, coil_task_fn fn, void *arg,
-                        const coil_spawn_opts *opts, coil_task **out)
+                        const coil_spawn_opts *opts, const void *address, coil_task **out)
 {
     coil_task *child;
     int rc;
@@ -139,6 +155,7 @@ static int create_child(struct group *g, coil_task_fn fn, void *arg,
     rc = coil__task_create(fn, arg, opts, &child);
     if (rc < 0)
         return rc;
+    child->spawned_at = address;
     child->group = (coil_group *)g;
     coil__runnable_init(&child->group_done, child_done);
     coil__list_push(&g->children, &coil_task_retain(child)->group_link);
@@ -157,7 +174,7 @@ int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
                      const coil_spawn_opts *opts, coil_task **out)
 {
     coil_task *child;
-    int rc = create_child(inside(group), fn, arg, opts, &child);
+    int rc = create_child(inside(group), fn, arg, opts, COIL__CALLER(), &child);
 
     if (rc < 0)
         return rc;
@@ -203,7 +220,7 @@ int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
 
     if (coil__task_refuses(coil__task_require("coil_group_start")))
         return -ECANCELED;
-    rc = create_child(inside(group), fn, arg, opts, &child);
+    rc = create_child(inside(group), fn, arg, opts, COIL__CALLER(), &child);
     if (rc < 0)
         return rc;
     coil__wait_init(&s.wait, &class);
@@ -211,10 +228,14 @@ int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
     s.child = child;
     child->starter = &s.wait;
     child->borrowed = out != NULL;
+    coil_task_retain(child);
     start_child(child, opts);
     rc = coil__wait_park(&s.wait);
-    if (rc >= 0 && out != NULL)
+    if (rc < 0)
+        coil__failure_hand_on(&child->future, rc, COIL__CALLER());
+    else if (out != NULL)
         *out = child;
+    coil_task_release(child);
     return rc;
 }
 
@@ -248,17 +269,25 @@ static void describe_exit(const struct coil__wait *wait, struct coil__waited *ou
     out->object = COIL__CONTAINER(wait, const struct leaving, wait)->group;
 }
 
+static const struct coil__wait_class exit_class = {.what = "group",
+                                                   .describe = describe_exit};
+
+const struct coil__region *coil__group_waited(const struct coil__wait *wait)
+{
+    if (wait->class != &exit_class)
+        return NULL;
+    return &COIL__CONTAINER(wait, const struct leaving, wait)->group->region;
+}
+
 /* Finish the wait, cancelled or not; returns true if the owner was. */
 static bool wait_for_children(struct group *g)
 {
-    static const struct coil__wait_class class = {.what = "group",
-                                                  .describe = describe_exit};
     bool cancelled = false;
 
     while (!coil__list_empty(&g->children)) {
         struct leaving leaving = {.group = g};
 
-        coil__wait_init(&leaving.wait, &class);
+        coil__wait_init(&leaving.wait, &exit_class);
         g->waiting = &leaving;
         if (coil__wait_park(&leaving.wait) == -ECANCELED) {
             g->owner->delivered = false;
@@ -280,6 +309,13 @@ static void release_kept(struct group *g)
 
     while ((link = coil__list_pop(&g->kept)) != NULL)
         coil_task_release(COIL__CONTAINER(link, coil_task, group_link));
+}
+
+/* A child failed first: its error becomes the owner's. */
+static void take_over_error(struct group *g, const void *from)
+{
+    coil__failure_hand_on_error(g->error, g->errors[0], from);
+    coil_error_release(g->error);
 }
 
 /*
@@ -322,7 +358,9 @@ int coil_group_exit(coil_group *group, int rc)
         owner->delivered = delivered;
         return -ECANCELED;
     }
-    if (g->error_count == 0 && rc >= 0)
+    if (g->error_count > 0)
+        take_over_error(g, COIL__CALLER());
+    else if (rc >= 0)
         owner->delivered = delivered; /* the body was told and did not listen */
     return outcome(g, rc);
 }

@@ -17,10 +17,9 @@
  */
 #include "task.h"
 #include "budget.h"
+#include "failure.h"
 
 #include <string.h>
-
-#define ARG_BYTES_MAX 2048
 
 COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
 
@@ -56,9 +55,14 @@ static void end(coil_task *task, int rc)
         coil__misuse("task '%s' returned -EINPROGRESS, which is no result", task->name);
     task->must_cancel = false;
     coil__context_slot_finish(&task->context);
+    if (COIL__UNLIKELY(task->future.error != NULL))
+        coil__failure_settle(&task->future, rc);
     coil__stack_trim(&task->coro.stack);
     leave_scheduler(task);
     coil__future_complete(&task->future, rc);
+    if (COIL__UNLIKELY(task->future.leftover) && rc < 0 && rc != -ECANCELED)
+        coil__future_report_unseen(&task->future,
+                                   "unhandled exception during coil_run() shutdown");
     coil_task_release(task);
 }
 
@@ -194,7 +198,7 @@ static void report_pending(coil_loop *loop)
     while ((link = coil__list_pop(&coil__scheduler.tasks)) != NULL) {
         coil_task *task = COIL__CONTAINER(link, coil_task, link);
 
-        coil__report("Task was destroyed but it is pending! '%s'", task->name);
+        coil__failure_report("Task was destroyed but it is pending!", task, 0);
         coil__list_remove(&task->step.link);
         if (!task->started) {
             coil__context_slot_finish(&task->context);
@@ -212,13 +216,23 @@ static struct coil__context_slot *find_context(void)
     return task != NULL ? &task->context : NULL;
 }
 
+static coil_task *exchange_current(coil_task *task)
+{
+    coil_task *current = coil__scheduler.current;
+
+    coil__scheduler.current = task;
+    return current;
+}
+
 static void hook_scheduler(coil_loop *loop)
 {
+    static const struct coil__task_layer layer = {coil_task_name, exchange_current};
     struct coil__scheduler *scheduler = &coil__scheduler;
 
     if (COIL__LIKELY(scheduler->hooked == loop))
         return;
     coil__list_init(&scheduler->tasks);
+    coil__task_layer = &layer;
     scheduler->close_hook.closing = report_pending;
     coil__loop_add_close_hook(loop, &scheduler->close_hook);
     coil__context_set_finder(find_context);
@@ -266,7 +280,7 @@ int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
 
     if (opts == NULL)
         opts = &defaults;
-    if (opts->arg_bytes > ARG_BYTES_MAX)
+    if (opts->arg_bytes > COIL__ARG_BYTES_MAX)
         return -EINVAL;
     hook_scheduler(loop);
     rc = coil__coro_create(sizeof *task, opts->stack_bytes, task_main, NULL, &coro);
@@ -308,6 +322,8 @@ static void start_eagerly(coil_task *task)
     void *result;
 
     scheduler->eager_return = task->coro.caller = coil__coro_current();
+    if (spawner != NULL)
+        spawner->leaf = scheduler->eager_return; /* for whoever looks at it */
     scheduler->current = task;
     task->started = true;
     result = coil__coro_transfer(&task->coro, NULL);
@@ -333,6 +349,7 @@ int coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts, coil_tas
 
     if (rc < 0)
         return rc;
+    task->spawned_at = COIL__CALLER();
     if (out != NULL)
         *out = coil_task_retain(task);
     coil__task_start(task, opts != NULL && opts->eager);

@@ -14,6 +14,7 @@
 #include <coil/task.h>
 
 #define COIL__NAME_BYTES 32
+#define COIL__ARG_BYTES_MAX 2048
 
 /* A scope or a group that is open in a task; they close last in, first out. */
 struct coil__region {
@@ -62,11 +63,13 @@ struct coil_task {
     coil_group *group;
     bool borrowed;              /* by whoever spawned it into the group, until exit */
     bool ready;                 /* said coil_group_started() */
+    unsigned char marks;        /* src/debug's, while it prints */
     struct coil__wait *starter; /* of coil_group_start(), until it is ready */
     struct coil__runnable group_done;
     struct coil__list group_link;
 
     struct coil__list link;          /* coil__scheduler.tasks */
+    const void *spawned_at;          /* the code that did */
     struct coil__deferred *deferred; /* defer.c: the last one first */
     struct coil__context_slot context;
     char name[COIL__NAME_BYTES];
@@ -158,6 +161,14 @@ const struct coil__wait *coil__task_waits(const coil_task *task);
 
 /* The owner of the group that this future's task is a child of, or NULL. */
 coil_task *coil__group_owner(const coil_future *future);
+
+/* A region's children that have not been collected: the one after `child`, or the first;
+ * NULL behind the last, and if it is no group. */
+coil_task *coil__group_next_child(const struct coil__region *region,
+                                  const coil_task *child);
+
+/* The group whose exit waits so, which is closed as a region already; else NULL. */
+const struct coil__region *coil__group_waited(const struct coil__wait *wait);
 
 /* ---- regions ---------------------------------------------------------------------- */
 

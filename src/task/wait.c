@@ -17,6 +17,7 @@
  */
 #include "task.h"
 #include "budget.h"
+#include "failure.h"
 
 /* So many refused waits in a row are no cleanup any more. */
 #define DEAF 1000
@@ -56,9 +57,9 @@ bool coil__wait_cancel(struct coil__wait *wait)
 static void count_refusal(coil_task *task)
 {
     if (++task->deaf_count == DEAF)
-        coil__report("task '%s' was cancelled and goes on waiting: it should return, or "
-                     "call coil_cancel_caught()",
-                     task->name);
+        coil__failure_report("Task was cancelled and goes on waiting: it should return, "
+                             "or call coil_cancel_caught()",
+                             task, -ECANCELED);
 }
 
 bool coil__task_refuses(coil_task *task)

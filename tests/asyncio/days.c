@@ -4,6 +4,8 @@
  */
 #include "days.h"
 
+#include "../../src/coro/stack.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -117,12 +119,15 @@ static int complain_of_leaks(int descriptors_before)
 {
     long blocks = (long)coil_testing_blocks();
     int descriptors = count_descriptors() - descriptors_before;
+    size_t stacks = coil__stack_count();
 
     if (blocks != 0)
         printf("leaked: %ld blocks\n", blocks);
     if (descriptors != 0)
         printf("leaked: %d descriptors\n", descriptors);
-    return (blocks != 0) + (descriptors != 0);
+    if (stacks != 0)
+        printf("leaked: %zu stacks\n", stacks);
+    return (blocks != 0) + (descriptors != 0) + (stacks != 0);
 }
 
 /* In the child: returns its exit status. */
@@ -135,7 +140,7 @@ static int run_here(const struct scenario *scenario, struct day day)
     setvbuf(stdout, NULL, _IOLBF, 0);
     begin_day(day);
     rc = run_body(scenario);
-    scenario__release();
+    scenario__end();
     if (rc < 0)
         printf("ends: %s\n", outcome(rc));
     end_day();

@@ -59,6 +59,10 @@ coil_task *start(coil_task_fn fn, void *arg);
 coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg);
 coil_future *new_future(void);
 
+/* Call fn(arg) when the loop has closed, the latest first: for what may be in use until
+ * then. */
+void at_end(void (*fn)(void *arg), void *arg);
+
 /* The failures of a group that has ended, in the trace: "EIO EPROTO". */
 const char *failures(const coil_group *group);
 
@@ -82,8 +86,8 @@ struct scenario {
 
 void scenario__register(struct scenario *scenario);
 
-/* Let go of what start() and new_future() made. */
-void scenario__release(void);
+/* Do what was to be done at the end. */
+void scenario__end(void);
 
 #define SCENARIO__DEFINE(name, in_task)                                                  \
     static int scenario_##name(void *arg);                                               \

@@ -21,9 +21,26 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 
 import evened_out  # noqa: E402
 
-__all__ = ["asyncio", "contextvars", "Failure", "VirtualLoop", "failures", "name_of",
-           "new_future", "now", "outcome", "result_of", "state", "tell", "telling_group",
-           "telling_timeout", "ticker", "trace", "turns"]  # fmt: skip
+__all__ = [
+    "asyncio",
+    "attempt",
+    "contextvars",
+    "Failure",
+    "failures",
+    "name_of",
+    "new_future",
+    "now",
+    "outcome",
+    "result_of",
+    "state",
+    "tell",
+    "telling_group",
+    "telling_timeout",
+    "ticker",
+    "trace",
+    "turns",
+    "VirtualLoop",
+]
 
 VirtualLoop = evened_out.VirtualLoop
 
@@ -36,6 +53,7 @@ NAMES = [
     (asyncio.CancelledError, "ECANCELED"),
     (TimeoutError, "ETIMEDOUT"),
     (getattr(asyncio, "QueueShutDown", Failure), "ESHUTDOWN"),
+    (asyncio.InvalidStateError, "EALREADY"),
     (asyncio.QueueEmpty, "EAGAIN"),
     (asyncio.QueueFull, "EAGAIN"),
     (getattr(asyncio, "BrokenBarrierError", Failure), "EPIPE"),
@@ -70,6 +88,14 @@ async def outcome(awaitable):
     """What C gets as an rc: a number, 0 for nothing, True or False, or an errno's name."""
     try:
         return result_of(await awaitable)
+    except BaseException as error:
+        return name_of(error)
+
+
+def attempt(call, *args):
+    """As outcome(), of a call that does not wait: set_result(), put_nowait()."""
+    try:
+        return result_of(call(*args))
     except BaseException as error:
         return name_of(error)
 

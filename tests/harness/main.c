@@ -4,10 +4,14 @@
  *     coil-tests                all of them, two at a time
  *     coil-tests NAME           this one, in this very process: for a debugger
  *     coil-tests 'PREFIX*' ...  those that match (fnmatch(3)), an I/O test by its name
- * too -k TEXT   those with TEXT in their name      -l        list, do not run -j N      N
- * at a time                        -v        a line for each test -t SEC    time limit,
- * 20 if not given        -f        fork for a single NAME too -s        the harness's own
- * cases, made to fail, instead of the tests
+ *                               too
+ *
+ *     -k TEXT   those with TEXT in their name      -l       list, do not run
+ *     -x TEXT   those without it                   -v       a line for each test
+ *     -j N      N at a time                        -t SEC   time limit, 20 if not given
+ *     -f        fork for a single NAME too         -r SEED  in a random order: see
+ *     -s        the harness's own cases, made to            coil_testing_shuffle()
+ *               fail, instead of the tests
  *
  * A test writes into an unnamed file of its own, shown only if it fails. It leads a
  * process group, which is killed when it has ended or its time is up, so that nothing it
@@ -346,9 +350,10 @@ void test__end_skipped(void)
 
 static void usage(void)
 {
-    fputs("usage: coil-tests [-flsv] [-j N] [-k TEXT] [-t SECONDS] [-x TEXT]... "
-          "[NAME | PATTERN...]\n",
-          stderr);
+    fputs(
+        "usage: coil-tests [-flsv] [-j N] [-k TEXT] [-r SEED] [-t SECONDS] [-x TEXT]... "
+        "[NAME | PATTERN...]\n",
+        stderr);
     exit(2);
 }
 
@@ -356,7 +361,7 @@ static void read_options(int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "fj:k:lst:vx:")) != -1) {
+    while ((c = getopt(argc, argv, "fj:k:lr:st:vx:")) != -1) {
         switch (c) {
         case 'f':
             options.fork_always = true;
@@ -369,6 +374,9 @@ static void read_options(int argc, char **argv)
             break;
         case 'l':
             options.list = true;
+            break;
+        case 'r':
+            test__shuffle = strtoull(optarg, NULL, 10);
             break;
         case 's':
             options.selftest = true;

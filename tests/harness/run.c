@@ -3,7 +3,7 @@
  */
 #include "run.h"
 
-#include <coil/run.h>
+#include <coil/testing.h>
 
 #include <errno.h>
 
@@ -35,9 +35,12 @@ static void run_in_loop(const struct test__run *run)
     CHECK_INT(rc, 0);
 }
 
+uint64_t test__shuffle;
+
 int test__run_here(const struct test__run *run)
 {
     test__leaks_begin();
+    coil_testing_shuffle(test__shuffle);
     if (run->test->kind == TEST__PLAIN)
         run->test->body();
     else

@@ -6,6 +6,8 @@
 
 #include "harness.h"
 
+#include <stdint.h>
+
 /* How the process of a test ends. */
 enum {
     TEST__PASSED = 0,
@@ -19,6 +21,9 @@ struct test__run {
     const char *backend; /* NULL but for I/O tests */
     char name[128];
 };
+
+/* The seed of random orders, or 0; see harness.h. */
+extern uint64_t test__shuffle;
 
 /* run.c: run the test in this process, look for leaks; TEST__PASSED or TEST__FAILED. */
 int test__run_here(const struct test__run *run);

@@ -765,7 +765,7 @@ TEST(another_threads_tasks_are_not_to_be_touched)
 
 TEST(a_deaf_task_is_named_wherever_it_waits)
 {
-    test_dies(run_sleep_on_and_on, NULL, "task 'main' was cancelled and goes on waiting");
+    test_dies(run_sleep_on_and_on, NULL, "call coil_cancel_caught() (task 'main')");
 }
 
 TEST(tasks_that_await_each_other_are_told_so_when_cancelled)

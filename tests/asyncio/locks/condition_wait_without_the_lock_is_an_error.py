@@ -1,5 +1,5 @@
-"""Waiting for a condition whose lock nobody holds is an error, at once; with the lock it
-is none.
+"""Waiting for a condition whose lock nobody holds is an error, at once; who waits with
+the lock is not disturbed by it.
 """
 
 from scenario import *
@@ -17,13 +17,16 @@ async def waiter(name):
 
 
 async def scenario():
-    asyncio.create_task(ticker(2))
-    trace("%s", await outcome(waiter("we")))
+    asyncio.create_task(ticker(6))
+    trace("nobody holds it: %s", await outcome(waiter("a")))
     await changed.acquire()
-    task = asyncio.create_task(waiter("the task"))
-    await turns(1)
-    trace("%s", await outcome(waiter("we")))
+    b = asyncio.create_task(waiter("b"))
+    await turns(2)
+    c = asyncio.create_task(waiter("c"))
+    await turns(2)
+    trace("b %s, c %s", state(b), state(c))
     await changed.acquire()
     changed.notify()
     changed.release()
-    trace("%s", await outcome(task))
+    await turns(2)
+    trace("b %s", state(b))

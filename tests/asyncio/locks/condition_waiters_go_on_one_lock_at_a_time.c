@@ -11,18 +11,27 @@ static int waiter(void *name)
 {
     int rc = coil_lock_acquire(&lock);
 
-    if (rc == 0)
-        rc = coil_condition_wait(&changed);
-    if (rc == 0)
+    if (rc < 0)
+        return rc;
+    rc = coil_condition_wait(&changed);
+    if (rc == 0) {
         trace("%s goes on: locked %d", (char *)name, coil_lock_locked(&lock));
+        rc = coil_sleep(COIL_SEC(2));
+    }
+    coil_lock_release(&lock);
+    trace("%s is done: locked %d", (char *)name, coil_lock_locked(&lock));
     return rc;
 }
 
-static void release(void)
+static void notify(int n)
 {
+    if (coil_lock_acquire(&lock) < 0)
+        return;
+    coil_condition_notify(&changed, (size_t)n);
+    coil_sleep(COIL_SEC(1));
+    trace("%d notified: locked %d", n, coil_lock_locked(&lock));
     coil_lock_release(&lock);
-    turns(1);
-    trace("locked %d", coil_lock_locked(&lock));
+    coil_sleep(COIL_SEC(7));
 }
 
 SCENARIO(condition_waiters_go_on_one_lock_at_a_time)
@@ -32,16 +41,7 @@ SCENARIO(condition_waiters_go_on_one_lock_at_a_time)
         return -ENOMEM;
     turns(1);
     trace("they wait: locked %d", coil_lock_locked(&lock));
-    coil_lock_acquire(&lock);
-    coil_condition_notify(&changed, 1);
-    turns(1);
-    trace("one notified: locked %d", coil_lock_locked(&lock));
-    release();
-    coil_condition_notify(&changed, 2);
-    turns(1);
-    trace("two notified: locked %d", coil_lock_locked(&lock));
-    release();
-    release();
-    release();
+    notify(1);
+    notify(2);
     return 0;
 }

@@ -8,15 +8,20 @@ changed = asyncio.Condition()
 
 
 async def waiter(name):
+    async with changed:
+        await changed.wait()
+        trace("%s goes on: locked %d", name, changed.locked())
+        await asyncio.sleep(2)
+    trace("%s is done: locked %d", name, changed.locked())
+
+
+async def notify(n):
     await changed.acquire()
-    await changed.wait()
-    trace("%s goes on: locked %d", name, changed.locked())
-
-
-async def release():
+    changed.notify(n)
+    await asyncio.sleep(1)
+    trace("%d notified: locked %d", n, changed.locked())
     changed.release()
-    await turns(1)
-    trace("locked %d", changed.locked())
+    await asyncio.sleep(7)
 
 
 async def scenario():
@@ -24,14 +29,5 @@ async def scenario():
         asyncio.create_task(waiter(name))
     await turns(1)
     trace("they wait: locked %d", changed.locked())
-    await changed.acquire()
-    changed.notify()
-    await turns(1)
-    trace("one notified: locked %d", changed.locked())
-    await release()
-    changed.notify(2)
-    await turns(1)
-    trace("two notified: locked %d", changed.locked())
-    await release()
-    await release()
-    await release()
+    await notify(1)
+    await notify(2)

@@ -20,4 +20,5 @@ async def scenario():
     event.set()
     event.set()
     event.clear()
-    trace("waiter: %s", await outcome(task))
+    await turns(1)
+    trace("waiter: %s", state(task))

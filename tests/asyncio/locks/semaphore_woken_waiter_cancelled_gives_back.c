@@ -18,7 +18,8 @@ static int first(void *arg)
     turns(1);
     coil_semaphore_release(&slots);
     trace("first is out");
-    coil_task_cancel(second_task, NULL);
+    if (second_task != NULL)
+        coil_task_cancel(second_task, NULL);
     return 0;
 }
 

@@ -1,0 +1,118 @@
+/*
+ * coil/error.h - what went wrong, and where.
+ *
+ *     static int read_port(const char *text)
+ *     {
+ *         int port = atoi(text);
+ *         if (port <= 0)
+ *             return coil_fail(-EINVAL, "'%s' is no port", text);
+ *         return port;
+ *     }
+ *
+ * A failure is a negative errno, which says little. coil_fail() keeps a sentence beside
+ * it, and the C functions that were open. Both stay with the task: whoever awaits it has
+ * the error too, with the frames of the await added to it, and so has who awaits that
+ * one. A failure that nobody asks for is reported with all of them:
+ *
+ *     coil: Task exception was never retrieved (task 'server')
+ *     Invalid argument: 'http' is no port
+ *       in task 'config'
+ *         read_port at config.c:12
+ *         read_config at config.c:31
+ *       awaited by task 'server'
+ *         start at server.c:40
+ *
+ * All of it happens on failure alone: what goes well pays nothing. Errors belong to their
+ * loop's thread. (Python: exceptions, __cause__, traceback.print_exception)
+ */
+#ifndef COIL_ERROR_H
+#define COIL_ERROR_H
+
+#include <coil/base.h>
+
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct coil_error coil_error;
+typedef struct coil_future coil_future;
+
+/* ---- failing ----------------------------------------------------------------------- */
+
+/*
+ * Returns `rc`, a negative errno, and makes it the running task's last error, with the
+ * sentence `format` makes (NULL for none) and at most 64 frames of the stack. (raise)
+ *
+ * If the task's body returns the same rc, its future has failed with this error; a body
+ * that deals with the failure just goes on. In a callback, where no task runs, it does
+ * nothing but return rc. One block is allocated; where that fails the rc alone remains.
+ * The walk takes 5 KiB of stack: where fewer than 8 are left, the frames are left out.
+ * errno is kept, and may be printed by %m.
+ */
+COIL_API int coil_fail(int rc, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/*
+ * The same because of `cause`, which is printed before it; it is retained. NULL is
+ * accepted. (raise ... from cause)
+ *
+ *     rc = load(path);
+ *     if (rc < 0)
+ *         return coil_fail_from(coil_last_error(), rc, "cannot start");
+ */
+COIL_API int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * coil_future_set() with a failure and its sentence, from a task or a callback. Returns
+ * 0, or -EALREADY if the future is done. Out of memory it sets the rc alone.
+ */
+COIL_API int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- asking ------------------------------------------------------------------------ */
+
+/*
+ * The running task's last error (NULL where none runs), borrowed until its next failure:
+ * its own coil_fail(), or what it got by awaiting. Of an await that failed without an
+ * error, NULL. So it is right as long as one asks at once.
+ */
+COIL_API coil_error *coil_last_error(void);
+
+/*
+ * The error a future or task failed with, borrowed while a reference to it is held. NULL
+ * if it has not failed, or with an rc alone. Does not count as retrieving the failure.
+ */
+COIL_API coil_error *coil_future_error(const coil_future *future);
+
+/* The negative errno. */
+COIL_API int coil_error_rc(const coil_error *error);
+
+/* The sentence; what strerror(3) says if there was none. */
+COIL_API const char *coil_error_message(const coil_error *error);
+
+/* The name of the task it happened in; "" for a callback. */
+COIL_API const char *coil_error_task(const coil_error *error);
+
+/* What it came of, borrowed: the error of what was awaited. NULL at the root. */
+COIL_API coil_error *coil_error_cause(const coil_error *error);
+
+/*
+ * Print it as above: the root cause first, then the tasks that awaited it; the innermost
+ * function first. Lines where coil was built with libdw, which is loaded now, and the
+ * program with debug data; else names, or addresses that addr2line(1) takes.
+ */
+COIL_API void coil_error_print(const coil_error *error, FILE *out);
+
+COIL_API coil_error *coil_error_retain(coil_error *error);
+
+/* Drop a reference; NULL is accepted. */
+COIL_API void coil_error_release(coil_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,447 @@
+/*
+ * promise.c - a result that crosses threads.
+ *
+ *   any thread: set, cancel ----> promise ---- broadcast ----> threads in
+ * coil_promise_wait()
+ *                                    |
+ *                                    +-- a post for each ----> tasks in
+ * coil_promise_await()
+ *                                    |
+ *                                    +-- when cancelled, a post --> the task it is of
+ *
+ * All of a promise but its rc is under its lock, which is held for a few instructions. A
+ * task that awaits lies in the promise's list with a post on its own stack: so setting
+ * allocates nothing. From the post it is as for any future: one trip through the ready
+ * queue for the result, a second one for the task. (asyncio: _chain_future)
+ *
+ * A task that is started from another thread has a block on the heap, its `origin`, which
+ * is in turn the post that starts it, the callback for its end, and the post that cancels
+ * it.
+ *
+ * Invariants
+ * 1. rc is written once, under the lock, after value and destroy: who has read another
+ *    than -EINPROGRESS may read those without it.
+ * 2. An awaiter in the list has a reference to its loop, since its task may be lost when
+ *    that closes. Whoever takes it out of the list uses that and then drops it.
+ * 3. promise.origin is set while the task runs: nobody posts to an origin that is gone,
+ * nor to its loop. Locks are taken in this order: the promise's, the loop's posts.
+ */
+#include "task.h"
+
+#include <coil/promise.h>
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+struct coil_promise {
+    _Atomic unsigned refs;
+    _Atomic int rc; /* -EINPROGRESS while pending */
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    void *value;
+    void (*destroy)(void *value);
+    const char *cancel_reason;
+    struct coil__list awaiters;
+    struct origin *origin;
+};
+
+/* On the stack of a task that awaits. */
+struct awaiter {
+    struct coil__wait wait;
+    struct coil__list link; /* promise.awaiters */
+    struct coil__post post;
+    coil_promise *promise;
+    coil_loop *loop;
+    bool arrived; /* the post has run */
+};
+
+/* ---- life -------------------------------------------------------------------------- */
+
+int coil_promise_create(coil_promise **out)
+{
+    coil_promise *promise = coil__alloc_zeroed(sizeof *promise);
+    pthread_condattr_t monotonic;
+
+    if (promise == NULL)
+        return -ENOMEM;
+    atomic_init(&promise->refs, 1);
+    atomic_init(&promise->rc, -EINPROGRESS);
+    pthread_mutex_init(&promise->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&promise->done, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    coil__list_init(&promise->awaiters);
+    *out = promise;
+    return 0;
+}
+
+coil_promise *coil_promise_retain(coil_promise *promise)
+{
+    atomic_fetch_add_explicit(&promise->refs, 1, memory_order_relaxed);
+    return promise;
+}
+
+void coil_promise_release(coil_promise *promise)
+{
+    if (promise == NULL || atomic_fetch_sub(&promise->refs, 1) != 1)
+        return;
+    if (promise->destroy != NULL)
+        promise->destroy(promise->value);
+    pthread_cond_destroy(&promise->done);
+    pthread_mutex_destroy(&promise->lock);
+    coil__free(promise);
+}
+
+int coil_promise_result(const coil_promise *promise)
+{
+    return atomic_load(&promise->rc);
+}
+
+bool coil_promise_done(const coil_promise *promise)
+{
+    return coil_promise_result(promise) != -EINPROGRESS;
+}
+
+void *coil_promise_value(const coil_promise *promise)
+{
+    return coil_promise_done(promise) ? promise->value : NULL;
+}
+
+/* ---- completing -------------------------------------------------------------------- */
+
+/* It is in no list. A loop that has closed in the meantime does not take the post. */
+static void wake(struct awaiter *awaiter)
+{
+    coil_loop *loop = awaiter->loop;
+
+    coil__loop_post(loop, &awaiter->post);
+    coil_loop_release(loop); /* the awaiter may be gone by now */
+}
+
+/* Locked. */
+static void complete(coil_promise *promise, int rc)
+{
+    struct coil__list *link;
+
+    atomic_store(&promise->rc, rc);
+    while ((link = coil__list_pop(&promise->awaiters)) != NULL)
+        wake(COIL__CONTAINER(link, struct awaiter, link));
+    pthread_cond_broadcast(&promise->done);
+}
+
+int coil_promise_set(coil_promise *promise, int rc, void *value, void (*destroy)(void *))
+{
+    bool pending;
+
+    if (rc == -EINPROGRESS)
+        coil__misuse("coil_promise_set: -EINPROGRESS is no result");
+    pthread_mutex_lock(&promise->lock);
+    pending = !coil_promise_done(promise);
+    if (pending) {
+        promise->value = value;
+        promise->destroy = destroy;
+        complete(promise, rc);
+    }
+    pthread_mutex_unlock(&promise->lock);
+    return pending ? 0 : -EALREADY;
+}
+
+static void cancel_origin(struct origin *origin);
+
+bool coil_promise_cancel(coil_promise *promise, const char *reason)
+{
+    bool pending;
+
+    pthread_mutex_lock(&promise->lock);
+    pending = !coil_promise_done(promise);
+    if (pending) {
+        promise->cancel_reason = reason;
+        complete(promise, -ECANCELED);
+        if (promise->origin != NULL)
+            cancel_origin(promise->origin);
+    }
+    pthread_mutex_unlock(&promise->lock);
+    return pending;
+}
+
+/* ---- waiting ----------------------------------------------------------------------- */
+
+static struct timespec clock_time(int64_t when)
+{
+    return (struct timespec){when / COIL_SEC(1), (long)(when % COIL_SEC(1))};
+}
+
+int coil_promise_wait(coil_promise *promise, int64_t timeout_ns)
+{
+    struct timespec until;
+    bool late = timeout_ns <= 0;
+
+    if (coil_promise_done(promise) || late)
+        return late && !coil_promise_done(promise) ? -ETIMEDOUT
+                                                   : coil_promise_result(promise);
+    if (coil_loop_current() != NULL && coil_loop_running(coil_loop_current()))
+        coil__misuse("coil_promise_wait: it would stop the loop of this thread; use "
+                     "coil_promise_await()");
+    until = clock_time(coil__time_add(coil__clock_monotonic(), timeout_ns));
+    pthread_mutex_lock(&promise->lock);
+    while (!coil_promise_done(promise) && !late)
+        late = pthread_cond_timedwait(&promise->done, &promise->lock, &until) != 0;
+    pthread_mutex_unlock(&promise->lock);
+    return coil_promise_done(promise) ? coil_promise_result(promise) : -ETIMEDOUT;
+}
+
+static void arrive(struct coil__runnable *runnable)
+{
+    struct awaiter *awaiter = COIL__CONTAINER(runnable, struct awaiter, post.runnable);
+
+    awaiter->arrived = true;
+    if (!awaiter->loop->closing)
+        coil__wait_complete(&awaiter->wait, coil_promise_result(awaiter->promise));
+}
+
+static void enlist(struct awaiter *awaiter, coil_promise *promise)
+{
+    awaiter->promise = promise;
+    awaiter->arrived = false;
+    awaiter->loop = coil_loop_retain(awaiter->wait.task->future.loop);
+    coil__list_init(&awaiter->link);
+    coil__runnable_init(&awaiter->post.runnable, arrive);
+    pthread_mutex_lock(&promise->lock);
+    if (coil_promise_done(promise))
+        wake(awaiter);
+    else
+        coil__list_push(&promise->awaiters, &awaiter->link);
+    pthread_mutex_unlock(&promise->lock);
+}
+
+/* Cancelled before the post has run: it may be listed yet, or under way. */
+static void leave(struct awaiter *awaiter)
+{
+    bool listed;
+
+    pthread_mutex_lock(&awaiter->promise->lock);
+    listed = !coil__list_empty(&awaiter->link);
+    coil__list_remove(&awaiter->link);
+    pthread_mutex_unlock(&awaiter->promise->lock);
+    if (listed)
+        coil_loop_release(awaiter->loop);
+    else
+        coil__loop_withdraw(awaiter->loop, &awaiter->post);
+}
+
+static void describe(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->object = COIL__CONTAINER(wait, struct awaiter, wait)->promise;
+}
+
+int coil_promise_await(coil_promise *promise)
+{
+    static const struct coil__wait_class class = {.what = "promise",
+                                                  .describe = describe};
+    struct awaiter awaiter;
+    int rc;
+
+    coil__wait_init(&awaiter.wait, &class);
+    if (coil__task_refuses(awaiter.wait.task))
+        return -ECANCELED;
+    coil_promise_retain(promise);
+    enlist(&awaiter, promise);
+    rc = coil__wait_park(&awaiter.wait);
+    if (!awaiter.arrived) {
+        leave(&awaiter);
+        coil_promise_cancel(promise, coil_cancel_reason());
+    }
+    coil_promise_release(promise);
+    return rc;
+}
+
+/* ---- tasks from other threads ------------------------------------------------------ */
+
+struct origin {
+    struct coil__post start, cancel;
+    struct coil__runnable task_done;
+    struct coil__list link; /* origins.running, once it is started */
+    coil_loop *loop;
+    coil_promise *promise; /* a reference, or NULL: nobody asks */
+    coil_task *task;       /* a reference, once it is started */
+    bool cancelled;        /* `cancel` was posted; under the promise's lock */
+
+    coil_task_fn fn;
+    void *arg;
+    coil_spawn_opts opts;
+    struct coil__bindings *bindings;
+    char name[COIL__NAME_BYTES];
+    max_align_t copied_arg[];
+};
+
+/* What runs on this thread's loop. */
+static COIL__THREAD_LOCAL struct {
+    coil_loop *loop; /* that it is ready for use with, or NULL */
+    struct coil__list running;
+    struct coil__close_hook hook;
+} origins;
+
+static void free_origin(struct origin *origin)
+{
+    coil_promise_release(origin->promise);
+    coil_task_release(origin->task);
+    coil_context_release(origin->opts.context);
+    coil__bindings_release(origin->bindings);
+    coil__free(origin);
+}
+
+/* From now on nobody cancels; and who has, has done so in vain. */
+static void detach(struct origin *origin)
+{
+    pthread_mutex_lock(&origin->promise->lock);
+    origin->promise->origin = NULL;
+    pthread_mutex_unlock(&origin->promise->lock);
+    if (origin->cancelled)
+        coil__loop_withdraw(origin->loop, &origin->cancel);
+    coil__list_remove(&origin->task_done.link);
+    coil__list_remove(&origin->link);
+}
+
+/* The promise is locked. */
+static void cancel_origin(struct origin *origin)
+{
+    origin->cancelled = true;
+    coil__loop_post(origin->loop, &origin->cancel);
+}
+
+static void on_cancel(struct coil__runnable *runnable)
+{
+    struct origin *origin = COIL__CONTAINER(runnable, struct origin, cancel.runnable);
+
+    coil_task_cancel(origin->task, origin->promise->cancel_reason);
+}
+
+static void on_task_done(struct coil__runnable *runnable)
+{
+    struct origin *origin = COIL__CONTAINER(runnable, struct origin, task_done);
+    coil_future *future = &origin->task->future;
+
+    detach(origin);
+    if (coil_promise_set(origin->promise, future->rc, NULL, NULL) == 0)
+        coil__future_retrieve(future);
+    free_origin(origin);
+}
+
+/* What is left of them when the loop closes will not end any more. */
+static void on_close(coil_loop *loop)
+{
+    struct coil__list *link;
+
+    (void)loop;
+    while ((link = coil__list_pop(&origins.running)) != NULL) {
+        struct origin *origin = COIL__CONTAINER(link, struct origin, link);
+
+        detach(origin);
+        coil_promise_set(origin->promise, -ESHUTDOWN, NULL, NULL);
+        free_origin(origin);
+    }
+    origins.loop = NULL;
+}
+
+static void watch_task(struct origin *origin)
+{
+    if (origins.loop != origin->loop) {
+        coil__list_init(&origins.running);
+        origins.hook.closing = on_close;
+        coil__loop_add_close_hook(origin->loop, &origins.hook);
+        origins.loop = origin->loop;
+    }
+    coil__list_push(&origins.running, &origin->link);
+    coil__runnable_init(&origin->task_done, on_task_done);
+    coil__future_subscribe(&origin->task->future, &origin->task_done);
+    pthread_mutex_lock(&origin->promise->lock);
+    origin->promise->origin = origin;
+    if (coil_promise_done(origin->promise)) /* cancelled before it was started */
+        cancel_origin(origin);
+    pthread_mutex_unlock(&origin->promise->lock);
+}
+
+static int spawn(struct origin *origin)
+{
+    struct coil__context_slot slot, *outer;
+    int rc;
+
+    if (origin->loop->closing)
+        return -ESHUTDOWN;
+    outer = coil__context_enter(&slot, origin->bindings);
+    origin->bindings = NULL;
+    rc = coil_spawn(origin->fn, origin->arg, &origin->opts, &origin->task);
+    coil__context_leave(&slot, outer);
+    return rc;
+}
+
+static void on_start(struct coil__runnable *runnable)
+{
+    struct origin *origin = COIL__CONTAINER(runnable, struct origin, start.runnable);
+    int rc = spawn(origin);
+
+    if (rc == 0 && origin->promise != NULL) {
+        watch_task(origin);
+        return;
+    }
+    if (origin->promise != NULL)
+        coil_promise_set(origin->promise, rc, NULL, NULL);
+    else if (rc < 0 && rc != -ESHUTDOWN)
+        coil_call_exception_handler(&(coil_exception){
+            .message = "A task from another thread could not be started", .rc = rc});
+    free_origin(origin);
+}
+
+static struct origin *create_origin(coil_loop *loop, coil_task_fn fn, void *arg,
+                                    const coil_spawn_opts *opts)
+{
+    struct origin *origin = coil__alloc_zeroed(sizeof *origin + opts->arg_bytes);
+
+    if (origin == NULL)
+        return NULL;
+    coil__runnable_init(&origin->start.runnable, on_start);
+    coil__runnable_init(&origin->cancel.runnable, on_cancel);
+    origin->loop = loop;
+    origin->fn = fn;
+    origin->arg = arg;
+    origin->opts = *opts;
+    if (opts->name != NULL)
+        origin->opts.name = strncpy(origin->name, opts->name, sizeof origin->name - 1);
+    if (opts->arg_bytes > 0)
+        origin->arg = memcpy(origin->copied_arg, arg, opts->arg_bytes);
+    if (opts->context != NULL)
+        coil_context_retain(opts->context);
+    origin->bindings = coil__context_capture();
+    return origin;
+}
+
+int coil_spawn_threadsafe(coil_loop *loop, coil_task_fn fn, void *arg,
+                          const coil_spawn_opts *opts, coil_promise **out)
+{
+    static const coil_spawn_opts defaults;
+    struct origin *origin;
+    int rc = 0;
+
+    if (opts == NULL)
+        opts = &defaults;
+    if (opts->arg_bytes > COIL__ARG_BYTES_MAX)
+        return -EINVAL;
+    origin = create_origin(loop, fn, arg, opts);
+    if (origin == NULL)
+        return -ENOMEM;
+    if (out != NULL) {
+        rc = coil_promise_create(out);
+        if (rc == 0)
+            origin->promise = coil_promise_retain(*out);
+    }
+    if (rc == 0)
+        rc = coil__loop_post(loop, &origin->start);
+    if (rc < 0) {
+        if (origin->promise != NULL)
+            coil_promise_release(*out);
+        free_origin(origin);
+    }
+    return rc;
+}

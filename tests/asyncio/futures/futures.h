@@ -1,0 +1,33 @@
+/* futures.h - what many scenarios of futures have in common. */
+#ifndef TESTS_ASYNCIO_FUTURES_H
+#define TESTS_ASYNCIO_FUTURES_H
+
+#include "../scenario.h"
+
+#define NUMBER(i) ((void *)(intptr_t)(i))
+
+/* A done callback that says its number. */
+static inline void callback(coil_future *future, void *number)
+{
+    (void)future;
+    trace("callback %d", (int)(intptr_t)number);
+}
+
+/* Add `fn` n times, with NUMBER(0), NUMBER(1), ...; where memory fails, not at all. */
+static inline int add_each(coil_future *future, coil_done_callback fn, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (coil_future_add_callback(future, fn, NUMBER(i)) < 0) {
+            while (i-- > 0)
+                coil_future_remove_callback(future, fn, NUMBER(i));
+            return -ENOMEM;
+        }
+    return 0;
+}
+
+static inline int add_callbacks(coil_future *future, int n)
+{
+    return add_each(future, callback, n);
+}
+
+#endif
