@@ -36,6 +36,7 @@ __all__ = [
     "state",
     "tell",
     "telling_group",
+    "telling_timeout",
     "ticker",
     "trace",
     "turns",
@@ -123,6 +124,18 @@ async def telling_group(what="group"):
             trace("%s: failures %s", what, failures(error))
         raise
     trace("%s: 0", what)
+
+
+@contextlib.asynccontextmanager
+async def telling_timeout(what, delay):
+    """asyncio.timeout(); "WHAT: OUTCOME" in the trace, and whether it expired."""
+    try:
+        async with asyncio.timeout(delay) as scope:
+            yield scope
+    except BaseException as error:
+        trace("%s: %s, expired %d", what, name_of(error), scope.expired())
+        raise
+    trace("%s: 0, expired %d", what, scope.expired())
 
 
 def result_of(value):
