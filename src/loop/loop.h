@@ -77,6 +77,7 @@ struct coil_loop {
     int64_t clock_read; /* what the clock said when it was last looked at */
     unsigned turns_unpolled, runs_unpolled;
     size_t outside_work; /* see coil__loop_expect() */
+    int64_t drain_ns;    /* how long closing waits for abandoned blocking work */
 
     struct coil__list close_hooks;
     struct coil__runnable *on_interrupt;

@@ -94,9 +94,22 @@ void coil__failure_hand_on_error(coil_error *error, int rc, const void *from)
     keep(&task->future, error);
 }
 
+/* asyncio's CancelledError carries the reason of what was awaited up to the awaiter. */
+static void hand_on_reason(const coil_future *future)
+{
+    coil_task *task = coil__scheduler.current;
+
+    if (task != NULL && task->cancelling == 0)
+        task->future.cancel_reason = future->cancel_reason;
+}
+
 void coil__failure_hand_on(const coil_future *future, int rc, const void *from)
 {
-    if (rc == future->rc && !coil__future_pending(future))
+    if (rc != future->rc || coil__future_pending(future))
+        return;
+    if (rc == -ECANCELED)
+        hand_on_reason(future);
+    else
         coil__failure_hand_on_error(future->error, rc, from);
 }
 

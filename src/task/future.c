@@ -122,8 +122,10 @@ int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(vo
 
 bool coil_future_cancel(coil_future *future, const char *reason)
 {
-    if (!coil__future_pending(future))
+    if (!coil__future_pending(future)) {
+        coil__future_retrieve(future);
         return false;
+    }
     if (future->is_task) {
         coil_cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
 
@@ -173,7 +175,7 @@ void *coil_future_value(const coil_future *future)
 
 const char *coil_future_cancel_reason(const coil_future *future)
 {
-    return future->cancel_reason;
+    return coil_future_cancelled(future) ? future->cancel_reason : NULL;
 }
 
 /* ---- callbacks --------------------------------------------------------------------- */

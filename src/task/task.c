@@ -232,8 +232,8 @@ static coil_task *exchange_current(coil_task *task)
 
 static void hook_scheduler(coil_loop *loop)
 {
-    static const struct coil__task_layer layer = {
-        coil_task_name, context_of, exchange_current};
+    static const struct coil__task_layer layer = {coil_task_name, context_of,
+                                                  exchange_current};
     struct coil__scheduler *scheduler = &coil__scheduler;
 
     if (COIL__LIKELY(scheduler->hooked == loop))
@@ -329,6 +329,8 @@ static void start_eagerly(coil_task *task)
     void *result;
 
     scheduler->eager_return = task->coro.caller = coil__coro_current();
+    if (spawner != NULL)
+        spawner->leaf = scheduler->eager_return; /* for whoever looks at it */
     scheduler->current = task;
     task->started = true;
     result = coil__coro_transfer(&task->coro, NULL);

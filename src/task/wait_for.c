@@ -9,6 +9,7 @@
 struct ending {
     struct coil__wait wait;
     struct coil__runnable ended;
+    coil_future *future;
 };
 
 static void has_ended(struct coil__runnable *runnable)
@@ -16,11 +17,17 @@ static void has_ended(struct coil__runnable *runnable)
     coil__wait_complete(&COIL__CONTAINER(runnable, struct ending, ended)->wait, 0);
 }
 
+static coil_future *ending_future(const struct coil__wait *wait, size_t i)
+{
+    return i == 0 ? COIL__CONTAINER(wait, const struct ending, wait)->future : NULL;
+}
+
 /* The wait is not for the future itself, so that it can be cancelled for good. */
 static int cancel_and_wait(coil_future *future, const coil_cancel_origin *origin)
 {
-    static const struct coil__wait_class class = {.what = "wait_for"};
-    struct ending e;
+    static const struct coil__wait_class class = {.what = "wait_for",
+                                                  .future = ending_future};
+    struct ending e = {.future = future};
     int rc;
 
     coil__wait_init(&e.wait, &class);

@@ -655,6 +655,23 @@ TASK_TEST(a_failed_future_that_nobody_asks_is_reported_when_it_is_released)
     CHECK_TRACE("Future exception was never retrieved Input/output error; ");
 }
 
+TASK_TEST(a_failure_is_not_reported_once_somebody_wanted_it_cancelled)
+{
+    coil_future *future;
+    coil_task *task;
+
+    coil_set_exception_handler(trace_exception, "");
+    CHECK_INT(coil_future_create(&future), 0);
+    coil_future_set(future, -EIO, NULL, NULL);
+    CHECK(!coil_future_cancel(future, NULL));
+    coil_future_release(future);
+    task = spawn_parser();
+    coil_yield();
+    CHECK(!coil_task_cancel(task, NULL));
+    coil_task_release(task);
+    CHECK_TRACE("");
+}
+
 TASK_TEST(a_failure_that_somebody_asked_for_is_not_reported)
 {
     coil_task *task;
