@@ -358,9 +358,10 @@ int coil_group_exit(coil_group *group, int rc)
         owner->delivered = delivered;
         return -ECANCELED;
     }
-    if (g->error_count == 0 && rc >= 0)
+    if (g->error_count > 0)
+        take_over_error(g, COIL__CALLER());
+    else if (rc >= 0)
         owner->delivered = delivered; /* the body was told and did not listen */
-    take_over_error(g, COIL__CALLER());
     return outcome(g, rc);
 }
 

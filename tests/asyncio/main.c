@@ -118,7 +118,7 @@ coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg)
 
     if (allocation_failed() || coil_group_spawn(group, fn, arg, NULL, &task) < 0)
         return NULL;
-    hold(coil_future_retain(coil_task_future(task)));
+    at_end(release, coil_future_retain(coil_task_future(task)));
     return task;
 }
 
