@@ -61,9 +61,6 @@ static void end(coil_task *task, int rc)
     coil__stack_trim(&task->coro.stack);
     leave_scheduler(task);
     coil__future_complete(&task->future, rc);
-    if (COIL__UNLIKELY(task->future.leftover) && rc < 0 && rc != -ECANCELED)
-        coil__future_report_unseen(&task->future,
-                                   "unhandled exception during coil_run() shutdown");
     coil_task_release(task);
 }
 

@@ -34,6 +34,7 @@ __all__ = [
     "result_of",
     "state",
     "tell",
+    "tell_exception",
     "telling_group",
     "ticker",
     "trace",
@@ -142,6 +143,12 @@ def state(future):
     if future.exception() is not None:
         return name_of(future.exception())
     return result_of(future.result())
+
+
+def tell_exception(loop, context):
+    """An exception handler that says what it is told: "MESSAGE: OUTCOME"."""
+    error = context.get("exception")
+    trace("%s: %s", context["message"], name_of(error) if error is not None else 0)
 
 
 def new_future():
