@@ -276,7 +276,8 @@ TASK_TEST(call_graph_of_a_future)
     coil_future_release(future);
 }
 
-/* ---- beyond CPython's ---------------------------------------------------------------- */
+/* ---- beyond CPython's ----------------------------------------------------------------
+ */
 
 static coil_task *circle[2];
 
@@ -336,7 +337,8 @@ TASK_TEST(call_graph_of_a_chain_is_cut_where_it_is_too_deep)
     coil_future_release(first);
 }
 
-/* ---- the dump ------------------------------------------------------------------------ */
+/* ---- the dump ------------------------------------------------------------------------
+ */
 
 static int sleep_five(void *arg)
 {

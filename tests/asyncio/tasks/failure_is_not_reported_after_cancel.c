@@ -1,4 +1,5 @@
-/* A failure nobody asked for is reported, but not once somebody has tried to cancel it. */
+/* A failure nobody asked for is reported, but not once somebody has tried to cancel it.
+ */
 #include "tasks.h"
 
 static void report(const coil_exception *exception, void *arg)
