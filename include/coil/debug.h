@@ -30,9 +30,9 @@ extern "C" {
 typedef struct coil_waiting {
     /*
      * "future", "task", "shield", "gather", "wait", "sleep", "park", "group", "lock",
-     * "event", "condition", "semaphore", "queue.get", "queue.put", "queue.join", "read",
-     * "write", "accept", "connect", "wait_fd", "blocking.dns" (look-ups),
-     * "blocking.file", "blocking.cpu".
+     * "promise", "event", "condition", "semaphore", "queue.get", "queue.put",
+     * "queue.join", "read", "write", "accept", "connect", "wait_fd", "blocking.dns"
+     * (look-ups), "blocking.file", "blocking.cpu".
      */
     const char *what;
     const void *object;  /* the lock, event, queue, group...; NULL if there is none */

@@ -45,7 +45,7 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc)
 {
     unsigned own = 1 + coil__pool_threads;
 
-    if (loop->backend->in_use > 0 || loop->outside_work > 0 || loop->tasks == NULL)
+    if (loop->backend->in_use > 0 || loop->outside_work > 0 || coil__task_layer == NULL)
         return COIL_NEVER;
     if (loop->runs_when_idle != loop->runs) {
         loop->runs_when_idle = loop->runs;
@@ -56,7 +56,7 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc)
     if (coil__pool_idle < own - 1)
         return LOOK_AGAIN;
     /* Whatever was posted by a thread that is gone has been posted by now. */
-    if (!coil__wakeup_pending(loop) && loop->tasks->stuck(loop))
+    if (!coil__wakeup_pending(loop) && coil__task_layer->stuck(loop))
         *rc = -EDEADLK;
     return COIL_NEVER;
 }

@@ -45,7 +45,7 @@ struct coil__timer_heap {
     uint64_t next_sequence;
 };
 
-/* What the loop has to know of tasks, which lie above it; once there is one. */
+/* What the loop has to know of tasks, which lie above it. */
 struct coil__task_layer {
     const char *(*name)(const coil_task *task);
     coil_task *(*exchange_current)(coil_task *task); /* returns who was */
@@ -56,6 +56,9 @@ struct coil__task_layer {
     /* Nothing can happen any more. True if tasks wait for all that; it was reported. */
     bool (*stuck)(coil_loop *loop);
 };
+
+/* Set, by whichever thread, with the first task; NULL before that. */
+extern const struct coil__task_layer *_Atomic coil__task_layer;
 
 /*
  * The loop. What a turn does with it stands in loop.c; upper layers use the functions
@@ -89,7 +92,6 @@ struct coil_loop {
 
     struct coil__list close_hooks;
     struct coil__runnable *on_interrupt, *on_dump;
-    const struct coil__task_layer *tasks; /* NULL: none yet */
 
     coil_exception_handler exception_handler; /* NULL: the default */
     void *exception_arg;

@@ -27,16 +27,16 @@ struct subject {
     const void *spawned_at;
 };
 
-static void ask(struct subject *s, const coil_loop *loop,
-                const struct coil__runnable *runnable)
+static void ask(struct subject *s, const struct coil__runnable *runnable)
 {
-    const coil_task *task = loop->tasks != NULL ? loop->tasks->stepping(runnable) : NULL;
+    const struct coil__task_layer *tasks = coil__task_layer;
+    const coil_task *task = tasks != NULL ? tasks->stepping(runnable) : NULL;
 
     s->task[0] = '\0';
     if (task == NULL)
         return;
-    snprintf(s->task, sizeof s->task, "%s", loop->tasks->name(task));
-    s->spawned_at = loop->tasks->spawned_at(task);
+    snprintf(s->task, sizeof s->task, "%s", tasks->name(task));
+    s->spawned_at = tasks->spawned_at(task);
 }
 
 /* "Executing task 'x', spawned by f at a.c:3," or "Executing tick at a.c:7, ..." */
@@ -78,7 +78,7 @@ static void run(coil_loop *loop, struct coil__runnable *runnable)
     struct subject subject;
     int64_t began, took;
 
-    ask(&subject, loop, runnable);
+    ask(&subject, runnable);
     coil__loop_calls(loop, NULL, NULL);
     loop->runs_unpolled++;
     began = coil__clock_monotonic();

@@ -314,8 +314,7 @@ static void release_kept(struct group *g)
 /* A child failed first: its error becomes the owner's. */
 static void take_over_error(struct group *g, const void *from)
 {
-    if (g->error_count > 0)
-        coil__failure_hand_on_error(g->error, g->errors[0], from);
+    coil__failure_hand_on_error(g->error, g->errors[0], from);
     coil_error_release(g->error);
 }
 
@@ -359,9 +358,10 @@ int coil_group_exit(coil_group *group, int rc)
         owner->delivered = delivered;
         return -ECANCELED;
     }
-    if (g->error_count == 0 && rc >= 0)
+    if (g->error_count > 0)
+        take_over_error(g, COIL__CALLER());
+    else if (rc >= 0)
         owner->delivered = delivered; /* the body was told and did not listen */
-    take_over_error(g, COIL__CALLER());
     return outcome(g, rc);
 }
 

@@ -239,7 +239,7 @@ static const void *spawned_at(const coil_task *task)
 /* The default handler has not room for all of them: they follow its report. */
 static bool report_deadlock(coil_loop *loop)
 {
-    if (coil__list_empty(&coil__scheduler.tasks))
+    if (coil__scheduler.hooked != loop || coil__list_empty(&coil__scheduler.tasks))
         return false;
     coil_call_exception_handler(
         &(coil_exception){.message = "Deadlock: all tasks wait, for nothing that could "
@@ -262,7 +262,7 @@ static void hook_scheduler(coil_loop *loop)
     if (COIL__LIKELY(scheduler->hooked == loop))
         return;
     coil__list_init(&scheduler->tasks);
-    loop->tasks = &layer;
+    coil__task_layer = &layer;
     scheduler->close_hook.closing = report_pending;
     coil__loop_add_close_hook(loop, &scheduler->close_hook);
     coil__context_set_finder(find_context);

@@ -1,6 +1,7 @@
 /*
  * wait_for.c - await one future, but not for ever. (asyncio: wait_for)
  */
+#include "failure.h"
 #include "task.h"
 
 #include <coil/gather.h>
@@ -48,6 +49,8 @@ static int end_at_once(coil_future *future, const void *caller)
     rc = cancel_and_wait(future, &origin);
     if (rc == 0)
         rc = coil__future_retrieve(future) == -ECANCELED ? -ETIMEDOUT : future->rc;
+    if (rc < 0)
+        coil__failure_hand_on(future, rc, caller);
     coil_future_release(future);
     return rc;
 }
@@ -58,7 +61,7 @@ int coil_wait_for(coil_future *future, int64_t deadline)
     int rc;
 
     if (!coil__future_pending(future))
-        return coil__future_retrieve(future);
+        return coil_future_result(future);
     coil__future_check_awaiter(future, "coil_wait_for");
     if (deadline <= coil__loop_now(future->loop))
         return end_at_once(future, COIL__CALLER());

@@ -417,6 +417,51 @@ TASK_TEST(a_groups_body_that_fails_has_its_own_error)
     CHECK(coil_error_cause(coil_last_error()) == NULL);
 }
 
+static int fail_when_cancelled(void *arg)
+{
+    (void)arg;
+    return coil_sleep(COIL_SEC(9)) == -ECANCELED ? coil_fail(-EIO, "no time") : 0;
+}
+
+TASK_TEST(wait_for_hands_the_error_on)
+{
+    coil_task *parser = spawn_parser(), *slow;
+
+    CHECK_INT(coil_wait_for(coil_task_future(parser), coil_in(COIL_SEC(1))), -EINVAL);
+    CHECK_STR(coil_error_task(coil_error_cause(coil_last_error())), "parser");
+    CHECK_INT(coil_wait_for(coil_task_future(parser), coil_now()), -EINVAL);
+    coil_task_release(parser);
+    CHECK_INT(coil_spawn(fail_when_cancelled, NULL, NULL, &slow), 0);
+    CHECK_INT(coil_yield(), 0);
+    CHECK_INT(coil_wait_for(coil_task_future(slow), coil_now()), -EIO);
+    CHECK_STR(coil_error_message(coil_last_error()), "no time");
+    coil_task_release(slow);
+}
+
+TASK_TEST(a_race_that_all_lose_hands_on_the_first_ones_error)
+{
+    const coil_work works[] = {{parse_task, NULL}, {fail_second, NULL}};
+
+    CHECK_INT(coil_staggered_race(works, 2, COIL_SEC(5), NULL, NULL), -EINVAL);
+    CHECK_STR(coil_error_message(coil_last_error()), "line 3 has no colon");
+}
+
+static int fail_before_it_is_ready(void *arg)
+{
+    (void)arg;
+    return coil_fail(-EIO, "not ready");
+}
+
+TASK_TEST(a_child_that_does_not_get_ready_hands_its_error_on)
+{
+    coil_group group;
+
+    coil_group_enter(&group);
+    CHECK_INT(coil_group_start(&group, fail_before_it_is_ready, NULL, NULL, NULL), -EIO);
+    CHECK_STR(coil_error_message(coil_last_error()), "not ready");
+    CHECK_INT(coil_group_exit(&group, 0), 0);
+}
+
 /* ---- tracebacks ----------------------------------------------------------------------
  */
 
@@ -687,6 +732,30 @@ TEST(a_task_that_is_pending_as_the_loop_closes_is_reported)
     CHECK_TRACE("Task was destroyed but it is pending!, task left Success; ");
 }
 
+static int keep_a_failed_task(void *kept)
+{
+    coil_task *task = spawn_parser();
+
+    *(coil_task **)kept = task;
+    return coil_yield();
+}
+
+static void release_without_loop(void *arg)
+{
+    coil_task *kept;
+
+    (void)arg;
+    coil_run(keep_a_failed_task, &kept, NULL);
+    coil_task_release(kept);
+    abort();
+}
+
+TEST(a_task_that_outlives_its_loop_is_reported_by_its_name)
+{
+    test_dies(release_without_loop, NULL,
+              "coil: Task exception was never retrieved (task 'parser')\nInvalid");
+}
+
 static void trace_current(const coil_exception *e, void *arg)
 {
     (void)e;
@@ -720,6 +789,27 @@ static int call_sleeping_handler(void *arg)
 static void run_sleeping_handler(void *arg)
 {
     coil_run(call_sleeping_handler, arg, NULL);
+}
+
+/* Its stack is lost with it: so in a process that is to end. */
+static void close_over_waiting_task(void *arg)
+{
+    coil_loop_opts opts = {.virtual_clock = true};
+    coil_loop *loop;
+
+    (void)arg;
+    coil_loop_create(&opts, &loop);
+    coil_spawn(sleep_long, NULL, &(coil_spawn_opts){.name = "sleeper"}, NULL);
+    coil_loop_stop(loop);
+    coil_loop_run_forever(loop);
+    coil_loop_close(loop);
+    abort();
+}
+
+TEST(closing_a_loop_over_a_waiting_task_says_so)
+{
+    test_dies(close_over_waiting_task, NULL,
+              "Task was destroyed but it is pending! (task 'sleeper')");
 }
 
 TEST(a_handler_must_not_suspend)
