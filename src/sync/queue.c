@@ -126,8 +126,8 @@ int coil_queue_put_nowait(coil_queue *queue, const void *item)
     rc = coil__queue_items_push(queue, item);
     if (rc < 0)
         return rc;
-    queue->unfinished++;
-    coil_event_clear(&queue->finished);
+    if (queue->unfinished++ == 0)
+        coil_event_clear(&queue->finished);
     wake_next(&queue->getters);
     return 0;
 }
