@@ -160,9 +160,11 @@ int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[
     subscribe_all(&w);
     rc = wait_for_parts(&w);
     for (size_t i = 0; i < n; i++) {
+        int part_rc = coil__future_retrieve(w.parts[i].future);
+
         w.parts[i].future->quiet = true; /* one that fails later was ours all the same */
         if (rcs != NULL)
-            rcs[i] = coil__future_retrieve(w.parts[i].future);
+            rcs[i] = part_rc;
     }
     if (w.failed != NULL)
         coil__failure_hand_on(w.failed, rc, COIL__CALLER());
