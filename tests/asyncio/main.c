@@ -65,12 +65,20 @@ int tell(const char *what, int rc)
 
 static coil_future *held[64];
 static size_t held_count;
+static bool one_is_missing;
 
-static void hold(coil_future *future)
+static void *hold(coil_future *future, void *as)
 {
     if (held_count == sizeof held / sizeof held[0])
         abort();
     held[held_count++] = future;
+    return as;
+}
+
+static void *missing(void)
+{
+    one_is_missing = true;
+    return NULL;
 }
 
 void scenario__release(void)
@@ -83,20 +91,18 @@ coil_task *start(coil_task_fn fn, void *arg)
 {
     coil_task *task;
 
-    if (allocation_failed() || coil_spawn(fn, arg, NULL, &task) < 0)
-        return NULL;
-    hold(coil_task_future(task));
-    return task;
+    if (one_is_missing || coil_spawn(fn, arg, NULL, &task) < 0)
+        return missing();
+    return hold(coil_task_future(task), task);
 }
 
 coil_future *new_future(void)
 {
     coil_future *future;
 
-    if (allocation_failed() || coil_future_create(&future) < 0)
-        return NULL;
-    hold(future);
-    return future;
+    if (one_is_missing || coil_future_create(&future) < 0)
+        return missing();
+    return hold(future, future);
 }
 
 int turns(int n)
