@@ -1,6 +1,7 @@
 /*
  * wait_for.c - await one future, but not for ever. (asyncio: wait_for)
  */
+#include "failure.h"
 #include "task.h"
 
 #include <coil/gather.h>
@@ -38,6 +39,15 @@ static int cancel_and_wait(coil_future *future, const coil_cancel_origin *origin
     return rc;
 }
 
+/* What it is done with; a failure is the awaiting task's from now on. */
+static int result_of(coil_future *future, const void *caller)
+{
+    int rc = coil__future_retrieve(future);
+
+    coil__failure_hand_on(future, rc, caller);
+    return rc;
+}
+
 /* Its time is over before it began: see that it ends, and what with. */
 static int end_at_once(coil_future *future, const void *caller)
 {
@@ -47,7 +57,7 @@ static int end_at_once(coil_future *future, const void *caller)
     coil_future_retain(future);
     rc = cancel_and_wait(future, &origin);
     if (rc == 0)
-        rc = coil__future_retrieve(future) == -ECANCELED ? -ETIMEDOUT : future->rc;
+        rc = future->rc == -ECANCELED ? -ETIMEDOUT : result_of(future, caller);
     coil_future_release(future);
     return rc;
 }
@@ -58,7 +68,7 @@ int coil_wait_for(coil_future *future, int64_t deadline)
     int rc;
 
     if (!coil__future_pending(future))
-        return coil__future_retrieve(future);
+        return result_of(future, COIL__CALLER());
     coil__future_check_awaiter(future, "coil_wait_for");
     if (deadline <= coil__loop_now(future->loop))
         return end_at_once(future, COIL__CALLER());

@@ -395,6 +395,28 @@ TASK_TEST(gather_hands_on_the_first_failures_error)
     coil_task_release(second);
 }
 
+static int fail_when_cancelled(void *arg)
+{
+    (void)arg;
+    return coil_sleep(COIL_SEC(1)) < 0 ? coil_fail(-EIO, "cut short") : 0;
+}
+
+TASK_TEST(wait_for_hands_on_the_error_in_time_and_out_of_time)
+{
+    coil_task *parser = spawn_parser(), *slow;
+
+    CHECK_INT(coil_wait_for(coil_task_future(parser), coil_in(COIL_SEC(1))), -EINVAL);
+    CHECK_STR(coil_error_message(coil_last_error()), "line 3 has no colon");
+    CHECK_INT(coil_spawn(fail_when_cancelled, NULL, NULL, &slow), 0);
+    coil_yield();
+    CHECK_INT(coil_wait_for(coil_task_future(slow), coil_in(0)), -EIO);
+    CHECK_STR(coil_error_message(coil_last_error()), "cut short");
+    CHECK_INT(coil_wait_for(coil_task_future(parser), coil_in(0)), -EINVAL);
+    CHECK_STR(coil_error_message(coil_last_error()), "line 3 has no colon");
+    coil_task_release(slow);
+    coil_task_release(parser);
+}
+
 TASK_TEST(a_group_hands_on_the_first_failures_error)
 {
     coil_group group;
