@@ -226,11 +226,11 @@ static void print_stack(void *arg)
     coil__symbol_print_stack(stderr, stack->frames, stack->frame_count);
 }
 
-void coil__error_print_here(void)
+void coil__error_print_here(const void *from)
 {
     struct stack stack = {.name = stack_name(coil__coro_current())};
 
-    stack.frame_count = coil__backtrace(stack.frames, COIL__BACKTRACE_MAX, NULL);
+    stack.frame_count = coil__backtrace(stack.frames, COIL__BACKTRACE_MAX, from);
     if (stack.frame_count > 0)
         coil__coro_call(COIL__ERROR_PRINT_BYTES, print_stack, &stack);
 }

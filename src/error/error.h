@@ -27,7 +27,7 @@ coil_error *coil__error_create(const struct coil__error_place *place, int rc,
 coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_error *cause);
 
 /* For coil__misuse_detail: the stack that runs. */
-void coil__error_print_here(void);
+void coil__error_print_here(const void *from);
 
 /*
  * So much room is there on the stack that coil__coro_call() gives to whoever prints

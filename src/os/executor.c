@@ -36,9 +36,9 @@
 #include <coil/executor.h>
 
 #include <pthread.h>
-#include <stdio.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -464,14 +464,14 @@ static size_t drain(struct desk *desk, int64_t deadline)
     return left;
 }
 
-static void report_left_behind(size_t count)
+static void report_left(size_t count)
 {
     char message[128];
 
     snprintf(message, sizeof message,
-             "%zu abandoned blocking job%s not done as the loop closes; the threads are "
-             "left to themselves",
-             count, count == 1 ? " is" : "s are");
+             "%zu abandoned blocking job%s not done as the loop closes, and left to %s",
+             count, count == 1 ? " is" : "s are",
+             count == 1 ? "its thread" : "their threads");
     coil_call_exception_handler(&(coil_exception){.message = message});
 }
 
@@ -487,7 +487,7 @@ static void close_desk(coil_loop *loop)
     if (left == 0)
         free_desk(desk);
     else
-        report_left_behind(left);
+        report_left(left);
 }
 
 static struct desk *create_desk(coil_loop *loop)

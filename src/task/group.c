@@ -269,17 +269,25 @@ static void describe_exit(const struct coil__wait *wait, struct coil__waited *ou
     out->object = COIL__CONTAINER(wait, const struct leaving, wait)->group;
 }
 
+static const struct coil__wait_class exit_class = {.what = "group",
+                                                   .describe = describe_exit};
+
+const struct coil__region *coil__group_waited(const struct coil__wait *wait)
+{
+    if (wait->class != &exit_class)
+        return NULL;
+    return &COIL__CONTAINER(wait, const struct leaving, wait)->group->region;
+}
+
 /* Finish the wait, cancelled or not; returns true if the owner was. */
 static bool wait_for_children(struct group *g)
 {
-    static const struct coil__wait_class class = {.what = "group",
-                                                  .describe = describe_exit};
     bool cancelled = false;
 
     while (!coil__list_empty(&g->children)) {
         struct leaving leaving = {.group = g};
 
-        coil__wait_init(&leaving.wait, &class);
+        coil__wait_init(&leaving.wait, &exit_class);
         g->waiting = &leaving;
         if (coil__wait_park(&leaving.wait) == -ECANCELED) {
             g->owner->delivered = false;
@@ -306,8 +314,7 @@ static void release_kept(struct group *g)
 /* A child failed first: its error becomes the owner's. */
 static void take_over_error(struct group *g, const void *from)
 {
-    if (g->error_count > 0)
-        coil__failure_hand_on_error(g->error, g->errors[0], from);
+    coil__failure_hand_on_error(g->error, g->errors[0], from);
     coil_error_release(g->error);
 }
 
@@ -351,9 +358,10 @@ int coil_group_exit(coil_group *group, int rc)
         owner->delivered = delivered;
         return -ECANCELED;
     }
-    if (g->error_count == 0 && rc >= 0)
+    if (g->error_count > 0)
+        take_over_error(g, COIL__CALLER());
+    else if (rc >= 0)
         owner->delivered = delivered; /* the body was told and did not listen */
-    take_over_error(g, COIL__CALLER());
     return outcome(g, rc);
 }
 

@@ -13,6 +13,7 @@
  * the same. But where asyncio 3.13 leaves at once when it is cancelled, this waits for
  * the works to end all the same: what they use may lie on the owner's stack.
  */
+#include "failure.h"
 #include "task.h"
 
 #include <coil/gather.h>
@@ -37,6 +38,7 @@ struct race {
     size_t started;
     size_t winner; /* n: nobody */
     int result, first_failure;
+    coil_error *error;      /* of that failure */
     struct coil__wait wait; /* the owner's, one a round */
     size_t running;         /* of those waited for in this round */
 };
@@ -62,10 +64,15 @@ static int start_racer(struct race *race)
 
 static void record(struct race *race, size_t i, int rc)
 {
+    coil_error *error = coil_last_error();
+
     if (race->rcs != NULL)
         race->rcs[i] = rc;
-    if (rc < 0 && race->first_failure == 0)
-        race->first_failure = rc;
+    if (rc >= 0 || race->first_failure < 0)
+        return;
+    race->first_failure = rc;
+    if (error != NULL && coil_error_rc(error) == rc)
+        race->error = coil_error_retain(error);
 }
 
 /*
@@ -249,6 +256,9 @@ int coil_staggered_race(const coil_work works[], size_t n, int64_t delay_ns,
     rc = start_racer(&race);
     if (rc == 0)
         rc = settle(&race, owner, wait_for_all(&race, owner));
+    if (race.winner == n)
+        coil__failure_hand_on_error(race.error, rc, race.address);
+    coil_error_release(race.error);
     if (winner != NULL)
         *winner = race.winner;
     for (size_t i = 0; i < race.started; i++)

@@ -39,15 +39,6 @@ static int cancel_and_wait(coil_future *future, const coil_cancel_origin *origin
     return rc;
 }
 
-/* What it is done with; a failure is the awaiting task's from now on. */
-static int result_of(coil_future *future, const void *caller)
-{
-    int rc = coil__future_retrieve(future);
-
-    coil__failure_hand_on(future, rc, caller);
-    return rc;
-}
-
 /* Its time is over before it began: see that it ends, and what with. */
 static int end_at_once(coil_future *future, const void *caller)
 {
@@ -57,7 +48,9 @@ static int end_at_once(coil_future *future, const void *caller)
     coil_future_retain(future);
     rc = cancel_and_wait(future, &origin);
     if (rc == 0)
-        rc = future->rc == -ECANCELED ? -ETIMEDOUT : result_of(future, caller);
+        rc = coil__future_retrieve(future) == -ECANCELED ? -ETIMEDOUT : future->rc;
+    if (rc < 0)
+        coil__failure_hand_on(future, rc, caller);
     coil_future_release(future);
     return rc;
 }
@@ -68,7 +61,7 @@ int coil_wait_for(coil_future *future, int64_t deadline)
     int rc;
 
     if (!coil__future_pending(future))
-        return result_of(future, COIL__CALLER());
+        return coil_future_result(future);
     coil__future_check_awaiter(future, "coil_wait_for");
     if (deadline <= coil__loop_now(future->loop))
         return end_at_once(future, COIL__CALLER());

@@ -54,6 +54,18 @@ const char *state(coil_future *future)
     return outcome(coil_future_result(future));
 }
 
+const char *failures(const coil_group *group)
+{
+    static char text[24 * COIL_GROUP_ERRORS];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < COIL_GROUP_ERRORS && coil_group_error(group, i) != 0; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                 i > 0 ? " " : "", outcome(coil_group_error(group, i)));
+    return text;
+}
+
 int tell(const char *what, int rc)
 {
     trace("%s: %s", what, outcome(rc));
@@ -63,46 +75,68 @@ int tell(const char *what, int rc)
 /* ---- what a scenario holds ----------------------------------------------------------
  */
 
-static coil_future *held[64];
-static size_t held_count;
+static struct {
+    void (*fn)(void *arg);
+    void *arg;
+} ends[64];
+static size_t end_count;
+
+void at_end(void (*fn)(void *arg), void *arg)
+{
+    if (end_count == sizeof ends / sizeof ends[0])
+        abort();
+    ends[end_count].fn = fn;
+    ends[end_count++].arg = arg;
+}
+
+void scenario__end(void)
+{
+    while (end_count > 0) {
+        end_count--;
+        ends[end_count].fn(ends[end_count].arg);
+    }
+}
+
+static void release(void *future)
+{
+    coil_future_release(future);
+}
+
 static bool one_is_missing;
 
-static void *hold(coil_future *future, void *as)
+/* Let the scenario have it until its end, or note that it is missing. */
+static void *keep(int rc, coil_future *future, void *as)
 {
-    if (held_count == sizeof held / sizeof held[0])
-        abort();
-    held[held_count++] = future;
+    if (rc < 0) {
+        one_is_missing = true;
+        return NULL;
+    }
+    at_end(release, future);
     return as;
-}
-
-static void *missing(void)
-{
-    one_is_missing = true;
-    return NULL;
-}
-
-void scenario__release(void)
-{
-    while (held_count > 0)
-        coil_future_release(held[--held_count]);
 }
 
 coil_task *start(coil_task_fn fn, void *arg)
 {
-    coil_task *task;
+    coil_task *task = NULL;
+    int rc = one_is_missing ? -ENOMEM : coil_spawn(fn, arg, NULL, &task);
 
-    if (one_is_missing || coil_spawn(fn, arg, NULL, &task) < 0)
-        return missing();
-    return hold(coil_task_future(task), task);
+    return keep(rc, rc == 0 ? coil_task_future(task) : NULL, task);
+}
+
+coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg)
+{
+    coil_task *task = NULL;
+    int rc = one_is_missing ? -ENOMEM : coil_group_spawn(group, fn, arg, NULL, &task);
+
+    return keep(rc, rc == 0 ? coil_future_retain(coil_task_future(task)) : NULL, task);
 }
 
 coil_future *new_future(void)
 {
-    coil_future *future;
+    coil_future *future = NULL;
+    int rc = one_is_missing ? -ENOMEM : coil_future_create(&future);
 
-    if (one_is_missing || coil_future_create(&future) < 0)
-        return missing();
-    return hold(future, future);
+    return keep(rc, future, future);
 }
 
 int turns(int n)

@@ -395,28 +395,6 @@ TASK_TEST(gather_hands_on_the_first_failures_error)
     coil_task_release(second);
 }
 
-static int fail_when_cancelled(void *arg)
-{
-    (void)arg;
-    return coil_sleep(COIL_SEC(1)) < 0 ? coil_fail(-EIO, "cut short") : 0;
-}
-
-TASK_TEST(wait_for_hands_on_the_error_in_time_and_out_of_time)
-{
-    coil_task *parser = spawn_parser(), *slow;
-
-    CHECK_INT(coil_wait_for(coil_task_future(parser), coil_in(COIL_SEC(1))), -EINVAL);
-    CHECK_STR(coil_error_message(coil_last_error()), "line 3 has no colon");
-    CHECK_INT(coil_spawn(fail_when_cancelled, NULL, NULL, &slow), 0);
-    coil_yield();
-    CHECK_INT(coil_wait_for(coil_task_future(slow), coil_in(0)), -EIO);
-    CHECK_STR(coil_error_message(coil_last_error()), "cut short");
-    CHECK_INT(coil_wait_for(coil_task_future(parser), coil_in(0)), -EINVAL);
-    CHECK_STR(coil_error_message(coil_last_error()), "line 3 has no colon");
-    coil_task_release(slow);
-    coil_task_release(parser);
-}
-
 TASK_TEST(a_group_hands_on_the_first_failures_error)
 {
     coil_group group;
@@ -437,6 +415,51 @@ TASK_TEST(a_groups_body_that_fails_has_its_own_error)
     CHECK_INT(coil_group_exit(&group, coil_fail(-EIO, "the body's")), -EIO);
     CHECK_STR(coil_error_message(coil_last_error()), "the body's");
     CHECK(coil_error_cause(coil_last_error()) == NULL);
+}
+
+static int fail_when_cancelled(void *arg)
+{
+    (void)arg;
+    return coil_sleep(COIL_SEC(9)) == -ECANCELED ? coil_fail(-EIO, "no time") : 0;
+}
+
+TASK_TEST(wait_for_hands_the_error_on)
+{
+    coil_task *parser = spawn_parser(), *slow;
+
+    CHECK_INT(coil_wait_for(coil_task_future(parser), coil_in(COIL_SEC(1))), -EINVAL);
+    CHECK_STR(coil_error_task(coil_error_cause(coil_last_error())), "parser");
+    CHECK_INT(coil_wait_for(coil_task_future(parser), coil_now()), -EINVAL);
+    coil_task_release(parser);
+    CHECK_INT(coil_spawn(fail_when_cancelled, NULL, NULL, &slow), 0);
+    CHECK_INT(coil_yield(), 0);
+    CHECK_INT(coil_wait_for(coil_task_future(slow), coil_now()), -EIO);
+    CHECK_STR(coil_error_message(coil_last_error()), "no time");
+    coil_task_release(slow);
+}
+
+TASK_TEST(a_race_that_all_lose_hands_on_the_first_ones_error)
+{
+    const coil_work works[] = {{parse_task, NULL}, {fail_second, NULL}};
+
+    CHECK_INT(coil_staggered_race(works, 2, COIL_SEC(5), NULL, NULL), -EINVAL);
+    CHECK_STR(coil_error_message(coil_last_error()), "line 3 has no colon");
+}
+
+static int fail_before_it_is_ready(void *arg)
+{
+    (void)arg;
+    return coil_fail(-EIO, "not ready");
+}
+
+TASK_TEST(a_child_that_does_not_get_ready_hands_its_error_on)
+{
+    coil_group group;
+
+    coil_group_enter(&group);
+    CHECK_INT(coil_group_start(&group, fail_before_it_is_ready, NULL, NULL, NULL), -EIO);
+    CHECK_STR(coil_error_message(coil_last_error()), "not ready");
+    CHECK_INT(coil_group_exit(&group, 0), 0);
 }
 
 /* ---- tracebacks ----------------------------------------------------------------------
@@ -754,6 +777,30 @@ TEST(a_task_that_is_pending_as_the_loop_closes_is_reported)
     CHECK_INT(coil_spawn(sleep_long, NULL, &(coil_spawn_opts){.name = "left"}, NULL), 0);
     coil_loop_close(loop);
     CHECK_TRACE("Task was destroyed but it is pending!, task left Success; ");
+}
+
+static int keep_a_failed_task(void *kept)
+{
+    coil_task *task = spawn_parser();
+
+    *(coil_task **)kept = task;
+    return coil_yield();
+}
+
+static void release_without_loop(void *arg)
+{
+    coil_task *kept;
+
+    (void)arg;
+    coil_run(keep_a_failed_task, &kept, NULL);
+    coil_task_release(kept);
+    abort();
+}
+
+TEST(a_task_that_outlives_its_loop_is_reported_by_its_name)
+{
+    test_dies(release_without_loop, NULL,
+              "coil: Task exception was never retrieved (task 'parser')\nInvalid");
 }
 
 static void trace_current(const coil_exception *e, void *arg)
