@@ -174,18 +174,22 @@ int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[
 
 /* ---- wait -------------------------------------------------------------------------- */
 
+/* Looking at a failure counts as retrieving it, so one looks only where it matters. */
+static bool decides(const struct gathering *w, coil_future *future)
+{
+    if (w->left == 0 || w->mode == COIL_WAIT_FIRST)
+        return true;
+    return w->mode == COIL_WAIT_FIRST_EXCEPTION && !coil_future_cancelled(future) &&
+           coil__future_retrieve(future) < 0;
+}
+
 static void one_done(struct coil__runnable *runnable)
 {
     struct part *part = COIL__CONTAINER(runnable, struct part, runnable);
     struct gathering *w = part->whole;
-    int rc = part->future->rc;
-    bool failed = rc < 0 && rc != -ECANCELED;
 
-    if (w->mode == COIL_WAIT_FIRST_EXCEPTION && rc != -ECANCELED)
-        coil__future_retrieve(part->future);
     w->left--;
-    if (w->left > 0 && w->mode != COIL_WAIT_FIRST &&
-        !(w->mode == COIL_WAIT_FIRST_EXCEPTION && failed))
+    if (!decides(w, part->future))
         return;
     coil__timer_stop(w->wait.task->future.loop, &w->timer);
     coil__wait_complete(&w->wait, 0);
