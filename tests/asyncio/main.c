@@ -102,24 +102,33 @@ static void release(void *future)
     coil_future_release(future);
 }
 
+static bool one_is_missing;
+
+/* Let the scenario have it until its end, or note that it is missing. */
+static void *keep(int rc, coil_future *future, void *as)
+{
+    if (rc < 0) {
+        one_is_missing = true;
+        return NULL;
+    }
+    at_end(release, future);
+    return as;
+}
+
 coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts)
 {
-    coil_task *task;
+    coil_task *task = NULL;
+    int rc = one_is_missing ? -ENOMEM : coil_spawn(fn, arg, opts, &task);
 
-    if (allocation_failed() || coil_spawn(fn, arg, opts, &task) < 0)
-        return NULL;
-    at_end(release, coil_task_future(task));
-    return task;
+    return keep(rc, rc == 0 ? coil_task_future(task) : NULL, task);
 }
 
 coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg)
 {
-    coil_task *task;
+    coil_task *task = NULL;
+    int rc = one_is_missing ? -ENOMEM : coil_group_spawn(group, fn, arg, NULL, &task);
 
-    if (allocation_failed() || coil_group_spawn(group, fn, arg, NULL, &task) < 0)
-        return NULL;
-    at_end(release, coil_future_retain(coil_task_future(task)));
-    return task;
+    return keep(rc, rc == 0 ? coil_future_retain(coil_task_future(task)) : NULL, task);
 }
 
 coil_task *start(coil_task_fn fn, void *arg)
@@ -129,12 +138,10 @@ coil_task *start(coil_task_fn fn, void *arg)
 
 coil_future *new_future(void)
 {
-    coil_future *future;
+    coil_future *future = NULL;
+    int rc = one_is_missing ? -ENOMEM : coil_future_create(&future);
 
-    if (allocation_failed() || coil_future_create(&future) < 0)
-        return NULL;
-    at_end(release, future);
-    return future;
+    return keep(rc, future, future);
 }
 
 void tell_exception(const coil_exception *exception, void *arg)
