@@ -18,10 +18,11 @@ extern "C" {
 /* Tasks that wait, oldest first. Zeroes are an empty list; the fields are coil's own. */
 typedef struct coil_waiters {
     void *first, *last;
+    void *asleep; /* the first that may not have been woken yet; none before it is */
 } coil_waiters;
 
 /* clang-format off */
-#define COIL_WAITERS_INIT {NULL, NULL}
+#define COIL_WAITERS_INIT {NULL, NULL, NULL}
 /* clang-format on */
 
 #ifdef __cplusplus

@@ -45,11 +45,14 @@ struct coil__timer_heap {
     uint64_t next_sequence;
 };
 
-/* What the loop has to know of tasks, which lie above it; once there is one. */
+/* What the loop has to know of tasks, which lie above it. */
 struct coil__task_layer {
     const char *(*name)(const coil_task *task);
     coil_task *(*exchange_current)(coil_task *task); /* returns who was */
 };
+
+/* Set, by whichever thread, with the first task; NULL before that. */
+extern const struct coil__task_layer *_Atomic coil__task_layer;
 
 /*
  * The loop. What a turn does with it stands in loop.c; upper layers use the functions
@@ -77,7 +80,6 @@ struct coil_loop {
 
     struct coil__list close_hooks;
     struct coil__runnable *on_interrupt;
-    const struct coil__task_layer *tasks; /* NULL: none yet */
 
     coil_exception_handler exception_handler; /* NULL: the default */
     void *exception_arg;

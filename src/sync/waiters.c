@@ -1,5 +1,9 @@
 /*
  * waiters.c - the tasks that wait for one thing.
+ *
+ * Those that were woken stay in the line until they run. So that waking a hundred
+ * thousand, one by one, does not walk past them each time, `asleep` remembers how far it
+ * has come: all before it are done. It may be done itself.
  */
 #include "waiters.h"
 
@@ -13,6 +17,8 @@ void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter)
     else
         waiters->first = waiter;
     waiters->last = waiter;
+    if (waiters->asleep == NULL)
+        waiters->asleep = waiter;
 }
 
 void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter)
@@ -20,6 +26,8 @@ void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter)
     if (!waiter->listed)
         return;
     waiter->listed = false;
+    if (waiters->asleep == waiter)
+        waiters->asleep = waiter->next;
     if (waiter->prev != NULL)
         waiter->prev->next = waiter->next;
     else
@@ -50,17 +58,18 @@ int coil__waiters_wait(coil_waiters *waiters, struct coil__waiter *waiter,
 
 bool coil__waiters_wake_one(coil_waiters *waiters)
 {
-    struct coil__waiter *waiter = coil__waiters_first(waiters);
+    struct coil__waiter *waiter = waiters->asleep;
 
     while (waiter != NULL && !coil__waiter_wake(waiter))
         waiter = waiter->next;
+    waiters->asleep = waiter != NULL ? waiter->next : NULL;
     return waiter != NULL;
 }
 
 void coil__waiters_wake_all(coil_waiters *waiters)
 {
-    for (struct coil__waiter *w = coil__waiters_first(waiters); w != NULL; w = w->next)
-        coil__waiter_wake(w);
+    while (coil__waiters_wake_one(waiters))
+        ;
 }
 
 void coil__waiters_finish(const coil_waiters *waiters, const char *what)
