@@ -72,8 +72,7 @@ static void cancel_main(struct coil__runnable *runnable)
 {
     struct interruption *i = COIL__CONTAINER(runnable, struct interruption, runnable);
 
-    i->happened = true;
-    coil_task_cancel(i->main_task, "interrupted by SIGINT");
+    i->happened = coil_task_cancel(i->main_task, "interrupted by SIGINT");
 }
 
 static bool on_main_thread(void)
