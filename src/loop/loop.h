@@ -48,6 +48,7 @@ struct coil__timer_heap {
 /* What the loop has to know of tasks, which lie above it. */
 struct coil__task_layer {
     const char *(*name)(const coil_task *task);
+    struct coil__context_slot *(*context)(coil_task *task);
     coil_task *(*exchange_current)(coil_task *task); /* returns who was */
 };
 
