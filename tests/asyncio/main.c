@@ -102,11 +102,11 @@ static void release(void *future)
     coil_future_release(future);
 }
 
-coil_task *start(coil_task_fn fn, void *arg)
+coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts)
 {
     coil_task *task;
 
-    if (allocation_failed() || coil_spawn(fn, arg, NULL, &task) < 0)
+    if (allocation_failed() || coil_spawn(fn, arg, opts, &task) < 0)
         return NULL;
     at_end(release, coil_task_future(task));
     return task;
@@ -120,6 +120,11 @@ coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg)
         return NULL;
     at_end(release, coil_future_retain(coil_task_future(task)));
     return task;
+}
+
+coil_task *start(coil_task_fn fn, void *arg)
+{
+    return start_with(fn, arg, NULL);
 }
 
 coil_future *new_future(void)

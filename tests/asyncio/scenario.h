@@ -57,6 +57,7 @@ bool allocation_failed(void);
  */
 coil_task *start(coil_task_fn fn, void *arg);
 coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg);
+coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts);
 coil_future *new_future(void);
 
 /* Call fn(arg) when the loop has closed, the latest first: for what may be in use until

@@ -25,6 +25,7 @@ __all__ = [
     "asyncio",
     "attempt",
     "contextvars",
+    "eager_task",
     "Failure",
     "failures",
     "name_of",
@@ -149,6 +150,12 @@ def tell_exception(loop, context):
     """An exception handler that says what it is told: "MESSAGE: OUTCOME"."""
     error = context.get("exception")
     trace("%s: %s", context["message"], name_of(error) if error is not None else 0)
+
+
+def eager_task(coro, **options):
+    """A task that runs at once, until it waits for the first time. (3.12)"""
+    loop = asyncio.get_running_loop()
+    return asyncio.Task(coro, loop=loop, eager_start=True, **options)
 
 
 def new_future():

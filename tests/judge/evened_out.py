@@ -11,8 +11,9 @@ accelerator: _asyncio's Task and Future are used as they are.
 
 2. Iteration over sets. TaskGroup keeps its children in a set and cancels them in the
    set's order, that of their addresses; asyncio.wait() makes a set of what it is given and
-   subscribes in that order. Here: in the order of insertion.
-   (taskgroups.py: self._tasks = set(), _abort; tasks.py: wait, fs = set(fs))
+   subscribes in that order, and so does as_completed(). Here: in the order of insertion.
+   (taskgroups.py: self._tasks = set(), _abort; tasks.py: wait, fs = set(fs);
+   _AsCompletedIterator, todo = {...})
 
 3. Floats. Deadlines are sums of floats there, and a timer is due within a clock resolution
    of its deadline. Here time is an integer number of ticks, and due means now >= deadline.
@@ -42,6 +43,25 @@ class OrderedSet(dict):
 
     def discard(self, item):
         self.pop(item, None)
+
+    remove = dict.pop
+
+
+def even_out_as_completed():
+    """Its set is no call of set(), so what its constructor does is done again here."""
+
+    class AsCompleted(tasks._AsCompletedIterator):
+        def __init__(self, futures, timeout):
+            super().__init__((), None)
+            self._todo = OrderedSet(map(asyncio.ensure_future, futures))
+            self._todo_left = len(self._todo)
+            for future in self._todo:
+                future.add_done_callback(self._handle_completion)
+            if self._todo and timeout is not None:
+                loop = asyncio.get_running_loop()
+                self._timeout_handle = loop.call_later(timeout, self._handle_timeout)
+
+    tasks._AsCompletedIterator = AsCompleted
 
 
 class FifoTimerHandle(events.TimerHandle):
@@ -87,3 +107,5 @@ def install():
     tasks.set = OrderedSet
     taskgroups.set = OrderedSet
     events.TimerHandle = FifoTimerHandle
+    if hasattr(tasks, "_AsCompletedIterator"):  # 3.13
+        even_out_as_completed()
