@@ -1,4 +1,5 @@
-/* A failure that is awaited again and again has, each time, one await in its traceback. */
+/* A failure that is awaited again and again has, each time, one await in its traceback.
+ */
 #include "../scenario.h"
 
 static int body(void *arg)

@@ -1,4 +1,5 @@
-/* Who is cancelled in a shield asks no more: when what was shielded fails then, it is reported. */
+/* Who is cancelled in a shield asks no more: when what was shielded fails then, it is
+ * reported. */
 #include "../scenario.h"
 
 static int body(void *arg)

@@ -1,5 +1,5 @@
-/* A future that failed and was never asked is reported as its last reference goes: not before,
- * and once. */
+/* A future that failed and was never asked is reported as its last reference goes: not
+ * before, and once. */
 #include "../scenario.h"
 
 SCENARIO(never_retrieved_failure_of_a_future_is_reported)

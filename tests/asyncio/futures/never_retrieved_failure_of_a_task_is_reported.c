@@ -1,5 +1,5 @@
-/* A task that failed and was never asked is reported as its last reference goes: at its end,
- * if nobody holds it. */
+/* A task that failed and was never asked is reported as its last reference goes: at its
+ * end, if nobody holds it. */
 #include "../scenario.h"
 
 static int body(void *name)

@@ -1,4 +1,5 @@
-/* To wait for the first failure is to ask for that one, and not for those that come later. */
+/* To wait for the first failure is to ask for that one, and not for those that come
+ * later. */
 #include "../scenario.h"
 
 struct work {

@@ -1,4 +1,5 @@
-/* A failure that somebody has asked for, by result, exception or await, is not reported. */
+/* A failure that somebody has asked for, by result, exception or await, is not reported.
+ */
 #include "../scenario.h"
 
 static coil_future *failed(void)

@@ -1,5 +1,5 @@
-/* Of tasks that are gathered one failure is handed on; those that fail later are not reported: it
- * was known that they might. */
+/* Of tasks that are gathered one failure is handed on; those that fail later are not
+ * reported: it was known that they might. */
 #include "../scenario.h"
 
 static int body(void *seconds)

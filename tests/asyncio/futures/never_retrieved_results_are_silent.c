@@ -1,5 +1,5 @@
-/* Only failures are reported: not a result that nobody asked for, nor one that somebody did, nor a
- * future that is cancelled, or pending for ever. */
+/* Only failures are reported: not a result that nobody asked for, nor one that somebody
+ * did, nor a future that is cancelled, or pending for ever. */
 #include "../scenario.h"
 
 enum { PENDING, RESULT, ASKED, CANCELLED, COUNT };

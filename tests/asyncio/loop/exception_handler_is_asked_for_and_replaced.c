@@ -1,5 +1,5 @@
-/* A loop has no exception handler but the default; one that is set is called until it is replaced,
- * or taken back. */
+/* A loop has no exception handler but the default; one that is set is called until it is
+ * replaced, or taken back. */
 #include "../scenario.h"
 
 static void other(const coil_exception *exception, void *arg)
@@ -10,12 +10,15 @@ static void other(const coil_exception *exception, void *arg)
 
 static const char *name(coil_exception_handler handler)
 {
-    return handler == NULL ? "none" : handler == tell_exception ? "tell_exception" : "other";
+    return handler == NULL             ? "none"
+           : handler == tell_exception ? "tell_exception"
+                                       : "other";
 }
 
 SCENARIO(exception_handler_is_asked_for_and_replaced)
 {
-    coil_exception_handler handlers[] = {NULL, tell_exception, other, NULL, tell_exception};
+    coil_exception_handler handlers[] = {NULL, tell_exception, other, NULL,
+                                         tell_exception};
 
     for (int i = 0; i < 5; i++) {
         coil_set_exception_handler(handlers[i], NULL);

@@ -1,5 +1,5 @@
-/* What is reported reaches the handler within the call, in a task and in a callback; nothing waits for a
- * turn. */
+/* What is reported reaches the handler within the call, in a task and in a callback;
+ * nothing waits for a turn. */
 #include "../scenario.h"
 
 static void tell_all(void *where)

@@ -1,5 +1,5 @@
-/* What the main task leaves behind is cancelled; what fails then is reported when all has ended, in
- * the order of its making, even if somebody asks for it. */
+/* What the main task leaves behind is cancelled; what fails then is reported when all has
+ * ended, in the order of its making, even if somebody asks for it. */
 #include "../scenario.h"
 
 static void handler(const coil_exception *exception, void *arg)

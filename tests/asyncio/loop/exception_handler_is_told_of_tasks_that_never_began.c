@@ -1,4 +1,5 @@
-/* A task that is pending when its loop goes, and nobody holds it, is reported; it can never end. */
+/* A task that is pending when its loop goes, and nobody holds it, is reported; it can
+ * never end. */
 #include "../scenario.h"
 
 static int body(void *name)

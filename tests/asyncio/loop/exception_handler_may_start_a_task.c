@@ -1,4 +1,5 @@
-/* A handler may start a task and ask for calls; they are made in the turns that follow. */
+/* A handler may start a task and ask for calls; they are made in the turns that follow.
+ */
 #include "../scenario.h"
 
 static void say(void *text)

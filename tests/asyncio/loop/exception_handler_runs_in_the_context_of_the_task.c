@@ -1,5 +1,5 @@
-/* A handler that is told of a task sees the variables as that task has left them, whoever lets go
- * of it. */
+/* A handler that is told of a task sees the variables as that task has left them, whoever
+ * lets go of it. */
 #include "../scenario.h"
 
 static coil_var name = COIL_VAR_INIT("name", "nobody");
