@@ -223,15 +223,15 @@ bool all_days(const struct scenario *scenario)
     struct tally there = *tally;
 
     printf("%s:", scenario->name);
-    for (enum kind kind = ALLOCATION; kind < KINDS; kind++) {
-        printf(" %lu %s", (unsigned long)there.of[kind], kinds[kind]);
+    for (enum kind kind = ALLOCATION; kind < KINDS; kind++)
+        printf(" %lu %s%c", (unsigned long)there.of[kind], kinds[kind],
+               kind + 1 < KINDS ? ',' : '\n');
+    for (enum kind kind = ALLOCATION; kind < KINDS; kind++)
         for (uint64_t nth = 1; nth <= there.of[kind]; nth++)
             if (!survives(scenario, (struct day){kind, nth})) {
                 well = false;
                 break;
             }
-    }
-    putchar('\n');
     return well;
 }
 

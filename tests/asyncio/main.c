@@ -79,11 +79,27 @@ void scenario__release(void)
         coil_future_release(held[--held_count]);
 }
 
+struct body {
+    coil_task_fn fn;
+    void *arg;
+};
+
+/* The scenario may have given up since, with half of what the body needs. */
+static int begin_body(void *arg)
+{
+    const struct body *body = arg;
+
+    return allocation_failed() ? -ENOMEM : body->fn(body->arg);
+}
+
 coil_task *start(coil_task_fn fn, void *arg)
 {
+    struct body body = {fn, arg};
     coil_task *task;
 
-    if (allocation_failed() || coil_spawn(fn, arg, NULL, &task) < 0)
+    if (allocation_failed() ||
+        coil_spawn(begin_body, &body, &(coil_spawn_opts){.arg_bytes = sizeof body},
+                   &task) < 0)
         return NULL;
     hold(coil_task_future(task));
     return task;
