@@ -30,9 +30,9 @@ extern "C" {
 typedef struct coil_waiting {
     /*
      * "future", "task", "shield", "gather", "wait", "sleep", "park", "group", "lock",
-     * "event", "condition", "semaphore", "queue.get", "queue.put", "queue.join", "read",
-     * "write", "accept", "connect", "wait_fd", "blocking.dns" (look-ups),
-     * "blocking.file", "blocking.cpu".
+     * "promise", "event", "condition", "semaphore", "queue.get", "queue.put",
+     * "queue.join", "read", "write", "accept", "connect", "wait_fd", "blocking.dns"
+     * (look-ups), "blocking.file", "blocking.cpu".
      */
     const char *what;
     const void *object;  /* the lock, event, queue, group...; NULL if there is none */
@@ -72,8 +72,7 @@ COIL_API int coil_task_awaiters(coil_task *task,
  * (asyncio: Task.get_stack)
  *
  * 0 for a task that has not begun, or has ended. -ENOSPC if less than 8 KiB of the
- * caller's own stack are left; -EBUSY if the task neither runs nor waits: it has started
- * another one eagerly, and that runs.
+ * caller's own stack are left.
  */
 COIL_API int coil_task_backtrace(coil_task *task, void *addresses[], int n);
 

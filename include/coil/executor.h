@@ -26,11 +26,12 @@ typedef enum coil_lane {
 /*
  * Run fn(arg) on a thread of the lane while this task waits; returns what fn returned.
  *
- * fn must not call coil, except coil_post(). `arg` may lie on the caller's stack: the
- * wait is finished even if the task is cancelled meanwhile; then fn's result is returned,
- * and the next call that waits sees the cancellation. A job that no thread has begun yet
- * is withdrawn by the cancellation instead: -ECANCELED. -EAGAIN: no thread could be
- * started.
+ * fn must not call coil, except what is for any thread: coil_post(), promises, and
+ * coil_var_get(), for it runs in a copy of the task's context. `arg` may lie on the
+ * caller's stack: the wait is finished even if the task is cancelled meanwhile; then fn's
+ * result is returned, and the next call that waits sees the cancellation. A job that no
+ * thread has begun yet is withdrawn by the cancellation instead: -ECANCELED. -EAGAIN: no
+ * thread could be started. -ENOMEM: only for a loop's first job.
  */
 COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg);
 
@@ -38,7 +39,8 @@ COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
  * The same for a job that may be left behind: a cancelled task returns at once with
  * -ECANCELED while the thread goes on. `arg` is then not the caller's any more:
  * discard(arg), if not NULL, is called on that thread when fn has returned, or at once,
- * on this one, for a job that had not begun. Also fails with -ENOMEM.
+ * on this one, for a job that had not begun. A closing loop waits for it, though not
+ * longer than coil_run_opts.drain_ns says. Also fails with -ENOMEM.
  */
 COIL_SUSPENDS int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg),
                                             void *arg, void (*discard)(void *arg));

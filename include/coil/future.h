@@ -58,8 +58,8 @@ COIL_API int coil_future_set(coil_future *future, int rc, void *value,
 
 /*
  * Cancel it: those who await it get -ECANCELED. For a task this is coil_task_cancel().
- * `reason` is kept, not copied; NULL is allowed. Returns false if it was done.
- * Never allocates. (asyncio: Future.cancel)
+ * `reason` is kept, not copied; NULL is allowed. Returns false if it was done:
+ * then a failure counts as retrieved. Never allocates. (asyncio: Future.cancel)
  */
 COIL_API bool coil_future_cancel(coil_future *future, const char *reason);
 
@@ -77,7 +77,10 @@ COIL_API int coil_future_result(coil_future *future);
  */
 COIL_API void *coil_future_value(const coil_future *future);
 
-/* The reason it was cancelled with, or NULL. */
+/*
+ * The reason it was cancelled with, or NULL. A task that nobody asked to end, and that
+ * ended cancelled because what it awaited was, has the reason of that.
+ */
 COIL_API const char *coil_future_cancel_reason(const coil_future *future);
 
 /*

@@ -26,6 +26,12 @@ typedef struct coil_run_opts {
     const char *name;   /* of the main task; NULL means "main" */
     size_t stack_bytes; /* of the main task; 0 means 1 MiB */
     bool no_signals;    /* leave SIGINT and SIGSEGV alone */
+    /*
+     * How long closing waits for blocking work that was abandoned
+     * (coil_blocking_abandonable()); 0 means 5 minutes, COIL_NEVER without limit. What is
+     * not done by then is reported, and left to its threads.
+     */
+    int64_t drain_ns;
 } coil_run_opts;
 
 /*
@@ -44,6 +50,49 @@ typedef struct coil_run_opts {
  * program.
  */
 COIL_API int coil_run(coil_task_fn fn, void *arg, const coil_run_opts *opts);
+
+/*
+ * A loop to be run several times. (asyncio: Runner)
+ *
+ *     coil_runner *runner;
+ *     rc = coil_runner_create(NULL, &runner);
+ *     if (rc < 0)
+ *         return rc;
+ *     rc = coil_runner_run(runner, connect_all, &state);
+ *     while (rc >= 0 && read_command(&state))
+ *         rc = coil_runner_run(runner, execute, &state);
+ *     coil_runner_destroy(runner);
+ *
+ * coil_run() is one that runs once. Tasks that are left when a run ends stand still until
+ * the next. All runs share one context (coil/context.h), which begins as a copy of the
+ * caller's: what one sets, the next one sees.
+ */
+typedef struct coil_runner coil_runner;
+
+/*
+ * Create it and its loop, which is the thread's from now on. `opts` may be NULL; they are
+ * copied, but opts->loop.backend. Fails as coil_loop_create().
+ */
+COIL_API int coil_runner_create(const coil_run_opts *opts, coil_runner **out);
+
+/*
+ * Run fn(arg) as a main task and return its rc, as coil_run() does; each run takes SIGINT
+ * and restores it. Fails as coil_spawn(), and with -ESHUTDOWN once the runner is closed.
+ * Inside a running loop it stops the program. (asyncio: Runner.run)
+ */
+COIL_API int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *arg);
+
+/* Its loop; NULL once it is closed. (asyncio: Runner.get_loop) */
+COIL_API coil_loop *coil_runner_loop(const coil_runner *runner);
+
+/*
+ * Cancel the tasks that are left and wait for them, wait for blocking work, close the
+ * loop. A second time it does nothing. (asyncio: Runner.close)
+ */
+COIL_API void coil_runner_close(coil_runner *runner);
+
+/* Close it, if it is not yet, and free it. NULL is accepted. */
+COIL_API void coil_runner_destroy(coil_runner *runner);
 
 /*
  * Run the current loop until the future is done, and return its rc; -EDEADLK if somebody

@@ -150,7 +150,8 @@ COIL_API int coil_unpark(coil_task *task, int rc);
 /*
  * Ask the task to end. Never allocates. (asyncio: Task.cancel)
  *
- * Returns false if it has ended, else true; whether and when it ends is up to it.
+ * Returns false if it has ended (a failure then counts as retrieved), else true; whether
+ * and when it ends is up to it.
  * Cancelling oneself takes effect at the next call that would wait. `reason` is kept, not
  * copied; NULL is allowed. Tasks that await each other in a circle can never end: finding
  * one stops the program.
@@ -173,7 +174,10 @@ COIL_API int coil_uncancel(void);
  */
 COIL_API void coil_cancel_caught(void);
 
-/* The reason of the latest request to cancel the running task, or NULL. */
+/*
+ * The reason of the latest request to cancel the running task; where there is none, that
+ * of the latest future it awaited which was cancelled. Or NULL.
+ */
 COIL_API const char *coil_cancel_reason(void);
 
 /*

@@ -94,17 +94,17 @@ const char *coil_version(void)
     return "0.1.0";
 }
 
-void (*_Atomic coil__misuse_detail)(void);
+void (*_Atomic coil__misuse_detail)(const void *);
 
-static void print_detail(void)
+static void print_detail(const void *from)
 {
     static COIL__THREAD_LOCAL bool printing;
-    void (*detail)(void) = coil__misuse_detail;
+    void (*detail)(const void *) = coil__misuse_detail;
 
     if (detail == NULL || printing)
         return;
     printing = true; /* whatever it does wrong is not told in detail */
-    detail();
+    detail(from);
 }
 
 void coil__misuse(const char *format, ...)
@@ -116,6 +116,6 @@ void coil__misuse(const char *format, ...)
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     fprintf(stderr, "coil: %s\n", line);
-    print_detail();
+    print_detail(COIL__CALLER());
     abort();
 }

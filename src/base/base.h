@@ -26,8 +26,9 @@ COIL__NORETURN void coil__misuse(const char *format, ...) COIL__PRINTF(1, 2);
 
 /*
  * Called by coil__misuse() after the sentence, if set: upper layers print what they know
- * (the stack, the task that ran). Any thread may set it, and each sets the same.
+ * (the stack, from the call of coil__misuse() on). Any thread may set it, and each sets
+ * the same.
  */
-extern void (*_Atomic coil__misuse_detail)(void);
+extern void (*_Atomic coil__misuse_detail)(const void *from);
 
 #endif

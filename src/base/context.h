@@ -54,6 +54,8 @@ void coil__bindings_release(struct coil__bindings *bindings);
 /* Let go of what is in the slot. */
 static inline void coil__context_slot_finish(struct coil__context_slot *slot)
 {
+    if (COIL__LIKELY(slot->entered == NULL && slot->own == NULL))
+        return;
     coil_context_release(slot->entered);
     coil__bindings_release(slot->own);
     *slot = (struct coil__context_slot){NULL, NULL};

@@ -6,8 +6,12 @@
  * Generators inside it have stacks of their own, which are walked one after the other,
  * from the inside out.
  */
+#include "print.h"
+
 #include "../error/backtrace.h"
-#include "../task/task.h"
+#include "../net/endpoint.h"
+#include "../os/op.h"
+#include "../sync/waiters.h"
 
 #include <coil/debug.h>
 
@@ -17,34 +21,58 @@ static bool is_machinery(uintptr_t function)
     return function == (uintptr_t)coil__coro_transfer ||
            function == (uintptr_t)coil__coro_resume ||
            function == (uintptr_t)coil__task_switch_out ||
-           function == (uintptr_t)coil__wait_park;
+           function == (uintptr_t)coil__wait_park ||
+           function == (uintptr_t)coil__waiters_wait ||
+           function == (uintptr_t)coil__op_await ||
+           function == (uintptr_t)coil__endpoint_do;
 }
 
-static bool stands_still(const coil_task *task)
+/*
+ * The innermost of the task's coroutines. The stack in use may be part of several tasks:
+ * of one that runs, and of those that started it eagerly, one after the other.
+ */
+static coil__coro *innermost(coil_task *task)
 {
-    return task->wait != NULL || !coil__list_empty(&task->step.link);
+    coil__coro *coro = coil__coro_current(), *leaf = coro, *first = coro;
+
+    while (coro != NULL && coro != &task->coro) {
+        bool is_task = coro->fn == task->coro.fn;
+
+        coro = coil__coro_outer(coro, &leaf);
+        if (is_task)
+            first = coro;
+    }
+    return coro != NULL ? first : task->leaf;
 }
 
-int coil_task_backtrace(coil_task *task, void *addresses[], int max)
+static size_t walk(coil__coro *coro, void *addresses[], size_t max, const void *from)
 {
-    bool own = task == coil__scheduler.current;
-    coil__coro *leaf = own ? coil__coro_current() : task->leaf, *coro = leaf;
-    size_t n = 0, room = max > 0 ? (size_t)max : 0;
+    if (coro == coil__coro_current())
+        return coil__backtrace(addresses, max, from);
+    return coil__backtrace_suspended(coro, addresses, max, is_machinery);
+}
+
+int coil__task_backtrace(coil_task *task, void *addresses[], size_t max, const void *from)
+{
+    coil__coro *leaf, *coro;
+    size_t n;
 
     coil__loop_check_thread(task->future.loop);
     if (!task->started || task->coro.done)
         return 0;
-    if (!own && !stands_still(task))
-        return -EBUSY;
     if (!coil__backtrace_has_room())
         return -ENOSPC;
-    if (own)
-        n = coil__backtrace(addresses, room, __builtin_return_address(0));
-    else
-        n = coil__backtrace_suspended(coro, addresses, room, is_machinery);
-    while (coro != &task->coro && n < room) {
+    leaf = coro = innermost(task);
+    n = walk(coro, addresses, max, from);
+    while (coro != &task->coro && n < max) {
         coro = coil__coro_outer(coro, &leaf);
-        n += coil__backtrace_suspended(coro, addresses + n, room - n, is_machinery);
+        n += walk(coro, addresses + n, max - n, from);
     }
     return (int)n;
+}
+
+int coil_task_backtrace(coil_task *task, void *addresses[], int max)
+{
+    return coil__task_backtrace(task, addresses, max > 0 ? (size_t)max : 0,
+                                COIL__CALLER());
 }

@@ -15,8 +15,18 @@
 
 struct dump {
     FILE *out;
+    const void *from; /* the code that asked */
     int depth;
 };
+
+static void each_in_group(const struct coil__region *region,
+                          void (*visit)(coil_task *, void *), void *arg)
+{
+    coil_task *child = NULL;
+
+    while ((child = coil__group_next_child(region, child)) != NULL)
+        visit(child, arg);
+}
 
 /* Call visit(child, arg) for the children of the task's groups, and whom it awaits. */
 static void each_child(coil_task *task, void (*visit)(coil_task *, void *), void *arg)
@@ -25,9 +35,9 @@ static void each_child(coil_task *task, void (*visit)(coil_task *, void *), void
     coil_future *future;
 
     for (struct coil__region *r = task->regions; r != NULL; r = r->outer)
-        for (coil_task *child = coil__group_next_child(r, NULL); child != NULL;
-             child = coil__group_next_child(r, child))
-            visit(child, arg);
+        each_in_group(r, visit, arg);
+    if (wait != NULL && coil__group_waited(wait) != NULL)
+        each_in_group(coil__group_waited(wait), visit, arg);
     if (wait == NULL || wait->class->future == NULL)
         return;
     for (size_t i = 0; (future = wait->class->future(wait, i)) != NULL; i++)
@@ -53,7 +63,7 @@ static void print_task(coil_task *task, void *arg)
     coil__print_state(d->out, task);
     putc('\n', d->out);
     snprintf(prefix, sizeof prefix, "%*s", 2 * d->depth + 6, "");
-    coil__print_stack(d->out, task, prefix);
+    coil__print_stack(d->out, task, prefix, d->from);
     if (task->spawned_at != NULL) {
         fprintf(d->out, "%*sspawned by ", 2 * d->depth + 4, "");
         coil__symbol_print(d->out, task->spawned_at);
@@ -89,7 +99,7 @@ static size_t count_and_mark(void)
 
 void coil_dump(FILE *out)
 {
-    struct dump d = {.out = out};
+    struct dump d = {.out = out, .from = COIL__CALLER()};
     size_t n = coil__scheduler.hooked != NULL ? count_and_mark() : 0;
 
     fprintf(out, "coil: %zu task%s\n", n, n == 1 ? "" : "s");

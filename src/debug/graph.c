@@ -9,6 +9,7 @@
 
 struct graph {
     FILE *out;
+    const void *from; /* the code that asked */
     int depth;
 };
 
@@ -39,7 +40,8 @@ static void print_details(struct graph *g, coil_future *future)
     if (future->is_task) {
         fprintf(g->out, "%*s+ Call stack:\n", margin, "");
         snprintf(prefix, sizeof prefix, "%*s|   ", margin, "");
-        coil__print_stack(g->out, COIL__CONTAINER(future, coil_task, future), prefix);
+        coil__print_stack(g->out, COIL__CONTAINER(future, coil_task, future), prefix,
+                          g->from);
     }
     if (coil_future_awaiters(future, note_that_there_is_one, NULL) == 0)
         return;
@@ -70,7 +72,7 @@ static void print_node(struct graph *g, coil_future *future)
 
 void coil_print_call_graph(coil_future *future, FILE *out)
 {
-    struct graph g = {.out = out};
+    struct graph g = {.out = out, .from = COIL__CALLER()};
 
     if (future == NULL && coil__scheduler.current != NULL)
         future = &coil__scheduler.current->future;

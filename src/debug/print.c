@@ -23,7 +23,8 @@ const void *coil_task_spawned_at(const coil_task *task)
     return task->spawned_at;
 }
 
-/* ---- the state ---------------------------------------------------------------------- */
+/* ---- the state ----------------------------------------------------------------------
+ */
 
 static double seconds(int64_t span_ns)
 {
@@ -54,6 +55,12 @@ static void print_wait(FILE *out, const coil_waiting *w)
         fprintf(out, ", %.1f s to go", seconds(w->deadline - now));
 }
 
+/* It waits, or is ready to go on. */
+static bool stands_still(const coil_task *task)
+{
+    return task->wait != NULL || !coil__list_empty(&task->step.link);
+}
+
 /* It begins with its first byte; what is printed as a symbol is returned to. */
 static void print_new(FILE *out, const coil_task *task)
 {
@@ -71,13 +78,16 @@ void coil__print_state(FILE *out, const coil_task *task)
         fputs("has ended", out);
     else if (!task->started)
         print_new(out, task);
-    else if (task->wait != NULL || !coil__list_empty(&task->step.link))
+    else if (stands_still(task))
         fputs("is ready", out);
-    else
+    else if (task == coil__scheduler.current)
         fputs("runs", out);
+    else
+        fputs("has started another", out);
 }
 
-/* ---- the stack ---------------------------------------------------------------------- */
+/* ---- the stack ----------------------------------------------------------------------
+ */
 
 /* What was printed with its own margin is given ours. */
 static void print_lines(FILE *out, const char *text, const char *prefix)
@@ -91,13 +101,13 @@ static void print_lines(FILE *out, const char *text, const char *prefix)
     }
 }
 
-void coil__print_stack(FILE *out, coil_task *task, const char *prefix)
+void coil__print_stack(FILE *out, coil_task *task, const char *prefix, const void *from)
 {
     void *addresses[MAX_FRAMES];
     char *text = NULL;
     size_t bytes;
     FILE *lines;
-    int n = coil_task_backtrace(task, addresses, MAX_FRAMES);
+    int n = coil__task_backtrace(task, addresses, MAX_FRAMES, from);
 
     if (n < 0)
         fprintf(out, "%s(no stack to be seen: %s)\n", prefix, strerror(-n));
@@ -105,7 +115,10 @@ void coil__print_stack(FILE *out, coil_task *task, const char *prefix)
         return;
     lines = open_memstream(&text, &bytes);
     if (lines != NULL) {
-        coil__symbol_print_stack(lines, addresses, (size_t)n);
+        if (stands_still(task))
+            coil__symbol_print_waiting(lines, addresses, (size_t)n);
+        else
+            coil__symbol_print_stack(lines, addresses, (size_t)n);
         fclose(lines);
         print_lines(out, text, prefix);
     }

@@ -20,7 +20,14 @@ void coil__clear_marks(void);
 /* "waits 2.0 s: sleep, 3.0 s to go", "is ready", "runs". No newline. */
 void coil__print_state(FILE *out, const coil_task *task);
 
-/* The functions it stands in, a line each, with `prefix` before it. */
-void coil__print_stack(FILE *out, coil_task *task, const char *prefix);
+/* As coil_task_backtrace(); the running task's begin with the return address `from`. */
+int coil__task_backtrace(coil_task *task, void *addresses[], size_t max,
+                         const void *from);
+
+/*
+ * The functions it stands in, a line each, with `prefix` before it; of the running task
+ * from `from` on.
+ */
+void coil__print_stack(FILE *out, coil_task *task, const char *prefix, const void *from);
 
 #endif

@@ -95,7 +95,7 @@ size_t coil__backtrace(void *addresses[], size_t max, const void *from)
 {
     struct walk w = {.addresses = addresses,
                      .max = max,
-                     .from = from != NULL ? from : __builtin_return_address(0),
+                     .from = from != NULL ? from : COIL__CALLER(),
                      .bottom = (uintptr_t)coil__coro_current()->fn};
     int saved = errno;
 
@@ -132,4 +132,25 @@ size_t coil__backtrace_suspended(const coil__coro *coro, void *addresses[], size
         coil__switch_look(coro->sp, walk, &w);
     errno = saved;
     return w.count;
+}
+
+/* What stands between the function that resumed a generator and the switch. */
+static bool is_switch(uintptr_t function)
+{
+    return function == (uintptr_t)coil__coro_transfer ||
+           function == (uintptr_t)coil__coro_resume;
+}
+
+COIL__NOINLINE size_t coil__backtrace_through(void *addresses[], size_t max,
+                                              const void *from,
+                                              const coil__coro *outermost)
+{
+    coil__coro *leaf = coil__coro_current(), *coro = leaf;
+    size_t n = coil__backtrace(addresses, max, from != NULL ? from : COIL__CALLER());
+
+    while (n > 0 && n < max && outermost != NULL && coro != outermost && coro != NULL) {
+        coro = coil__coro_outer(coro, &leaf);
+        n += coil__backtrace_suspended(coro, addresses + n, max - n, is_switch);
+    }
+    return n;
 }

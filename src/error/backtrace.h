@@ -23,6 +23,13 @@
 size_t coil__backtrace(void *addresses[], size_t max, const void *from);
 
 /*
+ * The same, and on through those that wait for the running one as their generator, up to
+ * `outermost`; NULL for none of them.
+ */
+size_t coil__backtrace_through(void *addresses[], size_t max, const void *from,
+                               const coil__coro *outermost);
+
+/*
  * The same of a coroutine that is suspended. Its stack is only read: it is neither
  * switched to nor grown, and the walk takes place on the caller's. What it has at its
  * inner end, up to the last function that is_machinery(its first byte) says is part of

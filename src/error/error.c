@@ -31,27 +31,26 @@ struct coil_error {
 
 /* ---- making one -------------------------------------------------------------------- */
 
-static coil_error *create(size_t frame_count, void *const frames[], size_t message_bytes)
+static coil_error *create(const struct coil__error_place *place, int rc,
+                          coil_error *cause, size_t message_bytes)
 {
-    size_t frames_bytes = frame_count * sizeof frames[0];
+    void *frames[COIL__BACKTRACE_MAX];
+    size_t count =
+        coil__backtrace_through(frames, COIL__BACKTRACE_MAX, place->from, place->coro);
+    size_t frames_bytes = count * sizeof frames[0];
     coil_error *error = coil__alloc(sizeof *error + frames_bytes + message_bytes);
 
     if (error == NULL)
         return NULL;
     memset(error, 0, sizeof *error);
     error->refs = 1;
-    error->frame_count = frame_count;
+    error->rc = rc;
+    error->cause = cause != NULL ? coil_error_retain(cause) : NULL;
+    if (place->task != NULL)
+        strncpy(error->task, place->task, sizeof error->task - 1);
+    error->frame_count = count;
     memcpy(error->frames, frames, frames_bytes);
     return error;
-}
-
-static void fill(coil_error *error, int rc, const char *task, coil_error *cause)
-{
-    error->rc = rc;
-    if (task != NULL)
-        strncpy(error->task, task, sizeof error->task - 1);
-    if (cause != NULL)
-        error->cause = coil_error_retain(cause);
 }
 
 /* The size of the sentence with its end; 0 if there is none. */
@@ -68,40 +67,32 @@ static size_t measure(const char *format, va_list args)
     return length > 0 ? (size_t)length + 1 : 0;
 }
 
-coil_error *coil__error_create(int rc, const char *task, const void *from,
+coil_error *coil__error_create(const struct coil__error_place *place, int rc,
                                coil_error *cause, const char *format, va_list args)
 {
-    void *frames[COIL__BACKTRACE_MAX];
     int saved = errno;
-    size_t count = coil__backtrace(frames, COIL__BACKTRACE_MAX, from);
     size_t message_bytes = measure(format, args);
-    coil_error *error = create(count, frames, message_bytes);
+    coil_error *error = create(place, rc, cause, message_bytes);
 
-    if (error != NULL) {
-        fill(error, rc, task, cause);
-        if (message_bytes > 0) {
-            char *message = (char *)&error->frames[count];
+    if (error != NULL && message_bytes > 0) {
+        char *message = (char *)&error->frames[error->frame_count];
 
-            errno = saved;
-            vsnprintf(message, message_bytes, format, args);
-            error->message = message;
-        }
+        errno = saved; /* for %m */
+        vsnprintf(message, message_bytes, format, args);
+        error->message = message;
     }
     errno = saved;
     return error;
 }
 
-coil_error *coil__error_hand_on(coil_error *cause, const char *task, const void *from)
+coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_error *cause)
 {
-    void *frames[COIL__BACKTRACE_MAX];
     int saved = errno;
-    size_t count = coil__backtrace(frames, COIL__BACKTRACE_MAX, from);
-    coil_error *error = create(count, frames, 0);
+    coil_error *error = create(place, cause->rc, cause, 0);
 
     errno = saved;
     if (error == NULL)
         return NULL;
-    fill(error, cause->rc, task, cause);
     error->message = cause->message;
     error->handed_on = true;
     return error;
@@ -235,11 +226,11 @@ static void print_stack(void *arg)
     coil__symbol_print_stack(stderr, stack->frames, stack->frame_count);
 }
 
-void coil__error_print_here(void)
+void coil__error_print_here(const void *from)
 {
     struct stack stack = {.name = stack_name(coil__coro_current())};
 
-    stack.frame_count = coil__backtrace(stack.frames, COIL__BACKTRACE_MAX, NULL);
+    stack.frame_count = coil__backtrace(stack.frames, COIL__BACKTRACE_MAX, from);
     if (stack.frame_count > 0)
         coil__coro_call(COIL__ERROR_PRINT_BYTES, print_stack, &stack);
 }

@@ -164,6 +164,27 @@ static void print_frames(void *arg)
         outside_coil = print_frame(p, call_of(p->addresses[i]), outside_coil);
 }
 
+/* The helpers of the function that waits are the innermost frames, but few. */
+#define HELPERS_MAX 3
+
+static void print_waiting(void *arg)
+{
+    struct printing *p = arg;
+    struct coil__line found[COIL__LINES_MAX];
+
+    for (size_t i = 0; i < p->n && i <= HELPERS_MAX; i++) {
+        size_t n = find(p, call_of(p->addresses[i]), found);
+
+        /* What was inlined into a function of coil's is coil's. */
+        if (n == 0 || !is_coils(&found[n - 1]))
+            continue;
+        p->addresses += i + 1;
+        p->n -= i + 1;
+        break;
+    }
+    print_frames(p);
+}
+
 /* ---- with room to work in ---------------------------------------------------------- */
 
 static void print(void (*fn)(void *), struct printing *printing)
@@ -188,4 +209,9 @@ void coil__symbol_print(FILE *out, const void *pc)
 void coil__symbol_print_stack(FILE *out, void *const addresses[], size_t n)
 {
     print(print_frames, &(struct printing){out, addresses, n, false});
+}
+
+void coil__symbol_print_waiting(FILE *out, void *const addresses[], size_t n)
+{
+    print(print_waiting, &(struct printing){out, addresses, n, false});
 }

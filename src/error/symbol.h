@@ -23,6 +23,10 @@ void coil__symbol_print(FILE *out, const void *pc);
  */
 void coil__symbol_print_stack(FILE *out, void *const addresses[], size_t n);
 
+/* The same of a stack that waits in a function of coil's, whose own helpers are left out
+ * too. */
+void coil__symbol_print_waiting(FILE *out, void *const addresses[], size_t n);
+
 /*
  * Between these two, what one look-up has read is kept for the next: for whoever prints
  * many. They may be nested.

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+const struct coil__task_layer *_Atomic coil__task_layer;
+
 void coil_set_exception_handler(coil_exception_handler handler, void *arg)
 {
     coil_loop *loop = coil__loop_require("coil_set_exception_handler");
@@ -29,21 +31,24 @@ coil_exception_handler coil_get_exception_handler(void **arg)
     return loop->exception_handler;
 }
 
+static coil_task *exchange_current(coil_task *task)
+{
+    return coil__task_layer != NULL ? coil__task_layer->exchange_current(task) : NULL;
+}
+
 void coil_call_exception_handler(const coil_exception *exception)
 {
     coil_loop *loop = coil__loop_of_thread;
-    coil_task *current = NULL;
+    coil_task *current;
 
     if (loop == NULL || loop->exception_handler == NULL || loop->handling_exception) {
         coil_default_exception_handler(exception);
         return;
     }
     loop->handling_exception = true;
-    if (loop->tasks != NULL)
-        current = loop->tasks->exchange_current(NULL);
+    current = exchange_current(NULL);
     loop->exception_handler(exception, loop->exception_arg);
-    if (loop->tasks != NULL)
-        loop->tasks->exchange_current(current);
+    exchange_current(current);
     loop->handling_exception = false;
 }
 
@@ -52,12 +57,11 @@ void coil_call_exception_handler(const coil_exception *exception)
 static void print(void *arg)
 {
     const coil_exception *e = arg;
-    const coil_loop *loop = coil__loop_of_thread;
 
     flockfile(stderr);
     fprintf(stderr, "coil: %s", e->message != NULL ? e->message : "Unhandled exception");
-    if (e->task != NULL && loop != NULL && loop->tasks != NULL)
-        fprintf(stderr, " (task '%s')", loop->tasks->name(e->task));
+    if (e->task != NULL)
+        fprintf(stderr, " (task '%s')", coil__task_layer->name(e->task));
     if (e->rc < 0 && e->error == NULL)
         fprintf(stderr, ": %s", strerror(-e->rc));
     putc('\n', stderr);

@@ -33,6 +33,7 @@
 #include <unistd.h>
 
 #define LONGEST_POLL COIL_SEC(24 * 3600)
+#define LONGEST_DRAIN COIL_SEC(300) /* asyncio: THREAD_JOIN_TIMEOUT */
 
 COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
 
@@ -116,6 +117,7 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
     coil__list_init(&loop->close_hooks);
     atomic_init(&loop->refs, 1);
     loop->pid = getpid();
+    loop->drain_ns = LONGEST_DRAIN;
     loop->virtual_clock = opts != NULL && opts->virtual_clock;
     loop->may_skip_polls = !loop->virtual_clock || opts->skip_polls;
     coil__shuffle_init(loop);

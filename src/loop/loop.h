@@ -45,11 +45,14 @@ struct coil__timer_heap {
     uint64_t next_sequence;
 };
 
-/* What the loop has to know of tasks, which lie above it; once there is one. */
+/* What the loop has to know of tasks, which lie above it. */
 struct coil__task_layer {
     const char *(*name)(const coil_task *task);
     coil_task *(*exchange_current)(coil_task *task); /* returns who was */
 };
+
+/* Set, by whichever thread, with the first task; NULL before that. */
+extern const struct coil__task_layer *_Atomic coil__task_layer;
 
 /*
  * The loop. What a turn does with it stands in loop.c; upper layers use the functions
@@ -73,10 +76,10 @@ struct coil_loop {
     int64_t clock_read; /* what the clock said when it was last looked at */
     unsigned turns_unpolled, runs_unpolled;
     size_t outside_work; /* see coil__loop_expect() */
+    int64_t drain_ns;    /* how long closing waits for abandoned blocking work */
 
     struct coil__list close_hooks;
     struct coil__runnable *on_interrupt;
-    const struct coil__task_layer *tasks; /* NULL: none yet */
 
     coil_exception_handler exception_handler; /* NULL: the default */
     void *exception_arg;

@@ -12,7 +12,8 @@
  * one post, and so one wake-up.
  *
  * A job lies on the stack of the task that waits for it; one that may be left behind lies
- * on the heap, and belongs to the thread once it is abandoned.
+ * on the heap, and belongs to the thread once it is abandoned. It runs in a copy of its
+ * task's context (asyncio: to_thread).
  *
  * Invariants
  * 1. `queued` changes under the lane's lock, `finished` and `abandoned` under the desk's.
@@ -20,12 +21,14 @@
  * 2. A thread that has put a job on the desk, or found it abandoned and freed it, does
  *    not look at it again; nor at the desk once the lock is released.
  * 3. desk.jobs, and who waits for a job, are the loop's thread's alone.
- * 4. A loop does not close while a thread works for it: desk and loop outlive the work.
+ * 4. A loop does not close while a thread works for it, but for abandoned jobs that are
+ *    not done within loop->drain_ns: they know the desk alone, and the last frees it.
  *
  * After a fork the child has none of the threads: it starts with empty lanes.
  *
  * Start reading at run_job() and work().
  */
+#include "../base/context.h"
 #include "../base/fault.h"
 #include "../loop/loop.h"
 #include "../task/wait.h"
@@ -35,6 +38,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,13 +58,15 @@ struct lane {
 
 /* The finished jobs of one loop. */
 struct desk {
-    coil_loop *loop; /* NULL until the loop's first job */
+    coil_loop *loop;
     struct coil__close_hook hook;
     struct coil__list jobs; /* job.in_desk: those not collected yet */
 
     pthread_mutex_t lock;
-    pthread_cond_t emptied; /* no thread works for the loop any more */
+    pthread_cond_t emptied; /* nothing is worked at but what was abandoned, if that */
     size_t working;         /* jobs queued or being done */
+    size_t abandoned;       /* of those */
+    bool closed;            /* the loop is gone */
     struct coil__list done; /* job.in_queue */
     struct coil__post post;
     bool posted;
@@ -73,6 +79,7 @@ struct job {
     bool abandonable; /* on the heap */
     bool queued, finished, abandoned;
     int rc;
+    struct coil__bindings *bindings; /* of the task's context, until it begins */
     struct lane *lane;
     struct desk *desk;
     struct coil__list in_queue; /* lane.queue, then desk.done */
@@ -99,7 +106,7 @@ static struct lane lanes[] = {
 
 #define LANE_COUNT (sizeof lanes / sizeof lanes[0])
 
-static COIL__THREAD_LOCAL struct desk this_desk;
+static COIL__THREAD_LOCAL struct desk *this_desk; /* NULL until the loop's first job */
 
 /* ---- setting up, once and after a fork -------------------------------------------- */
 
@@ -134,9 +141,9 @@ static void start_afresh(void)
 {
     for (size_t i = 0; i < LANE_COUNT; i++)
         init_lane(&lanes[i]);
-    if (this_desk.loop != NULL)
-        coil__list_remove(&this_desk.hook.link);
-    this_desk.loop = NULL;
+    if (this_desk != NULL)
+        coil__list_remove(&this_desk->hook.link);
+    this_desk = NULL;
 }
 
 static void set_up(void)
@@ -166,7 +173,41 @@ static unsigned processor_count(void)
 
 /* ---- the threads ------------------------------------------------------------------ */
 
-/* Put it on its desk, unless nobody waits for it any more. */
+/* A job less. Locked. */
+static void count_out(struct desk *desk)
+{
+    desk->working--;
+    if (desk->working <= desk->abandoned)
+        pthread_cond_signal(&desk->emptied);
+}
+
+static void free_desk(struct desk *desk)
+{
+    pthread_mutex_destroy(&desk->lock);
+    pthread_cond_destroy(&desk->emptied);
+    coil__free(desk);
+}
+
+/* Nobody waits for it any more. The desk stays as long as it is counted: so that is last.
+ */
+static void finish_abandoned_job(struct job *job)
+{
+    struct desk *desk = job->desk;
+    bool last;
+
+    if (job->discard != NULL)
+        job->discard(job->arg);
+    coil__free(job);
+    pthread_mutex_lock(&desk->lock);
+    desk->abandoned--;
+    count_out(desk);
+    last = desk->closed && desk->working == 0;
+    pthread_mutex_unlock(&desk->lock);
+    if (last)
+        free_desk(desk);
+}
+
+/* Put it on its desk. */
 static void finish_job(struct job *job)
 {
     struct desk *desk = job->desk;
@@ -179,20 +220,11 @@ static void finish_job(struct job *job)
         coil__list_push(&desk->done, &job->in_queue);
         if (!desk->posted)
             desk->posted = coil__loop_post(desk->loop, &desk->post) == 0;
-        if (--desk->working == 0)
-            pthread_cond_signal(&desk->emptied);
+        count_out(desk);
     }
     pthread_mutex_unlock(&desk->lock);
-    if (!abandoned)
-        return;
-    /* The desk stays as long as this job is counted: first all that is the job's. */
-    if (job->discard != NULL)
-        job->discard(job->arg);
-    coil__free(job);
-    pthread_mutex_lock(&desk->lock);
-    if (--desk->working == 0)
-        pthread_cond_signal(&desk->emptied);
-    pthread_mutex_unlock(&desk->lock);
+    if (abandoned)
+        finish_abandoned_job(job);
 }
 
 /* The next job, waiting a while for one. NULL: the thread is to end, and is counted out.
@@ -222,16 +254,24 @@ static struct job *take_job(struct lane *lane)
     return link != NULL ? COIL__CONTAINER(link, struct job, in_queue) : NULL;
 }
 
+static void do_job(struct job *job)
+{
+    struct coil__context_slot slot, *outer;
+
+    outer = coil__context_enter(&slot, job->bindings);
+    job->rc = job->fn(job->arg);
+    coil__context_leave(&slot, outer);
+    finish_job(job);
+}
+
 static void *work(void *arg)
 {
     struct lane *lane = arg;
     struct job *job;
 
     pthread_setname_np(pthread_self(), lane->thread_name);
-    while ((job = take_job(lane)) != NULL) {
-        job->rc = job->fn(job->arg);
-        finish_job(job);
-    }
+    while ((job = take_job(lane)) != NULL)
+        do_job(job);
     return NULL;
 }
 
@@ -274,6 +314,15 @@ static bool see_to_threads(struct lane *lane)
     return lane->threads > 0;
 }
 
+/* It will not be done. */
+static void count_out_undone(struct job *job)
+{
+    pthread_mutex_lock(&job->desk->lock);
+    count_out(job->desk);
+    pthread_mutex_unlock(&job->desk->lock);
+    coil__bindings_release(job->bindings);
+}
+
 static int enqueue(struct job *job)
 {
     struct lane *lane = job->lane;
@@ -294,9 +343,7 @@ static int enqueue(struct job *job)
     }
     pthread_mutex_unlock(&lane->lock);
     if (!taken) {
-        pthread_mutex_lock(&desk->lock);
-        desk->working--;
-        pthread_mutex_unlock(&desk->lock);
+        count_out_undone(job);
         return -EAGAIN;
     }
     coil__list_push(&desk->jobs, &job->in_desk);
@@ -317,7 +364,6 @@ static void leave_desk(struct job *job)
 static bool withdraw(struct job *job)
 {
     struct lane *lane = job->lane;
-    struct desk *desk = job->desk;
     bool queued;
 
     pthread_mutex_lock(&lane->lock);
@@ -329,9 +375,7 @@ static bool withdraw(struct job *job)
     }
     pthread_mutex_unlock(&lane->lock);
     if (queued) {
-        pthread_mutex_lock(&desk->lock);
-        desk->working--;
-        pthread_mutex_unlock(&desk->lock);
+        count_out_undone(job);
         leave_desk(job);
     }
     return queued;
@@ -348,6 +392,7 @@ static bool abandon(struct job *job)
     if (!finished) {
         leave_desk(job);
         job->abandoned = true;
+        desk->abandoned++;
     }
     pthread_mutex_unlock(&desk->lock);
     return !finished;
@@ -361,8 +406,6 @@ static void collect(struct coil__runnable *runnable)
     struct desk *desk = COIL__CONTAINER(runnable, struct desk, post.runnable);
     struct coil__list done, *link;
 
-    if (desk->loop == NULL) /* it is closing */
-        return;
     coil__list_init(&done);
     pthread_mutex_lock(&desk->lock);
     coil__list_splice(&done, &desk->done);
@@ -396,43 +439,86 @@ static void give_up_job(struct desk *desk, struct job *job)
     coil__free(job);
 }
 
-static void close_desk(coil_loop *loop)
+/*
+ * The last look at the desk, unless nothing is left. Wait for the threads: for what was
+ * abandoned until `deadline`, for the rest in any case, since that may use a task's
+ * stack. Returns how many jobs are left.
+ */
+static size_t drain(struct desk *desk, int64_t deadline)
 {
-    struct desk *desk = &this_desk;
+    struct timespec until = {deadline / COIL_SEC(1), (long)(deadline % COIL_SEC(1))};
+    bool late = false;
+    size_t left;
 
-    (void)loop;
-    COIL__LIST_EACH (link, &desk->jobs)
-        give_up_job(desk, COIL__CONTAINER(link, struct job, in_desk));
     pthread_mutex_lock(&desk->lock);
-    while (desk->working > 0)
-        pthread_cond_wait(&desk->emptied, &desk->lock);
-    coil__list_init(&desk->done);
+    while (desk->working > (late ? desk->abandoned : 0)) {
+        if (late)
+            pthread_cond_wait(&desk->emptied, &desk->lock);
+        else
+            late = pthread_cond_timedwait(&desk->emptied, &desk->lock, &until) != 0;
+    }
+    left = desk->working;
+    desk->closed = true;
+    coil__loop_withdraw(desk->loop, &desk->post);
     pthread_mutex_unlock(&desk->lock);
-    pthread_mutex_destroy(&desk->lock);
-    pthread_cond_destroy(&desk->emptied);
-    desk->loop = NULL;
+    return left;
 }
 
-/* The desk of the thread's loop. */
-static struct desk *open_desk(coil_loop *loop)
+static void report_left(size_t count)
 {
-    struct desk *desk = &this_desk;
+    char message[128];
 
-    if (desk->loop != NULL)
-        return desk;
-    set_up_once();
+    snprintf(message, sizeof message,
+             "%zu abandoned blocking job%s not done as the loop closes, and left to %s",
+             count, count == 1 ? " is" : "s are",
+             count == 1 ? "its thread" : "their threads");
+    coil_call_exception_handler(&(coil_exception){.message = message});
+}
+
+static void close_desk(coil_loop *loop)
+{
+    struct desk *desk = this_desk;
+    size_t left;
+
+    COIL__LIST_EACH (link, &desk->jobs)
+        give_up_job(desk, COIL__CONTAINER(link, struct job, in_desk));
+    left = drain(desk, coil__time_add(coil__clock_monotonic(), loop->drain_ns));
+    this_desk = NULL;
+    if (left == 0)
+        free_desk(desk);
+    else
+        report_left(left);
+}
+
+static struct desk *create_desk(coil_loop *loop)
+{
+    struct desk *desk = coil__alloc_zeroed(sizeof *desk);
+    pthread_condattr_t monotonic;
+
+    if (desk == NULL)
+        return NULL;
     pthread_mutex_init(&desk->lock, NULL);
-    pthread_cond_init(&desk->emptied, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&desk->emptied, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     coil__list_init(&desk->jobs);
     coil__list_init(&desk->done);
     coil__runnable_init(&desk->post.runnable, collect);
-    desk->working = 0;
-    desk->posted = false;
     desk->loop = loop;
     coil__list_init(&desk->hook.link);
     desk->hook.closing = close_desk;
     coil__loop_add_close_hook(loop, &desk->hook);
     return desk;
+}
+
+/* The desk of the thread's loop; NULL: no memory. */
+static struct desk *open_desk(coil_loop *loop)
+{
+    set_up_once();
+    if (this_desk == NULL)
+        this_desk = create_desk(loop);
+    return this_desk;
 }
 
 /* ---- jobs, as tasks see them ------------------------------------------------------ */
@@ -461,12 +547,16 @@ static const struct coil__wait_class classes[] = {
     [COIL_LANE_CPU] = CLASS("blocking.cpu"),
 };
 
-static void init_job(struct job *job, coil_lane lane, int (*fn)(void *), void *arg)
+static int init_job(struct job *job, coil_lane lane, int (*fn)(void *), void *arg)
 {
     *job = (struct job){.fn = fn, .arg = arg, .lane = &lanes[lane]};
     coil__list_init(&job->in_queue);
     coil__list_init(&job->in_desk);
     job->desk = open_desk(coil__loop_require("a blocking call"));
+    if (job->desk == NULL)
+        return -ENOMEM;
+    job->bindings = coil__context_capture();
+    return 0;
 }
 
 /* Returns fn's result, or -ECANCELED: then waiting->job tells whether it is ours. */
@@ -492,10 +582,11 @@ int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
 {
     struct waiting waiting;
     struct job job;
+    int rc;
 
     require_lane(lane, "coil_blocking");
-    init_job(&job, lane, fn, arg);
-    return run_job(&waiting, &job);
+    rc = init_job(&job, lane, fn, arg);
+    return rc < 0 ? rc : run_job(&waiting, &job);
 }
 
 int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
@@ -508,7 +599,11 @@ int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
     require_lane(lane, "coil_blocking_abandonable");
     if (job == NULL)
         return -ENOMEM;
-    init_job(job, lane, fn, arg);
+    rc = init_job(job, lane, fn, arg);
+    if (rc < 0) {
+        coil__free(job);
+        return rc;
+    }
     job->abandonable = true;
     job->discard = discard;
     rc = run_job(&waiting, job);

@@ -28,6 +28,7 @@ struct iteration {
     struct coil__list waiters;
     struct coil__timer timer;
     coil_loop *loop; /* NULL: there is nothing to finish */
+    int64_t deadline;
     bool expired;
 };
 
@@ -37,6 +38,7 @@ _Static_assert(sizeof(struct iteration) <= sizeof(coil_as_completed),
 struct waiter {
     struct coil__wait wait;
     struct coil__list link;
+    const struct iteration *whole;
 };
 
 static struct iteration *inside(coil_as_completed *iteration)
@@ -82,7 +84,7 @@ int coil_as_completed_init(coil_as_completed *iteration, coil_future *const futu
     coil_loop *loop = coil__task_require("coil_as_completed_init")->future.loop;
     int rc = 0;
 
-    *it = (struct iteration){.n = n, .unclaimed = n, .pending = n};
+    *it = (struct iteration){.n = n, .unclaimed = n, .pending = n, .deadline = deadline};
     coil__list_init(&it->done);
     coil__list_init(&it->waiters);
     coil__timer_init(&it->timer, expire);
@@ -110,12 +112,27 @@ int coil_as_completed_init(coil_as_completed *iteration, coil_future *const futu
     return 0;
 }
 
+static void describe_waiter(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->object = COIL__CONTAINER(wait, const struct waiter, wait)->whole;
+    out->deadline = COIL__CONTAINER(wait, const struct waiter, wait)->whole->deadline;
+}
+
+static coil_future *item_awaited(const struct coil__wait *wait, size_t i)
+{
+    const struct iteration *it = COIL__CONTAINER(wait, const struct waiter, wait)->whole;
+
+    return i < it->n ? it->items[i].future : NULL;
+}
+
 /* Until there is something to return, if only that the time is over. */
 static int wait_for_one(struct iteration *it)
 {
+    static const struct coil__wait_class class = {
+        .what = "as_completed", .describe = describe_waiter, .future = item_awaited};
+
     while (coil__list_empty(&it->done) && !it->expired) {
-        static const struct coil__wait_class class = {.what = "as_completed"};
-        struct waiter waiter;
+        struct waiter waiter = {.whole = it};
         int rc;
 
         coil__wait_init(&waiter.wait, &class);

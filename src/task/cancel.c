@@ -84,6 +84,8 @@ void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch)
     if (branch->open)
         stop_at_circle(wait->task);
     branch->open = true;
+    branch->wait = wait;
+    branch->next = 0;
     branch->outer = coil__scheduler.branch;
     coil__scheduler.branch = branch;
 }
@@ -91,9 +93,10 @@ void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch)
 /* The next pending one of the innermost branch, which is closed when it is through. */
 static coil_future *next_future(struct coil__branch *branch)
 {
+    const struct coil__wait *wait = branch->wait;
     coil_future *future;
 
-    while ((future = branch->next(branch)) != NULL)
+    while ((future = wait->class->future(wait, branch->next++)) != NULL)
         if (coil__future_pending(future))
             return future;
     branch->open = false;
@@ -121,8 +124,10 @@ bool coil__task_cancel(coil_task *task, const coil_cancel_origin *origin, unsign
 {
     const struct coil__branch *outermost = coil__scheduler.branch;
 
-    if (!coil__future_pending(&task->future))
+    if (!coil__future_pending(&task->future)) {
+        coil__future_retrieve(&task->future);
         return false;
+    }
     coil__loop_check_thread(task->future.loop);
     ask_chain(task, origin, depth);
     ask_branches(outermost, origin);

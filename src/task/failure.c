@@ -10,6 +10,16 @@
 
 #include "../error/error.h"
 
+/* Where the running task, or else a callback, called us from. */
+static struct coil__error_place place_of(const void *from)
+{
+    const coil_task *task = coil__scheduler.current;
+
+    if (task == NULL)
+        return (struct coil__error_place){.from = from};
+    return (struct coil__error_place){from, task->name, &task->coro};
+}
+
 static void keep(coil_future *future, coil_error *error)
 {
     coil_error *last = future->error;
@@ -23,13 +33,13 @@ static void keep(coil_future *future, coil_error *error)
 static void fail(coil_error *cause, int rc, const void *from, const char *format,
                  va_list args)
 {
+    struct coil__error_place place = place_of(from);
     coil_task *task = coil__scheduler.current;
 
     if (rc >= 0)
         coil__misuse("coil_fail: %d is no negative errno", rc);
     if (task != NULL) /* the cause may be its last error: create first */
-        keep(&task->future,
-             coil__error_create(rc, task->name, from, cause, format, args));
+        keep(&task->future, coil__error_create(&place, rc, cause, format, args));
 }
 
 int coil_fail(int rc, const char *format, ...)
@@ -37,7 +47,7 @@ int coil_fail(int rc, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    fail(NULL, rc, __builtin_return_address(0), format, args);
+    fail(NULL, rc, COIL__CALLER(), format, args);
     va_end(args);
     return rc;
 }
@@ -47,14 +57,14 @@ int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    fail(cause, rc, __builtin_return_address(0), format, args);
+    fail(cause, rc, COIL__CALLER(), format, args);
     va_end(args);
     return rc;
 }
 
 int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
 {
-    const coil_task *task = coil__scheduler.current;
+    struct coil__error_place place = place_of(COIL__CALLER());
     coil_error *error;
     va_list args;
 
@@ -63,8 +73,7 @@ int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
     if (!coil__future_pending(future))
         return -EALREADY;
     va_start(args, format);
-    error = coil__error_create(rc, task != NULL ? task->name : NULL,
-                               __builtin_return_address(0), NULL, format, args);
+    error = coil__error_create(&place, rc, NULL, format, args);
     va_end(args);
     if (!future->is_task)
         keep(future, error);
@@ -75,18 +84,32 @@ int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
 
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from)
 {
+    struct coil__error_place place = place_of(from);
     coil_task *task = coil__scheduler.current;
 
     if (task == NULL || rc >= 0 || rc == -ECANCELED)
         return;
     if (error != NULL)
-        error = coil__error_hand_on(error, task->name, from);
+        error = coil__error_hand_on(&place, error);
     keep(&task->future, error);
+}
+
+/* asyncio's CancelledError carries the reason of what was awaited up to the awaiter. */
+static void hand_on_reason(const coil_future *future)
+{
+    coil_task *task = coil__scheduler.current;
+
+    if (task != NULL && task->cancelling == 0)
+        task->future.cancel_reason = future->cancel_reason;
 }
 
 void coil__failure_hand_on(const coil_future *future, int rc, const void *from)
 {
-    if (rc == future->rc && !coil__future_pending(future))
+    if (rc != future->rc || coil__future_pending(future))
+        return;
+    if (rc == -ECANCELED)
+        hand_on_reason(future);
+    else
         coil__failure_hand_on_error(future->error, rc, from);
 }
 

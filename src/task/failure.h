@@ -12,7 +12,7 @@
  * The running task, if one runs, was given the failure `rc` of an await: by `future`, or
  * by what failed with `error`. Its last error is from now on one with that as its cause,
  * or none, if that is NULL. `from` is where the user called us. A cancellation leaves it
- * alone.
+ * alone; its reason is the task's from now on, if nobody has asked that one to end.
  */
 void coil__failure_hand_on(const coil_future *future, int rc, const void *from);
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from);

@@ -52,7 +52,8 @@ static void free_future(coil_future *future)
 {
     if (future->destroy != NULL)
         future->destroy(future->value);
-    coil_error_release(future->error);
+    if (COIL__UNLIKELY(future->error != NULL))
+        coil_error_release(future->error);
     if (future->is_task)
         coil__coro_destroy(&task_of(future)->coro);
     else
@@ -114,8 +115,10 @@ int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(vo
 
 bool coil_future_cancel(coil_future *future, const char *reason)
 {
-    if (!coil__future_pending(future))
+    if (!coil__future_pending(future)) {
+        coil__future_retrieve(future);
         return false;
+    }
     if (future->is_task) {
         coil_cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
 
@@ -155,7 +158,7 @@ static inline int hand_on(const coil_future *future, int rc, const void *from)
 
 int coil_future_result(coil_future *future)
 {
-    return hand_on(future, coil__future_retrieve(future), __builtin_return_address(0));
+    return hand_on(future, coil__future_retrieve(future), COIL__CALLER());
 }
 
 void *coil_future_value(const coil_future *future)
@@ -165,7 +168,7 @@ void *coil_future_value(const coil_future *future)
 
 const char *coil_future_cancel_reason(const coil_future *future)
 {
-    return future->cancel_reason;
+    return coil_future_cancelled(future) ? future->cancel_reason : NULL;
 }
 
 /* ---- callbacks --------------------------------------------------------------------- */
@@ -306,7 +309,7 @@ int coil_await(coil_future *future)
     if (coil__task_refuses(task))
         return -ECANCELED;
     coil_future_retain(future);
-    rc = hand_on(future, wait_for_future(task, future), __builtin_return_address(0));
+    rc = hand_on(future, wait_for_future(task, future), COIL__CALLER());
     coil_future_release(future);
     return rc;
 }
@@ -345,7 +348,7 @@ int coil_shield(coil_future *future)
     coil__future_subscribe(future, &s.inner_done);
     rc = coil__wait_park(&s.wait);
     coil__list_remove(&s.inner_done.link);
-    hand_on(future, rc, __builtin_return_address(0));
+    hand_on(future, rc, COIL__CALLER());
     coil_future_release(future);
     return rc;
 }

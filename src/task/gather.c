@@ -27,11 +27,10 @@ struct gathering {
     unsigned flags;
     coil_wait_mode mode;
     bool cancel_requested;
-    struct coil__branch branch; /* gather is cancelled: the parts, */
-    size_t cancelled;           /* of which so many have been */
-    struct coil__timer timer;   /* of coil_wait(), */
-    int64_t deadline;           /* for this */
-    coil_future *failed;        /* the first, whose error is handed on */
+    struct coil__branch branch;
+    struct coil__timer timer; /* of coil_wait(), */
+    int64_t deadline;         /* for this */
+    coil_future *failed;      /* the first, whose error is handed on */
 };
 
 static int allocate_parts(struct gathering *w, coil_future *const futures[], size_t n,
@@ -89,13 +88,6 @@ static void part_done(struct coil__runnable *runnable)
     count_part(COIL__CONTAINER(runnable, struct part, runnable));
 }
 
-static coil_future *next_to_cancel(struct coil__branch *branch)
-{
-    struct gathering *w = COIL__CONTAINER(branch, struct gathering, branch);
-
-    return w->cancelled < w->n ? w->parts[w->cancelled++].future : NULL;
-}
-
 /* True if at least one of them can still be cancelled. */
 static bool cancel_parts(struct coil__wait *wait)
 {
@@ -107,7 +99,6 @@ static bool cancel_parts(struct coil__wait *wait)
     if (i == w->n)
         return false;
     coil__wait_branch(wait, &w->branch);
-    w->cancelled = i;
     w->cancel_requested = true;
     return true;
 }
@@ -155,7 +146,7 @@ int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[
 {
     static const struct coil__wait_class class = {
         .what = "gather", .cancel = cancel_parts, .future = part_awaited};
-    struct gathering w = {.flags = flags, .branch.next = next_to_cancel};
+    struct gathering w = {.flags = flags};
     int rc;
 
     if ((flags & ~COIL_GATHER_ALL) != 0)
@@ -174,7 +165,7 @@ int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[
             rcs[i] = coil__future_retrieve(w.parts[i].future);
     }
     if (w.failed != NULL)
-        coil__failure_hand_on(w.failed, rc, __builtin_return_address(0));
+        coil__failure_hand_on(w.failed, rc, COIL__CALLER());
     free_parts(&w);
     return rc;
 }

@@ -190,16 +190,14 @@ int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
 struct starting {
     struct coil__wait wait;
     struct coil__branch branch;
-    coil_task *child; /* NULL once it has been cancelled */
+    coil_task *child;
 };
 
-static coil_future *child_to_cancel(struct coil__branch *branch)
+static coil_future *started_child(const struct coil__wait *wait, size_t i)
 {
-    struct starting *s = COIL__CONTAINER(branch, struct starting, branch);
-    coil_task *child = s->child;
+    const struct starting *s = COIL__CONTAINER(wait, const struct starting, wait);
 
-    s->child = NULL;
-    return child != NULL ? &child->future : NULL;
+    return i == 0 ? &s->child->future : NULL;
 }
 
 /* Who starts is cancelled: so is the child, and the wait ends when it has. */
@@ -214,9 +212,9 @@ static bool cancel_starting(struct coil__wait *wait)
 int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
                      const coil_spawn_opts *opts, coil_task **out)
 {
-    static const struct coil__wait_class class = {.what = "group.start",
-                                                  .cancel = cancel_starting};
-    struct starting s = {.branch.next = child_to_cancel};
+    static const struct coil__wait_class class = {
+        .what = "group.start", .cancel = cancel_starting, .future = started_child};
+    struct starting s = {.child = NULL};
     coil_task *child;
     int rc;
 
@@ -234,7 +232,7 @@ int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
     start_child(child, opts);
     rc = coil__wait_park(&s.wait);
     if (rc < 0)
-        coil__failure_hand_on(&child->future, rc, __builtin_return_address(0));
+        coil__failure_hand_on(&child->future, rc, COIL__CALLER());
     else if (out != NULL)
         *out = child;
     coil_task_release(child);
@@ -271,17 +269,25 @@ static void describe_exit(const struct coil__wait *wait, struct coil__waited *ou
     out->object = COIL__CONTAINER(wait, const struct leaving, wait)->group;
 }
 
+static const struct coil__wait_class exit_class = {.what = "group",
+                                                   .describe = describe_exit};
+
+const struct coil__region *coil__group_waited(const struct coil__wait *wait)
+{
+    if (wait->class != &exit_class)
+        return NULL;
+    return &COIL__CONTAINER(wait, const struct leaving, wait)->group->region;
+}
+
 /* Finish the wait, cancelled or not; returns true if the owner was. */
 static bool wait_for_children(struct group *g)
 {
-    static const struct coil__wait_class class = {.what = "group",
-                                                  .describe = describe_exit};
     bool cancelled = false;
 
     while (!coil__list_empty(&g->children)) {
         struct leaving leaving = {.group = g};
 
-        coil__wait_init(&leaving.wait, &class);
+        coil__wait_init(&leaving.wait, &exit_class);
         g->waiting = &leaving;
         if (coil__wait_park(&leaving.wait) == -ECANCELED) {
             g->owner->delivered = false;
@@ -305,6 +311,13 @@ static void release_kept(struct group *g)
         coil_task_release(COIL__CONTAINER(link, coil_task, group_link));
 }
 
+/* A child failed first: its error becomes the owner's. */
+static void take_over_error(struct group *g, const void *from)
+{
+    coil__failure_hand_on_error(g->error, g->errors[0], from);
+    coil_error_release(g->error);
+}
+
 /*
  * How the group ends, if not as cancelled. Somebody else's request to cancel the owner is
  * not forgotten over failures, nor over the group's own: it is delivered again at the
@@ -323,13 +336,6 @@ static int outcome(struct group *g, int rc)
     if ((g->error_count > 0 || g->swallowed) && coil__task_requests(owner) > 0)
         owner->must_cancel = true;
     return rc;
-}
-
-/* A child failed first: its error becomes the owner's. */
-static void take_over_error(struct group *g, const void *from)
-{
-    coil__failure_hand_on_error(g->error, g->errors[0], from);
-    coil_error_release(g->error);
 }
 
 int coil_group_exit(coil_group *group, int rc)
@@ -353,7 +359,7 @@ int coil_group_exit(coil_group *group, int rc)
         return -ECANCELED;
     }
     if (g->error_count > 0)
-        take_over_error(g, __builtin_return_address(0));
+        take_over_error(g, COIL__CALLER());
     else if (rc >= 0)
         owner->delivered = delivered; /* the body was told and did not listen */
     return outcome(g, rc);

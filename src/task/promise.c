@@ -231,9 +231,15 @@ static void leave(struct awaiter *awaiter)
         coil__loop_withdraw(awaiter->loop, &awaiter->post);
 }
 
+static void describe(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->object = COIL__CONTAINER(wait, struct awaiter, wait)->promise;
+}
+
 int coil_promise_await(coil_promise *promise)
 {
-    static const struct coil__wait_class class = {.what = "promise"};
+    static const struct coil__wait_class class = {.what = "promise",
+                                                  .describe = describe};
     struct awaiter awaiter;
     int rc;
 
@@ -384,7 +390,7 @@ static void on_start(struct coil__runnable *runnable)
         coil_promise_set(origin->promise, rc, NULL, NULL);
     else if (rc < 0 && rc != -ESHUTDOWN)
         coil_call_exception_handler(&(coil_exception){
-            .message = "a task from another thread cannot be started", .rc = rc});
+            .message = "A task from another thread could not be started", .rc = rc});
     free_origin(origin);
 }
 

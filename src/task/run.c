@@ -1,7 +1,10 @@
 /*
  * run.c - from main() into coil and back: loop, main task, signals, cleaning up.
  *
- * (asyncio: runners.py)
+ *   open_runner() --> run_main(), again and again --> coil_runner_close()
+ *   loop, context     main task, Ctrl-C               leftovers, threads, loop
+ *
+ * coil_run() is a runner on the stack that runs once. (asyncio: runners.py)
  */
 #include "task.h"
 
@@ -103,15 +106,72 @@ static void restore_signals(struct interruption *i, coil_loop *loop)
 
 /* ---- run --------------------------------------------------------------------------- */
 
+struct coil_runner {
+    coil_run_opts opts;
+    char name[COIL__NAME_BYTES];
+    coil_loop *loop; /* NULL once closed */
+    coil_context *context;
+    bool overflow_reported;
+};
+
+/* One that is all zeros but for its options. Nothing is left behind where it fails. */
+static int open_runner(coil_runner *runner, const coil_run_opts *opts)
+{
+    int rc;
+
+    if (opts != NULL)
+        runner->opts = *opts;
+    strncpy(runner->name, runner->opts.name != NULL ? runner->opts.name : "main",
+            sizeof runner->name - 1);
+    runner->context = coil_context_copy();
+    if (runner->context == NULL)
+        return -ENOMEM;
+    rc = coil_loop_create(&runner->opts.loop, &runner->loop);
+    if (rc < 0) {
+        coil_context_release(runner->context);
+        return rc;
+    }
+    if (runner->opts.drain_ns != 0)
+        runner->loop->drain_ns = runner->opts.drain_ns;
+    if (!runner->opts.no_signals && on_main_thread())
+        runner->overflow_reported = coil__overflow_install();
+    return 0;
+}
+
+static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
+{
+    size_t stack_bytes = runner->opts.stack_bytes;
+    coil_spawn_opts spawn = {.name = runner->name,
+                             .stack_bytes =
+                                 stack_bytes != 0 ? stack_bytes : MAIN_STACK_BYTES,
+                             .context = runner->context};
+    struct interruption interruption = {.installed = false};
+    int rc;
+
+    rc = coil_spawn(fn, arg, &spawn, &interruption.main_task);
+    if (rc < 0)
+        return rc;
+    if (!runner->opts.no_signals)
+        take_signals(&interruption, runner->loop);
+    rc = coil_run_until_complete(&interruption.main_task->future);
+    if (rc == -ECANCELED && interruption.happened &&
+        coil__task_uncancel(interruption.main_task) == 0)
+        rc = -EINTR;
+    restore_signals(&interruption, runner->loop);
+    coil_task_release(interruption.main_task);
+    return rc;
+}
+
 /*
- * Cancel what the main task left behind and wait for it, until nothing is left. Failures
- * are reported, whoever else may ask: their time is over.
+ * Cancel what was left behind and wait for it, until nothing is left. Failures are
+ * reported, whoever else may ask: their time is over.
  */
 static int cancel_leftovers(coil_loop *loop)
 {
     int rc = 0;
 
-    while (rc == 0 && !coil__list_empty(&coil__scheduler.tasks)) {
+    while (rc == 0 && coil__scheduler.hooked == loop &&
+           !coil__list_empty(&coil__scheduler.tasks)) {
         COIL__LIST_EACH (link, &coil__scheduler.tasks) {
             coil_task *task = COIL__CONTAINER(link, coil_task, link);
 
@@ -125,54 +185,77 @@ static int cancel_leftovers(coil_loop *loop)
     return rc;
 }
 
-static int run_main(coil_loop *loop, coil_task_fn fn, void *arg,
-                    const coil_run_opts *opts)
+void coil_runner_close(coil_runner *runner)
 {
-    coil_spawn_opts spawn = {.name = opts->name != NULL ? opts->name : "main",
-                             .stack_bytes = opts->stack_bytes != 0 ? opts->stack_bytes
-                                                                   : MAIN_STACK_BYTES};
-    struct interruption interruption = {.installed = false};
-    int rc;
-
-    rc = coil_spawn(fn, arg, &spawn, &interruption.main_task);
-    if (rc < 0)
-        return rc;
-    if (!opts->no_signals)
-        take_signals(&interruption, loop);
-    rc = coil_run_until_complete(&interruption.main_task->future);
-    if (rc == -ECANCELED && interruption.happened &&
-        coil__task_uncancel(interruption.main_task) == 0)
-        rc = -EINTR;
-    if (cancel_leftovers(loop) < 0)
+    if (runner->loop == NULL)
+        return;
+    if (cancel_leftovers(runner->loop) < 0)
         coil_call_exception_handler(
             &(coil_exception){.message = "The loop failed: tasks are left behind"});
-    restore_signals(&interruption, loop);
-    coil_task_release(interruption.main_task);
-    return rc;
+    if (runner->overflow_reported)
+        coil__overflow_uninstall();
+    coil_loop_close(runner->loop);
+    runner->loop = NULL;
+    coil_context_release(runner->context);
+    coil__stack_drain();
+}
+
+static void refuse_running_loop(const char *caller)
+{
+    coil__loop_forget_parents();
+    if (coil__loop_of_thread != NULL && coil_loop_running(coil__loop_of_thread))
+        coil__misuse("%s: called inside a running loop; spawn a task instead", caller);
 }
 
 int coil_run(coil_task_fn fn, void *arg, const coil_run_opts *opts)
 {
-    static const coil_run_opts defaults;
-    bool overflow_reported = false;
-    coil_loop *loop;
+    coil_runner runner = {.loop = NULL};
     int rc;
 
-    coil__loop_forget_parents();
-    loop = coil_loop_current();
-    if (opts == NULL)
-        opts = &defaults;
-    if (loop != NULL && coil_loop_running(loop))
-        coil__misuse("coil_run: called inside a running loop; spawn a task instead");
-    rc = coil_loop_create(&opts->loop, &loop);
+    refuse_running_loop("coil_run");
+    rc = open_runner(&runner, opts);
     if (rc < 0)
         return rc;
-    if (!opts->no_signals && on_main_thread())
-        overflow_reported = coil__overflow_install();
-    rc = run_main(loop, fn, arg, opts);
-    if (overflow_reported)
-        coil__overflow_uninstall();
-    coil_loop_close(loop);
-    coil__stack_drain();
+    rc = run_main(&runner, fn, arg);
+    coil_runner_close(&runner);
     return rc;
+}
+
+int coil_runner_create(const coil_run_opts *opts, coil_runner **out)
+{
+    coil_runner *runner = coil__alloc_zeroed(sizeof *runner);
+    int rc;
+
+    if (runner == NULL)
+        return -ENOMEM;
+    rc = open_runner(runner, opts);
+    if (rc < 0) {
+        coil__free(runner);
+        return rc;
+    }
+    *out = runner;
+    return 0;
+}
+
+int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *arg)
+{
+    refuse_running_loop("coil_runner_run");
+    if (runner->loop == NULL)
+        return -ESHUTDOWN;
+    if (runner->loop != coil__loop_of_thread)
+        coil__misuse("coil_runner_run: the runner is another thread's");
+    return run_main(runner, fn, arg);
+}
+
+coil_loop *coil_runner_loop(const coil_runner *runner)
+{
+    return runner->loop;
+}
+
+void coil_runner_destroy(coil_runner *runner)
+{
+    if (runner == NULL)
+        return;
+    coil_runner_close(runner);
+    coil__free(runner);
 }

@@ -13,6 +13,7 @@
  * the same. But where asyncio 3.13 leaves at once when it is cancelled, this waits for
  * the works to end all the same: what they use may lie on the owner's stack.
  */
+#include "failure.h"
 #include "task.h"
 
 #include <coil/gather.h>
@@ -37,11 +38,10 @@ struct race {
     size_t started;
     size_t winner; /* n: nobody */
     int result, first_failure;
-    size_t running;          /* of those waited for in this round */
-    struct coil__wait *wait; /* the owner's */
+    coil_error *error;      /* of that failure */
+    struct coil__wait wait; /* the owner's, one a round */
+    size_t running;         /* of those waited for in this round */
 };
-
-static const struct coil__wait_class staggered = {.what = "staggered_race"};
 
 /* ---- a racer ----------------------------------------------------------------------- */
 
@@ -64,10 +64,15 @@ static int start_racer(struct race *race)
 
 static void record(struct race *race, size_t i, int rc)
 {
+    coil_error *error = coil_last_error();
+
     if (race->rcs != NULL)
         race->rcs[i] = rc;
-    if (rc < 0 && race->first_failure == 0)
-        race->first_failure = rc;
+    if (rc >= 0 || race->first_failure < 0)
+        return;
+    race->first_failure = rc;
+    if (error != NULL && coil_error_rc(error) == rc)
+        race->error = coil_error_retain(error);
 }
 
 /*
@@ -86,6 +91,7 @@ static int wait_no_time(void)
 /* Until the racer has failed, at most for the delay: 0, or an error. */
 static int wait_for_failure(struct racer *racer, int64_t delay_ns)
 {
+    static const struct coil__wait_class class = {.what = "staggered_race.turn"};
     struct coil__wait wait;
     coil_scope scope;
     int rc;
@@ -98,7 +104,7 @@ static int wait_for_failure(struct racer *racer, int64_t delay_ns)
         coil_scope_enter(&scope, delay_ns == COIL_NEVER ? COIL_NEVER : coil_in(delay_ns));
     if (rc < 0)
         return rc;
-    coil__wait_init(&wait, &staggered);
+    coil__wait_init(&wait, &class);
     racer->next_waits = &wait;
     rc = coil__wait_park(&wait);
     racer->next_waits = NULL;
@@ -161,22 +167,29 @@ static void racer_ended(struct coil__runnable *runnable)
     struct race *race = COIL__CONTAINER(runnable, struct racer, ended)->race;
 
     if (--race->running == 0)
-        coil__wait_complete(race->wait, 0);
+        coil__wait_complete(&race->wait, 0);
+}
+
+static coil_future *racer_awaited(const struct coil__wait *wait, size_t i)
+{
+    const struct race *race = COIL__CONTAINER(wait, const struct race, wait);
+
+    return i < race->started ? &race->racers[i].task->future : NULL;
 }
 
 /* Wait for all that there are now: 0, or -ECANCELED. */
 static int wait_a_round(struct race *race)
 {
-    struct coil__wait wait;
+    static const struct coil__wait_class class = {.what = "staggered_race",
+                                                  .future = racer_awaited};
     size_t n = race->started;
     int rc;
 
-    coil__wait_init(&wait, &staggered);
-    race->wait = &wait;
+    coil__wait_init(&race->wait, &class);
     race->running = n;
     for (size_t i = 0; i < n; i++)
         coil__future_subscribe(&race->racers[i].task->future, &race->racers[i].ended);
-    rc = coil__wait_park(&wait);
+    rc = coil__wait_park(&race->wait);
     for (size_t i = 0; i < n; i++)
         coil__list_remove(&race->racers[i].ended.link);
     return rc;
@@ -243,6 +256,9 @@ int coil_staggered_race(const coil_work works[], size_t n, int64_t delay_ns,
     rc = start_racer(&race);
     if (rc == 0)
         rc = settle(&race, owner, wait_for_all(&race, owner));
+    if (race.winner == n)
+        coil__failure_hand_on_error(race.error, rc, race.address);
+    coil_error_release(race.error);
     if (winner != NULL)
         *winner = race.winner;
     for (size_t i = 0; i < race.started; i++)

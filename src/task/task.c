@@ -232,7 +232,7 @@ static void hook_scheduler(coil_loop *loop)
     if (COIL__LIKELY(scheduler->hooked == loop))
         return;
     coil__list_init(&scheduler->tasks);
-    loop->tasks = &layer;
+    coil__task_layer = &layer;
     scheduler->close_hook.closing = report_pending;
     coil__loop_add_close_hook(loop, &scheduler->close_hook);
     coil__context_set_finder(find_context);
@@ -322,6 +322,8 @@ static void start_eagerly(coil_task *task)
     void *result;
 
     scheduler->eager_return = task->coro.caller = coil__coro_current();
+    if (spawner != NULL)
+        spawner->leaf = scheduler->eager_return; /* for whoever looks at it */
     scheduler->current = task;
     task->started = true;
     result = coil__coro_transfer(&task->coro, NULL);

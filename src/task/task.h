@@ -167,6 +167,9 @@ coil_task *coil__group_owner(const coil_future *future);
 coil_task *coil__group_next_child(const struct coil__region *region,
                                   const coil_task *child);
 
+/* The group whose exit waits so, which is closed as a region already; else NULL. */
+const struct coil__region *coil__group_waited(const struct coil__wait *wait);
+
 /* ---- regions ---------------------------------------------------------------------- */
 
 void coil__region_enter(coil_task *task, struct coil__region *region, const char *kind,

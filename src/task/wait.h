@@ -79,13 +79,14 @@ int coil__wait_park(struct coil__wait *wait);
 bool coil__wait_cancel(struct coil__wait *wait);
 
 /*
- * A wait for several futures, each to be cancelled with it, says so in its `cancel`:
- * coil__wait_branch(). When that has returned `next` is asked for one after the other,
- * and returns NULL at the end. See cancel.c.
+ * A wait whose futures are to be cancelled with it says so in its `cancel`, by this; they
+ * are when that has returned: class->future(wait, 0), 1, ... The branch lies where the
+ * wait does, zeroed at first. See cancel.c.
  */
 struct coil__branch {
     struct coil__branch *outer;
-    coil_future *(*next)(struct coil__branch *branch);
+    const struct coil__wait *wait;
+    size_t next;
     bool open;
 };
 

@@ -1,6 +1,7 @@
 /*
  * wait_for.c - await one future, but not for ever. (asyncio: wait_for)
  */
+#include "failure.h"
 #include "task.h"
 
 #include <coil/gather.h>
@@ -8,6 +9,7 @@
 struct ending {
     struct coil__wait wait;
     struct coil__runnable ended;
+    coil_future *future;
 };
 
 static void has_ended(struct coil__runnable *runnable)
@@ -15,11 +17,17 @@ static void has_ended(struct coil__runnable *runnable)
     coil__wait_complete(&COIL__CONTAINER(runnable, struct ending, ended)->wait, 0);
 }
 
+static coil_future *ending_future(const struct coil__wait *wait, size_t i)
+{
+    return i == 0 ? COIL__CONTAINER(wait, const struct ending, wait)->future : NULL;
+}
+
 /* The wait is not for the future itself, so that it can be cancelled for good. */
 static int cancel_and_wait(coil_future *future, const coil_cancel_origin *origin)
 {
-    static const struct coil__wait_class class = {.what = "wait_for"};
-    struct ending e;
+    static const struct coil__wait_class class = {.what = "wait_for",
+                                                  .future = ending_future};
+    struct ending e = {.future = future};
     int rc;
 
     coil__wait_init(&e.wait, &class);
@@ -41,6 +49,8 @@ static int end_at_once(coil_future *future, const void *caller)
     rc = cancel_and_wait(future, &origin);
     if (rc == 0)
         rc = coil__future_retrieve(future) == -ECANCELED ? -ETIMEDOUT : future->rc;
+    if (rc < 0)
+        coil__failure_hand_on(future, rc, caller);
     coil_future_release(future);
     return rc;
 }
@@ -51,7 +61,7 @@ int coil_wait_for(coil_future *future, int64_t deadline)
     int rc;
 
     if (!coil__future_pending(future))
-        return coil__future_retrieve(future);
+        return coil_future_result(future);
     coil__future_check_awaiter(future, "coil_wait_for");
     if (deadline <= coil__loop_now(future->loop))
         return end_at_once(future, COIL__CALLER());

@@ -143,7 +143,7 @@ static int run_here(const struct scenario *scenario, struct day day)
     setvbuf(stdout, NULL, _IOLBF, 0);
     begin_day(day);
     rc = run_body(scenario);
-    scenario__release();
+    scenario__end();
     if (rc < 0)
         printf("ends: %s\n", outcome(rc));
     end_day();

@@ -54,6 +54,18 @@ const char *state(coil_future *future)
     return outcome(coil_future_result(future));
 }
 
+const char *failures(const coil_group *group)
+{
+    static char text[24 * COIL_GROUP_ERRORS];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < COIL_GROUP_ERRORS && coil_group_error(group, i) != 0; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                 i > 0 ? " " : "", outcome(coil_group_error(group, i)));
+    return text;
+}
+
 int tell(const char *what, int rc)
 {
     trace("%s: %s", what, outcome(rc));
@@ -63,20 +75,31 @@ int tell(const char *what, int rc)
 /* ---- what a scenario holds ----------------------------------------------------------
  */
 
-static coil_future *held[64];
-static size_t held_count;
+static struct {
+    void (*fn)(void *arg);
+    void *arg;
+} ends[64];
+static size_t end_count;
 
-static void hold(coil_future *future)
+void at_end(void (*fn)(void *arg), void *arg)
 {
-    if (held_count == sizeof held / sizeof held[0])
+    if (end_count == sizeof ends / sizeof ends[0])
         abort();
-    held[held_count++] = future;
+    ends[end_count].fn = fn;
+    ends[end_count++].arg = arg;
 }
 
-void scenario__release(void)
+void scenario__end(void)
 {
-    while (held_count > 0)
-        coil_future_release(held[--held_count]);
+    while (end_count > 0) {
+        end_count--;
+        ends[end_count].fn(ends[end_count].arg);
+    }
+}
+
+static void release(void *future)
+{
+    coil_future_release(future);
 }
 
 struct body {
@@ -101,7 +124,17 @@ coil_task *start(coil_task_fn fn, void *arg)
         coil_spawn(begin_body, &body, &(coil_spawn_opts){.arg_bytes = sizeof body},
                    &task) < 0)
         return NULL;
-    hold(coil_task_future(task));
+    at_end(release, coil_task_future(task));
+    return task;
+}
+
+coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg)
+{
+    coil_task *task;
+
+    if (allocation_failed() || coil_group_spawn(group, fn, arg, NULL, &task) < 0)
+        return NULL;
+    at_end(release, coil_future_retain(coil_task_future(task)));
     return task;
 }
 
@@ -111,7 +144,7 @@ coil_future *new_future(void)
 
     if (allocation_failed() || coil_future_create(&future) < 0)
         return NULL;
-    hold(future);
+    at_end(release, future);
     return future;
 }
 

@@ -51,12 +51,20 @@ int tell(const char *what, int rc);
 bool allocation_failed(void);
 
 /*
- * A task, a pending future of the scenario's own: held until its loop has closed, so
- * there is nothing to release. NULL where memory failed, or has failed before: nobody
- * starts with what could not be made.
+ * A task, one in a group, a pending future of the scenario's own: held until its loop has
+ * closed, so there is nothing to release. NULL where memory failed, or has failed before:
+ * nobody starts with what could not be made.
  */
 coil_task *start(coil_task_fn fn, void *arg);
+coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg);
 coil_future *new_future(void);
+
+/* Call fn(arg) when the loop has closed, the latest first: for what may be in use until
+ * then. */
+void at_end(void (*fn)(void *arg), void *arg);
+
+/* The failures of a group that has ended, in the trace: "EIO EPROTO". */
+const char *failures(const coil_group *group);
 
 /* Let n turns of the loop pass. */
 int turns(int n);
@@ -78,8 +86,8 @@ struct scenario {
 
 void scenario__register(struct scenario *scenario);
 
-/* Let go of what start() and new_future() made. */
-void scenario__release(void);
+/* Do what was to be done at the end. */
+void scenario__end(void);
 
 #define SCENARIO__DEFINE(name, in_task)                                                  \
     static int scenario_##name(void *arg);                                               \

@@ -12,6 +12,7 @@ seconds and virtual.
 """
 
 import asyncio
+import contextlib
 import contextvars
 import os
 import sys
@@ -20,9 +21,25 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 
 import evened_out  # noqa: E402
 
-__all__ = ["asyncio", "contextvars", "Failure", "VirtualLoop", "attempt", "name_of",
-           "new_future", "now", "outcome", "result_of", "state", "tell", "ticker", "trace",
-           "turns"]  # fmt: skip
+__all__ = [
+    "asyncio",
+    "attempt",
+    "contextvars",
+    "Failure",
+    "failures",
+    "name_of",
+    "new_future",
+    "now",
+    "outcome",
+    "result_of",
+    "state",
+    "tell",
+    "telling_group",
+    "ticker",
+    "trace",
+    "turns",
+    "VirtualLoop",
+]
 
 VirtualLoop = evened_out.VirtualLoop
 
@@ -43,9 +60,11 @@ NAMES = [
 
 
 def name_of(error):
-    """An exception as the errno that coil has for it."""
+    """An exception as the errno that coil has for it; of a group, the first."""
     if type(error) is Failure:
         return error.args[0]
+    if isinstance(error, ExceptionGroup):
+        return name_of(error.exceptions[0])
     for kind, name in NAMES:
         if isinstance(error, kind):
             return name
@@ -91,8 +110,27 @@ async def tell(what, awaitable):
     return value
 
 
+@contextlib.asynccontextmanager
+async def telling_group(what="group"):
+    """A TaskGroup; "WHAT: OUTCOME" in the trace, and its failures."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            yield group
+    except BaseException as error:
+        trace("%s: %s", what, name_of(error))
+        if isinstance(error, ExceptionGroup):
+            trace("%s: failures %s", what, failures(error))
+        raise
+    trace("%s: 0", what)
+
+
 def result_of(value):
     return str(int(value)) if isinstance(value, (int, bool)) else "0"
+
+
+def failures(group):
+    """What is in an exception group."""
+    return " ".join(map(name_of, group.exceptions))
 
 
 def state(future):

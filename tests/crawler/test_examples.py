@@ -48,6 +48,14 @@ def test_tested():
     assert re.fullmatch(r"allocations survived: \d+\nsystem calls survived: \d+", lines), lines
 
 
+def test_traceback():
+    text = "\n".join(lines_of("traceback"))
+    lines = r"(\n    \w.*)+\n"
+    assert re.fullmatch("Invalid argument: 'http' is no port\n"
+                        f"  in task 'config'{lines}  awaited by task 'server'{lines}"
+                        f"  awaited by task 'main'{lines}", text + "\n"), text
+
+
 def test_toy_sleep():
     lines = lines_of("toy_sleep")
     pattern = (r"an event: sleep for another 0\.0\d s\n" * 2

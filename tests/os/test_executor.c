@@ -402,6 +402,63 @@ TEST(blocking_work_is_finished_before_the_loop_closes)
     pthread_join(opener, NULL);
 }
 
+static int abandon_a_job(void *arg)
+{
+    coil_task *task;
+
+    (void)arg;
+    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &shared_gate, NULL, &task), 0);
+    coil_yield();
+    wait_for(&shared_gate.begun);
+    coil_task_cancel(task, NULL);
+    finish(task, -ECANCELED);
+    return 0;
+}
+
+TEST(blocking_work_that_is_not_done_within_drain_ns_is_left_to_its_thread)
+{
+    coil_run_opts opts = {.drain_ns = COIL_MSEC(10)};
+
+    init_gate(&shared_gate);
+    CHECK_INT(coil_run(abandon_a_job, NULL, &opts), 0);
+    CHECK_INT(shared_gate.discarded, 0);
+    CHECK_INT(coil_run(abandon_a_job, NULL, &opts), 0); /* another loop, another desk */
+    open_gate(&shared_gate, 2);
+    while (test_blocks_held() > 0)
+        usleep(100);
+    CHECK_INT(shared_gate.discarded, 2);
+}
+
+static void leave_and_abort(void *arg)
+{
+    coil_run(abandon_a_job, arg, &(coil_run_opts){.drain_ns = COIL_MSEC(1)});
+    abort();
+}
+
+TEST(blocking_work_that_is_left_to_its_thread_is_reported)
+{
+    init_gate(&shared_gate);
+    test_dies(leave_and_abort, NULL, "1 abandoned blocking job is not done");
+}
+
+static coil_var color = COIL_VAR_INIT("color", (void *)"none");
+
+static int get_and_set_color(void *out)
+{
+    *(const char **)out = coil_var_get(&color);
+    return coil_var_set(&color, out, NULL);
+}
+
+TASK_TEST(blocking_runs_in_a_copy_of_the_tasks_context)
+{
+    const char *seen = NULL;
+
+    CHECK_INT(coil_var_set(&color, (void *)(uintptr_t) "red", NULL), 0);
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, get_and_set_color, &seen), 0);
+    CHECK_STR(seen, "red");
+    CHECK_STR(coil_var_get(&color), "red");
+}
+
 static int one_job(void *arg)
 {
     return coil_blocking(COIL_LANE_CPU, add_one, arg);

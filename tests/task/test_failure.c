@@ -417,6 +417,51 @@ TASK_TEST(a_groups_body_that_fails_has_its_own_error)
     CHECK(coil_error_cause(coil_last_error()) == NULL);
 }
 
+static int fail_when_cancelled(void *arg)
+{
+    (void)arg;
+    return coil_sleep(COIL_SEC(9)) == -ECANCELED ? coil_fail(-EIO, "no time") : 0;
+}
+
+TASK_TEST(wait_for_hands_the_error_on)
+{
+    coil_task *parser = spawn_parser(), *slow;
+
+    CHECK_INT(coil_wait_for(coil_task_future(parser), coil_in(COIL_SEC(1))), -EINVAL);
+    CHECK_STR(coil_error_task(coil_error_cause(coil_last_error())), "parser");
+    CHECK_INT(coil_wait_for(coil_task_future(parser), coil_now()), -EINVAL);
+    coil_task_release(parser);
+    CHECK_INT(coil_spawn(fail_when_cancelled, NULL, NULL, &slow), 0);
+    CHECK_INT(coil_yield(), 0);
+    CHECK_INT(coil_wait_for(coil_task_future(slow), coil_now()), -EIO);
+    CHECK_STR(coil_error_message(coil_last_error()), "no time");
+    coil_task_release(slow);
+}
+
+TASK_TEST(a_race_that_all_lose_hands_on_the_first_ones_error)
+{
+    const coil_work works[] = {{parse_task, NULL}, {fail_second, NULL}};
+
+    CHECK_INT(coil_staggered_race(works, 2, COIL_SEC(5), NULL, NULL), -EINVAL);
+    CHECK_STR(coil_error_message(coil_last_error()), "line 3 has no colon");
+}
+
+static int fail_before_it_is_ready(void *arg)
+{
+    (void)arg;
+    return coil_fail(-EIO, "not ready");
+}
+
+TASK_TEST(a_child_that_does_not_get_ready_hands_its_error_on)
+{
+    coil_group group;
+
+    coil_group_enter(&group);
+    CHECK_INT(coil_group_start(&group, fail_before_it_is_ready, NULL, NULL, NULL), -EIO);
+    CHECK_STR(coil_error_message(coil_last_error()), "not ready");
+    CHECK_INT(coil_group_exit(&group, 0), 0);
+}
+
 /* ---- tracebacks ----------------------------------------------------------------------
  */
 
@@ -504,6 +549,48 @@ TASK_TEST(a_traceback_goes_through_qsort)
                   "    sort_by_parsing at ");
 }
 
+static int parse_in_generator(coil_gen *gen, void *arg)
+{
+    int rc = parse_line(9);
+
+    (void)gen;
+    (void)arg;
+    __asm__ volatile("");
+    return rc;
+}
+
+static int delegate(coil_gen *gen, void *inner)
+{
+    int rc = coil_gen_yield_from(inner, NULL);
+
+    (void)gen;
+    __asm__ volatile("");
+    return rc;
+}
+
+static COIL__NOINLINE int drive_generators(void)
+{
+    coil_gen *inner, *outer;
+    void *value;
+    int rc;
+
+    CHECK_INT(coil_gen_create(parse_in_generator, NULL, NULL, &inner), 0);
+    CHECK_INT(coil_gen_create(delegate, inner, NULL, &outer), 0);
+    rc = coil_gen_next(outer, &value);
+    coil_gen_destroy(outer);
+    coil_gen_destroy(inner);
+    return rc;
+}
+
+TASK_TEST(a_traceback_goes_through_generators)
+{
+    skip_without_lines();
+    CHECK_INT(drive_generators(), -EINVAL);
+    CHECK_PRINTED(coil_last_error(), "    parse_line at ", "    parse_in_generator at ",
+                  "    delegate at ", "    drive_generators at ",
+                  "    test_body_of_a_traceback_goes_through_generators at ");
+}
+
 static int await_next(void *arg)
 {
     uintptr_t depth = (uintptr_t)arg;
@@ -568,6 +655,23 @@ TASK_TEST(a_failed_future_that_nobody_asks_is_reported_when_it_is_released)
     CHECK_TRACE("Future exception was never retrieved Input/output error; ");
 }
 
+TASK_TEST(a_failure_is_not_reported_once_somebody_wanted_it_cancelled)
+{
+    coil_future *future;
+    coil_task *task;
+
+    coil_set_exception_handler(trace_exception, "");
+    CHECK_INT(coil_future_create(&future), 0);
+    coil_future_set(future, -EIO, NULL, NULL);
+    CHECK(!coil_future_cancel(future, NULL));
+    coil_future_release(future);
+    task = spawn_parser();
+    coil_yield();
+    CHECK(!coil_task_cancel(task, NULL));
+    coil_task_release(task);
+    CHECK_TRACE("");
+}
+
 TASK_TEST(a_failure_that_somebody_asked_for_is_not_reported)
 {
     coil_task *task;
@@ -626,6 +730,30 @@ TEST(a_task_that_is_pending_as_the_loop_closes_is_reported)
     CHECK_INT(coil_spawn(sleep_long, NULL, &(coil_spawn_opts){.name = "left"}, NULL), 0);
     coil_loop_close(loop);
     CHECK_TRACE("Task was destroyed but it is pending!, task left Success; ");
+}
+
+static int keep_a_failed_task(void *kept)
+{
+    coil_task *task = spawn_parser();
+
+    *(coil_task **)kept = task;
+    return coil_yield();
+}
+
+static void release_without_loop(void *arg)
+{
+    coil_task *kept;
+
+    (void)arg;
+    coil_run(keep_a_failed_task, &kept, NULL);
+    coil_task_release(kept);
+    abort();
+}
+
+TEST(a_task_that_outlives_its_loop_is_reported_by_its_name)
+{
+    test_dies(release_without_loop, NULL,
+              "coil: Task exception was never retrieved (task 'parser')\nInvalid");
 }
 
 static void trace_current(const coil_exception *e, void *arg)

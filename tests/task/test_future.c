@@ -208,6 +208,48 @@ TASK_TEST(awaited_future_is_cancelled_with_its_awaiter)
     coil_task_release(t);
 }
 
+static int gather_it(void *arg)
+{
+    coil_future *futures[] = {arg};
+
+    return coil_gather(futures, 1, 0, NULL);
+}
+
+static int keep_going(void *arg)
+{
+    coil_await(arg);
+    test_trace("%s ", coil_cancel_reason());
+    return 1;
+}
+
+static const char *reason_of_who_awaits(coil_task_fn fn, const char *request)
+{
+    const char *reason;
+    coil_future *f;
+    coil_task *t;
+
+    coil_future_create(&f);
+    coil_spawn(fn, f, &(coil_spawn_opts){.name = "t"}, &t);
+    coil_yield();
+    coil_future_cancel(f, "of the future");
+    if (request != NULL)
+        coil_task_cancel(t, request);
+    coil_task_await(t);
+    reason = coil_future_cancel_reason(coil_task_future(t));
+    coil_task_release(t);
+    coil_future_release(f);
+    return reason;
+}
+
+TASK_TEST(reason_of_a_cancelled_future_is_handed_on_to_who_awaits_it)
+{
+    CHECK_STR(reason_of_who_awaits(await_it, NULL), "of the future");
+    CHECK_STR(reason_of_who_awaits(gather_it, NULL), "of the future");
+    CHECK_STR(reason_of_who_awaits(await_it, "its own"), "its own");
+    CHECK_PTR(reason_of_who_awaits(keep_going, NULL), NULL);
+    CHECK_TRACE("t:-125 t:-125 of the future ");
+}
+
 static void set_a_task(void *arg)
 {
     coil_future_set(arg, 1, NULL, NULL);

@@ -5,6 +5,8 @@
 
 #include <coil.h>
 
+#include <pthread.h>
+
 static coil_future *f[3];
 
 static void create_all(void)
@@ -205,4 +207,74 @@ TASK_TEST(wait_deadline_is_no_error_and_cancels_nothing)
     CHECK(!coil_future_done(f[0]) && !coil_future_done(f[2]));
     CHECK_TRACE("-125@10 ");
     release_all();
+}
+
+/* ---- mistakes ------------------------------------------------------------------------
+ */
+
+static int gather_foreign(void *arg)
+{
+    coil_future *future = arg;
+
+    return coil_gather(&future, 1, 0, NULL);
+}
+
+static int wait_foreign(void *arg)
+{
+    coil_future *future = arg;
+
+    return coil_wait(&future, 1, COIL_WAIT_ALL, COIL_NEVER);
+}
+
+static int wait_for_foreign(void *arg)
+{
+    return coil_wait_for(arg, COIL_NEVER);
+}
+
+static int go_through_foreign(void *arg)
+{
+    coil_future *future = arg;
+    coil_as_completed each;
+
+    return coil_as_completed_init(&each, &future, 1, COIL_NEVER);
+}
+
+struct foreign {
+    coil_task_fn fn;
+    coil_future *future;
+};
+
+static void *run_with_another_loop(void *arg)
+{
+    struct foreign *foreign = arg;
+
+    coil_run(foreign->fn, foreign->future, &(coil_run_opts){.no_signals = true});
+    return NULL;
+}
+
+static void use_on_another_thread(void *arg)
+{
+    struct foreign foreign = {.fn = *(coil_task_fn *)arg};
+    pthread_t thread;
+    coil_loop *loop;
+
+    CHECK_INT(coil_loop_create(NULL, &loop), 0);
+    CHECK_INT(coil_future_create(&foreign.future), 0);
+    CHECK_INT(pthread_create(&thread, NULL, run_with_another_loop, &foreign), 0);
+    pthread_join(thread, NULL);
+}
+
+TEST(waiting_for_a_future_of_another_loop_stops_the_program)
+{
+    coil_task_fn ways[] = {gather_foreign, wait_foreign, wait_for_foreign,
+                           go_through_foreign};
+    const char *const sentences[] = {
+        "coil_gather: the future belongs to another loop",
+        "coil_wait: the future belongs to another loop",
+        "coil_wait_for: the future belongs to another loop",
+        "coil_as_completed_init: the future belongs to another loop",
+    };
+
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+        test_dies(use_on_another_thread, &ways[i], sentences[i]);
 }

@@ -98,8 +98,12 @@ TASK_TEST(promise_awaited_by_several_tasks)
 {
     coil_promise *promise = create();
     coil_task *a = spawn(await_promise, promise), *b = spawn(await_promise, promise);
+    coil_waiting waiting;
 
     CHECK_INT(coil_yield(), 0);
+    CHECK(coil_task_waiting(a, &waiting));
+    CHECK_STR(waiting.what, "promise");
+    CHECK_PTR(waiting.object, promise);
     CHECK_INT(coil_promise_set(promise, 5, NULL, NULL), 0);
     CHECK_INT(coil_yield(), 0); /* the posts */
     CHECK_TRACE("");

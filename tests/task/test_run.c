@@ -140,6 +140,116 @@ TEST(signals_are_left_alone_where_they_were_not_default_or_it_is_told_to)
     signal(SIGINT, SIG_DFL);
 }
 
+/* ---- runners ------------------------------------------------------------------------
+ */
+
+static coil_var color = COIL_VAR_INIT("color", (void *)"none");
+
+static int swap_color(void *value)
+{
+    test_trace("%s ", (const char *)coil_var_get(&color));
+    CHECK_INT(coil_yield(), 0);
+    return coil_var_set(&color, value, NULL);
+}
+
+static coil_runner *create_runner(void)
+{
+    coil_run_opts opts = {.loop = {.virtual_clock = true}, .name = "app"};
+    coil_runner *runner = NULL;
+
+    CHECK_INT(coil_runner_create(&opts, &runner), 0);
+    return runner;
+}
+
+TEST(runner_runs_again_and_again_in_one_context)
+{
+    coil_runner *runner = create_runner();
+
+    CHECK_PTR(coil_runner_loop(runner), coil_loop_current());
+    CHECK_INT(coil_runner_run(runner, answer, NULL), 42);
+    CHECK_INT(coil_runner_run(runner, fail, NULL), -EIO);
+    CHECK_INT(coil_runner_run(runner, swap_color, (void *)(uintptr_t) "red"), 0);
+    CHECK_INT(coil_runner_run(runner, swap_color, (void *)(uintptr_t) "green"), 0);
+    CHECK_TRACE("none red ");
+    CHECK_STR(coil_var_get(&color), "none");
+    coil_runner_destroy(runner);
+}
+
+TEST(runner_keeps_tasks_between_runs_and_cancels_them_as_it_closes)
+{
+    coil_runner *runner = create_runner();
+
+    CHECK_INT(coil_runner_run(runner, leave_tasks_behind, NULL), 0);
+    CHECK_TRACE("");
+    CHECK_INT(coil_runner_run(runner, answer, NULL), 42);
+    CHECK_TRACE("");
+    coil_runner_close(runner);
+    CHECK_TRACE("a:-125 b:-125 a:0 b:0 ");
+    coil_runner_destroy(runner);
+}
+
+TEST(runner_that_is_closed)
+{
+    coil_runner *runner = create_runner();
+
+    coil_runner_close(runner);
+    coil_runner_close(runner);
+    CHECK(coil_runner_loop(runner) == NULL);
+    CHECK(coil_loop_current() == NULL);
+    CHECK_INT(coil_runner_run(runner, answer, NULL), -ESHUTDOWN);
+    coil_runner_destroy(runner);
+    coil_runner_destroy(NULL);
+}
+
+static int run_inside(void *runner)
+{
+    return coil_runner_run(runner, answer, NULL);
+}
+
+static void run_recursively(void *arg)
+{
+    coil_runner *runner = create_runner();
+
+    (void)arg;
+    coil_runner_run(runner, run_inside, runner);
+}
+
+TEST(runner_inside_a_running_loop_stops_the_program)
+{
+    test_dies(run_recursively, NULL, "coil_runner_run: called inside a running loop");
+}
+
+TEST(each_run_of_a_runner_has_its_two_ctrl_cs)
+{
+    coil_runner *runner;
+    struct sigaction now;
+
+    CHECK_INT(coil_runner_create(NULL, &runner), 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(coil_runner_run(runner, wait_for_sigint, NULL), -EINTR);
+        sigaction(SIGINT, NULL, &now);
+        CHECK(now.sa_handler == SIG_DFL);
+    }
+    CHECK_INT(coil_runner_run(runner, finish_in_spite_of_sigint, NULL), 3);
+    coil_runner_destroy(runner);
+    test_trace_clear();
+}
+
+TEST(runner_without_memory_is_an_error_return)
+{
+    coil_runner *runner;
+    int n, rc = -ENOMEM;
+
+    for (n = 1; n < 30 && rc == -ENOMEM; n++) {
+        test_fail_allocation(n);
+        rc = coil_runner_create(NULL, &runner);
+        test_fail_allocation(0);
+    }
+    CHECK(n > 3);
+    CHECK_INT(rc, 0);
+    coil_runner_destroy(runner);
+}
+
 static void stop_early(void *arg)
 {
     coil_loop_stop(arg);

@@ -497,6 +497,28 @@ TASK_TEST(errno_is_the_tasks_own)
     CHECK_INT(join(b), 0);
 }
 
+static void clobber_errno(void *arg)
+{
+    errno = EPROTO;
+    --*(int *)arg;
+}
+
+/* They are collected and run while the task is away, with system calls of their own. */
+IO_TEST(errno_survives_posts_that_are_collected_while_the_task_waits)
+{
+    int left = 0;
+
+    for (int i = 0; i < 300; i++) {
+        CHECK_INT(coil_post(coil_loop_current(), clobber_errno, &left), 0);
+        left++;
+        errno = ENOENT;
+        CHECK_INT(i % 2 == 0 ? coil_yield() : coil_sleep(1), 0);
+        CHECK_INT(errno, ENOENT);
+    }
+    while (left > 0)
+        CHECK_INT(coil_yield(), 0);
+}
+
 TASK_TEST(spawn_without_memory_is_an_error_return)
 {
     coil_task *t;

@@ -22,7 +22,7 @@ SCENARIO(one_of_two_awaiters_is_cancelled)
     if (second == NULL)
         return -ENOMEM;
     coil_future *tasks[] = {coil_task_future(first), coil_task_future(second)};
-    turns(1);
+    turns(2);
     trace("cancel: %d", coil_task_cancel(second, NULL));
     trace("future %s, tasks %s %s", state(future), state(tasks[0]), state(tasks[1]));
     coil_wait(tasks, 2, COIL_WAIT_ALL, COIL_NEVER);

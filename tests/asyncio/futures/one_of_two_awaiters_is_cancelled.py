@@ -13,7 +13,7 @@ async def waiter(i, future):
 async def scenario():
     future = new_future()
     tasks = [asyncio.create_task(waiter(i, future)) for i in range(2)]
-    await turns(1)
+    await turns(2)
     trace("cancel: %s", result_of(tasks[1].cancel()))
     trace("future %s, tasks %s %s", state(future), *map(state, tasks))
     await asyncio.wait(tasks)

@@ -1,0 +1,89 @@
+/*
+ * judged.h - what scenarios that the judge has written use besides scenario.h; judged.py
+ * is the same in Python, and says what a program of the judge's is.
+ */
+#ifndef TESTS_ASYNCIO_JUDGED_H
+#define TESTS_ASYNCIO_JUDGED_H
+
+#include "scenario.h"
+
+#include <errno.h>
+
+/* A word of the trace that is no errno. */
+#define ABSENT (-100000)
+
+/* A task of the program, before it is started and after. */
+struct judged_task {
+    const char *name;
+    int (*run)(void);
+    coil_task *task;
+    int result;
+};
+
+#define TASK(name)                                                                       \
+    static int name##_run(void);                                                         \
+    static struct judged_task name = {#name, name##_run, NULL, 0}
+
+struct judged_group {
+    coil_group group;
+    bool open;
+};
+
+/* "WHAT: OUTCOME" in the trace; returns rc. */
+int told(const char *what, int rc);
+
+/* ---- tasks and futures --------------------------------------------------------------
+ */
+
+int start_task(struct judged_task *task, struct judged_group *group);
+int cancel(struct judged_task *task);
+int unpark(struct judged_task *task, int value);
+
+/* NULL if it has not started. */
+coil_future *future_of(const struct judged_task *task);
+
+/* "WHAT: OUTCOME [STATES]"; NULLs among the futures are left out. */
+int gather(const char *what, unsigned flags, size_t n, coil_future *futures[]);
+int wait_for(const char *what, coil_wait_mode mode, int64_t deadline, size_t n,
+             coil_future *futures[]);
+
+/* "callback NAME STATE" when it is done. */
+int add_callback(const char *name, coil_future *future);
+int remove_callback(const char *name, coil_future *future);
+
+/* "called MARK". */
+int call_soon(int mark);
+int call_later(int seconds, int mark);
+int call_at(int when, int mark);
+int cancel_call(int mark);
+
+/* Names, for the trace. */
+const char *living_tasks(void);
+
+/* ---- blocks -------------------------------------------------------------------------
+ */
+
+void group_enter(struct judged_group *group);
+int group_exit(struct judged_group *group, int rc);
+int scope_exit(coil_scope *scope, int rc);
+
+/* ---- sync ---------------------------------------------------------------------------
+ */
+
+int wait_for_event(coil_condition *condition, coil_event *event);
+int barrier_state(const coil_barrier *barrier);
+int put(coil_queue *queue, int item);
+int put_nowait(coil_queue *queue, int item);
+int get(coil_queue *queue);
+int get_nowait(coil_queue *queue);
+int compare_items(const void *a, const void *b);
+
+/* ---- the driver ---------------------------------------------------------------------
+ */
+
+/* Start the first; come back when all have ended, and say how. Each list ends with NULL.
+ */
+int drive(struct judged_task *const tasks[], coil_lock *const locks[],
+          coil_future *const futures[]);
+
+#endif

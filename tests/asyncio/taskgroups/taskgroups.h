@@ -1,0 +1,53 @@
+/* taskgroups.h - what many scenarios of groups have as their children. */
+#ifndef TESTS_ASYNCIO_TASKGROUPS_H
+#define TESTS_ASYNCIO_TASKGROUPS_H
+
+#include "../scenario.h"
+
+/* A child: sleeps, says how that was, and returns its rc; another when it is cancelled,
+ * if that is not 0. */
+struct child {
+    const char *name;
+    int seconds, rc, when_cancelled;
+};
+
+static inline int child(void *arg)
+{
+    const struct child *c = arg;
+    int rc = tell(c->name, coil_sleep(COIL_SEC(c->seconds)));
+
+    if (rc == 0)
+        return c->rc;
+    return c->when_cancelled != 0 ? c->when_cancelled : rc;
+}
+
+/* Starts n of them. */
+static inline int start_children(coil_group *group, struct child *children, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (start_child(group, child, &children[i]) == NULL)
+            return -ENOMEM;
+    return 0;
+}
+
+/* Leaves the group: "WHAT: OUTCOME" in the trace, and its failures. */
+static inline int leave(const char *what, coil_group *group, int rc)
+{
+    rc = tell(what, coil_group_exit(group, rc));
+    if (coil_group_error_count(group) > 0)
+        trace("%s: failures %s", what, failures(group));
+    return rc;
+}
+
+/* Cancels the task when so many seconds have passed, and says what came of it. */
+static inline int cancel_after(int seconds, coil_task *task)
+{
+    if (task == NULL)
+        return -ENOMEM;
+    coil_sleep(COIL_SEC(seconds));
+    trace("cancel: %d", coil_task_cancel(task, NULL));
+    tell("task", coil_task_await(task));
+    return 0;
+}
+
+#endif
