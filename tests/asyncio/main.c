@@ -102,6 +102,8 @@ static void release(void *future)
     coil_future_release(future);
 }
 
+static bool given_up; /* something could not be made, or memory has failed before that */
+
 struct body {
     coil_task_fn fn;
     void *arg;
@@ -112,7 +114,7 @@ static int begin_body(void *arg)
 {
     const struct body *body = arg;
 
-    return allocation_failed() ? -ENOMEM : body->fn(body->arg);
+    return given_up || allocation_failed() ? -ENOMEM : body->fn(body->arg);
 }
 
 coil_task *start(coil_task_fn fn, void *arg)
@@ -120,9 +122,10 @@ coil_task *start(coil_task_fn fn, void *arg)
     struct body body = {fn, arg};
     coil_task *task;
 
-    if (allocation_failed() ||
-        coil_spawn(begin_body, &body, &(coil_spawn_opts){.arg_bytes = sizeof body},
-                   &task) < 0)
+    given_up = allocation_failed() || given_up ||
+               coil_spawn(begin_body, &body, &(coil_spawn_opts){.arg_bytes = sizeof body},
+                          &task) < 0;
+    if (given_up)
         return NULL;
     at_end(release, coil_task_future(task));
     return task;
@@ -132,7 +135,9 @@ coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg)
 {
     coil_task *task;
 
-    if (allocation_failed() || coil_group_spawn(group, fn, arg, NULL, &task) < 0)
+    given_up = allocation_failed() || given_up ||
+               coil_group_spawn(group, fn, arg, NULL, &task) < 0;
+    if (given_up)
         return NULL;
     at_end(release, coil_future_retain(coil_task_future(task)));
     return task;
@@ -142,7 +147,8 @@ coil_future *new_future(void)
 {
     coil_future *future;
 
-    if (allocation_failed() || coil_future_create(&future) < 0)
+    given_up = allocation_failed() || given_up || coil_future_create(&future) < 0;
+    if (given_up)
         return NULL;
     at_end(release, future);
     return future;
