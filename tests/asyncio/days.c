@@ -45,10 +45,9 @@ bool days_begin(bool leave_out_polls)
     return tally != MAP_FAILED;
 }
 
-/* A call that is interrupted is made again, and nothing is missing. */
 bool allocation_failed(void)
 {
-    return today != INTERRUPTION && coil_testing_failed() != NULL;
+    return today == ALLOCATION && coil_testing_failed() != NULL;
 }
 
 static void begin_day(struct day day)

@@ -114,17 +114,18 @@ static int begin_body(void *arg)
 {
     const struct body *body = arg;
 
-    return given_up || allocation_failed() ? -ENOMEM : body->fn(body->arg);
+    return given_up ? -ENOMEM : body->fn(body->arg);
 }
 
-coil_task *start(coil_task_fn fn, void *arg)
+coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts)
 {
+    coil_spawn_opts all = opts != NULL ? *opts : (coil_spawn_opts){.name = NULL};
     struct body body = {fn, arg};
     coil_task *task;
 
-    given_up = allocation_failed() || given_up ||
-               coil_spawn(begin_body, &body, &(coil_spawn_opts){.arg_bytes = sizeof body},
-                          &task) < 0;
+    all.arg_bytes = sizeof body;
+    given_up =
+        given_up || allocation_failed() || coil_spawn(begin_body, &body, &all, &task) < 0;
     if (given_up)
         return NULL;
     at_end(release, coil_task_future(task));
@@ -135,7 +136,7 @@ coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg)
 {
     coil_task *task;
 
-    given_up = allocation_failed() || given_up ||
+    given_up = given_up || allocation_failed() ||
                coil_group_spawn(group, fn, arg, NULL, &task) < 0;
     if (given_up)
         return NULL;
@@ -143,11 +144,16 @@ coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg)
     return task;
 }
 
+coil_task *start(coil_task_fn fn, void *arg)
+{
+    return start_with(fn, arg, NULL);
+}
+
 coil_future *new_future(void)
 {
     coil_future *future;
 
-    given_up = allocation_failed() || given_up || coil_future_create(&future) < 0;
+    given_up = given_up || allocation_failed() || coil_future_create(&future) < 0;
     if (given_up)
         return NULL;
     at_end(release, future);

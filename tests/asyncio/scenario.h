@@ -46,8 +46,7 @@ const char *state(coil_future *future);
 /* "WHAT: OUTCOME" in the trace; returns rc. */
 int tell(const char *what, int rc);
 
-/* True once an allocation or a system call was made to fail: for what is otherwise
- * impossible. */
+/* True once an allocation was made to fail: for what is otherwise impossible. */
 bool allocation_failed(void);
 
 /*
@@ -57,6 +56,7 @@ bool allocation_failed(void);
  */
 coil_task *start(coil_task_fn fn, void *arg);
 coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg);
+coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts);
 coil_future *new_future(void);
 
 /* Call fn(arg) when the loop has closed, the latest first: for what may be in use until
