@@ -203,6 +203,7 @@ static void run_callback(struct coil__runnable *runnable)
     struct coil__context_slot slot, *outer;
 
     outer = coil__context_enter(&slot, callback->bindings);
+    coil__loop_calls(callback->future->loop, (const void *)callback->fn, NULL);
     if (!callback->future->loop->closing)
         callback->fn(callback->future, callback->arg);
     coil__context_leave(&slot, outer);

@@ -6,6 +6,7 @@
  *
  * coil_run() is a runner on the stack that runs once. (asyncio: runners.py)
  */
+#include "above.h"
 #include "task.h"
 
 #include <coil/run.h>
@@ -146,17 +147,24 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
                                  stack_bytes != 0 ? stack_bytes : MAIN_STACK_BYTES,
                              .context = runner->context};
     struct interruption interruption = {.installed = false};
+    bool quit_taken;
     int rc;
 
     rc = coil_spawn(fn, arg, &spawn, &interruption.main_task);
     if (rc < 0)
         return rc;
+    interruption.main_task->spawned_at = NULL; /* by no code of the user's */
     if (!runner->opts.no_signals)
         take_signals(&interruption, runner->loop);
+    quit_taken =
+        !runner->opts.no_signals && on_main_thread() &&
+        coil__quit_install(runner->loop, (const void *)fn, __builtin_frame_address(0));
     rc = coil_run_until_complete(&interruption.main_task->future);
     if (rc == -ECANCELED && interruption.happened &&
         coil__task_uncancel(interruption.main_task) == 0)
         rc = -EINTR;
+    if (quit_taken)
+        coil__quit_uninstall(runner->loop);
     restore_signals(&interruption, runner->loop);
     coil_task_release(interruption.main_task);
     return rc;
