@@ -193,8 +193,8 @@ typedef struct coil_exception {
 
 /*
  * It runs as a callback does and must not suspend, wherever the report came from:
- * coil_task_current() is NULL. What is reported while it runs goes to the default
- * handler.
+ * coil_task_current() is NULL. Its context is that of the task it is told of. What is
+ * reported while it runs goes to the default handler.
  */
 typedef void (*coil_exception_handler)(const coil_exception *exception, void *arg);
 

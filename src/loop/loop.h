@@ -48,6 +48,7 @@ struct coil__timer_heap {
 /* What the loop has to know of tasks, which lie above it. */
 struct coil__task_layer {
     const char *(*name)(const coil_task *task);
+    struct coil__context_slot *(*context)(coil_task *task);
     coil_task *(*exchange_current)(coil_task *task); /* returns who was */
     /* The task whose step it is, or NULL. */
     const coil_task *(*stepping)(const struct coil__runnable *runnable);
@@ -77,7 +78,7 @@ struct coil_loop {
     bool virtual_clock;
     bool may_skip_polls;   /* a virtual clock may not, unless told to skip_polls */
     bool polls_every_turn; /* may not, or batches are shuffled, or debug */
-    bool debug;            /* slow.c */
+    bool debug, timing;    /* slow.c: debug mode; and a batch of it is not at its end */
     uint64_t shuffle;      /* shuffle.c: where its dice stand; 0 for none */
     int64_t virtual_now;
     int64_t clock_read; /* what the clock said when it was last looked at */
@@ -273,6 +274,13 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc);
 
 /* Tell how long each thing takes that runs, if that is long; and each poll. */
 void coil__loop_set_debug(coil_loop *loop, bool on);
+
+/* May turns be taken without a poll? Something that says no has changed. */
+static inline void coil__loop_choose_turns(coil_loop *loop)
+{
+    loop->polls_every_turn =
+        !loop->may_skip_polls || loop->shuffle != 0 || loop->debug || loop->timing;
+}
 
 /* Run the batch so, and poll. */
 void coil__loop_run_timed(coil_loop *loop);

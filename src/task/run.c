@@ -170,25 +170,40 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
     return rc;
 }
 
-/*
- * Cancel what was left behind and wait for it, until nothing is left. Failures are
- * reported, whoever else may ask: their time is over.
- */
+/* A failure is reported, whoever else may ask: their time is over. */
+static void let_go_of_leftovers(struct coil__list *leftovers)
+{
+    struct coil__list *link;
+
+    while ((link = coil__list_pop(leftovers)) != NULL) {
+        coil_task *task = COIL__CONTAINER(link, coil_task, leftover_link);
+
+        if (coil_future_get_state(&task->future) == COIL_FAILED)
+            coil__future_report_unseen(&task->future,
+                                       "unhandled exception during coil_run() shutdown");
+        coil_task_release(task);
+    }
+}
+
+/* Cancel what was left behind and wait for it, until nothing is left. */
 static int cancel_leftovers(coil_loop *loop)
 {
+    struct coil__list leftovers;
     int rc = 0;
 
+    coil__list_init(&leftovers);
     while (rc == 0 && coil__scheduler.hooked == loop &&
            !coil__list_empty(&coil__scheduler.tasks)) {
         COIL__LIST_EACH (link, &coil__scheduler.tasks) {
             coil_task *task = COIL__CONTAINER(link, coil_task, link);
 
-            task->future.leftover = true;
+            coil__list_push(&leftovers, &coil_task_retain(task)->leftover_link);
             coil_task_cancel(task, "the main task ended");
         }
         coil__scheduler.stop_when_empty = true;
         rc = coil_loop_run_forever(loop);
         coil__scheduler.stop_when_empty = false;
+        let_go_of_leftovers(&leftovers);
     }
     return rc;
 }

@@ -58,15 +58,13 @@ static void end(coil_task *task, int rc)
     else if (rc == -EINPROGRESS)
         coil__misuse("task '%s' returned -EINPROGRESS, which is no result", task->name);
     task->must_cancel = false;
-    coil__context_slot_finish(&task->context);
+    if (COIL__LIKELY(rc >= 0 || rc == -ECANCELED)) /* else a report is made in it */
+        coil__context_slot_finish(&task->context);
     if (COIL__UNLIKELY(task->future.error != NULL))
         coil__failure_settle(&task->future, rc);
     coil__stack_trim(&task->coro.stack);
     leave_scheduler(task);
     coil__future_complete(&task->future, rc);
-    if (COIL__UNLIKELY(task->future.leftover) && rc < 0 && rc != -ECANCELED)
-        coil__future_report_unseen(&task->future,
-                                   "unhandled exception during coil_run() shutdown");
     coil_task_release(task);
 }
 
@@ -235,6 +233,11 @@ static struct coil__context_slot *find_context(void)
     return task != NULL ? &task->context : NULL;
 }
 
+static struct coil__context_slot *context_of(coil_task *task)
+{
+    return &task->context;
+}
+
 static coil_task *exchange_current(coil_task *task)
 {
     coil_task *current = coil__scheduler.current;
@@ -271,6 +274,7 @@ static bool report_deadlock(coil_loop *loop)
 static void hook_scheduler(coil_loop *loop)
 {
     static const struct coil__task_layer layer = {.name = coil_task_name,
+                                                  .context = context_of,
                                                   .exchange_current = exchange_current,
                                                   .stepping = stepping,
                                                   .spawned_at = spawned_at,
