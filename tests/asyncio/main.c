@@ -102,11 +102,11 @@ static void release(void *future)
     coil_future_release(future);
 }
 
-coil_task *start(coil_task_fn fn, void *arg)
+coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts)
 {
     coil_task *task;
 
-    if (allocation_failed() || coil_spawn(fn, arg, NULL, &task) < 0)
+    if (allocation_failed() || coil_spawn(fn, arg, opts, &task) < 0)
         return NULL;
     at_end(release, coil_task_future(task));
     return task;
@@ -122,6 +122,11 @@ coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg)
     return task;
 }
 
+coil_task *start(coil_task_fn fn, void *arg)
+{
+    return start_with(fn, arg, NULL);
+}
+
 coil_future *new_future(void)
 {
     coil_future *future;
@@ -130,6 +135,12 @@ coil_future *new_future(void)
         return NULL;
     at_end(release, future);
     return future;
+}
+
+void tell_exception(const coil_exception *exception, void *arg)
+{
+    (void)arg;
+    trace("%s: %s", exception->message, outcome(exception->rc));
 }
 
 int turns(int n)

@@ -12,7 +12,7 @@ static int run_block(struct body *body, int first, int end);
 
 /* ---- blocks ------------------------------------------------------------------------ */
 
-static int block_of(struct body *body, const struct line *line)
+int run_inside(struct body *body, const struct line *line)
 {
     return run_block(body, (int)(line - program.lines) + 1, line->handler);
 }
@@ -29,7 +29,7 @@ static int handler_of(struct body *body, const struct line *line)
 static int do_try(struct body *body, const struct line *line)
 {
     const struct line *handler = &program.lines[line->handler];
-    int rc = block_of(body, line);
+    int rc = run_inside(body, line);
 
     if (line_is(handler, "finally") || line_is(handler, "cleanup")) {
         int handler_rc;
@@ -60,7 +60,7 @@ static int do_group(struct body *body, const struct line *line)
         return BUSY;
     coil_group_enter(&group);
     groups[number] = &group;
-    rc = coil_group_exit(&group, block_of(body, line));
+    rc = coil_group_exit(&group, run_inside(body, line));
     groups[number] = NULL;
     count = coil_group_error_count(&group);
     body->detail[0] = '\0';
@@ -80,7 +80,7 @@ static int scope(struct body *body, const struct line *line, int64_t deadline)
     if (rc < 0)
         return rc;
     body->scope = &scope;
-    rc = block_of(body, line);
+    rc = run_inside(body, line);
     body->scope = outer;
     rc = coil_scope_exit(&scope, rc);
     body->detail[0] = '\0';
@@ -104,7 +104,7 @@ static int do_hold(struct body *body, const struct line *line)
 
     if (rc < 0)
         return rc;
-    rc = block_of(body, line);
+    rc = run_inside(body, line);
     body->detail[0] = '\0';
     if (sync_release(line->words[1]) < 0)
         add_detail(body, " EPERM");
@@ -156,12 +156,25 @@ static int run_block(struct body *body, int first, int end)
     return 0;
 }
 
+/* A race has spawned it. */
+static void adopt(struct body *body)
+{
+    char name[8];
+
+    snprintf(name, sizeof name, "t%d", body->number);
+    body->task = coil_task_retain(coil_task_current());
+    coil_task_set_name(body->task, name);
+    spawned[spawned_count++] = body;
+}
+
 int run_body(void *arg)
 {
     struct body *body = arg;
     int rc;
 
-    trace(name_of(body), "starts");
+    if (body->task == NULL)
+        adopt(body);
+    trace(name_of(body), "starts%s", bindings());
     rc = run_block(body, body->first, body->end);
     if (rc >= 0)
         rc = body->result;

@@ -128,7 +128,7 @@ static int drive(void *arg)
 {
     (void)arg;
     declare_all();
-    if (start_body(&bodies[0], NULL) < 0)
+    if (start_body(&bodies[0], NULL, false) < 0)
         abort();
     for (int i = 0; i < ROUNDS; i++) {
         coil_sleep(WATCHDOG * TICK);

@@ -32,7 +32,8 @@ CORNERS = [
 
 # Instructions that wait; a task should have been cancelled in each.
 WAITS = ["sleep", "await", "shield", "gather", "gather_all", "wait", "acquire", "ewait",
-         "cwait", "cwait_for", "bwait", "put", "get", "join", "group", "park"]  # fmt: skip
+         "cwait", "cwait_for", "bwait", "put", "get", "join", "group", "park", "wait_for",
+         "as_completed"]  # fmt: skip
 
 CORNERS += [f"{CANCELLED}in {verb}" for verb in WAITS]
 

@@ -1,7 +1,7 @@
 """CPython's accidents, evened out: everything the judge changes about asyncio.
 
 Order is the claim, so where CPython itself promises none, this file picks the natural
-one, and coil does the same. There are four such places, and none of them is in the C
+one, and coil does the same. There are five such places, and none of them is in the C
 accelerator: _asyncio's Task and Future are used as they are.
 
 1. Equal deadlines. Timers lie in a heapq, which is not stable: two timers of one deadline
@@ -11,8 +11,9 @@ accelerator: _asyncio's Task and Future are used as they are.
 
 2. Iteration over sets. TaskGroup keeps its children in a set and cancels them in the
    set's order, that of their addresses; asyncio.wait() makes a set of what it is given and
-   subscribes in that order. Here: in the order of insertion.
-   (taskgroups.py: self._tasks = set(), _abort; tasks.py: wait, fs = set(fs))
+   subscribes in that order, and so does as_completed(). Here: in the order of insertion.
+   (taskgroups.py: self._tasks = set(), _abort; tasks.py: wait, fs = set(fs);
+   _AsCompletedIterator, todo = {...})
 
 3. Floats. Deadlines are sums of floats there, and a timer is due within a clock resolution
    of its deadline. Here time is an integer number of ticks, and due means now >= deadline.
@@ -21,6 +22,11 @@ accelerator: _asyncio's Task and Future are used as they are.
 4. The clock. Nothing sleeps: when nothing is ready, the clock jumps to the next deadline.
    (the selector, whose select(timeout) is what waits)
 
+5. A mistake that was mended (gh-128550): before 3.13.2 a TaskGroup whose eager child has
+   failed cancels its owner inside create_task(), in the middle of its body. Here: in the
+   next turn, always.
+   (taskgroups.py: create_task)
+
 That asyncio.run() cancels what is left at the end in the order of a set needs nothing
 here: the driver of the judge's programs leaves nothing.
 """
@@ -28,6 +34,7 @@ here: the driver of the judge's programs leaves nothing.
 import asyncio
 import itertools
 import selectors
+import sys
 from asyncio import events, taskgroups, tasks
 
 
@@ -42,6 +49,25 @@ class OrderedSet(dict):
 
     def discard(self, item):
         self.pop(item, None)
+
+    remove = dict.pop
+
+
+def even_out_as_completed():
+    """Its set is no call of set(), so what its constructor does is done again here."""
+
+    class AsCompleted(tasks._AsCompletedIterator):
+        def __init__(self, futures, timeout):
+            super().__init__((), None)
+            self._todo = OrderedSet(map(asyncio.ensure_future, futures))
+            self._todo_left = len(self._todo)
+            for future in self._todo:
+                future.add_done_callback(self._handle_completion)
+            if self._todo and timeout is not None:
+                loop = asyncio.get_running_loop()
+                self._timeout_handle = loop.call_later(timeout, self._handle_timeout)
+
+    tasks._AsCompletedIterator = AsCompleted
 
 
 class FifoTimerHandle(events.TimerHandle):
@@ -82,8 +108,31 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._judge_selector.now
 
 
+def create_child(self, coro, **options):
+    """TaskGroup.create_task as of 3.13.2; see 5. above."""
+    on_done, early = self._on_task_done, []
+    self._on_task_done = early.append
+    try:
+        task = create_task(self, coro, **options)
+    finally:
+        del self._on_task_done
+    if early:
+        self._tasks.add(task)
+    else:
+        task.remove_done_callback(early.append)
+    task.add_done_callback(on_done)
+    return task
+
+
+create_task = taskgroups.TaskGroup.create_task
+
+
 def install():
     """A module's global `set` hides the builtin; TimerHandle is looked up when used."""
     tasks.set = OrderedSet
     taskgroups.set = OrderedSet
+    if sys.version_info < (3, 13, 2):
+        taskgroups.TaskGroup.create_task = create_child
     events.TimerHandle = FifoTimerHandle
+    if hasattr(tasks, "_AsCompletedIterator"):  # 3.13
+        even_out_as_completed()

@@ -9,7 +9,7 @@ import program
 
 MOST_PERCENT = 2  # of the programs, on a CPython of 3.13 or later
 
-HANDED_ON = {"await", "gather", "gather_all"}  # cancelling them cancels what they wait for
+HANDED_ON = {"await", "gather", "gather_all", "wait_for", "race"}  # cancelling them cancels what they wait for
 
 
 def edges(nodes):
@@ -50,6 +50,15 @@ FILTERS = {
 }
 
 
+# What only a run can tell: reference.py writes it into the trace.
+SEEN_IN_RUNS = {
+    "group cancel": "a group that is cancelled, and its owner by somebody else: asyncio "
+    "forgets the latter, coil delivers it after the group",
+    "race": "a staggered race that is cancelled, or has a second winner: asyncio leaves the "
+    "others behind, or dies of an assertion; coil waits for them, and the first winner counts",
+}
+
+
 def dropped_by(text, version):
     """The name of the filter that drops this program, or None."""
     if not older.comparable(text, version):
@@ -61,4 +70,4 @@ def dropped_by(text, version):
 def reason(name, version):
     if name == older.FILTER:
         return "Python %d.%d differs from 3.13 there" % version
-    return f"{name}: {FILTERS[name][0]}"
+    return f"{name}: {SEEN_IN_RUNS[name] if name in SEEN_IN_RUNS else FILTERS[name][0]}"

@@ -28,9 +28,11 @@ FAMILIES = {
     "time": {"sleep": 6, "yield": 4, "soon": 1, "later": 1, "at": 1, "unschedule": 1},
     "futures": {"await": 5, "set": 4, "break": 2, "callback": 2, "uncallback": 1,
                 "shield": 2},
+    "variables": {"bind": 3, "setvar": 3, "getvar": 2, "soon": 1, "callback": 1},
     "cancel": {"cancel": 5, "uncancel": 1, "cancelling": 1, "fail": 1, "tasks": 0.5},
     "parking": {"park": 4, "unpark": 4},
-    "many": {"gather": 3, "gather_all": 2, "wait": 3},
+    "many": {"gather": 3, "gather_all": 2, "wait": 3, "wait_for": 3, "as_completed": 3,
+             "race": 1},
     "locks": {"hold": 4, "acquire": 1, "release": 1},
     "events": {"ewait": 3, "eset": 2, "eclear": 1},
     "conditions": {"cwait": 4, "cwait_for": 1, "eset": 0.5, "notify": 3, "acquire": 2,
@@ -38,7 +40,7 @@ FAMILIES = {
     "barriers": {"bwait": 7, "breset": 1, "babort": 0.5, "bstate": 1},
     "queues": {"put": 4, "get": 5, "put_nowait": 1, "get_nowait": 1, "task_done": 2,
                "join": 1, "shutdown": 0.5},
-    "groups": {"group": 6, "child": 3, "fail": 1},
+    "groups": {"group": 6, "child": 3, "fail": 1, "gcancel": 1},
     "scopes": {"scope": 5, "scope_at": 1, "reschedule": 1},
 }  # fmt: skip
 
@@ -51,7 +53,7 @@ LOCKABLE = "lllssu"  # locks, semaphores, bounded ones
 UNDER_LOCK = {"cwait", "cwait_for", "notify"}
 
 AT_ONCE = ["set", "break", "cancel", "uncancel", "cancelling", "eset", "put_nowait",
-           "task_done", "release", "notify", "callback", "soon", "unpark", "tasks"]  # fmt: skip
+           "task_done", "release", "notify", "callback", "soon", "unpark", "tasks", "getvar"]  # fmt: skip
 
 
 class Generator:
@@ -66,6 +68,7 @@ class Generator:
         chosen = rng.sample(STRUCTURES, rng.randint(1, 2))
         chosen += rng.sample(OTHERS, rng.randint(1, 2))
         self.caught = rng.random() * 0.7
+        self.eager = rng.choice([0, 0, 0.2, 0.6])
         self.weights = {"sleep": 3, "yield": 3, "await": 1, "cancel": 1, "try": 5,
                         "scene": 2}  # fmt: skip
         self.contest = self.choose_contest() if rng.random() < 0.4 else None
@@ -87,7 +90,7 @@ class Generator:
 
     def awaited(self):
         """A future, or a task that comes after this one; rarely any."""
-        first = 0 if self.rng.random() < 0.02 else self.current + 1
+        first = 0 if self.rng.random() < 0.01 else self.current + 1
         later = [i for i in range(first, self.task_count) if i != self.current]
         if later and self.rng.random() < 0.6:
             return f"t{self.rng.choice(later)}"
@@ -158,6 +161,13 @@ class Generator:
             "wait": lambda: [rng.choice(["all", "first", "exception"]),
                              rng.choice(["never", self.ticks()]),
                              *dict.fromkeys(self.several(self.watched, 1))],
+            "wait_for": lambda: [rng.choice(["never", self.ticks(), self.ticks()]),
+                                 self.awaited()],
+            "as_completed": lambda: [rng.choice(["never", "never", self.ticks()]),
+                                     *dict.fromkeys(self.several(self.watched, 0))],
+            "gcancel": lambda: [f"g{rng.randrange(max(1, len(self.owners)))}"],
+            "setvar": lambda: [rng.choice(["v0", "v0", "v1"]), self.value()],
+            "getvar": lambda: [rng.choice(["v0", "v0", "v1"])],
             "acquire": lambda: [lockable()],
             "release": lambda: [lockable()],
             "ewait": lambda: [self.thing("e")],
@@ -200,8 +210,13 @@ class Generator:
         if verb == "hold":
             name = self.thing(self.rng.choice(LOCKABLE))
             return Node([verb, name], self.block(open_groups))
+        if verb == "bind":
+            words = [verb, self.rng.choice(["v0", "v0", "v1"]), self.value()]
+            return Node(words, self.block(open_groups))
         if verb == "child":
             return self.birth(open_groups)
+        if verb == "race":
+            return self.race()
         return self.simple(verb)
 
     def attempt(self, open_groups):
@@ -237,12 +252,25 @@ class Generator:
             return self.simple("yield")
         number = unborn[0]
         self.unborn.remove(number)
+        eager = self.rng.random() < self.eager
         if open_groups and self.rng.random() < 0.85:
-            return Node(["child", f"t{number}", open_groups[-1]])
+            verb = "eager_child" if eager else "child"
+            return Node([verb, f"t{number}", open_groups[-1]])
         others = [g for g, owner in enumerate(self.owners) if owner < number]
         if others and self.rng.random() < 0.3:
             return Node(["child", f"t{number}", f"g{self.rng.choice(others)}"])
-        return Node(["spawn", f"t{number}"])
+        return Node(["eager" if eager else "spawn", f"t{number}"])
+
+    def race(self):
+        """Some that are unborn race each other."""
+        unborn = [number for number in self.unborn if number > self.current]
+        racers = unborn[: self.rng.randint(1, 3)]
+        if not racers:
+            return self.simple("yield")
+        for number in racers:
+            self.unborn.remove(number)
+        delay = self.rng.choice(["never", *("011223")])
+        return Node(["race", delay, *(f"t{number}" for number in racers)])
 
     def new_group(self):
         self.owners.append(self.current)

@@ -28,6 +28,7 @@ struct body {
     int number;
     int first, end; /* lines of the body: first up to, not including, end */
     coil_task *task;
+    bool raced; /* it belongs to a race, which spawns it */
     int result;
     coil_scope *scope; /* the innermost, or NULL */
     char detail[200];  /* what the instruction that ends now adds to its outcome */
@@ -69,13 +70,19 @@ int sync_acquire(const char *name);
 int sync_release(const char *name);
 
 /* on_tasks.c: start a task of the loop's own, or of a group. */
-int start_body(struct body *body, coil_group *group);
+int start_body(struct body *body, coil_group *group, bool eager);
 void tasks_finish(void);
+
+/* " v0=5" for each variable that is other than 0 where we are, for the trace. */
+const char *bindings(void);
 
 /* ---- bodies ----------------------------------------------------------------------- */
 
 /* The body of a task; `arg` is its struct body. */
 int run_body(void *arg);
+
+/* What stands in a block. */
+int run_inside(struct body *body, const struct line *line);
 
 /* ---- the trace -----------------------------------------------------------------------
  */

@@ -15,7 +15,6 @@ them when they come, and marks the trace as left out:
 import program
 
 FILTER = "older"
-LEFT_OUT = "left out: different since 3.13"  # a line of the trace
 
 OLDEST = (3, 11)  # asyncio.timeout, TaskGroup, uncancel
 
@@ -26,8 +25,12 @@ CHANGES = [
     ((3, 13), {"cwait", "cwait_for", "bwait", "breset", "babort"}),
     # A Semaphore serves all that its value allows; before, some stayed asleep.
     ((3, 13), {"semaphore"}),
+    # as_completed() can be iterated over asynchronously.
+    ((3, 13), {"as_completed"}),
     # gather() of futures that are done already does not wait.
     ((3, 12), {"gather", "gather_all"}),
+    # Eager tasks are new; wait_for() is made of timeout().
+    ((3, 12), {"eager", "eager_child", "wait_for", "race"}),
 ]
 
 

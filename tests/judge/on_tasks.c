@@ -18,10 +18,10 @@ static size_t several_of(const struct body *body, const struct line *line, int f
     return n;
 }
 
-int start_body(struct body *body, coil_group *group)
+int start_body(struct body *body, coil_group *group, bool eager)
 {
     char name[8];
-    coil_spawn_opts opts = {.name = name};
+    coil_spawn_opts opts = {.name = name, .eager = eager};
     int rc;
 
     snprintf(name, sizeof name, "t%d", body->number);
@@ -37,25 +37,64 @@ int start_body(struct body *body, coil_group *group)
     return rc;
 }
 
-static int do_spawn(struct body *body, const struct line *line)
+/* There is such a task in the program, and nobody has started it. */
+static bool can_start(const struct body *body)
+{
+    return body->end > 0 && body->task == NULL && !body->raced;
+}
+
+static int spawn(const struct line *line, bool eager)
 {
     struct body *other = &bodies[number_of(line->words[1])];
 
-    (void)body;
-    if (other->end == 0 || other->task != NULL)
+    if (!can_start(other))
         return ABSENT;
-    return start_body(other, NULL);
+    return start_body(other, NULL, eager);
 }
 
-static int do_child(struct body *body, const struct line *line)
+static int do_spawn(struct body *body, const struct line *line)
+{
+    (void)body;
+    return spawn(line, false);
+}
+
+static int do_eager(struct body *body, const struct line *line)
+{
+    (void)body;
+    return spawn(line, true);
+}
+
+static int child(const struct line *line, bool eager)
 {
     struct body *other = &bodies[number_of(line->words[1])];
     coil_group *group = groups[number_of(line->words[2])];
 
-    (void)body;
-    if (group == NULL || other->end == 0 || other->task != NULL)
+    if (group == NULL || !can_start(other))
         return ABSENT;
-    return start_body(other, group);
+    return start_body(other, group, eager);
+}
+
+static int do_child(struct body *body, const struct line *line)
+{
+    (void)body;
+    return child(line, false);
+}
+
+static int do_eager_child(struct body *body, const struct line *line)
+{
+    (void)body;
+    return child(line, true);
+}
+
+static int do_group_cancel(struct body *body, const struct line *line)
+{
+    coil_group *group = groups[number_of(line->words[1])];
+
+    (void)body;
+    if (group == NULL)
+        return ABSENT;
+    coil_group_cancel(group, "another");
+    return 0;
 }
 
 static int do_sleep(struct body *body, const struct line *line)
@@ -171,6 +210,101 @@ static int do_wait(struct body *body, const struct line *line)
     return rc;
 }
 
+static int do_wait_for(struct body *body, const struct line *line)
+{
+    coil_future *future = future_of(body, line->words[2]);
+
+    return future == NULL ? ABSENT : coil_wait_for(future, deadline_of(line->words[1]));
+}
+
+/* Each as it completes, with a line of the trace. Returns how many there were. */
+static int do_as_completed(struct body *body, const struct line *line)
+{
+    coil_future *several[LINE_MAX_WORDS], *future;
+    size_t n = several_of(body, line, 2, several);
+    coil_as_completed each;
+    int rc = coil_as_completed_init(&each, several, n, deadline_of(line->words[1]));
+    int count = 0;
+
+    while (rc >= 0 && (rc = coil_as_completed_next(&each, &future)) > 0) {
+        trace(name_of(body), "gets %s", word_of(coil_future_result(future)).text);
+        count++;
+    }
+    coil_as_completed_finish(&each);
+    return rc < 0 ? rc : count;
+}
+
+/* The works are bodies that nobody has spawned; their tasks are the race's. */
+static int do_race(struct body *body, const struct line *line)
+{
+    const char *delay = line->words[1];
+    int64_t delay_ns = strcmp(delay, "never") == 0 ? COIL_NEVER : ticks(delay) * TICK;
+    coil_work works[LINE_MAX_WORDS];
+    int rcs[LINE_MAX_WORDS], rc;
+    size_t n = 0, winner;
+
+    for (int i = 2; i < line->word_count; i++) {
+        struct body *other = &bodies[number_of(line->words[i])];
+
+        if (!can_start(other))
+            continue;
+        other->raced = true;
+        works[n++] = (coil_work){run_body, other};
+    }
+    if (n == 0)
+        return ABSENT;
+    rc = coil_staggered_race(works, n, delay_ns, &winner, rcs);
+    add_states(body, rcs, n);
+    return rc;
+}
+
+/* ---- variables --------------------------------------------------------------------- */
+
+static coil_var variables[] = {COIL_VAR_INIT("v0", NULL), COIL_VAR_INIT("v1", NULL)};
+
+static coil_var *variable_of(const struct line *line)
+{
+    return &variables[number_of(line->words[1]) % 2];
+}
+
+static int do_setvar(struct body *body, const struct line *line)
+{
+    (void)body;
+    return coil_var_set(variable_of(line), (void *)(intptr_t)atoi(line->words[2]), NULL);
+}
+
+static int do_getvar(struct body *body, const struct line *line)
+{
+    (void)body;
+    return (int)(intptr_t)coil_var_get(variable_of(line));
+}
+
+static int do_bind(struct body *body, const struct line *line)
+{
+    coil_var_token token;
+    int rc =
+        coil_var_set(variable_of(line), (void *)(intptr_t)atoi(line->words[2]), &token);
+
+    if (rc < 0)
+        return rc;
+    rc = run_inside(body, line);
+    coil_var_reset(variable_of(line), &token);
+    body->detail[0] = '\0';
+    return rc;
+}
+
+const char *bindings(void)
+{
+    static char text[32];
+
+    text[0] = '\0';
+    for (int i = 0; i < 2; i++)
+        if (coil_var_get(&variables[i]) != NULL)
+            sprintf(text + strlen(text), " v%d=%d", i,
+                    (int)(intptr_t)coil_var_get(&variables[i]));
+    return text;
+}
+
 /* ---- parking ----------------------------------------------------------------------- */
 
 static int do_park(struct body *body, const struct line *line)
@@ -207,8 +341,8 @@ static void say_state(coil_future *future, void *arg)
 {
     struct note *note = arg;
 
-    trace("callback", "%s %s %s", name_of(note->body), note->name,
-          word_of(coil_future_result(future)).text);
+    trace("callback", "%s %s %s%s", name_of(note->body), note->name,
+          word_of(coil_future_result(future)).text, bindings());
 }
 
 static int do_callback(struct body *body, const struct line *line)
@@ -240,7 +374,7 @@ static void say_mark(void *arg)
 {
     const struct call *call = arg;
 
-    trace(call->verb, "%d", call->mark);
+    trace(call->verb, "%d%s", call->mark, bindings());
 }
 
 /* The last word is the mark of the call to come. */
@@ -306,21 +440,30 @@ void tasks_finish(void)
 
 /* ---- introspection ----------------------------------------------------------------- */
 
-static int add_task(coil_task *task, void *arg)
+/* A racer that has not begun its work is nobody's yet. */
+static int mark_living(coil_task *task, void *arg)
 {
-    struct body *body = arg;
+    bool *living = arg;
 
-    if (coil_task_name(task)[0] == 't')
-        add_detail(body, "%s%s", body->detail[2] != '\0' ? " " : "",
-                   coil_task_name(task));
+    for (int i = 0; i < body_count; i++)
+        living[i] |= bodies[i].task == task;
     return 0;
 }
 
 static int do_tasks(struct body *body, const struct line *line)
 {
+    bool living[MAX_NUMBER] = {false};
+    const char *between = "";
+
     (void)line;
+    coil_task_each(mark_living, living);
     add_detail(body, " [");
-    coil_task_each(add_task, body);
+    for (int i = 0; i < body_count; i++) {
+        if (!living[i])
+            continue;
+        add_detail(body, "%st%d", between, i);
+        between = " ";
+    }
     add_detail(body, "]");
     return 0;
 }
@@ -335,6 +478,15 @@ static int do_reschedule(struct body *body, const struct line *line)
 const struct instruction task_instructions[] = {
     {"spawn", do_spawn, true},
     {"child", do_child, true},
+    {"eager", do_eager, true},
+    {"eager_child", do_eager_child, true},
+    {"gcancel", do_group_cancel, true},
+    {"wait_for", do_wait_for, false},
+    {"as_completed", do_as_completed, false},
+    {"race", do_race, false},
+    {"setvar", do_setvar, true},
+    {"getvar", do_getvar, true},
+    {"bind", do_bind, false},
     {"sleep", do_sleep, false},
     {"yield", do_yield, false},
     {"result", do_result, true},

@@ -26,8 +26,8 @@ int number_of(const char *name)
 
 static bool opens_block(const struct line *line)
 {
-    static const char *const openers[] = {"task",  "try",      "group",
-                                          "scope", "scope_at", "hold"};
+    static const char *const openers[] = {"task",     "try",  "group", "scope",
+                                          "scope_at", "hold", "bind"};
 
     for (size_t i = 0; i < sizeof openers / sizeof openers[0]; i++)
         if (line_is(line, openers[i]))

@@ -15,7 +15,7 @@
 README.md lists every instruction. The C side (program.c) reads the same text.
 """
 
-BLOCKS = {"task", "try", "group", "scope", "scope_at", "hold"}
+BLOCKS = {"task", "try", "group", "scope", "scope_at", "hold", "bind"}
 HANDLERS = {"except", "finally", "cleanup"}
 
 

@@ -9,17 +9,21 @@ word; what would end the body of a C function (a failure, a cancellation) is an 
 """
 
 import asyncio
+import contextvars
+import functools
 import gc
 import os
 import sys
+from asyncio import staggered
 
 import corners
 import evened_out
 import older
 import program
+import sides
 
 IMMEDIATE = {  # instructions that do not wait, and so are plain methods
-    "spawn", "child", "result", "set", "break", "cancel", "uncancel", "cancelling",
+    "spawn", "child", "eager", "eager_child", "gcancel", "setvar", "getvar", "result", "set", "break", "cancel", "uncancel", "cancelling",
     "callback", "uncallback", "soon", "later", "at", "unschedule", "tasks", "unpark",
     "reschedule", "release", "eset", "eclear", "notify", "bstate", "put_nowait",
     "get_nowait", "task_done", "shutdown",
@@ -59,6 +63,8 @@ def name_of(error):
         return "ESHUTDOWN"
     if isinstance(error, asyncio.BrokenBarrierError):
         return "EPIPE"
+    if isinstance(error, AssertionError):
+        return "EIO"  # of a race, which leaves the program out
     raise error  # a mistake of the judge's
 
 
@@ -69,7 +75,29 @@ def state_of(future):
         return "ECANCELED"
     if future.exception() is not None:
         return name_of(future.exception())
-    return str(future.result())
+    return str(future.result() or 0)
+
+
+class CancellableGroup(asyncio.TaskGroup):
+    """With the cancel() of 3.15, in terms of what is inside it since 3.11."""
+
+    was_cancelled = forgets = False
+
+    def cancel(self):
+        if self._exiting and not self._tasks:
+            return
+        self.was_cancelled = True
+        if not self._aborting:
+            self._abort()
+        if not self._parent_cancel_requested:
+            self._parent_cancel_requested = True
+            self._parent_task.cancel()
+
+    async def __aexit__(self, kind, error, traceback):
+        """Of the cancellation of its owner nothing is left, if it was its own."""
+        await super().__aexit__(kind, error, traceback)
+        self.forgets = self.was_cancelled and self._parent_task.cancelling() > 0
+        return self._parent_cancel_requested
 
 
 class Body:
@@ -79,6 +107,7 @@ class Body:
         self.name = name
         self.nodes = nodes
         self.task = None
+        self.raced = False  # it belongs to a race, which spawns it
         self.result = 0
         self.detail = ""
         self.scopes = []
@@ -97,6 +126,8 @@ class Interpreter:
         self.barriers = {}
         self.spawned = []
         self.handles = {}  # by mark
+        self.variables = {name: contextvars.ContextVar(name, default=0)
+                          for name in ("v0", "v1")}  # fmt: skip
         self.watch = corners.Watch()
         self.declarations = program.parse(text)
 
@@ -130,7 +161,7 @@ class Interpreter:
         """What 3.13 does differently, see older.py: has it come to that?"""
         forgotten = body.task.cancelling() == 0 and body.task._must_cancel
         if sys.version_info < (3, 13) and (differs or forgotten):
-            self.out.append(older.LEFT_OUT)
+            self.out.append(sides.LEFT_OUT + older.FILTER)
 
     # ---- the driver -----------------------------------------------------------------
 
@@ -175,11 +206,22 @@ class Interpreter:
         body.task = create_task(self.run_body(body))
         self.spawned.append(body)
 
+    def bindings(self):
+        """The variables that are other than 0 where we are, for the trace."""
+        values = ((name, variable.get()) for name, variable in self.variables.items())
+        return "".join(f" {name}={value}" for name, value in values if value)
+
+    def say(self, who, what):
+        """What a callback says."""
+        self.trace(who, what + self.bindings())
+
     # ---- blocks ---------------------------------------------------------------------
 
     async def run_body(self, body):
-        body.started = True
-        self.trace(body.name, "starts")
+        if body.raced:
+            self.spawned.append(body)
+        body.task, body.started = asyncio.current_task(), True
+        self.trace(body.name, "starts" + self.bindings())
         try:
             await self.run_block(body, body.nodes)
         except BaseException as error:
@@ -237,7 +279,7 @@ class Interpreter:
         name = node.args[0]
         if name in self.groups:
             return "busy"
-        group, errors, cancelled = asyncio.TaskGroup(), [], False
+        group, errors, cancelled = CancellableGroup(), [], False
         self.groups[name] = group
         try:
             async with group:
@@ -254,6 +296,8 @@ class Interpreter:
             del self.groups[name]
             self.look_for_changes(body)
             self.watch.group_ends(errors, cancelled)
+            if group.forgets:
+                self.out.append(sides.LEFT_OUT + "group cancel")
             body.detail = f" [{len(errors)}: {' '.join(errors[:8])}]"
 
     async def do_scope(self, body, node):
@@ -301,23 +345,48 @@ class Interpreter:
     def several(self, body, names):
         return [f for f in (self.future(body, name) for name in names) if f is not None]
 
-    def do_spawn(self, body, name):
-        if name not in self.bodies or self.bodies[name].task is not None:
+    def do_spawn(self, body, name, create_task=None):
+        if name not in self.bodies or self.bodies[name].task or self.bodies[name].raced:
             return "absent"
-        self.start(self.bodies[name], self.loop.create_task)
+        self.start(self.bodies[name], create_task or self.loop.create_task)
+
+    def do_eager(self, body, name):
+        return self.do_spawn(body, name, self.create_eagerly)
+
+    def create_eagerly(self, coroutine):
+        return asyncio.eager_task_factory(self.loop, coroutine)
 
     def do_child(self, body, name, group):
         other = self.bodies.get(name)
-        if group not in self.groups or other is None or other.task is not None:
+        if group not in self.groups or other is None or other.task or other.raced:
             return "absent"
         coroutine = self.run_body(other)
         try:
-            other.task = self.groups[group].create_task(coroutine)
+            task = self.groups[group].create_task(coroutine)
         except RuntimeError:
             coroutine.close()  # 3.11 and 3.12 leave that to us
             self.watch.reach("a child refused")
             return "ESHUTDOWN"
+        other.task = task
         self.spawned.append(other)
+
+    def do_eager_child(self, body, name, group):
+        """A group creates its tasks by way of the loop: there it is told, for once."""
+
+        def create_once(loop, coroutine, **options):
+            loop.set_task_factory(None)
+            return asyncio.eager_task_factory(loop, coroutine, **options)
+
+        self.loop.set_task_factory(create_once)
+        try:
+            return self.do_child(body, name, group)
+        finally:
+            self.loop.set_task_factory(None)
+
+    def do_gcancel(self, body, group):
+        if group not in self.groups:
+            return "absent"
+        self.groups[group].cancel()
 
     async def do_sleep(self, body, ticks):
         await asyncio.sleep(int(ticks))
@@ -391,6 +460,50 @@ class Interpreter:
             body.detail = f" [{' '.join(map(state_of, futures))}]"
         return len(done)
 
+    async def do_wait_for(self, body, ticks, name):
+        future = self.future(body, name)
+        if future is None:
+            return "absent"
+        return await asyncio.wait_for(future, None if ticks == "never" else int(ticks))
+
+    async def do_as_completed(self, body, ticks, *names):
+        timeout, count = None if ticks == "never" else int(ticks), 0
+        async for future in asyncio.as_completed(self.several(body, names), timeout=timeout):
+            self.trace(body.name, "gets " + state_of(future))
+            count += 1
+        return count
+
+    async def do_race(self, body, ticks, *names):
+        """staggered_race(), but for what older.py says, and told who failed first."""
+        works = [other for other in map(self.bodies.get, names)
+                 if other and not other.task and not other.raced]  # fmt: skip
+        if not works:
+            return "absent"
+        failures = []
+
+        async def run(other):
+            try:
+                return await self.run_body(other)
+            except BaseException as error:
+                failures.append(error)
+                raise
+
+        for other in works:
+            other.raced = True
+        delay = None if ticks == "never" else int(ticks)
+        runs = [functools.partial(run, other) for other in works]
+        try:
+            result, winner, errors = await staggered.staggered_race(runs, delay)
+        except (asyncio.CancelledError, AssertionError) as error:
+            self.out.append(sides.LEFT_OUT + "race")
+            raise Fail("EIO") from error
+        states = [name_of(error) if error else str(result) for error in errors]
+        states += ["EINPROGRESS"] * (len(works) - len(states))
+        body.detail = f" [{' '.join(states)}]"
+        if winner is None:
+            raise failures[0]
+        return result
+
     def do_reschedule(self, body, ticks):
         if not body.scopes:
             return "absent"
@@ -408,7 +521,7 @@ class Interpreter:
             return "absent"
 
         def say(future):
-            self.trace("callback", f"{body.name} {name} {state_of(future)}")
+            self.say("callback", f"{body.name} {name} {state_of(future)}")
 
         future.add_done_callback(body.callbacks.setdefault(name, say))
 
@@ -419,13 +532,13 @@ class Interpreter:
         return future.remove_done_callback(body.callbacks.get(name))
 
     def do_soon(self, body, mark):
-        self.handles[mark] = self.loop.call_soon(self.trace, "soon", mark)
+        self.handles[mark] = self.loop.call_soon(self.say, "soon", mark)
 
     def do_later(self, body, ticks, mark):
-        self.handles[mark] = self.loop.call_later(int(ticks), self.trace, "later", mark)
+        self.handles[mark] = self.loop.call_later(int(ticks), self.say, "later", mark)
 
     def do_at(self, body, when, mark):
-        self.handles[mark] = self.loop.call_at(int(when), self.trace, "at", mark)
+        self.handles[mark] = self.loop.call_at(int(when), self.say, "at", mark)
 
     def do_unschedule(self, body, mark):
         if mark not in self.handles:
@@ -452,8 +565,25 @@ class Interpreter:
 
     def do_tasks(self, body):
         living = asyncio.all_tasks()
-        names = [other.name for other in self.spawned if other.task in living]
+        names = [name for name, other in self.bodies.items() if other.task in living]
         body.detail = f" [{' '.join(names)}]"
+
+    # ---- variables ------------------------------------------------------------------
+
+    def do_setvar(self, body, name, value):
+        self.variables[name].set(int(value))
+
+    def do_getvar(self, body, name):
+        return self.variables[name].get()
+
+    async def do_bind(self, body, node):
+        name, value = node.args
+        token = self.variables[name].set(int(value))
+        try:
+            await self.run_block(body, node.body)
+        finally:
+            self.variables[name].reset(token)
+            body.detail = ""
 
     # ---- sync -----------------------------------------------------------------------
 

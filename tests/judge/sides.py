@@ -8,10 +8,10 @@ must be CPython's.
 import os
 import subprocess
 
-import older
 import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+LEFT_OUT = "left out: "  # a line of the trace, with the name of a filter
 DEATHS = 5  # of one side in one batch; more are not waited for
 
 
@@ -21,7 +21,8 @@ class Verdict:
     def __init__(self, python, ways):
         self.corners = [line[2:] for line in python if line.startswith("# ")]
         self.python = [line for line in python if not line.startswith("# ")]
-        self.left_out = older.LEFT_OUT in self.python
+        self.left_out = next((line.removeprefix(LEFT_OUT) for line in self.python
+                              if line.startswith(LEFT_OUT)), None)  # fmt: skip
         self.coil, self.way = ways[0], "coil"
         if ways[0] == self.python and ways[1] != self.python:
             self.coil, self.way = ways[1], "coil, skipping polls"

@@ -791,6 +791,27 @@ static void run_sleeping_handler(void *arg)
     coil_run(call_sleeping_handler, arg, NULL);
 }
 
+/* Its stack is lost with it: so in a process that is to end. */
+static void close_over_waiting_task(void *arg)
+{
+    coil_loop_opts opts = {.virtual_clock = true};
+    coil_loop *loop;
+
+    (void)arg;
+    coil_loop_create(&opts, &loop);
+    coil_spawn(sleep_long, NULL, &(coil_spawn_opts){.name = "sleeper"}, NULL);
+    coil_loop_stop(loop);
+    coil_loop_run_forever(loop);
+    coil_loop_close(loop);
+    abort();
+}
+
+TEST(closing_a_loop_over_a_waiting_task_says_so)
+{
+    test_dies(close_over_waiting_task, NULL,
+              "Task was destroyed but it is pending! (task 'sleeper')");
+}
+
 TEST(a_handler_must_not_suspend)
 {
     test_dies(run_sleeping_handler, NULL, "no task is running here");
