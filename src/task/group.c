@@ -158,15 +158,20 @@ static int create_child(struct group *g, coil_task_fn fn, void *arg,
     child->spawned_at = address;
     child->group = (coil_group *)g;
     coil__runnable_init(&child->group_done, child_done);
-    coil__list_push(&g->children, &coil_task_retain(child)->group_link);
+    coil__list_init(&coil_task_retain(child)->group_link);
     *out = child;
     return 0;
 }
 
-/* Everything about it is in place by now: it may run, and end, before this returns. */
-static void start_child(coil_task *child, const coil_spawn_opts *opts)
+/*
+ * An eager child runs before it is one of the children: a cancellation of the group from
+ * inside it does not reach it. What it came to, if it has ended, counts in the next turn
+ * as of any other: the body goes on until then. (asyncio: create_task, since 3.13.2)
+ */
+static void start_child(struct group *g, coil_task *child, const coil_spawn_opts *opts)
 {
     coil__task_start(child, opts != NULL && opts->eager);
+    coil__list_push(&g->children, &child->group_link);
     coil__future_subscribe(&child->future, &child->group_done);
 }
 
@@ -181,7 +186,7 @@ int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
     child->borrowed = out != NULL;
     if (out != NULL)
         *out = child;
-    start_child(child, opts);
+    start_child(inside(group), child, opts);
     return 0;
 }
 
@@ -229,7 +234,7 @@ int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
     child->starter = &s.wait;
     child->borrowed = out != NULL;
     coil_task_retain(child);
-    start_child(child, opts);
+    start_child(inside(group), child, opts);
     rc = coil__wait_park(&s.wait);
     if (rc < 0)
         coil__failure_hand_on(&child->future, rc, COIL__CALLER());

@@ -242,6 +242,8 @@ int coil_staggered_race(const coil_work works[], size_t n, int64_t delay_ns,
 
     if (winner != NULL)
         *winner = n;
+    for (size_t i = 0; i < n && rcs != NULL; i++)
+        rcs[i] = -EINPROGRESS;
     if (n == 0)
         return -EINVAL;
     if (coil__task_refuses(owner))
@@ -251,8 +253,6 @@ int coil_staggered_race(const coil_work works[], size_t n, int64_t delay_ns,
     race.racers = coil__alloc((n + 1) * sizeof *race.racers);
     if (race.racers == NULL)
         return -ENOMEM;
-    for (size_t i = 0; i < n && rcs != NULL; i++)
-        rcs[i] = -EINPROGRESS;
     rc = start_racer(&race);
     if (rc == 0)
         rc = settle(&race, owner, wait_for_all(&race, owner));

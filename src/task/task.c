@@ -15,6 +15,7 @@
  *    leaves it only through switch_out() or the end of its body. A generator inside a
  *    task may be what is left: `leaf`.
  */
+#include "above.h"
 #include "task.h"
 #include "budget.h"
 #include "failure.h"
@@ -54,15 +55,13 @@ static void end(coil_task *task, int rc)
     else if (rc == -EINPROGRESS)
         coil__misuse("task '%s' returned -EINPROGRESS, which is no result", task->name);
     task->must_cancel = false;
-    coil__context_slot_finish(&task->context);
+    if (COIL__LIKELY(rc >= 0 || rc == -ECANCELED)) /* else a report is made in it */
+        coil__context_slot_finish(&task->context);
     if (COIL__UNLIKELY(task->future.error != NULL))
         coil__failure_settle(&task->future, rc);
     coil__stack_trim(&task->coro.stack);
     leave_scheduler(task);
     coil__future_complete(&task->future, rc);
-    if (COIL__UNLIKELY(task->future.leftover) && rc < 0 && rc != -ECANCELED)
-        coil__future_report_unseen(&task->future,
-                                   "unhandled exception during coil_run() shutdown");
     coil_task_release(task);
 }
 
@@ -216,6 +215,11 @@ static struct coil__context_slot *find_context(void)
     return task != NULL ? &task->context : NULL;
 }
 
+static struct coil__context_slot *context_of(coil_task *task)
+{
+    return &task->context;
+}
+
 static coil_task *exchange_current(coil_task *task)
 {
     coil_task *current = coil__scheduler.current;
@@ -224,9 +228,39 @@ static coil_task *exchange_current(coil_task *task)
     return current;
 }
 
+static const coil_task *stepping(const struct coil__runnable *runnable)
+{
+    return runnable->run == step ? COIL__CONTAINER(runnable, const coil_task, step)
+                                 : NULL;
+}
+
+static const void *spawned_at(const coil_task *task)
+{
+    return task->spawned_at;
+}
+
+/* The default handler has not room for all of them: they follow its report. */
+static bool report_deadlock(coil_loop *loop)
+{
+    if (coil__scheduler.hooked != loop || coil__list_empty(&coil__scheduler.tasks))
+        return false;
+    coil_call_exception_handler(
+        &(coil_exception){.message = "Deadlock: all tasks wait, for nothing that could "
+                                     "still happen",
+                          .rc = -EDEADLK});
+    if (loop->exception_handler == NULL)
+        coil__dump(stderr);
+    return true;
+}
+
 static void hook_scheduler(coil_loop *loop)
 {
-    static const struct coil__task_layer layer = {coil_task_name, exchange_current};
+    static const struct coil__task_layer layer = {.name = coil_task_name,
+                                                  .context = context_of,
+                                                  .exchange_current = exchange_current,
+                                                  .stepping = stepping,
+                                                  .spawned_at = spawned_at,
+                                                  .stuck = report_deadlock};
     struct coil__scheduler *scheduler = &coil__scheduler;
 
     if (COIL__LIKELY(scheduler->hooked == loop))

@@ -72,6 +72,7 @@ struct coil_task {
     const void *spawned_at;          /* the code that did */
     struct coil__deferred *deferred; /* defer.c: the last one first */
     struct coil__context_slot context;
+    struct coil__list leftover_link; /* cancel_leftovers()'s, once the run ends */
     char name[COIL__NAME_BYTES];
     coil_cancel_origin cancel_origin; /* of the latest request */
 };

@@ -115,10 +115,10 @@ static void *keep(int rc, coil_future *future, void *as)
     return as;
 }
 
-coil_task *start(coil_task_fn fn, void *arg)
+coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts)
 {
     coil_task *task = NULL;
-    int rc = one_is_missing ? -ENOMEM : coil_spawn(fn, arg, NULL, &task);
+    int rc = one_is_missing ? -ENOMEM : coil_spawn(fn, arg, opts, &task);
 
     return keep(rc, rc == 0 ? coil_task_future(task) : NULL, task);
 }
@@ -131,12 +131,23 @@ coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg)
     return keep(rc, rc == 0 ? coil_future_retain(coil_task_future(task)) : NULL, task);
 }
 
+coil_task *start(coil_task_fn fn, void *arg)
+{
+    return start_with(fn, arg, NULL);
+}
+
 coil_future *new_future(void)
 {
     coil_future *future = NULL;
     int rc = one_is_missing ? -ENOMEM : coil_future_create(&future);
 
     return keep(rc, future, future);
+}
+
+void tell_exception(const coil_exception *exception, void *arg)
+{
+    (void)arg;
+    trace("%s: %s", exception->message, outcome(exception->rc));
 }
 
 int turns(int n)

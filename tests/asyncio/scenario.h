@@ -57,6 +57,7 @@ bool allocation_failed(void);
  */
 coil_task *start(coil_task_fn fn, void *arg);
 coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg);
+coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts);
 coil_future *new_future(void);
 
 /* Call fn(arg) when the loop has closed, the latest first: for what may be in use until
@@ -65,6 +66,9 @@ void at_end(void (*fn)(void *arg), void *arg);
 
 /* The failures of a group that has ended, in the trace: "EIO EPROTO". */
 const char *failures(const coil_group *group);
+
+/* An exception handler that says what it is told: "MESSAGE: OUTCOME". */
+void tell_exception(const coil_exception *exception, void *arg);
 
 /* Let n turns of the loop pass. */
 int turns(int n);

@@ -25,6 +25,7 @@ __all__ = [
     "asyncio",
     "attempt",
     "contextvars",
+    "eager_task",
     "Failure",
     "failures",
     "name_of",
@@ -34,7 +35,9 @@ __all__ = [
     "result_of",
     "state",
     "tell",
+    "tell_exception",
     "telling_group",
+    "telling_timeout",
     "ticker",
     "trace",
     "turns",
@@ -124,6 +127,18 @@ async def telling_group(what="group"):
     trace("%s: 0", what)
 
 
+@contextlib.asynccontextmanager
+async def telling_timeout(what, delay):
+    """asyncio.timeout(); "WHAT: OUTCOME" in the trace, and whether it expired."""
+    try:
+        async with asyncio.timeout(delay) as scope:
+            yield scope
+    except BaseException as error:
+        trace("%s: %s, expired %d", what, name_of(error), scope.expired())
+        raise
+    trace("%s: 0, expired %d", what, scope.expired())
+
+
 def result_of(value):
     return str(int(value)) if isinstance(value, (int, bool)) else "0"
 
@@ -142,6 +157,17 @@ def state(future):
     if future.exception() is not None:
         return name_of(future.exception())
     return result_of(future.result())
+
+
+def eager_task(coro, **options):
+    """A task that runs at once, until it waits for the first time. (3.12)"""
+    loop = asyncio.get_running_loop()
+    return asyncio.Task(coro, loop=loop, eager_start=True, **options)
+
+def tell_exception(loop, context):
+    """An exception handler that says what it is told: "MESSAGE: OUTCOME"."""
+    error = context.get("exception")
+    trace("%s: %s", context["message"], name_of(error) if error is not None else 0)
 
 
 def new_future():

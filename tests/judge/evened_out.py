@@ -1,7 +1,7 @@
 """CPython's accidents, evened out: everything the judge changes about asyncio.
 
 Order is the claim, so where CPython itself promises none, this file picks the natural
-one, and coil does the same. There are four such places, and none of them is in the C
+one, and coil does the same. There are five such places, and none of them is in the C
 accelerator: _asyncio's Task and Future are used as they are.
 
 1. Equal deadlines. Timers lie in a heapq, which is not stable: two timers of one deadline
@@ -22,6 +22,11 @@ accelerator: _asyncio's Task and Future are used as they are.
 4. The clock. Nothing sleeps: when nothing is ready, the clock jumps to the next deadline.
    (the selector, whose select(timeout) is what waits)
 
+5. A mistake that was mended (gh-128550): before 3.13.2 a TaskGroup whose eager child has
+   failed cancels its owner inside create_task(), in the middle of its body. Here: in the
+   next turn, always.
+   (taskgroups.py: create_task)
+
 That asyncio.run() cancels what is left at the end in the order of a set needs nothing
 here: the driver of the judge's programs leaves nothing.
 """
@@ -29,6 +34,7 @@ here: the driver of the judge's programs leaves nothing.
 import asyncio
 import itertools
 import selectors
+import sys
 from asyncio import events, taskgroups, tasks
 
 
@@ -102,10 +108,31 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._judge_selector.now
 
 
+def create_child(self, coro, **options):
+    """TaskGroup.create_task as of 3.13.2; see 5. above."""
+    on_done, early = self._on_task_done, []
+    self._on_task_done = early.append
+    try:
+        task = create_task(self, coro, **options)
+    finally:
+        del self._on_task_done
+    if early:
+        self._tasks.add(task)
+    else:
+        task.remove_done_callback(early.append)
+    task.add_done_callback(on_done)
+    return task
+
+
+create_task = taskgroups.TaskGroup.create_task
+
+
 def install():
     """A module's global `set` hides the builtin; TimerHandle is looked up when used."""
     tasks.set = OrderedSet
     taskgroups.set = OrderedSet
+    if sys.version_info < (3, 13, 2):
+        taskgroups.TaskGroup.create_task = create_child
     events.TimerHandle = FifoTimerHandle
     if hasattr(tasks, "_AsCompletedIterator"):  # 3.13
         even_out_as_completed()

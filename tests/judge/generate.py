@@ -32,7 +32,7 @@ FAMILIES = {
     "cancel": {"cancel": 5, "uncancel": 1, "cancelling": 1, "fail": 1, "tasks": 0.5},
     "parking": {"park": 4, "unpark": 4},
     "many": {"gather": 3, "gather_all": 2, "wait": 3, "wait_for": 3, "as_completed": 3,
-             "race": 1.5},
+             "race": 1},
     "locks": {"hold": 4, "acquire": 1, "release": 1},
     "events": {"ewait": 3, "eset": 2, "eclear": 1},
     "conditions": {"cwait": 4, "cwait_for": 1, "eset": 0.5, "notify": 3, "acquire": 2,
@@ -90,7 +90,7 @@ class Generator:
 
     def awaited(self):
         """A future, or a task that comes after this one; rarely any."""
-        first = 0 if self.rng.random() < 0.02 else self.current + 1
+        first = 0 if self.rng.random() < 0.01 else self.current + 1
         later = [i for i in range(first, self.task_count) if i != self.current]
         if later and self.rng.random() < 0.6:
             return f"t{self.rng.choice(later)}"

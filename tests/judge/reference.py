@@ -63,6 +63,8 @@ def name_of(error):
         return "ESHUTDOWN"
     if isinstance(error, asyncio.BrokenBarrierError):
         return "EPIPE"
+    if isinstance(error, AssertionError):
+        return "EIO"  # of a race, which leaves the program out
     raise error  # a mistake of the judge's
 
 
@@ -79,9 +81,12 @@ def state_of(future):
 class CancellableGroup(asyncio.TaskGroup):
     """With the cancel() of 3.15, in terms of what is inside it since 3.11."""
 
+    was_cancelled = forgets = False
+
     def cancel(self):
         if self._exiting and not self._tasks:
             return
+        self.was_cancelled = True
         if not self._aborting:
             self._abort()
         if not self._parent_cancel_requested:
@@ -91,6 +96,7 @@ class CancellableGroup(asyncio.TaskGroup):
     async def __aexit__(self, kind, error, traceback):
         """Of the cancellation of its owner nothing is left, if it was its own."""
         await super().__aexit__(kind, error, traceback)
+        self.forgets = self.was_cancelled and self._parent_task.cancelling() > 0
         return self._parent_cancel_requested
 
 
@@ -290,6 +296,8 @@ class Interpreter:
             del self.groups[name]
             self.look_for_changes(body)
             self.watch.group_ends(errors, cancelled)
+            if group.forgets:
+                self.out.append(sides.LEFT_OUT + "group cancel")
             body.detail = f" [{len(errors)}: {' '.join(errors[:8])}]"
 
     async def do_scope(self, body, node):

@@ -232,6 +232,29 @@ TASK_TEST(a_group_of_a_hundred_thousand)
     CHECK_INT(count, n);
 }
 
+static void enter_in_a_callback(void *arg)
+{
+    coil_group g;
+
+    coil_group_enter(&g);
+    coil_loop_stop(arg);
+}
+
+static void run_without_a_task(void *arg)
+{
+    coil_loop *loop;
+
+    (void)arg;
+    CHECK_INT(coil_loop_create(NULL, &loop), 0);
+    CHECK_INT(coil_call_soon(enter_in_a_callback, loop, NULL), 0);
+    coil_loop_run_forever(loop);
+}
+
+TEST(group_without_an_owner_stops_the_program)
+{
+    test_dies(run_without_a_task, NULL, "coil_group_enter: no task is running");
+}
+
 /* ---- ending a group early -----------------------------------------------------------
  */
 

@@ -408,8 +408,17 @@ static void run_cross_over(void *arg)
     coil_run(cross_over, NULL, NULL);
 }
 
+static void enter_without_a_task(void *arg)
+{
+    coil_scope s;
+
+    (void)arg;
+    coil_scope_enter(&s, COIL_NEVER);
+}
+
 TEST(scopes_misused_stop_the_program_with_a_sentence)
 {
+    test_dies(enter_without_a_task, NULL, "coil_scope_enter: no task is running");
     test_dies(run_leave_open, NULL, "has ended with a scope open");
     test_dies(run_cross_over, NULL, "innermost open one");
 }

@@ -11,7 +11,6 @@ async def child(name, seconds, fails=None):
         raise Failure(fails)
 
 
-
 async def nested():
     try:
         await tell("nested", asyncio.sleep(10))

@@ -9,12 +9,10 @@ async def child(name, seconds):
     await tell(name, asyncio.sleep(seconds))
 
 
-
 async def owner():
     async with telling_group() as group:
         for name in "abcde":
             group.create_task(child(name, 5))
-
 
 
 async def scenario():

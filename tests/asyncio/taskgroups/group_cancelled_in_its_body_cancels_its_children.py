@@ -9,13 +9,11 @@ async def child(name, seconds):
     await tell(name, asyncio.sleep(seconds))
 
 
-
 async def owner():
     async with telling_group() as group:
         for name in "abc":
             group.create_task(child(name, 5))
         await tell("body", asyncio.sleep(10))
-
 
 
 async def scenario():

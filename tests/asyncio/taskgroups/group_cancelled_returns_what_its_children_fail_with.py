@@ -12,13 +12,11 @@ async def child(name):
         raise Failure("EIO")
 
 
-
 async def owner():
     async with telling_group() as group:
         for name in "abc":
             group.create_task(child(name))
         await tell("body", asyncio.sleep(10))
-
 
 
 async def scenario():

@@ -10,14 +10,12 @@ async def child(name, seconds, fails=None):
         raise Failure(fails)
 
 
-
 async def owner():
     async with telling_group() as group:
         group.create_task(child("a", 1, "EIO"))
         b = group.create_task(child("b", 10))
         b.add_done_callback(lambda b: trace("b is %s", state(b)))
     trace("never printed")
-
 
 
 async def scenario():

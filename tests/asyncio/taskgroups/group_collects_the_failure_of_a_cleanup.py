@@ -30,6 +30,5 @@ async def owner():
         trace("cancelling %d", asyncio.current_task().cancelling())
 
 
-
 async def scenario():
     trace("owner: %s", await outcome(owner()))

@@ -11,7 +11,6 @@ async def child(name, seconds, fails=None):
         raise Failure(fails)
 
 
-
 async def owner():
     async with telling_group() as group:
         for name in "abc":

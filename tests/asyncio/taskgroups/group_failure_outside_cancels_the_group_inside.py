@@ -11,7 +11,6 @@ async def child(name, seconds, fails=None):
         raise Failure(fails)
 
 
-
 async def owner():
     async with telling_group("outer") as outer:
         outer.create_task(child("outer child", 1, "EIO"))

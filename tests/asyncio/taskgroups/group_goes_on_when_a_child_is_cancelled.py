@@ -9,7 +9,6 @@ async def child(name, seconds):
     await tell(name, asyncio.sleep(seconds))
 
 
-
 async def scenario():
     async with telling_group() as group:
         a = group.create_task(child("a", 10))

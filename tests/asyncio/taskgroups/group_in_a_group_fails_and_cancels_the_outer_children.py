@@ -12,7 +12,6 @@ async def child(name):
         raise Failure("EIO")
 
 
-
 async def sleeper(name):
     await tell(name, asyncio.sleep(10))
 
@@ -24,7 +23,6 @@ async def owner():
             for name in "ab":
                 inner.create_task(child(name))
             await tell("body", asyncio.sleep(10))
-
 
 
 async def scenario():

@@ -10,14 +10,12 @@ async def child(name):
         raise Failure("EIO")
 
 
-
 async def owner():
     async with telling_group("outer"):
         async with telling_group("inner") as inner:
             for name in "abc":
                 inner.create_task(child(name))
             await tell("body", asyncio.sleep(10))
-
 
 
 async def scenario():

@@ -11,7 +11,6 @@ async def child(name, seconds, fails=None):
         raise Failure(fails)
 
 
-
 async def nested():
     async with telling_group() as group:
         group.create_task(child("child", 3, "EIO"))
@@ -24,7 +23,6 @@ async def nested():
 
 async def owner():
     await tell("nested", asyncio.create_task(nested()))
-
 
 
 async def scenario():

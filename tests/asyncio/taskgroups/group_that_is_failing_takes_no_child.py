@@ -37,6 +37,5 @@ async def owner():
             try_to_start("body", group)
 
 
-
 async def scenario():
     trace("owner: %s", await outcome(owner()))

@@ -27,7 +27,6 @@ async def owner():
         group.create_task(hercules())
 
 
-
 async def scenario():
     trace("owner: %s", await outcome(owner()))
     trace("heads: %d", heads)

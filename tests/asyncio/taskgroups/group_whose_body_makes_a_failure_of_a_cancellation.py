@@ -16,7 +16,6 @@ async def owner():
         trace("cancelling: %d", asyncio.current_task().cancelling())
 
 
-
 async def scenario():
     task = asyncio.create_task(owner())
     await asyncio.sleep(1)

@@ -1,0 +1,40 @@
+/* races.h - what the scenarios of staggered races have in common. */
+#ifndef TESTS_ASYNCIO_RACES_H
+#define TESTS_ASYNCIO_RACES_H
+
+#include "../scenario.h"
+
+/* A work that sleeps, and says so. */
+struct way {
+    int index, seconds, rc;
+};
+
+static inline int work(void *arg)
+{
+    const struct way *way = arg;
+    char name[] = {(char)('0' + way->index), '\0'};
+    int rc;
+
+    trace("%d begins", way->index);
+    rc = tell(name, coil_sleep(COIL_SEC(way->seconds)));
+    return rc < 0 ? rc : way->rc;
+}
+
+/* Runs a race of at most three, and says how it ended for each. */
+static inline int race(const coil_work works[], size_t n, int64_t delay)
+{
+    int rcs[3];
+    size_t winner;
+    int rc = coil_staggered_race(works, n, delay, &winner, rcs);
+
+    if (winner == n)
+        trace("nobody won");
+    else
+        trace("winner %zu: %s", winner, outcome(rc));
+    for (size_t i = 0; i < n; i++)
+        if (rcs[i] < 0 && rcs[i] != -EINPROGRESS)
+            trace("%zu: %s", i, outcome(rcs[i]));
+    return rc;
+}
+
+#endif

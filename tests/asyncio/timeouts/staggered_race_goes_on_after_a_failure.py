@@ -1,0 +1,37 @@
+"""A failure begins the next at once, however long the delay."""
+
+from scenario import *
+
+from asyncio.staggered import staggered_race
+
+
+async def work(index, seconds, result=0, fails=None):
+    trace("%d begins", index)
+    await tell(str(index), asyncio.sleep(seconds))
+    if fails:
+        raise Failure(fails)
+    return result
+
+
+async def race(works, delay):
+    result, winner, errors = await staggered_race(works, delay)
+    if winner is None:
+        trace("nobody won")
+    else:
+        trace("winner %d: %s", winner, result_of(result))
+    for index, error in enumerate(errors):
+        if error is not None:
+            trace("%d: %s", index, name_of(error))
+
+
+async def scenario():
+    await race(
+        [
+            lambda: work(0, 1, fails="EIO"),
+            lambda: work(1, 2, 11),
+            lambda: work(2, 3, 12),
+        ],
+        60,
+    )
+    trace("over")
+    await tell("sleep", asyncio.sleep(1))

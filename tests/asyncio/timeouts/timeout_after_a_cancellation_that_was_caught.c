@@ -1,0 +1,22 @@
+/*
+ * A task that has caught a cancellation, whose request still counts, may time out as
+ * ever.
+ */
+#include "timeouts.h"
+
+SCENARIO(timeout_after_a_cancellation_that_was_caught)
+{
+    coil_scope scope;
+    int rc;
+
+    coil_task_cancel(coil_task_current(), NULL);
+    tell("work", coil_sleep(COIL_SEC(1)));
+    coil_cancel_caught();
+    rc = enter(&scope, 0);
+    if (rc < 0)
+        return rc;
+    rc = leave("timeout", &scope, tell("cleanup", coil_sleep(COIL_SEC(10))));
+    trace("caught %s", outcome(rc));
+    trace("cancelling %d", coil_task_cancelling(coil_task_current()));
+    return 0;
+}

@@ -1,0 +1,16 @@
+"""A task that has caught a cancellation, whose request still counts, may time out as ever.
+"""
+
+from scenario import *
+
+
+async def cleanup():
+    async with telling_timeout("timeout", 0):
+        await tell("cleanup", asyncio.sleep(10))
+
+
+async def scenario():
+    asyncio.current_task().cancel()
+    trace("work: %s", await outcome(asyncio.sleep(1)))
+    trace("caught %s", await outcome(cleanup()))
+    trace("cancelling %d", asyncio.current_task().cancelling())

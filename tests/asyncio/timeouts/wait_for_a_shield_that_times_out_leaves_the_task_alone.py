@@ -1,0 +1,15 @@
+"""A deadline ends the wait for a shielded task; the task goes on."""
+
+from scenario import *
+
+
+async def worker():
+    await tell("worker", asyncio.sleep(3))
+    return 5
+
+
+async def scenario():
+    task = asyncio.create_task(worker())
+    trace("wait_for: %s", await outcome(asyncio.wait_for(asyncio.shield(task), 1)))
+    trace("task %s, cancelling %d", state(task), task.cancelling())
+    trace("task: %s", await outcome(task))
