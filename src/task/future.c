@@ -203,6 +203,7 @@ static void run_callback(struct coil__runnable *runnable)
     struct coil__context_slot slot, *outer;
 
     outer = coil__context_enter(&slot, callback->bindings);
+    coil__loop_calls(callback->future->loop, (const void *)callback->fn, NULL);
     if (!callback->future->loop->closing)
         callback->fn(callback->future, callback->arg);
     coil__context_leave(&slot, outer);
@@ -355,6 +356,7 @@ int coil_shield(coil_future *future)
     coil__future_subscribe(future, &s.inner_done);
     rc = coil__wait_park(&s.wait);
     coil__list_remove(&s.inner_done.link);
+    coil__future_retrieve(future); /* if it is done, it was still ours */
     hand_on(future, rc, COIL__CALLER());
     coil_future_release(future);
     return rc;

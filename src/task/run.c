@@ -6,8 +6,10 @@
  *
  * coil_run() is a runner on the stack that runs once. (asyncio: runners.py)
  */
+#include "above.h"
 #include "task.h"
 
+#include <coil/error.h>
 #include <coil/run.h>
 
 #include <signal.h>
@@ -71,8 +73,7 @@ static void cancel_main(struct coil__runnable *runnable)
 {
     struct interruption *i = COIL__CONTAINER(runnable, struct interruption, runnable);
 
-    i->happened = true;
-    coil_task_cancel(i->main_task, "interrupted by SIGINT");
+    i->happened = coil_task_cancel(i->main_task, "interrupted by SIGINT");
 }
 
 static bool on_main_thread(void)
@@ -121,6 +122,8 @@ static int open_runner(coil_runner *runner, const coil_run_opts *opts)
 
     if (opts != NULL)
         runner->opts = *opts;
+    if (runner->opts.error != NULL)
+        *runner->opts.error = NULL;
     strncpy(runner->name, runner->opts.name != NULL ? runner->opts.name : "main",
             sizeof runner->name - 1);
     runner->context = coil_context_copy();
@@ -138,6 +141,14 @@ static int open_runner(coil_runner *runner, const coil_run_opts *opts)
     return 0;
 }
 
+/* A reference, or NULL. */
+static coil_error *error_of(const coil_future *future)
+{
+    coil_error *error = coil_future_error(future);
+
+    return error != NULL ? coil_error_retain(error) : NULL;
+}
+
 static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
 {
     size_t stack_bytes = runner->opts.stack_bytes;
@@ -146,17 +157,26 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
                                  stack_bytes != 0 ? stack_bytes : MAIN_STACK_BYTES,
                              .context = runner->context};
     struct interruption interruption = {.installed = false};
+    bool quit_taken;
     int rc;
 
     rc = coil_spawn(fn, arg, &spawn, &interruption.main_task);
     if (rc < 0)
         return rc;
+    interruption.main_task->spawned_at = NULL; /* by no code of the user's */
     if (!runner->opts.no_signals)
         take_signals(&interruption, runner->loop);
+    quit_taken =
+        !runner->opts.no_signals && on_main_thread() &&
+        coil__quit_install(runner->loop, (const void *)fn, __builtin_frame_address(0));
     rc = coil_run_until_complete(&interruption.main_task->future);
+    if (runner->opts.error != NULL)
+        *runner->opts.error = error_of(&interruption.main_task->future);
     if (rc == -ECANCELED && interruption.happened &&
         coil__task_uncancel(interruption.main_task) == 0)
         rc = -EINTR;
+    if (quit_taken)
+        coil__quit_uninstall(runner->loop);
     restore_signals(&interruption, runner->loop);
     coil_task_release(interruption.main_task);
     return rc;
