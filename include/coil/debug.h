@@ -40,7 +40,8 @@ typedef struct coil_waiting {
                             several; NULL if there is none */
     int64_t deadline;    /* when the wait ends by itself: a sleep's, coil_wait()'s; else
                             COIL_NEVER. Deadlines of scopes are not in here. */
-    int64_t since;       /* when it began; a point of coil_now(), to within one turn */
+    int64_t since;       /* when it began, a point of coil_now(): that of the last poll
+                            before */
     int fd;              /* the descriptor of reading, writing...; else -1 */
 } coil_waiting;
 
@@ -78,6 +79,58 @@ COIL_API int coil_task_backtrace(coil_task *task, void *addresses[], int n);
 
 /* The address behind the call that spawned it; NULL for one that coil itself did. */
 COIL_API const void *coil_task_spawned_at(const coil_task *task);
+
+/* ---- debug mode ------------------------------------------------------------------- */
+
+/*
+ * In debug mode each step of a task, each callback and each poll of the current loop is
+ * timed, and what takes 100 ms or longer is reported to the exception handler: its name,
+ * who spawned it or asked for it, and how long it took. On from the beginning with
+ * COIL_DEBUG=1 in the environment, or coil_loop_opts.debug. Each turn polls, and two
+ * looks at the clock are added to each step; else nothing changes. Without a loop it
+ * stops the program, as does the next but one. (asyncio: loop.set_debug)
+ */
+COIL_API void coil_set_debug(bool on);
+
+/* True if the thread has a loop, and that is in debug mode. (asyncio: loop.get_debug) */
+COIL_API bool coil_debug(void);
+
+/* How long is slow. (asyncio: loop.slow_callback_duration) */
+COIL_API void coil_set_slow_callback_ns(int64_t ns);
+
+/* ---- what must not wait ----------------------------------------------------------- */
+
+/* The caller's memory; all fields are coil's own. */
+typedef struct coil_no_suspend {
+    void *private_[4];
+} coil_no_suspend;
+
+/*
+ * From here to the exit the running task must not wait: if it would, the program stops,
+ * with `why` (kept, not copied) and what it would have waited for. For code that relies
+ * on nothing else running meanwhile. Calls that need not wait return as ever. Regions
+ * close last in, first out, in the function or task that opened them; they may be entered
+ * where nothing can wait anyhow.
+ */
+COIL_API void coil_no_suspend_enter(coil_no_suspend *region, const char *why);
+COIL_API void coil_no_suspend_exit(coil_no_suspend *region);
+
+/* ---- numbers ---------------------------------------------------------------------- */
+
+typedef struct coil_stats {
+    uint64_t turns;   /* of the loop, since it was created */
+    uint64_t polls;   /* turns that began with one; the others needed none */
+    uint64_t runs;    /* callbacks called, and steps of tasks */
+    uint64_t spawned; /* tasks */
+    /* Reads, writes, accepts and so on, a call perhaps in several; and those of them that
+       had to wait. The others were done at once. */
+    uint64_t operations, operations_waited;
+    size_t tasks;  /* that have not ended */
+    size_t timers; /* that run: sleeps, deadlines, callbacks to come */
+} coil_stats;
+
+/* What the current loop has done until now. Without one it stops the program. */
+COIL_API void coil_stats_get(coil_stats *out);
 
 /* ---- for people ------------------------------------------------------------------- */
 

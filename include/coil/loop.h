@@ -61,6 +61,7 @@ typedef struct coil_loop_opts {
      * may do so on the path that programs take.
      */
     bool skip_polls;
+    bool debug; /* as COIL_DEBUG=1 in the environment: coil_set_debug() in coil/debug.h */
 } coil_loop_opts;
 
 /*
@@ -92,6 +93,11 @@ COIL_API const char *coil_backend_name(void);
 /*
  * Run until coil_loop_stop(). Returns 0, -EBUSY if it is running already, or what poll
  * failed with. May be run again afterwards.
+ *
+ * -EDEADLK if it would wait for ever: there are tasks, all wait, no descriptor is
+ * watched, no timer runs, no blocking work is done, and the process has no other thread
+ * that could post. That is reported, with all tasks. (Signal handlers can only write to a
+ * descriptor that is watched.)
  */
 COIL_API int coil_loop_run_forever(coil_loop *loop);
 
@@ -189,8 +195,8 @@ typedef struct coil_exception {
 
 /*
  * It runs as a callback does and must not suspend, wherever the report came from:
- * coil_task_current() is NULL. What is reported while it runs goes to the default
- * handler.
+ * coil_task_current() is NULL. Its context is that of the task it is told of. What is
+ * reported while it runs goes to the default handler.
  */
 typedef void (*coil_exception_handler)(const coil_exception *exception, void *arg);
 

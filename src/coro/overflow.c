@@ -7,6 +7,7 @@
  * the handler returns: the instruction faults again and the program dies at the very
  * spot, as a debugger or a core file will show it.
  */
+#include "../base/line.h"
 #include "coroutine.h"
 
 #include "../base/fault.h"
@@ -19,32 +20,6 @@
 static unsigned install_count; /* of the process; coil_run installs on the main thread */
 static stack_t alternate;
 
-struct line {
-    char text[256];
-    size_t length;
-};
-
-static void add(struct line *line, const char *text)
-{
-    size_t n = strlen(text);
-
-    if (n > sizeof line->text - line->length)
-        n = sizeof line->text - line->length;
-    memcpy(line->text + line->length, text, n);
-    line->length += n;
-}
-
-static void add_number(struct line *line, size_t number)
-{
-    char digits[24], *p = digits + sizeof digits - 1;
-
-    *p = '\0';
-    do
-        *--p = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    add(line, p);
-}
-
 static bool in_guard(const struct coil__stack *stack, const char *address)
 {
     return stack->slot != NULL && address >= stack->slot && address < stack->low;
@@ -53,16 +28,16 @@ static bool in_guard(const struct coil__stack *stack, const char *address)
 static void on_fault(int signo, siginfo_t *info, void *context)
 {
     const coil__coro *coro = coil__coro_current();
-    struct line line = {.length = 0};
+    struct coil__message line = {.length = 0};
 
     (void)context;
     if (in_guard(&coro->stack, info->si_addr)) {
-        add(&line, "coil: stack overflow in ");
-        add(&line, coro->label);
-        add(&line, " (");
-        add_number(&line, coil__stack_bytes(&coro->stack));
-        add(&line, " bytes)\n");
-        if (write(STDERR_FILENO, line.text, line.length) < 0)
+        coil__line_add(&line, "coil: stack overflow in ");
+        coil__line_add(&line, coro->label);
+        coil__line_add(&line, " (");
+        coil__line_add_number(&line, coil__stack_bytes(&coro->stack), 10);
+        coil__line_add(&line, " bytes)\n");
+        if (!coil__line_write(&line))
             _exit(128 + signo);
     }
     signal(signo, SIG_DFL);

@@ -10,6 +10,7 @@
 #include "print.h"
 
 #include "../error/symbol.h"
+#include "../task/above.h"
 
 #include <coil/debug.h>
 
@@ -97,9 +98,9 @@ static size_t count_and_mark(void)
     return n;
 }
 
-void coil_dump(FILE *out)
+static void print_all(FILE *out, const void *from)
 {
-    struct dump d = {.out = out, .from = COIL__CALLER()};
+    struct dump d = {.out = out, .from = from};
     size_t n = coil__scheduler.hooked != NULL ? count_and_mark() : 0;
 
     fprintf(out, "coil: %zu task%s\n", n, n == 1 ? "" : "s");
@@ -110,4 +111,14 @@ void coil_dump(FILE *out)
     print_tasks(&d, COIL__MARK_PRINTED);
     coil__symbols_end();
     fflush(out);
+}
+
+void coil_dump(FILE *out)
+{
+    print_all(out, COIL__CALLER());
+}
+
+void coil__dump(FILE *out)
+{
+    print_all(out, COIL__CALLER());
 }

@@ -6,6 +6,7 @@
  * no task current, and what is reported while it runs goes to the default handler: it
  * cannot call itself for ever. (asyncio: BaseEventLoop.call_exception_handler)
  */
+#include "../base/context.h"
 #include "../coro/coroutine.h"
 #include "../error/error.h"
 #include "loop.h"
@@ -31,24 +32,32 @@ coil_exception_handler coil_get_exception_handler(void **arg)
     return loop->exception_handler;
 }
 
-static coil_task *exchange_current(coil_task *task)
+/* In the context of the task it is about; else in the one the report came from. */
+static void call_handler(const coil_loop *loop, const coil_exception *exception)
 {
-    return coil__task_layer != NULL ? coil__task_layer->exchange_current(task) : NULL;
+    const struct coil__task_layer *tasks = coil__task_layer;
+    coil_task *current = tasks != NULL ? tasks->exchange_current(NULL) : NULL;
+    coil_task *task = exception->task != NULL ? exception->task : current;
+    struct coil__context_slot *outer = coil__context_ambient;
+
+    if (task != NULL)
+        coil__context_ambient = tasks->context(task);
+    loop->exception_handler(exception, loop->exception_arg);
+    coil__context_ambient = outer;
+    if (tasks != NULL)
+        tasks->exchange_current(current);
 }
 
 void coil_call_exception_handler(const coil_exception *exception)
 {
     coil_loop *loop = coil__loop_of_thread;
-    coil_task *current;
 
     if (loop == NULL || loop->exception_handler == NULL || loop->handling_exception) {
         coil_default_exception_handler(exception);
         return;
     }
     loop->handling_exception = true;
-    current = exchange_current(NULL);
-    loop->exception_handler(exception, loop->exception_arg);
-    exchange_current(current);
+    call_handler(loop, exception);
     loop->handling_exception = false;
 }
 

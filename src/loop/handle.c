@@ -13,6 +13,7 @@ struct coil_handle {
     coil_callback fn;
     void *arg;
     struct coil__bindings *bindings; /* of the context it was asked for in */
+    const void *asked_at;            /* the code that did */
     int64_t when;
     unsigned refs;
     bool cancelled;
@@ -33,6 +34,7 @@ static void run_handle(struct coil__runnable *runnable)
     void *arg = handle->arg;
     bool dropped = handle->loop->closing;
 
+    coil__loop_calls(handle->loop, (const void *)fn, handle->asked_at);
     outer = coil__context_enter(&slot, handle->bindings);
     leave_loop(handle);
     if (!dropped)
@@ -41,7 +43,7 @@ static void run_handle(struct coil__runnable *runnable)
 }
 
 static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
-                                  coil_handle **out)
+                                  const void *asked_at, coil_handle **out)
 {
     coil_handle *handle = coil__alloc(sizeof *handle);
 
@@ -52,6 +54,7 @@ static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
     handle->fn = fn;
     handle->arg = arg;
     handle->bindings = coil__context_capture();
+    handle->asked_at = asked_at;
     handle->when = 0;
     handle->refs = out != NULL ? 2 : 1;
     handle->cancelled = false;
@@ -61,7 +64,7 @@ static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
 int coil_call_soon(coil_callback fn, void *arg, coil_handle **out)
 {
     coil_loop *loop = coil__loop_require("coil_call_soon");
-    coil_handle *handle = create_handle(loop, fn, arg, out);
+    coil_handle *handle = create_handle(loop, fn, arg, COIL__CALLER(), out);
 
     if (handle == NULL)
         return -ENOMEM;
@@ -72,9 +75,9 @@ int coil_call_soon(coil_callback fn, void *arg, coil_handle **out)
 }
 
 static int call_at(coil_loop *loop, int64_t deadline, coil_callback fn, void *arg,
-                   coil_handle **out)
+                   const void *asked_at, coil_handle **out)
 {
-    coil_handle *handle = create_handle(loop, fn, arg, out);
+    coil_handle *handle = create_handle(loop, fn, arg, asked_at, out);
     int rc;
 
     if (handle == NULL)
@@ -95,12 +98,14 @@ int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg, coil_handle *
 {
     coil_loop *loop = coil__loop_require("coil_call_later");
 
-    return call_at(loop, coil__time_add(coil__loop_now(loop), delay_ns), fn, arg, out);
+    return call_at(loop, coil__time_add(coil__loop_now(loop), delay_ns), fn, arg,
+                   COIL__CALLER(), out);
 }
 
 int coil_call_at(int64_t deadline, coil_callback fn, void *arg, coil_handle **out)
 {
-    return call_at(coil__loop_require("coil_call_at"), deadline, fn, arg, out);
+    return call_at(coil__loop_require("coil_call_at"), deadline, fn, arg, COIL__CALLER(),
+                   out);
 }
 
 void coil_handle_cancel(coil_handle *handle)

@@ -107,6 +107,13 @@ static int create_backend(const char *name, struct coil__backend **out)
     return rc;
 }
 
+static bool debug_asked_for(void)
+{
+    const char *asked = getenv("COIL_DEBUG");
+
+    return asked != NULL && *asked != '\0' && strcmp(asked, "0") != 0;
+}
+
 static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
 {
     int rc;
@@ -120,6 +127,9 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
     loop->drain_ns = LONGEST_DRAIN;
     loop->virtual_clock = opts != NULL && opts->virtual_clock;
     loop->may_skip_polls = !loop->virtual_clock || opts->skip_polls;
+    coil__loop_now(loop);
+    loop->slow_ns = COIL__SLOW_NS;
+    coil__loop_set_debug(loop, (opts != NULL && opts->debug) || debug_asked_for());
     coil__shuffle_init(loop);
     rc = create_backend(opts != NULL ? opts->backend : NULL, &loop->backend);
     if (rc < 0)
@@ -235,6 +245,15 @@ static int64_t poll_timeout(coil_loop *loop, int64_t now)
     return next - now < LONGEST_POLL && next - now > 0 ? next - now : LONGEST_POLL;
 }
 
+/* Nothing is timed. */
+static int poll_for_ever(coil_loop *loop)
+{
+    int rc = 0;
+    int64_t timeout = coil__loop_longest_poll(loop, &rc);
+
+    return rc < 0 ? rc : loop->backend->class->poll(loop->backend, timeout);
+}
+
 /* Nothing is ready: instead of waiting for the next timer, go there. */
 static int jump_to_next_timer(coil_loop *loop)
 {
@@ -244,10 +263,21 @@ static int jump_to_next_timer(coil_loop *loop)
     if (rc < 0 || !coil__list_empty(&loop->ready) || coil__wakeup_pending(loop))
         return rc;
     if (loop->outside_work > 0 || next == COIL_NEVER)
-        return loop->backend->class->poll(loop->backend, COIL_NEVER);
+        return poll_for_ever(loop);
     if (next > loop->virtual_now)
         loop->virtual_now = next;
     return 0;
+}
+
+static int poll_now(coil_loop *loop, int64_t timeout)
+{
+    if (loop->virtual_clock && timeout > 0)
+        return jump_to_next_timer(loop);
+    if (timeout == COIL_NEVER)
+        return poll_for_ever(loop);
+    if (COIL__UNLIKELY(loop->debug))
+        return coil__loop_poll_timed(loop, timeout);
+    return loop->backend->class->poll(loop->backend, timeout);
 }
 
 static int poll_and_expire(coil_loop *loop)
@@ -255,14 +285,14 @@ static int poll_and_expire(coil_loop *loop)
     int64_t timeout = 0;
     int rc;
 
+    loop->polls++;
+    loop->turns += loop->turns_unpolled + 1;
+    loop->runs += loop->runs_unpolled;
     loop->turns_unpolled = loop->runs_unpolled = 0;
     if (coil__list_empty(&loop->ready) && coil__list_empty(&loop->idle) &&
         !loop->stopping)
         timeout = poll_timeout(loop, coil__loop_now(loop));
-    if (loop->virtual_clock && timeout > 0)
-        rc = jump_to_next_timer(loop);
-    else
-        rc = loop->backend->class->poll(loop->backend, timeout);
+    rc = poll_now(loop, timeout);
     if (coil__wakeup_pending(loop))
         coil__wakeup_collect(loop);
     coil__timers_expire(loop, coil__loop_now(loop));
@@ -281,6 +311,8 @@ static int take_turn(coil_loop *loop)
         coil__list_splice(&loop->batch, &loop->ready);
         if (COIL__UNLIKELY(loop->shuffle != 0))
             coil__shuffle_batch(loop);
+        if (COIL__UNLIKELY(loop->debug))
+            coil__loop_run_timed(loop);
     }
     while ((link = coil__list_pop(&loop->batch)) != NULL) {
         struct coil__runnable *runnable =

@@ -48,7 +48,14 @@ struct coil__timer_heap {
 /* What the loop has to know of tasks, which lie above it. */
 struct coil__task_layer {
     const char *(*name)(const coil_task *task);
+    struct coil__context_slot *(*context)(coil_task *task);
     coil_task *(*exchange_current)(coil_task *task); /* returns who was */
+    /* The task whose step it is, or NULL. */
+    const coil_task *(*stepping)(const struct coil__runnable *runnable);
+    /* The address behind the call that spawned it. */
+    const void *(*spawned_at)(const coil_task *task);
+    /* Nothing can happen any more. True if tasks wait for all that; it was reported. */
+    bool (*stuck)(coil_loop *loop);
 };
 
 /* Set, by whichever thread, with the first task; NULL before that. */
@@ -70,16 +77,23 @@ struct coil_loop {
     bool running, stopping, closing;
     bool virtual_clock;
     bool may_skip_polls;   /* a virtual clock may not, unless told to skip_polls */
-    bool polls_every_turn; /* may not, or batches are shuffled */
+    bool polls_every_turn; /* may not, or batches are shuffled, or debug */
+    bool debug;            /* slow.c */
     uint64_t shuffle;      /* shuffle.c: where its dice stand; 0 for none */
     int64_t virtual_now;
     int64_t clock_read; /* what the clock said when it was last looked at */
     unsigned turns_unpolled, runs_unpolled;
-    size_t outside_work; /* see coil__loop_expect() */
-    int64_t drain_ns;    /* how long closing waits for abandoned blocking work */
+    uint64_t polls, turns, runs;            /* until the last poll */
+    uint64_t operations, operations_waited; /* of the backend's */
+    uint64_t runs_when_idle; /* deadlock.c: when we last waited without end */
+    size_t outside_work;     /* see coil__loop_expect() */
+    int64_t slow_ns;         /* what is slow, in debug mode */
+    const void *callback;    /* the user's that runs, or ran last */
+    const void *asked_at;    /* and the code that asked for it, or NULL */
+    int64_t drain_ns;        /* how long closing waits for abandoned blocking work */
 
     struct coil__list close_hooks;
-    struct coil__runnable *on_interrupt;
+    struct coil__runnable *on_interrupt, *on_dump;
 
     coil_exception_handler exception_handler; /* NULL: the default */
     void *exception_arg;
@@ -87,7 +101,7 @@ struct coil_loop {
 
     /* wakeup.c: what other threads and signal handlers touch. */
     _Atomic unsigned refs;
-    _Atomic bool woken, interrupted;
+    _Atomic bool woken, interrupted, dump_asked;
     int wakeup_fd;
     struct coil__runnable wakeup_watch;
     pthread_mutex_t posts_lock;
@@ -129,6 +143,14 @@ static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *
 }
 
 int64_t coil__loop_now(coil_loop *loop);
+
+/* The user's callback is about to be called; `asked_at` is who asked for it, or NULL. */
+static inline void coil__loop_calls(coil_loop *loop, const void *callback,
+                                    const void *asked_at)
+{
+    loop->callback = callback;
+    loop->asked_at = asked_at;
+}
 
 /*
  * One more (or, with -1, one fewer) thing goes on outside that will end by itself with a
@@ -232,6 +254,31 @@ static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
     return true;
 }
 
+/* ---- deadlocks -------------------------------------------------------------------- */
+
+/*
+ * Threads that coil has made in this process, and those of them that wait for work. A
+ * thread that works may post something, expected or not.
+ */
+extern _Atomic unsigned coil__pool_threads, coil__pool_idle;
+
+/*
+ * Nothing is ready. How long to poll until there is something, or, in *rc, -EDEADLK,
+ * reported, if there can never be.
+ */
+int64_t coil__loop_longest_poll(coil_loop *loop, int *rc);
+
+/* ---- debug mode ------------------------------------------------------------------- */
+
+#define COIL__SLOW_NS COIL_MSEC(100)
+
+/* Tell how long each thing takes that runs, if that is long; and each poll. */
+void coil__loop_set_debug(coil_loop *loop, bool on);
+
+/* Run the batch so, and poll. */
+void coil__loop_run_timed(coil_loop *loop);
+int coil__loop_poll_timed(coil_loop *loop, int64_t timeout_ns);
+
 /* ---- for tests -------------------------------------------------------------------- */
 
 /*
@@ -250,6 +297,9 @@ void coil__shuffle_batch(coil_loop *loop);
 
 /* Make loop->on_interrupt ready. Async-signal-safe. */
 void coil__loop_interrupt(coil_loop *loop);
+
+/* Likewise loop->on_dump. */
+void coil__loop_ask_for_dump(coil_loop *loop);
 
 /* ---- closing ---------------------------------------------------------------------- */
 

@@ -159,6 +159,7 @@ static void call(struct coil__runnable *runnable)
 {
     struct timer *t = COIL__CONTAINER(runnable, struct timer, timer.runnable);
 
+    coil__loop_calls(coil__loop_of_thread, (const void *)t->fn, NULL);
     if (!coil__loop_of_thread->closing)
         t->fn(t->arg);
 }

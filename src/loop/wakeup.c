@@ -72,6 +72,12 @@ void coil__loop_interrupt(coil_loop *loop)
     wake(loop);
 }
 
+void coil__loop_ask_for_dump(coil_loop *loop)
+{
+    atomic_store(&loop->dump_asked, true);
+    wake(loop);
+}
+
 /* On the loop's own thread: behind what others have posted before, and no detour. */
 static int post_here(coil_loop *loop, struct coil__post *post)
 {
@@ -118,6 +124,12 @@ void coil__loop_withdraw(coil_loop *loop, struct coil__post *post)
     coil__list_remove(&post->runnable.link);
 }
 
+static void run_if_idle(coil_loop *loop, struct coil__runnable *runnable)
+{
+    if (runnable != NULL && coil__list_empty(&runnable->link))
+        coil__loop_add_ready(loop, runnable);
+}
+
 void coil__wakeup_collect(coil_loop *loop)
 {
     struct coil__post *post, *next;
@@ -141,9 +153,10 @@ void coil__wakeup_collect(coil_loop *loop)
         next = post->next;
         coil__loop_add_ready(loop, &post->runnable);
     }
-    if (atomic_exchange(&loop->interrupted, false) && loop->on_interrupt != NULL)
-        if (coil__list_empty(&loop->on_interrupt->link))
-            coil__loop_add_ready(loop, loop->on_interrupt);
+    if (atomic_exchange(&loop->interrupted, false))
+        run_if_idle(loop, loop->on_interrupt);
+    if (atomic_exchange(&loop->dump_asked, false))
+        run_if_idle(loop, loop->on_dump);
 }
 
 /* ---- coil_post(): a post with memory of its own ------------------------------------ */
@@ -167,6 +180,7 @@ static void run_called_post(struct coil__runnable *runnable)
 
     outer = coil__context_enter(&slot, called->bindings);
     coil__free(called);
+    coil__loop_calls(coil__loop_of_thread, (const void *)fn, NULL);
     if (!dropped)
         fn(arg);
     coil__context_leave(&slot, outer);

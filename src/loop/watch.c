@@ -30,6 +30,7 @@ static void run_watch(struct coil__runnable *runnable)
     struct coil__context_slot slot, *outer;
 
     outer = coil__context_enter(&slot, coil__bindings_retain(watch->bindings));
+    coil__loop_calls(coil__loop_of_thread, (const void *)watch->fn, NULL);
     watch->fn(watch->arg);
     coil__context_leave(&slot, outer);
 }

@@ -141,6 +141,7 @@ static void start_afresh(void)
 {
     for (size_t i = 0; i < LANE_COUNT; i++)
         init_lane(&lanes[i]);
+    coil__pool_threads = coil__pool_idle = 0;
     if (this_desk != NULL)
         coil__list_remove(&this_desk->hook.link);
     this_desk = NULL;
@@ -240,7 +241,9 @@ static struct job *take_job(struct lane *lane)
     pthread_mutex_lock(&lane->lock);
     while (lane->queue_length == 0 && lane->threads <= lane->limit && !waited_enough) {
         lane->idle++;
+        atomic_fetch_add(&coil__pool_idle, 1);
         waited_enough = pthread_cond_timedwait(&lane->work, &lane->lock, &until) != 0;
+        atomic_fetch_sub(&coil__pool_idle, 1);
         lane->idle--;
     }
     link = lane->threads <= lane->limit ? coil__list_pop(&lane->queue) : NULL;
@@ -249,6 +252,7 @@ static struct job *take_job(struct lane *lane)
         COIL__CONTAINER(link, struct job, in_queue)->queued = false;
     } else {
         lane->threads--;
+        atomic_fetch_sub(&coil__pool_threads, 1);
     }
     pthread_mutex_unlock(&lane->lock);
     return link != NULL ? COIL__CONTAINER(link, struct job, in_queue) : NULL;
@@ -307,8 +311,11 @@ static bool see_to_threads(struct lane *lane)
         lane->limit = processor_count();
     if (lane->idle < lane->queue_length && lane->threads < lane->limit) {
         lane->threads++; /* before it starts, since it counts itself out */
-        if (start_thread(lane) != 0)
+        atomic_fetch_add(&coil__pool_threads, 1);
+        if (start_thread(lane) != 0) {
             lane->threads--;
+            atomic_fetch_sub(&coil__pool_threads, 1);
+        }
     }
     pthread_cond_signal(&lane->work);
     return lane->threads > 0;

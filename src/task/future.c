@@ -48,6 +48,13 @@ static coil_task *task_of(coil_future *future)
     return COIL__CONTAINER(future, coil_task, future);
 }
 
+static void free_task(coil_task *task)
+{
+    if (COIL__UNLIKELY(task->future.rc < 0))
+        coil__context_slot_finish(&task->context); /* it was kept for a report */
+    coil__coro_destroy(&task->coro);
+}
+
 static void free_future(coil_future *future)
 {
     if (future->destroy != NULL)
@@ -55,7 +62,7 @@ static void free_future(coil_future *future)
     if (COIL__UNLIKELY(future->error != NULL))
         coil_error_release(future->error);
     if (future->is_task)
-        coil__coro_destroy(&task_of(future)->coro);
+        free_task(task_of(future));
     else
         coil__free(future);
 }
@@ -196,6 +203,7 @@ static void run_callback(struct coil__runnable *runnable)
     struct coil__context_slot slot, *outer;
 
     outer = coil__context_enter(&slot, callback->bindings);
+    coil__loop_calls(callback->future->loop, (const void *)callback->fn, NULL);
     if (!callback->future->loop->closing)
         callback->fn(callback->future, callback->arg);
     coil__context_leave(&slot, outer);

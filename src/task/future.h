@@ -18,9 +18,8 @@ struct coil_future {
     unsigned refs;
     int rc; /* -EINPROGRESS while pending */
     bool is_task;
-    bool unseen;   /* failed, and nobody has retrieved that */
-    bool quiet;    /* nobody will: not to be reported */
-    bool leftover; /* a task cancelled at the end of the run */
+    bool unseen; /* failed, and nobody has retrieved that */
+    bool quiet;  /* nobody will: not to be reported */
 };
 
 void coil__future_init(coil_future *future, coil_loop *loop, bool is_task);

@@ -179,9 +179,9 @@ static void one_done(struct coil__runnable *runnable)
     int rc = part->future->rc;
     bool failed = rc < 0 && rc != -ECANCELED;
 
-    if (w->mode == COIL_WAIT_FIRST_EXCEPTION && rc != -ECANCELED)
+    w->left--; /* the last one is not asked whether it failed */
+    if (w->mode == COIL_WAIT_FIRST_EXCEPTION && rc != -ECANCELED && w->left > 0)
         coil__future_retrieve(part->future);
-    w->left--;
     if (w->left > 0 && w->mode != COIL_WAIT_FIRST &&
         !(w->mode == COIL_WAIT_FIRST_EXCEPTION && failed))
         return;

@@ -6,6 +6,7 @@
  *
  * coil_run() is a runner on the stack that runs once. (asyncio: runners.py)
  */
+#include "above.h"
 #include "task.h"
 
 #include <coil/run.h>
@@ -146,41 +147,63 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
                                  stack_bytes != 0 ? stack_bytes : MAIN_STACK_BYTES,
                              .context = runner->context};
     struct interruption interruption = {.installed = false};
+    bool quit_taken;
     int rc;
 
     rc = coil_spawn(fn, arg, &spawn, &interruption.main_task);
     if (rc < 0)
         return rc;
+    interruption.main_task->spawned_at = NULL; /* by no code of the user's */
     if (!runner->opts.no_signals)
         take_signals(&interruption, runner->loop);
+    quit_taken =
+        !runner->opts.no_signals && on_main_thread() &&
+        coil__quit_install(runner->loop, (const void *)fn, __builtin_frame_address(0));
     rc = coil_run_until_complete(&interruption.main_task->future);
     if (rc == -ECANCELED && interruption.happened &&
         coil__task_uncancel(interruption.main_task) == 0)
         rc = -EINTR;
+    if (quit_taken)
+        coil__quit_uninstall(runner->loop);
     restore_signals(&interruption, runner->loop);
     coil_task_release(interruption.main_task);
     return rc;
 }
 
-/*
- * Cancel what was left behind and wait for it, until nothing is left. Failures are
- * reported, whoever else may ask: their time is over.
- */
+/* A failure is reported, whoever else may ask: their time is over. */
+static void let_go_of_leftovers(struct coil__list *leftovers)
+{
+    struct coil__list *link;
+
+    while ((link = coil__list_pop(leftovers)) != NULL) {
+        coil_task *task = COIL__CONTAINER(link, coil_task, leftover_link);
+
+        if (coil_future_get_state(&task->future) == COIL_FAILED)
+            coil__future_report_unseen(&task->future,
+                                       "unhandled exception during coil_run() shutdown");
+        coil_task_release(task);
+    }
+}
+
+/* Cancel what was left behind and wait for it, until nothing is left. */
 static int cancel_leftovers(coil_loop *loop)
 {
+    struct coil__list leftovers;
     int rc = 0;
 
+    coil__list_init(&leftovers);
     while (rc == 0 && coil__scheduler.hooked == loop &&
            !coil__list_empty(&coil__scheduler.tasks)) {
         COIL__LIST_EACH (link, &coil__scheduler.tasks) {
             coil_task *task = COIL__CONTAINER(link, coil_task, link);
 
-            task->future.leftover = true;
+            coil__list_push(&leftovers, &coil_task_retain(task)->leftover_link);
             coil_task_cancel(task, "the main task ended");
         }
         coil__scheduler.stop_when_empty = true;
         rc = coil_loop_run_forever(loop);
         coil__scheduler.stop_when_empty = false;
+        let_go_of_leftovers(&leftovers);
     }
     return rc;
 }

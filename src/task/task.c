@@ -15,6 +15,7 @@
  *    leaves it only through switch_out() or the end of its body. A generator inside a
  *    task may be what is left: `leaf`.
  */
+#include "above.h"
 #include "task.h"
 #include "budget.h"
 #include "failure.h"
@@ -49,20 +50,21 @@ static void end(coil_task *task, int rc)
     if (task->regions != NULL)
         coil__misuse("task '%s' has ended with a %s open", task->name,
                      task->regions->kind);
+    if (coil__scheduler.no_suspend != NULL && coil__scheduler.no_suspend->task == task)
+        coil__misuse("task '%s' has ended in a region where it must not wait: %s",
+                     task->name, coil__scheduler.no_suspend->why);
     if (rc >= 0 && task->must_cancel)
         rc = -ECANCELED; /* cancelled just before it stopped */
     else if (rc == -EINPROGRESS)
         coil__misuse("task '%s' returned -EINPROGRESS, which is no result", task->name);
     task->must_cancel = false;
-    coil__context_slot_finish(&task->context);
+    if (COIL__LIKELY(rc >= 0 || rc == -ECANCELED)) /* else a report is made in it */
+        coil__context_slot_finish(&task->context);
     if (COIL__UNLIKELY(task->future.error != NULL))
         coil__failure_settle(&task->future, rc);
     coil__stack_trim(&task->coro.stack);
     leave_scheduler(task);
     coil__future_complete(&task->future, rc);
-    if (COIL__UNLIKELY(task->future.leftover) && rc < 0 && rc != -ECANCELED)
-        coil__future_report_unseen(&task->future,
-                                   "unhandled exception during coil_run() shutdown");
     coil_task_release(task);
 }
 
@@ -171,11 +173,26 @@ static void leave_for(struct coil__scheduler *scheduler, coil_task *next)
         coil__coro_transfer_alike(next->leaf);
 }
 
+/* What runs is a region in which the task must not wait, or a task that it has started.
+ */
+static COIL__NOINLINE void check_may_suspend(const coil_task *task)
+{
+    const struct coil__no_suspend *region = coil__scheduler.no_suspend;
+
+    while (region != NULL && region->task != task)
+        region = region->outer;
+    if (region != NULL)
+        coil__misuse("task '%s' would wait (%s) where it must not: %s", task->name,
+                     task->wait != NULL ? task->wait->class->what : "yield", region->why);
+}
+
 void coil__task_switch_out(coil_task *task)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
     int saved = errno;
 
+    if (COIL__UNLIKELY(scheduler->no_suspend != NULL))
+        check_may_suspend(task);
     task->leaf = coil__coro_current();
     if (COIL__UNLIKELY(scheduler->eager_return != NULL))
         coil__coro_transfer(scheduler->eager_return, NULL);
@@ -216,6 +233,11 @@ static struct coil__context_slot *find_context(void)
     return task != NULL ? &task->context : NULL;
 }
 
+static struct coil__context_slot *context_of(coil_task *task)
+{
+    return &task->context;
+}
+
 static coil_task *exchange_current(coil_task *task)
 {
     coil_task *current = coil__scheduler.current;
@@ -224,9 +246,39 @@ static coil_task *exchange_current(coil_task *task)
     return current;
 }
 
+static const coil_task *stepping(const struct coil__runnable *runnable)
+{
+    return runnable->run == step ? COIL__CONTAINER(runnable, const coil_task, step)
+                                 : NULL;
+}
+
+static const void *spawned_at(const coil_task *task)
+{
+    return task->spawned_at;
+}
+
+/* The default handler has not room for all of them: they follow its report. */
+static bool report_deadlock(coil_loop *loop)
+{
+    if (coil__scheduler.hooked != loop || coil__list_empty(&coil__scheduler.tasks))
+        return false;
+    coil_call_exception_handler(
+        &(coil_exception){.message = "Deadlock: all tasks wait, for nothing that could "
+                                     "still happen",
+                          .rc = -EDEADLK});
+    if (loop->exception_handler == NULL)
+        coil__dump(stderr);
+    return true;
+}
+
 static void hook_scheduler(coil_loop *loop)
 {
-    static const struct coil__task_layer layer = {coil_task_name, exchange_current};
+    static const struct coil__task_layer layer = {.name = coil_task_name,
+                                                  .context = context_of,
+                                                  .exchange_current = exchange_current,
+                                                  .stepping = stepping,
+                                                  .spawned_at = spawned_at,
+                                                  .stuck = report_deadlock};
     struct coil__scheduler *scheduler = &coil__scheduler;
 
     if (COIL__LIKELY(scheduler->hooked == loop))
@@ -240,6 +292,8 @@ static void hook_scheduler(coil_loop *loop)
     strcpy(scheduler->next_name, "task-1");
     scheduler->next_name_bytes = strlen("task-1");
     scheduler->hooked = loop;
+    scheduler->spawned = 0;
+    scheduler->no_suspend = NULL;
     scheduler->current = NULL; /* after a fork: the parent's; and so below */
     scheduler->eager_return = NULL;
 }
@@ -300,6 +354,7 @@ int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
     coil__future_init(&task->future, loop, true);
     coil__runnable_init(&task->step, step);
     give_name(task->name, opts->name);
+    coil__scheduler.spawned++;
     if (opts->context != NULL)
         task->context.entered = coil_context_retain(opts->context);
     else

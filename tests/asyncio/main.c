@@ -160,6 +160,12 @@ coil_future *new_future(void)
     return future;
 }
 
+void tell_exception(const coil_exception *exception, void *arg)
+{
+    (void)arg;
+    trace("%s: %s", exception->message, outcome(exception->rc));
+}
+
 int turns(int n)
 {
     int rc = 0;

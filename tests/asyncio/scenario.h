@@ -66,6 +66,9 @@ void at_end(void (*fn)(void *arg), void *arg);
 /* The failures of a group that has ended, in the trace: "EIO EPROTO". */
 const char *failures(const coil_group *group);
 
+/* An exception handler that says what it is told: "MESSAGE: OUTCOME". */
+void tell_exception(const coil_exception *exception, void *arg);
+
 /* Let n turns of the loop pass. */
 int turns(int n);
 

@@ -35,6 +35,7 @@ __all__ = [
     "result_of",
     "state",
     "tell",
+    "tell_exception",
     "telling_group",
     "telling_timeout",
     "ticker",
@@ -162,6 +163,11 @@ def eager_task(coro, **options):
     """A task that runs at once, until it waits for the first time. (3.12)"""
     loop = asyncio.get_running_loop()
     return asyncio.Task(coro, loop=loop, eager_start=True, **options)
+
+def tell_exception(loop, context):
+    """An exception handler that says what it is told: "MESSAGE: OUTCOME"."""
+    error = context.get("exception")
+    trace("%s: %s", context["message"], name_of(error) if error is not None else 0)
 
 
 def new_future():

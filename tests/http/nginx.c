@@ -125,6 +125,7 @@ static bool make_certificate(struct nginx *nginx)
     return run_program(nginx, argv);
 }
 
+/* Free now; see launch() for when it is not any more. */
 static int free_port(void)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -162,16 +163,13 @@ static void write_config(struct nginx *nginx, bool tls)
     fclose(file);
 }
 
-static bool answers(int port)
+/* It writes its pid once it listens. That somebody answers there would not prove much. */
+static bool is_up(const struct nginx *nginx)
 {
-    struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int rc;
+    char path[128];
 
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    rc = connect(fd, (struct sockaddr *)&name, sizeof name);
-    close(fd);
-    return rc == 0;
+    snprintf(path, sizeof path, "%s/nginx.pid", nginx->folder);
+    return access(path, F_OK) == 0;
 }
 
 /* ---- nginx ------------------------------------------------------------------------- */
@@ -182,18 +180,29 @@ static void give_up(struct nginx *nginx, const char *why)
     test_skip(why);
 }
 
-static void launch(struct nginx *nginx)
+/* False if it has ended: somebody else was given a port of ours meanwhile. */
+static bool wait_until_up(struct nginx *nginx)
+{
+    while (!is_up(nginx)) {
+        if (waitpid(nginx->pid, NULL, WNOHANG) != 0) {
+            nginx->pid = 0;
+            return false;
+        }
+        usleep(10000);
+    }
+    return true;
+}
+
+static void launch(struct nginx *nginx, bool tls)
 {
     char prefix[80], *argv[] = {"nginx", "-p", prefix, "-c", "nginx.conf", NULL};
 
     snprintf(prefix, sizeof prefix, "%s/", nginx->folder);
-    nginx->pid = start_program(nginx, argv);
-    for (int i = 0; i < 200 && nginx->pid > 0; i++) {
-        if (answers(nginx->port))
+    for (int i = 0; i < 5; i++) {
+        write_config(nginx, tls);
+        nginx->pid = start_program(nginx, argv);
+        if (nginx->pid > 0 && wait_until_up(nginx))
             return;
-        if (waitpid(nginx->pid, NULL, WNOHANG) != 0)
-            break;
-        usleep(10000);
     }
     nginx_stop(nginx);
     test_skip("nginx does not start here");
@@ -227,8 +236,7 @@ void nginx_start(struct nginx *nginx, bool tls)
     nginx_put(nginx, "large", 3000000);
     if (tls && !make_certificate(nginx))
         give_up(nginx, "openssl(1) makes no certificate here");
-    write_config(nginx, tls);
-    launch(nginx);
+    launch(nginx, tls);
 }
 
 void nginx_stop(struct nginx *nginx)
