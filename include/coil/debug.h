@@ -98,6 +98,40 @@ COIL_API bool coil_debug(void);
 /* How long is slow. (asyncio: loop.slow_callback_duration) */
 COIL_API void coil_set_slow_callback_ns(int64_t ns);
 
+/* ---- what must not wait ----------------------------------------------------------- */
+
+/* The caller's memory; all fields are coil's own. */
+typedef struct coil_no_suspend {
+    void *private_[4];
+} coil_no_suspend;
+
+/*
+ * From here to the exit the running task must not wait: if it would, the program stops,
+ * with `why` (kept, not copied) and what it would have waited for. For code that relies
+ * on nothing else running meanwhile. Calls that need not wait return as ever. Regions
+ * close last in, first out, in the function or task that opened them; they may be entered
+ * where nothing can wait anyhow.
+ */
+COIL_API void coil_no_suspend_enter(coil_no_suspend *region, const char *why);
+COIL_API void coil_no_suspend_exit(coil_no_suspend *region);
+
+/* ---- numbers ---------------------------------------------------------------------- */
+
+typedef struct coil_stats {
+    uint64_t turns;   /* of the loop, since it was created */
+    uint64_t polls;   /* turns that began with one; the others needed none */
+    uint64_t runs;    /* callbacks called, and steps of tasks */
+    uint64_t spawned; /* tasks */
+    /* Reads, writes, accepts and so on, a call perhaps in several; and those of them that
+       had to wait. The others were done at once. */
+    uint64_t operations, operations_waited;
+    size_t tasks;  /* that have not ended */
+    size_t timers; /* that run: sleeps, deadlines, callbacks to come */
+} coil_stats;
+
+/* What the current loop has done until now. Without one it stops the program. */
+COIL_API void coil_stats_get(coil_stats *out);
+
 /* ---- for people ------------------------------------------------------------------- */
 
 /*

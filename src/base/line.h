@@ -25,7 +25,8 @@ static inline void coil__line_add(struct coil__message *line, const char *text)
     line->length += n;
 }
 
-static inline void coil__line_add_number(struct coil__message *line, uintptr_t number, unsigned base)
+static inline void coil__line_add_number(struct coil__message *line, uintptr_t number,
+                                         unsigned base)
 {
     char digits[24], *p = digits + sizeof digits - 1;
 

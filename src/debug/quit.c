@@ -37,7 +37,8 @@ static struct {
     _Atomic int64_t pressed_at;
 } quit;
 
-/* ---- in the loop --------------------------------------------------------------------- */
+/* ---- in the loop ---------------------------------------------------------------------
+ */
 
 static void set_timer(int64_t span_ns)
 {
@@ -54,7 +55,8 @@ static void print_dump(struct coil__runnable *runnable)
     coil_dump(stderr);
 }
 
-/* ---- in the handler ------------------------------------------------------------------ */
+/* ---- in the handler ------------------------------------------------------------------
+ */
 
 static uintptr_t interrupted_at(const ucontext_t *context)
 {
@@ -160,7 +162,8 @@ static void on_sigquit(int signo, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* ---- taking it, and giving it back --------------------------------------------------- */
+/* ---- taking it, and giving it back ---------------------------------------------------
+ */
 
 static bool create_timer(void)
 {

@@ -7,8 +7,8 @@
  * for ever, as told. One of coil's that is busy with something (it was abandoned, or is
  * about to look for more work) may post, so we look again.
  *
- * To ask the kernel takes longer than a poll, so a loop that is only for posts must not do
- * it each time: it is asked when nothing has happened for a tenth of a second.
+ * To ask the kernel takes longer than a poll, so a loop that is only for posts must not
+ * do it each time: it is asked when nothing has happened for a tenth of a second.
  */
 #include "loop.h"
 
@@ -23,8 +23,8 @@
 _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
 /*
- * The 20th field of proc(5)'s stat; the second is the only one that may have spaces, and is
- * in parentheses. UINT_MAX if it cannot be known.
+ * The 20th field of proc(5)'s stat; the second is the only one that may have spaces, and
+ * is in parentheses. UINT_MAX if it cannot be known.
  */
 static unsigned count_threads(void)
 {

@@ -83,13 +83,14 @@ struct coil_loop {
     int64_t virtual_now;
     int64_t clock_read; /* what the clock said when it was last looked at */
     unsigned turns_unpolled, runs_unpolled;
-    uint64_t polls, turns, runs; /* until the last poll */
-    uint64_t runs_when_idle;     /* deadlock.c: when we last waited without end */
-    size_t outside_work;         /* see coil__loop_expect() */
-    int64_t slow_ns;             /* what is slow, in debug mode */
-    const void *callback;        /* the user's that runs, or ran last */
-    const void *asked_at;        /* and the code that asked for it, or NULL */
-    int64_t drain_ns;            /* how long closing waits for abandoned blocking work */
+    uint64_t polls, turns, runs;            /* until the last poll */
+    uint64_t operations, operations_waited; /* of the backend's */
+    uint64_t runs_when_idle; /* deadlock.c: when we last waited without end */
+    size_t outside_work;     /* see coil__loop_expect() */
+    int64_t slow_ns;         /* what is slow, in debug mode */
+    const void *callback;    /* the user's that runs, or ran last */
+    const void *asked_at;    /* and the code that asked for it, or NULL */
+    int64_t drain_ns;        /* how long closing waits for abandoned blocking work */
 
     struct coil__list close_hooks;
     struct coil__runnable *on_interrupt, *on_dump;

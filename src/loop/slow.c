@@ -107,10 +107,11 @@ int coil__loop_poll_timed(coil_loop *loop, int64_t timeout_ns)
     late = coil__clock_monotonic() - began - timeout_ns;
     if (late < loop->slow_ns)
         return rc;
-    snprintf(message, sizeof message,
-             "A poll took %.3f seconds longer than it was to wait: the machine is busy, or "
-             "the process was stopped",
-             seconds(late));
+    snprintf(
+        message, sizeof message,
+        "A poll took %.3f seconds longer than it was to wait: the machine is busy, or "
+        "the process was stopped",
+        seconds(late));
     coil_call_exception_handler(&(coil_exception){.message = message});
     return rc;
 }

@@ -49,14 +49,17 @@ static const struct coil__wait_class classes[] = {
 
 ssize_t coil__op_await(struct coil__op *op)
 {
-    struct coil__backend *backend = coil__loop_require("a call that does I/O")->backend;
+    coil_loop *loop = coil__loop_require("a call that does I/O");
+    struct coil__backend *backend = loop->backend;
     struct pending p;
     ssize_t result;
 
     op->complete = complete;
+    loop->operations++;
     result = backend->class->submit(backend, op);
     if (result != -EINPROGRESS)
         return result;
+    loop->operations_waited++;
     /* Nobody looks at the owner before the next poll. */
     coil__wait_init(&p.wait, &classes[op->kind]);
     p.wait.keeps_result = true;

@@ -13,11 +13,11 @@
 void coil__dump(FILE *out);
 
 /*
- * SIGQUIT is the loop's: it prints all tasks, and the program goes on. Where the loop does
- * not turn within a second, the handler says what it can by itself. Twice within a second
- * ends the program by the signal. On the main thread only; false where the disposition was
- * not the default. `body` is a function of the program's, by which to find it; the loop
- * runs in frames below `frame`.
+ * SIGQUIT is the loop's: it prints all tasks, and the program goes on. Where the loop
+ * does not turn within a second, the handler says what it can by itself. Twice within a
+ * second ends the program by the signal. On the main thread only; false where the
+ * disposition was not the default. `body` is a function of the program's, by which to
+ * find it; the loop runs in frames below `frame`.
  */
 bool coil__quit_install(coil_loop *loop, const void *body, const void *frame);
 void coil__quit_uninstall(coil_loop *loop);

@@ -50,6 +50,9 @@ static void end(coil_task *task, int rc)
     if (task->regions != NULL)
         coil__misuse("task '%s' has ended with a %s open", task->name,
                      task->regions->kind);
+    if (coil__scheduler.no_suspend != NULL && coil__scheduler.no_suspend->task == task)
+        coil__misuse("task '%s' has ended in a region where it must not wait: %s",
+                     task->name, coil__scheduler.no_suspend->why);
     if (rc >= 0 && task->must_cancel)
         rc = -ECANCELED; /* cancelled just before it stopped */
     else if (rc == -EINPROGRESS)
@@ -170,11 +173,26 @@ static void leave_for(struct coil__scheduler *scheduler, coil_task *next)
         coil__coro_transfer_alike(next->leaf);
 }
 
+/* What runs is a region in which the task must not wait, or a task that it has started.
+ */
+static COIL__NOINLINE void check_may_suspend(const coil_task *task)
+{
+    const struct coil__no_suspend *region = coil__scheduler.no_suspend;
+
+    while (region != NULL && region->task != task)
+        region = region->outer;
+    if (region != NULL)
+        coil__misuse("task '%s' would wait (%s) where it must not: %s", task->name,
+                     task->wait != NULL ? task->wait->class->what : "yield", region->why);
+}
+
 void coil__task_switch_out(coil_task *task)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
     int saved = errno;
 
+    if (COIL__UNLIKELY(scheduler->no_suspend != NULL))
+        check_may_suspend(task);
     task->leaf = coil__coro_current();
     if (COIL__UNLIKELY(scheduler->eager_return != NULL))
         coil__coro_transfer(scheduler->eager_return, NULL);
@@ -274,6 +292,8 @@ static void hook_scheduler(coil_loop *loop)
     strcpy(scheduler->next_name, "task-1");
     scheduler->next_name_bytes = strlen("task-1");
     scheduler->hooked = loop;
+    scheduler->spawned = 0;
+    scheduler->no_suspend = NULL;
     scheduler->current = NULL; /* after a fork: the parent's; and so below */
     scheduler->eager_return = NULL;
 }
@@ -334,6 +354,7 @@ int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
     coil__future_init(&task->future, loop, true);
     coil__runnable_init(&task->step, step);
     give_name(task->name, opts->name);
+    coil__scheduler.spawned++;
     if (opts->context != NULL)
         task->context.entered = coil_context_retain(opts->context);
     else

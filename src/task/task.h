@@ -81,18 +81,27 @@ _Static_assert(offsetof(coil_task, step) % 64 == 0 &&
                    offsetof(coil_task, future.loop) == offsetof(coil_task, step) + 56,
                "what a step touches lies in one line of the cache");
 
+/* A region in which `task` must not wait: coil/debug.h. */
+struct coil__no_suspend {
+    struct coil__no_suspend *outer;
+    const coil_task *task;
+    const char *why;
+};
+
 /* What is one per thread, as the loop is. */
 struct coil__scheduler {
     coil_task *current;
     coil__coro *loop_coro;    /* the coroutine that runs the loop, while a task runs */
     coil__coro *eager_return; /* where a task that is being started eagerly comes back to,
                                  at its first wait; else NULL */
-    struct coil__branch *branch; /* see cancel.c */
-    struct coil__list tasks;     /* that have not ended, oldest first */
-    coil_loop *hooked;           /* the loop it is ready for use with, or NULL */
+    struct coil__no_suspend *no_suspend; /* the innermost region; else NULL */
+    struct coil__branch *branch;         /* see cancel.c */
+    struct coil__list tasks;             /* that have not ended, oldest first */
+    coil_loop *hooked;                   /* the loop it is ready for use with, or NULL */
     bool stop_when_empty;
     char next_name[COIL__NAME_BYTES]; /* of the task to be created: "task-1" */
     size_t next_name_bytes;
+    uint64_t spawned; /* on this loop, until now */
     struct coil__close_hook close_hook;
 };
 

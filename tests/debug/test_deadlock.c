@@ -1,5 +1,6 @@
 /*
- * test_deadlock.c - tasks that wait for what can never happen, and those that only seem to.
+ * test_deadlock.c - tasks that wait for what can never happen, and those that only seem
+ * to.
  */
 #include "../harness/harness.h"
 
@@ -21,7 +22,8 @@ static void note_report(const coil_exception *exception, void *arg)
     report_count++;
 }
 
-/* ---- deadlocks ----------------------------------------------------------------------- */
+/* ---- deadlocks -----------------------------------------------------------------------
+ */
 
 static coil_lock left, right;
 
@@ -148,7 +150,8 @@ TEST(deadlock_prints_all_tasks)
     test_dies(deadlock, NULL, "rc -35");
 }
 
-/* ---- not deadlocks ------------------------------------------------------------------- */
+/* ---- not deadlocks -------------------------------------------------------------------
+ */
 
 static coil_future *awaited;
 

@@ -462,6 +462,28 @@ TASK_TEST(a_child_that_does_not_get_ready_hands_its_error_on)
     CHECK_INT(coil_group_exit(&group, 0), 0);
 }
 
+static int fail_in_main(void *arg)
+{
+    return arg != NULL ? coil_fail(-EPROTO, "%s", (char *)arg) : -EIO;
+}
+
+TEST(what_the_main_task_fails_with_outlives_its_loop)
+{
+    coil_error *error;
+    coil_run_opts opts = {.error = &error};
+
+    CHECK_INT(coil_run(fail_in_main, "in main", &opts), -EPROTO);
+    CHECK_STR(coil_error_message(error), "in main");
+    CHECK_PRINTED(error, "Protocol error: in main\n  in task 'main'\n");
+    coil_error_release(error);
+    CHECK_INT(coil_run(fail_in_main, NULL, &opts), -EIO);
+    CHECK(error == NULL);
+    error = (coil_error *)&opts;
+    opts.loop.backend = "unheard of";
+    CHECK_INT(coil_run(fail_in_main, NULL, &opts), -EINVAL);
+    CHECK(error == NULL);
+}
+
 /* ---- tracebacks ----------------------------------------------------------------------
  */
 
