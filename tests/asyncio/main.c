@@ -102,33 +102,46 @@ static void release(void *future)
     coil_future_release(future);
 }
 
-static bool one_is_missing;
+static bool given_up; /* something could not be made, or memory has failed before that */
 
-/* Let the scenario have it until its end, or note that it is missing. */
-static void *keep(int rc, coil_future *future, void *as)
+struct body {
+    coil_task_fn fn;
+    void *arg;
+};
+
+/* The scenario may have given up since, with half of what the body needs. */
+static int begin_body(void *arg)
 {
-    if (rc < 0) {
-        one_is_missing = true;
-        return NULL;
-    }
-    at_end(release, future);
-    return as;
+    const struct body *body = arg;
+
+    return given_up ? -ENOMEM : body->fn(body->arg);
 }
 
 coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts)
 {
-    coil_task *task = NULL;
-    int rc = one_is_missing ? -ENOMEM : coil_spawn(fn, arg, opts, &task);
+    coil_spawn_opts all = opts != NULL ? *opts : (coil_spawn_opts){.name = NULL};
+    struct body body = {fn, arg};
+    coil_task *task;
 
-    return keep(rc, rc == 0 ? coil_task_future(task) : NULL, task);
+    all.arg_bytes = sizeof body;
+    given_up =
+        given_up || allocation_failed() || coil_spawn(begin_body, &body, &all, &task) < 0;
+    if (given_up)
+        return NULL;
+    at_end(release, coil_task_future(task));
+    return task;
 }
 
 coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg)
 {
-    coil_task *task = NULL;
-    int rc = one_is_missing ? -ENOMEM : coil_group_spawn(group, fn, arg, NULL, &task);
+    coil_task *task;
 
-    return keep(rc, rc == 0 ? coil_future_retain(coil_task_future(task)) : NULL, task);
+    given_up = given_up || allocation_failed() ||
+               coil_group_spawn(group, fn, arg, NULL, &task) < 0;
+    if (given_up)
+        return NULL;
+    at_end(release, coil_future_retain(coil_task_future(task)));
+    return task;
 }
 
 coil_task *start(coil_task_fn fn, void *arg)
@@ -138,10 +151,13 @@ coil_task *start(coil_task_fn fn, void *arg)
 
 coil_future *new_future(void)
 {
-    coil_future *future = NULL;
-    int rc = one_is_missing ? -ENOMEM : coil_future_create(&future);
+    coil_future *future;
 
-    return keep(rc, future, future);
+    given_up = given_up || allocation_failed() || coil_future_create(&future) < 0;
+    if (given_up)
+        return NULL;
+    at_end(release, future);
+    return future;
 }
 
 void tell_exception(const coil_exception *exception, void *arg)

@@ -46,8 +46,7 @@ const char *state(coil_future *future);
 /* "WHAT: OUTCOME" in the trace; returns rc. */
 int tell(const char *what, int rc);
 
-/* True once an allocation or a system call was made to fail: for what is otherwise
- * impossible. */
+/* True once an allocation was made to fail: for what is otherwise impossible. */
 bool allocation_failed(void);
 
 /*
