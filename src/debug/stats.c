@@ -1,6 +1,6 @@
 /*
- * stats.c - what the loop has done so far. Little is counted for it alone: the loop counts
- * its turns anyhow, to know when to poll.
+ * stats.c - what the loop has done so far. Little is counted for it alone: the loop
+ * counts its turns anyhow, to know when to poll.
  */
 #include "../task/task.h"
 
@@ -23,9 +23,8 @@ void coil_stats_get(coil_stats *out)
     *out = (coil_stats){.turns = loop->turns + loop->turns_unpolled,
                         .polls = loop->polls,
                         .runs = loop->runs + loop->runs_unpolled,
-                        .spawned = coil__scheduler.hooked == loop
-                                       ? coil__scheduler.spawned
-                                       : 0,
+                        .spawned =
+                            coil__scheduler.hooked == loop ? coil__scheduler.spawned : 0,
                         .operations = loop->operations,
                         .operations_waited = loop->operations_waited,
                         .tasks = count_tasks(loop),

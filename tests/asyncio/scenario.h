@@ -51,8 +51,8 @@ bool allocation_failed(void);
 
 /*
  * A task, one in a group, a pending future of the scenario's own: held until its loop has
- * closed, so there is nothing to release. NULL where memory failed, or has failed before:
- * nobody starts with what could not be made.
+ * closed, so there is nothing to release. NULL where one cannot be made, or could not
+ * before: nobody starts with what is missing.
  */
 coil_task *start(coil_task_fn fn, void *arg);
 coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg);

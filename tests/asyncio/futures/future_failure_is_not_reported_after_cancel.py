@@ -1,4 +1,5 @@
-"""A failed future that is dropped is reported; retrieved, or cancelled in vain, it is not."""
+"""A failed future that is dropped is reported; retrieved, or cancelled in vain, it is
+not."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A failure nobody asked for is reported, but not once somebody has tried to cancel it."""
+"""A failure nobody asked for is reported, but not once somebody has tried to cancel
+it."""
 
 from scenario import *
 
