@@ -119,7 +119,8 @@ COIL_API bool coil_loop_running(const coil_loop *loop);
  */
 COIL_API int coil_call_soon(coil_callback fn, void *arg, coil_handle **out);
 
-/* Call fn(arg) once, `delay_ns` from now; below 0 is 0. (asyncio: call_later) */
+/* Call fn(arg) once, `delay_ns` from now; below 0 it was due before now. (asyncio:
+ * call_later) */
 COIL_API int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg,
                              coil_handle **out);
 
@@ -129,11 +130,12 @@ COIL_API int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
 
 /*
  * See to it that the call is not made. Its memory and its place among the timers are
- * free at once. After the call, and a second time, it does nothing. (asyncio:
- * Handle.cancel)
+ * free at once. After the call, in it, and a second time, it does nothing but what
+ * coil_handle_cancelled() says. (asyncio: Handle.cancel)
  */
 COIL_API void coil_handle_cancel(coil_handle *handle);
 
+/* Whether coil_handle_cancel() was called, in time or not. (asyncio: cancelled) */
 COIL_API bool coil_handle_cancelled(const coil_handle *handle);
 
 /* The deadline of a handle of call_later or call_at; 0 for one of call_soon. */

@@ -32,6 +32,11 @@ typedef struct coil_run_opts {
      * not done by then is reported, and left to its threads.
      */
     int64_t drain_ns;
+    /*
+     * Receives the error that the main task failed with, to be released; NULL if it has
+     * not failed, or with an rc alone. Errors outlive their loop: coil/error.h.
+     */
+    coil_error **error;
 } coil_run_opts;
 
 /*

@@ -97,9 +97,8 @@ static int call_at(coil_loop *loop, int64_t deadline, coil_callback fn, void *ar
 int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg, coil_handle **out)
 {
     coil_loop *loop = coil__loop_require("coil_call_later");
-    int64_t delay = delay_ns > 0 ? delay_ns : 0;
 
-    return call_at(loop, coil__time_add(coil__loop_now(loop), delay), fn, arg,
+    return call_at(loop, coil__time_add(coil__loop_now(loop), delay_ns), fn, arg,
                    COIL__CALLER(), out);
 }
 
@@ -111,9 +110,9 @@ int coil_call_at(int64_t deadline, coil_callback fn, void *arg, coil_handle **ou
 
 void coil_handle_cancel(coil_handle *handle)
 {
+    handle->cancelled = true;
     if (handle->loop == NULL)
         return;
-    handle->cancelled = true;
     coil__timer_stop(handle->loop, &handle->timer);
     coil__bindings_release(handle->bindings);
     leave_loop(handle);

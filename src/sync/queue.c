@@ -79,20 +79,38 @@ static void wake_everybody(coil_waiters *line)
         wake_next(line);
 }
 
-/*
- * Stand in `line`. Who is cancelled after having been woken wakes the next, unless there
- * is nothing for that one to go on with.
- */
-static int stand_in_line(coil_queue *queue, coil_waiters *line,
-                         const struct coil__wait_class *class,
-                         bool (*unusable)(const coil_queue *))
-{
-    struct coil__waiter waiter;
-    int rc = coil__waiters_wait(line, &waiter, class, queue);
+/* What putting and getting differ in, where they have to wait. */
+struct side {
+    struct coil__wait_class class;
+    bool (*must_wait)(const coil_queue *queue);
+    int (*perform)(coil_queue *queue, void *item);
+};
 
-    if (rc < 0 && !unusable(queue) && coil__waiter_woken(&waiter))
-        wake_next(line);
-    return rc;
+/*
+ * Stand in `line` until it can be done, and do it. Who is cancelled after having been
+ * woken wakes the next, unless there is nothing for that one to go on with.
+ *
+ * One function for both sides, and called last by each: where a putter and a getter take
+ * turns, the processor expects the one to return as the other was called (see
+ * coil__switch_alike()), and is right until it leaves this function.
+ */
+static COIL__NOINLINE int put_or_get(coil_queue *queue, coil_waiters *line, void *item,
+                                     const struct side *side)
+{
+    while (side->must_wait(queue)) {
+        struct coil__waiter waiter;
+        int rc;
+
+        if (queue->is_shutdown)
+            return -ESHUTDOWN;
+        rc = coil__waiters_wait(line, &waiter, &side->class, queue);
+        if (rc < 0) {
+            if (!side->must_wait(queue) && coil__waiter_woken(&waiter))
+                wake_next(line);
+            return rc;
+        }
+    }
+    return side->perform(queue, item);
 }
 
 /* ---- putting ----------------------------------------------------------------------- */
@@ -108,28 +126,30 @@ int coil_queue_put_nowait(coil_queue *queue, const void *item)
     rc = coil__queue_items_push(queue, item);
     if (rc < 0)
         return rc;
-    queue->unfinished++;
-    coil_event_clear(&queue->finished);
+    if (queue->unfinished++ == 0)
+        coil_event_clear(&queue->finished);
     wake_next(&queue->getters);
     return 0;
 }
 
+/* Without memory, the room for which we were woken is still there. */
+static int put_or_wake_next(coil_queue *queue, void *item)
+{
+    int rc = coil_queue_put_nowait(queue, item);
+
+    if (rc == -ENOMEM)
+        wake_next(&queue->putters);
+    return rc;
+}
+
 int coil_queue_put(coil_queue *queue, const void *item)
 {
-    static const struct coil__wait_class class = COIL__WAITER_CLASS("queue.put");
-    int rc;
+    static const struct side side = {COIL__WAITER_CLASS("queue.put"), coil_queue_full,
+                                     put_or_wake_next};
 
-    while (coil_queue_full(queue)) {
-        if (queue->is_shutdown)
-            return -ESHUTDOWN;
-        rc = stand_in_line(queue, &queue->putters, &class, coil_queue_full);
-        if (rc < 0)
-            return rc;
-    }
-    rc = coil_queue_put_nowait(queue, item);
-    if (rc == -ENOMEM)
-        wake_next(&queue->putters); /* the room we were woken for is still there */
-    return rc;
+    if (!coil_queue_full(queue))
+        return coil_queue_put_nowait(queue, item);
+    return put_or_get(queue, &queue->putters, (void *)item, &side);
 }
 
 /* ---- getting ----------------------------------------------------------------------- */
@@ -145,18 +165,12 @@ int coil_queue_get_nowait(coil_queue *queue, void *item)
 
 int coil_queue_get(coil_queue *queue, void *item)
 {
-    static const struct coil__wait_class class = COIL__WAITER_CLASS("queue.get");
+    static const struct side side = {COIL__WAITER_CLASS("queue.get"), coil_queue_empty,
+                                     coil_queue_get_nowait};
 
-    while (coil_queue_empty(queue)) {
-        int rc;
-
-        if (queue->is_shutdown)
-            return -ESHUTDOWN;
-        rc = stand_in_line(queue, &queue->getters, &class, coil_queue_empty);
-        if (rc < 0)
-            return rc;
-    }
-    return coil_queue_get_nowait(queue, item);
+    if (!coil_queue_empty(queue))
+        return coil_queue_get_nowait(queue, item);
+    return put_or_get(queue, &queue->getters, item, &side);
 }
 
 /* ---- accounting -------------------------------------------------------------------- */

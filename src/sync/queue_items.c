@@ -28,9 +28,12 @@ static char *slot(const coil_queue *queue, size_t i)
     return queue->items + at * queue->item_bytes;
 }
 
+/* Most items are pointers: two instructions instead of a call. */
 static void copy(const coil_queue *queue, void *to, const void *from)
 {
-    if (queue->item_bytes > 0)
+    if (queue->item_bytes == sizeof(void *))
+        memcpy(to, from, sizeof(void *));
+    else if (queue->item_bytes > 0)
         memcpy(to, from, queue->item_bytes);
 }
 

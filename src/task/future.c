@@ -356,6 +356,7 @@ int coil_shield(coil_future *future)
     coil__future_subscribe(future, &s.inner_done);
     rc = coil__wait_park(&s.wait);
     coil__list_remove(&s.inner_done.link);
+    coil__future_retrieve(future); /* if it is done, it was still ours */
     hand_on(future, rc, COIL__CALLER());
     coil_future_release(future);
     return rc;

@@ -160,9 +160,11 @@ int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[
     subscribe_all(&w);
     rc = wait_for_parts(&w);
     for (size_t i = 0; i < n; i++) {
+        int part_rc = coil__future_retrieve(w.parts[i].future);
+
         w.parts[i].future->quiet = true; /* one that fails later was ours all the same */
         if (rcs != NULL)
-            rcs[i] = coil__future_retrieve(w.parts[i].future);
+            rcs[i] = part_rc;
     }
     if (w.failed != NULL)
         coil__failure_hand_on(w.failed, rc, COIL__CALLER());
@@ -172,18 +174,22 @@ int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[
 
 /* ---- wait -------------------------------------------------------------------------- */
 
+/* Looking at a failure counts as retrieving it, so one looks only where it matters. */
+static bool decides(const struct gathering *w, coil_future *future)
+{
+    if (w->left == 0 || w->mode == COIL_WAIT_FIRST)
+        return true;
+    return w->mode == COIL_WAIT_FIRST_EXCEPTION && !coil_future_cancelled(future) &&
+           coil__future_retrieve(future) < 0;
+}
+
 static void one_done(struct coil__runnable *runnable)
 {
     struct part *part = COIL__CONTAINER(runnable, struct part, runnable);
     struct gathering *w = part->whole;
-    int rc = part->future->rc;
-    bool failed = rc < 0 && rc != -ECANCELED;
 
-    w->left--; /* the last one is not asked whether it failed */
-    if (w->mode == COIL_WAIT_FIRST_EXCEPTION && rc != -ECANCELED && w->left > 0)
-        coil__future_retrieve(part->future);
-    if (w->left > 0 && w->mode != COIL_WAIT_FIRST &&
-        !(w->mode == COIL_WAIT_FIRST_EXCEPTION && failed))
+    w->left--;
+    if (!decides(w, part->future))
         return;
     coil__timer_stop(w->wait.task->future.loop, &w->timer);
     coil__wait_complete(&w->wait, 0);

@@ -164,15 +164,22 @@ static int create_child(struct group *g, coil_task_fn fn, void *arg,
 }
 
 /*
- * An eager child runs before it is one of the children: a cancellation of the group from
- * inside it does not reach it. What it came to, if it has ended, counts in the next turn
- * as of any other: the body goes on until then. (asyncio: create_task, since 3.13.2)
+ * An eager child runs before it is one of the children; if the group was cancelled from
+ * inside it, it is only afterwards. What it came to, if it has ended, counts in the next
+ * turn as of any other: the body goes on until then. (asyncio: create_task, since 3.13.2
+ * and, for the cancellation, gh-155418)
  */
 static void start_child(struct group *g, coil_task *child, const coil_spawn_opts *opts)
 {
     coil__task_start(child, opts != NULL && opts->eager);
     coil__list_push(&g->children, &child->group_link);
     coil__future_subscribe(&child->future, &child->group_done);
+    if (COIL__UNLIKELY(g->aborting)) {
+        coil_cancel_origin origin =
+            coil__cancel_origin_here("its group was cancelled", g->region.address);
+
+        coil__task_cancel(child, &origin, 0);
+    }
 }
 
 int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,

@@ -176,11 +176,12 @@ static struct timespec clock_time(int64_t when)
 int coil_promise_wait(coil_promise *promise, int64_t timeout_ns)
 {
     struct timespec until;
-    bool late = timeout_ns <= 0;
+    bool late = false;
 
-    if (coil_promise_done(promise) || late)
-        return late && !coil_promise_done(promise) ? -ETIMEDOUT
-                                                   : coil_promise_result(promise);
+    if (coil_promise_done(promise))
+        return coil_promise_result(promise);
+    if (timeout_ns <= 0)
+        return -ETIMEDOUT;
     if (coil_loop_current() != NULL && coil_loop_running(coil_loop_current()))
         coil__misuse("coil_promise_wait: it would stop the loop of this thread; use "
                      "coil_promise_await()");

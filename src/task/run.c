@@ -9,6 +9,7 @@
 #include "above.h"
 #include "task.h"
 
+#include <coil/error.h>
 #include <coil/run.h>
 
 #include <signal.h>
@@ -72,8 +73,7 @@ static void cancel_main(struct coil__runnable *runnable)
 {
     struct interruption *i = COIL__CONTAINER(runnable, struct interruption, runnable);
 
-    i->happened = true;
-    coil_task_cancel(i->main_task, "interrupted by SIGINT");
+    i->happened = coil_task_cancel(i->main_task, "interrupted by SIGINT");
 }
 
 static bool on_main_thread(void)
@@ -122,6 +122,8 @@ static int open_runner(coil_runner *runner, const coil_run_opts *opts)
 
     if (opts != NULL)
         runner->opts = *opts;
+    if (runner->opts.error != NULL)
+        *runner->opts.error = NULL;
     strncpy(runner->name, runner->opts.name != NULL ? runner->opts.name : "main",
             sizeof runner->name - 1);
     runner->context = coil_context_copy();
@@ -137,6 +139,14 @@ static int open_runner(coil_runner *runner, const coil_run_opts *opts)
     if (!runner->opts.no_signals && on_main_thread())
         runner->overflow_reported = coil__overflow_install();
     return 0;
+}
+
+/* A reference, or NULL. */
+static coil_error *error_of(const coil_future *future)
+{
+    coil_error *error = coil_future_error(future);
+
+    return error != NULL ? coil_error_retain(error) : NULL;
 }
 
 static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
@@ -160,6 +170,8 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
         !runner->opts.no_signals && on_main_thread() &&
         coil__quit_install(runner->loop, (const void *)fn, __builtin_frame_address(0));
     rc = coil_run_until_complete(&interruption.main_task->future);
+    if (runner->opts.error != NULL)
+        *runner->opts.error = error_of(&interruption.main_task->future);
     if (rc == -ECANCELED && interruption.happened &&
         coil__task_uncancel(interruption.main_task) == 0)
         rc = -EINTR;

@@ -45,10 +45,9 @@ bool days_begin(bool leave_out_polls)
     return tally != MAP_FAILED;
 }
 
-/* A call that is interrupted is made again, and nothing is missing. */
 bool allocation_failed(void)
 {
-    return today != INTERRUPTION && coil_testing_failed() != NULL;
+    return today == ALLOCATION && coil_testing_failed() != NULL;
 }
 
 static void begin_day(struct day day)
@@ -130,6 +129,9 @@ static int complain_of_leaks(int descriptors_before)
     return (blocks != 0) + (descriptors != 0) + (stacks != 0);
 }
 
+/* How the process of a day ends. */
+enum { WELL = 0, COMPLAINED = 1 };
+
 /* In the child: returns its exit status. */
 static int run_here(const struct scenario *scenario, struct day day)
 {
@@ -148,11 +150,12 @@ static int run_here(const struct scenario *scenario, struct day day)
         complaints += printf("nothing runs any more\n");
     complaints += complain_of_leaks(descriptors);
     fflush(stdout);
-    return complaints != 0;
+    return complaints != 0 ? COMPLAINED : WELL;
 }
 
-/* Runs it in a child; false if it was killed, which is said, or complained. */
-static bool run_forked(const struct scenario *scenario, struct day day)
+/* Runs it in a child; its exit status. One that was killed, or stopped by a tool that
+ * watches it, is said so. */
+static int run_forked(const struct scenario *scenario, struct day day)
 {
     int status;
     pid_t pid;
@@ -167,7 +170,9 @@ static bool run_forked(const struct scenario *scenario, struct day day)
     }
     if (!WIFEXITED(status))
         printf("died: %s\n", strsignal(WTERMSIG(status)));
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    else if (WEXITSTATUS(status) != WELL && WEXITSTATUS(status) != COMPLAINED)
+        printf("died: exit status %d\n", WEXITSTATUS(status));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* ---- bad days, one after the other --------------------------------------------------
@@ -176,29 +181,38 @@ static bool run_forked(const struct scenario *scenario, struct day day)
 static const char *const kinds[] = {"good days", "allocations", "system calls",
                                     "interruptions", "shuffles"};
 
-/* The trace is shown only if the day went badly. */
+static void show(FILE *file)
+{
+    int c;
+
+    rewind(file);
+    while ((c = getc(file)) != EOF)
+        putchar(c);
+}
+
+/* What it writes is shown only if the day went badly. */
 static bool survives(const struct scenario *scenario, struct day day)
 {
-    int out = dup(1), line;
-    FILE *trace_file = tmpfile();
-    bool well;
+    int out = dup(1), err = dup(2), status;
+    FILE *written = tmpfile();
 
     fflush(stdout);
-    if (out < 0 || trace_file == NULL || dup2(fileno(trace_file), 1) < 0)
+    if (out < 0 || err < 0 || written == NULL || dup2(fileno(written), 1) < 0 ||
+        dup2(fileno(written), 2) < 0)
         exit(1);
-    well = run_forked(scenario, day);
+    status = run_forked(scenario, day);
     fflush(stdout);
     dup2(out, 1);
+    dup2(err, 2);
     close(out);
-    if (!well) {
+    close(err);
+    if (status != WELL) {
         printf("FAIL %s, on the day of %s number %lu:\n", scenario->name, kinds[day.kind],
                (unsigned long)day.nth);
-        rewind(trace_file);
-        while ((line = getc(trace_file)) != EOF)
-            putchar(line);
+        show(written);
     }
-    fclose(trace_file);
-    return well;
+    fclose(written);
+    return status == WELL;
 }
 
 /* The first of a kind that is not survived ends that kind. */
@@ -208,15 +222,15 @@ bool all_days(const struct scenario *scenario)
     struct tally there = *tally;
 
     printf("%s:", scenario->name);
-    for (enum kind kind = ALLOCATION; kind < KINDS; kind++) {
-        printf(" %lu %s", (unsigned long)there.of[kind], kinds[kind]);
+    for (enum kind kind = ALLOCATION; kind < KINDS; kind++)
+        printf(" %lu %s%c", (unsigned long)there.of[kind], kinds[kind],
+               kind + 1 < KINDS ? ',' : '\n');
+    for (enum kind kind = ALLOCATION; kind < KINDS; kind++)
         for (uint64_t nth = 1; nth <= there.of[kind]; nth++)
             if (!survives(scenario, (struct day){kind, nth})) {
                 well = false;
                 break;
             }
-    }
-    putchar('\n');
     return well;
 }
 

@@ -17,6 +17,34 @@ int told(const char *what, int rc)
     return rc;
 }
 
+/* ---- variables ----------------------------------------------------------------------
+ */
+
+coil_var v0 = COIL_VAR_INIT("v0", NULL), v1 = COIL_VAR_INIT("v1", NULL);
+
+int set(coil_var *variable, int value)
+{
+    return coil_var_set(variable, (void *)(intptr_t)value, NULL);
+}
+
+int value_of(const coil_var *variable)
+{
+    return (int)(intptr_t)coil_var_get(variable);
+}
+
+static const char *bindings(void)
+{
+    static char text[32];
+    int n = 0;
+
+    text[0] = '\0';
+    if (value_of(&v0) != 0)
+        n = sprintf(text, " v0=%d", value_of(&v0));
+    if (value_of(&v1) != 0)
+        sprintf(text + n, " v1=%d", value_of(&v1));
+    return text;
+}
+
 /* ---- tasks and futures --------------------------------------------------------------
  */
 
@@ -25,7 +53,12 @@ static int live(void *arg)
     struct judged_task *task = arg;
     int rc;
 
-    trace("%s starts", task->name);
+    if (task->raced) {
+        task->task = coil_task_retain(coil_task_current());
+        coil_task_set_name(task->task, task->name);
+        started[started_count++] = task;
+    }
+    trace("%s starts%s", task->name, bindings());
     rc = task->run();
     if (rc >= 0)
         rc = task->result;
@@ -34,12 +67,12 @@ static int live(void *arg)
 }
 
 /* We hold it until the end, whoever it belongs to. */
-int start_task(struct judged_task *task, struct judged_group *group)
+static int start_by(struct judged_task *task, struct judged_group *group, bool eager)
 {
-    coil_spawn_opts opts = {.name = task->name};
+    coil_spawn_opts opts = {.name = task->name, .eager = eager};
     int rc;
 
-    if (task->task != NULL || (group != NULL && !group->open))
+    if (task->task != NULL || task->raced || (group != NULL && !group->open))
         return ABSENT;
     if (group == NULL)
         rc = coil_spawn(live, task, &opts, &task->task);
@@ -51,6 +84,16 @@ int start_task(struct judged_task *task, struct judged_group *group)
         coil_task_retain(task->task);
     started[started_count++] = task;
     return 0;
+}
+
+int start_task(struct judged_task *task, struct judged_group *group)
+{
+    return start_by(task, group, false);
+}
+
+int start_eagerly(struct judged_task *task, struct judged_group *group)
+{
+    return start_by(task, group, true);
 }
 
 int cancel(struct judged_task *task)
@@ -111,9 +154,46 @@ int wait_for(const char *what, coil_wait_mode mode, int64_t deadline, size_t n,
     return told_of(what, rc, n, rcs);
 }
 
+int as_completed(const char *what, int64_t deadline, size_t n, coil_future *futures[])
+{
+    coil_as_completed each;
+    coil_future *future;
+    int rc = coil_as_completed_init(&each, futures, without_nulls(n, futures), deadline);
+    int count = 0;
+
+    while (rc >= 0 && (rc = coil_as_completed_next(&each, &future)) > 0) {
+        trace("gets %s", state(future));
+        count++;
+    }
+    coil_as_completed_finish(&each);
+    return told(what, rc < 0 ? rc : count);
+}
+
+int race(const char *what, int64_t delay_ns, size_t n, struct judged_task *tasks[])
+{
+    coil_work works[MANY];
+    int rcs[MANY] = {0}, rc;
+    char states[MANY * 16] = "";
+    size_t count = 0, winner;
+
+    for (size_t i = 0; i < n; i++) {
+        if (tasks[i]->task != NULL || tasks[i]->raced)
+            continue;
+        tasks[i]->raced = true;
+        works[count++] = (coil_work){live, tasks[i]};
+    }
+    if (count == 0)
+        return 0;
+    rc = told(what, coil_staggered_race(works, count, delay_ns, &winner, rcs));
+    for (size_t i = 0; i < count && rcs[i] != -EINPROGRESS; i++)
+        sprintf(states + strlen(states), "%s%s", i > 0 ? " " : "", outcome(rcs[i]));
+    trace("raced: %s", states);
+    return rc;
+}
+
 static void say_state(coil_future *future, void *name)
 {
-    trace("callback %s %s", (const char *)name, state(future));
+    trace("callback %s %s%s", (const char *)name, state(future), bindings());
 }
 
 /* The same pointer for the same name: callbacks are removed by it. */
@@ -143,7 +223,7 @@ static coil_handle *handles[MARKS];
 
 static void say_mark(void *mark)
 {
-    trace("called %d", (int)(intptr_t)mark);
+    trace("called %d%s", (int)(intptr_t)mark, bindings());
 }
 
 int call_soon(int mark)
@@ -170,22 +250,25 @@ int cancel_call(int mark)
     return 0;
 }
 
-static int add_name(coil_task *task, void *arg)
+static int mark_living(coil_task *task, void *arg)
 {
-    char *names = arg;
+    bool *living = arg;
 
-    if (coil_task_name(task)[0] == 't')
-        sprintf(names + strlen(names), "%s%s", *names != '\0' ? " " : "",
-                coil_task_name(task));
+    for (size_t i = 0; i < started_count; i++)
+        living[atoi(started[i]->name + 1)] |= started[i]->task == task;
     return 0;
 }
 
 const char *living_tasks(void)
 {
     static char names[MANY * 8];
+    bool living[MANY] = {false};
 
     names[0] = '\0';
-    coil_task_each(add_name, names);
+    coil_task_each(mark_living, living);
+    for (int i = 0; i < MANY; i++)
+        if (living[i])
+            sprintf(names + strlen(names), "%st%d", names[0] != '\0' ? " " : "", i);
     return names;
 }
 
@@ -211,6 +294,14 @@ int group_exit(struct judged_group *group, int rc)
                 outcome(coil_group_error(&group->group, i)));
     trace("group over: %zu failures %s", count, errors);
     return rc;
+}
+
+int group_cancel(struct judged_group *group)
+{
+    if (!group->open)
+        return ABSENT;
+    coil_group_cancel(&group->group, NULL);
+    return 0;
 }
 
 int scope_exit(coil_scope *scope, int rc)

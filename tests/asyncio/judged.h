@@ -17,12 +17,13 @@ struct judged_task {
     const char *name;
     int (*run)(void);
     coil_task *task;
+    bool raced; /* it belongs to a race, which starts it */
     int result;
 };
 
 #define TASK(name)                                                                       \
     static int name##_run(void);                                                         \
-    static struct judged_task name = {#name, name##_run, NULL, 0}
+    static struct judged_task name = {#name, name##_run, NULL, false, 0}
 
 struct judged_group {
     coil_group group;
@@ -36,6 +37,7 @@ int told(const char *what, int rc);
  */
 
 int start_task(struct judged_task *task, struct judged_group *group);
+int start_eagerly(struct judged_task *task, struct judged_group *group);
 int cancel(struct judged_task *task);
 int unpark(struct judged_task *task, int value);
 
@@ -46,6 +48,12 @@ coil_future *future_of(const struct judged_task *task);
 int gather(const char *what, unsigned flags, size_t n, coil_future *futures[]);
 int wait_for(const char *what, coil_wait_mode mode, int64_t deadline, size_t n,
              coil_future *futures[]);
+
+/* "gets STATE" for each. */
+int as_completed(const char *what, int64_t deadline, size_t n, coil_future *futures[]);
+
+/* The works are tasks that nobody has started; what each came to follows the outcome. */
+int race(const char *what, int64_t delay_ns, size_t n, struct judged_task *tasks[]);
 
 /* "callback NAME STATE" when it is done. */
 int add_callback(const char *name, coil_future *future);
@@ -60,11 +68,18 @@ int cancel_call(int mark);
 /* Names, for the trace. */
 const char *living_tasks(void);
 
+/* Variables, other than 0: a part of what tasks and callbacks say. */
+extern coil_var v0, v1;
+
+int set(coil_var *variable, int value);
+int value_of(const coil_var *variable);
+
 /* ---- blocks -------------------------------------------------------------------------
  */
 
 void group_enter(struct judged_group *group);
 int group_exit(struct judged_group *group, int rc);
+int group_cancel(struct judged_group *group);
 int scope_exit(coil_scope *scope, int rc);
 
 /* ---- sync ---------------------------------------------------------------------------

@@ -6,7 +6,10 @@ locked is unlocked. What a task does is a line of the trace when it is over.
 """
 
 import asyncio
+import functools
+from asyncio import staggered
 
+import newer
 from scenario import *
 
 QueueShutDown = getattr(asyncio, "QueueShutDown", Failure)
@@ -21,10 +24,14 @@ class Task:
     def __init__(self, run):
         self.run, self.name = run, run.__name__
         self.task = self.parking = None
+        self.raced = False  # it belongs to a race, which starts it
         self.result = 0
 
     async def live(self):
-        trace("%s starts", self.name)
+        if self.raced:
+            started.append(self)
+        self.task = asyncio.current_task()
+        trace("%s starts%s", self.name, bindings())
         try:
             await self.run()
         except BaseException as error:
@@ -34,7 +41,7 @@ class Task:
         return self.result
 
     def start(self, group=None):
-        if self.task or (group and not group.inner):
+        if self.task or self.raced or (group and not group.inner):
             return "absent"
         life = self.live()
         try:
@@ -43,6 +50,10 @@ class Task:
             life.close()
             return "ESHUTDOWN"
         started.append(self)
+
+    def start_eagerly(self, group=None):
+        with newer.eagerly(asyncio.get_running_loop()):
+            return self.start(group)
 
     def cancel(self):
         return self.task.cancel() if self.task else "absent"
@@ -129,9 +140,60 @@ async def wait(what, mode, seconds, *things):
         await told_of(what, waiting(), futures)
 
 
+async def as_completed(what, seconds, *things):
+    """"gets STATE" for each."""
+    count = 0
+
+    async def waiting():
+        nonlocal count
+        async for future in asyncio.as_completed(futures_of(things), timeout=seconds):
+            trace("gets %s", state(future))
+            count += 1
+        return count
+
+    await told(what, waiting())
+
+
+async def race(what, delay, *tasks):
+    """The works are tasks that nobody has started; what each came to follows the outcome."""
+    works = [task for task in tasks if not task.task and not task.raced]
+    failures, states = [], []
+
+    async def run(task):
+        try:
+            return await task.live()
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    async def waiting():
+        for task in works:
+            task.raced = True
+        runs = [functools.partial(run, task) for task in works]
+        result, winner, errors = await staggered.staggered_race(runs, delay)
+        states.extend(name_of(error) if error else str(result) for error in errors)
+        if winner is None:
+            raise failures[0]
+        return result
+
+    if works:
+        try:
+            await told(what, waiting())
+        finally:
+            trace("raced: %s", " ".join(states))
+
+
 def add_callback(name, future):
-    say = callbacks.setdefault(name, lambda f: trace("callback %s %s", name, state(f)))
+    say = callbacks.setdefault(name, lambda f: tell_of_callback(name, f))
     future.add_done_callback(say)
+
+
+def tell_of_callback(name, future):
+    trace("callback %s %s%s", name, state(future), bindings())
+
+
+def tell_of_call(mark):
+    trace("called %s%s", mark, bindings())
 
 
 def remove_callback(name, future):
@@ -139,16 +201,16 @@ def remove_callback(name, future):
 
 
 def call_soon(mark):
-    handles[mark] = asyncio.get_running_loop().call_soon(trace, f"called {mark}")
+    handles[mark] = asyncio.get_running_loop().call_soon(tell_of_call, mark)
 
 
 def call_later(seconds, mark):
     loop = asyncio.get_running_loop()
-    handles[mark] = loop.call_later(seconds, trace, f"called {mark}")
+    handles[mark] = loop.call_later(seconds, tell_of_call, mark)
 
 
 def call_at(when, mark):
-    handles[mark] = asyncio.get_running_loop().call_at(when, trace, f"called {mark}")
+    handles[mark] = asyncio.get_running_loop().call_at(when, tell_of_call, mark)
 
 
 def cancel_call(mark):
@@ -157,7 +219,8 @@ def cancel_call(mark):
 
 def living_tasks():
     living = asyncio.all_tasks()
-    return " ".join(task.name for task in started if task.task in living)
+    names = [task.name for task in started if task.task in living]
+    return " ".join(sorted(names, key=lambda name: int(name[1:])))
 
 
 def reschedule(scope, seconds):
@@ -204,6 +267,33 @@ def task_done(queue):
         return "EINVAL"
 
 
+# ---- variables -----------------------------------------------------------------------------
+
+variables = [contextvars.ContextVar(name, default=0) for name in ("v0", "v1")]
+v0, v1 = variables
+
+
+def bindings():
+    """The variables that are other than 0 where we are."""
+    pairs = ((variable.name, variable.get()) for variable in variables)
+    return "".join(f" {name}={value}" for name, value in pairs if value)
+
+
+def set_variable(variable, value):
+    variable.set(value)
+
+
+class bind:
+    def __init__(self, variable, value):
+        self.variable, self.value = variable, value
+
+    def __enter__(self):
+        self.token = self.variable.set(self.value)
+
+    def __exit__(self, *what):
+        self.variable.reset(self.token)
+
+
 # ---- blocks --------------------------------------------------------------------------------
 
 
@@ -213,9 +303,12 @@ class Group:
     inner = None
 
     async def __aenter__(self):
-        self.inner = asyncio.TaskGroup()
+        self.inner = newer.TaskGroup()
         await self.inner.__aenter__()
         return self
+
+    def cancel(self):
+        return self.inner.cancel() if self.inner else "absent"
 
     async def __aexit__(self, *what):
         errors = []

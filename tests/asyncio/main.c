@@ -102,11 +102,31 @@ static void release(void *future)
     coil_future_release(future);
 }
 
+static bool given_up; /* something could not be made, or memory has failed before that */
+
+struct body {
+    coil_task_fn fn;
+    void *arg;
+};
+
+/* The scenario may have given up since, with half of what the body needs. */
+static int begin_body(void *arg)
+{
+    const struct body *body = arg;
+
+    return given_up ? -ENOMEM : body->fn(body->arg);
+}
+
 coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts)
 {
+    coil_spawn_opts all = opts != NULL ? *opts : (coil_spawn_opts){.name = NULL};
+    struct body body = {fn, arg};
     coil_task *task;
 
-    if (allocation_failed() || coil_spawn(fn, arg, opts, &task) < 0)
+    all.arg_bytes = sizeof body;
+    given_up =
+        given_up || allocation_failed() || coil_spawn(begin_body, &body, &all, &task) < 0;
+    if (given_up)
         return NULL;
     at_end(release, coil_task_future(task));
     return task;
@@ -116,7 +136,9 @@ coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg)
 {
     coil_task *task;
 
-    if (allocation_failed() || coil_group_spawn(group, fn, arg, NULL, &task) < 0)
+    given_up = given_up || allocation_failed() ||
+               coil_group_spawn(group, fn, arg, NULL, &task) < 0;
+    if (given_up)
         return NULL;
     at_end(release, coil_future_retain(coil_task_future(task)));
     return task;
@@ -131,7 +153,8 @@ coil_future *new_future(void)
 {
     coil_future *future;
 
-    if (allocation_failed() || coil_future_create(&future) < 0)
+    given_up = given_up || allocation_failed() || coil_future_create(&future) < 0;
+    if (given_up)
         return NULL;
     at_end(release, future);
     return future;

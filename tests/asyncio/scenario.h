@@ -46,14 +46,13 @@ const char *state(coil_future *future);
 /* "WHAT: OUTCOME" in the trace; returns rc. */
 int tell(const char *what, int rc);
 
-/* True once an allocation or a system call was made to fail: for what is otherwise
- * impossible. */
+/* True once an allocation was made to fail: for what is otherwise impossible. */
 bool allocation_failed(void);
 
 /*
  * A task, one in a group, a pending future of the scenario's own: held until its loop has
- * closed, so there is nothing to release. NULL where memory failed, or has failed before:
- * nobody starts with what could not be made.
+ * closed, so there is nothing to release. NULL where one cannot be made, or could not
+ * before: nobody starts with what is missing.
  */
 coil_task *start(coil_task_fn fn, void *arg);
 coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg);

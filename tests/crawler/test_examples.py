@@ -36,6 +36,12 @@ def test_await_in_c():
     equal(lines[2:], ["at the same time: yes", "others ran meanwhile: yes"])
 
 
+def test_closing_time():
+    equal(lines_of("closing_time"),
+          ["ready: 7", "served 1", "served 2", "'main' says: closing time", "cleaned up: yes",
+           "ended with 0"])
+
+
 def test_sleepy():
     lines = lines_of("sleepy")
     equal(lines[:-1], [f"coroutine {number}: nap {nap}"

@@ -48,6 +48,13 @@ def c_several(names):
     return f"{len(names)}, (coil_future *[]){{{', '.join(map(c_future, names))}}}"
 
 
+def c_works(names):
+    if not names:
+        return "0, NULL"
+    works = ", ".join("&" + name for name in names)
+    return f"{len(names)}, (struct judged_task *[]){{{works}}}"
+
+
 def c_lock(name, verb):
     kind = {"l": "lock", "s": "semaphore", "u": "bounded_semaphore"}[name[0]]
     return f"coil_{kind}_{verb}(&{name})"
@@ -59,6 +66,12 @@ def c_lock(name, verb):
 NOW = {
     "spawn": (lambda t: f"{t}.start", lambda t: f"start_task(&{t}, NULL)"),
     "child": (lambda t, g: f"{t}.start, {g}", lambda t, g: f"start_task(&{t}, &{g})"),
+    "eager": (lambda t: f"{t}.start_eagerly", lambda t: f"start_eagerly(&{t}, NULL)"),
+    "eager_child": (lambda t, g: f"{t}.start_eagerly, {g}",
+                    lambda t, g: f"start_eagerly(&{t}, &{g})"),
+    "gcancel": (lambda g: f"{g}.cancel", lambda g: f"group_cancel(&{g})"),
+    "setvar": (lambda v, n: f"set_variable, {v}, {n}", lambda v, n: f"set(&{v}, {n})"),
+    "getvar": (lambda v: f"{v}.get", lambda v: f"value_of(&{v})"),
     "set": (lambda f, v: f"{f}.set_result, {v}",
             lambda f, v: f"coil_future_set({f}, {v}, NULL, NULL)"),
     "break": (lambda f, e: f'{f}.set_exception, Failure("{e}")',
@@ -96,6 +109,8 @@ WAITS = {
     "await": (py_future, lambda x: f"coil_await({c_future(x)})"),
     "shield": (lambda x: f"asyncio.shield({py_future(x)})",
                lambda x: f"coil_shield({c_future(x)})"),
+    "wait_for": (lambda s, x: f"asyncio.wait_for({py_future(x)}, {py_seconds(s)})",
+                 lambda s, x: f"coil_wait_for({c_future(x)}, {c_deadline(s)})"),
     "park": (None, lambda: "coil_park()"),
     "acquire": (lambda x: f"{x}.acquire()", lambda x: c_lock(x, "acquire")),
     "ewait": (lambda e: f"{e}.wait()", lambda e: f"coil_event_wait(&{e})"),
@@ -112,9 +127,9 @@ WAITS = {
 
 MAY_GO_ON = {"cwait", "cwait_for"}  # after an EPERM
 
-ABOUT_TASKS = {"spawn", "child", "cancel", "unpark", "await", "shield", "callback",
-               "uncallback"}  # fmt: skip
-OF_ONE = {"await", "shield", "callback", "uncallback"}  # wants something that is there
+ABOUT_TASKS = {"spawn", "child", "eager", "eager_child", "cancel", "unpark", "await",
+               "shield", "callback", "uncallback", "wait_for"}  # fmt: skip
+OF_ONE = {"await", "shield", "callback", "uncallback", "wait_for"}  # wants something that is there
 
 WAIT_MODES = {
     "all": ("asyncio.ALL_COMPLETED", "COIL_WAIT_ALL"),
@@ -153,11 +168,13 @@ class Pair:
         """It is about something that is not there, now or ever; or a task awaits itself."""
         if node.verb == "reschedule":
             return not scopes
-        if node.verb not in ABOUT_TASKS or not is_task(node.args[0]):
+        if node.verb == "gcancel":
+            return node.args[0] not in self.groups
+        about = node.args[1 if node.verb == "wait_for" else 0] if node.args else ""
+        if node.verb not in ABOUT_TASKS or not is_task(about):
             return False
         known = [task.args[0] for task in self.tasks]
-        itself = node.verb in OF_ONE and node.args[0] == task
-        return itself or node.args[0] not in known
+        return about not in known or (node.verb in OF_ONE and about == task)
 
     def others(self, names, task):
         """Those of several that there may be, without the task itself."""
@@ -203,7 +220,7 @@ class InPython(Pair):
                 continue
             new = self.lines(node, what, task, scopes)
             if self.guarded(what, node):
-                new = [f"if {node.args[0]}.task:", *indent(new)]
+                new = [f"if {node.args[-1]}.task:", *indent(new)]
             lines += new
         return lines or ["pass"]
 
@@ -229,6 +246,9 @@ class InPython(Pair):
             words = [f'"{what}"', WAIT_MODES[args[0]][0], py_seconds(args[1])]
             words += self.others(args[2:], task)
             return [f"await wait({', '.join(words)})"]
+        if verb in ("as_completed", "race"):
+            words = [f'"{what}"', py_seconds(args[0]), *self.others(args[1:], task)]
+            return [f"await {verb}({', '.join(words)})"]
         return {
             "result": lambda: [f"{task}.result = {args[0]}"],
             "fail": lambda: [f'raise Failure("{args[0]}")'],
@@ -249,6 +269,10 @@ class InPython(Pair):
 
     def scope_at(self, node, what, task, scopes):
         return self.scope(node, what, task, scopes, "asyncio.timeout_at")
+
+    def bind(self, node, what, task, scopes):
+        return [f"with bind({', '.join(node.args)}):",
+                *indent(self.block(node.body, task, scopes))]  # fmt: skip
 
     def hold(self, node, what, task, scopes):
         lock = node.args[0]
@@ -344,7 +368,7 @@ class InC(Pair):
                 continue
             new = self.lines(node, what, task, scopes)
             if self.guarded(what, node):
-                new = [f"if ({c_future(node.args[0])} != NULL) {{", *indent(new), "}"]
+                new = [f"if ({c_future(node.args[-1])} != NULL) {{", *indent(new), "}"]
             lines += new
             if node.verb == "fail":
                 break
@@ -378,6 +402,13 @@ class InC(Pair):
             several = c_several(self.others(args[2:], task))
             call = f'wait_for("{what}", {mode}, {deadline}, {several})'
             return self.checked(call)
+        if verb == "as_completed":
+            several = c_several(self.others(args[1:], task))
+            return self.checked(f'as_completed("{what}", {c_deadline(args[0])}, {several})')
+        if verb == "race":
+            several = c_works(self.others(args[1:], task))
+            delay = "COIL_NEVER" if args[0] == "never" else f"COIL_SEC({args[0]})"
+            return self.checked(f'race("{what}", {delay}, {several})')
         return {
             "result": lambda: [f"{task}.result = {args[0]};"],
             "fail": lambda: [f"return -{args[0]};"],
@@ -410,6 +441,15 @@ class InC(Pair):
 
     def scope_at(self, node, what, task, scopes):
         return self.scope(node, what, task, scopes, f"COIL_SEC({node.args[0]})")
+
+    def bind(self, node, what, task, scopes):
+        body = self.inner(node.body, task, "bind", scopes)
+        variable, value = node.args
+        return ["{", "    coil_var_token token;", "",
+                f"    rc = coil_var_set(&{variable}, (void *){value}, &token);",
+                "    if (rc < 0)", "        return rc;", f"    rc = {body};",
+                f"    coil_var_reset(&{variable}, &token);", "}",
+                "if (rc < 0)", "    return rc;"]  # fmt: skip
 
     def hold(self, node, what, task, scopes):
         body = self.inner(node.body, task, "hold", scopes)

@@ -18,6 +18,7 @@ from asyncio import staggered
 
 import corners
 import evened_out
+import newer
 import older
 import program
 import sides
@@ -76,28 +77,6 @@ def state_of(future):
     if future.exception() is not None:
         return name_of(future.exception())
     return str(future.result() or 0)
-
-
-class CancellableGroup(asyncio.TaskGroup):
-    """With the cancel() of 3.15, in terms of what is inside it since 3.11."""
-
-    was_cancelled = forgets = False
-
-    def cancel(self):
-        if self._exiting and not self._tasks:
-            return
-        self.was_cancelled = True
-        if not self._aborting:
-            self._abort()
-        if not self._parent_cancel_requested:
-            self._parent_cancel_requested = True
-            self._parent_task.cancel()
-
-    async def __aexit__(self, kind, error, traceback):
-        """Of the cancellation of its owner nothing is left, if it was its own."""
-        await super().__aexit__(kind, error, traceback)
-        self.forgets = self.was_cancelled and self._parent_task.cancelling() > 0
-        return self._parent_cancel_requested
 
 
 class Body:
@@ -279,7 +258,7 @@ class Interpreter:
         name = node.args[0]
         if name in self.groups:
             return "busy"
-        group, errors, cancelled = CancellableGroup(), [], False
+        group, errors, cancelled = newer.TaskGroup(), [], False
         self.groups[name] = group
         try:
             async with group:
@@ -371,17 +350,8 @@ class Interpreter:
         self.spawned.append(other)
 
     def do_eager_child(self, body, name, group):
-        """A group creates its tasks by way of the loop: there it is told, for once."""
-
-        def create_once(loop, coroutine, **options):
-            loop.set_task_factory(None)
-            return asyncio.eager_task_factory(loop, coroutine, **options)
-
-        self.loop.set_task_factory(create_once)
-        try:
+        with newer.eagerly(self.loop):
             return self.do_child(body, name, group)
-        finally:
-            self.loop.set_task_factory(None)
 
     def do_gcancel(self, body, group):
         if group not in self.groups:

@@ -68,10 +68,11 @@ TEST(timers_run_by_deadline_and_equal_ones_in_order)
     coil_call_later(COIL_MSEC(20), note, "c", NULL);
     coil_call_at(COIL_MSEC(10), note, "a", NULL);
     coil_call_later(COIL_MSEC(20), note, "d", NULL);
-    coil_call_later(-5, note, "now", NULL);
+    coil_call_later(0, note, "now", NULL);
+    coil_call_later(-5, note, "past", NULL);
     coil_call_at(COIL_MSEC(10), note, "b", NULL);
     coil_loop_run_forever(loop);
-    CHECK_TRACE("now@0 a@10 b@10 c@20 d@20 stop ");
+    CHECK_TRACE("past@0 now@0 a@10 b@10 c@20 d@20 stop ");
     coil_loop_close(loop);
 }
 
@@ -135,8 +136,9 @@ TEST(a_handle_may_be_cancelled_and_released_after_its_call)
     coil_call_soon(note, "called", &handle);
     coil_loop_stop(loop);
     coil_loop_run_forever(loop);
-    coil_handle_cancel(handle);
     CHECK(!coil_handle_cancelled(handle));
+    coil_handle_cancel(handle);
+    CHECK(coil_handle_cancelled(handle));
     coil_handle_release(handle);
     coil_handle_release(NULL);
     CHECK_TRACE("called@0 ");

@@ -373,6 +373,23 @@ TASK_TEST(eager_child_that_fails_cancels_its_group_one_turn_later)
     test_trace_clear();
 }
 
+static int cancel_group(void *group)
+{
+    coil_group_cancel(group, "by its child");
+    return coil_sleep(COIL_SEC(100));
+}
+
+TASK_TEST(eager_child_that_cancels_its_group_before_it_waits)
+{
+    int64_t began = coil_now();
+    coil_group group;
+
+    coil_group_enter(&group);
+    CHECK_INT(coil_group_spawn(&group, cancel_group, &group, &eager, NULL), 0);
+    CHECK_INT(coil_group_exit(&group, 0), 0);
+    CHECK_INT(coil_now(), began);
+}
+
 /* ---- overflow ------------------------------------------------------------------------
  */
 

@@ -462,6 +462,28 @@ TASK_TEST(a_child_that_does_not_get_ready_hands_its_error_on)
     CHECK_INT(coil_group_exit(&group, 0), 0);
 }
 
+static int fail_in_main(void *arg)
+{
+    return arg != NULL ? coil_fail(-EPROTO, "%s", (char *)arg) : -EIO;
+}
+
+TEST(what_the_main_task_fails_with_outlives_its_loop)
+{
+    coil_error *error;
+    coil_run_opts opts = {.error = &error};
+
+    CHECK_INT(coil_run(fail_in_main, "in main", &opts), -EPROTO);
+    CHECK_STR(coil_error_message(error), "in main");
+    CHECK_PRINTED(error, "Protocol error: in main\n  in task 'main'\n");
+    coil_error_release(error);
+    CHECK_INT(coil_run(fail_in_main, NULL, &opts), -EIO);
+    CHECK(error == NULL);
+    error = (coil_error *)&opts;
+    opts.loop.backend = "unheard of";
+    CHECK_INT(coil_run(fail_in_main, NULL, &opts), -EINVAL);
+    CHECK(error == NULL);
+}
+
 /* ---- tracebacks ----------------------------------------------------------------------
  */
 
@@ -655,6 +677,53 @@ TASK_TEST(a_failed_future_that_nobody_asks_is_reported_when_it_is_released)
     CHECK_TRACE("Future exception was never retrieved Input/output error; ");
 }
 
+static int shield_it(void *future)
+{
+    return coil_shield(future);
+}
+
+TASK_TEST(a_failure_behind_a_shield_that_was_left_in_the_same_turn_is_not_reported)
+{
+    coil_future *future;
+    coil_task *task;
+
+    coil_set_exception_handler(trace_exception, "");
+    CHECK_INT(coil_future_create(&future), 0);
+    CHECK_INT(coil_spawn(shield_it, future, NULL, &task), 0);
+    coil_yield();
+    coil_task_cancel(task, NULL);
+    coil_future_set(future, -EIO, NULL, NULL);
+    CHECK_INT(coil_task_await(task), -ECANCELED);
+    coil_task_release(task);
+    coil_future_release(future);
+    CHECK_TRACE("");
+}
+
+static int gather_two(void *futures)
+{
+    return coil_gather(futures, 2, 0, NULL);
+}
+
+TASK_TEST(a_failure_as_its_gather_is_over_is_not_reported)
+{
+    coil_future *futures[2];
+    coil_task *task;
+
+    coil_set_exception_handler(trace_exception, "");
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(coil_future_create(&futures[i]), 0);
+    CHECK_INT(coil_spawn(gather_two, futures, NULL, &task), 0);
+    coil_yield();
+    coil_future_set(futures[0], -EIO, NULL, NULL);
+    coil_yield(); /* the gather has its result, and its task has not gone on yet */
+    coil_future_set(futures[1], -ENOENT, NULL, NULL);
+    CHECK_INT(coil_task_await(task), -EIO);
+    coil_task_release(task);
+    for (int i = 0; i < 2; i++)
+        coil_future_release(futures[i]);
+    CHECK_TRACE("");
+}
+
 TASK_TEST(a_failure_is_not_reported_once_somebody_wanted_it_cancelled)
 {
     coil_future *future;
@@ -769,6 +838,49 @@ TASK_TEST(no_task_is_current_in_a_handler)
     coil_call_exception_handler(&(coil_exception){.message = "hello"});
     CHECK_TRACE("none");
     CHECK(coil_task_current() != NULL);
+}
+
+static int say_and_yield(void *arg)
+{
+    (void)arg;
+    test_trace("begins; ");
+    coil_yield();
+    test_trace("ends; ");
+    return 0;
+}
+
+static void spawn_eagerly(const coil_exception *e, void *arg)
+{
+    (void)arg;
+    test_trace("%s; ", coil_task_name(e->task));
+    CHECK_INT(coil_spawn(say_and_yield, NULL, &(coil_spawn_opts){.eager = true}, NULL),
+              0);
+    test_trace("handled; ");
+}
+
+TASK_TEST(a_handler_may_start_a_task_that_runs_at_once)
+{
+    coil_task *parser = spawn_parser();
+
+    coil_set_exception_handler(spawn_eagerly, NULL);
+    CHECK_INT(coil_yield(), 0);
+    coil_task_release(parser); /* in this task, whose turn it stays */
+    test_trace("main; ");
+    CHECK(strcmp(coil_task_name(coil_task_current()), "main") == 0);
+    CHECK_INT(coil_yield(), 0);
+    CHECK_TRACE("parser; begins; handled; main; ends; ");
+}
+
+TASK_TEST(a_task_that_fails_as_it_is_started_hands_its_error_on)
+{
+    coil_spawn_opts opts = {.name = "eager", .eager = true};
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(parse_task, NULL, &opts, &task), 0);
+    CHECK(coil_last_error() == NULL);
+    CHECK_INT(coil_task_await(task), -EINVAL);
+    CHECK_STR(coil_error_task(coil_error_cause(coil_last_error())), "eager");
+    coil_task_release(task);
 }
 
 static void sleep_in_handler(const coil_exception *e, void *arg)

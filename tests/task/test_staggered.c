@@ -138,6 +138,23 @@ TASK_TEST(cancelling_a_race_waits_for_the_works_to_end)
     CHECK_TRACE("a@6 -> 4 by 0@10 then -125");
 }
 
+static int fail_in_words(void *arg)
+{
+    return coil_fail(-EIO, "way %s is closed", (const char *)arg);
+}
+
+TASK_TEST(race_that_nobody_wins_hands_on_the_error_of_the_first_failure)
+{
+    const coil_work works[] = {{fail_in_words, "a"}, {fail_in_words, "b"}};
+    coil_error *error;
+
+    CHECK_INT(coil_staggered_race(works, 2, COIL_SEC(1), NULL, NULL), -EIO);
+    error = coil_last_error();
+    CHECK(error != NULL);
+    if (error != NULL)
+        CHECK_STR(coil_error_message(error), "way a is closed");
+}
+
 TASK_TEST(race_without_memory_begins_nothing)
 {
     const struct way ways[] = {{.name = "a"}};

@@ -1,4 +1,5 @@
-"""Once a future is done its callbacks are on their way: one cannot remove those behind it."""
+"""Once a future is done its callbacks are on their way: one cannot remove those behind
+it."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""Removing a callback removes each time that it was added, and says how many those were."""
+"""Removing a callback removes each time that it was added, and says how many those
+were."""
 
 from scenario import *
 

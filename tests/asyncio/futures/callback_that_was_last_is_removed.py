@@ -1,4 +1,5 @@
-"""With the last of three callbacks removed the first two are called, and one added after."""
+"""With the last of three callbacks removed the first two are called, and one added
+after."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A task that has failed fails everybody who awaits it, then and later, each time the same."""
+"""A task that has failed fails everybody who awaits it, then and later, each time the
+same."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""Who awaits a future that was cancelled can read why; a second cancel changes nothing."""
+"""Who awaits a future that was cancelled can read why; a second cancel changes
+nothing."""
 
 from scenario import *
 

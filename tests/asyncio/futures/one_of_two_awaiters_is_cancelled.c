@@ -25,6 +25,7 @@ SCENARIO(one_of_two_awaiters_is_cancelled)
     turns(2);
     trace("cancel: %d", coil_task_cancel(second, NULL));
     trace("future %s, tasks %s %s", state(future), state(tasks[0]), state(tasks[1]));
+    trace("cancel the future: %d", coil_future_cancel(future, NULL));
     coil_wait(tasks, 2, COIL_WAIT_ALL, COIL_NEVER);
     trace("future %s, tasks %s %s", state(future), state(tasks[0]), state(tasks[1]));
     return 0;

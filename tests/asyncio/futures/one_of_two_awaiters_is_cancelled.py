@@ -1,4 +1,5 @@
-"""Two tasks await one future: cancelling either cancels the future, and with it the other."""
+"""Two tasks await one future: cancelling either cancels the future, and with it the
+other."""
 
 from scenario import *
 
@@ -16,5 +17,6 @@ async def scenario():
     await turns(2)
     trace("cancel: %s", result_of(tasks[1].cancel()))
     trace("future %s, tasks %s %s", state(future), *map(state, tasks))
+    trace("cancel the future: %s", result_of(future.cancel()))
     await asyncio.wait(tasks)
     trace("future %s, tasks %s %s", state(future), *map(state, tasks))

@@ -1,4 +1,5 @@
-"""The list of all tasks has those that wait or have yet to begin, and none that has ended."""
+"""The list of all tasks has those that wait or have yet to begin, and none that has
+ended."""
 
 from scenario import *
 

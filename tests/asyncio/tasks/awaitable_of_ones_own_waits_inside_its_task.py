@@ -1,4 +1,5 @@
-"""An awaitable of the user's own waits step by step, with others between, and has a result."""
+"""An awaitable of the user's own waits step by step, with others between, and has a
+result."""
 
 from scenario import *
 

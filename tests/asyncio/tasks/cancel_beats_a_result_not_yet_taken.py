@@ -1,4 +1,5 @@
-"""The future is set, its awaiter ready: cancelled before it runs, it never sees the result."""
+"""The future is set, its awaiter ready: cancelled before it runs, it never sees the
+result."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A sleeping task that a callback cancels ends in that turn's wake, not at its deadline."""
+"""A sleeping task that a callback cancels ends in that turn's wake, not at its
+deadline."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A task hands its cancellation to the one it awaits; if that ignores it, nobody is cancelled."""
+"""A task hands its cancellation to the one it awaits; if that ignores it, nobody is
+cancelled."""
 
 from scenario import *
 

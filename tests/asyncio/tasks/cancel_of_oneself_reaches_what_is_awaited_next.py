@@ -1,4 +1,5 @@
-"""A task that cancels itself and then awaits another cancels that one, and its future too."""
+"""A task that cancels itself and then awaits another cancels that one, and its future
+too."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A request for oneself ends the next wait behind a shield, and what is behind it goes on."""
+"""A request for oneself ends the next wait behind a shield, and what is behind it goes
+on."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A cancellation reaches the future at the bottom of the calls, and comes up through them."""
+"""A cancellation reaches the future at the bottom of the calls, and comes up through
+them."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""Cancelling a task that gathers cancels all it gathers, in order, and the future they await."""
+"""Cancelling a task that gathers cancels all it gathers, in order, and the future they
+await."""
 
 from scenario import *
 

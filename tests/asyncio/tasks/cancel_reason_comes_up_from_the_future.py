@@ -1,4 +1,5 @@
-"""Who awaits tasks that end because a future was cancelled learns why that was; by gather, too."""
+"""Who awaits tasks that end because a future was cancelled learns why that was; by
+gather, too."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""Of four tasks that await each other all are asked at once, and end one turn after the other."""
+"""Of four tasks that await each other all are asked at once, and end one turn after the
+other."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""Who awaits a future that somebody cancels is cancelled by that, though nobody asked it to."""
+"""Who awaits a future that somebody cancels is cancelled by that, though nobody asked it
+to."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""Cancelled, gather returns with the first child that ends; gather of all, with the last."""
+"""Cancelled, gather returns with the first child that ends; gather of all, with the
+last."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""Cancelling a task cancels the future it waits for at once, and the task one turn later."""
+"""Cancelling a task cancels the future it waits for at once, and the task one turn
+later."""
 
 from scenario import *
 

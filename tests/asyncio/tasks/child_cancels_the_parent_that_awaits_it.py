@@ -1,4 +1,5 @@
-"""A child cancels its parent, which hands that back: the child is cancelled as it returns."""
+"""A child cancels its parent, which hands that back: the child is cancelled as it
+returns."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""In a task the current one is itself; in a callback and outside the loop there is none."""
+"""In a task the current one is itself; in a callback and outside the loop there is
+none."""
 
 from scenario import *
 

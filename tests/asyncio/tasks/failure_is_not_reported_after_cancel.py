@@ -1,4 +1,5 @@
-"""A failure nobody asked for is reported, but not once somebody has tried to cancel it."""
+"""A failure nobody asked for is reported, but not once somebody has tried to cancel
+it."""
 
 from scenario import *
 
@@ -8,8 +9,7 @@ async def body():
 
 
 async def scenario():
-    asyncio.get_running_loop().set_exception_handler(
-        lambda loop, context: trace("reported: %s", context["message"]))  # fmt: skip
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
     for cancels in True, False:
         trace("cancels" if cancels else "leaves it")
         task = asyncio.create_task(body())

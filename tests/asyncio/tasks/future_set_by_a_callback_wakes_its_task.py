@@ -1,4 +1,5 @@
-"""A callback sets the future that a task awaits: one turn for the callback, one for the task."""
+"""A callback sets the future that a task awaits: one turn for the callback, one for the
+task."""
 
 from scenario import *
 

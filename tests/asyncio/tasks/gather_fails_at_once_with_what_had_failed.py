@@ -1,4 +1,5 @@
-"""Among futures still pending one that has failed already ends the gather before any turn.
+"""Among futures still pending one that has failed already ends the gather before any
+turn.
 
 Since: 3.12
 """

@@ -1,4 +1,5 @@
-"""Of two failures one turn apart the gathering task sees the first; the second is its task's."""
+"""Of two failures one turn apart the gathering task sees the first; the second is its
+task's."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A task that gathers is cancelled; a child that answers with a failure decides what it gets."""
+"""A task that gathers is cancelled; a child that answers with a failure decides what it
+gets."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""gather fails as soon as one of its futures has; what becomes of the others is theirs."""
+"""gather fails as soon as one of its futures has; what becomes of the others is
+theirs."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A child has failed, gather knows and its task has not run yet: cancelled, it sees no failure."""
+"""A child has failed, gather knows and its task has not run yet: cancelled, it sees no
+failure."""
 
 from scenario import *
 

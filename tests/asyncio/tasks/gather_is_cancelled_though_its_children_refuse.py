@@ -1,4 +1,5 @@
-"""All children ignore the cancellation and have results: the gather was cancelled all the same."""
+"""All children ignore the cancellation and have results: the gather was cancelled all the
+same."""
 
 from scenario import *
 

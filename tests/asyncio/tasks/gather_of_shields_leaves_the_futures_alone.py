@@ -1,4 +1,5 @@
-"""Cancelling a gather cancels tasks that wait behind shields, and not what they wait for."""
+"""Cancelling a gather cancels tasks that wait behind shields, and not what they wait
+for."""
 
 from scenario import *
 

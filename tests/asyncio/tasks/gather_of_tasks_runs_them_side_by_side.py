@@ -1,4 +1,5 @@
-"""gather of tasks takes as long as the longest; results stand in the order of the arguments."""
+"""gather of tasks takes as long as the longest; results stand in the order of the
+arguments."""
 
 from scenario import *
 

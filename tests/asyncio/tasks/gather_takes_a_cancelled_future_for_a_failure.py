@@ -1,4 +1,5 @@
-"""A future that is cancelled ends the gather it is in; the other futures are not cancelled."""
+"""A future that is cancelled ends the gather it is in; the other futures are not
+cancelled."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A task that is given to gather more than once runs once, and has its result in each place."""
+"""A task that is given to gather more than once runs once, and has its result in each
+place."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A task whose gather has failed is cancelled in its next wait; the siblings are left alone."""
+"""A task whose gather has failed is cancelled in its next wait; the siblings are left
+alone."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""Two tasks gather the same child: cancelling one cancels it, and the other takes that."""
+"""Two tasks gather the same child: cancelling one cancels it, and the other takes
+that."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""Cancelling the outermost of three gathers reaches the futures at the bottom in that call."""
+"""Cancelling the outermost of three gathers reaches the futures at the bottom in that
+call."""
 
 from scenario import *
 

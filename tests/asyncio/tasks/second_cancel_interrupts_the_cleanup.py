@@ -1,4 +1,5 @@
-"""Cleaning up may wait, once the cancellation is caught; a second request cuts that short."""
+"""Cleaning up may wait, once the cancellation is caught; a second request cuts that
+short."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""Who waits behind a shield is cancelled; the future stays pending, and can still be set."""
+"""Who waits behind a shield is cancelled; the future stays pending, and can still be
+set."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""The result has passed the shield, and the waiter has not yet run: a cancel still reaches it."""
+"""The result has passed the shield, and the waiter has not yet run: a cancel still
+reaches it."""
 
 from scenario import *
 

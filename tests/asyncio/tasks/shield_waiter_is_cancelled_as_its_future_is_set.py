@@ -1,4 +1,5 @@
-"""A future is set, and who waits behind a shield is cancelled in the same turn: cancelled."""
+"""A future is set, and who waits behind a shield is cancelled in the same turn:
+cancelled."""
 
 from scenario import *
 

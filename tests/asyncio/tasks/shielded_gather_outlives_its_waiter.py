@@ -1,4 +1,5 @@
-"""A task that gathers two futures, behind a shield, gets both though its waiter is cancelled."""
+"""A task that gathers two futures, behind a shield, gets both though its waiter is
+cancelled."""
 
 from scenario import *
 

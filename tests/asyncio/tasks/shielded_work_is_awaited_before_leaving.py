@@ -1,4 +1,5 @@
-"""A task cancelled behind a shield may await the shielded work all the same, and then leave."""
+"""A task cancelled behind a shield may await the shielded work all the same, and then
+leave."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A task that waits behind a shield, behind another: cancelling the outermost stops only that."""
+"""A task that waits behind a shield, behind another: cancelling the outermost stops only
+that."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""Sleepers wake by their deadlines, and those of the same deadline first come, first served."""
+"""Sleepers wake by their deadlines, and those of the same deadline first come, first
+served."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A loop that is stopped leaves its task where it stands; running it again goes on there."""
+"""A loop that is stopped leaves its task where it stands; running it again goes on
+there."""
 
 from scenario import *
 

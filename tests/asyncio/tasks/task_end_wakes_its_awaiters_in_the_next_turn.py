@@ -1,4 +1,5 @@
-"""All who await a task go on one turn after its end; who comes later does not wait at all."""
+"""All who await a task go on one turn after its end; who comes later does not wait at
+all."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A future wakes the task that awaits it in the next turn, with the value it was given."""
+"""A future wakes the task that awaits it in the next turn, with the value it was
+given."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A task that hands a future to its parent has ended; the parent awaits the future itself."""
+"""A task that hands a future to its parent has ended; the parent awaits the future
+itself."""
 
 from scenario import *
 

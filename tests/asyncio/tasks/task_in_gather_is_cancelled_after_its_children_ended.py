@@ -1,4 +1,5 @@
-"""The children have ended and gather has not yet returned: a cancel still reaches the task."""
+"""The children have ended and gather has not yet returned: a cancel still reaches the
+task."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""A task that returns with its own request not yet delivered ends cancelled, result or not."""
+"""A task that returns with its own request not yet delivered ends cancelled, result or
+not."""
 
 from scenario import *
 

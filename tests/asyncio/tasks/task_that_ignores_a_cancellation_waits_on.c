@@ -30,6 +30,8 @@ SCENARIO(task_that_ignores_a_cancellation_waits_on)
     turns(1);
     trace("task %s, counted %d", state(coil_task_future(task)),
           coil_task_cancelling(task));
+    trace("set the cancelled one: %s",
+          outcome(coil_future_set(futures[1], 2, NULL, NULL)));
     coil_future_set(futures[2], 3, NULL, NULL);
     trace("awaited: %s", outcome(coil_task_await(task)));
     trace("futures: %s %s %s", state(futures[0]), state(futures[1]), state(futures[2]));

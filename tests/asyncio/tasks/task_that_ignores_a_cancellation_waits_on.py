@@ -1,4 +1,5 @@
-"""A task that has caught its cancellation may await something else, which is not cancelled."""
+"""A task that has caught its cancellation may await something else, which is not
+cancelled."""
 
 from scenario import *
 
@@ -18,6 +19,7 @@ async def scenario():
     trace("cancel: %s", result_of(task.cancel()))
     await turns(1)
     trace("task %s, counted %d", state(task), task.cancelling())
+    trace("set the cancelled one: %s", attempt(futures[1].set_result, 2))
     futures[2].set_result(3)
     trace("awaited: %s", await outcome(task))
     trace("futures: %s %s %s", *map(state, futures))

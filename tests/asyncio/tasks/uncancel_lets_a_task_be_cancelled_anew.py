@@ -1,4 +1,5 @@
-"""A task that catches its cancellation and takes it back sleeps on, until the next one."""
+"""A task that catches its cancellation and takes it back sleeps on, until the next
+one."""
 
 from scenario import *
 

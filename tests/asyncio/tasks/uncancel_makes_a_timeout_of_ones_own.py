@@ -1,4 +1,5 @@
-"""A timer cancels a block of code; uncancel after it tells a timeout from a cancellation."""
+"""A timer cancels a block of code; uncancel after it tells a timeout from a
+cancellation."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""The last task has ended and wait() has not yet returned: a cancel still comes through."""
+"""The last task has ended and wait() has not yet returned: a cancel still comes
+through."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""wait() returns with the last of its tasks; once all are done it takes no time, but turns."""
+"""wait() returns with the last of its tasks; once all are done it takes no time, but
+turns."""
 
 from scenario import *
 

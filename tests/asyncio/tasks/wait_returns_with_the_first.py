@@ -1,4 +1,5 @@
-"""wait() for the first returns when that is done; the other goes on, and is not cancelled."""
+"""wait() for the first returns when that is done; the other goes on, and is not
+cancelled."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""wait() for a failure lets results and cancellations pass, and returns with a failure."""
+"""wait() for a failure lets results and cancellations pass, and returns with a
+failure."""
 
 from scenario import *
 

@@ -1,4 +1,5 @@
-"""wait() for the first, again and again with what is left, yields the tasks as they end."""
+"""wait() for the first, again and again with what is left, yields the tasks as they
+end."""
 
 from scenario import *
 

@@ -1,0 +1,64 @@
+/*
+ * closing_time.c - a service that says when it is ready, and ends in good order when it
+ * is told to.
+ */
+#include <coil.h>
+
+#include <stdio.h>
+
+/* What must be done although the task was cancelled, but not for ever. */
+static void clean_up(void)
+{
+    coil_scope scope;
+    int rc = coil_scope_enter_shielded(&scope, coil_in(COIL_SEC(1)));
+
+    if (rc == 0)
+        rc = coil_scope_exit(&scope, coil_sleep(COIL_MSEC(1)));
+    printf("cleaned up: %s\n", rc == 0 ? "yes" : "no");
+}
+
+static int serve(void *arg)
+{
+    coil_queue *orders = arg;
+    coil_cancel_origin origin;
+    int rc, order;
+
+    rc = coil_sleep(COIL_MSEC(1)); /* opens what it needs; may fail */
+    if (rc < 0)
+        return rc;
+    coil_group_started(7); /* coil_group_start() returns that */
+    while ((rc = coil_queue_get(orders, &order)) == 0)
+        printf("served %d\n", order);
+    if (rc == -ECANCELED && coil_task_cancel_origin(coil_task_current(), &origin))
+        printf("'%s' says: %s\n", origin.task, origin.reason);
+    clean_up();
+    return rc;
+}
+
+static int run(void *arg)
+{
+    coil_queue orders = COIL_QUEUE_INIT(sizeof(int), 0);
+    coil_group group;
+    int rc;
+
+    (void)arg;
+    coil_group_enter(&group);
+    rc = coil_group_start(&group, serve, &orders, NULL, NULL);
+    printf("ready: %d\n", rc);
+    for (int order = 1; rc >= 0 && order <= 2; order++)
+        rc = coil_queue_put(&orders, &order);
+    if (rc >= 0)
+        rc = coil_sleep(COIL_MSEC(1));
+    coil_group_cancel(&group, "closing time");
+    rc = coil_group_exit(&group, rc);
+    coil_queue_finish(&orders);
+    return rc;
+}
+
+int main(void)
+{
+    int rc = coil_run(run, NULL, NULL);
+
+    printf("ended with %d\n", rc);
+    return rc < 0;
+}
