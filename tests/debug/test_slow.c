@@ -58,13 +58,16 @@ static bool has_symbols(void)
 /* Among the reports is one that begins so, and "took 0.040 seconds" or more. */
 static void check_reported(const char *beginning)
 {
-    const char *found = strstr(reports, beginning);
-    const char *took = found != NULL ? strstr(found, " took ") : NULL;
+    const char *found = reports, *took;
+    double seconds = 0;
 
-    CHECK(found != NULL);
-    CHECK(took != NULL && atof(took + strlen(" took ")) >= 0.04);
-    CHECK(took != NULL && strstr(took, " seconds\n") != NULL);
-    if (found == NULL)
+    while (seconds < 0.04 && (found = strstr(found, beginning)) != NULL) {
+        found += strlen(beginning);
+        took = strstr(found, " took ");
+        seconds = took != NULL ? atof(took + strlen(" took ")) : 0;
+    }
+    CHECK(seconds >= 0.04);
+    if (seconds < 0.04)
         fputs(reports, stderr);
 }
 
