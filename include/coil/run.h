@@ -25,7 +25,7 @@ typedef struct coil_run_opts {
     coil_loop_opts loop;
     const char *name;   /* of the main task; NULL means "main" */
     size_t stack_bytes; /* of the main task; 0 means 1 MiB */
-    bool no_signals;    /* leave SIGINT and SIGSEGV alone */
+    bool no_signals;    /* leave SIGINT, SIGQUIT and SIGSEGV alone */
     /*
      * How long closing waits for blocking work that was abandoned
      * (coil_blocking_abandonable()); 0 means 5 minutes, COIL_NEVER without limit. What is
@@ -49,7 +49,8 @@ typedef struct coil_run_opts {
  * On the main thread, and where the disposition was the default, SIGINT is taken: the
  * first cancels the main task, and if that ends cancelled coil_run() returns -EINTR; the
  * second ends the program by the signal. SIGSEGV is taken to print which task
- * overflowed its stack, then ends the program as ever. Both are restored.
+ * overflowed its stack, then ends the program as ever; SIGQUIT (Ctrl-\) to print all
+ * tasks: coil/debug.h. All are restored.
  *
  * Fails as coil_loop_create() and coil_spawn(). Inside a running loop it stops the
  * program.
@@ -82,8 +83,8 @@ COIL_API int coil_runner_create(const coil_run_opts *opts, coil_runner **out);
 
 /*
  * Run fn(arg) as a main task and return its rc, as coil_run() does; each run takes SIGINT
- * and restores it. Fails as coil_spawn(), and with -ESHUTDOWN once the runner is closed.
- * Inside a running loop it stops the program. (asyncio: Runner.run)
+ * and SIGQUIT and restores them. Fails as coil_spawn(), and with -ESHUTDOWN once the
+ * runner is closed. Inside a running loop it stops the program. (asyncio: Runner.run)
  */
 COIL_API int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *arg);
 
@@ -101,7 +102,8 @@ COIL_API void coil_runner_destroy(coil_runner *runner);
 
 /*
  * Run the current loop until the future is done, and return its rc; -EDEADLK if somebody
- * stopped the loop before that. (asyncio: run_until_complete)
+ * stopped the loop before that, and otherwise as coil_loop_run_forever(). (asyncio:
+ * run_until_complete)
  */
 COIL_API int coil_run_until_complete(coil_future *future);
 

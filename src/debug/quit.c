@@ -25,6 +25,8 @@
 #include <unistd.h>
 
 #define FRAMES_MAX 32
+/* What lies further behind its beginning is a library. */
+#define PROGRAM_BYTES_MAX ((uintptr_t)1 << 30)
 
 static struct {
     coil_loop *loop;
@@ -74,7 +76,7 @@ static void print_address(uintptr_t address)
 
     coil__line_add(&line, "    0x");
     coil__line_add_number(&line, address, 16);
-    if (address > quit.program) {
+    if (address - quit.program < PROGRAM_BYTES_MAX) {
         coil__line_add(&line, " (program + 0x");
         coil__line_add_number(&line, address - quit.program, 16);
         coil__line_add(&line, ")");

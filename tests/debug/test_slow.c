@@ -9,20 +9,20 @@
 
 #define SLOW COIL_MSEC(20)
 
-static char report[1024];
-static int report_count;
+/* A busy machine may make anything slow: the report that is looked for is among these. */
+static char reports[16 * 1024];
 
 static void note_report(const coil_exception *exception, void *arg)
 {
+    size_t n = strlen(reports);
+
     (void)arg;
-    snprintf(report, sizeof report, "%s", exception->message);
-    report_count++;
+    snprintf(reports + n, sizeof reports - n, "%s\n", exception->message);
 }
 
 static void watch_for_slow_things(void)
 {
-    report[0] = '\0';
-    report_count = 0;
+    reports[0] = '\0';
     coil_set_exception_handler(note_report, NULL);
     coil_set_slow_callback_ns(SLOW);
     coil_set_debug(true);
@@ -50,19 +50,25 @@ static void block_in_a_callback(void *arg)
     block(2 * SLOW);
 }
 
-/* "took 0.040 seconds" at the end. */
-static void check_duration(void)
-{
-    const char *took = strstr(report, " took ");
-
-    CHECK(took != NULL);
-    CHECK(took != NULL && atof(took + strlen(" took ")) >= 0.04);
-    CHECK(took != NULL && strstr(took, " seconds") != NULL);
-}
-
 static bool has_symbols(void)
 {
-    return strstr(report, " at ") != NULL;
+    return strstr(reports, " at ") != NULL;
+}
+
+/* Among the reports is one that begins so, and "took 0.040 seconds" or more. */
+static void check_reported(const char *beginning)
+{
+    const char *found = reports, *took;
+    double seconds = 0;
+
+    while (seconds < 0.04 && (found = strstr(found, beginning)) != NULL) {
+        found += strlen(beginning);
+        took = strstr(found, " took ");
+        seconds = took != NULL ? atof(took + strlen(" took ")) : 0;
+    }
+    CHECK(seconds >= 0.04);
+    if (seconds < 0.04)
+        fputs(reports, stderr);
 }
 
 TASK_TEST(debug_names_a_slow_step)
@@ -74,10 +80,8 @@ TASK_TEST(debug_names_a_slow_step)
     coil_spawn(block_in_a_task, NULL, &opts, &task);
     coil_task_await(task);
     coil_task_release(task);
-    CHECK_INT(report_count, 1);
-    CHECK(strstr(report, "Executing task 'sloth', spawned by ") == report);
-    CHECK(!has_symbols() || strstr(report, "at tests/debug/test_slow.c:") != NULL);
-    check_duration();
+    check_reported("Executing task 'sloth', spawned by ");
+    CHECK(!has_symbols() || strstr(reports, "at tests/debug/test_slow.c:") != NULL);
 }
 
 TASK_TEST(debug_names_a_slow_callback)
@@ -85,12 +89,10 @@ TASK_TEST(debug_names_a_slow_callback)
     watch_for_slow_things();
     coil_call_soon(block_in_a_callback, NULL, NULL);
     coil_sleep(COIL_MSEC(1));
-    CHECK_INT(report_count, 1);
-    CHECK(strstr(report, "Executing ") == report);
-    CHECK(!has_symbols() ||
-          strstr(report, "block_in_a_callback at tests/debug/test_slow.c:") != NULL);
-    CHECK(strstr(report, ", asked for by ") != NULL);
-    check_duration();
+    check_reported("Executing ");
+    CHECK(strstr(reports, ", asked for by ") != NULL);
+    if (has_symbols())
+        check_reported("Executing block_in_a_callback at tests/debug/test_slow.c:");
 }
 
 static void block_when_done(coil_future *future, void *arg)
@@ -109,14 +111,17 @@ TASK_TEST(debug_names_a_slow_done_callback_and_a_slow_timer)
     coil_future_add_callback(future, block_when_done, NULL);
     coil_future_set(future, 0, NULL, NULL);
     coil_sleep(COIL_MSEC(1));
-    CHECK_INT(report_count, 1);
-    CHECK(!has_symbols() || strstr(report, "block_when_done at ") != NULL);
+    check_reported("Executing ");
+    if (has_symbols())
+        check_reported("Executing block_when_done at ");
     coil_future_release(future);
+    reports[0] = '\0';
     coil_timer_init(&timer, block_in_a_callback, NULL);
     coil_timer_start(&timer, coil_in(COIL_MSEC(1)));
     coil_sleep(COIL_MSEC(2));
-    CHECK_INT(report_count, 2);
-    CHECK(!has_symbols() || strstr(report, "block_in_a_callback at ") != NULL);
+    check_reported("Executing ");
+    if (has_symbols())
+        check_reported("Executing block_in_a_callback at ");
 }
 
 TASK_TEST(debug_is_silent_about_what_is_fast_and_when_it_is_off)
@@ -124,18 +129,19 @@ TASK_TEST(debug_is_silent_about_what_is_fast_and_when_it_is_off)
     coil_task *task;
 
     watch_for_slow_things();
-    coil_set_slow_callback_ns(COIL_SEC(10));
+    coil_set_slow_callback_ns(COIL_SEC(1000));
+    reports[0] = '\0';
     coil_call_soon(block_in_a_callback, NULL, NULL);
     coil_sleep(COIL_MSEC(1));
-    CHECK_INT(report_count, 0);
-    coil_set_slow_callback_ns(SLOW);
+    CHECK_STR(reports, "");
     coil_set_debug(false);
     CHECK(!coil_debug());
     coil_yield();
+    coil_set_slow_callback_ns(0);
     coil_spawn(block_in_a_task, NULL, NULL, &task);
     coil_task_await(task);
     coil_task_release(task);
-    CHECK_INT(report_count, 0);
+    CHECK_STR(reports, "");
 }
 
 static int note_mode(void *arg)
@@ -182,8 +188,13 @@ TASK_TEST(debug_mode_changes_no_order)
 
 IO_TEST(debug_mode_with_a_real_clock)
 {
+    coil_task *task;
+
     coil_set_debug(true);
-    coil_spawn(append, "a", NULL, NULL);
+    coil_set_slow_callback_ns(COIL_SEC(1000));
+    coil_spawn(append, "a", NULL, &task);
     CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
+    CHECK_INT(coil_task_await(task), 0);
     CHECK_TRACE("a0 a1 a2 ");
+    coil_task_release(task);
 }
