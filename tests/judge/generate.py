@@ -39,7 +39,7 @@ FAMILIES = {
                    "release": 2, "hold": 2},
     "barriers": {"bwait": 7, "breset": 1, "babort": 0.5, "bstate": 1},
     "queues": {"put": 4, "get": 5, "put_nowait": 1, "get_nowait": 1, "task_done": 2,
-               "join": 1, "shutdown": 0.5},
+               "join": 1, "shutdown": 1},
     "groups": {"group": 6, "child": 3, "fail": 1, "gcancel": 1},
     "scopes": {"scope": 5, "scope_at": 1, "reschedule": 1},
 }  # fmt: skip
@@ -312,12 +312,21 @@ class Generator:
             lambda: [["sleep", self.ticks()], self.wake()],
             lambda: [["sleep", self.ticks()], ["cancel", other]],
         ]
+        if "join" in self.weights:
+            scenes += [lambda: self.reckoning()] * 3
         if self.unborn and rng.random() < 0.4:
             birth = self.birth(open_groups)
             return [birth, Node(["cancel", birth.words[1]])] if birth.args else [birth]
         if rng.random() < 0.25:
             return [self.deadline_scene(wait)]
         return [Node(words) for words in rng.choice(scenes)()]
+
+    def reckoning(self):
+        """Items that are put, waited for, dropped."""
+        queue = self.thing("q")
+        put, join = ["put_nowait", queue, self.value()], ["join", queue]
+        end = ["shutdown", queue, self.rng.choice(["now", "now", "later"])]
+        return self.rng.choice([[put, join], [put, ["yield"], end], [end, join]])
 
     def waiting(self):
         """The words of something that waits."""
