@@ -39,7 +39,7 @@ FAMILIES = {
                    "release": 2, "hold": 2},
     "barriers": {"bwait": 7, "breset": 1, "babort": 0.5, "bstate": 1},
     "queues": {"put": 4, "get": 5, "put_nowait": 1, "get_nowait": 1, "task_done": 2,
-               "join": 1, "shutdown": 0.5},
+               "join": 1, "shutdown": 1},
     "groups": {"group": 6, "child": 3, "fail": 1, "gcancel": 1},
     "scopes": {"scope": 5, "scope_at": 1, "reschedule": 1},
 }  # fmt: skip
@@ -116,13 +116,17 @@ class Generator:
         return str(self.marks)
 
     def choose_contest(self):
-        """What several tasks wait for at once, and what serves one of them."""
+        """What several tasks wait for at once, and what serves one of them. Some stand here
+        twice: a wake-up that is lost there is hardest to see."""
         return self.rng.choice([
             (["get", "q0"], ["put_nowait", "q0", "7"]),
             (["put", "q0", "8"], ["get_nowait", "q0"]),
             (["acquire", "l0"], ["release", "l0"]),
             (["acquire", "s0"], ["release", "s0"]),
             (["hold", "s0"], ["release", "s0"]),
+            (["acquire", "s0"], ["release", "s0"]),
+            (["acquire", "l0"], ["release", "l0"]),
+            (["get", "q0"], ["put_nowait", "q0", "7"]),
             (["cwait", "c0"], ["notify", "c0", "1"]),
             (["ewait", "e0"], ["eset", "e0"]),
             (["acquire", "u0"], ["release", "u0"]),
@@ -312,12 +316,21 @@ class Generator:
             lambda: [["sleep", self.ticks()], self.wake()],
             lambda: [["sleep", self.ticks()], ["cancel", other]],
         ]
+        if "join" in self.weights:
+            scenes += [lambda: self.reckoning()] * 3
         if self.unborn and rng.random() < 0.4:
             birth = self.birth(open_groups)
             return [birth, Node(["cancel", birth.words[1]])] if birth.args else [birth]
         if rng.random() < 0.25:
             return [self.deadline_scene(wait)]
         return [Node(words) for words in rng.choice(scenes)()]
+
+    def reckoning(self):
+        """Items that are put, waited for, dropped."""
+        queue = self.thing("q")
+        put, join = ["put_nowait", queue, self.value()], ["join", queue]
+        end = ["shutdown", queue, self.rng.choice(["now", "now", "later"])]
+        return self.rng.choice([[put, join], [put, ["yield"], end], [end, join]])
 
     def waiting(self):
         """The words of something that waits."""
@@ -350,7 +363,7 @@ class Generator:
         nodes = self.family() if number == 0 else []
         nodes += self.block([], longest=6)
         if self.contest and self.rng.random() < 0.85:
-            nodes.insert(self.rng.choice([0, len(nodes)]), self.in_lock(self.contest[0]))
+            nodes.insert(self.rng.choice([0, 0, len(nodes)]), self.in_lock(self.contest[0]))
         if self.rng.random() < self.caught:
             nodes = [self.guard(nodes), *self.block([], longest=3)]
         if number > 0 and self.rng.random() < 0.1:
@@ -377,7 +390,7 @@ class Generator:
         for _ in range(self.rng.randint(3, 10)):
             pause = ["yield"] if self.rng.random() < 0.4 else ["sleep", self.ticks()]
             nodes.append(Node(pause))
-            if self.contest and self.rng.random() < 0.5:
+            if self.contest and self.rng.random() < 0.65:
                 nodes += self.decide_contest()
                 continue
             for _ in range(self.rng.choice([1, 1, 2])):
@@ -418,7 +431,7 @@ class Generator:
 
     def program(self):
         nodes = list(self.declarations())
-        gives = self.rng.random() < 0.75
+        gives = self.contest is not None or self.rng.random() < 0.7
         tasks = [self.task(i) for i in range(self.task_count - gives)]
         if gives:
             tasks.append(self.giver(self.task_count - 1))

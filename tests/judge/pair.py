@@ -1,6 +1,6 @@
 """Writes a program of the judge's as a scenario of tests/asyncio: NAME.py, NAME.c, NAME.trace.
 
-    python3 tests/judge/pair.py PROGRAM.txt DIR NAME
+    python3 tests/judge/pair.py PROGRAM.txt DIR NAME SENTENCE...
 
 In Python a block is a block, and a failure an exception; in C a block is a function, and a
 failure what it returns. What both call is in tests/asyncio/judged.py and judged.[ch].
@@ -520,4 +520,4 @@ def write(directory, name, text, head, traces=()):
 
 if __name__ == "__main__":
     with open(sys.argv[1]) as file:
-        write(sys.argv[2], sys.argv[3], file.read(), "Found by the judge.")
+        write(sys.argv[2], sys.argv[3], file.read(), " ".join(sys.argv[4:]))
