@@ -78,7 +78,7 @@ struct coil_loop {
     bool virtual_clock;
     bool may_skip_polls;   /* a virtual clock may not, unless told to skip_polls */
     bool polls_every_turn; /* may not, or batches are shuffled, or debug */
-    bool debug;            /* slow.c */
+    bool debug, timing;    /* slow.c: debug mode; and a batch of it is not at its end */
     uint64_t shuffle;      /* shuffle.c: where its dice stand; 0 for none */
     int64_t virtual_now;
     int64_t clock_read; /* what the clock said when it was last looked at */
@@ -274,6 +274,13 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc);
 
 /* Tell how long each thing takes that runs, if that is long; and each poll. */
 void coil__loop_set_debug(coil_loop *loop, bool on);
+
+/* May turns be taken without a poll? Something that says no has changed. */
+static inline void coil__loop_choose_turns(coil_loop *loop)
+{
+    loop->polls_every_turn =
+        !loop->may_skip_polls || loop->shuffle != 0 || loop->debug || loop->timing;
+}
 
 /* Run the batch so, and poll. */
 void coil__loop_run_timed(coil_loop *loop);

@@ -47,7 +47,7 @@ void coil__shuffle_init(coil_loop *loop)
     /* Small seeds differ in a few low bits: spread them. An odd factor leaves only 0 at
        0. */
     loop->shuffle = seed_of_thread * UINT64_C(0x9e3779b97f4a7c15);
-    loop->polls_every_turn = !loop->may_skip_polls || loop->shuffle != 0 || loop->debug;
+    coil__loop_choose_turns(loop);
 }
 
 void coil__loop_shuffle(uint64_t seed)

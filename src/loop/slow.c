@@ -13,7 +13,7 @@
 void coil__loop_set_debug(coil_loop *loop, bool on)
 {
     loop->debug = on;
-    coil__shuffle_init(loop); /* which sees whether turns may leave out polls */
+    coil__loop_choose_turns(loop);
 }
 
 static double seconds(int64_t span_ns)
@@ -94,8 +94,11 @@ void coil__loop_run_timed(coil_loop *loop)
 
     coil__list_init(&batch);
     coil__list_splice(&batch, &loop->batch);
+    loop->timing = true;
     while ((link = coil__list_pop(&batch)) != NULL)
         run(loop, COIL__CONTAINER(link, struct coil__runnable, link));
+    loop->timing = false;
+    coil__loop_choose_turns(loop); /* debug mode may have been left */
 }
 
 int coil__loop_poll_timed(coil_loop *loop, int64_t timeout_ns)

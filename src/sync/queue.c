@@ -83,19 +83,19 @@ static void wake_everybody(coil_waiters *line)
 struct side {
     struct coil__wait_class class;
     bool (*must_wait)(const coil_queue *queue);
-    int (*go_on)(coil_queue *queue, void *item);
+    int (*perform)(coil_queue *queue, void *item);
 };
 
 /*
- * Stand in `line`, and go on. Who is cancelled after having been woken wakes the next,
- * unless there is nothing for that one to go on with.
+ * Stand in `line` until it can be done, and do it. Who is cancelled after having been
+ * woken wakes the next, unless there is nothing for that one to go on with.
  *
  * One function for both sides, and called last by each: where a putter and a getter take
  * turns, the processor expects the one to return as the other was called (see
  * coil__switch_alike()), and is right until it leaves this function.
  */
-static COIL__NOINLINE int stand_in_line(coil_queue *queue, coil_waiters *line, void *item,
-                                        const struct side *side)
+static COIL__NOINLINE int put_or_get(coil_queue *queue, coil_waiters *line, void *item,
+                                     const struct side *side)
 {
     while (side->must_wait(queue)) {
         struct coil__waiter waiter;
@@ -110,7 +110,7 @@ static COIL__NOINLINE int stand_in_line(coil_queue *queue, coil_waiters *line, v
             return rc;
         }
     }
-    return side->go_on(queue, item);
+    return side->perform(queue, item);
 }
 
 /* ---- putting ----------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ int coil_queue_put(coil_queue *queue, const void *item)
 
     if (!coil_queue_full(queue))
         return coil_queue_put_nowait(queue, item);
-    return stand_in_line(queue, &queue->putters, (void *)item, &side);
+    return put_or_get(queue, &queue->putters, (void *)item, &side);
 }
 
 /* ---- getting ----------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ int coil_queue_get(coil_queue *queue, void *item)
 
     if (!coil_queue_empty(queue))
         return coil_queue_get_nowait(queue, item);
-    return stand_in_line(queue, &queue->getters, item, &side);
+    return put_or_get(queue, &queue->getters, item, &side);
 }
 
 /* ---- accounting -------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 
 #include <coil.h>
 
-static char text[16384];
+static char text[256 * 1024];
 
 static void print_graph(coil_future *future)
 {
