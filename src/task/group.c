@@ -367,7 +367,7 @@ int coil_group_exit(coil_group *group, int rc)
     if (g->owner_cancelled && coil__task_uncancel(owner) == 0)
         cancelled = delivered = false;
     if (cancelled && g->error_count == 0) {
-        owner->delivered = delivered;
+        owner->delivered = delivered || (g->swallowed && coil__task_requests(owner) > 0);
         return -ECANCELED;
     }
     if (g->error_count > 0)

@@ -19,8 +19,9 @@ struct scope {
     coil_task *task;
     int64_t deadline;
     unsigned requests; /* the task's at entry */
-    enum state state;
+    bool delivered;    /* likewise: one of them stands */
     bool shielded;
+    enum state state;
     struct coil__shield shield;
 };
 
@@ -82,6 +83,7 @@ int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address)
     int rc = enter(s, deadline, "coil_scope_enter", address);
 
     s->requests = coil__task_requests(s->task);
+    s->delivered = s->task->delivered;
     return rc;
 }
 
@@ -100,6 +102,7 @@ int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline)
     coil__shield_enter(s->task, &s->shield, &s->region);
     s->shielded = true;
     s->requests = 0;
+    s->delivered = false;
     return 0;
 }
 
@@ -111,7 +114,7 @@ static int settle(struct scope *s, int rc)
         return rc;
     }
     s->state = EXPIRED;
-    if (coil__task_uncancel(s->task) > s->requests)
+    if (coil__task_uncancel(s->task) > s->requests || s->delivered)
         return rc; /* somebody else wants the task to end, too */
     s->task->delivered = false;
     return rc == -ECANCELED ? -ETIMEDOUT : rc;

@@ -1,6 +1,7 @@
 """What asyncio has, or will have, in terms of what it has in 3.13.
 
-- TaskGroup.cancel(), of 3.15;
+- TaskGroup.cancel(), of 3.15, with a mistake mended (gh-155418): a child that cancels its group
+  in its eager beginning is cancelled, too;
 - one task that begins eagerly, while others do not (3.14: create_task(eager_start=True)).
 """
 
@@ -12,6 +13,12 @@ class TaskGroup(asyncio.TaskGroup):
     """With cancel(). `forgets`: that somebody else has cancelled the owner, too."""
 
     was_cancelled = forgets = False
+
+    def create_task(self, coroutine, **options):
+        task = super().create_task(coroutine, **options)
+        if self._aborting and not task.done():
+            task.cancel()
+        return task
 
     def cancel(self):
         if self._exiting and not self._tasks:

@@ -123,6 +123,33 @@ TASK_TEST(cancelling_the_owner_in_exit_cancels_the_children_and_waits)
     coil_task_release(t);
 }
 
+static int leave_as_cancelled(void *arg)
+{
+    coil_group g;
+    int rc;
+
+    (void)arg;
+    coil_group_enter(&g);
+    coil_group_spawn(&g, nap, &ms[3], NULL, NULL);
+    coil_yield();
+    rc = coil_group_exit(&g, -ECANCELED); /* of its own accord; cancelled meanwhile */
+    test_trace("exit:%d ", rc);
+    return coil_sleep(1);
+}
+
+TASK_TEST(a_cancellation_during_an_exit_that_cancels_anyway_stands)
+{
+    coil_task *t;
+
+    coil_spawn(leave_as_cancelled, NULL, NULL, &t);
+    coil_yield();
+    coil_yield();
+    coil_task_cancel(t, NULL);
+    CHECK_INT(coil_task_await(t), -ECANCELED);
+    CHECK_TRACE("1000:-125 exit:-125 ");
+    coil_task_release(t);
+}
+
 static int fail_when_cancelled(void *arg)
 {
     coil_sleep(COIL_SEC(1));

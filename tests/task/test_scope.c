@@ -127,6 +127,31 @@ TASK_TEST(scope_forgives_a_body_that_forgot_the_cancellation)
     CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
 }
 
+static int overlook_and_time_out(void *arg)
+{
+    coil_scope s;
+
+    (void)arg;
+    coil_sleep(COIL_SEC(1)); /* cancelled here, and it goes on */
+    CHECK_INT(coil_scope_enter(&s, coil_in(0)), 0);
+    test_trace("inside:%d ", coil_sleep(COIL_MSEC(1)));
+    test_trace("exit:%d ", coil_scope_exit(&s, -ECANCELED));
+    return coil_sleep(COIL_MSEC(1));
+}
+
+/* A delivery that stood before is not the scope's, though its deadline passes as well. */
+TASK_TEST(scope_does_not_claim_what_was_delivered_before_it)
+{
+    coil_task *t;
+
+    coil_spawn(overlook_and_time_out, NULL, NULL, &t);
+    CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
+    coil_task_cancel(t, NULL);
+    CHECK_INT(coil_task_await(t), -ECANCELED);
+    coil_task_release(t);
+    CHECK_TRACE("inside:-125 exit:-125 ");
+}
+
 /* ---- shields ------------------------------------------------------------------------
  */
 
@@ -350,6 +375,33 @@ TASK_TEST(shields_nest_and_each_holds_what_comes_from_outside_it)
     CHECK_INT(join(start(group_between_shields, NULL)), 0);
     CHECK_TRACE(
         "innermost:0 inner:0 group:-125 group exit:-5 outermost:0 outer:0 then:0 ");
+}
+
+static int group_ended_in_a_shield(void *arg)
+{
+    coil_scope shield;
+    coil_group g;
+
+    (void)arg;
+    CHECK_INT(coil_scope_enter_shielded(&shield, COIL_NEVER), 0);
+    say("before", coil_sleep(COIL_MSEC(10)));
+    coil_group_enter(&g);
+    coil_group_cancel(&g, NULL);
+    say("group", coil_group_exit(&g, 0));
+    say("inside", coil_sleep(1));
+    say("exit", coil_scope_exit(&shield, 0));
+    return say("then", coil_sleep(1));
+}
+
+/* What the group asked for and nobody was told goes with it, though another request is
+ * held back. */
+TASK_TEST(a_request_taken_back_in_a_shield_leaves_nothing_behind)
+{
+    coil_task *t = start(group_ended_in_a_shield, NULL);
+
+    coil_task_cancel(t, NULL);
+    CHECK_INT(join(t), -ECANCELED);
+    CHECK_TRACE("before:0 group:0 inside:0 exit:0 then:-125 ");
 }
 
 static int await_in_a_shield(void *arg)
