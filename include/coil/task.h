@@ -27,7 +27,8 @@
  * one turn of the loop, until the body returns or says coil_cancel_caught(), which is
  * Python's `except CancelledError`. A call that need not wait returns its result. Apart
  * from that delivery there is a count of requests, coil_task_cancelling(), raised by each
- * cancel and lowered by coil_uncancel() alone. A task is never killed.
+ * cancel and lowered by coil_uncancel() alone. Cleaning up that must wait does so in a
+ * shielded scope (coil/scope.h). A task is never killed.
  */
 #ifndef COIL_TASK_H
 #define COIL_TASK_H

@@ -33,10 +33,10 @@ coil_exception_handler coil_get_exception_handler(void **arg)
 }
 
 /* In the context of the task it is about; else in the one the report came from. */
-static void call_handler(const coil_loop *loop, const coil_exception *exception)
+static void call_as_a_callback(const coil_loop *loop, const coil_exception *exception,
+                               const struct coil__task_layer *tasks)
 {
-    const struct coil__task_layer *tasks = coil__task_layer;
-    coil_task *current = tasks != NULL ? tasks->exchange_current(NULL) : NULL;
+    coil_task *current = tasks->exchange_current(NULL);
     coil_task *task = exception->task != NULL ? exception->task : current;
     struct coil__context_slot *outer = coil__context_ambient;
 
@@ -44,12 +44,12 @@ static void call_handler(const coil_loop *loop, const coil_exception *exception)
         coil__context_ambient = tasks->context(task);
     loop->exception_handler(exception, loop->exception_arg);
     coil__context_ambient = outer;
-    if (tasks != NULL)
-        tasks->exchange_current(current);
+    tasks->exchange_current(current);
 }
 
 void coil_call_exception_handler(const coil_exception *exception)
 {
+    const struct coil__task_layer *tasks = coil__task_layer;
     coil_loop *loop = coil__loop_of_thread;
 
     if (loop == NULL || loop->exception_handler == NULL || loop->handling_exception) {
@@ -57,7 +57,10 @@ void coil_call_exception_handler(const coil_exception *exception)
         return;
     }
     loop->handling_exception = true;
-    call_handler(loop, exception);
+    if (tasks != NULL)
+        call_as_a_callback(loop, exception, tasks);
+    else
+        loop->exception_handler(exception, loop->exception_arg);
     loop->handling_exception = false;
 }
 

@@ -108,23 +108,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._judge_selector.now
 
 
-def create_child(self, coro, **options):
-    """TaskGroup.create_task as of 3.13.2; see 5. above."""
-    on_done, early = self._on_task_done, []
-    self._on_task_done = early.append
-    try:
-        task = create_task(self, coro, **options)
-    finally:
-        del self._on_task_done
-    if early:
-        self._tasks.add(task)
+def child_done(self, task):
+    """TaskGroup._on_task_done; create_task() calls it for one that is no child yet: see 5."""
+    if task in self._tasks:
+        on_task_done(self, task)
     else:
-        task.remove_done_callback(early.append)
-    task.add_done_callback(on_done)
-    return task
+        self._tasks.add(task)
+        task.add_done_callback(self._on_task_done)
 
 
-create_task = taskgroups.TaskGroup.create_task
+on_task_done = taskgroups.TaskGroup._on_task_done
 
 
 def install():
@@ -132,7 +125,7 @@ def install():
     tasks.set = OrderedSet
     taskgroups.set = OrderedSet
     if sys.version_info < (3, 13, 2):
-        taskgroups.TaskGroup.create_task = create_child
+        taskgroups.TaskGroup._on_task_done = child_done
     events.TimerHandle = FifoTimerHandle
     if hasattr(tasks, "_AsCompletedIterator"):  # 3.13
         even_out_as_completed()

@@ -71,7 +71,7 @@ class Generator:
         self.eager = rng.choice([0, 0, 0.2, 0.6])
         self.weights = {"sleep": 3, "yield": 3, "await": 1, "cancel": 1, "try": 5,
                         "scene": 2}  # fmt: skip
-        self.contest = self.choose_contest() if rng.random() < 0.4 else None
+        self.contest = self.choose_contest() if rng.random() < 0.55 else None
         for family in chosen:
             for verb, weight in FAMILIES[family].items():
                 self.weights[verb] = self.weights.get(verb, 0) + weight
@@ -349,7 +349,7 @@ class Generator:
         self.budget = max(self.budget, 4)
         nodes = self.family() if number == 0 else []
         nodes += self.block([], longest=6)
-        if self.contest and self.rng.random() < 0.8:
+        if self.contest and self.rng.random() < 0.85:
             nodes.insert(self.rng.choice([0, len(nodes)]), self.in_lock(self.contest[0]))
         if self.rng.random() < self.caught:
             nodes = [self.guard(nodes), *self.block([], longest=3)]

@@ -167,6 +167,30 @@ TASK_TEST(cancelling_down_gathers_two_thousand_deep)
         CHECK_INT(join(chain[i]), -ECANCELED);
 }
 
+static int start_the_next(void *arg)
+{
+    int *left = arg, rc;
+    coil_group g;
+
+    if (--*left == 0)
+        return coil_sleep(COIL_SEC(1000));
+    coil_group_enter(&g);
+    rc = coil_group_start(&g, start_the_next, left, NULL, NULL);
+    return coil_group_exit(&g, rc);
+}
+
+TASK_TEST(cancelling_down_starts_two_thousand_deep)
+{
+    int left = 2000;
+    coil_task *outermost = spawn(start_the_next, &left, "outermost");
+
+    CHECK_INT(coil_sleep(1), 0);
+    CHECK_INT(left, 0);
+    CHECK_INT(join(spawn(cancel_it, outermost, NULL)), 0);
+    CHECK_INT(join(outermost), -ECANCELED);
+    CHECK_INT(coil_now(), 1);
+}
+
 static int cancel_a_circle(void *arg)
 {
     coil_task *a, *b;

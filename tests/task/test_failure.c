@@ -840,6 +840,49 @@ TASK_TEST(no_task_is_current_in_a_handler)
     CHECK(coil_task_current() != NULL);
 }
 
+static int say_and_yield(void *arg)
+{
+    (void)arg;
+    test_trace("begins; ");
+    coil_yield();
+    test_trace("ends; ");
+    return 0;
+}
+
+static void spawn_eagerly(const coil_exception *e, void *arg)
+{
+    (void)arg;
+    test_trace("%s; ", coil_task_name(e->task));
+    CHECK_INT(coil_spawn(say_and_yield, NULL, &(coil_spawn_opts){.eager = true}, NULL),
+              0);
+    test_trace("handled; ");
+}
+
+TASK_TEST(a_handler_may_start_a_task_that_runs_at_once)
+{
+    coil_task *parser = spawn_parser();
+
+    coil_set_exception_handler(spawn_eagerly, NULL);
+    CHECK_INT(coil_yield(), 0);
+    coil_task_release(parser); /* in this task, whose turn it stays */
+    test_trace("main; ");
+    CHECK(strcmp(coil_task_name(coil_task_current()), "main") == 0);
+    CHECK_INT(coil_yield(), 0);
+    CHECK_TRACE("parser; begins; handled; main; ends; ");
+}
+
+TASK_TEST(a_task_that_fails_as_it_is_started_hands_its_error_on)
+{
+    coil_spawn_opts opts = {.name = "eager", .eager = true};
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(parse_task, NULL, &opts, &task), 0);
+    CHECK(coil_last_error() == NULL);
+    CHECK_INT(coil_task_await(task), -EINVAL);
+    CHECK_STR(coil_error_task(coil_error_cause(coil_last_error())), "eager");
+    coil_task_release(task);
+}
+
 static void sleep_in_handler(const coil_exception *e, void *arg)
 {
     (void)e;

@@ -2,17 +2,11 @@
  * not. */
 #include "../scenario.h"
 
-static void report(const coil_exception *exception, void *arg)
-{
-    (void)arg;
-    trace("reported: %s", exception->message);
-}
-
 SCENARIO(future_failure_is_not_reported_after_cancel)
 {
     static const char *const hows[] = {"dropped", "retrieved", "cancelled"};
 
-    coil_set_exception_handler(report, NULL);
+    coil_set_exception_handler(tell_exception, NULL);
     for (int i = 0; i < 3; i++) {
         coil_future *future;
         int rc = coil_future_create(&future);

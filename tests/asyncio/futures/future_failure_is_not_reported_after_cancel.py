@@ -5,8 +5,7 @@ from scenario import *
 
 
 async def scenario():
-    asyncio.get_running_loop().set_exception_handler(
-        lambda loop, context: trace("reported: %s", context["message"]))  # fmt: skip
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
     for how in "dropped", "retrieved", "cancelled":
         trace("%s", how)
         future = new_future()

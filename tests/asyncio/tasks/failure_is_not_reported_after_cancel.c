@@ -2,15 +2,9 @@
  */
 #include "tasks.h"
 
-static void report(const coil_exception *exception, void *arg)
-{
-    (void)arg;
-    trace("reported: %s", exception->message);
-}
-
 SCENARIO(failure_is_not_reported_after_cancel)
 {
-    coil_set_exception_handler(report, NULL);
+    coil_set_exception_handler(tell_exception, NULL);
     for (int cancels = 1; cancels >= 0; cancels--) {
         coil_task *task;
         int rc = coil_spawn(failer, NULL, NULL, &task);

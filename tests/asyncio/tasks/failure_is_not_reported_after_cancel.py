@@ -9,8 +9,7 @@ async def body():
 
 
 async def scenario():
-    asyncio.get_running_loop().set_exception_handler(
-        lambda loop, context: trace("reported: %s", context["message"]))  # fmt: skip
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
     for cancels in True, False:
         trace("cancels" if cancels else "leaves it")
         task = asyncio.create_task(body())

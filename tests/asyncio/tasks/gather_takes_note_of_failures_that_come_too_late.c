@@ -6,12 +6,6 @@ static int body(void *futures)
     return tell("gather", coil_gather(futures, 2, 0, NULL));
 }
 
-static void report(const coil_exception *exception, void *arg)
-{
-    (void)arg;
-    trace("reported: %s", exception->message);
-}
-
 static int fail_both(coil_future *futures[2], int delay)
 {
     coil_task *task = start(body, futures);
@@ -30,7 +24,7 @@ static int fail_both(coil_future *futures[2], int delay)
 
 SCENARIO(gather_takes_note_of_failures_that_come_too_late)
 {
-    coil_set_exception_handler(report, NULL);
+    coil_set_exception_handler(tell_exception, NULL);
     for (int delay = 0; delay < 4; delay++) {
         coil_future *futures[2] = {NULL, NULL};
         int rc = coil_future_create(&futures[0]);

@@ -8,8 +8,7 @@ async def body(futures):
 
 
 async def scenario():
-    asyncio.get_running_loop().set_exception_handler(
-        lambda loop, context: trace("reported: %s", context["message"]))  # fmt: skip
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
     for delay in range(4):
         trace("%d turns later", delay)
         first, second = new_future(), new_future()

@@ -7,12 +7,6 @@ static int body(void *future)
     return tell("told", coil_shield(future));
 }
 
-static void report(const coil_exception *exception, void *arg)
-{
-    (void)arg;
-    trace("reported: %s", exception->message);
-}
-
 static int try_steps(const char *how, coil_future *future)
 {
     coil_task *task = start(body, future);
@@ -36,7 +30,7 @@ SCENARIO(shielded_failure_nobody_waits_for_is_reported)
     static const char *const hows[] = {"cancel, a turn, fail", "cancel, fail",
                                        "fail, cancel"};
 
-    coil_set_exception_handler(report, NULL);
+    coil_set_exception_handler(tell_exception, NULL);
     for (int i = 0; i < 3; i++) {
         coil_future *future;
         int rc;

@@ -8,8 +8,7 @@ async def body(future):
 
 
 async def scenario():
-    asyncio.get_running_loop().set_exception_handler(
-        lambda loop, context: trace("reported: %s", context["message"]))  # fmt: skip
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
     for how in "cancel, a turn, fail", "cancel, fail", "fail, cancel":
         trace("%s", how)
         future = new_future()

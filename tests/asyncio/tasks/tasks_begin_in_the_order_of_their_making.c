@@ -2,7 +2,7 @@
 #include "../scenario.h"
 
 struct part {
-    char name[4];
+    char name[16];
     int children;
 };
 

@@ -2,12 +2,6 @@
  * last is. */
 #include "../scenario.h"
 
-static void report(const coil_exception *exception, void *arg)
-{
-    (void)arg;
-    trace("reported: %s", exception->message);
-}
-
 static int wait_for_failed(const char *name, coil_wait_mode mode, size_t n)
 {
     coil_future *futures[2] = {NULL, NULL};
@@ -30,7 +24,7 @@ SCENARIO(wait_looks_at_a_failure_only_where_that_decides)
     static const char *const names[] = {"all", "first", "failure"};
     int rc = 0;
 
-    coil_set_exception_handler(report, NULL);
+    coil_set_exception_handler(tell_exception, NULL);
     for (int mode = COIL_WAIT_ALL; rc == 0 && mode <= COIL_WAIT_FIRST_EXCEPTION; mode++)
         for (size_t n = 1; rc == 0 && n <= 2; n++)
             rc = wait_for_failed(names[mode], (coil_wait_mode)mode, n);

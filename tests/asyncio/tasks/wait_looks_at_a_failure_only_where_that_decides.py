@@ -4,8 +4,7 @@ from scenario import *
 
 
 async def scenario():
-    asyncio.get_running_loop().set_exception_handler(
-        lambda loop, context: trace("reported: %s", context["message"]))  # fmt: skip
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
     modes = [("all", asyncio.ALL_COMPLETED), ("first", asyncio.FIRST_COMPLETED),
              ("failure", asyncio.FIRST_EXCEPTION)]  # fmt: skip
     for name, mode in modes:
