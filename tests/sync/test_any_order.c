@@ -1,8 +1,8 @@
 /*
  * test_any_order.c - what locks and queues promise holds in any order.
  *
- * Each program runs with three hundred seeds: the seed shuffles every turn, and chooses who
- * is cancelled and when. A deadlock is seen by a deadline that no program reaches
+ * Each program runs with three hundred seeds: the seed shuffles every turn, and chooses
+ * who is cancelled and when. A deadlock is seen by a deadline that no program reaches
  * otherwise.
  */
 #include "../harness/harness.h"
