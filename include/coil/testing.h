@@ -112,8 +112,8 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
  * The calls are: accept4, bind, connect, epoll_create1, epoll_ctl, epoll_pwait2,
  * epoll_wait, eventfd, fcntl, getaddrinfo, getpeername, getsockname, getsockopt, listen,
  * madvise, mmap, mprotect, open, poll, ppoll, pselect, pthread_create, read, recv, send,
- * shutdown, sigaltstack, socket, write. Not among them are those that cannot fail and
- * those whose failure changes nothing, as close.
+ * shutdown, sigaltstack, socket, timer_create, write. Not among them are those that
+ * cannot fail and those whose failure changes nothing, as close.
  */
 COIL_API void coil_testing_fail_system_call(uint64_t nth, int error);
 

@@ -8,6 +8,7 @@
  * lock: which task or callback it is, and the addresses of the functions it is in, as far
  * as frame pointers lead.
  */
+#include "../base/fault.h"
 #include "../base/line.h"
 #include "../coro/coroutine.h"
 #include "../error/symbol.h"
@@ -172,7 +173,7 @@ static bool create_timer(void)
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGQUIT};
 
     event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
-    return timer_create(CLOCK_MONOTONIC, &event, &quit.timer) == 0;
+    return COIL__CALL(EAGAIN, timer_create(CLOCK_MONOTONIC, &event, &quit.timer)) == 0;
 }
 
 bool coil__quit_install(coil_loop *loop, const void *body, const void *frame)

@@ -12,6 +12,8 @@
  */
 #include "loop.h"
 
+#include "../base/fault.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -29,7 +31,7 @@ _Atomic unsigned coil__pool_threads, coil__pool_idle;
 static unsigned count_threads(void)
 {
     char line[1024], *p;
-    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    int fd = COIL__CALL(EMFILE, open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
     ssize_t n = fd >= 0 ? read(fd, line, sizeof line - 1) : -1;
 
     if (fd >= 0)
