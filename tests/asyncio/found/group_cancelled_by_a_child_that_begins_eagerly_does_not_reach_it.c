@@ -1,0 +1,72 @@
+/* A group that is cancelled by a child while that runs eagerly: it is not one of the
+ * children yet. */
+#include "../judged.h"
+
+static struct judged_group g0;
+TASK(t0);
+TASK(t1);
+
+static int t0_group_1(void)
+{
+    int rc;
+
+    told("t0 eager_child t1 g0", start_eagerly(&t1, &g0));
+    rc = told("t0 await t1", coil_await(future_of(&t1)));
+    if (rc < 0)
+        return rc;
+    return 0;
+}
+
+static int t0_try_2(void)
+{
+    int rc;
+
+    group_enter(&g0);
+    rc = told("t0 group g0", group_exit(&g0, t0_group_1()));
+    if (rc < 0)
+        return rc;
+    return 0;
+}
+
+static int t0_except_3(void)
+{
+    told("t0 cancelling", coil_task_cancelling(coil_task_current()));
+    return 0;
+}
+
+static int t0_run(void)
+{
+    int rc;
+
+    rc = t0_try_2();
+    if (rc < 0 && rc != -ECANCELED) {
+        trace("t0 caught %s", outcome(rc));
+        rc = t0_except_3();
+    }
+    if (rc < 0)
+        return rc;
+    told("t0 cancelling", coil_task_cancelling(coil_task_current()));
+    return 0;
+}
+
+static int t1_run(void)
+{
+    int rc;
+
+    told("t1 gcancel g0", group_cancel(&g0));
+    told("t1 cancelling", coil_task_cancelling(coil_task_current()));
+    rc = told("t1 sleep 1", coil_sleep(COIL_SEC(1)));
+    if (rc < 0)
+        return rc;
+    return 0;
+}
+
+SCENARIO(group_cancelled_by_a_child_that_begins_eagerly_does_not_reach_it)
+{
+    struct judged_task *const tasks[] = {&t0, &t1, NULL};
+    coil_lock *const locks[] = {NULL};
+    int rc;
+
+    rc = drive(tasks, locks, (coil_future *[]){NULL});
+    return rc;
+}

@@ -1,0 +1,29 @@
+"""A group that is cancelled by a child while that runs eagerly: it is not one of the children yet."""
+
+from judged import *
+
+g0 = Group()
+
+
+@Task
+async def t0():
+    try:
+        with telling("t0 group g0"):
+            async with g0:
+                did("t0 eager_child t1 g0", t1.start_eagerly, g0)
+                await told("t0 await t1", t1.task)
+    except Exception as error:
+        trace("t0 caught %s", name_of(error))
+        did("t0 cancelling", asyncio.current_task().cancelling)
+    did("t0 cancelling", asyncio.current_task().cancelling)
+
+
+@Task
+async def t1():
+    did("t1 gcancel g0", g0.cancel)
+    did("t1 cancelling", asyncio.current_task().cancelling)
+    await told("t1 sleep 1", asyncio.sleep(1))
+
+
+async def scenario():
+    await drive([t0, t1], [], [])
