@@ -85,10 +85,11 @@ COIL_API const void *coil_task_spawned_at(const coil_task *task);
 /*
  * In debug mode each step of a task, each callback and each poll of the current loop is
  * timed, and what takes 100 ms or longer is reported to the exception handler: its name,
- * who spawned it or asked for it, and how long it took. On from the beginning with
- * COIL_DEBUG=1 in the environment, or coil_loop_opts.debug. Each turn polls, and two
- * looks at the clock are added to each step; else nothing changes. Without a loop it
- * stops the program, as does the next but one. (asyncio: loop.set_debug)
+ * who spawned it or, if debug mode was on by then, asked for it, and how long it took. On
+ * from the beginning with COIL_DEBUG=1 in the environment, or coil_loop_opts.debug. Each
+ * turn polls, and two looks at the clock are added to each step; else nothing changes.
+ * Without a loop it stops the program, as does the next but one. (asyncio:
+ * loop.set_debug)
  */
 COIL_API void coil_set_debug(bool on);
 

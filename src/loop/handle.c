@@ -2,26 +2,31 @@
  * handle.c - callbacks that the user asked for: call_soon, call_later, call_at.
  *
  * A handle is a timer, with the ready queue's link in it, on the heap. Two may hold it:
- * the loop, until the call is made or cancelled, and the user.
+ * the loop, until the call is made or cancelled, and the user. There may be a great many,
+ * so it is kept small: 72 bytes are what malloc(3) gives out without waste. The loop is
+ * the thread's; who asked for the call is kept in debug mode alone.
  */
 #include "../base/context.h"
 #include "loop.h"
 
 struct coil_handle {
     struct coil__timer timer;
-    coil_loop *loop; /* NULL once called or cancelled */
     coil_callback fn;
     void *arg;
     struct coil__bindings *bindings; /* of the context it was asked for in */
-    const void *asked_at;            /* the code that did */
     int64_t when;
     unsigned refs;
+    bool pending; /* neither called nor cancelled */
     bool cancelled;
+    bool says_who;          /* asked_at is there */
+    const void *asked_at[]; /* the code that asked for it */
 };
+
+_Static_assert(sizeof(coil_handle) <= 72, "see above");
 
 static void leave_loop(coil_handle *handle)
 {
-    handle->loop = NULL;
+    handle->pending = false;
     handle->bindings = NULL;
     coil_handle_release(handle);
 }
@@ -32,12 +37,12 @@ static void run_handle(struct coil__runnable *runnable)
     struct coil__context_slot slot, *outer;
     coil_callback fn = handle->fn;
     void *arg = handle->arg;
-    bool dropped = handle->loop->closing;
+    coil_loop *loop = coil__loop_of_thread;
 
-    coil__loop_calls(handle->loop, (const void *)fn, handle->asked_at);
+    coil__loop_calls(loop, (const void *)fn, handle->says_who ? *handle->asked_at : NULL);
     outer = coil__context_enter(&slot, handle->bindings);
     leave_loop(handle);
-    if (!dropped)
+    if (!loop->closing)
         fn(arg);
     coil__context_leave(&slot, outer);
 }
@@ -45,19 +50,23 @@ static void run_handle(struct coil__runnable *runnable)
 static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
                                   const void *asked_at, coil_handle **out)
 {
-    coil_handle *handle = coil__alloc(sizeof *handle);
+    bool says_who = loop->debug;
+    coil_handle *handle =
+        coil__alloc(sizeof *handle + (says_who ? sizeof handle->asked_at[0] : 0));
 
     if (handle == NULL)
         return NULL;
     coil__timer_init(&handle->timer, run_handle);
-    handle->loop = loop;
     handle->fn = fn;
     handle->arg = arg;
     handle->bindings = coil__context_capture();
-    handle->asked_at = asked_at;
     handle->when = 0;
     handle->refs = out != NULL ? 2 : 1;
+    handle->pending = true;
     handle->cancelled = false;
+    handle->says_who = says_who;
+    if (says_who)
+        *handle->asked_at = asked_at;
     return handle;
 }
 
@@ -111,9 +120,9 @@ int coil_call_at(int64_t deadline, coil_callback fn, void *arg, coil_handle **ou
 void coil_handle_cancel(coil_handle *handle)
 {
     handle->cancelled = true;
-    if (handle->loop == NULL)
+    if (!handle->pending)
         return;
-    coil__timer_stop(handle->loop, &handle->timer);
+    coil__timer_stop(coil__loop_require("coil_handle_cancel"), &handle->timer);
     coil__bindings_release(handle->bindings);
     leave_loop(handle);
 }
