@@ -1,4 +1,7 @@
-"""A second failure in a group does not cancel the others again."""
+"""A second failure in a group does not cancel the others again.
+
+Since: 3.13
+"""
 
 from judged import *
 

@@ -1,4 +1,7 @@
-"""A group that is cancelled by a child while that runs eagerly: it is not one of the children yet."""
+"""A group that is cancelled by a child while that runs eagerly cancels it once it is one of the children.
+
+Since: 3.12
+"""
 
 from judged import *
 
