@@ -18,13 +18,32 @@ struct coil__runnable;
 enum coil__direction { COIL__IN, COIL__OUT };
 
 enum coil__op_kind {
+    /* On attached descriptors, one of each direction at a time. */
     COIL__OP_READ,    /* read(fd, buf, len) */
     COIL__OP_WRITE,   /* write(fd, buf, len) */
+    COIL__OP_WRITEV,  /* writev(fd, buf: struct iovec[len]) */
     COIL__OP_RECV,    /* recv(fd, buf, len, flags) */
     COIL__OP_SEND,    /* send(fd, buf, len, flags | MSG_NOSIGNAL) */
+    COIL__OP_RECVMSG, /* recvmsg(fd, buf: struct msghdr, flags | MSG_CMSG_CLOEXEC) */
+    COIL__OP_SENDMSG, /* sendmsg(fd, buf: struct msghdr, flags | MSG_NOSIGNAL) */
     COIL__OP_ACCEPT,  /* accept4(fd, addr, addrlen, non-blocking and close-on-exec) */
     COIL__OP_CONNECT, /* connect(fd, addr, *addrlen), to its end */
-    COIL__OP_POLL /* wait for `events` (COIL_READABLE, COIL_WRITABLE); result: which */
+    COIL__OP_POLL, /* wait for `events` (COIL_READABLE, COIL_WRITABLE); result: which */
+    /*
+     * Files: on any descriptor, attached or not, as many as one likes. A backend that
+     * has no way but to block says -EOPNOTSUPP; the file lane does it then (os/file.c).
+     */
+    COIL__OP_PREAD,  /* pread(fd, buf, len, offset); offset -1: read() */
+    COIL__OP_PWRITE, /* pwrite(fd, buf, len, offset); offset -1: write() */
+    COIL__OP_FSYNC,  /* fsync(fd); flags 1: fdatasync(fd) */
+    COIL__OP_OPEN,   /* openat(fd, path, flags | O_CLOEXEC, mode) */
+    COIL__OP_CLOSE,  /* close(fd) */
+    COIL__OP_STATX,  /* statx(fd, path, flags, mode: its mask, buf: struct statx) */
+    COIL__OP_RENAME, /* renameat2(fd, path, fd2, path2, flags) */
+    COIL__OP_UNLINK, /* unlinkat(fd, path, flags) */
+    COIL__OP_MKDIR,  /* mkdirat(fd, path, mode) */
+    COIL__OP_SPLICE  /* splice(fd, &offset or NULL for -1, fd2, offset2 likewise, len,
+                        flags) */
 };
 
 /* An operation; the submitter's memory until complete() is called. */
@@ -35,6 +54,10 @@ struct coil__op {
     size_t len;
     int flags;
     unsigned events;
+    unsigned mode;
+    int fd2;
+    const char *path, *path2;
+    int64_t offset, offset2;
     ssize_t result; /* a count or descriptor, or a negative errno */
     /*
      * Called once, from poll() or from cancel() or detach(), if submit() returned
@@ -70,16 +93,18 @@ struct coil__backend_class {
     int (*attach)(struct coil__backend *backend, int fd);
 
     /*
-     * `fd` is about to be closed: complete what is in flight with -EBADF and forget it.
-     * Its number may come back at once as another descriptor, which must not get its
-     * events.
+     * `fd` is about to be closed: complete what is in flight with -EBADF, or its result
+     * where it had taken effect, before this returns, and forget it. The kernel holds on
+     * to it no longer. Its number may come back at once as another descriptor, which must
+     * not get its events.
      */
     void (*detach)(struct coil__backend *backend, int fd);
 
     /*
      * Start an operation on an attached descriptor. Returns its result if that could be
      * had at once (then complete() is not called), else -EINPROGRESS. -EBUSY if another
-     * operation of this direction is in flight.
+     * operation of this direction is in flight, -EOPNOTSUPP for one that this backend
+     * could do only by blocking.
      */
     ssize_t (*submit)(struct coil__backend *backend, struct coil__op *op);
 
@@ -105,8 +130,39 @@ struct coil__backend_class {
      * errno.
      */
     int (*poll)(struct coil__backend *backend, int64_t timeout_ns);
+
+    /*
+     * A descriptor, the backend's, that is readable when poll() would find something;
+     * after handing to the kernel all that was submitted. NULL where there is none.
+     * (guest mode)
+     */
+    int (*pollable)(struct coil__backend *backend);
+
+    /* The network, where it is not the kernel's: net/socket.h. NULL: system calls. */
+    const struct coil__network *network;
 };
 
+/* Sockets that are simulated, by the backend that does it; each as its system call, but
+   for a negative errno. A socket's number is one that no descriptor has. */
+struct coil__network {
+    bool (*owns)(struct coil__backend *backend, int fd);
+    int (*socket)(struct coil__backend *backend, int family, int type, int protocol);
+    int (*bind)(struct coil__backend *backend, int fd, const struct sockaddr *address,
+                socklen_t address_bytes);
+    int (*listen)(struct coil__backend *backend, int fd, int backlog);
+    int (*shutdown)(struct coil__backend *backend, int fd, int how);
+    int (*getsockname)(struct coil__backend *backend, int fd, struct sockaddr *address,
+                       socklen_t *address_bytes);
+    int (*getpeername)(struct coil__backend *backend, int fd, struct sockaddr *address,
+                       socklen_t *address_bytes);
+    int (*setsockopt)(struct coil__backend *backend, int fd, int level, int name,
+                      const void *value, socklen_t value_bytes);
+    int (*getsockopt)(struct coil__backend *backend, int fd, int level, int name,
+                      void *value, socklen_t *value_bytes);
+    int (*close)(struct coil__backend *backend, int fd);
+};
+
+extern const struct coil__backend_class coil__backend_io_uring;
 extern const struct coil__backend_class coil__backend_epoll;
 extern const struct coil__backend_class coil__backend_poll;
 extern const struct coil__backend_class coil__backend_select;

@@ -81,6 +81,7 @@ const char *coil_backend_name(void)
 /* ---- creating and closing ---------------------------------------------------------- */
 
 static const struct coil__backend_class *const backends[] = {
+    &coil__backend_io_uring,
     &coil__backend_epoll,
     &coil__backend_poll,
     &coil__backend_select,

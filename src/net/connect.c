@@ -1,9 +1,8 @@
 /*
  * connect.c - to a host and a port, address after address.
  */
-#include "stream_open.h"
-
-#include "../base/fault.h"
+#include "socket.h"
+#include "stream.h"
 
 #include <coil/addrinfo.h>
 
@@ -11,13 +10,13 @@
 
 static int connect_to(const struct addrinfo *address, coil_stream **out)
 {
-    int type = address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC;
-    int fd = COIL__CALL(EMFILE, socket(address->ai_family, type, address->ai_protocol));
+    int fd = coil__socket_open(coil__loop_require("coil_connect"), address->ai_family,
+                               address->ai_socktype, address->ai_protocol);
     coil_stream *stream;
     int rc;
 
     if (fd < 0)
-        return -errno;
+        return fd;
     rc = coil__stream_open_socket(fd, "coil_connect", &stream);
     if (rc < 0)
         return rc;

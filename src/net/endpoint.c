@@ -11,10 +11,10 @@
  */
 #include "endpoint.h"
 
+#include "socket.h"
+
 #include "../os/op.h"
 #include "../task/budget.h"
-
-#include <unistd.h>
 
 int coil__endpoint_open(struct coil__endpoint *endpoint, int fd, const char *caller)
 {
@@ -39,8 +39,7 @@ int coil__endpoint_close(struct coil__endpoint *endpoint)
         endpoint->loop->backend->class->detach(endpoint->loop->backend, fd);
     else if (!endpoint->loop->closing) /* closed, it has no backend to tell any more */
         coil__misuse("a stream or listener is closed on another thread than its loop's");
-    /* Interrupted, Linux has closed it all the same: close(2). */
-    return close(fd) < 0 && errno != EINTR ? -errno : 0;
+    return coil__socket_close(endpoint->loop, fd);
 }
 
 void coil__endpoint_release(struct coil__endpoint *endpoint)
@@ -48,6 +47,8 @@ void coil__endpoint_release(struct coil__endpoint *endpoint)
     if (--endpoint->references > 0)
         return;
     coil__endpoint_close(endpoint);
+    if (endpoint->finish != NULL)
+        endpoint->finish(endpoint);
     coil_loop_release(endpoint->loop);
     coil__free(endpoint);
 }

@@ -16,6 +16,7 @@ struct coil__endpoint {
     unsigned references; /* its owner's, and one for each call in it */
     bool busy[2];        /* by direction: a call is in it */
     coil_loop *loop;     /* a reference */
+    void (*finish)(struct coil__endpoint *endpoint); /* before it is freed; may be NULL */
 };
 
 /* Attach `fd` to the current loop. On failure the descriptor remains the caller's. */

@@ -1,15 +1,13 @@
 /*
  * listener.c - waiting for connections.
  */
-#include "stream_open.h"
-
-#include "../base/fault.h"
+#include "socket.h"
+#include "stream.h"
 
 #include <coil/addrinfo.h>
 
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #define BACKLOG 1024
 
@@ -20,7 +18,7 @@ struct coil_listener {
 
 /* ---- opening and closing ---------------------------------------------------------- */
 
-static uint16_t port_of(int fd)
+static uint16_t port_of(coil_loop *loop, int fd)
 {
     union {
         struct sockaddr_storage any;
@@ -29,7 +27,7 @@ static uint16_t port_of(int fd)
     } name = {.any.ss_family = AF_UNSPEC};
     socklen_t length = sizeof name;
 
-    if (COIL__CALL(ENOBUFS, getsockname(fd, (struct sockaddr *)&name, &length)) < 0)
+    if (coil__socket_name(loop, fd, (struct sockaddr *)&name, &length) < 0)
         return 0;
     if (name.any.ss_family == AF_INET6)
         return ntohs(name.v6.sin6_port);
@@ -37,27 +35,28 @@ static uint16_t port_of(int fd)
 }
 
 /* A listening socket, or a negative errno. */
-static int listen_at(const struct addrinfo *address, int backlog)
+static int listen_at(coil_loop *loop, const struct addrinfo *address, int backlog)
 {
     int yes = 1, no = 0, rc;
-    int type = address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC;
-    int fd = COIL__CALL(EMFILE, socket(address->ai_family, type, address->ai_protocol));
+    int fd = coil__socket_open(loop, address->ai_family, address->ai_socktype,
+                               address->ai_protocol);
 
     if (fd < 0)
-        return -errno;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+        return fd;
+    coil__socket_set_option(loop, fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     /* "::" is to serve IPv4 too, whatever the system's default. */
     if (address->ai_family == AF_INET6)
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
-    if (COIL__CALL(EADDRINUSE, bind(fd, address->ai_addr, address->ai_addrlen)) == 0 &&
-        COIL__CALL(EADDRINUSE, listen(fd, backlog)) == 0)
+        coil__socket_set_option(loop, fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+    rc = coil__socket_bind(loop, fd, address->ai_addr, address->ai_addrlen);
+    if (rc == 0)
+        rc = coil__socket_listen(loop, fd, backlog);
+    if (rc == 0)
         return fd;
-    rc = -errno;
-    close(fd);
+    coil__socket_close(loop, fd);
     return rc;
 }
 
-static int open_listener(int fd, coil_listener **out)
+static int open_listener(coil_loop *loop, int fd, coil_listener **out)
 {
     coil_listener *listener = coil__alloc_zeroed(sizeof *listener);
     int rc = -ENOMEM;
@@ -65,23 +64,24 @@ static int open_listener(int fd, coil_listener **out)
     if (listener != NULL)
         rc = coil__endpoint_open(&listener->endpoint, fd, "coil_listen");
     if (rc < 0) {
-        close(fd);
+        coil__socket_close(loop, fd);
         coil__free(listener);
         return rc;
     }
-    listener->port = port_of(fd);
+    listener->port = port_of(loop, fd);
     *out = listener;
     return 0;
 }
 
 /* The first of the family's addresses that works; AF_UNSPEC: of any. */
-static int listen_at_first(const struct addrinfo *list, int family, int backlog)
+static int listen_at_first(coil_loop *loop, const struct addrinfo *list, int family,
+                           int backlog)
 {
     int fd = -EADDRNOTAVAIL;
 
     for (const struct addrinfo *a = list; a != NULL && fd < 0; a = a->ai_next)
         if (family == AF_UNSPEC || a->ai_family == family)
-            fd = listen_at(a, backlog);
+            fd = listen_at(loop, a, backlog);
     return fd;
 }
 
@@ -89,6 +89,7 @@ int coil_listen(const char *host, const char *port, int backlog, coil_listener *
 {
     struct addrinfo hints = {
         .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    coil_loop *loop = coil__loop_require("coil_listen");
     struct addrinfo *list;
     int fd = -1;
     int rc = coil_getaddrinfo(host, port, &hints, &list);
@@ -99,11 +100,11 @@ int coil_listen(const char *host, const char *port, int backlog, coil_listener *
         backlog = BACKLOG;
     /* All addresses: getaddrinfo(3) names IPv4's first, but IPv6's stands for both. */
     if (host == NULL)
-        fd = listen_at_first(list, AF_INET6, backlog);
+        fd = listen_at_first(loop, list, AF_INET6, backlog);
     if (fd < 0)
-        fd = listen_at_first(list, AF_UNSPEC, backlog);
+        fd = listen_at_first(loop, list, AF_UNSPEC, backlog);
     freeaddrinfo(list);
-    return fd < 0 ? fd : open_listener(fd, out);
+    return fd < 0 ? fd : open_listener(loop, fd, out);
 }
 
 int coil_listener_close(coil_listener *listener)

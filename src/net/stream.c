@@ -5,7 +5,9 @@
  * with the kernel when the call returns. So there is nothing to flush at the end, and a
  * slow peer is felt at once.
  */
-#include "stream_open.h"
+#include "stream.h"
+
+#include "socket.h"
 
 #include "../base/fault.h"
 
@@ -15,13 +17,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct coil_stream {
-    struct coil__endpoint endpoint;
-    bool is_socket;
-    size_t transferred[2]; /* by direction, of the latest call */
-};
+static const struct coil__transport bare;
 
 /* ---- opening and closing ---------------------------------------------------------- */
+
+static void finish_transport(struct coil__endpoint *endpoint)
+{
+    coil_stream *stream = COIL__CONTAINER(endpoint, coil_stream, endpoint);
+
+    if (stream->transport->finish != NULL)
+        stream->transport->finish(stream);
+}
 
 static int open_stream(int fd, bool is_socket, const char *caller, coil_stream **out)
 {
@@ -35,6 +41,8 @@ static int open_stream(int fd, bool is_socket, const char *caller, coil_stream *
         coil__free(stream);
         return rc;
     }
+    stream->endpoint.finish = finish_transport;
+    stream->transport = &bare;
     stream->is_socket = is_socket;
     *out = stream;
     return 0;
@@ -42,13 +50,14 @@ static int open_stream(int fd, bool is_socket, const char *caller, coil_stream *
 
 int coil__stream_open_socket(int fd, const char *caller, coil_stream **out)
 {
+    coil_loop *loop = coil__loop_require(caller);
     int yes = 1;
     int rc = open_stream(fd, true, caller, out);
 
     if (rc < 0)
-        close(fd);
+        coil__socket_close(loop, fd);
     else
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+        coil__socket_set_option(loop, fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     return rc;
 }
 
@@ -97,7 +106,7 @@ int coil__stream_connect(coil_stream *stream, const struct sockaddr *address,
 
 /* ---- reading and writing ---------------------------------------------------------- */
 
-static ssize_t read_some(coil_stream *stream, void *buf, size_t n)
+ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n)
 {
     return coil__endpoint_do(
         &stream->endpoint,
@@ -106,14 +115,36 @@ static ssize_t read_some(coil_stream *stream, void *buf, size_t n)
                            .len = n});
 }
 
-static ssize_t write_some(coil_stream *stream, const void *buf, size_t n)
+ssize_t coil__stream_write_fd(coil_stream *stream, const struct iovec *parts,
+                              size_t count)
 {
+    struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};
+
+    if (count == 1)
+        return coil__endpoint_do(
+            &stream->endpoint,
+            &(struct coil__op){.kind = stream->is_socket ? COIL__OP_SEND : COIL__OP_WRITE,
+                               .buf = parts->iov_base,
+                               .len = parts->iov_len});
+    if (stream->is_socket)
+        return coil__endpoint_do(
+            &stream->endpoint,
+            &(struct coil__op){.kind = COIL__OP_SENDMSG, .buf = &message});
     return coil__endpoint_do(
         &stream->endpoint,
-        &(struct coil__op){.kind = stream->is_socket ? COIL__OP_SEND : COIL__OP_WRITE,
-                           .buf = (void *)buf,
-                           .len = n});
+        &(struct coil__op){.kind = COIL__OP_WRITEV, .buf = (void *)parts, .len = count});
 }
+
+static int shutdown_fd(coil_stream *stream)
+{
+    return coil__socket_shutdown(stream->endpoint.loop, stream->endpoint.fd, SHUT_WR);
+}
+
+static const struct coil__transport bare = {
+    .read = coil__stream_read_fd,
+    .write = coil__stream_write_fd,
+    .shutdown_write = shutdown_fd,
+};
 
 ssize_t coil_read(coil_stream *stream, void *buf, size_t n)
 {
@@ -122,7 +153,7 @@ ssize_t coil_read(coil_stream *stream, void *buf, size_t n)
     if (result < 0)
         return result;
     if (n > 0)
-        result = read_some(stream, buf, n);
+        result = stream->transport->read(stream, buf, n);
     coil__endpoint_leave(&stream->endpoint, COIL__IN);
     return result;
 }
@@ -135,7 +166,7 @@ ssize_t coil_read_exact(coil_stream *stream, void *buf, size_t n)
     if (result < 0)
         return result;
     for (*done = 0; *done < n; *done += (size_t)result) {
-        result = read_some(stream, (char *)buf + *done, n - *done);
+        result = stream->transport->read(stream, (char *)buf + *done, n - *done);
         if (result == 0)
             result = -ENODATA;
         if (result < 0)
@@ -153,7 +184,9 @@ ssize_t coil_write(coil_stream *stream, const void *buf, size_t n)
     if (result < 0)
         return result;
     for (*done = 0; *done < n; *done += (size_t)result) {
-        result = write_some(stream, (const char *)buf + *done, n - *done);
+        struct iovec rest = {(char *)buf + *done, n - *done};
+
+        result = stream->transport->write(stream, &rest, 1);
         if (result < 0)
             break;
     }
@@ -163,9 +196,14 @@ ssize_t coil_write(coil_stream *stream, const void *buf, size_t n)
 
 int coil_stream_shutdown_write(coil_stream *stream)
 {
-    if (stream->endpoint.fd < 0)
-        return -EBADF;
-    return COIL__CALL(ENOTCONN, shutdown(stream->endpoint.fd, SHUT_WR)) < 0 ? -errno : 0;
+    int rc =
+        coil__endpoint_enter(&stream->endpoint, COIL__OUT, "coil_stream_shutdown_write");
+
+    if (rc < 0)
+        return rc;
+    rc = stream->transport->shutdown_write(stream);
+    coil__endpoint_leave(&stream->endpoint, COIL__OUT);
+    return rc;
 }
 
 size_t coil_stream_read_transferred(const coil_stream *stream)

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-ssize_t coil__write_quietly(int fd, const void *buf, size_t len)
+ssize_t coil__writev_quietly(int fd, const struct iovec *parts, size_t count)
 {
     static const struct timespec at_once = {0, 0};
     sigset_t pipe_signal, before;
@@ -25,7 +25,7 @@ ssize_t coil__write_quietly(int fd, const void *buf, size_t len)
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-    written = write(fd, buf, len);
+    written = writev(fd, parts, (int)count);
     if (sigismember(&before, SIGPIPE))
         return written;
     error = errno;
@@ -35,4 +35,11 @@ ssize_t coil__write_quietly(int fd, const void *buf, size_t len)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
     return written;
+}
+
+ssize_t coil__write_quietly(int fd, const void *buf, size_t len)
+{
+    struct iovec part = {.iov_base = (void *)buf, .iov_len = len};
+
+    return coil__writev_quietly(fd, &part, 1);
 }

@@ -5,8 +5,11 @@
 #define COIL_LOOP_BACKEND_QUIET_WRITE_H
 
 #include <sys/types.h>
+#include <sys/uio.h>
 
-/* write(2), but a pipe whose reader is gone is EPIPE alone, without SIGPIPE. */
+/* write(2) and writev(2), but a pipe whose reader is gone is EPIPE alone, without
+   SIGPIPE. */
 ssize_t coil__write_quietly(int fd, const void *buf, size_t len);
+ssize_t coil__writev_quietly(int fd, const struct iovec *parts, size_t count);
 
 #endif

@@ -187,7 +187,9 @@ static enum coil__direction direction_of(const struct coil__op *op)
 {
     switch (op->kind) {
     case COIL__OP_WRITE:
+    case COIL__OP_WRITEV:
     case COIL__OP_SEND:
+    case COIL__OP_SENDMSG:
     case COIL__OP_CONNECT:
         return COIL__OUT;
     default:
@@ -319,6 +321,8 @@ ssize_t coil__readiness_submit(struct coil__backend *backend, struct coil__op *o
 
     if (op->kind == COIL__OP_POLL)
         return submit_poll(r, op);
+    if (op->kind > COIL__OP_POLL)
+        return -EOPNOTSUPP;
     if (d == NULL || d->use != COIL__ATTACHED)
         return -EBADF;
     if (d->ops[direction] != NULL)

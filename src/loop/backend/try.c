@@ -44,11 +44,18 @@ static ssize_t call(const struct coil__op *op)
         return COIL__CALL(EIO, read(op->fd, op->buf, op->len));
     case COIL__OP_WRITE:
         return COIL__CALL(EIO, coil__write_quietly(op->fd, op->buf, op->len));
+    case COIL__OP_WRITEV:
+        return COIL__CALL(EIO, coil__writev_quietly(op->fd, op->buf, op->len));
     case COIL__OP_RECV:
         return COIL__CALL(ECONNRESET, recv(op->fd, op->buf, op->len, op->flags));
     case COIL__OP_SEND:
         return COIL__CALL(ECONNRESET,
                           send(op->fd, op->buf, op->len, op->flags | MSG_NOSIGNAL));
+    case COIL__OP_RECVMSG:
+        return COIL__CALL(ECONNRESET,
+                          recvmsg(op->fd, op->buf, op->flags | MSG_CMSG_CLOEXEC));
+    case COIL__OP_SENDMSG:
+        return COIL__CALL(ECONNRESET, sendmsg(op->fd, op->buf, op->flags | MSG_NOSIGNAL));
     case COIL__OP_ACCEPT:
         return COIL__CALL(
             EMFILE, accept4(op->fd, op->addr, op->addrlen, SOCK_NONBLOCK | SOCK_CLOEXEC));
@@ -56,6 +63,8 @@ static ssize_t call(const struct coil__op *op)
         return COIL__CALL(ENETUNREACH, connect(op->fd, op->addr, *op->addrlen));
     case COIL__OP_POLL:
         return ask(op);
+    default: /* files: never tried here */
+        break;
     }
     errno = EINVAL;
     return -1;

@@ -1,0 +1,15 @@
+/*
+ * io_uring_none.c - built without liburing: the backend is not there.
+ */
+#include "../backend.h"
+
+static int create(struct coil__backend **out)
+{
+    (void)out;
+    return -ENOSYS;
+}
+
+const struct coil__backend_class coil__backend_io_uring = {
+    .name = "io_uring",
+    .create = create,
+};
