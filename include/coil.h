@@ -4,6 +4,7 @@
 #ifndef COIL_H
 #define COIL_H
 
+#include <coil/address.h>
 #include <coil/addrinfo.h>
 #include <coil/barrier.h>
 #include <coil/base.h>
