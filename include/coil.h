@@ -19,6 +19,7 @@
 #include <coil/gather.h>
 #include <coil/gen.h>
 #include <coil/group.h>
+#include <coil/guest.h>
 #include <coil/lock.h>
 #include <coil/loop.h>
 #include <coil/poll.h>
