@@ -4,6 +4,7 @@
 #ifndef COIL_H
 #define COIL_H
 
+#include <coil/address.h>
 #include <coil/addrinfo.h>
 #include <coil/barrier.h>
 #include <coil/base.h>
@@ -20,6 +21,7 @@
 #include <coil/group.h>
 #include <coil/lock.h>
 #include <coil/loop.h>
+#include <coil/poll.h>
 #include <coil/promise.h>
 #include <coil/queue.h>
 #include <coil/run.h>

@@ -28,6 +28,9 @@ enum coil__op_kind {
     COIL__OP_SENDMSG, /* sendmsg(fd, buf: struct msghdr, flags | MSG_NOSIGNAL) */
     COIL__OP_ACCEPT,  /* accept4(fd, addr, addrlen, non-blocking and close-on-exec) */
     COIL__OP_CONNECT, /* connect(fd, addr, *addrlen), to its end */
+    /* sendfile(fd, fd2, &offset, len) to a socket, once there is room; offset is not
+       changed. -EOPNOTSUPP: whoever asks can read and write instead. */
+    COIL__OP_SENDFILE,
     COIL__OP_POLL, /* wait for `events` (COIL_READABLE, COIL_WRITABLE); result: which */
     /*
      * Files: on any descriptor, attached or not, as many as one likes. A backend that
@@ -99,6 +102,14 @@ struct coil__backend_class {
      * not get its events.
      */
     void (*detach)(struct coil__backend *backend, int fd);
+
+    /*
+     * Receive no more of `fd` than was asked for. Returns how many bytes have been
+     * received ahead, which the next reads of it, of that many in all, take at once;
+     * they are to be taken before the detach() of a descriptor that lives on elsewhere.
+     * NULL: this backend never does.
+     */
+    size_t (*settle)(struct coil__backend *backend, int fd);
 
     /*
      * Start an operation on an attached descriptor. Returns its result if that could be

@@ -24,6 +24,9 @@ struct coil__transport {
     ssize_t (*write)(coil_stream *stream, const struct iovec *parts, size_t count);
     /* Nothing more will be written. May wait. */
     int (*shutdown_write)(coil_stream *stream);
+    /* Some bytes of a file from `offset` on, at most n; 0 at its end. -EOPNOTSUPP where
+       this file or stream has to be read and written instead. NULL: always so. */
+    ssize_t (*sendfile)(coil_stream *stream, int fd, int64_t offset, size_t n);
     /* The last reference goes: free what `carrier` stands for. Never waits. May be NULL.
      */
     void (*finish)(coil_stream *stream);

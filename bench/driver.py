@@ -1,0 +1,197 @@
+"""driver - what the programs share that measure servers and the like: bench/PART/run.
+
+A driver builds coil and its peers, measures them in rounds, one after the other in each, so
+that what disturbs the machine disturbs all alike, and prints medians on stdout, a line each:
+
+    PEER ROW VALUE UNIT        (coil-epoll echo64_cpu 5.2 us)
+
+What else there is to say, peers that could not be run among it, goes to stderr. From the
+environment come RUNS (how many rounds), PEERS (which peers; all, if not given) and BUILD
+(coil's build directory, below the root).
+"""
+
+import os
+import pathlib
+import resource
+import shlex
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / os.environ.get("BUILD", "build")
+RUNS = max(1, int(os.environ.get("RUNS") or 5))
+SERVER_CPU, LOAD_CPU = 0, 1
+CRATES = pathlib.Path("/usr/share/cargo/registry")  # Debian's: nothing is fetched
+PYTHON = "/usr/bin/python3"  # Debian's own, which has Debian's uvloop and aiohttp
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def numbers(name, default):
+    """A list of them, out of the environment."""
+    return [int(n) for n in os.environ.get(name, default).split(",")]
+
+
+def pin(cpu):
+    if cpu < os.cpu_count():
+        os.sched_setaffinity(0, {cpu})
+
+
+def allow_descriptors():
+    """As many as the system lets us have; returns that many."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard if hard != resource.RLIM_INFINITY else 1 << 30
+
+
+def end_with_children():
+    """Asked to end, unwind: so what was started is ended."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
+def children_cpu():
+    """The processor time, in seconds, of the children that were waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+# ---- building: each returns the command, or None --------------------------------------
+
+def run_quietly(command, **more):
+    if shutil.which(command[0]) is None:
+        say(f"{command[0]} is not installed")
+        return False
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False, **more)
+    if done.returncode != 0:
+        say(done.stdout.rstrip()[-600:])
+    return done.returncode == 0
+
+
+def out(part):
+    """Where the programs of bench/PART go."""
+    folder = BUILD / "bench" / part
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def compile_c(part, name, *more):
+    program = str(out(part) / name)
+    return run_quietly(["cc", "-O2", "-g", "-D_GNU_SOURCE",
+                        str(ROOT / "bench" / part / f"{name}.c"), "-o", program,
+                        *more]) and [program]
+
+
+def coil_flags():
+    """What links coil statically, with the libraries that this build of it found."""
+    found = subprocess.run(
+        ["pkg-config", "--static", "--libs", "coil"], text=True, check=True,
+        stdout=subprocess.PIPE,
+        env=dict(os.environ, PKG_CONFIG_PATH=str(BUILD / "meson-uninstalled"))).stdout
+    others = [flag for flag in shlex.split(found)
+              if flag != "-lcoil" and not flag.endswith("libcoil.so")]
+    return [f"-I{ROOT}/include", f"{BUILD}/src/libcoil.a", *others]
+
+
+def build_coil(part, name):
+    """A program of bench/PART that stands on coil."""
+    return run_quietly([f"{ROOT}/scripts/build", str(BUILD)], cwd=ROOT) and compile_c(
+        part, name, *coil_flags())
+
+
+def build_go(part, name, **environment):
+    program = str(out(part) / name)
+    environment = dict(os.environ, GO111MODULE="off", GOFLAGS="", **environment)
+    return run_quietly(["go", "build", "-o", program,
+                        str(ROOT / "bench" / part / f"{name}.go")],
+                       env=environment) and [program]
+
+
+def build_tokio(part, name):
+    """Debian's cargo with Debian's crates."""
+    if not list(CRATES.glob("tokio-1*")):
+        say("librust-tokio-dev is not installed")
+        return None
+    package = out(part) / "tokio"
+    (package / ".cargo").mkdir(parents=True, exist_ok=True)
+    (package / "Cargo.toml").write_text(
+        f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n\n'
+        f'[[bin]]\nname = "{name}"\npath = "{ROOT}/bench/{part}/{name}.rs"\n\n'
+        '[dependencies]\ntokio = { version = "1", features = '
+        '["rt", "net", "io-util", "macros"] }\n\n[profile.release]\nlto = true\n')
+    (package / ".cargo" / "config.toml").write_text(
+        '[source.crates-io]\nreplace-with = "debian"\n\n'
+        f'[source.debian]\ndirectory = "{CRATES}"\n')
+    return run_quietly(
+        ["/usr/bin/cargo", "build", "--release", "--offline", "--quiet"], cwd=package,
+        env=dict(os.environ, PATH="/usr/bin:/bin")) and [
+            f"{package}/target/release/{name}"]
+
+
+def python(part, name, *arguments, needs="asyncio"):
+    """A script of bench/PART, if that module is there."""
+    interpreter = PYTHON if os.access(PYTHON, os.X_OK) else "python3"
+    if not run_quietly([interpreter, "-c", f"import {needs}"]):
+        return None
+    return [interpreter, str(ROOT / "bench" / part / f"{name}.py"), *arguments]
+
+
+# ---- measuring -----------------------------------------------------------------------
+
+def chosen(peers, always):
+    """Of the peers' names those in `always` and whom PEERS names, which may name others
+    that this driver has not got."""
+    asked = os.environ.get("PEERS", "").replace(",", " ").split()
+    return [name for name in peers if not asked or name in asked or name in always]
+
+
+def commands(peers, always):
+    """{name: its command and environment} of those that can be run. `peers` maps a name to
+    a function that builds its command, and an environment."""
+    usable = {}
+    for name in chosen(peers, always):
+        build, environment = peers[name]
+        command = build()
+        if command:
+            usable[name] = (command, environment)
+        else:
+            say(f"{name}: cannot be run: see above")
+    return usable
+
+
+def rounds(usable, measure, what, picture):
+    """RUNS times each: {name: [figures or None, ...]}. `picture` formats the figures."""
+    results = {name: [] for name in usable}
+    for number in range(RUNS):
+        for name, it in usable.items():
+            figures = measure(it)
+            results[name].append(figures)
+            if figures:
+                say(f"{what}, run {number + 1}: {name:17}" + picture % tuple(figures))
+    return results
+
+
+def report(results, rows):
+    """The medians; `rows` has name and unit of each figure. Who failed more often than not
+    is said to have failed."""
+    for name, runs in results.items():
+        runs = [run for run in runs if run]
+        if len(runs) < (RUNS + 1) // 2:
+            say(f"{name}: failed: {rows[0][0]}")
+            continue
+        for (row, unit), values in zip(rows, zip(*runs)):
+            print(f"{name} {row} {statistics.median(values):g} {unit}")
+    sys.stdout.flush()
+
+
+def report_ratio(results, ours, floor, figure, row):
+    """The median of the rounds' ratios of one figure, ours to the floor's."""
+    pairs = [a[figure] / b[figure]
+             for a, b in zip(results.get(ours, []), results.get(floor, [])) if a and b]
+    if pairs:
+        print(f"{ours} {row} {statistics.median(pairs):.3f} x", flush=True)
