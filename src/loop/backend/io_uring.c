@@ -2,8 +2,9 @@
  * io_uring.c - completions as the kernel has them: Linux 5.11 and later.
  *
  *   submit ----> queue ----.                        ,---> complete() of an operation
- *   cancel ----> todo -----+--> one io_uring_enter -+---> a buffer for who reads, or ahead
- *   watches ---> to arm ---'    a turn, in poll()   `---> a watch's callback made ready
+ *   cancel ----> todo -----+--> one io_uring_enter -+---> a buffer for who reads, or
+ * ahead watches ---> to arm ---'    a turn, in poll()   `---> a watch's callback made
+ * ready
  *
  * What a task asks for is put into a queue in memory shared with the kernel; the next
  * poll hands all of it over and fetches what has completed, in one system call. Nothing
@@ -100,6 +101,23 @@ static void detach(struct coil__backend *backend, int fd)
     }
     coil__uring_drop_queued(u, d);
     coil__uring_give_up(d);
+}
+
+/* A receive may end with what it has just got, so it is asked to end, and waited for. */
+static size_t settle(struct coil__backend *backend, int fd)
+{
+    struct coil__uring *u = coil__uring_of(backend);
+    struct coil__uring_fd *d = coil__uring_find(u, fd);
+
+    if (d == NULL || d->use != COIL__URING_ATTACHED)
+        return 0;
+    while (d->receiving) {
+        coil__uring_call_off(u, fd, d);
+        if (coil__uring_reap(u, COIL_MSEC(10)) == -EBADF)
+            break;
+        d->ending = false;
+    }
+    return coil__uring_queued_bytes(u, d);
 }
 
 /* ---- polling ---------------------------------------------------------------------- */
@@ -223,6 +241,7 @@ const struct coil__backend_class coil__backend_io_uring = {
     .destroy = destroy,
     .attach = attach,
     .detach = detach,
+    .settle = settle,
     .submit = coil__uring_submit,
     .cancel = coil__uring_cancel,
     .watch = coil__uring_watch,

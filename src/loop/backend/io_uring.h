@@ -11,9 +11,9 @@
 
 /* What the running kernel can do; each bit can be masked out by tests. */
 enum coil__uring_feature {
-    COIL__URING_DEFER = 1 << 0,     /* 6.1: task work when we ask for events, not before */
-    COIL__URING_COOP = 1 << 1,      /* 5.19: task work when we enter, without interrupts */
-    COIL__URING_RING_FD = 1 << 2,   /* 5.18: the ring's own descriptor, registered */
+    COIL__URING_DEFER = 1 << 0,   /* 6.1: task work when we ask for events, not before */
+    COIL__URING_COOP = 1 << 1,    /* 5.19: task work when we enter, without interrupts */
+    COIL__URING_RING_FD = 1 << 2, /* 5.18: the ring's own descriptor, registered */
     COIL__URING_MULTISHOT = 1 << 3, /* 6.0: receiving goes on, into buffers of the ring */
     COIL__URING_NO_SIGNAL = 1 << 4, /* 6.18: writing without SIGPIPE */
     COIL__URING_ALL = (1 << 5) - 1
@@ -51,17 +51,17 @@ enum coil__uring_tag {
 enum coil__uring_type { COIL__URING_TYPE_UNKNOWN, COIL__URING_STREAM, COIL__URING_OTHER };
 
 struct coil__uring_fd {
-    uint8_t use;     /* enum coil__uring_use */
-    uint8_t armed;   /* watches that are in the kernel, by direction */
-    uint8_t to_arm;  /* and that the next poll puts there */
+    uint8_t use;    /* enum coil__uring_use */
+    uint8_t armed;  /* watches that are in the kernel, by direction */
+    uint8_t to_arm; /* and that the next poll puts there */
 
     /* io_uring_receive.c */
-    uint8_t type;        /* enum coil__uring_type */
-    bool receiving;      /* a multishot receive is in the kernel */
-    bool ending;         /* and was asked to end */
-    bool ended;          /* `end` is the next result, when nothing is queued */
-    uint8_t small_reads; /* that had to wait, in a row */
-    uint8_t called_off;  /* how often a multishot receive was for nothing */
+    uint8_t type;                 /* enum coil__uring_type */
+    bool receiving;               /* a multishot receive is in the kernel */
+    bool ending;                  /* and was asked to end */
+    bool ended;                   /* `end` is the next result, when nothing is queued */
+    uint8_t small_reads;          /* that had to wait, in a row */
+    uint8_t called_off;           /* how often a multishot receive was for nothing */
     uint16_t first, last, queued; /* buffers that nobody has asked for yet */
     int32_t end;
 
@@ -199,6 +199,9 @@ void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned fl
 
 /* Ask a descriptor's multishot receive to end, if there is one. */
 void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__uring_fd *d);
+
+size_t coil__uring_queued_bytes(const struct coil__uring *u,
+                                const struct coil__uring_fd *d);
 
 /* Forget what is queued. */
 void coil__uring_drop_queued(struct coil__uring *u, struct coil__uring_fd *d);

@@ -17,6 +17,7 @@
  *   nobody has asked for.)
  * - connecting a local socket, which never takes time, but fails if the queue is full;
  *   the kernel's workers would wait then.
+ * - sendfile(2), which the kernel has not got as an operation;
  * - writing to what is not a socket, where the kernel has no RWF_NOSIGNAL: a broken pipe
  *   would kill.
  */
@@ -42,6 +43,7 @@ static enum coil__direction direction_of(const struct coil__op *op)
     case COIL__OP_SEND:
     case COIL__OP_SENDMSG:
     case COIL__OP_CONNECT:
+    case COIL__OP_SENDFILE:
         return COIL__OUT;
     default:
         return COIL__IN;
@@ -68,6 +70,7 @@ static const struct {
                           "sendmsg(op->fd, op->buf, op->flags)"},
     [COIL__OP_ACCEPT] = {IORING_OP_ACCEPT, EMFILE, "accept4(op->fd, ...)"},
     [COIL__OP_CONNECT] = {IORING_OP_CONNECT, ENETUNREACH, "connect(op->fd, op->addr)"},
+    [COIL__OP_SENDFILE] = {IORING_OP_NOP, EIO, "sendfile(op->fd, op->fd2)"},
     [COIL__OP_POLL] = {IORING_OP_POLL_ADD, ENOMEM, "poll(op->fd)"},
     [COIL__OP_PREAD] = {IORING_OP_READ, EIO, "pread(op->fd, op->buf, op->len)"},
     [COIL__OP_PWRITE] = {IORING_OP_WRITE, EIO, "pwrite(op->fd, op->buf, op->len)"},
@@ -452,6 +455,8 @@ ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
         return coil__uring_receive(u, d, op);
     case COIL__OP_ACCEPT:
         return submit_accept(u, d, op);
+    case COIL__OP_SENDFILE:
+        return submit_call(u, d, op);
     case COIL__OP_WRITE:
     case COIL__OP_WRITEV:
         if (!coil__uring_has(u, COIL__URING_NO_SIGNAL))

@@ -156,6 +156,17 @@ void coil__uring_drop_queued(struct coil__uring *u, struct coil__uring_fd *d)
         drop_first(u, d);
 }
 
+size_t coil__uring_queued_bytes(const struct coil__uring *u,
+                                const struct coil__uring_fd *d)
+{
+    unsigned id = d->first;
+    size_t n = 0;
+
+    for (unsigned i = d->queued; i > 0; i--, id = u->buffers.state[id].next)
+        n += (size_t)(u->buffers.state[id].to - u->buffers.state[id].from);
+    return n;
+}
+
 /* Copy what there is; with `keep`, leave it there. */
 static size_t take(struct coil__uring *u, struct coil__uring_fd *d, char *to, size_t n,
                    bool keep)

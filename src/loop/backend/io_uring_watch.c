@@ -99,8 +99,7 @@ static void disarm(struct coil__uring *u, int fd, struct coil__uring_fd *d,
         struct io_uring_sqe *entry = coil__uring_entry(u);
 
         if (entry != NULL)
-            io_uring_prep_poll_remove(entry,
-                                      coil__uring_data(fd, tag_of(direction)));
+            io_uring_prep_poll_remove(entry, coil__uring_data(fd, tag_of(direction)));
         rc = coil__uring_reap(u, COIL_MSEC(10));
     }
     d->armed &= (uint8_t)~bit_of(direction);
