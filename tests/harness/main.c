@@ -34,7 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const backends[] = {"epoll", "poll", "select"};
+static const char *const backends[] = {"io_uring", "epoll", "poll", "select"};
 
 enum { BACKENDS = sizeof backends / sizeof backends[0], JOBS_LIMIT = 16, LEFT_OUT = 8 };
 

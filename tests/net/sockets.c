@@ -5,6 +5,8 @@
 
 #include "../harness/harness.h"
 
+#include <coil/testing.h>
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -50,8 +52,7 @@ void make_stream_pair(coil_stream *ends[2])
 
 void settle(void)
 {
-    for (int i = 0; i < 5; i++)
-        coil_yield();
+    CHECK_INT(coil_wait_all_blocked(), 0);
 }
 
 unsigned char pattern_byte(size_t i)
