@@ -21,6 +21,7 @@
 #include <coil/group.h>
 #include <coil/lock.h>
 #include <coil/loop.h>
+#include <coil/network.h>
 #include <coil/poll.h>
 #include <coil/promise.h>
 #include <coil/queue.h>
