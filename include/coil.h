@@ -22,6 +22,7 @@
 #include <coil/guest.h>
 #include <coil/lock.h>
 #include <coil/loop.h>
+#include <coil/network.h>
 #include <coil/poll.h>
 #include <coil/promise.h>
 #include <coil/queue.h>

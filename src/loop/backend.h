@@ -153,10 +153,14 @@ struct coil__backend_class {
     const struct coil__network *network;
 };
 
-/* Sockets that are simulated, by the backend that does it; each as its system call, but
-   for a negative errno. A socket's number is one that no descriptor has. */
+/*
+ * Sockets that are simulated, by the backend that does it; each as its system call, but
+ * for a negative errno. A socket's number is one that no descriptor has (proc(5),
+ * fs.nr_open): from COIL__FIRST_SIMULATED on.
+ */
+#define COIL__FIRST_SIMULATED 1000000000
+
 struct coil__network {
-    bool (*owns)(struct coil__backend *backend, int fd);
     int (*socket)(struct coil__backend *backend, int family, int type, int protocol);
     int (*bind)(struct coil__backend *backend, int fd, const struct sockaddr *address,
                 socklen_t address_bytes);
@@ -177,5 +181,6 @@ extern const struct coil__backend_class coil__backend_io_uring;
 extern const struct coil__backend_class coil__backend_epoll;
 extern const struct coil__backend_class coil__backend_poll;
 extern const struct coil__backend_class coil__backend_select;
+extern const struct coil__backend_class coil__backend_simulated; /* only by name */
 
 #endif

@@ -27,6 +27,7 @@
 #include "loop.h"
 
 #include "../error/error.h"
+#include "backend/simulated.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,10 +82,9 @@ const char *coil_backend_name(void)
 /* ---- creating and closing ---------------------------------------------------------- */
 
 static const struct coil__backend_class *const backends[] = {
-    &coil__backend_io_uring,
-    &coil__backend_epoll,
-    &coil__backend_poll,
-    &coil__backend_select,
+    &coil__backend_io_uring, &coil__backend_epoll,     &coil__backend_poll,
+    &coil__backend_select,   &coil__backend_simulated, /* never taken unasked: select
+                                                          always works */
 };
 
 #define BACKEND_COUNT (sizeof backends / sizeof backends[0])
@@ -94,6 +94,8 @@ static int create_backend(const char *name, struct coil__backend **out)
 {
     int rc = -EINVAL;
 
+    if (name == NULL && coil__network_asked_for() != NULL)
+        name = coil__backend_simulated.name;
     if (name == NULL)
         name = getenv("COIL_BACKEND");
     if (name != NULL && *name == '\0')

@@ -71,7 +71,7 @@ struct coil_loop {
     struct coil__list idle;  /* what becomes ready once nothing else is */
     struct coil__backend *backend;
     struct coil__timer_heap timers;
-    struct coil__watch_table *watches; /* watch.c */
+    struct coil__watch_table *watches[2]; /* watch.c: of descriptors; of simulated ones */
 
     pid_t pid; /* of the process it belongs to: not of one forked later */
     bool running, stopping, closing;
