@@ -12,9 +12,11 @@
 #include <coil/context.h>
 #include <coil/coro.h>
 #include <coil/debug.h>
+#include <coil/directory.h>
 #include <coil/error.h>
 #include <coil/event.h>
 #include <coil/executor.h>
+#include <coil/file.h>
 #include <coil/future.h>
 #include <coil/gather.h>
 #include <coil/gen.h>
@@ -23,6 +25,7 @@
 #include <coil/lock.h>
 #include <coil/loop.h>
 #include <coil/network.h>
+#include <coil/path.h>
 #include <coil/poll.h>
 #include <coil/promise.h>
 #include <coil/queue.h>
