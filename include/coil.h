@@ -20,6 +20,7 @@
 #include <coil/group.h>
 #include <coil/lock.h>
 #include <coil/loop.h>
+#include <coil/process.h>
 #include <coil/promise.h>
 #include <coil/queue.h>
 #include <coil/run.h>
