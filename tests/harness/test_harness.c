@@ -90,6 +90,13 @@ SELFTEST(selftest_stack)
     CHECK_INT(coil_coro_create(NULL, NULL, NULL, &coro), 0);
 }
 
+TEST__DEFINE_CASE(selftest_seed, TEST__NET, true)
+{
+    static int runs;
+
+    CHECK(++runs < 3 || !test_simulated());
+}
+
 SELFTEST(selftest_crash)
 {
     signal(SIGSEGV, SIG_DFL);
@@ -194,6 +201,14 @@ TEST(harness_reports_what_is_left_behind)
     expect("-f", "selftest_loop", 1, "leak: a loop is still open");
     expect("-f", "selftest_task", 1, "leak: task sleeper has not ended");
     expect("-f", "selftest_stack", 1, "leak: 1 stacks");
+}
+
+TEST(harness_tells_the_seed_that_failed)
+{
+    expect("-f", "selftest_seed/simulated", 1,
+           "that was seed 3: COIL_TEST_SEED=3 coil-tests 'selftest_seed/simulated'");
+    expect("-f -n 2", "selftest_seed/simulated", 0, "1 passed, 0 failed\n");
+    expect("-f", "selftest_seed/poll", 0, "1 passed, 0 failed\n");
 }
 
 TEST(harness_reports_crashes_and_exits)

@@ -50,6 +50,19 @@ void make_stream_pair(coil_stream *ends[2])
     CHECK_INT(coil_stream_adopt(peer, &ends[1]), 0);
 }
 
+void connect_streams(coil_stream *ends[2])
+{
+    coil_listener *listener = NULL;
+    char port[8];
+
+    ends[0] = ends[1] = NULL;
+    CHECK_INT(coil_listen("127.0.0.1", "0", 0, &listener), 0);
+    snprintf(port, sizeof port, "%u", coil_listener_port(listener));
+    CHECK_INT(coil_connect("127.0.0.1", port, &ends[0]), 0);
+    CHECK_INT(coil_accept(listener, &ends[1]), 0);
+    coil_listener_destroy(listener);
+}
+
 void settle(void)
 {
     CHECK_INT(coil_wait_all_blocked(), 0);
