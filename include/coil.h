@@ -33,6 +33,7 @@
 #include <coil/run.h>
 #include <coil/scope.h>
 #include <coil/semaphore.h>
+#include <coil/server.h>
 #include <coil/stream.h>
 #include <coil/sync.h>
 #include <coil/task.h>
