@@ -85,9 +85,11 @@ COIL_SUSPENDS ssize_t coil_read_exact(coil_stream *stream, void *buf, size_t n);
  */
 COIL_SUSPENDS ssize_t coil_write(coil_stream *stream, const void *buf, size_t n);
 
-/* Tell the peer that nothing more will be written. Fails as shutdown(2). (asyncio:
- * write_eof) */
-COIL_API int coil_stream_shutdown_write(coil_stream *stream);
+/*
+ * Tell the peer that nothing more will be written. Waits only where it is said in bytes
+ * (coil/tls.h). Fails as shutdown(2), -EBADF, -EBUSY, -ECANCELED. (asyncio: write_eof)
+ */
+COIL_SUSPENDS int coil_stream_shutdown_write(coil_stream *stream);
 
 /* The bytes moved by the latest coil_read_exact() or coil_write(), complete or not. */
 COIL_API size_t coil_stream_read_transferred(const coil_stream *stream);

@@ -79,6 +79,8 @@ int coil_stream_adopt(int fd, coil_stream **out)
 
 int coil_stream_close(coil_stream *stream)
 {
+    if (stream->endpoint.fd >= 0 && stream->transport->close != NULL)
+        stream->transport->close(stream);
     return coil__endpoint_close(&stream->endpoint);
 }
 
@@ -86,7 +88,7 @@ void coil_stream_destroy(coil_stream *stream)
 {
     if (stream == NULL)
         return;
-    coil__endpoint_close(&stream->endpoint);
+    coil_stream_close(stream);
     coil__endpoint_release(&stream->endpoint);
 }
 
