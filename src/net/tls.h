@@ -1,7 +1,7 @@
 /*
  * tls.h (internal) - TLS by OpenSSL: contexts, connections, and what went wrong.
  *
- *     tls_context.c   coil_tls: files, whom to trust, protocols, names
+ *     tls.c           coil_tls: files, whom to trust, protocols, names
  *     tls_sessions.c  what a client may resume
  *     tls_verify.c    is the peer who it should be, and if not, why
  *     tls_error.c     OpenSSL's errors as ours

@@ -1,5 +1,5 @@
 /*
- * tls_context.c - what connections have in common.
+ * tls.c - what connections have in common.
  *
  * A context is made once and then only read, so loops on all threads share it; what does
  * change, the sessions and the references, is guarded on its own. It serves as client and
