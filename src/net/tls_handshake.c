@@ -117,6 +117,8 @@ static int start(coil_stream *stream, coil_tls *tls, bool as_server,
 
     if (stream->transport == &coil__tls_transport)
         return -EALREADY;
+    if (coil__stream_buffered(stream) > 0)
+        return coil_fail(-EPROTO, "the peer has sent more before TLS began");
     rc = coil__tls_create(stream, tls, &t);
     if (rc < 0)
         return rc;

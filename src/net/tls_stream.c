@@ -35,7 +35,6 @@
  */
 #include "tls.h"
 
-#include "../task/budget.h"
 #include "../task/wait.h"
 
 #include <coil/error.h>
@@ -283,7 +282,7 @@ static ssize_t read_tls(coil_stream *stream, void *buf, size_t n)
 
     /* Who finds all in the buffer waits for nobody, and has to let others run, too. */
     if (result == 0 && count_of(&t->in) > 0)
-        result = coil__task_spend();
+        result = coil__endpoint_spend(&stream->endpoint);
     if (result < 0)
         return result;
     for (;;) {
@@ -456,7 +455,8 @@ static void close_tls(coil_stream *stream)
     coil_loop *loop = stream->endpoint.loop;
 
     if (!t->established || t->failed < 0 || t->shut_down || t->flushing ||
-        count_of(&t->sending) > 0 || loop != coil_loop_current() || loop->closing)
+        count_of(&t->sending) > 0 || loop == NULL || loop != coil_loop_current() ||
+        loop->closing)
         return;
     if (say_goodbye(t) < 0 || count_of(&t->out) == 0)
         return;
