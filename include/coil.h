@@ -39,5 +39,6 @@
 #include <coil/task.h>
 #include <coil/testing.h>
 #include <coil/timer.h>
+#include <coil/tls.h>
 
 #endif
