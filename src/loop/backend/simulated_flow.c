@@ -176,7 +176,8 @@ static void deliver(struct coil__sim *sim, struct coil__sim_end *end,
         coil__sim_tcp_greeted(sim, other);
         break;
     case COIL__SIM_FIN:
-        other->fin_received = true;
+        if (!other->dead) /* else it would hide the reset */
+            other->fin_received = true;
         coil__sim_changed(sim, other->socket);
         break;
     case COIL__SIM_RST:
