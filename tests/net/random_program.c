@@ -7,12 +7,14 @@
  * the end. So the program itself never waits for ever. Some seeds add a third task that
  * cancels one of the two, or closes the stream, or destroys the listener at some moment.
  *
- * THE MODEL. A byte is known by its connection, direction and offset, so each that arrives
- * can be checked at once. Of each direction is counted what was sent, what was received,
- * and how it ended. In the end all that was sent must have been received, unless something
- * explains that it was not: a fault of the network, or an end that was closed.
+ * THE MODEL. A byte is known by its connection, direction and offset, so each that
+ * arrives can be checked at once. Of each direction is counted what was sent, what was
+ * received, and how it ended. In the end all that was sent must have been received,
+ * unless something explains that it was not: a fault of the network, or an end that was
+ * closed.
  *
- * A client's first bytes are the number of its connection: the server finds the model by it.
+ * A client's first bytes are the number of its connection: the server finds the model by
+ * it.
  */
 #include "random_program.h"
 
@@ -73,7 +75,7 @@ struct world {
 /* ---- chance ------------------------------------------------------------------------ */
 
 /* splitmix64. */
-static uint64_t throw(struct dice *dice)
+static uint64_t throw(struct dice * dice)
 {
     uint64_t z = dice->state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -555,7 +557,7 @@ static void draw_connection(struct world *world, int number)
     struct connection *c = &world->connections[number];
 
     for (int i = 0; i < 2; i++) {
-        c->ways[i] = (struct way){.salt = (unsigned char)throw(&world->dice),
+        c->ways[i] = (struct way){.salt = (unsigned char) throw(&world->dice),
                                   .number = (unsigned char)number,
                                   .has_header = i == 0};
         c->ends[i] = (struct end){.world = world,

@@ -1,5 +1,6 @@
 /*
- * test_random_programs.c - random programs on a network that does everything a network may.
+ * test_random_programs.c - random programs on a network that does everything a network
+ * may.
  *
  * See random_program.c. A few hundred seeds each time; more with coil-tests -n 1000.
  */

@@ -203,6 +203,8 @@ static void hold(struct coil__sim *sim, struct coil__sim_end *end,
         return;
     }
     coil__sim_log(sim, &end->name, &coil__sim_other(end)->name, "given up");
+    drop_all(&end->flying);
+    end->flying_bytes = 0;
     coil__sim_tcp_fail(sim, connecting ? coil__sim_other(end) : end, ETIMEDOUT);
 }
 
