@@ -36,17 +36,26 @@ enum coil__op_kind {
      * Files: on any descriptor, attached or not, as many as one likes. A backend that
      * has no way but to block says -EOPNOTSUPP; the file lane does it then (os/file.c).
      */
-    COIL__OP_PREAD,  /* pread(fd, buf, len, offset); offset -1: read() */
-    COIL__OP_PWRITE, /* pwrite(fd, buf, len, offset); offset -1: write() */
-    COIL__OP_FSYNC,  /* fsync(fd); flags 1: fdatasync(fd) */
-    COIL__OP_OPEN,   /* openat(fd, path, flags | O_CLOEXEC, mode) */
-    COIL__OP_CLOSE,  /* close(fd) */
-    COIL__OP_STATX,  /* statx(fd, path, flags, mode: its mask, buf: struct statx) */
-    COIL__OP_RENAME, /* renameat2(fd, path, fd2, path2, flags) */
-    COIL__OP_UNLINK, /* unlinkat(fd, path, flags) */
-    COIL__OP_MKDIR,  /* mkdirat(fd, path, mode) */
-    COIL__OP_SPLICE  /* splice(fd, &offset or NULL for -1, fd2, offset2 likewise, len,
-                        flags) */
+    COIL__OP_PREAD,    /* pread(fd, buf, len, offset); offset -1: read() */
+    COIL__OP_PWRITE,   /* pwrite(fd, buf, len, offset); offset -1: write() */
+    COIL__OP_FSYNC,    /* fsync(fd); flags 1: fdatasync(fd) */
+    COIL__OP_OPEN,     /* openat(fd, path, flags | O_CLOEXEC, mode) */
+    COIL__OP_CLOSE,    /* close(fd) */
+    COIL__OP_STATX,    /* statx(fd, path, flags, mode: its mask, buf: struct statx) */
+    COIL__OP_RENAME,   /* renameat2(fd, path, fd2, path2, flags) */
+    COIL__OP_UNLINK,   /* unlinkat(fd, path, flags) */
+    COIL__OP_MKDIR,    /* mkdirat(fd, path, mode) */
+    COIL__OP_SPLICE,   /* splice(fd, &offset or NULL for -1, fd2, offset2 likewise, len,
+                          flags) */
+    COIL__OP_COPY,     /* copy_file_range(fd, &offset, fd2, &offset2, len, 0) */
+    COIL__OP_SEEK,     /* lseek(fd, offset, flags: whence) */
+    COIL__OP_TRUNCATE, /* ftruncate(fd, offset) */
+    COIL__OP_ALLOCATE, /* fallocate(fd, flags, offset, len) */
+    COIL__OP_CHMOD,    /* fchmod(fd, mode) */
+    COIL__OP_LIST,     /* getdents64(fd, buf, len) */
+    COIL__OP_LINK,     /* linkat(fd, path, fd2, path2, flags) */
+    COIL__OP_SYMLINK,  /* symlinkat(path, fd2, path2) */
+    COIL__OP_READLINK  /* readlinkat(fd, path, buf, len) */
 };
 
 /* An operation; the submitter's memory until complete() is called. */

@@ -39,7 +39,8 @@
 #include <unistd.h>
 
 /* The last is for network tests alone. */
-static const char *const backends[] = {"epoll", "poll", "select", "simulated"};
+static const char *const backends[] = {"io_uring", "epoll", "poll", "select",
+                                       "simulated"};
 
 enum { BACKENDS = sizeof backends / sizeof backends[0], JOBS_LIMIT = 16, LEFT_OUT = 8 };
 

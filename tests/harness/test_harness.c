@@ -261,7 +261,8 @@ TASK_TEST(harness_gives_tasks_a_virtual_clock)
 IO_TEST(harness_runs_io_tests_on_each_backend)
 {
     test_trace("%s", coil_backend_name());
-    CHECK(strcmp(test_trace_text(), "epoll") == 0 ||
+    CHECK(strcmp(test_trace_text(), "io_uring") == 0 ||
+          strcmp(test_trace_text(), "epoll") == 0 ||
           strcmp(test_trace_text(), "poll") == 0 ||
           strcmp(test_trace_text(), "select") == 0);
 }

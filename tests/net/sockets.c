@@ -5,6 +5,8 @@
 
 #include "../harness/harness.h"
 
+#include <coil/testing.h>
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -63,8 +65,7 @@ void connect_streams(coil_stream *ends[2])
 
 void settle(void)
 {
-    for (int i = 0; i < 5; i++)
-        coil_yield();
+    CHECK_INT(coil_wait_all_blocked(), 0);
 }
 
 unsigned char pattern_byte(size_t i)
