@@ -26,6 +26,7 @@
 #include <coil/run.h>
 #include <coil/scope.h>
 #include <coil/semaphore.h>
+#include <coil/signal.h>
 #include <coil/stream.h>
 #include <coil/sync.h>
 #include <coil/task.h>

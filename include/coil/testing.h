@@ -113,9 +113,9 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
  * epoll_ctl, epoll_pwait2, epoll_wait, eventfd, execve, fcntl, getaddrinfo, getdents64,
  * getpeername, getsockname, getsockopt, kill, listen, madvise, mmap, mprotect, open,
  * openat, pidfd_open, pidfd_send_signal, pipe2, poll, ppoll, pselect, pthread_create,
- * read, recv, send, setpgid, setsid, shutdown, sigaltstack, socket, timer_create, waitid,
- * write. Not among them are those that cannot fail and those whose failure changes
- * nothing, as close.
+ * read, recv, send, setpgid, setsid, shutdown, sigaction, sigaltstack, socket,
+ * timer_create, waitid, write. Not among them are those that cannot fail and those whose
+ * failure changes nothing, as close.
  */
 COIL_API void coil_testing_fail_system_call(uint64_t nth, int error);
 
