@@ -4,6 +4,7 @@
 #ifndef COIL_H
 #define COIL_H
 
+#include <coil/address.h>
 #include <coil/addrinfo.h>
 #include <coil/barrier.h>
 #include <coil/base.h>
@@ -11,15 +12,21 @@
 #include <coil/context.h>
 #include <coil/coro.h>
 #include <coil/debug.h>
+#include <coil/directory.h>
 #include <coil/error.h>
 #include <coil/event.h>
 #include <coil/executor.h>
+#include <coil/file.h>
 #include <coil/future.h>
 #include <coil/gather.h>
 #include <coil/gen.h>
 #include <coil/group.h>
+#include <coil/guest.h>
 #include <coil/lock.h>
 #include <coil/loop.h>
+#include <coil/network.h>
+#include <coil/path.h>
+#include <coil/poll.h>
 #include <coil/process.h>
 #include <coil/promise.h>
 #include <coil/queue.h>

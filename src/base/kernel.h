@@ -13,6 +13,15 @@
 #define MADV_GUARD_INSTALL 102
 #endif
 
+/* Linux 6.18: write without SIGPIPE. (pwritev2(2), and io_uring's rw_flags) */
+#ifndef RWF_NOSIGNAL
+#define RWF_NOSIGNAL 0x00000100
+#endif
+
+/* Linux 6.6: there is no array between the queue's ring and its entries. Not asked for
+   here, but newer libraries do by themselves. */
+#define COIL__IORING_SETUP_NO_SQARRAY (1u << 16)
+
 /* Linux 5.11: close_range(2) does so at the next exec. */
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC (1u << 2)
