@@ -32,8 +32,8 @@ struct signals {
     struct coil__close_hook hook;
     struct coil__inbox inbox;
     struct coil__runnable arrived;
-    struct coil__list waits;               /* waiting.link */
-    bool for_tasks[COIL__SIGNALS];         /* wanted by coil_signal_wait() */
+    struct coil__list waits;       /* waiting.link */
+    bool for_tasks[COIL__SIGNALS]; /* wanted by coil_signal_wait() */
     struct handler handlers[COIL__SIGNALS];
     siginfo_t kept[KEPT]; /* oldest first */
     size_t kept_count;

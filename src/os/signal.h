@@ -27,7 +27,8 @@ int coil__inbox_open(struct coil__inbox *inbox);
 /* It wants nothing any more: dispositions are restored, no handler is in it. */
 void coil__inbox_close(struct coil__inbox *inbox);
 
-/* The loop wants the signal from now on, or no longer. A second time: nothing. -EINVAL. */
+/* The loop wants the signal from now on, or no longer. A second time: nothing. -EINVAL.
+ */
 int coil__inbox_want(struct coil__inbox *inbox, int signo);
 void coil__inbox_forget(struct coil__inbox *inbox, int signo);
 

@@ -1,8 +1,8 @@
 /*
  * signal_table.c - from the kernel's handler to the loops.
  *
- *   a signal --> on_signal() --> write(pipe) of each inbox --> its loop, coil__inbox_take()
- *                                  |  full
+ *   a signal --> on_signal() --> write(pipe) of each inbox --> its loop,
+ * coil__inbox_take() |  full
  *                                  `--> overflow, a bit for each number
  *
  * The pipe is the queue: one write of a siginfo_t is atomic (pipe(7)), the kernel's
