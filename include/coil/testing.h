@@ -116,7 +116,11 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
  * getrandom, getsockname, getsockopt, kill, linkat, listen, lseek, madvise, mkdirat,
  * mmap, mprotect, open, openat, pidfd_open, pidfd_send_signal, pipe2, poll, ppoll,
  * pread, pselect, pthread_create, pwrite, read, readlinkat, recv, renameat2, send,
+<<<<<<< HEAD
  * setpgid, setsid, shutdown, sigaltstack, socket, splice, statx, symlinkat,
+=======
+ * setpgid, setsid, shutdown, sigaction, sigaltstack, socket, splice, statx, symlinkat,
+>>>>>>> proc
  * timer_create, unlinkat, waitid, write. Not among them are those that cannot fail and
  * those whose failure changes nothing, as close.
  */
