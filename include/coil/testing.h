@@ -110,10 +110,11 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
  * once; 0: none. An `error` of 0 is one that this very call may fail with.
  *
  * The calls are: accept4, bind, connect, epoll_create1, epoll_ctl, epoll_pwait2,
- * epoll_wait, eventfd, fcntl, getaddrinfo, getpeername, getsockname, getsockopt, listen,
- * madvise, mmap, mprotect, open, poll, ppoll, pselect, pthread_create, read, recv, send,
- * shutdown, sigaltstack, socket, timer_create, write. Not among them are those that
- * cannot fail and those whose failure changes nothing, as close.
+ * epoll_wait, eventfd, fcntl, fopen, fstat, getaddrinfo, getifaddrs, getnameinfo,
+ * getpeername, getsockname, getsockopt, listen, madvise, malloc, mmap, mprotect, open,
+ * poll, ppoll, pselect, pthread_create, read, recv, recvfrom, send, sendmsg, shutdown,
+ * sigaltstack, socket, stat, timer_create, timerfd_create, write. Not among them are
+ * those that cannot fail and those whose failure changes nothing, as close.
  */
 COIL_API void coil_testing_fail_system_call(uint64_t nth, int error);
 
