@@ -30,8 +30,8 @@ typedef struct coil_connect_options {
      * other family are not tried then. (asyncio: local_addr)
      */
     const char *local_host, *local_port;
-    int64_t attempt_delay_ns; /* until the next begins; 250 ms. From 10 ms to 2 s;
-                                 COIL_NEVER: only when one has failed (RFC 8305, 5) */
+    int64_t attempt_delay_ns;   /* until the next begins; 250 ms. From 10 ms to 2 s;
+                                   COIL_NEVER: only when one has failed (RFC 8305, 5) */
     int64_t attempt_timeout_ns; /* for each address; as long as connect(2) takes */
 } coil_connect_options;
 

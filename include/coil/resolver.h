@@ -39,8 +39,8 @@ typedef struct coil_resolver_opts {
     const char *servers;
     const char *hosts_file;       /* instead of /etc/hosts */
     const char *resolv_conf_file; /* instead of /etc/resolv.conf */
-    int64_t timeout_ns; /* for a server's first answer, 5 s; doubled with each round */
-    unsigned tries;     /* rounds over all servers, 2 */
+    int64_t timeout_ns;   /* for a server's first answer, 5 s; doubled with each round */
+    unsigned tries;       /* rounds over all servers, 2 */
     size_t cache_entries; /* how many answers are kept at most, 256; latest used first */
     bool no_cache;        /* keep none; equal questions under way are still one */
 } coil_resolver_opts;

@@ -2,10 +2,10 @@
  * address_order.c - which of a host's addresses is best. (RFC 6724, 6)
  *
  * Each address is judged together with the one that this machine would send from, which
- * connecting a UDP socket tells; nothing is sent. What cannot be reached at all comes last
- * (rule 1), then what matches in scope, label and precedence comes first, and among IPv6
- * addresses the nearest. Rules 3, 4 and 7, on addresses that are deprecated, at home or in
- * tunnels, need what only the kernel knows, and it has chosen the source by them.
+ * connecting a UDP socket tells; nothing is sent. What cannot be reached at all comes
+ * last (rule 1), then what matches in scope, label and precedence comes first, and among
+ * IPv6 addresses the nearest. Rules 3, 4 and 7, on addresses that are deprecated, at home
+ * or in tunnels, need what only the kernel knows, and it has chosen the source by them.
  *
  * For rule 9 IPv4 addresses are left in the server's order, so that a server that turns
  * them round spreads the load; glibc does likewise, but for its own subnets.
@@ -32,15 +32,15 @@ static const struct policy {
     unsigned char prefix[16];
     int bits, precedence, label;
 } policies[] = {
-    {{[15] = 1}, 128, 50, 0},                  /* ::1 */
-    {{[10] = 0xff, [11] = 0xff}, 96, 35, 4},   /* ::ffff:0:0 */
-    {{0}, 96, 1, 3},                           /* ::, IPv4-compatible */
-    {{0x20, 0x01, 0, 0}, 32, 5, 5},            /* 2001::, Teredo */
-    {{0x20, 0x02}, 16, 30, 2},                 /* 2002::, 6to4 */
-    {{0x3f, 0xfe}, 16, 1, 12},                 /* 3ffe::, 6bone */
-    {{0xfe, 0xc0}, 10, 1, 11},                 /* fec0::, site-local */
-    {{0xfc}, 7, 3, 13},                        /* fc00::, unique local */
-    {{0}, 0, 40, 1},                           /* all others */
+    {{[15] = 1}, 128, 50, 0},                /* ::1 */
+    {{[10] = 0xff, [11] = 0xff}, 96, 35, 4}, /* ::ffff:0:0 */
+    {{0}, 96, 1, 3},                         /* ::, IPv4-compatible */
+    {{0x20, 0x01, 0, 0}, 32, 5, 5},          /* 2001::, Teredo */
+    {{0x20, 0x02}, 16, 30, 2},               /* 2002::, 6to4 */
+    {{0x3f, 0xfe}, 16, 1, 12},               /* 3ffe::, 6bone */
+    {{0xfe, 0xc0}, 10, 1, 11},               /* fec0::, site-local */
+    {{0xfc}, 7, 3, 13},                      /* fc00::, unique local */
+    {{0}, 0, 40, 1},                         /* all others */
 };
 
 enum scope { LINK_LOCAL = 2, SITE_LOCAL = 5, GLOBAL = 14 };
@@ -136,8 +136,8 @@ static bool is_better(const struct judged *b, const struct judged *a)
         return b->precedence > a->precedence;
     if (b->scope != a->scope)
         return b->scope < a->scope;
-    return b->address.any.sa_family == AF_INET6 &&
-           a->address.any.sa_family == AF_INET6 && b->common_bits > a->common_bits;
+    return b->address.any.sa_family == AF_INET6 && a->address.any.sa_family == AF_INET6 &&
+           b->common_bits > a->common_bits;
 }
 
 void coil__addresses_sort(coil_loop *loop, coil_address addresses[], size_t count)

@@ -1,25 +1,26 @@
 /*
- * channel_cares.c - c-ares in the loop: name servers are asked by sockets that it watches.
+ * channel_cares.c - c-ares in the loop: name servers are asked by sockets that it
+ * watches.
  *
- *   ask --> line --> ares_search() --> sockets, watched --> ares_process_fd() --> answered
- *                        |                                         |
+ *   ask --> line --> ares_search() --> sockets, watched --> ares_process_fd() -->
+ * answered |                                         |
  *                        `------ too late: the timer --------------'
  *
  * c-ares makes sockets, and says what to watch them for; it is told what is ready, and
  * when time has passed. Its sockets are made, used and closed by functions of ours, so
  * that they are non-blocking from the start and tests can fail them.
  *
- * At most IN_FLIGHT questions are with c-ares at a time, the rest stand in line: all share
- * one socket, whose buffer must hold the answers that come together. A lost one costs
- * seconds.
+ * At most IN_FLIGHT questions are with c-ares at a time, the rest stand in line: all
+ * share one socket, whose buffer must hold the answers that come together. A lost one
+ * costs seconds.
  *
  * TIME-OUTS. One timer, set for the first question and, when it has rung, for what is due
- * next: a question that comes later is due later. c-ares looks at the real clock. So under
- * a virtual one, which stands still while a question is under way, it is a timerfd.
+ * next: a question that comes later is due later. c-ares looks at the real clock. So
+ * under a virtual one, which stands still while a question is under way, it is a timerfd.
  *
  * LIFE. A channel that is to be replaced, because resolv.conf has changed, finishes what
- * it was asked first. c-ares may not be destroyed from its own callbacks: leave() does it,
- * behind each call of c-ares.
+ * it was asked first. c-ares may not be destroyed from its own callbacks: leave() does
+ * it, behind each call of c-ares.
  *
  * Start reading at coil__channel_ask() and answered().
  */
@@ -71,8 +72,7 @@ static void leave(struct coil__channel *channel);
 
 static struct dns_socket *find_socket(struct coil__channel *channel, int fd)
 {
-    COIL__LIST_EACH(link, &channel->sockets)
-    {
+    COIL__LIST_EACH (link, &channel->sockets) {
         struct dns_socket *s = COIL__CONTAINER(link, struct dns_socket, link);
 
         if (s->fd == fd)
@@ -88,7 +88,8 @@ static int watch(struct dns_socket *s, enum coil__direction direction, bool on)
 
     if (s->watched[direction] == on)
         return 0;
-    rc = backend->class->watch(backend, s->fd, direction, on ? &s->ready[direction] : NULL);
+    rc = backend->class->watch(backend, s->fd, direction,
+                               on ? &s->ready[direction] : NULL);
     if (rc == 0)
         s->watched[direction] = on;
     if (!on)
@@ -143,8 +144,8 @@ static void destroy_socket(struct dns_socket *s)
 static ares_socket_t open_socket(int family, int type, int protocol, void *arg)
 {
     struct coil__channel *channel = arg;
-    int fd = COIL__CALL(EMFILE,
-                        socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol));
+    int fd =
+        COIL__CALL(EMFILE, socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol));
     struct dns_socket *s;
 
     if (fd < 0)
@@ -242,8 +243,8 @@ static void clock_rang(struct coil__runnable *runnable)
 
 static int open_clock(struct coil__channel *channel)
 {
-    int fd = COIL__CALL(
-        EMFILE, timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+    int fd =
+        COIL__CALL(EMFILE, timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
 
     if (fd < 0)
         return -errno;
@@ -295,8 +296,8 @@ static int set_timer(struct coil__channel *channel)
     if (next == NULL)
         return 0;
     /* c-ares counts in milliseconds, and is not through with the one that has begun. */
-    return start_timer(channel, COIL_SEC(next->tv_sec) + COIL_USEC(next->tv_usec) +
-                                    COIL_MSEC(1));
+    return start_timer(channel,
+                       COIL_SEC(next->tv_sec) + COIL_USEC(next->tv_usec) + COIL_MSEC(1));
 }
 
 /* ---- answers ---------------------------------------------------------------------- */
@@ -488,7 +489,9 @@ static int init_ares(struct coil__channel *channel,
     int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB;
     int64_t ms = s->timeout_ns / COIL_MSEC(1);
     struct ares_options options = {
-        .timeout = ms < 1 ? 1 : ms > 3600000 ? 3600000 : (int)ms,
+        .timeout = ms < 1         ? 1
+                   : ms > 3600000 ? 3600000
+                                  : (int)ms,
         .tries = s->tries < 100 ? (int)s->tries : 100,
         .sock_state_cb = socket_state,
         .sock_state_cb_data = channel,
@@ -593,7 +596,8 @@ void coil__channel_destroy(struct coil__channel *channel)
 void coil__channels_destroy_retired(struct coil__resolver *r)
 {
     while (!coil__list_empty(&r->retired))
-        coil__channel_destroy(COIL__CONTAINER(r->retired.next, struct coil__channel, link));
+        coil__channel_destroy(
+            COIL__CONTAINER(r->retired.next, struct coil__channel, link));
 }
 
 const char *coil__channel_servers(const struct coil__channel *channel)

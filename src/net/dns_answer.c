@@ -83,8 +83,8 @@ static int parse_v6(const unsigned char *data, int n, struct coil__answer *answe
 int coil__dns_parse(enum coil__question_kind kind, const unsigned char *data, int n,
                     struct coil__answer *answer)
 {
-    int status = kind == COIL__ASK_V4 ? parse_v4(data, n, answer)
-                                      : parse_v6(data, n, answer);
+    int status =
+        kind == COIL__ASK_V4 ? parse_v4(data, n, answer) : parse_v6(data, n, answer);
 
     if (status != ARES_SUCCESS) {
         coil__free(answer->name);

@@ -11,8 +11,8 @@ int coil__dns_parse(enum coil__question_kind kind, const unsigned char *data, in
                     struct coil__answer *answer);
 
 /*
- * How long it is right that there is none: the lesser of the SOA record's own time to live
- * and its `minimum` (RFC 2308, 5), at most a minute; 5 s if there is no such record.
+ * How long it is right that there is none: the lesser of the SOA record's own time to
+ * live and its `minimum` (RFC 2308, 5), at most a minute; 5 s if there is no such record.
  * `data` may be NULL.
  */
 int64_t coil__dns_negative_ttl(const unsigned char *data, int n);

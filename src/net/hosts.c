@@ -2,9 +2,9 @@
  * hosts.c - hosts(5), read when it has changed and kept.
  *
  * One entry for each name of each line, sorted by name: such a file may have a hundred
- * thousand lines of hosts that nobody is to reach. The whole text is kept, and the entries
- * point into it. Of equal names the earlier line comes first; the first name of a line is
- * the host's proper one.
+ * thousand lines of hosts that nobody is to reach. The whole text is kept, and the
+ * entries point into it. Of equal names the earlier line comes first; the first name of a
+ * line is the host's proper one.
  */
 #include "resolver.h"
 
@@ -119,7 +119,8 @@ static size_t read_file(int fd, char *text, size_t size)
 
 static int read_hosts(int fd, const struct stat *file, struct coil__hosts **out)
 {
-    size_t size = file->st_size > 0 && file->st_size < LARGEST ? (size_t)file->st_size : 0;
+    size_t size =
+        file->st_size > 0 && file->st_size < LARGEST ? (size_t)file->st_size : 0;
     struct coil__hosts *hosts = coil__alloc_zeroed(sizeof *hosts + size + 1);
     int rc;
 

@@ -1,6 +1,6 @@
 /*
- * question.c - a name and a kind of address: asked once, answered to all who want to know,
- * and kept as long as it is right.
+ * question.c - a name and a kind of address: asked once, answered to all who want to
+ * know, and kept as long as it is right.
  *
  *     ask --- "localhost", hosts(5) -----------------------------> answered, not kept
  *      |----- in the table, answered and not expired ------------> answered
@@ -63,7 +63,7 @@ static void forget(struct coil__question *q)
 void coil__questions_forget(struct coil__resolver *r)
 {
     for (size_t i = 0; i < COIL__QUESTION_BUCKETS; i++)
-        COIL__LIST_EACH(link, &r->table[i])
+        COIL__LIST_EACH (link, &r->table[i])
             forget(COIL__CONTAINER(link, struct coil__question, in_table));
 }
 
@@ -71,8 +71,7 @@ void coil__questions_forget(struct coil__resolver *r)
 static struct coil__question *find(struct coil__resolver *r, const char *host,
                                    enum coil__question_kind kind)
 {
-    COIL__LIST_EACH(link, bucket_of(r, host, kind))
-    {
+    COIL__LIST_EACH (link, bucket_of(r, host, kind)) {
         struct coil__question *q = COIL__CONTAINER(link, struct coil__question, in_table);
 
         if (q->kind != kind || strcmp(q->host, host) != 0)

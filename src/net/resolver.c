@@ -237,8 +237,7 @@ static bool has_changed(const char *path, struct timespec *before)
 
     if (COIL__CALL(EACCES, stat(path, &now)) < 0)
         now.st_mtim = (struct timespec){.tv_sec = 0};
-    same =
-        now.st_mtim.tv_sec == before->tv_sec && now.st_mtim.tv_nsec == before->tv_nsec;
+    same = now.st_mtim.tv_sec == before->tv_sec && now.st_mtim.tv_nsec == before->tv_nsec;
     *before = now.st_mtim;
     return !same;
 }

@@ -31,10 +31,10 @@ enum coil__question_kind {
 
 /* What came of it. */
 struct coil__answer {
-    int rc;         /* 0; -EINPROGRESS; -ENOENT: there is none; or what failed */
-    int64_t ttl_ns; /* so long it is right */
-    const char *why; /* of a failure: a phrase, static */
-    char *name;     /* the host's proper one; coil__alloc()ed or NULL */
+    int rc;                  /* 0; -EINPROGRESS; -ENOENT: there is none; or what failed */
+    int64_t ttl_ns;          /* so long it is right */
+    const char *why;         /* of a failure: a phrase, static */
+    char *name;              /* the host's proper one; coil__alloc()ed or NULL */
     coil_address *addresses; /* without port; coil__alloc()ed or NULL */
     size_t count;
 };
@@ -82,7 +82,7 @@ void coil__questions_forget(struct coil__resolver *resolver);
 #define COIL__QUESTION_BUCKETS 256
 
 struct coil__resolver_settings {
-    bool uses_channel; /* c-ares; else the dns lane */
+    bool uses_channel;                             /* c-ares; else the dns lane */
     char *servers, *hosts_file, *resolv_conf_file; /* or NULL */
     int64_t timeout_ns;
     unsigned tries;
