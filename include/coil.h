@@ -9,6 +9,7 @@
 #include <coil/barrier.h>
 #include <coil/base.h>
 #include <coil/condition.h>
+#include <coil/connect.h>
 #include <coil/context.h>
 #include <coil/coro.h>
 #include <coil/debug.h>
@@ -30,6 +31,7 @@
 #include <coil/process.h>
 #include <coil/promise.h>
 #include <coil/queue.h>
+#include <coil/resolver.h>
 #include <coil/run.h>
 #include <coil/scope.h>
 #include <coil/semaphore.h>
