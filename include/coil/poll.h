@@ -1,8 +1,8 @@
 /*
  * coil/poll.h - poll(2) for tasks: several descriptors, and a time.
  *
- *     struct pollfd fds[] = {{.fd = in, .events = POLLIN}, {.fd = out, .events = POLLOUT}};
- *     int n = coil_poll(fds, 2, COIL_SEC(5));
+ *     struct pollfd fds[] = {{.fd = in, .events = POLLIN}, {.fd = out, .events =
+ * POLLOUT}}; int n = coil_poll(fds, 2, COIL_SEC(5));
  *
  *     if (n > 0 && fds[0].revents != 0)
  *         ...

@@ -168,7 +168,8 @@ IO_TEST(poll_finds_files_always_ready)
     close(fd.fd);
 }
 
-/* ---- several at one descriptor ------------------------------------------------------ */
+/* ---- several at one descriptor ------------------------------------------------------
+ */
 
 IO_TEST(poll_by_several_tasks_of_one_descriptor)
 {
@@ -178,9 +179,8 @@ IO_TEST(poll_by_several_tasks_of_one_descriptor)
 
     make_pipe(ends);
     for (int i = 0; i < 5; i++) {
-        p[i] = (struct polling){.fds = {{.fd = ends[0], .events = POLLIN}},
-                                .n = 1,
-                                .timeout_ns = COIL_NEVER};
+        p[i] = (struct polling){
+            .fds = {{.fd = ends[0], .events = POLLIN}}, .n = 1, .timeout_ns = COIL_NEVER};
         tasks[i] = start(&p[i]);
     }
     coil_task_cancel(tasks[0], NULL);
@@ -267,7 +267,8 @@ IO_TEST(poll_beside_a_stream_and_a_reader)
     coil_stream_destroy(stream);
 }
 
-/* ---- how it ends --------------------------------------------------------------------- */
+/* ---- how it ends ---------------------------------------------------------------------
+ */
 
 IO_TEST(poll_of_urgent_data_alone)
 {
