@@ -130,7 +130,8 @@ INTERPOSE int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
     return rc;
 }
 
-/* ---- system ----------------------------------------------------------------------------- */
+/* ---- system
+ * ----------------------------------------------------------------------------- */
 
 struct command {
     const char *text;

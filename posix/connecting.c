@@ -16,7 +16,8 @@
 
 #include <sys/time.h>
 
-/* ---- one call, for a tick --------------------------------------------------------------- */
+/* ---- one call, for a tick
+ * --------------------------------------------------------------- */
 
 struct hurry {
     int fd, option;
@@ -43,7 +44,8 @@ static void end_hurry(const struct hurry *h)
     errno = saved;
 }
 
-/* ---- connecting ------------------------------------------------------------------------- */
+/* ---- connecting
+ * ------------------------------------------------------------------------- */
 
 static int connect_for_a_tick(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
 {
@@ -107,7 +109,8 @@ INTERPOSE int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
     return connect_in_task(fd, to, bytes);
 }
 
-/* ---- accepting -------------------------------------------------------------------------- */
+/* ---- accepting
+ * -------------------------------------------------------------------------- */
 
 static bool listens(int fd)
 {

@@ -106,7 +106,6 @@ bool posix__from_outside(const void *address);
  * Is this call to suspend a task, if it must wait? Outside of tasks that is a load and a
  * branch, in a function of libcoil's. To be said in the exported function itself.
  */
-#define IN_TASK()                                                                        \
-    (coil_may_suspend() && posix__from_outside(__builtin_return_address(0)))
+#define IN_TASK() (coil_may_suspend() && posix__from_outside(__builtin_return_address(0)))
 
 #endif

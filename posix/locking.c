@@ -33,7 +33,8 @@ struct holding {
 static THREAD_LOCAL struct holding held[PLACES];
 static THREAD_LOCAL unsigned held_count;
 
-/* ---- who holds what ---------------------------------------------------------------------- */
+/* ---- who holds what
+ * ---------------------------------------------------------------------- */
 
 static bool counts_its_thread(const pthread_mutex_t *mutex)
 {
@@ -98,7 +99,8 @@ static void note_unlocked(const pthread_mutex_t *mutex)
     held_count--;
 }
 
-/* ---- mutexes ----------------------------------------------------------------------------- */
+/* ---- mutexes
+ * ----------------------------------------------------------------------------- */
 
 static int try_mutex(pthread_mutex_t *mutex)
 {
@@ -172,7 +174,8 @@ INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
     return NEXT(pthread_mutex_unlock)(mutex);
 }
 
-/* ---- locks for readers and writers --------------------------------------------------------- */
+/* ---- locks for readers and writers
+ * --------------------------------------------------------- */
 
 INTERPOSE int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
@@ -198,7 +201,8 @@ INTERPOSE int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
     return rc;
 }
 
-/* ---- condition variables ------------------------------------------------------------------- */
+/* ---- condition variables
+ * ------------------------------------------------------------------- */
 
 /* Let go of the mutex for a moment. */
 static int wait_a_moment(pthread_mutex_t *mutex, int64_t span_ns)
@@ -259,7 +263,8 @@ INTERPOSE int pthread_cond_clockwait(pthread_cond_t *restrict cond,
     return wait_until(mutex, clock, until);
 }
 
-/* ---- semaphores and threads ------------------------------------------------------------------ */
+/* ---- semaphores and threads
+ * ------------------------------------------------------------------ */
 
 INTERPOSE int sem_wait(sem_t *sem)
 {

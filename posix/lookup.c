@@ -18,7 +18,8 @@ static int system_error(int rc)
     return rc == -ENOMEM ? EAI_MEMORY : EAI_SYSTEM;
 }
 
-/* ---- getaddrinfo ------------------------------------------------------------------------ */
+/* ---- getaddrinfo
+ * ------------------------------------------------------------------------ */
 
 struct lookup {
     struct addrinfo hints, *list;
@@ -50,8 +51,8 @@ static int look_up(void *arg)
 {
     struct lookup *l = arg;
 
-    l->eai = NEXT(getaddrinfo)(l->host, l->service, l->hinted ? &l->hints : NULL,
-                               &l->list);
+    l->eai =
+        NEXT(getaddrinfo)(l->host, l->service, l->hinted ? &l->hints : NULL, &l->list);
     l->error = errno;
     if (l->eai != 0)
         l->list = NULL;
@@ -117,7 +118,8 @@ INTERPOSE int getaddrinfo(const char *restrict host, const char *restrict servic
     return look_up_in_task(host, service, hints, out);
 }
 
-/* ---- getnameinfo ------------------------------------------------------------------------ */
+/* ---- getnameinfo
+ * ------------------------------------------------------------------------ */
 
 struct naming {
     struct sockaddr_storage address;
@@ -131,9 +133,9 @@ static int name(void *arg)
 {
     struct naming *n = arg;
 
-    n->eai = NEXT(getnameinfo)((struct sockaddr *)&n->address, n->address_bytes, n->host,
-                               n->host_bytes, n->service, n->service_bytes,
-                               (int)n->flags);
+    n->eai =
+        NEXT(getnameinfo)((struct sockaddr *)&n->address, n->address_bytes, n->host,
+                          n->host_bytes, n->service, n->service_bytes, (int)n->flags);
     n->error = errno;
     return 0;
 }
@@ -184,7 +186,8 @@ INTERPOSE int getnameinfo(const struct sockaddr *restrict address,
     return name_in_task(n, host, service);
 }
 
-/* ---- gethostbyname ---------------------------------------------------------------------- */
+/* ---- gethostbyname
+ * ---------------------------------------------------------------------- */
 
 /* One question for the whole family; the caller's memory, so it is waited for. */
 struct host_query {

@@ -25,7 +25,8 @@ static bool is_always_ready(int fd)
     struct stat status;
 
     return fstat(fd, &status) == 0 &&
-           (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) || S_ISBLK(status.st_mode));
+           (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ||
+            S_ISBLK(status.st_mode));
 }
 
 static bool not_known(void)
@@ -33,7 +34,8 @@ static bool not_known(void)
     return errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
-/* ---- reading -------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------
+ */
 
 static ssize_t read_no_socket(int fd, const struct iovec *parts, int count)
 {
@@ -98,7 +100,8 @@ INTERPOSE ssize_t readv(int fd, const struct iovec *parts, int count)
     return read_no_socket(fd, parts, count);
 }
 
-/* ---- writing -------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------
+ */
 
 /* To what cannot be asked not to wait: no more than surely fits, each time. */
 static ssize_t write_bit_by_bit(struct posix__waiting *w, const struct iovec *parts,
@@ -189,7 +192,8 @@ INTERPOSE ssize_t writev(int fd, const struct iovec *parts, int count)
     return write_no_socket(fd, parts, count);
 }
 
-/* ---- from a file to a socket ------------------------------------------------------------ */
+/* ---- from a file to a socket
+ * ------------------------------------------------------------ */
 
 /* One piece; what was not written of it is not taken. */
 static ssize_t send_piece(int out, int in, off_t *at, size_t n)
@@ -247,7 +251,8 @@ INTERPOSE ssize_t sendfile64(int out, int in, off64_t *offset, size_t n)
     return send_file(out, in, offset, n);
 }
 
-/* ---- closing -------------------------------------------------------------------------- */
+/* ---- closing --------------------------------------------------------------------------
+ */
 
 /* Whoever waits for it, of this thread's tasks, is told: EBADF. */
 INTERPOSE int close(int fd)

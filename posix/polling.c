@@ -70,7 +70,8 @@ INTERPOSE int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *t
     return ppoll_in_task(fds, n, timeout, mask);
 }
 
-/* ---- epoll ------------------------------------------------------------------------------ */
+/* ---- epoll
+ * ------------------------------------------------------------------------------ */
 
 /* Another task may be faster: then ask and wait again. */
 static int epoll_in_task(int epoll_fd, struct epoll_event *events, int n,

@@ -35,7 +35,8 @@ size_t posix__rest(const struct iovec *parts, size_t count, size_t done,
     return n;
 }
 
-/* ---- waiting for all of it ------------------------------------------------------------ */
+/* ---- waiting for all of it ------------------------------------------------------------
+ */
 
 static int option_of(int fd, int option)
 {
@@ -126,7 +127,8 @@ ssize_t posix__recvmsg(int fd, struct msghdr *message, int flags)
     return receive_rest(&w, message->msg_iov, message->msg_iovlen, (size_t)result, flags);
 }
 
-/* ---- as they are called --------------------------------------------------------------- */
+/* ---- as they are called ---------------------------------------------------------------
+ */
 
 INTERPOSE ssize_t recv(int fd, void *buf, size_t n, int flags)
 {

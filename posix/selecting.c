@@ -118,9 +118,9 @@ INTERPOSE int select(int n, fd_set *restrict to_read, fd_set *restrict to_write,
         (timeout != NULL && (timeout->tv_sec < 0 || timeout->tv_usec < 0)))
         return NEXT(select)(n, to_read, to_write, exceptional, timeout);
     if (timeout != NULL)
-        deadline = posix__deadline(&(struct timespec){
-            .tv_sec = timeout->tv_sec + timeout->tv_usec / 1000000,
-            .tv_nsec = timeout->tv_usec % 1000000 * 1000});
+        deadline = posix__deadline(
+            &(struct timespec){.tv_sec = timeout->tv_sec + timeout->tv_usec / 1000000,
+                               .tv_nsec = timeout->tv_usec % 1000000 * 1000});
     count = select_in_task(&s, deadline);
     if (timeout != NULL) { /* Linux says what is left */
         timeout->tv_sec = posix__left(deadline) / COIL_SEC(1);

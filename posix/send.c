@@ -73,7 +73,8 @@ static ssize_t send_to(int fd, const void *buf, size_t n, int flags,
     return send_rest(&w, &part, 1, (size_t)result, flags);
 }
 
-/* ---- as they are called --------------------------------------------------------------- */
+/* ---- as they are called ---------------------------------------------------------------
+ */
 
 INTERPOSE ssize_t send(int fd, const void *buf, size_t n, int flags)
 {

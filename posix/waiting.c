@@ -13,26 +13,33 @@
 #define LONGEST_NAP COIL_MSEC(20)
 #define CALLS_IN_A_ROW 64
 
-/* ---- may it? ------------------------------------------------------------------------ */
+/* ---- may it? ------------------------------------------------------------------------
+ */
 
-/* A forked child has the parent's loop, and its task seems to run. */
-static bool is_loops_process(void)
+/*
+ * A forked child has the parent's loop, and its task seems to run. It may have a loop of
+ * its own later. A child of vfork(2) is seen by its number: no handler runs there.
+ */
+static THREAD_LOCAL const coil_loop *parents_loop;
+static pid_t process;
+
+static void note_fork(void)
 {
-    static THREAD_LOCAL const coil_loop *loop;
-    static THREAD_LOCAL pid_t pid;
+    parents_loop = coil_loop_current();
+    process = getpid();
+}
 
-    if (loop != coil_loop_current()) {
-        loop = coil_loop_current();
-        pid = getpid();
-    }
-    return pid == getpid();
+__attribute__((constructor)) static void note_process(void)
+{
+    process = getpid();
+    pthread_atfork(NULL, NULL, note_fork);
 }
 
 bool posix__may_wait(void)
 {
     stack_t stack;
 
-    return is_loops_process() &&
+    return coil_loop_current() != parents_loop && getpid() == process &&
            (sigaltstack(NULL, &stack) < 0 || !(stack.ss_flags & SS_ONSTACK));
 }
 
@@ -44,7 +51,8 @@ void posix__fairly(void)
         coil_yield();
 }
 
-/* ---- time --------------------------------------------------------------------------- */
+/* ---- time ---------------------------------------------------------------------------
+ */
 
 int64_t posix__nanoseconds(const struct timespec *t)
 {
@@ -75,7 +83,8 @@ int64_t posix__deadline(const struct timespec *span)
     return span != NULL ? coil_in(posix__nanoseconds(span)) : COIL_NEVER;
 }
 
-/* ---- waiting ------------------------------------------------------------------------ */
+/* ---- waiting ------------------------------------------------------------------------
+ */
 
 static int or_errno(int rc)
 {
@@ -131,7 +140,8 @@ void posix__nap_anyhow(int64_t *length_ns)
     errno = saved;
 }
 
-/* ---- for a descriptor ---------------------------------------------------------------- */
+/* ---- for a descriptor ----------------------------------------------------------------
+ */
 
 bool posix__blocks(int fd)
 {
