@@ -13,6 +13,8 @@
  */
 #include "interpose.h"
 
+#include <coil/posix.h>
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stdint.h>
@@ -87,6 +89,11 @@ __attribute__((constructor)) static void find_all(void)
         if (posix__next[i] == NULL)
             posix__next[i] = look_up(names[i]);
     dl_iterate_phdr(find_code, dlsym(RTLD_DEFAULT, "coil_may_suspend"));
+}
+
+bool coil_posix_active(void)
+{
+    return dlsym(RTLD_DEFAULT, "read") == (void *)read;
 }
 
 bool posix__from_outside(const void *address)

@@ -51,9 +51,12 @@ static int errno_of(int eai, int error)
 static int call_getaddrinfo(const char *host, const char *port,
                             const struct addrinfo *hints, struct addrinfo **out)
 {
-    if (coil__call_fails(EIO, "getaddrinfo"))
-        return EAI_SYSTEM;
-    return getaddrinfo(host, port, hints, out);
+    int eai = EAI_SYSTEM;
+
+    if (!coil__call_fails(EIO, "getaddrinfo"))
+        eai = getaddrinfo(host, port, hints, out);
+    COIL__NO_JUMP();
+    return eai;
 }
 
 static bool is_number(const char *text)

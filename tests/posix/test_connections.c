@@ -183,7 +183,8 @@ SAME(connect_to_a_local_listener_whose_queue_is_full, true)
     close(first);
 }
 
-/* ---- accepting ------------------------------------------------------------------------- */
+/* ---- accepting
+ * ------------------------------------------------------------------------- */
 
 static void connect_and_close(int unused)
 {
@@ -241,7 +242,8 @@ SAME(accept_where_nobody_can_connect, false)
     close_both(ends);
 }
 
-/* ---- tasks at one listener --------------------------------------------------------------- */
+/* ---- tasks at one listener
+ * --------------------------------------------------------------- */
 
 struct serving {
     int listener, served;

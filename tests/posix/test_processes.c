@@ -78,7 +78,8 @@ SAME(run_a_command, true)
     say("%s", system(NULL) != 0 ? "a shell" : "no shell");
 }
 
-/* ---- signals ---------------------------------------------------------------------------- */
+/* ---- signals
+ * ---------------------------------------------------------------------------- */
 
 static void send_signal(int signo)
 {
@@ -117,7 +118,8 @@ IO_TEST(wait_for_a_signal)
     compare_in_and_out(wait_for_signals, true);
 }
 
-/* ---- forked in a task --------------------------------------------------------------------- */
+/* ---- forked in a task
+ * --------------------------------------------------------------------- */
 
 /* The child has no loop that turns: its calls block, as outside of tasks. */
 IO_TEST(fork_in_a_task)
