@@ -35,11 +35,8 @@
 #include <coil/run.h>
 #include <coil/scope.h>
 #include <coil/semaphore.h>
-<<<<<<< HEAD
 #include <coil/server.h>
-=======
 #include <coil/signal.h>
->>>>>>> proc
 #include <coil/stream.h>
 #include <coil/sync.h>
 #include <coil/task.h>
