@@ -120,8 +120,13 @@ ssize_t coil__tls_fill(struct coil__tls_stream *t);
  */
 int coil__tls_flush(struct coil__tls_stream *t);
 
-/* If nobody flushes: hand over what OpenSSL has to answer, as far as it goes at once. */
-void coil__tls_answer(struct coil__tls_stream *t);
+/*
+ * If nobody flushes: hand over what OpenSSL has to answer, as far as that goes at once or
+ * within that time. Only alerts that end the session are worth waiting for: they tell the
+ * peer what is wrong.
+ */
+void coil__tls_answer(struct coil__tls_stream *t, int64_t patience_ns);
+#define COIL__TLS_LAST_WORDS_NS COIL_SEC(1)
 
 /* The connection of OpenSSL's object. */
 struct coil__tls_stream *coil__tls_of(const SSL *ssl);

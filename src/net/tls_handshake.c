@@ -36,7 +36,7 @@ static int shake_hands(struct coil__tls_stream *t)
         ssize_t rc;
 
         if (step != 0 && step != -EAGAIN) {
-            coil__tls_answer(t); /* an alert: it may say to the peer what is wrong */
+            coil__tls_answer(t, COIL__TLS_LAST_WORDS_NS);
             return step;
         }
         rc = coil__tls_flush(t);

@@ -24,7 +24,7 @@
  *    cancellation comes whole in the end.
  * 3. One task flushes at a time (`flushing`). A writer waits for its turn. A reader, who
  *    flushes what OpenSSL has to answer (alerts, key updates), leaves it to the writer,
- *    and never waits for room: a peer that does not read must not keep us from reading.
+ *    and does not wait for room: a peer that does not read must not keep us from reading.
  *    Its answer may wait for the next write, says RFC 8446, 4.6.3.
  * 4. While a reader is in fill(), `in` is empty and nobody else looks at it: OpenSSL
  *    needs no bytes to write, as renegotiation is off.
@@ -231,18 +231,17 @@ int coil__tls_flush(struct coil__tls_stream *t)
     }
 }
 
-/* What OpenSSL had to say while we read: now, or with the next write. */
-void coil__tls_answer(struct coil__tls_stream *t)
+void coil__tls_answer(struct coil__tls_stream *t, int64_t patience_ns)
 {
-    coil_scope at_once;
+    coil_scope scope;
 
     if (count_of(&t->out) == 0 || t->flushing ||
-        coil_scope_enter_shielded(&at_once, coil_in(0)) < 0)
+        coil_scope_enter_shielded(&scope, coil_in(patience_ns)) < 0)
         return;
     t->flushing = true;
     coil__tls_flush(t);
     end_flushing(t);
-    coil_scope_exit(&at_once, 0);
+    coil_scope_exit(&scope, 0);
 }
 
 /* ---- reading -------------------------------------------------------------------------
@@ -287,7 +286,7 @@ static ssize_t read_tls(coil_stream *stream, void *buf, size_t n)
         return result;
     for (;;) {
         result = decrypt(t, buf, n);
-        coil__tls_answer(t);
+        coil__tls_answer(t, t->failed < 0 ? COIL__TLS_LAST_WORDS_NS : 0);
         if (result != -EAGAIN)
             return result;
         result = coil__tls_fill(t);

@@ -60,9 +60,9 @@ static void connect_as(struct ends *e, const char *name)
     coil_stream *streams[2];
     coil_task *task;
 
-    make_stream_pair(streams);
-    e->server = streams[0];
-    e->client = streams[1];
+    connect_streams(streams);
+    e->client = streams[0];
+    e->server = streams[1];
     CHECK_INT(coil_spawn(accept_it, e, NULL, &task), 0);
     e->client_rc = coil_start_tls(e->client, e->client_tls, name);
     if (e->client_rc < 0)
@@ -194,7 +194,7 @@ static coil_task *start(int (*fn)(void *), struct call *c)
 
 /* ---- what is agreed on ------------------------------------------------------------- */
 
-IO_TEST(tls_talks_both_ways)
+NET_TEST(tls_talks_both_ways)
 {
     struct ends *e = open_ends();
 
@@ -214,11 +214,11 @@ IO_TEST(tls_talks_both_ways)
     close_ends(e);
 }
 
-IO_TEST(tls_is_not_on_plain_streams)
+NET_TEST(tls_is_not_on_plain_streams)
 {
     coil_stream *ends[2];
 
-    make_stream_pair(ends);
+    connect_streams(ends);
     CHECK_PTR(coil_tls_version(ends[0]), NULL);
     CHECK_PTR(coil_tls_cipher(ends[0]), NULL);
     CHECK_PTR(coil_tls_peer(ends[0]), NULL);
@@ -228,7 +228,7 @@ IO_TEST(tls_is_not_on_plain_streams)
     coil_stream_destroy(ends[1]);
 }
 
-IO_TEST(tls_versions)
+NET_TEST(tls_versions)
 {
     struct ends *e = only_files();
     coil_tls_opts server = server_opts(e), client = client_opts(e);
@@ -249,7 +249,7 @@ IO_TEST(tls_versions)
     close_ends(e);
 }
 
-IO_TEST(tls_ciphers)
+NET_TEST(tls_ciphers)
 {
     struct ends *e = only_files();
     coil_tls_opts server = server_opts(e), client = client_opts(e);
@@ -270,7 +270,7 @@ IO_TEST(tls_ciphers)
     close_ends(e);
 }
 
-IO_TEST(tls_alpn_is_the_servers_choice)
+NET_TEST(tls_alpn_is_the_servers_choice)
 {
     struct ends *e = only_files();
     coil_tls_opts server = server_opts(e), client = client_opts(e);
@@ -300,7 +300,7 @@ IO_TEST(tls_alpn_is_the_servers_choice)
 
 /* ---- names ------------------------------------------------------------------------- */
 
-IO_TEST(tls_server_has_a_context_for_each_name)
+NET_TEST(tls_server_has_a_context_for_each_name)
 {
     struct ends *e = open_ends();
     coil_tls *other = create(&(coil_tls_opts){.certificate_file = e->files.other_name,
@@ -329,7 +329,7 @@ IO_TEST(tls_server_has_a_context_for_each_name)
     close_ends(e);
 }
 
-IO_TEST(tls_names_with_a_star_are_one_label)
+NET_TEST(tls_names_with_a_star_are_one_label)
 {
     struct ends *e = open_ends();
     coil_tls *other = create(&(coil_tls_opts){.certificate_file = e->files.other_name});
@@ -347,7 +347,7 @@ IO_TEST(tls_names_with_a_star_are_one_label)
     close_ends(e);
 }
 
-IO_TEST(tls_checks_addresses_as_addresses)
+NET_TEST(tls_checks_addresses_as_addresses)
 {
     static const char *const right[] = {"127.0.0.1", "::1",        "0:0::1",
                                         "::1%lo",    "localhost.", "WWW.example.ORG"};
@@ -372,13 +372,13 @@ IO_TEST(tls_checks_addresses_as_addresses)
     close_ends(e);
 }
 
-IO_TEST(tls_refuses_names_that_cannot_be_one)
+NET_TEST(tls_refuses_names_that_cannot_be_one)
 {
     coil_stream *ends[2];
     char long_name[300];
     coil_tls *tls = create(NULL);
 
-    make_stream_pair(ends);
+    connect_streams(ends);
     memset(long_name, 'a', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
     CHECK_INT(coil_start_tls(ends[0], tls, NULL), -EINVAL);
@@ -416,38 +416,38 @@ static void check_refused(const char *certificate, const char *ca_file, int rc,
 
 #define FILE_OF(member) ((const char *)offsetof(struct certificates, member))
 
-IO_TEST(tls_refuses_expired)
+NET_TEST(tls_refuses_expired)
 {
     check_refused(FILE_OF(expired), "", -EKEYEXPIRED, "certificate has expired");
 }
 
-IO_TEST(tls_refuses_what_is_not_valid_yet)
+NET_TEST(tls_refuses_what_is_not_valid_yet)
 {
     check_refused(FILE_OF(future), "", -EKEYEXPIRED, "it is valid from");
 }
 
-IO_TEST(tls_refuses_another_name)
+NET_TEST(tls_refuses_another_name)
 {
     check_refused(FILE_OF(other_name), "", -EKEYREJECTED, "it is for DNS:other.test");
 }
 
-IO_TEST(tls_refuses_self_signed)
+NET_TEST(tls_refuses_self_signed)
 {
     check_refused(FILE_OF(self_signed), "", -ENOKEY, "self-signed certificate");
 }
 
-IO_TEST(tls_refuses_an_unknown_authority)
+NET_TEST(tls_refuses_an_unknown_authority)
 {
     check_refused(FILE_OF(server), NULL, -ENOKEY,
                   "depth 1, subject 'CN = intermediate', issuer 'CN = root'");
 }
 
-IO_TEST(tls_refuses_a_chain_with_a_gap)
+NET_TEST(tls_refuses_a_chain_with_a_gap)
 {
     check_refused(FILE_OF(no_chain), "", -ENOKEY, "depth 0, subject 'CN = server'");
 }
 
-IO_TEST(tls_trusts_a_certificate_that_is_named_itself)
+NET_TEST(tls_trusts_a_certificate_that_is_named_itself)
 {
     struct ends *e = only_files();
     coil_tls_opts server = {.certificate_file = e->files.self_signed};
@@ -458,7 +458,7 @@ IO_TEST(tls_trusts_a_certificate_that_is_named_itself)
     close_ends(e);
 }
 
-IO_TEST(tls_no_verify_takes_anybody)
+NET_TEST(tls_no_verify_takes_anybody)
 {
     struct ends *e = only_files();
     coil_tls_opts server = {.certificate_file = e->files.expired};
@@ -476,7 +476,7 @@ IO_TEST(tls_no_verify_takes_anybody)
 
 /* ---- clients' certificates --------------------------------------------------------- */
 
-IO_TEST(tls_server_asks_who_the_client_is)
+NET_TEST(tls_server_asks_who_the_client_is)
 {
     struct ends *e = only_files();
     coil_tls_opts server = server_opts(e), client = client_opts(e);
@@ -514,7 +514,7 @@ IO_TEST(tls_server_asks_who_the_client_is)
 }
 
 /* A session made where no certificate was asked for is of no use where one is. */
-IO_TEST(tls_sessions_do_not_cross_names)
+NET_TEST(tls_sessions_do_not_cross_names)
 {
     for (int version = COIL_TLS_1_2; version <= COIL_TLS_1_3; version++) {
         struct ends *e = only_files();
@@ -573,18 +573,18 @@ static void check_resumption(int version)
     close_ends(e);
 }
 
-IO_TEST(tls_resumes_1_2)
+NET_TEST(tls_resumes_1_2)
 {
     check_resumption(COIL_TLS_1_2);
 }
 
-IO_TEST(tls_resumes_1_3)
+NET_TEST(tls_resumes_1_3)
 {
     check_resumption(COIL_TLS_1_3);
 }
 
 /* Two are given, each is used once. */
-IO_TEST(tls_tickets_of_1_3_are_used_once)
+NET_TEST(tls_tickets_of_1_3_are_used_once)
 {
     struct ends *e = open_ends();
     int resumed = 0;
@@ -600,7 +600,7 @@ IO_TEST(tls_tickets_of_1_3_are_used_once)
 }
 
 /* More servers than there is room for: the latest are kept. */
-IO_TEST(tls_sessions_are_bounded)
+NET_TEST(tls_sessions_are_bounded)
 {
     struct ends *e = open_ends();
     char name[64];
@@ -684,17 +684,17 @@ static void check_floods(int version)
     close_ends(e);
 }
 
-IO_TEST(tls_large_transfers_both_ways_with_a_slow_reader)
+NET_TEST(tls_large_transfers_both_ways_with_a_slow_reader)
 {
     check_floods(COIL_TLS_1_3);
 }
 
-IO_TEST(tls_1_2_large_transfers_both_ways_with_a_slow_reader)
+NET_TEST(tls_1_2_large_transfers_both_ways_with_a_slow_reader)
 {
     check_floods(COIL_TLS_1_2);
 }
 
-IO_TEST(tls_reads_a_byte_at_a_time_and_lets_others_run)
+NET_TEST(tls_reads_a_byte_at_a_time_and_lets_others_run)
 {
     struct ends *e = open_ends();
     unsigned char sent[20000], byte;
@@ -712,7 +712,7 @@ IO_TEST(tls_reads_a_byte_at_a_time_and_lets_others_run)
     close_ends(e);
 }
 
-IO_TEST(tls_second_reader_and_writer_are_refused)
+NET_TEST(tls_second_reader_and_writer_are_refused)
 {
     struct ends *e = open_ends();
     char buf[16];
@@ -730,7 +730,7 @@ IO_TEST(tls_second_reader_and_writer_are_refused)
 
 /* ---- ends -------------------------------------------------------------------------- */
 
-IO_TEST(tls_half_close)
+NET_TEST(tls_half_close)
 {
     struct ends *e = open_ends();
     char buf[16];
@@ -748,7 +748,8 @@ IO_TEST(tls_half_close)
     close_ends(e);
 }
 
-/* As on a plain stream, who is done may just close. */
+/* As on a plain stream, who is done may just close; unless the network takes only a part
+   of what could be said at once, as the simulated one does. */
 IO_TEST(tls_close_says_goodbye)
 {
     struct ends *e = open_ends();
@@ -763,7 +764,7 @@ IO_TEST(tls_close_says_goodbye)
     close_ends(e);
 }
 
-IO_TEST(tls_stop_is_orderly_in_either_order)
+NET_TEST(tls_stop_is_orderly_in_either_order)
 {
     for (int first = 0; first < 2; first++) {
         struct ends *e = open_ends();
@@ -811,7 +812,7 @@ IO_TEST(tls_truncation_may_be_allowed)
     check_truncation(true, 0);
 }
 
-IO_TEST(tls_close_wakes_reader_and_writer)
+NET_TEST(tls_close_wakes_reader_and_writer)
 {
     struct ends *e = open_ends();
     size_t n = (size_t)16 * 1024 * 1024;
@@ -831,7 +832,7 @@ IO_TEST(tls_close_wakes_reader_and_writer)
     close_ends(e);
 }
 
-IO_TEST(tls_destroy_while_a_task_waits)
+NET_TEST(tls_destroy_while_a_task_waits)
 {
     struct ends *e = open_ends();
     char buf[16];
@@ -850,7 +851,7 @@ IO_TEST(tls_destroy_while_a_task_waits)
 
 /* ---- cancelling -------------------------------------------------------------------- */
 
-IO_TEST(tls_cancelled_read_takes_nothing)
+NET_TEST(tls_cancelled_read_takes_nothing)
 {
     struct ends *e = open_ends();
     char buf[16];
@@ -872,7 +873,7 @@ IO_TEST(tls_cancelled_read_takes_nothing)
  * The record that was cut off goes out before the next: what the peer gets is without a
  * gap, if one goes on where the count says.
  */
-IO_TEST(tls_cancelled_write_is_continued_where_it_was)
+NET_TEST(tls_cancelled_write_is_continued_where_it_was)
 {
     struct ends *e = open_ends();
     unsigned char *bytes = malloc(HUGE);
@@ -905,7 +906,7 @@ IO_TEST(tls_cancelled_write_is_continued_where_it_was)
 }
 
 /* Closed with a record cut off, the peer must not take it for the end. */
-IO_TEST(tls_close_after_a_cut_record_is_truncation)
+NET_TEST(tls_close_after_a_cut_record_is_truncation)
 {
     struct ends *e = open_ends();
     char *bytes = calloc(1, HUGE);
@@ -1098,9 +1099,9 @@ static bool bad_day(struct ends *e, void (*order)(uint64_t), uint64_t nth)
     ssize_t rc;
     bool failed;
 
-    make_stream_pair(streams);
-    e->server = streams[0];
-    e->client = streams[1];
+    connect_streams(streams);
+    e->client = streams[0];
+    e->server = streams[1];
     CHECK_INT(coil_spawn(serve_a_day, &day, NULL, &task), 0);
     order(nth);
     rc = spend_a_day(e);
@@ -1146,16 +1147,73 @@ static int handshake_on_a_small_stack(void *arg)
     return accept_it(arg);
 }
 
-IO_TEST(tls_handshake_needs_little_stack)
+/* STARTTLS: what was read ahead as plain text must not be taken for what comes in TLS. */
+static int answer_starttls(void *arg)
+{
+    struct ends *e = arg;
+    char line[32];
+
+    CHECK_INT(coil_read_line(e->server, line, sizeof line), 8);
+    CHECK_STR(line, "STARTTLS");
+    CHECK_INT(coil_write(e->server, "220 go ahead\n", 13), 13);
+    e->server_rc = coil_accept_tls(e->server, e->server_tls);
+    return 0;
+}
+
+NET_TEST(tls_starts_on_a_stream_that_has_talked)
+{
+    struct ends *e = open_ends();
+    coil_stream *streams[2];
+    coil_task *task;
+    char line[32];
+
+    disconnect(e);
+    connect_streams(streams);
+    e->client = streams[0];
+    e->server = streams[1];
+    CHECK_INT(coil_spawn(answer_starttls, e, NULL, &task), 0);
+    CHECK_INT(coil_write(e->client, "STARTTLS\n", 9), 9);
+    CHECK_INT(coil_read_line(e->client, line, sizeof line), 12);
+    CHECK_INT(coil_start_tls(e->client, e->client_tls, "localhost"), 0);
+    finish(task);
+    CHECK_INT(e->server_rc, 0);
+    check_talk(e->client, e->server, "secret");
+    CHECK_INT(coil_write(e->server, "a line\nand another\n", 19), 19);
+    CHECK_INT(coil_read_line(e->client, line, sizeof line), 6);
+    CHECK_INT(coil_read_line(e->client, line, sizeof line), 11);
+    close_ends(e);
+}
+
+NET_TEST(tls_refuses_commands_smuggled_in_before_it)
+{
+    struct ends *e = open_ends();
+    coil_stream *streams[2];
+    coil_task *task;
+    char buf[32];
+
+    disconnect(e);
+    connect_streams(streams);
+    e->client = streams[0];
+    e->server = streams[1];
+    CHECK_INT(coil_spawn(answer_starttls, e, NULL, &task), 0);
+    CHECK_INT(coil_write(e->client, "STARTTLS\nRCPT TO:<mallory>\n", 27), 27);
+    CHECK_INT(coil_read_exact(e->client, buf, 13), 13);
+    finish(task);
+    CHECK_INT(e->server_rc, -EPROTO);
+    CHECK_INT(coil_stream_read_transferred(e->server), 8 + 1);
+    close_ends(e);
+}
+
+NET_TEST(tls_handshake_needs_little_stack)
 {
     struct ends *e = open_ends();
     coil_stream *streams[2];
     coil_task *task;
 
     disconnect(e);
-    make_stream_pair(streams);
-    e->server = streams[0];
-    e->client = streams[1];
+    connect_streams(streams);
+    e->client = streams[0];
+    e->server = streams[1];
     CHECK_INT(coil_spawn(handshake_on_a_small_stack, e,
                          &(coil_spawn_opts){.stack_bytes = 32 * 1024}, &task),
               0);
