@@ -21,4 +21,7 @@
    here, but newer libraries do by themselves. */
 #define COIL__IORING_SETUP_NO_SQARRAY (1u << 16)
 
+/* Linux 6.9: an operation of io_uring's. */
+#define COIL__IORING_OP_FTRUNCATE 55
+
 #endif
