@@ -253,7 +253,10 @@ static int create(struct coil__backend **out)
 static void destroy(struct coil__backend *backend)
 {
     struct coil__uring *u = coil__uring_of(backend);
+    int rc = 0;
 
+    while (coil__uring_abandon_ops(u) && rc != -EBADF)
+        rc = coil__uring_reap(u, COIL_MSEC(10));
     for (size_t fd = 0; fd < u->table_size; fd++)
         detach(backend, (int)fd);
     coil__uring_close(u);

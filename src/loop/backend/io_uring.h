@@ -191,6 +191,9 @@ void coil__uring_do(struct coil__uring *u);
 /* The descriptor's operations are to end. True as long as one has not. */
 bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__uring_fd *d);
 
+/* All operations are to end, and nobody is told. True as long as one has not. */
+bool coil__uring_abandon_ops(struct coil__uring *u);
+
 /* An order to fail (base/fault.h) that strikes this operation: its errno, or 0. */
 int coil__uring_struck(const struct coil__op *op);
 

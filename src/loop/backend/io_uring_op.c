@@ -591,3 +591,31 @@ bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__uring_fd *d
     found |= end_files(u, &u->files, fd);
     return found;
 }
+
+static void tell_nobody(struct coil__op *op)
+{
+    (void)op;
+}
+
+bool coil__uring_abandon_ops(struct coil__uring *u)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < 2 * u->table_size; i++) {
+        struct coil__op *op = u->table[i / 2].ops[i % 2];
+
+        if (op == NULL)
+            continue;
+        op->complete = tell_nobody;
+        ask_to_end(u, op, COIL__URING_CANCELLED);
+        found = true;
+    }
+    COIL__LIST_EACH (link, &u->files) {
+        struct coil__op *op = COIL__CONTAINER(link, struct coil__op, link);
+
+        op->complete = tell_nobody;
+        ask_to_end(u, op, COIL__URING_CANCELLED);
+        found = true;
+    }
+    return found || !coil__list_empty(&u->todo);
+}
