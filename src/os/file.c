@@ -21,8 +21,6 @@
 #include "../loop/loop.h"
 #include "../task/wait.h"
 
-#include <coil/scope.h>
-
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,9 +114,8 @@ static int open_and_unlink(const char *directory, coil_file **out)
     strcpy(stpcpy(name, directory), pattern);
     rc = coil_mkstemp(name, out);
     if (rc == 0) {
-        /* Here and now: between the two nobody may cancel it. */
-        rc = (int)coil__file_call(&(struct coil__op){
-            .kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = name});
+        rc = (int)coil__file_finish(
+            &(struct coil__op){.kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = name});
         if (rc < 0)
             coil_file_destroy(*out);
     }
@@ -238,24 +235,10 @@ static int wait_for_calls(coil_file *file)
     return rc;
 }
 
-/* To its end, whoever may cancel; and if no thread is to be had, here. */
-static int close_descriptor(int fd)
-{
-    struct coil__op op = {.kind = COIL__OP_CLOSE, .fd = fd};
-    coil_scope shield;
-    ssize_t result;
-
-    coil_scope_enter_shielded(&shield, COIL_NEVER);
-    result = coil__file_do(&op);
-    if (result == -EAGAIN || result == -ENOMEM || result == -ECANCELED)
-        result = coil__file_call(&op);
-    coil_scope_exit(&shield, 0);
-    return (int)result;
-}
-
 int coil_file_close(coil_file *file)
 {
-    int rc = 0, fd;
+    struct coil__op op = {.kind = COIL__OP_CLOSE};
+    int rc = 0;
 
     if (file->fd < 0)
         return 0;
@@ -266,9 +249,9 @@ int coil_file_close(coil_file *file)
     if (file->calls > 0)
         rc = wait_for_calls(file);
     if (file->calls == 0) {
-        fd = file->fd;
+        op.fd = file->fd;
         file->fd = -1;
-        rc = fd >= 0 ? close_descriptor(fd) : 0;
+        rc = (int)coil__file_finish(&op);
     }
     release(file);
     return rc;
@@ -293,11 +276,10 @@ int coil_file_fd(const coil_file *file)
 static ssize_t move(coil_file *file, enum coil__op_kind kind, void *buf, size_t n,
                     int64_t offset)
 {
-    return step(file,
-                &(struct coil__op){.kind = kind,
-                                   .buf = buf,
-                                   .len = n < COIL__FILE_STEP ? n : COIL__FILE_STEP,
-                                   .offset = offset});
+    return step(file, &(struct coil__op){.kind = kind,
+                                         .buf = buf,
+                                         .len = n < COIL__FILE_STEP ? n : COIL__FILE_STEP,
+                                         .offset = offset});
 }
 
 static ssize_t read_some(coil_file *file, void *buf, size_t n, int64_t offset)
@@ -359,8 +341,7 @@ ssize_t coil_file_write(coil_file *file, const void *buf, size_t n)
 
 ssize_t coil_file_pwrite(coil_file *file, const void *buf, size_t n, int64_t offset)
 {
-    return offset < 0 ? -EINVAL
-                      : move_all(file, COIL__OP_PWRITE, (void *)buf, n, offset);
+    return offset < 0 ? -EINVAL : move_all(file, COIL__OP_PWRITE, (void *)buf, n, offset);
 }
 
 size_t coil_file_transferred(const coil_file *file)
@@ -372,9 +353,9 @@ size_t coil_file_transferred(const coil_file *file)
 
 int64_t coil_file_seek(coil_file *file, int64_t offset, int whence)
 {
-    return coil__file_op(file, &(struct coil__op){.kind = COIL__OP_SEEK,
-                                                  .offset = offset,
-                                                  .flags = whence});
+    return coil__file_op(
+        file,
+        &(struct coil__op){.kind = COIL__OP_SEEK, .offset = offset, .flags = whence});
 }
 
 int coil_file_sync(coil_file *file, bool data_only)

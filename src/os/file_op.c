@@ -17,6 +17,8 @@
 #include "../base/fault.h"
 #include "../task/budget.h"
 
+#include <coil/scope.h>
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -30,7 +32,8 @@ static ssize_t move_between(const struct coil__op *op)
     int64_t from = op->offset, to = op->offset2;
 
     if (op->kind == COIL__OP_COPY)
-        return COIL__CALL(EXDEV, copy_file_range(op->fd, &from, op->fd2, &to, op->len, 0));
+        return COIL__CALL(EXDEV,
+                          copy_file_range(op->fd, &from, op->fd2, &to, op->len, 0));
     return COIL__CALL(EIO, splice(op->fd, from != -1 ? &from : NULL, op->fd2,
                                   to != -1 ? &to : NULL, op->len, (unsigned)op->flags));
 }
@@ -76,11 +79,10 @@ static ssize_t call_with_path(const struct coil__op *op)
         return COIL__CALL(EMFILE,
                           openat(op->fd, op->path, op->flags | O_CLOEXEC, op->mode));
     case COIL__OP_STATX:
-        return COIL__CALL(EACCES,
-                          statx(op->fd, op->path, op->flags, op->mode, op->buf));
+        return COIL__CALL(EACCES, statx(op->fd, op->path, op->flags, op->mode, op->buf));
     case COIL__OP_RENAME:
-        return COIL__CALL(EACCES, renameat2(op->fd, op->path, op->fd2, op->path2,
-                                            (unsigned)op->flags));
+        return COIL__CALL(
+            EACCES, renameat2(op->fd, op->path, op->fd2, op->path2, (unsigned)op->flags));
     case COIL__OP_UNLINK:
         return COIL__CALL(EACCES, unlinkat(op->fd, op->path, op->flags));
     case COIL__OP_MKDIR:
@@ -110,6 +112,8 @@ ssize_t coil__file_call(struct coil__op *op)
 
 /* ---- on a thread ------------------------------------------------------------------- */
 
+static COIL__THREAD_LOCAL bool in_batch; /* this thread is there to be held up */
+
 static int do_on_thread(void *arg)
 {
     struct coil__op *op = arg;
@@ -132,15 +136,15 @@ static void describe(const struct coil__wait *wait, struct coil__waited *out)
 /* clang-format on */
 
 static const struct coil__wait_class classes[] = {
-    [COIL__OP_PREAD] = CLASS("read"),         [COIL__OP_PWRITE] = CLASS("write"),
-    [COIL__OP_FSYNC] = CLASS("fsync"),        [COIL__OP_OPEN] = CLASS("open"),
-    [COIL__OP_CLOSE] = CLASS("close"),        [COIL__OP_STATX] = CLASS("stat"),
-    [COIL__OP_RENAME] = CLASS("rename"),      [COIL__OP_UNLINK] = CLASS("unlink"),
-    [COIL__OP_MKDIR] = CLASS("mkdir"),        [COIL__OP_SPLICE] = CLASS("splice"),
-    [COIL__OP_COPY] = CLASS("copy"),          [COIL__OP_SEEK] = CLASS("seek"),
-    [COIL__OP_TRUNCATE] = CLASS("truncate"),  [COIL__OP_ALLOCATE] = CLASS("allocate"),
-    [COIL__OP_CHMOD] = CLASS("chmod"),        [COIL__OP_LIST] = CLASS("list"),
-    [COIL__OP_LINK] = CLASS("link"),          [COIL__OP_SYMLINK] = CLASS("symlink"),
+    [COIL__OP_PREAD] = CLASS("read"),        [COIL__OP_PWRITE] = CLASS("write"),
+    [COIL__OP_FSYNC] = CLASS("fsync"),       [COIL__OP_OPEN] = CLASS("open"),
+    [COIL__OP_CLOSE] = CLASS("close"),       [COIL__OP_STATX] = CLASS("stat"),
+    [COIL__OP_RENAME] = CLASS("rename"),     [COIL__OP_UNLINK] = CLASS("unlink"),
+    [COIL__OP_MKDIR] = CLASS("mkdir"),       [COIL__OP_SPLICE] = CLASS("splice"),
+    [COIL__OP_COPY] = CLASS("copy"),         [COIL__OP_SEEK] = CLASS("seek"),
+    [COIL__OP_TRUNCATE] = CLASS("truncate"), [COIL__OP_ALLOCATE] = CLASS("allocate"),
+    [COIL__OP_CHMOD] = CLASS("chmod"),       [COIL__OP_LIST] = CLASS("list"),
+    [COIL__OP_LINK] = CLASS("link"),         [COIL__OP_SYMLINK] = CLASS("symlink"),
     [COIL__OP_READLINK] = CLASS("readlink"),
 };
 
@@ -157,12 +161,61 @@ static ssize_t do_once(struct coil__op *op)
 
 ssize_t coil__file_do(struct coil__op *op)
 {
-    ssize_t result = coil__task_spend();
+    ssize_t result;
 
+    if (in_batch)
+        return coil__file_call(op);
+    result = coil__task_spend();
     if (result < 0)
         return result;
     do
         result = do_once(op);
     while (result == -EINTR && op->kind != COIL__OP_CLOSE);
     return result != -EINTR ? result : 0;
+}
+
+/* These say that it was not done; but for a system call that failed with the same, where
+   a second try does no harm. */
+static bool was_not_done(ssize_t result)
+{
+    return result == -EAGAIN || result == -ENOMEM || result == -ECANCELED;
+}
+
+ssize_t coil__file_finish(struct coil__op *op)
+{
+    coil_scope shield;
+    ssize_t result;
+
+    if (in_batch)
+        return coil__file_call(op);
+    coil_scope_enter_shielded(&shield, COIL_NEVER);
+    result = coil__file_do(op);
+    coil_scope_exit(&shield, 0);
+    return was_not_done(result) ? coil__file_call(op) : result;
+}
+
+/* ---- batches ----------------------------------------------------------------------- */
+
+struct batch {
+    int (*fn)(void *arg);
+    void *arg;
+};
+
+static int run_batch(void *arg)
+{
+    const struct batch *batch = arg;
+    int rc;
+
+    in_batch = true;
+    rc = batch->fn(batch->arg);
+    in_batch = false;
+    return rc;
+}
+
+int coil__file_batch(int (*fn)(void *arg), void *arg)
+{
+    static const struct coil__wait_class class = {.what = "copy",
+                                                  .cancel = coil__blocking_cancel};
+
+    return coil__blocking(COIL_LANE_FILE, run_batch, &(struct batch){fn, arg}, &class);
 }

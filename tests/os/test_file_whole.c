@@ -110,9 +110,8 @@ static void write_atomic(void)
     CHECK(stat("a", &st) == 0 && st.st_ino != before);
     CHECK(read(old, &c, 1) == 1 && c == '1');
     close(old);
-    CHECK_INT(
-        coil_write_file("a", "3", 1, 0666, COIL_FILE_ATOMIC | COIL_FILE_EXCLUSIVE),
-        -EEXIST);
+    CHECK_INT(coil_write_file("a", "3", 1, 0666, COIL_FILE_ATOMIC | COIL_FILE_EXCLUSIVE),
+              -EEXIST);
     CHECK_INT(coil_write_file(".", "3", 1, 0666, COIL_FILE_ATOMIC), -EISDIR);
     CHECK_INT(coil_write_file("x/a", "3", 1, 0666, COIL_FILE_ATOMIC), -ENOENT);
     CHECK_INT(count_names(), 1);
@@ -341,6 +340,44 @@ static void copy_holes(void)
 IO_TEST(file_copied_with_its_holes)
 {
     in_each_place(copy_holes);
+}
+
+static void cancel_oneself(int64_t done, int64_t total, void *arg)
+{
+    CHECK(done > 0 && done < total);
+    ++*(int *)arg;
+    coil_task_cancel(coil_task_current(), NULL);
+}
+
+static int copy_and_cancel(void *arg)
+{
+    int calls = 0;
+    coil_copy_opts opts = {COIL_FILE_ATOMIC, cancel_oneself, &calls};
+    int rc = coil_copy_file("a", "b", &opts);
+
+    CHECK_INT(calls, 1);
+    CHECK_INT(rc, -ECANCELED);
+    (void)arg;
+    return rc;
+}
+
+static void copy_is_cancelled(void)
+{
+    static char data[20 << 20];
+    coil_task *task;
+
+    put_file("b", "old");
+    CHECK_INT(coil_write_file("a", data, sizeof data, 0600, 0), 0);
+    CHECK_INT(coil_spawn(copy_and_cancel, NULL, NULL, &task), 0);
+    CHECK_INT(coil_task_await(task), -ECANCELED);
+    coil_task_release(task);
+    check_file("b", "old");
+    CHECK_INT(count_names(), 2);
+}
+
+IO_TEST(file_copy_that_is_cancelled_leaves_nothing)
+{
+    in_each_place(copy_is_cancelled);
 }
 
 static void nth_call_of_copy_fails(void)
