@@ -4,6 +4,7 @@
 #ifndef COIL_H
 #define COIL_H
 
+#include <coil/address.h>
 #include <coil/addrinfo.h>
 #include <coil/barrier.h>
 #include <coil/base.h>
@@ -20,9 +21,12 @@
 #include <coil/gather.h>
 #include <coil/gen.h>
 #include <coil/group.h>
+#include <coil/guest.h>
 #include <coil/lock.h>
 #include <coil/loop.h>
+#include <coil/network.h>
 #include <coil/path.h>
+#include <coil/poll.h>
 #include <coil/promise.h>
 #include <coil/queue.h>
 #include <coil/run.h>

@@ -31,10 +31,10 @@ typedef struct coil_waiting {
     /*
      * "future", "task", "shield", "gather", "wait", "sleep", "park", "group", "lock",
      * "promise", "event", "condition", "semaphore", "queue.get", "queue.put",
-     * "queue.join", "read", "write", "accept", "connect", "wait_fd", "blocking.dns"
-     * (look-ups), "blocking.file", "blocking.cpu"; of files also "open", "close", "stat",
-     * "fsync" and others called as in coil/file.h and coil/path.h, and "file.close" (for
-     * the calls in it).
+     * "queue.join", "read", "write", "accept", "connect", "wait_fd", "poll",
+     * "blocking.dns" (look-ups), "blocking.file", "blocking.cpu"; of files also "open",
+     * "close", "stat", "fsync" and others called as in coil/file.h and coil/path.h, and
+     * "file.close" (for the calls in it).
      */
     const char *what;
     const void *object;  /* the lock, event, queue, group...; NULL if there is none */
@@ -117,6 +117,12 @@ typedef struct coil_no_suspend {
  */
 COIL_API void coil_no_suspend_enter(coil_no_suspend *region, const char *why);
 COIL_API void coil_no_suspend_exit(coil_no_suspend *region);
+
+/*
+ * True where a call may wait: a task runs, and is in no region where it must not. For
+ * code that does one thing in tasks and another elsewhere.
+ */
+COIL_API bool coil_may_suspend(void);
 
 /* ---- numbers ---------------------------------------------------------------------- */
 

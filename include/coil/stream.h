@@ -20,11 +20,16 @@
  * the cancellation came returns its result, and the next call that waits sees the
  * cancellation. coil_write() and coil_read_exact() may have moved some bytes when they
  * fail or are cancelled; coil_stream_write_transferred() and its like say how many.
+ *
+ * Calls that look ahead, for a line or a separator, read into a buffer of the stream's;
+ * all other reads take what lies there first. There is no buffer for writing.
  */
 #ifndef COIL_STREAM_H
 #define COIL_STREAM_H
 
 #include <coil/loop.h>
+
+#include <sys/uio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,11 +48,24 @@ typedef struct coil_listener coil_listener;
 COIL_SUSPENDS int coil_connect(const char *host, const char *port, coil_stream **out);
 
 /*
- * Make a stream of a connected socket, pipe end or tty, which it then owns; the
- * descriptor is made non-blocking. Fails with -ENOMEM, -EBADF, -EPERM or -EINVAL where
- * the backend cannot wait for it; the descriptor remains the caller's then.
+ * Make a stream of a connected socket, pipe end or tty, which it then owns. (asyncio:
+ * connect_read_pipe, connect_write_pipe, open_connection(sock=))
+ *
+ * The descriptor is made non-blocking. For a pipe end or tty that others share (the shell
+ * has our standard input too) the number stands for an open file of its own from then on,
+ * so they do not notice; where that cannot be had, it blocks again from when the stream
+ * is closed. Fails with -ENOMEM, -EBADF, -EPERM or -EINVAL where the backend cannot wait
+ * for it; the descriptor remains the caller's then.
  */
 COIL_API int coil_stream_adopt(int fd, coil_stream **out);
+
+/*
+ * Make a pipe: what is written to ends[1] is read from ends[0]. Or a pair of connected
+ * local sockets. Both ends are the caller's. Fail as pipe2(2), socketpair(2), with
+ * -ENOMEM.
+ */
+COIL_API int coil_pipe(coil_stream *ends[2]);
+COIL_API int coil_stream_pair(coil_stream *ends[2]);
 
 /*
  * Close the descriptor; a task that waits in a call on the stream gets -EBADF. The second
@@ -63,6 +81,24 @@ COIL_API void coil_stream_destroy(coil_stream *stream);
 
 /* The descriptor, borrowed; -1 when closed. */
 COIL_API int coil_stream_fd(const coil_stream *stream);
+
+/*
+ * Take a stream to another loop: detach it in its own, hand the pointer over by whatever
+ * means, attach it there. In between it may only be attached, closed and destroyed, on
+ * any thread. What has been read ahead, and TLS, go along. -EBUSY while a call is in it
+ * (or, for attach, if it is attached), -EBADF if it is closed, -ENOMEM; -EOPNOTSUPP in a
+ * simulated network.
+ */
+COIL_API int coil_stream_detach(coil_stream *stream);
+COIL_API int coil_stream_attach(coil_stream *stream);
+
+/*
+ * Give the bare descriptor up, blocking if it was adopted so, and free the stream.
+ * Returns the descriptor, which is the caller's. -EBUSY while a call is in it, or where
+ * bytes were read that nobody has asked for yet; -EBADF; -EOPNOTSUPP for TLS and in a
+ * simulated network. Then nothing has changed.
+ */
+COIL_API int coil_stream_release_fd(coil_stream *stream);
 
 /*
  * Read what there is, at most n bytes, waiting until there is some. Returns how many; 0
@@ -85,13 +121,65 @@ COIL_SUSPENDS ssize_t coil_read_exact(coil_stream *stream, void *buf, size_t n);
  */
 COIL_SUSPENDS ssize_t coil_write(coil_stream *stream, const void *buf, size_t n);
 
+/*
+ * Write the parts one after the other, as many as there are, as coil_write() does:
+ * -EINVAL if all together are too many bytes to count. (asyncio: writelines and drain)
+ */
+COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts,
+                                  int count);
+
 /* Tell the peer that nothing more will be written. Fails as shutdown(2). (asyncio:
  * write_eof) */
 COIL_API int coil_stream_shutdown_write(coil_stream *stream);
 
-/* The bytes moved by the latest coil_read_exact() or coil_write(), complete or not. */
+/*
+ * The bytes moved by the latest coil_read_exact(), coil_read_line() or coil_read_until(),
+ * and by the latest coil_write(), coil_writev() or coil_sendfile(), complete or not.
+ */
 COIL_API size_t coil_stream_read_transferred(const coil_stream *stream);
 COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
+
+/* ---- looking ahead ----------------------------------------------------------------- */
+
+/*
+ * Read a line. Returns its length; it stands in `line` without its '\n' and with a '\0'
+ * behind it (a '\r' is left to you). (asyncio: readline)
+ *
+ * -EMSGSIZE if the line does not fit `size` bytes, or is longer than the limit; then it
+ * is still there, to be had by coil_read(). -ENODATA at the end: what came after the last
+ * '\n' is in `line`, and coil_stream_read_transferred() says how much that is. Else fails
+ * as coil_read(), having taken nothing, or with -ENOMEM, -EINVAL for a size of 0.
+ */
+COIL_SUSPENDS ssize_t coil_read_line(coil_stream *stream, char *line, size_t size);
+
+/*
+ * Read up to a separator of n bytes, and the separator, into `buf`. Returns how many
+ * bytes that are. Fails as coil_read_line(); -EINVAL for an empty separator. (asyncio:
+ * readuntil)
+ */
+COIL_SUSPENDS ssize_t coil_read_until(coil_stream *stream, const void *separator,
+                                      size_t n, void *buf, size_t size);
+
+/*
+ * Wait until at least so many bytes have come, and look at them where they are: *data is
+ * borrowed until the next call that reads or closes the stream. Returns how many there
+ * are, which is fewer than `at_least` at the end only. With 0 it does not wait. Fails as
+ * coil_read(), with -EMSGSIZE if that is more than the limit, -ENOMEM.
+ */
+COIL_SUSPENDS ssize_t coil_peek(coil_stream *stream, const void **data, size_t at_least);
+
+/* The first n of the bytes that were peeked at are done with. More than there are, or
+ * while a task reads, stops the program. */
+COIL_API void coil_stream_consume(coil_stream *stream, size_t n);
+
+/*
+ * Set how far these calls look ahead: so many bytes before a separator, and so much
+ * memory at most. It is 64 KiB at first. -EINVAL for 0. (asyncio: limit=)
+ */
+COIL_API int coil_stream_set_limit(coil_stream *stream, size_t bytes);
+
+/* True once a read has met the end and nothing is left to be read. (asyncio: at_eof) */
+COIL_API bool coil_stream_at_end(const coil_stream *stream);
 
 /* ---- listening -------------------------------------------------------------------- */
 

@@ -32,6 +32,7 @@
 #ifndef COIL_TESTING_H
 #define COIL_TESTING_H
 
+#include <coil/network.h>
 #include <coil/run.h>
 #include <coil/sync.h>
 

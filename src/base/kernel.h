@@ -12,4 +12,13 @@
 #define MADV_GUARD_INSTALL 102
 #endif
 
+/* Linux 6.18: write without SIGPIPE. (pwritev2(2), and io_uring's rw_flags) */
+#ifndef RWF_NOSIGNAL
+#define RWF_NOSIGNAL 0x00000100
+#endif
+
+/* Linux 6.6: there is no array between the queue's ring and its entries. Not asked for
+   here, but newer libraries do by themselves. */
+#define COIL__IORING_SETUP_NO_SQARRAY (1u << 16)
+
 #endif

@@ -29,3 +29,15 @@ void coil_no_suspend_exit(coil_no_suspend *region)
         coil__misuse("coil_no_suspend_exit: it is not the innermost region that is open");
     coil__scheduler.no_suspend = inside(region)->outer;
 }
+
+bool coil_may_suspend(void)
+{
+    const coil_task *task = coil__scheduler.current;
+    const struct coil__no_suspend *region = coil__scheduler.no_suspend;
+
+    if (COIL__LIKELY(region == NULL || task == NULL))
+        return task != NULL;
+    while (region != NULL && region->task != task)
+        region = region->outer;
+    return region == NULL;
+}

@@ -28,6 +28,9 @@ enum coil__op_kind {
     COIL__OP_SENDMSG, /* sendmsg(fd, buf: struct msghdr, flags | MSG_NOSIGNAL) */
     COIL__OP_ACCEPT,  /* accept4(fd, addr, addrlen, non-blocking and close-on-exec) */
     COIL__OP_CONNECT, /* connect(fd, addr, *addrlen), to its end */
+    /* sendfile(fd, fd2, &offset, len) to a socket, once there is room; offset is not
+       changed. -EOPNOTSUPP: whoever asks can read and write instead. */
+    COIL__OP_SENDFILE,
     COIL__OP_POLL, /* wait for `events` (COIL_READABLE, COIL_WRITABLE); result: which */
     /*
      * Files: on any descriptor, attached or not, as many as one likes. A backend that
@@ -110,6 +113,14 @@ struct coil__backend_class {
     void (*detach)(struct coil__backend *backend, int fd);
 
     /*
+     * Receive no more of `fd` than was asked for. Returns how many bytes have been
+     * received ahead, which the next reads of it, of that many in all, take at once;
+     * they are to be taken before the detach() of a descriptor that lives on elsewhere.
+     * NULL: this backend never does.
+     */
+    size_t (*settle)(struct coil__backend *backend, int fd);
+
+    /*
      * Start an operation on an attached descriptor. Returns its result if that could be
      * had at once (then complete() is not called), else -EINPROGRESS. -EBUSY if another
      * operation of this direction is in flight, -EOPNOTSUPP for one that this backend
@@ -151,10 +162,14 @@ struct coil__backend_class {
     const struct coil__network *network;
 };
 
-/* Sockets that are simulated, by the backend that does it; each as its system call, but
-   for a negative errno. A socket's number is one that no descriptor has. */
+/*
+ * Sockets that are simulated, by the backend that does it; each as its system call, but
+ * for a negative errno. A socket's number is one that no descriptor has (proc(5),
+ * fs.nr_open): from COIL__FIRST_SIMULATED on.
+ */
+#define COIL__FIRST_SIMULATED 1000000000
+
 struct coil__network {
-    bool (*owns)(struct coil__backend *backend, int fd);
     int (*socket)(struct coil__backend *backend, int family, int type, int protocol);
     int (*bind)(struct coil__backend *backend, int fd, const struct sockaddr *address,
                 socklen_t address_bytes);
@@ -175,5 +190,6 @@ extern const struct coil__backend_class coil__backend_io_uring;
 extern const struct coil__backend_class coil__backend_epoll;
 extern const struct coil__backend_class coil__backend_poll;
 extern const struct coil__backend_class coil__backend_select;
+extern const struct coil__backend_class coil__backend_simulated; /* only by name */
 
 #endif

@@ -136,3 +136,31 @@ TASK_TEST(no_suspend_in_a_callback)
     coil_yield();
     CHECK(called);
 }
+
+static void ask_in_a_callback(void *arg)
+{
+    *(bool *)arg = coil_may_suspend();
+}
+
+TASK_TEST(no_suspend_regions_are_seen_by_may_suspend)
+{
+    coil_no_suspend outer, inner;
+    bool in_callback = true;
+
+    CHECK(coil_may_suspend());
+    coil_no_suspend_enter(&outer, "outer");
+    coil_no_suspend_enter(&inner, "inner");
+    CHECK(!coil_may_suspend());
+    coil_no_suspend_exit(&inner);
+    CHECK(!coil_may_suspend());
+    coil_no_suspend_exit(&outer);
+    CHECK(coil_may_suspend());
+    CHECK_INT(coil_call_soon(ask_in_a_callback, &in_callback, NULL), 0);
+    coil_sleep(COIL_SEC(1));
+    CHECK(!in_callback);
+}
+
+TEST(no_suspend_outside_of_tasks)
+{
+    CHECK(!coil_may_suspend());
+}

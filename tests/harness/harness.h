@@ -34,6 +34,18 @@
 /* The same with the real clock, once for each backend: name/epoll, name/poll, ... */
 #define IO_TEST(name) TEST__DEFINE(name, TEST__IO)
 
+/*
+ * For what coil_listen(), coil_connect() and their like open: as IO_TEST, and as
+ * name/simulated on a simulated network (coil/network.h) under the virtual clock, once
+ * for each of several seeds. That network is slow, and reads and writes move less than
+ * they could, but nothing fails there. Raw descriptors have no place in such a test, nor
+ * static variables that are to begin as zero.
+ */
+#define NET_TEST(name) TEST__DEFINE(name, TEST__NET)
+
+/* True in name/simulated. */
+bool test_simulated(void);
+
 /* ---- checks: print file, line and both values, and make the test fail ---------------
  */
 
@@ -108,6 +120,7 @@ enum test__kind {
     TEST__PLAIN,
     TEST__TASK,
     TEST__IO,
+    TEST__NET,
 };
 
 struct test__case {

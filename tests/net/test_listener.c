@@ -61,7 +61,7 @@ static void finish(coil_task *task)
 
 /* ---- accepting -------------------------------------------------------------------- */
 
-IO_TEST(accept_waits_for_a_connection)
+NET_TEST(accept_waits_for_a_connection)
 {
     struct connecting c = {.rc = 0};
     struct accepting a = {listen_on("127.0.0.1", &c), NULL, 0, false};
@@ -76,13 +76,13 @@ IO_TEST(accept_waits_for_a_connection)
     finish(task);
     CHECK_INT(a.rc, 0);
     CHECK_INT(coil_write(c.stream, "hello", 5), 5);
-    CHECK_INT(coil_read(a.stream, buf, sizeof buf), 5);
+    CHECK_INT(coil_read_exact(a.stream, buf, 5), 5);
     coil_stream_destroy(a.stream);
     coil_stream_destroy(c.stream);
     coil_listener_destroy(a.listener);
 }
 
-IO_TEST(accept_takes_all_that_came_at_once)
+NET_TEST(accept_takes_all_that_came_at_once)
 {
     struct connecting c = {.rc = 0};
     coil_listener *listener = listen_on("127.0.0.1", &c);
@@ -99,7 +99,7 @@ IO_TEST(accept_takes_all_that_came_at_once)
     coil_listener_destroy(listener);
 }
 
-IO_TEST(accept_is_woken_by_close)
+NET_TEST(accept_is_woken_by_close)
 {
     struct connecting c = {.rc = 0};
     struct accepting a = {listen_on("127.0.0.1", &c), NULL, 0, false};
@@ -116,7 +116,7 @@ IO_TEST(accept_is_woken_by_close)
     coil_listener_destroy(NULL);
 }
 
-IO_TEST(accept_is_woken_by_destroy_and_cancel)
+NET_TEST(accept_is_woken_by_destroy_and_cancel)
 {
     struct connecting c = {.rc = 0};
     struct accepting a = {listen_on("127.0.0.1", &c), NULL, 0, false};
@@ -159,7 +159,7 @@ IO_TEST(accept_out_of_descriptors_is_an_error_return)
 
 /* ---- listening -------------------------------------------------------------------- */
 
-IO_TEST(listen_everywhere_serves_both_families)
+NET_TEST(listen_everywhere_serves_both_families)
 {
     struct connecting c = {.rc = 0};
     coil_listener *listener = listen_on(NULL, &c);
@@ -182,7 +182,7 @@ IO_TEST(listen_everywhere_serves_both_families)
     CHECK_INT(rc, 0);
 }
 
-IO_TEST(listen_twice_on_a_port_fails)
+NET_TEST(listen_twice_on_a_port_fails)
 {
     struct connecting c = {.rc = 0};
     coil_listener *listener = listen_on("127.0.0.1", &c), *second;
@@ -196,7 +196,7 @@ IO_TEST(listen_twice_on_a_port_fails)
 
 /* ---- connecting ------------------------------------------------------------------- */
 
-IO_TEST(connect_refused)
+NET_TEST(connect_refused)
 {
     struct connecting c = {.rc = 0};
 
@@ -221,12 +221,12 @@ static void connect_where_only(const char *host)
     coil_listener_destroy(listener);
 }
 
-IO_TEST(connect_tries_one_address_after_the_other)
+NET_TEST(connect_tries_one_address_after_the_other)
 {
     connect_where_only("127.0.0.1");
 }
 
-IO_TEST(connect_prefers_the_first_address)
+NET_TEST(connect_prefers_the_first_address)
 {
     connect_where_only("::1");
 }
@@ -337,7 +337,7 @@ static int ask_once(void *arg)
     return byte == 'y' ? 0 : -EPROTO;
 }
 
-IO_TEST(many_connections_at_once)
+NET_TEST(many_connections_at_once)
 {
     struct connecting c = {.rc = 0};
     coil_listener *listener = listen_on("127.0.0.1", &c);

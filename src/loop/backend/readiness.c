@@ -191,6 +191,7 @@ static enum coil__direction direction_of(const struct coil__op *op)
     case COIL__OP_SEND:
     case COIL__OP_SENDMSG:
     case COIL__OP_CONNECT:
+    case COIL__OP_SENDFILE:
         return COIL__OUT;
     default:
         return COIL__IN;

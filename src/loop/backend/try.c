@@ -61,6 +61,9 @@ static ssize_t call(const struct coil__op *op)
             EMFILE, accept4(op->fd, op->addr, op->addrlen, SOCK_NONBLOCK | SOCK_CLOEXEC));
     case COIL__OP_CONNECT:
         return COIL__CALL(ENETUNREACH, connect(op->fd, op->addr, *op->addrlen));
+    case COIL__OP_SENDFILE:
+        return COIL__CALL(EIO,
+                          coil__sendfile_quietly(op->fd, op->fd2, op->offset, op->len));
     case COIL__OP_POLL:
         return ask(op);
     default: /* files: never tried here */
