@@ -17,6 +17,7 @@
 #include "file.h"
 
 #include <coil/path.h>
+#include <coil/task.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -236,7 +237,9 @@ static int copy_all(struct copy *c, const coil_copy_opts *opts)
     int rc;
 
     do {
-        rc = coil__file_batch(advance, c);
+        rc = coil_yield(); /* a step that had begun has not told of a cancellation */
+        if (rc == 0)
+            rc = coil__file_batch(advance, c);
         if (rc == 0)
             rc = c->rc;
         if (rc == 0 && opts != NULL && opts->progress != NULL)

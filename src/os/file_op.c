@@ -148,9 +148,18 @@ static const struct coil__wait_class classes[] = {
     [COIL__OP_READLINK] = CLASS("readlink"),
 };
 
+/*
+ * io_uring leaves the position where it was when a write comes to its end half-way, at a
+ * limit or a full disk (Linux 6.18): what is written next would overwrite it.
+ */
+static bool is_for_threads(const struct coil__op *op)
+{
+    return op->kind == COIL__OP_PWRITE && op->offset == -1;
+}
+
 static ssize_t do_once(struct coil__op *op)
 {
-    ssize_t result = coil__op_await(op);
+    ssize_t result = is_for_threads(op) ? -EOPNOTSUPP : coil__op_await(op);
     int rc;
 
     if (result != -EOPNOTSUPP)

@@ -92,9 +92,11 @@ int coil__uring_struck(const struct coil__op *op)
     return errno == EINTR || errno == EAGAIN ? 0 : -errno;
 }
 
+#define KIND_COUNT (sizeof kinds / sizeof kinds[0])
+
 static bool kernel_knows(const struct coil__uring *u, const struct coil__op *op)
 {
-    return (u->known_ops >> kinds[op->kind].opcode) & 1;
+    return (size_t)op->kind < KIND_COUNT && (u->known_ops >> kinds[op->kind].opcode) & 1;
 }
 
 /* ---- into the queue --------------------------------------------------------------- */
@@ -128,6 +130,10 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op,
         break;
     case COIL__OP_OPEN:
         io_uring_prep_openat(entry, op->fd, op->path, op->flags | O_CLOEXEC, op->mode);
+        /* At once the kernel would open it as with O_NONBLOCK: a FIFO without its other
+           end. A worker of the kernel's waits for that. */
+        if (!(op->flags & O_NONBLOCK))
+            entry->flags |= IOSQE_ASYNC;
         break;
     case COIL__OP_CLOSE:
         io_uring_prep_close(entry, op->fd);
@@ -429,7 +435,7 @@ static ssize_t submit_file(struct coil__uring *u, struct coil__op *op)
 
     if (!kernel_knows(u, op))
         return -EOPNOTSUPP;
-    rc = coil__uring_struck(op);
+    rc = op->kind != COIL__OP_CLOSE ? coil__uring_struck(op) : 0; /* as close(2) */
     return rc < 0 ? rc : start_new(u, NULL, op, 0);
 }
 
