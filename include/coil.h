@@ -27,6 +27,7 @@
 #include <coil/network.h>
 #include <coil/path.h>
 #include <coil/poll.h>
+#include <coil/process.h>
 #include <coil/promise.h>
 #include <coil/queue.h>
 #include <coil/run.h>
