@@ -37,6 +37,7 @@
 #include <coil/sync.h>
 #include <coil/task.h>
 #include <coil/testing.h>
+#include <coil/threads.h>
 #include <coil/timer.h>
 
 #endif
