@@ -370,11 +370,10 @@ void name_server_stop(struct name_server *s)
     close(s->tcp);
 }
 
-void name_server_use(const struct name_server *s, const coil_resolver_opts *opts)
+int name_server_try(const struct name_server *s, const coil_resolver_opts *opts)
 {
     coil_resolver_opts all = opts != NULL ? *opts : (coil_resolver_opts){.tries = 0};
     char address[32];
-    int rc;
 
     snprintf(address, sizeof address, "127.0.0.1:%u", s->port);
     all.engine = "c-ares";
@@ -384,7 +383,13 @@ void name_server_use(const struct name_server *s, const coil_resolver_opts *opts
         all.hosts_file = "/dev/null";
     if (all.resolv_conf_file == NULL)
         all.resolv_conf_file = "/dev/null";
-    rc = coil_resolver_configure(&all);
+    return coil_resolver_configure(&all);
+}
+
+void name_server_use(const struct name_server *s, const coil_resolver_opts *opts)
+{
+    int rc = name_server_try(s, opts);
+
     if (rc == -EOPNOTSUPP)
         test_skip("coil was built without c-ares");
     CHECK_INT(rc, 0);

@@ -57,8 +57,11 @@ void name_server_start(struct name_server *server, const struct name_rule *rules
                        size_t n);
 void name_server_stop(struct name_server *server);
 
-/* Configure the loop's resolver to ask it, and it alone, without a hosts file, with c-ares;
-   the test is skipped where coil has none. `opts` has the rest, or is NULL. */
+/* Configure the loop's resolver to ask it, and it alone, without a hosts file, with
+   c-ares; the test is skipped where coil has none. `opts` has the rest, or is NULL. */
 void name_server_use(const struct name_server *server, const coil_resolver_opts *opts);
+
+/* The same, for tests in which it may fail: what coil_resolver_configure() returned. */
+int name_server_try(const struct name_server *server, const coil_resolver_opts *opts);
 
 #endif

@@ -2,8 +2,9 @@
  * test_connect.c - connecting to names with several addresses. (RFC 8305; CPython's
  * create_connection tests)
  *
- * An address that does not answer is a listening socket whose backlog is full: Linux drops
- * what asks it for more. IPv4's addresses are 127.0.0.1, 127.0.0.2, ...: all this machine.
+ * An address that does not answer is a listening socket whose backlog is full: Linux
+ * drops what asks it for more. IPv4's addresses are 127.0.0.1, 127.0.0.2, ...: all this
+ * machine.
  */
 #include "../harness/harness.h"
 
@@ -50,7 +51,7 @@ static unsigned open_host(struct host *host, const char *address, unsigned port)
     memset(host, 0, sizeof *host);
     host->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK_INT(bind(host->fd, (struct sockaddr *)&name, sizeof name), 0);
-    CHECK_INT(listen(host->fd, 0), 0);
+    CHECK_INT(listen(host->fd, 4096), 0);
     return port_of(host->fd);
 }
 
@@ -59,6 +60,7 @@ static void make_deaf(struct host *host, const char *address)
 {
     struct sockaddr_in name = loopback(address, port_of(host->fd));
 
+    listen(host->fd, 0);
     while (host->filler_count < COUNT(host->fillers)) {
         int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
@@ -142,7 +144,7 @@ static const struct name_rule rules[] = {
     {"late-four.test", 'A', "127.0.0.2", .ttl = 60, .delay_ms = 100},
     {"late-four.test", '6', "::1", .ttl = 60},
     {"nowhere.test", 'A', "127.0.0.1", .ttl = 60},
-    {"nowhere.test", '6', "2001:db8::1", .ttl = 60},
+    {"nowhere.test", 'A', "255.255.255.255", .ttl = 60},
     {"silent.test", 0, .silent = true},
 };
 
@@ -213,7 +215,6 @@ IO_TEST(connect_does_not_wait_long_for_the_other_family)
     begin();
     port = open_host(&host, "127.0.0.1", 0);
     CHECK_STR(connect_to("late-six.test", port, NULL), "127.0.0.1");
-    CHECK(coil_now() > 0);
     close_host(&host);
     name_server_stop(&server);
 }
@@ -319,10 +320,8 @@ IO_TEST(connect_says_what_it_tried)
              "[127.0.0.2:%u]: Connection refused",
              port, port, port);
     CHECK_STR(last_message(), expected);
-    /* No way to IPv6 says nothing of the host. */
-    CHECK_STR(connect_to("nowhere.test", port,
-                         &(coil_connect_options){.attempt_timeout_ns = COIL_MSEC(200)}),
-              "ECONNREFUSED");
+    /* That there is no way to an address says nothing of the host. */
+    CHECK_STR(connect_to("nowhere.test", port, NULL), "ECONNREFUSED");
     CHECK_STR(connect_to("nobody.test", port, NULL), "ENOENT");
     CHECK(strstr(last_message(), "look-up of nobody.test: there is no such name"));
     name_server_stop(&server);
@@ -332,9 +331,9 @@ IO_TEST(connect_says_what_it_tried)
 
 static int connect_task(void *arg)
 {
-    const char *text = connect_to("late-four.test", *(unsigned *)arg,
-                                  &(coil_connect_options){.attempt_delay_ns =
-                                                              COIL_MSEC(10)});
+    const char *text =
+        connect_to("late-four.test", *(unsigned *)arg,
+                   &(coil_connect_options){.attempt_delay_ns = COIL_MSEC(10)});
 
     if (strcmp(text, "ECANCELED") == 0)
         return -ECANCELED;
@@ -393,13 +392,15 @@ static int connect_twice(void *arg)
 {
     unsigned port = *(unsigned *)arg;
 
-    name_server_use(&server, &(coil_resolver_opts){.timeout_ns = COIL_MSEC(20)});
+    if (name_server_try(&server, &(coil_resolver_opts){.timeout_ns = COIL_MSEC(20)}) < 0)
+        return -EIO;
     connect_to("two.test", port, NULL);
     connect_to("both.test", port, NULL);
     return 0;
 }
 
-/* Whichever call or allocation fails, it ends, and nothing is left: the harness counts. */
+/* Whichever call or allocation fails, it ends, and nothing is left: the harness counts.
+ */
 TEST(connect_survives_what_fails)
 {
     struct host host;

@@ -331,9 +331,9 @@ IO_TEST(resolver_may_be_closed_with_questions_open)
 
     begin(NULL);
     for (int i = 0; i < 2; i++) {
-        CHECK_INT(
-            coil_spawn(look_up_task, (void *)(i ? "silent.test" : "slow.test"), NULL, &task),
-            0);
+        CHECK_INT(coil_spawn(look_up_task, (void *)(i ? "silent.test" : "slow.test"),
+                             NULL, &task),
+                  0);
         settle();
         coil_task_cancel(task, NULL);
         CHECK_INT(coil_task_await(task), -ECANCELED);
@@ -377,8 +377,8 @@ TASK_TEST(resolver_asks_for_a_thousand_names_at_once)
         many[i] = (struct name_rule){names[i], 'A', "192.0.2.1", .ttl = 60};
     }
     name_server_start(&server, many, 1000);
-    name_server_use(&server, &(coil_resolver_opts){.timeout_ns = COIL_MSEC(500),
-                                                   .tries = 5});
+    name_server_use(&server,
+                    &(coil_resolver_opts){.timeout_ns = COIL_MSEC(500), .tries = 5});
     for (size_t i = 0; i < 1000; i++)
         CHECK_INT(coil_spawn(look_up_numbered, (void *)i, NULL, &tasks[i]), 0);
     for (size_t i = 0; i < 1000; i++) {
@@ -393,7 +393,8 @@ TASK_TEST(resolver_asks_for_a_thousand_names_at_once)
 
 static void write_file(char *path, const char *text)
 {
-    int fd = path[strlen(path) - 1] == 'X' ? mkstemp(path) : open(path, O_WRONLY | O_TRUNC);
+    int fd =
+        path[strlen(path) - 1] == 'X' ? mkstemp(path) : open(path, O_WRONLY | O_TRUNC);
 
     CHECK_INT(write(fd, text, strlen(text)), strlen(text));
     close(fd);
@@ -507,7 +508,9 @@ static int all_that_may_fail(void *arg)
     int rc;
 
     (void)arg;
-    name_server_use(&server, &(coil_resolver_opts){.timeout_ns = COIL_MSEC(20)});
+    rc = name_server_try(&server, &(coil_resolver_opts){.timeout_ns = COIL_MSEC(20)});
+    if (rc < 0)
+        return rc;
     rc = coil_getaddrinfo("two.test", "80", &canonical, &list);
     if (rc == 0)
         freeaddrinfo(list);
@@ -526,5 +529,12 @@ TEST(resolver_survives_what_fails)
         more = coil_testing_failed() != NULL;
     }
     coil_testing_fail_system_call(0, 0);
+    more = true;
+    for (uint64_t n = 1; more && n < 500; n++) {
+        coil_testing_fail_allocation(n);
+        coil_testing_run(all_that_may_fail, NULL);
+        more = coil_testing_failed() != NULL;
+    }
+    coil_testing_fail_allocation(0);
     name_server_stop(&server);
 }
