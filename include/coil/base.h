@@ -89,6 +89,9 @@ typedef struct coil_allocator {
  */
 COIL_API void coil_set_allocator(const coil_allocator *allocator);
 
+/* Free memory that a function of coil's says is for coil_free(). NULL is accepted. */
+COIL_API void coil_free(void *block);
+
 #ifdef __cplusplus
 }
 #endif

@@ -32,7 +32,9 @@ typedef struct coil_waiting {
      * "future", "task", "shield", "gather", "wait", "sleep", "park", "group", "lock",
      * "promise", "event", "condition", "semaphore", "queue.get", "queue.put",
      * "queue.join", "read", "write", "accept", "connect", "wait_fd", "poll",
-     * "blocking.dns" (look-ups), "blocking.file", "blocking.cpu".
+     * "blocking.dns" (look-ups), "blocking.file", "blocking.cpu"; of files also "open",
+     * "close", "stat", "fsync" and others called as in coil/file.h and coil/path.h, and
+     * "file.close" (for the calls in it).
      */
     const char *what;
     const void *object;  /* the lock, event, queue, group...; NULL if there is none */

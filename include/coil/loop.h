@@ -45,8 +45,8 @@ typedef void (*coil_callback)(void *arg);
 
 typedef struct coil_loop_opts {
     /*
-     * "epoll", "poll" or "select"; NULL means $COIL_BACKEND if set, else the best that
-     * works here.
+     * "epoll", "poll", "select", or "simulated" (coil/network.h); NULL means
+     * $COIL_BACKEND if set, else the best that works here.
      */
     const char *backend;
     /*

@@ -20,11 +20,17 @@
  * the cancellation came returns its result, and the next call that waits sees the
  * cancellation. coil_write() and coil_read_exact() may have moved some bytes when they
  * fail or are cancelled; coil_stream_write_transferred() and its like say how many.
+ *
+ * Calls that look ahead, for a line or a separator, read into a buffer of the stream's;
+ * all other reads take what lies there first. There is no buffer for writing.
  */
 #ifndef COIL_STREAM_H
 #define COIL_STREAM_H
 
+#include <coil/address.h>
 #include <coil/loop.h>
+
+#include <sys/uio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,11 +49,31 @@ typedef struct coil_listener coil_listener;
 COIL_SUSPENDS int coil_connect(const char *host, const char *port, coil_stream **out);
 
 /*
- * Make a stream of a connected socket, pipe end or tty, which it then owns; the
- * descriptor is made non-blocking. Fails with -ENOMEM, -EBADF, -EPERM or -EINVAL where
- * the backend cannot wait for it; the descriptor remains the caller's then.
+ * Connect to a local socket: its path, or "@name" for one in the abstract namespace.
+ * Waits while the listener's queue is full. Fails as connect(2), with -ENAMETOOLONG (108
+ * bytes and more), -ECANCELED, -ENOMEM. (asyncio: open_unix_connection)
+ */
+COIL_SUSPENDS int coil_connect_unix(const char *path, coil_stream **out);
+
+/*
+ * Make a stream of a connected socket, pipe end or tty, which it then owns. (asyncio:
+ * connect_read_pipe, connect_write_pipe, open_connection(sock=))
+ *
+ * The descriptor is made non-blocking. For a pipe end or tty that others share (the shell
+ * has our standard input too) the number stands for an open file of its own from then on,
+ * so they do not notice; where that cannot be had, it blocks again from when the stream
+ * is closed. Fails with -ENOMEM, -EBADF, -EPERM or -EINVAL where the backend cannot wait
+ * for it; the descriptor remains the caller's then.
  */
 COIL_API int coil_stream_adopt(int fd, coil_stream **out);
+
+/*
+ * Make a pipe: what is written to ends[1] is read from ends[0]. Or a pair of connected
+ * local sockets. Both ends are the caller's. Fail as pipe2(2), socketpair(2), with
+ * -ENOMEM.
+ */
+COIL_API int coil_pipe(coil_stream *ends[2]);
+COIL_API int coil_stream_pair(coil_stream *ends[2]);
 
 /*
  * Close the descriptor; a task that waits in a call on the stream gets -EBADF. The second
@@ -63,6 +89,53 @@ COIL_API void coil_stream_destroy(coil_stream *stream);
 
 /* The descriptor, borrowed; -1 when closed. */
 COIL_API int coil_stream_fd(const coil_stream *stream);
+
+/*
+ * The addresses of the peer and of this end. Fail as getpeername(2) and getsockname(2):
+ * -ENOTCONN once the peer is gone, -ENOTSOCK for pipes; -EBADF. (asyncio:
+ * get_extra_info)
+ */
+COIL_API int coil_stream_peer(const coil_stream *stream, coil_address *out);
+COIL_API int coil_stream_name(const coil_stream *stream, coil_address *out);
+
+/*
+ * Who made the other end of a local socket: its process, user and group then.
+ * -EOPNOTSUPP for other sockets; as getsockopt(2). (unix(7), SO_PEERCRED)
+ */
+COIL_API int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_t *uid,
+                                     gid_t *gid);
+
+/*
+ * Send small writes at once, or gather them (TCP_NODELAY). It is on for all that coil
+ * makes. Fails as setsockopt(2): -EOPNOTSUPP for local sockets, -ENOTSOCK; -EBADF.
+ */
+COIL_API int coil_stream_set_no_delay(coil_stream *stream, bool on);
+
+/*
+ * Have the kernel ask a peer that has been silent for `idle_ns`, rounded up to seconds,
+ * whether it is still there, ten times in as long again; if it is not, reading fails with
+ * -ETIMEDOUT. 0: never, as at first. -EINVAL for more than nine hours; else as above.
+ * (SO_KEEPALIVE)
+ */
+COIL_API int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns);
+
+/*
+ * Take a stream to another loop: detach it in its own, hand the pointer over by whatever
+ * means, attach it there. In between it may only be attached, closed and destroyed, on
+ * any thread. What has been read ahead, and TLS, go along. -EBUSY while a call is in it
+ * (or, for attach, if it is attached), -EBADF if it is closed, -ENOMEM; -EOPNOTSUPP in a
+ * simulated network.
+ */
+COIL_API int coil_stream_detach(coil_stream *stream);
+COIL_API int coil_stream_attach(coil_stream *stream);
+
+/*
+ * Give the bare descriptor up, blocking if it was adopted so, and free the stream.
+ * Returns the descriptor, which is the caller's. -EBUSY while a call is in it, or where
+ * bytes were read that nobody has asked for yet; -EBADF; -EOPNOTSUPP for TLS and in a
+ * simulated network. Then nothing has changed.
+ */
+COIL_API int coil_stream_release_fd(coil_stream *stream);
 
 /*
  * Read what there is, at most n bytes, waiting until there is some. Returns how many; 0
@@ -85,13 +158,67 @@ COIL_SUSPENDS ssize_t coil_read_exact(coil_stream *stream, void *buf, size_t n);
  */
 COIL_SUSPENDS ssize_t coil_write(coil_stream *stream, const void *buf, size_t n);
 
-/* Tell the peer that nothing more will be written. Fails as shutdown(2). (asyncio:
- * write_eof) */
-COIL_API int coil_stream_shutdown_write(coil_stream *stream);
+/*
+ * Write the parts one after the other, as many as there are, as coil_write() does:
+ * -EINVAL if all together are too many bytes to count. (asyncio: writelines and drain)
+ */
+COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts,
+                                  int count);
 
-/* The bytes moved by the latest coil_read_exact() or coil_write(), complete or not. */
+/*
+ * Tell the peer that nothing more will be written. Waits only where that is said in bytes
+ * (coil/tls.h). Fails as shutdown(2), -EBADF, -EBUSY, -ECANCELED. (asyncio: write_eof)
+ */
+COIL_SUSPENDS int coil_stream_shutdown_write(coil_stream *stream);
+
+/*
+ * The bytes moved by the latest coil_read_exact(), coil_read_line() or coil_read_until(),
+ * and by the latest coil_write(), coil_writev() or coil_sendfile(), complete or not.
+ */
 COIL_API size_t coil_stream_read_transferred(const coil_stream *stream);
 COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
+
+/* ---- looking ahead ----------------------------------------------------------------- */
+
+/*
+ * Read a line. Returns its length; it stands in `line` without its '\n' and with a '\0'
+ * behind it (a '\r' is left to you). (asyncio: readline)
+ *
+ * -EMSGSIZE if the line does not fit `size` bytes, or is longer than the limit; then it
+ * is still there, to be had by coil_read(). -ENODATA at the end: what came after the last
+ * '\n' is in `line`, and coil_stream_read_transferred() says how much that is. Else fails
+ * as coil_read(), having taken nothing, or with -ENOMEM, -EINVAL for a size of 0.
+ */
+COIL_SUSPENDS ssize_t coil_read_line(coil_stream *stream, char *line, size_t size);
+
+/*
+ * Read up to a separator of n bytes, and the separator, into `buf`. Returns how many
+ * bytes that are. Fails as coil_read_line(); -EINVAL for an empty separator. (asyncio:
+ * readuntil)
+ */
+COIL_SUSPENDS ssize_t coil_read_until(coil_stream *stream, const void *separator,
+                                      size_t n, void *buf, size_t size);
+
+/*
+ * Wait until at least so many bytes have come, and look at them where they are: *data is
+ * borrowed until the next call that reads or closes the stream. Returns how many there
+ * are, which is fewer than `at_least` at the end only. With 0 it does not wait. Fails as
+ * coil_read(), with -EMSGSIZE if that is more than the limit, -ENOMEM.
+ */
+COIL_SUSPENDS ssize_t coil_peek(coil_stream *stream, const void **data, size_t at_least);
+
+/* The first n of the bytes that were peeked at are done with. More than there are, or
+ * while a task reads, stops the program. */
+COIL_API void coil_stream_consume(coil_stream *stream, size_t n);
+
+/*
+ * Set how far these calls look ahead: so many bytes before a separator, and so much
+ * memory at most. It is 64 KiB at first. -EINVAL for 0. (asyncio: limit=)
+ */
+COIL_API int coil_stream_set_limit(coil_stream *stream, size_t bytes);
+
+/* True once a read has met the end and nothing is left to be read. (asyncio: at_eof) */
+COIL_API bool coil_stream_at_end(const coil_stream *stream);
 
 /* ---- listening -------------------------------------------------------------------- */
 
@@ -105,14 +232,62 @@ COIL_SUSPENDS int coil_listen(const char *host, const char *port, int backlog,
                               coil_listener **out);
 
 /*
+ * Listen on a local socket: a path, or "@name" for one in the abstract namespace.
+ * (asyncio: start_unix_server)
+ *
+ * A socket that has the path already, of a server that crashed or of one that runs, is
+ * replaced; any other file is -EADDRINUSE. When the listener is closed the file goes,
+ * unless it is another's by then. Fails as bind(2), listen(2), with -ENAMETOOLONG (108
+ * bytes and more), -ENOMEM. Does not suspend.
+ */
+COIL_API int coil_listen_unix(const char *path, int backlog, coil_listener **out);
+
+typedef struct coil_listen_options {
+    const char *host, *port; /* as for coil_listen() */
+    int backlog;             /* 0 means 1024 */
+    bool reuse_port;  /* others may listen on the same port, if they all say so, and
+                         the kernel shares connections out (SO_REUSEPORT) */
+    bool v6_only;     /* IPv6 alone; "::" does not serve IPv4 */
+    const char *path; /* a local socket instead, as for coil_listen_unix() */
+    unsigned mode;    /* of its file, set before anybody can connect; 0 means what
+                         umask(2) leaves */
+    bool keep_file;   /* it stays when the listener is closed */
+} coil_listen_options;
+
+/* Both of these, and more. -EINVAL for a path and a host or port. */
+COIL_SUSPENDS int coil_listen_opts(const coil_listen_options *opts, coil_listener **out);
+
+/*
+ * Listen on all addresses that the host has, `max` at most, each with a listener of its
+ * own, on the same port: "localhost" may be ::1 and 127.0.0.1. (asyncio: create_server)
+ *
+ * Returns how many, at least 1; out[0] to out[n-1] are the caller's. Families that this
+ * machine has not got are passed over. If one cannot be had, none are. Fails as
+ * coil_listen_opts(). A coil_server (coil/server.h) serves several.
+ */
+COIL_SUSPENDS int coil_listen_all(const coil_listen_options *opts, coil_listener *out[],
+                                  int max);
+
+/*
+ * Make a listener of an inherited socket that listens (sd_listen_fds(3)), which it then
+ * owns; the descriptor is made non-blocking. -EINVAL if it does not listen, -ENOTSOCK,
+ * -EBADF, -EBUSY, -ENOMEM; it remains the caller's then. The file of a local one is left
+ * alone. (asyncio: start_server(sock=))
+ */
+COIL_API int coil_listener_adopt(int fd, coil_listener **out);
+
+/*
  * Wait for a connection. *out is the caller's. Fails as accept(2): connections that were
- * given up before they were accepted are passed over, -EMFILE and the like are
- * returned; -EBADF when closed, -ECANCELED, -ENOMEM.
+ * given up before they were accepted are passed over, -EMFILE and the like are returned,
+ * as -ENOMEM is, and the connection stays in the queue; -EBADF when closed, -ECANCELED.
  */
 COIL_SUSPENDS int coil_accept(coil_listener *listener, coil_stream **out);
 
-/* The port in host byte order. */
+/* The port in host byte order; 0 for a local socket. */
 COIL_API uint16_t coil_listener_port(const coil_listener *listener);
+
+/* Where it listens. -EBADF when closed. (asyncio: getsockname) */
+COIL_API int coil_listener_name(const coil_listener *listener, coil_address *out);
 
 /* As coil_stream_close() and coil_stream_destroy(). */
 COIL_API int coil_listener_close(coil_listener *listener);

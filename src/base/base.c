@@ -72,6 +72,11 @@ void coil__free(void *block)
     allocator.realloc(allocator.context, block, 0);
 }
 
+void coil_free(void *block)
+{
+    coil__free(block);
+}
+
 int64_t coil__clock_monotonic(void)
 {
     struct timespec now;

@@ -36,17 +36,26 @@ enum coil__op_kind {
      * Files: on any descriptor, attached or not, as many as one likes. A backend that
      * has no way but to block says -EOPNOTSUPP; the file lane does it then (os/file.c).
      */
-    COIL__OP_PREAD,  /* pread(fd, buf, len, offset); offset -1: read() */
-    COIL__OP_PWRITE, /* pwrite(fd, buf, len, offset); offset -1: write() */
-    COIL__OP_FSYNC,  /* fsync(fd); flags 1: fdatasync(fd) */
-    COIL__OP_OPEN,   /* openat(fd, path, flags | O_CLOEXEC, mode) */
-    COIL__OP_CLOSE,  /* close(fd) */
-    COIL__OP_STATX,  /* statx(fd, path, flags, mode: its mask, buf: struct statx) */
-    COIL__OP_RENAME, /* renameat2(fd, path, fd2, path2, flags) */
-    COIL__OP_UNLINK, /* unlinkat(fd, path, flags) */
-    COIL__OP_MKDIR,  /* mkdirat(fd, path, mode) */
-    COIL__OP_SPLICE  /* splice(fd, &offset or NULL for -1, fd2, offset2 likewise, len,
-                        flags) */
+    COIL__OP_PREAD,    /* pread(fd, buf, len, offset); offset -1: read() */
+    COIL__OP_PWRITE,   /* pwrite(fd, buf, len, offset); offset -1: write() */
+    COIL__OP_FSYNC,    /* fsync(fd); flags 1: fdatasync(fd) */
+    COIL__OP_OPEN,     /* openat(fd, path, flags | O_CLOEXEC, mode) */
+    COIL__OP_CLOSE,    /* close(fd) */
+    COIL__OP_STATX,    /* statx(fd, path, flags, mode: its mask, buf: struct statx) */
+    COIL__OP_RENAME,   /* renameat2(fd, path, fd2, path2, flags) */
+    COIL__OP_UNLINK,   /* unlinkat(fd, path, flags) */
+    COIL__OP_MKDIR,    /* mkdirat(fd, path, mode) */
+    COIL__OP_SPLICE,   /* splice(fd, &offset or NULL for -1, fd2, offset2 likewise, len,
+                          flags) */
+    COIL__OP_COPY,     /* copy_file_range(fd, &offset, fd2, &offset2, len, 0) */
+    COIL__OP_SEEK,     /* lseek(fd, offset, flags: whence) */
+    COIL__OP_TRUNCATE, /* ftruncate(fd, offset) */
+    COIL__OP_ALLOCATE, /* fallocate(fd, flags, offset, len) */
+    COIL__OP_CHMOD,    /* fchmod(fd, mode) */
+    COIL__OP_LIST,     /* getdents64(fd, buf, len) */
+    COIL__OP_LINK,     /* linkat(fd, path, fd2, path2, flags) */
+    COIL__OP_SYMLINK,  /* symlinkat(path, fd2, path2) */
+    COIL__OP_READLINK  /* readlinkat(fd, path, buf, len) */
 };
 
 /* An operation; the submitter's memory until complete() is called. */
@@ -153,10 +162,14 @@ struct coil__backend_class {
     const struct coil__network *network;
 };
 
-/* Sockets that are simulated, by the backend that does it; each as its system call, but
-   for a negative errno. A socket's number is one that no descriptor has. */
+/*
+ * Sockets that are simulated, by the backend that does it; each as its system call, but
+ * for a negative errno. A socket's number is one that no descriptor has (proc(5),
+ * fs.nr_open): from COIL__FIRST_SIMULATED on.
+ */
+#define COIL__FIRST_SIMULATED 1000000000
+
 struct coil__network {
-    bool (*owns)(struct coil__backend *backend, int fd);
     int (*socket)(struct coil__backend *backend, int family, int type, int protocol);
     int (*bind)(struct coil__backend *backend, int fd, const struct sockaddr *address,
                 socklen_t address_bytes);
@@ -177,5 +190,6 @@ extern const struct coil__backend_class coil__backend_io_uring;
 extern const struct coil__backend_class coil__backend_epoll;
 extern const struct coil__backend_class coil__backend_poll;
 extern const struct coil__backend_class coil__backend_select;
+extern const struct coil__backend_class coil__backend_simulated; /* only by name */
 
 #endif

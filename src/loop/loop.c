@@ -27,6 +27,7 @@
 #include "loop.h"
 
 #include "../error/error.h"
+#include "backend/simulated.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ coil_loop *coil__loop_require(const char *caller)
     return coil__loop_of_thread;
 }
 
-static void require_own(const coil_loop *loop, const char *caller)
+void coil__loop_require_own(const coil_loop *loop, const char *caller)
 {
     if (COIL__UNLIKELY(loop != coil__loop_of_thread))
         coil__misuse("%s: the loop is another thread's, or closed", caller);
@@ -81,10 +82,9 @@ const char *coil_backend_name(void)
 /* ---- creating and closing ---------------------------------------------------------- */
 
 static const struct coil__backend_class *const backends[] = {
-    &coil__backend_io_uring,
-    &coil__backend_epoll,
-    &coil__backend_poll,
-    &coil__backend_select,
+    &coil__backend_io_uring, &coil__backend_epoll,     &coil__backend_poll,
+    &coil__backend_select,   &coil__backend_simulated, /* never taken unasked: select
+                                                          always works */
 };
 
 #define BACKEND_COUNT (sizeof backends / sizeof backends[0])
@@ -94,6 +94,8 @@ static int create_backend(const char *name, struct coil__backend **out)
 {
     int rc = -EINVAL;
 
+    if (name == NULL && coil__network_asked_for() != NULL)
+        name = coil__backend_simulated.name;
     if (name == NULL)
         name = getenv("COIL_BACKEND");
     if (name != NULL && *name == '\0')
@@ -201,7 +203,7 @@ void coil_loop_close(coil_loop *loop)
 {
     if (loop == NULL)
         return;
-    require_own(loop, "coil_loop_close");
+    coil__loop_require_own(loop, "coil_loop_close");
     if (loop->running)
         coil__misuse("coil_loop_close: the loop is running; stop it first");
     run_close_hooks(loop);
@@ -236,7 +238,7 @@ static int64_t poll_timeout(coil_loop *loop, int64_t now)
 {
     int64_t next = coil__timers_next(loop);
 
-    if (!coil__list_empty(&loop->ready) || loop->stopping)
+    if (!coil__list_empty(&loop->ready) || loop->stopping || loop->guest)
         return 0;
     if (next == COIL_NEVER)
         return COIL_NEVER;
@@ -302,11 +304,12 @@ static int poll_and_expire(coil_loop *loop)
     return rc;
 }
 
-static int take_turn(coil_loop *loop)
+int coil__loop_take_turn(coil_loop *loop)
 {
     struct coil__list *link;
     int rc = 0;
 
+    loop->running = true;
     if (!coil__loop_begin_unpolled_turn(loop)) {
         rc = poll_and_expire(loop);
         coil__list_splice(&loop->batch, &loop->ready);
@@ -322,6 +325,7 @@ static int take_turn(coil_loop *loop)
         loop->runs_unpolled++;
         runnable->run(runnable);
     }
+    loop->running = false;
     return rc;
 }
 
@@ -329,21 +333,19 @@ int coil_loop_run_forever(coil_loop *loop)
 {
     int rc = 0;
 
-    require_own(loop, "coil_loop_run_forever");
+    coil__loop_require_own(loop, "coil_loop_run_forever");
     if (loop->running)
         return -EBUSY;
-    loop->running = true;
     do
-        rc = take_turn(loop);
+        rc = coil__loop_take_turn(loop);
     while (rc == 0 && !loop->stopping);
     loop->stopping = false;
-    loop->running = false;
     return rc;
 }
 
 void coil_loop_stop(coil_loop *loop)
 {
-    require_own(loop, "coil_loop_stop");
+    coil__loop_require_own(loop, "coil_loop_stop");
     loop->stopping = true;
 }
 

@@ -71,10 +71,11 @@ struct coil_loop {
     struct coil__list idle;  /* what becomes ready once nothing else is */
     struct coil__backend *backend;
     struct coil__timer_heap timers;
-    struct coil__watch_table *watches; /* watch.c */
+    struct coil__watch_table *watches[2]; /* watch.c: of descriptors; of simulated ones */
 
     pid_t pid; /* of the process it belongs to: not of one forked later */
     bool running, stopping, closing;
+    bool guest; /* in a step of guest.c: it must not wait */
     bool virtual_clock;
     bool may_skip_polls;   /* a virtual clock may not, unless told to skip_polls */
     bool polls_every_turn; /* may not, or batches are shuffled, or debug */
@@ -119,6 +120,9 @@ void coil__loop_forget_parents(void);
 
 /* The thread's loop; stops the program, naming `caller`, if there is none. */
 coil_loop *coil__loop_require(const char *caller);
+
+/* Stops the program, naming `caller`, where the loop is not this thread's. */
+void coil__loop_require_own(const coil_loop *loop, const char *caller);
 
 /* Whatever makes something ready passes here: another thread may only post. */
 static inline void coil__loop_check_thread(const coil_loop *loop)
@@ -254,6 +258,9 @@ static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
     return true;
 }
 
+/* One turn; 0 or what poll failed with. The loop must not be running. */
+int coil__loop_take_turn(coil_loop *loop);
+
 /* ---- deadlocks -------------------------------------------------------------------- */
 
 /*
@@ -278,8 +285,8 @@ void coil__loop_set_debug(coil_loop *loop, bool on);
 /* May turns be taken without a poll? Something that says no has changed. */
 static inline void coil__loop_choose_turns(coil_loop *loop)
 {
-    loop->polls_every_turn =
-        !loop->may_skip_polls || loop->shuffle != 0 || loop->debug || loop->timing;
+    loop->polls_every_turn = !loop->may_skip_polls || loop->shuffle != 0 || loop->debug ||
+                             loop->timing || loop->guest;
 }
 
 /* Run the batch so, and poll. */

@@ -4,7 +4,8 @@
  * The backend makes a watch's runnable ready in every poll that finds the descriptor so;
  * here it only gets its callback. A table by descriptor, grown as needed, holds the two
  * watches of each; a watch that is removed while it is ready is taken out of the ready
- * queue with it.
+ * queue with it. The numbers of simulated sockets begin high up: they have a table of
+ * their own.
  */
 #include "../base/context.h"
 #include "loop.h"
@@ -48,54 +49,64 @@ static void free_watch(struct watch *watch)
     coil__free(watch);
 }
 
-static int make_room(coil_loop *loop, int fd)
+/* Its table, and in *slot its place in it, whether the table goes that far or not. */
+static struct coil__watch_table **table_of(coil_loop *loop, int fd, size_t *slot)
 {
-    struct coil__watch_table *table = loop->watches;
+    bool simulated = fd >= COIL__FIRST_SIMULATED;
+
+    *slot = (size_t)fd - (simulated ? COIL__FIRST_SIMULATED : 0);
+    return &loop->watches[simulated];
+}
+
+/* The place of one that there may be yet; NULL: no memory. */
+static struct watch **make_room(coil_loop *loop, int fd, enum coil__direction direction)
+{
+    size_t slot;
+    struct coil__watch_table **place = table_of(loop, fd, &slot), *table = *place;
     size_t old = table != NULL ? table->count : 0;
     size_t count = old > 0 ? old : 64;
 
-    while (count <= (size_t)fd)
+    while (count <= slot)
         count *= 2;
     if (count == old)
-        return 0;
+        return &table->watches[slot][direction];
     table = coil__realloc(table, sizeof *table + count * sizeof table->watches[0]);
     if (table == NULL)
-        return -ENOMEM;
+        return NULL;
     memset(table->watches[old], 0, (count - old) * sizeof table->watches[0]);
     table->count = count;
-    loop->watches = table;
-    return 0;
+    *place = table;
+    return &table->watches[slot][direction];
 }
 
-static struct watch *find(coil_loop *loop, int fd, enum coil__direction direction)
+static struct watch **find(coil_loop *loop, int fd, enum coil__direction direction)
 {
-    struct coil__watch_table *table = loop->watches;
+    size_t slot;
+    struct coil__watch_table *table = *table_of(loop, fd, &slot);
 
-    if (table == NULL || fd < 0 || (size_t)fd >= table->count)
+    if (table == NULL || fd < 0 || slot >= table->count)
         return NULL;
-    return table->watches[fd][direction];
+    return &table->watches[slot][direction];
 }
 
 static int add(const char *caller, int fd, enum coil__direction direction,
                coil_callback fn, void *arg)
 {
     coil_loop *loop = coil__loop_require(caller);
-    struct watch *watch = find(loop, fd, direction);
+    struct watch **place = find(loop, fd, direction), *watch;
     int rc;
 
-    if (watch != NULL) {
+    if (place != NULL && *place != NULL) {
         /* What the old one was to be called for, the new one is not. */
-        coil__list_remove(&watch->runnable.link);
-        coil__bindings_release(watch->bindings);
-        set_call(watch, fn, arg);
+        coil__list_remove(&(*place)->runnable.link);
+        coil__bindings_release((*place)->bindings);
+        set_call(*place, fn, arg);
         return 0;
     }
     if (fd < 0)
         return -EBADF;
-    rc = make_room(loop, fd);
-    if (rc < 0)
-        return rc;
-    watch = coil__alloc(sizeof *watch);
+    place = make_room(loop, fd, direction);
+    watch = place != NULL ? coil__alloc(sizeof *watch) : NULL;
     if (watch == NULL)
         return -ENOMEM;
     coil__runnable_init(&watch->runnable, run_watch);
@@ -105,19 +116,20 @@ static int add(const char *caller, int fd, enum coil__direction direction,
         free_watch(watch);
         return rc;
     }
-    loop->watches->watches[fd][direction] = watch;
+    *place = watch;
     return 0;
 }
 
 static int take_away(const char *caller, int fd, enum coil__direction direction)
 {
     coil_loop *loop = coil__loop_require(caller);
-    struct watch *watch = find(loop, fd, direction);
+    struct watch **place = find(loop, fd, direction), *watch;
 
-    if (watch == NULL)
+    if (place == NULL || *place == NULL)
         return 0;
+    watch = *place;
     loop->backend->class->watch(loop->backend, fd, direction, NULL);
-    loop->watches->watches[fd][direction] = NULL;
+    *place = NULL;
     coil__list_remove(&watch->runnable.link);
     free_watch(watch);
     return 1;
@@ -143,14 +155,18 @@ int coil_remove_writer(int fd)
     return take_away("coil_remove_writer", fd, COIL__OUT);
 }
 
+static void finish_table(struct coil__watch_table **place, int first)
+{
+    for (size_t i = 0; *place != NULL && i < (*place)->count; i++) {
+        take_away("coil_loop_close", first + (int)i, COIL__IN);
+        take_away("coil_loop_close", first + (int)i, COIL__OUT);
+    }
+    coil__free(*place);
+    *place = NULL;
+}
+
 void coil__watches_finish(coil_loop *loop)
 {
-    struct coil__watch_table *table = loop->watches;
-
-    for (size_t fd = 0; table != NULL && fd < table->count; fd++) {
-        take_away("coil_loop_close", (int)fd, COIL__IN);
-        take_away("coil_loop_close", (int)fd, COIL__OUT);
-    }
-    coil__free(table);
-    loop->watches = NULL;
+    finish_table(&loop->watches[0], 0);
+    finish_table(&loop->watches[1], COIL__FIRST_SIMULATED);
 }

@@ -2,7 +2,8 @@
  * endpoint.c - a descriptor that tasks use.
  *
  * Invariants
- * 1. While fd is not -1 it is attached to the loop's backend.
+ * 1. While fd is not -1 it is attached to the loop's backend; or it is detached, and loop
+ *    is NULL.
  * 2. After every suspension fd may be -1, and its number another's: coil__endpoint_do()
  *    looks at it again before each operation, and the operation that waited was ended by
  *    the closing.
@@ -28,18 +29,52 @@ int coil__endpoint_open(struct coil__endpoint *endpoint, int fd, const char *cal
     return 0;
 }
 
+int coil__endpoint_may_leave(const struct coil__endpoint *endpoint, const char *caller)
+{
+    if (endpoint->fd < 0 || endpoint->loop == NULL)
+        return -EBADF;
+    if (endpoint->loop != coil__loop_of_thread)
+        coil__misuse("%s: it belongs to another loop than this thread's", caller);
+    if (endpoint->busy[COIL__IN] || endpoint->busy[COIL__OUT])
+        return -EBUSY;
+    return coil__socket_is_simulated(endpoint->loop, endpoint->fd) ? -EOPNOTSUPP : 0;
+}
+
+void coil__endpoint_detach(struct coil__endpoint *endpoint)
+{
+    endpoint->loop->backend->class->detach(endpoint->loop->backend, endpoint->fd);
+    coil_loop_release(endpoint->loop);
+    endpoint->loop = NULL;
+}
+
+int coil__endpoint_attach(struct coil__endpoint *endpoint, const char *caller)
+{
+    coil_loop *loop = coil__loop_require(caller);
+    int rc;
+
+    if (endpoint->fd < 0)
+        return -EBADF;
+    if (endpoint->loop != NULL)
+        return -EBUSY;
+    rc = loop->backend->class->attach(loop->backend, endpoint->fd);
+    if (rc == 0)
+        endpoint->loop = coil_loop_retain(loop);
+    return rc;
+}
+
 int coil__endpoint_close(struct coil__endpoint *endpoint)
 {
+    coil_loop *loop = endpoint->loop;
     int fd = endpoint->fd;
 
     if (fd < 0)
         return 0;
     endpoint->fd = -1;
-    if (endpoint->loop == coil_loop_current())
-        endpoint->loop->backend->class->detach(endpoint->loop->backend, fd);
-    else if (!endpoint->loop->closing) /* closed, it has no backend to tell any more */
+    if (loop != NULL && loop == coil_loop_current())
+        loop->backend->class->detach(loop->backend, fd);
+    else if (loop != NULL && !loop->closing) /* closed, it has no backend any more */
         coil__misuse("a stream or listener is closed on another thread than its loop's");
-    return coil__socket_close(endpoint->loop, fd);
+    return coil__socket_close(loop, fd);
 }
 
 void coil__endpoint_release(struct coil__endpoint *endpoint)
@@ -49,7 +84,8 @@ void coil__endpoint_release(struct coil__endpoint *endpoint)
     coil__endpoint_close(endpoint);
     if (endpoint->finish != NULL)
         endpoint->finish(endpoint);
-    coil_loop_release(endpoint->loop);
+    if (endpoint->loop != NULL)
+        coil_loop_release(endpoint->loop);
     coil__free(endpoint);
 }
 
@@ -58,8 +94,10 @@ int coil__endpoint_enter(struct coil__endpoint *endpoint, enum coil__direction d
 {
     if (endpoint->fd < 0)
         return -EBADF;
-    if (endpoint->loop != coil__loop_of_thread)
-        coil__misuse("%s: it belongs to another loop than this thread's", caller);
+    if (COIL__UNLIKELY(endpoint->loop != coil__loop_of_thread))
+        coil__misuse("%s: it belongs to %s", caller,
+                     endpoint->loop != NULL ? "another loop than this thread's"
+                                            : "no loop: it is detached");
     if (endpoint->busy[direction])
         return -EBUSY;
     endpoint->busy[direction] = true;
@@ -73,14 +111,21 @@ void coil__endpoint_leave(struct coil__endpoint *endpoint, enum coil__direction 
     coil__endpoint_release(endpoint);
 }
 
-ssize_t coil__endpoint_do(struct coil__endpoint *endpoint, struct coil__op *op)
+int coil__endpoint_spend(struct coil__endpoint *endpoint)
 {
     int rc = coil__task_spend();
 
     if (rc < 0)
         return rc;
-    if (endpoint->fd < 0)
-        return -EBADF;
+    return endpoint->fd < 0 ? -EBADF : 0;
+}
+
+ssize_t coil__endpoint_do(struct coil__endpoint *endpoint, struct coil__op *op)
+{
+    int rc = coil__endpoint_spend(endpoint);
+
+    if (rc < 0)
+        return rc;
     op->fd = endpoint->fd;
     return coil__op_await(op);
 }

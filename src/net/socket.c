@@ -12,10 +12,10 @@ static const struct coil__network *network_of(coil_loop *loop)
     return loop->backend->class->network;
 }
 
-static bool simulated(coil_loop *loop, int fd)
+/* Only a loop with a network of its own has such numbers. */
+bool coil__socket_is_simulated(coil_loop *loop, int fd)
 {
-    return COIL__UNLIKELY(network_of(loop) != NULL) &&
-           network_of(loop)->owns(loop->backend, fd);
+    return COIL__UNLIKELY(fd >= COIL__FIRST_SIMULATED) && network_of(loop) != NULL;
 }
 
 static int or_errno(int result)
@@ -34,8 +34,8 @@ int coil__socket_open(coil_loop *loop, int family, int type, int protocol)
 int coil__socket_close(coil_loop *loop, int fd)
 {
     /* A closed loop has no backend any more: its simulated sockets went with it. */
-    if (!loop->closing && simulated(loop, fd))
-        return network_of(loop)->close(loop->backend, fd);
+    if (COIL__UNLIKELY(fd >= COIL__FIRST_SIMULATED))
+        return loop->closing ? 0 : network_of(loop)->close(loop->backend, fd);
     /* Interrupted, Linux has closed it all the same: close(2). */
     return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }
@@ -43,21 +43,21 @@ int coil__socket_close(coil_loop *loop, int fd)
 int coil__socket_bind(coil_loop *loop, int fd, const struct sockaddr *address,
                       socklen_t address_bytes)
 {
-    if (simulated(loop, fd))
+    if (coil__socket_is_simulated(loop, fd))
         return network_of(loop)->bind(loop->backend, fd, address, address_bytes);
     return or_errno(COIL__CALL(EADDRINUSE, bind(fd, address, address_bytes)));
 }
 
 int coil__socket_listen(coil_loop *loop, int fd, int backlog)
 {
-    if (simulated(loop, fd))
+    if (coil__socket_is_simulated(loop, fd))
         return network_of(loop)->listen(loop->backend, fd, backlog);
     return or_errno(COIL__CALL(EADDRINUSE, listen(fd, backlog)));
 }
 
 int coil__socket_shutdown(coil_loop *loop, int fd, int how)
 {
-    if (simulated(loop, fd))
+    if (coil__socket_is_simulated(loop, fd))
         return network_of(loop)->shutdown(loop->backend, fd, how);
     return or_errno(COIL__CALL(ENOTCONN, shutdown(fd, how)));
 }
@@ -65,7 +65,7 @@ int coil__socket_shutdown(coil_loop *loop, int fd, int how)
 int coil__socket_name(coil_loop *loop, int fd, struct sockaddr *address,
                       socklen_t *address_bytes)
 {
-    if (simulated(loop, fd))
+    if (coil__socket_is_simulated(loop, fd))
         return network_of(loop)->getsockname(loop->backend, fd, address, address_bytes);
     return or_errno(COIL__CALL(ENOBUFS, getsockname(fd, address, address_bytes)));
 }
@@ -73,7 +73,7 @@ int coil__socket_name(coil_loop *loop, int fd, struct sockaddr *address,
 int coil__socket_peer(coil_loop *loop, int fd, struct sockaddr *address,
                       socklen_t *address_bytes)
 {
-    if (simulated(loop, fd))
+    if (coil__socket_is_simulated(loop, fd))
         return network_of(loop)->getpeername(loop->backend, fd, address, address_bytes);
     return or_errno(COIL__CALL(ENOBUFS, getpeername(fd, address, address_bytes)));
 }
@@ -81,7 +81,7 @@ int coil__socket_peer(coil_loop *loop, int fd, struct sockaddr *address,
 int coil__socket_set_option(coil_loop *loop, int fd, int level, int name,
                             const void *value, socklen_t value_bytes)
 {
-    if (simulated(loop, fd))
+    if (coil__socket_is_simulated(loop, fd))
         return network_of(loop)->setsockopt(loop->backend, fd, level, name, value,
                                             value_bytes);
     return or_errno(setsockopt(fd, level, name, value, value_bytes));
@@ -90,7 +90,7 @@ int coil__socket_set_option(coil_loop *loop, int fd, int level, int name,
 int coil__socket_option(coil_loop *loop, int fd, int level, int name, void *value,
                         socklen_t *value_bytes)
 {
-    if (simulated(loop, fd))
+    if (coil__socket_is_simulated(loop, fd))
         return network_of(loop)->getsockopt(loop->backend, fd, level, name, value,
                                             value_bytes);
     return or_errno(getsockopt(fd, level, name, value, value_bytes));

@@ -13,7 +13,11 @@
 /* A socket that does not block and is closed on exec. */
 int coil__socket_open(coil_loop *loop, int family, int type, int protocol);
 
-/* Close any descriptor: a socket's or another. An interruption is none. */
+/* Whether it is a socket of the loop's backend, and no descriptor. */
+bool coil__socket_is_simulated(coil_loop *loop, int fd);
+
+/* Close any descriptor: a socket's or another; `loop` may be NULL for one that is in
+   none. An interruption is none. */
 int coil__socket_close(coil_loop *loop, int fd);
 
 int coil__socket_bind(coil_loop *loop, int fd, const struct sockaddr *address,

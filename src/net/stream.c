@@ -1,84 +1,82 @@
 /*
  * stream.c - bytes in, bytes out.
  *
- * There is no buffer: what is read goes where the caller wants it, and what is written is
- * with the kernel when the call returns. So there is nothing to flush at the end, and a
- * slow peer is felt at once.
+ * What is written is with the kernel when the call returns: there is nothing to flush at
+ * the end, and a slow peer is felt at once. What is read goes where the caller wants it.
+ * Only calls that look ahead (look_ahead.c) put bytes into a buffer, and every read takes
+ * what lies there first.
  */
 #include "stream.h"
 
 #include "socket.h"
 
-#include "../base/fault.h"
-
-#include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-static const struct coil__transport bare;
 
 /* ---- opening and closing ---------------------------------------------------------- */
 
-static void finish_transport(struct coil__endpoint *endpoint)
+static void finish_stream(struct coil__endpoint *endpoint)
 {
     coil_stream *stream = COIL__CONTAINER(endpoint, coil_stream, endpoint);
 
     if (stream->transport->finish != NULL)
         stream->transport->finish(stream);
+    coil__buffer_finish(&stream->buffer);
+    coil__buffer_finish(&stream->came);
 }
 
-static int open_stream(int fd, bool is_socket, const char *caller, coil_stream **out)
+coil_stream *coil__stream_alloc(void)
 {
-    coil_stream *stream = coil__alloc_zeroed(sizeof *stream);
-    int rc;
+    return coil__alloc_zeroed(sizeof(coil_stream));
+}
 
-    if (stream == NULL)
-        return -ENOMEM;
-    rc = coil__endpoint_open(&stream->endpoint, fd, caller);
-    if (rc < 0) {
-        coil__free(stream);
+int coil__stream_open(coil_stream *stream, int fd, bool is_socket, const char *caller)
+{
+    int rc = coil__endpoint_open(&stream->endpoint, fd, caller);
+
+    if (rc < 0)
         return rc;
-    }
-    stream->endpoint.finish = finish_transport;
-    stream->transport = &bare;
+    stream->endpoint.finish = finish_stream;
+    stream->transport = &coil__transport_bare;
+    stream->limit = COIL__LOOK_AHEAD;
     stream->is_socket = is_socket;
-    *out = stream;
     return 0;
+}
+
+int coil__stream_make(int fd, bool is_socket, const char *caller, coil_stream **out)
+{
+    coil_loop *loop = coil__loop_require(caller);
+    coil_stream *stream = coil__stream_alloc();
+    int rc = -ENOMEM;
+
+    if (stream != NULL)
+        rc = coil__stream_open(stream, fd, is_socket, caller);
+    if (rc == 0) {
+        *out = stream;
+        return 0;
+    }
+    coil__free(stream);
+    coil__socket_close(loop, fd);
+    return rc;
 }
 
 int coil__stream_open_socket(int fd, const char *caller, coil_stream **out)
 {
-    coil_loop *loop = coil__loop_require(caller);
-    int yes = 1;
-    int rc = open_stream(fd, true, caller, out);
+    int rc = coil__stream_make(fd, true, caller, out), yes = 1;
 
-    if (rc < 0)
-        coil__socket_close(loop, fd);
-    else
-        coil__socket_set_option(loop, fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    return rc;
-}
-
-int coil_stream_adopt(int fd, coil_stream **out)
-{
-    int flags = COIL__CALL(EBADF, fcntl(fd, F_GETFL));
-    int type;
-    socklen_t length = sizeof type;
-    bool is_socket = getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
-    int rc;
-
-    if (flags < 0 || COIL__CALL(EPERM, fcntl(fd, F_SETFL, flags | O_NONBLOCK)) < 0)
-        return -errno;
-    rc = open_stream(fd, is_socket, "coil_stream_adopt", out);
-    if (rc < 0)
-        fcntl(fd, F_SETFL, flags);
+    if (rc == 0)
+        coil__socket_set_option((*out)->endpoint.loop, fd, IPPROTO_TCP, TCP_NODELAY, &yes,
+                                sizeof yes);
     return rc;
 }
 
 int coil_stream_close(coil_stream *stream)
 {
+    if (stream->endpoint.fd >= 0 && stream->transport->close != NULL)
+        stream->transport->close(stream);
+    coil__stream_give_flag_back(stream);
     return coil__endpoint_close(&stream->endpoint);
 }
 
@@ -86,7 +84,7 @@ void coil_stream_destroy(coil_stream *stream)
 {
     if (stream == NULL)
         return;
-    coil__endpoint_close(&stream->endpoint);
+    coil_stream_close(stream);
     coil__endpoint_release(&stream->endpoint);
 }
 
@@ -106,8 +104,19 @@ int coil__stream_connect(coil_stream *stream, const struct sockaddr *address,
 
 /* ---- reading and writing ---------------------------------------------------------- */
 
+/* What lies in a buffer, without waiting. */
+static ssize_t take_from(struct coil__buffer *buffer, coil_stream *stream, void *buf,
+                         size_t n)
+{
+    int rc = coil__endpoint_spend(&stream->endpoint);
+
+    return rc < 0 ? rc : (ssize_t)coil__buffer_take(buffer, buf, n);
+}
+
 ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n)
 {
+    if (COIL__UNLIKELY(coil__buffer_count(&stream->came) > 0))
+        return take_from(&stream->came, stream, buf, n);
     return coil__endpoint_do(
         &stream->endpoint,
         &(struct coil__op){.kind = stream->is_socket ? COIL__OP_RECV : COIL__OP_READ,
@@ -140,11 +149,18 @@ static int shutdown_fd(coil_stream *stream)
     return coil__socket_shutdown(stream->endpoint.loop, stream->endpoint.fd, SHUT_WR);
 }
 
-static const struct coil__transport bare = {
+const struct coil__transport coil__transport_bare = {
     .read = coil__stream_read_fd,
     .write = coil__stream_write_fd,
     .shutdown_write = shutdown_fd,
 };
+
+static ssize_t read_some(coil_stream *stream, void *buf, size_t n)
+{
+    if (COIL__UNLIKELY(coil__stream_buffered(stream) > 0))
+        return take_from(&stream->buffer, stream, buf, n);
+    return coil__stream_receive(stream, buf, n);
+}
 
 ssize_t coil_read(coil_stream *stream, void *buf, size_t n)
 {
@@ -153,20 +169,34 @@ ssize_t coil_read(coil_stream *stream, void *buf, size_t n)
     if (result < 0)
         return result;
     if (n > 0)
-        result = stream->transport->read(stream, buf, n);
+        result = read_some(stream, buf, n);
     coil__endpoint_leave(&stream->endpoint, COIL__IN);
     return result;
+}
+
+/*
+ * A call that counts begins: at 0, also where it fails because the stream is closed; but
+ * not while another is on its way out, whose count has not been asked for yet.
+ */
+static int enter_counting(coil_stream *stream, enum coil__direction direction,
+                          const char *caller)
+{
+    int rc = coil__endpoint_enter(&stream->endpoint, direction, caller);
+
+    if (rc == 0 || (rc == -EBADF && !stream->endpoint.busy[direction]))
+        stream->transferred[direction] = 0;
+    return rc;
 }
 
 ssize_t coil_read_exact(coil_stream *stream, void *buf, size_t n)
 {
     size_t *done = &stream->transferred[COIL__IN];
-    ssize_t result = coil__endpoint_enter(&stream->endpoint, COIL__IN, "coil_read_exact");
+    ssize_t result = enter_counting(stream, COIL__IN, "coil_read_exact");
 
     if (result < 0)
         return result;
     for (*done = 0; *done < n; *done += (size_t)result) {
-        result = stream->transport->read(stream, (char *)buf + *done, n - *done);
+        result = read_some(stream, (char *)buf + *done, n - *done);
         if (result == 0)
             result = -ENODATA;
         if (result < 0)
@@ -179,7 +209,7 @@ ssize_t coil_read_exact(coil_stream *stream, void *buf, size_t n)
 ssize_t coil_write(coil_stream *stream, const void *buf, size_t n)
 {
     size_t *done = &stream->transferred[COIL__OUT];
-    ssize_t result = coil__endpoint_enter(&stream->endpoint, COIL__OUT, "coil_write");
+    ssize_t result = enter_counting(stream, COIL__OUT, "coil_write");
 
     if (result < 0)
         return result;
@@ -192,6 +222,66 @@ ssize_t coil_write(coil_stream *stream, const void *buf, size_t n)
     }
     coil__endpoint_leave(&stream->endpoint, COIL__OUT);
     return result < 0 ? result : (ssize_t)n;
+}
+
+/* So many parts go to the kernel at a time, out of any number. */
+#define PARTS 64
+
+/* The bytes of them all, or -EINVAL if no ssize_t can say how many. (writev(2)) */
+static ssize_t total_of(const struct iovec *parts, int count)
+{
+    size_t total = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (parts[i].iov_len > SSIZE_MAX - total)
+            return -EINVAL;
+        total += parts[i].iov_len;
+    }
+    return count < 0 ? -EINVAL : (ssize_t)total;
+}
+
+/*
+ * The next parts that are left when `skip` bytes of the first have been written; empty
+ * ones are left out. Moves *parts and *skip past those that are done.
+ */
+static size_t next_parts(const struct iovec **parts, const struct iovec *end,
+                         size_t *skip, struct iovec *next)
+{
+    size_t n = 0, first = *skip;
+
+    for (; *parts < end && (*parts)->iov_len <= first; ++*parts)
+        first -= (*parts)->iov_len;
+    *skip = first;
+    for (const struct iovec *part = *parts; part < end && n < PARTS; part++) {
+        if (part->iov_len > first)
+            next[n++] =
+                (struct iovec){(char *)part->iov_base + first, part->iov_len - first};
+        first = 0;
+    }
+    return n;
+}
+
+ssize_t coil_writev(coil_stream *stream, const struct iovec *parts, int count)
+{
+    size_t *done = &stream->transferred[COIL__OUT], skip = 0, n;
+    ssize_t total = total_of(parts, count), result = total;
+    const struct iovec *end = count > 0 ? parts + count : parts;
+    struct iovec next[PARTS];
+
+    if (result >= 0)
+        result = coil__endpoint_enter(&stream->endpoint, COIL__OUT, "coil_writev");
+    if (result < 0)
+        return result;
+    *done = 0;
+    while ((n = next_parts(&parts, end, &skip, next)) > 0) {
+        result = stream->transport->write(stream, next, n);
+        if (result < 0)
+            break;
+        *done += (size_t)result;
+        skip += (size_t)result;
+    }
+    coil__endpoint_leave(&stream->endpoint, COIL__OUT);
+    return result < 0 ? result : total;
 }
 
 int coil_stream_shutdown_write(coil_stream *stream)

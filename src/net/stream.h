@@ -5,6 +5,7 @@
 #ifndef COIL_NET_STREAM_H
 #define COIL_NET_STREAM_H
 
+#include "buffer.h"
 #include "endpoint.h"
 
 #include <coil/stream.h>
@@ -20,31 +21,72 @@
 struct coil__transport {
     /* Some bytes, as soon as there are any; 0 at the end. n is not 0. */
     ssize_t (*read)(coil_stream *stream, void *buf, size_t n);
-    /* Some of the bytes, at least one. The parts have at least one. */
+    /*
+     * Some of the bytes, at least one. The parts have at least one. Of a call that fails,
+     * what goes out first all the same next time is added to transferred[COIL__OUT].
+     */
     ssize_t (*write)(coil_stream *stream, const struct iovec *parts, size_t count);
     /* Nothing more will be written. May wait. */
     int (*shutdown_write)(coil_stream *stream);
     /* Some bytes of a file from `offset` on, at most n; 0 at its end. -EOPNOTSUPP where
        this file or stream has to be read and written instead. NULL: always so. */
     ssize_t (*sendfile)(coil_stream *stream, int fd, int64_t offset, size_t n);
+    /* The descriptor is about to be closed, and calls may be in it: last words, without
+       waiting. May be NULL. */
+    void (*close)(coil_stream *stream);
     /* The last reference goes: free what `carrier` stands for. Never waits. May be NULL.
      */
     void (*finish)(coil_stream *stream);
 };
+
+/* The descriptor itself. */
+extern const struct coil__transport coil__transport_bare;
 
 struct coil_stream {
     struct coil__endpoint endpoint;
     const struct coil__transport *transport;
     void *carrier; /* the transport's own */
     bool is_socket;
+    bool ended;            /* the latest read said so */
+    bool blocked, shared;  /* adopted: it blocked then; others see whether it does */
     size_t transferred[2]; /* by direction, of the latest call */
+    struct coil__buffer buffer;
+    size_t limit;             /* of looking ahead */
+    struct coil__buffer came; /* received by the loop it was detached from */
 };
 
 /*
- * Make a stream of a non-blocking socket, and let small writes go out at once
- * (TCP_NODELAY). Closes the socket if that fails.
+ * Bytes that were read ahead of being asked for. A transport that is put on a stream must
+ * not find any: they came before it.
  */
+static inline size_t coil__stream_buffered(const coil_stream *stream)
+{
+    return coil__buffer_count(&stream->buffer);
+}
+
+/* The transport's read, remembering the end. The buffer is the caller's business. */
+static inline ssize_t coil__stream_receive(coil_stream *stream, void *buf, size_t n)
+{
+    ssize_t result = stream->transport->read(stream, buf, n);
+
+    stream->ended = result == 0;
+    return result;
+}
+
+/* A block for a stream that is to be opened: coil__stream_open(), or coil__free(). */
+coil_stream *coil__stream_alloc(void);
+
+/* It stands on a non-blocking descriptor now. On failure both remain the caller's. */
+int coil__stream_open(coil_stream *stream, int fd, bool is_socket, const char *caller);
+
+/* Both at once. Closes the descriptor if that fails. */
+int coil__stream_make(int fd, bool is_socket, const char *caller, coil_stream **out);
+
+/* The same for a TCP socket, which sends small writes at once (TCP_NODELAY). */
 int coil__stream_open_socket(int fd, const char *caller, coil_stream **out);
+
+/* It is about to be closed: a description that others share is to block again. */
+void coil__stream_give_flag_back(coil_stream *stream);
 
 /* connect(2) it, to its end. */
 int coil__stream_connect(coil_stream *stream, const struct sockaddr *address,

@@ -28,12 +28,11 @@
  *
  * Start reading at run_job() and work().
  */
+#include "executor.h"
+
 #include "../base/context.h"
 #include "../base/fault.h"
 #include "../loop/loop.h"
-#include "../task/wait.h"
-
-#include <coil/executor.h>
 
 #include <pthread.h>
 #include <sched.h>
@@ -128,6 +127,7 @@ static void lock_lanes(void)
 {
     for (size_t i = 0; i < LANE_COUNT; i++)
         pthread_mutex_lock(&lanes[i].lock);
+    COIL__NO_JUMP();
 }
 
 static void unlock_lanes(void)
@@ -530,7 +530,7 @@ static struct desk *open_desk(coil_loop *loop)
 
 /* ---- jobs, as tasks see them ------------------------------------------------------ */
 
-static bool cancel_job(struct coil__wait *wait)
+bool coil__blocking_cancel(struct coil__wait *wait)
 {
     struct waiting *waiting = COIL__CONTAINER(wait, struct waiting, wait);
     struct job *job = waiting->job;
@@ -545,7 +545,7 @@ static bool cancel_job(struct coil__wait *wait)
 }
 
 /* clang-format off */
-#define CLASS(name) {.what = (name), .cancel = cancel_job}
+#define CLASS(name) {.what = (name), .cancel = coil__blocking_cancel}
 /* clang-format on */
 
 static const struct coil__wait_class classes[] = {
@@ -566,13 +566,21 @@ static int init_job(struct job *job, coil_lane lane, int (*fn)(void *), void *ar
     return 0;
 }
 
+void *coil__blocking_arg(const struct coil__wait *wait)
+{
+    const struct waiting *waiting = COIL__CONTAINER(wait, const struct waiting, wait);
+
+    return waiting->job != NULL ? waiting->job->arg : NULL;
+}
+
 /* Returns fn's result, or -ECANCELED: then waiting->job tells whether it is ours. */
-static int run_job(struct waiting *waiting, struct job *job)
+static int run_job(struct waiting *waiting, struct job *job,
+                   const struct coil__wait_class *class)
 {
     int rc;
 
     waiting->job = job;
-    coil__wait_init(&waiting->wait, &classes[job->lane - lanes]);
+    coil__wait_init(&waiting->wait, class);
     waiting->wait.keeps_result = true;
     job->wait = &waiting->wait;
     rc = enqueue(job);
@@ -585,15 +593,20 @@ static void require_lane(coil_lane lane, const char *caller)
         coil__misuse("%s: there is no lane %d", caller, (int)lane);
 }
 
-int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
+int coil__blocking(coil_lane lane, int (*fn)(void *arg), void *arg,
+                   const struct coil__wait_class *class)
 {
     struct waiting waiting;
     struct job job;
-    int rc;
+    int rc = init_job(&job, lane, fn, arg);
 
+    return rc < 0 ? rc : run_job(&waiting, &job, class);
+}
+
+int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
+{
     require_lane(lane, "coil_blocking");
-    rc = init_job(&job, lane, fn, arg);
-    return rc < 0 ? rc : run_job(&waiting, &job);
+    return coil__blocking(lane, fn, arg, &classes[lane]);
 }
 
 int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
@@ -613,7 +626,7 @@ int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
     }
     job->abandonable = true;
     job->discard = discard;
-    rc = run_job(&waiting, job);
+    rc = run_job(&waiting, job, &classes[lane]);
     if (waiting.job == NULL)
         return rc;
     /* Withdrawn: as after any cancellation, `arg` is not the caller's any more. */

@@ -51,7 +51,11 @@ static const struct coil__wait_class classes[] = {
     [COIL__OP_OPEN] = CLASS("open"),         [COIL__OP_CLOSE] = CLASS("close"),
     [COIL__OP_STATX] = CLASS("stat"),        [COIL__OP_RENAME] = CLASS("rename"),
     [COIL__OP_UNLINK] = CLASS("unlink"),     [COIL__OP_MKDIR] = CLASS("mkdir"),
-    [COIL__OP_SPLICE] = CLASS("splice"),
+    [COIL__OP_SPLICE] = CLASS("splice"),     [COIL__OP_COPY] = CLASS("copy"),
+    [COIL__OP_SEEK] = CLASS("seek"),         [COIL__OP_TRUNCATE] = CLASS("truncate"),
+    [COIL__OP_ALLOCATE] = CLASS("allocate"), [COIL__OP_CHMOD] = CLASS("chmod"),
+    [COIL__OP_LIST] = CLASS("list"),         [COIL__OP_LINK] = CLASS("link"),
+    [COIL__OP_SYMLINK] = CLASS("symlink"),   [COIL__OP_READLINK] = CLASS("readlink"),
 };
 
 ssize_t coil__op_await(struct coil__op *op)

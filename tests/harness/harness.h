@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,27 @@
 
 /* The same with the real clock, once for each backend: name/epoll, name/poll, ... */
 #define IO_TEST(name) TEST__DEFINE(name, TEST__IO)
+
+/*
+ * For what coil_listen(), coil_connect() and their like open: as IO_TEST, and as
+ * name/simulated on a simulated network (coil/network.h) under the virtual clock, once
+ * for each of several seeds. That network is slow, and reads and writes move less than
+ * they could, but nothing fails there. Raw descriptors have no place in such a test, nor
+ * static variables that are to begin as zero.
+ */
+#define NET_TEST(name) TEST__DEFINE(name, TEST__NET)
+
+/* True in name/simulated. */
+bool test_simulated(void);
+
+/*
+ * For tests that go through seeds by themselves: the first, and how many, which is
+ * `usual` unless the command line says otherwise. Of a seed that fails test_seed_failed()
+ * prints how to try it again.
+ */
+uint64_t test_first_seed(void);
+int test_seed_count(int usual);
+void test_seed_failed(uint64_t seed, const char *name);
 
 /* ---- checks: print file, line and both values, and make the test fail ---------------
  */
@@ -108,6 +130,7 @@ enum test__kind {
     TEST__PLAIN,
     TEST__TASK,
     TEST__IO,
+    TEST__NET,
 };
 
 struct test__case {

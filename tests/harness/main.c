@@ -11,7 +11,11 @@
  *     -j N      N at a time                        -t SEC   time limit, 20 if not given
  *     -f        fork for a single NAME too         -r SEED  in a random order: see
  *     -s        the harness's own cases, made to            coil_testing_shuffle()
- *               fail, instead of the tests
+ *               fail, instead of the tests        -n N    seeds of simulated networks,
+ *                                                         8 if not given, from 1 on
+ *
+ * With COIL_TEST_SEED=SEED in the environment that seed alone is tried, else -n seeds, or
+ * where a test has its own measure, n/8 of that.
  *
  * A test writes into an unnamed file of its own, shown only if it fails. It leads a
  * process group, which is killed when it has ended or its time is up, so that nothing it
@@ -34,7 +38,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const backends[] = {"epoll", "poll", "select"};
+/* The last is for network tests alone. */
+static const char *const backends[] = {"io_uring", "epoll", "poll", "select",
+                                       "simulated"};
 
 enum { BACKENDS = sizeof backends / sizeof backends[0], JOBS_LIMIT = 16, LEFT_OUT = 8 };
 
@@ -114,10 +120,10 @@ static struct test__run *select_runs(size_t *count)
     if (runs == NULL)
         abort();
     for (struct test__case *test = first_case; test != NULL; test = test->next)
-        if (test->kind != TEST__IO)
+        if (test->kind == TEST__PLAIN || test->kind == TEST__TASK)
             n += add_run(&runs[n], test, NULL);
         else
-            for (int i = 0; i < BACKENDS; i++)
+            for (int i = 0; i < BACKENDS - (test->kind == TEST__IO); i++)
                 n += add_run(&runs[n], test, backends[i]);
     qsort(runs, n, sizeof *runs, by_place);
     *count = n;
@@ -350,10 +356,9 @@ void test__end_skipped(void)
 
 static void usage(void)
 {
-    fputs(
-        "usage: coil-tests [-flsv] [-j N] [-k TEXT] [-r SEED] [-t SECONDS] [-x TEXT]... "
-        "[NAME | PATTERN...]\n",
-        stderr);
+    fputs("usage: coil-tests [-flsv] [-j N] [-k TEXT] [-n SEEDS] [-r SEED] [-t SECONDS]\n"
+          "                  [-x TEXT]... [NAME | PATTERN...]\n",
+          stderr);
     exit(2);
 }
 
@@ -361,7 +366,7 @@ static void read_options(int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "fj:k:lr:st:vx:")) != -1) {
+    while ((c = getopt(argc, argv, "fj:k:ln:r:st:vx:")) != -1) {
         switch (c) {
         case 'f':
             options.fork_always = true;
@@ -374,6 +379,9 @@ static void read_options(int argc, char **argv)
             break;
         case 'l':
             options.list = true;
+            break;
+        case 'n':
+            test__seed_count = atoi(optarg);
             break;
         case 'r':
             test__shuffle = strtoull(optarg, NULL, 10);
@@ -396,9 +404,14 @@ static void read_options(int argc, char **argv)
             usage();
         }
     }
+    if (getenv("COIL_TEST_SEED") != NULL) {
+        test__first_seed = strtoull(getenv("COIL_TEST_SEED"), NULL, 10);
+        test__seed_count = 1;
+    }
     options.patterns = argv + optind;
     options.pattern_count = argc - optind;
-    if (options.jobs < 1 || options.jobs > JOBS_LIMIT || options.limit_s < 1)
+    if (options.jobs < 1 || options.jobs > JOBS_LIMIT || options.limit_s < 1 ||
+        test__seed_count < 1)
         usage();
 }
 

@@ -23,16 +23,62 @@ static int main_task(void *arg)
     return 0;
 }
 
+uint64_t test__first_seed = 1;
+int test__seed_count = 8;
+static bool simulated;
+
+bool test_simulated(void)
+{
+    return simulated;
+}
+
 static void run_in_loop(const struct test__run *run)
 {
     coil_run_opts opts = {
-        .loop = {.backend = run->backend, .virtual_clock = run->backend == NULL},
+        .loop = {.backend = run->backend,
+                 .virtual_clock = run->backend == NULL || simulated},
     };
     int rc = coil_run(main_task, (void *)run, &opts);
 
     if (rc == -ENOSYS && run->backend != NULL)
         test_skip("this backend does not work here");
     CHECK_INT(rc, 0);
+}
+
+uint64_t test_first_seed(void)
+{
+    return test__first_seed;
+}
+
+/* Eight stand for what is usual. */
+int test_seed_count(int usual)
+{
+    long long count = (long long)usual * test__seed_count / 8;
+
+    return test__seed_count > 1 ? (int)count : 1;
+}
+
+void test_seed_failed(uint64_t seed, const char *name)
+{
+    test__complain("that was seed %llu: COIL_TEST_SEED=%llu coil-tests '%s'",
+                   (unsigned long long)seed, (unsigned long long)seed, name);
+}
+
+/* With one seed after the other, until one fails. */
+static void run_simulated(const struct test__run *run)
+{
+    simulated = true;
+    for (int i = 0; i < test__seed_count && !test__complained(); i++) {
+        uint64_t seed = test__first_seed + (uint64_t)i;
+        coil_network_opts opts = coil_network_calm(seed);
+
+        coil_testing_network(&opts);
+        run_in_loop(run);
+        if (test__complained())
+            test_seed_failed(seed, run->name);
+        test_trace_clear();
+        test_fail_allocation(0);
+    }
 }
 
 uint64_t test__shuffle;
@@ -43,6 +89,8 @@ int test__run_here(const struct test__run *run)
     coil_testing_shuffle(test__shuffle);
     if (run->test->kind == TEST__PLAIN)
         run->test->body();
+    else if (run->test->kind == TEST__NET && strcmp(run->backend, "simulated") == 0)
+        run_simulated(run);
     else
         run_in_loop(run);
     test__leaks_check();

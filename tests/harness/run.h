@@ -18,12 +18,16 @@ enum {
 /* A test as it is run: an I/O test counts once for each backend. */
 struct test__run {
     const struct test__case *test;
-    const char *backend; /* NULL but for I/O tests */
+    const char *backend; /* NULL but for I/O and network tests */
     char name[128];
 };
 
 /* The seed of random orders, or 0; see harness.h. */
 extern uint64_t test__shuffle;
+
+/* A network test on the simulated network runs with the seeds from first on, so many. */
+extern uint64_t test__first_seed;
+extern int test__seed_count;
 
 /* run.c: run the test in this process, look for leaks; TEST__PASSED or TEST__FAILED. */
 int test__run_here(const struct test__run *run);

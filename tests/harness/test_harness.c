@@ -90,6 +90,13 @@ SELFTEST(selftest_stack)
     CHECK_INT(coil_coro_create(NULL, NULL, NULL, &coro), 0);
 }
 
+TEST__DEFINE_CASE(selftest_seed, TEST__NET, true)
+{
+    static int runs;
+
+    CHECK(++runs < 3 || !test_simulated());
+}
+
 SELFTEST(selftest_crash)
 {
     signal(SIGSEGV, SIG_DFL);
@@ -196,6 +203,14 @@ TEST(harness_reports_what_is_left_behind)
     expect("-f", "selftest_stack", 1, "leak: 1 stacks");
 }
 
+TEST(harness_tells_the_seed_that_failed)
+{
+    expect("-f", "selftest_seed/simulated", 1,
+           "that was seed 3: COIL_TEST_SEED=3 coil-tests 'selftest_seed/simulated'");
+    expect("-f -n 2", "selftest_seed/simulated", 0, "1 passed, 0 failed\n");
+    expect("-f", "selftest_seed/poll", 0, "1 passed, 0 failed\n");
+}
+
 TEST(harness_reports_crashes_and_exits)
 {
     expect("-f", "selftest_crash", 1, "killed by SIGSEGV");
@@ -246,7 +261,8 @@ TASK_TEST(harness_gives_tasks_a_virtual_clock)
 IO_TEST(harness_runs_io_tests_on_each_backend)
 {
     test_trace("%s", coil_backend_name());
-    CHECK(strcmp(test_trace_text(), "epoll") == 0 ||
+    CHECK(strcmp(test_trace_text(), "io_uring") == 0 ||
+          strcmp(test_trace_text(), "epoll") == 0 ||
           strcmp(test_trace_text(), "poll") == 0 ||
           strcmp(test_trace_text(), "select") == 0);
 }

@@ -5,6 +5,8 @@
 
 #include "../harness/harness.h"
 
+#include <coil/testing.h>
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -48,10 +50,22 @@ void make_stream_pair(coil_stream *ends[2])
     CHECK_INT(coil_stream_adopt(peer, &ends[1]), 0);
 }
 
+void connect_streams(coil_stream *ends[2])
+{
+    coil_listener *listener = NULL;
+    char port[8];
+
+    ends[0] = ends[1] = NULL;
+    CHECK_INT(coil_listen("127.0.0.1", "0", 0, &listener), 0);
+    snprintf(port, sizeof port, "%u", coil_listener_port(listener));
+    CHECK_INT(coil_connect("127.0.0.1", port, &ends[0]), 0);
+    CHECK_INT(coil_accept(listener, &ends[1]), 0);
+    coil_listener_destroy(listener);
+}
+
 void settle(void)
 {
-    for (int i = 0; i < 5; i++)
-        coil_yield();
+    CHECK_INT(coil_wait_all_blocked(), 0);
 }
 
 unsigned char pattern_byte(size_t i)

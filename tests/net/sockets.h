@@ -13,6 +13,12 @@ void make_tcp_pair(int fds[2]);
 void make_stream_pair(coil_stream *ends[2]);
 coil_stream *make_stream_and_peer(int *peer);
 
+/*
+ * The same by coil_listen(), coil_connect() and coil_accept() alone, for NET_TEST: two
+ * streams, the client's first.
+ */
+void connect_streams(coil_stream *ends[2]);
+
 /* Let other tasks run until they all wait. */
 void settle(void);
 

@@ -173,6 +173,11 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
     return 0;
 }
 
+static int pollable(struct coil__backend *backend)
+{
+    return epoll_of(backend)->epoll_fd;
+}
+
 const struct coil__backend_class coil__backend_epoll = {
     .name = "epoll",
     .create = create,
@@ -183,4 +188,5 @@ const struct coil__backend_class coil__backend_epoll = {
     .cancel = coil__readiness_cancel,
     .watch = coil__readiness_watch,
     .poll = poll_once,
+    .pollable = pollable,
 };

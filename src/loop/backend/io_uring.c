@@ -1,0 +1,250 @@
+/*
+ * io_uring.c - completions as the kernel has them: Linux 5.11 and later.
+ *
+ *   submit ----> queue ----.                        ,---> complete() of an operation
+ *   cancel ----> todo -----+--> one io_uring_enter -+---> a buffer for who reads, or
+ * ahead watches ---> to arm ---'    a turn, in poll()   `---> a watch's callback made
+ * ready
+ *
+ * What a task asks for is put into a queue in memory shared with the kernel; the next
+ * poll hands all of it over and fetches what has completed, in one system call. Nothing
+ * is tried first, but where a call cannot wait by itself (io_uring_op.c).
+ *
+ * Invariants
+ * 1. An operation in the kernel is completed by what the kernel says of it and by nothing
+ *    else: until then its buffer is the kernel's. Cancelling asks the kernel.
+ * 2. At most one operation a direction, as everywhere; besides them a descriptor may have
+ *    a multishot receive in the kernel (io_uring_receive.c), or one poll for each
+ *    direction that is watched (io_uring_watch.c).
+ * 3. Before a descriptor is given up all that the kernel has of it has ended: detach()
+ *    and the end of a watch cancel, and reap until that is so. Hence no completion can be
+ *    taken for one of the next descriptor with that number, and close(2) really closes.
+ * 4. What needs a second step (a read that found nothing; a poll that said go) takes it
+ *    in the same poll(), so that a look that found nothing means that there is nothing.
+ * 5. Nothing here runs a user's code: the table stands still while completions are dealt
+ *    with.
+ *
+ * Start reading at poll_once() and at coil__uring_submit().
+ */
+#include "io_uring.h"
+
+#include "../loop.h"
+
+#include <string.h>
+
+/* ---- the table -------------------------------------------------------------------- */
+
+struct coil__uring_fd *coil__uring_find(const struct coil__uring *u, int fd)
+{
+    return fd >= 0 && (size_t)fd < u->table_size ? &u->table[fd] : NULL;
+}
+
+int coil__uring_find_or_grow(struct coil__uring *u, int fd, struct coil__uring_fd **out)
+{
+    size_t size = u->table_size != 0 ? u->table_size : 64;
+    struct coil__uring_fd *table;
+
+    if (fd < 0)
+        return -EBADF;
+    while (size <= (size_t)fd)
+        size *= 2;
+    if (size > u->table_size) {
+        table = coil__realloc(u->table, size * sizeof *table);
+        if (table == NULL)
+            return -ENOMEM;
+        memset(table + u->table_size, 0, (size - u->table_size) * sizeof *table);
+        u->table = table;
+        u->table_size = size;
+    }
+    *out = &u->table[fd];
+    return 0;
+}
+
+void coil__uring_give_up(struct coil__uring_fd *d)
+{
+    memset(d, 0, sizeof *d);
+}
+
+/* ---- attaching -------------------------------------------------------------------- */
+
+static int attach(struct coil__backend *backend, int fd)
+{
+    struct coil__uring_fd *d;
+    int rc = coil__uring_find_or_grow(coil__uring_of(backend), fd, &d);
+
+    if (rc < 0)
+        return rc;
+    if (d->use != COIL__URING_UNUSED)
+        return -EBUSY;
+    d->use = COIL__URING_ATTACHED;
+    return 0;
+}
+
+static void detach(struct coil__backend *backend, int fd)
+{
+    struct coil__uring *u = coil__uring_of(backend);
+    struct coil__uring_fd *d = coil__uring_find(u, fd);
+
+    if (d == NULL || d->use != COIL__URING_ATTACHED)
+        return;
+    for (;;) {
+        bool ops = coil__uring_end_ops(u, fd, d);
+
+        coil__uring_call_off(u, fd, d);
+        if (!ops && !d->receiving)
+            break;
+        /* Asked again after a while: a request that met its operation on the way from one
+           step to the next may have been in vain. */
+        if (coil__uring_reap(u, COIL_MSEC(10)) == -EBADF)
+            break; /* somebody has closed the ring */
+        d->ending = false;
+    }
+    coil__uring_drop_queued(u, d);
+    coil__uring_give_up(d);
+}
+
+/* A receive may end with what it has just got, so it is asked to end, and waited for. */
+static size_t settle(struct coil__backend *backend, int fd)
+{
+    struct coil__uring *u = coil__uring_of(backend);
+    struct coil__uring_fd *d = coil__uring_find(u, fd);
+
+    if (d == NULL || d->use != COIL__URING_ATTACHED)
+        return 0;
+    while (d->receiving) {
+        coil__uring_call_off(u, fd, d);
+        if (coil__uring_reap(u, COIL_MSEC(10)) == -EBADF)
+            break;
+        d->ending = false;
+    }
+    return coil__uring_queued_bytes(u, d);
+}
+
+/* ---- polling ---------------------------------------------------------------------- */
+
+static void prefetch(const struct io_uring_cqe *cqe)
+{
+    if ((cqe->user_data & COIL__URING_TAGS) == COIL__URING_OP)
+        COIL__PREFETCH((const void *)(uintptr_t)cqe->user_data);
+}
+
+static void deal_with(struct coil__uring *u, const struct io_uring_cqe *cqe)
+{
+    int fd = (int)(cqe->user_data >> 3);
+
+    switch (cqe->user_data & COIL__URING_TAGS) {
+    case COIL__URING_OP:
+        coil__uring_completed(u, (struct coil__op *)(uintptr_t)cqe->user_data, cqe->res);
+        break;
+    case COIL__URING_RECEIVE:
+        coil__uring_received(u, fd, cqe->res, cqe->flags);
+        break;
+    case COIL__URING_WATCH_IN:
+        coil__uring_watched(u, fd, COIL__IN, cqe->res);
+        break;
+    case COIL__URING_WATCH_OUT:
+        coil__uring_watched(u, fd, COIL__OUT, cqe->res);
+        break;
+    default:
+        break;
+    }
+}
+
+static void deal_with_all(struct coil__uring *u)
+{
+    const struct io_uring_cq *cq = &u->ring.cq;
+    unsigned head = *cq->khead;
+    unsigned tail = io_uring_smp_load_acquire(cq->ktail);
+
+    for (unsigned i = head; i != tail; i++) {
+        if (i + 1 != tail)
+            prefetch(&cq->cqes[(i + 1) & cq->ring_mask]);
+        deal_with(u, &cq->cqes[i & cq->ring_mask]);
+    }
+    io_uring_smp_store_release(cq->khead, tail);
+}
+
+int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
+{
+    int rc;
+
+    coil__uring_do(u);
+    rc = coil__uring_enter(u, timeout_ns);
+    deal_with_all(u);
+    return rc;
+}
+
+static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
+{
+    struct coil__uring *u = coil__uring_of(backend);
+    int rc;
+
+    coil__uring_arm_watches(u);
+    do {
+        rc = coil__uring_reap(u, timeout_ns);
+        timeout_ns = 0;
+    } while (rc == 0 && !coil__list_empty(&u->todo));
+    return rc;
+}
+
+static int pollable(struct coil__backend *backend)
+{
+    struct coil__uring *u = coil__uring_of(backend);
+
+    coil__uring_arm_watches(u);
+    coil__uring_do(u);
+    coil__uring_enter(u, 0);
+    return u->ring.ring_fd;
+}
+
+/* ---- the backend ------------------------------------------------------------------ */
+
+static int create(struct coil__backend **out)
+{
+    struct coil__uring *u = coil__alloc_zeroed(sizeof *u);
+    int rc;
+
+    if (u == NULL)
+        return -ENOMEM;
+    rc = coil__uring_open(u);
+    if (rc < 0) {
+        coil__free(u);
+        return rc;
+    }
+    u->backend.class = &coil__backend_io_uring;
+    u->first_to_arm = -1;
+    coil__list_init(&u->todo);
+    coil__list_init(&u->files);
+    *out = &u->backend;
+    return 0;
+}
+
+/*
+ * Streams that nobody destroyed may have operations in the kernel still, on the stacks of
+ * tasks that will never run again: those end, and nobody is told.
+ */
+static void destroy(struct coil__backend *backend)
+{
+    struct coil__uring *u = coil__uring_of(backend);
+
+    for (size_t fd = 0; fd < u->table_size; fd++)
+        detach(backend, (int)fd);
+    coil__uring_close(u);
+    coil__uring_free_buffers(u);
+    coil__free(u->table);
+    coil__free(u);
+}
+
+const struct coil__backend_class coil__backend_io_uring = {
+    .name = "io_uring",
+    .create = create,
+    .destroy = destroy,
+    .attach = attach,
+    .detach = detach,
+    .settle = settle,
+    .submit = coil__uring_submit,
+    .cancel = coil__uring_cancel,
+    .watch = coil__uring_watch,
+    .poll = poll_once,
+    .pollable = pollable,
+};

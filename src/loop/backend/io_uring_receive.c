@@ -1,0 +1,381 @@
+/*
+ * io_uring_receive.c - reading: a receive that goes on, and buffers for what comes.
+ *
+ *   small reads that wait ---> armed: the kernel receives, again and again, into buffers
+ *                              of the ring's, and says which
+ *       somebody reads ------> copied to the reader, the buffer goes back
+ *       nobody reads --------> queued; the next read takes it without the kernel;
+ *                              with QUEUED_MOST of them the receive is called off
+ *   a large read ------------> the receive is called off, then straight to the reader
+ *
+ * A request-response server thus spends nothing in the kernel on asking for the next
+ * request, and no system call on getting it.
+ *
+ * Invariants
+ * 1. Bytes are taken in the order in which they came: nothing is read past what is
+ *    queued, and a plain read is submitted only when no multishot receive is there.
+ * 2. `end` (the end of file, or an error) is taken once, after all that is queued.
+ * 3. A reader that waits for a multishot receive is not in the kernel: cancelled, it ends
+ *    at once and has taken nothing.
+ * 4. Without free buffers (ENOBUFS) everything works as before, by plain reads.
+ *
+ * Only streams are received so: a datagram must not be cut, nor its rest be kept. The
+ * first read of a connection is plain, since many have only one; and one whose reads are
+ * large now and again is left to plain reads altogether.
+ */
+#include "io_uring.h"
+
+#include "../../base/fault.h"
+#include "../loop.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+/* A buffer's size is no power of two, so that not all of them meet in the same lines of
+   the cache. */
+enum {
+    BUFFERS = 512,
+    BUFFER_BYTES = 2048,
+    BUFFER_STRIDE = 2048 + 64,
+    RING_BYTES = BUFFERS * sizeof(struct io_uring_buf),
+    MEMORY_BYTES = RING_BYTES + BUFFERS * BUFFER_STRIDE,
+    GROUP = 0,
+    FREE_TO_ARM = BUFFERS / 8,
+    LARGE_READ = 2 * BUFFER_BYTES + 1,
+    QUEUED_MOST = 8,
+    READS_TO_ARM = 2,
+    CALLED_OFF_MOST = 4
+};
+
+/* ---- the buffers ------------------------------------------------------------------ */
+
+static char *memory_of(const struct coil__uring_buffers *b, unsigned id)
+{
+    return b->memory + (size_t)id * BUFFER_STRIDE;
+}
+
+static void give_back(struct coil__uring_buffers *b, unsigned id)
+{
+    struct io_uring_buf *slot = &b->ring->bufs[b->tail & (BUFFERS - 1)];
+
+    /* Not slot->resv: the first one's is the ring's tail. */
+    slot->addr = (uintptr_t)memory_of(b, id);
+    slot->len = BUFFER_BYTES;
+    slot->bid = (uint16_t)id;
+    b->tail++;
+    b->free++;
+}
+
+static void free_memory(struct coil__uring_buffers *b)
+{
+    munmap(b->ring, MEMORY_BYTES);
+    coil__free(b->state);
+    b->ring = NULL;
+}
+
+/* One mapping, whose pages come as they are used: the ring, then the buffers. */
+static bool get_memory(struct coil__uring_buffers *b)
+{
+    void *memory = MAP_FAILED;
+
+    b->state = coil__alloc(BUFFERS * sizeof *b->state);
+    if (b->state == NULL)
+        return false;
+    if (!coil__call_fails(ENOMEM, "mmap(NULL, MEMORY_BYTES)"))
+        memory = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        coil__free(b->state);
+        return false;
+    }
+    b->ring = memory;
+    b->memory = (char *)memory + RING_BYTES;
+    return true;
+}
+
+static bool get_buffers(struct coil__uring *u)
+{
+    struct coil__uring_buffers *b = &u->buffers;
+    struct io_uring_buf_reg registration = {.ring_entries = BUFFERS, .bgid = GROUP};
+    int rc;
+
+    if (b->ring != NULL)
+        return true;
+    if (b->failed || !get_memory(b)) {
+        b->failed = true;
+        return false;
+    }
+    registration.ring_addr = (uintptr_t)b->ring;
+    rc = coil__call_fails(ENOMEM, "io_uring_register(IORING_REGISTER_PBUF_RING)")
+             ? -ENOMEM
+             : io_uring_register_buf_ring(&u->ring, &registration, 0);
+    if (rc < 0) {
+        free_memory(b);
+        b->failed = true;
+        return false;
+    }
+    for (unsigned id = 0; id < BUFFERS; id++)
+        give_back(b, id);
+    return true;
+}
+
+void coil__uring_free_buffers(struct coil__uring *u)
+{
+    if (u->buffers.ring != NULL)
+        free_memory(&u->buffers);
+}
+
+/* ---- what is queued --------------------------------------------------------------- */
+
+static void queue(struct coil__uring *u, struct coil__uring_fd *d, unsigned id,
+                  unsigned from, unsigned to)
+{
+    struct coil__uring_buffer *state = u->buffers.state;
+
+    state[id].from = (uint16_t)from;
+    state[id].to = (uint16_t)to;
+    if (d->queued++ == 0)
+        d->first = (uint16_t)id;
+    else
+        state[d->last].next = (uint16_t)id;
+    d->last = (uint16_t)id;
+}
+
+static void drop_first(struct coil__uring *u, struct coil__uring_fd *d)
+{
+    unsigned id = d->first;
+
+    d->first = u->buffers.state[id].next;
+    d->queued--;
+    give_back(&u->buffers, id);
+}
+
+void coil__uring_drop_queued(struct coil__uring *u, struct coil__uring_fd *d)
+{
+    while (d->queued > 0)
+        drop_first(u, d);
+}
+
+size_t coil__uring_queued_bytes(const struct coil__uring *u,
+                                const struct coil__uring_fd *d)
+{
+    unsigned id = d->first;
+    size_t n = 0;
+
+    for (unsigned i = d->queued; i > 0; i--, id = u->buffers.state[id].next)
+        n += (size_t)(u->buffers.state[id].to - u->buffers.state[id].from);
+    return n;
+}
+
+/* Copy what there is; with `keep`, leave it there. */
+static size_t take(struct coil__uring *u, struct coil__uring_fd *d, char *to, size_t n,
+                   bool keep)
+{
+    unsigned id = d->first;
+    size_t done = 0;
+
+    for (unsigned i = d->queued; i > 0 && done < n; i--) {
+        struct coil__uring_buffer *buffer = &u->buffers.state[id];
+        size_t part = (size_t)(buffer->to - buffer->from);
+        unsigned next = buffer->next;
+
+        if (part > n - done)
+            part = n - done;
+        memcpy(to + done, memory_of(&u->buffers, id) + buffer->from, part);
+        done += part;
+        if (!keep) {
+            buffer->from = (uint16_t)(buffer->from + part);
+            if (buffer->from == buffer->to)
+                drop_first(u, d);
+        }
+        id = next;
+    }
+    return done;
+}
+
+static ssize_t take_message(struct coil__uring *u, struct coil__uring_fd *d,
+                            struct msghdr *message, bool keep)
+{
+    size_t done = 0;
+
+    for (size_t i = 0; i < message->msg_iovlen && d->queued > 0; i++) {
+        const struct iovec *part = &message->msg_iov[i];
+        size_t n = take(u, d, part->iov_base, part->iov_len, keep);
+
+        done += n;
+        if (n < part->iov_len || keep)
+            break;
+    }
+    message->msg_namelen = 0;
+    message->msg_controllen = 0;
+    message->msg_flags = 0;
+    return (ssize_t)done;
+}
+
+static bool has_something(const struct coil__uring_fd *d)
+{
+    return d->queued > 0 || d->ended;
+}
+
+static bool peeks(const struct coil__op *op)
+{
+    return op->kind != COIL__OP_READ && (op->flags & MSG_PEEK);
+}
+
+static ssize_t take_result(struct coil__uring *u, struct coil__uring_fd *d,
+                           struct coil__op *op)
+{
+    if (d->queued > 0)
+        return op->kind == COIL__OP_RECVMSG
+                   ? take_message(u, d, op->buf, peeks(op))
+                   : (ssize_t)take(u, d, op->buf, op->len, peeks(op));
+    d->ended = peeks(op) && d->end == 0;
+    return d->end;
+}
+
+/* ---- the receive ------------------------------------------------------------------ */
+
+static bool is_stream(struct coil__uring_fd *d, int fd)
+{
+    int type = 0;
+    socklen_t length = sizeof type;
+
+    if (d->type == COIL__URING_TYPE_UNKNOWN) {
+        d->type = COIL__URING_OTHER;
+        if (COIL__CALL(ENOBUFS, getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length)) ==
+                0 &&
+            type == SOCK_STREAM)
+            d->type = COIL__URING_STREAM;
+    }
+    return d->type == COIL__URING_STREAM;
+}
+
+static bool is_small(const struct coil__op *op)
+{
+    return op->kind == COIL__OP_RECV && op->flags == 0 && op->len < LARGE_READ;
+}
+
+static bool should_arm(struct coil__uring *u, struct coil__uring_fd *d,
+                       const struct coil__op *op)
+{
+    if (!coil__uring_has(u, COIL__URING_MULTISHOT) || !is_small(op) ||
+        d->called_off > CALLED_OFF_MOST)
+        return false;
+    if (d->small_reads + 1 < READS_TO_ARM) {
+        d->small_reads++;
+        return false;
+    }
+    return is_stream(d, op->fd) && get_buffers(u) && u->buffers.free >= FREE_TO_ARM;
+}
+
+/* False if the queue has no room. */
+static bool arm(struct coil__uring *u, struct coil__uring_fd *d, int fd)
+{
+    struct io_uring_sqe *entry = coil__uring_entry(u);
+
+    if (entry == NULL)
+        return false;
+    io_uring_prep_recv(entry, fd, NULL, 0, 0);
+    entry->ioprio = IORING_RECV_MULTISHOT;
+    entry->flags = IOSQE_BUFFER_SELECT;
+    entry->buf_group = GROUP;
+    entry->user_data = coil__uring_data(fd, COIL__URING_RECEIVE);
+    d->receiving = true;
+    d->ending = false;
+    return true;
+}
+
+void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__uring_fd *d)
+{
+    struct io_uring_sqe *entry;
+
+    if (!d->receiving || d->ending)
+        return;
+    entry = coil__uring_entry(u);
+    if (entry == NULL)
+        return; /* asked again when more comes, or when the descriptor is detached */
+    io_uring_prep_cancel64(entry, coil__uring_data(fd, COIL__URING_RECEIVE), 0);
+    d->ending = true;
+    d->small_reads = 0;
+}
+
+ssize_t coil__uring_receive(struct coil__uring *u, struct coil__uring_fd *d,
+                            struct coil__op *op)
+{
+    int rc = coil__uring_struck(op);
+
+    if (rc < 0)
+        return rc;
+    if (has_something(d))
+        return take_result(u, d, op);
+    if (!d->receiving && should_arm(u, d, op))
+        arm(u, d, op->fd);
+    if (d->receiving) {
+        coil__uring_enlist(u, d, op, COIL__URING_AHEAD);
+        if (!is_small(op)) {
+            d->called_off += d->called_off < UINT8_MAX;
+            coil__uring_call_off(u, op->fd, d);
+        }
+        return -EINPROGRESS;
+    }
+    coil__uring_enlist(u, d, op, 0);
+    return coil__uring_start(u, op);
+}
+
+/* ---- what the kernel said --------------------------------------------------------- */
+
+/* Straight to who waits for it, if it fits. */
+static bool hand_over(struct coil__uring *u, struct coil__uring_fd *d, unsigned id,
+                      unsigned n)
+{
+    struct coil__op *op = d->ops[COIL__IN];
+
+    if (op == NULL || d->queued > 0 || op->kind == COIL__OP_RECVMSG || n > op->len ||
+        peeks(op))
+        return false;
+    memcpy(op->buf, memory_of(&u->buffers, id), n);
+    give_back(&u->buffers, id);
+    coil__uring_finish(u, op, (ssize_t)n);
+    return true;
+}
+
+static void take_in(struct coil__uring *u, struct coil__uring_fd *d, int result,
+                    unsigned flags)
+{
+    unsigned id = flags >> IORING_CQE_BUFFER_SHIFT;
+
+    if (flags & IORING_CQE_F_BUFFER) {
+        u->buffers.free--;
+        if (result <= 0)
+            give_back(&u->buffers, id);
+        else if (!hand_over(u, d, id, (unsigned)result))
+            queue(u, d, id, 0, (unsigned)result);
+    }
+    if (result <= 0 && result != -ENOBUFS && result != -ECANCELED && result != -EINTR) {
+        d->ended = true;
+        d->end = result;
+    }
+}
+
+void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned flags)
+{
+    struct coil__uring_fd *d = coil__uring_find(u, fd);
+    struct coil__op *op = d->ops[COIL__IN];
+
+    if (op != NULL) {
+        COIL__PREFETCH(op->owner);
+        COIL__PREFETCH(op->hint);
+    }
+    if (!(flags & IORING_CQE_F_MORE))
+        d->receiving = d->ending = false;
+    take_in(u, d, result, flags);
+    op = d->ops[COIL__IN];
+    if (op != NULL && has_something(d)) {
+        coil__uring_finish(u, op, take_result(u, d, op));
+    } else if (op != NULL && !d->receiving) {
+        coil__uring_set_state(op, coil__uring_state(op) & ~(uintptr_t)COIL__URING_AHEAD);
+        coil__uring_again(u, op);
+    }
+    if (d->queued >= QUEUED_MOST)
+        coil__uring_call_off(u, fd, d);
+}

@@ -1,0 +1,216 @@
+/*
+ * adopt.c - descriptors that come from elsewhere, and streams that go elsewhere.
+ *
+ * WHOSE FLAG IT IS. O_NONBLOCK belongs to the open file description (open(2)), which a
+ * terminal or a pipe shares with whoever we have it from: the shell, the other end of
+ * 2>&1. Set, it breaks programs that do not expect it; cleared again while another stream
+ * of ours uses the same description, it makes our loop block. So a pipe end or terminal
+ * that blocks is opened a second time, through /proc, and the description of our own is
+ * put under the number that was adopted. Where that cannot be had (no /proc, no
+ * permission, a fifo without its reader) the flag is set, and cleared when the stream is
+ * closed. A socket cannot be opened twice. Its flag is cleared only if the bare
+ * descriptor is given back: whoever inherits sockets sets it anyway.
+ */
+#include "socket.h"
+#include "stream.h"
+
+#include "../base/fault.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- coming ----------------------------------------------------------------------- */
+
+/* Opening a master, or another device, would make something else than there is. */
+static bool may_be_reopened(int fd)
+{
+    struct stat info;
+    int number;
+
+    if (fstat(fd, &info) < 0)
+        return false;
+    return S_ISFIFO(info.st_mode) ||
+           (S_ISCHR(info.st_mode) && isatty(fd) && ioctl(fd, TIOCGPTN, &number) < 0);
+}
+
+static bool reopen(int fd, int flags)
+{
+    int close_on_exec = COIL__CALL(EBADF, fcntl(fd, F_GETFD)), own, rc;
+    char path[32];
+
+    if (close_on_exec < 0 || !may_be_reopened(fd))
+        return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    own = COIL__CALL(EACCES, open(path, (flags & (O_ACCMODE | O_APPEND | O_DIRECT)) |
+                                            O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (own < 0)
+        return false;
+    rc = COIL__CALL(EBUSY, dup3(own, fd, close_on_exec & FD_CLOEXEC ? O_CLOEXEC : 0));
+    close(own);
+    return rc >= 0;
+}
+
+static void make_blocking(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags >= 0)
+        fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+/* Whether it blocked before; a negative errno. */
+static int make_non_blocking(int fd, bool is_socket, bool *reopened)
+{
+    int flags = COIL__CALL(EBADF, fcntl(fd, F_GETFL));
+
+    if (flags < 0)
+        return -errno;
+    *reopened = false;
+    if (flags & O_NONBLOCK)
+        return 0;
+    *reopened = !is_socket && reopen(fd, flags);
+    if (!*reopened && COIL__CALL(EPERM, fcntl(fd, F_SETFL, flags | O_NONBLOCK)) < 0)
+        return -errno;
+    return 1;
+}
+
+int coil_stream_adopt(int fd, coil_stream **out)
+{
+    socklen_t length = sizeof(int);
+    int type, rc, blocked;
+    bool is_socket = getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0, reopened;
+    coil_stream *stream = coil__stream_alloc();
+
+    if (stream == NULL)
+        return -ENOMEM;
+    rc = blocked = make_non_blocking(fd, is_socket, &reopened);
+    if (rc >= 0)
+        rc = coil__stream_open(stream, fd, is_socket, "coil_stream_adopt");
+    if (rc < 0) {
+        if (blocked > 0)
+            make_blocking(fd);
+        coil__free(stream);
+        return rc;
+    }
+    stream->blocked = blocked > 0;
+    stream->shared = blocked > 0 && !is_socket && !reopened;
+    *out = stream;
+    return 0;
+}
+
+static int make_ends(const int fds[2], bool are_sockets, const char *caller,
+                     coil_stream *ends[2])
+{
+    int rc = coil__stream_make(fds[0], are_sockets, caller, &ends[0]);
+
+    if (rc < 0) {
+        close(fds[1]);
+        return rc;
+    }
+    rc = coil__stream_make(fds[1], are_sockets, caller, &ends[1]);
+    if (rc < 0)
+        coil_stream_destroy(ends[0]);
+    return rc;
+}
+
+int coil_pipe(coil_stream *ends[2])
+{
+    int fds[2];
+
+    coil__loop_require("coil_pipe");
+    if (COIL__CALL(EMFILE, pipe2(fds, O_NONBLOCK | O_CLOEXEC)) < 0)
+        return -errno;
+    return make_ends(fds, false, "coil_pipe", ends);
+}
+
+int coil_stream_pair(coil_stream *ends[2])
+{
+    int fds[2];
+
+    coil__loop_require("coil_stream_pair");
+    if (COIL__CALL(EMFILE, socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                                      0, fds)) < 0)
+        return -errno;
+    return make_ends(fds, true, "coil_stream_pair", ends);
+}
+
+void coil__stream_give_flag_back(coil_stream *stream)
+{
+    if (stream->endpoint.fd >= 0 && stream->shared)
+        make_blocking(stream->endpoint.fd);
+}
+
+/* ---- going ------------------------------------------------------------------------ */
+
+/* What the backend has received ahead of being asked. */
+static size_t settle(coil_stream *stream)
+{
+    struct coil__backend *backend = stream->endpoint.loop->backend;
+
+    if (backend->class->settle == NULL)
+        return 0;
+    return backend->class->settle(backend, stream->endpoint.fd);
+}
+
+/* Take it along: what comes next must be read after it. */
+static int take_along(coil_stream *stream, size_t n)
+{
+    struct coil__backend *backend = stream->endpoint.loop->backend;
+    struct coil__buffer *came = &stream->came;
+
+    while (n > 0) {
+        int rc = coil__buffer_make_room(came, coil__buffer_count(came) + n);
+        struct coil__op op = {.kind = COIL__OP_RECV, .fd = stream->endpoint.fd};
+        ssize_t got;
+
+        if (rc < 0)
+            return rc;
+        op.buf = came->bytes + came->end;
+        op.len = came->size - came->end < n ? came->size - came->end : n;
+        got = backend->class->submit(backend, &op);
+        if (got <= 0)
+            return (int)got;
+        coil__buffer_add(came, (size_t)got);
+        n -= (size_t)got;
+    }
+    return 0;
+}
+
+int coil_stream_detach(coil_stream *stream)
+{
+    int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_detach");
+
+    if (rc == 0)
+        rc = take_along(stream, settle(stream));
+    if (rc == 0)
+        coil__endpoint_detach(&stream->endpoint);
+    return rc;
+}
+
+int coil_stream_attach(coil_stream *stream)
+{
+    return coil__endpoint_attach(&stream->endpoint, "coil_stream_attach");
+}
+
+int coil_stream_release_fd(coil_stream *stream)
+{
+    int fd = stream->endpoint.fd;
+    int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_release_fd");
+
+    if (rc < 0)
+        return rc;
+    if (stream->transport != &coil__transport_bare)
+        return -EOPNOTSUPP;
+    if (coil__stream_buffered(stream) > 0 || coil__buffer_count(&stream->came) > 0 ||
+        settle(stream) > 0)
+        return -EBUSY;
+    coil__endpoint_detach(&stream->endpoint);
+    if (stream->blocked)
+        make_blocking(fd);
+    stream->endpoint.fd = -1;
+    coil_stream_destroy(stream);
+    return fd;
+}

@@ -1,0 +1,12 @@
+/*
+ * guest.h - for tests: a loop of each backend that can be a guest.
+ */
+#ifndef COIL_TESTS_LOOP_GUEST_H
+#define COIL_TESTS_LOOP_GUEST_H
+
+#include <coil.h>
+
+/* Run test(loop) with a loop of every backend that works here and can be stepped. */
+void for_each_guest(void (*test)(coil_loop *loop));
+
+#endif
