@@ -158,10 +158,10 @@ static void register_ring(struct coil__uring *u)
 static int try_to_enter(struct coil__uring *u)
 {
     struct io_uring_getevents_arg arg = {.ts = 0};
-    int rc = COIL__CALL(EPERM, as_call(io_uring_enter2(
-                                   (unsigned)u->enter_fd, 0, 0,
-                                   IORING_ENTER_GETEVENTS | u->enter_flags,
-                                   (sigset_t *)&arg, sizeof arg)));
+    int rc =
+        COIL__CALL(EPERM, as_call(io_uring_enter2((unsigned)u->enter_fd, 0, 0,
+                                                  IORING_ENTER_GETEVENTS | u->enter_flags,
+                                                  (sigset_t *)&arg, sizeof arg)));
 
     return rc < 0 && errno != EINTR ? -errno : 0;
 }
