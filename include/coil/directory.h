@@ -37,8 +37,8 @@ COIL_SUSPENDS int coil_directory_open(const char *path, coil_directory **out);
 
 /*
  * The next entry: 1; or 0 at the end. Its type is asked of the file system where the
- * directory does not tell it. One call at a time: -EBUSY. After a failure it can be called
- * again.
+ * directory does not tell it. One call at a time: -EBUSY. After a failure it can be
+ * called again.
  */
 COIL_SUSPENDS int coil_directory_next(coil_directory *directory,
                                       coil_directory_entry *out);

@@ -21,8 +21,8 @@
  * cancellation. One that no thread has begun yet is withdrawn: -ECANCELED.
  *
  * A coil_file belongs to no loop: while no call is in it, it may be handed to another
- * thread. Regular files and block devices are meant. A FIFO or terminal works, but keeps a
- * thread of the file lane, of which there are 8, and a wait that cannot be cancelled:
+ * thread. Regular files and block devices are meant. A FIFO or terminal works, but keeps
+ * a thread of the file lane, of which there are 8, and a wait that cannot be cancelled:
  * coil_stream_adopt() is for those, and for sockets.
  *
  * All fail as their system calls do, and with -ECANCELED, -ENOMEM, -EAGAIN (no thread
@@ -52,8 +52,9 @@ COIL_SUSPENDS int coil_file_open(const char *path, int flags, mode_t mode,
 COIL_API int coil_file_adopt(int fd, coil_file **out);
 
 /*
- * A file without a name, open for reading and writing, that goes with its last descriptor.
- * It lies in `directory`; NULL: $TMPDIR, or /tmp. (Python: tempfile.TemporaryFile)
+ * A file without a name, open for reading and writing, that goes with its last
+ * descriptor. It lies in `directory`; NULL: $TMPDIR, or /tmp. (Python:
+ * tempfile.TemporaryFile)
  */
 COIL_SUSPENDS int coil_file_open_temporary(const char *directory, coil_file **out);
 
@@ -138,8 +139,8 @@ COIL_SUSPENDS int coil_file_chmod(coil_file *file, mode_t mode);
 /* ---- whole files ------------------------------------------------------------------- */
 
 /*
- * Read a file to its end. *data is the caller's, for coil_free(); a '\0' stands behind the
- * *n bytes, so text is a string. -EFBIG: it has more than `max` bytes (0: no limit).
+ * Read a file to its end. *data is the caller's, for coil_free(); a '\0' stands behind
+ * the *n bytes, so text is a string. -EFBIG: it has more than `max` bytes (0: no limit).
  * (Python: Path.read_bytes)
  */
 COIL_SUSPENDS int coil_read_file(const char *path, size_t max, void **data, size_t *n);

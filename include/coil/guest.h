@@ -43,9 +43,9 @@ COIL_API int coil_guest_fd(coil_loop *loop);
 COIL_API int64_t coil_guest_timeout(coil_loop *loop);
 
 /*
- * Run one turn, never waiting: I/O that happened, posts, timers that are due, all that was
- * ready. Never more than one turn, whatever becomes ready in it, so that the host has its
- * share.
+ * Run one turn, never waiting: I/O that happened, posts, timers that are due, all that
+ * was ready. Never more than one turn, whatever becomes ready in it, so that the host has
+ * its share.
  *
  * Returns 0; 1 if coil_loop_stop() was called, to say that the host should end, too;
  * -EBUSY inside a turn, that is, from a task or callback of this loop; -EOPNOTSUPP with a

@@ -178,9 +178,11 @@ COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts
 COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset,
                                     size_t n);
 
-/* Tell the peer that nothing more will be written. Fails as shutdown(2). (asyncio:
- * write_eof) */
-COIL_API int coil_stream_shutdown_write(coil_stream *stream);
+/*
+ * Tell the peer that nothing more will be written. Waits only where that is said in bytes
+ * (coil/tls.h). Fails as shutdown(2), -EBADF, -EBUSY, -ECANCELED. (asyncio: write_eof)
+ */
+COIL_SUSPENDS int coil_stream_shutdown_write(coil_stream *stream);
 
 /*
  * The bytes moved by the latest coil_read_exact(), coil_read_line() or coil_read_until(),

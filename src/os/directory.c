@@ -1,9 +1,9 @@
 /*
  * directory.c - what is in a directory.
  *
- * Entries come by getdents64(2), as many as a buffer holds at a time: one trip to a thread
- * for some hundreds. An offset of the kernel's goes with each, so that entries made or
- * removed between two trips confuse nothing.
+ * Entries come by getdents64(2), as many as a buffer holds at a time: one trip to a
+ * thread for some hundreds. An offset of the kernel's goes with each, so that entries
+ * made or removed between two trips confuse nothing.
  */
 #include "file.h"
 
@@ -85,9 +85,10 @@ int coil_directory_fd(const coil_directory *directory)
 /* More of them: 1, or 0 at the end. */
 static int fill(coil_directory *directory)
 {
-    ssize_t n = coil__file_op(directory->file, &(struct coil__op){.kind = COIL__OP_LIST,
-                                                                  .buf = directory->buffer,
-                                                                  .len = BUFFER_BYTES});
+    ssize_t n =
+        coil__file_op(directory->file, &(struct coil__op){.kind = COIL__OP_LIST,
+                                                          .buf = directory->buffer,
+                                                          .len = BUFFER_BYTES});
 
     if (directory->destroyed)
         return -EBADF;

@@ -117,8 +117,8 @@ static int open_and_unlink(const char *directory, coil_file **out)
     rc = coil_mkstemp(name, out);
     if (rc == 0) {
         /* Here and now: between the two nobody may cancel it. */
-        rc = (int)coil__file_call(&(struct coil__op){
-            .kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = name});
+        rc = (int)coil__file_call(
+            &(struct coil__op){.kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = name});
         if (rc < 0)
             coil_file_destroy(*out);
     }
@@ -293,11 +293,10 @@ int coil_file_fd(const coil_file *file)
 static ssize_t move(coil_file *file, enum coil__op_kind kind, void *buf, size_t n,
                     int64_t offset)
 {
-    return step(file,
-                &(struct coil__op){.kind = kind,
-                                   .buf = buf,
-                                   .len = n < COIL__FILE_STEP ? n : COIL__FILE_STEP,
-                                   .offset = offset});
+    return step(file, &(struct coil__op){.kind = kind,
+                                         .buf = buf,
+                                         .len = n < COIL__FILE_STEP ? n : COIL__FILE_STEP,
+                                         .offset = offset});
 }
 
 static ssize_t read_some(coil_file *file, void *buf, size_t n, int64_t offset)
@@ -359,8 +358,7 @@ ssize_t coil_file_write(coil_file *file, const void *buf, size_t n)
 
 ssize_t coil_file_pwrite(coil_file *file, const void *buf, size_t n, int64_t offset)
 {
-    return offset < 0 ? -EINVAL
-                      : move_all(file, COIL__OP_PWRITE, (void *)buf, n, offset);
+    return offset < 0 ? -EINVAL : move_all(file, COIL__OP_PWRITE, (void *)buf, n, offset);
 }
 
 size_t coil_file_transferred(const coil_file *file)
@@ -372,9 +370,9 @@ size_t coil_file_transferred(const coil_file *file)
 
 int64_t coil_file_seek(coil_file *file, int64_t offset, int whence)
 {
-    return coil__file_op(file, &(struct coil__op){.kind = COIL__OP_SEEK,
-                                                  .offset = offset,
-                                                  .flags = whence});
+    return coil__file_op(
+        file,
+        &(struct coil__op){.kind = COIL__OP_SEEK, .offset = offset, .flags = whence});
 }
 
 int coil_file_sync(coil_file *file, bool data_only)

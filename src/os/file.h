@@ -35,8 +35,8 @@ struct coil__target {
 };
 
 /*
- * Open it. `mode` is that of a file that is made; one that will replace another takes that
- * one's. open_flags are for a file that is there: O_TRUNC, O_APPEND.
+ * Open it. `mode` is that of a file that is made; one that will replace another takes
+ * that one's. open_flags are for a file that is there: O_TRUNC, O_APPEND.
  */
 int coil__target_open(struct coil__target *target, const char *path, mode_t mode,
                       unsigned flags, int open_flags);

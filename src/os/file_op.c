@@ -30,7 +30,8 @@ static ssize_t move_between(const struct coil__op *op)
     int64_t from = op->offset, to = op->offset2;
 
     if (op->kind == COIL__OP_COPY)
-        return COIL__CALL(EXDEV, copy_file_range(op->fd, &from, op->fd2, &to, op->len, 0));
+        return COIL__CALL(EXDEV,
+                          copy_file_range(op->fd, &from, op->fd2, &to, op->len, 0));
     return COIL__CALL(EIO, splice(op->fd, from != -1 ? &from : NULL, op->fd2,
                                   to != -1 ? &to : NULL, op->len, (unsigned)op->flags));
 }
@@ -76,11 +77,10 @@ static ssize_t call_with_path(const struct coil__op *op)
         return COIL__CALL(EMFILE,
                           openat(op->fd, op->path, op->flags | O_CLOEXEC, op->mode));
     case COIL__OP_STATX:
-        return COIL__CALL(EACCES,
-                          statx(op->fd, op->path, op->flags, op->mode, op->buf));
+        return COIL__CALL(EACCES, statx(op->fd, op->path, op->flags, op->mode, op->buf));
     case COIL__OP_RENAME:
-        return COIL__CALL(EACCES, renameat2(op->fd, op->path, op->fd2, op->path2,
-                                            (unsigned)op->flags));
+        return COIL__CALL(
+            EACCES, renameat2(op->fd, op->path, op->fd2, op->path2, (unsigned)op->flags));
     case COIL__OP_UNLINK:
         return COIL__CALL(EACCES, unlinkat(op->fd, op->path, op->flags));
     case COIL__OP_MKDIR:
@@ -132,15 +132,15 @@ static void describe(const struct coil__wait *wait, struct coil__waited *out)
 /* clang-format on */
 
 static const struct coil__wait_class classes[] = {
-    [COIL__OP_PREAD] = CLASS("read"),         [COIL__OP_PWRITE] = CLASS("write"),
-    [COIL__OP_FSYNC] = CLASS("fsync"),        [COIL__OP_OPEN] = CLASS("open"),
-    [COIL__OP_CLOSE] = CLASS("close"),        [COIL__OP_STATX] = CLASS("stat"),
-    [COIL__OP_RENAME] = CLASS("rename"),      [COIL__OP_UNLINK] = CLASS("unlink"),
-    [COIL__OP_MKDIR] = CLASS("mkdir"),        [COIL__OP_SPLICE] = CLASS("splice"),
-    [COIL__OP_COPY] = CLASS("copy"),          [COIL__OP_SEEK] = CLASS("seek"),
-    [COIL__OP_TRUNCATE] = CLASS("truncate"),  [COIL__OP_ALLOCATE] = CLASS("allocate"),
-    [COIL__OP_CHMOD] = CLASS("chmod"),        [COIL__OP_LIST] = CLASS("list"),
-    [COIL__OP_LINK] = CLASS("link"),          [COIL__OP_SYMLINK] = CLASS("symlink"),
+    [COIL__OP_PREAD] = CLASS("read"),        [COIL__OP_PWRITE] = CLASS("write"),
+    [COIL__OP_FSYNC] = CLASS("fsync"),       [COIL__OP_OPEN] = CLASS("open"),
+    [COIL__OP_CLOSE] = CLASS("close"),       [COIL__OP_STATX] = CLASS("stat"),
+    [COIL__OP_RENAME] = CLASS("rename"),     [COIL__OP_UNLINK] = CLASS("unlink"),
+    [COIL__OP_MKDIR] = CLASS("mkdir"),       [COIL__OP_SPLICE] = CLASS("splice"),
+    [COIL__OP_COPY] = CLASS("copy"),         [COIL__OP_SEEK] = CLASS("seek"),
+    [COIL__OP_TRUNCATE] = CLASS("truncate"), [COIL__OP_ALLOCATE] = CLASS("allocate"),
+    [COIL__OP_CHMOD] = CLASS("chmod"),       [COIL__OP_LIST] = CLASS("list"),
+    [COIL__OP_LINK] = CLASS("link"),         [COIL__OP_SYMLINK] = CLASS("symlink"),
     [COIL__OP_READLINK] = CLASS("readlink"),
 };
 

@@ -228,8 +228,7 @@ static bool flags_are_valid(unsigned flags)
     const unsigned all =
         COIL_FILE_ATOMIC | COIL_FILE_EXCLUSIVE | COIL_FILE_SYNC | COIL_FILE_APPEND;
 
-    return !(flags & ~all) &&
-           !(flags & COIL_FILE_APPEND && flags & COIL_FILE_ATOMIC);
+    return !(flags & ~all) && !(flags & COIL_FILE_APPEND && flags & COIL_FILE_ATOMIC);
 }
 
 int coil_write_file(const char *path, const void *data, size_t n, mode_t mode,

@@ -36,10 +36,8 @@ int coil_unlink(const char *path)
 
 int coil_rmdir(const char *path)
 {
-    return (int)coil__file_do(&(struct coil__op){.kind = COIL__OP_UNLINK,
-                                                 .fd = AT_FDCWD,
-                                                 .path = path,
-                                                 .flags = AT_REMOVEDIR});
+    return (int)coil__file_do(&(struct coil__op){
+        .kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = path, .flags = AT_REMOVEDIR});
 }
 
 int coil_mkdir(const char *path, mode_t mode)

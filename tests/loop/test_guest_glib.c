@@ -19,9 +19,8 @@ static gboolean prepare(GSource *source, gint *timeout_ms)
     int64_t timeout = coil_guest_timeout(((struct source *)source)->loop);
 
     /* GLib waits by milliseconds: not less than asked for. */
-    *timeout_ms = timeout == COIL_NEVER
-                      ? -1
-                      : (gint)((timeout + COIL_MSEC(1) - 1) / COIL_MSEC(1));
+    *timeout_ms =
+        timeout == COIL_NEVER ? -1 : (gint)((timeout + COIL_MSEC(1) - 1) / COIL_MSEC(1));
     return timeout == 0;
 }
 
@@ -76,7 +75,8 @@ static void run_inside_glib(coil_loop *loop)
     g_source_unref(&s->source);
 }
 
-/* ---- a server and its clients, while GLib ticks ------------------------------------- */
+/* ---- a server and its clients, while GLib ticks -------------------------------------
+ */
 
 struct world {
     coil_listener *listener;
@@ -167,7 +167,8 @@ TEST(guest_serves_inside_glib)
     for_each_guest(serves_inside_glib);
 }
 
-/* ---- GLib's callbacks wake tasks ---------------------------------------------------- */
+/* ---- GLib's callbacks wake tasks ----------------------------------------------------
+ */
 
 static gboolean click(gpointer clicked)
 {

@@ -110,9 +110,8 @@ static void write_atomic(void)
     CHECK(stat("a", &st) == 0 && st.st_ino != before);
     CHECK(read(old, &c, 1) == 1 && c == '1');
     close(old);
-    CHECK_INT(
-        coil_write_file("a", "3", 1, 0666, COIL_FILE_ATOMIC | COIL_FILE_EXCLUSIVE),
-        -EEXIST);
+    CHECK_INT(coil_write_file("a", "3", 1, 0666, COIL_FILE_ATOMIC | COIL_FILE_EXCLUSIVE),
+              -EEXIST);
     CHECK_INT(coil_write_file(".", "3", 1, 0666, COIL_FILE_ATOMIC), -EISDIR);
     CHECK_INT(coil_write_file("x/a", "3", 1, 0666, COIL_FILE_ATOMIC), -ENOENT);
     CHECK_INT(count_names(), 1);

@@ -92,9 +92,11 @@ int coil__uring_struck(const struct coil__op *op)
     return errno == EINTR || errno == EAGAIN ? 0 : -errno;
 }
 
+/* Kinds that are not in the table are ones that no kernel can do without blocking. */
 static bool kernel_knows(const struct coil__uring *u, const struct coil__op *op)
 {
-    return (u->known_ops >> kinds[op->kind].opcode) & 1;
+    return (size_t)op->kind < sizeof kinds / sizeof kinds[0] &&
+           (u->known_ops >> kinds[op->kind].opcode) & 1;
 }
 
 /* ---- into the queue --------------------------------------------------------------- */

@@ -154,6 +154,18 @@ static void register_ring(struct coil__uring *u)
     }
 }
 
+/* A sandbox may let us set it up and no more. */
+static int try_to_enter(struct coil__uring *u)
+{
+    struct io_uring_getevents_arg arg = {.ts = 0};
+    int rc =
+        COIL__CALL(EPERM, as_call(io_uring_enter2((unsigned)u->enter_fd, 0, 0,
+                                                  IORING_ENTER_GETEVENTS | u->enter_flags,
+                                                  (sigset_t *)&arg, sizeof arg)));
+
+    return rc < 0 && errno != EINTR ? -errno : 0;
+}
+
 /*
  * Refused, one way or another: forbidden (a sandbox, a sysctl), not there, too much
  * locked memory. Out of descriptors is something else, which another backend would meet
@@ -175,13 +187,15 @@ int coil__uring_open(struct coil__uring *u)
     if (rc < 0)
         return as_missing(rc);
     u->features &= ~without;
+    register_ring(u);
     rc = find_out_ops(u);
+    if (rc == 0)
+        rc = try_to_enter(u);
     if (rc < 0) {
         io_uring_queue_exit(&u->ring);
-        return rc;
+        return as_missing(rc);
     }
     io_uring_ring_dontfork(&u->ring);
-    register_ring(u);
     return 0;
 }
 
