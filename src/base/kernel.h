@@ -21,6 +21,7 @@
 /* Linux 6.6: there is no array between the queue's ring and its entries. Not asked for
    here, but newer libraries do by themselves. */
 #define COIL__IORING_SETUP_NO_SQARRAY (1u << 16)
+
 /* Linux 5.11: close_range(2) does so at the next exec. */
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC (1u << 2)

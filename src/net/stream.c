@@ -74,6 +74,8 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out)
 
 int coil_stream_close(coil_stream *stream)
 {
+    if (stream->endpoint.fd >= 0 && stream->transport->close != NULL)
+        stream->transport->close(stream);
     coil__stream_give_flag_back(stream);
     return coil__endpoint_close(&stream->endpoint);
 }
