@@ -46,12 +46,6 @@ static int fail(int rc, const char *host, const char *port)
         return rc;
     return coil_fail(rc, "look-up of %s%s%s: %s", host != NULL ? host : "",
                      port != NULL ? ":" : "", port != NULL ? port : "", phrase_of(rc));
-    int eai = EAI_SYSTEM;
-
-    if (!coil__call_fails(EIO, "getaddrinfo"))
-        eai = getaddrinfo(host, port, hints, out);
-    COIL__NO_JUMP();
-    return eai;
 }
 
 /* ---- numbers ---------------------------------------------------------------------- */

@@ -44,9 +44,12 @@ int coil__errno_of_eai(int eai, int error)
 int coil__call_getaddrinfo(const char *host, const char *port,
                            const struct addrinfo *hints, struct addrinfo **out)
 {
-    if (coil__call_fails(EIO, "getaddrinfo"))
-        return EAI_SYSTEM;
-    return getaddrinfo(host, port, hints, out);
+    int eai = EAI_SYSTEM;
+
+    if (!coil__call_fails(EIO, "getaddrinfo"))
+        eai = getaddrinfo(host, port, hints, out);
+    COIL__NO_JUMP();
+    return eai;
 }
 
 /* ---- names into addresses --------------------------------------------------------- */
