@@ -5,7 +5,8 @@
  * group: if one fails the other is cancelled, and then the stream is destroyed. A writer
  * sends a pattern, in random calls, and half-closes; a reader reads, in random calls, to
  * the end. So the program itself never waits for ever. Some seeds add a third task that
- * cancels one of the two, or closes the stream, or destroys the listener at some moment.
+ * cancels one of the two, or closes the stream, or stops the server at some moment. The
+ * server is a coil_server, or accepts by itself.
  *
  * THE MODEL. A byte is known by its connection, direction and offset, so each that
  * arrives can be checked at once. Of each direction is counted what was sent, what was
@@ -47,6 +48,7 @@ struct end {
     struct dice dice; /* the end's own: what it does does not depend on others */
     coil_stream *stream;
     coil_task *reader, *writer;
+    bool is_server;
     bool used, closed; /* it has had a stream; not any more */
     bool disturbed;    /* a task of it was cancelled, or the stream closed under it */
     bool broken;       /* it has been told of a reset */
@@ -67,8 +69,10 @@ struct world {
     int complaints;
     coil_listener *listener;
     bool listener_closed;
+    coil_server *server; /* NULL: it accepts by itself */
     char host[16], port[8];
     coil_group serving;
+    coil_task *accepting;
     int count;
     struct connection connections[CONNECTIONS];
 };
@@ -112,7 +116,7 @@ static int number_of(const struct end *end)
 
 static const char *name_of(const struct end *end)
 {
-    return end == &end->connection->ends[0] ? "client" : "server";
+    return end->is_server ? "server" : "client";
 }
 
 static void complain(struct end *end, const char *format, ...)
@@ -153,7 +157,9 @@ static bool may_be_broken(const struct end *end)
 static bool is_explained(struct end *end, ssize_t error)
 {
     switch (-error) {
-    case ECANCELED:
+    case ECANCELED: /* a server that is stopped cancels its handlers */
+        return end->disturbed || (end->world->server != NULL &&
+                                  end->world->listener_closed && end->is_server);
     case EBADF:
         return end->disturbed;
     case ECONNRESET:
@@ -421,8 +427,8 @@ static int use_end(struct end *end, coil_stream *stream)
         rc = coil_group_spawn(&group, disturber, end, NULL, NULL);
     coil_group_exit(&group, rc);
     end->closed = true;
-    coil_stream_destroy(stream);
-    say(end, "destroyed", 0);
+    coil_stream_close(stream);
+    say(end, "closed", 0);
     return 0;
 }
 
@@ -448,8 +454,11 @@ static int client(void *arg)
     if (rc == 0)
         rc = coil_connect(world->host, world->port, &stream);
     say(end, "connect", rc);
-    if (rc == 0)
-        return use_end(end, stream);
+    if (rc == 0) {
+        rc = use_end(end, stream);
+        coil_stream_destroy(stream);
+        return rc;
+    }
     end->closed = true;
     if (!connecting_may_fail(world, rc))
         complain(end, "coil_connect(): %s, for no reason", strerror(-rc));
@@ -478,18 +487,23 @@ static struct end *identify(struct world *world, coil_stream *stream)
     return NULL;
 }
 
+static int handle(coil_stream *stream, void *arg)
+{
+    struct end *end = identify(arg, stream);
+
+    return end != NULL ? use_end(end, stream) : 0;
+}
+
 static int serve(void *arg)
 {
     void **parts = arg;
-    struct end *end = identify(parts[0], parts[1]);
 
-    if (end != NULL)
-        return use_end(end, parts[1]);
+    handle(parts[1], parts[0]);
     coil_stream_destroy(parts[1]);
     return 0;
 }
 
-static int server(void *arg)
+static int accept_all(void *arg)
 {
     struct world *world = arg;
     coil_stream *stream;
@@ -516,16 +530,37 @@ static int server(void *arg)
 
 /* ---- the whole --------------------------------------------------------------------- */
 
+static int start_serving(struct world *world)
+{
+    struct dice *dice = &world->dice;
+    coil_server_opts opts = {.max_connections = below(dice, 4),
+                             .grace_ns = (int64_t)below(dice, (size_t)COIL_MSEC(100))};
+
+    coil_group_enter(&world->serving);
+    if (once_in(dice, 2))
+        return coil_server_create(world->listener, handle, world, &opts, &world->server);
+    return coil_group_spawn(&world->serving, accept_all, world, NULL, &world->accepting);
+}
+
+/* Cancel who accepts, or take the listener away. */
+static int stop_serving(struct world *world, bool gently)
+{
+    world->listener_closed = true;
+    if (world->server != NULL)
+        return coil_server_stop(world->server);
+    if (gently && world->accepting != NULL)
+        coil_task_cancel(world->accepting, NULL);
+    else
+        coil_listener_close(world->listener);
+    return 0;
+}
+
 static int stopper(void *arg)
 {
     struct world *world = arg;
     int rc = coil_sleep((int64_t)below(&world->dice, (size_t)COIL_MSEC(200)));
 
-    if (rc == 0) {
-        world->listener_closed = true;
-        coil_listener_close(world->listener);
-    }
-    return rc;
+    return rc == 0 ? stop_serving(world, false) : rc;
 }
 
 static int run_clients(struct world *world)
@@ -541,29 +576,32 @@ static int run_clients(struct world *world)
     return coil_group_exit(&group, rc);
 }
 
+static void log_exception(const coil_exception *exception, void *arg)
+{
+    struct world *world = arg;
+
+    fprintf(world->log, "%s: %s\n", exception->message, strerror(-exception->rc));
+}
+
 static int run_world(void *arg)
 {
     struct world *world = arg;
     int backlog = (int)below(&world->dice, 4);
     bool v6 = once_in(&world->dice, 3);
-    coil_task *accepting;
     int rc;
 
+    coil_set_exception_handler(log_exception, world);
     strcpy(world->host, v6 ? "2001:db8::7" : "192.0.2.7");
     rc = coil_listen(world->host, "0", backlog, &world->listener);
     if (rc < 0)
         return rc;
     snprintf(world->port, sizeof world->port, "%u", coil_listener_port(world->listener));
-    coil_group_enter(&world->serving);
-    rc = coil_group_spawn(&world->serving, server, world, NULL, &accepting);
+    rc = start_serving(world);
     if (rc == 0)
         rc = run_clients(world);
-    if (once_in(&world->dice, 2))
-        coil_task_cancel(accepting, NULL);
-    else
-        coil_listener_close(world->listener);
-    world->listener_closed = true;
+    stop_serving(world, once_in(&world->dice, 2));
     rc = coil_group_exit(&world->serving, rc);
+    coil_server_destroy(world->server);
     coil_listener_destroy(world->listener);
     return rc;
 }
@@ -634,6 +672,7 @@ static void draw_connection(struct world *world, int number)
                                   .out = &c->ways[i],
                                   .in = &c->ways[!i],
                                   .peer = &c->ends[!i],
+                                  .is_server = i == 1,
                                   .dice = {throw(&world->dice)}};
     }
 }
