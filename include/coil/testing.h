@@ -115,10 +115,10 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
  * fchmod, fcntl, fdatasync, fsync, ftruncate, getaddrinfo, getdents64, getpeername,
  * getrandom, getsockname, getsockopt, kill, linkat, listen, lseek, madvise, mkdirat,
  * mmap, mprotect, open, openat, pidfd_open, pidfd_send_signal, pipe2, poll, ppoll,
- * pread, pselect, pthread_create, pwrite, read, readlinkat, recv, renameat2, send,
- * setpgid, setsid, shutdown, sigaction, sigaltstack, socket, splice, statx, symlinkat,
- * timer_create, unlinkat, waitid, write. Not among them are those that cannot fail and
- * those whose failure changes nothing, as close.
+ * pread, pselect, pthread_create, pwrite, read, readlinkat, recv, recvmmsg, recvmsg,
+ * renameat2, send, sendmmsg, sendmsg, setpgid, setsid, shutdown, sigaction, sigaltstack,
+ * socket, splice, statx, symlinkat, timer_create, unlinkat, waitid, write. Not among
+ * them are those that cannot fail and those whose failure changes nothing, as close.
  */
 COIL_API void coil_testing_fail_system_call(uint64_t nth, int error);
 
