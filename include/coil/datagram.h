@@ -62,9 +62,9 @@ COIL_API int coil_datagram_open_unix(const char *path, coil_datagram **out);
 COIL_API int coil_datagram_connect_unix(const char *path, coil_datagram **out);
 
 /*
- * Make one of a socket, which it then owns; it is made non-blocking. Fails with -EPROTOTYPE
- * for one of another type, -ENOTSOCK, -EBADF, -ENOMEM; the descriptor remains the
- * caller's then.
+ * Make one of a socket, which it then owns; it is made non-blocking. Fails with
+ * -EPROTOTYPE for one of another type, -ENOTSOCK, -EBADF, -ENOMEM; the descriptor remains
+ * the caller's then.
  */
 COIL_API int coil_datagram_adopt(int fd, coil_datagram **out);
 
@@ -95,7 +95,8 @@ COIL_API int coil_datagram_join(coil_datagram *datagram, const char *group,
 COIL_API int coil_datagram_leave(coil_datagram *datagram, const char *group,
                                  const char *interface);
 
-/* ---- one at a time ------------------------------------------------------------------ */
+/* ---- one at a time ------------------------------------------------------------------
+ */
 
 /*
  * Send n bytes as one datagram, waiting where the kernel has no room for it, or a local
@@ -122,7 +123,8 @@ COIL_SUSPENDS ssize_t coil_receive_from(coil_datagram *datagram, void *buf, size
 /* The size of the datagram received last, all of it. */
 COIL_API size_t coil_datagram_size(const coil_datagram *datagram);
 
-/* ---- many at a time ----------------------------------------------------------------- */
+/* ---- many at a time -----------------------------------------------------------------
+ */
 
 typedef struct coil_message {
     void *data;

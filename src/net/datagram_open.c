@@ -103,11 +103,11 @@ static int set_flags(coil_loop *loop, int fd, int family, unsigned flags)
         rc = coil__socket_set_option(loop, fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6_only,
                                      sizeof v6_only);
     if (rc == 0 && flags & COIL_DATAGRAM_BROADCAST)
-        rc = coil__socket_set_option(loop, fd, SOL_SOCKET, SO_BROADCAST, &yes,
-                                     sizeof yes);
+        rc =
+            coil__socket_set_option(loop, fd, SOL_SOCKET, SO_BROADCAST, &yes, sizeof yes);
     if (rc == 0 && flags & COIL_DATAGRAM_REUSE_PORT)
-        rc = coil__socket_set_option(loop, fd, SOL_SOCKET, SO_REUSEPORT, &yes,
-                                     sizeof yes);
+        rc =
+            coil__socket_set_option(loop, fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
     return rc;
 }
 

@@ -144,7 +144,8 @@ NET_TEST(datagram_of_all_addresses_serves_both_families)
 
 NET_TEST(datagram_without_a_byte_is_one)
 {
-    coil_datagram *server = open_at("127.0.0.1"), *client = connect_to(server, "127.0.0.1");
+    coil_datagram *server = open_at("127.0.0.1"),
+                  *client = connect_to(server, "127.0.0.1");
     char buf[4];
 
     CHECK_INT(coil_send(client, "", 0), 0);
@@ -159,7 +160,8 @@ NET_TEST(datagram_without_a_byte_is_one)
 
 NET_TEST(datagram_that_is_larger_than_the_buffer_is_cut_off)
 {
-    coil_datagram *server = open_at("127.0.0.1"), *client = connect_to(server, "127.0.0.1");
+    coil_datagram *server = open_at("127.0.0.1"),
+                  *client = connect_to(server, "127.0.0.1");
     char buf[8] = "";
 
     CHECK_INT(coil_send(client, "0123456789", 10), 10);
@@ -176,7 +178,8 @@ NET_TEST(datagram_that_is_larger_than_the_buffer_is_cut_off)
 
 NET_TEST(datagram_that_is_too_large_is_refused)
 {
-    coil_datagram *server = open_at("127.0.0.1"), *client = connect_to(server, "127.0.0.1");
+    coil_datagram *server = open_at("127.0.0.1"),
+                  *client = connect_to(server, "127.0.0.1");
     char *large = calloc(1, 70000);
 
     CHECK_INT(coil_send(client, large, 70000), -EMSGSIZE);
@@ -187,7 +190,8 @@ NET_TEST(datagram_that_is_too_large_is_refused)
     coil_datagram_destroy(client);
 }
 
-/* ---- connected, or not -------------------------------------------------------------- */
+/* ---- connected, or not --------------------------------------------------------------
+ */
 
 NET_TEST(datagram_connected_hears_its_peer_alone)
 {
@@ -212,7 +216,8 @@ NET_TEST(datagram_connected_hears_its_peer_alone)
 
 NET_TEST(datagram_to_nobody_is_refused_later)
 {
-    coil_datagram *server = open_at("127.0.0.1"), *client = connect_to(server, "127.0.0.1");
+    coil_datagram *server = open_at("127.0.0.1"),
+                  *client = connect_to(server, "127.0.0.1");
     char buf[16];
 
     coil_datagram_destroy(server);
@@ -254,8 +259,7 @@ NET_TEST(datagram_open_checks_what_it_is_given)
     name = name_of(d);
     snprintf(port, sizeof port, "%u", coil_address_port(&name));
     CHECK_INT(coil_datagram_open("127.0.0.1", port, 0, &other), -EADDRINUSE);
-    CHECK_INT(
-        coil_datagram_open("127.0.0.1", port, COIL_DATAGRAM_REUSE_PORT, &other), 0);
+    CHECK_INT(coil_datagram_open("127.0.0.1", port, COIL_DATAGRAM_REUSE_PORT, &other), 0);
     coil_datagram_destroy(other);
     coil_datagram_destroy(d);
     coil_datagram_destroy(NULL);
@@ -302,12 +306,15 @@ IO_TEST(datagram_joins_a_group)
     coil_datagram_destroy(sender);
 }
 
-/* ---- waiting, closing, cancelling --------------------------------------------------- */
+/* ---- waiting, closing, cancelling ---------------------------------------------------
+ */
 
 NET_TEST(datagram_receivers_stand_in_line)
 {
-    coil_datagram *server = open_at("127.0.0.1"), *client = connect_to(server, "127.0.0.1");
-    struct transfer t[3] = {{.datagram = server}, {.datagram = server}, {.datagram = server}};
+    coil_datagram *server = open_at("127.0.0.1"),
+                  *client = connect_to(server, "127.0.0.1");
+    struct transfer t[3] = {
+        {.datagram = server}, {.datagram = server}, {.datagram = server}};
     coil_task *tasks[3];
 
     for (int i = 0; i < 3; i++)
@@ -324,7 +331,8 @@ NET_TEST(datagram_receivers_stand_in_line)
 
 NET_TEST(datagram_receive_that_is_cancelled_loses_nothing)
 {
-    coil_datagram *server = open_at("127.0.0.1"), *client = connect_to(server, "127.0.0.1");
+    coil_datagram *server = open_at("127.0.0.1"),
+                  *client = connect_to(server, "127.0.0.1");
     struct transfer t = {.datagram = server};
     coil_task *task = start(do_receive, &t);
 
@@ -372,7 +380,8 @@ NET_TEST(datagram_destroyed_ends_the_calls_in_it)
         finish(tasks[i], -EBADF);
 }
 
-/* ---- local sockets ------------------------------------------------------------------ */
+/* ---- local sockets ------------------------------------------------------------------
+ */
 
 static void make_path(char *path, size_t size)
 {
@@ -518,11 +527,13 @@ IO_TEST(datagram_adopts_datagram_sockets_alone)
     close(stream);
 }
 
-/* ---- many at a time ----------------------------------------------------------------- */
+/* ---- many at a time -----------------------------------------------------------------
+ */
 
 #define MANY 40
 
-static void fill(coil_message *messages, char data[][8], int count, const coil_address *to)
+static void fill(coil_message *messages, char data[][8], int count,
+                 const coil_address *to)
 {
     for (int i = 0; i < count; i++) {
         messages[i] = (coil_message){.data = data[i], .size = (size_t)i % 8};
@@ -543,7 +554,8 @@ static int receive_all(coil_datagram *d, coil_message *messages, int count)
 
 NET_TEST(datagram_batch_there_and_back)
 {
-    coil_datagram *server = open_at("127.0.0.1"), *client = connect_to(server, "127.0.0.1");
+    coil_datagram *server = open_at("127.0.0.1"),
+                  *client = connect_to(server, "127.0.0.1");
     coil_address own = name_of(client);
     coil_message messages[MANY];
     char data[MANY][8];
@@ -572,7 +584,8 @@ NET_TEST(datagram_batch_there_and_back)
 
 IO_TEST(datagram_batch_says_what_was_cut_off)
 {
-    coil_datagram *server = open_at("127.0.0.1"), *client = connect_to(server, "127.0.0.1");
+    coil_datagram *server = open_at("127.0.0.1"),
+                  *client = connect_to(server, "127.0.0.1");
     coil_message messages[3];
     char data[3][8];
 
@@ -641,7 +654,8 @@ IO_TEST(datagram_batch_waits_for_room)
     coil_datagram_destroy(ends[1]);
 }
 
-/* ---- when something runs out -------------------------------------------------------- */
+/* ---- when something runs out --------------------------------------------------------
+ */
 
 IO_TEST(datagram_bears_every_failing_call)
 {
