@@ -127,6 +127,7 @@ static void lock_lanes(void)
 {
     for (size_t i = 0; i < LANE_COUNT; i++)
         pthread_mutex_lock(&lanes[i].lock);
+    COIL__NO_JUMP();
 }
 
 static void unlock_lanes(void)
