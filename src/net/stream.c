@@ -280,7 +280,7 @@ ssize_t coil_writev(coil_stream *stream, const struct iovec *parts, int count)
     struct iovec next[PARTS];
 
     if (result >= 0)
-        result = coil__endpoint_enter(&stream->endpoint, COIL__OUT, "coil_writev");
+        result = enter_counting(stream, COIL__OUT, "coil_writev");
     if (result < 0)
         return result;
     *done = 0;
