@@ -41,6 +41,7 @@
 #include <coil/sync.h>
 #include <coil/task.h>
 #include <coil/testing.h>
+#include <coil/threads.h>
 #include <coil/timer.h>
 #include <coil/tls.h>
 
