@@ -49,6 +49,15 @@ def test_sleepy():
     assert 0.5 <= float(lines[-1].split()[0]) < 1.5, lines[-1]  # not 2.5
 
 
+def test_unmodified():
+    if os.path.exists(os.path.join(FOLDER, "unmodified")):
+        equal(lines_of("unmodified"), ["a b c at once"])
+
+
+def test_hostile_echo():
+    equal(lines_of("hostile_echo"), ["right answers only"])
+
+
 def test_tested():
     lines = "\n".join(lines_of("tested"))
     assert re.fullmatch(r"allocations survived: \d+\nsystem calls survived: \d+", lines), lines
