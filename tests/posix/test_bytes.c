@@ -186,7 +186,8 @@ SAME(read_into_parts, true)
         say("%s %s", a, b);
         SAY(readv(ends[0], parts, 0));
         SAY(readv(ends[0], parts, -1));
-        SAY(readv(ends[0], parts, 5000));
+        if (!test_under_valgrind())
+            SAY(readv(ends[0], parts, 5000));
         close_both(ends);
     }
 }
@@ -209,7 +210,8 @@ SAME(read_from_other_descriptors, true)
     SAY(read(null, &count, sizeof count));
     SAY(write(null, &count, sizeof count));
     SAY(read(file, &count, sizeof count));
-    SAY(read(file, (void *)1, sizeof count));
+    if (!test_under_valgrind())
+        SAY(read(file, (void *)1, sizeof count));
     close(event);
     close(timer);
     close(null);
@@ -431,7 +433,8 @@ SAME(datagrams, true)
     finish_later();
     SAY(write(ends[1], buf, 0));
     SAY(read(ends[0], buf, sizeof buf));
-    SAY(send(ends[1], buf, 10 * LARGE, 0));
+    if (!test_under_valgrind())
+        SAY(send(ends[1], buf, 10 * LARGE, 0));
     close_both(ends);
 }
 
