@@ -23,11 +23,11 @@
  *    parent's.
  */
 #include "process.h"
+#include "stream.h"
 
 #include "../base/fault.h"
 #include "../os/reap.h"
 #include "../os/spawn.h"
-#include "../loop/loop.h"
 #include "../task/wait.h"
 
 #include <fcntl.h>
@@ -238,26 +238,41 @@ static int open_null(void)
     return above_stdio(COIL__CALL(EMFILE, open("/dev/null", O_RDWR | O_CLOEXEC)));
 }
 
-/* A pipe, whose end `which` (0 reads, 1 writes) is to be the child's. */
-static int open_pipe(coil_process *p, int i, int which)
+/* Both ends of a pipe, above 2; that which is ours does not block. */
+static int make_pipe(int fds[2], int ours)
 {
-    int fds[2], rc, error;
+    int rc;
 
     if (COIL__CALL(EMFILE, pipe2(fds, O_CLOEXEC)) < 0)
         return -errno;
     for (int k = 0; k < 2; k++) {
         fds[k] = above_stdio(fds[k]);
         if (fds[k] < 0) {
-            error = fds[k];
+            rc = fds[k];
             close(fds[!k]);
-            return error;
+            return rc;
         }
     }
-    rc = coil_stream_adopt(fds[!which], &p->ends[i]);
-    if (rc == 0)
-        return fds[which];
+    if (COIL__CALL(EPERM, fcntl(fds[ours], F_SETFL, O_NONBLOCK)) == 0)
+        return 0;
+    rc = -errno;
     close(fds[0]);
     close(fds[1]);
+    return rc;
+}
+
+/* A pipe for the child's descriptor `i`; returns the child's end. */
+static int open_pipe(coil_process *p, int i)
+{
+    int fds[2], ours = i == 0 ? 1 : 0;
+    int rc = make_pipe(fds, ours);
+
+    if (rc < 0)
+        return rc;
+    rc = coil__stream_make(fds[ours], false, "coil_process_spawn", &p->ends[i]);
+    if (rc == 0)
+        return fds[!ours];
+    close(fds[!ours]);
     return rc;
 }
 
@@ -293,7 +308,7 @@ static int open_one(coil_process *p, struct stdio *stdio, int i, int what)
     if (what == COIL_INHERIT)
         fd = i;
     else if (what == COIL_PIPE)
-        fd = open_pipe(p, i, i == 0 ? 0 : 1);
+        fd = open_pipe(p, i);
     else if (what == COIL_NULL)
         fd = open_null();
     else if (what == COIL_STDOUT && i == 2)

@@ -21,13 +21,19 @@
 struct coil__transport {
     /* Some bytes, as soon as there are any; 0 at the end. n is not 0. */
     ssize_t (*read)(coil_stream *stream, void *buf, size_t n);
-    /* Some of the bytes, at least one. The parts have at least one. */
+    /*
+     * Some of the bytes, at least one. The parts have at least one. Of a call that fails,
+     * what goes out first all the same next time is added to transferred[COIL__OUT].
+     */
     ssize_t (*write)(coil_stream *stream, const struct iovec *parts, size_t count);
     /* Nothing more will be written. May wait. */
     int (*shutdown_write)(coil_stream *stream);
     /* Some bytes of a file from `offset` on, at most n; 0 at its end. -EOPNOTSUPP where
        this file or stream has to be read and written instead. NULL: always so. */
     ssize_t (*sendfile)(coil_stream *stream, int fd, int64_t offset, size_t n);
+    /* The descriptor is about to be closed, and calls may be in it: last words, without
+       waiting. May be NULL. */
+    void (*close)(coil_stream *stream);
     /* The last reference goes: free what `carrier` stands for. Never waits. May be NULL.
      */
     void (*finish)(coil_stream *stream);

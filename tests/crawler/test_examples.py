@@ -54,6 +54,10 @@ def test_unmodified():
         equal(lines_of("unmodified"), ["a b c at once"])
 
 
+def test_hostile_echo():
+    equal(lines_of("hostile_echo"), ["right answers only"])
+
+
 def test_tested():
     lines = "\n".join(lines_of("tested"))
     assert re.fullmatch(r"allocations survived: \d+\nsystem calls survived: \d+", lines), lines

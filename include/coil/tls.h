@@ -1,0 +1,180 @@
+/*
+ * coil/tls.h - streams that nobody else reads or changes: TLS 1.2 and 1.3.
+ *
+ *     coil_stream *s;
+ *     rc = coil_connect_tls("example.org", "443", NULL, &s);
+ *     if (rc < 0)
+ *         return rc;
+ *     rc = coil_write(s, request, strlen(request));
+ *     while (rc >= 0 && (rc = coil_read(s, buf, sizeof buf)) > 0)
+ *         fwrite(buf, 1, rc, stdout);
+ *     coil_stream_destroy(s);
+ *
+ * It is the same coil_stream, with the same calls and the same rules. Built on OpenSSL 3;
+ * a coil without it returns -ENOSYS from what creates or begins TLS. (asyncio: ssl=,
+ * start_tls; Python: ssl.SSLContext)
+ *
+ * WHO IS THERE. A client checks that the server's certificate comes from an authority the
+ * system trusts, or the given one, is valid now, and is for the very name or address that
+ * was asked for (RFC 6125: subject alternative names alone, no common name). What is
+ * wrong is an errno of its own, and a sentence with the certificate's subject, issuer and
+ * depth (coil_last_error()):
+ *
+ *     -ENOKEY        no authority that is trusted stands for it; signed by itself
+ *     -EKEYEXPIRED   it has expired, or is not valid yet
+ *     -EKEYREVOKED   it was revoked
+ *     -EKEYREJECTED  it is for another name or address, or for another purpose, or wrong
+ *                    in some other way
+ *
+ * WHAT ELSE FAILS. -EPROTO: the peer does not speak TLS, has no version, cipher or
+ * protocol in common, sent an alert (which the sentence names), or what came was changed
+ * on its way; the session is over then. -ECONNABORTED: the connection ended without the
+ * peer's close_notify, so what came may be cut short by anybody; see allow_truncation.
+ * After a handshake that failed or was cancelled every call on the stream is -ENOTCONN.
+ *
+ * CLOSING. coil_stream_shutdown_write() says close_notify, after which nothing is
+ * written; reading goes on until the peer's, which is the end: coil_read() returns 0.
+ * coil_stream_close() and coil_stream_destroy() say it too, if that can be done without
+ * waiting and no write was cut off. They do not wait for the peer: where something has
+ * come that was not read, be it only a session ticket, the kernel resets the connection,
+ * and the peer may lose what it has not read yet. Who has written last and is to be sure
+ * that it arrives calls coil_tls_stop() first.
+ *
+ * CANCELLING. What coil_write() has sealed into records can not be taken back: it is
+ * counted by coil_stream_write_transferred(), and goes out before whatever is written, or
+ * shut down, next. So go on writing where that count says. A handshake needs 16 KiB of
+ * stack, with room to spare in 32; coil_spawn_opts.stack_bytes should leave that.
+ */
+#ifndef COIL_TLS_H
+#define COIL_TLS_H
+
+#include <coil/stream.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- contexts ---------------------------------------------------------------------- */
+
+/*
+ * What connections have in common: certificates, who is trusted, the sessions that can be
+ * resumed. One may serve both ends, any number of connections, and all loops of the
+ * process: once the first connection uses it, nothing in it changes. New certificates are
+ * a new context for the connections to come; the old ones keep theirs. (ssl.SSLContext)
+ */
+typedef struct coil_tls coil_tls;
+
+enum coil_tls_version { COIL_TLS_1_2 = 0x0303, COIL_TLS_1_3 = 0x0304 };
+
+/* Zeroes are the defaults, and good ones. All is copied. Files are in PEM. */
+typedef struct coil_tls_opts {
+    /* One's own certificate, followed by those up to its authority; a server needs one, a
+       client has one where servers ask for it. */
+    const char *certificate_file;
+    const char *key_file;     /* NULL: it is in certificate_file, too */
+    const char *key_password; /* of an encrypted key; nobody is ever asked for it */
+    /* Who is trusted, in a file, and in a folder made by openssl-rehash(1); both NULL:
+       whom the system trusts. A certificate in it that is no authority's vouches for
+       itself. */
+    const char *ca_file, *ca_path;
+    const char *const
+        *alpn;           /* protocols, best first, NULL at the end: "h2", "http/1.1" */
+    const char *ciphers; /* of TLS 1.2, as openssl-ciphers(1); NULL: its default */
+    const char *ciphersuites; /* of TLS 1.3; NULL: its default */
+    int min_version;          /* 0: COIL_TLS_1_2, below which there is nothing */
+    int max_version;          /* 0: the latest */
+    bool no_verify;           /* as a client, take any certificate: for tests */
+    bool verify_client; /* as a server, ask for one; needs ca_file or ca_path (mTLS) */
+    /* Take the end of the connection for the end of what was sent, as many old servers
+       do. Only for protocols that say themselves how long a message is. */
+    bool allow_truncation;
+} coil_tls_opts;
+
+/*
+ * Create a context; `opts` may be NULL. It reads files, so prefer to do it before there
+ * are connections to serve, or on a thread (coil_blocking()). Any thread.
+ *
+ * Fails with -ENOENT, -EACCES and the like for a file; -EINVAL for what is in it, an
+ * option, or a key that is not the certificate's; -ENOKEY for an encrypted key without a
+ * password, -EKEYREJECTED for one with the wrong one; -ENOMEM, -ENOSYS.
+ */
+COIL_API int coil_tls_create(const coil_tls_opts *opts, coil_tls **out);
+
+/* Any thread. Connections hold references of their own. NULL may be released. */
+COIL_API coil_tls *coil_tls_retain(coil_tls *tls);
+COIL_API void coil_tls_release(coil_tls *tls);
+
+/*
+ * As a server, use `other`'s certificate, protocols and demands on clients (verify_client
+ * and whom it trusts) where the client asks for `name`: "www.example.org", or
+ * "*.example.org" for each name that has one label more. Any other name is served by
+ * `tls` itself. Versions and ciphers are always those of `tls`. `other` is retained.
+ * (ssl: sni_callback)
+ *
+ * Before the first connection. Returns 0, -EEXIST, -EINVAL for what is no name or `tls`
+ * itself, -ENOMEM.
+ */
+COIL_API int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other);
+
+/* ---- connections ------------------------------------------------------------------- */
+
+/*
+ * coil_connect() and coil_start_tls() in one. `tls` NULL is a context with the defaults
+ * that the whole process shares. (asyncio: open_connection(ssl=True))
+ */
+COIL_SUSPENDS int coil_connect_tls(const char *host, const char *port, coil_tls *tls,
+                                   coil_stream **out);
+
+/*
+ * From now on the stream speaks TLS, as the client or the server of it: handshake, and
+ * return when that is done. The client checks that the server is `server_name`, a name or
+ * an address, and asks for that name (SNI); NULL only with no_verify. Put a scope around
+ * it: a peer may say nothing for ever. (asyncio: start_tls, ssl_handshake_timeout)
+ *
+ * On a stream that has talked before (STARTTLS) what was read ahead must have been
+ * consumed: bytes that came before the handshake and would be taken for the peer's
+ * afterwards are how commands are smuggled in (CVE-2011-0411), so that is -EPROTO. -EBUSY
+ * while another call is in the stream, -EALREADY if it speaks TLS already, -EINVAL for a
+ * name that cannot be one, a server without certificate; -EBADF, -ECANCELED, -ENOMEM;
+ * and see above. The stream remains the caller's to destroy.
+ */
+COIL_SUSPENDS int coil_start_tls(coil_stream *stream, coil_tls *tls,
+                                 const char *server_name);
+COIL_SUSPENDS int coil_accept_tls(coil_stream *stream, coil_tls *tls);
+
+/*
+ * The orderly end: say close_notify, and read, and drop, what comes until the peer's.
+ * Then both know that all was received, and the stream can be destroyed. Put a scope
+ * around it. 0, or fails as coil_stream_shutdown_write() and coil_read(); -EINVAL where
+ * there is no TLS. (asyncio: transport.close, ssl_shutdown_timeout; ssl: unwrap)
+ */
+COIL_SUSPENDS int coil_tls_stop(coil_stream *stream);
+
+/* ---- what was agreed on ------------------------------------------------------------ */
+
+/*
+ * After the handshake. Strings are the stream's; NULL: no TLS, or there is none. The
+ * server name is what the client asked for. The peer is its certificate's subject, "CN =
+ * client, O = Example"; of a server it says nothing more than that the name was right.
+ */
+COIL_API const char *coil_tls_version(const coil_stream *stream); /* "TLSv1.3" */
+COIL_API const char *coil_tls_cipher(const coil_stream *stream);
+COIL_API const char *coil_tls_alpn(const coil_stream *stream);
+COIL_API const char *coil_tls_server_name(const coil_stream *stream);
+COIL_API const char *coil_tls_peer(const coil_stream *stream);
+
+/* The session was an earlier one's, so that the handshake was short. */
+COIL_API bool coil_tls_resumed(const coil_stream *stream);
+
+/*
+ * The peer's certificate in DER. Returns its size, of which at most `size` bytes are
+ * copied; -ENODATA if it has none. (ssl: getpeercert(True))
+ */
+COIL_API ssize_t coil_tls_peer_certificate(const coil_stream *stream, void *buf,
+                                           size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,443 @@
+/*
+ * tls.c - what connections have in common.
+ *
+ * A context is made once and then only read, so loops on all threads share it; what does
+ * change, the sessions and the references, is guarded on its own. It serves as client and
+ * as server: what differs is set on each connection (tls_verify.c).
+ *
+ * WHICH CONTEXT. A server may have one for each name. It is chosen in the very first
+ * callback, before OpenSSL looks at a session that the client wants to resume, and each
+ * context marks its sessions as its own: chosen later, as is usual, a session made
+ * without a client's certificate could be resumed at a name that demands one
+ * (CVE-2025-23419).
+ */
+#include "tls.h"
+
+#include <coil/error.h>
+#include <coil/executor.h>
+
+#include <openssl/err.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- files --------------------------------------------------------------------------
+ */
+
+/* OpenSSL says of a file only that it could not be read. */
+static int check_file(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    int rc = file != NULL ? 0 : -errno;
+
+    if (file == NULL)
+        return coil_fail(rc, "cannot open '%s': %s", path, strerror(-rc));
+    fclose(file);
+    return 0;
+}
+
+struct password {
+    const char *text;
+    bool wanted;
+};
+
+/* Without it OpenSSL would ask on the terminal. */
+static int give_password(char *buf, int size, int writing, void *arg)
+{
+    struct password *password = arg;
+    size_t n = password->text != NULL ? strlen(password->text) : 0;
+
+    (void)writing;
+    password->wanted = true;
+    if (password->text == NULL || n > (size_t)size)
+        return -1;
+    memcpy(buf, password->text, n);
+    return (int)n;
+}
+
+static int load_key(SSL_CTX *ctx, const coil_tls_opts *opts)
+{
+    const char *path = opts->key_file != NULL ? opts->key_file : opts->certificate_file;
+    struct password password = {.text = opts->key_password};
+    int rc = check_file(path);
+    int loaded;
+
+    if (rc < 0)
+        return rc;
+    SSL_CTX_set_default_passwd_cb(ctx, give_password);
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, &password);
+    loaded = SSL_CTX_use_PrivateKey_file(ctx, path, SSL_FILETYPE_PEM);
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, NULL);
+    SSL_CTX_set_default_passwd_cb(ctx, NULL);
+    if (loaded == 1)
+        return 0;
+    if (password.wanted && password.text == NULL)
+        return coil__tls_fail_setup(-ENOKEY, "no password for the key in", path);
+    if (password.wanted)
+        return coil__tls_fail_setup(-EKEYREJECTED, "wrong password for the key in", path);
+    return coil__tls_fail_setup(-EINVAL, "cannot use the key in", path);
+}
+
+static int load_certificate(SSL_CTX *ctx, const coil_tls_opts *opts)
+{
+    int rc;
+
+    if (opts->certificate_file == NULL)
+        return opts->key_file == NULL ? 0
+                                      : coil_fail(-EINVAL, "a key without a certificate");
+    rc = check_file(opts->certificate_file);
+    if (rc < 0)
+        return rc;
+    if (SSL_CTX_use_certificate_chain_file(ctx, opts->certificate_file) != 1)
+        return coil__tls_fail_setup(-EINVAL, "cannot use the certificate in",
+                                    opts->certificate_file);
+    return load_key(ctx, opts);
+}
+
+/* To clients it is said whom we trust, so that they can choose among their certificates.
+ */
+static int name_authorities(SSL_CTX *ctx, const char *ca_file)
+{
+    STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(ca_file);
+
+    if (names == NULL)
+        return coil__tls_fail_setup(-EINVAL, "no certificate in", ca_file);
+    SSL_CTX_set_client_CA_list(ctx, names);
+    return 0;
+}
+
+static int load_authorities(SSL_CTX *ctx, const coil_tls_opts *opts)
+{
+    int rc;
+
+    if (opts->verify_client && opts->ca_file == NULL && opts->ca_path == NULL)
+        return coil_fail(-EINVAL, "verify_client: whom to trust has to be said");
+    if (opts->ca_file == NULL && opts->ca_path == NULL) {
+        if (SSL_CTX_set_default_verify_paths(ctx) != 1)
+            return coil__tls_fail_setup(-EINVAL, "cannot load",
+                                        "the system's authorities");
+        ERR_clear_error(); /* a system may have none: then nobody is trusted */
+        return 0;
+    }
+    if (opts->ca_path != NULL && SSL_CTX_load_verify_dir(ctx, opts->ca_path) != 1)
+        return coil__tls_fail_setup(-EINVAL, "cannot use", opts->ca_path);
+    if (opts->ca_file == NULL)
+        return 0;
+    rc = check_file(opts->ca_file);
+    if (rc < 0)
+        return rc;
+    if (SSL_CTX_load_verify_file(ctx, opts->ca_file) != 1)
+        return coil__tls_fail_setup(-EINVAL, "no certificate in", opts->ca_file);
+    return opts->verify_client ? name_authorities(ctx, opts->ca_file) : 0;
+}
+
+/* ---- versions, ciphers, protocols ----------------------------------------------------
+ */
+
+static bool is_version(int version)
+{
+    return version == 0 || version == COIL_TLS_1_2 || version == COIL_TLS_1_3;
+}
+
+static int set_versions(SSL_CTX *ctx, const coil_tls_opts *opts)
+{
+    int least = opts->min_version != 0 ? opts->min_version : COIL_TLS_1_2;
+
+    if (!is_version(opts->min_version) || !is_version(opts->max_version) ||
+        (opts->max_version != 0 && opts->max_version < least))
+        return coil_fail(-EINVAL, "no such version of TLS");
+    SSL_CTX_set_min_proto_version(ctx, least);
+    SSL_CTX_set_max_proto_version(ctx, opts->max_version);
+    if (opts->ciphers != NULL && SSL_CTX_set_cipher_list(ctx, opts->ciphers) != 1)
+        return coil__tls_fail_setup(-EINVAL, "ciphers", opts->ciphers);
+    if (opts->ciphersuites != NULL &&
+        SSL_CTX_set_ciphersuites(ctx, opts->ciphersuites) != 1)
+        return coil__tls_fail_setup(-EINVAL, "ciphersuites", opts->ciphersuites);
+    return 0;
+}
+
+/* As on the wire: "\2h2\10http/1.1". */
+static int set_protocols(coil_tls *tls, const char *const *protocols)
+{
+    size_t bytes = 0;
+
+    if (protocols == NULL || protocols[0] == NULL)
+        return 0;
+    for (size_t i = 0; protocols[i] != NULL; i++) {
+        size_t n = strlen(protocols[i]);
+
+        bytes += n + 1;
+        if (n == 0 || n > 255 || bytes > 65535)
+            return coil_fail(-EINVAL, "alpn: '%.20s' is too short or too long",
+                             protocols[i]);
+    }
+    tls->alpn = coil__alloc(bytes);
+    if (tls->alpn == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; protocols[i] != NULL; i++) {
+        size_t n = strlen(protocols[i]);
+
+        tls->alpn[tls->alpn_bytes] = (unsigned char)n;
+        memcpy(&tls->alpn[tls->alpn_bytes + 1], protocols[i], n);
+        tls->alpn_bytes += (unsigned)n + 1;
+    }
+    return SSL_CTX_set_alpn_protos(tls->ctx, tls->alpn, tls->alpn_bytes) == 0 ? 0
+                                                                              : -ENOMEM;
+}
+
+/* The server's order counts. Nothing in common ends the handshake (RFC 7301, 3.2). */
+static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_bytes,
+                           const unsigned char *offered, unsigned offered_bytes,
+                           void *arg)
+{
+    const coil_tls *tls = coil__tls_of(ssl)->chosen;
+
+    (void)arg;
+    if (tls->alpn == NULL)
+        return SSL_TLSEXT_ERR_NOACK;
+    if (SSL_select_next_proto((unsigned char **)out, out_bytes, tls->alpn,
+                              tls->alpn_bytes, offered,
+                              offered_bytes) != OPENSSL_NPN_NEGOTIATED)
+        return SSL_TLSEXT_ERR_ALERT_FATAL;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+/* ---- names ---------------------------------------------------------------------------
+ */
+
+static bool matches(const char *pattern, const char *name)
+{
+    const char *rest = strchr(name, '.');
+
+    if (pattern[0] == '*')
+        return rest != NULL && rest != name && strcasecmp(pattern + 1, rest) == 0;
+    return strcasecmp(pattern, name) == 0;
+}
+
+coil_tls *coil__tls_for_name(coil_tls *tls, const char *name)
+{
+    coil_tls *found = tls;
+
+    for (const struct coil__tls_name *n = tls->names; n != NULL; n = n->next)
+        if (matches(n->pattern, name)) {
+            if (n->pattern[0] != '*')
+                return n->tls;
+            found = n->tls;
+        }
+    return found;
+}
+
+int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
+{
+    char normal[COIL__TLS_NAME_MAX + 1];
+    struct coil__tls_name *added;
+    size_t bytes;
+
+    if (other == tls || coil__tls_normalize(name, normal) != COIL__TLS_HOST ||
+        (normal[0] == '*' && normal[1] != '.') || strchr(normal + 1, '*') != NULL)
+        return -EINVAL;
+    for (const struct coil__tls_name *n = tls->names; n != NULL; n = n->next)
+        if (strcasecmp(n->pattern, normal) == 0)
+            return -EEXIST;
+    bytes = strlen(normal) + 1;
+    added = coil__alloc(sizeof *added + bytes);
+    if (added == NULL)
+        return -ENOMEM;
+    memcpy(added->pattern, normal, bytes);
+    added->tls = coil_tls_retain(other);
+    added->next = tls->names;
+    tls->names = added;
+    return 0;
+}
+
+/* The name in a ClientHello (RFC 6066, 3): a list's length, 0, a length, the name. */
+static bool read_name(SSL *ssl, char *name)
+{
+    const unsigned char *bytes;
+    char asked[256];
+    size_t n, length;
+
+    if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &bytes, &n) != 1 ||
+        n < 5 || bytes[2] != TLSEXT_NAMETYPE_host_name)
+        return false;
+    length = (size_t)bytes[3] << 8 | bytes[4];
+    if (length == 0 || length > n - 5 || length >= sizeof asked ||
+        memchr(bytes + 5, '\0', length) != NULL)
+        return false; /* OpenSSL says so to the client when it gets there */
+    memcpy(asked, bytes + 5, length);
+    asked[length] = '\0';
+    return coil__tls_normalize(asked, name) == COIL__TLS_HOST;
+}
+
+static int choose_context(SSL *ssl, int *alert, void *arg)
+{
+    struct coil__tls_stream *t = coil__tls_of(ssl);
+
+    (void)alert;
+    (void)arg;
+    t->chosen = t->tls;
+    t->name[0] = '\0';
+    if (read_name(ssl, t->name))
+        t->chosen = coil__tls_for_name(t->tls, t->name);
+    SSL_set_SSL_CTX(ssl, t->chosen->ctx);
+    coil__tls_expect_client(t, t->chosen);
+    return SSL_CLIENT_HELLO_SUCCESS;
+}
+
+/* The name was of use: the client is told so. */
+static int accept_name(SSL *ssl, int *alert, void *arg)
+{
+    (void)ssl;
+    (void)alert;
+    (void)arg;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+/* ---- sessions ------------------------------------------------------------------------
+ */
+
+/* Called when a client gets one, while it reads. 1: the reference is ours. */
+static int keep_session(SSL *ssl, SSL_SESSION *session)
+{
+    struct coil__tls_stream *t = coil__tls_of(ssl);
+
+    if (SSL_is_server(ssl) || t->name[0] == '\0' || !SSL_SESSION_is_resumable(session))
+        return 0;
+    return coil__tls_sessions_put(&t->tls->sessions, t->name, session);
+}
+
+/* ---- life ----------------------------------------------------------------------------
+ */
+
+/* What needs no options. */
+static int prepare(coil_tls *tls)
+{
+    unsigned char id[SSL_MAX_SID_CTX_LENGTH];
+    SSL_CTX *ctx = tls->ctx;
+
+    SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
+                                 SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS); /* idle connections hold none */
+    SSL_CTX_set_session_cache_mode(ctx,
+                                   SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(ctx, keep_session);
+    SSL_CTX_set_client_hello_cb(ctx, choose_context, NULL);
+    SSL_CTX_set_tlsext_servername_callback(ctx, accept_name);
+    SSL_CTX_set_alpn_select_cb(ctx, select_protocol, NULL);
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx), X509_V_FLAG_PARTIAL_CHAIN);
+    if (RAND_bytes(id, sizeof id) != 1 ||
+        SSL_CTX_set_session_id_context(ctx, id, sizeof id) != 1)
+        return coil__tls_fail_setup(-EIO, "cannot make", "a random number");
+    return 0;
+}
+
+static int fill_in(coil_tls *tls, const coil_tls_opts *opts)
+{
+    int rc;
+
+    ERR_clear_error();
+    tls->ctx = SSL_CTX_new(TLS_method());
+    if (tls->ctx == NULL)
+        return coil__tls_fail_setup(-ENOMEM, "cannot make", "a context");
+    tls->no_verify = opts->no_verify;
+    tls->verify_client = opts->verify_client;
+    tls->allow_truncation = opts->allow_truncation;
+    rc = prepare(tls);
+    if (rc == 0)
+        rc = set_versions(tls->ctx, opts);
+    if (rc == 0)
+        rc = set_protocols(tls, opts->alpn);
+    if (rc == 0)
+        rc = load_authorities(tls->ctx, opts);
+    if (rc == 0)
+        rc = load_certificate(tls->ctx, opts);
+    ERR_clear_error();
+    return rc;
+}
+
+static void empty(coil_tls *tls)
+{
+    while (tls->names != NULL) {
+        struct coil__tls_name *name = tls->names;
+
+        tls->names = name->next;
+        coil_tls_release(name->tls);
+        coil__free(name);
+    }
+    SSL_CTX_free(tls->ctx);
+    coil__tls_sessions_finish(&tls->sessions);
+    coil__free(tls->alpn);
+}
+
+int coil_tls_create(const coil_tls_opts *opts, coil_tls **out)
+{
+    static const coil_tls_opts defaults;
+    coil_tls *tls = coil__alloc_zeroed(sizeof *tls);
+    int rc;
+
+    if (tls == NULL)
+        return -ENOMEM;
+    tls->references = 1;
+    coil__tls_sessions_init(&tls->sessions);
+    rc = fill_in(tls, opts != NULL ? opts : &defaults);
+    if (rc < 0)
+        coil_tls_release(tls);
+    else
+        *out = tls;
+    return rc;
+}
+
+coil_tls *coil_tls_retain(coil_tls *tls)
+{
+    atomic_fetch_add_explicit(&tls->references, 1, memory_order_relaxed);
+    return tls;
+}
+
+void coil_tls_release(coil_tls *tls)
+{
+    if (tls == NULL ||
+        atomic_fetch_sub_explicit(&tls->references, 1, memory_order_acq_rel) > 1)
+        return;
+    empty(tls);
+    coil__free(tls);
+}
+
+/* ---- the process's own ---------------------------------------------------------------
+ */
+
+/*
+ * It stays to the end, so it is no block of coil's memory, and its reference is never
+ * dropped. Made on a thread: some systems keep all their authorities in one large file.
+ */
+static coil_tls the_default = {.references = 1};
+static pthread_mutex_t making_default = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool default_is_made;
+
+static int make_default(void *arg)
+{
+    static const coil_tls_opts defaults;
+    int rc = 0;
+
+    (void)arg;
+    pthread_mutex_lock(&making_default);
+    if (!default_is_made) {
+        coil__tls_sessions_init(&the_default.sessions);
+        rc = fill_in(&the_default, &defaults);
+        if (rc < 0)
+            empty(&the_default);
+        default_is_made = rc == 0;
+    }
+    pthread_mutex_unlock(&making_default);
+    return rc;
+}
+
+int coil__tls_default(coil_tls **out)
+{
+    int rc = default_is_made ? 0 : coil_blocking(COIL_LANE_FILE, make_default, NULL);
+
+    *out = &the_default;
+    return rc;
+}

@@ -1,0 +1,31 @@
+/*
+ * certificates.h - certificates of all kinds for the TLS tests, made when they run, in a
+ * folder that is removed.
+ *
+ *     root ── intermediate ── server, wrong name, expired, future, ...
+ *        `─── client
+ */
+#ifndef COIL_TESTS_NET_CERTIFICATES_H
+#define COIL_TESTS_NET_CERTIFICATES_H
+
+#include <coil.h>
+
+struct certificates {
+    char folder[64];
+    /* PEM files; all but the authorities and `key` hold chain and key. */
+    char root[96];       /* the authority */
+    char server[96];     /* for localhost, *.example.org, 127.0.0.1, ::1 */
+    char other_name[96]; /* for other.test; its common name is localhost */
+    char expired[96], future[96];
+    char self_signed[96];
+    char no_chain[96]; /* as server, without the intermediate */
+    char client[96];   /* "CN = client" */
+    char stranger[96]; /* a client's, of an authority of its own */
+    char locked[96];   /* a server's chain, whose key has the password "sesame" */
+    char key[96];      /* just a key, of none of them */
+};
+
+void certificates_make(struct certificates *c);
+void certificates_remove(const struct certificates *c);
+
+#endif
