@@ -104,7 +104,8 @@ static char *inside(void (*scenario)(void), bool waits)
     finish_task(start_task(run_in_task, (void *)scenario));
     ticker_of_task = NULL;
     ticking.over = true;
-    if (waits)
+    /* Valgrind is so slow that a short time may be over before it is waited for. */
+    if (waits && !test_under_valgrind())
         CHECK(ticking.ticks > 0);
     finish_task(ticker);
     return take_record();
