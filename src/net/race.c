@@ -3,17 +3,18 @@
  *
  *     questions --- addresses, by family --> start_next() --> attempts --> the winner
  *
- * An attempt is a socket and an operation of the backend's, connect; it needs no task. The
- * task that connects waits for whatever comes next: an attempt that has ended, an answer,
- * or the timer. Then it looks at everything anew, in run(): that is slower than to know
- * what has happened, and cannot forget anything; there are few attempts.
+ * An attempt is a socket and an operation of the backend's, connect; it needs no task.
+ * The task that connects waits for whatever comes next: an attempt that has ended, an
+ * answer, or the timer. Then it looks at everything anew, in run(): that is slower than
+ * to know what has happened, and cannot forget anything; there are few attempts.
  *
  * A stream that is destroyed ends its operation before that returns (backend.h, detach).
  * So who is done, has failed or is cancelled destroys the attempts, and nothing is left.
  *
- * WHEN THE NEXT BEGINS. The first: as soon as there is an IPv6 address, or an IPv4 address
- * and IPv6's are known or 50 ms late. Then: when the latest has failed, or `delay_ns`
- * after it was begun. The families take turns; the better one, if that is known, begins.
+ * WHEN THE NEXT BEGINS. The first: as soon as there is an IPv6 address, or an IPv4
+ * address and IPv6's are known or 50 ms late. Then: when the latest has failed, or
+ * `delay_ns` after it was begun. The families take turns; the better one, if that is
+ * known, begins.
  *
  * WHAT A FAILURE RETURNS. The first that says something of the host: that there is no way
  * to an address, as for all of IPv6 on many a machine, is told only if all are so. The
@@ -300,7 +301,7 @@ static struct attempt *attempt_of(struct coil__list *link)
 /* Those that have taken too long. */
 static void end_late(struct coil__race *race, int64_t now)
 {
-    COIL__LIST_EACH(link, &race->attempts)
+    COIL__LIST_EACH (link, &race->attempts)
         if (attempt_of(link)->running && attempt_of(link)->deadline <= now)
             end_attempt(attempt_of(link), -ETIMEDOUT);
 }
@@ -308,8 +309,7 @@ static void end_late(struct coil__race *race, int64_t now)
 /* Close those that have failed. Returns one that has connected, or NULL. */
 static struct attempt *look_at_attempts(struct coil__race *race)
 {
-    COIL__LIST_EACH(link, &race->attempts)
-    {
+    COIL__LIST_EACH (link, &race->attempts) {
         struct attempt *a = attempt_of(link);
 
         if (a->running || a->seen)
@@ -350,13 +350,13 @@ static void wait_for_v6(struct coil__race *race, int64_t now)
 /* Until when nothing is to be done, if nothing happens. */
 static int64_t next_deadline(const struct coil__race *race)
 {
-    bool more =
-        has_address(&race->sides[COIL__ASK_V4]) || has_address(&race->sides[COIL__ASK_V6]);
+    bool more = has_address(&race->sides[COIL__ASK_V4]) ||
+                has_address(&race->sides[COIL__ASK_V6]);
     int64_t deadline = COIL_NEVER;
 
     if (more)
         deadline = race->begun ? race->next_at : race->resolve_until;
-    COIL__LIST_EACH(link, &race->attempts)
+    COIL__LIST_EACH (link, &race->attempts)
         if (attempt_of(link)->running && attempt_of(link)->deadline < deadline)
             deadline = attempt_of(link)->deadline;
     return deadline;
@@ -438,8 +438,7 @@ static int fail(struct coil__race *race)
     size_t used = 0;
     int rc = 0;
 
-    COIL__LIST_EACH(link, &race->attempts)
-    {
+    COIL__LIST_EACH (link, &race->attempts) {
         const struct attempt *a = attempt_of(link);
 
         if (rc == 0 || (says_nothing_of_the_host(rc) && !says_nothing_of_the_host(a->rc)))
