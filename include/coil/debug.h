@@ -132,7 +132,7 @@ typedef struct coil_stats {
     uint64_t runs;    /* callbacks called, and steps of tasks */
     uint64_t spawned; /* tasks */
     /* Reads, writes, accepts and so on, a call perhaps in several; and those of them that
-       had to wait. The others were done at once. */
+       had to wait: on io_uring most, for the next poll. The others were done at once. */
     uint64_t operations, operations_waited;
     size_t tasks;  /* that have not ended */
     size_t timers; /* that run: sleeps, deadlines, callbacks to come */

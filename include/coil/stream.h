@@ -11,10 +11,11 @@
  *     coil_stream_destroy(s);
  *
  * One task may read a stream while another writes it; a second reader or writer gets
- * -EBUSY. Each operation is tried first and waits only if it must. Calls that never have
- * to wait let others run every now and then all the same, so that a peer that is always
- * ready starves nobody. The rest of the time they follow read(2), write(2), connect(2),
- * accept(2). (asyncio: streams, sock_recv, sock_sendall, sock_accept)
+ * -EBUSY. Each operation is tried first, or submitted with the next poll (io_uring).
+ * Calls that never have to wait let others run every now and then all the same, so that a
+ * peer that is always ready starves nobody. The rest of the time they follow read(2),
+ * write(2), connect(2), accept(2). (asyncio: streams, sock_recv, sock_sendall,
+ * sock_accept)
  *
  * A cancelled coil_read() or coil_accept() has taken nothing: one that took effect before
  * the cancellation came returns its result, and the next call that waits sees the

@@ -648,6 +648,37 @@ TEST(ring_does_files)
     on_each_way(file_ops);
 }
 
+static int sleep_an_hour(void *arg)
+{
+    (void)arg;
+    return coil_sleep(COIL_SEC(3600));
+}
+
+static int file_ops_at_once(void *arg)
+{
+    coil_task *sleeper;
+
+    CHECK_INT(coil_spawn(sleep_an_hour, NULL, NULL, &sleeper), 0);
+    file_ops(arg);
+    CHECK_INT(coil_now(), 0);
+    coil_task_cancel(sleeper, NULL);
+    coil_task_release(sleeper);
+    return 0;
+}
+
+/* What the kernel's workers do ends by itself, as a job on a thread does. */
+TEST(ring_that_does_files_holds_a_virtual_clock)
+{
+    coil_run_opts opts = on_ring;
+    int rc;
+
+    opts.loop.virtual_clock = true;
+    rc = coil_run(file_ops_at_once, NULL, &opts);
+    if (rc == -ENOSYS)
+        test_skip("no io_uring here");
+    CHECK_INT(rc, 0);
+}
+
 static int wait_for_ever(void *arg)
 {
     (void)arg;
@@ -723,30 +754,68 @@ TEST(ring_stays_with_the_parent)
     on_each_way(forks);
 }
 
-/* A loop that is closed takes its requests back: nothing writes to memory that is gone.
- */
-TEST(ring_takes_back_what_a_closed_loop_left_behind)
-{
-    struct coil__op op = {.kind = COIL__OP_RECV};
-    struct coil__backend *backend;
-    char bytes[8] = "";
-    coil_loop *loop;
+struct left_behind {
+    struct coil__op op;
+    char bytes[8];
     int fds[2];
+    bool ended;
+};
+
+static void end_left_behind(struct coil__op *op)
+{
+    COIL__CONTAINER(op, struct left_behind, op)->ended = true;
+}
+
+/* A loop with a read in the kernel, or NULL. */
+static coil_loop *leave_behind(struct left_behind *l)
+{
+    struct coil__backend *backend;
+    coil_loop *loop;
 
     if (coil_loop_create(&on_ring.loop, &loop) == -ENOSYS)
         test_skip("no io_uring here");
     backend = loop->backend;
-    make_tcp_pair(fds);
-    fcntl(fds[0], F_SETFL, O_NONBLOCK);
-    CHECK_INT(backend->class->attach(backend, fds[0]), 0);
-    op.fd = fds[0];
-    op.buf = bytes;
-    op.len = sizeof bytes;
-    CHECK_INT(backend->class->submit(backend, &op), -EINPROGRESS);
+    make_tcp_pair(l->fds);
+    fcntl(l->fds[0], F_SETFL, O_NONBLOCK);
+    CHECK_INT(backend->class->attach(backend, l->fds[0]), 0);
+    l->op = (struct coil__op){.kind = COIL__OP_RECV,
+                              .fd = l->fds[0],
+                              .buf = l->bytes,
+                              .len = sizeof l->bytes,
+                              .complete = end_left_behind};
+    l->ended = false;
+    CHECK_INT(backend->class->submit(backend, &l->op), -EINPROGRESS);
     CHECK_INT(backend->class->poll(backend, 0), 0);
+    return loop;
+}
+
+/* A loop that is closed takes its requests back: nothing writes to memory that is gone.
+ */
+TEST(ring_takes_back_what_a_closed_loop_left_behind)
+{
+    struct left_behind l;
+    coil_loop *loop = leave_behind(&l);
+
     coil_loop_close(loop);
-    CHECK_INT(write(fds[1], "x", 1), 1);
-    CHECK_INT(recv(fds[0], bytes, sizeof bytes, 0), 1);
-    close(fds[0]);
-    close(fds[1]);
+    CHECK(!l.ended);
+    CHECK_INT(write(l.fds[1], "x", 1), 1);
+    CHECK_INT(recv(l.fds[0], l.bytes, sizeof l.bytes, 0), 1);
+    close(l.fds[0]);
+    close(l.fds[1]);
+}
+
+/* A program that shuts itself in when it already has a loop. */
+TEST(ring_that_is_forbidden_later_hangs_nobody)
+{
+    struct left_behind l;
+    coil_loop *loop = leave_behind(&l);
+
+    forbid(SYS_io_uring_enter, SYS_io_uring_enter, EPERM);
+    CHECK_INT(loop->backend->class->poll(loop->backend, COIL_SEC(10)), -EPERM);
+    loop->backend->class->detach(loop->backend, l.fds[0]);
+    CHECK(l.ended);
+    CHECK_INT(l.op.result, -EBADF);
+    coil_loop_close(loop);
+    close(l.fds[0]);
+    close(l.fds[1]);
 }

@@ -94,21 +94,21 @@ static void detach(struct coil__backend *backend, int fd)
 {
     struct coil__uring *u = coil__uring_of(backend);
     struct coil__uring_fd *d = coil__uring_find(u, fd);
+    int failures = 0;
 
     if (d == NULL || d->use != COIL__URING_ATTACHED)
         return;
-    for (;;) {
+    while (failures < COIL__URING_FAILURES) {
         bool ops = coil__uring_end_ops(u, fd, d);
 
         coil__uring_call_off(u, fd, d);
         if (!ops && !d->receiving)
             break;
-        /* Asked again after a while: a request that met its operation on the way from one
-           step to the next may have been in vain. */
-        if (coil__uring_reap(u, COIL_MSEC(10)) == -EBADF)
-            break; /* somebody has closed the ring */
+        failures = coil__uring_await_end(u, failures);
         d->ending = false;
     }
+    if (failures == COIL__URING_FAILURES)
+        coil__uring_finish_ops(u, d);
     coil__uring_drop_queued(u, d);
     coil__uring_give_up(d);
 }
@@ -118,13 +118,13 @@ static size_t settle(struct coil__backend *backend, int fd)
 {
     struct coil__uring *u = coil__uring_of(backend);
     struct coil__uring_fd *d = coil__uring_find(u, fd);
+    int failures = 0;
 
     if (d == NULL || d->use != COIL__URING_ATTACHED)
         return 0;
-    while (d->receiving) {
+    while (d->receiving && failures < COIL__URING_FAILURES) {
         coil__uring_call_off(u, fd, d);
-        if (coil__uring_reap(u, COIL_MSEC(10)) == -EBADF)
-            break;
+        failures = coil__uring_await_end(u, failures);
         d->ending = false;
     }
     return coil__uring_queued_bytes(u, d);
@@ -182,6 +182,13 @@ int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
     rc = coil__uring_enter(u, timeout_ns);
     deal_with_all(u);
     return rc;
+}
+
+/* Who waits asks again after a while: a request to end that met its operation on the way
+   from one step to the next may have been in vain. */
+int coil__uring_await_end(struct coil__uring *u, int failures)
+{
+    return coil__uring_reap(u, COIL_MSEC(10)) < 0 ? failures + 1 : 0;
 }
 
 static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
@@ -253,10 +260,10 @@ static int create(struct coil__backend **out)
 static void destroy(struct coil__backend *backend)
 {
     struct coil__uring *u = coil__uring_of(backend);
-    int rc = 0;
+    int failures = 0;
 
-    while (coil__uring_abandon_ops(u) && rc != -EBADF)
-        rc = coil__uring_reap(u, COIL_MSEC(10));
+    while (failures < COIL__URING_FAILURES && coil__uring_abandon_ops(u))
+        failures = coil__uring_await_end(u, failures);
     for (size_t fd = 0; fd < u->table_size; fd++)
         detach(backend, (int)fd);
     coil__uring_close(u);

@@ -161,6 +161,14 @@ int coil__uring_find_or_grow(struct coil__uring *u, int fd, struct coil__uring_f
 /* Hand over, wait for something to complete, and deal with all that has. */
 int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns);
 
+/*
+ * Wait a while for what was asked to end. Returns how often in a row that has failed;
+ * with COIL__URING_FAILURES the kernel lets us in no more (a sandbox, made meanwhile),
+ * and there is nothing to wait for.
+ */
+#define COIL__URING_FAILURES 3
+int coil__uring_await_end(struct coil__uring *u, int failures);
+
 /* Nobody uses it any more. */
 void coil__uring_give_up(struct coil__uring_fd *d);
 
@@ -190,6 +198,9 @@ void coil__uring_do(struct coil__uring *u);
 
 /* The descriptor's operations are to end. True as long as one has not. */
 bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__uring_fd *d);
+
+/* The kernel will never say how they ended. */
+void coil__uring_finish_ops(struct coil__uring *u, struct coil__uring_fd *d);
 
 /* All operations are to end, and nobody is told. True as long as one has not. */
 bool coil__uring_abandon_ops(struct coil__uring *u);

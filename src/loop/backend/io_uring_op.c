@@ -25,9 +25,8 @@
 
 #include "../../base/fault.h"
 #include "../../base/kernel.h"
+#include "../loop.h"
 #include "try.h"
-
-#include <coil/loop.h>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -257,6 +256,7 @@ void coil__uring_enlist(struct coil__uring *u, struct coil__uring_fd *d,
     coil__list_init(&op->link);
     if (d == NULL) {
         state |= COIL__URING_FILE;
+        coil__loop_expect(coil_loop_current(), 1); /* a virtual clock waits for it */
         coil__list_push(&u->files, &op->link);
     } else if (op->kind != COIL__OP_POLL) {
         d->ops[direction_of(op)] = op;
@@ -276,8 +276,10 @@ static void leave(struct coil__uring *u, struct coil__op *op)
 
     u->backend.in_use--;
     coil__list_remove(&op->link);
-    if (coil__uring_state(op) & COIL__URING_FILE)
+    if (coil__uring_state(op) & COIL__URING_FILE) {
+        coil__loop_expect(coil_loop_current(), -1);
         return;
+    }
     for (int i = 0; i < 2; i++)
         if (d->ops[i] == op)
             d->ops[i] = NULL;
@@ -454,10 +456,20 @@ static ssize_t submit_accept(struct coil__uring *u, struct coil__uring_fd *d,
     return start_new(u, d, op, 0);
 }
 
+/* Moving bytes out of a stream past those that were received ahead. */
+static bool would_overtake(const struct coil__uring *u, const struct coil__op *op)
+{
+    const struct coil__uring_fd *d = coil__uring_find(u, op->fd);
+
+    return op->kind == COIL__OP_SPLICE && d != NULL && (d->receiving || d->queued > 0);
+}
+
 static ssize_t submit_file(struct coil__uring *u, struct coil__op *op)
 {
     int rc;
 
+    if (would_overtake(u, op))
+        return -EBUSY;
     if (!kernel_knows(u, op) || needs_position(op))
         return -EOPNOTSUPP;
     /* An order to fail does not strike a close, whose failure changes nothing. */
@@ -612,11 +624,18 @@ bool coil__uring_abandon_ops(struct coil__uring *u)
         found = true;
     }
     COIL__LIST_EACH (link, &u->files) {
-        struct coil__op *op = COIL__CONTAINER(link, struct coil__op, link);
-
-        op->complete = tell_nobody;
-        ask_to_end(u, op, COIL__URING_CANCELLED);
+        ask_to_end(u, COIL__CONTAINER(link, struct coil__op, link),
+                   COIL__URING_CANCELLED);
         found = true;
     }
+    COIL__LIST_EACH (link, &u->todo)
+        COIL__CONTAINER(link, struct coil__op, link)->complete = tell_nobody;
     return found || !coil__list_empty(&u->todo);
+}
+
+void coil__uring_finish_ops(struct coil__uring *u, struct coil__uring_fd *d)
+{
+    for (int i = 0; i < 2; i++)
+        if (d->ops[i] != NULL)
+            coil__uring_finish(u, d->ops[i], -ECANCELED);
 }

@@ -93,14 +93,14 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
 static void disarm(struct coil__uring *u, int fd, struct coil__uring_fd *d,
                    enum coil__direction direction)
 {
-    int rc = 0;
+    int failures = 0;
 
-    while ((d->armed & bit_of(direction)) && rc != -EBADF) {
+    while ((d->armed & bit_of(direction)) && failures < COIL__URING_FAILURES) {
         struct io_uring_sqe *entry = coil__uring_entry(u);
 
         if (entry != NULL)
             io_uring_prep_poll_remove(entry, coil__uring_data(fd, tag_of(direction)));
-        rc = coil__uring_reap(u, COIL_MSEC(10));
+        failures = coil__uring_await_end(u, failures);
     }
     d->armed &= (uint8_t)~bit_of(direction);
 }
