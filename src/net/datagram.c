@@ -131,8 +131,11 @@ ssize_t coil__datagram_receive(coil_datagram *datagram, void *buf, size_t n,
 {
     struct iovec part = {buf, n};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    ssize_t result;
+    ssize_t result = datagram->held_error;
 
+    datagram->held_error = 0;
+    if (result < 0)
+        return result;
     if (from != NULL) {
         message.msg_name = &from->storage;
         message.msg_namelen = sizeof from->storage;

@@ -15,6 +15,7 @@ struct coil_datagram {
     int family;
     int room_fd; /* by which a sender waits for a local receiver's room; -1: none does */
     size_t size; /* of what was received last */
+    int held_error; /* for the next that receives; or 0 */
 };
 
 /*

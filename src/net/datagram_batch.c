@@ -48,7 +48,13 @@ static bool is_simulated(const coil_datagram *d)
 
 /* ---- sending ----------------------------------------------------------------------- */
 
-/* What goes at once: how many, maybe 0. A failure will show again when one is sent. */
+/* Whether the failure of a call that does not wait says only that it would have to. */
+static bool would_wait(void)
+{
+    return errno == EAGAIN || errno == EINTR;
+}
+
+/* What goes at once: how many, maybe 0; or what the first failed with. */
 static int send_some(coil_datagram *d, coil_message *messages, int count)
 {
     struct batch batch;
@@ -59,7 +65,7 @@ static int send_some(coil_datagram *d, coil_message *messages, int count)
     n = fill(&batch, messages, count, true);
     n = COIL__CALL(ENOBUFS, sendmmsg(d->endpoint.fd, batch.headers, (unsigned)n,
                                      MSG_DONTWAIT | MSG_NOSIGNAL));
-    return n > 0 ? n : 0;
+    return n < 0 && would_wait() ? 0 : n < 0 ? -errno : n;
 }
 
 static ssize_t send_one(coil_datagram *d, const coil_message *m)
@@ -79,12 +85,13 @@ static int send_all(coil_datagram *d, coil_message *messages, int count)
 
         rc = coil__endpoint_spend(&d->endpoint);
         if (rc == 0)
-            n = send_some(d, messages + done, count - done);
-        if (rc == 0 && n == 0) {
+            rc = n = send_some(d, messages + done, count - done);
+        if (rc == 0) {
             rc = send_one(d, &messages[done]);
-            n = rc >= 0;
+            n = 1;
         }
-        done += n;
+        if (rc >= 0)
+            done += n;
     }
     return done > 0 ? done : (int)rc;
 }
@@ -102,7 +109,8 @@ int coil_send_batch(coil_datagram *datagram, coil_message *messages, int count)
 
 /* ---- receiving --------------------------------------------------------------------- */
 
-/* What is there already: how many, maybe 0. */
+/* What is there already: how many, maybe 0. What it fails with, an ICMP message say, is
+   told by the next call: this one has something to return. */
 static int receive_some(coil_datagram *d, coil_message *messages, int count)
 {
     struct batch batch;
@@ -113,6 +121,8 @@ static int receive_some(coil_datagram *d, coil_message *messages, int count)
     n = fill(&batch, messages, count, false);
     n = COIL__CALL(ENOMEM, recvmmsg(d->endpoint.fd, batch.headers, (unsigned)n,
                                     MSG_DONTWAIT | MSG_TRUNC, NULL));
+    if (n < 0 && !would_wait())
+        d->held_error = -errno;
     for (int i = 0; i < n; i++) {
         messages[i].received = batch.headers[i].msg_len;
         messages[i].address.length = batch.headers[i].msg_hdr.msg_namelen;

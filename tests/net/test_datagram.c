@@ -618,6 +618,21 @@ IO_TEST(datagram_batch_stops_at_the_first_failure)
     coil_datagram_destroy(client);
 }
 
+IO_TEST(datagram_batch_is_told_that_nobody_is_there)
+{
+    coil_datagram *server = open_at("127.0.0.1"),
+                  *client = connect_to(server, "127.0.0.1");
+    coil_message messages[2];
+    char data[2][8];
+
+    coil_datagram_destroy(server);
+    fill(messages, data, 2, NULL);
+    CHECK_INT(coil_send(client, "x", 1), 1);
+    CHECK_INT(coil_send_batch(client, messages, 2), -ECONNREFUSED);
+    CHECK(coil_send_batch(client, messages, 2) > 0);
+    coil_datagram_destroy(client);
+}
+
 static int do_send_batch(void *arg)
 {
     coil_message messages[MANY];
