@@ -368,10 +368,8 @@ static ssize_t receive_from(int fd, void *bytes, size_t n, struct sockaddr_in *f
                             int *flags)
 {
     struct iovec part = {bytes, n};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_name = from,
-                             .msg_namelen = sizeof *from};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_name = from, .msg_namelen = sizeof *from};
     ssize_t result = coil__op_await(
         &(struct coil__op){.kind = COIL__OP_RECVMSG, .fd = fd, .buf = &message});
 
@@ -508,7 +506,8 @@ SIM_TEST(simulated_sockets_can_be_waited_for)
     CHECK_INT(p.found, COIL_READABLE);
     coil_task_release(task);
     CHECK_INT(loop()->backend->class->attach(loop()->backend, listening), 0);
-    fd = (int)coil__op_await(&(struct coil__op){.kind = COIL__OP_ACCEPT, .fd = listening});
+    fd =
+        (int)coil__op_await(&(struct coil__op){.kind = COIL__OP_ACCEPT, .fd = listening});
     CHECK(fd > listening);
     CHECK_INT(coil_wait_fd(fd, COIL_READABLE | COIL_WRITABLE), COIL_WRITABLE);
     CHECK_INT(coil_wait_fd(fd + 5, COIL_READABLE), -EBADF);
@@ -557,7 +556,8 @@ SIM_TEST(simulated_peek_takes_nothing)
 {
     coil_stream *ends[2];
     char buf[8];
-    struct coil__op peek = {.kind = COIL__OP_RECV, .buf = buf, .len = 3, .flags = MSG_PEEK};
+    struct coil__op peek = {
+        .kind = COIL__OP_RECV, .buf = buf, .len = 3, .flags = MSG_PEEK};
 
     connect_streams(ends);
     CHECK_INT(coil_write(ends[0], "abcdef", 6), 6);
@@ -596,8 +596,8 @@ SIM_TEST(simulated_ports_may_be_shared)
         ssize_t fd;
 
         coil_scope_enter(&scope, coil_in(COIL_SEC(1)));
-        while ((fd = coil__op_await(&(struct coil__op){.kind = COIL__OP_ACCEPT,
-                                                       .fd = fds[i]})) >= 0) {
+        while ((fd = coil__op_await(
+                    &(struct coil__op){.kind = COIL__OP_ACCEPT, .fd = fds[i]})) >= 0) {
             seen[i]++;
             coil__socket_close(loop(), (int)fd);
         }
@@ -677,7 +677,8 @@ TEST(simulated_waits_without_end_are_seen)
     int status = -1;
 
     if (fork() == 0)
-        _exit(on_network((coil_network_opts){0}, read_for_ever_quietly, NULL) != -EDEADLK);
+        _exit(on_network((coil_network_opts){0}, read_for_ever_quietly, NULL) !=
+              -EDEADLK);
     wait(&status);
     CHECK_INT(status, 0);
 }

@@ -15,7 +15,8 @@ struct library {
     const char *server; /* the environment variable that says where it is */
     /* Connected, and ready for one caller; NULL if that fails, and it was said why. */
     void *(*open)(const char *server);
-    /* One blocking call, which takes WAIT_MS; false if it is not answered as it should. */
+    /* One blocking call, which takes WAIT_MS; false if it is not answered as it should.
+     */
     bool (*call)(void *handle);
     /* A call that is given up by the library's own time-out; may be NULL. */
     bool (*times_out)(void *handle);

@@ -40,7 +40,8 @@ static void check(bool right, const char *format, const char *name)
     }
 }
 
-/* ---- one by one -------------------------------------------------------------------------- */
+/* ---- one by one
+ * -------------------------------------------------------------------------- */
 
 struct handles {
     struct library *library;
@@ -99,7 +100,8 @@ static void measure_one_by_one(struct handles *h)
     coil_park();
 }
 
-/* ---- together ---------------------------------------------------------------------------- */
+/* ---- together
+ * ---------------------------------------------------------------------------- */
 
 struct caller {
     struct handles *handles;
@@ -168,7 +170,8 @@ static void report(const char *name, int calls, double one_by_one, double togeth
     check(together < one_by_one / 10, "%s: not in a tenth of the time", name);
 }
 
-/* ---- a library ---------------------------------------------------------------------------- */
+/* ---- a library
+ * ---------------------------------------------------------------------------- */
 
 static bool open_all(struct handles *h)
 {
@@ -245,7 +248,8 @@ static int app(void *arg)
     return 0;
 }
 
-/* ---- without libcoil-posix ------------------------------------------------------------------ */
+/* ---- without libcoil-posix
+ * ------------------------------------------------------------------ */
 
 /* What the figures above would be, were it all for nothing. */
 static int app_alone(void *arg)
