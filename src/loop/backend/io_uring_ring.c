@@ -21,6 +21,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 enum { SQ_ENTRIES = 256, CQ_ENTRIES = 1024 };
 
@@ -204,6 +206,22 @@ void coil__uring_close(struct coil__uring *u)
     io_uring_queue_exit(&u->ring);
 }
 
+int coil__uring_open_event_fd(struct coil__uring *u)
+{
+    int fd = COIL__CALL(EMFILE, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), rc;
+
+    if (fd < 0)
+        return -errno;
+    rc = COIL__CALL(ENOMEM, as_call(io_uring_register_eventfd(&u->ring, fd)));
+    if (rc < 0) {
+        rc = -errno;
+        close(fd);
+        return rc;
+    }
+    u->event_fd = fd;
+    return 0;
+}
+
 /* ---- entering --------------------------------------------------------------------- */
 
 static unsigned queued(const struct coil__uring *u)
@@ -221,6 +239,11 @@ static bool kernel_has_more(const struct coil__uring *u)
 {
     return (IO_URING_READ_ONCE(*u->ring.sq.kflags) &
             (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0;
+}
+
+bool coil__uring_has_more(const struct coil__uring *u)
+{
+    return has_completions(u) || kernel_has_more(u);
 }
 
 static int call_enter(struct coil__uring *u, unsigned wait_for, int64_t timeout_ns)
