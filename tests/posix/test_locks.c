@@ -31,7 +31,8 @@ static void init_mutex(pthread_mutex_t *mutex, int type)
     pthread_mutexattr_destroy(&attributes);
 }
 
-/* ---- beside other threads ----------------------------------------------------------------- */
+/* ---- beside other threads
+ * ----------------------------------------------------------------- */
 
 static pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t shared_rw = PTHREAD_RWLOCK_INITIALIZER;
@@ -158,7 +159,8 @@ SAME(lock_by_kind, false)
     SAY(pthread_mutex_destroy(&mutex));
 }
 
-/* ---- between tasks ----------------------------------------------------------------------- */
+/* ---- between tasks
+ * ----------------------------------------------------------------------- */
 
 struct contest {
     pthread_mutex_t mutex;
@@ -267,7 +269,8 @@ IO_TEST(condition_between_tasks)
     CHECK_INT(e.turn, 6);
 }
 
-/* ---- files ------------------------------------------------------------------------------- */
+/* ---- files
+ * ------------------------------------------------------------------------------- */
 
 static int open_file(void)
 {

@@ -21,7 +21,8 @@ TEST(calls_get_to_libcoil_posix)
     CHECK(coil_posix_active());
 }
 
-/* ---- cancelled --------------------------------------------------------------------------- */
+/* ---- cancelled
+ * --------------------------------------------------------------------------- */
 
 static int ends[2];
 static char large[1000000];
@@ -175,7 +176,8 @@ IO_TEST(deadlines_reach_into_calls)
     close_both(ends);
 }
 
-/* ---- closed ------------------------------------------------------------------------------ */
+/* ---- closed
+ * ------------------------------------------------------------------------------ */
 
 IO_TEST(close_ends_the_calls_of_other_tasks)
 {
@@ -202,7 +204,8 @@ IO_TEST(close_ends_the_calls_of_other_tasks)
     }
 }
 
-/* ---- nothing may wait ---------------------------------------------------------------------- */
+/* ---- nothing may wait
+ * ---------------------------------------------------------------------- */
 
 static void *write_soon(void *unused)
 {
@@ -298,7 +301,8 @@ IO_TEST(calls_block_in_callbacks)
     close_both(ends);
 }
 
-/* ---- fair -------------------------------------------------------------------------------- */
+/* ---- fair
+ * -------------------------------------------------------------------------------- */
 
 /* A pipe that always has room starves nobody. */
 IO_TEST(calls_that_need_not_wait_let_others_run)
