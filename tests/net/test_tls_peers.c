@@ -86,8 +86,8 @@ static void update_keys_often(struct peer *p)
     char buf[16];
 
     for (int i = 0; i < 50; i++) {
-        SSL_key_update(p->ssl, i % 2 ? SSL_KEY_UPDATE_REQUESTED
-                                     : SSL_KEY_UPDATE_NOT_REQUESTED);
+        SSL_key_update(p->ssl,
+                       i % 2 ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED);
         CHECK_INT(SSL_write(p->ssl, "tick", 4), 4);
     }
     for (int i = 0; i < 50; i++)
@@ -176,7 +176,8 @@ static void renegotiate(struct peer *p)
     char buf[16];
 
     SSL_renegotiate(p->ssl);
-    CHECK(SSL_do_handshake(p->ssl) == 1); /* only asks: the client's answer is read next */
+    CHECK(SSL_do_handshake(p->ssl) ==
+          1); /* only asks: the client's answer is read next */
     CHECK(SSL_read(p->ssl, buf, sizeof buf) <= 0);
     ERR_clear_error();
 }
@@ -266,17 +267,16 @@ static void read_port(const struct program *program, const char *mark, char port
     snprintf(port, 8, "%s", strrchr(line, ':') + 1);
 }
 
-static const char python_server[] =
-    "import ssl, sys, socket\n"
-    "c = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)\n"
-    "c.load_cert_chain(sys.argv[1])\n"
-    "c.set_alpn_protocols(['echo'])\n"
-    "l = socket.create_server(('127.0.0.1', 0))\n"
-    "print('port:%d' % l.getsockname()[1], flush=True)\n"
-    "s = c.wrap_socket(l.accept()[0], server_side=True)\n"
-    "while (data := s.recv(65536)):\n"
-    "    s.sendall(data)\n"
-    "s.unwrap()\n";
+static const char python_server[] = "import ssl, sys, socket\n"
+                                    "c = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)\n"
+                                    "c.load_cert_chain(sys.argv[1])\n"
+                                    "c.set_alpn_protocols(['echo'])\n"
+                                    "l = socket.create_server(('127.0.0.1', 0))\n"
+                                    "print('port:%d' % l.getsockname()[1], flush=True)\n"
+                                    "s = c.wrap_socket(l.accept()[0], server_side=True)\n"
+                                    "while (data := s.recv(65536)):\n"
+                                    "    s.sendall(data)\n"
+                                    "s.unwrap()\n";
 
 /* Write, read it back, end in order. */
 static void check_echo(coil_stream *stream)
@@ -326,10 +326,9 @@ IO_TEST(tls_client_of_s_server)
     char port[8], line[32];
 
     certificates_make(&files);
-    start_program(&server,
-                  (const char *const[]){"openssl", "s_server", "-accept", "127.0.0.1:0",
-                                        "-cert", files.server, "-cert_chain",
-                                        files.server, "-rev", NULL});
+    start_program(&server, (const char *const[]){
+                               "openssl", "s_server", "-accept", "127.0.0.1:0", "-cert",
+                               files.server, "-cert_chain", files.server, "-rev", NULL});
     read_port(&server, "ACCEPT", port);
     CHECK_INT(coil_tls_create(&(coil_tls_opts){.ca_file = files.root}, &tls), 0);
     for (int i = 0; i < 3; i++) {

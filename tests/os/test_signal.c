@@ -174,17 +174,17 @@ IO_TEST(signal_is_restored_and_what_was_kept_forgotten)
 
 IO_TEST(signal_realtime_is_queued_with_its_value)
 {
-    sigset_t set = set_of(SIGRTMIN, SIGRTMAX);
+    sigset_t set = set_of(SIGRTMIN, SIGRTMIN + 1);
     struct waiter w = {.set = set};
     coil_task *task = start(&w);
     siginfo_t info;
 
     for (int i = 0; i < 5; i++)
-        queue(i % 2 ? SIGRTMAX : SIGRTMIN, i);
+        queue(i % 2 ? SIGRTMIN + 1 : SIGRTMIN, i);
     finish(task, SIGRTMIN);
     CHECK_INT(w.info.si_value.sival_int, 0);
     for (int i = 1; i < 5; i++) {
-        CHECK_INT(coil_signal_wait(&set, &info), i % 2 ? SIGRTMAX : SIGRTMIN);
+        CHECK_INT(coil_signal_wait(&set, &info), i % 2 ? SIGRTMIN + 1 : SIGRTMIN);
         CHECK_INT(info.si_value.sival_int, i);
     }
 }
