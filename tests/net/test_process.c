@@ -169,7 +169,7 @@ IO_TEST(process_is_looked_for_in_the_path_of_its_environment)
     const char *elsewhere[] = {"PATH=/no/such:/proc", NULL};
     const char *here[] = {"PATH=/no/such::/etc/passwd:/bin", NULL};
     const char *in_cwd[] = {"PATH=:/no/such", NULL};
-    coil_process *p;
+    coil_process *p = NULL;
 
     p = start_process(&(coil_process_opts){.argv = argv, .envp = here});
     CHECK_INT(coil_process_wait(p), 3);
@@ -184,7 +184,7 @@ IO_TEST(process_is_looked_for_in_the_path_of_its_environment)
 IO_TEST(process_runs_in_its_directory)
 {
     const char *pwd[] = {"pwd", NULL}, *relative[] = {"./sh", "-c", "exit 5", NULL};
-    coil_process *p;
+    coil_process *p = NULL;
 
     CHECK_STR(output_of(start_process(&(coil_process_opts){
                             .argv = pwd, .cwd = "/", .out = COIL_PIPE}),
@@ -197,7 +197,7 @@ IO_TEST(process_runs_in_its_directory)
 
 IO_TEST(process_shell_runs_a_command)
 {
-    coil_process *p;
+    coil_process *p = NULL;
 
     p = start_command("exit 7", &(coil_process_opts){.in = COIL_NULL});
     CHECK_INT(coil_process_wait(p), 7);
@@ -286,7 +286,7 @@ IO_TEST(process_may_have_a_fifo_that_nobody_reads)
 {
     char path[64];
     int reader, writer;
-    coil_process *p;
+    coil_process *p = NULL;
 
     snprintf(path, sizeof path, "/tmp/coil-fifo-%d", (int)getpid());
     CHECK_INT(mkfifo(path, 0600), 0);
@@ -304,7 +304,7 @@ IO_TEST(process_may_have_a_fifo_that_nobody_reads)
 IO_TEST(process_may_have_a_socket_for_stdio)
 {
     int ends[2];
-    coil_process *p;
+    coil_process *p = NULL;
     char buf[8];
 
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
@@ -426,7 +426,7 @@ static void show_field(const coil_process_opts *base, const char *field, bool is
     char command[64], number[32];
     const char *argv[] = {"sh", "-c", command, NULL};
     coil_process_opts opts = *base;
-    coil_process *p;
+    coil_process *p = NULL;
 
     snprintf(command, sizeof command, "cut -d' ' -f%s /proc/$$/stat", field);
     opts.argv = argv;
@@ -486,7 +486,7 @@ IO_TEST(process_bears_every_failing_system_call)
     if (test_under_valgrind())
         test_skip("a vfork is a fork there");
     for (unsigned n = 1;; n++) {
-        coil_process *p;
+        coil_process *p = NULL;
         int rc;
 
         coil_testing_fail_system_call(n, 0);
@@ -510,7 +510,7 @@ IO_TEST(process_bears_every_failing_allocation)
 {
     const char *argv[] = {"true", NULL};
     coil_process_opts opts = {.argv = argv, .in = COIL_PIPE, .out = COIL_PIPE};
-    coil_process *p;
+    coil_process *p = NULL;
     int rc = -ENOMEM;
 
     for (int n = 1; rc == -ENOMEM; n++) {
