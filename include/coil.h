@@ -9,6 +9,7 @@
 #include <coil/barrier.h>
 #include <coil/base.h>
 #include <coil/condition.h>
+#include <coil/connect.h>
 #include <coil/context.h>
 #include <coil/coro.h>
 #include <coil/debug.h>
@@ -27,15 +28,20 @@
 #include <coil/network.h>
 #include <coil/path.h>
 #include <coil/poll.h>
+#include <coil/process.h>
 #include <coil/promise.h>
 #include <coil/queue.h>
+#include <coil/resolver.h>
 #include <coil/run.h>
 #include <coil/scope.h>
 #include <coil/semaphore.h>
+#include <coil/server.h>
+#include <coil/signal.h>
 #include <coil/stream.h>
 #include <coil/sync.h>
 #include <coil/task.h>
 #include <coil/testing.h>
+#include <coil/threads.h>
 #include <coil/timer.h>
 #include <coil/tls.h>
 

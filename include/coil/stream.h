@@ -27,6 +27,7 @@
 #ifndef COIL_STREAM_H
 #define COIL_STREAM_H
 
+#include <coil/address.h>
 #include <coil/loop.h>
 
 #include <sys/uio.h>
@@ -46,6 +47,13 @@ typedef struct coil_listener coil_listener;
  * caller's.
  */
 COIL_SUSPENDS int coil_connect(const char *host, const char *port, coil_stream **out);
+
+/*
+ * Connect to a local socket: its path, or "@name" for one in the abstract namespace.
+ * Waits while the listener's queue is full. Fails as connect(2), with -ENAMETOOLONG (108
+ * bytes and more), -ECANCELED, -ENOMEM. (asyncio: open_unix_connection)
+ */
+COIL_SUSPENDS int coil_connect_unix(const char *path, coil_stream **out);
 
 /*
  * Make a stream of a connected socket, pipe end or tty, which it then owns. (asyncio:
@@ -81,6 +89,35 @@ COIL_API void coil_stream_destroy(coil_stream *stream);
 
 /* The descriptor, borrowed; -1 when closed. */
 COIL_API int coil_stream_fd(const coil_stream *stream);
+
+/*
+ * The addresses of the peer and of this end. Fail as getpeername(2) and getsockname(2):
+ * -ENOTCONN once the peer is gone, -ENOTSOCK for pipes; -EBADF. (asyncio:
+ * get_extra_info)
+ */
+COIL_API int coil_stream_peer(const coil_stream *stream, coil_address *out);
+COIL_API int coil_stream_name(const coil_stream *stream, coil_address *out);
+
+/*
+ * Who made the other end of a local socket: its process, user and group then.
+ * -EOPNOTSUPP for other sockets; as getsockopt(2). (unix(7), SO_PEERCRED)
+ */
+COIL_API int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_t *uid,
+                                     gid_t *gid);
+
+/*
+ * Send small writes at once, or gather them (TCP_NODELAY). It is on for all that coil
+ * makes. Fails as setsockopt(2): -EOPNOTSUPP for local sockets, -ENOTSOCK; -EBADF.
+ */
+COIL_API int coil_stream_set_no_delay(coil_stream *stream, bool on);
+
+/*
+ * Have the kernel ask a peer that has been silent for `idle_ns`, rounded up to seconds,
+ * whether it is still there, ten times in as long again; if it is not, reading fails with
+ * -ETIMEDOUT. 0: never, as at first. -EINVAL for more than nine hours; else as above.
+ * (SO_KEEPALIVE)
+ */
+COIL_API int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns);
 
 /*
  * Take a stream to another loop: detach it in its own, hand the pointer over by whatever
@@ -127,6 +164,19 @@ COIL_SUSPENDS ssize_t coil_write(coil_stream *stream, const void *buf, size_t n)
  */
 COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts,
                                   int count);
+
+/*
+ * Write n bytes of a regular file, or all there are (SIZE_MAX), from *offset on; NULL
+ * stands for the file's own position. That is moved past what was sent, in any case.
+ * (asyncio: sendfile)
+ *
+ * Returns how many bytes were sent: fewer than n where the file ends before, be it that
+ * it shrank meanwhile. To a socket it is sendfile(2), as far as the file is in the page
+ * cache; else it is read, without blocking the loop, and written. Fails as coil_write()
+ * and pread(2); -EINVAL for what is no regular file.
+ */
+COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset,
+                                    size_t n);
 
 /*
  * Tell the peer that nothing more will be written. Waits only where that is said in bytes
@@ -195,14 +245,62 @@ COIL_SUSPENDS int coil_listen(const char *host, const char *port, int backlog,
                               coil_listener **out);
 
 /*
+ * Listen on a local socket: a path, or "@name" for one in the abstract namespace.
+ * (asyncio: start_unix_server)
+ *
+ * A socket that has the path already, of a server that crashed or of one that runs, is
+ * replaced; any other file is -EADDRINUSE. When the listener is closed the file goes,
+ * unless it is another's by then. Fails as bind(2), listen(2), with -ENAMETOOLONG (108
+ * bytes and more), -ENOMEM. Does not suspend.
+ */
+COIL_API int coil_listen_unix(const char *path, int backlog, coil_listener **out);
+
+typedef struct coil_listen_options {
+    const char *host, *port; /* as for coil_listen() */
+    int backlog;             /* 0 means 1024 */
+    bool reuse_port;  /* others may listen on the same port, if they all say so, and
+                         the kernel shares connections out (SO_REUSEPORT) */
+    bool v6_only;     /* IPv6 alone; "::" does not serve IPv4 */
+    const char *path; /* a local socket instead, as for coil_listen_unix() */
+    unsigned mode;    /* of its file, set before anybody can connect; 0 means what
+                         umask(2) leaves */
+    bool keep_file;   /* it stays when the listener is closed */
+} coil_listen_options;
+
+/* Both of these, and more. -EINVAL for a path and a host or port. */
+COIL_SUSPENDS int coil_listen_opts(const coil_listen_options *opts, coil_listener **out);
+
+/*
+ * Listen on all addresses that the host has, `max` at most, each with a listener of its
+ * own, on the same port: "localhost" may be ::1 and 127.0.0.1. (asyncio: create_server)
+ *
+ * Returns how many, at least 1; out[0] to out[n-1] are the caller's. Families that this
+ * machine has not got are passed over. If one cannot be had, none are. Fails as
+ * coil_listen_opts(). A coil_server (coil/server.h) serves several.
+ */
+COIL_SUSPENDS int coil_listen_all(const coil_listen_options *opts, coil_listener *out[],
+                                  int max);
+
+/*
+ * Make a listener of an inherited socket that listens (sd_listen_fds(3)), which it then
+ * owns; the descriptor is made non-blocking. -EINVAL if it does not listen, -ENOTSOCK,
+ * -EBADF, -EBUSY, -ENOMEM; it remains the caller's then. The file of a local one is left
+ * alone. (asyncio: start_server(sock=))
+ */
+COIL_API int coil_listener_adopt(int fd, coil_listener **out);
+
+/*
  * Wait for a connection. *out is the caller's. Fails as accept(2): connections that were
- * given up before they were accepted are passed over, -EMFILE and the like are
- * returned; -EBADF when closed, -ECANCELED, -ENOMEM.
+ * given up before they were accepted are passed over, -EMFILE and the like are returned,
+ * as -ENOMEM is, and the connection stays in the queue; -EBADF when closed, -ECANCELED.
  */
 COIL_SUSPENDS int coil_accept(coil_listener *listener, coil_stream **out);
 
-/* The port in host byte order. */
+/* The port in host byte order; 0 for a local socket. */
 COIL_API uint16_t coil_listener_port(const coil_listener *listener);
+
+/* Where it listens. -EBADF when closed. (asyncio: getsockname) */
+COIL_API int coil_listener_name(const coil_listener *listener, coil_address *out);
 
 /* As coil_stream_close() and coil_stream_destroy(). */
 COIL_API int coil_listener_close(coil_listener *listener);

@@ -14,6 +14,12 @@
 #define COIL__PREFETCH(address) __builtin_prefetch(address)
 #define COIL__PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
+/*
+ * Behind a call that ends a function: it is a call then, and no jump. libcoil-posix knows
+ * our calls of what it stands before by where they return to.
+ */
+#define COIL__NO_JUMP() __asm__ volatile("")
+
 /* Where the function that says this returns to. */
 #define COIL__CALLER() __builtin_return_address(0)
 

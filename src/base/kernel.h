@@ -6,6 +6,7 @@
 #define COIL_BASE_KERNEL_H
 
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 /* Linux 6.13: access to the range faults, without splitting the mapping. */
 #ifndef MADV_GUARD_INSTALL
@@ -20,5 +21,15 @@
 /* Linux 6.6: there is no array between the queue's ring and its entries. Not asked for
    here, but newer libraries do by themselves. */
 #define COIL__IORING_SETUP_NO_SQARRAY (1u << 16)
+
+/* Linux 5.11: close_range(2) does so at the next exec. */
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1u << 2)
+#endif
+
+/* Linux 5.4: waitid(2) takes a pidfd. In the C library it is no macro to ask for. */
+#define COIL__P_PIDFD ((idtype_t)3)
+/* Linux 6.9: an operation of io_uring's. */
+#define COIL__IORING_OP_FTRUNCATE 55
 
 #endif

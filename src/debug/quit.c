@@ -158,7 +158,11 @@ static void on_sigquit(int signo, siginfo_t *info, void *context)
 {
     int saved = errno;
 
-    if (info->si_code != SI_TIMER)
+    if (quit.loop == NULL || quit.loop->pid != getpid()) {
+        /* Put aside by a handler set during the run, and restored since. */
+        signal(signo, SIG_DFL);
+        raise(signo);
+    } else if (info->si_code != SI_TIMER)
         on_press(signo);
     else if (quit.missing)
         print_where(context);
@@ -182,8 +186,11 @@ bool coil__quit_install(coil_loop *loop, const void *body, const void *frame)
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
     Dl_info info;
 
-    if (sigaction(SIGQUIT, NULL, &quit.previous) < 0 ||
-        quit.previous.sa_handler != SIG_DFL || !create_timer())
+    if (sigaction(SIGQUIT, NULL, &quit.previous) < 0)
+        return false;
+    if (quit.previous.sa_sigaction == on_sigquit)
+        quit.previous = (struct sigaction){.sa_handler = SIG_DFL};
+    if (quit.previous.sa_handler != SIG_DFL || !create_timer())
         return false;
     quit.loop = loop;
     quit.stack_end = frame;
@@ -200,7 +207,10 @@ bool coil__quit_install(coil_loop *loop, const void *body, const void *frame)
 
 void coil__quit_uninstall(coil_loop *loop)
 {
-    sigaction(SIGQUIT, &quit.previous, NULL);
+    struct sigaction now;
+
+    if (sigaction(SIGQUIT, NULL, &now) == 0 && now.sa_sigaction == on_sigquit)
+        sigaction(SIGQUIT, &quit.previous, NULL);
     timer_delete(quit.timer);
     loop->on_dump = NULL;
     coil__list_remove(&quit.runnable.link);

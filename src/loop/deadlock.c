@@ -7,6 +7,9 @@
  * for ever, as told. One of coil's that is busy with something (it was abandoned, or is
  * about to look for more work) may post, so we look again.
  *
+ * The kernel's own workers, which do for a ring what would block (io_uring), count among
+ * the process's threads too; they post nothing.
+ *
  * To ask the kernel takes longer than a poll, so a loop that is only for posts must not
  * do it each time: it is asked when nothing has happened for a tenth of a second.
  */
@@ -14,8 +17,10 @@
 
 #include "../base/fault.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,6 +48,42 @@ static unsigned count_threads(void)
     return p != NULL ? (unsigned)strtoul(p, NULL, 10) : UINT_MAX;
 }
 
+static bool is_kernel_worker(int tasks_fd, const char *thread)
+{
+    char path[64], name[8] = "";
+    int fd;
+
+    snprintf(path, sizeof path, "%.40s/comm", thread);
+    fd = openat(tasks_fd, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (read(fd, name, sizeof name - 1) < 0)
+        name[0] = '\0';
+    close(fd);
+    return strncmp(name, "iou-", 4) == 0;
+}
+
+static unsigned count_kernel_workers(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *entry;
+    unsigned n = 0;
+
+    if (tasks == NULL)
+        return 0;
+    while ((entry = readdir(tasks)) != NULL)
+        n += entry->d_name[0] != '.' && is_kernel_worker(dirfd(tasks), entry->d_name);
+    closedir(tasks);
+    return n;
+}
+
+static bool others_may_post(unsigned own)
+{
+    unsigned threads = count_threads();
+
+    return threads > own && threads - count_kernel_workers() > own;
+}
+
 int64_t coil__loop_longest_poll(coil_loop *loop, int *rc)
 {
     unsigned own = 1 + coil__pool_threads;
@@ -53,7 +94,7 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc)
         loop->runs_when_idle = loop->runs;
         return LOOK_AGAIN;
     }
-    if (count_threads() > own)
+    if (others_may_post(own))
         return COIL_NEVER;
     if (coil__pool_idle < own - 1)
         return LOOK_AGAIN;

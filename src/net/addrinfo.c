@@ -1,69 +1,62 @@
 /*
  * addrinfo.c - names into addresses.
  *
- * Numbers need no server and are answered at once. Anything else goes to getaddrinfo(3)
- * on a thread of the dns lane, since the C library may ask files, the network and
- * whatever nsswitch.conf(5) says, all of it blocking. A look-up that nobody waits for any
- * more is left to itself, so it has copies of all it needs.
+ *   numbers, bad hints --> answered here
+ *   what c-ares cannot --> the dns lane (resolver_lane.c)
+ *   else               --> a question for each family (question.c), the answers sorted
+ *
+ * What getaddrinfo(3) makes of the port and the hints (kinds of sockets, services by
+ * name, what is an error) it is asked itself, with an address in numbers: that is the
+ * template, of which the list has a copy for each address that was found.
+ *
+ * The list is for freeaddrinfo(3), which in glibc frees each node, and its ai_canonname,
+ * by free(3). So a node and its address are one block of malloc(3), as glibc makes them.
  */
-#include "../base/base.h"
+#include "resolver.h"
+
 #include "../base/fault.h"
+#include "../task/wait.h"
 
-#include <coil/addrinfo.h>
-#include <coil/executor.h>
+#include <coil/error.h>
 
+#include <ifaddrs.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-struct lookup {
-    struct addrinfo hints;
-    const char *host, *port; /* in `names`, or NULL */
-    struct addrinfo *list;
-    char names[];
-};
+/* ---- failing ---------------------------------------------------------------------- */
 
-static int errno_of(int eai, int error)
+static const char *phrase_of(int rc)
 {
-    switch (eai) {
-    case 0:
-        return 0;
-    case EAI_NONAME:
-    case EAI_SERVICE:
-    case EAI_NODATA:
-        return -ENOENT;
-    case EAI_AGAIN:
-        return -EAGAIN;
-    case EAI_FAIL:
-        return -EIO;
-    case EAI_FAMILY:
-    case EAI_ADDRFAMILY:
-        return -EAFNOSUPPORT;
-    case EAI_MEMORY:
-        return -ENOMEM;
-    case EAI_BADFLAGS:
-    case EAI_SOCKTYPE:
-    case EAI_OVERFLOW:
-        return -EINVAL;
-    default: /* EAI_SYSTEM. -ECANCELED is reserved for a look-up that is given up. */
-        return error > 0 && error != ECANCELED ? -error : -EIO;
+    switch (rc) {
+    case -ENOENT:
+        return "there is no such name or service";
+    case -EAGAIN:
+        return "no answer; try again later";
+    case -EIO:
+        return "the name server failed";
+    default:
+        return strerror(-rc);
     }
 }
 
-static int call_getaddrinfo(const char *host, const char *port,
-                            const struct addrinfo *hints, struct addrinfo **out)
+static int fail(int rc, const char *host, const char *port)
 {
-    if (coil__call_fails(EIO, "getaddrinfo"))
-        return EAI_SYSTEM;
-    return getaddrinfo(host, port, hints, out);
+    if (rc >= 0 || rc == -ECANCELED)
+        return rc;
+    return coil_fail(rc, "look-up of %s%s%s: %s", host != NULL ? host : "",
+                     port != NULL ? ":" : "", port != NULL ? port : "", phrase_of(rc));
 }
+
+/* ---- numbers ---------------------------------------------------------------------- */
 
 static bool is_number(const char *text)
 {
     return *text != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
-/* Returns 0, an error, or -EINPROGRESS if somebody has to be asked. */
-static int look_up_number(const char *host, const char *port,
-                          const struct addrinfo *hints, struct addrinfo **out)
+int coil__addrinfo_of_numbers(const char *host, const char *port,
+                              const struct addrinfo *hints, struct addrinfo **out)
 {
     struct addrinfo numeric = hints != NULL ? *hints : (struct addrinfo){.ai_flags = 0};
     int eai;
@@ -73,78 +66,355 @@ static int look_up_number(const char *host, const char *port,
     if (host != NULL)
         numeric.ai_flags |= AI_NUMERICHOST;
     numeric.ai_flags |= port != NULL ? AI_NUMERICSERV : 0;
-    eai = call_getaddrinfo(host, port, &numeric, out);
+    eai = coil__call_getaddrinfo(host, port, &numeric, out);
     if (eai == EAI_NONAME && host != NULL &&
         !(hints != NULL && hints->ai_flags & AI_NUMERICHOST))
         return -EINPROGRESS;
-    return errno_of(eai, errno);
+    return coil__errno_of_eai(eai, errno);
 }
 
-static int look_up(void *arg)
-{
-    struct lookup *l = arg;
-    int eai = call_getaddrinfo(l->host, l->port, &l->hints, &l->list);
+/* ---- the template ----------------------------------------------------------------- */
 
-    if (eai != 0)
-        l->list = NULL;
-    return errno_of(eai, errno);
+int coil__addrinfo_of_port(const char *port, const struct addrinfo *hints,
+                           struct addrinfo **out)
+{
+    struct addrinfo any = {.ai_flags = AI_NUMERICHOST, .ai_family = AF_INET};
+    int rc;
+
+    if (hints != NULL) {
+        any.ai_flags |= hints->ai_flags & AI_NUMERICSERV;
+        any.ai_socktype = hints->ai_socktype;
+        any.ai_protocol = hints->ai_protocol;
+    }
+    rc = coil__addrinfo_of_numbers("0.0.0.0", port, &any, out);
+    return rc == -EINPROGRESS ? coil__lane_look_up("0.0.0.0", port, &any, out) : rc;
 }
 
-/* Nobody wants to know any more; perhaps it was never begun. */
-static void discard(void *arg)
+static void set_port(coil_address *address, const struct addrinfo *template)
 {
-    struct lookup *l = arg;
-
-    if (l->list != NULL)
-        freeaddrinfo(l->list);
-    coil__free(l);
+    /* In both families it lies at the same place. */
+    address->v4.sin_port =
+        ((const struct sockaddr_in *)(const void *)template->ai_addr)->sin_port;
 }
 
-static const char *copy_name(char **to, const char *name)
+static struct addrinfo *create_node(const coil_address *address,
+                                    const struct addrinfo *template, int flags)
 {
-    char *copy = *to;
+    coil_address whole = *address;
+    struct addrinfo *node;
 
-    if (name == NULL)
+    if (coil__call_fails(ENOMEM, "malloc") ||
+        (node = malloc(sizeof *node + sizeof(struct sockaddr_in6))) == NULL)
         return NULL;
-    *to = stpcpy(copy, name) + 1;
-    return copy;
+    set_port(&whole, template);
+    *node = *template;
+    node->ai_flags = flags;
+    node->ai_family = address->any.sa_family;
+    node->ai_addrlen = address->length;
+    node->ai_addr = memcpy(node + 1, &whole.storage, address->length);
+    node->ai_canonname = NULL;
+    node->ai_next = NULL;
+    return node;
 }
 
-static struct lookup *create_lookup(const char *host, const char *port,
-                                    const struct addrinfo *hints)
-{
-    size_t host_bytes = host != NULL ? strlen(host) + 1 : 0;
-    size_t port_bytes = port != NULL ? strlen(port) + 1 : 0;
-    struct lookup *l = coil__alloc(sizeof *l + host_bytes + port_bytes);
-    char *names;
+/* ---- which families --------------------------------------------------------------- */
 
-    if (l == NULL)
+/* AI_ADDRCONFIG: has the machine an address of that family, loopback not counted? */
+static bool is_configured(const struct ifaddrs *list, int family)
+{
+    const struct ifaddrs *i = list;
+
+    for (; i != NULL; i = i->ifa_next) {
+        const struct sockaddr_in *v4 = (const void *)i->ifa_addr;
+        const struct sockaddr_in6 *v6 = (const void *)i->ifa_addr;
+
+        if (v4 == NULL || v4->sin_family != family)
+            continue;
+        if (family == AF_INET ? ntohl(v4->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET
+                              : !IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr))
+            return true;
+    }
+    return false;
+}
+
+/* Of those asked for, those configured; all of them if none is, or it cannot be known. */
+static void leave_out_families(bool wanted[2])
+{
+    bool found[2];
+    struct ifaddrs *list;
+
+    if (COIL__CALL(ENOMEM, getifaddrs(&list)) < 0)
+        return;
+    found[COIL__ASK_V4] = wanted[COIL__ASK_V4] && is_configured(list, AF_INET);
+    found[COIL__ASK_V6] = wanted[COIL__ASK_V6] && is_configured(list, AF_INET6);
+    freeifaddrs(list);
+    if (found[0] || found[1])
+        memcpy(wanted, found, sizeof found);
+}
+
+/* ---- asking both, and waiting ----------------------------------------------------- */
+
+struct both {
+    struct coil__wait wait;
+    struct coil__question *questions[2]; /* by kind; NULL: not asked */
+    struct coil__listener listeners[2];
+    size_t open;
+    bool waits;
+};
+
+static void one_answered(struct both *both)
+{
+    if (--both->open == 0 && both->waits)
+        coil__wait_complete(&both->wait, 0);
+}
+
+static void v4_answered(struct coil__listener *listener)
+{
+    one_answered(COIL__CONTAINER(listener, struct both, listeners[COIL__ASK_V4]));
+}
+
+static void v6_answered(struct coil__listener *listener)
+{
+    one_answered(COIL__CONTAINER(listener, struct both, listeners[COIL__ASK_V6]));
+}
+
+static void init_both(struct both *both)
+{
+    memset(both, 0, sizeof *both);
+    for (int i = 0; i < 2; i++)
+        coil__list_init(&both->listeners[i].link);
+    both->listeners[COIL__ASK_V4].answered = v4_answered;
+    both->listeners[COIL__ASK_V6].answered = v6_answered;
+}
+
+static int ask(struct coil__resolver *r, const char *host, const bool wanted[2],
+               struct both *both)
+{
+    /* AAAA goes out first: RFC 8305, 3. */
+    static const enum coil__question_kind order[] = {COIL__ASK_V6, COIL__ASK_V4};
+    int rc = 0;
+
+    for (int i = 0; i < 2 && rc == 0; i++) {
+        enum coil__question_kind kind = order[i];
+
+        if (wanted[kind])
+            rc = coil__question_ask(r, host, kind, &both->questions[kind]);
+        if (!wanted[kind] || rc < 0 || both->questions[kind]->answer.rc != -EINPROGRESS)
+            continue;
+        both->open++;
+        coil__list_push(&both->questions[kind]->listeners, &both->listeners[kind].link);
+    }
+    return rc;
+}
+
+static int wait_for_both(struct both *both)
+{
+    static const struct coil__wait_class class = {.what = "getaddrinfo"};
+
+    if (both->open == 0)
+        return 0;
+    coil__wait_init(&both->wait, &class);
+    both->waits = true;
+    return coil__wait_park(&both->wait);
+}
+
+static void finish_both(struct both *both)
+{
+    for (int i = 0; i < 2; i++) {
+        coil__list_remove(&both->listeners[i].link);
+        coil__question_release(both->questions[i]);
+    }
+}
+
+/* ---- what came of it -------------------------------------------------------------- */
+
+int coil__addrinfo_fail(const char *host, struct coil__question *const questions[2])
+{
+    const struct coil__question *worst = NULL;
+    const struct coil__channel *channel = NULL;
+
+    /* That the server has failed says more than that there is none of the other kind. */
+    for (int i = 0; i < 2; i++) {
+        const struct coil__question *q = questions[i];
+
+        if (q == NULL)
+            continue;
+        channel = q->resolver->channel;
+        if (worst == NULL || (worst->answer.rc == -ENOENT && q->answer.rc != -ENOENT))
+            worst = q;
+    }
+    if (worst == NULL)
+        return coil_fail(-ENOENT, "look-up of %s: nothing was asked", host);
+    if (channel == NULL || worst->answer.why == NULL)
+        return coil_fail(worst->answer.rc, "look-up of %s: %s", host,
+                         worst->answer.why != NULL ? worst->answer.why : "it failed");
+    return coil_fail(worst->answer.rc, "look-up of %s: %s (asked: %s)", host,
+                     worst->answer.why, coil__channel_servers(channel));
+}
+
+/* All addresses, best first; the caller's. NULL and *count not 0: no memory. */
+static coil_address *collect(coil_loop *loop, struct coil__question *const questions[2],
+                             size_t *count)
+{
+    static const enum coil__question_kind order[] = {COIL__ASK_V6, COIL__ASK_V4};
+    coil_address *all;
+
+    *count = 0;
+    for (int i = 0; i < 2; i++)
+        *count += questions[i] != NULL ? questions[i]->answer.count : 0;
+    if (*count == 0 || (all = coil__alloc(*count * sizeof *all)) == NULL)
         return NULL;
-    names = l->names;
-    l->host = copy_name(&names, host);
-    l->port = copy_name(&names, port);
-    /* Without hints, what glibc takes instead. */
-    l->hints = hints != NULL ? *hints
-                             : (struct addrinfo){.ai_flags = AI_V4MAPPED | AI_ADDRCONFIG};
-    l->list = NULL;
-    return l;
+    *count = 0;
+    for (int i = 0; i < 2; i++) {
+        const struct coil__question *q = questions[order[i]];
+
+        if (q == NULL || q->answer.count == 0)
+            continue;
+        memcpy(all + *count, q->answer.addresses, q->answer.count * sizeof *all);
+        *count += q->answer.count;
+    }
+    coil__addresses_sort(loop, all, *count);
+    return all;
+}
+
+/* One for each address and kind of socket. */
+static int make_list(const coil_address *addresses, size_t count,
+                     const struct addrinfo *template, int flags, struct addrinfo **out)
+{
+    struct addrinfo **last = out;
+
+    *out = NULL;
+    for (size_t i = 0; i < count; i++)
+        for (const struct addrinfo *t = template; t != NULL; t = t->ai_next) {
+            *last = create_node(&addresses[i], t, flags);
+            if (*last == NULL) {
+                if (*out != NULL)
+                    freeaddrinfo(*out);
+                return -ENOMEM;
+            }
+            last = &(*last)->ai_next;
+        }
+    return 0;
+}
+
+static int name_first(struct addrinfo *list, const char *host,
+                      struct coil__question *const questions[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (questions[i] != NULL && questions[i]->answer.name != NULL)
+            host = questions[i]->answer.name;
+    list->ai_canonname = coil__call_fails(ENOMEM, "malloc") ? NULL : strdup(host);
+    return list->ai_canonname != NULL ? 0 : -ENOMEM;
+}
+
+static int answer(coil_loop *loop, const char *host,
+                  struct coil__question *const questions[2],
+                  const struct addrinfo *template, int flags, struct addrinfo **out)
+{
+    size_t count;
+    coil_address *all = collect(loop, questions, &count);
+    int rc;
+
+    if (all == NULL)
+        return count != 0 ? -ENOMEM : coil__addrinfo_fail(host, questions);
+    rc = make_list(all, count, template, flags, out);
+    coil__free(all);
+    if (rc == 0 && flags & AI_CANONNAME) {
+        rc = name_first(*out, host, questions);
+        if (rc < 0)
+            freeaddrinfo(*out);
+    }
+    return rc;
+}
+
+/* ---- the whole -------------------------------------------------------------------- */
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), length = strlen(end);
+
+    if (n > 0 && text[n - 1] == '.')
+        n--;
+    return n > length && strncasecmp(text + n - length, end, length) == 0;
+}
+
+bool coil__addrinfo_suits_channel(const struct coil__resolver *r, const char *host,
+                                  const char *port, const struct addrinfo *hints)
+{
+    int flags = hints != NULL ? hints->ai_flags : 0;
+    int family = hints != NULL ? hints->ai_family : AF_UNSPEC;
+    int known = AI_PASSIVE | AI_CANONNAME | AI_NUMERICSERV | AI_ADDRCONFIG | AI_ALL |
+                (family != AF_INET6 ? AI_V4MAPPED : 0);
+    struct addrinfo numeric = {.ai_flags = AI_NUMERICHOST}, *list;
+
+    if (!r->settings.uses_channel || host == NULL || *host == '\0' ||
+        (flags & ~known) != 0 || ends_in(host, ".local"))
+        return false;
+    if (family != AF_UNSPEC && family != AF_INET && family != AF_INET6)
+        return false;
+    if (port == NULL || is_number(port))
+        return true;
+    if (getaddrinfo(host, NULL, &numeric, &list) != 0)
+        return true;
+    freeaddrinfo(list); /* a number, with a service by name */
+    return false;
+}
+
+static int look_up(struct coil__resolver *r, const char *host, const char *port,
+                   const struct addrinfo *hints, struct addrinfo **out)
+{
+    int family = hints != NULL ? hints->ai_family : AF_UNSPEC;
+    int flags = hints != NULL ? hints->ai_flags : AI_ADDRCONFIG;
+    bool wanted[2] = {
+        [COIL__ASK_V4] = family != AF_INET6, [COIL__ASK_V6] = family != AF_INET};
+    struct both both;
+    struct addrinfo *template;
+    int rc = coil__addrinfo_of_port(port, hints, &template);
+
+    if (rc < 0)
+        return fail(rc, host, port);
+    init_both(&both);
+    if (flags & AI_ADDRCONFIG)
+        leave_out_families(wanted);
+    rc = coil__resolver_prepare(r);
+    if (rc == 0)
+        rc = ask(r, host, wanted, &both);
+    if (rc == 0)
+        rc = wait_for_both(&both);
+    rc = rc < 0 ? fail(rc, host, port)
+                : answer(r->loop, host, both.questions, template, flags, out);
+    finish_both(&both);
+    freeaddrinfo(template);
+    return rc;
 }
 
 int coil_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
                      struct addrinfo **out)
 {
-    struct lookup *l;
-    int rc = look_up_number(host, port, hints, out);
+    struct coil__resolver *r;
+    int rc = coil__addrinfo_of_numbers(host, port, hints, out);
 
     if (rc != -EINPROGRESS)
-        return rc;
-    l = create_lookup(host, port, hints);
-    if (l == NULL)
-        return -ENOMEM;
-    rc = coil_blocking_abandonable(COIL_LANE_DNS, look_up, l, discard);
-    if (rc == -ECANCELED)
-        return rc; /* the look-up is not ours any more */
-    *out = l->list;
-    coil__free(l);
+        return fail(rc, host, port);
+    rc = coil__resolver_get(&r);
+    if (rc < 0)
+        return fail(rc, host, port);
+    if (!coil__addrinfo_suits_channel(r, host, port, hints))
+        return fail(coil__lane_look_up(host, port, hints, out), host, port);
+    return look_up(r, host, port, hints, out);
+}
+
+int coil_getnameinfo(const struct sockaddr *address, socklen_t address_bytes, char *host,
+                     size_t host_size, char *service, size_t service_size, int flags)
+{
+    coil_address copy = {.length = address_bytes};
+    int rc;
+
+    if (address_bytes < sizeof address->sa_family || address_bytes > sizeof copy.storage)
+        return -EINVAL;
+    memcpy(&copy.storage, address, address_bytes);
+    rc = coil__lane_look_up_name(&copy, host, host_size, service, service_size, flags);
+    if (rc < 0 && rc != -ECANCELED)
+        return coil_fail(rc, "look-up of an address: %s", phrase_of(rc));
     return rc;
 }

@@ -1,114 +1,99 @@
 /*
  * listener.c - waiting for connections.
+ *
+ * What an accepted socket has from its listener (accept(2) on Linux: TCP_NODELAY, for
+ * one) is set there, once. A connection is not taken out of the queue before there is
+ * memory for its stream: it would be lost.
  */
+#include "listener.h"
 #include "socket.h"
 #include "stream.h"
 
+#include "../base/fault.h"
+
+#include <coil/address.h>
 #include <coil/addrinfo.h>
 
-#include <netinet/in.h>
-#include <sys/socket.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <string.h>
 
 #define BACKLOG 1024
-
-struct coil_listener {
-    struct coil__endpoint endpoint;
-    uint16_t port;
-};
+#define FREE_PORT_TRIES 16
 
 /* ---- opening and closing ---------------------------------------------------------- */
 
-static uint16_t port_of(coil_loop *loop, int fd)
+static void finish_listener(struct coil__endpoint *endpoint)
 {
-    union {
-        struct sockaddr_storage any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-    } name = {.any.ss_family = AF_UNSPEC};
-    socklen_t length = sizeof name;
-
-    if (coil__socket_name(loop, fd, (struct sockaddr *)&name, &length) < 0)
-        return 0;
-    if (name.any.ss_family == AF_INET6)
-        return ntohs(name.v6.sin6_port);
-    return name.any.ss_family == AF_INET ? ntohs(name.v4.sin_port) : 0;
+    coil__free(COIL__CONTAINER(endpoint, coil_listener, endpoint)->file);
 }
 
-/* A listening socket, or a negative errno. */
-static int listen_at(coil_loop *loop, const struct addrinfo *address, int backlog)
-{
-    int yes = 1, no = 0, rc;
-    int fd = coil__socket_open(loop, address->ai_family, address->ai_socktype,
-                               address->ai_protocol);
-
-    if (fd < 0)
-        return fd;
-    coil__socket_set_option(loop, fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    /* "::" is to serve IPv4 too, whatever the system's default. */
-    if (address->ai_family == AF_INET6)
-        coil__socket_set_option(loop, fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
-    rc = coil__socket_bind(loop, fd, address->ai_addr, address->ai_addrlen);
-    if (rc == 0)
-        rc = coil__socket_listen(loop, fd, backlog);
-    if (rc == 0)
-        return fd;
-    coil__socket_close(loop, fd);
-    return rc;
-}
-
-static int open_listener(coil_loop *loop, int fd, coil_listener **out)
+/* On failure the socket remains the caller's. */
+static int open_listener(int fd, const char *caller, coil_listener **out)
 {
     coil_listener *listener = coil__alloc_zeroed(sizeof *listener);
-    int rc = -ENOMEM;
+    coil_loop *loop = coil__loop_require(caller);
+    coil_address name;
+    int rc = -ENOMEM, yes = 1;
 
     if (listener != NULL)
-        rc = coil__endpoint_open(&listener->endpoint, fd, "coil_listen");
+        rc = coil__endpoint_open(&listener->endpoint, fd, caller);
     if (rc < 0) {
-        coil__socket_close(loop, fd);
         coil__free(listener);
         return rc;
     }
-    listener->port = port_of(loop, fd);
+    listener->endpoint.finish = finish_listener;
+    if (coil_listener_name(listener, &name) == 0)
+        listener->port = coil_address_port(&name);
+    if (listener->port != 0)
+        coil__socket_set_option(loop, fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     *out = listener;
     return 0;
 }
 
-/* The first of the family's addresses that works; AF_UNSPEC: of any. */
-static int listen_at_first(coil_loop *loop, const struct addrinfo *list, int family,
-                           int backlog)
+int coil__listener_make(int fd, const char *caller, coil_listener **out)
 {
-    int fd = -EADDRNOTAVAIL;
+    int rc = open_listener(fd, caller, out);
 
-    for (const struct addrinfo *a = list; a != NULL && fd < 0; a = a->ai_next)
-        if (family == AF_UNSPEC || a->ai_family == family)
-            fd = listen_at(loop, a, backlog);
-    return fd;
+    if (rc < 0)
+        coil__socket_close(coil_loop_current(), fd);
+    return rc;
 }
 
-int coil_listen(const char *host, const char *port, int backlog, coil_listener **out)
+/* Does it listen, for streams? accept(2) would not say before somebody waits. */
+static int check_that_it_listens(int fd)
 {
-    struct addrinfo hints = {
-        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    coil_loop *loop = coil__loop_require("coil_listen");
-    struct addrinfo *list;
-    int fd = -1;
-    int rc = coil_getaddrinfo(host, port, &hints, &list);
+    int listens = 0, type = 0;
+    socklen_t length = sizeof(int);
+
+    if (COIL__CALL(ENOBUFS, getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length)) < 0)
+        return -errno;
+    length = sizeof(int);
+    if (COIL__CALL(ENOBUFS,
+                   getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length)) < 0)
+        return -errno;
+    return type == SOCK_STREAM && listens ? 0 : -EINVAL;
+}
+
+int coil_listener_adopt(int fd, coil_listener **out)
+{
+    int rc = check_that_it_listens(fd), flags;
 
     if (rc < 0)
         return rc;
-    if (backlog <= 0)
-        backlog = BACKLOG;
-    /* All addresses: getaddrinfo(3) names IPv4's first, but IPv6's stands for both. */
-    if (host == NULL)
-        fd = listen_at_first(loop, list, AF_INET6, backlog);
-    if (fd < 0)
-        fd = listen_at_first(loop, list, AF_UNSPEC, backlog);
-    freeaddrinfo(list);
-    return fd < 0 ? fd : open_listener(loop, fd, out);
+    flags = COIL__CALL(EBADF, fcntl(fd, F_GETFL));
+    if (flags < 0 || COIL__CALL(EPERM, fcntl(fd, F_SETFL, flags | O_NONBLOCK)) < 0)
+        return -errno;
+    rc = open_listener(fd, "coil_listener_adopt", out);
+    if (rc < 0)
+        fcntl(fd, F_SETFL, flags);
+    return rc;
 }
 
 int coil_listener_close(coil_listener *listener)
 {
+    if (listener->endpoint.fd >= 0 && listener->file != NULL)
+        coil__socket_file_remove(listener->file);
     return coil__endpoint_close(&listener->endpoint);
 }
 
@@ -116,13 +101,168 @@ void coil_listener_destroy(coil_listener *listener)
 {
     if (listener == NULL)
         return;
-    coil__endpoint_close(&listener->endpoint);
+    coil_listener_close(listener);
     coil__endpoint_release(&listener->endpoint);
 }
 
 uint16_t coil_listener_port(const coil_listener *listener)
 {
     return listener->port;
+}
+
+/* ---- listening -------------------------------------------------------------------- */
+
+static int set_options(coil_loop *loop, int fd, int family,
+                       const coil_listen_options *opts)
+{
+    int yes = 1, v6_only = opts->v6_only;
+
+    coil__socket_set_option(loop, fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    /* "::" is to serve IPv4 too, or not to, whatever the system's default. */
+    if (family == AF_INET6)
+        coil__socket_set_option(loop, fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6_only,
+                                sizeof v6_only);
+    if (!opts->reuse_port)
+        return 0;
+    return coil__socket_set_option(loop, fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
+}
+
+/* A listening socket, or a negative errno. */
+static int listen_at(coil_loop *loop, const struct addrinfo *address,
+                     const coil_listen_options *opts)
+{
+    int fd = coil__socket_open(loop, address->ai_family, address->ai_socktype,
+                               address->ai_protocol);
+    int rc;
+
+    if (fd < 0)
+        return fd;
+    rc = set_options(loop, fd, address->ai_family, opts);
+    if (rc == 0)
+        rc = coil__socket_bind(loop, fd, address->ai_addr, address->ai_addrlen);
+    if (rc == 0)
+        rc = coil__socket_listen(loop, fd, opts->backlog > 0 ? opts->backlog : BACKLOG);
+    if (rc == 0)
+        return fd;
+    coil__socket_close(loop, fd);
+    return rc;
+}
+
+/* The first of the family's addresses that works; AF_UNSPEC: of any. */
+static int listen_at_first(coil_loop *loop, const struct addrinfo *list, int family,
+                           const coil_listen_options *opts)
+{
+    int fd = -EADDRNOTAVAIL;
+
+    for (const struct addrinfo *a = list; a != NULL && fd < 0; a = a->ai_next)
+        if (family == AF_UNSPEC || a->ai_family == family)
+            fd = listen_at(loop, a, opts);
+    return fd;
+}
+
+static int look_up(const coil_listen_options *opts, struct addrinfo **list)
+{
+    struct addrinfo hints = {.ai_family = opts->v6_only ? AF_INET6 : AF_UNSPEC,
+                             .ai_socktype = SOCK_STREAM,
+                             .ai_flags = AI_PASSIVE};
+
+    return coil_getaddrinfo(opts->host, opts->port, &hints, list);
+}
+
+int coil_listen_opts(const coil_listen_options *opts, coil_listener **out)
+{
+    coil_loop *loop = coil__loop_require("coil_listen");
+    struct addrinfo *list;
+    int fd = -1, rc;
+
+    if (opts->path != NULL)
+        return coil__listen_unix(opts, opts->backlog > 0 ? opts->backlog : BACKLOG, out);
+    rc = look_up(opts, &list);
+    if (rc < 0)
+        return rc;
+    /* All addresses: getaddrinfo(3) names IPv4's first, but IPv6's stands for both. */
+    if (opts->host == NULL)
+        fd = listen_at_first(loop, list, AF_INET6, opts);
+    if (fd < 0)
+        fd = listen_at_first(loop, list, AF_UNSPEC, opts);
+    freeaddrinfo(list);
+    return fd < 0 ? fd : coil__listener_make(fd, "coil_listen", out);
+}
+
+int coil_listen(const char *host, const char *port, int backlog, coil_listener **out)
+{
+    return coil_listen_opts(
+        &(coil_listen_options){.host = host, .port = port, .backlog = backlog}, out);
+}
+
+/* ---- several addresses ------------------------------------------------------------ */
+
+static void destroy_all(coil_listener *listeners[], int count)
+{
+    while (count > 0)
+        coil_listener_destroy(listeners[--count]);
+}
+
+/* The address with the port of the first listener, where it was left to the kernel. */
+static void set_port(const struct addrinfo *address, uint16_t port)
+{
+    if (address->ai_family == AF_INET)
+        ((struct sockaddr_in *)(void *)address->ai_addr)->sin_port = htons(port);
+    else if (address->ai_family == AF_INET6)
+        ((struct sockaddr_in6 *)(void *)address->ai_addr)->sin6_port = htons(port);
+}
+
+/* A family that this machine has not got is passed over. (asyncio: create_server) */
+static bool is_absent(int rc)
+{
+    return rc == -EADDRNOTAVAIL || rc == -EAFNOSUPPORT;
+}
+
+static int listen_at_each(const struct addrinfo *list, const coil_listen_options *opts,
+                          coil_listener *out[], int max)
+{
+    coil_loop *loop = coil__loop_require("coil_listen_all");
+    int count = 0, rc = -EADDRNOTAVAIL;
+
+    for (const struct addrinfo *a = list; a != NULL && count < max; a = a->ai_next) {
+        if (count > 0)
+            set_port(a, out[0]->port);
+        rc = listen_at(loop, a, opts);
+        if (rc >= 0)
+            rc = coil__listener_make(rc, "coil_listen_all", &out[count]);
+        if (rc == 0) {
+            count++;
+        } else if (!is_absent(rc)) {
+            destroy_all(out, count);
+            return rc;
+        }
+    }
+    return count > 0 ? count : rc;
+}
+
+int coil_listen_all(const coil_listen_options *opts, coil_listener *out[], int max)
+{
+    coil_listen_options each = *opts;
+    struct addrinfo *list;
+    int rc, tries = 0;
+
+    if (max <= 0)
+        return -EINVAL;
+    if (opts->path != NULL) {
+        rc = coil_listen_opts(opts, &out[0]);
+        return rc < 0 ? rc : 1;
+    }
+    rc = look_up(opts, &list);
+    if (rc < 0)
+        return rc;
+    each.v6_only = true; /* IPv4 has an address of its own in the list */
+    do {                 /* a port that is free here may not be there */
+        rc = listen_at_each(list, &each, out, max);
+        set_port(list, 0);
+    } while (rc == -EADDRINUSE && opts->port != NULL && strcmp(opts->port, "0") == 0 &&
+             ++tries < FREE_PORT_TRIES);
+    freeaddrinfo(list);
+    return rc;
 }
 
 /* ---- accepting -------------------------------------------------------------------- */
@@ -148,16 +288,35 @@ static bool was_given_up(ssize_t result)
     }
 }
 
-int coil_accept(coil_listener *listener, coil_stream **out)
+/* A connected socket, or a negative errno. */
+static int accept_one(coil_listener *listener)
 {
-    ssize_t fd = coil__endpoint_enter(&listener->endpoint, COIL__IN, "coil_accept");
+    int rc = coil__endpoint_enter(&listener->endpoint, COIL__IN, "coil_accept");
+    ssize_t fd;
 
-    if (fd < 0)
-        return (int)fd;
+    if (rc < 0)
+        return rc;
     do
         fd = coil__endpoint_do(&listener->endpoint,
                                &(struct coil__op){.kind = COIL__OP_ACCEPT});
     while (was_given_up(fd));
     coil__endpoint_leave(&listener->endpoint, COIL__IN);
-    return fd < 0 ? (int)fd : coil__stream_open_socket((int)fd, "coil_accept", out);
+    return (int)fd;
+}
+
+int coil_accept(coil_listener *listener, coil_stream **out)
+{
+    coil_stream *stream = coil__stream_alloc();
+    int fd = stream != NULL ? accept_one(listener) : -ENOMEM, rc = fd;
+
+    if (fd >= 0) {
+        rc = coil__stream_open(stream, fd, true, "coil_accept");
+        if (rc == 0) {
+            *out = stream;
+            return 0;
+        }
+        coil__socket_close(coil_loop_current(), fd);
+    }
+    coil__free(stream);
+    return rc;
 }

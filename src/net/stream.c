@@ -149,10 +149,21 @@ static int shutdown_fd(coil_stream *stream)
     return coil__socket_shutdown(stream->endpoint.loop, stream->endpoint.fd, SHUT_WR);
 }
 
+static ssize_t sendfile_fd(coil_stream *stream, int fd, int64_t offset, size_t n)
+{
+    if (!stream->is_socket)
+        return -EOPNOTSUPP;
+    return coil__endpoint_do(
+        &stream->endpoint,
+        &(struct coil__op){
+            .kind = COIL__OP_SENDFILE, .fd2 = fd, .offset = offset, .len = n});
+}
+
 const struct coil__transport coil__transport_bare = {
     .read = coil__stream_read_fd,
     .write = coil__stream_write_fd,
     .shutdown_write = shutdown_fd,
+    .sendfile = sendfile_fd,
 };
 
 static ssize_t read_some(coil_stream *stream, void *buf, size_t n)
@@ -174,10 +185,24 @@ ssize_t coil_read(coil_stream *stream, void *buf, size_t n)
     return result;
 }
 
+/*
+ * A call that counts begins: at 0, also where it fails because the stream is closed; but
+ * not while another is on its way out, whose count has not been asked for yet.
+ */
+static int enter_counting(coil_stream *stream, enum coil__direction direction,
+                          const char *caller)
+{
+    int rc = coil__endpoint_enter(&stream->endpoint, direction, caller);
+
+    if (rc == 0 || (rc == -EBADF && !stream->endpoint.busy[direction]))
+        stream->transferred[direction] = 0;
+    return rc;
+}
+
 ssize_t coil_read_exact(coil_stream *stream, void *buf, size_t n)
 {
     size_t *done = &stream->transferred[COIL__IN];
-    ssize_t result = coil__endpoint_enter(&stream->endpoint, COIL__IN, "coil_read_exact");
+    ssize_t result = enter_counting(stream, COIL__IN, "coil_read_exact");
 
     if (result < 0)
         return result;
@@ -195,7 +220,7 @@ ssize_t coil_read_exact(coil_stream *stream, void *buf, size_t n)
 ssize_t coil_write(coil_stream *stream, const void *buf, size_t n)
 {
     size_t *done = &stream->transferred[COIL__OUT];
-    ssize_t result = coil__endpoint_enter(&stream->endpoint, COIL__OUT, "coil_write");
+    ssize_t result = enter_counting(stream, COIL__OUT, "coil_write");
 
     if (result < 0)
         return result;
@@ -255,7 +280,7 @@ ssize_t coil_writev(coil_stream *stream, const struct iovec *parts, int count)
     struct iovec next[PARTS];
 
     if (result >= 0)
-        result = coil__endpoint_enter(&stream->endpoint, COIL__OUT, "coil_writev");
+        result = enter_counting(stream, COIL__OUT, "coil_writev");
     if (result < 0)
         return result;
     *done = 0;

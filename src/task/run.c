@@ -51,7 +51,9 @@ int coil_run_until_complete(coil_future *future)
 
 /*
  * The handler only wakes the loop; SA_RESETHAND has restored the default by then, so the
- * second Ctrl-C ends the program whatever it is doing.
+ * second Ctrl-C ends the program whatever it is doing. So does one that comes when there
+ * is no run any more, or in a forked child: a handler set during a run may have put ours
+ * aside, and restored it since (os/signal_table.c).
  */
 struct interruption {
     struct coil__runnable runnable;
@@ -64,9 +66,10 @@ static coil_loop *volatile interrupted_loop;
 
 static void on_sigint(int signo)
 {
-    (void)signo;
-    if (interrupted_loop != NULL)
+    if (interrupted_loop != NULL && interrupted_loop->pid == getpid())
         coil__loop_interrupt(interrupted_loop);
+    else
+        raise(signo); /* delivered when the handler returns */
 }
 
 static void cancel_main(struct coil__runnable *runnable)
@@ -86,8 +89,11 @@ static void take_signals(struct interruption *i, coil_loop *loop)
     struct sigaction action = {.sa_handler = on_sigint,
                                .sa_flags = SA_RESETHAND | SA_RESTART};
 
-    if (!on_main_thread() || sigaction(SIGINT, NULL, &i->previous) < 0 ||
-        i->previous.sa_handler != SIG_DFL)
+    if (!on_main_thread() || sigaction(SIGINT, NULL, &i->previous) < 0)
+        return;
+    if (i->previous.sa_handler == on_sigint)
+        i->previous = (struct sigaction){.sa_handler = SIG_DFL};
+    if (i->previous.sa_handler != SIG_DFL)
         return;
     coil__runnable_init(&i->runnable, cancel_main);
     loop->on_interrupt = &i->runnable;
@@ -97,9 +103,12 @@ static void take_signals(struct interruption *i, coil_loop *loop)
 
 static void restore_signals(struct interruption *i, coil_loop *loop)
 {
+    struct sigaction now;
+
     if (!i->installed)
         return;
-    sigaction(SIGINT, &i->previous, NULL);
+    if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == on_sigint)
+        sigaction(SIGINT, &i->previous, NULL);
     interrupted_loop = NULL;
     loop->on_interrupt = NULL;
     coil__list_remove(&i->runnable.link);

@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,15 @@
 
 /* True in name/simulated. */
 bool test_simulated(void);
+
+/*
+ * For tests that go through seeds by themselves: the first, and how many, which is
+ * `usual` unless the command line says otherwise. Of a seed that fails test_seed_failed()
+ * prints how to try it again.
+ */
+uint64_t test_first_seed(void);
+int test_seed_count(int usual);
+void test_seed_failed(uint64_t seed, const char *name);
 
 /* ---- checks: print file, line and both values, and make the test fail ---------------
  */

@@ -14,7 +14,8 @@
  *               fail, instead of the tests        -n N    seeds of simulated networks,
  *                                                         8 if not given, from 1 on
  *
- * With COIL_TEST_SEED=SEED in the environment that seed alone is tried.
+ * With COIL_TEST_SEED=SEED in the environment that seed alone is tried, else -n seeds, or
+ * where a test has its own measure, n/8 of that.
  *
  * A test writes into an unnamed file of its own, shown only if it fails. It leads a
  * process group, which is killed when it has ended or its time is up, so that nothing it

@@ -45,6 +45,25 @@ static void run_in_loop(const struct test__run *run)
     CHECK_INT(rc, 0);
 }
 
+uint64_t test_first_seed(void)
+{
+    return test__first_seed;
+}
+
+/* Eight stand for what is usual. */
+int test_seed_count(int usual)
+{
+    long long count = (long long)usual * test__seed_count / 8;
+
+    return test__seed_count > 1 ? (int)count : 1;
+}
+
+void test_seed_failed(uint64_t seed, const char *name)
+{
+    test__complain("that was seed %llu: COIL_TEST_SEED=%llu coil-tests '%s'",
+                   (unsigned long long)seed, (unsigned long long)seed, name);
+}
+
 /* With one seed after the other, until one fails. */
 static void run_simulated(const struct test__run *run)
 {
@@ -56,8 +75,7 @@ static void run_simulated(const struct test__run *run)
         coil_testing_network(&opts);
         run_in_loop(run);
         if (test__complained())
-            test__complain("that was seed %llu: COIL_TEST_SEED=%llu coil-tests '%s'",
-                           (unsigned long long)seed, (unsigned long long)seed, run->name);
+            test_seed_failed(seed, run->name);
         test_trace_clear();
         test_fail_allocation(0);
     }

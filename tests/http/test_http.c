@@ -608,6 +608,14 @@ static int occupy_the_dns_lane(void *arg)
     return coil_blocking(COIL_LANE_DNS, block_for_a_while, arg);
 }
 
+/* Whoever looks a name up waits until the occupant has ended. */
+static void hold_up_look_ups(coil_task **occupant)
+{
+    CHECK_INT(coil_resolver_configure(&(coil_resolver_opts){.engine = "getaddrinfo"}), 0);
+    coil_executor_set_limit(COIL_LANE_DNS, 1);
+    CHECK_INT(coil_spawn(occupy_the_dns_lane, NULL, NULL, occupant), 0);
+}
+
 static void cancel_soon(struct http_client *client)
 {
     coil_task *task;
@@ -628,8 +636,7 @@ IO_TEST(http_can_be_cancelled_while_it_resolves)
     coil_task *occupant;
 
     begin(&both);
-    coil_executor_set_limit(COIL_LANE_DNS, 1);
-    CHECK_INT(coil_spawn(occupy_the_dns_lane, NULL, NULL, &occupant), 0);
+    hold_up_look_ups(&occupant);
     snprintf(both.client.url, sizeof both.client.url, "http://name.invalid/");
     cancel_soon(&both.client);
     CHECK_INT(coil_task_await(occupant), 0);
@@ -736,8 +743,7 @@ IO_TEST(http_a_session_may_be_destroyed_under_a_look_up)
 
     begin(&both);
     client = both.client;
-    coil_executor_set_limit(COIL_LANE_DNS, 1);
-    CHECK_INT(coil_spawn(occupy_the_dns_lane, NULL, NULL, &occupant), 0);
+    hold_up_look_ups(&occupant);
     snprintf(client.url, sizeof client.url, "http://localhost:%u/ok",
              coil_listener_port(both.server.listener));
     CHECK_INT(coil_spawn(http_fetch_task, &client, NULL, &task), 0);

@@ -5,7 +5,8 @@
 
 #include "../harness/harness.h"
 
-#include <netinet/in.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -57,6 +58,28 @@ static void finish(coil_task *task)
 {
     CHECK_INT(coil_task_await(task), 0);
     coil_task_release(task);
+}
+
+/*
+ * A listener whose queue is full drops what else comes, so that connecting takes seconds.
+ */
+static int listen_and_fill(struct connecting *c, int fillers[], int count)
+{
+    struct sockaddr_in name = {.sin_family = AF_INET};
+    socklen_t length = sizeof name;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK_INT(bind(fd, (struct sockaddr *)&name, length), 0);
+    CHECK_INT(listen(fd, 0), 0);
+    CHECK_INT(getsockname(fd, (struct sockaddr *)&name, &length), 0);
+    for (int i = 0; i < count; i++) {
+        fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        connect(fillers[i], (struct sockaddr *)&name, length);
+    }
+    strcpy(c->host, "127.0.0.1");
+    snprintf(c->port, sizeof c->port, "%u", ntohs(name.sin_port));
+    return fd;
 }
 
 /* ---- accepting -------------------------------------------------------------------- */
@@ -194,6 +217,176 @@ NET_TEST(listen_twice_on_a_port_fails)
     CHECK_INT(coil_listen("127.0.0.1", "no-such-service", 0, &second), -ENOENT);
 }
 
+/* ---- options ---------------------------------------------------------------------- */
+
+IO_TEST(listen_on_a_port_that_others_share)
+{
+    coil_listen_options opts = {.host = "127.0.0.1", .port = "0", .reuse_port = true};
+    coil_listener *first, *second, *third;
+    char port[8];
+
+    CHECK_INT(coil_listen_opts(&opts, &first), 0);
+    snprintf(port, sizeof port, "%u", coil_listener_port(first));
+    opts.port = port;
+    CHECK_INT(coil_listen_opts(&opts, &second), 0);
+    opts.reuse_port = false;
+    CHECK_INT(coil_listen_opts(&opts, &third), -EADDRINUSE);
+    coil_listener_destroy(first);
+    coil_listener_destroy(second);
+}
+
+IO_TEST(listen_on_ipv6_alone)
+{
+    coil_listen_options opts = {.port = "0", .v6_only = true};
+    coil_listener *listener;
+    coil_stream *client;
+    char port[8];
+    int rc = coil_listen_opts(&opts, &listener);
+
+    if (rc == -EAFNOSUPPORT || rc == -EADDRNOTAVAIL || rc == -ENOENT)
+        test_skip("no IPv6 here");
+    CHECK_INT(rc, 0);
+    snprintf(port, sizeof port, "%u", coil_listener_port(listener));
+    CHECK_INT(coil_connect("127.0.0.1", port, &client), -ECONNREFUSED);
+    coil_listener_destroy(listener);
+}
+
+IO_TEST(listen_on_all_addresses_with_one_port)
+{
+    coil_listener *listeners[4];
+    coil_stream *client, *served;
+    int n = coil_listen_all(&(coil_listen_options){.port = "0"}, listeners, 4);
+    char port[8];
+
+    CHECK(n >= 1 && n <= 2);
+    snprintf(port, sizeof port, "%u", coil_listener_port(listeners[0]));
+    for (int i = 0; i < n; i++) {
+        coil_address name;
+        int rc;
+
+        CHECK_INT(coil_listener_port(listeners[i]), atoi(port));
+        CHECK_INT(coil_listener_name(listeners[i], &name), 0);
+        rc = coil_connect(name.any.sa_family == AF_INET ? "127.0.0.1" : "::1", port,
+                          &client);
+        if (rc == -EADDRNOTAVAIL)
+            continue; /* IPv6 without a loopback address */
+        CHECK_INT(rc, 0);
+        CHECK_INT(coil_accept(listeners[i], &served), 0);
+        coil_stream_destroy(served);
+        coil_stream_destroy(client);
+    }
+    CHECK_INT(coil_listen_all(&(coil_listen_options){.port = port}, listeners + n, 1),
+              -EADDRINUSE);
+    CHECK_INT(coil_listen_all(&(coil_listen_options){.port = port}, listeners + n, 0),
+              -EINVAL);
+    for (int i = 0; i < n; i++)
+        coil_listener_destroy(listeners[i]);
+}
+
+IO_TEST(listener_adopted)
+{
+    struct connecting c = {.rc = 0};
+    coil_listener *listener, *second;
+    coil_stream *served;
+    int fds[2], fd, pipes[2], listening = listen_and_fill(&c, NULL, 0);
+
+    CHECK_INT(coil_listener_adopt(-1, &listener), -EBADF);
+    make_tcp_pair(fds);
+    CHECK_INT(coil_listener_adopt(fds[0], &listener), -EINVAL);
+    CHECK(!(fcntl(fds[0], F_GETFL) & O_NONBLOCK));
+    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    CHECK_INT(coil_listener_adopt(fd, &listener), -EINVAL);
+    CHECK_INT(pipe2(pipes, O_CLOEXEC), 0);
+    CHECK_INT(coil_listener_adopt(pipes[0], &listener), -ENOTSOCK);
+    test_fail_allocation(1);
+    CHECK_INT(coil_listener_adopt(listening, &listener), -ENOMEM);
+    test_fail_allocation(0);
+    CHECK(!(fcntl(listening, F_GETFL) & O_NONBLOCK));
+    CHECK_INT(coil_listener_adopt(listening, &listener), 0);
+    CHECK_INT(coil_listener_adopt(listening, &second), -EBUSY);
+    CHECK_INT(coil_listener_port(listener), atoi(c.port));
+    CHECK_INT(coil_connect(c.host, c.port, &c.stream), 0);
+    CHECK_INT(coil_accept(listener, &served), 0);
+    coil_stream_destroy(served);
+    coil_stream_destroy(c.stream);
+    coil_listener_destroy(listener);
+    close(fd);
+    close(pipes[0]);
+    close(pipes[1]);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+IO_TEST(stream_knows_its_addresses)
+{
+    struct connecting c = {.rc = 0};
+    coil_listener *listener = listen_on("127.0.0.1", &c);
+    coil_address here, there, bound;
+    coil_stream *served, *pipes[2];
+    char text[COIL_ADDRESS_TEXT], other[COIL_ADDRESS_TEXT];
+
+    CHECK_INT(coil_connect(c.host, c.port, &c.stream), 0);
+    CHECK_INT(coil_accept(listener, &served), 0);
+    CHECK_INT(coil_stream_peer(c.stream, &there), 0);
+    CHECK_INT(coil_listener_name(listener, &bound), 0);
+    CHECK_STR(coil_address_format(&there, text, sizeof text),
+              coil_address_format(&bound, other, sizeof other));
+    CHECK_INT(coil_stream_name(c.stream, &here), 0);
+    CHECK_INT(coil_stream_peer(served, &there), 0);
+    CHECK_STR(coil_address_format(&there, text, sizeof text),
+              coil_address_format(&here, other, sizeof other));
+    coil_stream_close(c.stream);
+    CHECK_INT(coil_stream_peer(c.stream, &there), -EBADF);
+    CHECK_INT(there.length, 0);
+    CHECK_INT(coil_pipe(pipes), 0);
+    CHECK_INT(coil_stream_peer(pipes[0], &there), -ENOTSOCK);
+    coil_stream_destroy(pipes[0]);
+    coil_stream_destroy(pipes[1]);
+    coil_stream_destroy(c.stream);
+    coil_stream_destroy(served);
+    coil_listener_destroy(listener);
+}
+
+static int option_of(coil_stream *stream, int level, int name)
+{
+    int value = -1;
+    socklen_t length = sizeof value;
+
+    CHECK_INT(getsockopt(coil_stream_fd(stream), level, name, &value, &length), 0);
+    return value;
+}
+
+IO_TEST(stream_options)
+{
+    struct connecting c = {.rc = 0};
+    coil_listener *listener = listen_on("127.0.0.1", &c);
+    coil_stream *served, *ends[2];
+
+    CHECK_INT(coil_connect(c.host, c.port, &c.stream), 0);
+    CHECK_INT(coil_accept(listener, &served), 0);
+    CHECK(option_of(c.stream, IPPROTO_TCP, TCP_NODELAY) > 0);
+    CHECK(option_of(served, IPPROTO_TCP, TCP_NODELAY) > 0);
+    CHECK_INT(coil_stream_set_no_delay(served, false), 0);
+    CHECK_INT(option_of(served, IPPROTO_TCP, TCP_NODELAY), 0);
+    CHECK_INT(coil_stream_set_keep_alive(served, COIL_MSEC(29001)), 0);
+    CHECK(option_of(served, SOL_SOCKET, SO_KEEPALIVE) > 0);
+    CHECK_INT(option_of(served, IPPROTO_TCP, TCP_KEEPIDLE), 30);
+    CHECK_INT(option_of(served, IPPROTO_TCP, TCP_KEEPINTVL), 3);
+    CHECK_INT(coil_stream_set_keep_alive(served, 0), 0);
+    CHECK_INT(option_of(served, SOL_SOCKET, SO_KEEPALIVE), 0);
+    CHECK_INT(coil_stream_set_keep_alive(served, -1), -EINVAL);
+    CHECK_INT(coil_stream_set_keep_alive(served, COIL_NEVER), -EINVAL);
+    CHECK_INT(coil_stream_pair(ends), 0);
+    CHECK_INT(coil_stream_set_no_delay(ends[0], true), -EOPNOTSUPP);
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+    coil_stream_close(served);
+    CHECK_INT(coil_stream_set_no_delay(served, true), -EBADF);
+    coil_stream_destroy(served);
+    coil_stream_destroy(c.stream);
+    coil_listener_destroy(listener);
+}
+
 /* ---- connecting ------------------------------------------------------------------- */
 
 NET_TEST(connect_refused)
@@ -257,6 +450,8 @@ IO_TEST(connect_and_accept_without_memory)
     } while (rc < 0 && n < 20);
     test_fail_allocation(1);
     CHECK_INT(coil_accept(listener, &served), -ENOMEM);
+    CHECK_INT(coil_accept(listener, &served), 0); /* it has waited in the queue */
+    coil_stream_destroy(served);
     test_fail_allocation(1);
     CHECK_INT(coil_listen("127.0.0.1", "0", 0, &second), -ENOMEM);
     test_fail_allocation(0);
@@ -264,32 +459,10 @@ IO_TEST(connect_and_accept_without_memory)
     coil_listener_destroy(listener);
 }
 
-/*
- * A listener whose queue is full drops what else comes, so that connecting takes seconds.
- */
-static int listen_and_fill(struct connecting *c, int fillers[4])
-{
-    struct sockaddr_in name = {.sin_family = AF_INET};
-    socklen_t length = sizeof name;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    CHECK_INT(bind(fd, (struct sockaddr *)&name, length), 0);
-    CHECK_INT(listen(fd, 0), 0);
-    CHECK_INT(getsockname(fd, (struct sockaddr *)&name, &length), 0);
-    for (int i = 0; i < 4; i++) {
-        fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        connect(fillers[i], (struct sockaddr *)&name, length);
-    }
-    strcpy(c->host, "127.0.0.1");
-    snprintf(c->port, sizeof c->port, "%u", ntohs(name.sin_port));
-    return fd;
-}
-
 IO_TEST(connect_cancelled)
 {
     struct connecting c = {.rc = 0};
-    int fillers[4], fd = listen_and_fill(&c, fillers);
+    int fillers[4], fd = listen_and_fill(&c, fillers, 4);
     coil_task *task;
     coil_scope s;
 

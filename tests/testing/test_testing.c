@@ -322,9 +322,9 @@ static int converse_in_time(void *arg)
 TEST(a_conversation_survives_each_of_its_system_calls)
 {
     static const int errors[] = {0, EINTR, ENOMEM};
-    static const char *const backends[] = {"epoll", "poll", "select"};
+    static const char *const backends[] = {"io_uring", "epoll", "poll", "select"};
 
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 12; i++) {
         coil_run_opts opts = {.loop = {.backend = backends[i / 3]}};
         uint64_t n = 0;
 

@@ -28,9 +28,12 @@
  */
 #include "io_uring.h"
 
+#include "../../base/fault.h"
 #include "../loop.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- the table -------------------------------------------------------------------- */
 
@@ -67,15 +70,22 @@ void coil__uring_give_up(struct coil__uring_fd *d)
 
 /* ---- attaching -------------------------------------------------------------------- */
 
+/* Refuses what epoll(7) refuses: reading a file is an operation of another kind. */
 static int attach(struct coil__backend *backend, int fd)
 {
     struct coil__uring_fd *d;
+    struct stat about;
     int rc = coil__uring_find_or_grow(coil__uring_of(backend), fd, &d);
 
     if (rc < 0)
         return rc;
     if (d->use != COIL__URING_UNUSED)
         return -EBUSY;
+    if (COIL__CALL(ENOMEM, fstat(fd, &about)) < 0)
+        return -errno;
+    if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))
+        return -EPERM;
+    d->is_socket = S_ISSOCK(about.st_mode);
     d->use = COIL__URING_ATTACHED;
     return 0;
 }
@@ -187,14 +197,31 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
     return rc;
 }
 
+/*
+ * Not the ring's own descriptor: while completions wait to be worked on (DEFER_TASKRUN)
+ * that is readable, but who waits for it already is not woken. An eventfd is written to
+ * by the kernel then; and by us, if something is there before.
+ */
 static int pollable(struct coil__backend *backend)
 {
     struct coil__uring *u = coil__uring_of(backend);
+    uint64_t count = 1;
+    int rc;
 
+    if (u->event_fd < 0) {
+        rc = coil__uring_open_event_fd(u);
+        if (rc < 0)
+            return rc;
+    }
     coil__uring_arm_watches(u);
     coil__uring_do(u);
     coil__uring_enter(u, 0);
-    return u->ring.ring_fd;
+    if (read(u->event_fd, &count, sizeof count) < 0 && errno != EAGAIN)
+        return -errno;
+    count = 1;
+    if (coil__uring_has_more(u) && write(u->event_fd, &count, sizeof count) < 0)
+        return -errno;
+    return u->event_fd;
 }
 
 /* ---- the backend ------------------------------------------------------------------ */
@@ -212,7 +239,7 @@ static int create(struct coil__backend **out)
         return rc;
     }
     u->backend.class = &coil__backend_io_uring;
-    u->first_to_arm = -1;
+    u->first_to_arm = u->event_fd = -1;
     coil__list_init(&u->todo);
     coil__list_init(&u->files);
     *out = &u->backend;
@@ -226,10 +253,15 @@ static int create(struct coil__backend **out)
 static void destroy(struct coil__backend *backend)
 {
     struct coil__uring *u = coil__uring_of(backend);
+    int rc = 0;
 
+    while (coil__uring_abandon_ops(u) && rc != -EBADF)
+        rc = coil__uring_reap(u, COIL_MSEC(10));
     for (size_t fd = 0; fd < u->table_size; fd++)
         detach(backend, (int)fd);
     coil__uring_close(u);
+    if (u->event_fd >= 0)
+        close(u->event_fd);
     coil__uring_free_buffers(u);
     coil__free(u->table);
     coil__free(u);

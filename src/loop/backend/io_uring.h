@@ -54,6 +54,7 @@ struct coil__uring_fd {
     uint8_t use;    /* enum coil__uring_use */
     uint8_t armed;  /* watches that are in the kernel, by direction */
     uint8_t to_arm; /* and that the next poll puts there */
+    bool is_socket;
 
     /* io_uring_receive.c */
     uint8_t type;                 /* enum coil__uring_type */
@@ -91,6 +92,7 @@ struct coil__uring {
     unsigned features;
     unsigned enter_flags;
     int enter_fd;
+    int event_fd;                 /* for guests: pollable(); -1 */
     struct coil__uring_fd *table; /* by descriptor number */
     size_t table_size;
     int first_to_arm;
@@ -138,7 +140,12 @@ struct io_uring_sqe *coil__uring_entry(struct coil__uring *u);
  */
 int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns);
 
-/* As poll(), but with nothing but the kernel's part: no other turn of the queue. */
+/* Something is there, or to be had by entering. */
+bool coil__uring_has_more(const struct coil__uring *u);
+
+/* u->event_fd, which the kernel writes to whenever there is more. */
+int coil__uring_open_event_fd(struct coil__uring *u);
+
 static inline bool coil__uring_has(const struct coil__uring *u, unsigned feature)
 {
     return (u->features & feature) != 0;
@@ -183,6 +190,9 @@ void coil__uring_do(struct coil__uring *u);
 
 /* The descriptor's operations are to end. True as long as one has not. */
 bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__uring_fd *d);
+
+/* All operations are to end, and nobody is told. True as long as one has not. */
+bool coil__uring_abandon_ops(struct coil__uring *u);
 
 /* An order to fail (base/fault.h) that strikes this operation: its errno, or 0. */
 int coil__uring_struck(const struct coil__op *op);

@@ -53,8 +53,8 @@ static enum coil__direction direction_of(const struct coil__op *op)
 /* ---- what can be done, and what is made to fail ------------------------------------ */
 
 static const struct {
-    uint8_t opcode;
-    int error; /* that an order to fail has it fail with */
+    uint8_t opcode; /* NOP: the kernel has none for it */
+    int error;      /* that an order to fail has it fail with */
     const char *call;
 } kinds[] = {
     [COIL__OP_READ] = {IORING_OP_READ, EIO, "read(op->fd, op->buf, op->len)"},
@@ -76,13 +76,19 @@ static const struct {
     [COIL__OP_PWRITE] = {IORING_OP_WRITE, EIO, "pwrite(op->fd, op->buf, op->len)"},
     [COIL__OP_FSYNC] = {IORING_OP_FSYNC, EIO, "fsync(op->fd)"},
     [COIL__OP_OPEN] = {IORING_OP_OPENAT, EMFILE, "openat(op->fd, op->path)"},
-    [COIL__OP_CLOSE] = {IORING_OP_CLOSE, EIO, "close(op->fd)"},
+    [COIL__OP_CLOSE] = {IORING_OP_CLOSE, 0, NULL},
     [COIL__OP_STATX] = {IORING_OP_STATX, EIO, "statx(op->fd, op->path)"},
     [COIL__OP_RENAME] = {IORING_OP_RENAMEAT, EIO, "renameat2(op->fd, op->path)"},
     [COIL__OP_UNLINK] = {IORING_OP_UNLINKAT, EIO, "unlinkat(op->fd, op->path)"},
     [COIL__OP_MKDIR] = {IORING_OP_MKDIRAT, EIO, "mkdirat(op->fd, op->path)"},
     [COIL__OP_SPLICE] = {IORING_OP_SPLICE, EIO, "splice(op->fd, op->fd2, op->len)"},
+    [COIL__OP_TRUNCATE] = {COIL__IORING_OP_FTRUNCATE, EIO, "ftruncate(op->fd)"},
+    [COIL__OP_ALLOCATE] = {IORING_OP_FALLOCATE, ENOSPC, "fallocate(op->fd)"},
+    [COIL__OP_LINK] = {IORING_OP_LINKAT, EIO, "linkat(op->fd, op->path)"},
+    [COIL__OP_SYMLINK] = {IORING_OP_SYMLINKAT, EIO, "symlinkat(op->path, op->fd2)"},
 };
+
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 int coil__uring_struck(const struct coil__op *op)
 {
@@ -92,9 +98,20 @@ int coil__uring_struck(const struct coil__op *op)
     return errno == EINTR || errno == EAGAIN ? 0 : -errno;
 }
 
+/*
+ * At the file's own position the kernel reads and writes without its lock, and does not
+ * move it if an error follows a short transfer (6.18): what comes next would go to the
+ * wrong place.
+ */
+static bool needs_position(const struct coil__op *op)
+{
+    return (op->kind == COIL__OP_PREAD || op->kind == COIL__OP_PWRITE) && op->offset < 0;
+}
+
 static bool kernel_knows(const struct coil__uring *u, const struct coil__op *op)
 {
-    return (u->known_ops >> kinds[op->kind].opcode) & 1;
+    return (int)op->kind < KINDS && kinds[op->kind].opcode != IORING_OP_NOP &&
+           (u->known_ops >> kinds[op->kind].opcode & 1) != 0;
 }
 
 /* ---- into the queue --------------------------------------------------------------- */
@@ -127,7 +144,10 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op,
         io_uring_prep_fsync(entry, op->fd, op->flags != 0 ? IORING_FSYNC_DATASYNC : 0);
         break;
     case COIL__OP_OPEN:
+        /* At once by a worker: tried here first, a FIFO without a peer would fail. */
         io_uring_prep_openat(entry, op->fd, op->path, op->flags | O_CLOEXEC, op->mode);
+        if (!(op->flags & O_NONBLOCK))
+            entry->flags = IOSQE_ASYNC;
         break;
     case COIL__OP_CLOSE:
         io_uring_prep_close(entry, op->fd);
@@ -145,6 +165,19 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op,
     case COIL__OP_MKDIR:
         io_uring_prep_mkdirat(entry, op->fd, op->path, op->mode);
         break;
+    case COIL__OP_TRUNCATE:
+        io_uring_prep_rw(COIL__IORING_OP_FTRUNCATE, entry, op->fd, NULL, 0,
+                         (uint64_t)op->offset);
+        break;
+    case COIL__OP_ALLOCATE:
+        io_uring_prep_fallocate(entry, op->fd, op->flags, op->offset, (off_t)op->len);
+        break;
+    case COIL__OP_LINK:
+        io_uring_prep_linkat(entry, op->fd, op->path, op->fd2, op->path2, op->flags);
+        break;
+    case COIL__OP_SYMLINK:
+        io_uring_prep_symlinkat(entry, op->path, op->fd2, op->path2);
+        break;
     default:
         io_uring_prep_splice(entry, op->fd, op->offset, op->fd2, op->offset2, length(op),
                              (unsigned)op->flags);
@@ -153,8 +186,8 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op,
 }
 
 /*
- * MSG_WAITALL has the kernel itself send on what was left over. MSG_DONTWAIT would only
- * have it give up: who waits is the task.
+ * MSG_DONTWAIT would only have the kernel give up: who waits is the task. Not MSG_WAITALL
+ * for sends: how far a long write has come is to be seen while it goes on.
  */
 static void prepare(struct io_uring_sqe *entry, const struct coil__op *op,
                     int write_flags)
@@ -177,16 +210,14 @@ static void prepare(struct io_uring_sqe *entry, const struct coil__op *op,
         io_uring_prep_recv(entry, op->fd, op->buf, length(op), flags);
         break;
     case COIL__OP_SEND:
-        io_uring_prep_send(entry, op->fd, op->buf, length(op),
-                           flags | MSG_NOSIGNAL | MSG_WAITALL);
+        io_uring_prep_send(entry, op->fd, op->buf, length(op), flags | MSG_NOSIGNAL);
         break;
     case COIL__OP_RECVMSG:
         io_uring_prep_recvmsg(entry, op->fd, op->buf,
                               (unsigned)(flags | MSG_CMSG_CLOEXEC));
         break;
     case COIL__OP_SENDMSG:
-        io_uring_prep_sendmsg(entry, op->fd, op->buf,
-                              (unsigned)(flags | MSG_NOSIGNAL | MSG_WAITALL));
+        io_uring_prep_sendmsg(entry, op->fd, op->buf, (unsigned)(flags | MSG_NOSIGNAL));
         break;
     case COIL__OP_ACCEPT:
         io_uring_prep_accept(entry, op->fd, op->addr, op->addrlen,
@@ -427,9 +458,10 @@ static ssize_t submit_file(struct coil__uring *u, struct coil__op *op)
 {
     int rc;
 
-    if (!kernel_knows(u, op))
+    if (!kernel_knows(u, op) || needs_position(op))
         return -EOPNOTSUPP;
-    rc = coil__uring_struck(op);
+    /* An order to fail does not strike a close, whose failure changes nothing. */
+    rc = op->kind != COIL__OP_CLOSE ? coil__uring_struck(op) : 0;
     return rc < 0 ? rc : start_new(u, NULL, op, 0);
 }
 
@@ -559,4 +591,32 @@ bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__uring_fd *d
     found |= end_files(u, &u->todo, fd);
     found |= end_files(u, &u->files, fd);
     return found;
+}
+
+static void tell_nobody(struct coil__op *op)
+{
+    (void)op;
+}
+
+bool coil__uring_abandon_ops(struct coil__uring *u)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < 2 * u->table_size; i++) {
+        struct coil__op *op = u->table[i / 2].ops[i % 2];
+
+        if (op == NULL)
+            continue;
+        op->complete = tell_nobody;
+        ask_to_end(u, op, COIL__URING_CANCELLED);
+        found = true;
+    }
+    COIL__LIST_EACH (link, &u->files) {
+        struct coil__op *op = COIL__CONTAINER(link, struct coil__op, link);
+
+        op->complete = tell_nobody;
+        ask_to_end(u, op, COIL__URING_CANCELLED);
+        found = true;
+    }
+    return found || !coil__list_empty(&u->todo);
 }

@@ -240,7 +240,7 @@ static bool is_stream(struct coil__uring_fd *d, int fd)
     int type = 0;
     socklen_t length = sizeof type;
 
-    if (d->type == COIL__URING_TYPE_UNKNOWN) {
+    if (d->type == COIL__URING_TYPE_UNKNOWN && d->is_socket) {
         d->type = COIL__URING_OTHER;
         if (COIL__CALL(ENOBUFS, getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length)) ==
                 0 &&

@@ -21,6 +21,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 enum { SQ_ENTRIES = 256, CQ_ENTRIES = 1024 };
 
@@ -154,6 +156,18 @@ static void register_ring(struct coil__uring *u)
     }
 }
 
+/* A sandbox may let us set it up and no more. */
+static int try_to_enter(struct coil__uring *u)
+{
+    struct io_uring_getevents_arg arg = {.ts = 0};
+    int rc =
+        COIL__CALL(EPERM, as_call(io_uring_enter2((unsigned)u->enter_fd, 0, 0,
+                                                  IORING_ENTER_GETEVENTS | u->enter_flags,
+                                                  (sigset_t *)&arg, sizeof arg)));
+
+    return rc < 0 && errno != EINTR ? -errno : 0;
+}
+
 /*
  * Refused, one way or another: forbidden (a sandbox, a sysctl), not there, too much
  * locked memory. Out of descriptors is something else, which another backend would meet
@@ -175,19 +189,37 @@ int coil__uring_open(struct coil__uring *u)
     if (rc < 0)
         return as_missing(rc);
     u->features &= ~without;
+    register_ring(u);
     rc = find_out_ops(u);
+    if (rc == 0)
+        rc = try_to_enter(u);
     if (rc < 0) {
         io_uring_queue_exit(&u->ring);
-        return rc;
+        return as_missing(rc);
     }
     io_uring_ring_dontfork(&u->ring);
-    register_ring(u);
     return 0;
 }
 
 void coil__uring_close(struct coil__uring *u)
 {
     io_uring_queue_exit(&u->ring);
+}
+
+int coil__uring_open_event_fd(struct coil__uring *u)
+{
+    int fd = COIL__CALL(EMFILE, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), rc;
+
+    if (fd < 0)
+        return -errno;
+    rc = COIL__CALL(ENOMEM, as_call(io_uring_register_eventfd(&u->ring, fd)));
+    if (rc < 0) {
+        rc = -errno;
+        close(fd);
+        return rc;
+    }
+    u->event_fd = fd;
+    return 0;
 }
 
 /* ---- entering --------------------------------------------------------------------- */
@@ -207,6 +239,11 @@ static bool kernel_has_more(const struct coil__uring *u)
 {
     return (IO_URING_READ_ONCE(*u->ring.sq.kflags) &
             (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0;
+}
+
+bool coil__uring_has_more(const struct coil__uring *u)
+{
+    return has_completions(u) || kernel_has_more(u);
 }
 
 static int call_enter(struct coil__uring *u, unsigned wait_for, int64_t timeout_ns)

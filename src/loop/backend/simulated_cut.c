@@ -33,6 +33,7 @@ static struct coil__sim_cut *find_or_make(struct coil__sim *sim,
             return NULL;
         sim->cuts = cuts;
         cut = &cuts[sim->cut_count++];
+        cut->until = INT64_MIN;
     }
     cut->host = *host;
     return cut;

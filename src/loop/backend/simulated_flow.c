@@ -176,7 +176,8 @@ static void deliver(struct coil__sim *sim, struct coil__sim_end *end,
         coil__sim_tcp_greeted(sim, other);
         break;
     case COIL__SIM_FIN:
-        other->fin_received = true;
+        if (!other->dead) /* else it would hide the reset */
+            other->fin_received = true;
         coil__sim_changed(sim, other->socket);
         break;
     case COIL__SIM_RST:
@@ -202,6 +203,8 @@ static void hold(struct coil__sim *sim, struct coil__sim_end *end,
         return;
     }
     coil__sim_log(sim, &end->name, &coil__sim_other(end)->name, "given up");
+    drop_all(&end->flying);
+    end->flying_bytes = 0;
     coil__sim_tcp_fail(sim, connecting ? coil__sim_other(end) : end, ETIMEDOUT);
 }
 

@@ -1,0 +1,168 @@
+/*
+ * connecting.c - connect(2) and accept(2).
+ *
+ * No flag makes one call of these not wait. But what makes a call on a socket give up is
+ * its time-out, so for the length of the call that is made the shortest there is, a tick
+ * of the kernel's clock (1 to 10 ms), and set back before anybody can look. It is hardly
+ * ever waited for:
+ *
+ * - a connection over loopback, or a local one, is made at once. Any other goes on by
+ *   itself when the time is over (EINPROGRESS), and connect() called again, once the
+ *   socket is writable, says how it ended;
+ * - accept() is called when there is a connection. Only where another process takes it
+ *   in between is the tick waited for.
+ */
+#include "waiting.h"
+
+#include <sys/time.h>
+
+/* ---- one call, for a tick
+ * --------------------------------------------------------------- */
+
+struct hurry {
+    int fd, option;
+    struct timeval before;
+};
+
+/* False where it has no time-out: it is no socket. */
+static bool begin_hurry(struct hurry *h, int fd, int option)
+{
+    struct timeval shortest = {.tv_usec = 1};
+    socklen_t length = sizeof h->before;
+
+    h->fd = fd;
+    h->option = option;
+    return getsockopt(fd, SOL_SOCKET, option, &h->before, &length) == 0 &&
+           setsockopt(fd, SOL_SOCKET, option, &shortest, sizeof shortest) == 0;
+}
+
+static void end_hurry(const struct hurry *h)
+{
+    int saved = errno;
+
+    setsockopt(h->fd, SOL_SOCKET, h->option, &h->before, sizeof h->before);
+    errno = saved;
+}
+
+/* ---- connecting
+ * ------------------------------------------------------------------------- */
+
+static int connect_for_a_tick(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
+{
+    struct hurry hurry;
+    int rc;
+
+    if (!begin_hurry(&hurry, fd, SO_SNDTIMEO))
+        return NEXT(connect)(fd, to, bytes);
+    rc = NEXT(connect)(fd, to, bytes);
+    end_hurry(&hurry);
+    return rc;
+}
+
+/* A local socket's queue is full; nobody tells when it is not. 0, or -1: give up. */
+static int wait_for_room(int64_t deadline, int64_t *nap)
+{
+    if (posix__nap(nap, deadline) < 0)
+        return -1;
+    if (posix__left(deadline) > 0)
+        return 0;
+    errno = EAGAIN;
+    return -1;
+}
+
+/* 0 when it is decided, or -1. */
+static int wait_for_connection(struct posix__waiting *w)
+{
+    int rc = posix__await(w);
+
+    if (rc == 0)
+        errno = EINPROGRESS; /* its own time-out: socket(7) */
+    return rc > 0 ? 0 : -1;
+}
+
+static int connect_in_task(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
+{
+    struct posix__waiting w = {.fd = fd, .events = POLLOUT};
+    int64_t deadline = posix__socket_deadline(fd, SO_SNDTIMEO), nap = 0;
+
+    w.begun = true;
+    w.deadline = deadline;
+    for (;;) {
+        int rc = connect_for_a_tick(fd, to, bytes);
+
+        if (rc == 0)
+            return 0;
+        if (errno == EAGAIN && to.__sockaddr__->sa_family == AF_UNIX)
+            rc = wait_for_room(deadline, &nap);
+        else if (errno == EINPROGRESS || errno == EALREADY)
+            rc = wait_for_connection(&w);
+        if (rc < 0)
+            return -1;
+    }
+}
+
+INTERPOSE int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
+{
+    if (!IN_TASK() || !posix__blocks(fd) || to.__sockaddr__ == NULL)
+        return NEXT(connect)(fd, to, bytes);
+    posix__fairly();
+    return connect_in_task(fd, to, bytes);
+}
+
+/* ---- accepting
+ * -------------------------------------------------------------------------- */
+
+static bool listens(int fd)
+{
+    int listening = 0;
+    socklen_t length = sizeof listening;
+
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) == 0 &&
+           listening != 0;
+}
+
+static int accept_for_a_tick(int fd, __SOCKADDR_ARG from, socklen_t *bytes, int flags)
+{
+    struct hurry hurry;
+    int rc;
+
+    if (!begin_hurry(&hurry, fd, SO_RCVTIMEO))
+        return -1;
+    rc = NEXT(accept4)(fd, from, bytes, flags);
+    end_hurry(&hurry);
+    return rc;
+}
+
+static int accept_in_task(int fd, __SOCKADDR_ARG from, socklen_t *bytes, int flags)
+{
+    struct posix__waiting w = {.fd = fd, .events = POLLIN};
+    int rc = 0, got = -1;
+
+    while (got < 0) {
+        rc = posix__await(&w);
+        if (rc == 0)
+            errno = EAGAIN;
+        if (rc <= 0)
+            return -1;
+        got = accept_for_a_tick(fd, from, bytes, flags);
+        if (got < 0 && errno != EAGAIN)
+            return -1;
+    }
+    return got;
+}
+
+INTERPOSE int accept(int fd, __SOCKADDR_ARG from, socklen_t *restrict bytes)
+{
+    if (!IN_TASK() || !posix__blocks(fd) || !listens(fd))
+        return NEXT(accept)(fd, from, bytes);
+    posix__fairly();
+    return accept_in_task(fd, from, bytes, 0);
+}
+
+INTERPOSE int accept4(int fd, __SOCKADDR_ARG from, socklen_t *restrict bytes, int flags)
+{
+    if (!IN_TASK() || !posix__blocks(fd) || !listens(fd))
+        return NEXT(accept4)(fd, from, bytes, flags);
+    posix__fairly();
+    return accept_in_task(fd, from, bytes, flags);
+}

@@ -1,0 +1,98 @@
+/*
+ * file_lock.c - locks on files, which nobody tells of: asked for again and again, at
+ * growing intervals, by their own kind of attempt that does not wait.
+ *
+ * fcntl(2) has one more argument, of a type that depends on the command; whatever it is,
+ * it goes through as a pointer.
+ */
+#include "waiting.h"
+
+#include <stdarg.h>
+
+INTERPOSE int flock(int fd, int operation)
+{
+    int64_t nap = 0;
+    int rc;
+
+    if (!IN_TASK() || operation & (LOCK_NB | LOCK_UN))
+        return NEXT(flock)(fd, operation);
+    while ((rc = NEXT(flock)(fd, operation | LOCK_NB)) < 0 && errno == EWOULDBLOCK)
+        if (posix__nap(&nap, COIL_NEVER) < 0)
+            break;
+    return rc;
+}
+
+/* Somebody else has it: lockf(3), fcntl(2) may say either. */
+static bool is_taken(void)
+{
+    return errno == EAGAIN || errno == EACCES;
+}
+
+INTERPOSE int lockf(int fd, int command, off_t bytes)
+{
+    int64_t nap = 0;
+    int rc;
+
+    if (!IN_TASK() || command != F_LOCK)
+        return NEXT(lockf)(fd, command, bytes);
+    while ((rc = NEXT(lockf)(fd, F_TLOCK, bytes)) < 0 && is_taken())
+        if (posix__nap(&nap, COIL_NEVER) < 0)
+            break;
+    return rc;
+}
+
+INTERPOSE int lockf64(int fd, int command, off64_t bytes)
+{
+    int64_t nap = 0;
+    int rc;
+
+    if (!IN_TASK() || command != F_LOCK)
+        return NEXT(lockf64)(fd, command, bytes);
+    while ((rc = NEXT(lockf64)(fd, F_TLOCK, bytes)) < 0 && is_taken())
+        if (posix__nap(&nap, COIL_NEVER) < 0)
+            break;
+    return rc;
+}
+
+static bool waits(int command)
+{
+    return command == F_SETLKW || command == F_OFD_SETLKW;
+}
+
+static int lock_in_task(int fd, int command, void *lock)
+{
+    int attempt = command == F_SETLKW ? F_SETLK : F_OFD_SETLK;
+    int64_t nap = 0;
+    int rc;
+
+    while ((rc = NEXT(fcntl)(fd, attempt, lock)) < 0 && is_taken())
+        if (posix__nap(&nap, COIL_NEVER) < 0)
+            break;
+    return rc;
+}
+
+INTERPOSE int fcntl(int fd, int command, ...)
+{
+    va_list args;
+    void *arg;
+
+    va_start(args, command);
+    arg = va_arg(args, void *);
+    va_end(args);
+    if (!waits(command) || !IN_TASK())
+        return NEXT(fcntl)(fd, command, arg);
+    return lock_in_task(fd, command, arg);
+}
+
+INTERPOSE int fcntl64(int fd, int command, ...)
+{
+    va_list args;
+    void *arg;
+
+    va_start(args, command);
+    arg = va_arg(args, void *);
+    va_end(args);
+    if (!waits(command) || !IN_TASK())
+        return NEXT(fcntl64)(fd, command, arg);
+    return lock_in_task(fd, command, arg);
+}

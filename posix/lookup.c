@@ -1,0 +1,338 @@
+/*
+ * lookup.c - names and addresses, by the C library's own functions on threads of the dns
+ * lane: what they answer, and how they fail, is theirs.
+ *
+ * A look-up that may be left behind, when its task is cancelled, has copies of all it
+ * needs; one that writes to the caller's memory is waited for.
+ */
+#include "waiting.h"
+
+#include <coil/executor.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static int system_error(int rc)
+{
+    errno = -rc;
+    return rc == -ENOMEM ? EAI_MEMORY : EAI_SYSTEM;
+}
+
+/* ---- getaddrinfo
+ * ------------------------------------------------------------------------ */
+
+struct lookup {
+    struct addrinfo hints, *list;
+    bool hinted;
+    const char *host, *service; /* in `names`; the service may be NULL */
+    int eai, error;
+    char names[];
+};
+
+static struct lookup *create_lookup(const char *host, const char *service,
+                                    const struct addrinfo *hints)
+{
+    size_t host_bytes = strlen(host) + 1;
+    size_t service_bytes = service != NULL ? strlen(service) + 1 : 0;
+    struct lookup *l = calloc(1, sizeof *l + host_bytes + service_bytes);
+
+    if (l == NULL)
+        return NULL;
+    l->hinted = hints != NULL;
+    if (hints != NULL)
+        l->hints = *hints;
+    l->host = memcpy(l->names, host, host_bytes);
+    if (service != NULL)
+        l->service = memcpy(l->names + host_bytes, service, service_bytes);
+    return l;
+}
+
+static int look_up(void *arg)
+{
+    struct lookup *l = arg;
+
+    l->eai =
+        NEXT(getaddrinfo)(l->host, l->service, l->hinted ? &l->hints : NULL, &l->list);
+    l->error = errno;
+    if (l->eai != 0)
+        l->list = NULL;
+    return 0;
+}
+
+static void discard_lookup(void *arg)
+{
+    struct lookup *l = arg;
+
+    if (l->list != NULL)
+        freeaddrinfo(l->list);
+    free(l);
+}
+
+static int look_up_in_task(const char *host, const char *service,
+                           const struct addrinfo *hints, struct addrinfo **out)
+{
+    struct lookup *l = create_lookup(host, service, hints);
+    int rc;
+
+    if (l == NULL)
+        return EAI_MEMORY;
+    rc = coil_blocking_abandonable(COIL_LANE_DNS, look_up, l, discard_lookup);
+    if (rc == -ECANCELED)
+        return system_error(rc); /* the look-up is not ours any more */
+    if (rc < 0) {
+        free(l);
+        return system_error(rc);
+    }
+    rc = l->eai;
+    errno = l->error;
+    if (rc == 0)
+        *out = l->list;
+    free(l);
+    return rc;
+}
+
+/* A number needs nobody to be asked; EAI_NONAME: it is none. */
+static int look_up_number(const char *host, const char *service,
+                          const struct addrinfo *hints, struct addrinfo **out)
+{
+    struct addrinfo numeric = {.ai_flags = AI_V4MAPPED | AI_ADDRCONFIG};
+
+    if (hints != NULL)
+        numeric = *hints;
+    numeric.ai_flags |= AI_NUMERICHOST;
+    return NEXT(getaddrinfo)(host, service, &numeric, out);
+}
+
+INTERPOSE int getaddrinfo(const char *restrict host, const char *restrict service,
+                          const struct addrinfo *restrict hints,
+                          struct addrinfo **restrict out)
+{
+    int eai, saved = errno;
+
+    if (!IN_TASK() || host == NULL || !posix__may_wait())
+        return NEXT(getaddrinfo)(host, service, hints, out);
+    eai = look_up_number(host, service, hints, out);
+    if (eai != EAI_NONAME || (hints != NULL && hints->ai_flags & AI_NUMERICHOST))
+        return eai;
+    errno = saved;
+    return look_up_in_task(host, service, hints, out);
+}
+
+/* ---- getnameinfo
+ * ------------------------------------------------------------------------ */
+
+struct naming {
+    struct sockaddr_storage address;
+    socklen_t address_bytes, host_bytes, service_bytes;
+    unsigned flags;
+    int eai, error;
+    char host[NI_MAXHOST], service[NI_MAXSERV];
+};
+
+static int name(void *arg)
+{
+    struct naming *n = arg;
+
+    n->eai =
+        NEXT(getnameinfo)((struct sockaddr *)&n->address, n->address_bytes, n->host,
+                          n->host_bytes, n->service, n->service_bytes, (int)n->flags);
+    n->error = errno;
+    return 0;
+}
+
+static socklen_t at_most(socklen_t n, size_t limit)
+{
+    return n < limit ? n : (socklen_t)limit;
+}
+
+static int name_in_task(struct naming *n, char *host, char *service)
+{
+    int rc = coil_blocking_abandonable(COIL_LANE_DNS, name, n, free);
+
+    if (rc == -ECANCELED)
+        return system_error(rc);
+    if (rc < 0)
+        n->eai = system_error(rc);
+    else
+        errno = n->error;
+    if (n->eai == 0 && n->host_bytes > 0)
+        strcpy(host, n->host);
+    if (n->eai == 0 && n->service_bytes > 0)
+        strcpy(service, n->service);
+    rc = n->eai;
+    free(n);
+    return rc;
+}
+
+INTERPOSE int getnameinfo(const struct sockaddr *restrict address,
+                          socklen_t address_bytes, char *restrict host,
+                          socklen_t host_bytes, char *restrict service,
+                          socklen_t service_bytes, int flags)
+{
+    struct naming *n;
+
+    if (!IN_TASK() || host == NULL || host_bytes == 0 || flags & NI_NUMERICHOST ||
+        address_bytes > sizeof n->address || !posix__may_wait())
+        return NEXT(getnameinfo)(address, address_bytes, host, host_bytes, service,
+                                 service_bytes, flags);
+    n = calloc(1, sizeof *n);
+    if (n == NULL)
+        return EAI_MEMORY;
+    memcpy(&n->address, address, address_bytes);
+    n->address_bytes = address_bytes;
+    n->host_bytes = at_most(host_bytes, sizeof n->host);
+    n->service_bytes = service != NULL ? at_most(service_bytes, sizeof n->service) : 0;
+    n->flags = (unsigned)flags;
+    return name_in_task(n, host, service);
+}
+
+/* ---- gethostbyname
+ * ---------------------------------------------------------------------- */
+
+/* One question for the whole family; the caller's memory, so it is waited for. */
+struct host_query {
+    const char *name; /* NULL: by address */
+    const void *address;
+    socklen_t address_bytes;
+    int family;
+    struct hostent *entry, **out;
+    char *buf;
+    size_t buf_bytes;
+    int rc, error, host_error;
+};
+
+static int ask_host(void *arg)
+{
+    struct host_query *q = arg;
+
+    if (q->name == NULL)
+        q->rc = NEXT(gethostbyaddr_r)(q->address, q->address_bytes, q->family, q->entry,
+                                      q->buf, q->buf_bytes, q->out, &q->host_error);
+    else if (q->family == AF_UNSPEC)
+        q->rc = NEXT(gethostbyname_r)(q->name, q->entry, q->buf, q->buf_bytes, q->out,
+                                      &q->host_error);
+    else
+        q->rc = NEXT(gethostbyname2_r)(q->name, q->family, q->entry, q->buf, q->buf_bytes,
+                                       q->out, &q->host_error);
+    q->error = errno;
+    return 0;
+}
+
+/* Returns what the functions that end in _r do. */
+static int query_in_task(struct host_query *q, int *host_error)
+{
+    int rc = posix__may_wait() ? coil_blocking(COIL_LANE_DNS, ask_host, q) : ask_host(q);
+
+    if (rc < 0) {
+        *q->out = NULL;
+        *host_error = NETDB_INTERNAL;
+        errno = -rc;
+        return -rc;
+    }
+    *host_error = q->host_error;
+    errno = q->error;
+    return q->rc;
+}
+
+INTERPOSE int gethostbyname_r(const char *restrict host, struct hostent *restrict entry,
+                              char *restrict buf, size_t buf_bytes,
+                              struct hostent **restrict out, int *restrict host_error)
+{
+    struct host_query q = {.name = host,
+                           .family = AF_UNSPEC,
+                           .entry = entry,
+                           .out = out,
+                           .buf = buf,
+                           .buf_bytes = buf_bytes};
+
+    if (!IN_TASK())
+        return NEXT(gethostbyname_r)(host, entry, buf, buf_bytes, out, host_error);
+    return query_in_task(&q, host_error);
+}
+
+INTERPOSE int gethostbyname2_r(const char *restrict host, int family,
+                               struct hostent *restrict entry, char *restrict buf,
+                               size_t buf_bytes, struct hostent **restrict out,
+                               int *restrict host_error)
+{
+    struct host_query q = {.name = host,
+                           .family = family,
+                           .entry = entry,
+                           .out = out,
+                           .buf = buf,
+                           .buf_bytes = buf_bytes};
+
+    if (!IN_TASK())
+        return NEXT(gethostbyname2_r)(host, family, entry, buf, buf_bytes, out,
+                                      host_error);
+    return query_in_task(&q, host_error);
+}
+
+INTERPOSE int gethostbyaddr_r(const void *restrict address, socklen_t address_bytes,
+                              int family, struct hostent *restrict entry,
+                              char *restrict buf, size_t buf_bytes,
+                              struct hostent **restrict out, int *restrict host_error)
+{
+    struct host_query q = {.address = address,
+                           .address_bytes = address_bytes,
+                           .family = family,
+                           .entry = entry,
+                           .out = out,
+                           .buf = buf,
+                           .buf_bytes = buf_bytes};
+
+    if (!IN_TASK())
+        return NEXT(gethostbyaddr_r)(address, address_bytes, family, entry, buf,
+                                     buf_bytes, out, host_error);
+    return query_in_task(&q, host_error);
+}
+
+/* Where the answer of the functions without memory lies: good until the thread's next. */
+struct answer {
+    struct hostent entry;
+    char buf[8192];
+};
+
+static struct hostent *answer_in_task(struct host_query *q)
+{
+    static THREAD_LOCAL struct answer *latest;
+    struct answer *answer = malloc(sizeof *answer);
+    struct hostent *found = NULL;
+    int host_error = NETDB_INTERNAL;
+
+    if (answer != NULL) {
+        q->entry = &answer->entry;
+        q->buf = answer->buf;
+        q->buf_bytes = sizeof answer->buf;
+        q->out = &found;
+        if (query_in_task(q, &host_error) != 0)
+            found = NULL;
+        free(latest);
+        latest = answer;
+    }
+    if (found == NULL)
+        h_errno = host_error;
+    return found;
+}
+
+INTERPOSE struct hostent *gethostbyname(const char *host)
+{
+    if (!IN_TASK())
+        return NEXT(gethostbyname)(host);
+    return answer_in_task(&(struct host_query){.name = host, .family = AF_UNSPEC});
+}
+
+INTERPOSE struct hostent *gethostbyname2(const char *host, int family)
+{
+    if (!IN_TASK())
+        return NEXT(gethostbyname2)(host, family);
+    return answer_in_task(&(struct host_query){.name = host, .family = family});
+}
+
+INTERPOSE struct hostent *gethostbyaddr(const void *address, socklen_t bytes, int family)
+{
+    if (!IN_TASK())
+        return NEXT(gethostbyaddr)(address, bytes, family);
+    return answer_in_task(&(struct host_query){
+        .address = address, .address_bytes = bytes, .family = family});
+}

@@ -1,0 +1,117 @@
+/*
+ * polling.c - poll(2) and epoll_wait(2).
+ *
+ * Each first asks the C library's, with no time to wait: what is wrong with the call, or
+ * ready already, is said by that. An epoll descriptor is itself readable when it has
+ * something. A signal mask holds for the asking alone: a signal does not end a wait.
+ */
+#include "waiting.h"
+
+static int64_t of_milliseconds(int timeout_ms)
+{
+    return timeout_ms < 0 ? COIL_NEVER : COIL_MSEC(timeout_ms);
+}
+
+static int poll_in_task(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
+{
+    int count = NEXT(poll)(fds, n, 0);
+
+    posix__fairly();
+    if (count != 0 || timeout_ns == 0)
+        return count;
+    return posix__poll(fds, n, timeout_ns);
+}
+
+INTERPOSE int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
+{
+    if (!IN_TASK())
+        return NEXT(poll)(fds, n, timeout_ms);
+    return poll_in_task(fds, n, of_milliseconds(timeout_ms));
+}
+
+INTERPOSE int __poll_chk(struct pollfd *fds, nfds_t n, int timeout_ms, size_t size)
+{
+    if (!IN_TASK() || size / sizeof *fds < n)
+        return NEXT(__poll_chk)(fds, n, timeout_ms, size);
+    return poll_in_task(fds, n, of_milliseconds(timeout_ms));
+}
+
+static bool is_span(const struct timespec *t)
+{
+    return t == NULL || (t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < COIL_SEC(1));
+}
+
+static int ppoll_in_task(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                         const sigset_t *mask)
+{
+    static const struct timespec none;
+    int64_t span = timeout != NULL ? posix__nanoseconds(timeout) : COIL_NEVER;
+    int count = NEXT(ppoll)(fds, n, &none, mask);
+
+    posix__fairly();
+    if (count != 0 || span == 0)
+        return count;
+    return posix__poll(fds, n, span);
+}
+
+INTERPOSE int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                    const sigset_t *mask)
+{
+    if (!IN_TASK() || !is_span(timeout))
+        return NEXT(ppoll)(fds, n, timeout, mask);
+    return ppoll_in_task(fds, n, timeout, mask);
+}
+
+INTERPOSE int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                          const sigset_t *mask, size_t size)
+{
+    if (!IN_TASK() || !is_span(timeout) || size / sizeof *fds < n)
+        return NEXT(__ppoll_chk)(fds, n, timeout, mask, size);
+    return ppoll_in_task(fds, n, timeout, mask);
+}
+
+/* ---- epoll
+ * ------------------------------------------------------------------------------ */
+
+/* Another task may be faster: then ask and wait again. */
+static int epoll_in_task(int epoll_fd, struct epoll_event *events, int n,
+                         int64_t timeout_ns, const sigset_t *mask)
+{
+    int64_t deadline = timeout_ns == COIL_NEVER ? COIL_NEVER : coil_in(timeout_ns);
+
+    posix__fairly();
+    for (;;) {
+        int count = NEXT(epoll_pwait)(epoll_fd, events, n, 0, mask);
+        struct pollfd set = {.fd = epoll_fd, .events = POLLIN};
+
+        if (count != 0 || posix__left(deadline) == 0)
+            return count;
+        if (posix__poll(&set, 1, posix__left(deadline)) < 0)
+            return -1;
+    }
+}
+
+INTERPOSE int epoll_wait(int epoll_fd, struct epoll_event *events, int n, int timeout_ms)
+{
+    if (!IN_TASK())
+        return NEXT(epoll_wait)(epoll_fd, events, n, timeout_ms);
+    return epoll_in_task(epoll_fd, events, n, of_milliseconds(timeout_ms), NULL);
+}
+
+INTERPOSE int epoll_pwait(int epoll_fd, struct epoll_event *events, int n, int timeout_ms,
+                          const sigset_t *mask)
+{
+    if (!IN_TASK())
+        return NEXT(epoll_pwait)(epoll_fd, events, n, timeout_ms, mask);
+    return epoll_in_task(epoll_fd, events, n, of_milliseconds(timeout_ms), mask);
+}
+
+INTERPOSE int epoll_pwait2(int epoll_fd, struct epoll_event *events, int n,
+                           const struct timespec *timeout, const sigset_t *mask)
+{
+    if (!IN_TASK() || !is_span(timeout))
+        return NEXT(epoll_pwait2)(epoll_fd, events, n, timeout, mask);
+    return epoll_in_task(epoll_fd, events, n,
+                         timeout != NULL ? posix__nanoseconds(timeout) : COIL_NEVER,
+                         mask);
+}

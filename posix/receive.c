@@ -1,0 +1,228 @@
+/*
+ * receive.c - recv(2) and its relatives.
+ *
+ * MSG_DONTWAIT makes one call not wait, whatever the socket's mode. What a blocking call
+ * does beyond waiting is done here: MSG_WAITALL, which goes on until all is there, and
+ * several messages at once.
+ */
+#include "receive.h"
+
+#include <netinet/in.h>
+
+size_t posix__total(const struct iovec *parts, size_t count)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < count; i++)
+        total += parts[i].iov_len;
+    return total;
+}
+
+size_t posix__rest(const struct iovec *parts, size_t count, size_t done,
+                   struct iovec rest[POSIX__PLACES])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count && n < POSIX__PLACES; i++) {
+        if (done >= parts[i].iov_len) {
+            done -= parts[i].iov_len;
+            continue;
+        }
+        rest[n++] = (struct iovec){.iov_base = (char *)parts[i].iov_base + done,
+                                   .iov_len = parts[i].iov_len - done};
+        done = 0;
+    }
+    return n;
+}
+
+/* ---- waiting for all of it ------------------------------------------------------------
+ */
+
+static int option_of(int fd, int option)
+{
+    int value = 0, saved = errno;
+    socklen_t length = sizeof value;
+
+    if (getsockopt(fd, SOL_SOCKET, option, &value, &length) < 0)
+        errno = saved;
+    return value;
+}
+
+/* Only streams know how to wait for all; and only TCP for a look at all. */
+static bool goes_on(int fd, int flags)
+{
+    if (!(flags & MSG_WAITALL) || flags & MSG_ERRQUEUE || !posix__blocks(fd))
+        return false;
+    if (flags & MSG_PEEK)
+        return option_of(fd, SO_PROTOCOL) == IPPROTO_TCP;
+    return option_of(fd, SO_TYPE) == SOCK_STREAM;
+}
+
+/* More of what has begun; returns what there is altogether. */
+static ssize_t receive_rest(struct posix__waiting *w, const struct iovec *parts,
+                            size_t count, size_t done, int flags)
+{
+    size_t total = posix__total(parts, count);
+    struct iovec rest[POSIX__PLACES];
+
+    while (done < total) {
+        struct msghdr message = {.msg_iov = rest};
+        ssize_t n;
+
+        message.msg_iovlen = posix__rest(parts, count, done, rest);
+        n = NEXT(recvmsg)(w->fd, &message, flags | MSG_DONTWAIT);
+        if (n == 0 || (n < 0 && !posix__again(w)))
+            break;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return (ssize_t)done;
+}
+
+/* What is looked at stays, so that the socket is readable all the while: look again now
+ * and then, until all is there or the end. */
+static ssize_t peek_all(struct posix__waiting *w, void *buf, size_t n, size_t done,
+                        int flags)
+{
+    int64_t deadline = posix__socket_deadline(w->fd, SO_RCVTIMEO), nap = 0;
+    ssize_t result = (ssize_t)done;
+
+    while (result > 0 && (size_t)result < n && posix__left(deadline) > 0) {
+        struct pollfd fd = {.fd = w->fd, .events = POLLRDHUP};
+
+        if (NEXT(poll)(&fd, 1, 0) != 0 || posix__nap(&nap, deadline) < 0)
+            break;
+        result = NEXT(recv)(w->fd, buf, n, flags | MSG_DONTWAIT);
+    }
+    return result;
+}
+
+ssize_t posix__recv(int fd, void *buf, size_t n, int flags)
+{
+    struct posix__waiting w = {.fd = fd, .events = POLLIN};
+    struct iovec part = {.iov_base = buf, .iov_len = n};
+    ssize_t result;
+
+    do
+        result = NEXT(recv)(fd, buf, n, flags | MSG_DONTWAIT);
+    while (result < 0 && posix__again(&w));
+    if (result <= 0 || (size_t)result >= n || !goes_on(fd, flags))
+        return result;
+    if (flags & MSG_PEEK)
+        return peek_all(&w, buf, n, (size_t)result, flags);
+    return receive_rest(&w, &part, 1, (size_t)result, flags);
+}
+
+ssize_t posix__recvmsg(int fd, struct msghdr *message, int flags)
+{
+    struct posix__waiting w = {.fd = fd, .events = POLLIN};
+    struct msghdr asked = *message; /* the lengths in it are changed by each attempt */
+    ssize_t result;
+
+    do {
+        *message = asked;
+        result = NEXT(recvmsg)(fd, message, flags | MSG_DONTWAIT);
+    } while (result < 0 && posix__again(&w));
+    if (result <= 0 || flags & MSG_PEEK || !goes_on(fd, flags))
+        return result;
+    return receive_rest(&w, message->msg_iov, message->msg_iovlen, (size_t)result, flags);
+}
+
+/* ---- as they are called ---------------------------------------------------------------
+ */
+
+INTERPOSE ssize_t recv(int fd, void *buf, size_t n, int flags)
+{
+    if (!IN_TASK() || flags & MSG_DONTWAIT)
+        return NEXT(recv)(fd, buf, n, flags);
+    posix__fairly();
+    return posix__recv(fd, buf, n, flags);
+}
+
+INTERPOSE ssize_t __recv_chk(int fd, void *buf, size_t n, size_t size, int flags)
+{
+    if (!IN_TASK() || flags & MSG_DONTWAIT || n > size)
+        return NEXT(__recv_chk)(fd, buf, n, size, flags);
+    posix__fairly();
+    return posix__recv(fd, buf, n, flags);
+}
+
+static ssize_t receive_from(int fd, void *buf, size_t n, int flags, __SOCKADDR_ARG from,
+                            socklen_t *from_bytes)
+{
+    struct posix__waiting w = {.fd = fd, .events = POLLIN};
+    struct iovec part = {.iov_base = buf, .iov_len = n};
+    ssize_t result;
+
+    do
+        result = NEXT(recvfrom)(fd, buf, n, flags | MSG_DONTWAIT, from, from_bytes);
+    while (result < 0 && posix__again(&w));
+    if (result <= 0 || (size_t)result >= n || flags & MSG_PEEK || !goes_on(fd, flags))
+        return result;
+    return receive_rest(&w, &part, 1, (size_t)result, flags);
+}
+
+INTERPOSE ssize_t recvfrom(int fd, void *restrict buf, size_t n, int flags,
+                           __SOCKADDR_ARG from, socklen_t *restrict from_bytes)
+{
+    if (!IN_TASK() || flags & MSG_DONTWAIT)
+        return NEXT(recvfrom)(fd, buf, n, flags, from, from_bytes);
+    posix__fairly();
+    return receive_from(fd, buf, n, flags, from, from_bytes);
+}
+
+INTERPOSE ssize_t __recvfrom_chk(int fd, void *restrict buf, size_t n, size_t size,
+                                 int flags, __SOCKADDR_ARG from,
+                                 socklen_t *restrict from_bytes)
+{
+    if (!IN_TASK() || flags & MSG_DONTWAIT || n > size)
+        return NEXT(__recvfrom_chk)(fd, buf, n, size, flags, from, from_bytes);
+    posix__fairly();
+    return receive_from(fd, buf, n, flags, from, from_bytes);
+}
+
+INTERPOSE ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    if (!IN_TASK() || flags & MSG_DONTWAIT)
+        return NEXT(recvmsg)(fd, message, flags);
+    posix__fairly();
+    return posix__recvmsg(fd, message, flags);
+}
+
+/* The time is looked at between messages only, as recvmmsg(2) says of itself. */
+static int receive_several(int fd, struct mmsghdr *messages, unsigned n, int flags,
+                           struct timespec *timeout)
+{
+    int64_t deadline = posix__deadline(timeout);
+    unsigned count = 0;
+
+    while (count < n) {
+        ssize_t length;
+
+        if (count > 0 && flags & MSG_WAITFORONE)
+            flags |= MSG_DONTWAIT;
+        length = flags & MSG_DONTWAIT
+                     ? NEXT(recvmsg)(fd, &messages[count].msg_hdr, flags)
+                     : posix__recvmsg(fd, &messages[count].msg_hdr, flags);
+        if (length < 0)
+            break;
+        messages[count++].msg_len = (unsigned)length;
+        if (posix__left(deadline) == 0)
+            break;
+    }
+    if (timeout != NULL) {
+        timeout->tv_sec = posix__left(deadline) / COIL_SEC(1);
+        timeout->tv_nsec = posix__left(deadline) % COIL_SEC(1);
+    }
+    return count > 0 || n == 0 ? (int)count : -1;
+}
+
+INTERPOSE int recvmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags,
+                       struct timespec *timeout)
+{
+    if (!IN_TASK() || flags & MSG_DONTWAIT || !posix__blocks(fd) ||
+        (timeout != NULL && (timeout->tv_sec < 0 || timeout->tv_nsec < 0 ||
+                             timeout->tv_nsec >= COIL_SEC(1))))
+        return NEXT(recvmmsg)(fd, messages, n, flags, timeout);
+    posix__fairly();
+    return receive_several(fd, messages, n, flags, timeout);
+}

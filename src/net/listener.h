@@ -1,0 +1,30 @@
+/*
+ * listener.h - a listener, as those who make one see it.
+ */
+#ifndef COIL_NET_LISTENER_H
+#define COIL_NET_LISTENER_H
+
+#include "endpoint.h"
+
+#include <coil/stream.h>
+
+/* The file of a local socket, which goes when the socket does. */
+struct coil__socket_file;
+
+struct coil_listener {
+    struct coil__endpoint endpoint;
+    uint16_t port;
+    struct coil__socket_file *file; /* or NULL */
+};
+
+/* Make a listener of a listening, non-blocking socket; closes it if that fails. */
+int coil__listener_make(int fd, const char *caller, coil_listener **out);
+
+/* ---- local sockets: unix.c -------------------------------------------------------- */
+
+int coil__listen_unix(const coil_listen_options *opts, int backlog, coil_listener **out);
+
+/* Remove it, if it is still the same file. */
+void coil__socket_file_remove(const struct coil__socket_file *file);
+
+#endif

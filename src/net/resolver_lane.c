@@ -1,0 +1,191 @@
+/*
+ * resolver_lane.c - the C library's getaddrinfo(3) and getnameinfo(3), on a thread.
+ *
+ * They may ask files, the network and whatever nsswitch.conf(5) says, all of it blocking.
+ * A look-up that nobody waits for any more is left to itself, so it has copies of all it
+ * needs.
+ */
+#include "resolver.h"
+
+#include "../base/fault.h"
+
+#include <coil/executor.h>
+
+#include <string.h>
+
+int coil__errno_of_eai(int eai, int error)
+{
+    switch (eai) {
+    case 0:
+        return 0;
+    case EAI_NONAME:
+    case EAI_SERVICE:
+    case EAI_NODATA:
+        return -ENOENT;
+    case EAI_AGAIN:
+        return -EAGAIN;
+    case EAI_FAIL:
+        return -EIO;
+    case EAI_FAMILY:
+    case EAI_ADDRFAMILY:
+        return -EAFNOSUPPORT;
+    case EAI_MEMORY:
+        return -ENOMEM;
+    case EAI_OVERFLOW:
+        return -EMSGSIZE;
+    case EAI_BADFLAGS:
+    case EAI_SOCKTYPE:
+        return -EINVAL;
+    default: /* EAI_SYSTEM. -ECANCELED is reserved for a look-up that is given up. */
+        return error > 0 && error != ECANCELED ? -error : -EIO;
+    }
+}
+
+int coil__call_getaddrinfo(const char *host, const char *port,
+                           const struct addrinfo *hints, struct addrinfo **out)
+{
+    int eai = EAI_SYSTEM;
+
+    if (!coil__call_fails(EIO, "getaddrinfo"))
+        eai = getaddrinfo(host, port, hints, out);
+    COIL__NO_JUMP();
+    return eai;
+}
+
+/* ---- names into addresses --------------------------------------------------------- */
+
+struct lookup {
+    struct addrinfo hints;
+    const char *host, *port; /* in `names`, or NULL */
+    struct addrinfo *list;
+    char names[];
+};
+
+static int look_up(void *arg)
+{
+    struct lookup *l = arg;
+    int eai = coil__call_getaddrinfo(l->host, l->port, &l->hints, &l->list);
+
+    if (eai != 0)
+        l->list = NULL;
+    return coil__errno_of_eai(eai, errno);
+}
+
+/* Nobody wants to know any more; perhaps it was never begun. */
+static void discard(void *arg)
+{
+    struct lookup *l = arg;
+
+    if (l->list != NULL)
+        freeaddrinfo(l->list);
+    coil__free(l);
+}
+
+static const char *copy_name(char **to, const char *name)
+{
+    char *copy = *to;
+
+    if (name == NULL)
+        return NULL;
+    *to = stpcpy(copy, name) + 1;
+    return copy;
+}
+
+static struct lookup *create_lookup(const char *host, const char *port,
+                                    const struct addrinfo *hints)
+{
+    size_t host_bytes = host != NULL ? strlen(host) + 1 : 0;
+    size_t port_bytes = port != NULL ? strlen(port) + 1 : 0;
+    struct lookup *l = coil__alloc(sizeof *l + host_bytes + port_bytes);
+    char *names;
+
+    if (l == NULL)
+        return NULL;
+    names = l->names;
+    l->host = copy_name(&names, host);
+    l->port = copy_name(&names, port);
+    /* Without hints, what glibc takes instead. */
+    l->hints = hints != NULL ? *hints
+                             : (struct addrinfo){.ai_flags = AI_V4MAPPED | AI_ADDRCONFIG};
+    l->list = NULL;
+    return l;
+}
+
+int coil__lane_look_up(const char *host, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **out)
+{
+    struct lookup *l = create_lookup(host, port, hints);
+    int rc;
+
+    if (l == NULL)
+        return -ENOMEM;
+    rc = coil_blocking_abandonable(COIL_LANE_DNS, look_up, l, discard);
+    if (rc == -ECANCELED)
+        return rc; /* the look-up is not ours any more */
+    *out = l->list;
+    coil__free(l);
+    return rc;
+}
+
+/* ---- addresses into names --------------------------------------------------------- */
+
+struct naming {
+    coil_address address;
+    int flags;
+    bool wants_host, wants_service;
+    char host[NI_MAXHOST], service[NI_MAXSERV];
+};
+
+static int call_getnameinfo(struct naming *n)
+{
+    if (coil__call_fails(EIO, "getnameinfo"))
+        return EAI_SYSTEM;
+    return getnameinfo(&n->address.any, n->address.length, n->wants_host ? n->host : NULL,
+                       n->wants_host ? sizeof n->host : 0,
+                       n->wants_service ? n->service : NULL,
+                       n->wants_service ? sizeof n->service : 0, n->flags);
+}
+
+static int look_up_name(void *arg)
+{
+    int eai = call_getnameinfo(arg);
+
+    return coil__errno_of_eai(eai, errno);
+}
+
+static int copy_out(char *to, size_t size, const char *text)
+{
+    size_t n = strlen(text) + 1;
+
+    if (n > size)
+        return -EMSGSIZE;
+    memcpy(to, text, n);
+    return 0;
+}
+
+int coil__lane_look_up_name(const coil_address *address, char *host, size_t host_size,
+                            char *service, size_t service_size, int flags)
+{
+    struct naming *n = coil__alloc_zeroed(sizeof *n);
+    int numeric = NI_NUMERICHOST | NI_NUMERICSERV;
+    int rc;
+
+    if (n == NULL)
+        return -ENOMEM;
+    n->address = *address;
+    n->flags = flags;
+    n->wants_host = host_size > 0;
+    n->wants_service = service_size > 0;
+    if ((flags & numeric) == numeric || (flags & NI_NUMERICHOST && !n->wants_service))
+        rc = look_up_name(n);
+    else
+        rc = coil_blocking_abandonable(COIL_LANE_DNS, look_up_name, n, coil__free);
+    if (rc == -ECANCELED)
+        return rc; /* not ours any more */
+    if (rc == 0 && n->wants_host)
+        rc = copy_out(host, host_size, n->host);
+    if (rc == 0 && n->wants_service)
+        rc = copy_out(service, service_size, n->service);
+    coil__free(n);
+    return rc;
+}

@@ -1,0 +1,266 @@
+/*
+ * signal_table.c - from the kernel's handler to the loops.
+ *
+ *   a signal --> on_signal() --> write(pipe) of each inbox --> its loop,
+ * coil__inbox_take() |  full
+ *                                  `--> overflow, a bit for each number
+ *
+ * The pipe is the queue: one write of a siginfo_t is atomic (pipe(7)), the kernel's
+ * memory bounds it, and it wakes the loop as any descriptor does. When it is full, the
+ * number at least is kept, so that the last SIGTERM after a storm of others is not lost.
+ *
+ * Not signalfd(2): it needs the signal blocked in every thread of the program, which a
+ * library cannot ask for, and in every child.
+ *
+ * Invariants
+ * 1. The list of inboxes changes under `lock`; the handler, which cannot take it, reads
+ *    the links. An inbox that was taken out is left alone by all handlers once none is
+ *    running (wait_for_handlers): then its pipe may be closed.
+ * 2. A signal's disposition is ours as long as `users` is not 0, but for what the program
+ *    itself sets in the meantime.
+ * 3. In a forked child the handler, should it run before the fork's own, does as the
+ *    disposition of before would have: the pipes are the parent's.
+ */
+#include "signal.h"
+
+#include "../base/fault.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct {
+    pthread_mutex_t lock;
+    struct coil__inbox *_Atomic inboxes;
+    _Atomic int handlers; /* running, in all threads */
+    _Atomic pid_t pid;    /* of the process whose inboxes these are */
+    unsigned users[COIL__SIGNALS];
+    struct sigaction previous[COIL__SIGNALS];
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t bit_of(int signo)
+{
+    return (uint64_t)1 << (signo - 1);
+}
+
+bool coil__signal_valid(int signo)
+{
+    switch (signo) {
+    case SIGKILL:
+    case SIGSTOP:
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGFPE:
+    case SIGILL:
+        return false;
+    default:
+        /* Those between are the C library's own. */
+        return (signo > 0 && signo < 32) || (signo >= SIGRTMIN && signo <= SIGRTMAX);
+    }
+}
+
+/* ---- in the handler --------------------------------------------------------------- */
+
+static bool put(struct coil__inbox *inbox, const siginfo_t *info)
+{
+    return write(inbox->pipe[1], info, sizeof *info) == (ssize_t)sizeof *info;
+}
+
+/* The loop may have emptied the pipe, and seen no bit, between the first try and the bit:
+   hence the second. */
+static void deliver(struct coil__inbox *inbox, int signo, const siginfo_t *info)
+{
+    if (!(atomic_load(&inbox->wanted) & bit_of(signo)) || put(inbox, info))
+        return;
+    atomic_fetch_or(&inbox->overflow, bit_of(signo));
+    if (put(inbox, info))
+        atomic_fetch_and(&inbox->overflow, ~bit_of(signo));
+}
+
+static void on_signal(int signo, siginfo_t *info, void *context)
+{
+    int saved = errno;
+
+    (void)context;
+    if (getpid() != atomic_load(&table.pid)) {
+        sigaction(signo, &table.previous[signo], NULL);
+        raise(signo); /* delivered when this returns */
+        errno = saved;
+        return;
+    }
+    atomic_fetch_add(&table.handlers, 1);
+    for (struct coil__inbox *i = atomic_load(&table.inboxes); i != NULL;
+         i = atomic_load(&i->next))
+        deliver(i, signo, info);
+    atomic_fetch_sub(&table.handlers, 1);
+    errno = saved;
+}
+
+/* They take microseconds, and none of them runs in this thread now. */
+static void wait_for_handlers(void)
+{
+    while (atomic_load(&table.handlers) > 0)
+        sched_yield();
+}
+
+/* ---- dispositions ----------------------------------------------------------------- */
+
+static int take_over(int signo)
+{
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+
+    sigfillset(&action.sa_mask);
+    if (COIL__CALL(EINVAL, sigaction(signo, &action, &table.previous[signo])) < 0)
+        return -errno;
+    /* Somebody had put it aside, and has restored it since: nobody's. */
+    if (table.previous[signo].sa_flags & SA_SIGINFO &&
+        table.previous[signo].sa_sigaction == on_signal)
+        table.previous[signo] = (struct sigaction){.sa_handler = SIG_DFL};
+    return 0;
+}
+
+static void give_back(int signo)
+{
+    struct sigaction now;
+
+    if (sigaction(signo, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO &&
+        now.sa_sigaction == on_signal)
+        sigaction(signo, &table.previous[signo], NULL);
+}
+
+/* ---- after a fork ----------------------------------------------------------------- */
+
+static void lock_table(void)
+{
+    pthread_mutex_lock(&table.lock);
+}
+
+static void unlock_table(void)
+{
+    pthread_mutex_unlock(&table.lock);
+}
+
+/* The loops were the parent's: nobody here wants anything yet. */
+static void start_afresh(void)
+{
+    for (int signo = 1; signo < COIL__SIGNALS; signo++)
+        if (table.users[signo] > 0) {
+            table.users[signo] = 0;
+            give_back(signo);
+        }
+    atomic_store(&table.inboxes, NULL);
+    atomic_store(&table.handlers, 0);
+    atomic_store(&table.pid, getpid());
+    pthread_mutex_init(&table.lock, NULL);
+}
+
+static void set_up(void)
+{
+    atomic_store(&table.pid, getpid());
+    pthread_atfork(lock_table, unlock_table, start_afresh);
+}
+
+static void set_up_once(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, set_up);
+}
+
+/* ---- inboxes ---------------------------------------------------------------------- */
+
+int coil__inbox_open(struct coil__inbox *inbox)
+{
+    set_up_once();
+    if (COIL__CALL(EMFILE, pipe2(inbox->pipe, O_CLOEXEC | O_NONBLOCK)) < 0)
+        return -errno;
+    atomic_init(&inbox->wanted, 0);
+    atomic_init(&inbox->overflow, 0);
+    lock_table();
+    atomic_store(&inbox->next, atomic_load(&table.inboxes));
+    atomic_store(&table.inboxes, inbox);
+    unlock_table();
+    return 0;
+}
+
+int coil__inbox_want(struct coil__inbox *inbox, int signo)
+{
+    int rc = 0;
+
+    if (!coil__signal_valid(signo))
+        return -EINVAL;
+    lock_table();
+    if (!(atomic_load(&inbox->wanted) & bit_of(signo))) {
+        /* Before the handler is there: none that it gets may be passed over. */
+        atomic_fetch_or(&inbox->wanted, bit_of(signo));
+        if (table.users[signo] == 0)
+            rc = take_over(signo);
+        if (rc == 0)
+            table.users[signo]++;
+        else
+            atomic_fetch_and(&inbox->wanted, ~bit_of(signo));
+    }
+    unlock_table();
+    return rc;
+}
+
+/* Locked. */
+static void forget(struct coil__inbox *inbox, int signo)
+{
+    if (!(atomic_load(&inbox->wanted) & bit_of(signo)))
+        return;
+    if (--table.users[signo] == 0)
+        give_back(signo);
+    atomic_fetch_and(&inbox->wanted, ~bit_of(signo));
+}
+
+void coil__inbox_forget(struct coil__inbox *inbox, int signo)
+{
+    lock_table();
+    forget(inbox, signo);
+    unlock_table();
+}
+
+/* Locked. */
+static void unlink_inbox(const struct coil__inbox *inbox)
+{
+    struct coil__inbox *_Atomic *place = &table.inboxes;
+    struct coil__inbox *at;
+
+    while ((at = atomic_load(place)) != NULL && at != inbox)
+        place = &at->next;
+    if (at != NULL)
+        atomic_store(place, atomic_load(&at->next));
+}
+
+void coil__inbox_close(struct coil__inbox *inbox)
+{
+    lock_table();
+    for (int signo = 1; signo < COIL__SIGNALS; signo++)
+        forget(inbox, signo);
+    unlink_inbox(inbox);
+    wait_for_handlers();
+    unlock_table();
+    close(inbox->pipe[0]);
+    close(inbox->pipe[1]);
+}
+
+bool coil__inbox_take(struct coil__inbox *inbox, siginfo_t *info)
+{
+    uint64_t overflow;
+    int signo;
+
+    if (read(inbox->pipe[0], info, sizeof *info) == (ssize_t)sizeof *info)
+        return true;
+    overflow = atomic_load(&inbox->overflow);
+    if (overflow == 0)
+        return false;
+    signo = __builtin_ctzll(overflow) + 1;
+    atomic_fetch_and(&inbox->overflow, ~bit_of(signo));
+    *info = (siginfo_t){.si_signo = signo};
+    return true;
+}

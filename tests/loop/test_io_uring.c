@@ -1,0 +1,754 @@
+/*
+ * test_io_uring.c - what only the ring has: kernels that allow it or not, queues that are
+ * full, buffers that run out, bytes that came unasked, cancelling in each state.
+ *
+ * Most run once for each way the backend has: on_each_way() masks out what the kernel
+ * knows, so that what is there for older ones is tested on the newest.
+ */
+#include "../harness/harness.h"
+
+#include "../net/sockets.h"
+#include "../../src/loop/loop.h"
+#include "../../src/os/op.h"
+
+#include <coil.h>
+#include <coil/testing.h>
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- a loop on a ring ---------------------------------------------------------------
+ */
+
+static const coil_run_opts on_ring = {.loop = {.backend = "io_uring"},
+                                      .no_signals = true};
+
+static void run_on_ring(coil_task_fn fn)
+{
+    int rc = coil_run(fn, NULL, &on_ring);
+
+    if (rc == -ENOSYS)
+        test_skip("no io_uring here");
+    CHECK_INT(rc, 0);
+}
+
+static void on_each_way(coil_task_fn fn)
+{
+    static const char *const ways[] = {"", "defer", "defer,coop", "multishot",
+                                       "defer,coop,ring-fd,multishot,no-signal"};
+
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        setenv("COIL_IO_URING_WITHOUT", ways[i], 1);
+        run_on_ring(fn);
+    }
+    unsetenv("COIL_IO_URING_WITHOUT");
+}
+
+/* ---- kernels that do not want --------------------------------------------------------
+ */
+
+/* From now on these system calls fail so, in this process and its children. */
+static void forbid(int first, int last, int error)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, (unsigned)first, 0, 2),
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, (unsigned)last, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+
+    CHECK_INT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+        test_skip("no seccomp here");
+}
+
+static int say_backend(void *arg)
+{
+    coil_stream *ends[2];
+    char byte;
+
+    (void)arg;
+    make_stream_pair(ends);
+    CHECK_INT(coil_write(ends[0], "x", 1), 1);
+    CHECK_INT(coil_read(ends[1], &byte, 1), 1);
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+    test_trace("%s", coil_backend_name());
+    return 0;
+}
+
+static void expect_epoll(void)
+{
+    coil_run_opts opts = {.no_signals = true};
+    coil_loop *loop;
+
+    unsetenv("COIL_BACKEND");
+    CHECK_INT(coil_run(say_backend, NULL, &opts), 0);
+    CHECK_TRACE("epoll");
+    CHECK_INT(coil_loop_create(&on_ring.loop, &loop), -ENOSYS);
+    setenv("COIL_BACKEND", "io_uring", 1);
+    CHECK_INT(coil_loop_create(NULL, &loop), -ENOSYS);
+}
+
+TEST(ring_that_is_forbidden_is_epoll)
+{
+    forbid(SYS_io_uring_setup, SYS_io_uring_register, EPERM);
+    expect_epoll();
+}
+
+TEST(ring_that_the_kernel_has_not_got_is_epoll)
+{
+    forbid(SYS_io_uring_setup, SYS_io_uring_setup, ENOSYS);
+    expect_epoll();
+}
+
+TEST(ring_that_may_be_made_but_not_entered_is_epoll)
+{
+    forbid(SYS_io_uring_enter, SYS_io_uring_enter, EPERM);
+    expect_epoll();
+}
+
+/* Without registering there is no knowing what the kernel can do. */
+TEST(ring_that_may_not_be_registered_with_is_epoll)
+{
+    forbid(SYS_io_uring_register, SYS_io_uring_register, EPERM);
+    expect_epoll();
+}
+
+/* Root's memory is not counted while it has CAP_IPC_LOCK. */
+static void drop_ipc_lock(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {{0}};
+
+    if (syscall(SYS_capget, &header, data) < 0)
+        test_skip("no capabilities here");
+    data[0].effective &= ~(1u << CAP_IPC_LOCK);
+    data[0].permitted &= ~(1u << CAP_IPC_LOCK);
+    CHECK_INT(syscall(SYS_capset, &header, data), 0);
+}
+
+static void with_locked_memory(rlim_t bytes)
+{
+    struct rlimit limit = {bytes, bytes};
+    coil_run_opts opts = {.no_signals = true};
+
+    CHECK_INT(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+    CHECK_INT(coil_run(say_backend, NULL, &opts), 0);
+    CHECK(strcmp(test_trace_text(), "io_uring") == 0 ||
+          strcmp(test_trace_text(), "epoll") == 0);
+    test_trace_clear();
+}
+
+TEST(ring_with_little_locked_memory)
+{
+    unsetenv("COIL_BACKEND");
+    with_locked_memory(8 << 20);
+    drop_ipc_lock();
+    with_locked_memory(64 << 10);
+    with_locked_memory(4096);
+    with_locked_memory(0);
+}
+
+/* ---- queues that are full -----------------------------------------------------------
+ */
+
+enum { CROWD = 2500 };
+
+static int wait_for_event(void *arg)
+{
+    uint64_t count;
+    int fd = *(int *)arg;
+
+    int rc = coil_wait_fd(fd, COIL_READABLE);
+
+    if (rc < 0)
+        return rc;
+    CHECK_INT(rc, COIL_READABLE);
+    CHECK_INT(read(fd, &count, sizeof count), sizeof count);
+    return 0;
+}
+
+/* More submissions in a turn, and more completions at once, than either queue holds. */
+static int crowd(void *arg)
+{
+    static int fds[CROWD];
+    const uint64_t one = 1;
+    coil_group g;
+
+    (void)arg;
+    coil_group_enter(&g);
+    for (int i = 0; i < CROWD; i++) {
+        fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (fds[i] < 0)
+            test_skip("too few descriptors allowed");
+        CHECK_INT(coil_group_spawn(&g, wait_for_event, &fds[i], NULL, NULL), 0);
+    }
+    settle();
+    for (int i = 0; i < CROWD; i++)
+        CHECK_INT(write(fds[i], &one, sizeof one), sizeof one);
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+    for (int i = 0; i < CROWD; i++)
+        close(fds[i]);
+    return 0;
+}
+
+TEST(ring_of_thousands_that_are_submitted_and_complete_at_once)
+{
+    on_each_way(crowd);
+}
+
+static int crowd_is_cancelled(void *arg)
+{
+    static int fds[CROWD];
+    coil_group g;
+
+    (void)arg;
+    coil_group_enter(&g);
+    for (int i = 0; i < CROWD; i++) {
+        fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (fds[i] < 0)
+            test_skip("too few descriptors allowed");
+        coil_group_spawn(&g, wait_for_event, &fds[i], NULL, NULL);
+    }
+    settle();
+    coil_group_cancel(&g, NULL);
+    coil_group_exit(&g, 0);
+    for (int i = 0; i < CROWD; i++)
+        close(fds[i]);
+    return 0;
+}
+
+TEST(ring_of_thousands_that_are_cancelled)
+{
+    on_each_way(crowd_is_cancelled);
+}
+
+/* ---- bytes that came unasked ---------------------------------------------------------
+ */
+
+/* Two reads that waited: from now on what comes is received unasked. */
+static void receive_ahead(coil_stream *stream, int peer)
+{
+    char byte;
+
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(write(peer, "-", 1), 1);
+        CHECK_INT(coil_read(stream, &byte, 1), 1);
+    }
+}
+
+static ssize_t was_read; /* by the latest of read_two() */
+
+static int read_two(void *arg)
+{
+    char bytes[2];
+
+    was_read = coil_read(arg, bytes, sizeof bytes);
+    return (int)was_read;
+}
+
+/* A read that is cancelled, whatever it was about to get: the bytes stay. */
+static int cancelled_reads_take_nothing(void *arg)
+{
+    coil_stream *stream;
+    coil_task *reader;
+    char bytes[8];
+    int peer;
+
+    (void)arg;
+    for (int when = 0; when < 8; when++) {
+        stream = make_stream_and_peer(&peer);
+        if (when & 1)
+            receive_ahead(stream, peer);
+        CHECK_INT(coil_spawn(read_two, stream, NULL, &reader), 0);
+        if (when & 2)
+            settle();
+        else
+            coil_yield(); /* it is in the queue, not yet in the kernel */
+        if (when & 4)
+            CHECK_INT(write(peer, "abc", 3), 3);
+        coil_task_cancel(reader, NULL);
+        CHECK_INT(coil_task_await(reader), -ECANCELED);
+        if (was_read == 2) { /* it took effect first */
+            CHECK_INT(coil_read_exact(stream, bytes, 1), 1);
+            CHECK_INT(bytes[0], 'c');
+        } else {
+            CHECK_INT(was_read, -ECANCELED);
+        }
+        if (was_read < 0 && (when & 4)) {
+            CHECK_INT(coil_read_exact(stream, bytes, 3), 3);
+            CHECK(memcmp(bytes, "abc", 3) == 0);
+        }
+        coil_task_release(reader);
+        CHECK_INT(write(peer, "z", 1), 1);
+        CHECK_INT(coil_read(stream, bytes, sizeof bytes), 1);
+        CHECK_INT(bytes[0], 'z');
+        close(peer);
+        coil_stream_destroy(stream);
+    }
+    return 0;
+}
+
+TEST(ring_keeps_what_a_cancelled_read_did_not_take)
+{
+    on_each_way(cancelled_reads_take_nothing);
+}
+
+/* Nobody reads: the writer must come to feel it; and all of it is there in the end. */
+static int slow_reader(void *arg)
+{
+    enum { MOST = 4 << 20 };
+    static char page[4096];
+    size_t written = 0, got = 0;
+    coil_stream *stream;
+    char byte;
+    ssize_t n;
+    int peer, small = 16384;
+
+    (void)arg;
+    stream = make_stream_and_peer(&peer);
+    receive_ahead(stream, peer);
+    setsockopt(peer, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+    setsockopt(coil_stream_fd(stream), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    fcntl(peer, F_SETFL, O_NONBLOCK);
+    for (int idle = 0; idle < 20 && written < MOST;) {
+        for (size_t i = 0; i < sizeof page; i++)
+            page[i] = (char)pattern_byte(written + i);
+        n = write(peer, page, sizeof page);
+        idle = n > 0 ? 0 : idle + 1;
+        written += n > 0 ? (size_t)n : 0;
+        settle();
+    }
+    CHECK(written < MOST / 4);
+    shutdown(peer, SHUT_WR);
+    while ((n = coil_read(stream, &byte, 1)) == 1)
+        if (byte != (char)pattern_byte(got++)) {
+            CHECK_INT(got, 0);
+            break;
+        }
+    CHECK_INT(n, 0);
+    CHECK_INT(got, written);
+    close(peer);
+    coil_stream_destroy(stream);
+    return 0;
+}
+
+TEST(ring_lets_a_fast_writer_feel_a_slow_reader)
+{
+    on_each_way(slow_reader);
+}
+
+/* More connections with bytes that nobody reads than there are buffers. */
+static int buffers_run_out(void *arg)
+{
+    enum { PAIRS = 300, MESSAGES = 6, BYTES = 1500 };
+    static struct {
+        coil_stream *stream;
+        int peer;
+    } pairs[PAIRS];
+    static char message[BYTES], back[BYTES];
+
+    (void)arg;
+    for (int i = 0; i < PAIRS; i++) {
+        pairs[i].stream = make_stream_and_peer(&pairs[i].peer);
+        receive_ahead(pairs[i].stream, pairs[i].peer);
+    }
+    for (int m = 0; m < MESSAGES; m++) {
+        for (int i = 0; i < PAIRS; i++) {
+            memset(message, m * 16 + i % 16, sizeof message);
+            CHECK_INT(write(pairs[i].peer, message, sizeof message), sizeof message);
+        }
+        settle();
+    }
+    for (int i = 0; i < PAIRS; i++) {
+        for (int m = 0; m < MESSAGES; m++) {
+            memset(message, m * 16 + i % 16, sizeof message);
+            CHECK_INT(coil_read_exact(pairs[i].stream, back, sizeof back), sizeof back);
+            CHECK(memcmp(back, message, sizeof back) == 0);
+        }
+        receive_ahead(pairs[i].stream, pairs[i].peer);
+        coil_stream_destroy(pairs[i].stream);
+        close(pairs[i].peer);
+    }
+    return 0;
+}
+
+TEST(ring_whose_buffers_run_out)
+{
+    on_each_way(buffers_run_out);
+}
+
+/* The end, and a reset, come behind the bytes before them. */
+static int ends_come_last(void *arg)
+{
+    struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    coil_stream *stream;
+    char bytes[64];
+    int peer;
+
+    (void)arg;
+    stream = make_stream_and_peer(&peer);
+    receive_ahead(stream, peer);
+    CHECK_INT(write(peer, "last", 4), 4);
+    close(peer);
+    settle();
+    CHECK_INT(coil_read(stream, bytes, 2), 2);
+    CHECK_INT(coil_read(stream, bytes, sizeof bytes), 2);
+    CHECK_INT(coil_read(stream, bytes, sizeof bytes), 0);
+    CHECK_INT(coil_read(stream, bytes, sizeof bytes), 0);
+    coil_stream_destroy(stream);
+
+    stream = make_stream_and_peer(&peer);
+    receive_ahead(stream, peer);
+    CHECK_INT(write(peer, "last", 4), 4);
+    settle();
+    setsockopt(peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close(peer);
+    settle();
+    if (coil_read(stream, bytes, sizeof bytes) == 4) /* else the kernel dropped it */
+        CHECK_INT(coil_read(stream, bytes, sizeof bytes), -ECONNRESET);
+    coil_stream_destroy(stream);
+    return 0;
+}
+
+TEST(ring_ends_a_stream_behind_its_bytes)
+{
+    on_each_way(ends_come_last);
+}
+
+static ssize_t receive_with(coil_stream *stream, void *buf, size_t n, int flags)
+{
+    return coil__op_await(&(struct coil__op){.kind = COIL__OP_RECV,
+                                             .fd = coil_stream_fd(stream),
+                                             .buf = buf,
+                                             .len = n,
+                                             .flags = flags});
+}
+
+/* Peeking, large reads and messages see what came unasked, in order. */
+static int other_reads(void *arg)
+{
+    static char large[100000];
+    struct iovec parts[2] = {{large, 2}, {large + 2, sizeof large - 2}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    coil_stream *stream;
+    char bytes[64];
+    int peer;
+
+    (void)arg;
+    stream = make_stream_and_peer(&peer);
+    receive_ahead(stream, peer);
+    CHECK_INT(write(peer, "abcdef", 6), 6);
+    settle();
+    CHECK_INT(receive_with(stream, bytes, 3, MSG_PEEK), 3);
+    CHECK_INT(receive_with(stream, bytes, sizeof bytes, MSG_PEEK), 6);
+    CHECK_INT(coil_read(stream, bytes, 1), 1);
+    CHECK_INT(coil__op_await(&(struct coil__op){.kind = COIL__OP_RECVMSG,
+                                                .fd = coil_stream_fd(stream),
+                                                .buf = &message}),
+              5);
+    CHECK(memcmp(large, "bcdef", 5) == 0);
+    for (int i = 0; i < 10; i++) { /* large ones, and small ones in between */
+        receive_ahead(stream, peer);
+        CHECK_INT(write(peer, large, 50000), 50000);
+        CHECK_INT(coil_read_exact(stream, large, 50000), 50000);
+    }
+    CHECK_INT(write(peer, "xyz", 3), 3);
+    CHECK_INT(receive_with(stream, bytes, 3, MSG_WAITALL), 3);
+    close(peer);
+    coil_stream_destroy(stream);
+    return 0;
+}
+
+TEST(ring_shows_all_kinds_of_reads_what_came_unasked)
+{
+    on_each_way(other_reads);
+}
+
+/* A packet is cut to what its reader asked for, and its rest is gone: recv(2). */
+static int packets(void *arg)
+{
+    struct coil__backend *backend = coil_loop_current()->backend;
+    char bytes[64];
+    int fds[2];
+
+    (void)arg;
+    CHECK_INT(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
+    CHECK_INT(backend->class->attach(backend, fds[0]), 0);
+    for (int i = 0; i < 10; i++) {
+        struct coil__op op = {
+            .kind = COIL__OP_RECV, .fd = fds[0], .buf = bytes, .len = 2};
+
+        CHECK_INT(send(fds[1], "abcdef", 6, 0), 6);
+        CHECK_INT(coil__op_await(&op), 2);
+        CHECK_INT(bytes[0], 'a');
+    }
+    backend->class->detach(backend, fds[0]);
+    close(fds[0]);
+    close(fds[1]);
+    return 0;
+}
+
+TEST(ring_keeps_packets_apart)
+{
+    on_each_way(packets);
+}
+
+/* What was received for a stream moves with it. */
+static int settles(void *arg)
+{
+    struct coil__backend *backend = coil_loop_current()->backend;
+    coil_stream *stream;
+    char bytes[64];
+    size_t ahead;
+    int peer;
+
+    (void)arg;
+    stream = make_stream_and_peer(&peer);
+    receive_ahead(stream, peer);
+    CHECK_INT(write(peer, "abc", 3), 3);
+    settle();
+    ahead = backend->class->settle(backend, coil_stream_fd(stream));
+    CHECK(ahead == 0 || ahead == 3);
+    CHECK_INT(write(peer, "def", 3), 3);
+    settle();
+    CHECK_INT(backend->class->settle(backend, coil_stream_fd(stream)), ahead);
+    CHECK_INT(coil_read_exact(stream, bytes, 6), 6);
+    CHECK(memcmp(bytes, "abcdef", 6) == 0);
+    CHECK_INT(backend->class->settle(backend, 1 << 20), 0);
+    close(peer);
+    coil_stream_destroy(stream);
+    return 0;
+}
+
+TEST(ring_settles_what_it_received_ahead)
+{
+    on_each_way(settles);
+}
+
+/* ---- descriptors that do not wait by themselves --------------------------------------
+ */
+
+static int read_eight(void *arg)
+{
+    uint64_t count;
+
+    return (int)coil_read(arg, &count, sizeof count);
+}
+
+static int odd_descriptors(void *arg)
+{
+    const uint64_t one = 1;
+    coil_stream *stream;
+    coil_task *task;
+    int fd = eventfd(0, EFD_CLOEXEC), fds[2];
+
+    (void)arg;
+    CHECK_INT(coil_stream_adopt(fd, &stream), 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(coil_spawn(read_eight, stream, NULL, &task), 0);
+        settle();
+        if (i == 1)
+            coil_task_cancel(task, NULL);
+        else
+            CHECK_INT(write(fd, &one, sizeof one), sizeof one);
+        CHECK_INT(coil_task_await(task), i == 1 ? -ECANCELED : 8);
+        coil_task_release(task);
+    }
+    coil_stream_destroy(stream);
+
+    CHECK_INT(pipe2(fds, O_CLOEXEC), 0); /* nobody reads */
+    close(fds[0]);
+    signal(SIGPIPE, SIG_DFL);
+    CHECK_INT(coil_stream_adopt(fds[1], &stream), 0);
+    CHECK_INT(coil_write(stream, "x", 1), -EPIPE);
+    coil_stream_destroy(stream);
+    return 0;
+}
+
+TEST(ring_polls_for_what_does_not_wait)
+{
+    on_each_way(odd_descriptors);
+}
+
+/* ---- files --------------------------------------------------------------------------
+ */
+
+static ssize_t file_op(struct coil__op op)
+{
+    return coil__op_await(&op);
+}
+
+static int file_ops(void *arg)
+{
+    char path[] = "/tmp/coil-ring-XXXXXX", other[64], bytes[8] = "";
+    struct statx about;
+    ssize_t fd;
+
+    (void)arg;
+    CHECK(mkdtemp(path) != NULL);
+    snprintf(other, sizeof other, "%s/a", path);
+    fd = file_op((struct coil__op){.kind = COIL__OP_OPEN,
+                                   .fd = AT_FDCWD,
+                                   .path = other,
+                                   .flags = O_RDWR | O_CREAT,
+                                   .mode = 0600});
+    CHECK(fd >= 0);
+    CHECK(fcntl((int)fd, F_GETFD) & FD_CLOEXEC);
+    CHECK_INT(file_op((struct coil__op){
+                  .kind = COIL__OP_PWRITE, .fd = (int)fd, .buf = "hello", .len = 5}),
+              5);
+    CHECK_INT(file_op((struct coil__op){.kind = COIL__OP_FSYNC, .fd = (int)fd}), 0);
+    CHECK_INT(file_op((struct coil__op){.kind = COIL__OP_PREAD,
+                                        .fd = (int)fd,
+                                        .buf = bytes,
+                                        .len = sizeof bytes,
+                                        .offset = 1}),
+              4);
+    CHECK_STR(bytes, "ello");
+    CHECK_INT(file_op((struct coil__op){.kind = COIL__OP_PREAD,
+                                        .fd = (int)fd,
+                                        .buf = bytes,
+                                        .len = 1,
+                                        .offset = -1}),
+              -EOPNOTSUPP);
+    CHECK_INT(file_op((struct coil__op){.kind = COIL__OP_STATX,
+                                        .fd = AT_FDCWD,
+                                        .path = other,
+                                        .mode = STATX_SIZE,
+                                        .buf = &about}),
+              0);
+    CHECK_INT(about.stx_size, 5);
+    CHECK_INT(file_op((struct coil__op){.kind = COIL__OP_CLOSE, .fd = (int)fd}), 0);
+    CHECK_INT(
+        file_op((struct coil__op){.kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = path}),
+        -EISDIR);
+    CHECK_INT(file_op((struct coil__op){
+                  .kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = other}),
+              0);
+    CHECK_INT(rmdir(path), 0);
+    return 0;
+}
+
+TEST(ring_does_files)
+{
+    on_each_way(file_ops);
+}
+
+static int wait_for_ever(void *arg)
+{
+    (void)arg;
+    return coil_park();
+}
+
+static void stay_silent(const coil_exception *exception, void *arg)
+{
+    (void)exception, (void)arg;
+}
+
+/* The kernel's workers are threads of this process, and yet will post nothing. */
+TEST(ring_whose_workers_idle_is_a_deadlock_still)
+{
+    coil_loop *loop;
+    coil_task *task;
+    int rc = coil_loop_create(&on_ring.loop, &loop);
+
+    if (rc == -ENOSYS)
+        test_skip("no io_uring here");
+    coil_set_exception_handler(stay_silent, NULL);
+    CHECK_INT(coil_spawn(file_ops, NULL, NULL, &task), 0);
+    CHECK_INT(coil_run_until_complete(coil_task_future(task)), 0);
+    coil_task_release(task);
+    CHECK_INT(coil_spawn(wait_for_ever, NULL, NULL, &task), 0);
+    CHECK_INT(coil_loop_run_forever(loop), -EDEADLK);
+    coil_task_cancel(task, NULL);
+    CHECK_INT(coil_run_until_complete(coil_task_future(task)), -ECANCELED);
+    coil_task_release(task);
+    coil_loop_close(loop);
+}
+
+/* ---- forks, and loops that end ------------------------------------------------------
+ */
+
+static int child_has_its_own(void)
+{
+    int rc = coil_run(say_backend, NULL, &on_ring);
+
+    return rc == 0 && strcmp(test_trace_text(), "io_uring") == 0 ? 0 : 1;
+}
+
+static int forks(void *arg)
+{
+    char bytes[8];
+    int peer, status = -1;
+    coil_stream *stream = make_stream_and_peer(&peer);
+    coil_task *reader;
+    pid_t child;
+
+    (void)arg;
+    receive_ahead(stream, peer);
+    CHECK_INT(coil_spawn(read_two, stream, NULL, &reader), 0);
+    settle();
+    fflush(NULL);
+    child = fork();
+    if (child == 0)
+        _exit(child_has_its_own());
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+    CHECK_INT(write(peer, "ab", 2), 2);
+    CHECK_INT(coil_task_await(reader), 2);
+    coil_task_release(reader);
+    CHECK_INT(write(peer, "c", 1), 1);
+    CHECK_INT(coil_read(stream, bytes, sizeof bytes), 1);
+    close(peer);
+    coil_stream_destroy(stream);
+    return 0;
+}
+
+TEST(ring_stays_with_the_parent)
+{
+    on_each_way(forks);
+}
+
+/* A loop that is closed takes its requests back: nothing writes to memory that is gone. */
+TEST(ring_takes_back_what_a_closed_loop_left_behind)
+{
+    struct coil__op op = {.kind = COIL__OP_RECV};
+    struct coil__backend *backend;
+    char bytes[8] = "";
+    coil_loop *loop;
+    int fds[2];
+
+    if (coil_loop_create(&on_ring.loop, &loop) == -ENOSYS)
+        test_skip("no io_uring here");
+    backend = loop->backend;
+    make_tcp_pair(fds);
+    fcntl(fds[0], F_SETFL, O_NONBLOCK);
+    CHECK_INT(backend->class->attach(backend, fds[0]), 0);
+    op.fd = fds[0];
+    op.buf = bytes;
+    op.len = sizeof bytes;
+    CHECK_INT(backend->class->submit(backend, &op), -EINPROGRESS);
+    CHECK_INT(backend->class->poll(backend, 0), 0);
+    coil_loop_close(loop);
+    CHECK_INT(write(fds[1], "x", 1), 1);
+    CHECK_INT(recv(fds[0], bytes, sizeof bytes, 0), 1);
+    close(fds[0]);
+    close(fds[1]);
+}
+

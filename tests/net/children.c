@@ -1,0 +1,64 @@
+/*
+ * children.c - what the tests of processes share.
+ */
+#include "children.h"
+
+#include "../harness/harness.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+coil_process *start_shell(const char *command, int in, int out, int err)
+{
+    coil_process_opts opts = {.in = in, .out = out, .err = err};
+    coil_process *process = NULL;
+
+    CHECK_INT(coil_process_shell(command, &opts, &process), 0);
+    if (process == NULL)
+        exit(EXIT_FAILURE); /* said why */
+    return process;
+}
+
+const char *output_of(coil_process *process, int status)
+{
+    static char text[4096];
+    coil_output out = {.data = NULL};
+
+    CHECK_INT(coil_process_communicate(process, NULL, 0, &out, NULL, 0), status);
+    snprintf(text, sizeof text, "%s", out.data != NULL ? out.data : "");
+    coil_output_finish(&out);
+    coil_process_destroy(process);
+    return text;
+}
+
+const char *shell_output(const char *command, int status)
+{
+    return output_of(start_shell(command, COIL_NULL, COIL_PIPE, COIL_INHERIT), status);
+}
+
+static bool has_children(void)
+{
+    siginfo_t info;
+
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+void wait_for_no_children(void)
+{
+    while (has_children())
+        if (coil_task_current() != NULL)
+            coil_sleep(COIL_MSEC(1));
+        else
+            usleep(1000);
+}
+
+void read_line(coil_stream *stream, char *line, size_t size)
+{
+    size_t n = 0;
+
+    do
+        if (coil_read(stream, line + n, 1) != 1)
+            break;
+    while (line[n] != '\n' && ++n < size - 1);
+    line[n] = '\0';
+}

@@ -1,0 +1,488 @@
+/*
+ * test_bytes.c - read, write, send, receive: in a task as outside.
+ */
+#include "differential.h"
+
+#include <netinet/in.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/sendfile.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <sys/uio.h>
+
+#define LARGE ((size_t)1000000)
+
+static void set_timeout(int fd, int option, int ms)
+{
+    struct timeval t = {.tv_usec = ms * 1000};
+
+    CHECK_INT(setsockopt(fd, SOL_SOCKET, option, &t, sizeof t), 0);
+}
+
+static void set_nonblocking(int fd)
+{
+    CHECK_INT(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK), 0);
+}
+
+/* It is as it was given: nobody made it non-blocking. */
+static void say_mode(int fd)
+{
+    say("%s", fcntl(fd, F_GETFL) & O_NONBLOCK ? "does not block" : "blocks");
+}
+
+/* ---- reading --------------------------------------------------------------------------
+ */
+
+SAME(read_from_a_pipe, true)
+{
+    char buf[16] = "";
+    int ends[2];
+
+    make_pipe(ends);
+    SAY(read(ends[0], buf, 0));
+    later(20, write_byte, ends[1]);
+    SAY(read(ends[0], buf, sizeof buf));
+    say("%s", buf);
+    finish_later();
+    later(20, close_fd, ends[1]);
+    SAY(read(ends[0], buf, sizeof buf));
+    finish_later();
+    SAY(read(ends[0], buf, sizeof buf));
+    say_mode(ends[0]);
+    SAY(write(ends[0], buf, 1));
+    close(ends[0]);
+    SAY(read(ends[0], buf, sizeof buf));
+    SAY(read(-1, buf, sizeof buf));
+}
+
+SAME(read_from_a_socket, true)
+{
+    char buf[16] = "";
+    int ends[2];
+
+    make_tcp(ends);
+    SAY(read(ends[0], buf, 0));
+    later(20, write_byte, ends[1]);
+    SAY(read(ends[0], buf, sizeof buf));
+    finish_later();
+    later(20, write_byte, ends[1]);
+    SAY(recv(ends[0], buf, sizeof buf, MSG_PEEK));
+    SAY(recv(ends[0], buf, sizeof buf, 0));
+    finish_later();
+    SAY(recv(ends[0], buf, sizeof buf, MSG_DONTWAIT));
+    SAY(recv(ends[0], buf, sizeof buf, MSG_OOB));
+    later(20, close_fd, ends[1]);
+    SAY(recvfrom(ends[0], buf, sizeof buf, 0, NULL, NULL));
+    finish_later();
+    SAY(read(ends[0], buf, sizeof buf));
+    say_mode(ends[0]);
+    close(ends[0]);
+    SAY(recv(ends[0], buf, sizeof buf, 0));
+}
+
+SAME(read_from_what_does_not_block, false)
+{
+    char buf[16];
+    int ends[2];
+
+    make_pipe(ends);
+    set_nonblocking(ends[0]);
+    SAY(read(ends[0], buf, sizeof buf));
+    say_mode(ends[0]);
+    close_both(ends);
+    make_unix(ends, SOCK_STREAM);
+    set_nonblocking(ends[0]);
+    SAY(read(ends[0], buf, sizeof buf));
+    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    write_byte(ends[1]);
+    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    close_both(ends);
+}
+
+SAME(receive_until_the_time_out, true)
+{
+    char buf[16];
+    int ends[2];
+
+    make_unix(ends, SOCK_STREAM);
+    set_timeout(ends[0], SO_RCVTIMEO, 30);
+    SAY_AT_LEAST(30, read(ends[0], buf, sizeof buf));
+    SAY_AT_LEAST(30, recv(ends[0], buf, sizeof buf, 0));
+    write_byte(ends[1]);
+    SAY_AT_LEAST(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    write_byte(ends[1]);
+    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL | MSG_PEEK));
+    close_both(ends);
+    make_tcp(ends);
+    set_timeout(ends[0], SO_RCVTIMEO, 30);
+    write_byte(ends[1]);
+    SAY_AT_LEAST(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL | MSG_PEEK));
+    SAY_AT_LEAST(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    close_both(ends);
+}
+
+SAME(receive_from_what_cannot, false)
+{
+    char buf[16];
+    int ends[2], fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    SAY(recv(fd, buf, sizeof buf, 0));
+    SAY(read(fd, buf, sizeof buf));
+    close(fd);
+    make_pipe(ends);
+    SAY(recv(ends[0], buf, sizeof buf, 0));
+    SAY(send(ends[1], buf, sizeof buf, 0));
+    SAY(read(ends[1], buf, sizeof buf));
+    close_both(ends);
+    fd = open("/", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    SAY(read(fd, buf, sizeof buf));
+    SAY(write(fd, buf, sizeof buf));
+    close(fd);
+}
+
+SAME(receive_all, true)
+{
+    char buf[16] = "";
+    struct iovec parts[2] = {{buf, 1}, {buf + 1, 2}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    int ends[2];
+
+    make_tcp(ends);
+    write_byte(ends[1]);
+    later(20, write_byte, ends[1]);
+    later(40, write_byte, ends[1]);
+    SAY(recv(ends[0], buf, 3, MSG_WAITALL | MSG_PEEK));
+    SAY(recv(ends[0], buf, 3, MSG_WAITALL));
+    finish_later();
+    later(20, write_byte, ends[1]);
+    later(40, write_byte, ends[1]);
+    later(60, write_byte, ends[1]);
+    SAY(recvmsg(ends[0], &message, MSG_WAITALL));
+    finish_later();
+    write_byte(ends[1]);
+    later(20, close_fd, ends[1]);
+    SAY(recvfrom(ends[0], buf, 3, MSG_WAITALL, NULL, NULL));
+    finish_later();
+    SAY(recv(ends[0], buf, 3, MSG_WAITALL));
+    close(ends[0]);
+}
+
+SAME(read_into_parts, true)
+{
+    char a[2] = "", b[4] = "";
+    struct iovec parts[2] = {{a, 1}, {b, 3}};
+    int ends[2];
+
+    for (int i = 0; i < 2; i++) {
+        i == 0 ? make_pipe(ends) : make_unix(ends, SOCK_STREAM);
+        later(20, write_byte, ends[1]);
+        SAY(readv(ends[0], parts, 2));
+        finish_later();
+        CHECK_INT(write(ends[1], "abcd", 4), 4);
+        SAY(readv(ends[0], parts, 2));
+        say("%s %s", a, b);
+        SAY(readv(ends[0], parts, 0));
+        SAY(readv(ends[0], parts, -1));
+        SAY(readv(ends[0], parts, 5000));
+        close_both(ends);
+    }
+}
+
+SAME(read_from_other_descriptors, true)
+{
+    struct itimerspec soon = {.it_value.tv_nsec = 20000000};
+    int event = eventfd(0, EFD_CLOEXEC);
+    int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    uint64_t count = 0;
+
+    CHECK_INT(timerfd_settime(timer, 0, &soon, NULL), 0);
+    SAY(read(timer, &count, sizeof count));
+    say("%d", (int)count);
+    SAY(write(event, &count, sizeof count));
+    SAY(read(event, &count, sizeof count));
+    SAY(read(event, &count, 1));
+    SAY(read(null, &count, sizeof count));
+    SAY(write(null, &count, sizeof count));
+    SAY(read(file, &count, sizeof count));
+    SAY(read(file, (void *)1, sizeof count));
+    close(event);
+    close(timer);
+    close(null);
+    close(file);
+}
+
+static void type_line(int fd)
+{
+    CHECK_INT(write(fd, "line\n", 5), 5);
+}
+
+SAME(read_and_write_a_terminal, true)
+{
+    char buf[16] = "";
+    int master, slave;
+
+    CHECK_INT(openpty(&master, &slave, NULL, NULL, NULL), 0);
+    later(20, type_line, master);
+    SAY(read(slave, buf, sizeof buf));
+    say("%s", buf);
+    finish_later();
+    SAY(read(master, buf, sizeof buf)); /* its echo */
+    SAY(write(slave, "hello\n", 6));
+    SAY(read(master, buf, sizeof buf));
+    say_mode(slave);
+    close(master);
+    close(slave);
+}
+
+/* ---- writing --------------------------------------------------------------------------
+ */
+
+static char *large(void)
+{
+    char *buf = malloc(LARGE);
+
+    for (size_t i = 0; i < LARGE; i++)
+        buf[i] = (char)(i * 7);
+    return buf;
+}
+
+SAME(write_more_than_fits, true)
+{
+    char *buf = large();
+    int ends[2];
+
+    for (int i = 0; i < 3; i++) {
+        i == 0 ? make_pipe(ends) : i == 1 ? make_tcp(ends) : make_unix(ends, SOCK_STREAM);
+        later(20, read_slowly, ends[0]);
+        SAY(write(ends[1], buf, LARGE));
+        SAY(write(ends[1], buf, 0));
+        say_mode(ends[1]);
+        close(ends[1]);
+        finish_later();
+        close(ends[0]);
+    }
+    free(buf);
+}
+
+static uint64_t digest;
+
+static void read_digest(int fd)
+{
+    unsigned char buf[10007];
+    ssize_t n;
+
+    usleep(20000);
+    digest = 0;
+    while ((n = read(fd, buf, sizeof buf)) > 0)
+        for (ssize_t i = 0; i < n; i++)
+            digest = digest * 31 + buf[i];
+}
+
+SAME(write_many_parts, true)
+{
+    char *buf = large();
+    struct iovec parts[50];
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 50};
+    int ends[2];
+
+    for (int i = 0; i < 50; i++)
+        parts[i] = (struct iovec){buf + i * 20000, i % 3 == 0 ? 0 : 20000};
+    for (int i = 0; i < 3; i++) {
+        i == 0 ? make_pipe(ends) : i == 1 ? make_tcp(ends) : make_unix(ends, SOCK_STREAM);
+        later(0, read_digest, ends[0]);
+        if (i < 2)
+            SAY(writev(ends[1], parts, 50));
+        else
+            SAY(sendmsg(ends[1], &message, 0));
+        close(ends[1]);
+        finish_later();
+        say("%llx", (unsigned long long)digest);
+        close(ends[0]);
+    }
+    SAY(writev(ends[1], parts, 50));
+    free(buf);
+}
+
+/* As much as went before the end; then the end. */
+SAME(write_to_who_goes_away, true)
+{
+    char *buf = large();
+    int ends[2];
+
+    signal(SIGPIPE, SIG_IGN);
+    for (int i = 0; i < 2; i++) {
+        ssize_t n;
+
+        i == 0 ? make_pipe(ends) : make_unix(ends, SOCK_STREAM);
+        later(20, close_fd, ends[0]);
+        n = write(ends[1], buf, LARGE);
+        say("%s", n > 0 && n < (ssize_t)LARGE ? "some" : "all or nothing");
+        finish_later();
+        SAY(write(ends[1], buf, LARGE));
+        SAY(write(ends[1], buf, 1));
+        close(ends[1]);
+    }
+    signal(SIGPIPE, SIG_DFL);
+    free(buf);
+}
+
+static void reset(int fd)
+{
+    struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close(fd);
+}
+
+SAME(send_to_who_resets, true)
+{
+    char *buf = malloc(20 * LARGE), byte;
+    ssize_t n;
+    int ends[2];
+
+    memset(buf, 0, 20 * LARGE);
+    make_tcp(ends);
+    later(20, reset, ends[0]);
+    n = send(ends[1], buf, 20 * LARGE, MSG_NOSIGNAL);
+    say("%s", n > 0 && n < (ssize_t)(20 * LARGE) ? "some" : "all or nothing");
+    finish_later();
+    SAY(send(ends[1], buf, LARGE, MSG_NOSIGNAL));
+    SAY(send(ends[1], buf, LARGE, MSG_NOSIGNAL));
+    SAY(recv(ends[1], &byte, 1, 0));
+    close(ends[1]);
+    free(buf);
+}
+
+SAME(send_until_the_time_out, true)
+{
+    char *buf = large();
+    int ends[2];
+    ssize_t n;
+
+    make_unix(ends, SOCK_STREAM);
+    set_timeout(ends[0], SO_SNDTIMEO, 30);
+    n = send(ends[0], buf, LARGE, 0);
+    say("%s", n > 0 && n < (ssize_t)LARGE ? "some" : "all or nothing");
+    SAY_AT_LEAST(30, send(ends[0], buf, LARGE, 0));
+    SAY(send(ends[0], buf, LARGE, MSG_DONTWAIT));
+    set_nonblocking(ends[0]);
+    SAY(write(ends[0], buf, LARGE));
+    close_both(ends);
+    make_pipe(ends);
+    set_nonblocking(ends[1]);
+    SAY(write(ends[1], buf, LARGE));
+    SAY(write(ends[1], buf, LARGE));
+    close_both(ends);
+    free(buf);
+}
+
+SAME(send_a_file, true)
+{
+    char path[] = "/tmp/coil-posix-XXXXXX", *buf = large();
+    int ends[2], file = mkstemp(path);
+    off_t at = 100;
+
+    unlink(path);
+    CHECK_INT(write(file, buf, LARGE), (long)LARGE);
+    lseek(file, 0, SEEK_SET);
+    make_tcp(ends);
+    later(0, read_digest, ends[0]);
+    SAY(sendfile(ends[1], file, &at, LARGE));
+    say("%ld %ld", (long)at, (long)lseek(file, 0, SEEK_CUR));
+    SAY(sendfile(ends[1], file, NULL, 1000));
+    say("%ld", (long)lseek(file, 0, SEEK_CUR));
+    SAY(sendfile(ends[1], file, &at, 10));
+    SAY(sendfile(ends[1], ends[0], NULL, 10));
+    SAY(sendfile(ends[1], -1, NULL, 10));
+    close(ends[1]);
+    finish_later();
+    say("%llx", (unsigned long long)digest);
+    close(ends[0]);
+    close(file);
+    free(buf);
+}
+
+/* ---- datagrams ------------------------------------------------------------------------
+ */
+
+static void send_two(int fd)
+{
+    CHECK_INT(send(fd, "one", 3, 0), 3);
+    CHECK_INT(send(fd, "second", 6, 0), 6);
+}
+
+SAME(datagrams, true)
+{
+    char buf[8] = "";
+    struct sockaddr_storage from;
+    socklen_t from_bytes = sizeof from;
+    int ends[2];
+
+    make_unix(ends, SOCK_DGRAM);
+    later(20, send_two, ends[1]);
+    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    SAY(recvfrom(ends[0], buf, 2, MSG_TRUNC, (struct sockaddr *)&from, &from_bytes));
+    say("%d", (int)from_bytes);
+    finish_later();
+    SAY(write(ends[1], buf, 0));
+    SAY(read(ends[0], buf, sizeof buf));
+    SAY(send(ends[1], buf, 10 * LARGE, 0));
+    close_both(ends);
+}
+
+static void drain(int fd)
+{
+    char buf[16];
+
+    for (int i = 0; i < 400; i++)
+        CHECK(recv(fd, buf, sizeof buf, 0) > 0);
+}
+
+SAME(datagrams_wait_for_room, true)
+{
+    int ends[2], sent = 0;
+
+    make_unix(ends, SOCK_DGRAM);
+    later(20, drain, ends[0]);
+    for (int i = 0; i < 400; i++)
+        sent += (int)send(ends[1], "datagram", 8, 0);
+    say("%d", sent);
+    finish_later();
+    close_both(ends);
+}
+
+SAME(several_messages_at_once, true)
+{
+    char bufs[4][8] = {"a", "bc", "def", ""};
+    struct iovec parts[4];
+    struct mmsghdr messages[4];
+    struct timespec timeout = {.tv_nsec = 30000000};
+    int ends[2];
+
+    memset(messages, 0, sizeof messages);
+    for (int i = 0; i < 4; i++) {
+        parts[i] = (struct iovec){bufs[i], (size_t)(i + 1)};
+        messages[i].msg_hdr.msg_iov = &parts[i];
+        messages[i].msg_hdr.msg_iovlen = 1;
+    }
+    make_unix(ends, SOCK_DGRAM);
+    SAY(sendmmsg(ends[1], messages, 3, 0));
+    say("%u %u %u", messages[0].msg_len, messages[1].msg_len, messages[2].msg_len);
+    SAY(recvmmsg(ends[0], messages, 4, MSG_WAITFORONE, NULL));
+    later(20, send_two, ends[1]);
+    SAY(recvmmsg(ends[0], messages, 2, 0, NULL));
+    finish_later();
+    later(40, write_byte, ends[1]);
+    SAY(recvmmsg(ends[0], messages, 4, 0, &timeout));
+    finish_later();
+    SAY(recvmmsg(ends[0], messages, 4, MSG_DONTWAIT, NULL));
+    SAY(recvmmsg(ends[0], messages, 0, 0, NULL));
+    close_both(ends);
+    SAY(sendmmsg(ends[1], messages, 3, 0));
+    SAY(recvmmsg(ends[0], messages, 3, 0, NULL));
+}

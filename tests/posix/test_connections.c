@@ -1,0 +1,302 @@
+/*
+ * test_connections.c - connect and accept: in a task as outside.
+ */
+#include "differential.h"
+
+#include <netinet/in.h>
+#include <sys/un.h>
+
+static struct sockaddr_storage address;
+static socklen_t address_bytes;
+
+static const struct sockaddr *at(void)
+{
+    return (const struct sockaddr *)&address;
+}
+
+static int tcp(int flags)
+{
+    return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+}
+
+static void set_timeout(int fd, int option, int ms)
+{
+    struct timeval t = {.tv_usec = ms * 1000};
+
+    CHECK_INT(setsockopt(fd, SOL_SOCKET, option, &t, sizeof t), 0);
+}
+
+/* What a call may have changed for its own ends is as it was. */
+static void say_state(int fd)
+{
+    struct timeval t[2];
+    socklen_t bytes = sizeof t[0];
+
+    getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t[0], &bytes);
+    getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t[1], &bytes);
+    say("%s, %ld.%06ld, %ld.%06ld",
+        fcntl(fd, F_GETFL) & O_NONBLOCK ? "does not block" : "blocks", t[0].tv_sec,
+        t[0].tv_usec, t[1].tv_sec, t[1].tv_usec);
+}
+
+SAME(connect_to_a_listener, false)
+{
+    int listener = listen_tcp(&address, &address_bytes, 5);
+    int fd = tcp(0), other;
+
+    set_timeout(fd, SO_SNDTIMEO, 700);
+    SAY(connect(fd, at(), address_bytes));
+    say_state(fd);
+    SAY(connect(fd, at(), address_bytes));
+    other = accept(listener, NULL, NULL);
+    write_byte(other);
+    SAY(read(fd, &(char){0}, 1));
+    close(other);
+    close(fd);
+    close(listener);
+    fd = tcp(0);
+    SAY(connect(fd, at(), address_bytes)); /* nobody listens any more */
+    say_state(fd);
+    SAY(connect(fd, at(), 3));
+    SAY(connect(fd, NULL, address_bytes));
+    close(fd);
+    SAY(connect(fd, at(), address_bytes));
+    SAY(connect(STDIN_FILENO, at(), address_bytes));
+}
+
+SAME(connect_without_blocking, false)
+{
+    int listener = listen_tcp(&address, &address_bytes, 5);
+    int fd = tcp(SOCK_NONBLOCK);
+    struct pollfd made = {.fd = fd, .events = POLLOUT};
+
+    SAY(connect(fd, at(), address_bytes));
+    SAY(poll(&made, 1, -1));
+    SAY(connect(fd, at(), address_bytes));
+    say_state(fd);
+    close(fd);
+    close(listener);
+}
+
+SAME(connect_a_datagram_socket, false)
+{
+    int ends[2];
+
+    for (int i = 0; i < 2; i++)
+        ends[i] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    address = (struct sockaddr_storage){.ss_family = AF_INET};
+    ((struct sockaddr_in *)&address)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address_bytes = sizeof(struct sockaddr_in);
+    CHECK_INT(bind(ends[0], at(), address_bytes), 0);
+    CHECK_INT(getsockname(ends[0], (struct sockaddr *)&address, &address_bytes), 0);
+    SAY(connect(ends[1], at(), address_bytes));
+    SAY(send(ends[1], "x", 1, 0));
+    SAY(recv(ends[0], &(char){0}, 1, 0));
+    close_both(ends);
+}
+
+/* The queue of a listener is full: the connection is neither made nor refused. */
+static int fill_queue(int fds[4])
+{
+    int listener = listen_tcp(&address, &address_bytes, 0);
+
+    for (int i = 0; i < 4; i++) {
+        fds[i] = tcp(SOCK_NONBLOCK);
+        connect(fds[i], at(), address_bytes);
+    }
+    return listener;
+}
+
+static void close_all(const int *fds, int n)
+{
+    for (int i = 0; i < n; i++)
+        close(fds[i]);
+}
+
+SAME(connect_until_the_time_out, true)
+{
+    int waiting[4], listener = fill_queue(waiting), fd = tcp(0);
+
+    set_timeout(fd, SO_SNDTIMEO, 40);
+    SAY_AT_LEAST(40, connect(fd, at(), address_bytes));
+    say_state(fd);
+    close(fd);
+    close_all(waiting, 4);
+    close(listener);
+}
+
+static void accept_all(int listener)
+{
+    struct pollfd more = {.fd = listener, .events = POLLIN};
+
+    while (poll(&more, 1, 0) > 0)
+        close(accept(listener, NULL, NULL));
+}
+
+SAME(connect_that_takes_a_while, true)
+{
+    int waiting[4], listener = fill_queue(waiting), fd = tcp(0);
+
+    later(30, accept_all, listener);
+    SAY_AT_LEAST(30, connect(fd, at(), address_bytes));
+    say_state(fd);
+    finish_later();
+    SAY(connect(fd, at(), address_bytes));
+    close(fd);
+    close_all(waiting, 4);
+    close(listener);
+}
+
+static void make_unix_address(void)
+{
+    static int number;
+    struct sockaddr_un *un = (struct sockaddr_un *)&address;
+
+    address = (struct sockaddr_storage){.ss_family = AF_UNIX};
+    snprintf(un->sun_path + 1, sizeof un->sun_path - 1, "coil-posix-%d-%d", getpid(),
+             number++);
+    address_bytes = sizeof *un;
+}
+
+SAME(connect_to_a_local_listener_whose_queue_is_full, true)
+{
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int first = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int second = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    make_unix_address();
+    CHECK_INT(bind(listener, at(), address_bytes), 0);
+    CHECK_INT(listen(listener, 0), 0);
+    SAY(connect(first, at(), address_bytes));
+    set_timeout(second, SO_SNDTIMEO, 40);
+    SAY_AT_LEAST(40, connect(second, at(), address_bytes));
+    set_timeout(second, SO_SNDTIMEO, 0);
+    later(30, accept_all, listener);
+    SAY_AT_LEAST(30, connect(second, at(), address_bytes));
+    say_state(second);
+    finish_later();
+    close(first);
+    close(second);
+    close(listener);
+    first = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    SAY(connect(first, at(), address_bytes));
+    close(first);
+}
+
+/* ---- accepting
+ * ------------------------------------------------------------------------- */
+
+static void connect_and_close(int unused)
+{
+    int fd = tcp(0);
+
+    (void)unused;
+    CHECK_INT(connect(fd, at(), address_bytes), 0);
+    close(fd);
+}
+
+static void say_accepted(int fd)
+{
+    say("%s, %s, %s", fd >= 0 ? "accepted" : "nothing",
+        fcntl(fd, F_GETFL) & O_NONBLOCK ? "does not block" : "blocks",
+        fcntl(fd, F_GETFD) & FD_CLOEXEC ? "closed on exec" : "kept");
+    close(fd);
+}
+
+SAME(accept_a_connection, true)
+{
+    int listener = listen_tcp(&address, &address_bytes, 5);
+    struct sockaddr_storage from;
+    socklen_t bytes = sizeof from;
+
+    later(20, connect_and_close, 0);
+    say_accepted(accept(listener, (struct sockaddr *)&from, &bytes));
+    say("%d %d", from.ss_family, (int)bytes);
+    finish_later();
+    later(20, connect_and_close, 0);
+    say_accepted(accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    say_state(listener);
+    finish_later();
+    set_timeout(listener, SO_RCVTIMEO, 30);
+    SAY_AT_LEAST(30, accept(listener, NULL, NULL));
+    say_state(listener);
+    CHECK_INT(fcntl(listener, F_SETFL, O_NONBLOCK), 0);
+    SAY(accept(listener, NULL, NULL));
+    say_state(listener);
+    close(listener);
+    SAY(accept(listener, NULL, NULL));
+}
+
+SAME(accept_where_nobody_can_connect, false)
+{
+    int fd = tcp(0), ends[2];
+
+    SAY(accept(fd, NULL, NULL));
+    close(fd);
+    make_unix(ends, SOCK_DGRAM);
+    SAY(accept(ends[0], NULL, NULL));
+    close_both(ends);
+    make_pipe(ends);
+    SAY(accept(ends[0], NULL, NULL));
+    SAY(accept4(ends[0], NULL, NULL, 12345));
+    close_both(ends);
+}
+
+/* ---- tasks at one listener
+ * --------------------------------------------------------------- */
+
+struct serving {
+    int listener, served;
+};
+
+static int serve_one(void *arg)
+{
+    struct serving *s = arg;
+    int fd = accept(s->listener, NULL, NULL);
+
+    CHECK(fd >= 0);
+    s->served++;
+    close(fd);
+    return 0;
+}
+
+IO_TEST(accept_by_several_tasks)
+{
+    struct serving s = {.listener = listen_tcp(&address, &address_bytes, 5)};
+    coil_task *tasks[5];
+
+    for (int i = 0; i < 5; i++)
+        tasks[i] = start_task(serve_one, &s);
+    for (int i = 1; i <= 5; i++) {
+        settle();
+        CHECK_INT(s.served, i - 1);
+        connect_and_close(0);
+        while (s.served < i)
+            coil_sleep(COIL_MSEC(1));
+    }
+    for (int i = 0; i < 5; i++)
+        finish_task(tasks[i]);
+    close(s.listener);
+}
+
+/* Another process is faster, and again: the task never keeps the thread for itself. */
+IO_TEST(accept_beside_another_process)
+{
+    struct serving s = {.listener = listen_tcp(&address, &address_bytes, 5)};
+    coil_task *task = start_task(serve_one, &s);
+
+    settle();
+    for (int i = 0; i < 3; i++) {
+        int fd = tcp(0);
+
+        CHECK_INT(connect(fd, at(), address_bytes), 0);
+        close(accept(s.listener, NULL, NULL)); /* this task: at once */
+        close(fd);
+        settle();
+        CHECK_INT(s.served, 0);
+    }
+    connect_and_close(0);
+    finish_task(task);
+    CHECK_INT(s.served, 1);
+    close(s.listener);
+}

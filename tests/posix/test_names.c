@@ -1,0 +1,150 @@
+/*
+ * test_names.c - look-ups: in a task as outside. Nobody out there is asked.
+ */
+#include "differential.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+
+static void look_up(const char *host, const char *service, int flags, int family)
+{
+    struct addrinfo hints = {
+        .ai_flags = flags, .ai_family = family, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *list = NULL;
+    int eai = getaddrinfo(host, service, &hints, &list);
+
+    say("%s %s: %s", host != NULL ? host : "-", service != NULL ? service : "-",
+        eai == 0 ? "found" : gai_strerror(eai));
+    if (eai != 0)
+        return;
+    for (const struct addrinfo *a = list; a != NULL; a = a->ai_next) {
+        char text[64] = "", port[16] = "";
+
+        SAY(getnameinfo(a->ai_addr, a->ai_addrlen, text, sizeof text, port, sizeof port,
+                        NI_NUMERICHOST | NI_NUMERICSERV));
+        say("%d %s %s", a->ai_socktype, text, port);
+    }
+    freeaddrinfo(list);
+}
+
+SAME(look_up_addresses, false)
+{
+    look_up("127.0.0.1", "80", 0, AF_UNSPEC);
+    look_up("::1", "http", 0, AF_UNSPEC);
+    look_up("localhost", "80", 0, AF_INET);
+    look_up("localhost", NULL, AI_CANONNAME, AF_UNSPEC);
+    look_up("localhost", "no-such-service", 0, AF_INET);
+    look_up("localhost", "80", AI_NUMERICHOST, AF_INET);
+    look_up("::1", "80", 0, AF_INET);
+    look_up(NULL, "80", AI_PASSIVE, AF_INET);
+    look_up(NULL, NULL, 0, AF_INET);
+    look_up("localhost", "80", 0x40000000, AF_INET);
+    look_up("localhost", "80", 0, 12345);
+    look_up("", "80", 0, AF_INET);
+    look_up("two..dots", "80", 0, AF_INET);
+}
+
+SAME(look_up_names, false)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET,
+                             .sin_port = htons(80),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const struct sockaddr *address = (const struct sockaddr *)&in;
+    char host[64] = "", service[16] = "";
+
+    SAY(getnameinfo(address, sizeof in, host, sizeof host, service, sizeof service, 0));
+    say("%s %s", host, service);
+    SAY(getnameinfo(address, sizeof in, host, 2, NULL, 0, 0));
+    SAY(getnameinfo(address, sizeof in, NULL, 0, service, sizeof service, 0));
+    SAY(getnameinfo(address, 3, host, sizeof host, NULL, 0, 0));
+    SAY(getnameinfo(address, sizeof in, NULL, 0, NULL, 0, 0));
+}
+
+static void say_entry(const struct hostent *entry)
+{
+    char text[64] = "";
+
+    if (entry == NULL) {
+        say("h_errno %d", h_errno);
+        return;
+    }
+    inet_ntop(entry->h_addrtype, entry->h_addr_list[0], text, sizeof text);
+    say("%s %d %s", entry->h_name, entry->h_length, text);
+}
+
+SAME(look_up_hosts, false)
+{
+    struct in_addr loopback = {htonl(INADDR_LOOPBACK)};
+    struct hostent entry, *found;
+    char buf[1024], few[8];
+    int host_error = 0;
+
+    say_entry(gethostbyname("localhost"));
+    say_entry(gethostbyname("127.0.0.1"));
+    say_entry(gethostbyname2("::1", AF_INET6));
+    say_entry(gethostbyname(""));
+    say_entry(gethostbyname2("localhost", 12345));
+    say_entry(gethostbyaddr(&loopback, sizeof loopback, AF_INET));
+    SAY(gethostbyname_r("localhost", &entry, buf, sizeof buf, &found, &host_error));
+    say_entry(found);
+    SAY(gethostbyname_r("localhost", &entry, few, sizeof few, &found, &host_error));
+    SAY(gethostbyname2_r("localhost", AF_INET, &entry, buf, sizeof buf, &found,
+                         &host_error));
+    SAY(gethostbyaddr_r(&loopback, sizeof loopback, AF_INET, &entry, buf, sizeof buf,
+                        &found, &host_error));
+    say_entry(found);
+}
+
+/* What one task was told, another's question does not change under its eyes. */
+static int ask_again(void *arg)
+{
+    (void)arg;
+    CHECK(gethostbyname2("::1", AF_INET6) != NULL);
+    return 0;
+}
+
+IO_TEST(look_up_hosts_in_two_tasks)
+{
+    coil_task *other = start_task(ask_again, NULL);
+    const struct hostent *entry = gethostbyname("localhost");
+
+    CHECK(entry != NULL);
+    CHECK_STR(entry->h_name, "localhost");
+    finish_task(other);
+}
+
+static int read_to_the_end(void *fd)
+{
+    char byte;
+
+    return (int)read(*(int *)fd, &byte, 1);
+}
+
+static int keep_lane_busy(void *fd)
+{
+    return coil_blocking(COIL_LANE_DNS, read_to_the_end, fd);
+}
+
+/* The lane's one thread is busy, so that there is no answer before it is given up. */
+IO_TEST(look_up_in_a_cancelled_task)
+{
+    struct addrinfo *list = NULL;
+    coil_task *busy;
+    int ends[2];
+
+    make_pipe(ends);
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_DNS, 1), 0);
+    busy = start_task(keep_lane_busy, &ends[0]);
+    settle();
+    coil_task_cancel(coil_task_current(), NULL);
+    CHECK_INT(getaddrinfo("localhost", "80", NULL, &list), EAI_SYSTEM);
+    CHECK_INT(errno, ECANCELED);
+    CHECK_INT(getaddrinfo("127.0.0.1", "80", NULL, &list), 0); /* need not wait */
+    freeaddrinfo(list);
+    coil_uncancel();
+    coil_cancel_caught();
+    close(ends[1]);
+    finish_task(busy);
+    close(ends[0]);
+}

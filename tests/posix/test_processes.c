@@ -1,0 +1,148 @@
+/*
+ * test_processes.c - children and signals: in a task as outside.
+ */
+#include "differential.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+static pid_t start_shell(const char *script)
+{
+    char *argv[] = {"sh", "-c", (char *)script, NULL};
+    pid_t pid = -1;
+
+    CHECK_INT(posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ), 0);
+    return pid;
+}
+
+static void say_status(int status)
+{
+    if (WIFEXITED(status))
+        say("exited with %d", WEXITSTATUS(status));
+    else if (WIFSIGNALED(status))
+        say("killed by %d", WTERMSIG(status));
+    else
+        say("neither");
+}
+
+SAME(wait_for_a_child, true)
+{
+    struct rusage usage = {0};
+    int status = 0;
+    pid_t pid = start_shell("sleep 0.05; exit 7");
+
+    say("%s", waitpid(pid, &status, 0) == pid ? "the child" : "another");
+    say_status(status);
+    SAY(waitpid(pid, &status, 0));
+    pid = start_shell("kill -9 $$");
+    say("%s", wait4(pid, &status, 0, &usage) == pid ? "the child" : "another");
+    say_status(status);
+    say("%s", usage.ru_maxrss > 0 ? "its usage" : "no usage");
+    pid = start_shell("sleep 0.05; exit 8");
+    SAY(waitpid(pid, &status, WNOHANG));
+    say("%s", wait(&status) == pid ? "the child" : "another");
+    say_status(status);
+    SAY(wait(&status));
+    SAY(wait3(&status, 0, NULL));
+    SAY(waitpid(pid, &status, 0x40));
+    SAY(waitpid(1, NULL, 0));
+}
+
+SAME(wait_for_a_child_by_what_it_did, true)
+{
+    siginfo_t info = {0};
+    pid_t pid = start_shell("sleep 0.05; exit 7");
+
+    SAY(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT));
+    say("%s %d %d", info.si_pid == pid ? "the child" : "another", info.si_code,
+        info.si_status);
+    SAY(waitid(P_PID, (id_t)pid, NULL, WEXITED));
+    SAY(waitid(P_PID, (id_t)pid, &info, WEXITED));
+    pid = start_shell("kill -STOP $$; exit 9");
+    SAY(waitid(P_PID, (id_t)pid, &info, WSTOPPED));
+    say("%s %d", info.si_pid == pid ? "the child" : "another", info.si_code);
+    kill(pid, SIGCONT);
+    SAY(waitid(P_ALL, 0, &info, WEXITED));
+    say("%s %d", info.si_pid == pid ? "the child" : "another", info.si_status);
+    SAY(waitid(P_ALL, 0, &info, WEXITED));
+}
+
+SAME(run_a_command, true)
+{
+    SAY(system("sleep 0.05; exit 3"));
+    SAY(system("exit 0"));
+    say("%s", system(NULL) != 0 ? "a shell" : "no shell");
+}
+
+/* ---- signals
+ * ---------------------------------------------------------------------------- */
+
+static void send_signal(int signo)
+{
+    kill(getpid(), signo);
+}
+
+static void wait_for_signals(void)
+{
+    struct timespec span = {.tv_nsec = 30000000}, wrong = {.tv_nsec = -1};
+    siginfo_t info;
+    sigset_t set;
+    int signo = 0;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    SAY_AT_LEAST(30, sigtimedwait(&set, &info, &span));
+    later(20, send_signal, SIGUSR1);
+    SAY(sigwaitinfo(&set, &info));
+    say("%d %s", info.si_signo, info.si_pid == getpid() ? "from here" : "?");
+    finish_later();
+    later(20, send_signal, SIGUSR1);
+    SAY(sigwait(&set, &signo));
+    say("%d", signo);
+    finish_later();
+    SAY(sigtimedwait(&set, &info, &wrong));
+}
+
+/* Blocked by every thread, as one has to: any may be given it. */
+IO_TEST(wait_for_a_signal)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    compare_in_and_out(wait_for_signals, true);
+}
+
+/* ---- forked in a task
+ * --------------------------------------------------------------------- */
+
+/* The child has no loop that turns: its calls block, as outside of tasks. */
+IO_TEST(fork_in_a_task)
+{
+    int there[2], back[2], status;
+    char byte = 0;
+    pid_t pid;
+
+    make_pipe(there);
+    make_pipe(back);
+    pid = fork();
+    if (pid == 0) {
+        usleep(1000);
+        if (read(there[0], &byte, 1) == 1)
+            status = (int)write(back[1], "y", 1);
+        _exit(byte == 'x' ? 0 : 1);
+    }
+    coil_sleep(COIL_MSEC(20));
+    write_byte(there[1]);
+    CHECK_INT(read(back[0], &byte, 1), 1);
+    CHECK_INT(byte, 'y');
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK_INT(status, 0);
+    close_both(there);
+    close_both(back);
+}

@@ -1,0 +1,223 @@
+/*
+ * test_readiness.c - poll, select, epoll: in a task as outside.
+ */
+#include "differential.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <time.h>
+
+static void say_fds(const struct pollfd *fds, int n)
+{
+    for (int i = 0; i < n; i++)
+        say("revents %x", (unsigned)fds[i].revents);
+}
+
+SAME(poll_two, true)
+{
+    struct timespec span = {.tv_nsec = 30000000};
+    struct pollfd fds[3];
+    int a[2], b[2];
+
+    make_pipe(a);
+    make_unix(b, SOCK_STREAM);
+    fds[0] = (struct pollfd){.fd = a[0], .events = POLLIN};
+    fds[1] = (struct pollfd){.fd = b[0], .events = POLLIN | POLLPRI};
+    fds[2] = (struct pollfd){.fd = -1, .events = POLLIN};
+    SAY(poll(fds, 3, 0));
+    SAY_AT_LEAST(30, poll(fds, 3, 30));
+    SAY_AT_LEAST(30, ppoll(fds, 3, &span, NULL));
+    later(20, write_byte, a[1]);
+    SAY(poll(fds, 3, -1));
+    say_fds(fds, 3);
+    finish_later();
+    fds[0].fd = -2;
+    later(20, close_fd, b[1]);
+    SAY(ppoll(fds, 3, NULL, NULL));
+    say_fds(fds, 3);
+    finish_later();
+    close_both(a);
+    close(b[0]);
+    SAY(poll(fds + 1, 1, -1));
+    say_fds(fds, 3);
+    SAY_AT_LEAST(20, poll(NULL, 0, 20));
+}
+
+SAME(poll_what_cannot_be, false)
+{
+    struct rlimit limit;
+    struct timespec span = {.tv_nsec = -1};
+    struct pollfd fd = {.fd = 0};
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    SAY(poll((struct pollfd *)1, 1, 10));
+    SAY(poll(&fd, limit.rlim_cur + 1, 10));
+    SAY(ppoll(&fd, 0, &span, NULL));
+    span.tv_nsec = 1000000000;
+    SAY(ppoll(&fd, 0, &span, NULL));
+}
+
+SAME(poll_urgent_data, true)
+{
+    struct pollfd fd = {.events = POLLPRI};
+    int ends[2];
+
+    make_tcp(ends);
+    fd.fd = ends[0];
+    write_byte(ends[1]);
+    SAY_AT_LEAST(20, poll(&fd, 1, 20));
+    send(ends[1], "!", 1, MSG_OOB);
+    SAY(poll(&fd, 1, -1));
+    say_fds(&fd, 1);
+    close_both(ends);
+}
+
+/* ---- select --------------------------------------------------------------------------
+ */
+
+static int select_on(int fd, int which, struct timeval *timeout)
+{
+    fd_set sets[3];
+    int count;
+
+    for (int i = 0; i < 3; i++)
+        FD_ZERO(&sets[i]);
+    FD_SET(fd, &sets[which]);
+    count = select(fd + 1, &sets[0], &sets[1], &sets[2], timeout);
+    if (count >= 0)
+        say("%d%d%d", FD_ISSET(fd, &sets[0]) != 0, FD_ISSET(fd, &sets[1]) != 0,
+            FD_ISSET(fd, &sets[2]) != 0);
+    else
+        say("%d", FD_ISSET(fd, &sets[which]) != 0);
+    return count;
+}
+
+SAME(select_one, true)
+{
+    struct timeval span = {.tv_usec = 30000}, longer = {.tv_sec = 100};
+    struct timeval wrong = {.tv_sec = -1}, none = {0, 0};
+    int ends[2];
+
+    make_tcp(ends);
+    SAY(select_on(ends[0], 0, &none));
+    SAY(select_on(ends[0], 1, NULL));
+    SAY_AT_LEAST(30, select_on(ends[0], 0, &span));
+    say("%ld %ld", span.tv_sec, span.tv_usec);
+    span.tv_usec = 30000;
+    SAY_AT_LEAST(30, select_on(ends[0], 2, &span));
+    later(20, write_byte, ends[1]);
+    SAY(select_on(ends[0], 0, &longer));
+    say("%s", longer.tv_sec < 100 ? "less is left" : "as much is left");
+    finish_later();
+    send(ends[1], "!", 1, MSG_OOB);
+    SAY(select_on(ends[0], 2, NULL));
+    SAY(select_on(ends[0], 0, &wrong));
+    close_both(ends);
+    SAY(select_on(ends[0], 0, NULL));
+    SAY(select(-1, NULL, NULL, NULL, NULL));
+    span.tv_usec = 20000;
+    SAY_AT_LEAST(20, select(0, NULL, NULL, NULL, &span));
+}
+
+/* A hang-up is for readers: who asks for something else goes on waiting. */
+SAME(select_past_a_hang_up, true)
+{
+    struct timeval span = {.tv_usec = 50000};
+    int ends[2];
+
+    make_unix(ends, SOCK_STREAM);
+    later(10, close_fd, ends[1]);
+    SAY_AT_LEAST(50, select_on(ends[0], 2, &span));
+    finish_later();
+    SAY(select_on(ends[0], 0, NULL));
+    close(ends[0]);
+}
+
+SAME(select_many, true)
+{
+    struct timespec span = {.tv_sec = 100};
+    fd_set set;
+    int ends[100][2], found = 0;
+
+    FD_ZERO(&set);
+    for (int i = 0; i < 100; i++) {
+        make_pipe(ends[i]);
+        FD_SET(ends[i][0], &set);
+    }
+    later(20, write_byte, ends[77][1]);
+    SAY(pselect(ends[99][0] + 1, &set, NULL, NULL, &span, NULL));
+    say("%ld", (long)span.tv_sec);
+    finish_later();
+    for (int i = 0; i < 100; i++)
+        found += FD_ISSET(ends[i][0], &set) ? i : 0;
+    say("%d", found);
+    for (int i = 0; i < 100; i++)
+        close_both(ends[i]);
+}
+
+/* ---- epoll ---------------------------------------------------------------------------
+ */
+
+SAME(epoll_two, true)
+{
+    struct timespec span = {.tv_nsec = 30000000};
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = 7}, events[4];
+    int set = epoll_create1(EPOLL_CLOEXEC), ends[2];
+
+    make_pipe(ends);
+    CHECK_INT(epoll_ctl(set, EPOLL_CTL_ADD, ends[0], &event), 0);
+    SAY(epoll_wait(set, events, 4, 0));
+    SAY_AT_LEAST(30, epoll_wait(set, events, 4, 30));
+    SAY_AT_LEAST(30, epoll_pwait2(set, events, 4, &span, NULL));
+    later(20, write_byte, ends[1]);
+    SAY(epoll_wait(set, events, 4, -1));
+    say("%x %u", events[0].events, events[0].data.u32);
+    SAY(epoll_pwait(set, events, 1, -1, NULL));
+    finish_later();
+    SAY(epoll_wait(set, events, 0, -1));
+    SAY(epoll_wait(ends[0], events, 1, -1));
+    close_both(ends);
+    close(set);
+    SAY(epoll_wait(set, events, 1, -1));
+}
+
+/* ---- several
+ * --------------------------------------------------------------------------- */
+
+struct reading {
+    int fd, taken;
+};
+
+static int read_one(void *arg)
+{
+    struct reading *r = arg;
+    char byte;
+
+    CHECK_INT(read(r->fd, &byte, 1), 1);
+    r->taken++;
+    return 0;
+}
+
+IO_TEST(read_by_several_tasks_from_one_pipe)
+{
+    struct reading r = {0};
+    coil_task *tasks[8];
+    int ends[2];
+
+    make_pipe(ends);
+    r.fd = ends[0];
+    for (int i = 0; i < 8; i++)
+        tasks[i] = start_task(read_one, &r);
+    for (int i = 1; i <= 8; i++) {
+        settle();
+        CHECK_INT(r.taken, i - 1);
+        write_byte(ends[1]);
+        while (r.taken < i)
+            coil_sleep(COIL_MSEC(1));
+    }
+    for (int i = 0; i < 8; i++)
+        finish_task(tasks[i]);
+    close_both(ends);
+}

@@ -1,0 +1,60 @@
+/*
+ * test_time.c - sleeping: in a task as outside.
+ */
+#include "differential.h"
+
+#include <sched.h>
+#include <time.h>
+
+SAME(sleep_for_a_span, true)
+{
+    struct timespec span = {.tv_nsec = 20000000};
+
+    SAY_AT_LEAST(20, nanosleep(&span, NULL));
+    SAY_AT_LEAST(20, nanosleep(&span, &span));
+    say("%ld", span.tv_nsec);
+    SAY_AT_LEAST(20, clock_nanosleep(CLOCK_MONOTONIC, 0, &span, NULL));
+    SAY_AT_LEAST(20, usleep(20000));
+    SAY(usleep(0));
+    SAY(sleep(0));
+    SAY_AT_LEAST(1000, sleep(1));
+    SAY(sched_yield());
+}
+
+SAME(sleep_to_a_point_of_time, true)
+{
+    struct timespec t;
+
+    for (int i = 0; i < 2; i++) {
+        clockid_t clock = i == 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+
+        clock_gettime(clock, &t);
+        t.tv_nsec += 20000000;
+        t.tv_sec += t.tv_nsec / 1000000000;
+        t.tv_nsec %= 1000000000;
+        SAY_AT_LEAST(20, clock_nanosleep(clock, TIMER_ABSTIME, &t, NULL));
+        SAY(clock_nanosleep(clock, TIMER_ABSTIME, &t, &t)); /* has passed */
+    }
+}
+
+SAME(sleep_what_cannot_be, false)
+{
+    struct timespec spans[] = {{-1, 0}, {0, -1}, {0, 1000000000}};
+
+    for (int i = 0; i < 3; i++) {
+        SAY(nanosleep(&spans[i], NULL));
+        SAY(clock_nanosleep(CLOCK_MONOTONIC, 0, &spans[i], NULL));
+        SAY(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &spans[i], NULL));
+    }
+    SAY(clock_nanosleep(99, 0, &(struct timespec){0, 0}, NULL));
+    SAY(clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0, &(struct timespec){0, 0}, NULL));
+}
+
+/* The loop's clock: an hour takes no time where that is virtual. */
+TASK_TEST(sleep_by_the_loops_clock)
+{
+    CHECK_INT(sleep(3600), 0);
+    CHECK_INT(coil_now(), COIL_SEC(3600));
+    CHECK_INT(poll(NULL, 0, 60000), 0);
+    CHECK_INT(coil_now(), COIL_SEC(3660));
+}
