@@ -155,7 +155,7 @@ static void start_afresh(void)
     atomic_store(&table.inboxes, NULL);
     atomic_store(&table.handlers, 0);
     atomic_store(&table.pid, getpid());
-    pthread_mutex_init(&table.lock, NULL);
+    unlock_table();
 }
 
 static void set_up(void)
