@@ -137,6 +137,7 @@ static void give_back(int signo)
 static void lock_table(void)
 {
     pthread_mutex_lock(&table.lock);
+    COIL__NO_JUMP();
 }
 
 static void unlock_table(void)
