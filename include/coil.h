@@ -12,6 +12,7 @@
 #include <coil/connect.h>
 #include <coil/context.h>
 #include <coil/coro.h>
+#include <coil/datagram.h>
 #include <coil/debug.h>
 #include <coil/directory.h>
 #include <coil/error.h>

@@ -112,20 +112,15 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
  *
  * The calls are: accept4, bind, chdir, clone, close_range, connect, copy_file_range,
  * dup3, epoll_create1, epoll_ctl, epoll_pwait2, epoll_wait, eventfd, execve, fallocate,
- * fchmod, fcntl, fdatasync, fsync, ftruncate, getaddrinfo, getdents64, getpeername,
- * getrandom, getsockname, getsockopt, kill, linkat, listen, lseek, madvise, mkdirat,
- * mmap, mprotect, open, openat, pidfd_open, pidfd_send_signal, pipe2, poll, ppoll,
- * pread, pselect, pthread_create, pwrite, read, readlinkat, recv, renameat2, send,
- * setpgid, setsid, shutdown, sigaltstack, socket, splice, statx, symlinkat,
- * setpgid, setsid, shutdown, sigaction, sigaltstack, socket, splice, statx, symlinkat,
- * timer_create, unlinkat, waitid, write. Not among them are those that cannot fail and
- * those whose failure changes nothing, as close.
- * The calls are: accept4, bind, connect, epoll_create1, epoll_ctl, epoll_pwait2,
- * epoll_wait, eventfd, fcntl, fopen, fstat, getaddrinfo, getifaddrs, getnameinfo,
- * getpeername, getsockname, getsockopt, listen, madvise, malloc, mmap, mprotect, open,
- * poll, ppoll, pselect, pthread_create, read, recv, recvfrom, send, sendmsg, shutdown,
- * sigaltstack, socket, stat, timer_create, timerfd_create, write. Not among them are
- * those that cannot fail and those whose failure changes nothing, as close.
+ * fchmod, fcntl, fdatasync, fopen, fstat, fsync, ftruncate, getaddrinfo, getdents64,
+ * getifaddrs, getnameinfo, getpeername, getrandom, getsockname, getsockopt, kill,
+ * linkat, listen, lseek, madvise, malloc, mkdirat, mmap, mprotect, open, openat,
+ * pidfd_open, pidfd_send_signal, pipe2, poll, ppoll, pread, pselect, pthread_create,
+ * pwrite, read, readlinkat, recv, recvfrom, recvmmsg, recvmsg, renameat2, send,
+ * sendmmsg, sendmsg, setpgid, setsid, shutdown, sigaction, sigaltstack, socket, splice,
+ * stat, statx, symlinkat, timer_create, timerfd_create, unlinkat, waitid, write. Not
+ * among them are those that cannot fail and those whose failure changes nothing, as
+ * close.
  */
 COIL_API void coil_testing_fail_system_call(uint64_t nth, int error);
 

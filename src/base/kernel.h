@@ -22,6 +22,9 @@
    here, but newer libraries do by themselves. */
 #define COIL__IORING_SETUP_NO_SQARRAY (1u << 16)
 
+/* Linux 6.9: an operation of io_uring's. */
+#define COIL__IORING_OP_FTRUNCATE 55
+
 /* Linux 5.11: close_range(2) does so at the next exec. */
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC (1u << 2)

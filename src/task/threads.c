@@ -1,8 +1,8 @@
 /*
  * threads.c - a loop on each of several threads.
  *
- *   coil_run_threads            thread 0: coil_run(first)       the others: coil_run(member)
- *        |                           |                                |
+ *   coil_run_threads            thread 0: coil_run(first)       the others:
+ * coil_run(member) |                           |                                |
  *        `---------------------------+---- start ------------------->  fn(arg)
  *                                    fn(arg)                          |
  *                                    wait for the others  <---------- the last one ends

@@ -621,12 +621,10 @@ static int file_ops(void *arg)
                                         .offset = 1}),
               4);
     CHECK_STR(bytes, "ello");
-    CHECK_INT(file_op((struct coil__op){.kind = COIL__OP_PREAD,
-                                        .fd = (int)fd,
-                                        .buf = bytes,
-                                        .len = 1,
-                                        .offset = -1}),
-              -EOPNOTSUPP);
+    CHECK_INT(
+        file_op((struct coil__op){
+            .kind = COIL__OP_PREAD, .fd = (int)fd, .buf = bytes, .len = 1, .offset = -1}),
+        -EOPNOTSUPP);
     CHECK_INT(file_op((struct coil__op){.kind = COIL__OP_STATX,
                                         .fd = AT_FDCWD,
                                         .path = other,
@@ -725,7 +723,8 @@ TEST(ring_stays_with_the_parent)
     on_each_way(forks);
 }
 
-/* A loop that is closed takes its requests back: nothing writes to memory that is gone. */
+/* A loop that is closed takes its requests back: nothing writes to memory that is gone.
+ */
 TEST(ring_takes_back_what_a_closed_loop_left_behind)
 {
     struct coil__op op = {.kind = COIL__OP_RECV};
@@ -751,4 +750,3 @@ TEST(ring_takes_back_what_a_closed_loop_left_behind)
     close(fds[0]);
     close(fds[1]);
 }
-
