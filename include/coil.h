@@ -12,6 +12,7 @@
 #include <coil/connect.h>
 #include <coil/context.h>
 #include <coil/coro.h>
+#include <coil/datagram.h>
 #include <coil/debug.h>
 #include <coil/directory.h>
 #include <coil/error.h>
@@ -41,6 +42,7 @@
 #include <coil/sync.h>
 #include <coil/task.h>
 #include <coil/testing.h>
+#include <coil/threads.h>
 #include <coil/timer.h>
 #include <coil/tls.h>
 

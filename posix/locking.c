@@ -302,7 +302,7 @@ INTERPOSE int pthread_join(pthread_t thread, void **result)
     int64_t nap = 0;
     int rc;
 
-    if (!IN_TASK())
+    if (!IN_TASK() || pthread_equal(thread, pthread_self()))
         return NEXT(pthread_join)(thread, result);
     while ((rc = pthread_tryjoin_np(thread, result)) == EBUSY)
         posix__nap_anyhow(&nap);

@@ -32,9 +32,9 @@ extern "C" {
  * address that this machine has the family for (AI_ADDRCONFIG).
  *
  * Fails, with a sentence in coil_last_error(), with -ENOENT (no such name or service),
- * -EAGAIN (no answer, or the name server failed: try again later), -EIO (the name server
- * refuses), -EINVAL (hints), -EAFNOSUPPORT, -ENOMEM, -ECANCELED: the look-up is then left
- * to end by itself.
+ * -EAGAIN (no answer, or all name servers failed: try again later), -EIO (an answer that
+ * makes no sense), -EINVAL (hints), -EAFNOSUPPORT, -ENOMEM, -ECANCELED: the look-up is
+ * then left to end by itself.
  */
 COIL_SUSPENDS int coil_getaddrinfo(const char *host, const char *port,
                                    const struct addrinfo *hints, struct addrinfo **out);

@@ -13,8 +13,8 @@
  * A disk is always "ready", and then makes one wait; so calls on files are submitted to
  * io_uring, or made by a thread of the file lane (coil/executor.h) where the backend is
  * another. Only the task waits. Any number of calls may be in one file at a time, from as
- * many tasks; those at the file's position take their turns as the kernel lets them, so
- * who cares about order awaits one before the next, or says where (pread, pwrite).
+ * many tasks: those that say where (pread, pwrite) go on together, those at the file's
+ * position one after the other, first come, first served.
  *
  * A call that is cancelled is waited for, since its buffer must not be used any more when
  * it returns; it returns its result then, and the next call that waits sees the

@@ -28,6 +28,7 @@
 #define COIL_SERVER_H
 
 #include <coil/stream.h>
+#include <coil/tls.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +50,14 @@ typedef struct coil_server_opts {
                            they are cancelled. 0: at once; COIL_NEVER: no limit */
     size_t stack_bytes; /* of a handler's task; 0 means COIL_STACK_BYTES */
     const char *name;   /* of the handlers' tasks; copied, at most 31 bytes */
+    /*
+     * Speak TLS by this, which is retained; NULL: do not. The handler is called after the
+     * handshake. Where that fails it is not called, and nobody is told: anybody out there
+     * can make it fail.
+     */
+    coil_tls *tls;
+    int64_t handshake_ns; /* how long that may take; 0 means a minute (asyncio:
+                             ssl_handshake_timeout) */
 } coil_server_opts;
 
 /*

@@ -35,6 +35,8 @@
 extern "C" {
 #endif
 
+#ifdef SIG_BLOCK /* strict -std=c11 hides it, sigset_t and siginfo_t */
+
 /*
  * Wait for one of the signals in `set`; returns its number, and in *info, if that is not
  * NULL, what sigaction(2) tells of it. (sigwaitinfo)
@@ -56,6 +58,8 @@ COIL_SUSPENDS int coil_signal_wait(const sigset_t *set, siginfo_t *info);
  * not touched. The next SIGTERM, say, ends the program again.
  */
 COIL_API void coil_signal_restore(const sigset_t *set);
+
+#endif
 
 /*
  * Call fn(arg) in the loop for each such signal, in the context of this call. A second

@@ -167,6 +167,19 @@ COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts
                                   int count);
 
 /*
+ * Write n bytes of a regular file, or all there are (SIZE_MAX), from *offset on; NULL
+ * stands for the file's own position. That is moved past what was sent, in any case.
+ * (asyncio: sendfile)
+ *
+ * Returns how many bytes were sent: fewer than n where the file ends before, be it that
+ * it shrank meanwhile. To a socket it is sendfile(2), as far as the file is in the page
+ * cache; else it is read, without blocking the loop, and written. Fails as coil_write()
+ * and pread(2); -EINVAL for what is no regular file.
+ */
+COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset,
+                                    size_t n);
+
+/*
  * Tell the peer that nothing more will be written. Waits only where that is said in bytes
  * (coil/tls.h). Fails as shutdown(2), -EBADF, -EBUSY, -ECANCELED. (asyncio: write_eof)
  */

@@ -117,10 +117,10 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
  * io_uring_enter, io_uring_register, io_uring_setup, kill, linkat, listen, lseek,
  * madvise, malloc, mkdirat, mmap, mprotect, open, openat, pidfd_open, pidfd_send_signal,
  * pipe2, poll, ppoll, pread, pselect, pthread_create, pwrite, read, readlinkat, recv,
- * recvfrom, renameat2, send, sendmsg, setpgid, setsid, shutdown, sigaction, sigaltstack,
- * socket, splice, stat, statx, symlinkat, timer_create, timerfd_create, unlinkat,
- * waitid, write. Not among them are those that cannot fail and those whose failure
- * changes nothing, as close.
+ * recvfrom, recvmmsg, recvmsg, renameat2, send, sendmmsg, sendmsg, setpgid, setsid,
+ * shutdown, sigaction, sigaltstack, socket, splice, stat, statx, symlinkat,
+ * timer_create, timerfd_create, unlinkat, waitid, write. Not among them are those that
+ * cannot fail and those whose failure changes nothing, as close.
  */
 COIL_API void coil_testing_fail_system_call(uint64_t nth, int error);
 

@@ -32,5 +32,7 @@
 
 /* Linux 5.4: waitid(2) takes a pidfd. In the C library it is no macro to ask for. */
 #define COIL__P_PIDFD ((idtype_t)3)
+/* Linux 6.9: an operation of io_uring's. */
+#define COIL__IORING_OP_FTRUNCATE 55
 
 #endif

@@ -25,7 +25,7 @@
 /* ---- coming ----------------------------------------------------------------------- */
 
 /* Opening a master, or another device, would make something else than there is. */
-static bool may_be_reopened(int fd)
+bool coil__stream_may_reopen(int fd)
 {
     struct stat info;
     int number;
@@ -41,7 +41,7 @@ static bool reopen(int fd, int flags)
     int close_on_exec = COIL__CALL(EBADF, fcntl(fd, F_GETFD)), own, rc;
     char path[32];
 
-    if (close_on_exec < 0 || !may_be_reopened(fd))
+    if (close_on_exec < 0 || !coil__stream_may_reopen(fd))
         return false;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     own = COIL__CALL(EACCES, open(path, (flags & (O_ACCMODE | O_APPEND | O_DIRECT)) |

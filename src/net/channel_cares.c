@@ -312,7 +312,6 @@ static int errno_of(const struct coil__channel *channel, int status)
     case ARES_ENOTFOUND:
     case ARES_EBADNAME:
         return -ENOENT;
-    case ARES_ESERVFAIL:
     case ARES_ETIMEOUT:
     case ARES_ECONNREFUSED:
         return -EAGAIN;
@@ -334,14 +333,10 @@ static const char *phrase_of(int status)
         return "that is no name";
     case ARES_ENODATA:
         return "the name has no address of this kind";
-    case ARES_ESERVFAIL:
-        return "the name server failed";
-    case ARES_EREFUSED:
-        return "the name server refuses to answer";
     case ARES_ETIMEOUT:
         return "no name server answers";
-    case ARES_ECONNREFUSED:
-        return "no name server can be reached";
+    case ARES_ECONNREFUSED: /* also where all said that they failed, or refused */
+        return "no name server can be reached, or all have failed";
     default:
         return ares_strerror(status);
     }

@@ -33,7 +33,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -276,6 +275,20 @@ static int open_pipe(coil_process *p, int i)
     return rc;
 }
 
+/* The same pipe or terminal, opened once more; without waiting for another end. */
+static int open_again(int fd, int flags)
+{
+    char path[40];
+    int again;
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    flags &= O_ACCMODE | O_APPEND;
+    again = COIL__CALL(EMFILE, open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (again >= 0)
+        fcntl(again, F_SETFL, flags);
+    return again;
+}
+
 /*
  * A pipe or terminal that does not block would fail the child's reads with EAGAIN. The
  * flag belongs to what was opened, not to the descriptor: so open it once more. Returns
@@ -283,19 +296,13 @@ static int open_pipe(coil_process *p, int i)
  */
 static int open_blocking(int fd)
 {
-    int flags = COIL__CALL(EBADF, fcntl(fd, F_GETFL));
-    char path[40];
-    struct stat info;
-    int again;
+    int flags = COIL__CALL(EBADF, fcntl(fd, F_GETFL)), again;
 
     if (flags < 0)
         return -errno;
-    if (!(flags & O_NONBLOCK) || fstat(fd, &info) < 0 ||
-        (!S_ISFIFO(info.st_mode) && !S_ISCHR(info.st_mode)))
+    if (!(flags & O_NONBLOCK) || !coil__stream_may_reopen(fd))
         return fd;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    again = COIL__CALL(
-        EMFILE, open(path, (flags & (O_ACCMODE | O_APPEND)) | O_CLOEXEC | O_NOCTTY));
+    again = open_again(fd, flags);
     if (again < 0)
         return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : fd;
     return above_stdio(again);

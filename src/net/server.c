@@ -96,6 +96,7 @@ static void release(coil_server *s)
     while (!coil__list_empty(&s->acceptors))
         destroy_acceptor(COIL__CONTAINER(s->acceptors.next, struct acceptor, link));
     coil_task_release(s->task);
+    coil_tls_release(s->opts.tls);
     coil_loop_release(s->loop);
     coil__free(s);
 }
@@ -114,6 +115,27 @@ static void stop_accepting(coil_server *s)
 
 /* ---- connections ------------------------------------------------------------------ */
 
+static int shake_hands(coil_server *s, coil_stream *stream)
+{
+    int64_t timeout_ns = s->opts.handshake_ns > 0 ? s->opts.handshake_ns : COIL_SEC(60);
+    coil_scope scope;
+    int rc = coil_scope_enter(&scope, coil_in(timeout_ns));
+
+    return rc < 0 ? rc : coil_scope_exit(&scope, coil_accept_tls(stream, s->opts.tls));
+}
+
+static int call_handler(coil_server *s, coil_stream *stream)
+{
+    int rc;
+
+    if (s->opts.tls != NULL && shake_hands(s, stream) < 0)
+        return 0;
+    rc = s->fn(stream, s->arg);
+    if (rc < 0 && rc != -ECANCELED)
+        report("Unhandled failure in a connection's handler", rc);
+    return rc;
+}
+
 static int handle(void *arg)
 {
     struct connection c = *(struct connection *)arg;
@@ -123,9 +145,7 @@ static int handle(void *arg)
     c.task = coil_task_current();
     coil__list_push(&s->connections, &c.link);
     s->connection_count++;
-    rc = s->fn(c.stream, s->arg);
-    if (rc < 0 && rc != -ECANCELED)
-        report("Unhandled failure in a connection's handler", rc);
+    rc = call_handler(s, c.stream);
     coil_stream_destroy(c.stream);
     coil__list_remove(&c.link);
     s->connection_count--;
@@ -317,6 +337,8 @@ static coil_server *alloc_server(coil_handler fn, void *arg, const coil_server_o
     s->arg = arg;
     if (opts != NULL)
         s->opts = *opts;
+    if (s->opts.tls != NULL)
+        coil_tls_retain(s->opts.tls);
     if (s->opts.name != NULL) {
         strncpy(s->name, s->opts.name, sizeof s->name - 1);
         s->opts.name = s->name;

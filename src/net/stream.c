@@ -149,10 +149,21 @@ static int shutdown_fd(coil_stream *stream)
     return coil__socket_shutdown(stream->endpoint.loop, stream->endpoint.fd, SHUT_WR);
 }
 
+static ssize_t sendfile_fd(coil_stream *stream, int fd, int64_t offset, size_t n)
+{
+    if (!stream->is_socket)
+        return -EOPNOTSUPP;
+    return coil__endpoint_do(
+        &stream->endpoint,
+        &(struct coil__op){
+            .kind = COIL__OP_SENDFILE, .fd2 = fd, .offset = offset, .len = n});
+}
+
 const struct coil__transport coil__transport_bare = {
     .read = coil__stream_read_fd,
     .write = coil__stream_write_fd,
     .shutdown_write = shutdown_fd,
+    .sendfile = sendfile_fd,
 };
 
 static ssize_t read_some(coil_stream *stream, void *buf, size_t n)
@@ -269,7 +280,7 @@ ssize_t coil_writev(coil_stream *stream, const struct iovec *parts, int count)
     struct iovec next[PARTS];
 
     if (result >= 0)
-        result = coil__endpoint_enter(&stream->endpoint, COIL__OUT, "coil_writev");
+        result = enter_counting(stream, COIL__OUT, "coil_writev");
     if (result < 0)
         return result;
     *done = 0;

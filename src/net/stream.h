@@ -88,6 +88,9 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out);
 /* It is about to be closed: a description that others share is to block again. */
 void coil__stream_give_flag_back(coil_stream *stream);
 
+/* Is it a pipe or terminal that can be opened once more, to have flags of its own? */
+bool coil__stream_may_reopen(int fd);
+
 /* connect(2) it, to its end. */
 int coil__stream_connect(coil_stream *stream, const struct sockaddr *address,
                          socklen_t address_bytes);

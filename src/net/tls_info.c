@@ -79,7 +79,8 @@ ssize_t coil_tls_peer_certificate(const coil_stream *stream, void *buf, size_t s
     ERR_clear_error();
     if (n < 0)
         return -ENOMEM;
-    memcpy(buf, der, (size_t)n < size ? (size_t)n : size);
+    if (size > 0)
+        memcpy(buf, der, (size_t)n < size ? (size_t)n : size);
     OPENSSL_free(der);
     return n;
 }

@@ -32,6 +32,7 @@
 
 #include "../base/context.h"
 #include "../base/fault.h"
+#include "../base/processors.h"
 #include "../loop/loop.h"
 
 #include <pthread.h>
@@ -159,17 +160,6 @@ static void set_up_once(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, set_up);
-}
-
-static unsigned processor_count(void)
-{
-    cpu_set_t usable;
-    long online;
-
-    if (sched_getaffinity(0, sizeof usable, &usable) == 0)
-        return (unsigned)CPU_COUNT(&usable);
-    online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (unsigned)online : 1;
 }
 
 /* ---- the threads ------------------------------------------------------------------ */
@@ -308,7 +298,7 @@ static int start_thread(struct lane *lane)
 static bool see_to_threads(struct lane *lane)
 {
     if (lane->limit == 0)
-        lane->limit = processor_count();
+        lane->limit = coil__processor_count();
     if (lane->idle < lane->queue_length && lane->threads < lane->limit) {
         lane->threads++; /* before it starts, since it counts itself out */
         atomic_fetch_add(&coil__pool_threads, 1);

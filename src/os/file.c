@@ -14,6 +14,9 @@
  *    coil_file_close() waits for one step at most.
  * 3. `transferred` is written as a call leaves, and the call returns without suspending:
  *    so its caller finds its own.
+ * 4. Calls at the position take turns, first come, first served: io_uring knows of no
+ *    turns, and two reads would get the same bytes. Not those of a FIFO or terminal,
+ * where a reader may wait for what somebody writes here.
  */
 #include "file.h"
 
@@ -21,7 +24,7 @@
 #include "../loop/loop.h"
 #include "../task/wait.h"
 
-#include <coil/scope.h>
+#include <coil/lock.h>
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -34,6 +37,8 @@ struct coil_file {
     int fd; /* -1: the descriptor is closed */
     bool closed;
     unsigned references, calls;
+    bool has_position;
+    coil_lock position; /* who uses it */
     size_t transferred;
     struct coil__wait *closer; /* waits until there are no calls */
 };
@@ -47,8 +52,16 @@ static coil_file *create_file(void)
     if (file != NULL) {
         file->fd = -1;
         file->references = 1;
+        coil_lock_init(&file->position);
     }
     return file;
+}
+
+/* Nobody uses it yet, so asking for the position does not wait. */
+static void take_descriptor(coil_file *file, int fd)
+{
+    file->fd = fd;
+    file->has_position = lseek(fd, 0, SEEK_CUR) >= 0;
 }
 
 int coil_file_open(const char *path, int flags, mode_t mode, coil_file **out)
@@ -67,7 +80,7 @@ int coil_file_open(const char *path, int flags, mode_t mode, coil_file **out)
         coil__free(file);
         return (int)fd;
     }
-    file->fd = (int)fd;
+    take_descriptor(file, (int)fd);
     *out = file;
     return 0;
 }
@@ -81,7 +94,7 @@ int coil_file_adopt(int fd, coil_file **out)
     file = create_file();
     if (file == NULL)
         return -ENOMEM;
-    file->fd = fd;
+    take_descriptor(file, fd);
     *out = file;
     return 0;
 }
@@ -116,8 +129,7 @@ static int open_and_unlink(const char *directory, coil_file **out)
     strcpy(stpcpy(name, directory), pattern);
     rc = coil_mkstemp(name, out);
     if (rc == 0) {
-        /* Here and now: between the two nobody may cancel it. */
-        rc = (int)coil__file_call(
+        rc = (int)coil__file_finish(
             &(struct coil__op){.kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = name});
         if (rc < 0)
             coil_file_destroy(*out);
@@ -203,6 +215,26 @@ static void leave(coil_file *file, size_t transferred)
     release(file);
 }
 
+/* enter() for a call at the position, which is -1 as an offset. */
+static int enter_at(coil_file *file, int64_t offset)
+{
+    int rc = enter(file);
+
+    if (rc < 0 || offset >= 0 || !file->has_position)
+        return rc;
+    rc = coil_lock_acquire(&file->position);
+    if (rc < 0)
+        leave(file, 0);
+    return rc;
+}
+
+static void leave_at(coil_file *file, int64_t offset, size_t transferred)
+{
+    if (offset < 0 && file->has_position)
+        coil_lock_release(&file->position);
+    leave(file, transferred);
+}
+
 /* Between enter() and leave(). */
 static ssize_t step(coil_file *file, struct coil__op *op)
 {
@@ -238,24 +270,10 @@ static int wait_for_calls(coil_file *file)
     return rc;
 }
 
-/* To its end, whoever may cancel; and if no thread is to be had, here. */
-static int close_descriptor(int fd)
-{
-    struct coil__op op = {.kind = COIL__OP_CLOSE, .fd = fd};
-    coil_scope shield;
-    ssize_t result;
-
-    coil_scope_enter_shielded(&shield, COIL_NEVER);
-    result = coil__file_do(&op);
-    if (result == -EAGAIN || result == -ENOMEM || result == -ECANCELED)
-        result = coil__file_call(&op);
-    coil_scope_exit(&shield, 0);
-    return (int)result;
-}
-
 int coil_file_close(coil_file *file)
 {
-    int rc = 0, fd;
+    struct coil__op op = {.kind = COIL__OP_CLOSE};
+    int rc = 0;
 
     if (file->fd < 0)
         return 0;
@@ -266,9 +284,9 @@ int coil_file_close(coil_file *file)
     if (file->calls > 0)
         rc = wait_for_calls(file);
     if (file->calls == 0) {
-        fd = file->fd;
+        op.fd = file->fd;
         file->fd = -1;
-        rc = fd >= 0 ? close_descriptor(fd) : 0;
+        rc = (int)coil__file_finish(&op);
     }
     release(file);
     return rc;
@@ -301,19 +319,19 @@ static ssize_t move(coil_file *file, enum coil__op_kind kind, void *buf, size_t 
 
 static ssize_t read_some(coil_file *file, void *buf, size_t n, int64_t offset)
 {
-    ssize_t result = enter(file);
+    ssize_t result = enter_at(file, offset);
 
     if (result < 0)
         return result;
     result = move(file, COIL__OP_PREAD, buf, n, offset);
-    leave(file, result > 0 ? (size_t)result : 0);
+    leave_at(file, offset, result > 0 ? (size_t)result : 0);
     return result;
 }
 
 static ssize_t move_all(coil_file *file, enum coil__op_kind kind, void *buf, size_t n,
                         int64_t offset)
 {
-    ssize_t result = enter(file);
+    ssize_t result = enter_at(file, offset);
     size_t done = 0;
 
     if (result < 0)
@@ -327,7 +345,7 @@ static ssize_t move_all(coil_file *file, enum coil__op_kind kind, void *buf, siz
             break;
         done += (size_t)result;
     }
-    leave(file, done);
+    leave_at(file, offset, done);
     return result < 0 ? result : (ssize_t)n;
 }
 

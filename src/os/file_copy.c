@@ -7,10 +7,17 @@
  * A file with holes is copied from one piece of data to the next. Some files say that
  * they are empty and are not (/proc): copy_file_range(2) believes it, so they go through
  * the buffer.
+ *
+ * No backend knows how to copy, so it is done on a thread, and a whole step at once: a
+ * small file is opened, copied and closed by one trip. Between two steps the task tells
+ * how far it is, and may be cancelled.
+ *
+ * Start reading at coil_copy_file() and advance().
  */
 #include "file.h"
 
 #include <coil/path.h>
+#include <coil/task.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,19 +27,16 @@
 #define BUFFER_BYTES ((size_t)256 * 1024)
 
 struct copy {
-    const coil_copy_opts *opts;
-    coil_file *from;
+    const char *from_path, *to_path;
+    unsigned flags;
+    coil_file *from; /* NULL until they are opened */
     struct coil__target to;
     struct statx source, target;
     int64_t done;
     char *buffer; /* NULL: by the kernel */
+    bool at_end;
+    int rc; /* of the latest step */
 };
-
-static void tell(const struct copy *c)
-{
-    if (c->opts != NULL && c->opts->progress != NULL)
-        c->opts->progress(c->done, (int64_t)c->source.stx_size, c->opts->arg);
-}
 
 /* ---- data -------------------------------------------------------------------------- */
 
@@ -93,17 +97,21 @@ static ssize_t copy_some(struct copy *c, int64_t n)
     return copy_by_buffer(c, n);
 }
 
-/* Up to `end`; 0 also if the file ends before. */
+/* Some steps' worth of bytes, up to `end` at most. */
 static int copy_until(struct copy *c, int64_t end)
 {
-    while (c->done < end) {
-        int64_t left = end - c->done;
-        ssize_t n = copy_some(c, left < STEP_BYTES ? left : STEP_BYTES);
+    int64_t limit = end - c->done < STEP_BYTES ? end : c->done + STEP_BYTES;
 
-        if (n <= 0)
+    while (c->done < limit) {
+        ssize_t n = copy_some(c, limit - c->done);
+
+        if (n < 0)
             return (int)n;
+        if (n == 0) { /* perhaps it has become shorter */
+            c->at_end = true;
+            return 0;
+        }
         c->done += n;
-        tell(c);
     }
     return 0;
 }
@@ -115,53 +123,65 @@ static bool has_holes(const struct copy *c)
     return S_ISREG(c->target.stx_mode) && c->source.stx_blocks * 512 < c->source.stx_size;
 }
 
-static int copy_pieces(struct copy *c)
+/* From `done` on, some of the next piece of data. */
+static int copy_piece(struct copy *c)
 {
-    int64_t size = (int64_t)c->source.stx_size, piece;
-    int rc = 0;
+    int64_t size = (int64_t)c->source.stx_size, end;
+    int64_t data = coil_file_seek(c->from, c->done, SEEK_DATA);
 
-    while (rc == 0 && c->done < size) {
-        piece = coil_file_seek(c->from, c->done, SEEK_DATA);
-        if (piece == -ENXIO) /* nothing but a hole up to the end */
-            break;
-        if (piece < 0)
-            return (int)piece;
-        c->done = piece;
-        piece = coil_file_seek(c->from, piece, SEEK_HOLE);
-        if (piece < 0)
-            return (int)piece;
-        rc = copy_until(c, piece < size ? piece : size);
-    }
-    if (rc == 0 && c->done < size) {
+    if (data == -ENXIO) { /* nothing but a hole up to the end */
         c->done = size;
-        rc = coil_file_truncate(c->to.file, size);
+        return coil_file_truncate(c->to.file, size);
     }
+    if (data < 0)
+        return (int)data;
+    c->done = data;
+    end = coil_file_seek(c->from, data, SEEK_HOLE);
+    return end < 0 ? (int)end : copy_until(c, end < size ? end : size);
+}
+
+/* The size that it had is its end; but of those that say 0. */
+static int copy_step(struct copy *c)
+{
+    int64_t size = (int64_t)c->source.stx_size;
+    int rc = has_holes(c) ? copy_piece(c) : copy_until(c, size > 0 ? size : INT64_MAX);
+
+    if (size > 0 && c->done >= size)
+        c->at_end = true;
     return rc;
 }
 
 /* ---- files ------------------------------------------------------------------------- */
 
 /* Not waiting for the other end of a FIFO. */
-static int open_source(struct copy *c, const char *path)
+static int open_source(struct copy *c)
 {
-    int rc = coil_file_open(path, O_RDONLY | O_NONBLOCK, 0, &c->from);
+    int rc = coil_file_open(c->from_path, O_RDONLY | O_NONBLOCK, 0, &c->from);
 
     if (rc < 0)
         return rc;
     rc = coil_file_stat(c->from, &c->source);
     if (rc == 0 && S_ISDIR(c->source.stx_mode))
-        rc = -EISDIR;
-    else if (rc == 0 && !S_ISREG(c->source.stx_mode))
-        rc = -EINVAL;
-    if (rc < 0)
-        coil_file_destroy(c->from);
-    return rc;
+        return -EISDIR;
+    return rc == 0 && !S_ISREG(c->source.stx_mode) ? -EINVAL : rc;
 }
 
 static bool is_same_file(const struct statx *a, const struct statx *b)
 {
     return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
            a->stx_dev_minor == b->stx_dev_minor;
+}
+
+static int open_target(struct copy *c)
+{
+    struct statx there;
+
+    /* A name of the source's own would be replaced by a copy: harmless, but a mistake. */
+    if (c->flags & COIL_FILE_ATOMIC && coil_stat(c->to_path, 0, &there) == 0 &&
+        is_same_file(&c->source, &there))
+        return -EINVAL;
+    return coil__target_open(&c->to, c->to_path, c->source.stx_mode & 0777, c->flags,
+                             O_NONBLOCK);
 }
 
 /* It may be the source itself: truncated only when that is known not to be so. */
@@ -178,53 +198,68 @@ static int prepare_target(struct copy *c)
     return 0;
 }
 
-static int copy_data(struct copy *c)
+static int open_both(struct copy *c)
 {
-    mode_t mode = c->source.stx_mode & 0777;
-    int64_t size = (int64_t)c->source.stx_size;
-    int rc = has_holes(c) ? copy_pieces(c) : 0;
+    int rc = open_source(c);
 
     if (rc == 0)
-        rc = copy_until(c, size > 0 ? size : INT64_MAX);
-    if (rc == 0 && S_ISREG(c->target.stx_mode) && (c->target.stx_mode & 07777) != mode)
-        rc = coil_file_chmod(c->to.file, mode);
-    return rc;
+        rc = open_target(c);
+    return rc == 0 ? prepare_target(c) : rc;
 }
 
-static int copy_from(struct copy *c, const char *to)
+static int finish(struct copy *c)
 {
-    unsigned flags = c->opts != NULL ? c->opts->flags : 0;
-    struct statx there;
+    mode_t mode = c->source.stx_mode & 0777;
+    int rc = 0;
+
+    if (S_ISREG(c->target.stx_mode) && (c->target.stx_mode & 07777) != mode)
+        rc = coil_file_chmod(c->to.file, mode);
+    return coil__target_close(&c->to, rc);
+}
+
+/* ---- steps ------------------------------------------------------------------------- */
+
+/* On a thread. */
+static int advance(void *arg)
+{
+    struct copy *c = arg;
+
+    c->rc = c->from == NULL ? open_both(c) : 0;
+    if (c->rc == 0)
+        c->rc = copy_step(c);
+    if (c->rc == 0 && c->at_end)
+        c->rc = finish(c);
+    return 0;
+}
+
+static int copy_all(struct copy *c, const coil_copy_opts *opts)
+{
     int rc;
 
-    /* A name of the source's own would be replaced by a copy: harmless, but a mistake. */
-    if (flags & COIL_FILE_ATOMIC && coil_stat(to, 0, &there) == 0 &&
-        is_same_file(&c->source, &there))
-        return -EINVAL;
-    rc = coil__target_open(&c->to, to, c->source.stx_mode & 0777, flags, O_NONBLOCK);
-    if (rc < 0)
-        return rc;
-    rc = prepare_target(c);
-    if (rc == 0)
-        rc = copy_data(c);
-    rc = coil__target_close(&c->to, rc);
-    if (rc == 0)
-        tell(c);
+    do {
+        rc = coil_yield(); /* a step that had begun has not told of a cancellation */
+        if (rc == 0)
+            rc = coil__file_batch(advance, c);
+        if (rc == 0)
+            rc = c->rc;
+        if (rc == 0 && opts != NULL && opts->progress != NULL)
+            opts->progress(c->done, (int64_t)c->source.stx_size, opts->arg);
+    } while (rc == 0 && !c->at_end);
     return rc;
 }
 
 int coil_copy_file(const char *from, const char *to, const coil_copy_opts *opts)
 {
     const unsigned all = COIL_FILE_ATOMIC | COIL_FILE_EXCLUSIVE | COIL_FILE_SYNC;
-    struct copy c = {.opts = opts};
+    struct copy c = {
+        .from_path = from, .to_path = to, .flags = opts != NULL ? opts->flags : 0};
     int rc;
 
-    if (opts != NULL && opts->flags & ~all)
+    if (c.flags & ~all)
         return -EINVAL;
-    rc = open_source(&c, from);
-    if (rc < 0)
-        return rc;
-    rc = copy_from(&c, to);
+    rc = copy_all(&c, opts);
+    if (c.to.file != NULL)
+        rc = coil__target_close(&c.to, rc);
     coil_file_destroy(c.from);
     coil__free(c.buffer);
     return rc;

@@ -17,6 +17,8 @@
 #include "../base/fault.h"
 #include "../task/budget.h"
 
+#include <coil/scope.h>
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -110,6 +112,8 @@ ssize_t coil__file_call(struct coil__op *op)
 
 /* ---- on a thread ------------------------------------------------------------------- */
 
+static COIL__THREAD_LOCAL bool in_batch; /* this thread is there to be held up */
+
 static int do_on_thread(void *arg)
 {
     struct coil__op *op = arg;
@@ -144,9 +148,18 @@ static const struct coil__wait_class classes[] = {
     [COIL__OP_READLINK] = CLASS("readlink"),
 };
 
+/*
+ * io_uring leaves the position where it was when a write comes to its end half-way, at a
+ * limit or a full disk (Linux 6.18): what is written next would overwrite it.
+ */
+static bool is_for_threads(const struct coil__op *op)
+{
+    return op->kind == COIL__OP_PWRITE && op->offset == -1;
+}
+
 static ssize_t do_once(struct coil__op *op)
 {
-    ssize_t result = coil__op_await(op);
+    ssize_t result = is_for_threads(op) ? -EOPNOTSUPP : coil__op_await(op);
     int rc;
 
     if (result != -EOPNOTSUPP)
@@ -157,12 +170,61 @@ static ssize_t do_once(struct coil__op *op)
 
 ssize_t coil__file_do(struct coil__op *op)
 {
-    ssize_t result = coil__task_spend();
+    ssize_t result;
 
+    if (in_batch)
+        return coil__file_call(op);
+    result = coil__task_spend();
     if (result < 0)
         return result;
     do
         result = do_once(op);
     while (result == -EINTR && op->kind != COIL__OP_CLOSE);
     return result != -EINTR ? result : 0;
+}
+
+/* These say that it was not done; but for a system call that failed with the same, where
+   a second try does no harm. */
+static bool was_not_done(ssize_t result)
+{
+    return result == -EAGAIN || result == -ENOMEM || result == -ECANCELED;
+}
+
+ssize_t coil__file_finish(struct coil__op *op)
+{
+    coil_scope shield;
+    ssize_t result;
+
+    if (in_batch)
+        return coil__file_call(op);
+    coil_scope_enter_shielded(&shield, COIL_NEVER);
+    result = coil__file_do(op);
+    coil_scope_exit(&shield, 0);
+    return was_not_done(result) ? coil__file_call(op) : result;
+}
+
+/* ---- batches ----------------------------------------------------------------------- */
+
+struct batch {
+    int (*fn)(void *arg);
+    void *arg;
+};
+
+static int run_batch(void *arg)
+{
+    const struct batch *batch = arg;
+    int rc;
+
+    in_batch = true;
+    rc = batch->fn(batch->arg);
+    in_batch = false;
+    return rc;
+}
+
+int coil__file_batch(int (*fn)(void *arg), void *arg)
+{
+    static const struct coil__wait_class class = {.what = "copy",
+                                                  .cancel = coil__blocking_cancel};
+
+    return coil__blocking(COIL_LANE_FILE, run_batch, &(struct batch){fn, arg}, &class);
 }

@@ -20,4 +20,14 @@ ssize_t coil__file_do(struct coil__op *op);
 /* The operation's system call, here and now, as long as it takes. */
 ssize_t coil__file_call(struct coil__op *op);
 
+/* As coil__file_do() but to its end, whoever cancels, threads or not: to close, to tidy.
+ */
+ssize_t coil__file_finish(struct coil__op *op);
+
+/*
+ * Run fn(arg), which returns 0, on a thread of the file lane, where the above make their
+ * system calls at once: many small calls by one trip. Returns 0, or why it was not run.
+ */
+int coil__file_batch(int (*fn)(void *arg), void *arg);
+
 #endif

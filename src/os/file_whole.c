@@ -10,7 +10,6 @@
 #include "file.h"
 
 #include <coil/path.h>
-#include <coil/scope.h>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -190,15 +189,6 @@ static int sync_directory(const char *path)
     return rc;
 }
 
-static void unlink_shielded(const char *name)
-{
-    coil_scope shield;
-
-    coil_scope_enter_shielded(&shield, COIL_NEVER);
-    coil_unlink(name);
-    coil_scope_exit(&shield, 0);
-}
-
 int coil__target_close(struct coil__target *target, int rc)
 {
     bool exclusive = target->flags & COIL_FILE_EXCLUSIVE;
@@ -208,12 +198,14 @@ int coil__target_close(struct coil__target *target, int rc)
     if (rc == 0)
         rc = coil_file_close(target->file);
     coil_file_destroy(target->file);
+    target->file = NULL;
     if (target->beside != NULL) {
         if (rc == 0)
             rc = coil_rename(target->beside, target->path,
                              exclusive ? RENAME_NOREPLACE : 0);
         if (rc < 0)
-            unlink_shielded(target->beside);
+            coil__file_finish(&(struct coil__op){
+                .kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = target->beside});
         coil__free(target->beside);
     }
     if (rc == 0 && target->flags & COIL_FILE_SYNC)

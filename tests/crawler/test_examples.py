@@ -8,8 +8,11 @@ import re
 import shlex
 import signal
 import socket
+import ssl
 import subprocess
 import sys
+import tempfile
+import threading
 
 from check import contains, equal, run_tests
 
@@ -54,6 +57,10 @@ def test_unmodified():
         equal(lines_of("unmodified"), ["a b c at once"])
 
 
+def test_hostile_echo():
+    equal(lines_of("hostile_echo"), ["right answers only"])
+
+
 def test_tested():
     lines = "\n".join(lines_of("tested"))
     assert re.fullmatch(r"allocations survived: \d+\nsystem calls survived: \d+", lines), lines
@@ -79,6 +86,54 @@ def test_toy_run():
     equal(lines[:-1], [f"coroutine {number}: nap {nap}"
                        for nap in range(3) for number in range(5)])
     assert 0.15 <= float(lines[-1].split()[0]) < 0.7, lines[-1]
+
+
+def https_server(folder):
+    """One that answers a single request; returns its port, its thread, its certificate."""
+    pem = os.path.join(folder, "localhost.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", pem + ".key",
+                    "-out", pem], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem, pem + ".key")
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        with listener, listener.accept()[0] as plain:
+            try:
+                with context.wrap_socket(plain, server_side=True) as s:
+                    head = s.recv(4096).split(b"\r\n")
+                    s.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + head[0] + b"\n")
+                    s.unwrap()
+            except OSError:
+                pass  # it was refused, as it should be
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    return str(listener.getsockname()[1]), thread, pem
+
+
+def https_get(*arguments):
+    return subprocess.run([*WRAPPER, os.path.join(FOLDER, "https_get"), *arguments],
+                          capture_output=True, text=True, timeout=60)
+
+
+def test_https_get():
+    with tempfile.TemporaryDirectory() as folder:
+        port, thread, pem = https_server(folder)
+        done = https_get("127.0.0.1", port, "/page", pem)
+        thread.join()
+        if "not implemented" in done.stderr:
+            return  # built without OpenSSL
+        equal(done.stdout, "HTTP/1.0 200 OK\r\n\r\nGET /page HTTP/1.0\n")
+        contains(done.stderr, "TLSv1.3")
+        equal(done.returncode, 0)
+        port, thread, pem = https_server(folder)
+        done = https_get("127.0.0.1", port, "/page")  # not the system's to trust
+        thread.join()
+        contains(done.stderr, "the certificate of '127.0.0.1' is refused: self-signed")
+        equal(done.returncode, 1)
 
 
 def test_own_awaitable():

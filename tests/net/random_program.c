@@ -5,7 +5,8 @@
  * group: if one fails the other is cancelled, and then the stream is destroyed. A writer
  * sends a pattern, in random calls, and half-closes; a reader reads, in random calls, to
  * the end. So the program itself never waits for ever. Some seeds add a third task that
- * cancels one of the two, or closes the stream, or destroys the listener at some moment.
+ * cancels one of the two, or closes the stream, or stops the server at some moment. The
+ * server is a coil_server, or accepts by itself.
  *
  * THE MODEL. A byte is known by its connection, direction and offset, so each that
  * arrives can be checked at once. Of each direction is counted what was sent, what was
@@ -47,6 +48,7 @@ struct end {
     struct dice dice; /* the end's own: what it does does not depend on others */
     coil_stream *stream;
     coil_task *reader, *writer;
+    bool is_server;
     bool used, closed; /* it has had a stream; not any more */
     bool disturbed;    /* a task of it was cancelled, or the stream closed under it */
     bool broken;       /* it has been told of a reset */
@@ -62,12 +64,15 @@ struct world {
     FILE *log;
     coil_network_opts network;
     struct dice dice;
+    bool poor;  /* an allocation fails */
     bool chaos; /* tasks are cancelled, streams closed, the listener destroyed */
     int complaints;
     coil_listener *listener;
     bool listener_closed;
+    coil_server *server; /* NULL: it accepts by itself */
     char host[16], port[8];
     coil_group serving;
+    coil_task *accepting;
     int count;
     struct connection connections[CONNECTIONS];
 };
@@ -111,7 +116,7 @@ static int number_of(const struct end *end)
 
 static const char *name_of(const struct end *end)
 {
-    return end == &end->connection->ends[0] ? "client" : "server";
+    return end->is_server ? "server" : "client";
 }
 
 static void complain(struct end *end, const char *format, ...)
@@ -142,7 +147,7 @@ static bool may_be_broken(const struct end *end)
 {
     const coil_network_opts *network = &end->world->network;
 
-    if (network->reset_ppm > 0 || end->peer->closed)
+    if (network->reset_ppm > 0 || end->world->poor || end->peer->closed)
         return true;
     /* A client that is not served yet. */
     return end->peer->stream == NULL &&
@@ -152,13 +157,18 @@ static bool may_be_broken(const struct end *end)
 static bool is_explained(struct end *end, ssize_t error)
 {
     switch (-error) {
-    case ECANCELED:
+    case ECANCELED: /* a server that is stopped cancels its handlers */
+        return end->disturbed || (end->world->server != NULL &&
+                                  end->world->listener_closed && end->is_server);
     case EBADF:
         return end->disturbed;
     case ECONNRESET:
     case EPIPE:
     case ENOTCONN:
         return may_be_broken(end);
+    case ENOMEM:
+    case ENOBUFS:
+        return end->world->poor;
     default:
         return false;
     }
@@ -234,13 +244,54 @@ static int read_all(struct end *end)
     return n < 0 ? (int)n : 1;
 }
 
+static int look_at_some(struct end *end)
+{
+    size_t at_least = some_bytes(&end->dice), n;
+    const void *bytes;
+    ssize_t there = coil_peek(end->stream, &bytes, at_least);
+
+    if (there < 0)
+        return (int)there;
+    n = (size_t)there < at_least ? (size_t)there : below(&end->dice, (size_t)there + 1);
+    take(end, bytes, n);
+    coil_stream_consume(end->stream, n);
+    say(end, "peek", there);
+    return (size_t)there < at_least ? came_to_end(end) : 1;
+}
+
+enum { SEPARATOR = 7 };
+
+static int read_up_to_separator(struct end *end)
+{
+    const unsigned char separator = SEPARATOR;
+    unsigned char bytes[300], *first;
+    size_t moved;
+    ssize_t n = coil_read_until(end->stream, &separator, 1, bytes, sizeof bytes);
+
+    say(end, "read_until", n);
+    if (n == -EMSGSIZE)
+        return read_some(end); /* it is still there, and longer than that */
+    if (n < 0 && n != -ENODATA)
+        return (int)n;
+    moved = n > 0 ? (size_t)n : coil_stream_read_transferred(end->stream);
+    first = memchr(bytes, SEPARATOR, moved);
+    if (n > 0 ? first != bytes + n - 1 : first != NULL)
+        complain(end, "coil_read_until() stopped at the wrong place");
+    take(end, bytes, moved);
+    return n == -ENODATA ? came_to_end(end) : 1;
+}
+
 /* 1: go on; 0: the end; or a negative errno. */
 static int read_step(struct end *end)
 {
-    switch (below(&end->dice, 5)) {
+    switch (below(&end->dice, 7)) {
     case 0:
         return read_all(end);
     case 1:
+        return look_at_some(end);
+    case 2:
+        return read_up_to_separator(end);
+    case 3:
         return coil_sleep((int64_t)below(&end->dice, (size_t)COIL_MSEC(50))) < 0
                    ? -ECANCELED
                    : 1;
@@ -278,6 +329,21 @@ static int reader(void *arg)
 
 /* ---- writing ----------------------------------------------------------------------- */
 
+/* In up to five parts, some of them empty. */
+static ssize_t write_parts(struct end *end, unsigned char *bytes, size_t n)
+{
+    struct iovec parts[5];
+    size_t from = 0;
+
+    for (int i = 0; i < 5; i++) {
+        size_t part = i < 4 ? below(&end->dice, n - from + 1) : n - from;
+
+        parts[i] = (struct iovec){bytes + from, part};
+        from += part;
+    }
+    return coil_writev(end->stream, parts, 5);
+}
+
 static int write_some(struct end *end)
 {
     unsigned char bytes[LONGEST];
@@ -285,9 +351,10 @@ static int write_some(struct end *end)
     ssize_t result;
 
     fill(end->out, end->out->sent, bytes, n);
-    result = coil_write(end->stream, bytes, n);
+    result = once_in(&end->dice, 2) ? coil_write(end->stream, bytes, n)
+                                    : write_parts(end, bytes, n);
     if (result != (ssize_t)n && result >= 0)
-        complain(end, "coil_write() of %zu returned %zd", n, result);
+        complain(end, "a write of %zu returned %zd", n, result);
     end->out->sent += coil_stream_write_transferred(end->stream);
     say(end, "write", result);
     return result < 0 ? (int)result : 1;
@@ -360,8 +427,8 @@ static int use_end(struct end *end, coil_stream *stream)
         rc = coil_group_spawn(&group, disturber, end, NULL, NULL);
     coil_group_exit(&group, rc);
     end->closed = true;
-    coil_stream_destroy(stream);
-    say(end, "destroyed", 0);
+    coil_stream_close(stream);
+    say(end, "closed", 0);
     return 0;
 }
 
@@ -372,6 +439,8 @@ static bool connecting_may_fail(const struct world *world, int rc)
 {
     if (rc == -ECONNREFUSED)
         return world->network.refuse_ppm > 0 || world->listener_closed;
+    if (rc == -ENOMEM)
+        return world->poor;
     return rc == -ETIMEDOUT && world->network.cut_ppm > 0;
 }
 
@@ -385,8 +454,11 @@ static int client(void *arg)
     if (rc == 0)
         rc = coil_connect(world->host, world->port, &stream);
     say(end, "connect", rc);
-    if (rc == 0)
-        return use_end(end, stream);
+    if (rc == 0) {
+        rc = use_end(end, stream);
+        coil_stream_destroy(stream);
+        return rc;
+    }
     end->closed = true;
     if (!connecting_may_fail(world, rc))
         complain(end, "coil_connect(): %s, for no reason", strerror(-rc));
@@ -415,18 +487,23 @@ static struct end *identify(struct world *world, coil_stream *stream)
     return NULL;
 }
 
+static int handle(coil_stream *stream, void *arg)
+{
+    struct end *end = identify(arg, stream);
+
+    return end != NULL ? use_end(end, stream) : 0;
+}
+
 static int serve(void *arg)
 {
     void **parts = arg;
-    struct end *end = identify(parts[0], parts[1]);
 
-    if (end != NULL)
-        return use_end(end, parts[1]);
+    handle(parts[1], parts[0]);
     coil_stream_destroy(parts[1]);
     return 0;
 }
 
-static int server(void *arg)
+static int accept_all(void *arg)
 {
     struct world *world = arg;
     coil_stream *stream;
@@ -434,13 +511,14 @@ static int server(void *arg)
 
     do {
         rc = coil_accept(world->listener, &stream);
-        if (rc == -EMFILE) {
+        if (rc == -EMFILE || (rc == -ENOMEM && world->poor)) {
             rc = coil_sleep(COIL_MSEC(10));
         } else if (rc == 0) {
             void *parts[] = {world, stream};
             coil_spawn_opts opts = {.arg_bytes = sizeof parts};
 
-            rc = coil_group_spawn(&world->serving, serve, parts, &opts, NULL);
+            if (coil_group_spawn(&world->serving, serve, parts, &opts, NULL) < 0)
+                coil_stream_destroy(stream);
         }
     } while (rc == 0);
     if (rc != -EBADF && rc != -ECANCELED) {
@@ -452,16 +530,37 @@ static int server(void *arg)
 
 /* ---- the whole --------------------------------------------------------------------- */
 
+static int start_serving(struct world *world)
+{
+    struct dice *dice = &world->dice;
+    coil_server_opts opts = {.max_connections = below(dice, 4),
+                             .grace_ns = (int64_t)below(dice, (size_t)COIL_MSEC(100))};
+
+    coil_group_enter(&world->serving);
+    if (once_in(dice, 2))
+        return coil_server_create(world->listener, handle, world, &opts, &world->server);
+    return coil_group_spawn(&world->serving, accept_all, world, NULL, &world->accepting);
+}
+
+/* Cancel who accepts, or take the listener away. */
+static int stop_serving(struct world *world, bool gently)
+{
+    world->listener_closed = true;
+    if (world->server != NULL)
+        return coil_server_stop(world->server);
+    if (gently && world->accepting != NULL)
+        coil_task_cancel(world->accepting, NULL);
+    else
+        coil_listener_close(world->listener);
+    return 0;
+}
+
 static int stopper(void *arg)
 {
     struct world *world = arg;
     int rc = coil_sleep((int64_t)below(&world->dice, (size_t)COIL_MSEC(200)));
 
-    if (rc == 0) {
-        world->listener_closed = true;
-        coil_listener_close(world->listener);
-    }
-    return rc;
+    return rc == 0 ? stop_serving(world, false) : rc;
 }
 
 static int run_clients(struct world *world)
@@ -477,34 +576,40 @@ static int run_clients(struct world *world)
     return coil_group_exit(&group, rc);
 }
 
+static void log_exception(const coil_exception *exception, void *arg)
+{
+    struct world *world = arg;
+
+    fprintf(world->log, "%s: %s\n", exception->message, strerror(-exception->rc));
+}
+
 static int run_world(void *arg)
 {
     struct world *world = arg;
     int backlog = (int)below(&world->dice, 4);
     bool v6 = once_in(&world->dice, 3);
-    coil_task *accepting;
     int rc;
 
+    coil_set_exception_handler(log_exception, world);
     strcpy(world->host, v6 ? "2001:db8::7" : "192.0.2.7");
     rc = coil_listen(world->host, "0", backlog, &world->listener);
     if (rc < 0)
         return rc;
     snprintf(world->port, sizeof world->port, "%u", coil_listener_port(world->listener));
-    coil_group_enter(&world->serving);
-    rc = coil_group_spawn(&world->serving, server, world, NULL, &accepting);
+    rc = start_serving(world);
     if (rc == 0)
         rc = run_clients(world);
-    if (once_in(&world->dice, 2))
-        coil_task_cancel(accepting, NULL);
-    else
-        coil_listener_close(world->listener);
-    world->listener_closed = true;
+    stop_serving(world, once_in(&world->dice, 2));
     rc = coil_group_exit(&world->serving, rc);
+    coil_server_destroy(world->server);
     coil_listener_destroy(world->listener);
     return rc;
 }
 
-/* What was sent one way, and what became of it. */
+/*
+ * What was sent one way, and what became of it. Where memory ran out, anybody may have
+ * gone without a word.
+ */
 static void check_way(struct end *from)
 {
     struct end *to = from->peer;
@@ -515,6 +620,8 @@ static void check_way(struct end *from)
         complain(to, "%zu bytes came, but %zu were sent", way->received, way->sent);
     if (way->eof && !to->broken && !whole)
         complain(to, "the end came after %zu bytes of %zu", way->received, way->sent);
+    if (from->world->poor)
+        return;
     if (to->used && !way->eof && !to->broken && !to->disturbed)
         complain(to, "the end never came");
     if (!to->used && way->sent >= HEADER && !from->broken && !from->disturbed)
@@ -565,11 +672,12 @@ static void draw_connection(struct world *world, int number)
                                   .out = &c->ways[i],
                                   .in = &c->ways[!i],
                                   .peer = &c->ends[!i],
+                                  .is_server = i == 1,
                                   .dice = {throw(&world->dice)}};
     }
 }
 
-int run_random_program(uint64_t seed, FILE *log)
+int run_random_program(uint64_t seed, uint64_t failing, FILE *log)
 {
     struct world *world = calloc(1, sizeof *world);
     int complaints, rc;
@@ -583,10 +691,12 @@ int run_random_program(uint64_t seed, FILE *log)
         draw_connection(world, i);
     coil_testing_network(&world->network);
     coil_testing_shuffle(once_in(&world->dice, 2) ? seed : 0);
+    world->poor = failing > 0;
+    coil_testing_fail_allocation(failing);
     rc = coil_testing_run(run_world, world);
     coil_testing_network(NULL);
     coil_testing_shuffle(0);
-    if (rc < 0) {
+    if (rc < 0 && !(rc == -ENOMEM && world->poor)) {
         printf("the program failed: %s\n", strerror(-rc));
         world->complaints++;
     }

@@ -8,11 +8,12 @@
 #include <stdio.h>
 
 /*
- * Draw the program and its network from the seed, and run it under the virtual clock. The
+ * Draw the program and its network from the seed, and run it under the virtual clock, the
+ * allocation of that number failing (0: none). The
  * network's log and the program's goes to `log`, a line each. Returns the number of
  * complaints, which are printed: a byte that is not the right one, an end that came too
  * early, an error that nothing explains, tasks that wait for ever.
  */
-int run_random_program(uint64_t seed, FILE *log);
+int run_random_program(uint64_t seed, uint64_t failing, FILE *log);
 
 #endif

@@ -290,6 +290,25 @@ IO_TEST(process_output_may_be_anothers_input)
     coil_process_destroy(a);
 }
 
+/* Opened anew, a fifo without its other end would have to wait for that. */
+IO_TEST(process_may_have_a_fifo_that_nobody_reads)
+{
+    char path[64];
+    int reader, writer;
+    coil_process *p;
+
+    snprintf(path, sizeof path, "/tmp/coil-fifo-%d", (int)getpid());
+    CHECK_INT(mkfifo(path, 0600), 0);
+    reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    writer = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    close(reader);
+    unlink(path);
+    p = start_shell("exit 3", COIL_NULL, writer, COIL_INHERIT);
+    CHECK_INT(coil_process_wait(p), 3);
+    coil_process_destroy(p);
+    close(writer);
+}
+
 /* A socket cannot be opened anew: it is passed on as it is. */
 IO_TEST(process_may_have_a_socket_for_stdio)
 {

@@ -234,7 +234,9 @@ IO_TEST(process_destroyed_with_a_signal_that_it_heeds)
     char buf[8];
 
     CHECK_INT(
-        coil_process_shell("trap 'echo bye; exit' TERM; echo up; read go", &opts, &p), 0);
+        coil_process_shell(
+            "trap 'echo bye; kill $!; exit' TERM; sleep 1000 & echo up; wait", &opts, &p),
+        0);
     read_line(coil_process_stdout(p), buf, sizeof buf);
     kept = fcntl(coil_stream_fd(coil_process_stdout(p)), F_DUPFD_CLOEXEC, 3);
     coil_process_destroy(p);

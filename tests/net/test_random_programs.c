@@ -18,13 +18,13 @@ struct log {
     int complaints;
 };
 
-static struct log run_once(uint64_t seed)
+static struct log run_once(uint64_t seed, uint64_t failing)
 {
     struct log log = {0};
     FILE *file = open_memstream(&log.text, &log.size);
     int64_t blocks = coil_testing_blocks();
 
-    log.complaints = run_random_program(seed, file);
+    log.complaints = run_random_program(seed, failing, file);
     fclose(file);
     CHECK_INT(coil_testing_blocks(), blocks);
     return log;
@@ -47,7 +47,7 @@ TEST(random_programs_on_a_simulated_network)
     uint64_t seed = test_first_seed(), end = seed + (uint64_t)test_seed_count(300);
 
     for (bool failed = false; seed < end && !failed; seed++) {
-        struct log once = run_once(seed), again = run_once(seed);
+        struct log once = run_once(seed, 0), again = run_once(seed, 0);
 
         failed = once.complaints > 0 || strcmp(once.text, again.text) != 0;
         CHECK_INT(once.complaints, 0);
@@ -61,4 +61,23 @@ TEST(random_programs_on_a_simulated_network)
         free(once.text);
         free(again.text);
     }
+}
+
+/* One allocation of each fails, another in each program. */
+TEST(random_programs_without_memory)
+{
+    uint64_t seed = test_first_seed(), end = seed + (uint64_t)test_seed_count(300);
+
+    for (bool failed = false; seed < end && !failed; seed++) {
+        struct log log = run_once(seed, 1 + seed * 7919 % 200);
+
+        failed = log.complaints > 0;
+        CHECK_INT(log.complaints, 0);
+        if (failed)
+            test_seed_failed(seed, "random_programs_without_memory");
+        if (failed && getenv("COIL_TEST_SEED") != NULL)
+            fputs(log.text, stdout);
+        free(log.text);
+    }
+    coil_testing_fail_allocation(0);
 }

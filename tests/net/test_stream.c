@@ -453,6 +453,8 @@ NET_TEST(stream_closed_before_a_call_has_moved_nothing)
     CHECK_INT(coil_read_exact(ends[1], buf, 5), 5);
     coil_stream_close(ends[0]);
     coil_stream_close(ends[1]);
+    CHECK_INT(coil_writev(ends[0], &(struct iovec){buf, 5}, 1), -EBADF);
+    CHECK_INT(coil_stream_write_transferred(ends[0]), 0);
     CHECK_INT(coil_write(ends[0], "hello", 5), -EBADF);
     CHECK_INT(coil_stream_write_transferred(ends[0]), 0);
     CHECK_INT(coil_read_exact(ends[1], buf, 5), -EBADF);

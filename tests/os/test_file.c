@@ -387,6 +387,59 @@ IO_TEST(file_used_a_thousand_times_at_once)
     in_a_place(at_once);
 }
 
+struct line {
+    coil_file *file;
+    char text[64];
+};
+
+static int write_line(void *arg)
+{
+    struct line *line = arg;
+
+    return (int)coil_file_write(line->file, line->text, strlen(line->text));
+}
+
+static int read_line(void *arg)
+{
+    struct line *line = arg;
+
+    return (int)coil_file_read_exact(line->file, line->text, 6);
+}
+
+/* One position, many tasks: nothing is written over, nothing read twice. */
+static void take_turns(void)
+{
+    static struct line lines[100];
+    char expected[8];
+    coil_group g;
+    coil_file *f = open_file("a", O_RDWR | O_CREAT);
+
+    coil_group_enter(&g);
+    for (int i = 0; i < 100; i++) {
+        lines[i].file = f;
+        snprintf(lines[i].text, sizeof lines[i].text, "%05d\n", i);
+        CHECK_INT(coil_group_spawn(&g, write_line, &lines[i], NULL, NULL), 0);
+    }
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+    CHECK_INT(coil_file_seek(f, 0, SEEK_SET), 0);
+    coil_group_enter(&g);
+    for (int i = 0; i < 100; i++) {
+        memset(lines[i].text, 0, sizeof lines[i].text);
+        CHECK_INT(coil_group_spawn(&g, read_line, &lines[i], NULL, NULL), 0);
+    }
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+    for (int i = 0; i < 100; i++) {
+        snprintf(expected, sizeof expected, "%05d\n", i);
+        CHECK_STR(lines[i].text, expected);
+    }
+    coil_file_destroy(f);
+}
+
+IO_TEST(file_calls_at_the_position_take_turns)
+{
+    in_each_place(take_turns);
+}
+
 /* ---- closing while it is used ------------------------------------------------------ */
 
 struct reading {

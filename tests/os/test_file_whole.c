@@ -342,6 +342,44 @@ IO_TEST(file_copied_with_its_holes)
     in_each_place(copy_holes);
 }
 
+static void cancel_oneself(int64_t done, int64_t total, void *arg)
+{
+    CHECK(done > 0 && done < total);
+    ++*(int *)arg;
+    coil_task_cancel(coil_task_current(), NULL);
+}
+
+static int copy_and_cancel(void *arg)
+{
+    int calls = 0;
+    coil_copy_opts opts = {COIL_FILE_ATOMIC, cancel_oneself, &calls};
+    int rc = coil_copy_file("a", "b", &opts);
+
+    CHECK_INT(calls, 1);
+    CHECK_INT(rc, -ECANCELED);
+    (void)arg;
+    return rc;
+}
+
+static void copy_is_cancelled(void)
+{
+    static char data[20 << 20];
+    coil_task *task;
+
+    put_file("b", "old");
+    CHECK_INT(coil_write_file("a", data, sizeof data, 0600, 0), 0);
+    CHECK_INT(coil_spawn(copy_and_cancel, NULL, NULL, &task), 0);
+    CHECK_INT(coil_task_await(task), -ECANCELED);
+    coil_task_release(task);
+    check_file("b", "old");
+    CHECK_INT(count_names(), 2);
+}
+
+IO_TEST(file_copy_that_is_cancelled_leaves_nothing)
+{
+    in_each_place(copy_is_cancelled);
+}
+
 static void nth_call_of_copy_fails(void)
 {
     coil_copy_opts atomic = {.flags = COIL_FILE_ATOMIC};

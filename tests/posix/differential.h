@@ -52,7 +52,11 @@ void say_result(const char *call, long result);
     } while (0)
 int64_t milliseconds(void);
 
-/* Something that another thread does after a while; finish() waits for all of them. */
+/*
+ * Something that another thread does, so long after the caller has begun to wait for
+ * something: a task must really be suspended by then, or it is never done. finish_later()
+ * waits for all of them.
+ */
 void later(int ms, void (*fn)(int arg), int arg);
 void finish_later(void);
 

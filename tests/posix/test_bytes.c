@@ -126,7 +126,7 @@ SAME(receive_until_the_time_out, true)
 
 SAME(receive_from_what_cannot, false)
 {
-    char buf[16];
+    char buf[16] = "";
     int ends[2], fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     SAY(recv(fd, buf, sizeof buf, 0));
@@ -186,30 +186,39 @@ SAME(read_into_parts, true)
         say("%s %s", a, b);
         SAY(readv(ends[0], parts, 0));
         SAY(readv(ends[0], parts, -1));
-        SAY(readv(ends[0], parts, 5000));
+        if (!test_under_valgrind())
+            SAY(readv(ends[0], parts, 5000));
         close_both(ends);
     }
 }
 
+static void start_timer(int timer)
+{
+    struct itimerspec soon = {.it_value.tv_nsec = 1};
+
+    CHECK_INT(timerfd_settime(timer, 0, &soon, NULL), 0);
+}
+
 SAME(read_from_other_descriptors, true)
 {
-    struct itimerspec soon = {.it_value.tv_nsec = 20000000};
     int event = eventfd(0, EFD_CLOEXEC);
     int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     uint64_t count = 0;
 
-    CHECK_INT(timerfd_settime(timer, 0, &soon, NULL), 0);
+    later(20, start_timer, timer);
     SAY(read(timer, &count, sizeof count));
     say("%d", (int)count);
+    finish_later();
     SAY(write(event, &count, sizeof count));
     SAY(read(event, &count, sizeof count));
     SAY(read(event, &count, 1));
     SAY(read(null, &count, sizeof count));
     SAY(write(null, &count, sizeof count));
     SAY(read(file, &count, sizeof count));
-    SAY(read(file, (void *)1, sizeof count));
+    if (!test_under_valgrind())
+        SAY(read(file, (void *)1, sizeof count));
     close(event);
     close(timer);
     close(null);
@@ -431,7 +440,8 @@ SAME(datagrams, true)
     finish_later();
     SAY(write(ends[1], buf, 0));
     SAY(read(ends[0], buf, sizeof buf));
-    SAY(send(ends[1], buf, 10 * LARGE, 0));
+    if (!test_under_valgrind())
+        SAY(send(ends[1], buf, 10 * LARGE, 0));
     close_both(ends);
 }
 

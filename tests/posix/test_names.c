@@ -114,10 +114,29 @@ IO_TEST(look_up_hosts_in_two_tasks)
     finish_task(other);
 }
 
+static int read_to_the_end(void *fd)
+{
+    char byte;
+
+    return (int)read(*(int *)fd, &byte, 1);
+}
+
+static int keep_lane_busy(void *fd)
+{
+    return coil_blocking(COIL_LANE_DNS, read_to_the_end, fd);
+}
+
+/* The lane's one thread is busy, so that there is no answer before it is given up. */
 IO_TEST(look_up_in_a_cancelled_task)
 {
     struct addrinfo *list = NULL;
+    coil_task *busy;
+    int ends[2];
 
+    make_pipe(ends);
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_DNS, 1), 0);
+    busy = start_task(keep_lane_busy, &ends[0]);
+    settle();
     coil_task_cancel(coil_task_current(), NULL);
     CHECK_INT(getaddrinfo("localhost", "80", NULL, &list), EAI_SYSTEM);
     CHECK_INT(errno, ECANCELED);
@@ -125,4 +144,7 @@ IO_TEST(look_up_in_a_cancelled_task)
     freeaddrinfo(list);
     coil_uncancel();
     coil_cancel_caught();
+    close(ends[1]);
+    finish_task(busy);
+    close(ends[0]);
 }

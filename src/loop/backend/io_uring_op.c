@@ -145,7 +145,8 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op,
     case COIL__OP_OPEN:
         /* At once by a worker: tried here first, a FIFO without a peer would fail. */
         io_uring_prep_openat(entry, op->fd, op->path, op->flags | O_CLOEXEC, op->mode);
-        entry->flags = IOSQE_ASYNC;
+        if (!(op->flags & O_NONBLOCK))
+            entry->flags = IOSQE_ASYNC;
         break;
     case COIL__OP_CLOSE:
         io_uring_prep_close(entry, op->fd);

@@ -1,0 +1,33 @@
+"""python_copy FROM TO - copy a file, or all files of a directory, by asyncio and threads.
+
+asyncio has no files: one hands shutil's calls to threads. Each file is one job, and the
+workers bound how many wait."""
+
+import asyncio
+import os
+import shutil
+import sys
+
+WORKERS = 16
+
+
+async def copy_tree(source, target):
+    os.mkdir(target)
+    names = iter(await asyncio.to_thread(os.listdir, source))
+
+    async def work():
+        for name in names:
+            await asyncio.to_thread(shutil.copy, os.path.join(source, name),
+                                    os.path.join(target, name))
+
+    await asyncio.gather(*(work() for _ in range(WORKERS)))
+
+
+async def main(source, target):
+    if os.path.isdir(source):
+        await copy_tree(source, target)
+    else:
+        await asyncio.to_thread(shutil.copy, source, target)
+
+
+asyncio.run(main(*sys.argv[1:]))

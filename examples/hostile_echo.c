@@ -1,0 +1,79 @@
+/*
+ * hostile_echo.c - an echo server and its clients on three hundred bad networks: slow
+ * ones, where calls are cut short and connections refused, reset, or held for seconds.
+ *     hostile_echo [SEED]         one network, and each packet on it
+ */
+#include <coil.h>
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int echo(coil_stream *stream, void *arg)
+{
+    char bytes[100];
+    ssize_t n;
+
+    (void)arg;
+    while ((n = coil_read(stream, bytes, sizeof bytes)) > 0)
+        if (coil_write(stream, bytes, (size_t)n) < 0)
+            break;
+    return 0; // a client that is gone is no failure of ours
+}
+
+/* Ask until there is an answer; and never is it a wrong one. */
+static int client(void *port)
+{
+    char question[1000], answer[1000];
+    int rc;
+
+    for (int i = 0; i < 1000; i++)
+        question[i] = (char)(i * i);
+    do {
+        coil_stream *stream = NULL;
+        rc = coil_connect("192.0.2.1", port, &stream);
+        if (rc == 0)
+            rc = (int)coil_write(stream, question, sizeof question);
+        if (rc >= 0)
+            rc = (int)coil_read_exact(stream, answer, sizeof answer);
+        coil_stream_destroy(stream);
+    } while (rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EPIPE || rc == -ENODATA);
+    assert(rc < 0 || memcmp(question, answer, sizeof answer) == 0);
+    return rc;
+}
+
+static int test_echo(void *arg)
+{
+    coil_listener *listener;
+    coil_server *server;
+    coil_group clients;
+    char port[8];
+
+    assert(coil_listen("192.0.2.1", "0", 0, &listener) == 0);
+    assert(coil_server_create(listener, echo, arg, NULL, &server) == 0);
+    snprintf(port, sizeof port, "%u", coil_listener_port(listener));
+    coil_group_enter(&clients);
+    for (int i = 0; i < 5; i++)
+        assert(coil_group_spawn(&clients, client, port, NULL, NULL) == 0);
+    assert(coil_group_exit(&clients, 0) == 0);
+    assert(coil_server_stop(server) == 0);
+    coil_server_destroy(server);
+    coil_listener_destroy(listener);
+    return 0;
+}
+
+int main(int argc, char *argv[])
+{
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+
+    for (uint64_t seed = first; seed < first + (argc > 1 ? 1 : 300); seed++) {
+        coil_network_opts opts = coil_network_hostile(seed);
+
+        opts.accept_limit_ppm = 0; // else the server reports that it rests
+        opts.log = argc > 1 ? stdout : NULL;
+        coil_testing_network(&opts);
+        assert(coil_testing_run(test_echo, NULL) == 0);
+    }
+    puts("right answers only");
+    return 0;
+}

@@ -1,0 +1,63 @@
+/*
+ * coil/threads.h - a program on many processors: a loop on each of several threads.
+ *
+ *     static int serve(void *arg)                   // on every thread
+ *     {
+ *         coil_listener *listener;
+ *         coil_listen_options at = {.port = "8080", .reuse_port = true};
+ *         int rc = coil_listen_opts(&at, &listener);
+ *
+ *         if (rc == 0)
+ *             rc = coil_serve(listener, talk, NULL, NULL);
+ *         ...
+ *     }
+ *
+ *     int main(void)
+ *     {
+ *         return coil_run_threads(0, serve, NULL, NULL) < 0;
+ *     }
+ *
+ * Loops share nothing: a task, a lock, a stream belongs to its thread. What goes from one
+ * to another goes by coil_post(), coil_spawn_threadsafe(), promises (coil/promise.h), or
+ * as a stream that one loop gives up and another takes (coil_stream_detach()).
+ */
+#ifndef COIL_THREADS_H
+#define COIL_THREADS_H
+
+#include <coil/run.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * coil_run() on n threads at once, the calling one among them; 0: as many as
+ * coil_processor_count(). Returns when all have ended: the first failure in time, or else
+ * 0. One failure cancels the main tasks of all others, and so does the first SIGINT:
+ * -EINTR then, as coil_run() says.
+ *
+ * Each main task has a copy of the caller's context, and is called as opts->name says,
+ * with "-1" and so on behind it on threads 1 to n - 1, which are called "coil-1" and so
+ * on. *opts->error, if asked for, is of the failure that is returned.
+ *
+ * Fails as coil_run(), with -EINVAL (n above 1024), and with -EAGAIN where a thread could
+ * not be started: then what had begun is cancelled.
+ */
+COIL_API int coil_run_threads(unsigned n, coil_task_fn fn, void *arg,
+                              const coil_run_opts *opts);
+
+/* Which of them this is, from 0, and how many there are. Elsewhere 0 and 1. */
+COIL_API unsigned coil_thread_index(void);
+COIL_API unsigned coil_thread_count(void);
+
+/*
+ * How many processors this process may use: those of its affinity mask, but no more than
+ * the processor time of its control group (cpu.max) is worth, rounded up. At least 1.
+ */
+COIL_API unsigned coil_processor_count(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

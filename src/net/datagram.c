@@ -1,0 +1,175 @@
+/*
+ * datagram.c - one datagram in, one out.
+ *
+ * Streams refuse a second reader, since bytes that are divided between two make no sense.
+ * Datagrams do: so the tasks of one direction stand in line, in which each has the
+ * descriptor's operation for itself.
+ */
+#include "datagram.h"
+
+#include "socket.h"
+
+#include "../base/fault.h"
+
+#include <coil/stream.h>
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* ---- a call ------------------------------------------------------------------------ */
+
+int coil__datagram_enter(coil_datagram *datagram, enum coil__direction direction,
+                         const char *caller)
+{
+    struct coil__endpoint *endpoint = &datagram->endpoint;
+    int rc;
+
+    if (endpoint->fd < 0)
+        return -EBADF;
+    endpoint->references++; /* it may be destroyed while this task stands in line */
+    rc = coil_lock_acquire(&datagram->line[direction]);
+    if (rc == 0) {
+        rc = coil__endpoint_enter(endpoint, direction, caller);
+        if (rc < 0)
+            coil_lock_release(&datagram->line[direction]);
+    }
+    if (rc < 0)
+        coil__endpoint_release(endpoint);
+    return rc;
+}
+
+void coil__datagram_leave(coil_datagram *datagram, enum coil__direction direction)
+{
+    coil__endpoint_leave(&datagram->endpoint, direction);
+    coil_lock_release(&datagram->line[direction]);
+    coil__endpoint_release(&datagram->endpoint);
+}
+
+/* ---- sending ----------------------------------------------------------------------- */
+
+/*
+ * A local receiver has too many waiting. Our own socket is writable all the same, unless
+ * it is connected to that one (unix(7), poll(2)): so wait with one that is. Nobody writes
+ * to that; it is readable when coil_datagram_close() has shut it down, which select(2)
+ * does not call writable.
+ */
+static int wait_for_room(coil_datagram *datagram, const struct sockaddr *to,
+                         socklen_t to_bytes)
+{
+    int fd =
+        COIL__CALL(EMFILE, socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    int rc;
+
+    if (fd < 0)
+        return -errno;
+    rc = COIL__CALL(ECONNREFUSED, connect(fd, to, to_bytes));
+    datagram->room_fd = fd;
+    rc = rc < 0 ? -errno : coil_wait_fd(fd, COIL_READABLE | COIL_WRITABLE);
+    datagram->room_fd = -1;
+    close(fd);
+    return rc;
+}
+
+static ssize_t send_to_local(coil_datagram *datagram, const struct msghdr *message)
+{
+    struct coil__endpoint *endpoint = &datagram->endpoint;
+    ssize_t n;
+    int rc;
+
+    for (;;) {
+        rc = coil__endpoint_spend(endpoint);
+        if (rc < 0)
+            return rc;
+        do
+            n = COIL__CALL(ECONNREFUSED, sendmsg(endpoint->fd, message, MSG_NOSIGNAL));
+        while (n < 0 && errno == EINTR);
+        if (n >= 0 || errno != EAGAIN)
+            return n < 0 ? -errno : n;
+        rc = wait_for_room(datagram, message->msg_name, message->msg_namelen);
+        if (rc < 0)
+            return rc;
+    }
+}
+
+ssize_t coil__datagram_send(coil_datagram *datagram, const void *buf, size_t n,
+                            const struct sockaddr *to, socklen_t to_bytes)
+{
+    struct iovec part = {(void *)buf, n};
+    struct msghdr message = {.msg_name = (void *)to,
+                             .msg_namelen = to != NULL ? to_bytes : 0,
+                             .msg_iov = &part,
+                             .msg_iovlen = 1};
+
+    if (to != NULL && datagram->family == AF_UNIX)
+        return send_to_local(datagram, &message);
+    return coil__endpoint_do(
+        &datagram->endpoint,
+        &(struct coil__op){.kind = COIL__OP_SENDMSG, .buf = &message});
+}
+
+ssize_t coil_send_to(coil_datagram *datagram, const void *buf, size_t n,
+                     const struct sockaddr *to, socklen_t to_bytes)
+{
+    ssize_t result = coil__datagram_enter(datagram, COIL__OUT, "coil_send_to");
+
+    if (result < 0)
+        return result;
+    result = coil__datagram_send(datagram, buf, n, to, to_bytes);
+    coil__datagram_leave(datagram, COIL__OUT);
+    return result;
+}
+
+ssize_t coil_send(coil_datagram *datagram, const void *buf, size_t n)
+{
+    return coil_send_to(datagram, buf, n, NULL, 0);
+}
+
+/* ---- receiving --------------------------------------------------------------------- */
+
+ssize_t coil__datagram_receive(coil_datagram *datagram, void *buf, size_t n,
+                               coil_address *from)
+{
+    struct iovec part = {buf, n};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    ssize_t result = datagram->held_error;
+
+    datagram->held_error = 0;
+    if (result < 0)
+        return result;
+    if (from != NULL) {
+        message.msg_name = &from->storage;
+        message.msg_namelen = sizeof from->storage;
+    }
+    /* MSG_TRUNC: the result is how large it was (recv(2)). */
+    result = coil__endpoint_do(&datagram->endpoint,
+                               &(struct coil__op){.kind = COIL__OP_RECVMSG,
+                                                  .buf = &message,
+                                                  .flags = MSG_TRUNC});
+    if (result >= 0 && from != NULL)
+        from->length = message.msg_namelen;
+    return result;
+}
+
+ssize_t coil_receive_from(coil_datagram *datagram, void *buf, size_t n,
+                          coil_address *from)
+{
+    ssize_t result = coil__datagram_enter(datagram, COIL__IN, "coil_receive_from");
+
+    if (result < 0)
+        return result;
+    result = coil__datagram_receive(datagram, buf, n, from);
+    if (result >= 0)
+        datagram->size = (size_t)result;
+    coil__datagram_leave(datagram, COIL__IN);
+    return result > (ssize_t)n ? -EMSGSIZE : result;
+}
+
+ssize_t coil_receive(coil_datagram *datagram, void *buf, size_t n)
+{
+    return coil_receive_from(datagram, buf, n, NULL);
+}
+
+size_t coil_datagram_size(const coil_datagram *datagram)
+{
+    return datagram->size;
+}

@@ -1,0 +1,354 @@
+/*
+ * threads.c - a loop on each of several threads.
+ *
+ *   coil_run_threads            thread 0: coil_run(first)       the others:
+ * coil_run(member) |                           |                                |
+ *        `---------------------------+---- start ------------------->  fn(arg)
+ *                                    fn(arg)                          |
+ *                                    wait for the others  <---------- the last one ends
+ *        join  <---------------------'
+ *
+ * Thread 0 is the caller's: it has the signals, and keeps them until the last has ended.
+ * Who fails first cancels the others, by a post that lies in each one's own struct, so
+ * that it can always be made.
+ *
+ * Invariants
+ * 1. What the team's lock covers is said in its struct. A member's main task is its own
+ *    thread's alone.
+ * 2. A member's loop is known to the others from the beginning of its main task until it
+ *    has ended and the thread is done with coil_run(): a post to a loop that is closed by
+ *    then is refused.
+ * 3. The team outlives all threads: coil_run_threads() joins them, come what may.
+ */
+#include "../base/context.h"
+#include "../base/fault.h"
+#include "../base/processors.h"
+#include "task.h"
+
+#include <coil/error.h>
+#include <coil/threads.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_THREADS 1024
+
+struct team;
+
+struct member {
+    struct team *team;
+    unsigned index;
+    pthread_t thread;
+    char name[COIL__NAME_BYTES];
+    struct coil__bindings *bindings; /* of the caller's context */
+    coil_task *main;                 /* while it runs */
+    coil_loop *loop;                 /* a reference; under the lock */
+    struct coil__post cancel;        /* posted once; under the lock */
+    coil_error *error;
+};
+
+struct team {
+    coil_task_fn fn;
+    void *arg;
+    coil_run_opts opts;
+    unsigned count;
+    unsigned started; /* threads to join; thread 0's alone */
+    struct coil__post all_ended;
+
+    pthread_mutex_t lock; /* for the rest, and what says so above */
+    unsigned running;     /* of those started */
+    bool failed;
+    int rc; /* of the first failure */
+    struct member *first_failed;
+    coil_loop *waiting; /* thread 0's loop, once it waits for all_ended */
+    struct coil__wait *wait;
+    struct member members[];
+};
+
+static COIL__THREAD_LOCAL const struct member *this_member;
+
+unsigned coil_thread_index(void)
+{
+    return this_member != NULL ? this_member->index : 0;
+}
+
+unsigned coil_thread_count(void)
+{
+    return this_member != NULL ? this_member->team->count : 1;
+}
+
+unsigned coil_processor_count(void)
+{
+    return coil__processor_count();
+}
+
+/* ---- the first failure ------------------------------------------------------------- */
+
+static void cancel_main(struct coil__runnable *runnable)
+{
+    struct member *member = COIL__CONTAINER(runnable, struct member, cancel.runnable);
+
+    if (member->main != NULL && !member->loop->closing)
+        coil_task_cancel(member->main, "another thread failed");
+}
+
+/* From now on the team ends. */
+static void fail(struct member *member, int rc)
+{
+    struct team *team = member->team;
+
+    pthread_mutex_lock(&team->lock);
+    if (!team->failed) {
+        team->failed = true;
+        team->rc = rc;
+        team->first_failed = member;
+        for (unsigned i = 0; i < team->count; i++) {
+            struct member *other = &team->members[i];
+
+            if (other != member && other->loop != NULL)
+                coil__loop_post(other->loop, &other->cancel);
+        }
+    }
+    pthread_mutex_unlock(&team->lock);
+}
+
+/* ---- a main task ------------------------------------------------------------------- */
+
+static void begin(struct member *member)
+{
+    struct team *team = member->team;
+    bool failed;
+
+    member->main = coil_task_current();
+    pthread_mutex_lock(&team->lock);
+    member->loop = coil_loop_retain(coil_loop_current());
+    failed = team->failed;
+    pthread_mutex_unlock(&team->lock);
+    if (failed)
+        coil_task_cancel(member->main, "another thread failed");
+}
+
+/* No cancellation comes after this. */
+static void end(struct member *member, int rc)
+{
+    struct team *team = member->team;
+    coil_loop *loop = member->loop;
+
+    if (rc < 0)
+        fail(member, rc);
+    pthread_mutex_lock(&team->lock);
+    member->loop = NULL;
+    pthread_mutex_unlock(&team->lock);
+    coil__loop_withdraw(loop, &member->cancel);
+    member->main = NULL;
+    coil_loop_release(loop);
+}
+
+static int run_main(void *arg)
+{
+    struct member *member = arg;
+    int rc;
+
+    begin(member);
+    rc = member->team->fn(member->team->arg);
+    end(member, rc);
+    return rc;
+}
+
+/* ---- threads 1 and following ------------------------------------------------------- */
+
+static int run_loop(struct member *member, coil_task_fn fn)
+{
+    coil_run_opts opts = member->team->opts;
+    struct coil__context_slot slot, *outer;
+    int rc;
+
+    opts.name = member->name;
+    opts.error = &member->error;
+    this_member = member;
+    outer = coil__context_enter(&slot, member->bindings);
+    rc = coil_run(fn, member, &opts);
+    coil__context_leave(&slot, outer);
+    this_member = NULL;
+    if (rc < 0)
+        fail(member, rc);
+    return rc;
+}
+
+static void *thread_main(void *arg)
+{
+    struct member *member = arg;
+    struct team *team = member->team;
+    char name[16];
+
+    snprintf(name, sizeof name, "coil-%u", member->index);
+    pthread_setname_np(pthread_self(), name);
+    run_loop(member, run_main);
+    pthread_mutex_lock(&team->lock);
+    if (--team->running == 0 && team->waiting != NULL)
+        coil__loop_post(team->waiting, &team->all_ended);
+    pthread_mutex_unlock(&team->lock);
+    return NULL;
+}
+
+/* Returns 0 or a negative errno; what was started is started. */
+static int start_threads(struct team *team)
+{
+    for (unsigned i = 1; i < team->count; i++) {
+        struct member *member = &team->members[i];
+        int error;
+
+        pthread_mutex_lock(&team->lock);
+        team->running++;
+        pthread_mutex_unlock(&team->lock);
+        error = coil__call_fails(EAGAIN, "pthread_create")
+                    ? errno
+                    : pthread_create(&member->thread, NULL, thread_main, member);
+        if (error != 0) {
+            pthread_mutex_lock(&team->lock);
+            team->running--;
+            pthread_mutex_unlock(&team->lock);
+            return -error;
+        }
+        team->started++;
+    }
+    return 0;
+}
+
+/* ---- thread 0 ---------------------------------------------------------------------- */
+
+static void others_have_ended(struct coil__runnable *runnable)
+{
+    struct team *team = COIL__CONTAINER(runnable, struct team, all_ended.runnable);
+
+    if (!team->waiting->closing)
+        coil__wait_complete(team->wait, 0);
+}
+
+struct waiting {
+    struct coil__wait wait;
+    struct member *member;
+};
+
+/* All are cancelled with us, and then we go on waiting for them. */
+static bool cancel_others(struct coil__wait *wait)
+{
+    fail(COIL__CONTAINER(wait, struct waiting, wait)->member, -ECANCELED);
+    return false;
+}
+
+static void wait_for_others(struct member *member)
+{
+    static const struct coil__wait_class class = {.what = "threads",
+                                                  .cancel = cancel_others};
+    struct team *team = member->team;
+    coil_loop *loop = coil_loop_current();
+    struct waiting waiting = {.member = member};
+    bool all;
+
+    coil__wait_init(&waiting.wait, &class);
+    waiting.wait.keeps_result = true;
+    team->wait = &waiting.wait;
+    pthread_mutex_lock(&team->lock);
+    all = team->running == 0;
+    team->waiting = all ? NULL : coil_loop_retain(loop);
+    pthread_mutex_unlock(&team->lock);
+    if (!all) {
+        coil__loop_expect(loop, 1);
+        coil__wait_park(&waiting.wait);
+        coil__loop_expect(loop, -1);
+    }
+}
+
+static int run_first(void *arg)
+{
+    struct member *member = arg;
+    int rc = start_threads(member->team);
+
+    if (rc == 0)
+        rc = run_main(member);
+    else
+        fail(member, rc);
+    wait_for_others(member);
+    return rc;
+}
+
+/* ---- the team ---------------------------------------------------------------------- */
+
+static struct team *create_team(unsigned n, coil_task_fn fn, void *arg,
+                                const coil_run_opts *opts)
+{
+    struct team *team = coil__alloc_zeroed(sizeof *team + n * sizeof team->members[0]);
+    const char *name = opts != NULL && opts->name != NULL ? opts->name : "main";
+
+    if (team == NULL)
+        return NULL;
+    team->fn = fn;
+    team->arg = arg;
+    if (opts != NULL)
+        team->opts = *opts;
+    team->count = n;
+    pthread_mutex_init(&team->lock, NULL);
+    coil__runnable_init(&team->all_ended.runnable, others_have_ended);
+    for (unsigned i = 0; i < n; i++) {
+        struct member *member = &team->members[i];
+
+        member->team = team;
+        member->index = i;
+        member->bindings = coil__context_capture();
+        coil__runnable_init(&member->cancel.runnable, cancel_main);
+        snprintf(member->name, sizeof member->name, i == 0 ? "%.20s" : "%.20s-%u", name,
+                 i);
+    }
+    return team;
+}
+
+/* What the others have not run into is thread 0's result, which knows of SIGINT. */
+static int result_of(struct team *team, int rc)
+{
+    struct member *source = &team->members[0];
+
+    if (team->failed && team->first_failed != source) {
+        source = team->first_failed;
+        rc = team->rc;
+    }
+    if (team->opts.error != NULL) {
+        *team->opts.error = rc < 0 ? source->error : NULL;
+        if (rc < 0)
+            source->error = NULL;
+    }
+    return rc < 0 ? rc : 0;
+}
+
+static void destroy_team(struct team *team)
+{
+    for (unsigned i = 0; i < team->count; i++) {
+        coil_error_release(team->members[i].error);
+        coil_loop_release(team->members[i].loop); /* of one that failed and left it */
+    }
+    coil_loop_release(team->waiting);
+    pthread_mutex_destroy(&team->lock);
+    coil__free(team);
+}
+
+int coil_run_threads(unsigned n, coil_task_fn fn, void *arg, const coil_run_opts *opts)
+{
+    struct team *team;
+    int rc;
+
+    if (n > MAX_THREADS)
+        return -EINVAL;
+    if (n == 0)
+        n = coil__processor_count();
+    team = create_team(n < MAX_THREADS ? n : MAX_THREADS, fn, arg, opts);
+    if (team == NULL)
+        return -ENOMEM;
+    rc = run_loop(&team->members[0], run_first);
+    for (unsigned i = 1; i <= team->started; i++)
+        pthread_join(team->members[i].thread, NULL);
+    for (unsigned i = team->started + 1; i < team->count; i++)
+        coil__bindings_release(team->members[i].bindings);
+    rc = result_of(team, rc);
+    destroy_team(team);
+    return rc;
+}

@@ -1,0 +1,411 @@
+/*
+ * test_locks.c - the locks of threads and of files: in a task as outside, and between
+ * tasks.
+ */
+#include "differential.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <time.h>
+
+static struct timespec from_now(clockid_t clock, int ms)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    t.tv_nsec += ms * 1000000L;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
+}
+
+static bool has_come(clockid_t clock, const struct timespec *t)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return now.tv_sec > t->tv_sec ||
+           (now.tv_sec == t->tv_sec && now.tv_nsec >= t->tv_nsec);
+}
+
+static void init_mutex(pthread_mutex_t *mutex, int type)
+{
+    pthread_mutexattr_t attributes;
+
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, type);
+    CHECK_INT(pthread_mutex_init(mutex, &attributes), 0);
+    pthread_mutexattr_destroy(&attributes);
+}
+
+/* ---- beside other threads
+ * ----------------------------------------------------------------- */
+
+static pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t shared_rw = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static sem_t semaphore;
+static _Atomic bool flag, released;
+
+static void hold_mutex(int unused)
+{
+    (void)unused;
+    CHECK_INT(pthread_mutex_lock(&shared), 0);
+    CHECK_INT(pthread_rwlock_wrlock(&shared_rw), 0);
+    flag = true;
+    while (!released)
+        usleep(1000);
+    CHECK_INT(pthread_rwlock_unlock(&shared_rw), 0);
+    CHECK_INT(pthread_mutex_unlock(&shared), 0);
+}
+
+static void wait_for_holder(void)
+{
+    flag = released = false;
+    later(0, hold_mutex, 0);
+    while (!flag)
+        usleep(1000);
+}
+
+static void release(int unused)
+{
+    (void)unused;
+    released = true;
+}
+
+SAME(lock_what_another_thread_has, true)
+{
+    struct timespec soon;
+
+    wait_for_holder();
+    soon = from_now(CLOCK_REALTIME, 5);
+    SAY(pthread_mutex_trylock(&shared));
+    SAY(pthread_mutex_timedlock(&shared, &soon));
+    later(20, release, 0);
+    SAY(pthread_mutex_lock(&shared));
+    SAY(pthread_rwlock_rdlock(&shared_rw));
+    SAY(pthread_rwlock_rdlock(&shared_rw));
+    SAY(pthread_rwlock_unlock(&shared_rw));
+    SAY(pthread_rwlock_unlock(&shared_rw));
+    SAY(pthread_rwlock_wrlock(&shared_rw));
+    SAY(pthread_rwlock_unlock(&shared_rw));
+    SAY(pthread_mutex_unlock(&shared));
+    finish_later();
+}
+
+static void change(int unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&shared);
+    flag = true;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&shared);
+    sem_post(&semaphore);
+}
+
+SAME(wait_for_a_condition, true)
+{
+    struct timespec soon;
+    int rc = 0;
+
+    flag = false;
+    CHECK_INT(sem_init(&semaphore, 0, 0), 0);
+    SAY(pthread_mutex_lock(&shared));
+    soon = from_now(CLOCK_REALTIME, 30);
+    while (rc == 0)
+        rc = pthread_cond_timedwait(&changed, &shared, &soon);
+    SAY(rc);
+    soon = from_now(CLOCK_MONOTONIC, 30);
+    for (rc = 0; rc == 0;)
+        rc = pthread_cond_clockwait(&changed, &shared, CLOCK_MONOTONIC, &soon);
+    SAY(rc);
+    later(20, change, 0);
+    while (!flag)
+        CHECK_INT(pthread_cond_wait(&changed, &shared), 0);
+    SAY(pthread_mutex_trylock(&shared)); /* this thread's again */
+    SAY(pthread_mutex_unlock(&shared));
+    soon.tv_nsec = -1;
+    SAY(pthread_cond_timedwait(&changed, &shared, &soon));
+    SAY(sem_wait(&semaphore));
+    finish_later();
+    soon = from_now(CLOCK_REALTIME, 30);
+    SAY(sem_timedwait(&semaphore, &soon));
+    say("%s", has_come(CLOCK_REALTIME, &soon) ? "it was time" : "too early");
+    soon.tv_nsec = -1;
+    SAY(sem_timedwait(&semaphore, &soon));
+    sem_destroy(&semaphore);
+}
+
+static void *answer(void *arg)
+{
+    usleep(20000);
+    return arg;
+}
+
+SAME(join_a_thread, true)
+{
+    pthread_t thread;
+    void *result = NULL;
+
+    CHECK_INT(pthread_create(&thread, NULL, answer, (void *)&flag), 0);
+    SAY(pthread_join(thread, &result));
+    say("%s", result == (void *)&flag ? "its result" : "another");
+    SAY(pthread_join(pthread_self(), NULL));
+}
+
+SAME(lock_by_kind, false)
+{
+    pthread_mutex_t mutex;
+
+    init_mutex(&mutex, PTHREAD_MUTEX_ERRORCHECK);
+    SAY(pthread_mutex_lock(&mutex));
+    SAY(pthread_mutex_lock(&mutex));
+    SAY(pthread_mutex_timedlock(&mutex, &(struct timespec){0, 0}));
+    SAY(pthread_mutex_trylock(&mutex));
+    SAY(pthread_mutex_unlock(&mutex));
+    SAY(pthread_mutex_unlock(&mutex));
+    SAY(pthread_mutex_destroy(&mutex));
+    init_mutex(&mutex, PTHREAD_MUTEX_RECURSIVE);
+    SAY(pthread_mutex_lock(&mutex));
+    SAY(pthread_mutex_lock(&mutex));
+    SAY(pthread_mutex_trylock(&mutex));
+    SAY(pthread_mutex_unlock(&mutex));
+    SAY(pthread_mutex_unlock(&mutex));
+    SAY(pthread_mutex_unlock(&mutex));
+    SAY(pthread_mutex_unlock(&mutex));
+    SAY(pthread_mutex_destroy(&mutex));
+}
+
+/* ---- between tasks
+ * ----------------------------------------------------------------------- */
+
+struct contest {
+    pthread_mutex_t mutex;
+    int inside, most, done;
+};
+
+/* Held across a wait, twice over where that is allowed. */
+static int hold_across_a_wait(void *arg)
+{
+    struct contest *c = arg;
+    bool twice = c->mutex.__data.__kind == PTHREAD_MUTEX_RECURSIVE;
+
+    CHECK_INT(pthread_mutex_lock(&c->mutex), 0);
+    if (twice)
+        CHECK_INT(pthread_mutex_lock(&c->mutex), 0);
+    c->inside++;
+    if (c->inside > c->most)
+        c->most = c->inside;
+    usleep(2000);
+    c->inside--;
+    if (twice)
+        CHECK_INT(pthread_mutex_unlock(&c->mutex), 0);
+    usleep(1000);
+    CHECK_INT(pthread_mutex_unlock(&c->mutex), 0);
+    c->done++;
+    return 0;
+}
+
+IO_TEST(lock_held_by_another_task_of_the_thread)
+{
+    static const int kinds[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE,
+                                PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ADAPTIVE_NP};
+
+    for (int k = 0; k < 4; k++) {
+        struct contest c = {.most = 0};
+        coil_task *tasks[5];
+
+        init_mutex(&c.mutex, kinds[k]);
+        for (int i = 0; i < 5; i++)
+            tasks[i] = start_task(hold_across_a_wait, &c);
+        for (int i = 0; i < 5; i++)
+            finish_task(tasks[i]);
+        CHECK_INT(c.most, 1);
+        CHECK_INT(c.done, 5);
+        CHECK_INT(pthread_mutex_destroy(&c.mutex), 0);
+    }
+}
+
+/* A lock is taken in spite of a cancellation; the next call that can fail tells. */
+IO_TEST(lock_in_a_cancelled_task)
+{
+    struct contest c = {.most = 0};
+    coil_task *tasks[2];
+
+    init_mutex(&c.mutex, PTHREAD_MUTEX_NORMAL);
+    tasks[0] = start_task(hold_across_a_wait, &c);
+    tasks[1] = start_task(hold_across_a_wait, &c);
+    settle();
+    coil_task_cancel(tasks[1], NULL);
+    finish_task(tasks[0]);
+    CHECK_INT(coil_task_await(tasks[1]), 0);
+    coil_task_release(tasks[1]);
+    CHECK_INT(c.most, 1);
+    CHECK_INT(c.done, 2);
+}
+
+struct exchange {
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    int turn;
+};
+
+static int take_turns(void *arg, int mine)
+{
+    struct exchange *e = arg;
+
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(pthread_mutex_lock(&e->mutex), 0);
+        while (e->turn % 2 != mine)
+            CHECK_INT(pthread_cond_wait(&e->cond, &e->mutex), 0);
+        e->turn++;
+        CHECK_INT(pthread_cond_signal(&e->cond), 0);
+        CHECK_INT(pthread_mutex_unlock(&e->mutex), 0);
+    }
+    return 0;
+}
+
+static int take_even_turns(void *arg)
+{
+    return take_turns(arg, 0);
+}
+
+static int take_odd_turns(void *arg)
+{
+    return take_turns(arg, 1);
+}
+
+IO_TEST(condition_between_tasks)
+{
+    struct exchange e = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+                         .cond = PTHREAD_COND_INITIALIZER};
+    coil_task *odd = start_task(take_odd_turns, &e);
+
+    finish_task(start_task(take_even_turns, &e));
+    finish_task(odd);
+    CHECK_INT(e.turn, 6);
+}
+
+/* ---- files
+ * ------------------------------------------------------------------------------- */
+
+static int open_file(void)
+{
+    char path[] = "/tmp/coil-posix-XXXXXX";
+    int fd = mkstemp(path);
+
+    CHECK_INT(fcntl(fd, F_SETFD, FD_CLOEXEC), 0);
+    unlink(path);
+    return fd;
+}
+
+static int open_again(int fd)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static void unlock(int fd)
+{
+    CHECK_INT(flock(fd, LOCK_UN), 0);
+}
+
+SAME(lock_a_file, true)
+{
+    int a = open_file(), b = open_again(a);
+
+    SAY(flock(a, LOCK_EX));
+    SAY(flock(b, LOCK_EX | LOCK_NB));
+    later(30, unlock, a);
+    SAY_AT_LEAST(30, flock(b, LOCK_SH));
+    SAY(flock(a, LOCK_SH));
+    SAY(flock(b, LOCK_UN));
+    finish_later();
+    close(a);
+    close(b);
+    SAY(flock(a, LOCK_EX));
+}
+
+static struct flock whole_file(short type)
+{
+    return (struct flock){.l_type = type, .l_whence = SEEK_SET};
+}
+
+static void unlock_description(int fd)
+{
+    struct flock lock = whole_file(F_UNLCK);
+
+    CHECK_INT(fcntl(fd, F_OFD_SETLK, &lock), 0);
+}
+
+static void lock_by_description(void)
+{
+    struct flock lock = whole_file(F_WRLCK);
+    int a = open_file(), b = open_again(a);
+
+    SAY(fcntl(a, F_OFD_SETLKW, &lock));
+    SAY(fcntl(b, F_OFD_SETLK, &lock));
+    later(30, unlock_description, a);
+    SAY_AT_LEAST(30, fcntl(b, F_OFD_SETLKW, &lock));
+    finish_later();
+    SAY(fcntl(a, F_GETFD));
+    SAY(fcntl(a, F_DUPFD_CLOEXEC, -1));
+    close(a);
+    close(b);
+    SAY(fcntl(a, F_OFD_SETLKW, &lock));
+}
+
+IO_TEST(lock_a_file_by_its_description)
+{
+    if (test_under_valgrind())
+        test_skip(
+            "Valgrind does not know that F_OFD_SETLKW waits, and stops all threads");
+    compare_in_and_out(lock_by_description, true);
+}
+
+/* A child has it, says so, and keeps it until it is told to end by go[1]. */
+static pid_t lock_in_child(int fd, const int go[2])
+{
+    int ends[2];
+    char byte;
+    pid_t pid;
+
+    make_pipe(ends);
+    pid = fork();
+    if (pid == 0) {
+        if (lockf(fd, F_LOCK, 0) < 0 || write(ends[1], "x", 1) < 0)
+            _exit(1);
+        _exit(read(go[0], &byte, 1) != 1);
+    }
+    CHECK_INT(read(ends[0], &byte, 1), 1);
+    close_both(ends);
+    return pid;
+}
+
+SAME(lock_a_file_that_another_process_has, true)
+{
+    struct flock lock = whole_file(F_WRLCK);
+    int fd = open_file(), status = -1, go[2];
+    pid_t pid;
+
+    make_pipe(go);
+    for (int i = 0; i < 2; i++) {
+        pid = lock_in_child(fd, go);
+        SAY(lockf(fd, F_TEST, 0));
+        later(20, write_byte, go[1]);
+        if (i == 0)
+            SAY(lockf(fd, F_LOCK, 0));
+        else
+            SAY(fcntl(fd, F_SETLKW, &lock));
+        SAY(lockf(fd, F_ULOCK, 0));
+        CHECK_INT(waitpid(pid, &status, 0), pid);
+        SAY(status);
+        finish_later();
+    }
+    close_both(go);
+    close(fd);
+}

@@ -1,0 +1,368 @@
+/*
+ * test_tasks.c - what only tasks have: cancellation, deadlines, closing under a waiter's
+ * eyes, places where nothing may wait.
+ */
+#include "differential.h"
+
+#include <coil/posix.h>
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+TEST(calls_get_to_libcoil_posix)
+{
+    CHECK(coil_posix_active());
+}
+
+/* ---- cancelled
+ * --------------------------------------------------------------------------- */
+
+static int ends[2];
+static char large[1000000];
+
+static ssize_t call_read(void)
+{
+    return read(ends[0], large, 1);
+}
+
+static ssize_t call_readv(void)
+{
+    return readv(ends[0], &(struct iovec){large, 1}, 1);
+}
+
+static ssize_t call_recv(void)
+{
+    return recv(ends[0], large, 1, 0);
+}
+
+static ssize_t call_recvmsg(void)
+{
+    struct msghdr message = {.msg_iov = &(struct iovec){large, 1}, .msg_iovlen = 1};
+
+    return recvmsg(ends[0], &message, 0);
+}
+
+static ssize_t call_poll(void)
+{
+    return poll(&(struct pollfd){.fd = ends[0], .events = POLLIN}, 1, -1);
+}
+
+static ssize_t call_select(void)
+{
+    fd_set set;
+
+    FD_ZERO(&set);
+    FD_SET(ends[0], &set);
+    return select(ends[0] + 1, &set, NULL, NULL, NULL);
+}
+
+static ssize_t call_sleep(void)
+{
+    struct timespec left = {0, 0};
+    int rc = nanosleep(&(struct timespec){.tv_sec = 1000}, &left);
+
+    CHECK(left.tv_sec > 900);
+    return rc;
+}
+
+static ssize_t call_wait(void)
+{
+    pid_t pid = fork();
+    int rc;
+
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    rc = waitpid(pid, NULL, 0);
+    kill(pid, SIGKILL);
+    errno = ECANCELED;
+    return rc;
+}
+
+static ssize_t (*const calls[])(void) = {call_read, call_readv,  call_recv,  call_recvmsg,
+                                         call_poll, call_select, call_sleep, call_wait};
+
+struct calling {
+    ssize_t (*call)(void);
+    ssize_t result;
+    int error;
+    bool ended;
+};
+
+static int do_call(void *arg)
+{
+    struct calling *c = arg;
+
+    c->result = c->call();
+    c->error = errno;
+    c->ended = true;
+    return 0;
+}
+
+static void cancel_and_finish(coil_task *task)
+{
+    coil_task_cancel(task, NULL);
+    finish_task(task);
+}
+
+IO_TEST(cancelled_calls_fail)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        struct calling c = {.call = calls[i]};
+        coil_task *task;
+
+        make_unix(ends, SOCK_STREAM);
+        task = start_task(do_call, &c);
+        settle();
+        CHECK(!c.ended);
+        cancel_and_finish(task);
+        CHECK_INT(c.result, -1);
+        CHECK_INT(c.error, ECANCELED);
+        close_both(ends);
+    }
+    while (waitpid(-1, NULL, 0) > 0)
+        ;
+}
+
+static ssize_t call_write(void)
+{
+    return write(ends[1], large, sizeof large);
+}
+
+static ssize_t call_recv_all(void)
+{
+    return recv(ends[0], large, 2, MSG_WAITALL);
+}
+
+/* What was transferred is said first. */
+IO_TEST(cancelled_calls_tell_what_they_did)
+{
+    for (int i = 0; i < 3; i++) {
+        struct calling c = {.call = i == 2 ? call_recv_all : call_write};
+        coil_task *task;
+
+        i == 0 ? make_pipe(ends) : make_unix(ends, SOCK_STREAM);
+        if (i == 2)
+            write_byte(ends[1]);
+        task = start_task(do_call, &c);
+        settle();
+        CHECK(!c.ended);
+        cancel_and_finish(task);
+        CHECK(c.result > 0 && c.result < (ssize_t)sizeof large);
+        close_both(ends);
+    }
+}
+
+IO_TEST(deadlines_reach_into_calls)
+{
+    coil_scope scope;
+    int rc;
+
+    make_pipe(ends);
+    coil_scope_enter(&scope, coil_in(COIL_MSEC(20)));
+    CHECK_INT(call_read(), -1);
+    rc = coil_scope_exit(&scope, -errno);
+    CHECK_INT(rc, -ETIMEDOUT);
+    write_byte(ends[1]);
+    CHECK_INT(call_read(), 1);
+    close_both(ends);
+}
+
+/* ---- closed
+ * ------------------------------------------------------------------------------ */
+
+IO_TEST(close_ends_the_calls_of_other_tasks)
+{
+    for (int i = 0; i < 6; i++) {
+        struct calling c = {.call = calls[i]};
+        int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        coil_task *task;
+
+        make_unix(ends, SOCK_STREAM);
+        task = start_task(do_call, &c);
+        settle();
+        CHECK(!c.ended);
+        if (i % 2 == 0)
+            close(ends[0]);
+        else
+            CHECK_INT(dup3(null, ends[0], O_CLOEXEC), ends[0]);
+        finish_task(task);
+        CHECK_INT(c.result, -1);
+        CHECK_INT(c.error, EBADF);
+        if (i % 2 != 0)
+            close(ends[0]);
+        close(ends[1]);
+        close(null);
+    }
+}
+
+/* ---- nothing may wait
+ * ---------------------------------------------------------------------- */
+
+static int note(void *ran)
+{
+    *(bool *)ran = true;
+    return 0;
+}
+
+/* One more task is ready: does it run while a byte is awaited? */
+static bool others_run_during_read(void)
+{
+    static bool ran;
+    bool ran_during;
+
+    ran = false;
+    CHECK_INT(coil_spawn(note, &ran, NULL, NULL), 0);
+    later(20, write_byte, ends[1]);
+    CHECK_INT(call_read(), 1);
+    ran_during = ran;
+    finish_later();
+    return ran_during;
+}
+
+/* A region where the task must not wait: the thread does, as without coil. */
+IO_TEST(calls_block_where_nothing_may_wait)
+{
+    coil_no_suspend region;
+
+    make_pipe(ends);
+    coil_no_suspend_enter(&region, "a test");
+    CHECK(!others_run_during_read());
+    coil_no_suspend_exit(&region);
+    coil_yield();
+    CHECK(others_run_during_read());
+    coil_yield();
+    close_both(ends);
+}
+
+static bool ran_in_handler;
+static ssize_t read_in_handler;
+
+static void read_on_signal(int signo)
+{
+    (void)signo;
+    read_in_handler = call_read();
+}
+
+/* A handler with a stack of its own: the others must not run below it. */
+IO_TEST(calls_block_in_a_signal_handler)
+{
+    static char room[65536];
+    stack_t stack = {.ss_sp = room, .ss_size = sizeof room};
+    stack_t none = {.ss_flags = SS_DISABLE}, before;
+    struct sigaction action = {.sa_handler = read_on_signal, .sa_flags = SA_ONSTACK};
+
+    if (test_under_valgrind())
+        test_skip("Valgrind takes the handler's stack for the task's");
+    make_pipe(ends);
+    CHECK_INT(sigaltstack(&stack, &before), 0);
+    CHECK_INT(sigaction(SIGUSR1, &action, NULL), 0);
+    ran_in_handler = false;
+    CHECK_INT(coil_spawn(note, &ran_in_handler, NULL, NULL), 0);
+    later(20, write_byte, ends[1]);
+    pthread_kill(pthread_self(), SIGUSR1);
+    CHECK_INT(read_in_handler, 1);
+    CHECK(!ran_in_handler);
+    finish_later();
+    CHECK_INT(sigaltstack(before.ss_flags & SS_DISABLE ? &none : &before, NULL), 0);
+    coil_yield();
+    close_both(ends);
+}
+
+static void read_in_callback(void *arg)
+{
+    *(bool *)arg = others_run_during_read();
+}
+
+IO_TEST(calls_block_in_callbacks)
+{
+    bool ran = true;
+
+    make_pipe(ends);
+    CHECK_INT(coil_call_soon(read_in_callback, &ran, NULL), 0);
+    coil_sleep(COIL_MSEC(1));
+    CHECK(!ran);
+    close_both(ends);
+}
+
+/* ---- fair
+ * -------------------------------------------------------------------------------- */
+
+/* A pipe that always has room starves nobody. */
+IO_TEST(calls_that_need_not_wait_let_others_run)
+{
+    bool ran = false;
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    int i = 0;
+
+    CHECK_INT(coil_spawn(note, &ran, NULL, NULL), 0);
+    while (!ran && i++ < 10000)
+        CHECK_INT(write(null, "x", 1), 1);
+    CHECK(ran);
+    close(null);
+}
+
+/* errno is the task's own, however many others wait meanwhile. */
+static int fail_and_wait(void *arg)
+{
+    int error = *(int *)arg;
+
+    errno = error;
+    usleep(1000);
+    CHECK_INT(errno, error);
+    CHECK_INT(read(error == EIO ? -1 : ends[1], large, 1), -1);
+    CHECK_INT(errno, EBADF);
+    return 0;
+}
+
+IO_TEST(calls_keep_errno_apart)
+{
+    int errors[2] = {EIO, ERANGE};
+    coil_task *tasks[2];
+
+    make_pipe(ends);
+    for (int i = 0; i < 2; i++)
+        tasks[i] = start_task(fail_and_wait, &errors[i]);
+    for (int i = 0; i < 2; i++)
+        finish_task(tasks[i]);
+    close_both(ends);
+}
+
+/* libcoil's own calls in a task, on descriptors of its own, are left alone. */
+static int echo(void *arg)
+{
+    coil_stream *stream = arg;
+    ssize_t n;
+
+    while ((n = coil_read(stream, large, sizeof large)) > 0)
+        CHECK_INT(coil_write(stream, large, (size_t)n), n);
+    coil_stream_destroy(stream);
+    return 0;
+}
+
+IO_TEST(streams_beside_calls)
+{
+    coil_stream *stream;
+    coil_task *task;
+    char byte = 0;
+
+    make_tcp(ends);
+    CHECK_INT(coil_stream_adopt(ends[1], &stream), 0);
+    task = start_task(echo, stream);
+    for (int i = 0; i < 100; i++) {
+        CHECK_INT(write(ends[0], "y", 1), 1);
+        CHECK_INT(read(ends[0], &byte, 1), 1);
+        CHECK_INT(byte, 'y');
+    }
+    close(ends[0]);
+    finish_task(task);
+    CHECK_INT(coil_connect("localhost", "no-such-service", &stream), -ENOENT);
+}
