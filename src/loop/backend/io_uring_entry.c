@@ -92,7 +92,8 @@ static bool needs_position(const struct coil__op *op)
 
 bool coil__uring_can(const struct coil__uring *u, const struct coil__op *op)
 {
-    return !needs_position(op) && (int)op->kind < KINDS && kinds[op->kind].opcode != IORING_OP_NOP &&
+    return !needs_position(op) && (int)op->kind < KINDS &&
+           kinds[op->kind].opcode != IORING_OP_NOP &&
            (u->known_ops >> kinds[op->kind].opcode & 1) != 0;
 }
 
@@ -220,6 +221,7 @@ void coil__uring_prepare(struct coil__uring *u, struct io_uring_sqe *entry,
     if (op->kind == COIL__OP_POLL || (coil__uring_state(op) & COIL__URING_POLLS))
         io_uring_prep_poll_add(entry, op->fd, poll_events(op));
     else
-        prepare_call(entry, op, coil__uring_has(u, COIL__URING_NO_SIGNAL) ? RWF_NOSIGNAL : 0);
+        prepare_call(entry, op,
+                     coil__uring_has(u, COIL__URING_NO_SIGNAL) ? RWF_NOSIGNAL : 0);
     entry->user_data = (uintptr_t)op;
 }
