@@ -442,6 +442,28 @@ TASK_TEST(resolver_searches_the_domains_of_resolv_conf)
     unlink(path);
 }
 
+/* What is configured goes first, then the environment, then the file. */
+TASK_TEST(resolver_asks_as_often_as_resolv_conf_says)
+{
+    char path[] = "/tmp/coil-resolv-XXXXXX";
+    coil_resolver_opts opts = {.timeout_ns = COIL_MSEC(20), .resolv_conf_file = path};
+
+    write_file(path, "options rotate attempts:1\n");
+    begin(&opts);
+    CHECK_STR(look_up("silent.test", &v4), "EAGAIN");
+    CHECK_INT(server.questions, 1);
+    setenv("RES_OPTIONS", "attempts:3", 1);
+    name_server_use(&server, &opts);
+    CHECK_STR(look_up("silent.test", &v4), "EAGAIN");
+    CHECK_INT(server.questions, 1 + 3);
+    opts.tries = 2;
+    name_server_use(&server, &opts);
+    CHECK_STR(look_up("silent.test", &v4), "EAGAIN");
+    CHECK_INT(server.questions, 1 + 3 + 2);
+    name_server_stop(&server);
+    unlink(path);
+}
+
 TASK_TEST(resolver_reads_resolv_conf_again_when_it_has_changed)
 {
     char path[] = "/tmp/coil-resolv-XXXXXX";
