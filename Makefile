@@ -52,6 +52,7 @@ fuzz-semantics: build
 mutants:
 	@scripts/install-deps test
 	@tests/mutants/try
+	@tests/mutants/network/try
 
 asan:
 	@scripts/check asan

@@ -48,28 +48,40 @@ static struct holding *place_of(const pthread_mutex_t *mutex)
 {
     size_t first = (uintptr_t)mutex / sizeof(void *) % PLACES;
     struct holding *empty = NULL;
+    unsigned others = 0;
 
-    for (size_t i = 0; i < PLACES; i++) {
+    for (size_t i = 0; i < PLACES && (others < held_count || empty == NULL); i++) {
         struct holding *place = &held[(first + i) % PLACES];
 
         if (place->mutex == mutex)
             return place;
-        if (place->mutex == NULL && empty == NULL)
+        if (place->mutex != NULL)
+            others++;
+        else if (empty == NULL)
             empty = place;
-        if (place->mutex == NULL && i > 8)
-            break;
     }
     return empty;
 }
 
+static void forget(struct holding *place)
+{
+    *place = (struct holding){.mutex = NULL};
+    held_count--;
+}
+
+/* What nobody holds was unlocked where we did not see it, or is a new one. */
 static bool is_another_tasks(const pthread_mutex_t *mutex)
 {
-    const struct holding *place;
+    struct holding *place;
 
     if (held_count == 0 || !counts_its_thread(mutex))
         return false;
     place = place_of(mutex);
-    return place != NULL && place->mutex == mutex && place->task != coil_task_current();
+    if (place == NULL || place->mutex != mutex)
+        return false;
+    if (mutex->__data.__owner == 0)
+        forget(place);
+    return place->mutex == mutex && place->task != coil_task_current();
 }
 
 static void note_locked(const pthread_mutex_t *mutex)
@@ -95,8 +107,7 @@ static void note_unlocked(const pthread_mutex_t *mutex)
     place = place_of(mutex);
     if (place == NULL || place->mutex != mutex)
         return;
-    *place = (struct holding){.mutex = NULL};
-    held_count--;
+    forget(place);
 }
 
 /* ---- mutexes

@@ -9,6 +9,9 @@
 
 #include <netinet/in.h>
 
+/* Neither errors nor urgent data are ever waited for, whatever the mode. */
+#define NEVER_WAITS (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)
+
 size_t posix__total(const struct iovec *parts, size_t count)
 {
     size_t total = 0;
@@ -51,7 +54,7 @@ static int option_of(int fd, int option)
 /* Only streams know how to wait for all; and only TCP for a look at all. */
 static bool goes_on(int fd, int flags)
 {
-    if (!(flags & MSG_WAITALL) || flags & MSG_ERRQUEUE || !posix__blocks(fd))
+    if (!(flags & MSG_WAITALL) || !posix__blocks(fd))
         return false;
     if (flags & MSG_PEEK)
         return option_of(fd, SO_PROTOCOL) == IPPROTO_TCP;
@@ -132,7 +135,7 @@ ssize_t posix__recvmsg(int fd, struct msghdr *message, int flags)
 
 INTERPOSE ssize_t recv(int fd, void *buf, size_t n, int flags)
 {
-    if (!IN_TASK() || flags & MSG_DONTWAIT)
+    if (!IN_TASK() || flags & NEVER_WAITS)
         return NEXT(recv)(fd, buf, n, flags);
     posix__fairly();
     return posix__recv(fd, buf, n, flags);
@@ -140,7 +143,7 @@ INTERPOSE ssize_t recv(int fd, void *buf, size_t n, int flags)
 
 INTERPOSE ssize_t __recv_chk(int fd, void *buf, size_t n, size_t size, int flags)
 {
-    if (!IN_TASK() || flags & MSG_DONTWAIT || n > size)
+    if (!IN_TASK() || flags & NEVER_WAITS || n > size)
         return NEXT(__recv_chk)(fd, buf, n, size, flags);
     posix__fairly();
     return posix__recv(fd, buf, n, flags);
@@ -164,7 +167,7 @@ static ssize_t receive_from(int fd, void *buf, size_t n, int flags, __SOCKADDR_A
 INTERPOSE ssize_t recvfrom(int fd, void *restrict buf, size_t n, int flags,
                            __SOCKADDR_ARG from, socklen_t *restrict from_bytes)
 {
-    if (!IN_TASK() || flags & MSG_DONTWAIT)
+    if (!IN_TASK() || flags & NEVER_WAITS)
         return NEXT(recvfrom)(fd, buf, n, flags, from, from_bytes);
     posix__fairly();
     return receive_from(fd, buf, n, flags, from, from_bytes);
@@ -174,7 +177,7 @@ INTERPOSE ssize_t __recvfrom_chk(int fd, void *restrict buf, size_t n, size_t si
                                  int flags, __SOCKADDR_ARG from,
                                  socklen_t *restrict from_bytes)
 {
-    if (!IN_TASK() || flags & MSG_DONTWAIT || n > size)
+    if (!IN_TASK() || flags & NEVER_WAITS || n > size)
         return NEXT(__recvfrom_chk)(fd, buf, n, size, flags, from, from_bytes);
     posix__fairly();
     return receive_from(fd, buf, n, flags, from, from_bytes);
@@ -182,7 +185,7 @@ INTERPOSE ssize_t __recvfrom_chk(int fd, void *restrict buf, size_t n, size_t si
 
 INTERPOSE ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
-    if (!IN_TASK() || flags & MSG_DONTWAIT)
+    if (!IN_TASK() || flags & NEVER_WAITS)
         return NEXT(recvmsg)(fd, message, flags);
     posix__fairly();
     return posix__recvmsg(fd, message, flags);
@@ -219,7 +222,7 @@ static int receive_several(int fd, struct mmsghdr *messages, unsigned n, int fla
 INTERPOSE int recvmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags,
                        struct timespec *timeout)
 {
-    if (!IN_TASK() || flags & MSG_DONTWAIT || !posix__blocks(fd) ||
+    if (!IN_TASK() || flags & NEVER_WAITS || !posix__blocks(fd) ||
         (timeout != NULL && (timeout->tv_sec < 0 || timeout->tv_nsec < 0 ||
                              timeout->tv_nsec >= COIL_SEC(1))))
         return NEXT(recvmmsg)(fd, messages, n, flags, timeout);

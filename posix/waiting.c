@@ -166,18 +166,43 @@ int64_t posix__socket_deadline(int fd, int option)
     return coil_in(COIL_SEC(t.tv_sec) + COIL_USEC(t.tv_usec));
 }
 
+static void begin(struct posix__waiting *w)
+{
+    if (!w->begun)
+        w->deadline = posix__socket_deadline(w->fd, w->events & POLLOUT ? SO_SNDTIMEO
+                                                                        : SO_RCVTIMEO);
+    w->begun = true;
+}
+
 int posix__await(struct posix__waiting *w)
 {
     struct pollfd fd = {.fd = w->fd, .events = w->events};
     int count;
 
-    if (!w->begun)
-        w->deadline = posix__socket_deadline(w->fd, w->events & POLLOUT ? SO_SNDTIMEO
-                                                                        : SO_RCVTIMEO);
-    w->begun = true;
+    begin(w);
     count = posix__poll(&fd, 1, posix__left(w->deadline));
     w->revents = fd.revents;
     return count;
+}
+
+/*
+ * What is ready although the attempt has failed will not tell when it makes sense to try:
+ * a datagram socket whose buffer has room, but not that of whom it sends to. Nap then.
+ */
+static bool is_ready_in_vain(struct posix__waiting *w)
+{
+    struct pollfd fd = {.fd = w->fd, .events = w->events};
+
+    w->vain = NEXT(poll)(&fd, 1, 0) > 0 ? w->vain + 1 : 0;
+    return w->vain > 1;
+}
+
+static int nap_in_vain(struct posix__waiting *w)
+{
+    begin(w);
+    if (posix__left(w->deadline) == 0)
+        return 0;
+    return posix__nap(&w->nap, w->deadline) < 0 ? -1 : 1;
 }
 
 bool posix__again(struct posix__waiting *w)
@@ -186,7 +211,7 @@ bool posix__again(struct posix__waiting *w)
 
     if (errno != EAGAIN || !posix__blocks(w->fd))
         return false;
-    rc = posix__await(w);
+    rc = is_ready_in_vain(w) ? nap_in_vain(w) : posix__await(w);
     if (rc < 0)
         return false;
     errno = saved;

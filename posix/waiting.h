@@ -26,6 +26,8 @@ struct posix__waiting {
     int fd;
     short events, revents; /* what for, and what was found by the latest wait */
     bool begun;
+    unsigned vain;    /* so often in a row it was ready, and the attempt failed */
+    int64_t nap;      /* the latest of those that are taken then */
     int64_t deadline; /* by the socket's time-out, once begun */
 };
 

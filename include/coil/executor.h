@@ -48,6 +48,28 @@ COIL_SUSPENDS int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg)
 /* The most threads a lane may have, 1 to 1024. Returns 0 or -EINVAL. Any thread. */
 COIL_API int coil_executor_set_limit(coil_lane lane, unsigned max_threads);
 
+/*
+ * A lane of one's own, for work that is to hold up nothing else, and to be held up by
+ * nothing else:
+ *
+ *     coil_lane thumbnails;
+ *     rc = coil_executor_create("thumbnails", 2, &thumbnails);
+ *     rc = coil_blocking(thumbnails, make_thumbnail, &picture);
+ *
+ * *out is a number for the functions above, on any thread. Its threads, at most
+ * max_threads (0: as many as processors), are called `name`, up to 15 bytes, which is
+ * copied. -EINVAL, -EMFILE (there are 61 already). Any thread. (Python:
+ * ThreadPoolExecutor)
+ */
+COIL_API int coil_executor_create(const char *name, unsigned max_threads, coil_lane *out);
+
+/*
+ * End its threads and give the number back. Every call of coil_blocking() with it has
+ * returned, or the program is stopped. Waits for what its threads still do, which is
+ * abandoned work; so not on a loop's thread while there may be some. Any thread.
+ */
+COIL_API void coil_executor_destroy(coil_lane lane);
+
 #ifdef __cplusplus
 }
 #endif

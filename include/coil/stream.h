@@ -42,7 +42,9 @@ typedef struct coil_listener coil_listener;
 
 /*
  * Connect to a host and a port, both names or numbers: "::1", "http". Every address that
- * the name has is tried in turn; the last failure is returned.
+ * the name has is tried, and the first that connects is taken; see coil/connect.h. Of
+ * several failures the first that says something of the host is returned; the sentence
+ * of coil_last_error() has them all.
  *
  * Fails as connect(2), as coil_getaddrinfo(), with -ECANCELED, -ENOMEM. *out is the
  * caller's.

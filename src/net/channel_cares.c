@@ -169,15 +169,22 @@ static int close_socket(ares_socket_t fd, void *arg)
 static int connect_socket(ares_socket_t fd, const struct sockaddr *to, ares_socklen_t n,
                           void *arg)
 {
+    int rc = COIL__CALL(ENETUNREACH, connect(fd, to, n));
+
     (void)arg;
-    return COIL__CALL(ENETUNREACH, connect(fd, to, n));
+    COIL__NO_JUMP();
+    return rc;
 }
 
 static ares_ssize_t receive(ares_socket_t fd, void *buf, size_t n, int flags,
                             struct sockaddr *from, ares_socklen_t *from_bytes, void *arg)
 {
+    ares_ssize_t count =
+        COIL__CALL(ECONNREFUSED, recvfrom(fd, buf, n, flags, from, from_bytes));
+
     (void)arg;
-    return COIL__CALL(ECONNREFUSED, recvfrom(fd, buf, n, flags, from, from_bytes));
+    COIL__NO_JUMP();
+    return count;
 }
 
 static ares_ssize_t send_parts(ares_socket_t fd, const struct iovec *parts, int count,

@@ -77,7 +77,7 @@ static int connect_to(const struct coil__race *race, const struct addrinfo *addr
     int fd = coil__socket_open(loop, address->ai_family, address->ai_socktype,
                                address->ai_protocol);
     coil_address where = {.length = address->ai_addrlen};
-    char text[COIL_ADDRESS_TEXT];
+    char text[INET6_ADDRSTRLEN];
     coil_stream *stream;
     int rc;
 
@@ -95,8 +95,9 @@ static int connect_to(const struct coil__race *race, const struct addrinfo *addr
     if (rc == -ECANCELED)
         return rc;
     memcpy(&where.storage, address->ai_addr, address->ai_addrlen);
-    return coil_fail(rc, "connect to %s:%s [%s]: %s", race->host, race->port,
-                     coil_address_format(&where, text, sizeof text), strerror(-rc));
+    coil__race_write_host(&where, text);
+    return coil_fail(rc, "connect to %s:%s [%s]: %s", race->host, race->port, text,
+                     strerror(-rc));
 }
 
 static int connect_to_list(struct coil__race *race, const struct addrinfo *list,

@@ -29,6 +29,7 @@
 
 #include <coil/error.h>
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -431,10 +432,19 @@ static bool says_nothing_of_the_host(int rc)
            rc == -EHOSTUNREACH;
 }
 
+void coil__race_write_host(const coil_address *address, char text[INET6_ADDRSTRLEN])
+{
+    bool six = address->any.sa_family == AF_INET6;
+
+    inet_ntop(address->any.sa_family,
+              six ? (const void *)&address->v6.sin6_addr : &address->v4.sin_addr, text,
+              INET6_ADDRSTRLEN);
+}
+
 static int fail(struct coil__race *race)
 {
     struct coil__question *questions[2];
-    char text[512] = "", where[COIL_ADDRESS_TEXT];
+    char text[512] = "", where[INET6_ADDRSTRLEN];
     size_t used = 0;
     int rc = 0;
 
@@ -443,7 +453,7 @@ static int fail(struct coil__race *race)
 
         if (rc == 0 || (says_nothing_of_the_host(rc) && !says_nothing_of_the_host(a->rc)))
             rc = a->rc;
-        coil_address_format(&a->address, where, sizeof where);
+        coil__race_write_host(&a->address, where);
         if (used < sizeof text)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s[%s]: %s",
                                      used > 0 ? "; " : "", where, strerror(-a->rc));

@@ -50,6 +50,9 @@ int coil__race_add_list(struct coil__race *race, const struct addrinfo *list);
 /* Ask for the host's addresses of a family, or of both. */
 int coil__race_ask(struct coil__race *race, struct coil__resolver *resolver, int family);
 
+/* "2001:db8::1", for sentences. */
+void coil__race_write_host(const coil_address *address, char text[INET6_ADDRSTRLEN]);
+
 /* Connect, and wait until it has. */
 int coil__race_run(struct coil__race *race, coil_stream **out);
 

@@ -17,7 +17,9 @@
 #include "../base/fault.h"
 #include "../os/file_op.h"
 
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define PIECE ((size_t)256 * 1024) /* looked at, and sent, at a time */
@@ -28,8 +30,9 @@ struct sending {
     int fd;
     int64_t position;
     size_t left;
-    bool refused; /* by sendfile(2), or whoever stands for it */
-    char *buf;    /* for reading and writing, once that is needed */
+    bool in_memory; /* the whole file is: no look is needed */
+    bool refused;   /* by sendfile(2), or whoever stands for it */
+    char *buf;      /* for reading and writing, once that is needed */
 };
 
 static size_t smaller(size_t a, size_t b)
@@ -58,6 +61,8 @@ static bool is_cached(const struct sending *s, size_t n)
 {
     char byte;
 
+    if (s->in_memory)
+        return true;
     return read_cached(s->fd, &byte, 1, s->position) >= 0 &&
            read_cached(s->fd, &byte, 1, s->position + (int64_t)n - 1) >= 0;
 }
@@ -120,6 +125,14 @@ static ssize_t send_some(struct sending *s)
     return read_and_write(s);
 }
 
+/* memfd_create(2)'s files do not know RWF_NOWAIT, and need not. */
+static bool is_in_memory(int fd)
+{
+    struct statfs info;
+
+    return fstatfs(fd, &info) == 0 && info.f_type == TMPFS_MAGIC;
+}
+
 /* The file, from where, and how much. */
 static int begin(struct sending *s, const int64_t *offset, size_t n)
 {
@@ -133,6 +146,7 @@ static int begin(struct sending *s, const int64_t *offset, size_t n)
     if (s->position < 0)
         return -EINVAL;
     s->left = smaller(n, (size_t)(INT64_MAX - s->position));
+    s->in_memory = is_in_memory(s->fd);
     s->refused = s->stream->transport->sendfile == NULL;
     return 0;
 }

@@ -48,8 +48,12 @@
 
 struct lane {
     const char *thread_name;
+    struct coil__wait_class class;
+    char own_name[16], own_what[32]; /* the two above, of a lane of the program's */
+    bool exists;                     /* under the lock; and so it is for users of it */
     pthread_mutex_t lock;
     pthread_cond_t work;     /* there is a job, or fewer threads are allowed */
+    pthread_cond_t left;     /* a thread has ended */
     struct coil__list queue; /* job.in_queue */
     size_t queue_length;
     unsigned threads, idle;
@@ -94,17 +98,19 @@ struct waiting {
 };
 
 /* clang-format off */
-#define LANE(name, max) {.thread_name = (name), .lock = PTHREAD_MUTEX_INITIALIZER, \
-                         .limit = (max)}
+#define CLASS(text) {.what = (text), .cancel = coil__blocking_cancel}
+#define LANE(name, text, max) {.thread_name = (name), .class = CLASS(text), \
+                               .exists = true, .limit = (max)}
 /* clang-format on */
 
-static struct lane lanes[] = {
-    [COIL_LANE_DNS] = LANE("coil-dns", 8),
-    [COIL_LANE_FILE] = LANE("coil-file", 8),
-    [COIL_LANE_CPU] = LANE("coil-cpu", 0),
-};
+#define LANE_COUNT 64
 
-#define LANE_COUNT (sizeof lanes / sizeof lanes[0])
+/* Those of coil's, and then those of the program's. */
+static struct lane lanes[LANE_COUNT] = {
+    [COIL_LANE_DNS] = LANE("coil-dns", "blocking.dns", 8),
+    [COIL_LANE_FILE] = LANE("coil-file", "blocking.file", 8),
+    [COIL_LANE_CPU] = LANE("coil-cpu", "blocking.cpu", 0),
+};
 
 static COIL__THREAD_LOCAL struct desk *this_desk; /* NULL until the loop's first job */
 
@@ -119,6 +125,7 @@ static void init_lane(struct lane *lane)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&lane->work, &monotonic);
     pthread_condattr_destroy(&monotonic);
+    pthread_cond_init(&lane->left, NULL);
     coil__list_init(&lane->queue);
     lane->queue_length = 0;
     lane->threads = lane->idle = 0;
@@ -243,6 +250,7 @@ static struct job *take_job(struct lane *lane)
     } else {
         lane->threads--;
         atomic_fetch_sub(&coil__pool_threads, 1);
+        pthread_cond_broadcast(&lane->left);
     }
     pthread_mutex_unlock(&lane->lock);
     return link != NULL ? COIL__CONTAINER(link, struct job, in_queue) : NULL;
@@ -534,16 +542,6 @@ bool coil__blocking_cancel(struct coil__wait *wait)
     return true;
 }
 
-/* clang-format off */
-#define CLASS(name) {.what = (name), .cancel = coil__blocking_cancel}
-/* clang-format on */
-
-static const struct coil__wait_class classes[] = {
-    [COIL_LANE_DNS] = CLASS("blocking.dns"),
-    [COIL_LANE_FILE] = CLASS("blocking.file"),
-    [COIL_LANE_CPU] = CLASS("blocking.cpu"),
-};
-
 static int init_job(struct job *job, coil_lane lane, int (*fn)(void *), void *arg)
 {
     *job = (struct job){.fn = fn, .arg = arg, .lane = &lanes[lane]};
@@ -579,7 +577,7 @@ static int run_job(struct waiting *waiting, struct job *job,
 
 static void require_lane(coil_lane lane, const char *caller)
 {
-    if ((size_t)lane >= LANE_COUNT)
+    if ((size_t)lane >= LANE_COUNT || !lanes[lane].exists)
         coil__misuse("%s: there is no lane %d", caller, (int)lane);
 }
 
@@ -596,7 +594,7 @@ int coil__blocking(coil_lane lane, int (*fn)(void *arg), void *arg,
 int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
 {
     require_lane(lane, "coil_blocking");
-    return coil__blocking(lane, fn, arg, &classes[lane]);
+    return coil__blocking(lane, fn, arg, &lanes[lane].class);
 }
 
 int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
@@ -616,7 +614,7 @@ int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
     }
     job->abandonable = true;
     job->discard = discard;
-    rc = run_job(&waiting, job, &classes[lane]);
+    rc = run_job(&waiting, job, &lanes[lane].class);
     if (waiting.job == NULL)
         return rc;
     /* Withdrawn: as after any cancellation, `arg` is not the caller's any more. */
@@ -628,7 +626,8 @@ int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
 
 int coil_executor_set_limit(coil_lane lane, unsigned max_threads)
 {
-    if ((size_t)lane >= LANE_COUNT || max_threads < 1 || max_threads > MAX_THREADS)
+    if ((size_t)lane >= LANE_COUNT || !lanes[lane].exists || max_threads < 1 ||
+        max_threads > MAX_THREADS)
         return -EINVAL;
     set_up_once();
     pthread_mutex_lock(&lanes[lane].lock);
@@ -636,4 +635,62 @@ int coil_executor_set_limit(coil_lane lane, unsigned max_threads)
     pthread_cond_broadcast(&lanes[lane].work);
     pthread_mutex_unlock(&lanes[lane].lock);
     return 0;
+}
+
+/* ---- lanes of the program's -------------------------------------------------------- */
+
+static void name_lane(struct lane *lane, const char *name)
+{
+    snprintf(lane->own_name, sizeof lane->own_name, "%s", name);
+    snprintf(lane->own_what, sizeof lane->own_what, "blocking.%.15s", name);
+    lane->thread_name = lane->own_name;
+    lane->class = (struct coil__wait_class)CLASS(lane->own_what);
+}
+
+/* Take the place, if it is free. */
+static bool take_lane(struct lane *lane, const char *name, unsigned max_threads)
+{
+    bool taken;
+
+    pthread_mutex_lock(&lane->lock);
+    taken = !lane->exists;
+    if (taken) {
+        name_lane(lane, name);
+        lane->limit = max_threads;
+        lane->exists = true;
+    }
+    pthread_mutex_unlock(&lane->lock);
+    return taken;
+}
+
+int coil_executor_create(const char *name, unsigned max_threads, coil_lane *out)
+{
+    if (max_threads > MAX_THREADS)
+        return -EINVAL;
+    set_up_once();
+    for (size_t i = COIL_LANE_CPU + 1; i < LANE_COUNT; i++) {
+        if (take_lane(&lanes[i], name, max_threads)) {
+            *out = (coil_lane)i;
+            return 0;
+        }
+    }
+    return -EMFILE;
+}
+
+void coil_executor_destroy(coil_lane number)
+{
+    struct lane *lane = &lanes[(size_t)number < LANE_COUNT ? number : 0];
+
+    if (lane <= &lanes[COIL_LANE_CPU] || !lane->exists)
+        coil__misuse("coil_executor_destroy: lane %d is none of the program's",
+                     (int)number);
+    pthread_mutex_lock(&lane->lock);
+    if (lane->queue_length > 0)
+        coil__misuse("coil_executor_destroy: there is work in lane '%s'", lane->own_name);
+    lane->limit = 0;
+    pthread_cond_broadcast(&lane->work);
+    while (lane->threads > 0)
+        pthread_cond_wait(&lane->left, &lane->lock);
+    lane->exists = false;
+    pthread_mutex_unlock(&lane->lock);
 }

@@ -137,6 +137,7 @@ static void give_back(int signo)
 static void lock_table(void)
 {
     pthread_mutex_lock(&table.lock);
+    COIL__NO_JUMP();
 }
 
 static void unlock_table(void)
@@ -155,7 +156,7 @@ static void start_afresh(void)
     atomic_store(&table.inboxes, NULL);
     atomic_store(&table.handlers, 0);
     atomic_store(&table.pid, getpid());
-    pthread_mutex_init(&table.lock, NULL);
+    unlock_table();
 }
 
 static void set_up(void)

@@ -40,7 +40,8 @@
  * name/simulated on a simulated network (coil/network.h) under the virtual clock, once
  * for each of several seeds. That network is slow, and reads and writes move less than
  * they could, but nothing fails there. Raw descriptors have no place in such a test, nor
- * static variables that are to begin as zero.
+ * static variables that are to begin as zero,
+ * nor loops of coil_yield(): the clock stands still for them.
  */
 #define NET_TEST(name) TEST__DEFINE(name, TEST__NET)
 

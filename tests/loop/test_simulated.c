@@ -790,7 +790,7 @@ static int use_descriptors(void *arg)
     CHECK_INT(coil_stream_adopt(fds[1], &ends[1]), 0);
     CHECK_INT(coil_write(ends[1], "pipe", 4), 4);
     CHECK_INT(coil_read(ends[0], buf, sizeof buf), 4);
-    CHECK_INT(coil_network_cut("127.0.0.1", COIL_MSEC(2)), 0);
+    CHECK_INT(coil_network_cut("127.0.0.1", COIL_MSEC(500)), 0);
     destroy_both(ends);
     connect_streams(ends);
     CHECK_INT(coil_write(ends[0], "x", 1), 1);

@@ -8,15 +8,35 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-coil_process *start_shell(const char *command, int in, int out, int err)
+static coil_process *require(int rc, coil_process *process)
 {
-    coil_process_opts opts = {.in = in, .out = out, .err = err};
-    coil_process *process = NULL;
-
-    CHECK_INT(coil_process_shell(command, &opts, &process), 0);
-    if (process == NULL)
+    if (rc == -ENOSYS)
+        test_skip("no pidfds here");
+    CHECK_INT(rc, 0);
+    if (rc < 0)
         exit(EXIT_FAILURE); /* said why */
     return process;
+}
+
+coil_process *start_process(const coil_process_opts *opts)
+{
+    coil_process *process = NULL;
+    int rc = coil_process_spawn(opts, &process);
+
+    return require(rc, process);
+}
+
+coil_process *start_command(const char *command, const coil_process_opts *opts)
+{
+    coil_process *process = NULL;
+    int rc = coil_process_shell(command, opts, &process);
+
+    return require(rc, process);
+}
+
+coil_process *start_shell(const char *command, int in, int out, int err)
+{
+    return start_command(command, &(coil_process_opts){.in = in, .out = out, .err = err});
 }
 
 const char *output_of(coil_process *process, int status)

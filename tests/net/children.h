@@ -6,7 +6,12 @@
 
 #include <coil.h>
 
-/* `sh -c command`, with these for stdin, stdout, stderr; must work. */
+/* A process, or one of `sh -c command`; must work. Where the kernel, or Valgrind in its
+   place, has no pidfds the test ends here, skipped. */
+coil_process *start_process(const coil_process_opts *opts);
+coil_process *start_command(const char *command, const coil_process_opts *opts);
+
+/* The same, with these for stdin, stdout, stderr. */
 coil_process *start_shell(const char *command, int in, int out, int err);
 
 /* All that it writes to stdout, as text, and its status checked; destroyed. */

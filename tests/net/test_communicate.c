@@ -132,11 +132,11 @@ IO_TEST(communicate_keeps_what_it_read_when_time_is_up)
 {
     coil_process_opts opts = {.out = COIL_PIPE, .err = COIL_PIPE, .new_group = true};
     coil_output out = {.data = NULL};
-    coil_process *p = NULL;
+    coil_process *p;
     coil_scope s;
     int rc;
 
-    CHECK_INT(coil_process_shell("echo first; sleep 1000 &", &opts, &p), 0);
+    p = start_command("echo first; sleep 1000 &", &opts);
     CHECK_INT(coil_process_wait(p), 0);
     coil_scope_enter(&s, coil_in(COIL_MSEC(20)));
     rc = coil_process_communicate(p, NULL, 0, &out, NULL, 0);

@@ -278,7 +278,7 @@ static int write_lines(void *arg)
     return coil_stream_shutdown_write(arg);
 }
 
-IO_TEST(read_line_of_very_many)
+NET_TEST(read_line_of_very_many)
 {
     coil_stream *ends[2];
     coil_task *task;
@@ -286,7 +286,7 @@ IO_TEST(read_line_of_very_many)
     ssize_t n;
     int count = 0;
 
-    make_stream_pair(ends);
+    connect_streams(ends);
     CHECK_INT(coil_spawn(write_lines, ends[0], NULL, &task), 0);
     while ((n = coil_read_line(ends[1], line, sizeof line)) >= 0) {
         if (atoi(line) != count || n != snprintf(NULL, 0, "%d ", count) + count % 200)

@@ -205,10 +205,10 @@ IO_TEST(process_kill_is_harmless_when_it_has_ended_unseen)
 IO_TEST(process_group_is_killed_with_its_children)
 {
     coil_process_opts opts = {.out = COIL_PIPE, .new_group = true};
-    coil_process *p = NULL;
+    coil_process *p;
     char line[16], more;
 
-    CHECK_INT(coil_process_shell("sleep 1000 & echo up; wait", &opts, &p), 0);
+    p = start_command("sleep 1000 & echo up; wait", &opts);
     read_line(coil_process_stdout(p), line, sizeof line);
     CHECK_STR(line, "up");
     CHECK_INT(coil_process_kill_group(p, SIGKILL), 0);
@@ -229,14 +229,12 @@ IO_TEST(process_destroyed_while_it_runs_is_killed_and_reaped)
 IO_TEST(process_destroyed_with_a_signal_that_it_heeds)
 {
     coil_process_opts opts = {.kill_signal = SIGTERM, .out = COIL_PIPE, .in = COIL_PIPE};
-    coil_process *p = NULL;
+    coil_process *p;
     int kept, n;
     char buf[8];
 
-    CHECK_INT(
-        coil_process_shell(
-            "trap 'echo bye; kill $!; exit' TERM; sleep 1000 & echo up; wait", &opts, &p),
-        0);
+    p = start_command("trap 'echo bye; kill $!; exit' TERM; sleep 1000 & echo up; wait",
+                      &opts);
     read_line(coil_process_stdout(p), buf, sizeof buf);
     kept = fcntl(coil_stream_fd(coil_process_stdout(p)), F_DUPFD_CLOEXEC, 3);
     coil_process_destroy(p);
@@ -271,11 +269,11 @@ IO_TEST(process_that_has_ended_unseen_is_destroyed)
 static int destroy_deaf_one(void *arg)
 {
     coil_process_opts opts = {.kill_signal = SIGTERM, .out = COIL_PIPE};
-    coil_process *p = NULL;
+    coil_process *p;
     char line[8];
 
     (void)arg;
-    CHECK_INT(coil_process_shell("trap '' TERM; echo up; sleep 1000", &opts, &p), 0);
+    p = start_command("trap '' TERM; echo up; sleep 1000", &opts);
     read_line(coil_process_stdout(p), line, sizeof line);
     coil_process_destroy(p);
     return 0;
@@ -297,7 +295,7 @@ static int forget(void *arg)
 
 TEST(process_outlives_its_loop_and_is_destroyed_later)
 {
-    coil_process *p = NULL;
+    coil_process *p;
 
     CHECK_INT(coil_run(forget, &p, NULL), 0);
     CHECK_INT(coil_process_kill(p, 0), 0);
@@ -353,7 +351,7 @@ static int detach_later(void *arg)
 
 TEST(process_is_detached_when_its_loop_is_gone)
 {
-    coil_process *p = NULL;
+    coil_process *p;
     pid_t pid;
 
     CHECK_INT(coil_run(detach_later, &p, NULL), 0);

@@ -147,7 +147,7 @@ TASK_TEST(resolver_knows_services_by_name)
 
 TASK_TEST(resolver_fails_with_errnos_and_sentences)
 {
-    begin(&(coil_resolver_opts){.timeout_ns = COIL_MSEC(50), .tries = 2});
+    begin(NULL);
     CHECK_STR(look_up("nobody.test", &tcp), "ENOENT");
     CHECK(strstr(coil_error_message(coil_last_error()),
                  "look-up of nobody.test: there is no such name (asked: 127.0.0.1:"));
@@ -157,9 +157,10 @@ TASK_TEST(resolver_fails_with_errnos_and_sentences)
     CHECK(strstr(coil_error_message(coil_last_error()), "all have failed"));
     CHECK_STR(look_up("refused.test", &tcp), "EAGAIN");
     CHECK_STR(look_up("format.test", &tcp), "EIO");
+    CHECK_STR(look_up("a..b", &v4), "ENOENT");
+    name_server_use(&server, &(coil_resolver_opts){.timeout_ns = COIL_MSEC(20)});
     CHECK_STR(look_up("silent.test", &v4), "EAGAIN");
     CHECK(strstr(coil_error_message(coil_last_error()), "no name server answers"));
-    CHECK_STR(look_up("a..b", &v4), "ENOENT");
     name_server_stop(&server);
 }
 

@@ -89,6 +89,24 @@ IO_TEST(sendfile_whole_to_tcp)
     send_whole(ends[0], ends[1]);
 }
 
+/* It has no name, and cannot be asked what is in the page cache: all of it. */
+IO_TEST(sendfile_from_memory)
+{
+    int fd = memfd_create("bytes", MFD_CLOEXEC);
+    coil_stream *ends[2];
+    int64_t offset = 0;
+    char bytes[6] = "";
+
+    CHECK_INT(write(fd, "bytes", 5), 5);
+    make_stream_pair(ends);
+    CHECK_INT(coil_sendfile(ends[0], fd, &offset, SIZE_MAX), 5);
+    CHECK_INT(coil_read_exact(ends[1], bytes, 5), 5);
+    CHECK_STR(bytes, "bytes");
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+    close(fd);
+}
+
 IO_TEST(sendfile_whole_to_a_local_socket)
 {
     coil_stream *ends[2];

@@ -25,13 +25,13 @@ static int read_all(void *arg)
     return (int)n;
 }
 
-IO_TEST(writev_of_parts_some_of_them_empty)
+NET_TEST(writev_of_parts_some_of_them_empty)
 {
     struct iovec parts[] = {{NULL, 0}, {"one ", 4}, {"", 0}, {"two ", 4}, {"three", 5}};
     coil_stream *ends[2];
     char buf[32];
 
-    make_stream_pair(ends);
+    connect_streams(ends);
     CHECK_INT(coil_writev(ends[0], parts, 5), 13);
     CHECK_INT(coil_stream_write_transferred(ends[0]), 13);
     CHECK_INT(coil_read_exact(ends[1], buf, 13), 13);
@@ -81,11 +81,11 @@ static void write_very_many(coil_stream *ends[2])
     free(parts);
 }
 
-IO_TEST(writev_of_very_many_parts)
+NET_TEST(writev_of_very_many_parts)
 {
     coil_stream *ends[2];
 
-    make_stream_pair(ends);
+    connect_streams(ends);
     write_very_many(ends);
 }
 

@@ -510,3 +510,64 @@ TEST(blocking_after_fork_uses_threads_of_its_own)
     CHECK_INT(status, 0);
     CHECK_INT(coil_run(one_job, &n, NULL), 2);
 }
+
+/* ---- lanes of one's own ------------------------------------------------------------ */
+
+TASK_TEST(blocking_in_a_lane_of_ones_own)
+{
+    char name[16] = "";
+    struct gate gate;
+    coil_lane lane, other;
+    coil_task *tasks[8];
+    int n = 1;
+
+    init_gate(&gate);
+    CHECK_INT(coil_executor_create("a long name of a lane", 2, &lane), 0);
+    CHECK_INT(coil_executor_create("other", 0, &other), 0);
+    CHECK(lane != other);
+    CHECK_INT(coil_executor_create("other", 1025, &other), -EINVAL);
+    for (int i = 0; i < 8; i++)
+        CHECK_INT(coil_spawn(in_file_lane, &gate, NULL, &tasks[i]), 0);
+    coil_yield();
+    CHECK_INT(coil_blocking(lane, add_one, &n), 2);
+    CHECK_INT(coil_blocking(lane, tell_name, name), 0);
+    CHECK_STR(name, "a long name of ");
+    CHECK_INT(coil_blocking(other, tell_name, name), 0);
+    CHECK_STR(name, "other");
+    open_gate(&gate, 8);
+    for (int i = 0; i < 8; i++)
+        finish(tasks[i], 7);
+    coil_executor_destroy(lane);
+    coil_executor_destroy(other);
+    CHECK_INT(coil_executor_set_limit(lane, 1), -EINVAL);
+    CHECK_INT(coil_executor_create("again", 1, &other), 0);
+    CHECK_INT(other, lane);
+    coil_executor_destroy(other);
+}
+
+TEST(blocking_in_more_lanes_than_there_are)
+{
+    coil_lane made[64], one_more;
+    int count = 0;
+
+    while (coil_executor_create("lane", 1, &made[count]) == 0)
+        count++;
+    CHECK_INT(count, 61);
+    CHECK_INT(coil_executor_create("lane", 1, &one_more), -EMFILE);
+    while (count > 0)
+        coil_executor_destroy(made[--count]);
+}
+
+static void destroy_lane(void *arg)
+{
+    coil_executor_destroy(*(coil_lane *)arg);
+}
+
+TEST(blocking_lane_that_is_none)
+{
+    coil_lane file = COIL_LANE_FILE, none = (coil_lane)40, far = (coil_lane)1000;
+
+    test_dies(destroy_lane, &file, "none of the program's");
+    test_dies(destroy_lane, &none, "none of the program's");
+    test_dies(destroy_lane, &far, "none of the program's");
+}

@@ -2,6 +2,7 @@
  * test_signal.c - signals for tasks and for loops; dispositions, forks, storms.
  */
 #include "../harness/harness.h"
+#include "../../src/base/compiler.h"
 
 #include <coil.h>
 
@@ -174,17 +175,20 @@ IO_TEST(signal_is_restored_and_what_was_kept_forgotten)
 
 IO_TEST(signal_realtime_is_queued_with_its_value)
 {
-    sigset_t set = set_of(SIGRTMIN, SIGRTMAX);
+    sigset_t set = set_of(SIGRTMIN, SIGRTMIN + 1);
     struct waiter w = {.set = set};
-    coil_task *task = start(&w);
+    coil_task *task;
     siginfo_t info;
 
+    if (test_under_valgrind() || COIL__TSAN)
+        test_skip("the tool loses queued signals");
+    task = start(&w);
     for (int i = 0; i < 5; i++)
-        queue(i % 2 ? SIGRTMAX : SIGRTMIN, i);
+        queue(i % 2 ? SIGRTMIN + 1 : SIGRTMIN, i);
     finish(task, SIGRTMIN);
     CHECK_INT(w.info.si_value.sival_int, 0);
     for (int i = 1; i < 5; i++) {
-        CHECK_INT(coil_signal_wait(&set, &info), i % 2 ? SIGRTMAX : SIGRTMIN);
+        CHECK_INT(coil_signal_wait(&set, &info), i % 2 ? SIGRTMIN + 1 : SIGRTMIN);
         CHECK_INT(info.si_value.sival_int, i);
     }
 }
@@ -193,9 +197,12 @@ IO_TEST(signal_realtime_is_kept_up_to_64)
 {
     sigset_t set = set_of(SIGRTMIN, SIGUSR1);
     struct waiter w = {.set = set};
-    coil_task *task = start(&w);
+    coil_task *task;
     siginfo_t info;
 
+    if (test_under_valgrind() || COIL__TSAN)
+        test_skip("the tool loses queued signals");
+    task = start(&w);
     emit(SIGUSR1);
     finish(task, SIGUSR1);
     for (int i = 0; i < 100; i++)
@@ -456,6 +463,8 @@ static void interrupt_after_run(void *arg)
 TEST(signal_that_was_runs_is_the_default_after_it)
 {
     test_dies_by_signal(interrupt_after_run, NULL, SIGINT, "run");
+    if (test_under_valgrind())
+        test_skip("it uses the alternate stack that is gone");
     test_dies_by_signal(quit_after_run, NULL, SIGQUIT, "seen");
 }
 

@@ -9,6 +9,8 @@
 #include <sys/un.h>
 #include <time.h>
 
+#include "../../src/base/compiler.h"
+
 #define STACK_BYTES ((size_t)512 * 1024)
 
 static char *record;
@@ -33,6 +35,11 @@ void say_result(const char *call, long result)
         say("%s: %s", call, strerrorname_np(error));
     else
         say("%s: %ld", call, result);
+}
+
+bool may_call_wrongly(void)
+{
+    return !COIL__ASAN && !test_under_valgrind();
 }
 
 int64_t milliseconds(void)

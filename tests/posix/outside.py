@@ -20,7 +20,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # They never wait, and may be jumped to.
-HARMLESS = {'pthread_mutex_unlock', 'pthread_mutex_trylock', 'close', 'dup2', 'dup3'}
+HARMLESS = {'pthread_mutex_unlock', 'pthread_mutex_trylock', 'close', 'dup2', 'dup3',
+            'fcntl', 'fcntl64'}
 
 PYTHON = '''
 import select, socket, subprocess, threading, time

@@ -228,6 +228,36 @@ IO_TEST(lock_held_by_another_task_of_the_thread)
     }
 }
 
+/* Many at a time, let go of in another order: none is forgotten, none is mistaken. */
+static int hold_many(void *arg)
+{
+    pthread_mutex_t *many = arg;
+
+    for (int i = 0; i < 40; i++)
+        CHECK_INT(pthread_mutex_lock(&many[i]), 0);
+    usleep(2000);
+    for (int i = 0; i < 40; i++)
+        CHECK_INT(pthread_mutex_unlock(&many[i * 7 % 40]), 0);
+    return 0;
+}
+
+IO_TEST(lock_many_recursive_ones)
+{
+    pthread_mutex_t many[40];
+    coil_task *tasks[3];
+
+    for (int i = 0; i < 40; i++)
+        init_mutex(&many[i], PTHREAD_MUTEX_RECURSIVE);
+    for (int i = 0; i < 3; i++)
+        tasks[i] = start_task(hold_many, many);
+    for (int i = 0; i < 3; i++)
+        finish_task(tasks[i]);
+    /* Locked by a task, thrown away, and made again at the same place. */
+    CHECK_INT(pthread_mutex_lock(&many[0]), 0);
+    init_mutex(&many[0], PTHREAD_MUTEX_RECURSIVE);
+    finish_task(start_task(hold_many, many));
+}
+
 /* A lock is taken in spite of a cancellation; the next call that can fail tells. */
 IO_TEST(lock_in_a_cancelled_task)
 {

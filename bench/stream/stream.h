@@ -1,0 +1,91 @@
+/*
+ * stream.h - what the programs in C share: a connection, a file, clock and processor
+ * time.
+ */
+#ifndef BENCH_STREAM_H
+#define BENCH_STREAM_H
+
+#include <netinet/in.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READ_BYTES ((size_t)256 * 1024)
+
+static double begun;
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double cpu_of(int who)
+{
+    struct rusage u;
+
+    getrusage(who, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+static double cpu(void)
+{
+    return cpu_of(RUSAGE_SELF) + cpu_of(RUSAGE_CHILDREN);
+}
+
+static double cpu_before;
+
+static inline void begin(void)
+{
+    cpu_before = cpu();
+    begun = now();
+}
+
+static inline void report(size_t total)
+{
+    double took = now() - begun, gib = (double)total / (double)(1 << 30);
+
+    printf("%.1f %.3f\n", (double)total / 1e6 / took, (cpu() - cpu_before) / gib);
+}
+
+/* Two ends of a TCP connection over loopback, blocking. */
+static inline void make_connection(int fds[2])
+{
+    struct sockaddr_in name = {.sin_family = AF_INET};
+    socklen_t length = sizeof name;
+    int listening = socket(AF_INET, SOCK_STREAM, 0);
+
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    fds[1] = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listening, (struct sockaddr *)&name, length) < 0 ||
+        listen(listening, 1) < 0 ||
+        getsockname(listening, (struct sockaddr *)&name, &length) < 0 ||
+        connect(fds[1], (struct sockaddr *)&name, length) < 0 ||
+        (fds[0] = accept(listening, NULL, NULL)) < 0) {
+        perror("connection");
+        exit(1);
+    }
+    close(listening);
+}
+
+/* In memory: this is not about disks. */
+static inline int make_file(size_t size)
+{
+    int fd = memfd_create("piece", 0);
+
+    if (fd < 0 || ftruncate(fd, (off_t)size) < 0)
+        exit(1);
+    return fd;
+}
+
+#endif
