@@ -110,7 +110,6 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
  * Let the `nth` system call of coil's from now on not be made, but fail with `error`,
  * once; 0: none. An `error` of 0 is one that this very call may fail with.
  *
-<<<<<<< HEAD
  * The calls are: accept4, bind, chdir, chmod, clone, close_range, connect,
  * copy_file_range, dup3, epoll_create1, epoll_ctl, epoll_pwait2, epoll_wait, eventfd,
  * execve, fallocate, fchmod, fcntl, fdatasync, fopen, fstat, fsync, ftruncate,
