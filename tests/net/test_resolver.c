@@ -481,6 +481,17 @@ TASK_TEST(resolver_reads_resolv_conf_again_when_it_has_changed)
     unlink(path);
 }
 
+/* A zone that there is not, and what has a colon for another reason. */
+TASK_TEST(resolver_asks_for_nothing_that_is_no_name)
+{
+    begin(NULL);
+    CHECK_STR(look_up("fe80::1%nowhere", &tcp), "ENOENT");
+    CHECK_STR(look_up("one.test:80", &tcp), "ENOENT");
+    CHECK(strstr(coil_error_message(coil_last_error()), "no host's name has a colon"));
+    CHECK_INT(server.questions, 0);
+    name_server_stop(&server);
+}
+
 /* RFC 6761: no server is asked, whatever the files say. */
 TASK_TEST(resolver_knows_localhost)
 {
