@@ -13,7 +13,8 @@
 /* Turn the question into its answer; returns its length. */
 static size_t answer(unsigned char *m, size_t n)
 {
-    static const unsigned char address[] = {0xc0, 12, 0, 1, 0, 1, 0, 0, 1, 0, 0, 4, 192, 0, 2, 1};
+    static const unsigned char address[] = {0xc0, 12, 0, 1, 0,   1, 0, 0,
+                                            1,    0,  0, 4, 192, 0, 2, 1};
     size_t end = 12;
 
     while (end < n && m[end] != 0)

@@ -110,17 +110,18 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
  * Let the `nth` system call of coil's from now on not be made, but fail with `error`,
  * once; 0: none. An `error` of 0 is one that this very call may fail with.
  *
- * The calls are: accept4, bind, chdir, clone, close_range, connect, copy_file_range,
- * dup3, epoll_create1, epoll_ctl, epoll_pwait2, epoll_wait, eventfd, execve, fallocate,
- * fchmod, fcntl, fdatasync, fopen, fstat, fsync, ftruncate, getaddrinfo, getdents64,
- * getifaddrs, getnameinfo, getpeername, getrandom, getsockname, getsockopt,
- * io_uring_enter, io_uring_register, io_uring_setup, kill, linkat, listen, lseek,
- * madvise, malloc, mkdirat, mmap, mprotect, open, openat, pidfd_open, pidfd_send_signal,
- * pipe2, poll, ppoll, pread, pselect, pthread_create, pwrite, read, readlinkat, recv,
- * recvfrom, recvmmsg, recvmsg, renameat2, send, sendmmsg, sendmsg, setpgid, setsid,
- * shutdown, sigaction, sigaltstack, socket, splice, stat, statx, symlinkat,
- * timer_create, timerfd_create, unlinkat, waitid, write. Not among them are those that
- * cannot fail and those whose failure changes nothing, as close.
+ * The calls are: accept4, bind, chdir, chmod, clone, close_range, connect,
+ * copy_file_range, dup3, epoll_create1, epoll_ctl, epoll_pwait2, epoll_wait, eventfd,
+ * execve, fallocate, fchmod, fcntl, fdatasync, fopen, fstat, fsync, ftruncate,
+ * getaddrinfo, getdents64, getifaddrs, getnameinfo, getpeername, getrandom, getsockname,
+ * getsockopt, io_uring_enter, io_uring_register, io_uring_setup, kill, linkat, listen,
+ * lseek, lstat, madvise, malloc, mkdirat, mmap, mprotect, open, openat, pidfd_open,
+ * pidfd_send_signal, pipe2, poll, ppoll, pread, preadv2, pselect, pthread_create,
+ * pwrite, read, readlinkat, recv, recvfrom, recvmmsg, recvmsg, renameat2, send,
+ * sendfile, sendmmsg, sendmsg, setpgid, setsid, shutdown, sigaction, sigaltstack,
+ * socket, socketpair, splice, stat, statx, symlinkat, timer_create, timerfd_create,
+ * unlinkat, waitid, write. Not among them are those that cannot fail and those whose
+ * failure changes nothing, as close.
  */
 COIL_API void coil_testing_fail_system_call(uint64_t nth, int error);
 

@@ -42,8 +42,8 @@
  *
  * CANCELLING. What coil_write() has sealed into records can not be taken back: it is
  * counted by coil_stream_write_transferred(), and goes out before whatever is written, or
- * shut down, next. So go on writing where that count says. A handshake needs 16 KiB of
- * stack, with room to spare in 32; coil_spawn_opts.stack_bytes should leave that.
+ * shut down, next. So go on writing where that count says. A handshake fits into
+ * a stack of 32 KiB.
  */
 #ifndef COIL_TLS_H
 #define COIL_TLS_H

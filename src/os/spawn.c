@@ -36,6 +36,13 @@
 #define STACK_BYTES ((size_t)16 * 1024)
 #define DEFAULT_PATH "/bin:/usr/bin"
 
+/* ThreadSanitizer's takes every child for a fork, and begins its books anew, which are
+   ours: so the C library's, under its other name. */
+#if COIL__TSAN
+int __clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
+#define clone __clone
+#endif
+
 /* ---- where the program may be ------------------------------------------------------ */
 
 static const char *path_of(const char *const *envp)

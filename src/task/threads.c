@@ -1,12 +1,12 @@
 /*
  * threads.c - a loop on each of several threads.
  *
- *   coil_run_threads            thread 0: coil_run(first)       the others:
- * coil_run(member) |                           |                                |
- *        `---------------------------+---- start ------------------->  fn(arg)
- *                                    fn(arg)                          |
- *                                    wait for the others  <---------- the last one ends
- *        join  <---------------------'
+ *   thread 0: coil_run(run_first)            the others: coil_run(run_main)
+ *       |                                        |
+ *       start ---------------------------------> |
+ *       fn(arg)                                  fn(arg)
+ *       wait for the others <------------------- the last one ends
+ *       join, in coil_run_threads()
  *
  * Thread 0 is the caller's: it has the signals, and keeps them until the last has ended.
  * Who fails first cancels the others, by a post that lies in each one's own struct, so
