@@ -97,8 +97,8 @@ typedef struct coil_tls_opts {
 
 /*
  * Create a context; `opts` may be NULL. It reads files, so prefer to do it before there
- * are connections to serve, or on a thread (coil_blocking()); called in a task it leaves a
- * sentence for coil_last_error(). Any thread.
+ * are connections to serve, or on a thread (coil_blocking()); called in a task it leaves
+ * a sentence for coil_last_error(). Any thread.
  *
  * Fails with -ENOENT, -EACCES and the like for a file; -EINVAL for what is in it, an
  * option, or a key that is not the certificate's; -ENOKEY for an encrypted key without a

@@ -20,7 +20,8 @@ static void check_says(const char *part)
         CHECK_STR(text, part);
 }
 
-/* ---- files and options --------------------------------------------------------------- */
+/* ---- files and options ---------------------------------------------------------------
+ */
 
 static void check_fails(const coil_tls_opts *opts, int rc, const char *sentence)
 {
@@ -44,8 +45,8 @@ TASK_TEST(tls_context_with_a_key_that_is_locked)
     struct certificates files;
 
     certificates_make(&files);
-    check_works(&(coil_tls_opts){.certificate_file = files.locked,
-                                 .key_password = "sesame"});
+    check_works(
+        &(coil_tls_opts){.certificate_file = files.locked, .key_password = "sesame"});
     check_fails(&(coil_tls_opts){.certificate_file = files.locked}, -ENOKEY,
                 "no password for the key in '");
     check_fails(&(coil_tls_opts){.certificate_file = files.locked, .key_password = "x"},
@@ -61,15 +62,13 @@ TASK_TEST(tls_context_with_a_key_that_does_not_fit)
     struct certificates files;
 
     certificates_make(&files);
-    check_fails(
-        &(coil_tls_opts){.certificate_file = files.server, .key_file = files.key},
-        -EINVAL, "key.pem': key values mismatch");
+    check_fails(&(coil_tls_opts){.certificate_file = files.server, .key_file = files.key},
+                -EINVAL, "key.pem': key values mismatch");
     check_fails(
         &(coil_tls_opts){.certificate_file = files.server, .key_file = files.other_key},
         -EINVAL, "other_key.pem'");
-    check_fails(
-        &(coil_tls_opts){.certificate_file = files.root}, -EINVAL,
-        "cannot use the key in '"); /* there is none */
+    check_fails(&(coil_tls_opts){.certificate_file = files.root}, -EINVAL,
+                "cannot use the key in '"); /* there is none */
     check_fails(&(coil_tls_opts){.key_file = files.key}, -EINVAL,
                 "a key without a certificate");
     certificates_remove(&files);
@@ -82,9 +81,9 @@ TASK_TEST(tls_context_without_its_files)
     certificates_make(&files);
     check_fails(&(coil_tls_opts){.certificate_file = "/nowhere/a.pem"}, -ENOENT,
                 "cannot open '/nowhere/a.pem': No such file");
-    check_fails(&(coil_tls_opts){.certificate_file = files.server,
-                                 .key_file = "/nowhere/b.pem"},
-                -ENOENT, "cannot open '/nowhere/b.pem'");
+    check_fails(
+        &(coil_tls_opts){.certificate_file = files.server, .key_file = "/nowhere/b.pem"},
+        -ENOENT, "cannot open '/nowhere/b.pem'");
     check_fails(&(coil_tls_opts){.ca_file = "/nowhere/c.pem"}, -ENOENT,
                 "cannot open '/nowhere/c.pem'");
     check_fails(&(coil_tls_opts){.ca_path = "/nowhere"}, -ENOENT,
@@ -140,7 +139,8 @@ TASK_TEST(tls_context_with_options_that_cannot_be)
     check_works(&(coil_tls_opts){.alpn = (const char *const[]){NULL}});
 }
 
-/* ---- whom it trusts ------------------------------------------------------------------ */
+/* ---- whom it trusts ------------------------------------------------------------------
+ */
 
 struct accepting {
     coil_stream *stream;
@@ -214,9 +214,8 @@ NET_TEST(tls_clients_authorities_in_a_folder)
     int rc;
 
     certificates_make(&files);
-    server = (coil_tls_opts){.certificate_file = files.server,
-                             .verify_client = true,
-                             .ca_path = files.folder};
+    server = (coil_tls_opts){
+        .certificate_file = files.server, .verify_client = true, .ca_path = files.folder};
     client = (coil_tls_opts){.ca_file = files.root,
                              .certificate_file = files.client,
                              .max_version = COIL_TLS_1_2};
@@ -250,7 +249,8 @@ NET_TEST(tls_certificates_that_were_revoked)
     certificates_remove(&files);
 }
 
-/* ---- the process's own --------------------------------------------------------------- */
+/* ---- the process's own ---------------------------------------------------------------
+ */
 
 /* It trusts whom the environment names, from its first use on. */
 IO_TEST(tls_default_context)

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- two ends ------------------------------------------------------------------------ */
+/* ---- two ends ------------------------------------------------------------------------
+ */
 
 struct shared {
     struct certificates files;
@@ -76,7 +77,8 @@ static void check_talk(coil_stream *from, coil_stream *to, const char *text)
     CHECK_STR(buf, text);
 }
 
-/* ---- contexts on all threads --------------------------------------------------------- */
+/* ---- contexts on all threads ---------------------------------------------------------
+ */
 
 #define CONNECTIONS 20
 
@@ -127,7 +129,8 @@ TEST(tls_threads_share_the_default_context)
     forget(&s);
 }
 
-/* ---- to another loop ----------------------------------------------------------------- */
+/* ---- to another loop -----------------------------------------------------------------
+ */
 
 struct moved {
     coil_stream *stream;
