@@ -5,6 +5,7 @@
 
 #include "sockets.h"
 
+#include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -53,6 +54,40 @@ TASK_TEST(addrinfo_fails_with_errnos)
     CHECK_INT(coil_getaddrinfo(NULL, NULL, &tcp, &list), -ENOENT);
     CHECK_INT(coil_getaddrinfo("127.0.0.1", "80", &bad, &list), -EINVAL);
     CHECK_INT(coil_getaddrinfo("127.0.0.1", "80", &foreign, &list), -EAFNOSUPPORT);
+}
+
+/* Cut off behind 255 bytes it would be a number, that of this machine (CVE-2024-24806).
+ */
+TASK_TEST(addrinfo_of_a_name_that_is_too_long_is_not_cut_off)
+{
+    char name[300] = "0x";
+    struct addrinfo *list;
+
+    if (test_under_valgrind())
+        test_skip("what glibc's resolver keeps per thread counts as lost");
+    memset(name + 2, '0', 246);
+    strcpy(name + 248, "7f000001.example.com");
+    CHECK(coil_getaddrinfo(name, "80", &tcp, &list) < 0);
+    name[248 + 8] = '\0';
+    CHECK_INT(coil_getaddrinfo(name, "80", &tcp, &list), 0); /* as it stands it is one */
+    freeaddrinfo(list);
+}
+
+/* fe80::1 of one network card is not that of another. */
+TASK_TEST(addrinfo_keeps_the_scope_of_an_address)
+{
+    const struct sockaddr_in6 *name;
+    struct addrinfo *list;
+
+    CHECK_INT(coil_getaddrinfo("fe80::1%lo", "80", &tcp, &list), 0);
+    name = (const void *)list->ai_addr;
+    CHECK_INT(name->sin6_scope_id, if_nametoindex("lo"));
+    freeaddrinfo(list);
+    CHECK_INT(coil_getaddrinfo("fe80::1%7", "80", &tcp, &list), 0);
+    name = (const void *)list->ai_addr;
+    CHECK_INT(name->sin6_scope_id, 7);
+    freeaddrinfo(list);
+    CHECK_INT(coil_getaddrinfo("fe80::1%no-such-card", "80", &tcp, &list), -ENOENT);
 }
 
 static int resolve(void *arg)
