@@ -1,11 +1,12 @@
 /*
- * test_addrinfo.c - names into addresses, without a name server.
+ * test_addrinfo.c - names into addresses and back, without a name server.
  */
 #include "../harness/harness.h"
 
 #include "sockets.h"
 
 #include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -118,5 +119,106 @@ TASK_TEST(addrinfo_cancelled)
         rc = coil_task_await(task);
         CHECK(rc == -ECANCELED || rc == 0);
         coil_task_release(task);
+    }
+}
+
+/* ---- the other way round ----------------------------------------------------------- */
+
+static int name_of(const void *address, size_t bytes, char *host, char *service,
+                   int flags)
+{
+    return coil_getnameinfo(address, (socklen_t)bytes, host, host != NULL ? 64 : 0,
+                            service, service != NULL ? 16 : 0, flags);
+}
+
+TASK_TEST(nameinfo_in_numbers_at_once)
+{
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(80)};
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(443)};
+    int numeric = NI_NUMERICHOST | NI_NUMERICSERV;
+    char host[64], service[16];
+
+    four.sin_addr.s_addr = htonl(0xc0000207);
+    CHECK_INT(name_of(&four, sizeof four, host, service, numeric), 0);
+    CHECK_STR(host, "192.0.2.7");
+    CHECK_STR(service, "80");
+    CHECK_INT(name_of(&four, sizeof four, NULL, service, numeric), 0);
+    CHECK_INT(name_of(&four, sizeof four, host, NULL, NI_NUMERICHOST), 0);
+    six.sin6_addr.s6_addr[0] = 0xfe;
+    six.sin6_addr.s6_addr[1] = 0x80;
+    six.sin6_scope_id = if_nametoindex("lo");
+    CHECK_INT(name_of(&six, sizeof six, host, service, numeric), 0);
+    CHECK_STR(host, "fe80::%lo");
+    CHECK_STR(service, "443");
+}
+
+TASK_TEST(nameinfo_looks_up_names_on_a_thread)
+{
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(80)};
+    char host[64] = "", service[16] = "";
+
+    if (test_under_valgrind())
+        test_skip("what glibc's resolver keeps per thread counts as lost");
+    four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK_INT(name_of(&four, sizeof four, host, service, 0), 0);
+    CHECK(host[0] != '\0');
+    CHECK(strcmp(service, "http") == 0 || strcmp(service, "80") == 0);
+}
+
+TASK_TEST(nameinfo_fails_with_errnos)
+{
+    struct sockaddr_in four = {.sin_family = AF_INET};
+    struct sockaddr_storage large = {.ss_family = AF_INET};
+    int numeric = NI_NUMERICHOST | NI_NUMERICSERV;
+    const struct sockaddr *any = (const void *)&four;
+    char host[64], small[7];
+
+    CHECK_INT(coil_getnameinfo(any, sizeof four, small, 7, NULL, 0, numeric), -EMSGSIZE);
+    CHECK_INT(coil_getnameinfo(any, sizeof four, host, 8, NULL, 0, numeric), 0);
+    CHECK(name_of(&four, 3, host, NULL, numeric) < 0);
+    CHECK(name_of(&four, 0, host, NULL, numeric) < 0);
+    CHECK(name_of(&large, sizeof large + 100, host, NULL, numeric) < 0);
+    CHECK_INT(name_of(&four, sizeof four, host, NULL, numeric | 1 << 30), -EINVAL);
+    four.sin_family = 77;
+    CHECK_INT(name_of(&four, sizeof four, host, NULL, numeric), -EAFNOSUPPORT);
+}
+
+static int look_back(void *arg)
+{
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(80)};
+    char service[16];
+
+    (void)arg;
+    four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return name_of(&four, sizeof four, NULL, service, 0);
+}
+
+TASK_TEST(nameinfo_cancelled_and_failing)
+{
+    if (test_under_valgrind())
+        test_skip("what glibc's resolver keeps per thread counts as lost");
+    for (int stage = 0; stage < 9; stage++) {
+        coil_task *task;
+        int rc;
+
+        CHECK_INT(coil_spawn(look_back, NULL, NULL, &task), 0);
+        for (int i = 0; i < stage / 3; i++)
+            coil_yield();
+        usleep((useconds_t)(stage % 3 * 200));
+        coil_task_cancel(task, NULL);
+        rc = coil_task_await(task);
+        CHECK(rc == -ECANCELED || rc == 0);
+        coil_task_release(task);
+    }
+    for (int n = 1; n < 5; n++) {
+        int rc;
+
+        test_fail_allocation(n);
+        rc = look_back(NULL);
+        CHECK(rc == 0 || rc == -ENOMEM);
+        test_fail_allocation(0);
+        coil_testing_fail_system_call((uint64_t)n, 0);
+        look_back(NULL);
+        coil_testing_fail_system_call(0, 0);
     }
 }

@@ -27,8 +27,8 @@ static struct ends *make_contexts(void)
     CHECK_INT(coil_tls_create(&(coil_tls_opts){.certificate_file = e->files.server},
                               &e->server_tls),
               0);
-    CHECK_INT(
-        coil_tls_create(&(coil_tls_opts){.ca_file = e->files.root}, &e->client_tls), 0);
+    CHECK_INT(coil_tls_create(&(coil_tls_opts){.ca_file = e->files.root}, &e->client_tls),
+              0);
     return e;
 }
 
