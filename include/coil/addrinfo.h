@@ -29,7 +29,8 @@ extern "C" {
  * that are under way are one. To getaddrinfo(3) on a thread go, whatever the engine,
  * hints with AI_V4MAPPED (for AF_INET6) or AI_IDN, a NULL host with a service by name,
  * names that end in ".local"; and, for its number, a service by name. Without hints: any
- * address that this machine has the family for (AI_ADDRCONFIG).
+ * address that this machine has the family for (AI_ADDRCONFIG). That leaves out no
+ * numbers, and with c-ares nothing where the machine has loopback alone.
  *
  * Fails, with a sentence in coil_last_error(), with -ENOENT (no such name or service),
  * -EAGAIN (no answer, or all name servers failed: try again later), -EIO (an answer that

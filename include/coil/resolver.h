@@ -39,8 +39,13 @@ typedef struct coil_resolver_opts {
     const char *servers;
     const char *hosts_file;       /* instead of /etc/hosts */
     const char *resolv_conf_file; /* instead of /etc/resolv.conf */
-    int64_t timeout_ns;   /* for a server's first answer, 5 s; doubled with each round */
-    unsigned tries;       /* rounds over all servers, 2 */
+    /*
+     * For a server's first answer, doubled with each round; and rounds over all servers.
+     * Else what resolv.conf and $RES_OPTIONS say ("options timeout:5 attempts:2"; at most
+     * 30 s and 5), else 5 s and 2.
+     */
+    int64_t timeout_ns;
+    unsigned tries;
     size_t cache_entries; /* how many answers are kept at most, 256; latest used first */
     bool no_cache;        /* keep none; equal questions under way are still one */
 } coil_resolver_opts;

@@ -65,6 +65,9 @@ int coil__addrinfo_of_numbers(const char *host, const char *port,
         return -EINPROGRESS;
     if (host != NULL)
         numeric.ai_flags |= AI_NUMERICHOST;
+    /* glibc would deny that 127.0.0.1 is an address where there is none but loopback's.
+     */
+    numeric.ai_flags &= ~AI_ADDRCONFIG;
     numeric.ai_flags |= port != NULL ? AI_NUMERICSERV : 0;
     eai = coil__call_getaddrinfo(host, port, &numeric, out);
     if (eai == EAI_NONAME && host != NULL &&

@@ -53,6 +53,7 @@ struct coil__channel {
     struct coil__timer timer;
     struct dns_socket *clock; /* the timerfd, under a virtual clock */
     bool timing;
+    int64_t timeout_ns; /* of a server's first answer */
     bool retired, starting;
     int broken; /* what the loop refused; else 0 */
     char servers[256];
@@ -385,7 +386,7 @@ static void fail(struct coil__question *q, int rc)
 static void start(struct coil__channel *channel, struct coil__question *q)
 {
     static const int types[] = {[COIL__ASK_V4] = 1, [COIL__ASK_V6] = 28};
-    int rc = start_timer(channel, channel->resolver->settings.timeout_ns + COIL_MSEC(1));
+    int rc = start_timer(channel, channel->timeout_ns + COIL_MSEC(1));
 
     if (rc < 0) {
         fail(q, rc);
@@ -484,17 +485,32 @@ int coil__channel_check_servers(const char *servers)
     return rc;
 }
 
+/* As it was configured; where it was not, as resolv.conf says. Returns the tries. */
+static unsigned choose_times(struct coil__channel *channel,
+                             const struct coil__resolver_settings *s)
+{
+    const char *path =
+        s->resolv_conf_file != NULL ? s->resolv_conf_file : COIL__RESOLV_CONF_FILE;
+    unsigned tries;
+
+    coil__resolv_conf_read(path, &channel->timeout_ns, &tries);
+    if (s->timeout_ns != 0)
+        channel->timeout_ns = s->timeout_ns;
+    return s->tries != 0 ? s->tries : tries;
+}
+
 static int init_ares(struct coil__channel *channel,
                      const struct coil__resolver_settings *s)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB;
-    int64_t ms = s->timeout_ns / COIL_MSEC(1);
+    unsigned tries = choose_times(channel, s);
+    int64_t ms = channel->timeout_ns / COIL_MSEC(1);
     struct ares_options options = {
         .timeout = ms < 1         ? 1
                    : ms > 3600000 ? 3600000
                                   : (int)ms,
-        .tries = s->tries < 100 ? (int)s->tries : 100,
+        .tries = tries < 100 ? (int)tries : 100,
         .sock_state_cb = socket_state,
         .sock_state_cb_data = channel,
         .resolvconf_path = s->resolv_conf_file,

@@ -206,6 +206,11 @@ static int find_here(struct coil__question *q)
 
     if (rc == 0 && is_localhost(q->host))
         rc = answer_localhost(q->kind, &q->answer);
+    if (rc == 0 && q->answer.rc == -EINPROGRESS && strchr(q->host, ':') != NULL) {
+        /* As "fe80::1%eth9" where there is no such interface. */
+        q->answer.rc = -ENOENT;
+        q->answer.why = "no host's name has a colon";
+    }
     return rc;
 }
 

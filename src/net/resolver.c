@@ -14,12 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define TIMEOUT COIL_SEC(5) /* as resolv.conf(5) has it, and 2 tries */
-#define TRIES 2
 #define CACHE_ENTRIES 256
 #define LOOK_AGAIN COIL_SEC(1)
 #define HOSTS_FILE "/etc/hosts"
-#define RESOLV_CONF_FILE "/etc/resolv.conf"
 #define NSSWITCH_FILE "/etc/nsswitch.conf"
 
 static COIL__THREAD_LOCAL struct coil__resolver *this_resolver;
@@ -110,8 +107,8 @@ static int fill_settings(struct coil__resolver_settings *s,
         rc = copy_text(&s->hosts_file, opts->hosts_file);
     if (rc == 0)
         rc = copy_text(&s->resolv_conf_file, opts->resolv_conf_file);
-    s->timeout_ns = opts->timeout_ns != 0 ? opts->timeout_ns : TIMEOUT;
-    s->tries = opts->tries != 0 ? opts->tries : TRIES;
+    s->timeout_ns = opts->timeout_ns;
+    s->tries = opts->tries;
     s->cache_entries = opts->cache_entries != 0 ? opts->cache_entries : CACHE_ENTRIES;
     if (opts->no_cache)
         s->cache_entries = 0;
@@ -246,7 +243,7 @@ static int look_at_files(struct coil__resolver *r)
 {
     const struct coil__resolver_settings *s = &r->settings;
     const char *resolv_conf =
-        s->resolv_conf_file != NULL ? s->resolv_conf_file : RESOLV_CONF_FILE;
+        s->resolv_conf_file != NULL ? s->resolv_conf_file : COIL__RESOLV_CONF_FILE;
 
     /* The channel was opened by what the file said then. */
     if (has_changed(resolv_conf, &r->resolv_conf_changed)) {

@@ -9,6 +9,8 @@
  *   question.c                     one name, one family: asked, answered, kept
  *        |            \
  *     hosts.c     channel_cares.c  (or channel_none.c) asks the name servers
+ *                       |
+ *                 resolv_conf.c    how long, how often
  */
 #ifndef COIL_NET_RESOLVER_H
 #define COIL_NET_RESOLVER_H
@@ -84,8 +86,8 @@ void coil__questions_forget(struct coil__resolver *resolver);
 struct coil__resolver_settings {
     bool uses_channel;                             /* c-ares; else the dns lane */
     char *servers, *hosts_file, *resolv_conf_file; /* or NULL */
-    int64_t timeout_ns;
-    unsigned tries;
+    int64_t timeout_ns;                            /* 0: as resolv.conf says */
+    unsigned tries;                                /* the same */
     size_t cache_entries;
 };
 
@@ -134,6 +136,17 @@ void coil__channel_ask(struct coil__channel *channel, struct coil__question *que
 
 /* Its servers, for sentences: "192.0.2.1:53, ...". */
 const char *coil__channel_servers(const struct coil__channel *channel);
+
+/* ---- resolv.conf(5) --------------------------------------------------------------- */
+
+#define COIL__RESOLV_CONF_FILE "/etc/resolv.conf"
+
+/*
+ * What the file's options and $RES_OPTIONS say of `timeout` and `attempts`, within the
+ * bounds that the C library has; where they do not, or the file cannot be read, 5 s
+ * and 2.
+ */
+void coil__resolv_conf_read(const char *path, int64_t *timeout_ns, unsigned *tries);
 
 /* ---- hosts(5) --------------------------------------------------------------------- */
 

@@ -167,7 +167,7 @@ int coil__lane_look_up_name(const coil_address *address, char *host, size_t host
                             char *service, size_t service_size, int flags)
 {
     struct naming *n = coil__alloc_zeroed(sizeof *n);
-    int numeric = NI_NUMERICHOST | NI_NUMERICSERV;
+    bool is_known;
     int rc;
 
     if (n == NULL)
@@ -176,7 +176,9 @@ int coil__lane_look_up_name(const coil_address *address, char *host, size_t host
     n->flags = flags;
     n->wants_host = host_size > 0;
     n->wants_service = service_size > 0;
-    if ((flags & numeric) == numeric || (flags & NI_NUMERICHOST && !n->wants_service))
+    is_known = (!n->wants_host || flags & NI_NUMERICHOST) &&
+               (!n->wants_service || flags & NI_NUMERICSERV);
+    if (is_known)
         rc = look_up_name(n);
     else
         rc = coil_blocking_abandonable(COIL_LANE_DNS, look_up_name, n, coil__free);

@@ -1,16 +1,23 @@
 /*
- * test_addrinfo.c - names into addresses and back, without a name server.
+ * test_addrinfo.c - names into addresses and back, by the C library; and what is written
+ * in numbers.
  */
 #include "../harness/harness.h"
 
+#include "name_server.h"
 #include "sockets.h"
 
+#include <arpa/inet.h>
+#include <coil/testing.h>
 #include <net/if.h>
-#include <netdb.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const struct addrinfo tcp = {.ai_socktype = SOCK_STREAM};
 
@@ -74,23 +81,6 @@ TASK_TEST(addrinfo_of_a_name_that_is_too_long_is_not_cut_off)
     freeaddrinfo(list);
 }
 
-/* fe80::1 of one network card is not that of another. */
-TASK_TEST(addrinfo_keeps_the_scope_of_an_address)
-{
-    const struct sockaddr_in6 *name;
-    struct addrinfo *list;
-
-    CHECK_INT(coil_getaddrinfo("fe80::1%lo", "80", &tcp, &list), 0);
-    name = (const void *)list->ai_addr;
-    CHECK_INT(name->sin6_scope_id, if_nametoindex("lo"));
-    freeaddrinfo(list);
-    CHECK_INT(coil_getaddrinfo("fe80::1%7", "80", &tcp, &list), 0);
-    name = (const void *)list->ai_addr;
-    CHECK_INT(name->sin6_scope_id, 7);
-    freeaddrinfo(list);
-    CHECK_INT(coil_getaddrinfo("fe80::1%no-such-card", "80", &tcp, &list), -ENOENT);
-}
-
 static int resolve(void *arg)
 {
     struct addrinfo *list;
@@ -122,86 +112,319 @@ TASK_TEST(addrinfo_cancelled)
     }
 }
 
-/* ---- the other way round ----------------------------------------------------------- */
+/* ---- zones ------------------------------------------------------------------------ */
 
-static int name_of(const void *address, size_t bytes, char *host, char *service,
-                   int flags)
+/* RFC 4007, 11: "%" and an interface, by its name or number. */
+static uint32_t zone_of(const char *host)
 {
-    return coil_getnameinfo(address, (socklen_t)bytes, host, host != NULL ? 64 : 0,
-                            service, service != NULL ? 16 : 0, flags);
+    struct addrinfo *list;
+    uint32_t zone;
+
+    CHECK_INT(coil_getaddrinfo(host, "80", &tcp, &list), 0);
+    CHECK_INT(list->ai_family, AF_INET6);
+    zone = ((struct sockaddr_in6 *)(void *)list->ai_addr)->sin6_scope_id;
+    freeaddrinfo(list);
+    return zone;
 }
 
-TASK_TEST(nameinfo_in_numbers_at_once)
+TASK_TEST(addrinfo_of_zones)
 {
-    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(80)};
-    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(443)};
-    int numeric = NI_NUMERICHOST | NI_NUMERICSERV;
-    char host[64], service[16];
+    struct addrinfo numeric = tcp;
+    struct addrinfo *list;
 
-    four.sin_addr.s_addr = htonl(0xc0000207);
-    CHECK_INT(name_of(&four, sizeof four, host, service, numeric), 0);
-    CHECK_STR(host, "192.0.2.7");
+    numeric.ai_flags = AI_NUMERICHOST;
+    CHECK_INT(zone_of("fe80::1%lo"), if_nametoindex("lo"));
+    CHECK_INT(zone_of("ff02::1%lo"), if_nametoindex("lo"));
+    CHECK_INT(zone_of("fe80::1%7"), 7);
+    CHECK_INT(zone_of("fe80::1"), 0);
+    CHECK_INT(coil_getaddrinfo("fe80::1%nowhere", "80", &numeric, &list), -ENOENT);
+    CHECK_INT(coil_getaddrinfo("fe80::1%", "80", &numeric, &list), -ENOENT);
+    CHECK_INT(coil_getaddrinfo("127.0.0.1%lo", "80", &numeric, &list), -ENOENT);
+}
+
+/* ---- a network of the test's own -------------------------------------------------- */
+
+/* It has loopback, up, and no other address. */
+static void enter_own_network(void)
+{
+    struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
+    int fd;
+
+    if (unshare(CLONE_NEWNET) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+        test_skip("no network of one's own here");
+    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (ioctl(fd, SIOCSIFFLAGS, &lo) < 0)
+        test_skip("a network of one's own cannot be set up here");
+    close(fd);
+}
+
+static void add_v4(const char *address)
+{
+    struct ifreq alias = {.ifr_name = "lo:1"};
+    struct sockaddr_in *name = (void *)&alias.ifr_addr;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    name->sin_family = AF_INET;
+    CHECK_INT(inet_pton(AF_INET, address, &name->sin_addr), 1);
+    CHECK_INT(ioctl(fd, SIOCSIFADDR, &alias), 0);
+    close(fd);
+}
+
+static void add_v6(const char *address)
+{
+    /* The kernel's struct in6_ifreq, whose header does not go with the C library's. */
+    struct {
+        struct in6_addr address;
+        uint32_t prefix_bits;
+        int interface;
+    } request = {.prefix_bits = 64, .interface = (int)if_nametoindex("lo")};
+    struct sockaddr_in6 name = {.sin6_family = AF_INET6,
+                                .sin6_scope_id = if_nametoindex("lo")};
+    int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        test_skip("no IPv6 here");
+    CHECK_INT(inet_pton(AF_INET6, address, &request.address), 1);
+    if (ioctl(fd, SIOCSIFADDR, &request) < 0)
+        test_skip("IPv6 is switched off here");
+    /* The kernel makes it usable a little later. */
+    name.sin6_addr = request.address;
+    while (bind(fd, (struct sockaddr *)&name, sizeof name) < 0)
+        usleep(1000);
+    close(fd);
+}
+
+IO_TEST(addrinfo_with_a_zone_is_connected_to)
+{
+    coil_listener *listener;
+    coil_stream *ours, *theirs;
+    char port[8];
+
+    enter_own_network();
+    add_v6("fe80::7");
+    CHECK_INT(coil_listen("fe80::7%lo", "0", 0, &listener), 0);
+    snprintf(port, sizeof port, "%u", coil_listener_port(listener));
+    CHECK_INT(coil_connect("fe80::7%lo", port, &ours), 0);
+    CHECK_INT(coil_accept(listener, &theirs), 0);
+    coil_stream_destroy(ours);
+    coil_stream_destroy(theirs);
+    coil_listener_destroy(listener);
+}
+
+static const struct name_rule rules[] = {
+    {"both.test", 'A', "192.0.2.2", .ttl = 60},
+    {"both.test", '6', "2001:db8::2", .ttl = 60},
+};
+
+/* "v4", "v6", "v4 v6" */
+static const char *families_of(const char *host, const struct addrinfo *hints)
+{
+    bool v4 = false, v6 = false;
+    struct addrinfo *list;
+
+    coil_resolver_flush();
+    CHECK_INT(coil_getaddrinfo(host, "80", hints, &list), 0);
+    for (const struct addrinfo *a = list; a != NULL; a = a->ai_next) {
+        v4 = v4 || a->ai_family == AF_INET;
+        v6 = v6 || a->ai_family == AF_INET6;
+    }
+    freeaddrinfo(list);
+    return v4 && v6 ? "v4 v6" : v4 ? "v4" : v6 ? "v6" : "";
+}
+
+/* AI_ADDRCONFIG, which is also what no hints mean. Loopback does not count, but it is not
+   useless: a machine that has nothing else leaves nothing out. */
+static void check_families(const char *configured)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
+
+    CHECK_STR(families_of("both.test", NULL), configured);
+    CHECK_STR(families_of("both.test", &hints), configured);
+    CHECK_STR(families_of("both.test", &tcp), "v4 v6");
+    /* What is written in numbers is meant, and so is a family. */
+    hints.ai_family = AF_INET;
+    CHECK_STR(families_of("both.test", &hints), "v4");
+    CHECK_STR(families_of("127.0.0.1", &hints), "v4");
+    hints.ai_family = AF_INET6;
+    CHECK_STR(families_of("both.test", &hints), "v6");
+    CHECK_STR(families_of("::1", &hints), "v6");
+}
+
+TASK_TEST(addrinfo_leaves_out_families_that_are_not_configured)
+{
+    struct name_server server;
+
+    enter_own_network();
+    name_server_start(&server, rules, COUNT(rules));
+    name_server_use(&server, NULL);
+    check_families("v4 v6");
+    add_v4("192.0.2.9");
+    check_families("v4");
+    add_v6("2001:db8::9");
+    check_families("v4 v6");
+    name_server_stop(&server);
+}
+
+TASK_TEST(addrinfo_leaves_out_ipv4_where_it_is_not_configured)
+{
+    struct name_server server;
+
+    enter_own_network();
+    name_server_start(&server, rules, COUNT(rules));
+    name_server_use(&server, NULL);
+    add_v6("2001:db8::9");
+    check_families("v6");
+    name_server_stop(&server);
+}
+
+/* ---- addresses into names --------------------------------------------------------- */
+
+static coil_address loopback(uint16_t port)
+{
+    return (coil_address){.length = sizeof(struct sockaddr_in),
+                          .v4 = {.sin_family = AF_INET,
+                                 .sin_port = htons(port),
+                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}};
+}
+
+TASK_TEST(nameinfo_writes_numbers_at_once)
+{
+    coil_address a = loopback(80);
+    char host[NI_MAXHOST], service[NI_MAXSERV];
+    coil_no_suspend region;
+
+    coil_no_suspend_enter(&region, "numbers are known");
+    CHECK_INT(coil_getnameinfo(&a.any, a.length, host, sizeof host, service,
+                               sizeof service, NI_NUMERICHOST | NI_NUMERICSERV),
+              0);
+    CHECK_STR(host, "127.0.0.1");
     CHECK_STR(service, "80");
-    CHECK_INT(name_of(&four, sizeof four, NULL, service, numeric), 0);
-    CHECK_INT(name_of(&four, sizeof four, host, NULL, NI_NUMERICHOST), 0);
-    six.sin6_addr.s6_addr[0] = 0xfe;
-    six.sin6_addr.s6_addr[1] = 0x80;
-    six.sin6_scope_id = if_nametoindex("lo");
-    CHECK_INT(name_of(&six, sizeof six, host, service, numeric), 0);
-    CHECK_STR(host, "fe80::%lo");
-    CHECK_STR(service, "443");
+    host[0] = service[0] = '\0';
+    CHECK_INT(
+        coil_getnameinfo(&a.any, a.length, host, sizeof host, NULL, 0, NI_NUMERICHOST),
+        0);
+    CHECK_STR(host, "127.0.0.1");
+    CHECK_INT(coil_getnameinfo(&a.any, a.length, NULL, 0, service, sizeof service,
+                               NI_NUMERICSERV),
+              0);
+    CHECK_STR(service, "80");
+    coil_no_suspend_exit(&region);
+}
+
+TASK_TEST(nameinfo_writes_zones)
+{
+    coil_address a = {.length = sizeof a.v6, .v6 = {.sin6_family = AF_INET6}};
+    char host[NI_MAXHOST];
+
+    CHECK_INT(inet_pton(AF_INET6, "fe80::1", &a.v6.sin6_addr), 1);
+    a.v6.sin6_scope_id = if_nametoindex("lo");
+    CHECK_INT(
+        coil_getnameinfo(&a.any, a.length, host, sizeof host, NULL, 0, NI_NUMERICHOST),
+        0);
+    CHECK_STR(host, "fe80::1%lo");
+    CHECK_INT(zone_of(host), a.v6.sin6_scope_id);
+}
+
+/* Whatever this machine calls itself and its services: the C library says the same. */
+static void check_names(const coil_address *a, int flags)
+{
+    char host[NI_MAXHOST], service[NI_MAXSERV];
+    char their_host[NI_MAXHOST], their_service[NI_MAXSERV];
+
+    CHECK_INT(getnameinfo(&a->any, a->length, their_host, sizeof their_host,
+                          their_service, sizeof their_service, flags),
+              0);
+    CHECK_INT(coil_getnameinfo(&a->any, a->length, host, sizeof host, service,
+                               sizeof service, flags),
+              0);
+    CHECK_STR(host, their_host);
+    CHECK_STR(service, their_service);
+    host[0] = service[0] = '\0';
+    CHECK_INT(coil_getnameinfo(&a->any, a->length, host, sizeof host, NULL, 0, flags), 0);
+    CHECK_STR(host, their_host);
+    CHECK_INT(
+        coil_getnameinfo(&a->any, a->length, NULL, 0, service, sizeof service, flags), 0);
+    CHECK_STR(service, their_service);
 }
 
 TASK_TEST(nameinfo_looks_up_names_on_a_thread)
 {
-    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(80)};
-    char host[64] = "", service[16] = "";
+    coil_address http = loopback(80), exec = loopback(512);
 
     if (test_under_valgrind())
         test_skip("what glibc's resolver keeps per thread counts as lost");
-    four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    CHECK_INT(name_of(&four, sizeof four, host, service, 0), 0);
-    CHECK(host[0] != '\0');
-    CHECK(strcmp(service, "http") == 0 || strcmp(service, "80") == 0);
+    check_names(&http, 0);
+    check_names(&http, NI_NUMERICHOST);
+    check_names(&http, NI_NUMERICSERV);
+    check_names(&exec, 0);
+    check_names(&exec, NI_DGRAM); /* another service has that port */
 }
 
 TASK_TEST(nameinfo_fails_with_errnos)
 {
-    struct sockaddr_in four = {.sin_family = AF_INET};
-    struct sockaddr_storage large = {.ss_family = AF_INET};
-    int numeric = NI_NUMERICHOST | NI_NUMERICSERV;
-    const struct sockaddr *any = (const void *)&four;
-    char host[64], small[7];
+    int numbers = NI_NUMERICHOST | NI_NUMERICSERV;
+    coil_address a = loopback(80), none = {.length = sizeof none.v4};
+    char host[NI_MAXHOST] = "", service[NI_MAXSERV] = "";
 
-    CHECK_INT(coil_getnameinfo(any, sizeof four, small, 7, NULL, 0, numeric), -EMSGSIZE);
-    CHECK_INT(coil_getnameinfo(any, sizeof four, host, 8, NULL, 0, numeric), 0);
-    CHECK(name_of(&four, 3, host, NULL, numeric) < 0);
-    CHECK(name_of(&four, 0, host, NULL, numeric) < 0);
-    CHECK(name_of(&large, sizeof large + 100, host, NULL, numeric) < 0);
-    CHECK_INT(name_of(&four, sizeof four, host, NULL, numeric | 1 << 30), -EINVAL);
-    four.sin_family = 77;
-    CHECK_INT(name_of(&four, sizeof four, host, NULL, numeric), -EAFNOSUPPORT);
+    CHECK_INT(coil_getnameinfo(&a.any, a.length, host, 9, NULL, 0, numbers), -EMSGSIZE);
+    CHECK(strstr(coil_error_message(coil_last_error()), "look-up of an address"));
+    CHECK_INT(coil_getnameinfo(&a.any, a.length, NULL, 0, service, 2, numbers),
+              -EMSGSIZE);
+    CHECK_STR(host, "");
+    CHECK_STR(service, "");
+    CHECK_INT(coil_getnameinfo(&a.any, a.length, host, 10, service, 3, numbers), 0);
+    CHECK_INT(coil_getnameinfo(&a.any, a.length, host, sizeof host, NULL, 0,
+                               NI_NAMEREQD | NI_NUMERICHOST),
+              -ENOENT);
+    CHECK_INT(
+        coil_getnameinfo(&a.any, a.length, host, sizeof host, NULL, 0, 1 << 30 | numbers),
+        -EINVAL);
+    CHECK_INT(coil_getnameinfo(&a.any, 1, host, sizeof host, NULL, 0, numbers), -EINVAL);
+    CHECK_INT(coil_getnameinfo(&a.any, sizeof a.storage + 1, host, sizeof host, NULL, 0,
+                               numbers),
+              -EINVAL);
+    CHECK_INT(coil_getnameinfo(&a.any, a.length - 1, host, sizeof host, NULL, 0, numbers),
+              -EAFNOSUPPORT);
+    CHECK_INT(
+        coil_getnameinfo(&none.any, none.length, host, sizeof host, NULL, 0, numbers),
+        -EAFNOSUPPORT);
 }
 
-static int look_back(void *arg)
+TASK_TEST(nameinfo_survives_what_fails)
 {
-    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(80)};
-    char service[16];
+    coil_address a = loopback(80);
+    char host[NI_MAXHOST];
+
+    coil_testing_fail_allocation(1);
+    CHECK_INT(
+        coil_getnameinfo(&a.any, a.length, host, sizeof host, NULL, 0, NI_NUMERICHOST),
+        -ENOMEM);
+    coil_testing_fail_allocation(0);
+    coil_testing_fail_system_call(1, 0);
+    CHECK_INT(
+        coil_getnameinfo(&a.any, a.length, host, sizeof host, NULL, 0, NI_NUMERICHOST),
+        -EIO);
+    coil_testing_fail_system_call(0, 0);
+}
+
+static int name_loopback(void *arg)
+{
+    coil_address a = loopback(80);
+    char host[NI_MAXHOST];
 
     (void)arg;
-    four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return name_of(&four, sizeof four, NULL, service, 0);
+    return coil_getnameinfo(&a.any, a.length, host, sizeof host, NULL, 0, 0);
 }
 
-TASK_TEST(nameinfo_cancelled_and_failing)
+TASK_TEST(nameinfo_cancelled)
 {
     if (test_under_valgrind())
         test_skip("what glibc's resolver keeps per thread counts as lost");
-    for (int stage = 0; stage < 9; stage++) {
+    for (int stage = 0; stage < 12; stage++) {
         coil_task *task;
         int rc;
 
-        CHECK_INT(coil_spawn(look_back, NULL, NULL, &task), 0);
+        CHECK_INT(coil_spawn(name_loopback, NULL, NULL, &task), 0);
         for (int i = 0; i < stage / 3; i++)
             coil_yield();
         usleep((useconds_t)(stage % 3 * 200));
@@ -209,16 +432,5 @@ TASK_TEST(nameinfo_cancelled_and_failing)
         rc = coil_task_await(task);
         CHECK(rc == -ECANCELED || rc == 0);
         coil_task_release(task);
-    }
-    for (int n = 1; n < 5; n++) {
-        int rc;
-
-        test_fail_allocation(n);
-        rc = look_back(NULL);
-        CHECK(rc == 0 || rc == -ENOMEM);
-        test_fail_allocation(0);
-        coil_testing_fail_system_call((uint64_t)n, 0);
-        look_back(NULL);
-        coil_testing_fail_system_call(0, 0);
     }
 }

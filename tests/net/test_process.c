@@ -401,9 +401,25 @@ static void handle(int signo)
     (void)signo;
 }
 
+/* What this process ignores, as proc(5) has it: the C library's own signals, perhaps,
+   since make(1) was. */
+static unsigned long long ignored_signals(void)
+{
+    unsigned long long ignored = 0;
+    char line[128];
+    FILE *status = fopen("/proc/self/status", "re");
+
+    while (status != NULL && fgets(line, sizeof line, status) != NULL)
+        sscanf(line, "SigIgn: %llx", &ignored);
+    if (status != NULL)
+        fclose(status);
+    return ignored;
+}
+
 IO_TEST(process_begins_with_its_signals_as_a_program_expects)
 {
     sigset_t blocked;
+    char expected[128];
 
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGTERM);
@@ -411,10 +427,12 @@ IO_TEST(process_begins_with_its_signals_as_a_program_expects)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGUSR1, handle);
-    CHECK_STR(shell_output("exec sed -n '/^Sig[BIC]/p' /proc/self/status", 0),
-              "SigBlk:\t0000000000000000\n"
-              "SigIgn:\t0000000000000001\n"
-              "SigCgt:\t0000000000000000\n");
+    snprintf(expected, sizeof expected,
+             "SigBlk:\t0000000000000000\n"
+             "SigIgn:\t%016llx\n"
+             "SigCgt:\t0000000000000000\n",
+             ignored_signals() & ~(1ull << (SIGPIPE - 1)));
+    CHECK_STR(shell_output("exec sed -n '/^Sig[BIC]/p' /proc/self/status", 0), expected);
     sigprocmask(SIG_BLOCK, NULL, &blocked);
     CHECK(sigismember(&blocked, SIGTERM));
     CHECK(!sigismember(&blocked, SIGINT));

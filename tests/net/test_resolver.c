@@ -442,6 +442,28 @@ TASK_TEST(resolver_searches_the_domains_of_resolv_conf)
     unlink(path);
 }
 
+/* What is configured goes first, then the environment, then the file. */
+TASK_TEST(resolver_asks_as_often_as_resolv_conf_says)
+{
+    char path[] = "/tmp/coil-resolv-XXXXXX";
+    coil_resolver_opts opts = {.timeout_ns = COIL_MSEC(20), .resolv_conf_file = path};
+
+    write_file(path, "options rotate attempts:1\n");
+    begin(&opts);
+    CHECK_STR(look_up("silent.test", &v4), "EAGAIN");
+    CHECK_INT(server.questions, 1);
+    setenv("RES_OPTIONS", "attempts:3", 1);
+    name_server_use(&server, &opts);
+    CHECK_STR(look_up("silent.test", &v4), "EAGAIN");
+    CHECK_INT(server.questions, 1 + 3);
+    opts.tries = 2;
+    name_server_use(&server, &opts);
+    CHECK_STR(look_up("silent.test", &v4), "EAGAIN");
+    CHECK_INT(server.questions, 1 + 3 + 2);
+    name_server_stop(&server);
+    unlink(path);
+}
+
 TASK_TEST(resolver_reads_resolv_conf_again_when_it_has_changed)
 {
     char path[] = "/tmp/coil-resolv-XXXXXX";
@@ -457,6 +479,17 @@ TASK_TEST(resolver_reads_resolv_conf_again_when_it_has_changed)
     CHECK_STR(look_up("far", &v4), "192.0.2.9");
     name_server_stop(&server);
     unlink(path);
+}
+
+/* A zone that there is not, and what has a colon for another reason. */
+TASK_TEST(resolver_asks_for_nothing_that_is_no_name)
+{
+    begin(NULL);
+    CHECK_STR(look_up("fe80::1%nowhere", &tcp), "ENOENT");
+    CHECK_STR(look_up("one.test:80", &tcp), "ENOENT");
+    CHECK(strstr(coil_error_message(coil_last_error()), "no host's name has a colon"));
+    CHECK_INT(server.questions, 0);
+    name_server_stop(&server);
 }
 
 /* RFC 6761: no server is asked, whatever the files say. */

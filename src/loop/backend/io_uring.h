@@ -172,6 +172,20 @@ int coil__uring_await_end(struct coil__uring *u, int failures);
 /* Nobody uses it any more. */
 void coil__uring_give_up(struct coil__uring_fd *d);
 
+/* ---- an operation as an entry of the queue: io_uring_entry.c ----------------------- */
+
+enum coil__direction coil__uring_direction(const struct coil__op *op);
+
+/* This kernel does it as the system call would. */
+bool coil__uring_can(const struct coil__uring *u, const struct coil__op *op);
+
+/* Fill in an entry for it, or for a poll for it (COIL__URING_POLLS). */
+void coil__uring_prepare(struct coil__uring *u, struct io_uring_sqe *entry,
+                         const struct coil__op *op);
+
+/* An order to fail (base/fault.h) that strikes this operation: its errno, or 0. */
+int coil__uring_struck(const struct coil__op *op);
+
 /* ---- operations: io_uring_op.c ---------------------------------------------------- */
 
 ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op);
@@ -204,9 +218,6 @@ void coil__uring_finish_ops(struct coil__uring *u, struct coil__uring_fd *d);
 
 /* All operations are to end, and nobody is told. True as long as one has not. */
 bool coil__uring_abandon_ops(struct coil__uring *u);
-
-/* An order to fail (base/fault.h) that strikes this operation: its errno, or 0. */
-int coil__uring_struck(const struct coil__op *op);
 
 /* ---- receiving: io_uring_receive.c ------------------------------------------------ */
 
