@@ -113,6 +113,37 @@ IO_TEST(reader_replaces_the_one_before)
     close_pair(fds);
 }
 
+/* Added thrice it is one; removed and closed, its number hears nothing of the old. */
+IO_TEST(reader_removed_and_closed_at_once)
+{
+    struct counter before = {0}, after = {0};
+    int fds[2], others[2];
+
+    for (int i = 0; i < 6; i++) {
+        open_pair(fds);
+        open_pair(others);
+        for (int k = 0; k < 3; k++)
+            CHECK_INT(coil_add_reader(fds[0], count, &before), 0);
+        CHECK_INT(coil_add_writer(fds[0], count, &before), 0);
+        if (i % 2 == 0)
+            coil_sleep(COIL_USEC(50));
+        CHECK_INT(write(fds[1], "x", 1), 1);
+        CHECK_INT(coil_remove_reader(fds[0]), 1);
+        CHECK_INT(coil_remove_writer(fds[0]), 1);
+        CHECK_INT(coil_remove_reader(fds[0]), 0);
+        before.calls = after.calls = after.wanted = 0;
+        CHECK_INT(dup2(others[0], fds[0]), fds[0]);
+        CHECK_INT(coil_add_reader(fds[0], count, &after), 0);
+        coil_sleep(COIL_USEC(200));
+        CHECK_INT(before.calls + after.calls, 0);
+        CHECK_INT(write(others[1], "x", 1), 1);
+        wait_for_calls(&after, 1);
+        CHECK_INT(coil_remove_reader(fds[0]), 1);
+        close_pair(fds);
+        close_pair(others);
+    }
+}
+
 IO_TEST(reader_and_stream_exclude_each_other)
 {
     struct counter c = {0};

@@ -255,6 +255,31 @@ IO_TEST(stream_end_is_seen_whenever_it_comes)
     }
 }
 
+/* epoll tells of bytes and the hang-up at once; with two reads it must come twice. */
+IO_TEST(stream_hang_up_comes_behind_the_bytes)
+{
+    for (int i = 0; i < 4; i++) {
+        char buf[8];
+        coil_stream *ends[2];
+        coil_task *task = NULL;
+
+        CHECK_INT(i < 2 ? coil_stream_pair(ends) : coil_pipe(ends), 0);
+        struct transfer t = {ends[0], buf, 3, 0, false};
+        if (i % 2 == 0)
+            task = start(do_read, &t);
+        CHECK_INT(coil_write(ends[1], "bytes", 5), 5);
+        coil_stream_destroy(ends[1]);
+        if (task == NULL)
+            task = start(do_read, &t);
+        finish(task);
+        CHECK_INT(t.result, 3);
+        CHECK_INT(coil_read(ends[0], buf, sizeof buf), 2);
+        CHECK_INT(coil_read(ends[0], buf, sizeof buf), 0);
+        CHECK_INT(coil_read(ends[0], buf, sizeof buf), 0);
+        coil_stream_destroy(ends[0]);
+    }
+}
+
 IO_TEST(stream_read_exact_tells_how_far_it_came)
 {
     char buf[16];
@@ -309,6 +334,26 @@ IO_TEST(stream_reset_ends_a_write)
     CHECK(coil_stream_write_transferred(t.stream) > 0);
     CHECK_INT(coil_write(t.stream, "x", 1), -EPIPE);
     coil_stream_destroy(t.stream);
+    free(buf);
+}
+
+/* There is nothing to be written to any more, and no room either. */
+IO_TEST(stream_of_a_full_pipe_ends_when_its_reader_goes)
+{
+    size_t n = (size_t)1024 * 1024;
+    char *buf = calloc(1, n);
+    coil_stream *ends[2];
+
+    CHECK_INT(coil_pipe(ends), 0);
+    struct transfer t = {ends[1], buf, n, 0, false};
+    coil_task *task = start(do_write, &t);
+
+    CHECK(!t.ended);
+    coil_stream_destroy(ends[0]);
+    finish(task);
+    CHECK_INT(t.result, -EPIPE);
+    CHECK(coil_stream_write_transferred(ends[1]) > 0);
+    coil_stream_destroy(ends[1]);
     free(buf);
 }
 
@@ -694,6 +739,38 @@ static int read_twice(void *arg)
 
     t->result = coil_read(t->stream, t->buf, t->n);
     return (int)coil_read(t->stream, t->buf, t->n);
+}
+
+/* Before, after, or just as the bytes come: they go to one of the two, whole. */
+NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
+{
+    for (int i = 0; i < 20; i++) {
+        coil_stream *ends[2];
+        char first[8] = "", second[8] = "";
+
+        connect_streams(ends);
+        struct transfer t = {ends[0], first, 5, 0, false};
+        coil_task *task = start(do_read, &t);
+
+        if (i % 2 == 0)
+            CHECK_INT(coil_write(ends[1], "bytes", 5), 5);
+        if (i % 4 < 2)
+            coil_yield();
+        coil_task_cancel(task, NULL);
+        if (i % 8 < 4)
+            coil_yield();
+        if (i % 2 == 1)
+            CHECK_INT(coil_write(ends[1], "bytes", 5), 5);
+        coil_task_await(task); /* cancelled as it ended, it may be either */
+        coil_task_release(task);
+        size_t n = t.result > 0 ? (size_t)t.result : 0;
+        CHECK(n > 0 || t.result == -ECANCELED);
+        CHECK_INT(coil_read_exact(ends[0], second, 5 - n), 5 - n);
+        memcpy(first + n, second, 5 - n);
+        CHECK_STR(first, "bytes");
+        coil_stream_destroy(ends[0]);
+        coil_stream_destroy(ends[1]);
+    }
 }
 
 IO_TEST(stream_read_that_has_taken_effect_is_not_cancelled)

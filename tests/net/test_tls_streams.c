@@ -1,0 +1,357 @@
+/*
+ * test_tls_streams.c - what streams can do besides reading and writing, over TLS: local
+ * sockets, files, parts, other threads; bytes that come with the handshake's last.
+ */
+#include "certificates.h"
+#include "sockets.h"
+
+#include "../harness/harness.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct ends {
+    struct certificates files;
+    coil_tls *server_tls, *client_tls;
+    coil_stream *client, *server;
+};
+
+static struct ends *make_contexts(void)
+{
+    struct ends *e = calloc(1, sizeof *e);
+
+    certificates_make(&e->files);
+    CHECK_INT(coil_tls_create(&(coil_tls_opts){.certificate_file = e->files.server},
+                              &e->server_tls),
+              0);
+    CHECK_INT(coil_tls_create(&(coil_tls_opts){.ca_file = e->files.root}, &e->client_tls),
+              0);
+    return e;
+}
+
+static int accept_it(void *arg)
+{
+    struct ends *e = arg;
+
+    return coil_accept_tls(e->server, e->server_tls);
+}
+
+static void finish(coil_task *task)
+{
+    CHECK_INT(coil_task_await(task), 0);
+    coil_task_release(task);
+}
+
+/* A handshake on two streams that are connected. */
+static struct ends *speak_tls(coil_stream *streams[2])
+{
+    struct ends *e = make_contexts();
+    coil_task *task;
+
+    e->client = streams[0];
+    e->server = streams[1];
+    CHECK_INT(coil_spawn(accept_it, e, NULL, &task), 0);
+    CHECK_INT(coil_start_tls(e->client, e->client_tls, "localhost"), 0);
+    finish(task);
+    return e;
+}
+
+static void close_ends(struct ends *e)
+{
+    coil_stream_destroy(e->client);
+    coil_stream_destroy(e->server);
+    coil_tls_release(e->server_tls);
+    coil_tls_release(e->client_tls);
+    certificates_remove(&e->files);
+    free(e);
+}
+
+struct receiving {
+    coil_stream *stream;
+    size_t count, wrong;
+};
+
+static int receive_all(void *arg)
+{
+    struct receiving *r = arg;
+    unsigned char bytes[4096];
+    ssize_t n;
+
+    while ((n = coil_read(r->stream, bytes, sizeof bytes)) > 0)
+        for (ssize_t i = 0; i < n; i++)
+            r->wrong += bytes[i] != pattern_byte(r->count++);
+    return (int)n;
+}
+
+static unsigned char *make_pattern(size_t size)
+{
+    unsigned char *bytes = malloc(size);
+
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = pattern_byte(i);
+    return bytes;
+}
+
+/* The last byte was written: end it, and see what has come. */
+static void check_received(struct ends *e, coil_task *task, struct receiving *r,
+                           size_t size)
+{
+    CHECK_INT(coil_stream_shutdown_write(e->client), 0);
+    finish(task);
+    CHECK_INT(r->count, size);
+    CHECK_INT(r->wrong, 0);
+}
+
+IO_TEST(tls_over_a_local_socket)
+{
+    size_t size = 1024 * 1024;
+    unsigned char *bytes = make_pattern(size);
+    coil_stream *streams[2];
+    coil_task *task;
+
+    CHECK_INT(coil_stream_pair(streams), 0);
+    struct ends *e = speak_tls(streams);
+    struct receiving r = {.stream = e->server};
+    CHECK_INT(coil_spawn(receive_all, &r, NULL, &task), 0);
+    CHECK_INT(coil_write(e->client, bytes, size), size);
+    check_received(e, task, &r, size);
+    CHECK_INT(coil_write(e->server, "thanks", 6), 6);
+    CHECK_INT(coil_read(e->client, bytes, size), 6);
+    close_ends(e);
+    free(bytes);
+}
+
+NET_TEST(tls_writes_parts)
+{
+    size_t size = 300000;
+    unsigned char *bytes = make_pattern(size);
+    struct iovec parts[] = {{bytes, 1},
+                            {bytes + 1, 0},
+                            {bytes + 1, 70000},
+                            {bytes + 70001, size - 70002},
+                            {bytes + size - 1, 1}};
+    coil_stream *streams[2];
+    coil_task *task;
+
+    connect_streams(streams);
+    struct ends *e = speak_tls(streams);
+    struct receiving r = {.stream = e->server};
+    CHECK_INT(coil_spawn(receive_all, &r, NULL, &task), 0);
+    CHECK_INT(coil_writev(e->client, parts, 5), size);
+    CHECK_INT(coil_stream_write_transferred(e->client), size);
+    check_received(e, task, &r, size);
+    close_ends(e);
+    free(bytes);
+}
+
+/* Between other writes, and from the middle of the file on. */
+IO_TEST(tls_sends_files)
+{
+    size_t size = 500000;
+    unsigned char *bytes = make_pattern(size);
+    int fd = memfd_create("file", MFD_CLOEXEC);
+    int64_t offset = 1000;
+    coil_stream *streams[2];
+    coil_task *task;
+
+    CHECK_INT(pwrite(fd, bytes, size, 0), size);
+    make_stream_pair(streams);
+    struct ends *e = speak_tls(streams);
+    struct receiving r = {.stream = e->server};
+    CHECK_INT(coil_spawn(receive_all, &r, NULL, &task), 0);
+    CHECK_INT(coil_write(e->client, bytes, 1000), 1000);
+    CHECK_INT(coil_sendfile(e->client, fd, &offset, 399000), 399000);
+    CHECK_INT(offset, 400000);
+    CHECK_INT(coil_write(e->client, bytes + 400000, 50000), 50000);
+    offset = 450000;
+    CHECK_INT(coil_sendfile(e->client, fd, &offset, SIZE_MAX), 50000);
+    CHECK_INT(coil_sendfile(e->client, fd, &offset, SIZE_MAX), 0);
+    check_received(e, task, &r, size);
+    close_ends(e);
+    close(fd);
+    free(bytes);
+}
+
+static int sends_much(void *arg)
+{
+    struct ends *e = arg;
+    char bytes[4096] = "";
+    ssize_t n = 0;
+
+    /* A kernel takes some megabytes at most. */
+    for (int i = 0; i < 100000 && n >= 0; i++)
+        n = coil_write(e->client, bytes, sizeof bytes);
+    return (int)n;
+}
+
+/* It may wait for room, or be about to write; no matter, nobody will ever read it. */
+NET_TEST(tls_writing_to_a_peer_that_left_ends)
+{
+    coil_stream *streams[2];
+    coil_task *task;
+    int rc;
+
+    connect_streams(streams);
+    struct ends *e = speak_tls(streams);
+    CHECK_INT(coil_spawn(sends_much, e, NULL, &task), 0);
+    settle();
+    coil_stream_destroy(e->server);
+    e->server = NULL;
+    rc = coil_task_await(task);
+    coil_task_release(task);
+    CHECK(rc == -EPIPE || rc == -ECONNRESET);
+    CHECK(coil_write(e->client, "x", 1) < 0);
+    close_ends(e);
+}
+
+/* ---- bytes that come with the handshake's last ------------------------------------- */
+
+/*
+ * Somebody in between: hands the first record on, and then nothing until the client has
+ * said all it has to say. The handshake's last, a line and the end come in one piece.
+ */
+struct between {
+    coil_stream *near, *far; /* towards the client, towards the server */
+};
+
+/* One record behind what is in `bytes`; returns its type. */
+static int read_record(coil_stream *from, unsigned char *bytes, size_t *size)
+{
+    unsigned char *head = bytes + *size;
+    size_t n;
+
+    CHECK_INT(coil_read_exact(from, head, 5), 5);
+    n = (size_t)(head[3] << 8 | head[4]);
+    CHECK_INT(coil_read_exact(from, head + 5, n), n);
+    *size += 5 + n;
+    return head[0];
+}
+
+/* What is encrypted: the client's Finished, its line, its end. */
+static int hold_back(void *arg)
+{
+    struct between *b = arg;
+    unsigned char bytes[8192];
+    size_t size = 0;
+
+    CHECK_INT(read_record(b->near, bytes, &size), 22);
+    CHECK_INT(coil_write(b->far, bytes, size), size);
+    size = 0;
+    for (int encrypted = 0; encrypted < 3;)
+        encrypted += read_record(b->near, bytes, &size) == 23;
+    CHECK_INT(coil_write(b->far, bytes, size), size);
+    return 0;
+}
+
+static int hand_back(void *arg)
+{
+    struct between *b = arg;
+    char bytes[4096];
+    ssize_t n;
+
+    while ((n = coil_read(b->far, bytes, sizeof bytes)) > 0)
+        CHECK_INT(coil_write(b->near, bytes, (size_t)n), n);
+    return (int)n;
+}
+
+static int answer_line(void *arg)
+{
+    struct ends *e = arg;
+    char line[32] = "";
+
+    CHECK_INT(coil_accept_tls(e->server, e->server_tls), 0);
+    CHECK_INT(coil_read_line(e->server, line, sizeof line), 8);
+    CHECK_STR(line, "question");
+    CHECK_INT(coil_read(e->server, line, sizeof line), 0);
+    CHECK_INT(coil_write(e->server, "answer\n", 7), 7);
+    return coil_stream_shutdown_write(e->server);
+}
+
+NET_TEST(tls_first_bytes_come_with_the_handshakes_last)
+{
+    coil_stream *near[2], *far[2];
+    coil_task *tasks[3];
+    char line[32] = "";
+
+    connect_streams(near);
+    connect_streams(far);
+    struct between b = {.near = near[1], .far = far[0]};
+    struct ends *e = make_contexts();
+    e->client = near[0];
+    e->server = far[1];
+    CHECK_INT(coil_spawn(hold_back, &b, NULL, &tasks[0]), 0);
+    CHECK_INT(coil_spawn(hand_back, &b, NULL, &tasks[1]), 0);
+    CHECK_INT(coil_spawn(answer_line, e, NULL, &tasks[2]), 0);
+    CHECK_INT(coil_start_tls(e->client, e->client_tls, "localhost"), 0);
+    CHECK_STR(coil_tls_version(e->client), "TLSv1.3");
+    CHECK_INT(coil_write(e->client, "question\n", 9), 9);
+    CHECK_INT(coil_stream_shutdown_write(e->client), 0);
+    CHECK_INT(coil_read_line(e->client, line, sizeof line), 6);
+    CHECK_STR(line, "answer");
+    CHECK_INT(coil_read(e->client, line, sizeof line), 0);
+    finish(tasks[0]);
+    finish(tasks[2]);
+    close_ends(e);
+    finish(tasks[1]);
+    coil_stream_destroy(b.near);
+    coil_stream_destroy(b.far);
+}
+
+/* ---- to another thread ------------------------------------------------------------- */
+
+struct moved {
+    coil_stream *stream;
+    const char *backend;
+    char line[32];
+};
+
+static int use_elsewhere(void *arg)
+{
+    struct moved *m = arg;
+
+    CHECK_INT(coil_stream_attach(m->stream), 0);
+    CHECK_INT(coil_read_line(m->stream, m->line, sizeof m->line), 8);
+    CHECK_INT(coil_write(m->stream, "answer\n", 7), 7);
+    return coil_stream_detach(m->stream);
+}
+
+static void *run_elsewhere(void *arg)
+{
+    struct moved *m = arg;
+    coil_run_opts opts = {.loop.backend = m->backend, .no_signals = true};
+
+    return coil_run(use_elsewhere, m, &opts) < 0 ? "failed" : NULL;
+}
+
+/* Half of the line is decrypted here, the other half there. */
+IO_TEST(tls_goes_along_to_another_thread)
+{
+    struct moved m = {.backend = coil_backend_name()};
+    coil_stream *streams[2];
+    const void *data;
+    void *failure;
+    pthread_t thread;
+    char line[32] = "";
+
+    make_stream_pair(streams);
+    struct ends *e = speak_tls(streams);
+    m.stream = e->server;
+    CHECK_INT(coil_write(e->client, "ques", 4), 4);
+    CHECK_INT(coil_peek(e->server, &data, 4), 4);
+    CHECK_INT(coil_stream_detach(e->server), 0);
+    CHECK_INT(coil_write(e->client, "tion\nmore\n", 10), 10);
+    CHECK_INT(pthread_create(&thread, NULL, run_elsewhere, &m), 0);
+    pthread_join(thread, &failure);
+    CHECK_PTR(failure, NULL);
+    CHECK_STR(m.line, "question");
+    CHECK_INT(coil_stream_attach(e->server), 0);
+    CHECK_INT(coil_read_line(e->server, line, sizeof line), 4);
+    CHECK_STR(line, "more");
+    CHECK_INT(coil_read_line(e->client, line, sizeof line), 6);
+    CHECK_STR(line, "answer");
+    CHECK_STR(coil_tls_version(e->server), coil_tls_version(e->client));
+    close_ends(e);
+}
