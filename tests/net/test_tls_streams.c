@@ -148,7 +148,7 @@ NET_TEST(tls_writes_parts)
 }
 
 /* Between other writes, and from the middle of the file on. */
-IO_TEST(tls_sends_files)
+IO_TEST(tls_sends_parts_of_files_between_writes)
 {
     size_t size = 500000;
     unsigned char *bytes = make_pattern(size);
