@@ -22,7 +22,7 @@
  *
  *     -ENOKEY        no authority that is trusted stands for it; signed by itself
  *     -EKEYEXPIRED   it has expired, or is not valid yet
- *     -EKEYREVOKED   it was revoked
+ *     -EKEYREVOKED   it was revoked, says a list that was given (crl_file)
  *     -EKEYREJECTED  it is for another name or address, or for another purpose, or wrong
  *                    in some other way
  *
@@ -74,9 +74,14 @@ typedef struct coil_tls_opts {
     const char *key_file;     /* NULL: it is in certificate_file, too */
     const char *key_password; /* of an encrypted key; nobody is ever asked for it */
     /* Who is trusted, in a file, and in a folder made by openssl-rehash(1); both NULL:
-       whom the system trusts. A certificate in it that is no authority's vouches for
+       whom the system trusts, or SSL_CERT_FILE and SSL_CERT_DIR in the environment say.
+       A certificate in it that is no authority's vouches for
        itself. */
     const char *ca_file, *ca_path;
+    /* The lists of certificates that were revoked: one of each authority in a chain, the
+       root among them, or the chain is refused. Read once: a new list is a new context.
+     */
+    const char *crl_file;
     const char *const
         *alpn;           /* protocols, best first, NULL at the end: "h2", "http/1.1" */
     const char *ciphers; /* of TLS 1.2, as openssl-ciphers(1); NULL: its default */
@@ -92,7 +97,8 @@ typedef struct coil_tls_opts {
 
 /*
  * Create a context; `opts` may be NULL. It reads files, so prefer to do it before there
- * are connections to serve, or on a thread (coil_blocking()). Any thread.
+ * are connections to serve, or on a thread (coil_blocking()); called in a task it leaves
+ * a sentence for coil_last_error(). Any thread.
  *
  * Fails with -ENOENT, -EACCES and the like for a file; -EINVAL for what is in it, an
  * option, or a key that is not the certificate's; -ENOKEY for an encrypted key without a

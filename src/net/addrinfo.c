@@ -234,25 +234,23 @@ static void finish_both(struct both *both)
 int coil__addrinfo_fail(const char *host, struct coil__question *const questions[2])
 {
     const struct coil__question *worst = NULL;
-    const struct coil__channel *channel = NULL;
+    const char *why;
 
     /* That the server has failed says more than that there is none of the other kind. */
     for (int i = 0; i < 2; i++) {
         const struct coil__question *q = questions[i];
 
-        if (q == NULL)
-            continue;
-        channel = q->resolver->channel;
-        if (worst == NULL || (worst->answer.rc == -ENOENT && q->answer.rc != -ENOENT))
+        if (q != NULL &&
+            (worst == NULL || (worst->answer.rc == -ENOENT && q->answer.rc != -ENOENT)))
             worst = q;
     }
     if (worst == NULL)
         return coil_fail(-ENOENT, "look-up of %s: nothing was asked", host);
-    if (channel == NULL || worst->answer.why == NULL)
-        return coil_fail(worst->answer.rc, "look-up of %s: %s", host,
-                         worst->answer.why != NULL ? worst->answer.why : "it failed");
-    return coil_fail(worst->answer.rc, "look-up of %s: %s (asked: %s)", host,
-                     worst->answer.why, coil__channel_servers(channel));
+    why = worst->answer.why != NULL ? worst->answer.why : "it failed";
+    if (!worst->asked || worst->resolver->channel == NULL)
+        return coil_fail(worst->answer.rc, "look-up of %s: %s", host, why);
+    return coil_fail(worst->answer.rc, "look-up of %s: %s (asked: %s)", host, why,
+                     coil__channel_servers(worst->resolver->channel));
 }
 
 /* All addresses, best first; the caller's. NULL and *count not 0: no memory. */

@@ -220,6 +220,7 @@ static void ask(struct coil__question *q)
 
     coil__list_push(bucket_of(r, q->host, q->kind), &q->in_table);
     q->references++;
+    q->asked = true;
     coil__channel_ask(r->channel, q);
 }
 

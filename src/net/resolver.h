@@ -50,6 +50,7 @@ struct coil__question {
     struct coil__channel *channel; /* while it is asked */
     unsigned references;
     enum coil__question_kind kind;
+    bool asked; /* of name servers; else it was answered here */
     struct coil__answer answer;
     int64_t expires;
     char host[]; /* in small letters */

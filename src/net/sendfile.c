@@ -28,7 +28,7 @@
 struct sending {
     coil_stream *stream;
     int fd;
-    int64_t position;
+    int64_t start, position;
     size_t left;
     bool in_memory; /* the whole file is: no look is needed */
     bool refused;   /* by sendfile(2), or whoever stands for it */
@@ -145,6 +145,7 @@ static int begin(struct sending *s, const int64_t *offset, size_t n)
     s->position = offset != NULL ? *offset : lseek(s->fd, 0, SEEK_CUR);
     if (s->position < 0)
         return -EINVAL;
+    s->start = s->position;
     s->left = smaller(n, (size_t)(INT64_MAX - s->position));
     s->in_memory = is_in_memory(s->fd);
     s->refused = s->stream->transport->sendfile == NULL;
@@ -163,6 +164,8 @@ ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset, size_t n)
     if (result == 0) {
         for (result = 1; result > 0 && s.left > 0;)
             result = send_some(&s);
+        /* A write that was cancelled may count bytes which go out all the same (TLS). */
+        s.position = s.start + (int64_t)stream->transferred[COIL__OUT];
         if (offset != NULL)
             *offset = s.position;
         else

@@ -13,30 +13,47 @@
  */
 #include "tls.h"
 
+#include "../base/fault.h"
+
 #include <coil/error.h>
 #include <coil/executor.h>
 
+#include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- files --------------------------------------------------------------------------
  */
 
-/* OpenSSL says of a file only that it could not be read. */
+/*
+ * OpenSSL says of a file only that it could not be read, and of a folder nothing. One
+ * where the other should be is -EISDIR or -ENOTDIR.
+ */
+static int check_path(const char *path, bool is_folder)
+{
+    int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (is_folder ? O_DIRECTORY : 0);
+    int fd = COIL__CALL(EMFILE, open(path, flags));
+    int rc = fd >= 0 ? 0 : -errno;
+    struct stat info;
+
+    if (rc == 0 && !is_folder && fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
+        rc = -EISDIR;
+    if (fd >= 0)
+        close(fd);
+    if (rc < 0)
+        return coil_fail(rc, "cannot open '%s': %s", path, strerror(-rc));
+    return 0;
+}
+
 static int check_file(const char *path)
 {
-    FILE *file = fopen(path, "re");
-    int rc = file != NULL ? 0 : -errno;
-
-    if (file == NULL)
-        return coil_fail(rc, "cannot open '%s': %s", path, strerror(-rc));
-    fclose(file);
-    return 0;
+    return check_path(path, false);
 }
 
 struct password {
@@ -48,14 +65,25 @@ struct password {
 static int give_password(char *buf, int size, int writing, void *arg)
 {
     struct password *password = arg;
-    size_t n = password->text != NULL ? strlen(password->text) : 0;
+    size_t n;
 
     (void)writing;
+    if (password == NULL)
+        return -1;
+    n = password->text != NULL ? strlen(password->text) : 0;
     password->wanted = true;
     if (password->text == NULL || n > (size_t)size)
         return -1;
     memcpy(buf, password->text, n);
     return (int)n;
+}
+
+/* A key of another kind than the certificate's is taken, and then never used. */
+static int check_pair(const SSL_CTX *ctx, const char *path)
+{
+    if (SSL_CTX_check_private_key(ctx) != 1)
+        return coil__tls_fail_setup(-EINVAL, "cannot use the key in", path);
+    return 0;
 }
 
 static int load_key(SSL_CTX *ctx, const coil_tls_opts *opts)
@@ -67,13 +95,11 @@ static int load_key(SSL_CTX *ctx, const coil_tls_opts *opts)
 
     if (rc < 0)
         return rc;
-    SSL_CTX_set_default_passwd_cb(ctx, give_password);
     SSL_CTX_set_default_passwd_cb_userdata(ctx, &password);
     loaded = SSL_CTX_use_PrivateKey_file(ctx, path, SSL_FILETYPE_PEM);
     SSL_CTX_set_default_passwd_cb_userdata(ctx, NULL);
-    SSL_CTX_set_default_passwd_cb(ctx, NULL);
     if (loaded == 1)
-        return 0;
+        return check_pair(ctx, path);
     if (password.wanted && password.text == NULL)
         return coil__tls_fail_setup(-ENOKEY, "no password for the key in", path);
     if (password.wanted)
@@ -122,16 +148,35 @@ static int load_authorities(SSL_CTX *ctx, const coil_tls_opts *opts)
         ERR_clear_error(); /* a system may have none: then nobody is trusted */
         return 0;
     }
+    rc = opts->ca_path != NULL ? check_path(opts->ca_path, true) : 0;
+    if (rc == 0 && opts->ca_file != NULL)
+        rc = check_file(opts->ca_file);
+    if (rc < 0)
+        return rc;
     if (opts->ca_path != NULL && SSL_CTX_load_verify_dir(ctx, opts->ca_path) != 1)
         return coil__tls_fail_setup(-EINVAL, "cannot use", opts->ca_path);
     if (opts->ca_file == NULL)
         return 0;
-    rc = check_file(opts->ca_file);
-    if (rc < 0)
-        return rc;
     if (SSL_CTX_load_verify_file(ctx, opts->ca_file) != 1)
         return coil__tls_fail_setup(-EINVAL, "no certificate in", opts->ca_file);
     return opts->verify_client ? name_authorities(ctx, opts->ca_file) : 0;
+}
+
+/* From now on each authority of a chain needs its list. */
+static int load_revoked(SSL_CTX *ctx, const char *crl_file)
+{
+    X509_STORE *store = SSL_CTX_get_cert_store(ctx);
+    X509_LOOKUP *lookup = X509_STORE_add_lookup(store, X509_LOOKUP_file());
+    int rc = check_file(crl_file);
+
+    if (rc < 0)
+        return rc;
+    if (lookup == NULL || X509_load_crl_file(lookup, crl_file, X509_FILETYPE_PEM) < 1)
+        return coil__tls_fail_setup(-EINVAL, "no list of revoked certificates in",
+                                    crl_file);
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx),
+                                X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
+    return 0;
 }
 
 /* ---- versions, ciphers, protocols ----------------------------------------------------
@@ -320,6 +365,7 @@ static int prepare(coil_tls *tls)
 
     SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
                                  SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_default_passwd_cb(ctx, give_password);
     SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS); /* idle connections hold none */
     SSL_CTX_set_session_cache_mode(ctx,
                                    SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
@@ -352,6 +398,8 @@ static int fill_in(coil_tls *tls, const coil_tls_opts *opts)
         rc = set_protocols(tls, opts->alpn);
     if (rc == 0)
         rc = load_authorities(tls->ctx, opts);
+    if (rc == 0 && opts->crl_file != NULL)
+        rc = load_revoked(tls->ctx, opts->crl_file);
     if (rc == 0)
         rc = load_certificate(tls->ctx, opts);
     ERR_clear_error();

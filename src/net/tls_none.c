@@ -3,13 +3,19 @@
  */
 #include "stream.h"
 
+#include <coil/error.h>
 #include <coil/tls.h>
+
+static int not_there(void)
+{
+    return coil_fail(-ENOSYS, "TLS: coil was built without OpenSSL");
+}
 
 int coil_tls_create(const coil_tls_opts *opts, coil_tls **out)
 {
     (void)opts;
     (void)out;
-    return -ENOSYS;
+    return not_there();
 }
 
 coil_tls *coil_tls_retain(coil_tls *tls)
@@ -27,7 +33,7 @@ int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
     (void)tls;
     (void)name;
     (void)other;
-    return -ENOSYS;
+    return not_there();
 }
 
 int coil_connect_tls(const char *host, const char *port, coil_tls *tls, coil_stream **out)
@@ -36,7 +42,7 @@ int coil_connect_tls(const char *host, const char *port, coil_tls *tls, coil_str
     (void)port;
     (void)tls;
     (void)out;
-    return -ENOSYS;
+    return not_there();
 }
 
 int coil_start_tls(coil_stream *stream, coil_tls *tls, const char *server_name)
@@ -44,14 +50,14 @@ int coil_start_tls(coil_stream *stream, coil_tls *tls, const char *server_name)
     (void)stream;
     (void)tls;
     (void)server_name;
-    return -ENOSYS;
+    return not_there();
 }
 
 int coil_accept_tls(coil_stream *stream, coil_tls *tls)
 {
     (void)stream;
     (void)tls;
-    return -ENOSYS;
+    return not_there();
 }
 
 /* No stream speaks TLS. */

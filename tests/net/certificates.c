@@ -124,27 +124,83 @@ static void make_servers(struct certificates *c, const struct identity *by)
     drop(&locked);
 }
 
+static X509_CRL *list_revoked(const struct identity *by, X509 *revoked)
+{
+    X509_CRL *list = X509_CRL_new();
+    ASN1_TIME *now = X509_gmtime_adj(NULL, -60), *next = X509_gmtime_adj(NULL, DAY);
+
+    X509_CRL_set_version(list, X509_CRL_VERSION_2);
+    X509_CRL_set_issuer_name(list, X509_get_subject_name(by->certificate));
+    X509_CRL_set1_lastUpdate(list, now);
+    X509_CRL_set1_nextUpdate(list, next);
+    if (revoked != NULL) {
+        X509_REVOKED *entry = X509_REVOKED_new();
+
+        X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(revoked));
+        X509_REVOKED_set_revocationDate(entry, now);
+        X509_CRL_add0_revoked(list, entry);
+    }
+    CHECK(X509_CRL_sign(list, by->key, EVP_sha256()) > 0);
+    ASN1_TIME_free(now);
+    ASN1_TIME_free(next);
+    return list;
+}
+
+static void save_lists(struct certificates *c, const struct identity *root,
+                       const struct identity *below)
+{
+    struct identity revoked = make(&(struct wish){"server", SERVER_NAMES, 0, 0}, below);
+    X509_CRL *lists[] = {list_revoked(root, NULL),
+                         list_revoked(below, revoked.certificate)};
+    FILE *file = open_in(c, "crl", c->crl);
+
+    for (int i = 0; i < 2; i++) {
+        PEM_write_X509_CRL(file, lists[i]);
+        X509_CRL_free(lists[i]);
+    }
+    fclose(file);
+    save(c, "revoked", c->revoked, &revoked, below, NULL);
+    drop(&revoked);
+}
+
+static void save_root(struct certificates *c, X509 *root)
+{
+    FILE *file = open_in(c, "root", c->root);
+    char hashed[96];
+
+    PEM_write_X509(file, root);
+    fclose(file);
+    snprintf(hashed, sizeof hashed, "%s/%08lx.0", c->folder,
+             X509_NAME_hash_ex(X509_get_subject_name(root), NULL, NULL, NULL));
+    CHECK_INT(link(c->root, hashed), 0);
+}
+
+static void save_key(const struct certificates *c, const char *name, char path[96],
+                     EVP_PKEY *key)
+{
+    FILE *file = open_in(c, name, path);
+
+    PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL);
+    fclose(file);
+    EVP_PKEY_free(key);
+}
+
 void certificates_make(struct certificates *c)
 {
     struct identity root = make(&(struct wish){"root", NULL, 0, 0}, NULL);
     struct identity below = make(&(struct wish){"intermediate", NULL, 0, 0}, &root);
-    EVP_PKEY *key = EVP_EC_gen("P-256");
-    FILE *file;
 
     strcpy(c->folder, "/tmp/coil-certificates-XXXXXX");
     CHECK(mkdtemp(c->folder) != NULL);
-    file = open_in(c, "root", c->root);
-    PEM_write_X509(file, root.certificate);
-    fclose(file);
+    save_root(c, root.certificate);
     make_servers(c, &below);
+    save_lists(c, &root, &below);
     make_and_save(c, "client", c->client, &(struct wish){"client", "", 0, 0}, &root,
                   NULL);
     make_and_save(c, "stranger", c->stranger, &(struct wish){"stranger", "", 0, 0}, NULL,
                   NULL);
-    file = open_in(c, "key", c->key);
-    PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL);
-    fclose(file);
-    EVP_PKEY_free(key);
+    save_key(c, "key", c->key, EVP_EC_gen("P-256"));
+    save_key(c, "other_key", c->other_key, EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"));
     drop(&root);
     drop(&below);
 }

@@ -1,6 +1,7 @@
 /*
  * certificates.h - certificates of all kinds for the TLS tests, made when they run, in a
- * folder that is removed.
+ * folder that is removed. The root is found in it by its hash, too, as a ca_path wants
+ * it.
  *
  *     root ── intermediate ── server, wrong name, expired, future, ...
  *        `─── client
@@ -18,11 +19,14 @@ struct certificates {
     char other_name[96]; /* for other.test; its common name is localhost */
     char expired[96], future[96];
     char self_signed[96];
-    char no_chain[96]; /* as server, without the intermediate */
-    char client[96];   /* "CN = client" */
-    char stranger[96]; /* a client's, of an authority of its own */
-    char locked[96];   /* a server's chain, whose key has the password "sesame" */
-    char key[96];      /* just a key, of none of them */
+    char no_chain[96];  /* as server, without the intermediate */
+    char client[96];    /* "CN = client" */
+    char stranger[96];  /* a client's, of an authority of its own */
+    char locked[96];    /* a server's chain, whose key has the password "sesame" */
+    char revoked[96];   /* a server's, who is in `crl` */
+    char crl[96];       /* lists of both authorities */
+    char key[96];       /* just a key, of none of them */
+    char other_key[96]; /* the same, of another kind */
 };
 
 void certificates_make(struct certificates *c);

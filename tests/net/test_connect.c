@@ -281,6 +281,27 @@ IO_TEST(connect_from_a_local_address)
     name_server_stop(&server);
 }
 
+IO_TEST(connect_from_a_local_address_in_use)
+{
+    coil_connect_options opts = {.local_host = "127.0.0.1"};
+    char port[16], expected[128];
+    coil_stream *stream;
+    struct host host;
+
+    begin();
+    snprintf(port, sizeof port, "%u", open_host(&host, "127.0.0.1", 0));
+    opts.local_port = port;
+    CHECK_INT(coil_connect_opts("127.0.0.2", port, &opts, &stream), -EADDRINUSE);
+    CHECK_INT(coil_connect_opts("two.test", port, &opts, &stream), -EADDRINUSE);
+    snprintf(expected, sizeof expected,
+             "connect to two.test:%s [127.0.0.1]: Address already in use; "
+             "[127.0.0.2]: Address already in use",
+             port);
+    CHECK_STR(last_message(), expected);
+    close_host(&host);
+    name_server_stop(&server);
+}
+
 IO_TEST(connect_from_a_local_port)
 {
     coil_connect_options opts = {.local_host = "127.0.0.9"};

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -170,6 +171,16 @@ static int do_write(void *arg)
     struct call *c = arg;
 
     c->result = coil_write(c->stream, c->buf, c->n);
+    c->ended = true;
+    return 0;
+}
+
+/* Of struct iovec, n of them. */
+static int do_writev(void *arg)
+{
+    struct call *c = arg;
+
+    c->result = coil_writev(c->stream, c->buf, (int)c->n);
     c->ended = true;
     return 0;
 }
@@ -725,6 +736,105 @@ NET_TEST(tls_second_reader_and_writer_are_refused)
     finish(task);
     CHECK_INT(coil_start_tls(e->client, e->client_tls, "localhost"), -EALREADY);
     CHECK_INT(coil_accept_tls(e->client, e->server_tls), -EALREADY);
+    close_ends(e);
+}
+
+/* Small parts share a record, large ones are sealed where they lie. */
+NET_TEST(tls_writes_from_many_places)
+{
+    static const size_t sizes[] = {1, 0, 4095, 70000, 0, 3, 4096, 5, 200000, 2, 0};
+    enum { COUNT = sizeof sizes / sizeof *sizes };
+    struct ends *e = open_ends();
+    struct iovec parts[COUNT];
+    size_t total = 0, wrong = 0;
+    unsigned char *bytes, *got;
+    struct call write = {.stream = e->client};
+    coil_task *task;
+
+    for (size_t i = 0; i < COUNT; i++)
+        total += sizes[i];
+    bytes = malloc(total);
+    got = malloc(total);
+    for (size_t i = 0; i < total; i++)
+        bytes[i] = pattern_byte(i);
+    for (size_t i = 0, at = 0; i < COUNT; at += sizes[i++])
+        parts[i] = (struct iovec){bytes + at, sizes[i]};
+    write.buf = parts;
+    write.n = COUNT;
+    task = start(do_writev, &write);
+    CHECK_INT(coil_read_exact(e->server, got, total), total);
+    finish(task);
+    CHECK_INT(write.result, total);
+    CHECK_INT(coil_stream_write_transferred(e->client), total);
+    for (size_t i = 0; i < total; i++)
+        wrong += got[i] != bytes[i];
+    CHECK_INT(wrong, 0);
+    free(got);
+    free(bytes);
+    close_ends(e);
+}
+
+/* ---- files ------------------------------------------------------------------------- */
+
+#define FILE_BYTES ((size_t)(test_simulated() ? 1 : 24) * 1024 * 1024)
+
+static int make_file(void)
+{
+    unsigned char *bytes = malloc(FILE_BYTES);
+    int fd = memfd_create("bytes", MFD_CLOEXEC);
+
+    for (size_t i = 0; i < FILE_BYTES; i++)
+        bytes[i] = pattern_byte(i);
+    CHECK_INT(write(fd, bytes, FILE_BYTES), FILE_BYTES);
+    free(bytes);
+    return fd;
+}
+
+struct sending {
+    coil_stream *stream;
+    int fd;
+    int64_t offset;
+    ssize_t result;
+};
+
+static int do_sendfile(void *arg)
+{
+    struct sending *s = arg;
+
+    s->result = coil_sendfile(s->stream, s->fd, &s->offset, SIZE_MAX);
+    return 0;
+}
+
+/* Cancelled again and again, it goes on from the offset without a gap or a repetition. */
+NET_TEST(tls_sends_files)
+{
+    struct ends *e = open_ends();
+    struct sending s = {.stream = e->client, .fd = make_file()};
+    struct flood flood = {.stream = e->server};
+    coil_task *sender, *reader;
+    unsigned char byte;
+
+    for (; flood.received < 3; flood.received++) {
+        int64_t before = s.offset;
+
+        CHECK_INT(coil_spawn(do_sendfile, &s, NULL, &sender), 0);
+        settle();
+        CHECK_INT(coil_read(e->server, &byte, 1), 1);
+        flood.wrong += byte != pattern_byte(flood.received);
+        coil_task_cancel(sender, NULL);
+        finish(sender);
+        CHECK_INT(s.result, -ECANCELED);
+        CHECK_INT(s.offset - before, coil_stream_write_transferred(e->client));
+    }
+    CHECK(s.offset > 0);
+    CHECK_INT(coil_spawn(flood_in, &flood, NULL, &reader), 0);
+    do_sendfile(&s);
+    CHECK_INT(s.offset, FILE_BYTES);
+    CHECK_INT(coil_stream_shutdown_write(e->client), 0);
+    finish(reader);
+    CHECK_INT(flood.received, FILE_BYTES);
+    CHECK_INT(flood.wrong, 0);
+    close(s.fd);
     close_ends(e);
 }
 
