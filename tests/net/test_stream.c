@@ -218,6 +218,7 @@ NET_TEST(stream_half_close)
     connect_streams(ends);
     CHECK_INT(coil_write(ends[0], "question", 8), 8);
     CHECK_INT(coil_stream_shutdown_write(ends[0]), 0);
+    CHECK_INT(coil_stream_shutdown_write(ends[0]), 0);
     CHECK_INT(coil_read_exact(ends[1], buf, 8), 8);
     CHECK_INT(coil_read(ends[1], buf, sizeof buf), 0);
     CHECK_INT(coil_read(ends[1], buf, sizeof buf), 0);

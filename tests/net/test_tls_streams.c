@@ -207,6 +207,84 @@ NET_TEST(tls_writing_to_a_peer_that_left_ends)
     close_ends(e);
 }
 
+/* ---- given up and taken up again --------------------------------------------------- */
+
+struct sending {
+    coil_stream *stream;
+    int fd;
+    unsigned char *bytes;
+    size_t size;
+    int64_t offset;
+    ssize_t result;
+};
+
+static int send_file(void *arg)
+{
+    struct sending *s = arg;
+
+    s->result = coil_sendfile(s->stream, s->fd, &s->offset, SIZE_MAX);
+    return 0;
+}
+
+static int send_parts(void *arg)
+{
+    struct sending *s = arg;
+    size_t from = (size_t)s->offset, middle = from + (s->size - from) / 3;
+    struct iovec parts[] = {{s->bytes + from, middle - from},
+                            {s->bytes + middle, s->size - middle}};
+
+    s->result = coil_writev(s->stream, parts, 2);
+    s->offset += (int64_t)coil_stream_write_transferred(s->stream);
+    return 0;
+}
+
+/* It is cancelled under way; what is behind the offset goes out afterwards. */
+static void check_taken_up_again(int (*send)(void *))
+{
+    size_t size = (size_t)12 * 1024 * 1024;
+    coil_stream *streams[2];
+    const void *data;
+    coil_task *task;
+
+    make_stream_pair(streams);
+    struct ends *e = speak_tls(streams);
+    struct receiving r = {.stream = e->server};
+    struct sending s = {.stream = e->client,
+                        .fd = memfd_create("file", MFD_CLOEXEC),
+                        .bytes = make_pattern(size),
+                        .size = size};
+
+    CHECK_INT(pwrite(s.fd, s.bytes, size, 0), size);
+    CHECK_INT(coil_spawn(send, &s, NULL, &task), 0);
+    CHECK(coil_peek(e->server, &data, 1) > 0);
+    settle();
+    coil_task_cancel(task, NULL);
+    finish(task);
+    CHECK_INT(s.result, -ECANCELED);
+    CHECK(s.offset > 0 && s.offset < (int64_t)size);
+    CHECK_INT(s.offset, coil_stream_write_transferred(e->client));
+    CHECK_INT(coil_spawn(receive_all, &r, NULL, &task), 0);
+    size_t rest = size - (size_t)s.offset;
+    send(&s);
+    CHECK_INT(s.result, rest);
+    CHECK_INT(s.offset, size);
+    check_received(e, task, &r, size);
+    CHECK(coil_stream_at_end(e->server));
+    close_ends(e);
+    close(s.fd);
+    free(s.bytes);
+}
+
+IO_TEST(tls_sending_a_file_is_continued_where_it_was)
+{
+    check_taken_up_again(send_file);
+}
+
+IO_TEST(tls_writing_parts_is_continued_where_it_was)
+{
+    check_taken_up_again(send_parts);
+}
+
 /* ---- bytes that come with the handshake's last ------------------------------------- */
 
 /*
@@ -339,6 +417,7 @@ IO_TEST(tls_goes_along_to_another_thread)
     make_stream_pair(streams);
     struct ends *e = speak_tls(streams);
     m.stream = e->server;
+    CHECK_INT(coil_stream_release_fd(e->server), -EOPNOTSUPP);
     CHECK_INT(coil_write(e->client, "ques", 4), 4);
     CHECK_INT(coil_peek(e->server, &data, 4), 4);
     CHECK_INT(coil_stream_detach(e->server), 0);
