@@ -90,7 +90,11 @@ COIL_API int coil_stream_close(coil_stream *stream);
  */
 COIL_API void coil_stream_destroy(coil_stream *stream);
 
-/* The descriptor, borrowed; -1 when closed. */
+/*
+ * The descriptor, borrowed; -1 when closed. For options and addresses, not for reading:
+ * what arrived may have been taken from it already, by a look-ahead or by the kernel for
+ * an io_uring. coil_stream_release_fd() gives it up whole.
+ */
 COIL_API int coil_stream_fd(const coil_stream *stream);
 
 /*
