@@ -81,11 +81,16 @@ const char *coil_backend_name(void)
 
 /* ---- creating and closing ---------------------------------------------------------- */
 
+/* clang-format off */
+/* Best first; the last is never taken unasked, since select always works. */
 static const struct coil__backend_class *const backends[] = {
-    &coil__backend_io_uring, &coil__backend_epoll,     &coil__backend_poll,
-    &coil__backend_select,   &coil__backend_simulated, /* never taken unasked: select
-                                                          always works */
+    &coil__backend_io_uring,
+    &coil__backend_epoll,
+    &coil__backend_poll,
+    &coil__backend_select,
+    &coil__backend_simulated,
 };
+/* clang-format on */
 
 #define BACKEND_COUNT (sizeof backends / sizeof backends[0])
 
