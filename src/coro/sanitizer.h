@@ -95,4 +95,21 @@ static inline void coil__san_arrived(coil__coro *here, coil__coro *from)
     (void)here, (void)from;
 }
 
+/* Memory that the kernel shares with us: whose accesses are in order without
+   ThreadSanitizer knowing why. */
+#if COIL__TSAN
+void AnnotateBenignRaceSized(const char *file, int line, const volatile void *memory,
+                             size_t size, const char *why);
+#endif
+
+static inline void coil__san_ignore(const volatile void *memory, size_t size)
+{
+#if COIL__TSAN
+    AnnotateBenignRaceSized(__FILE__, __LINE__, memory, size, "shared with the kernel");
+#else
+    (void)memory;
+    (void)size;
+#endif
+}
+
 #endif
