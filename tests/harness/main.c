@@ -7,7 +7,7 @@
  *                               too
  *
  *     -k TEXT   those with TEXT in their name      -l       list, do not run
- *     -x TEXT   those without it                   -v       a line for each test
+ *     -x TEXT   those without it                   -v       a line and times for each
  *     -j N      N at a time                        -t SEC   time limit, 20 if not given
  *     -f        fork for a single NAME too         -r SEED  in a random order: see
  *     -s        the harness's own cases, made to            coil_testing_shuffle()
@@ -245,14 +245,26 @@ static void say_why(const struct job *job, int status)
         printf("FAIL %s: exited with %d\n", job->run->name, WEXITSTATUS(status));
 }
 
-static void report(const struct job *job, int status)
+static long in_ms(struct timeval t)
+{
+    return t.tv_sec * 1000 + t.tv_usec / 1000;
+}
+
+/* How long it took, and how much of that it kept a processor busy. */
+static void say_times(const struct job *job, const struct rusage *use)
+{
+    printf("ok   %s (%ld ms, busy for %ld)\n", job->run->name,
+           (long)(now_ms() - job->began), in_ms(use->ru_utime) + in_ms(use->ru_stime));
+}
+
+static void report(const struct job *job, int status, const struct rusage *use)
 {
     bool exited = WIFEXITED(status) && !job->timed_out;
 
     if (exited && WEXITSTATUS(status) == TEST__PASSED) {
         sum.passed++;
         if (options.verbose)
-            printf("ok   %s (%ld ms)\n", job->run->name, (long)(now_ms() - job->began));
+            say_times(job, use);
     } else if (exited && WEXITSTATUS(status) == TEST__SKIPPED) {
         sum.skipped++;
         printf("skip %s\n", job->run->name);
@@ -265,10 +277,10 @@ static void report(const struct job *job, int status)
     fflush(stdout);
 }
 
-static void end_job(struct job *job, int status)
+static void end_job(struct job *job, int status, const struct rusage *use)
 {
     kill(-job->pid, SIGKILL); /* what it started and forgot */
-    report(job, status);
+    report(job, status, use);
     close(job->output);
     job->run = NULL;
     running--;
@@ -290,6 +302,7 @@ static void kill_overdue(int64_t now)
 static void await_jobs(void)
 {
     struct timespec second = {.tv_sec = 1};
+    struct rusage use;
     sigset_t children;
     int status;
 
@@ -298,8 +311,8 @@ static void await_jobs(void)
     sigtimedwait(&children, NULL, &second);
     kill_overdue(now_ms());
     for (int i = 0; i < JOBS_LIMIT; i++)
-        if (jobs[i].run != NULL && waitpid(jobs[i].pid, &status, WNOHANG) > 0)
-            end_job(&jobs[i], status);
+        if (jobs[i].run != NULL && wait4(jobs[i].pid, &status, WNOHANG, &use) > 0)
+            end_job(&jobs[i], status, &use);
 }
 
 static void run_forked(const struct test__run *runs, size_t count)
