@@ -12,7 +12,8 @@
  *     -f        fork for a single NAME too         -r SEED  in a random order: see
  *     -s        the harness's own cases, made to            coil_testing_shuffle()
  *               fail, instead of the tests        -n N    seeds of simulated networks,
- *                                                         8 if not given, from 1 on
+ *     -b NAMES  I/O tests on these backends alone,        8 if not given, from 1 on
+ *               as `epoll,poll`
  *
  * With COIL_TEST_SEED=SEED in the environment that seed alone is tried, else -n seeds, or
  * where a test has its own measure, n/8 of that.
@@ -45,7 +46,7 @@ static const char *const backends[] = {"io_uring", "epoll", "poll", "select",
 enum { BACKENDS = sizeof backends / sizeof backends[0], JOBS_LIMIT = 16, LEFT_OUT = 8 };
 
 static struct {
-    const char *part, *left_out[LEFT_OUT];
+    const char *part, *backends, *left_out[LEFT_OUT];
     int left_out_count;
     char **patterns;
     int pattern_count;
@@ -88,6 +89,18 @@ static bool matches(const struct test__run *run, const char *pattern)
            fnmatch(pattern, run->test->name, 0) == 0;
 }
 
+static bool backend_selected(const char *backend)
+{
+    size_t n = strlen(backend);
+
+    for (const char *at = options.backends; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, backend, n) == 0 && (at[n] == ',' || at[n] == '\0'))
+            return true;
+    }
+    return options.backends == NULL;
+}
+
 static bool selected(const struct test__run *run)
 {
     bool matched = options.pattern_count == 0;
@@ -98,6 +111,8 @@ static bool selected(const struct test__run *run)
     snprintf(place, sizeof place, "%s/%s", run->test->file, run->name);
     for (int i = 0; i < options.left_out_count; i++)
         matched = matched && strstr(place, options.left_out[i]) == NULL;
+    if (run->backend != NULL)
+        matched = matched && backend_selected(run->backend);
     return matched && run->test->hidden == options.selftest &&
            (options.part == NULL || strstr(place, options.part) != NULL);
 }
@@ -369,9 +384,10 @@ void test__end_skipped(void)
 
 static void usage(void)
 {
-    fputs("usage: coil-tests [-flsv] [-j N] [-k TEXT] [-n SEEDS] [-r SEED] [-t SECONDS]\n"
-          "                  [-x TEXT]... [NAME | PATTERN...]\n",
-          stderr);
+    fputs(
+        "usage: coil-tests [-flsv] [-b BACKENDS] [-j N] [-k TEXT] [-n SEEDS] [-r SEED]\n"
+        "                  [-t SECONDS] [-x TEXT]... [NAME | PATTERN...]\n",
+        stderr);
     exit(2);
 }
 
@@ -379,8 +395,11 @@ static void read_options(int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "fj:k:ln:r:st:vx:")) != -1) {
+    while ((c = getopt(argc, argv, "b:fj:k:ln:r:st:vx:")) != -1) {
         switch (c) {
+        case 'b':
+            options.backends = optarg;
+            break;
         case 'f':
             options.fork_always = true;
             break;
