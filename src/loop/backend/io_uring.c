@@ -7,8 +7,8 @@
  * ready
  *
  * What a task asks for is put into a queue in memory shared with the kernel; the next
- * poll hands all of it over and fetches what has completed, in one system call. Nothing
- * is tried first, but where a call cannot wait by itself (io_uring_op.c).
+ * poll hands all of it over and fetches what has completed, in one system call. Only what
+ * seldom waits is tried first (io_uring_op.c).
  *
  * Invariants
  * 1. An operation in the kernel is completed by what the kernel says of it and by nothing
