@@ -155,11 +155,9 @@ static size_t settle(coil_stream *stream)
     return backend->class->settle(backend, stream->endpoint.fd);
 }
 
-/* Take it along: what comes next must be read after it. */
-static int take_along(coil_stream *stream, size_t n)
+static int receive_into(struct coil__buffer *came, const coil_stream *stream, size_t n)
 {
     struct coil__backend *backend = stream->endpoint.loop->backend;
-    struct coil__buffer *came = &stream->came;
 
     while (n > 0) {
         int rc = coil__buffer_make_room(came, coil__buffer_count(came) + n);
@@ -177,6 +175,23 @@ static int take_along(coil_stream *stream, size_t n)
         n -= (size_t)got;
     }
     return 0;
+}
+
+/* Take it along: what comes next must be read after it. */
+static int take_along(coil_stream *stream, size_t n)
+{
+    int rc;
+
+    if (n == 0)
+        return 0;
+    if (stream->came == NULL)
+        stream->came = coil__alloc_zeroed(sizeof *stream->came);
+    if (stream->came == NULL)
+        return -ENOMEM;
+    rc = receive_into(stream->came, stream, n);
+    if (coil__buffer_count(stream->came) == 0)
+        coil__stream_drop_came(stream);
+    return rc;
 }
 
 int coil_stream_detach(coil_stream *stream)
@@ -204,8 +219,7 @@ int coil_stream_release_fd(coil_stream *stream)
         return rc;
     if (stream->transport != &coil__transport_bare)
         return -EOPNOTSUPP;
-    if (coil__stream_buffered(stream) > 0 || coil__buffer_count(&stream->came) > 0 ||
-        settle(stream) > 0)
+    if (coil__stream_buffered(stream) > 0 || stream->came != NULL || settle(stream) > 0)
         return -EBUSY;
     coil__endpoint_detach(&stream->endpoint);
     if (stream->blocked)

@@ -17,6 +17,15 @@
 
 /* ---- opening and closing ---------------------------------------------------------- */
 
+void coil__stream_drop_came(coil_stream *stream)
+{
+    if (stream->came == NULL)
+        return;
+    coil__buffer_finish(stream->came);
+    coil__free(stream->came);
+    stream->came = NULL;
+}
+
 static void finish_stream(struct coil__endpoint *endpoint)
 {
     coil_stream *stream = COIL__CONTAINER(endpoint, coil_stream, endpoint);
@@ -24,7 +33,7 @@ static void finish_stream(struct coil__endpoint *endpoint)
     if (stream->transport->finish != NULL)
         stream->transport->finish(stream);
     coil__buffer_finish(&stream->buffer);
-    coil__buffer_finish(&stream->came);
+    coil__stream_drop_came(stream);
 }
 
 coil_stream *coil__stream_alloc(void)
@@ -113,10 +122,19 @@ static ssize_t take_from(struct coil__buffer *buffer, coil_stream *stream, void 
     return rc < 0 ? rc : (ssize_t)coil__buffer_take(buffer, buf, n);
 }
 
+static ssize_t take_what_came(coil_stream *stream, void *buf, size_t n)
+{
+    ssize_t result = take_from(stream->came, stream, buf, n);
+
+    if (coil__buffer_count(stream->came) == 0)
+        coil__stream_drop_came(stream);
+    return result;
+}
+
 ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n)
 {
-    if (COIL__UNLIKELY(coil__buffer_count(&stream->came) > 0))
-        return take_from(&stream->came, stream, buf, n);
+    if (COIL__UNLIKELY(stream->came != NULL))
+        return take_what_came(stream, buf, n);
     return coil__endpoint_do(
         &stream->endpoint,
         &(struct coil__op){.kind = stream->is_socket ? COIL__OP_RECV : COIL__OP_READ,

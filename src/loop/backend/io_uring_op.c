@@ -11,10 +11,13 @@
  * Most operations wait in the kernel. Some do not, on descriptors that do not block
  * (terminals, eventfds): those are polled for, and submitted again.
  *
- * A few are system calls of ours:
- * - accepting, as long as connections are there to be had: one for each would be one for
- *   each turn else. Only with none is it submitted, to wait. (Multishot would accept what
+ * Two are tried by a system call of ours, and submitted only if they have to wait:
+ * - accepting: submitted, it would be one connection a turn. (Multishot would accept what
  *   nobody has asked for.)
+ * - sending, which seldom has to: a task that need not be suspended and resumed, and the
+ *   peer's waiting for the end of the turn, cost more than the call.
+ *
+ * A few are always system calls of ours:
  * - connecting a local socket, which never takes time, but fails if the queue is full;
  *   the kernel's workers would wait then.
  * - sendfile(2), which the kernel has not got as an operation;
@@ -175,8 +178,7 @@ void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int resul
 {
     uintptr_t state = coil__uring_state(op);
 
-    COIL__PREFETCH(op->owner);
-    COIL__PREFETCH(op->hint);
+    coil__op_prefetch(op);
     coil__uring_set_state(op, state & ~(uintptr_t)COIL__URING_IN_KERNEL);
     if (COIL__LIKELY(result >= 0 && !(state & COIL__URING_POLLS))) {
         coil__uring_finish(u, op,
@@ -241,8 +243,9 @@ static ssize_t submit_call(struct coil__uring *u, struct coil__uring_fd *d,
     return start_new(u, d, op, COIL__URING_POLLS | COIL__URING_BY_CALL);
 }
 
-static ssize_t submit_accept(struct coil__uring *u, struct coil__uring_fd *d,
-                             struct coil__op *op)
+/* At once, if that can be; else the kernel has it wait. */
+static ssize_t submit_unless_done(struct coil__uring *u, struct coil__uring_fd *d,
+                                  struct coil__op *op)
 {
     ssize_t result = coil__try_first(op);
 
@@ -293,7 +296,9 @@ ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
     case COIL__OP_RECVMSG:
         return coil__uring_receive(u, d, op);
     case COIL__OP_ACCEPT:
-        return submit_accept(u, d, op);
+    case COIL__OP_SEND:
+    case COIL__OP_SENDMSG:
+        return submit_unless_done(u, d, op);
     case COIL__OP_SENDFILE:
         return submit_call(u, d, op);
     case COIL__OP_WRITE:
