@@ -14,6 +14,8 @@
  *               fail, instead of the tests        -n N    seeds of simulated networks,
  *     -b NAMES  I/O tests on these backends alone,        8 if not given, from 1 on
  *               as `epoll,poll`
+ *     -w NAME   first run this one in the process that all others are forked from: what
+ *               Valgrind has translated for it is there for them as well
  *
  * With COIL_TEST_SEED=SEED in the environment that seed alone is tried, else -n seeds, or
  * where a test has its own measure, n/8 of that.
@@ -46,7 +48,7 @@ static const char *const backends[] = {"io_uring", "epoll", "poll", "select",
 enum { BACKENDS = sizeof backends / sizeof backends[0], JOBS_LIMIT = 16, TEXTS = 8 };
 
 static struct {
-    const char *backends, *parts[TEXTS], *left_out[TEXTS];
+    const char *backends, *warm_up, *parts[TEXTS], *left_out[TEXTS];
     int part_count, left_out_count;
     char **patterns;
     int pattern_count;
@@ -337,11 +339,21 @@ static void await_jobs(void)
             end_job(&jobs[i], status, &use);
 }
 
+static void warm_up(const struct test__run *runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(runs[i].name, options.warm_up) == 0 &&
+            test__run_here(&runs[i]) != TEST__PASSED)
+            exit(2);
+}
+
 static void run_forked(const struct test__run *runs, size_t count)
 {
     sigset_t children;
     size_t next = 0;
 
+    if (options.warm_up != NULL)
+        warm_up(runs, count);
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     sigprocmask(SIG_BLOCK, &children, NULL);
@@ -393,7 +405,7 @@ static void usage(void)
 {
     fputs(
         "usage: coil-tests [-flsv] [-b BACKENDS] [-j N] [-k TEXT] [-n SEEDS] [-r SEED]\n"
-        "                  [-t SECONDS] [-x TEXT]... [NAME | PATTERN...]\n",
+        "                  [-t SECONDS] [-w NAME] [-x TEXT]... [NAME | PATTERN...]\n",
         stderr);
     exit(2);
 }
@@ -409,7 +421,7 @@ static void read_options(int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "b:fj:k:ln:r:st:vx:")) != -1) {
+    while ((c = getopt(argc, argv, "b:fj:k:ln:r:st:vw:x:")) != -1) {
         switch (c) {
         case 'b':
             options.backends = optarg;
@@ -440,6 +452,9 @@ static void read_options(int argc, char **argv)
             break;
         case 'v':
             options.verbose = true;
+            break;
+        case 'w':
+            options.warm_up = optarg;
             break;
         case 'x':
             add_text(options.left_out, &options.left_out_count);
