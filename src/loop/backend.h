@@ -87,6 +87,24 @@ struct coil__op {
     int64_t offset, offset2;
 };
 
+/*
+ * For reading from and writing to a descriptor: what they do without is not even set,
+ * which would take longer than all the rest.
+ */
+static inline void coil__op_init(struct coil__op *op, enum coil__op_kind kind, void *buf,
+                                 size_t len)
+{
+    op->kind = kind;
+    op->fd = -1;
+    op->buf = buf;
+    op->len = len;
+    op->flags = 0;
+    op->events = 0;
+    op->hints[0] = op->hints[1] = NULL;
+    op->link.prev = op->link.next = NULL;
+    op->backend_data = NULL;
+}
+
 /* Its result is about to be had: complete() will follow, and then whoever waited. */
 static inline void coil__op_prefetch(const struct coil__op *op)
 {
