@@ -293,7 +293,7 @@ IO_TEST(http_2_responses_do_not_wait_for_each_other)
     coil_sleep(COIL_MSEC(50));
     other = client;
     other.response = NULL;
-    coil_scope_enter(&scope, coil_in(COIL_SEC(3)));
+    coil_scope_enter(&scope, coil_in(COIL_SEC(60)));
     CHECK_INT(coil_scope_exit(&scope, http_fetch(&other, "/file/small")), 0);
     if (other.body != NULL)
         check_whole(&other, 26);
