@@ -46,8 +46,9 @@ static void run_on_ring(coil_task_fn fn)
 
 static void on_each_way(coil_task_fn fn)
 {
-    static const char *const ways[] = {"", "defer", "defer,coop", "multishot",
-                                       "defer,coop,ring-fd,multishot,no-signal"};
+    static const char *const ways[] = {
+        "", "defer", "defer,coop", "multishot",
+        "defer,coop,ring-fd,multishot,no-signal,later-ops"};
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         setenv("COIL_IO_URING_WITHOUT", ways[i], 1);
@@ -584,6 +585,43 @@ static int odd_descriptors(void *arg)
 TEST(ring_polls_for_what_does_not_wait)
 {
     on_each_way(odd_descriptors);
+}
+
+enum { WRITERS = 8 };
+
+static int write_one(void *arg)
+{
+    return (int)coil_write(arg, "x", 1);
+}
+
+/* All go in one turn, before the kernel can refuse the first. */
+static int first_writes(void *arg)
+{
+    coil_stream *streams[WRITERS + 1];
+    int fds[WRITERS + 1][2];
+    coil_task *tasks[WRITERS + 1];
+
+    (void)arg;
+    signal(SIGPIPE, SIG_DFL);
+    for (int i = 0; i <= WRITERS; i++) {
+        CHECK_INT(pipe2(fds[i], O_CLOEXEC), 0);
+        CHECK_INT(coil_stream_adopt(fds[i][1], &streams[i]), 0);
+        CHECK_INT(coil_spawn(write_one, streams[i], NULL, &tasks[i]), 0);
+    }
+    close(fds[WRITERS][0]); /* nobody reads this one */
+    for (int i = 0; i <= WRITERS; i++) {
+        CHECK_INT(coil_task_await(tasks[i]), i < WRITERS ? 1 : -EPIPE);
+        coil_task_release(tasks[i]);
+        coil_stream_destroy(streams[i]);
+        if (i < WRITERS)
+            close(fds[i][0]);
+    }
+    return 0;
+}
+
+TEST(ring_whose_first_writes_go_together)
+{
+    on_each_way(first_writes);
 }
 
 /* ---- files --------------------------------------------------------------------------
