@@ -18,6 +18,7 @@
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/io_uring.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -60,6 +61,15 @@ static void on_each_way(coil_task_fn fn)
 /* ---- kernels that do not want --------------------------------------------------------
  */
 
+static void install_filter(struct sock_filter *filter, size_t n)
+{
+    struct sock_fprog program = {(unsigned short)n, filter};
+
+    CHECK_INT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+        test_skip("no seccomp here");
+}
+
 /* From now on these system calls fail so, in this process and its children. */
 static void forbid(int first, int last, int error)
 {
@@ -70,11 +80,8 @@ static void forbid(int first, int last, int error)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
 
-    CHECK_INT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
-        test_skip("no seccomp here");
+    install_filter(filter, sizeof filter / sizeof filter[0]);
 }
 
 static int say_backend(void *arg)
@@ -128,6 +135,73 @@ TEST(ring_that_may_not_be_registered_with_is_epoll)
 {
     forbid(SYS_io_uring_register, SYS_io_uring_register, EPERM);
     expect_epoll();
+}
+
+/* From now on io_uring_register(2) fails so, if asked for this. */
+static void forbid_to_register(unsigned what, int error)
+{
+    enum { ARG = offsetof(struct seccomp_data, args[1]) }; /* its lower half */
+    const unsigned by_number = 1u << 31; /* the ring is given by its registered number */
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_register, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, ~by_number),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, what, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+
+    install_filter(filter, sizeof filter / sizeof filter[0]);
+}
+
+TEST(ring_that_cannot_be_asked_what_it_can_do_is_epoll)
+{
+    forbid_to_register(IORING_REGISTER_PROBE, EINVAL);
+    expect_epoll();
+}
+
+/* Small ones: they ask for buffers of the ring's. */
+static int read_and_answer(void *arg)
+{
+    coil_stream *ends[2];
+    char byte;
+
+    (void)arg;
+    make_stream_pair(ends);
+    for (int i = 0; i < 10; i++) {
+        CHECK_INT(coil_write(ends[0], "x", 1), 1);
+        CHECK_INT(coil_read(ends[1], &byte, 1), 1);
+        CHECK_INT(coil_write(ends[1], &byte, 1), 1);
+        CHECK_INT(coil_read(ends[0], &byte, 1), 1);
+    }
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+    return 0;
+}
+
+TEST(ring_that_gets_no_number_is_entered_by_its_descriptor)
+{
+    forbid_to_register(IORING_REGISTER_RING_FDS, EPERM);
+    run_on_ring(read_and_answer);
+}
+
+TEST(ring_that_gets_no_buffers_reads_into_those_of_its_readers)
+{
+    forbid_to_register(IORING_REGISTER_PBUF_RING, ENOSYS);
+    run_on_ring(read_and_answer);
+}
+
+/* Nobody but a guest needs it, so nobody else notices. */
+TEST(ring_that_cannot_tell_a_host_says_so)
+{
+    coil_loop *loop;
+
+    forbid_to_register(IORING_REGISTER_EVENTFD, EPERM);
+    run_on_ring(read_and_answer);
+    CHECK_INT(coil_loop_create(&on_ring.loop, &loop), 0);
+    CHECK_INT(coil_guest_fd(loop), -EPERM);
+    coil_loop_close(loop);
 }
 
 /* Root's memory is not counted while it has CAP_IPC_LOCK. */
