@@ -28,6 +28,12 @@ enum { SQ_ENTRIES = 256, CQ_ENTRIES = 1024 };
 
 /* ---- what there is ---------------------------------------------------------------- */
 
+/* RWF_NOSIGNAL cannot be asked for: a kernel that has not got it refuses the first write
+   with it. So does any kernel with this one. */
+#define UNKNOWN_FLAG (1u << 30)
+
+#define OPS_OF_5_11 ((UINT64_C(2) << IORING_OP_UNLINKAT) - 1)
+
 /*
  * $COIL_IO_URING_WITHOUT names what is not to be used though the kernel has it: for tests
  * of the plain ways.
@@ -40,7 +46,7 @@ static unsigned masked_out(void)
     } names[] = {
         {"defer", COIL__URING_DEFER},         {"coop", COIL__URING_COOP},
         {"ring-fd", COIL__URING_RING_FD},     {"multishot", COIL__URING_MULTISHOT},
-        {"no-signal", COIL__URING_NO_SIGNAL},
+        {"no-signal", COIL__URING_NO_SIGNAL}, {"later-ops", COIL__URING_LATER_OPS},
     };
     const char *list = getenv("COIL_IO_URING_WITHOUT");
     unsigned mask = 0;
@@ -69,6 +75,11 @@ static int find_out_ops(struct coil__uring *u)
     io_uring_free_probe(probe);
     atomic_store_explicit(&found, u->known_ops, memory_order_relaxed);
     return 0;
+}
+
+static bool knows(const struct coil__uring *u, int op)
+{
+    return (u->known_ops >> op & 1) != 0;
 }
 
 /* ---- opening and closing ---------------------------------------------------------- */
@@ -200,9 +211,14 @@ int coil__uring_open(struct coil__uring *u)
     rc = set_up_best(u, without);
     if (rc < 0)
         return as_missing(rc);
-    u->features &= ~without;
+    u->features &= ~(without & ~(unsigned)COIL__URING_NO_SIGNAL);
+    u->quiet_flag = without & COIL__URING_NO_SIGNAL ? UNKNOWN_FLAG : RWF_NOSIGNAL;
     register_ring(u);
     rc = find_out_ops(u);
+    if (without & COIL__URING_LATER_OPS)
+        u->known_ops &= OPS_OF_5_11;
+    if (!knows(u, IORING_OP_SEND_ZC)) /* which came with the same kernel */
+        u->features &= ~(unsigned)COIL__URING_MULTISHOT;
     if (rc == 0)
         rc = try_to_enter(u);
     if (rc < 0) {
