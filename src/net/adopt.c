@@ -146,16 +146,18 @@ void coil__stream_give_flag_back(coil_stream *stream)
 /* ---- going ------------------------------------------------------------------------ */
 
 /* What the backend has received ahead of being asked. */
-static size_t settle(coil_stream *stream)
+static size_t settle(coil_stream *stream, int *error)
 {
     struct coil__backend *backend = stream->endpoint.loop->backend;
 
+    *error = 0;
     if (backend->class->settle == NULL)
         return 0;
-    return backend->class->settle(backend, stream->endpoint.fd);
+    return backend->class->settle(backend, stream->endpoint.fd, error);
 }
 
-/* Take it along: what comes next must be read after it. */
+/* Take it along: what comes next must be read after it. What has been taken where that
+   fails halfway is read first all the same. */
 static int take_along(coil_stream *stream, size_t n)
 {
     struct coil__backend *backend = stream->endpoint.loop->backend;
@@ -181,10 +183,14 @@ static int take_along(coil_stream *stream, size_t n)
 
 int coil_stream_detach(coil_stream *stream)
 {
-    int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_detach");
+    int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_detach"), error;
 
-    if (rc == 0)
-        rc = take_along(stream, settle(stream));
+    if (rc < 0)
+        return rc;
+    rc = take_along(stream, settle(stream, &error));
+    if (rc == 0 && error < 0)
+        stream->came_error = error;
+    stream->brought = coil__buffer_count(&stream->came) > 0 || stream->came_error < 0;
     if (rc == 0)
         coil__endpoint_detach(&stream->endpoint);
     return rc;
@@ -197,15 +203,15 @@ int coil_stream_attach(coil_stream *stream)
 
 int coil_stream_release_fd(coil_stream *stream)
 {
-    int fd = stream->endpoint.fd;
+    int fd = stream->endpoint.fd, error;
     int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_release_fd");
 
     if (rc < 0)
         return rc;
     if (stream->transport != &coil__transport_bare)
         return -EOPNOTSUPP;
-    if (coil__stream_buffered(stream) > 0 || coil__buffer_count(&stream->came) > 0 ||
-        settle(stream) > 0)
+    if (coil__stream_buffered(stream) > 0 || stream->brought ||
+        settle(stream, &error) > 0 || error < 0)
         return -EBUSY;
     coil__endpoint_detach(&stream->endpoint);
     if (stream->blocked)

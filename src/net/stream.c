@@ -113,10 +113,23 @@ static ssize_t take_from(struct coil__buffer *buffer, coil_stream *stream, void 
     return rc < 0 ? rc : (ssize_t)coil__buffer_take(buffer, buf, n);
 }
 
+/* What another loop had received; the last of it may be an error, which comes once. */
+static ssize_t take_brought(coil_stream *stream, void *buf, size_t n)
+{
+    ssize_t result = take_from(&stream->came, stream, buf, n);
+
+    if (result == 0) {
+        result = stream->came_error;
+        stream->came_error = 0;
+    }
+    stream->brought = coil__buffer_count(&stream->came) > 0 || stream->came_error < 0;
+    return result;
+}
+
 ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n)
 {
-    if (COIL__UNLIKELY(coil__buffer_count(&stream->came) > 0))
-        return take_from(&stream->came, stream, buf, n);
+    if (COIL__UNLIKELY(stream->brought))
+        return take_brought(stream, buf, n);
     return coil__endpoint_do(
         &stream->endpoint,
         &(struct coil__op){.kind = stream->is_socket ? COIL__OP_RECV : COIL__OP_READ,

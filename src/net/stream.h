@@ -49,10 +49,12 @@ struct coil_stream {
     bool is_socket;
     bool ended;            /* the latest read said so */
     bool blocked, shared;  /* adopted: it blocked then; others see whether it does */
+    bool brought;          /* something in `came` or `came_error` is to be read first */
     size_t transferred[2]; /* by direction, of the latest call */
     struct coil__buffer buffer;
     size_t limit;             /* of looking ahead */
     struct coil__buffer came; /* received by the loop it was detached from */
+    int came_error;           /* and what came after that, or 0 */
 };
 
 /*
