@@ -144,12 +144,13 @@ struct coil__backend_class {
     void (*detach)(struct coil__backend *backend, int fd);
 
     /*
-     * Receive no more of `fd` than was asked for. Returns how many bytes have been
-     * received ahead, which the next reads of it, of that many in all, take at once;
-     * they are to be taken before the detach() of a descriptor that lives on elsewhere.
-     * NULL: this backend never does.
+     * From now on receive no more of `fd` than is asked for. Returns how many bytes have
+     * been received ahead, which the next reads of it, of that many in all, take at once;
+     * they are to be taken before the detach() of a descriptor that lives on elsewhere,
+     * and so is the error, if one came after them: *error, a negative errno, else 0. Both
+     * are 0 for one that is not attached. NULL: this backend never receives ahead.
      */
-    size_t (*settle)(struct coil__backend *backend, int fd);
+    size_t (*settle)(struct coil__backend *backend, int fd, int *error);
 
     /*
      * Start an operation on an attached descriptor. Returns its result if that could be

@@ -17,15 +17,6 @@
 
 /* ---- opening and closing ---------------------------------------------------------- */
 
-void coil__stream_drop_came(coil_stream *stream)
-{
-    if (stream->came == NULL)
-        return;
-    coil__buffer_finish(stream->came);
-    coil__free(stream->came);
-    stream->came = NULL;
-}
-
 static void finish_stream(struct coil__endpoint *endpoint)
 {
     coil_stream *stream = COIL__CONTAINER(endpoint, coil_stream, endpoint);
@@ -33,7 +24,7 @@ static void finish_stream(struct coil__endpoint *endpoint)
     if (stream->transport->finish != NULL)
         stream->transport->finish(stream);
     coil__buffer_finish(&stream->buffer);
-    coil__stream_drop_came(stream);
+    coil__buffer_finish(&stream->came);
 }
 
 coil_stream *coil__stream_alloc(void)
@@ -122,12 +113,16 @@ static ssize_t take_from(struct coil__buffer *buffer, coil_stream *stream, void 
     return rc < 0 ? rc : (ssize_t)coil__buffer_take(buffer, buf, n);
 }
 
-static ssize_t take_what_came(coil_stream *stream, void *buf, size_t n)
+/* What another loop had received; the last of it may be an error, which comes once. */
+static ssize_t take_brought(coil_stream *stream, void *buf, size_t n)
 {
-    ssize_t result = take_from(stream->came, stream, buf, n);
+    ssize_t result = take_from(&stream->came, stream, buf, n);
 
-    if (coil__buffer_count(stream->came) == 0)
-        coil__stream_drop_came(stream);
+    if (result == 0) {
+        result = stream->came_error;
+        stream->came_error = 0;
+    }
+    stream->brought = coil__buffer_count(&stream->came) > 0 || stream->came_error < 0;
     return result;
 }
 
@@ -135,8 +130,8 @@ ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n)
 {
     struct coil__op op;
 
-    if (COIL__UNLIKELY(stream->came != NULL))
-        return take_what_came(stream, buf, n);
+    if (COIL__UNLIKELY(stream->brought))
+        return take_brought(stream, buf, n);
     coil__op_init(&op, stream->is_socket ? COIL__OP_RECV : COIL__OP_READ, buf, n);
     return coil__endpoint_do(&stream->endpoint, &op);
 }

@@ -591,21 +591,21 @@ static int settles(void *arg)
     coil_stream *stream;
     char bytes[64];
     size_t ahead;
-    int peer;
+    int peer, error;
 
     (void)arg;
     stream = make_stream_and_peer(&peer);
     receive_ahead(stream, peer);
     CHECK_INT(write(peer, "abc", 3), 3);
     settle();
-    ahead = backend->class->settle(backend, coil_stream_fd(stream));
+    ahead = backend->class->settle(backend, coil_stream_fd(stream), &error);
     CHECK(ahead == 0 || ahead == 3);
     CHECK_INT(write(peer, "def", 3), 3);
     settle();
-    CHECK_INT(backend->class->settle(backend, coil_stream_fd(stream)), ahead);
+    CHECK_INT(backend->class->settle(backend, coil_stream_fd(stream), &error), ahead);
     CHECK_INT(coil_read_exact(stream, bytes, 6), 6);
     CHECK(memcmp(bytes, "abcdef", 6) == 0);
-    CHECK_INT(backend->class->settle(backend, 1 << 20), 0);
+    CHECK_INT(backend->class->settle(backend, 1 << 20, &error), 0);
     close(peer);
     coil_stream_destroy(stream);
     return 0;
@@ -614,6 +614,165 @@ static int settles(void *arg)
 TEST(ring_settles_what_it_received_ahead)
 {
     on_each_way(settles);
+}
+
+/* A reset that was received is one for the next loop, and no end. */
+static int moves_a_reset(void *arg)
+{
+    struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    coil_stream *stream;
+    char bytes[64];
+    int peer;
+
+    (void)arg;
+    stream = make_stream_and_peer(&peer);
+    receive_ahead(stream, peer);
+    CHECK_INT(write(peer, "last", 4), 4);
+    settle();
+    setsockopt(peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close(peer);
+    settle();
+    CHECK_INT(coil_stream_detach(stream), 0);
+    CHECK_INT(coil_stream_attach(stream), 0);
+    CHECK_INT(coil_stream_detach(stream), 0); /* unread, and on to the third */
+    CHECK_INT(coil_stream_attach(stream), 0);
+    if (coil_read(stream, bytes, sizeof bytes) == 4)
+        CHECK_INT(coil_read(stream, bytes, sizeof bytes), -ECONNRESET);
+    CHECK_INT(coil_read(stream, bytes, sizeof bytes), 0);
+    coil_stream_destroy(stream);
+    return 0;
+}
+
+TEST(ring_moves_a_reset_behind_its_bytes)
+{
+    on_each_way(moves_a_reset);
+}
+
+/* ---- calls that fail ------------------------------------------------------------------
+ */
+
+/* Did an order strike? Then there is one more to be tried. */
+static bool struck(void)
+{
+    bool failed = coil_testing_failed() != NULL;
+
+    coil_testing_fail_system_call(0, 0);
+    coil_testing_fail_allocation(0);
+    return failed;
+}
+
+/* Off and back on, one call or allocation failing. Nothing is lost. */
+static bool move_with(uint64_t call, int error, uint64_t allocation)
+{
+    coil_stream *stream;
+    char bytes[64] = "";
+    bool failed;
+    int peer, rc;
+
+    stream = make_stream_and_peer(&peer);
+    receive_ahead(stream, peer);
+    CHECK_INT(write(peer, "abc", 3), 3);
+    settle();
+    coil_testing_fail_system_call(call, error);
+    coil_testing_fail_allocation(allocation);
+    rc = coil_stream_detach(stream);
+    if (rc == 0)
+        rc = coil_stream_attach(stream);
+    failed = struck();
+    if (rc < 0) { /* it is where it was, or nowhere */
+        rc = coil_stream_attach(stream);
+        CHECK(rc == 0 || rc == -EBUSY);
+    }
+    CHECK_INT(write(peer, "def", 3), 3);
+    CHECK_INT(coil_read_exact(stream, bytes, 6), 6);
+    CHECK_STR(bytes, "abcdef");
+    CHECK_INT(coil_stream_detach(stream), 0);
+    CHECK_INT(coil_stream_attach(stream), 0);
+    close(peer);
+    CHECK_INT(coil_read(stream, bytes, sizeof bytes), 0);
+    coil_stream_destroy(stream);
+    return failed;
+}
+
+static int moves_with_failures(void *arg)
+{
+    static const int errors[] = {0, EAGAIN, EBUSY, ENOMEM};
+    bool more;
+
+    (void)arg;
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        more = true;
+        for (uint64_t nth = 1; more && nth < 50; nth++)
+            more = move_with(nth, errors[i], 0);
+        CHECK(!more);
+    }
+    more = true;
+    for (uint64_t nth = 1; more && nth < 50; nth++)
+        more = move_with(0, 0, nth);
+    CHECK(!more);
+    return 0;
+}
+
+TEST(ring_moves_a_stream_whatever_fails)
+{
+    on_each_way(moves_with_failures);
+}
+
+static int read_large(void *arg)
+{
+    static char large[100000];
+
+    return (int)coil_read(arg, large, sizeof large);
+}
+
+static int read_small(void *arg)
+{
+    char bytes[64];
+
+    return (int)coil_read(arg, bytes, sizeof bytes);
+}
+
+/* Closed under a reader, one call failing: it ends, and so does the connection. */
+static bool close_with(uint64_t call, int error, coil_task_fn reader)
+{
+    coil_stream *stream;
+    coil_task *task;
+    bool failed;
+    char byte;
+    int peer;
+
+    stream = make_stream_and_peer(&peer);
+    receive_ahead(stream, peer);
+    CHECK_INT(coil_spawn(reader, stream, NULL, &task), 0);
+    settle();
+    coil_testing_fail_system_call(call, error);
+    coil_stream_destroy(stream);
+    failed = struck();
+    CHECK_INT(coil_task_await(task), -EBADF);
+    coil_task_release(task);
+    CHECK_INT(read(peer, &byte, 1), 0); /* the kernel holds on to it no longer */
+    close(peer);
+    return failed;
+}
+
+static int closes_with_failures(void *arg)
+{
+    static const int errors[] = {0, EAGAIN, EBUSY, ENOMEM};
+    bool more;
+
+    (void)arg;
+    for (size_t i = 0; i < 2 * sizeof errors / sizeof errors[0]; i++) {
+        more = true;
+        for (uint64_t nth = 1; more && nth < 50; nth++)
+            more = close_with(nth, errors[i / 2], i % 2 == 0 ? read_small : read_large);
+        CHECK(!more);
+    }
+    return 0;
+}
+
+TEST(ring_closes_a_stream_whatever_fails)
+{
+    on_each_way(closes_with_failures);
 }
 
 /* ---- descriptors that do not wait by themselves --------------------------------------

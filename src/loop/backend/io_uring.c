@@ -114,19 +114,23 @@ static void detach(struct coil__backend *backend, int fd)
 }
 
 /* A receive may end with what it has just got, so it is asked to end, and waited for. */
-static size_t settle(struct coil__backend *backend, int fd)
+static size_t settle(struct coil__backend *backend, int fd, int *error)
 {
     struct coil__uring *u = coil__uring_of(backend);
     struct coil__uring_fd *d = coil__uring_find(u, fd);
     int failures = 0;
 
+    *error = 0;
     if (d == NULL || d->use != COIL__URING_ATTACHED)
         return 0;
+    coil__uring_receive_plainly(d);
     while (d->receiving && failures < COIL__URING_FAILURES) {
         coil__uring_call_off(u, fd, d);
         failures = coil__uring_await_end(u, failures);
         d->ending = false;
     }
+    if (d->ended && d->end < 0)
+        *error = d->end;
     return coil__uring_queued_bytes(u, d);
 }
 

@@ -232,6 +232,9 @@ ssize_t coil__uring_receive(struct coil__uring *u, struct coil__uring_fd *d,
 /* What the kernel said of a descriptor's multishot receive. */
 void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned flags);
 
+/* No multishot receive is begun on it any more. */
+void coil__uring_receive_plainly(struct coil__uring_fd *d);
+
 /* Ask a descriptor's multishot receive to end, if there is one. */
 void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__uring_fd *d);
 
