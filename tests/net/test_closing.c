@@ -115,7 +115,8 @@ static void finish_cancelled(coil_task *task)
     coil_task_release(task);
 }
 
-/* ---- every call, on a stream of each kind ------------------------------------------- */
+/* ---- every call, on a stream of each kind -------------------------------------------
+ */
 
 /* ends[0] is closed. */
 typedef void open_ends(coil_stream *ends[2]);
@@ -219,7 +220,8 @@ IO_TEST(pipe_closed_in_each_call)
     free(v.bytes);
 }
 
-/* ---- by whom ------------------------------------------------------------------------ */
+/* ---- by whom ------------------------------------------------------------------------
+ */
 
 /* A result and the closing come in one turn: either may be what the call returns. */
 NET_TEST(stream_closed_as_its_bytes_come)
@@ -268,7 +270,8 @@ NET_TEST(stream_destroyed_under_a_task_that_is_cancelled)
     }
 }
 
-/* The listener goes while a connection is made: refused, reset, or nothing of the kind. */
+/* The listener goes while a connection is made: refused, reset, or nothing of the kind.
+ */
 static int connect_once(void *arg)
 {
     coil_stream *stream;
@@ -333,7 +336,8 @@ IO_TEST(local_listener_destroyed_while_one_waits_for_room)
     coil_stream_destroy(waiting[1]);
 }
 
-/* ---- a file that goes into a stream -------------------------------------------------- */
+/* ---- a file that goes into a stream --------------------------------------------------
+ */
 
 /* Whose stream is destroyed when a piece of it is being read. */
 IO_TEST(sendfile_closed_at_every_moment)

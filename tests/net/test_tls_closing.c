@@ -98,7 +98,8 @@ static ssize_t call_accept(struct side *side)
     return coil_accept_tls(side->stream, side->tls);
 }
 
-/* ---- handshakes --------------------------------------------------------------------- */
+/* ---- handshakes ---------------------------------------------------------------------
+ */
 
 static void let_pass(int moments)
 {
@@ -146,7 +147,8 @@ NET_TEST(tls_handshake_closed_at_every_moment)
     end();
 }
 
-/* ---- calls after it ----------------------------------------------------------------- */
+/* ---- calls after it -----------------------------------------------------------------
+ */
 
 static void talk(void)
 {
@@ -240,7 +242,8 @@ NET_TEST(tls_closed_in_each_call)
     end();
 }
 
-/* A writer that cannot go on, and who waits for it: a half-close, an answer of a reader's. */
+/* A writer that cannot go on, and who waits for it: a half-close, an answer of a
+ * reader's. */
 NET_TEST(tls_destroyed_under_a_reader_and_a_writer)
 {
     begin();
