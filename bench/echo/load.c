@@ -1,18 +1,23 @@
 /*
- * load.c - the load of the echo benchmark: how fast a server answers, at what cost.
+ * load.c - the load of the echo benchmark: how fast servers answer, at what cost.
  *
- *     load PORT SERVER-PID CONNECTIONS SECONDS
+ *     load CONNECTIONS ROUNDS SLICE-MS PORT SERVER-PID [PORT SERVER-PID ...]
  *
  * A closed loop: each connection has one request of 64 bytes outstanding, and sends the
- * next when it has got, and compared, the whole answer. After a warm-up it counts for a
- * fixed time, and prints
+ * next when it has got, and compared, the whole answer. All servers are connected from
+ * the beginning, and driven in turn, one at a time, for a slice each: a machine whose
+ * speed changes from second to second then changes it for all of them alike, and what
+ * slices of one round say can be compared. Every other round goes backwards. A slice
+ * begins with a fifth of its time uncounted, and ends when all answers are there. For
+ * each it prints
  *
- *     REQUESTS/S  SERVER-CPU-US/REQUEST  P50-US  P99-US
+ *     SERVER  REQUESTS/S  SERVER-CPU-US/REQUEST  P50-US  P99-US
  *
- * The server's time is that of its process's CPU clock (clock_getcpuclockid(3)), the sum
- * of user and system time that /proc/PID/stat shows, in nanoseconds instead of ticks,
- * over the counted time alone. It is the figure that ranks servers: the rate is limited
- * by this program, too, which can make some 150,000 requests a second.
+ * where SERVER counts from 0. The server's time is that of its process's CPU clock
+ * (clock_getcpuclockid(3)), the sum of user and system time that /proc/PID/stat shows, in
+ * nanoseconds instead of ticks, over the counted time alone. It is the figure that ranks
+ * servers: the rate is limited by this program, too, which can make some 150,000 requests
+ * a second.
  *
  * Latencies go to a histogram of 32 steps for each power of two: 3 % wide.
  */
@@ -28,10 +33,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MESSAGE = 64, BATCH = 256, STEPS = 32, BUCKETS = 64 * STEPS };
+enum { MESSAGE = 64, BATCH = 256, STEPS = 32, BUCKETS = 64 * STEPS, SERVERS = 32 };
 
 #define SEC INT64_C(1000000000)
-#define WARM_UP (SEC / 2)
+#define MSEC INT64_C(1000000)
 
 struct connection {
     int fd;
@@ -41,7 +46,13 @@ struct connection {
     char answer[MESSAGE + 1]; /* room for a byte too many, to notice it */
 };
 
-static struct connection *connections;
+struct server {
+    clockid_t clock;
+    int epoll_fd;
+    struct connection *connections;
+};
+
+static uint32_t connection_count;
 static uint64_t histogram[BUCKETS], request_count;
 
 static void give_up(const char *what)
@@ -139,30 +150,69 @@ static bool receive_answer(struct connection *c)
     return true;
 }
 
-/* Go on until `end`; returns when that was. */
-static int64_t drive(int epoll_fd, int64_t end)
+/*
+ * Deal with the answers of one wait; ask again where one is complete. Returns how many
+ * were.
+ */
+static uint32_t turn(const struct server *server, bool ask)
 {
     struct epoll_event events[BATCH];
+    int n = epoll_wait(server->epoll_fd, events, BATCH, 10000);
+    uint32_t answers = 0;
     int64_t now;
 
-    do {
-        int n = epoll_wait(epoll_fd, events, BATCH, 1000);
+    if (n == 0)
+        errno = ETIMEDOUT;
+    if (n == 0 || (n < 0 && errno != EINTR))
+        give_up("waiting for answers");
+    for (int i = 0; i < n; i++) {
+        struct connection *c = &server->connections[events[i].data.u32];
 
-        if (n < 0 && errno != EINTR)
-            give_up("epoll_wait");
+        if (!receive_answer(c))
+            continue;
         now = time_of(CLOCK_MONOTONIC);
-        for (int i = 0; i < n; i++) {
-            struct connection *c = &connections[events[i].data.u32];
-
-            if (!receive_answer(c))
-                continue;
-            now = time_of(CLOCK_MONOTONIC);
-            histogram[bucket_of((uint64_t)(now - c->sent_at))]++;
-            request_count++;
+        histogram[bucket_of((uint64_t)(now - c->sent_at))]++;
+        answers++;
+        if (ask)
             send_request(c, now);
-        }
-    } while (now < end);
-    return now;
+    }
+    return answers;
+}
+
+/* Go on for so long. */
+static void drive(const struct server *server, int64_t span)
+{
+    int64_t end = time_of(CLOCK_MONOTONIC) + span;
+
+    while (time_of(CLOCK_MONOTONIC) < end)
+        request_count += turn(server, true);
+}
+
+/* A slice. What is not counted is forgotten at the beginning and at the end. */
+static void measure(const struct server *server, int index, int64_t span)
+{
+    uint32_t outstanding = connection_count;
+    int64_t begin, cpu;
+
+    for (uint32_t i = 0; i < connection_count; i++)
+        send_request(&server->connections[i], time_of(CLOCK_MONOTONIC));
+    drive(server, span / 5);
+    memset(histogram, 0, sizeof histogram);
+    request_count = 0;
+    begin = time_of(CLOCK_MONOTONIC);
+    cpu = time_of(server->clock);
+    drive(server, span - span / 5);
+    cpu = time_of(server->clock) - cpu;
+    begin = time_of(CLOCK_MONOTONIC) - begin;
+    errno = ETIMEDOUT;
+    if (request_count == 0)
+        give_up("no answer");
+    printf("%d %.0f %.3f %.1f %.1f\n", index,
+           (double)request_count * (double)SEC / (double)begin,
+           (double)cpu / 1e3 / (double)request_count, percentile(0.5), percentile(0.99));
+    fflush(stdout);
+    while (outstanding > 0)
+        outstanding -= turn(server, false);
 }
 
 /* ---- connections ------------------------------------------------------------------ */
@@ -185,50 +235,47 @@ static int open_connection(uint16_t port)
     return fd;
 }
 
-static void open_all(int epoll_fd, uint16_t port, uint32_t count)
+static void open_all(struct server *server, uint16_t port)
 {
-    connections = calloc(count, sizeof *connections);
-    if (connections == NULL)
-        give_up("memory");
-    for (uint32_t i = 0; i < count; i++) {
+    server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    server->connections = calloc(connection_count, sizeof *server->connections);
+    if (server->epoll_fd < 0 || server->connections == NULL)
+        give_up("beginning");
+    for (uint32_t i = 0; i < connection_count; i++) {
         struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u32 = i};
+        int fd = open_connection(port);
 
-        connections[i].fd = open_connection(port);
-        if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, connections[i].fd, &event) < 0)
+        server->connections[i].fd = fd;
+        if (epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
             give_up("epoll_ctl");
     }
-    for (uint32_t i = 0; i < count; i++)
-        send_request(&connections[i], time_of(CLOCK_MONOTONIC));
 }
 
 int main(int argc, char *argv[])
 {
-    int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    clockid_t server;
-    int64_t begin, end, cpu;
+    struct server servers[SERVERS];
+    int count = (argc - 4) / 2, rounds;
+    int64_t span;
 
-    if (argc != 5) {
-        fprintf(stderr, "usage: load PORT SERVER-PID CONNECTIONS SECONDS\n");
+    if (argc < 6 || argc % 2 != 0 || count > SERVERS) {
+        fprintf(stderr,
+                "usage: load CONNECTIONS ROUNDS SLICE-MS PORT PID [PORT PID ...]\n");
         return 2;
     }
-    errno = clock_getcpuclockid(atoi(argv[2]), &server);
-    if (errno != 0)
-        give_up("the server's clock");
-    open_all(epoll_fd, (uint16_t)atoi(argv[1]), (uint32_t)atoi(argv[3]));
-    drive(epoll_fd, time_of(CLOCK_MONOTONIC) + WARM_UP);
-    memset(histogram, 0, sizeof histogram);
-    request_count = 0;
+    connection_count = (uint32_t)atoi(argv[1]);
+    rounds = atoi(argv[2]);
+    span = atoi(argv[3]) * MSEC;
+    for (int i = 0; i < count; i++) {
+        errno = clock_getcpuclockid(atoi(argv[5 + 2 * i]), &servers[i].clock);
+        if (errno != 0)
+            give_up("the server's clock");
+        open_all(&servers[i], (uint16_t)atoi(argv[4 + 2 * i]));
+    }
+    for (int round = 0; round < rounds; round++)
+        for (int i = 0; i < count; i++) {
+            int index = round % 2 == 0 ? i : count - 1 - i;
 
-    begin = time_of(CLOCK_MONOTONIC);
-    cpu = time_of(server);
-    end = drive(epoll_fd, begin + (int64_t)(atof(argv[4]) * (double)SEC));
-    cpu = time_of(server) - cpu;
-
-    errno = ETIMEDOUT;
-    if (request_count == 0)
-        give_up("no answer");
-    printf("%.0f %.3f %.1f %.1f\n",
-           (double)request_count * (double)SEC / (double)(end - begin),
-           (double)cpu / 1e3 / (double)request_count, percentile(0.5), percentile(0.99));
+            measure(&servers[index], index, span);
+        }
     return 0;
 }

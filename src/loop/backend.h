@@ -66,23 +66,54 @@ struct coil__op {
     size_t len;
     int flags;
     unsigned events;
-    unsigned mode;
-    int fd2;
-    const char *path, *path2;
-    int64_t offset, offset2;
     ssize_t result; /* a count or descriptor, or a negative errno */
     /*
      * Called once, from poll() or from cancel() or detach(), if submit() returned
      * -EINPROGRESS. It makes its task ready and runs nothing else.
      */
     void (*complete)(struct coil__op *op);
-    void *owner;      /* the submitter's */
-    const void *hint; /* what complete() will touch, to be fetched before; may be NULL */
-    struct sockaddr *addr;
-    socklen_t *addrlen;
+    void *owner; /* the submitter's */
+    /* What complete() and who is told then will touch, to be fetched before, besides
+       the owner and what lies behind the operation; NULL, or two addresses. */
+    const void *hints[2];
     struct coil__list link; /* the backend's */
     void *backend_data;     /* the backend's */
+    /* What reading from and writing to a descriptor does without. */
+    struct sockaddr *addr;
+    socklen_t *addrlen;
+    unsigned mode;
+    int fd2;
+    const char *path, *path2;
+    int64_t offset, offset2;
 };
+
+/*
+ * For reading from and writing to a descriptor: what they do without is not even set,
+ * which would take longer than all the rest.
+ */
+static inline void coil__op_init(struct coil__op *op, enum coil__op_kind kind, void *buf,
+                                 size_t len)
+{
+    op->kind = kind;
+    op->fd = -1;
+    op->buf = buf;
+    op->len = len;
+    op->flags = 0;
+    op->events = 0;
+    op->hints[0] = op->hints[1] = NULL;
+    op->link.prev = op->link.next = NULL;
+    op->backend_data = NULL;
+}
+
+/* Its result is about to be had: complete() will follow, and then whoever waited. */
+static inline void coil__op_prefetch(const struct coil__op *op)
+{
+    COIL__PREFETCH(op->owner);
+    COIL__PREFETCH(op->hints[0]);
+    COIL__PREFETCH(op->hints[1]);
+    COIL__PREFETCH((const char *)op->hints[1] + 64);
+    COIL__PREFETCH(op + 1);
+}
 
 struct coil__backend {
     const struct coil__backend_class *class;

@@ -17,8 +17,9 @@
 #define COIL__LOOK_AHEAD ((size_t)64 * 1024) /* the limit, if none was set */
 
 struct coil__buffer {
+    size_t begin, end;
     char *bytes;
-    size_t begin, end, size;
+    size_t size;
     bool filled; /* the latest read took all the room there was */
 };
 

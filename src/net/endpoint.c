@@ -127,5 +127,6 @@ ssize_t coil__endpoint_do(struct coil__endpoint *endpoint, struct coil__op *op)
     if (rc < 0)
         return rc;
     op->fd = endpoint->fd;
+    op->hints[1] = endpoint;
     return coil__op_await(op);
 }

@@ -77,7 +77,7 @@ ssize_t coil__op_await(struct coil__op *op)
     p.op = op;
     p.backend = backend;
     op->owner = &p;
-    op->hint = &p.wait.task->step;
+    op->hints[0] = &p.wait.task->step;
     coil__wait_park(&p.wait);
     return op->result;
 }

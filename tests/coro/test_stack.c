@@ -387,13 +387,13 @@ TEST(stack_without_guard_is_checked_when_left)
 
 TEST(stack_exhaustion_is_an_error)
 {
-    static struct coil__stack stacks[100000];
-    struct coil__stack stack;
+    struct coil__stack *stacks, stack;
     struct rlimit limit, small;
     int count = 0, rc;
 
     if (instrumented())
         test_skip("a sanitizer needs the address space");
+    stacks = calloc(100000, sizeof *stacks);
     CHECK_INT(getrlimit(RLIMIT_AS, &limit), 0);
     small = limit;
     small.rlim_cur =
@@ -410,4 +410,5 @@ TEST(stack_exhaustion_is_an_error)
     CHECK_INT(try_acquire(0, 64, &stack), 0);
     coil__stack_release(&stack);
     CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
+    free(stacks);
 }

@@ -7,12 +7,13 @@
  *                               too
  *
  *     -k TEXT   those with TEXT in their name      -l       list, do not run
- *     -x TEXT   those without it                   -v       a line for each test
+ *     -x TEXT   those without it                   -v       a line and times for each
  *     -j N      N at a time                        -t SEC   time limit, 20 if not given
  *     -f        fork for a single NAME too         -r SEED  in a random order: see
  *     -s        the harness's own cases, made to            coil_testing_shuffle()
  *               fail, instead of the tests        -n N    seeds of simulated networks,
- *                                                         8 if not given, from 1 on
+ *     -b NAMES  I/O tests on these backends alone,        8 if not given, from 1 on
+ *               as `epoll,poll`
  *
  * With COIL_TEST_SEED=SEED in the environment that seed alone is tried, else -n seeds, or
  * where a test has its own measure, n/8 of that.
@@ -45,7 +46,7 @@ static const char *const backends[] = {"io_uring", "epoll", "poll", "select",
 enum { BACKENDS = sizeof backends / sizeof backends[0], JOBS_LIMIT = 16, LEFT_OUT = 8 };
 
 static struct {
-    const char *part, *left_out[LEFT_OUT];
+    const char *part, *backends, *left_out[LEFT_OUT];
     int left_out_count;
     char **patterns;
     int pattern_count;
@@ -88,6 +89,18 @@ static bool matches(const struct test__run *run, const char *pattern)
            fnmatch(pattern, run->test->name, 0) == 0;
 }
 
+static bool backend_selected(const char *backend)
+{
+    size_t n = strlen(backend);
+
+    for (const char *at = options.backends; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, backend, n) == 0 && (at[n] == ',' || at[n] == '\0'))
+            return true;
+    }
+    return options.backends == NULL;
+}
+
 static bool selected(const struct test__run *run)
 {
     bool matched = options.pattern_count == 0;
@@ -98,6 +111,8 @@ static bool selected(const struct test__run *run)
     snprintf(place, sizeof place, "%s/%s", run->test->file, run->name);
     for (int i = 0; i < options.left_out_count; i++)
         matched = matched && strstr(place, options.left_out[i]) == NULL;
+    if (run->backend != NULL)
+        matched = matched && backend_selected(run->backend);
     return matched && run->test->hidden == options.selftest &&
            (options.part == NULL || strstr(place, options.part) != NULL);
 }
@@ -245,14 +260,26 @@ static void say_why(const struct job *job, int status)
         printf("FAIL %s: exited with %d\n", job->run->name, WEXITSTATUS(status));
 }
 
-static void report(const struct job *job, int status)
+static long in_ms(struct timeval t)
+{
+    return t.tv_sec * 1000 + t.tv_usec / 1000;
+}
+
+/* How long it took, and how much of that it kept a processor busy. */
+static void say_times(const struct job *job, const struct rusage *use)
+{
+    printf("ok   %s (%ld ms, busy for %ld)\n", job->run->name,
+           (long)(now_ms() - job->began), in_ms(use->ru_utime) + in_ms(use->ru_stime));
+}
+
+static void report(const struct job *job, int status, const struct rusage *use)
 {
     bool exited = WIFEXITED(status) && !job->timed_out;
 
     if (exited && WEXITSTATUS(status) == TEST__PASSED) {
         sum.passed++;
         if (options.verbose)
-            printf("ok   %s (%ld ms)\n", job->run->name, (long)(now_ms() - job->began));
+            say_times(job, use);
     } else if (exited && WEXITSTATUS(status) == TEST__SKIPPED) {
         sum.skipped++;
         printf("skip %s\n", job->run->name);
@@ -265,10 +292,10 @@ static void report(const struct job *job, int status)
     fflush(stdout);
 }
 
-static void end_job(struct job *job, int status)
+static void end_job(struct job *job, int status, const struct rusage *use)
 {
     kill(-job->pid, SIGKILL); /* what it started and forgot */
-    report(job, status);
+    report(job, status, use);
     close(job->output);
     job->run = NULL;
     running--;
@@ -290,6 +317,7 @@ static void kill_overdue(int64_t now)
 static void await_jobs(void)
 {
     struct timespec second = {.tv_sec = 1};
+    struct rusage use;
     sigset_t children;
     int status;
 
@@ -298,8 +326,8 @@ static void await_jobs(void)
     sigtimedwait(&children, NULL, &second);
     kill_overdue(now_ms());
     for (int i = 0; i < JOBS_LIMIT; i++)
-        if (jobs[i].run != NULL && waitpid(jobs[i].pid, &status, WNOHANG) > 0)
-            end_job(&jobs[i], status);
+        if (jobs[i].run != NULL && wait4(jobs[i].pid, &status, WNOHANG, &use) > 0)
+            end_job(&jobs[i], status, &use);
 }
 
 static void run_forked(const struct test__run *runs, size_t count)
@@ -356,9 +384,10 @@ void test__end_skipped(void)
 
 static void usage(void)
 {
-    fputs("usage: coil-tests [-flsv] [-j N] [-k TEXT] [-n SEEDS] [-r SEED] [-t SECONDS]\n"
-          "                  [-x TEXT]... [NAME | PATTERN...]\n",
-          stderr);
+    fputs(
+        "usage: coil-tests [-flsv] [-b BACKENDS] [-j N] [-k TEXT] [-n SEEDS] [-r SEED]\n"
+        "                  [-t SECONDS] [-x TEXT]... [NAME | PATTERN...]\n",
+        stderr);
     exit(2);
 }
 
@@ -366,8 +395,11 @@ static void read_options(int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "fj:k:ln:r:st:vx:")) != -1) {
+    while ((c = getopt(argc, argv, "b:fj:k:ln:r:st:vx:")) != -1) {
         switch (c) {
+        case 'b':
+            options.backends = optarg;
+            break;
         case 'f':
             options.fork_always = true;
             break;

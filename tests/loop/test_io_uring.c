@@ -18,6 +18,7 @@
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/io_uring.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -46,8 +47,9 @@ static void run_on_ring(coil_task_fn fn)
 
 static void on_each_way(coil_task_fn fn)
 {
-    static const char *const ways[] = {"", "defer", "defer,coop", "multishot",
-                                       "defer,coop,ring-fd,multishot,no-signal"};
+    static const char *const ways[] = {
+        "", "defer", "defer,coop", "multishot",
+        "defer,coop,ring-fd,multishot,no-signal,later-ops"};
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         setenv("COIL_IO_URING_WITHOUT", ways[i], 1);
@@ -75,11 +77,21 @@ TEST(ring_without_something_that_is_misspelt_is_refused)
         test_skip("no io_uring here");
     test_dies(misspell_and_abort, value,
               "coil: COIL_IO_URING_WITHOUT=nonsense: there are defer, coop, ring-fd, "
-              "multishot and no-signal, with commas between them: Invalid argument\n");
+              "multishot, no-signal and later-ops, with commas between them: Invalid "
+              "argument\n");
 }
 
 /* ---- kernels that do not want --------------------------------------------------------
  */
+
+static void install_filter(struct sock_filter *filter, size_t n)
+{
+    struct sock_fprog program = {(unsigned short)n, filter};
+
+    CHECK_INT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+        test_skip("no seccomp here");
+}
 
 /* From now on these system calls fail so, in this process and its children. */
 static void forbid(int first, int last, int error)
@@ -91,11 +103,8 @@ static void forbid(int first, int last, int error)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
 
-    CHECK_INT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
-        test_skip("no seccomp here");
+    install_filter(filter, sizeof filter / sizeof filter[0]);
 }
 
 static int say_backend(void *arg)
@@ -149,6 +158,73 @@ TEST(ring_that_may_not_be_registered_with_is_epoll)
 {
     forbid(SYS_io_uring_register, SYS_io_uring_register, EPERM);
     expect_epoll();
+}
+
+/* From now on io_uring_register(2) fails so, if asked for this. */
+static void forbid_to_register(unsigned what, int error)
+{
+    enum { ARG = offsetof(struct seccomp_data, args[1]) }; /* its lower half */
+    const unsigned by_number = 1u << 31; /* the ring is given by its registered number */
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_register, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, ~by_number),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, what, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+
+    install_filter(filter, sizeof filter / sizeof filter[0]);
+}
+
+TEST(ring_that_cannot_be_asked_what_it_can_do_is_epoll)
+{
+    forbid_to_register(IORING_REGISTER_PROBE, EINVAL);
+    expect_epoll();
+}
+
+/* Small ones: they ask for buffers of the ring's. */
+static int read_and_answer(void *arg)
+{
+    coil_stream *ends[2];
+    char byte;
+
+    (void)arg;
+    make_stream_pair(ends);
+    for (int i = 0; i < 10; i++) {
+        CHECK_INT(coil_write(ends[0], "x", 1), 1);
+        CHECK_INT(coil_read(ends[1], &byte, 1), 1);
+        CHECK_INT(coil_write(ends[1], &byte, 1), 1);
+        CHECK_INT(coil_read(ends[0], &byte, 1), 1);
+    }
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+    return 0;
+}
+
+TEST(ring_that_gets_no_number_is_entered_by_its_descriptor)
+{
+    forbid_to_register(IORING_REGISTER_RING_FDS, EPERM);
+    run_on_ring(read_and_answer);
+}
+
+TEST(ring_that_gets_no_buffers_reads_into_those_of_its_readers)
+{
+    forbid_to_register(IORING_REGISTER_PBUF_RING, ENOSYS);
+    run_on_ring(read_and_answer);
+}
+
+/* Nobody but a guest needs it, so nobody else notices. */
+TEST(ring_that_cannot_tell_a_host_says_so)
+{
+    coil_loop *loop;
+
+    forbid_to_register(IORING_REGISTER_EVENTFD, EPERM);
+    run_on_ring(read_and_answer);
+    CHECK_INT(coil_loop_create(&on_ring.loop, &loop), 0);
+    CHECK_INT(coil_guest_fd(loop), -EPERM);
+    coil_loop_close(loop);
 }
 
 /* Root's memory is not counted while it has CAP_IPC_LOCK. */
@@ -765,6 +841,43 @@ static int odd_descriptors(void *arg)
 TEST(ring_polls_for_what_does_not_wait)
 {
     on_each_way(odd_descriptors);
+}
+
+enum { WRITERS = 8 };
+
+static int write_one(void *arg)
+{
+    return (int)coil_write(arg, "x", 1);
+}
+
+/* All go in one turn, before the kernel can refuse the first. */
+static int first_writes(void *arg)
+{
+    coil_stream *streams[WRITERS + 1];
+    int fds[WRITERS + 1][2];
+    coil_task *tasks[WRITERS + 1];
+
+    (void)arg;
+    signal(SIGPIPE, SIG_DFL);
+    for (int i = 0; i <= WRITERS; i++) {
+        CHECK_INT(pipe2(fds[i], O_CLOEXEC), 0);
+        CHECK_INT(coil_stream_adopt(fds[i][1], &streams[i]), 0);
+        CHECK_INT(coil_spawn(write_one, streams[i], NULL, &tasks[i]), 0);
+    }
+    close(fds[WRITERS][0]); /* nobody reads this one */
+    for (int i = 0; i <= WRITERS; i++) {
+        CHECK_INT(coil_task_await(tasks[i]), i < WRITERS ? 1 : -EPIPE);
+        coil_task_release(tasks[i]);
+        coil_stream_destroy(streams[i]);
+        if (i < WRITERS)
+            close(fds[i][0]);
+    }
+    return 0;
+}
+
+TEST(ring_whose_first_writes_go_together)
+{
+    on_each_way(first_writes);
 }
 
 /* ---- files --------------------------------------------------------------------------

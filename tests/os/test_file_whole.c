@@ -280,23 +280,24 @@ IO_TEST(file_copied_that_only_seems_empty)
     in_each_place(copy_of_proc);
 }
 
-static void fill(char *data, size_t n)
+static char *much(size_t n)
 {
+    char *data = malloc(n);
+
     for (size_t i = 0; i < n; i++)
         data[i] = (char)(i * 31 + i / 4096);
+    return data;
 }
 
 /* From one file system to another, then, through the buffer. */
 static void copy_large(void)
 {
-    static char data[3 * 1000 * 1000];
-    char other[] = "/dev/shm/coil-test-XXXXXX";
+    size_t size = 3 * 1000 * 1000, n;
+    char *data = much(size), other[] = "/dev/shm/coil-test-XXXXXX";
     void *copied;
-    size_t n;
     int fd = mkstemp(other);
 
-    fill(data, sizeof data);
-    CHECK_INT(coil_write_file("a", data, sizeof data, 0600, 0), 0);
+    CHECK_INT(coil_write_file("a", data, size, 0600, 0), 0);
     if (fd >= 0) {
         CHECK_INT(coil_copy_file("a", other, NULL), 0);
         CHECK_INT(coil_copy_file(other, "b", NULL), 0);
@@ -306,9 +307,10 @@ static void copy_large(void)
         CHECK_INT(coil_copy_file("a", "b", NULL), 0);
     }
     CHECK_INT(coil_read_file("b", 0, &copied, &n), 0);
-    CHECK_INT(n, sizeof data);
+    CHECK_INT(n, size);
     CHECK(memcmp(copied, data, n) == 0);
     coil_free(copied);
+    free(data);
 }
 
 IO_TEST(file_copied_between_file_systems)
@@ -363,11 +365,13 @@ static int copy_and_cancel(void *arg)
 
 static void copy_is_cancelled(void)
 {
-    static char data[20 << 20];
+    size_t size = 20 << 20;
+    char *data = calloc(1, size);
     coil_task *task;
 
     put_file("b", "old");
-    CHECK_INT(coil_write_file("a", data, sizeof data, 0600, 0), 0);
+    CHECK_INT(coil_write_file("a", data, size, 0600, 0), 0);
+    free(data);
     CHECK_INT(coil_spawn(copy_and_cancel, NULL, NULL, &task), 0);
     CHECK_INT(coil_task_await(task), -ECANCELED);
     coil_task_release(task);

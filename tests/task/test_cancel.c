@@ -114,10 +114,6 @@ TASK_TEST(gather_of_a_task_cancelled_before_cancels_what_it_begins_to_wait_for)
     coil_task_release(a);
 }
 
-#define MILLION 1000000
-
-static coil_task *chain[MILLION + 1];
-
 static int gather_the_next(void *arg)
 {
     coil_task **next = arg;
@@ -136,35 +132,33 @@ static int cancel_it(void *arg)
 }
 
 /* From a task with a stack of the usual size: main's would hide a recursion. */
+static void cancel_down_gathers(int depth)
+{
+    coil_task **chain = calloc((size_t)depth + 1, sizeof(coil_task *));
+
+    for (int i = depth; i-- > 0;)
+        chain[i] = spawn(gather_the_next, &chain[i + 1], NULL);
+    CHECK_INT(coil_sleep(1), 0);
+    CHECK_INT(join(spawn(cancel_it, chain[0], NULL)), 0);
+    CHECK_INT(coil_task_cancelling(chain[depth - 1]), 1);
+    for (int i = 0; i < depth; i++)
+        CHECK_INT(join(chain[i]), -ECANCELED);
+    free(chain);
+}
+
 TASK_TEST(cancelling_down_gathers_a_million_deep_needs_no_deep_stack)
 {
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
         test_skip("a sanitizer's own memory is many times that");
     if (test_proc_kib("/proc/meminfo", "MemAvailable") < 6L * 1024 * 1024)
         test_skip("needs 6 GiB of free memory");
-    for (int i = MILLION; i-- > 0;)
-        chain[i] = spawn(gather_the_next, &chain[i + 1], NULL);
-    CHECK_INT(coil_sleep(1), 0);
-    CHECK_INT(join(spawn(cancel_it, chain[0], NULL)), 0);
-    CHECK_INT(coil_task_cancelling(chain[MILLION - 1]), 1);
-    CHECK_INT(coil_task_await(chain[0]), -ECANCELED);
-    for (int i = 0; i < MILLION; i++)
-        CHECK_INT(join(chain[i]), -ECANCELED);
+    cancel_down_gathers(1000000);
 }
 
 /* The same, shallower, for every build. */
 TASK_TEST(cancelling_down_gathers_two_thousand_deep)
 {
-    enum { DEPTH = 2000 };
-
-    for (int i = DEPTH; i-- > 0;)
-        chain[i] =
-            spawn(gather_the_next, i + 1 < DEPTH ? &chain[i + 1] : &chain[MILLION], NULL);
-    CHECK_INT(coil_sleep(1), 0);
-    CHECK_INT(join(spawn(cancel_it, chain[0], NULL)), 0);
-    CHECK_INT(coil_task_cancelling(chain[DEPTH - 1]), 1);
-    for (int i = 0; i < DEPTH; i++)
-        CHECK_INT(join(chain[i]), -ECANCELED);
+    cancel_down_gathers(2000);
 }
 
 static int start_the_next(void *arg)
@@ -193,15 +187,13 @@ TASK_TEST(cancelling_down_starts_two_thousand_deep)
 
 static int cancel_a_circle(void *arg)
 {
-    coil_task *a, *b;
+    static coil_task *circle[2];
 
     (void)arg;
-    a = spawn(gather_the_next, &chain[1], "a");
-    b = spawn(gather_the_next, &chain[0], "b");
-    chain[0] = a;
-    chain[1] = b;
+    circle[0] = spawn(gather_the_next, &circle[1], "a");
+    circle[1] = spawn(gather_the_next, &circle[0], "b");
     coil_yield();
-    coil_task_cancel(a, NULL);
+    coil_task_cancel(circle[0], NULL);
     return 0;
 }
 

@@ -165,8 +165,10 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
         int fd = (int)(uint32_t)events[i].data.u64;
         uint32_t generation = (uint32_t)(events[i].data.u64 >> 32);
 
+        if (i + 2 < n)
+            coil__readiness_soon(backend, (int)(uint32_t)events[i + 2].data.u64);
         if (i + 1 < n)
-            coil__readiness_soon(backend, (int)(uint32_t)events[i + 1].data.u64);
+            coil__readiness_next(backend, (int)(uint32_t)events[i + 1].data.u64);
         if (coil__readiness_generation(backend, fd) == generation)
             coil__readiness_found(backend, fd, found_of(events[i].events));
     }

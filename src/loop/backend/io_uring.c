@@ -7,8 +7,8 @@
  * ready
  *
  * What a task asks for is put into a queue in memory shared with the kernel; the next
- * poll hands all of it over and fetches what has completed, in one system call. Nothing
- * is tried first, but where a call cannot wait by itself (io_uring_op.c).
+ * poll hands all of it over and fetches what has completed, in one system call. Only what
+ * seldom waits is tried first (io_uring_op.c).
  *
  * Invariants
  * 1. An operation in the kernel is completed by what the kernel says of it and by nothing
@@ -136,10 +136,31 @@ static size_t settle(struct coil__backend *backend, int fd, int *error)
 
 /* ---- polling ---------------------------------------------------------------------- */
 
-static void prefetch(const struct io_uring_cqe *cqe)
+/* What comes next, or after that. */
+static void prefetch_next(const struct coil__uring *u, const struct io_uring_cqe *cqe)
 {
-    if ((cqe->user_data & COIL__URING_TAGS) == COIL__URING_OP)
+    const struct coil__uring_fd *d;
+
+    if ((cqe->user_data & COIL__URING_TAGS) != COIL__URING_RECEIVE)
+        return;
+    d = coil__uring_find(u, (int)(cqe->user_data >> 3));
+    COIL__PREFETCH(d->ops[COIL__IN]);
+    COIL__PREFETCH((const char *)d->ops[COIL__IN] + 64);
+}
+
+static void prefetch_soon(const struct coil__uring *u, const struct io_uring_cqe *cqe)
+{
+    switch (cqe->user_data & COIL__URING_TAGS) {
+    case COIL__URING_OP:
         COIL__PREFETCH((const void *)(uintptr_t)cqe->user_data);
+        COIL__PREFETCH((const char *)(uintptr_t)cqe->user_data + 64);
+        break;
+    case COIL__URING_RECEIVE:
+        COIL__PREFETCH(coil__uring_find(u, (int)(cqe->user_data >> 3)));
+        break;
+    default:
+        break;
+    }
 }
 
 static void deal_with(struct coil__uring *u, const struct io_uring_cqe *cqe)
@@ -171,8 +192,10 @@ static void deal_with_all(struct coil__uring *u)
     unsigned tail = io_uring_smp_load_acquire(cq->ktail);
 
     for (unsigned i = head; i != tail; i++) {
-        if (i + 1 != tail)
-            prefetch(&cq->cqes[(i + 1) & cq->ring_mask]);
+        if (tail - i > 2)
+            prefetch_soon(u, &cq->cqes[(i + 2) & cq->ring_mask]);
+        if (tail - i > 1)
+            prefetch_next(u, &cq->cqes[(i + 1) & cq->ring_mask]);
         deal_with(u, &cq->cqes[i & cq->ring_mask]);
     }
     io_uring_smp_store_release(cq->khead, tail);

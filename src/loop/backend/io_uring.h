@@ -16,7 +16,8 @@ enum coil__uring_feature {
     COIL__URING_RING_FD = 1 << 2, /* 5.18: the ring's own descriptor, registered */
     COIL__URING_MULTISHOT = 1 << 3, /* 6.0: receiving goes on, into buffers of the ring */
     COIL__URING_NO_SIGNAL = 1 << 4, /* 6.18: writing without SIGPIPE */
-    COIL__URING_ALL = (1 << 5) - 1
+    COIL__URING_LATER_OPS = 1 << 5, /* operations that came after 5.11 */
+    COIL__URING_ALL = (1 << 6) - 1
 };
 
 /* What a descriptor is used for; see backend.h. */
@@ -35,7 +36,8 @@ enum {
     COIL__URING_BY_CALL = 1 << 3,   /* after the poll a system call of ours does it */
     COIL__URING_CANCELLED = 1 << 4,
     COIL__URING_DETACHED = 1 << 5, /* its descriptor is about to be closed */
-    COIL__URING_FILE = 1 << 6      /* needs no attached descriptor */
+    COIL__URING_FILE = 1 << 6,     /* needs no attached descriptor */
+    COIL__URING_QUIET = 1 << 7     /* goes with RWF_NOSIGNAL */
 };
 
 /* What the kernel gives back with a completion: an operation's address, or these. */
@@ -90,6 +92,7 @@ struct coil__uring {
     struct coil__backend backend;
     struct io_uring ring;
     unsigned features;
+    unsigned quiet_flag; /* RWF_NOSIGNAL; for tests, one that no kernel has */
     unsigned enter_flags;
     int enter_fd;
     int event_fd;                 /* for guests: pollable(); -1 */

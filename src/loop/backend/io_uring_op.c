@@ -11,10 +11,13 @@
  * Most operations wait in the kernel. Some do not, on descriptors that do not block
  * (terminals, eventfds): those are polled for, and submitted again.
  *
- * A few are system calls of ours:
- * - accepting, as long as connections are there to be had: one for each would be one for
- *   each turn else. Only with none is it submitted, to wait. (Multishot would accept what
+ * Two are tried by a system call of ours, and submitted only if they have to wait:
+ * - accepting: submitted, it would be one connection a turn. (Multishot would accept what
  *   nobody has asked for.)
+ * - sending, which seldom has to: a task that need not be suspended and resumed, and the
+ *   peer's waiting for the end of the turn, cost more than the call.
+ *
+ * A few are always system calls of ours:
  * - connecting a local socket, which never takes time, but fails if the queue is full;
  *   the kernel's workers would wait then.
  * - sendfile(2), which the kernel has not got as an operation;
@@ -165,18 +168,23 @@ static bool to_be_made_again(const struct coil__op *op, int result)
            !(coil__uring_state(op) & (COIL__URING_CANCELLED | COIL__URING_DETACHED));
 }
 
-static bool writes(const struct coil__op *op)
+/* The kernel has no RWF_NOSIGNAL. Others may be on their way, and come here too. */
+static void write_without_flag(struct coil__uring *u, struct coil__op *op)
 {
-    return op->kind == COIL__OP_WRITE || op->kind == COIL__OP_WRITEV ||
-           op->kind == COIL__OP_PWRITE;
+    uintptr_t state = coil__uring_state(op) & ~(uintptr_t)COIL__URING_QUIET;
+
+    u->features &= ~(unsigned)COIL__URING_NO_SIGNAL;
+    if (op->kind != COIL__OP_PWRITE)
+        state |= COIL__URING_POLLS | COIL__URING_BY_CALL;
+    coil__uring_set_state(op, state);
+    coil__uring_again(u, op);
 }
 
 void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int result)
 {
     uintptr_t state = coil__uring_state(op);
 
-    COIL__PREFETCH(op->owner);
-    COIL__PREFETCH(op->hint);
+    coil__op_prefetch(op);
     coil__uring_set_state(op, state & ~(uintptr_t)COIL__URING_IN_KERNEL);
     if (COIL__LIKELY(result >= 0 && !(state & COIL__URING_POLLS))) {
         coil__uring_finish(u, op,
@@ -189,13 +197,8 @@ void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int resul
         poll_for(u, op);
     } else if (to_be_made_again(op, result)) {
         coil__uring_again(u, op);
-    } else if (result == -EOPNOTSUPP && writes(op) &&
-               coil__uring_has(u, COIL__URING_NO_SIGNAL)) {
-        u->features &= ~(unsigned)COIL__URING_NO_SIGNAL;
-        if (op->kind != COIL__OP_PWRITE)
-            coil__uring_set_state(op, coil__uring_state(op) | COIL__URING_POLLS |
-                                          COIL__URING_BY_CALL);
-        coil__uring_again(u, op);
+    } else if (result == -EOPNOTSUPP && (state & COIL__URING_QUIET)) {
+        write_without_flag(u, op);
     } else {
         coil__uring_finish(u, op, result);
     }
@@ -208,6 +211,21 @@ static ssize_t start_new(struct coil__uring *u, struct coil__uring_fd *d,
 {
     coil__uring_enlist(u, d, op, state);
     return coil__uring_start(u, op);
+}
+
+static bool writes(const struct coil__op *op)
+{
+    return op->kind == COIL__OP_WRITE || op->kind == COIL__OP_WRITEV ||
+           op->kind == COIL__OP_PWRITE;
+}
+
+/* What is not done by a call of ours. */
+static ssize_t submit_plain(struct coil__uring *u, struct coil__uring_fd *d,
+                            struct coil__op *op)
+{
+    bool quiet = writes(op) && coil__uring_has(u, COIL__URING_NO_SIGNAL);
+
+    return start_new(u, d, op, quiet ? COIL__URING_QUIET : 0);
 }
 
 /* COIL__OP_POLL needs no attach(): it borrows a descriptor that nobody else uses. */
@@ -241,8 +259,9 @@ static ssize_t submit_call(struct coil__uring *u, struct coil__uring_fd *d,
     return start_new(u, d, op, COIL__URING_POLLS | COIL__URING_BY_CALL);
 }
 
-static ssize_t submit_accept(struct coil__uring *u, struct coil__uring_fd *d,
-                             struct coil__op *op)
+/* At once, if that can be; else the kernel has it wait. */
+static ssize_t submit_unless_done(struct coil__uring *u, struct coil__uring_fd *d,
+                                  struct coil__op *op)
 {
     ssize_t result = coil__try_first(op);
 
@@ -269,7 +288,7 @@ static ssize_t submit_file(struct coil__uring *u, struct coil__op *op)
         return -EOPNOTSUPP;
     /* An order to fail does not strike a close, whose failure changes nothing. */
     rc = op->kind != COIL__OP_CLOSE ? coil__uring_struck(op) : 0;
-    return rc < 0 ? rc : start_new(u, NULL, op, 0);
+    return rc < 0 ? rc : submit_plain(u, NULL, op);
 }
 
 ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
@@ -293,7 +312,9 @@ ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
     case COIL__OP_RECVMSG:
         return coil__uring_receive(u, d, op);
     case COIL__OP_ACCEPT:
-        return submit_accept(u, d, op);
+    case COIL__OP_SEND:
+    case COIL__OP_SENDMSG:
+        return submit_unless_done(u, d, op);
     case COIL__OP_SENDFILE:
         return submit_call(u, d, op);
     case COIL__OP_WRITE:
@@ -309,7 +330,7 @@ ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
         break;
     }
     rc = coil__uring_struck(op);
-    return rc < 0 ? rc : start_new(u, d, op, 0);
+    return rc < 0 ? rc : submit_plain(u, d, op);
 }
 
 /* ---- cancelling ------------------------------------------------------------------- */

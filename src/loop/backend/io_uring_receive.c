@@ -367,10 +367,8 @@ void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned fl
     struct coil__uring_fd *d = coil__uring_find(u, fd);
     struct coil__op *op = d->ops[COIL__IN];
 
-    if (op != NULL) {
-        COIL__PREFETCH(op->owner);
-        COIL__PREFETCH(op->hint);
-    }
+    if (op != NULL)
+        coil__op_prefetch(op);
     if (!(flags & IORING_CQE_F_MORE))
         d->receiving = d->ending = false;
     take_in(u, d, result, flags);

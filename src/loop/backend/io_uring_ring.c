@@ -30,6 +30,12 @@ enum { SQ_ENTRIES = 256, CQ_ENTRIES = 1024 };
 
 /* ---- what there is ---------------------------------------------------------------- */
 
+/* RWF_NOSIGNAL cannot be asked for: a kernel that has not got it refuses the first write
+   with it. So does any kernel with this one. */
+#define UNKNOWN_FLAG (1u << 30)
+
+#define OPS_OF_5_11 ((UINT64_C(2) << IORING_OP_UNLINKAT) - 1)
+
 static unsigned bits_of(const char *name, size_t length)
 {
     static const struct {
@@ -38,7 +44,7 @@ static unsigned bits_of(const char *name, size_t length)
     } names[] = {
         {"defer", COIL__URING_DEFER},         {"coop", COIL__URING_COOP},
         {"ring-fd", COIL__URING_RING_FD},     {"multishot", COIL__URING_MULTISHOT},
-        {"no-signal", COIL__URING_NO_SIGNAL},
+        {"no-signal", COIL__URING_NO_SIGNAL}, {"later-ops", COIL__URING_LATER_OPS},
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -52,8 +58,8 @@ static int refuse_name(const char *name, size_t length)
     char message[160];
 
     snprintf(message, sizeof message,
-             "COIL_IO_URING_WITHOUT=%.*s: there are defer, coop, ring-fd, multishot and "
-             "no-signal, with commas between them",
+             "COIL_IO_URING_WITHOUT=%.*s: there are defer, coop, ring-fd, "
+             "multishot, no-signal and later-ops, with commas between them",
              length < 20 ? (int)length : 20, name);
     coil_call_exception_handler(&(coil_exception){.message = message, .rc = -EINVAL});
     return -EINVAL;
@@ -98,6 +104,11 @@ static int find_out_ops(struct coil__uring *u)
     io_uring_free_probe(probe);
     atomic_store_explicit(&found, u->known_ops, memory_order_relaxed);
     return 0;
+}
+
+static bool knows(const struct coil__uring *u, int op)
+{
+    return (u->known_ops >> op & 1) != 0;
 }
 
 /* ---- opening and closing ---------------------------------------------------------- */
@@ -232,9 +243,14 @@ int coil__uring_open(struct coil__uring *u)
     rc = set_up_best(u, without);
     if (rc < 0)
         return as_missing(rc);
-    u->features &= ~without;
+    u->features &= ~(without & ~(unsigned)COIL__URING_NO_SIGNAL);
+    u->quiet_flag = without & COIL__URING_NO_SIGNAL ? UNKNOWN_FLAG : RWF_NOSIGNAL;
     register_ring(u);
     rc = find_out_ops(u);
+    if (without & COIL__URING_LATER_OPS)
+        u->known_ops &= OPS_OF_5_11;
+    if (!knows(u, IORING_OP_SEND_ZC)) /* which came with the same kernel */
+        u->features &= ~(unsigned)COIL__URING_MULTISHOT;
     if (rc == 0)
         rc = try_to_enter(u);
     if (rc < 0) {

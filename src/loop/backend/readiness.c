@@ -426,8 +426,7 @@ static void retry(struct coil__readiness *r, struct coil__descriptor *d,
 {
     ssize_t result;
 
-    COIL__PREFETCH(op->owner);
-    COIL__PREFETCH(op->hint);
+    coil__op_prefetch(op);
     result = coil__try_again(op);
     learn(r, d, op, result);
     if (result != -EINPROGRESS)
@@ -436,10 +435,17 @@ static void retry(struct coil__readiness *r, struct coil__descriptor *d,
 
 void coil__readiness_soon(struct coil__backend *backend, int fd)
 {
+    COIL__PREFETCH(find(readiness_of(backend), fd));
+}
+
+void coil__readiness_next(struct coil__backend *backend, int fd)
+{
     const struct coil__descriptor *d = find(readiness_of(backend), fd);
 
-    if (d != NULL)
+    if (d != NULL) {
         COIL__PREFETCH(d->ops[COIL__IN]);
+        COIL__PREFETCH((const char *)d->ops[COIL__IN] + 64);
+    }
 }
 
 void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found)

@@ -85,7 +85,8 @@ int coil__readiness_watch(struct coil__backend *backend, int fd,
 /* `found` has happened on fd: perform the operations that wait, make watchers ready. */
 void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found);
 
-/* fd's turn will come soon: have what its operation needs fetched. */
+/* fd's turn comes next, or after that: have what its operation needs fetched. */
+void coil__readiness_next(struct coil__backend *backend, int fd);
 void coil__readiness_soon(struct coil__backend *backend, int fd);
 
 /*
