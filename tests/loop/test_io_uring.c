@@ -58,6 +58,29 @@ static void on_each_way(coil_task_fn fn)
     unsetenv("COIL_IO_URING_WITHOUT");
 }
 
+static void misspell_and_abort(void *value)
+{
+    coil_loop *loop;
+
+    setenv("COIL_IO_URING_WITHOUT", value, 1);
+    CHECK_INT(coil_loop_create(&on_ring.loop, &loop), -EINVAL);
+    unsetenv("COIL_BACKEND");
+    CHECK_INT(coil_loop_create(NULL, &loop), -EINVAL);
+    abort();
+}
+
+TEST(ring_without_something_that_is_misspelt_is_refused)
+{
+    static char value[] = "defer,nonsense,coop";
+
+    if (test_under_valgrind())
+        test_skip("no io_uring here");
+    test_dies(misspell_and_abort, value,
+              "coil: COIL_IO_URING_WITHOUT=nonsense: there are defer, coop, ring-fd, "
+              "multishot, no-signal and later-ops, with commas between them: Invalid "
+              "argument\n");
+}
+
 /* ---- kernels that do not want --------------------------------------------------------
  */
 

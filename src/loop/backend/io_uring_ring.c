@@ -17,8 +17,10 @@
 #include "../../base/fault.h"
 #include "../../base/kernel.h"
 #include "../../coro/sanitizer.h"
+#include "../loop.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -34,11 +36,7 @@ enum { SQ_ENTRIES = 256, CQ_ENTRIES = 1024 };
 
 #define OPS_OF_5_11 ((UINT64_C(2) << IORING_OP_UNLINKAT) - 1)
 
-/*
- * $COIL_IO_URING_WITHOUT names what is not to be used though the kernel has it: for tests
- * of the plain ways.
- */
-static unsigned masked_out(void)
+static unsigned bits_of(const char *name, size_t length)
 {
     static const struct {
         const char *name;
@@ -48,13 +46,44 @@ static unsigned masked_out(void)
         {"ring-fd", COIL__URING_RING_FD},     {"multishot", COIL__URING_MULTISHOT},
         {"no-signal", COIL__URING_NO_SIGNAL}, {"later-ops", COIL__URING_LATER_OPS},
     };
-    const char *list = getenv("COIL_IO_URING_WITHOUT");
-    unsigned mask = 0;
 
-    for (size_t i = 0; list != NULL && i < sizeof names / sizeof names[0]; i++)
-        if (strstr(list, names[i].name) != NULL)
-            mask |= names[i].bits;
-    return mask;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strlen(names[i].name) == length && memcmp(names[i].name, name, length) == 0)
+            return names[i].bits;
+    return 0;
+}
+
+static int refuse_name(const char *name, size_t length)
+{
+    char message[160];
+
+    snprintf(message, sizeof message,
+             "COIL_IO_URING_WITHOUT=%.*s: there are defer, coop, ring-fd, "
+             "multishot, no-signal and later-ops, with commas between them",
+             length < 20 ? (int)length : 20, name);
+    coil_call_exception_handler(&(coil_exception){.message = message, .rc = -EINVAL});
+    return -EINVAL;
+}
+
+/*
+ * $COIL_IO_URING_WITHOUT names what is not to be used though the kernel has it: for tests
+ * of the plain ways.
+ */
+static int read_mask(unsigned *mask)
+{
+    const char *list = getenv("COIL_IO_URING_WITHOUT");
+
+    *mask = 0;
+    while (list != NULL && *list != '\0') {
+        size_t length = strcspn(list, ",");
+        unsigned bits = bits_of(list, length);
+
+        if (bits == 0)
+            return refuse_name(list, length);
+        *mask |= bits;
+        list += length + (list[length] == ',');
+    }
+    return 0;
 }
 
 /* The operations that the kernel has, found out once. */
@@ -203,11 +232,14 @@ static int as_missing(int rc)
 
 int coil__uring_open(struct coil__uring *u)
 {
-    unsigned without = masked_out();
+    unsigned without;
     int rc;
 
     if (coil__on_valgrind()) /* which knows little of what the kernel writes here */
         return -ENOSYS;
+    rc = read_mask(&without);
+    if (rc < 0)
+        return rc;
     rc = set_up_best(u, without);
     if (rc < 0)
         return as_missing(rc);
