@@ -42,13 +42,13 @@ struct coil__transport {
 /* The descriptor itself. */
 extern const struct coil__transport coil__transport_bare;
 
-/* What every read and write looks at comes first: two lines of the cache. */
 /* Received before it was asked for: bytes, and an error behind them, or 0. */
 struct coil__came {
     struct coil__buffer buffer;
     int error;
 };
 
+/* What every read and write looks at comes first: two lines of the cache. */
 struct coil_stream {
     struct coil__endpoint endpoint;
     const struct coil__transport *transport;

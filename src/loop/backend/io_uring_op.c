@@ -297,10 +297,12 @@ ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
     struct coil__uring_fd *d;
     int rc;
 
-    if (op->kind == COIL__OP_POLL)
-        return submit_poll(u, op);
-    if (op->kind > COIL__OP_POLL)
-        return submit_file(u, op);
+    if (op->kind >= COIL__OP_POLL) { /* needs no attach() */
+        rc = coil__uring_need(u);
+        if (rc < 0)
+            return rc;
+        return op->kind == COIL__OP_POLL ? submit_poll(u, op) : submit_file(u, op);
+    }
     d = coil__uring_find(u, op->fd);
     if (d == NULL || d->use != COIL__URING_ATTACHED)
         return -EBADF;

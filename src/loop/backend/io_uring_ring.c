@@ -11,6 +11,11 @@
  * The ring is small: since Linux 6.14 its pages count against RLIMIT_MEMLOCK again, and a
  * user may have many loops. A queue that is full is handed over at once, and completions
  * that do not fit are kept by the kernel (NODROP) until there is room.
+ *
+ * Mapping the ring into memory costs more than setting it up. Whether the kernel
+ * lets us use one is found out without (coil__uring_open(), which decides for a backend);
+ * it is mapped when somebody wants something of it (coil__uring_need()). A loop of timers
+ * and posts never does: see io_uring_watch.c.
  */
 #include "io_uring.h"
 
@@ -147,23 +152,19 @@ static void tell_sanitizer(const struct io_uring *ring, unsigned entries)
     coil__san_ignore(ring->sq.sqes, entries * sizeof *ring->sq.sqes);
 }
 
-static int set_up(struct coil__uring *u, unsigned flags, unsigned *features)
+static int set_up(struct coil__uring *u, unsigned flags)
 {
-    struct io_uring_params params = {
+    int fd;
+
+    u->params = (struct io_uring_params){
         .flags = flags | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP,
         .cq_entries = CQ_ENTRIES,
     };
-    int rc = COIL__CALL(
-        ENOSYS, as_call(io_uring_queue_init_params(SQ_ENTRIES, &u->ring, &params)));
-
-    if (rc < 0)
+    fd = COIL__CALL(ENOSYS, as_call(io_uring_setup(SQ_ENTRIES, &u->params)));
+    if (fd < 0)
         return -errno;
-    *features = params.features;
-    tell_sanitizer(&u->ring, params.sq_entries);
-    /* Entry i of the queue is entry i: said once. (liburing says it with each.) */
-    if (!(params.flags & COIL__IORING_SETUP_NO_SQARRAY))
-        for (unsigned i = 0; i < params.sq_entries; i++)
-            u->ring.sq.array[i] = i;
+    u->ring.ring_fd = u->ring.enter_ring_fd = u->enter_fd = fd;
+    u->enter_flags = IORING_ENTER_EXT_ARG;
     return 0;
 }
 
@@ -174,20 +175,19 @@ static int set_up_best(struct coil__uring *u, unsigned without)
                             IORING_FEAT_EXT_ARG;
     static _Atomic int best; /* what comes before it the kernel has refused */
     int first = atomic_load_explicit(&best, memory_order_relaxed), rc = -EINVAL;
-    unsigned features = 0;
 
     for (int i = first; i < SETUPS && rc == -EINVAL; i++) {
         if (setups[i].feature & without)
             continue;
-        rc = set_up(u, setups[i].flags, &features);
+        rc = set_up(u, setups[i].flags);
         if (rc == 0)
             u->features = (COIL__URING_ALL & ~(COIL__URING_DEFER | COIL__URING_COOP)) |
                           setups[i].feature;
         else if (rc == -EINVAL && without == 0)
             atomic_store_explicit(&best, i + 1, memory_order_relaxed);
     }
-    if (rc == 0 && (features & needed) != needed) {
-        io_uring_queue_exit(&u->ring);
+    if (rc == 0 && (u->params.features & needed) != needed) {
+        close(u->ring.ring_fd);
         rc = -ENOSYS;
     }
     return rc;
@@ -199,8 +199,6 @@ static int set_up_best(struct coil__uring *u, unsigned without)
  */
 static void register_ring(struct coil__uring *u)
 {
-    u->enter_fd = u->ring.ring_fd;
-    u->enter_flags = IORING_ENTER_EXT_ARG;
     if (coil__uring_has(u, COIL__URING_RING_FD) &&
         COIL__CALL(EINVAL, as_call(io_uring_register_ring_fd(&u->ring))) == 1) {
         u->enter_fd = u->ring.enter_ring_fd;
@@ -245,7 +243,6 @@ int coil__uring_open(struct coil__uring *u)
         return as_missing(rc);
     u->features &= ~(without & ~(unsigned)COIL__URING_NO_SIGNAL);
     u->quiet_flag = without & COIL__URING_NO_SIGNAL ? UNKNOWN_FLAG : RWF_NOSIGNAL;
-    register_ring(u);
     rc = find_out_ops(u);
     if (without & COIL__URING_LATER_OPS)
         u->known_ops &= OPS_OF_5_11;
@@ -253,17 +250,39 @@ int coil__uring_open(struct coil__uring *u)
         u->features &= ~(unsigned)COIL__URING_MULTISHOT;
     if (rc == 0)
         rc = try_to_enter(u);
-    if (rc < 0) {
-        io_uring_queue_exit(&u->ring);
-        return as_missing(rc);
+    if (rc < 0)
+        close(u->ring.ring_fd);
+    return rc < 0 ? as_missing(rc) : 0;
+}
+
+int coil__uring_map(struct coil__uring *u)
+{
+    int fd = u->ring.ring_fd;
+    /* Still a ring? A program may have closed what it does not know, and opened more. */
+    int rc = try_to_enter(u);
+
+    if (rc < 0)
+        return rc;
+    if (COIL__CALL(ENOMEM, as_call(io_uring_queue_mmap(fd, &u->params, &u->ring))) < 0) {
+        u->ring.ring_fd = u->ring.enter_ring_fd = fd;
+        return -errno;
     }
+    u->mapped = true;
+    tell_sanitizer(&u->ring, u->params.sq_entries);
     io_uring_ring_dontfork(&u->ring);
+    /* Entry i of the queue is entry i: said once. (liburing says it with each.) */
+    for (unsigned i = 0; i < u->params.sq_entries; i++)
+        u->ring.sq.array[i] = i;
+    register_ring(u);
     return 0;
 }
 
 void coil__uring_close(struct coil__uring *u)
 {
-    io_uring_queue_exit(&u->ring);
+    if (u->mapped)
+        io_uring_queue_exit(&u->ring);
+    else
+        close(u->ring.ring_fd);
 }
 
 int coil__uring_open_event_fd(struct coil__uring *u)
