@@ -53,8 +53,8 @@ bool random_tls_open(uint64_t seed, coil_tls **server, coil_tls **client)
         return false;
     state = seed;
     RAND_set_rand_method(&method);
-    CHECK_INT(
-        coil_tls_create(&(coil_tls_opts){.certificate_file = files.server}, server), 0);
+    CHECK_INT(coil_tls_create(&(coil_tls_opts){.certificate_file = files.server}, server),
+              0);
     CHECK_INT(coil_tls_create(&(coil_tls_opts){.ca_file = files.root}, client), 0);
     return true;
 }
