@@ -391,10 +391,10 @@ static int work(void *arg)
     while ((rc = coil_queue_get(&crawler->queue, &page)) == 0) {
         rc = visit(crawler, page);
         if (rc < 0)
-            return rc;
+            break;
         coil_queue_task_done(&crawler->queue);
     }
-    return rc == -ESHUTDOWN ? 0 : rc;
+    return rc == -ESHUTDOWN ? 0 : rc; /* there may be links that find it shut */
 }
 
 /* ---- the crawl --------------------------------------------------------------------- */

@@ -515,6 +515,16 @@ def test_interrupt():
     assert 5 < len(result.records) < 100, len(result.records)
 
 
+def test_interrupt_among_new_links():
+    """A page may have come just then, and its links find the queue shut."""
+    answers = {f"/{n}": page(f"/{2 * n + 1}", f"/{2 * n + 2}") for n in range(3000)}
+    for _ in range(5):
+        with Site({"/": page("/0"), **answers}) as site:
+            result = Crawl(site.url, interrupt_when=lambda: len(site.requests) > 20)
+        equal(result.status, INTERRUPTED)
+        contains(result.err, "interrupted")
+
+
 def test_interrupt_twice():
     """The second one finds the JSON on the disk: before what is under way has ended."""
     names = [f"/{n}" for n in range(200)]
