@@ -1,8 +1,9 @@
 /*
  * coil/poll.h - poll(2) for tasks: several descriptors, and a time.
  *
- *     struct pollfd fds[] = {{.fd = in, .events = POLLIN}, {.fd = out, .events =
- * POLLOUT}}; int n = coil_poll(fds, 2, COIL_SEC(5));
+ *     struct pollfd fds[] = {{.fd = in, .events = POLLIN},
+ *                            {.fd = out, .events = POLLOUT}};
+ *     int n = coil_poll(fds, 2, COIL_SEC(5));
  *
  *     if (n > 0 && fds[0].revents != 0)
  *         ...
@@ -10,6 +11,12 @@
  * For descriptors that belong to somebody else: a library that says what it waits for, or
  * one that libcoil-posix runs. It changes nothing about them, and does not mind who else
  * waits for them: other tasks, readers and writers, a stream.
+ *
+ * A stream's own descriptor is readable when more bytes can be read of the connection,
+ * those among them that an io_uring has received ahead: it does not do so any more for a
+ * stream that was asked about. What the stream itself holds, because it looked ahead,
+ * decrypted, or brought it along from another loop, poll(2) does not tell anywhere: that
+ * is for coil_peek() to say.
  */
 #ifndef COIL_POLL_H
 #define COIL_POLL_H

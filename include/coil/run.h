@@ -48,9 +48,9 @@ typedef struct coil_run_opts {
  *
  * On the main thread, and where the disposition was the default, SIGINT is taken: the
  * first cancels the main task, and if that ends cancelled coil_run() returns -EINTR; the
- * second ends the program by the signal. SIGSEGV is taken to print which task
- * overflowed its stack, then ends the program as ever; SIGQUIT (Ctrl-\) to print all
- * tasks: coil/debug.h. All are restored.
+ * second ends the program by the signal; SIGQUIT (Ctrl-\) is taken to print all tasks:
+ * coil/debug.h. On any thread SIGSEGV is, where nobody else has it, to print which task
+ * overflowed its stack; then it ends the program as ever. All are restored.
  *
  * Fails as coil_loop_create() and coil_spawn(). Inside a running loop it stops the
  * program.

@@ -91,9 +91,9 @@ COIL_API int coil_stream_close(coil_stream *stream);
 COIL_API void coil_stream_destroy(coil_stream *stream);
 
 /*
- * The descriptor, borrowed; -1 when closed. For options and addresses, not for reading:
- * what arrived may have been taken from it already, by a look-ahead or by the kernel for
- * an io_uring. coil_stream_release_fd() gives it up whole.
+ * The descriptor, borrowed; -1 when closed. For options, addresses and coil_poll(), not
+ * for reading: what arrived may have been taken from it already, by a look-ahead or by
+ * the kernel for an io_uring. coil_stream_release_fd() gives it up whole.
  */
 COIL_API int coil_stream_fd(const coil_stream *stream);
 
@@ -139,8 +139,8 @@ COIL_API int coil_stream_attach(coil_stream *stream);
 /*
  * Give the bare descriptor up, blocking if it was adopted so, and free the stream.
  * Returns the descriptor, which is the caller's. -EBUSY while a call is in it, or where
- * bytes were read that nobody has asked for yet; -EBADF; -EOPNOTSUPP for TLS and in a
- * simulated network. Then nothing has changed.
+ * bytes, or an error, have come that nobody has asked for yet; -EBADF; -EOPNOTSUPP for
+ * TLS and in a simulated network. Then nothing has changed.
  */
 COIL_API int coil_stream_release_fd(coil_stream *stream);
 

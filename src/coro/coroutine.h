@@ -101,8 +101,9 @@ int coil__coro_call(size_t room_bytes, void (*fn)(void *arg), void *arg);
  * While at least one install is not undone, a SIGSEGV that hits the guard of the running
  * coroutine's stack prints "coil: stack overflow in LABEL (N bytes)" with write(2) on an
  * alternate stack, then dies by the signal; any other SIGSEGV takes its course. Only
- * where the disposition was the default. `coil__overflow_install` returns false where it
- * did nothing; the alternate stack is the calling thread's.
+ * where the disposition was the default, and for coroutines of the threads that have
+ * installed it: the alternate stack is the calling thread's, and undone there.
+ * `coil__overflow_install` returns false where it did nothing.
  */
 bool coil__overflow_install(void);
 void coil__overflow_uninstall(void);

@@ -6,19 +6,30 @@
  * says the label and the size with write(2). Then the default disposition is restored and
  * the handler returns: the instruction faults again and the program dies at the very
  * spot, as a debugger or a core file will show it.
+ *
+ * The handler is the process's, the alternate stack a thread's (sigaltstack(2)): each
+ * thread that installs has one of its own.
  */
 #include "../base/line.h"
 #include "coroutine.h"
 
 #include "../base/fault.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-static unsigned install_count; /* of the process; coil_run installs on the main thread */
-static stack_t alternate;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned install_count; /* of the process, under the lock */
+
+struct alternate {
+    unsigned install_count; /* of the thread */
+    stack_t stack;          /* ss_sp is NULL where it is somebody else's */
+};
+
+static COIL__THREAD_LOCAL struct alternate alternate;
 
 static bool in_guard(const struct coil__stack *stack, const char *address)
 {
@@ -45,71 +56,86 @@ static void on_fault(int signo, siginfo_t *info, void *context)
         raise(signo);
 }
 
-/* An alternate stack that is there already will do. */
-static bool use_alternate_stack(void)
+static bool make_alternate_stack(stack_t *stack)
 {
     long bytes = sysconf(_SC_SIGSTKSZ);
+
+    *stack = (stack_t){.ss_size = bytes > 64 * 1024 ? (size_t)bytes : 64 * 1024};
+    if (coil__call_fails(ENOMEM, "mmap"))
+        return false;
+    stack->ss_sp = mmap(NULL, stack->ss_size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack->ss_sp != MAP_FAILED && COIL__CALL(ENOMEM, sigaltstack(stack, NULL)) == 0)
+        return true;
+    if (stack->ss_sp != MAP_FAILED)
+        munmap(stack->ss_sp, stack->ss_size);
+    stack->ss_sp = NULL;
+    return false;
+}
+
+/* This thread's. One that is there already will do. */
+static bool use_alternate_stack(void)
+{
     stack_t old;
 
-    if (sigaltstack(NULL, &old) == 0 && (old.ss_flags & SS_DISABLE) == 0)
-        return true;
-    alternate.ss_size = bytes > 64 * 1024 ? (size_t)bytes : 64 * 1024;
-    alternate.ss_sp = MAP_FAILED;
-    if (!coil__call_fails(ENOMEM, "mmap"))
-        alternate.ss_sp = mmap(NULL, alternate.ss_size, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (alternate.ss_sp == MAP_FAILED) {
-        alternate.ss_sp = NULL;
+    if (alternate.install_count == 0 &&
+        (sigaltstack(NULL, &old) < 0 || (old.ss_flags & SS_DISABLE) != 0) &&
+        !make_alternate_stack(&alternate.stack))
         return false;
-    }
-    if (COIL__CALL(ENOMEM, sigaltstack(&alternate, NULL)) == 0)
-        return true;
-    munmap(alternate.ss_sp, alternate.ss_size);
-    alternate.ss_sp = NULL;
-    return false;
+    alternate.install_count++;
+    return true;
 }
 
 static void drop_alternate_stack(void)
 {
     const stack_t none = {.ss_flags = SS_DISABLE};
 
-    if (alternate.ss_sp == NULL)
+    if (--alternate.install_count > 0 || alternate.stack.ss_sp == NULL)
         return;
     sigaltstack(&none, NULL);
-    munmap(alternate.ss_sp, alternate.ss_size);
-    alternate.ss_sp = NULL;
+    munmap(alternate.stack.ss_sp, alternate.stack.ss_size);
+    alternate.stack.ss_sp = NULL;
 }
 
-bool coil__overflow_install(void)
+static bool take_signal(void)
 {
     struct sigaction action = {.sa_sigaction = on_fault,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK};
     struct sigaction old;
 
-    if (install_count > 0) {
-        install_count++;
-        return true;
-    }
-    if (sigaction(SIGSEGV, NULL, &old) != 0 || old.sa_handler != SIG_DFL)
-        return false;
+    return sigaction(SIGSEGV, NULL, &old) == 0 && old.sa_handler == SIG_DFL &&
+           sigaction(SIGSEGV, &action, NULL) == 0;
+}
+
+/* Somebody may have taken it over meanwhile. */
+static void give_signal_back(void)
+{
+    struct sigaction now;
+
+    if (sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_sigaction == on_fault)
+        signal(SIGSEGV, SIG_DFL);
+}
+
+bool coil__overflow_install(void)
+{
+    bool taken;
+
     if (!use_alternate_stack())
         return false;
-    if (sigaction(SIGSEGV, &action, NULL) != 0) {
+    pthread_mutex_lock(&lock);
+    taken = install_count > 0 || take_signal();
+    install_count += taken;
+    pthread_mutex_unlock(&lock);
+    if (!taken)
         drop_alternate_stack();
-        return false;
-    }
-    install_count = 1;
-    return true;
+    return taken;
 }
 
 void coil__overflow_uninstall(void)
 {
-    struct sigaction old;
-
-    if (install_count == 0 || --install_count > 0)
-        return;
-    /* Somebody may have taken it over meanwhile. */
-    if (sigaction(SIGSEGV, NULL, &old) == 0 && old.sa_sigaction == on_fault)
-        signal(SIGSEGV, SIG_DFL);
+    pthread_mutex_lock(&lock);
+    if (--install_count == 0)
+        give_signal_back();
+    pthread_mutex_unlock(&lock);
     drop_alternate_stack();
 }

@@ -87,6 +87,39 @@ struct coil__op {
     int64_t offset, offset2;
 };
 
+/*
+ * For reading from and writing to a descriptor: what they do without is not even set,
+ * which would take longer than all the rest.
+ */
+static inline void coil__op_init(struct coil__op *op, enum coil__op_kind kind, void *buf,
+                                 size_t len)
+{
+    op->kind = kind;
+    op->fd = -1;
+    op->buf = buf;
+    op->len = len;
+    op->flags = 0;
+    op->events = 0;
+    op->hints[0] = op->hints[1] = NULL;
+    op->link.prev = op->link.next = NULL;
+    op->backend_data = NULL;
+}
+
+static inline enum coil__direction coil__op_direction(const struct coil__op *op)
+{
+    switch (op->kind) {
+    case COIL__OP_WRITE:
+    case COIL__OP_WRITEV:
+    case COIL__OP_SEND:
+    case COIL__OP_SENDMSG:
+    case COIL__OP_CONNECT:
+    case COIL__OP_SENDFILE:
+        return COIL__OUT;
+    default:
+        return COIL__IN;
+    }
+}
+
 /* Its result is about to be had: complete() will follow, and then whoever waited. */
 static inline void coil__op_prefetch(const struct coil__op *op)
 {
@@ -126,12 +159,13 @@ struct coil__backend_class {
     void (*detach)(struct coil__backend *backend, int fd);
 
     /*
-     * Receive no more of `fd` than was asked for. Returns how many bytes have been
-     * received ahead, which the next reads of it, of that many in all, take at once;
-     * they are to be taken before the detach() of a descriptor that lives on elsewhere.
-     * NULL: this backend never does.
+     * From now on receive no more of `fd` than is asked for. Returns how many bytes have
+     * been received ahead, which the next reads of it, of that many in all, take at once;
+     * they are to be taken before the detach() of a descriptor that lives on elsewhere,
+     * and so is the error, if one came after them: *error, a negative errno, else 0. Both
+     * are 0 for one that is not attached. NULL: this backend never receives ahead.
      */
-    size_t (*settle)(struct coil__backend *backend, int fd);
+    size_t (*settle)(struct coil__backend *backend, int fd, int *error);
 
     /*
      * Start an operation on an attached descriptor. Returns its result if that could be

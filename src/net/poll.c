@@ -15,6 +15,9 @@
  * and so is a single operation: more descriptors; events such as POLLPRI; a descriptor
  * that the backend uses for a stream.
  *
+ * But a backend may have received of a stream ahead of being asked, and poll(2) does not
+ * know. Asked for such a descriptor it says so, and does it no more.
+ *
  * Invariants
  * 1. An operation lies in the waiting task's frame: when wait_for_change() returns, none
  *    is in flight. A backend may need a while for that, and then the task waits again,
@@ -69,6 +72,32 @@ static COIL__THREAD_LOCAL struct coil__list buckets[BUCKETS];
 
 /* ---- asking ------------------------------------------------------------------------ */
 
+#define IN (POLLIN | POLLRDNORM)
+
+/* Has the loop's backend got bytes of it already? It takes no more of them. */
+static bool was_received(struct coil__backend *backend, int fd)
+{
+    int error;
+
+    return backend->class->settle != NULL &&
+           backend->class->settle(backend, fd, &error) > 0;
+}
+
+/* Add what poll(2) cannot see, and count it. */
+static int add_received(struct pollfd *fds, nfds_t n, int count)
+{
+    struct coil__backend *backend = coil__loop_of_thread->backend;
+
+    for (nfds_t i = 0; i < n; i++) {
+        if (fds[i].fd < 0 || !(fds[i].events & IN) || (fds[i].revents & IN) ||
+            !was_received(backend, fds[i].fd))
+            continue;
+        count += fds[i].revents == 0;
+        fds[i].revents |= (short)(fds[i].events & IN);
+    }
+    return count;
+}
+
 /* Returns as poll(2) does, but for a negative errno. */
 static int ask(struct pollfd *fds, nfds_t n)
 {
@@ -77,7 +106,7 @@ static int ask(struct pollfd *fds, nfds_t n)
     do
         count = COIL__CALL(ENOMEM, poll(fds, n, 0));
     while (count < 0 && errno == EINTR);
-    return count < 0 ? -errno : count;
+    return count < 0 ? -errno : add_received(fds, n, count);
 }
 
 /* ---- names ------------------------------------------------------------------------- */
@@ -184,7 +213,7 @@ static int submit_each(struct polling *p, const struct pollfd *fds, nfds_t n)
 
         if (fds[i].fd < 0)
             continue;
-        if (fds[i].events & (POLLIN | POLLRDNORM))
+        if (fds[i].events & IN)
             events |= COIL_READABLE;
         if (fds[i].events & (POLLOUT | POLLWRNORM))
             events |= COIL_WRITABLE;

@@ -21,7 +21,7 @@ void coil__stream_drop_came(coil_stream *stream)
 {
     if (stream->came == NULL)
         return;
-    coil__buffer_finish(stream->came);
+    coil__buffer_finish(&stream->came->buffer);
     coil__free(stream->came);
     stream->came = NULL;
 }
@@ -122,44 +122,54 @@ static ssize_t take_from(struct coil__buffer *buffer, coil_stream *stream, void 
     return rc < 0 ? rc : (ssize_t)coil__buffer_take(buffer, buf, n);
 }
 
+/* The last of it may be an error, which comes once. */
 static ssize_t take_what_came(coil_stream *stream, void *buf, size_t n)
 {
-    ssize_t result = take_from(stream->came, stream, buf, n);
+    struct coil__came *came = stream->came;
+    ssize_t result = take_from(&came->buffer, stream, buf, n);
 
-    if (coil__buffer_count(stream->came) == 0)
+    if (result == 0) {
+        result = came->error;
+        came->error = 0;
+    }
+    if (coil__buffer_count(&came->buffer) == 0 && came->error == 0)
         coil__stream_drop_came(stream);
     return result;
 }
 
 ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n)
 {
+    struct coil__op op;
+
     if (COIL__UNLIKELY(stream->came != NULL))
         return take_what_came(stream, buf, n);
-    return coil__endpoint_do(
-        &stream->endpoint,
-        &(struct coil__op){.kind = stream->is_socket ? COIL__OP_RECV : COIL__OP_READ,
-                           .buf = buf,
-                           .len = n});
+    coil__op_init(&op, stream->is_socket ? COIL__OP_RECV : COIL__OP_READ, buf, n);
+    return coil__endpoint_do(&stream->endpoint, &op);
+}
+
+static COIL__NOINLINE ssize_t write_parts(coil_stream *stream, const struct iovec *parts,
+                                          size_t count)
+{
+    struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};
+    struct coil__op op;
+
+    if (stream->is_socket)
+        coil__op_init(&op, COIL__OP_SENDMSG, &message, 0);
+    else
+        coil__op_init(&op, COIL__OP_WRITEV, (void *)parts, count);
+    return coil__endpoint_do(&stream->endpoint, &op);
 }
 
 ssize_t coil__stream_write_fd(coil_stream *stream, const struct iovec *parts,
                               size_t count)
 {
-    struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};
+    struct coil__op op;
 
-    if (count == 1)
-        return coil__endpoint_do(
-            &stream->endpoint,
-            &(struct coil__op){.kind = stream->is_socket ? COIL__OP_SEND : COIL__OP_WRITE,
-                               .buf = parts->iov_base,
-                               .len = parts->iov_len});
-    if (stream->is_socket)
-        return coil__endpoint_do(
-            &stream->endpoint,
-            &(struct coil__op){.kind = COIL__OP_SENDMSG, .buf = &message});
-    return coil__endpoint_do(
-        &stream->endpoint,
-        &(struct coil__op){.kind = COIL__OP_WRITEV, .buf = (void *)parts, .len = count});
+    if (count != 1)
+        return write_parts(stream, parts, count);
+    coil__op_init(&op, stream->is_socket ? COIL__OP_SEND : COIL__OP_WRITE,
+                  parts->iov_base, parts->iov_len);
+    return coil__endpoint_do(&stream->endpoint, &op);
 }
 
 static int shutdown_fd(coil_stream *stream)

@@ -42,15 +42,21 @@ struct coil__transport {
 /* The descriptor itself. */
 extern const struct coil__transport coil__transport_bare;
 
+/* Received before it was asked for: bytes, and an error behind them, or 0. */
+struct coil__came {
+    struct coil__buffer buffer;
+    int error;
+};
+
 /* What every read and write looks at comes first: two lines of the cache. */
 struct coil_stream {
     struct coil__endpoint endpoint;
     const struct coil__transport *transport;
     size_t transferred[2]; /* by direction, of the latest call */
     bool is_socket;
-    bool ended;                /* the latest read said so */
-    bool blocked, shared;      /* adopted: it blocked then; others see whether it does */
-    struct coil__buffer *came; /* received by the loop it was detached from; or NULL */
+    bool ended;              /* the latest read said so */
+    bool blocked, shared;    /* adopted: it blocked then; others see whether it does */
+    struct coil__came *came; /* received by the loop it was detached from; or NULL */
     struct coil__buffer buffer;
     size_t limit;  /* of looking ahead */
     void *carrier; /* the transport's own */

@@ -277,11 +277,21 @@ static void *work(void *arg)
     return NULL;
 }
 
+/* All but those that a thread brings upon itself. */
+static void fill_foreign_signals(sigset_t *set)
+{
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+
+    sigfillset(set);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        sigdelset(set, own[i]);
+}
+
 /* A thread that takes no signals: those are the program's. Returns 0 or an errno. */
 static int start_thread(struct lane *lane)
 {
     pthread_attr_t attributes;
-    sigset_t all, before;
+    sigset_t foreign, before;
     pthread_t thread;
     int error;
 
@@ -290,8 +300,8 @@ static int start_thread(struct lane *lane)
         return error;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    fill_foreign_signals(&foreign);
+    pthread_sigmask(SIG_SETMASK, &foreign, &before);
     error = coil__call_fails(EAGAIN, "pthread_create")
                 ? errno
                 : pthread_create(&thread, &attributes, work, lane);

@@ -145,7 +145,7 @@ static int open_runner(coil_runner *runner, const coil_run_opts *opts)
     }
     if (runner->opts.drain_ns != 0)
         runner->loop->drain_ns = runner->opts.drain_ns;
-    if (!runner->opts.no_signals && on_main_thread())
+    if (!runner->opts.no_signals)
         runner->overflow_reported = coil__overflow_install();
     return 0;
 }

@@ -6,6 +6,8 @@
 
 #include "../harness/harness.h"
 
+#include <arpa/inet.h>
+
 /* ---- what the client asks for -------------------------------------------------------
  */
 
@@ -24,24 +26,26 @@ static int read_connect(struct tunnel_proxy *proxy, coil_stream *client)
     return sscanf(head, "CONNECT %63s HTTP/1.1", proxy->target) == 1 ? 0 : -EPROTO;
 }
 
-/* A name, or an IPv4 address, and a port: after 5, 1 (connect), 0. */
+enum { SOCKS_NAME = 3, SOCKS_IPV6 = 4 }; /* 1: IPv4 */
+
+/* A name or an address, and a port: after 5, 1 (connect), 0. */
 static int read_socks_target(struct tunnel_proxy *proxy, coil_stream *client)
 {
-    unsigned char head[4], text[256] = {0}, port[2];
+    unsigned char head[4], text[256] = {0}, port[2], length;
     char host[64] = "";
-    unsigned char length = 4;
 
     if (coil_read_exact(client, head, 4) != 4 || head[0] != 5 || head[1] != 1)
         return -EPROTO;
-    if (head[3] == 3 && coil_read_exact(client, &length, 1) != 1)
+    length = head[3] == SOCKS_IPV6 ? sizeof(struct in6_addr) : sizeof(struct in_addr);
+    if (head[3] == SOCKS_NAME && coil_read_exact(client, &length, 1) != 1)
         return -EPROTO;
     if (coil_read_exact(client, text, length) != length ||
         coil_read_exact(client, port, 2) != 2)
         return -EPROTO;
-    if (head[3] == 3)
+    if (head[3] == SOCKS_NAME)
         snprintf(host, sizeof host, "%.*s", length, (char *)text);
     else
-        snprintf(host, sizeof host, "%d.%d.%d.%d", text[0], text[1], text[2], text[3]);
+        inet_ntop(head[3] == SOCKS_IPV6 ? AF_INET6 : AF_INET, text, host, sizeof host);
     snprintf(proxy->target, sizeof proxy->target, "%.55s:%d", host,
              port[0] << 8 | port[1]);
     return 0;
@@ -98,15 +102,11 @@ static void relay_both_ways(coil_stream *client, coil_stream *server)
     coil_group_exit(&group, relay(&there));
 }
 
+/* Which is on this machine, listening on one of its addresses; the client may have chosen
+   another. */
 static int connect_to_target(const struct tunnel_proxy *proxy, coil_stream **server)
 {
-    char host[64];
-    char *colon;
-
-    snprintf(host, sizeof host, "%s", proxy->target);
-    colon = strrchr(host, ':');
-    *colon = '\0';
-    return coil_connect(host, colon + 1, server);
+    return coil_connect("localhost", strrchr(proxy->target, ':') + 1, server);
 }
 
 static void serve_client(struct tunnel_proxy *proxy, coil_stream *client)

@@ -18,6 +18,7 @@
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/io_uring.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -46,8 +47,9 @@ static void run_on_ring(coil_task_fn fn)
 
 static void on_each_way(coil_task_fn fn)
 {
-    static const char *const ways[] = {"", "defer", "defer,coop", "multishot",
-                                       "defer,coop,ring-fd,multishot,no-signal"};
+    static const char *const ways[] = {
+        "", "defer", "defer,coop", "multishot",
+        "defer,coop,ring-fd,multishot,no-signal,later-ops"};
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         setenv("COIL_IO_URING_WITHOUT", ways[i], 1);
@@ -56,8 +58,40 @@ static void on_each_way(coil_task_fn fn)
     unsetenv("COIL_IO_URING_WITHOUT");
 }
 
+static void misspell_and_abort(void *value)
+{
+    coil_loop *loop;
+
+    setenv("COIL_IO_URING_WITHOUT", value, 1);
+    CHECK_INT(coil_loop_create(&on_ring.loop, &loop), -EINVAL);
+    unsetenv("COIL_BACKEND");
+    CHECK_INT(coil_loop_create(NULL, &loop), -EINVAL);
+    abort();
+}
+
+TEST(ring_without_something_that_is_misspelt_is_refused)
+{
+    static char value[] = "defer,nonsense,coop";
+
+    if (test_under_valgrind())
+        test_skip("no io_uring here");
+    test_dies(misspell_and_abort, value,
+              "coil: COIL_IO_URING_WITHOUT=nonsense: there are defer, coop, ring-fd, "
+              "multishot, no-signal and later-ops, with commas between them: Invalid "
+              "argument\n");
+}
+
 /* ---- kernels that do not want --------------------------------------------------------
  */
+
+static void install_filter(struct sock_filter *filter, size_t n)
+{
+    struct sock_fprog program = {(unsigned short)n, filter};
+
+    CHECK_INT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+        test_skip("no seccomp here");
+}
 
 /* From now on these system calls fail so, in this process and its children. */
 static void forbid(int first, int last, int error)
@@ -69,11 +103,8 @@ static void forbid(int first, int last, int error)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
 
-    CHECK_INT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
-        test_skip("no seccomp here");
+    install_filter(filter, sizeof filter / sizeof filter[0]);
 }
 
 static int say_backend(void *arg)
@@ -127,6 +158,73 @@ TEST(ring_that_may_not_be_registered_with_is_epoll)
 {
     forbid(SYS_io_uring_register, SYS_io_uring_register, EPERM);
     expect_epoll();
+}
+
+/* From now on io_uring_register(2) fails so, if asked for this. */
+static void forbid_to_register(unsigned what, int error)
+{
+    enum { ARG = offsetof(struct seccomp_data, args[1]) }; /* its lower half */
+    const unsigned by_number = 1u << 31; /* the ring is given by its registered number */
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_register, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARG),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, ~by_number),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, what, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+
+    install_filter(filter, sizeof filter / sizeof filter[0]);
+}
+
+TEST(ring_that_cannot_be_asked_what_it_can_do_is_epoll)
+{
+    forbid_to_register(IORING_REGISTER_PROBE, EINVAL);
+    expect_epoll();
+}
+
+/* Small ones: they ask for buffers of the ring's. */
+static int read_and_answer(void *arg)
+{
+    coil_stream *ends[2];
+    char byte;
+
+    (void)arg;
+    make_stream_pair(ends);
+    for (int i = 0; i < 10; i++) {
+        CHECK_INT(coil_write(ends[0], "x", 1), 1);
+        CHECK_INT(coil_read(ends[1], &byte, 1), 1);
+        CHECK_INT(coil_write(ends[1], &byte, 1), 1);
+        CHECK_INT(coil_read(ends[0], &byte, 1), 1);
+    }
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+    return 0;
+}
+
+TEST(ring_that_gets_no_number_is_entered_by_its_descriptor)
+{
+    forbid_to_register(IORING_REGISTER_RING_FDS, EPERM);
+    run_on_ring(read_and_answer);
+}
+
+TEST(ring_that_gets_no_buffers_reads_into_those_of_its_readers)
+{
+    forbid_to_register(IORING_REGISTER_PBUF_RING, ENOSYS);
+    run_on_ring(read_and_answer);
+}
+
+/* Nobody but a guest needs it, so nobody else notices. */
+TEST(ring_that_cannot_tell_a_host_says_so)
+{
+    coil_loop *loop;
+
+    forbid_to_register(IORING_REGISTER_EVENTFD, EPERM);
+    run_on_ring(read_and_answer);
+    CHECK_INT(coil_loop_create(&on_ring.loop, &loop), 0);
+    CHECK_INT(coil_guest_fd(loop), -EPERM);
+    coil_loop_close(loop);
 }
 
 /* Root's memory is not counted while it has CAP_IPC_LOCK. */
@@ -353,6 +451,62 @@ TEST(ring_lets_a_fast_writer_feel_a_slow_reader)
     on_each_way(slow_reader);
 }
 
+/* ---- sending at once ----------------------------------------------------------------
+ */
+
+static size_t sends_that_waited(void)
+{
+    coil_stats stats;
+
+    coil_stats_get(&stats);
+    return (size_t)stats.operations_waited;
+}
+
+static int write_much(void *stream)
+{
+    static char page[65536];
+    ssize_t n = 0;
+
+    for (size_t written = 0; n >= 0 && written < 64 << 20; written += sizeof page)
+        n = coil_write(stream, page, sizeof page);
+    return (int)n;
+}
+
+/* They are calls, till there is no room: the rest waits in the kernel, from where it can
+   be called back. */
+static int sends_at_once(void *arg)
+{
+    const struct iovec parts[] = {{"de", 2}, {"f", 1}};
+    size_t before = sends_that_waited();
+    char back[7] = "";
+    coil_stream *stream;
+    coil_task *writer;
+    int peer;
+
+    (void)arg;
+    stream = make_stream_and_peer(&peer);
+    CHECK_INT(coil_write(stream, "ab", 2), 2);
+    CHECK_INT(coil_write(stream, "c", 1), 1);
+    CHECK_INT(coil_writev(stream, parts, 2), 3);
+    CHECK_INT(sends_that_waited() - before, 0);
+    CHECK_INT(recv(peer, back, 6, MSG_WAITALL), 6);
+    CHECK_STR(back, "abcdef");
+    CHECK_INT(coil_spawn(write_much, stream, NULL, &writer), 0);
+    while (sends_that_waited() == before)
+        settle();
+    coil_task_cancel(writer, NULL);
+    CHECK_INT(coil_task_await(writer), -ECANCELED);
+    coil_task_release(writer);
+    coil_stream_destroy(stream);
+    close(peer);
+    return 0;
+}
+
+TEST(ring_sends_at_once_while_there_is_room)
+{
+    on_each_way(sends_at_once);
+}
+
 /* More connections with bytes that nobody reads than there are buffers. */
 static int buffers_run_out(void *arg)
 {
@@ -516,21 +670,21 @@ static int settles(void *arg)
     coil_stream *stream;
     char bytes[64];
     size_t ahead;
-    int peer;
+    int peer, error;
 
     (void)arg;
     stream = make_stream_and_peer(&peer);
     receive_ahead(stream, peer);
     CHECK_INT(write(peer, "abc", 3), 3);
     settle();
-    ahead = backend->class->settle(backend, coil_stream_fd(stream));
+    ahead = backend->class->settle(backend, coil_stream_fd(stream), &error);
     CHECK(ahead == 0 || ahead == 3);
     CHECK_INT(write(peer, "def", 3), 3);
     settle();
-    CHECK_INT(backend->class->settle(backend, coil_stream_fd(stream)), ahead);
+    CHECK_INT(backend->class->settle(backend, coil_stream_fd(stream), &error), ahead);
     CHECK_INT(coil_read_exact(stream, bytes, 6), 6);
     CHECK(memcmp(bytes, "abcdef", 6) == 0);
-    CHECK_INT(backend->class->settle(backend, 1 << 20), 0);
+    CHECK_INT(backend->class->settle(backend, 1 << 20, &error), 0);
     close(peer);
     coil_stream_destroy(stream);
     return 0;
@@ -539,6 +693,165 @@ static int settles(void *arg)
 TEST(ring_settles_what_it_received_ahead)
 {
     on_each_way(settles);
+}
+
+/* A reset that was received is one for the next loop, and no end. */
+static int moves_a_reset(void *arg)
+{
+    struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    coil_stream *stream;
+    char bytes[64];
+    int peer;
+
+    (void)arg;
+    stream = make_stream_and_peer(&peer);
+    receive_ahead(stream, peer);
+    CHECK_INT(write(peer, "last", 4), 4);
+    settle();
+    setsockopt(peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close(peer);
+    settle();
+    CHECK_INT(coil_stream_detach(stream), 0);
+    CHECK_INT(coil_stream_attach(stream), 0);
+    CHECK_INT(coil_stream_detach(stream), 0); /* unread, and on to the third */
+    CHECK_INT(coil_stream_attach(stream), 0);
+    if (coil_read(stream, bytes, sizeof bytes) == 4)
+        CHECK_INT(coil_read(stream, bytes, sizeof bytes), -ECONNRESET);
+    CHECK_INT(coil_read(stream, bytes, sizeof bytes), 0);
+    coil_stream_destroy(stream);
+    return 0;
+}
+
+TEST(ring_moves_a_reset_behind_its_bytes)
+{
+    on_each_way(moves_a_reset);
+}
+
+/* ---- calls that fail ------------------------------------------------------------------
+ */
+
+/* Did an order strike? Then there is one more to be tried. */
+static bool struck(void)
+{
+    bool failed = coil_testing_failed() != NULL;
+
+    coil_testing_fail_system_call(0, 0);
+    coil_testing_fail_allocation(0);
+    return failed;
+}
+
+/* Off and back on, one call or allocation failing. Nothing is lost. */
+static bool move_with(uint64_t call, int error, uint64_t allocation)
+{
+    coil_stream *stream;
+    char bytes[64] = "";
+    bool failed;
+    int peer, rc;
+
+    stream = make_stream_and_peer(&peer);
+    receive_ahead(stream, peer);
+    CHECK_INT(write(peer, "abc", 3), 3);
+    settle();
+    coil_testing_fail_system_call(call, error);
+    coil_testing_fail_allocation(allocation);
+    rc = coil_stream_detach(stream);
+    if (rc == 0)
+        rc = coil_stream_attach(stream);
+    failed = struck();
+    if (rc < 0) { /* it is where it was, or nowhere */
+        rc = coil_stream_attach(stream);
+        CHECK(rc == 0 || rc == -EBUSY);
+    }
+    CHECK_INT(write(peer, "def", 3), 3);
+    CHECK_INT(coil_read_exact(stream, bytes, 6), 6);
+    CHECK_STR(bytes, "abcdef");
+    CHECK_INT(coil_stream_detach(stream), 0);
+    CHECK_INT(coil_stream_attach(stream), 0);
+    close(peer);
+    CHECK_INT(coil_read(stream, bytes, sizeof bytes), 0);
+    coil_stream_destroy(stream);
+    return failed;
+}
+
+static int moves_with_failures(void *arg)
+{
+    static const int errors[] = {0, EAGAIN, EBUSY, ENOMEM};
+    bool more;
+
+    (void)arg;
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        more = true;
+        for (uint64_t nth = 1; more && nth < 50; nth++)
+            more = move_with(nth, errors[i], 0);
+        CHECK(!more);
+    }
+    more = true;
+    for (uint64_t nth = 1; more && nth < 50; nth++)
+        more = move_with(0, 0, nth);
+    CHECK(!more);
+    return 0;
+}
+
+TEST(ring_moves_a_stream_whatever_fails)
+{
+    on_each_way(moves_with_failures);
+}
+
+static int read_large(void *arg)
+{
+    static char large[100000];
+
+    return (int)coil_read(arg, large, sizeof large);
+}
+
+static int read_small(void *arg)
+{
+    char bytes[64];
+
+    return (int)coil_read(arg, bytes, sizeof bytes);
+}
+
+/* Closed under a reader, one call failing: it ends, and so does the connection. */
+static bool close_with(uint64_t call, int error, coil_task_fn reader)
+{
+    coil_stream *stream;
+    coil_task *task;
+    bool failed;
+    char byte;
+    int peer;
+
+    stream = make_stream_and_peer(&peer);
+    receive_ahead(stream, peer);
+    CHECK_INT(coil_spawn(reader, stream, NULL, &task), 0);
+    settle();
+    coil_testing_fail_system_call(call, error);
+    coil_stream_destroy(stream);
+    failed = struck();
+    CHECK_INT(coil_task_await(task), -EBADF);
+    coil_task_release(task);
+    CHECK_INT(read(peer, &byte, 1), 0); /* the kernel holds on to it no longer */
+    close(peer);
+    return failed;
+}
+
+static int closes_with_failures(void *arg)
+{
+    static const int errors[] = {0, EAGAIN, EBUSY, ENOMEM};
+    bool more;
+
+    (void)arg;
+    for (size_t i = 0; i < 2 * sizeof errors / sizeof errors[0]; i++) {
+        more = true;
+        for (uint64_t nth = 1; more && nth < 50; nth++)
+            more = close_with(nth, errors[i / 2], i % 2 == 0 ? read_small : read_large);
+        CHECK(!more);
+    }
+    return 0;
+}
+
+TEST(ring_closes_a_stream_whatever_fails)
+{
+    on_each_way(closes_with_failures);
 }
 
 /* ---- descriptors that do not wait by themselves --------------------------------------
@@ -584,6 +897,43 @@ static int odd_descriptors(void *arg)
 TEST(ring_polls_for_what_does_not_wait)
 {
     on_each_way(odd_descriptors);
+}
+
+enum { WRITERS = 8 };
+
+static int write_one(void *arg)
+{
+    return (int)coil_write(arg, "x", 1);
+}
+
+/* All go in one turn, before the kernel can refuse the first. */
+static int first_writes(void *arg)
+{
+    coil_stream *streams[WRITERS + 1];
+    int fds[WRITERS + 1][2];
+    coil_task *tasks[WRITERS + 1];
+
+    (void)arg;
+    signal(SIGPIPE, SIG_DFL);
+    for (int i = 0; i <= WRITERS; i++) {
+        CHECK_INT(pipe2(fds[i], O_CLOEXEC), 0);
+        CHECK_INT(coil_stream_adopt(fds[i][1], &streams[i]), 0);
+        CHECK_INT(coil_spawn(write_one, streams[i], NULL, &tasks[i]), 0);
+    }
+    close(fds[WRITERS][0]); /* nobody reads this one */
+    for (int i = 0; i <= WRITERS; i++) {
+        CHECK_INT(coil_task_await(tasks[i]), i < WRITERS ? 1 : -EPIPE);
+        coil_task_release(tasks[i]);
+        coil_stream_destroy(streams[i]);
+        if (i < WRITERS)
+            close(fds[i][0]);
+    }
+    return 0;
+}
+
+TEST(ring_whose_first_writes_go_together)
+{
+    on_each_way(first_writes);
 }
 
 /* ---- files --------------------------------------------------------------------------
@@ -821,4 +1171,67 @@ TEST(ring_that_is_forbidden_later_hangs_nobody)
     coil_loop_close(loop);
     close(l.fds[0]);
     close(l.fds[1]);
+}
+
+/* ---- a ring that nobody needs --------------------------------------------------------
+ */
+
+static bool ring_is_mapped(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    bool found = false;
+    char line[512];
+
+    CHECK(maps != NULL);
+    while (fgets(line, sizeof line, maps) != NULL)
+        found = found || strstr(line, "[io_uring]") != NULL;
+    fclose(maps);
+    return found;
+}
+
+static int say_seven(void *arg)
+{
+    (void)arg;
+    return 7;
+}
+
+static int time_then_io(void *arg)
+{
+    int fds[2];
+
+    (void)arg;
+    CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, say_seven, NULL), 7);
+    CHECK(!ring_is_mapped());
+    make_tcp_pair(fds);
+    coil_testing_fail_system_call(2, 0);
+    CHECK_INT(coil_wait_fd(fds[0], COIL_READABLE), -ENOMEM);
+    CHECK(strstr(coil_testing_failed(), "mmap") != NULL);
+    CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
+    CHECK_INT(write(fds[1], "x", 1), 1);
+    CHECK_INT(coil_wait_fd(fds[0], COIL_READABLE), COIL_READABLE);
+    CHECK(ring_is_mapped());
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, say_seven, NULL), 7);
+    close(fds[0]);
+    close(fds[1]);
+    return 0;
+}
+
+TEST(ring_is_mapped_for_the_first_operation)
+{
+    on_each_way(time_then_io);
+}
+
+/* It wakes its loop more exactly than ppoll(2) does. */
+static int sleep_until_mapped(void *arg)
+{
+    (void)arg;
+    while (!ring_is_mapped())
+        CHECK_INT(coil_sleep(COIL_USEC(10)), 0);
+    return coil_sleep(COIL_USEC(10));
+}
+
+TEST(ring_is_mapped_for_one_who_waits_often)
+{
+    on_each_way(sleep_until_mapped);
 }

@@ -417,3 +417,85 @@ IO_TEST(poll_without_descriptors_to_spare)
     CHECK_INT(coil_poll(&fd, 1, COIL_MSEC(1)), 0);
     close_both(ends);
 }
+
+/* ---- a stream's own descriptor -------------------------------------------------------
+ */
+
+/* Small reads that wait: an io_uring receives ahead from then on. */
+static void read_one_by_one(coil_stream *stream, int peer)
+{
+    for (int i = 0; i < 4; i++) {
+        char byte;
+
+        settle();
+        CHECK_INT(write(peer, "x", 1), 1);
+        CHECK_INT(coil_read(stream, &byte, 1), 1);
+    }
+}
+
+IO_TEST(poll_of_a_stream_sees_what_was_received_ahead)
+{
+    struct polling p = {.n = 1, .timeout_ns = COIL_NEVER};
+    coil_stream *stream;
+    coil_task *task;
+    char bytes[16];
+    int peer;
+
+    stream = make_stream_and_peer(&peer);
+    read_one_by_one(stream, peer);
+    CHECK_INT(write(peer, "abcdef", 6), 6);
+    settle();
+    p.fds[0] = (struct pollfd){.fd = coil_stream_fd(stream), .events = POLLIN | POLLOUT};
+    CHECK_INT(coil_poll(p.fds, 1, COIL_NEVER), 1);
+    CHECK_INT(p.fds[0].revents, POLLIN | POLLOUT);
+    CHECK_INT(coil_read(stream, bytes, 2), 2);
+    p.fds[0].events = POLLIN;
+    CHECK_INT(coil_poll(p.fds, 1, 0), 1);
+    CHECK_INT(p.fds[0].revents, POLLIN);
+    CHECK_INT(coil_read(stream, bytes, sizeof bytes), 4);
+    CHECK_INT(coil_poll(p.fds, 1, 0), 0);
+    for (int i = 0; i < 3; i++) { /* and goes on to */
+        p.ended = false;
+        task = start(&p);
+        CHECK_INT(write(peer, "x", 1), 1);
+        finish(task);
+        CHECK_INT(p.rc, 1);
+        CHECK_INT(coil_read(stream, bytes, 1), 1);
+    }
+    close(peer);
+    CHECK_INT(coil_poll(p.fds, 1, COIL_NEVER), 1);
+    CHECK(p.fds[0].revents & POLLIN);
+    coil_stream_destroy(stream);
+}
+
+static int read_two(void *arg)
+{
+    char bytes[2];
+
+    return (int)coil_read(arg, bytes, sizeof bytes);
+}
+
+/* Whoever reads meanwhile leaves the rest for the one who polls. */
+IO_TEST(poll_of_a_stream_that_is_being_read)
+{
+    struct polling p = {.n = 1, .timeout_ns = COIL_NEVER};
+    coil_task *poller, *reader;
+    coil_stream *stream;
+    char bytes[16];
+    int peer;
+
+    stream = make_stream_and_peer(&peer);
+    read_one_by_one(stream, peer);
+    p.fds[0] = (struct pollfd){.fd = coil_stream_fd(stream), .events = POLLIN};
+    CHECK_INT(coil_spawn(read_two, stream, NULL, &reader), 0);
+    settle();
+    poller = start(&p);
+    CHECK_INT(write(peer, "abcdef", 6), 6);
+    CHECK_INT(coil_task_await(reader), 2);
+    coil_task_release(reader);
+    finish(poller);
+    CHECK_INT(p.rc, 1);
+    CHECK_INT(coil_read(stream, bytes, sizeof bytes), 4);
+    coil_stream_destroy(stream);
+    close(peer);
+}

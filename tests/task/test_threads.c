@@ -3,6 +3,7 @@
  */
 #include "../harness/harness.h"
 
+#include "../../src/base/compiler.h"
 #include "../../src/base/processors.h"
 
 #include <coil.h>
@@ -11,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int run(unsigned n, coil_task_fn fn, void *arg)
@@ -295,4 +297,111 @@ TEST(threads_pass_results_by_promises)
     CHECK_INT(run(3, pass_on, promises), 0);
     for (int i = 0; i < 3; i++)
         coil_promise_release(promises[i]);
+}
+
+/* ---- overflows ----------------------------------------------------------------------
+ */
+
+static int recurse(void *arg)
+{
+    volatile char frame[1024];
+
+    frame[0] = *(volatile char *)arg;
+    return frame[0] == 'x' ? 0 : frame[0] + recurse((void *)frame);
+}
+
+static int overflow_in_task(void *arg)
+{
+    coil_task *task;
+
+    coil_spawn(recurse, "deeper", &(coil_spawn_opts){.name = arg}, &task);
+    return coil_task_await(task);
+}
+
+static int overflow_on_the_second(void *arg)
+{
+    return coil_thread_index() == 1 ? overflow_in_task(arg) : coil_sleep(COIL_SEC(60));
+}
+
+static void overflow_on_threads(void *arg)
+{
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    run(2, overflow_on_the_second, arg);
+}
+
+static void *run_a_loop(void *arg)
+{
+    coil_run(overflow_in_task, arg, NULL);
+    return NULL;
+}
+
+/* No loop has ever been on the main thread. */
+static void overflow_on_a_foreign_thread(void *arg)
+{
+    pthread_t thread;
+
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    pthread_create(&thread, NULL, run_a_loop, arg);
+    pthread_join(thread, NULL);
+}
+
+static int run_a_loop_blocking(void *arg)
+{
+    return coil_run(overflow_in_task, arg, NULL);
+}
+
+static int overflow_in_a_job(void *arg)
+{
+    return coil_blocking(COIL_LANE_CPU, run_a_loop_blocking, arg);
+}
+
+static void overflow_on_a_lanes_thread(void *arg)
+{
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    coil_run(overflow_in_a_job, arg, NULL);
+}
+
+TEST(stack_overflow_on_any_thread_names_the_task)
+{
+    static char name[] = "greedy";
+
+    if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
+        test_skip("the sanitizer takes the SIGSEGV");
+    test_dies_by_signal(overflow_on_threads, name, SIGSEGV, "overflow in greedy");
+    test_dies_by_signal(overflow_on_a_foreign_thread, name, SIGSEGV,
+                        "overflow in greedy");
+    test_dies_by_signal(overflow_on_a_lanes_thread, name, SIGSEGV, "overflow in greedy");
+}
+
+static int end_at_once(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+static void *run_again_and_again(void *arg)
+{
+    for (int i = 0; i < 50; i++)
+        CHECK_INT(coil_run(end_at_once, arg, NULL), 0);
+    return NULL;
+}
+
+/* The handler is there as long as one of them runs, and gone afterwards. */
+TEST(threads_take_and_restore_the_report_of_overflows)
+{
+    struct sigaction action;
+    pthread_t threads[3];
+    stack_t stack;
+
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, run_again_and_again, NULL), 0);
+    run_again_and_again(NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_INT(sigaltstack(NULL, &stack), 0);
+    if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
+        return; /* the sanitizer has both */
+    CHECK(stack.ss_flags & SS_DISABLE);
+    CHECK_INT(sigaction(SIGSEGV, NULL, &action), 0);
+    CHECK(action.sa_handler == SIG_DFL);
 }

@@ -16,7 +16,8 @@ enum coil__uring_feature {
     COIL__URING_RING_FD = 1 << 2, /* 5.18: the ring's own descriptor, registered */
     COIL__URING_MULTISHOT = 1 << 3, /* 6.0: receiving goes on, into buffers of the ring */
     COIL__URING_NO_SIGNAL = 1 << 4, /* 6.18: writing without SIGPIPE */
-    COIL__URING_ALL = (1 << 5) - 1
+    COIL__URING_LATER_OPS = 1 << 5, /* operations that came after 5.11 */
+    COIL__URING_ALL = (1 << 6) - 1
 };
 
 /* What a descriptor is used for; see backend.h. */
@@ -35,7 +36,8 @@ enum {
     COIL__URING_BY_CALL = 1 << 3,   /* after the poll a system call of ours does it */
     COIL__URING_CANCELLED = 1 << 4,
     COIL__URING_DETACHED = 1 << 5, /* its descriptor is about to be closed */
-    COIL__URING_FILE = 1 << 6      /* needs no attached descriptor */
+    COIL__URING_FILE = 1 << 6,     /* needs no attached descriptor */
+    COIL__URING_QUIET = 1 << 7     /* goes with RWF_NOSIGNAL */
 };
 
 /* What the kernel gives back with a completion: an operation's address, or these. */
@@ -89,7 +91,11 @@ struct coil__uring_buffers {
 struct coil__uring {
     struct coil__backend backend;
     struct io_uring ring;
+    struct io_uring_params params;
+    bool mapped;          /* else it is only a descriptor: coil__uring_need() */
+    unsigned waits_alone; /* while it is not mapped: io_uring_watch.c */
     unsigned features;
+    unsigned quiet_flag; /* RWF_NOSIGNAL; for tests, one that no kernel has */
     unsigned enter_flags;
     int enter_fd;
     int event_fd;                 /* for guests: pollable(); -1 */
@@ -127,6 +133,16 @@ static inline void coil__uring_set_state(struct coil__op *op, uintptr_t state)
 /* 0, or a negative errno; -ENOSYS where the kernel has not got what is needed. */
 int coil__uring_open(struct coil__uring *u);
 void coil__uring_close(struct coil__uring *u);
+int coil__uring_map(struct coil__uring *u);
+
+/*
+ * Said before anything is queued: the ring is to be mapped from now on. 0, or a negative
+ * errno: no memory for it, most likely.
+ */
+static inline int coil__uring_need(struct coil__uring *u)
+{
+    return COIL__LIKELY(u->mapped) ? 0 : coil__uring_map(u);
+}
 
 /*
  * An entry to be filled in, all zero but for user_data, which is COIL__URING_NOTHING.
@@ -173,8 +189,6 @@ int coil__uring_await_end(struct coil__uring *u, int failures);
 void coil__uring_give_up(struct coil__uring_fd *d);
 
 /* ---- an operation as an entry of the queue: io_uring_entry.c ----------------------- */
-
-enum coil__direction coil__uring_direction(const struct coil__op *op);
 
 /* This kernel does it as the system call would. */
 bool coil__uring_can(const struct coil__uring *u, const struct coil__op *op);
@@ -229,6 +243,9 @@ ssize_t coil__uring_receive(struct coil__uring *u, struct coil__uring_fd *d,
 /* What the kernel said of a descriptor's multishot receive. */
 void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned flags);
 
+/* No multishot receive is begun on it any more. */
+void coil__uring_receive_plainly(struct coil__uring_fd *d);
+
 /* Ask a descriptor's multishot receive to end, if there is one. */
 void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__uring_fd *d);
 
@@ -258,5 +275,8 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
 
 /* Queue the polls of all watches that are to be armed. */
 void coil__uring_arm_watches(struct coil__uring *u);
+
+/* Wait for the one watch that there is while the ring is not needed yet. */
+int coil__uring_poll_alone(struct coil__uring *u, int64_t timeout_ns);
 
 #endif

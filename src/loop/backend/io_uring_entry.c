@@ -17,21 +17,6 @@
 /* What read(2) and the others take at once; sqe->len has 32 bits. */
 #define LONGEST ((size_t)0x7ffff000)
 
-enum coil__direction coil__uring_direction(const struct coil__op *op)
-{
-    switch (op->kind) {
-    case COIL__OP_WRITE:
-    case COIL__OP_WRITEV:
-    case COIL__OP_SEND:
-    case COIL__OP_SENDMSG:
-    case COIL__OP_CONNECT:
-    case COIL__OP_SENDFILE:
-        return COIL__OUT;
-    default:
-        return COIL__IN;
-    }
-}
-
 /* ---- what can be done, and what is made to fail ------------------------------------ */
 
 static const struct {
@@ -107,13 +92,13 @@ static unsigned length(const struct coil__op *op)
 static unsigned poll_events(const struct coil__op *op)
 {
     if (op->kind != COIL__OP_POLL)
-        return coil__uring_direction(op) == COIL__OUT ? POLLOUT : POLLIN;
+        return coil__op_direction(op) == COIL__OUT ? POLLOUT : POLLIN;
     return (op->events & COIL_READABLE ? POLLIN : 0u) |
            (op->events & COIL_WRITABLE ? POLLOUT : 0u);
 }
 
 static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op,
-                         int write_flags)
+                         unsigned write_flags)
 {
     switch (op->kind) {
     case COIL__OP_PREAD:
@@ -121,7 +106,7 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op,
         break;
     case COIL__OP_PWRITE:
         io_uring_prep_write(entry, op->fd, op->buf, length(op), (uint64_t)op->offset);
-        entry->rw_flags = write_flags;
+        entry->rw_flags = (int)write_flags;
         break;
     case COIL__OP_FSYNC:
         io_uring_prep_fsync(entry, op->fd, op->flags != 0 ? IORING_FSYNC_DATASYNC : 0);
@@ -173,7 +158,7 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op,
  * for sends: how far a long write has come is to be seen while it goes on.
  */
 static void prepare_call(struct io_uring_sqe *entry, const struct coil__op *op,
-                         int write_flags)
+                         unsigned write_flags)
 {
     int flags = op->flags & ~MSG_DONTWAIT;
 
@@ -183,11 +168,11 @@ static void prepare_call(struct io_uring_sqe *entry, const struct coil__op *op,
         break;
     case COIL__OP_WRITE:
         io_uring_prep_write(entry, op->fd, op->buf, length(op), (uint64_t)-1);
-        entry->rw_flags = write_flags;
+        entry->rw_flags = (int)write_flags;
         break;
     case COIL__OP_WRITEV:
         io_uring_prep_writev(entry, op->fd, op->buf, (unsigned)op->len, (uint64_t)-1);
-        entry->rw_flags = write_flags;
+        entry->rw_flags = (int)write_flags;
         break;
     case COIL__OP_RECV:
         io_uring_prep_recv(entry, op->fd, op->buf, length(op), flags);
@@ -222,6 +207,6 @@ void coil__uring_prepare(struct coil__uring *u, struct io_uring_sqe *entry,
         io_uring_prep_poll_add(entry, op->fd, poll_events(op));
     else
         prepare_call(entry, op,
-                     coil__uring_has(u, COIL__URING_NO_SIGNAL) ? RWF_NOSIGNAL : 0);
+                     coil__uring_state(op) & COIL__URING_QUIET ? u->quiet_flag : 0);
     entry->user_data = (uintptr_t)op;
 }

@@ -57,7 +57,7 @@ void coil__uring_enlist(struct coil__uring *u, struct coil__uring_fd *d,
         coil__loop_expect(coil_loop_current(), 1); /* a virtual clock waits for it */
         coil__list_push(&u->files, &op->link);
     } else if (op->kind != COIL__OP_POLL) {
-        d->ops[coil__uring_direction(op)] = op;
+        d->ops[coil__op_direction(op)] = op;
     } else {
         if (op->events & COIL_READABLE)
             d->ops[COIL__IN] = op;
@@ -168,10 +168,16 @@ static bool to_be_made_again(const struct coil__op *op, int result)
            !(coil__uring_state(op) & (COIL__URING_CANCELLED | COIL__URING_DETACHED));
 }
 
-static bool writes(const struct coil__op *op)
+/* The kernel has no RWF_NOSIGNAL. Others may be on their way, and come here too. */
+static void write_without_flag(struct coil__uring *u, struct coil__op *op)
 {
-    return op->kind == COIL__OP_WRITE || op->kind == COIL__OP_WRITEV ||
-           op->kind == COIL__OP_PWRITE;
+    uintptr_t state = coil__uring_state(op) & ~(uintptr_t)COIL__URING_QUIET;
+
+    u->features &= ~(unsigned)COIL__URING_NO_SIGNAL;
+    if (op->kind != COIL__OP_PWRITE)
+        state |= COIL__URING_POLLS | COIL__URING_BY_CALL;
+    coil__uring_set_state(op, state);
+    coil__uring_again(u, op);
 }
 
 void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int result)
@@ -191,13 +197,8 @@ void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int resul
         poll_for(u, op);
     } else if (to_be_made_again(op, result)) {
         coil__uring_again(u, op);
-    } else if (result == -EOPNOTSUPP && writes(op) &&
-               coil__uring_has(u, COIL__URING_NO_SIGNAL)) {
-        u->features &= ~(unsigned)COIL__URING_NO_SIGNAL;
-        if (op->kind != COIL__OP_PWRITE)
-            coil__uring_set_state(op, coil__uring_state(op) | COIL__URING_POLLS |
-                                          COIL__URING_BY_CALL);
-        coil__uring_again(u, op);
+    } else if (result == -EOPNOTSUPP && (state & COIL__URING_QUIET)) {
+        write_without_flag(u, op);
     } else {
         coil__uring_finish(u, op, result);
     }
@@ -210,6 +211,21 @@ static ssize_t start_new(struct coil__uring *u, struct coil__uring_fd *d,
 {
     coil__uring_enlist(u, d, op, state);
     return coil__uring_start(u, op);
+}
+
+static bool writes(const struct coil__op *op)
+{
+    return op->kind == COIL__OP_WRITE || op->kind == COIL__OP_WRITEV ||
+           op->kind == COIL__OP_PWRITE;
+}
+
+/* What is not done by a call of ours. */
+static ssize_t submit_plain(struct coil__uring *u, struct coil__uring_fd *d,
+                            struct coil__op *op)
+{
+    bool quiet = writes(op) && coil__uring_has(u, COIL__URING_NO_SIGNAL);
+
+    return start_new(u, d, op, quiet ? COIL__URING_QUIET : 0);
 }
 
 /* COIL__OP_POLL needs no attach(): it borrows a descriptor that nobody else uses. */
@@ -272,7 +288,7 @@ static ssize_t submit_file(struct coil__uring *u, struct coil__op *op)
         return -EOPNOTSUPP;
     /* An order to fail does not strike a close, whose failure changes nothing. */
     rc = op->kind != COIL__OP_CLOSE ? coil__uring_struck(op) : 0;
-    return rc < 0 ? rc : start_new(u, NULL, op, 0);
+    return rc < 0 ? rc : submit_plain(u, NULL, op);
 }
 
 ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
@@ -281,14 +297,16 @@ ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
     struct coil__uring_fd *d;
     int rc;
 
-    if (op->kind == COIL__OP_POLL)
-        return submit_poll(u, op);
-    if (op->kind > COIL__OP_POLL)
-        return submit_file(u, op);
+    if (op->kind >= COIL__OP_POLL) { /* needs no attach() */
+        rc = coil__uring_need(u);
+        if (rc < 0)
+            return rc;
+        return op->kind == COIL__OP_POLL ? submit_poll(u, op) : submit_file(u, op);
+    }
     d = coil__uring_find(u, op->fd);
     if (d == NULL || d->use != COIL__URING_ATTACHED)
         return -EBADF;
-    if (d->ops[coil__uring_direction(op)] != NULL)
+    if (d->ops[coil__op_direction(op)] != NULL)
         return -EBUSY;
     switch (op->kind) {
     case COIL__OP_READ:
@@ -314,7 +332,7 @@ ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
         break;
     }
     rc = coil__uring_struck(op);
-    return rc < 0 ? rc : start_new(u, d, op, 0);
+    return rc < 0 ? rc : submit_plain(u, d, op);
 }
 
 /* ---- cancelling ------------------------------------------------------------------- */

@@ -44,7 +44,7 @@ enum {
     LARGE_READ = 2 * BUFFER_BYTES + 1,
     QUEUED_MOST = 8,
     READS_TO_ARM = 2,
-    CALLED_OFF_MOST = 4
+    CALLED_OFF_MOST = 4 /* past that, never again */
 };
 
 /* ---- the buffers ------------------------------------------------------------------ */
@@ -283,6 +283,11 @@ static bool arm(struct coil__uring *u, struct coil__uring_fd *d, int fd)
     d->receiving = true;
     d->ending = false;
     return true;
+}
+
+void coil__uring_receive_plainly(struct coil__uring_fd *d)
+{
+    d->called_off = UINT8_MAX;
 }
 
 void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__uring_fd *d)

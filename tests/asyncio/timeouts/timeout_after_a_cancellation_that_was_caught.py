@@ -1,4 +1,6 @@
 """A task that has caught a cancellation, whose request still counts, may time out as ever.
+
+Since: 3.12 (and late releases of 3.11; Debian 12 has an early one)
 """
 
 from scenario import *

@@ -1,5 +1,7 @@
 """The cleanup of a block that was cut off has a deadline of its own, and is cut off, too;
 the block has timed out all the same.
+
+Since: 3.12 (and late releases of 3.11; Debian 12 has an early one)
 """
 
 from scenario import *
