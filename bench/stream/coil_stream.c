@@ -56,6 +56,7 @@ int main(int argc, char *argv[])
     make_connection(fds);
     begin();
     if (fork() == 0) {
+        become_sender();
         close(fds[0]);
         b.fd = fds[1];
         _exit(coil_run(send_all, &b, NULL) < 0);

@@ -74,8 +74,9 @@ func main() {
 	total, _ := strconv.ParseInt(os.Args[1], 10, 64)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
-	child := exec.Command(os.Args[0], append([]string{"send", listener.Addr().String()},
-		os.Args[1:]...)...)
+	// The sender has processor 0, and we the other: see run.
+	child := exec.Command("taskset", append([]string{"-c", "0", os.Args[0], "send",
+		listener.Addr().String()}, os.Args[1:]...)...)
 	child.Stderr = os.Stderr
 	check(child.Start())
 	conn, err := listener.Accept()

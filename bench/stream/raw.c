@@ -35,6 +35,7 @@ int main(int argc, char *argv[])
     make_connection(fds);
     begin();
     if (fork() == 0) {
+        become_sender();
         close(fds[0]);
         send_all(fds[1], total, piece, file);
     }

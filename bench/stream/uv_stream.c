@@ -68,6 +68,7 @@ int main(int argc, char *argv[])
     make_connection(fds);
     begin();
     if (fork() == 0) {
+        become_sender();
         close(fds[0]);
         run(fds[1], 1);
         _exit(0);

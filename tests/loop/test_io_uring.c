@@ -451,6 +451,62 @@ TEST(ring_lets_a_fast_writer_feel_a_slow_reader)
     on_each_way(slow_reader);
 }
 
+/* ---- sending at once ----------------------------------------------------------------
+ */
+
+static size_t sends_that_waited(void)
+{
+    coil_stats stats;
+
+    coil_stats_get(&stats);
+    return (size_t)stats.operations_waited;
+}
+
+static int write_much(void *stream)
+{
+    static char page[65536];
+    ssize_t n = 0;
+
+    for (size_t written = 0; n >= 0 && written < 64 << 20; written += sizeof page)
+        n = coil_write(stream, page, sizeof page);
+    return (int)n;
+}
+
+/* They are calls, till there is no room: the rest waits in the kernel, from where it can
+   be called back. */
+static int sends_at_once(void *arg)
+{
+    const struct iovec parts[] = {{"de", 2}, {"f", 1}};
+    size_t before = sends_that_waited();
+    char back[7] = "";
+    coil_stream *stream;
+    coil_task *writer;
+    int peer;
+
+    (void)arg;
+    stream = make_stream_and_peer(&peer);
+    CHECK_INT(coil_write(stream, "ab", 2), 2);
+    CHECK_INT(coil_write(stream, "c", 1), 1);
+    CHECK_INT(coil_writev(stream, parts, 2), 3);
+    CHECK_INT(sends_that_waited() - before, 0);
+    CHECK_INT(recv(peer, back, 6, MSG_WAITALL), 6);
+    CHECK_STR(back, "abcdef");
+    CHECK_INT(coil_spawn(write_much, stream, NULL, &writer), 0);
+    while (sends_that_waited() == before)
+        settle();
+    coil_task_cancel(writer, NULL);
+    CHECK_INT(coil_task_await(writer), -ECANCELED);
+    coil_task_release(writer);
+    coil_stream_destroy(stream);
+    close(peer);
+    return 0;
+}
+
+TEST(ring_sends_at_once_while_there_is_room)
+{
+    on_each_way(sends_at_once);
+}
+
 /* More connections with bytes that nobody reads than there are buffers. */
 static int buffers_run_out(void *arg)
 {

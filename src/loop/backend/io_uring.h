@@ -190,8 +190,6 @@ void coil__uring_give_up(struct coil__uring_fd *d);
 
 /* ---- an operation as an entry of the queue: io_uring_entry.c ----------------------- */
 
-enum coil__direction coil__uring_direction(const struct coil__op *op);
-
 /* This kernel does it as the system call would. */
 bool coil__uring_can(const struct coil__uring *u, const struct coil__op *op);
 
