@@ -116,13 +116,12 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
  * getaddrinfo, getdents64, getifaddrs, getnameinfo, getpeername, getrandom, getsockname,
  * getsockopt, io_uring_enter, io_uring_register, io_uring_setup, kill, linkat, listen,
  * lseek, lstat, madvise, malloc, mkdirat, mmap, mprotect, open, openat, pidfd_open,
- * pidfd_send_signal, pipe2, poll, ppoll, pread, preadv2, pselect, pthread_create,
- * pwrite, read, readlinkat, recv, recvfrom, recvmmsg, recvmsg, renameat2, send,
- * sendfile, sendmmsg, sendmsg, setgroups, setpgid, setresgid, setresuid, setsid,
- * shutdown, sigaction, sigaltstack,
- * socket, socketpair, splice, stat, statx, symlinkat, timer_create, timerfd_create,
- * unlinkat, waitid, write. Not among them are those that cannot fail and those whose
- * failure changes nothing, as close.
+ * pidfd_send_signal, pipe2, poll, ppoll, pread, preadv2, pselect, pthread_create, pwrite,
+ * read, readlinkat, recv, recvfrom, recvmmsg, recvmsg, renameat2, send, sendfile,
+ * sendmmsg, sendmsg, setgroups, setpgid, setresgid, setresuid, setsid, shutdown,
+ * sigaction, sigaltstack, socket, socketpair, splice, stat, statx, symlinkat,
+ * timer_create, timerfd_create, unlinkat, waitid, write. Not among them are those that
+ * cannot fail and those whose failure changes nothing, as close.
  */
 COIL_API void coil_testing_fail_system_call(uint64_t nth, int error);
 

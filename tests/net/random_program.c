@@ -732,7 +732,7 @@ int run_random_program(uint64_t seed, uint64_t failing, FILE *log)
     world->network.log = log;
     world->chaos = once_in(&world->dice, 2);
     world->count = 1 + (int)below(&world->dice, CONNECTIONS);
-    if (once_in(&world->dice, 3))
+    if (once_in(&world->dice, 8))
         world->has_tls = random_tls_open(seed, &world->tls[1], &world->tls[0]);
     for (int i = 0; i < world->count; i++)
         draw_connection(world, i);

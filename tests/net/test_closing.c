@@ -352,7 +352,7 @@ IO_TEST(sendfile_closed_at_every_moment)
         CHECK_INT(i % 2 == 0 ? coil_pipe(ends) : coil_stream_pair(ends), 0);
         v.stream = ends[1];
         task = start(&v);
-        for (int turns = 0; turns < i; turns++)
+        for (int turns = 0; turns <= i; turns++)
             coil_yield();
         coil_stream_destroy(ends[1]);
         finish(task);
