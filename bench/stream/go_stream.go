@@ -21,9 +21,18 @@ func check(err error) {
 	}
 }
 
+// useReno: see run.
+func useReno(network, address string, c syscall.RawConn) error {
+	return c.Control(func(fd uintptr) {
+		const tcpCongestion = 13
+		check(syscall.SetsockoptString(int(fd), syscall.IPPROTO_TCP, tcpCongestion, "reno"))
+	})
+}
+
 // send writes it all to the address that the parent listens on.
 func send(address string, total, piece int64, file bool) {
-	conn, err := net.Dial("tcp", address)
+	dialer := net.Dialer{Control: useReno}
+	conn, err := dialer.Dial("tcp", address)
 	check(err)
 	bytes := make([]byte, piece)
 	var f *os.File

@@ -87,6 +87,7 @@ def run(coroutine):
 def main():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         theirs = socket.create_connection(listener.getsockname())
+        theirs.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")  # see run
         ours, _ = listener.accept()
     before, begun = cpu(), time.monotonic()
     if os.fork() == 0:

@@ -6,6 +6,7 @@
 #define BENCH_STREAM_H
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -82,6 +83,7 @@ static inline void make_connection(int fds[2])
         listen(listening, 1) < 0 ||
         getsockname(listening, (struct sockaddr *)&name, &length) < 0 ||
         connect(fds[1], (struct sockaddr *)&name, length) < 0 ||
+        setsockopt(fds[1], IPPROTO_TCP, TCP_CONGESTION, "reno", 4) < 0 || // see run
         (fds[0] = accept(listening, NULL, NULL)) < 0) {
         perror("connection");
         exit(1);
