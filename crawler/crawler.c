@@ -391,10 +391,10 @@ static int work(void *arg)
     while ((rc = coil_queue_get(&crawler->queue, &page)) == 0) {
         rc = visit(crawler, page);
         if (rc < 0)
-            return rc;
+            break;
         coil_queue_task_done(&crawler->queue);
     }
-    return rc == -ESHUTDOWN ? 0 : rc;
+    return rc == -ESHUTDOWN ? 0 : rc; /* there may be links that find it shut */
 }
 
 /* ---- the crawl --------------------------------------------------------------------- */
@@ -445,6 +445,13 @@ static void fail_redirect_circles(struct crawler *crawler)
     }
 }
 
+static void tell_of_interrupt(struct crawler *crawler)
+{
+    fail_redirect_circles(crawler);
+    if (crawler->options.on_interrupt != NULL)
+        crawler->options.on_interrupt(crawler, crawler->options.arg);
+}
+
 static int enqueue_start(struct crawler *crawler)
 {
     int rc = 0;
@@ -471,6 +478,8 @@ static int crawl(struct crawler *crawler)
     coil_queue_shutdown(&crawler->queue, true);
     if (progress != NULL)
         coil_task_cancel(progress, "the crawl is over");
+    if (rc == -ECANCELED)
+        tell_of_interrupt(crawler);
     return coil_group_exit(&group, rc);
 }
 

@@ -20,6 +20,8 @@
 
 #include <regex.h>
 
+struct crawler;
+
 struct crawler_options {
     const char *const *start_urls; /* made by url_resolve(), one at least */
     size_t start_count;
@@ -34,6 +36,10 @@ struct crawler_options {
     size_t body_limit;      /* of an HTML page */
     bool progress;          /* a line on stderr */
     bool verbose;           /* a line on stderr for each URL */
+    /* Called once it is cancelled, before those who are at work are waited for; or NULL.
+       It must not suspend. */
+    void (*on_interrupt)(struct crawler *crawler, void *arg);
+    void *arg; /* of on_interrupt() */
 };
 
 struct crawler_totals {

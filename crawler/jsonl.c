@@ -120,9 +120,14 @@ static void put_page(FILE *to, const struct page *page)
 int report_jsonl(FILE *to, const struct crawler *crawler)
 {
     errno = 0;
-    for (size_t i = 0; i < crawler->page_count; i++)
-        if (crawler->pages[i]->done)
-            put_page(to, crawler->pages[i]);
+    for (size_t i = 0; i < crawler->page_count; i++) {
+        struct page *page = crawler->pages[i];
+
+        if (!page->done || page->reported)
+            continue;
+        put_page(to, page);
+        page->reported = true;
+    }
     if (fflush(to) == 0 && !ferror(to))
         return 0;
     return errno > 0 ? -errno : -EIO;

@@ -10,11 +10,17 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <getopt.h>
+#include <pthread.h>
 #include <regex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* A look-up by the C library that nobody wants any more takes many seconds to give up:
+   it is left to its thread. */
+#define DRAIN_NS COIL_SEC(1)
 
 enum status {
     STATUS_WELL = 0,
@@ -278,12 +284,26 @@ static void explain(const struct crawler *crawler, int rc)
                 crawler->start_count > 1 ? " and the others" : "");
 }
 
+/* Whole lines: a Ctrl-C takes effect afterwards. */
+static int write_jsonl(FILE *jsonl, const struct crawler *crawler)
+{
+    sigset_t interrupt, before;
+    int rc;
+
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &interrupt, &before);
+    rc = report_jsonl(jsonl, crawler);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
 /* The file comes first: whoever reads stdout may have closed it, which ends the program.
  */
 static enum status report(const struct crawler *crawler, const struct settings *settings,
                           FILE *jsonl, int rc)
 {
-    int written = jsonl != NULL ? report_jsonl(jsonl, crawler) : 0;
+    int written = jsonl != NULL ? write_jsonl(jsonl, crawler) : 0;
 
     if (settings->verbosity > 0 && report_table(stdout, crawler) < 0)
         complain(strerror(ENOMEM), "the table of URLs");
@@ -297,14 +317,28 @@ static enum status report(const struct crawler *crawler, const struct settings *
     return status_of(crawler, rc);
 }
 
+/* What is done is in the file before the workers are waited for: a second Ctrl-C may come
+   any time. Should it fail, the end will tell. */
+static void write_on_interrupt(struct crawler *crawler, void *jsonl)
+{
+    write_jsonl(jsonl, crawler);
+}
+
 static enum status crawl(const struct settings *settings, FILE *jsonl)
 {
+    struct crawler_options with_file = settings->crawler;
     struct crawler crawler;
     enum status status;
-    int rc = crawler_init(&crawler, &settings->crawler);
+    int rc;
+
+    if (jsonl != NULL) {
+        with_file.on_interrupt = write_on_interrupt;
+        with_file.arg = jsonl;
+    }
+    rc = crawler_init(&crawler, &with_file);
 
     if (rc == 0) {
-        rc = coil_run(crawler_run, &crawler, NULL);
+        rc = coil_run(crawler_run, &crawler, &(coil_run_opts){.drain_ns = DRAIN_NS});
         status = report(&crawler, settings, jsonl, rc);
     } else {
         complain(strerror(-rc), "starting");

@@ -18,6 +18,7 @@ struct page {
     bool done;     /* fetched, or known to be unfetchable */
     bool html;     /* a page proper, searched for links */
     bool limited;  /* failed, for it redirects once too often */
+    bool reported; /* report_jsonl() has told of it */
     int status;    /* of HTTP; 0 if no response came */
     int rc;        /* negative errno, or 0 */
     char *error;   /* a sentence, where rc is negative */

@@ -23,7 +23,8 @@ void report_text(FILE *to, const struct crawler *crawler, bool quiet);
 
 /*
  * One JSON object a line for each URL of the site that is done, in the order in which
- * they were met. Returns 0, or a negative errno of writing.
+ * they were met. What an earlier call has told is left out. Returns 0, or a negative
+ * errno of writing.
  */
 int report_jsonl(FILE *to, const struct crawler *crawler);
 

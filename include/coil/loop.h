@@ -48,7 +48,8 @@ typedef struct coil_loop_opts {
      * "io_uring", "epoll", "poll", "select", or "simulated" (coil/network.h); NULL means
      * $COIL_BACKEND if set, else the best that works here. io_uring needs Linux 5.11, and
      * is often forbidden: to sandboxes, by a sysctl, by the limit of locked memory. Then
-     * it is epoll; but what was asked for by name is -ENOSYS.
+     * it is epoll; but what was asked for by name is -ENOSYS, and an unknown name
+     * -EINVAL. Of $COIL_BACKEND that is said on stderr, too.
      */
     const char *backend;
     /*

@@ -49,9 +49,20 @@ typedef struct coil_process_opts {
        inherited. */
     const int *pass_fds;
     size_t pass_fd_count;
-    bool new_session; /* setsid(2) */
-    bool new_group;   /* setpgid(2): Ctrl-C at the terminal does not reach it */
-    int kill_signal;  /* what coil_process_destroy() sends; 0: SIGKILL */
+    bool new_session;    /* setsid(2) */
+    bool new_group;      /* setpgid(2): Ctrl-C at the terminal does not reach it */
+    pid_t process_group; /* another child's new_group, to be joined; 0: none */
+    /*
+     * Who it is, NULL: who the program is. Set in this order: supplementary groups (an
+     * empty list drops all of them), group, user, each for good. A program of root's that
+     * becomes somebody else gives all three.
+     */
+    const gid_t *extra_groups;
+    size_t extra_group_count;
+    const gid_t *group;
+    const uid_t *user;
+    const mode_t *umask; /* umask(2); NULL: the program's */
+    int kill_signal;     /* what coil_process_destroy() sends; 0: SIGKILL */
 } coil_process_opts;
 
 /*
@@ -67,12 +78,13 @@ typedef struct coil_process_opts {
  * but SIGPIPE and SIGXFSZ, as Python has it.
  *
  * The loop stands still until the child runs the program, some hundred microseconds,
- * however much memory the parent has: vfork(2).
+ * however much memory the parent has: vfork(2). One that becomes another user or group
+ * has a copy of its own, fork(2), as nobody may get at ours.
  *
  * Fails as execve(2), with -ENOENT, -EACCES, -E2BIG and so on, then nothing has been
- * started, and coil_last_error() says whether it was the program or the directory;
- * with -EINVAL, -EBADF for a descriptor, -EMFILE, -EAGAIN, -ENOMEM; -ENOSYS before Linux
- * 5.4. Does not suspend.
+ * started, and coil_last_error() says whether it was the program, the directory or
+ * who it was to be (-EPERM); with -EINVAL, -EBADF for a descriptor, -EMFILE, -EAGAIN,
+ * -ENOMEM; -ENOSYS before Linux 5.4. Does not suspend.
  */
 COIL_API int coil_process_spawn(const coil_process_opts *opts, coil_process **out);
 

@@ -30,7 +30,8 @@ extern "C" {
 
 /* What is 0 or NULL is left to the default. All text is copied. */
 typedef struct coil_resolver_opts {
-    /* NULL: what $COIL_RESOLVER says, else "c-ares" where coil was built with it. */
+    /* NULL: what $COIL_RESOLVER says, else "c-ares" where coil was built with it. Where
+       that names what there is not, look-ups fail as coil_resolver_configure(). */
     const char *engine;
 
     /* The rest is for c-ares alone. */

@@ -118,7 +118,8 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
  * lseek, lstat, madvise, malloc, mkdirat, mmap, mprotect, open, openat, pidfd_open,
  * pidfd_send_signal, pipe2, poll, ppoll, pread, preadv2, pselect, pthread_create,
  * pwrite, read, readlinkat, recv, recvfrom, recvmmsg, recvmsg, renameat2, send,
- * sendfile, sendmmsg, sendmsg, setpgid, setsid, shutdown, sigaction, sigaltstack,
+ * sendfile, sendmmsg, sendmsg, setgroups, setpgid, setresgid, setresuid, setsid,
+ * shutdown, sigaction, sigaltstack,
  * socket, socketpair, splice, stat, statx, symlinkat, timer_create, timerfd_create,
  * unlinkat, waitid, write. Not among them are those that cannot fail and those whose
  * failure changes nothing, as close.

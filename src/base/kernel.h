@@ -18,10 +18,6 @@
 #define RWF_NOSIGNAL 0x00000100
 #endif
 
-/* Linux 6.6: there is no array between the queue's ring and its entries. Not asked for
-   here, but newer libraries do by themselves. */
-#define COIL__IORING_SETUP_NO_SQARRAY (1u << 16)
-
 /* Linux 6.9: an operation of io_uring's. */
 #define COIL__IORING_OP_FTRUNCATE 55
 

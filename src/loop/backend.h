@@ -105,6 +105,21 @@ static inline void coil__op_init(struct coil__op *op, enum coil__op_kind kind, v
     op->backend_data = NULL;
 }
 
+static inline enum coil__direction coil__op_direction(const struct coil__op *op)
+{
+    switch (op->kind) {
+    case COIL__OP_WRITE:
+    case COIL__OP_WRITEV:
+    case COIL__OP_SEND:
+    case COIL__OP_SENDMSG:
+    case COIL__OP_CONNECT:
+    case COIL__OP_SENDFILE:
+        return COIL__OUT;
+    default:
+        return COIL__IN;
+    }
+}
+
 /* Its result is about to be had: complete() will follow, and then whoever waited. */
 static inline void coil__op_prefetch(const struct coil__op *op)
 {

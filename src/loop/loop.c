@@ -29,6 +29,7 @@
 #include "../error/error.h"
 #include "backend/simulated.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,25 +95,53 @@ static const struct coil__backend_class *const backends[] = {
 
 #define BACKEND_COUNT (sizeof backends / sizeof backends[0])
 
+/* What was asked for by the environment fails aloud: nobody looks for it in the code. */
+static int refuse_environment(const char *name, int rc)
+{
+    char message[160];
+
+    snprintf(message, sizeof message,
+             rc == -EINVAL ? "COIL_BACKEND=%.20s: there are io_uring, epoll, poll, "
+                             "select and, to simulate a network, simulated"
+                           : "COIL_BACKEND=%.20s: it cannot be used here",
+             name);
+    coil_call_exception_handler(&(coil_exception){.message = message, .rc = rc});
+    return rc;
+}
+
+/* -EINVAL where there is none of that name. */
+static int create_by_name(const char *name, struct coil__backend **out)
+{
+    for (size_t i = 0; i < BACKEND_COUNT; i++)
+        if (strcmp(name, backends[i]->name) == 0)
+            return backends[i]->create(out);
+    return -EINVAL;
+}
+
+static int create_first_that_works(struct coil__backend **out)
+{
+    int rc = -ENOSYS;
+
+    for (size_t i = 0; i < BACKEND_COUNT && rc == -ENOSYS; i++)
+        rc = backends[i]->create(out);
+    return rc;
+}
+
 /* The one that was asked for, or the first that works. */
 static int create_backend(const char *name, struct coil__backend **out)
 {
-    int rc = -EINVAL;
+    int rc;
 
     if (name == NULL && coil__network_asked_for() != NULL)
         name = coil__backend_simulated.name;
+    if (name != NULL && *name != '\0')
+        return create_by_name(name, out);
     if (name == NULL)
         name = getenv("COIL_BACKEND");
-    if (name != NULL && *name == '\0')
-        name = NULL;
-    for (size_t i = 0; i < BACKEND_COUNT; i++) {
-        if (name != NULL && strcmp(name, backends[i]->name) != 0)
-            continue;
-        rc = backends[i]->create(out);
-        if (rc == 0 || rc != -ENOSYS || name != NULL)
-            return rc;
-    }
-    return rc;
+    if (name == NULL || *name == '\0')
+        return create_first_that_works(out);
+    rc = create_by_name(name, out);
+    return rc < 0 ? refuse_environment(name, rc) : 0;
 }
 
 static bool debug_asked_for(void)

@@ -398,8 +398,8 @@ int coil_getaddrinfo(const char *host, const char *port, const struct addrinfo *
     if (rc != -EINPROGRESS)
         return fail(rc, host, port);
     rc = coil__resolver_get(&r);
-    if (rc < 0)
-        return fail(rc, host, port);
+    if (rc < 0) /* has said why, where the environment asks for what there is not */
+        return rc == -ENOMEM ? fail(rc, host, port) : rc;
     if (!coil__addrinfo_suits_channel(r, host, port, hints))
         return fail(coil__lane_look_up(host, port, hints, out), host, port);
     return look_up(r, host, port, hints, out);

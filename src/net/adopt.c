@@ -145,8 +145,8 @@ void coil__stream_give_flag_back(coil_stream *stream)
 
 /* ---- going ------------------------------------------------------------------------ */
 
-/* What the backend has received ahead of being asked. */
-static size_t settle(coil_stream *stream, int *error)
+/* What the backend has received ahead of being asked: so many bytes, and an error. */
+static size_t settle(const coil_stream *stream, int *error)
 {
     struct coil__backend *backend = stream->endpoint.loop->backend;
 
@@ -156,12 +156,9 @@ static size_t settle(coil_stream *stream, int *error)
     return backend->class->settle(backend, stream->endpoint.fd, error);
 }
 
-/* Take it along: what comes next must be read after it. What has been taken where that
-   fails halfway is read first all the same. */
-static int take_along(coil_stream *stream, size_t n)
+static int receive_into(struct coil__buffer *came, const coil_stream *stream, size_t n)
 {
     struct coil__backend *backend = stream->endpoint.loop->backend;
-    struct coil__buffer *came = &stream->came;
 
     while (n > 0) {
         int rc = coil__buffer_make_room(came, coil__buffer_count(came) + n);
@@ -181,16 +178,33 @@ static int take_along(coil_stream *stream, size_t n)
     return 0;
 }
 
+/* Take it along: what comes next must be read after it. What has been taken where that
+   fails halfway is read first all the same. */
+static int take_along(coil_stream *stream)
+{
+    int error, rc;
+    size_t n = settle(stream, &error);
+
+    if (n == 0 && error == 0)
+        return 0;
+    if (stream->came == NULL)
+        stream->came = coil__alloc_zeroed(sizeof *stream->came);
+    if (stream->came == NULL)
+        return -ENOMEM;
+    rc = receive_into(&stream->came->buffer, stream, n);
+    if (rc == 0)
+        stream->came->error = error;
+    else if (coil__buffer_count(&stream->came->buffer) == 0)
+        coil__stream_drop_came(stream);
+    return rc;
+}
+
 int coil_stream_detach(coil_stream *stream)
 {
-    int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_detach"), error;
+    int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_detach");
 
-    if (rc < 0)
-        return rc;
-    rc = take_along(stream, settle(stream, &error));
-    if (rc == 0 && error < 0)
-        stream->came_error = error;
-    stream->brought = coil__buffer_count(&stream->came) > 0 || stream->came_error < 0;
+    if (rc == 0)
+        rc = take_along(stream);
     if (rc == 0)
         coil__endpoint_detach(&stream->endpoint);
     return rc;
@@ -210,7 +224,7 @@ int coil_stream_release_fd(coil_stream *stream)
         return rc;
     if (stream->transport != &coil__transport_bare)
         return -EOPNOTSUPP;
-    if (coil__stream_buffered(stream) > 0 || stream->brought ||
+    if (coil__stream_buffered(stream) > 0 || stream->came != NULL ||
         settle(stream, &error) > 0 || error < 0)
         return -EBUSY;
     coil__endpoint_detach(&stream->endpoint);

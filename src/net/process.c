@@ -352,8 +352,11 @@ static void close_stdio(const struct stdio *stdio)
 static bool valid(const coil_process_opts *opts)
 {
     if (opts->argv == NULL || opts->argv[0] == NULL ||
-        (opts->pass_fds == NULL && opts->pass_fd_count > 0) || opts->kill_signal < 0 ||
-        opts->kill_signal >= NSIG)
+        (opts->pass_fds == NULL && opts->pass_fd_count > 0) ||
+        (opts->extra_groups == NULL && opts->extra_group_count > 0) ||
+        opts->process_group < 0 || opts->kill_signal < 0 || opts->kill_signal >= NSIG)
+        return false;
+    if (opts->process_group > 0 && (opts->new_session || opts->new_group))
         return false;
     for (size_t i = 0; i < opts->pass_fd_count; i++)
         if (opts->pass_fds[i] < 0)
@@ -395,6 +398,12 @@ static int start(coil_process *p, const struct stdio *stdio,
         .pass_fd_count = opts->pass_fd_count,
         .new_session = opts->new_session,
         .new_group = opts->new_group,
+        .process_group = opts->process_group,
+        .extra_groups = opts->extra_groups,
+        .extra_group_count = opts->extra_group_count,
+        .group = opts->group,
+        .user = opts->user,
+        .umask = opts->umask,
     };
     int rc = coil__spawn(&what, &p->pid, &p->pidfd);
 

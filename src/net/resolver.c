@@ -9,6 +9,8 @@
 
 #include "../base/fault.h"
 
+#include <coil/error.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,19 +63,28 @@ static bool has_foreign_sources(void)
     return found;
 }
 
-/* 0, -EINVAL or -EOPNOTSUPP. */
+/* 0, -EINVAL or -EOPNOTSUPP; `from` is whose word it is. */
+static int take_engine(const char *from, const char *engine, bool *uses_channel)
+{
+    *uses_channel = strcmp(engine, "c-ares") == 0;
+    if (*uses_channel && coil__channel_engine == NULL)
+        return coil_fail(-EOPNOTSUPP, "%s: coil was built without c-ares", from);
+    if (!*uses_channel && strcmp(engine, "getaddrinfo") != 0)
+        return coil_fail(-EINVAL, "%s: '%.20s' is no resolver; there are %sgetaddrinfo",
+                         from, engine, coil__channel_engine != NULL ? "c-ares and " : "");
+    return 0;
+}
+
 static int choose_engine(const char *engine, bool *uses_channel)
 {
+    if (engine != NULL && *engine != '\0')
+        return take_engine("coil_resolver_opts.engine", engine, uses_channel);
     if (engine == NULL)
         engine = getenv("COIL_RESOLVER");
-    if (engine == NULL || *engine == '\0') {
-        *uses_channel = coil__channel_engine != NULL && !has_foreign_sources();
-        return 0;
-    }
-    *uses_channel = strcmp(engine, "c-ares") == 0;
-    if (!*uses_channel)
-        return strcmp(engine, "getaddrinfo") == 0 ? 0 : -EINVAL;
-    return coil__channel_engine != NULL ? 0 : -EOPNOTSUPP;
+    if (engine != NULL && *engine != '\0')
+        return take_engine("COIL_RESOLVER", engine, uses_channel);
+    *uses_channel = coil__channel_engine != NULL && !has_foreign_sources();
+    return 0;
 }
 
 static int copy_text(char **out, const char *text)

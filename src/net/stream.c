@@ -17,6 +17,15 @@
 
 /* ---- opening and closing ---------------------------------------------------------- */
 
+void coil__stream_drop_came(coil_stream *stream)
+{
+    if (stream->came == NULL)
+        return;
+    coil__buffer_finish(&stream->came->buffer);
+    coil__free(stream->came);
+    stream->came = NULL;
+}
+
 static void finish_stream(struct coil__endpoint *endpoint)
 {
     coil_stream *stream = COIL__CONTAINER(endpoint, coil_stream, endpoint);
@@ -24,7 +33,7 @@ static void finish_stream(struct coil__endpoint *endpoint)
     if (stream->transport->finish != NULL)
         stream->transport->finish(stream);
     coil__buffer_finish(&stream->buffer);
-    coil__buffer_finish(&stream->came);
+    coil__stream_drop_came(stream);
 }
 
 coil_stream *coil__stream_alloc(void)
@@ -113,16 +122,18 @@ static ssize_t take_from(struct coil__buffer *buffer, coil_stream *stream, void 
     return rc < 0 ? rc : (ssize_t)coil__buffer_take(buffer, buf, n);
 }
 
-/* What another loop had received; the last of it may be an error, which comes once. */
-static ssize_t take_brought(coil_stream *stream, void *buf, size_t n)
+/* The last of it may be an error, which comes once. */
+static ssize_t take_what_came(coil_stream *stream, void *buf, size_t n)
 {
-    ssize_t result = take_from(&stream->came, stream, buf, n);
+    struct coil__came *came = stream->came;
+    ssize_t result = take_from(&came->buffer, stream, buf, n);
 
     if (result == 0) {
-        result = stream->came_error;
-        stream->came_error = 0;
+        result = came->error;
+        came->error = 0;
     }
-    stream->brought = coil__buffer_count(&stream->came) > 0 || stream->came_error < 0;
+    if (coil__buffer_count(&came->buffer) == 0 && came->error == 0)
+        coil__stream_drop_came(stream);
     return result;
 }
 
@@ -130,8 +141,8 @@ ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n)
 {
     struct coil__op op;
 
-    if (COIL__UNLIKELY(stream->brought))
-        return take_brought(stream, buf, n);
+    if (COIL__UNLIKELY(stream->came != NULL))
+        return take_what_came(stream, buf, n);
     coil__op_init(&op, stream->is_socket ? COIL__OP_RECV : COIL__OP_READ, buf, n);
     return coil__endpoint_do(&stream->endpoint, &op);
 }

@@ -42,20 +42,24 @@ struct coil__transport {
 /* The descriptor itself. */
 extern const struct coil__transport coil__transport_bare;
 
+/* Received before it was asked for: bytes, and an error behind them, or 0. */
+struct coil__came {
+    struct coil__buffer buffer;
+    int error;
+};
+
 /* What every read and write looks at comes first: two lines of the cache. */
 struct coil_stream {
     struct coil__endpoint endpoint;
     const struct coil__transport *transport;
     size_t transferred[2]; /* by direction, of the latest call */
     bool is_socket;
-    bool ended;           /* the latest read said so */
-    bool blocked, shared; /* adopted: it blocked then; others see whether it does */
-    bool brought;         /* something in `came` or `came_error` is to be read first */
+    bool ended;              /* the latest read said so */
+    bool blocked, shared;    /* adopted: it blocked then; others see whether it does */
+    struct coil__came *came; /* received by the loop it was detached from; or NULL */
     struct coil__buffer buffer;
-    size_t limit;             /* of looking ahead */
-    void *carrier;            /* the transport's own */
-    struct coil__buffer came; /* received by the loop it was detached from */
-    int came_error;           /* and what came after that, or 0 */
+    size_t limit;  /* of looking ahead */
+    void *carrier; /* the transport's own */
 };
 
 /*
@@ -93,6 +97,9 @@ void coil__stream_give_flag_back(coil_stream *stream);
 
 /* Is it a pipe or terminal that can be opened once more, to have flags of its own? */
 bool coil__stream_may_reopen(int fd);
+
+/* What came was given out, or nobody wants it. */
+void coil__stream_drop_came(coil_stream *stream);
 
 /* connect(2) it, to its end. */
 int coil__stream_connect(coil_stream *stream, const struct sockaddr *address,

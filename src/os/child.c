@@ -1,5 +1,6 @@
 /*
- * child.c - a child, before it runs its program: it shares the parent's memory.
+ * child.c - a child, before it runs its program: it shares the parent's memory, unless it
+ * is to be somebody else.
  *
  * The parent's thread stands still meanwhile, its other threads do not, and may hold any
  * lock. So the child makes system calls and nothing else: raw ones, since a sanitizer's
@@ -8,8 +9,9 @@
  * given, where the parent finds it.
  *
  * Order: standard descriptors first, while their sources are open; the directory before
- * the program, whose path may count from it; the mask last, when no handler of the
- * parent's is left that could run here.
+ * the program, whose path may count from it, and while it still is who it was, as Python
+ * has it; the user behind the groups, which only root may set; the mask last, when no
+ * handler of the parent's is left that could run here.
  */
 #include "child.h"
 
@@ -152,7 +154,25 @@ COIL__NO_SANITIZE static bool enter_session(const struct coil__child *child)
         return COIL__CALL(EPERM, syscall(SYS_setsid)) >= 0;
     if (child->new_group)
         return COIL__CALL(EPERM, syscall(SYS_setpgid, 0, 0)) >= 0;
+    if (child->process_group > 0)
+        return COIL__CALL(EPERM, syscall(SYS_setpgid, 0, child->process_group)) >= 0;
     return true;
+}
+
+/* Real, effective and saved: there is no way back. */
+COIL__NO_SANITIZE static bool become_somebody(const struct coil__child *child)
+{
+    if (child->extra_groups != NULL &&
+        COIL__CALL(EPERM, syscall(SYS_setgroups, child->extra_group_count,
+                                  child->extra_groups)) < 0)
+        return false;
+    if (child->group != NULL &&
+        COIL__CALL(EPERM, syscall(SYS_setresgid, *child->group, *child->group,
+                                  *child->group)) < 0)
+        return false;
+    return child->user == NULL ||
+           COIL__CALL(EPERM, syscall(SYS_setresuid, *child->user, *child->user,
+                                     *child->user)) == 0;
 }
 
 COIL__NO_SANITIZE static bool enter_directory(const struct coil__child *child)
@@ -187,6 +207,11 @@ COIL__NO_SANITIZE static void become(struct coil__child *child)
         return;
     child->step = COIL__CHILD_CWD;
     if (!enter_directory(child))
+        return;
+    if (child->umask != NULL)
+        syscall(SYS_umask, *child->umask);
+    child->step = COIL__CHILD_IDENTITY;
+    if (!become_somebody(child))
         return;
     child->step = COIL__CHILD_CLOSE_OTHERS;
     if (!close_others_on_exec())

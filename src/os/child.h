@@ -11,6 +11,7 @@ enum coil__child_step {
     COIL__CHILD_STDIO,
     COIL__CHILD_SESSION,
     COIL__CHILD_CWD,
+    COIL__CHILD_IDENTITY,
     COIL__CHILD_PASS_FDS,
     COIL__CHILD_CLOSE_OTHERS,
     COIL__CHILD_EXEC
@@ -25,6 +26,12 @@ struct coil__child {
     const int *pass_fds;
     size_t pass_fd_count;
     bool new_session, new_group;
+    pid_t process_group;       /* 0: none */
+    const gid_t *extra_groups; /* these three may be NULL */
+    size_t extra_group_count;
+    const gid_t *group;
+    const uid_t *user;
+    const mode_t *umask; /* or NULL */
 
     enum coil__child_step step; /* out: what it is at, or failed at */
     int error;                  /* out: the errno, or 0 */

@@ -12,6 +12,10 @@
  *        child.c  descriptors, directory, signals, execve(2)
  *     launch()    what it wrote down, if it failed: reaped, and told
  *
+ * A child that is to be another user or group does not share the memory: that user could
+ * trace it, and the kernel would take the parent for no longer dumpable. It is a fork(2),
+ * which is waited for in the same way; only the block lies in a mapping that both share.
+ *
  * The pidfd comes with the child, so it is never another's. Under Valgrind and QEMU's
  * user mode a vfork is a fork: there a failed exec is only seen as exit status 127, as
  * it is with their posix_spawn(3).
@@ -30,6 +34,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -69,6 +74,8 @@ static size_t count_colons(const char *text)
 /* The child has all it needs in one block: this, the paths, their text, its stack. */
 struct launch {
     struct coil__child child;
+    size_t bytes;
+    bool forks; /* the block is a mapping, for the child to write to */
     char *stack_end;
     const char *paths[];
 };
@@ -106,6 +113,37 @@ static void fill_in(struct coil__child *child, const struct coil__spawn *what)
     child->pass_fd_count = what->pass_fd_count;
     child->new_session = what->new_session;
     child->new_group = what->new_group;
+    child->process_group = what->process_group;
+    child->extra_groups = what->extra_groups;
+    child->extra_group_count = what->extra_group_count;
+    child->group = what->group;
+    child->user = what->user;
+    child->umask = what->umask;
+}
+
+/* All zeros; NULL if there is no memory. */
+static struct launch *create_launch(size_t bytes, bool forks)
+{
+    struct launch *launch = NULL;
+
+    if (!forks)
+        launch = coil__alloc_zeroed(bytes);
+    else if (!coil__call_fails(ENOMEM, "mmap"))
+        launch =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (launch == NULL || launch == MAP_FAILED)
+        return NULL;
+    launch->bytes = bytes;
+    launch->forks = forks;
+    return launch;
+}
+
+static void destroy_launch(struct launch *launch)
+{
+    if (launch->forks)
+        munmap(launch, launch->bytes);
+    else
+        coil__free(launch);
 }
 
 static struct launch *prepare(const struct coil__spawn *what)
@@ -117,8 +155,9 @@ static struct launch *prepare(const struct coil__spawn *what)
     size_t count = count_colons(path) + 1;
     size_t paths_bytes = (count + 1) * sizeof(const char *);
     size_t text_bytes = strlen(path) + count * (strlen(name) + 2);
-    struct launch *launch =
-        coil__alloc_zeroed(sizeof *launch + paths_bytes + text_bytes + STACK_BYTES + 16);
+    bool forks = what->extra_groups != NULL || what->group != NULL || what->user != NULL;
+    struct launch *launch = create_launch(
+        sizeof *launch + paths_bytes + text_bytes + STACK_BYTES + 16, forks);
     char *text;
 
     if (launch == NULL)
@@ -136,13 +175,14 @@ static struct launch *prepare(const struct coil__spawn *what)
 
 static int launch_child(struct launch *launch, pid_t *pid, int *pidfd)
 {
+    const int flags = CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
     uint64_t all = UINT64_MAX, before = 0;
     int error, status;
 
     /* By the kernel's own call: the C library's leaves out two that it needs itself. */
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
     *pid = COIL__CALL(EAGAIN, clone(coil__child_main, launch->stack_end,
-                                    CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
+                                    launch->forks ? flags : flags | CLONE_VM,
                                     &launch->child, pidfd));
     error = errno;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
@@ -160,6 +200,9 @@ static int explain(const struct launch *launch, const struct coil__spawn *what, 
     switch (launch->child.step) {
     case COIL__CHILD_CWD:
         return coil_fail(rc, "'%s' cannot be entered, to run '%s' there", what->cwd,
+                         what->program);
+    case COIL__CHILD_IDENTITY:
+        return coil_fail(rc, "'%s' cannot be run as that user and these groups",
                          what->program);
     case COIL__CHILD_STDIO:
         return coil_fail(rc, "standard descriptors for '%s'", what->program);
@@ -210,6 +253,6 @@ int coil__spawn(const struct coil__spawn *what, pid_t *pid, int *pidfd)
     rc = launch_child(launch, pid, pidfd);
     if (rc < 0)
         rc = explain(launch, what, rc);
-    coil__free(launch);
+    destroy_launch(launch);
     return rc;
 }

@@ -15,6 +15,12 @@ struct coil__spawn {
     const int *pass_fds;
     size_t pass_fd_count;
     bool new_session, new_group;
+    pid_t process_group;       /* 0: none */
+    const gid_t *extra_groups; /* these three may be NULL */
+    size_t extra_group_count;
+    const gid_t *group;
+    const uid_t *user;
+    const mode_t *umask; /* or NULL */
 };
 
 /*

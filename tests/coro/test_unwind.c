@@ -61,9 +61,11 @@ TEST(unwinder_stops_at_the_entry)
     coil_coro_destroy(coro);
 }
 
+static int there[2]; /* a pipe: has it come so far? */
+
 static int wait_for_ever(void)
 {
-    int n = 0;
+    int n = (int)write(there[1], "", 1);
 
     while (pause() < 0)
         n++;
@@ -73,10 +75,17 @@ static int wait_for_ever(void)
 static pid_t start_waiting(void)
 {
     coil_coro *coro;
-    pid_t pid = fork();
+    pid_t pid;
+    char byte;
 
-    if (pid != 0)
+    CHECK_INT(pipe(there), 0);
+    pid = fork();
+    if (pid != 0) {
+        close(there[1]);
+        CHECK_INT(read(there[0], &byte, 1), 1);
+        close(there[0]);
         return pid;
+    }
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     coil_coro_create(unwind_outermost, (void *)wait_for_ever, NULL, &coro);
@@ -125,7 +134,6 @@ TEST(gdb_shows_the_frames_of_a_coroutine)
     if (system("command -v gdb >/dev/null 2>&1") != 0)
         test_skip("gdb is missing");
     pid = start_waiting();
-    usleep(200 * 1000);
     read_backtrace(pid, text, sizeof text);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);

@@ -29,7 +29,8 @@ ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.lower().endswith("_p
 class Crawl:
     """One run: its exit status, its output, and its JSON by path."""
 
-    def __init__(self, url, *options, interrupt_when=None, environment=None):
+    def __init__(self, url, *options, interrupt_when=None, environment=None,
+                 interrupt_again_when=None):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "crawl.jsonl")
             command = [*WRAPPER, PROGRAM, "-f", f"jsonl:{file}", *options, url]
@@ -38,6 +39,9 @@ class Crawl:
                 env={**ENVIRONMENT, **(environment or {})})
             if interrupt_when is not None:
                 wait_until(interrupt_when)
+                process.send_signal(signal.SIGINT)
+            if interrupt_again_when is not None:
+                wait_until(lambda: interrupt_again_when(file) or process.poll() is not None)
                 process.send_signal(signal.SIGINT)
             self.out, self.err = process.communicate(timeout=60)
             self.status = process.returncode
@@ -507,6 +511,29 @@ def test_interrupt():
     equal(result.status, INTERRUPTED)
     contains(result.err, "interrupted")
     contains(result.out, " URLs: ")
+    equal(result.urls["/0"]["status"], 200)
+    assert 5 < len(result.records) < 100, len(result.records)
+
+
+def test_interrupt_among_new_links():
+    """A page may have come just then, and its links find the queue shut."""
+    answers = {f"/{n}": page(f"/{2 * n + 1}", f"/{2 * n + 2}") for n in range(3000)}
+    for _ in range(5):
+        with Site({"/": page("/0"), **answers}) as site:
+            result = Crawl(site.url, interrupt_when=lambda: len(site.requests) > 20)
+        equal(result.status, INTERRUPTED)
+        contains(result.err, "interrupted")
+
+
+def test_interrupt_twice():
+    """The second one finds the JSON on the disk: before what is under way has ended."""
+    names = [f"/{n}" for n in range(200)]
+    answers = {name: slow(0.05, page("/gone")) for name in names}
+    with Site({"/": page(*names), **answers}) as site:
+        result = Crawl(site.url, "--max-tasks", "2",
+                       interrupt_when=lambda: len(site.requests) > 10,
+                       interrupt_again_when=os.path.getsize)
+    assert result.status in (INTERRUPTED, -signal.SIGINT), result.status
     equal(result.urls["/0"]["status"], 200)
     assert 5 < len(result.records) < 100, len(result.records)
 

@@ -7,6 +7,7 @@
 
 #include <coil.h>
 
+#include <semaphore.h>
 #include <unistd.h>
 
 /* Check what `task` waits for, then cancel it and let it end. */
@@ -252,28 +253,31 @@ IO_TEST(waiting_tells_the_descriptor)
     coil_listener_destroy(listener);
 }
 
-static int sleep_a_little(void *arg)
+static int wait_for_gate(void *gate)
 {
-    (void)arg;
-    usleep(50 * 1000);
-    return 0;
+    return sem_wait(gate);
 }
 
-static int block(void *arg)
+static int block(void *gate)
 {
-    return coil_blocking(COIL_LANE_FILE, sleep_a_little, arg);
+    return coil_blocking(COIL_LANE_FILE, wait_for_gate, gate);
 }
 
 TASK_TEST(waiting_tells_a_blocking_call)
 {
-    coil_task *task = start(block, NULL);
+    coil_task *task;
     coil_waiting w;
+    sem_t gate;
 
+    sem_init(&gate, 0, 0);
+    task = start(block, &gate);
     coil_yield();
     CHECK(coil_task_waiting(task, &w));
     CHECK_STR(w.what, "blocking.file");
+    sem_post(&gate);
     coil_task_await(task);
     coil_task_release(task);
+    sem_destroy(&gate);
 }
 
 /* ---- not waiting --------------------------------------------------------------------

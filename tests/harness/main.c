@@ -6,8 +6,8 @@
  *     coil-tests 'PREFIX*' ...  those that match (fnmatch(3)), an I/O test by its name
  *                               too
  *
- *     -k TEXT   those with TEXT in their name      -l       list, do not run
- *     -x TEXT   those without it                   -v       a line and times for each
+ *     -k TEXT   those with a TEXT in their name    -l       list, do not run
+ *     -x TEXT   those without any                  -v       a line and times for each
  *     -j N      N at a time                        -t SEC   time limit, 20 if not given
  *     -f        fork for a single NAME too         -r SEED  in a random order: see
  *     -s        the harness's own cases, made to            coil_testing_shuffle()
@@ -43,11 +43,11 @@
 static const char *const backends[] = {"io_uring", "epoll", "poll", "select",
                                        "simulated"};
 
-enum { BACKENDS = sizeof backends / sizeof backends[0], JOBS_LIMIT = 16, LEFT_OUT = 8 };
+enum { BACKENDS = sizeof backends / sizeof backends[0], JOBS_LIMIT = 16, TEXTS = 8 };
 
 static struct {
-    const char *part, *backends, *left_out[LEFT_OUT];
-    int left_out_count;
+    const char *backends, *parts[TEXTS], *left_out[TEXTS];
+    int part_count, left_out_count;
     char **patterns;
     int pattern_count;
     int jobs, limit_s;
@@ -101,6 +101,14 @@ static bool backend_selected(const char *backend)
     return options.backends == NULL;
 }
 
+static bool has_one(const char *place, const char *const texts[], int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strstr(place, texts[i]) != NULL)
+            return true;
+    return false;
+}
+
 static bool selected(const struct test__run *run)
 {
     bool matched = options.pattern_count == 0;
@@ -109,12 +117,11 @@ static bool selected(const struct test__run *run)
     for (int i = 0; i < options.pattern_count; i++)
         matched = matched || matches(run, options.patterns[i]);
     snprintf(place, sizeof place, "%s/%s", run->test->file, run->name);
-    for (int i = 0; i < options.left_out_count; i++)
-        matched = matched && strstr(place, options.left_out[i]) == NULL;
-    if (run->backend != NULL)
-        matched = matched && backend_selected(run->backend);
     return matched && run->test->hidden == options.selftest &&
-           (options.part == NULL || strstr(place, options.part) != NULL);
+           (options.part_count == 0 ||
+            has_one(place, options.parts, options.part_count)) &&
+           !has_one(place, options.left_out, options.left_out_count) &&
+           (run->backend == NULL || backend_selected(run->backend));
 }
 
 static size_t add_run(struct test__run *run, const struct test__case *test,
@@ -391,6 +398,13 @@ static void usage(void)
     exit(2);
 }
 
+static void add_text(const char *texts[], int *count)
+{
+    if (*count == TEXTS)
+        usage();
+    texts[(*count)++] = optarg;
+}
+
 static void read_options(int argc, char **argv)
 {
     int c;
@@ -407,7 +421,7 @@ static void read_options(int argc, char **argv)
             options.jobs = atoi(optarg);
             break;
         case 'k':
-            options.part = optarg;
+            add_text(options.parts, &options.part_count);
             break;
         case 'l':
             options.list = true;
@@ -428,9 +442,7 @@ static void read_options(int argc, char **argv)
             options.verbose = true;
             break;
         case 'x':
-            if (options.left_out_count == LEFT_OUT)
-                usage();
-            options.left_out[options.left_out_count++] = optarg;
+            add_text(options.left_out, &options.left_out_count);
             break;
         default:
             usage();

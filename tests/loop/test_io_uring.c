@@ -58,6 +58,29 @@ static void on_each_way(coil_task_fn fn)
     unsetenv("COIL_IO_URING_WITHOUT");
 }
 
+static void misspell_and_abort(void *value)
+{
+    coil_loop *loop;
+
+    setenv("COIL_IO_URING_WITHOUT", value, 1);
+    CHECK_INT(coil_loop_create(&on_ring.loop, &loop), -EINVAL);
+    unsetenv("COIL_BACKEND");
+    CHECK_INT(coil_loop_create(NULL, &loop), -EINVAL);
+    abort();
+}
+
+TEST(ring_without_something_that_is_misspelt_is_refused)
+{
+    static char value[] = "defer,nonsense,coop";
+
+    if (test_under_valgrind())
+        test_skip("no io_uring here");
+    test_dies(misspell_and_abort, value,
+              "coil: COIL_IO_URING_WITHOUT=nonsense: there are defer, coop, ring-fd, "
+              "multishot, no-signal and later-ops, with commas between them: Invalid "
+              "argument\n");
+}
+
 /* ---- kernels that do not want --------------------------------------------------------
  */
 
@@ -1148,4 +1171,67 @@ TEST(ring_that_is_forbidden_later_hangs_nobody)
     coil_loop_close(loop);
     close(l.fds[0]);
     close(l.fds[1]);
+}
+
+/* ---- a ring that nobody needs --------------------------------------------------------
+ */
+
+static bool ring_is_mapped(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    bool found = false;
+    char line[512];
+
+    CHECK(maps != NULL);
+    while (fgets(line, sizeof line, maps) != NULL)
+        found = found || strstr(line, "[io_uring]") != NULL;
+    fclose(maps);
+    return found;
+}
+
+static int say_seven(void *arg)
+{
+    (void)arg;
+    return 7;
+}
+
+static int time_then_io(void *arg)
+{
+    int fds[2];
+
+    (void)arg;
+    CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, say_seven, NULL), 7);
+    CHECK(!ring_is_mapped());
+    make_tcp_pair(fds);
+    coil_testing_fail_system_call(2, 0);
+    CHECK_INT(coil_wait_fd(fds[0], COIL_READABLE), -ENOMEM);
+    CHECK(strstr(coil_testing_failed(), "mmap") != NULL);
+    CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
+    CHECK_INT(write(fds[1], "x", 1), 1);
+    CHECK_INT(coil_wait_fd(fds[0], COIL_READABLE), COIL_READABLE);
+    CHECK(ring_is_mapped());
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, say_seven, NULL), 7);
+    close(fds[0]);
+    close(fds[1]);
+    return 0;
+}
+
+TEST(ring_is_mapped_for_the_first_operation)
+{
+    on_each_way(time_then_io);
+}
+
+/* It wakes its loop more exactly than ppoll(2) does. */
+static int sleep_until_mapped(void *arg)
+{
+    (void)arg;
+    while (!ring_is_mapped())
+        CHECK_INT(coil_sleep(COIL_USEC(10)), 0);
+    return coil_sleep(COIL_USEC(10));
+}
+
+TEST(ring_is_mapped_for_one_who_waits_often)
+{
+    on_each_way(sleep_until_mapped);
 }

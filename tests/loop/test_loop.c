@@ -207,6 +207,26 @@ TEST(backend_is_chosen_by_name_and_by_environment)
     CHECK(coil_backend_name() == NULL);
 }
 
+static void create_and_abort(void *value)
+{
+    coil_loop *loop;
+
+    setenv("COIL_BACKEND", value, 1);
+    CHECK_INT(coil_loop_create(NULL, &loop), -EINVAL);
+    CHECK_INT(coil_run(NULL, NULL, NULL), -EINVAL);
+    abort();
+}
+
+TEST(backend_that_the_environment_misspells_is_named)
+{
+    static char value[] = "nonsense";
+
+    test_dies(
+        create_and_abort, value,
+        "coil: COIL_BACKEND=nonsense: there are io_uring, epoll, poll, select and, to "
+        "simulate a network, simulated: Invalid argument\n");
+}
+
 static void start_a_race(void *arg)
 {
     CHECK_INT(coil_call_later(0, note, "due", NULL), 0);

@@ -15,9 +15,11 @@
  * closed.
  *
  * A client's first bytes are the number of its connection: the server finds the model by
- * it.
+ * it. In some programs, if a test has prepared for that, a share of the connections speak
+ * TLS from there on.
  */
 #include "random_program.h"
+#include "random_tls.h"
 
 #include "../harness/harness.h"
 
@@ -57,6 +59,7 @@ struct end {
 struct connection {
     struct way ways[2];
     struct end ends[2]; /* the client's, the server's */
+    bool tls;
 };
 
 struct world {
@@ -73,6 +76,8 @@ struct world {
     char host[16], port[8];
     coil_group serving;
     coil_task *accepting;
+    bool has_tls;
+    coil_tls *tls[2]; /* the client's, the server's */
     int count;
     struct connection connections[CONNECTIONS];
 };
@@ -166,6 +171,8 @@ static bool is_explained(struct end *end, ssize_t error)
     case EPIPE:
     case ENOTCONN:
         return may_be_broken(end);
+    case ECONNABORTED: /* an end without a word */
+        return end->connection->tls && may_be_broken(end);
     case ENOMEM:
     case ENOBUFS:
         return end->world->poor;
@@ -432,6 +439,43 @@ static int use_end(struct end *end, coil_stream *stream)
     return 0;
 }
 
+/* ---- TLS --------------------------------------------------------------------------- */
+
+/* As a client its first bytes go before it. */
+static int shake_hands(struct end *end)
+{
+    unsigned char header[HEADER];
+    int rc;
+
+    if (end->is_server)
+        return coil_accept_tls(end->stream, end->world->tls[1]);
+    fill(end->out, 0, header, HEADER);
+    rc = (int)coil_write(end->stream, header, HEADER);
+    end->out->sent += coil_stream_write_transferred(end->stream);
+    return rc < 0 ? rc : coil_start_tls(end->stream, end->world->tls[0], "localhost");
+}
+
+static int use_tls_end(struct end *end, coil_stream *stream)
+{
+    int rc;
+
+    end->stream = stream;
+    end->used = true;
+    rc = shake_hands(end);
+    say(end, "handshake", rc);
+    if (rc == 0)
+        return use_end(end, stream);
+    failed(end, "handshake", rc);
+    end->closed = true;
+    coil_stream_close(stream);
+    return 0;
+}
+
+static int use(struct end *end, coil_stream *stream)
+{
+    return end->connection->tls ? use_tls_end(end, stream) : use_end(end, stream);
+}
+
 /* ---- the client -------------------------------------------------------------------- */
 
 /* Refused; or the listener's queue was full for all the kernel's patience. */
@@ -455,7 +499,7 @@ static int client(void *arg)
         rc = coil_connect(world->host, world->port, &stream);
     say(end, "connect", rc);
     if (rc == 0) {
-        rc = use_end(end, stream);
+        rc = use(end, stream);
         coil_stream_destroy(stream);
         return rc;
     }
@@ -491,7 +535,7 @@ static int handle(coil_stream *stream, void *arg)
 {
     struct end *end = identify(arg, stream);
 
-    return end != NULL ? use_end(end, stream) : 0;
+    return end != NULL ? use(end, stream) : 0;
 }
 
 static int serve(void *arg)
@@ -663,6 +707,7 @@ static void draw_connection(struct world *world, int number)
 {
     struct connection *c = &world->connections[number];
 
+    c->tls = world->has_tls && once_in(&world->dice, 2);
     for (int i = 0; i < 2; i++) {
         c->ways[i] = (struct way){.salt = (unsigned char) throw(&world->dice),
                                   .number = (unsigned char)number,
@@ -687,6 +732,8 @@ int run_random_program(uint64_t seed, uint64_t failing, FILE *log)
     world->network.log = log;
     world->chaos = once_in(&world->dice, 2);
     world->count = 1 + (int)below(&world->dice, CONNECTIONS);
+    if (once_in(&world->dice, 3))
+        world->has_tls = random_tls_open(seed, &world->tls[1], &world->tls[0]);
     for (int i = 0; i < world->count; i++)
         draw_connection(world, i);
     coil_testing_network(&world->network);
@@ -694,12 +741,15 @@ int run_random_program(uint64_t seed, uint64_t failing, FILE *log)
     world->poor = failing > 0;
     coil_testing_fail_allocation(failing);
     rc = coil_testing_run(run_world, world);
+    coil_testing_fail_allocation(0);
     coil_testing_network(NULL);
     coil_testing_shuffle(0);
     if (rc < 0 && !(rc == -ENOMEM && world->poor)) {
         printf("the program failed: %s\n", strerror(-rc));
         world->complaints++;
     }
+    if (world->has_tls)
+        random_tls_close(world->tls[1], world->tls[0]);
     check(world);
     complaints = world->complaints;
     free(world);

@@ -33,4 +33,6 @@ TASK_TEST(resolver_asked_for_c_ares_by_the_environment)
     CHECK_INT(coil_getaddrinfo("127.0.0.1", "80", &hints, &list), 0);
     freeaddrinfo(list);
     CHECK_INT(coil_getaddrinfo("localhost", "80", &hints, &list), -EOPNOTSUPP);
+    CHECK_STR(coil_error_message(coil_last_error()),
+              "COIL_RESOLVER: coil was built without c-ares");
 }

@@ -281,47 +281,34 @@ IO_TEST(connect_from_a_local_address)
     name_server_stop(&server);
 }
 
-IO_TEST(connect_from_a_local_address_in_use)
+/* One that is taken is a failure of each address, and said of each; then it is free. */
+IO_TEST(connect_from_a_local_port)
 {
-    coil_connect_options opts = {.local_host = "127.0.0.1"};
-    char port[16], expected[128];
+    coil_connect_options opts = {.local_host = "127.0.0.9"};
+    char port[16], local[16], expected[128];
+    struct sockaddr_in name;
+    socklen_t length = sizeof name;
+    struct host host, taken;
     coil_stream *stream;
-    struct host host;
 
     begin();
     snprintf(port, sizeof port, "%u", open_host(&host, "127.0.0.1", 0));
-    opts.local_port = port;
-    CHECK_INT(coil_connect_opts("127.0.0.2", port, &opts, &stream), -EADDRINUSE);
+    snprintf(local, sizeof local, "%u", open_host(&taken, "127.0.0.9", 0));
+    opts.local_port = local;
+    CHECK_INT(coil_connect_opts("127.0.0.1", port, &opts, &stream), -EADDRINUSE);
     CHECK_INT(coil_connect_opts("two.test", port, &opts, &stream), -EADDRINUSE);
     snprintf(expected, sizeof expected,
              "connect to two.test:%s [127.0.0.1]: Address already in use; "
              "[127.0.0.2]: Address already in use",
              port);
     CHECK_STR(last_message(), expected);
-    close_host(&host);
-    name_server_stop(&server);
-}
-
-IO_TEST(connect_from_a_local_port)
-{
-    coil_connect_options opts = {.local_host = "127.0.0.9"};
-    struct sockaddr_in name;
-    socklen_t length = sizeof name;
-    coil_stream *stream;
-    struct host host, taken;
-    char port[16], local[16];
-
-    snprintf(port, sizeof port, "%u", open_host(&host, "127.0.0.1", 0));
-    snprintf(local, sizeof local, "%u", open_host(&taken, "127.0.0.9", 0));
-    opts.local_port = local;
-    CHECK_INT(coil_connect_opts("127.0.0.1", port, &opts, &stream), -EADDRINUSE);
-    CHECK(strstr(coil_error_message(coil_last_error()), "127.0.0.1") != NULL);
     close_host(&taken);
     CHECK_INT(coil_connect_opts("127.0.0.1", port, &opts, &stream), 0);
     CHECK_INT(getsockname(coil_stream_fd(stream), (struct sockaddr *)&name, &length), 0);
     CHECK_INT(ntohs(name.sin_port), atoi(local));
     coil_stream_destroy(stream);
     close_host(&host);
+    name_server_stop(&server);
 }
 
 TASK_TEST(connect_refuses_options_that_make_no_sense)

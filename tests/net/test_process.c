@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -461,6 +462,115 @@ IO_TEST(process_may_have_a_session_or_group_of_its_own)
     show_field(&(coil_process_opts){.new_group = true}, "5", true);
     show_field(&(coil_process_opts){.new_group = true}, "6", false);
     show_field(&(coil_process_opts){.cwd = "/"}, "5", false);
+}
+
+IO_TEST(process_may_join_anothers_group)
+{
+    const char *argv[] = {"cat", NULL};
+    coil_process *leader = start_process(
+        &(coil_process_opts){.argv = argv, .in = COIL_PIPE, .new_group = true});
+    coil_process_opts opts = {.argv = argv, .process_group = coil_process_pid(leader)};
+    coil_process *p;
+    char expected[32];
+
+    snprintf(expected, sizeof expected, "%d\n", (int)coil_process_pid(leader));
+    p = start_command(
+        "cut -d' ' -f5 /proc/$$/stat",
+        &(coil_process_opts){.out = COIL_PIPE, .process_group = opts.process_group});
+    CHECK_STR(output_of(p, 0), expected);
+    opts.new_group = true;
+    CHECK_INT(coil_process_spawn(&opts, &p), -EINVAL);
+    opts.new_group = false;
+    opts.process_group = -1;
+    CHECK_INT(coil_process_spawn(&opts, &p), -EINVAL);
+    opts.process_group = 1; /* another session's */
+    CHECK_INT(coil_process_spawn(&opts, &p), -EPERM);
+    coil_process_destroy(leader);
+    wait_for_no_children();
+}
+
+IO_TEST(process_may_have_a_umask)
+{
+    mode_t before = umask(022);
+    coil_process *p = start_command(
+        "umask", &(coil_process_opts){.out = COIL_PIPE, .umask = &(mode_t){0137}});
+
+    CHECK_STR(output_of(p, 0), "0137\n");
+    CHECK_STR(shell_output("umask", 0), "0022\n");
+    CHECK_INT(umask(before), 022);
+}
+
+static const char who[] = "sed -n -e 's/[[:space:]]\\{1,\\}/ /g' -e 's/ $//' "
+                          "-e '/^\\(Uid\\|Gid\\|Groups\\):/p' /proc/self/status";
+
+IO_TEST(process_may_be_another_user)
+{
+    const gid_t groups[] = {12345, 23456};
+    coil_process_opts opts = {.out = COIL_PIPE,
+                              .user = &(uid_t){65534},
+                              .group = &(gid_t){65533},
+                              .extra_groups = groups,
+                              .extra_group_count = 2};
+
+    if (geteuid() != 0)
+        test_skip("only root may");
+    CHECK_STR(output_of(start_command(who, &opts), 0), "Uid: 65534 65534 65534 65534\n"
+                                                       "Gid: 65533 65533 65533 65533\n"
+                                                       "Groups: 12345 23456\n");
+    opts.extra_group_count = 0;
+    CHECK_STR(output_of(start_command(who, &opts), 0), "Uid: 65534 65534 65534 65534\n"
+                                                       "Gid: 65533 65533 65533 65533\n"
+                                                       "Groups:\n");
+    CHECK_INT(geteuid(), 0);
+    CHECK_INT(prctl(PR_GET_DUMPABLE), 1); /* nor has it become one that hides */
+}
+
+/* What fails before the program runs is told, from a fork as from a vfork. */
+IO_TEST(process_that_may_not_be_another_user_is_an_error_of_spawn)
+{
+    const char *argv[] = {"true", NULL}, *missing[] = {"/no/such/program", NULL};
+    coil_process_opts opts = {.argv = argv, .user = &(uid_t){geteuid() == 0 ? 65534 : 0}};
+    coil_process *p;
+    int rc;
+
+    if (test_under_valgrind())
+        test_skip("there it is only seen as exit status 127");
+    if (geteuid() != 0) {
+        CHECK_INT(coil_process_spawn(&opts, &p), -EPERM);
+        CHECK(strstr(coil_error_message(coil_last_error()), "as that user") != NULL);
+    } else {
+        opts.argv = missing;
+        rc = coil_process_spawn(&opts, &p);
+        CHECK_INT(rc, -ENOENT);
+        CHECK(strstr(coil_error_message(coil_last_error()), "cannot be run") != NULL);
+    }
+    opts = (coil_process_opts){.argv = argv, .extra_group_count = 1};
+    CHECK_INT(coil_process_spawn(&opts, &p), -EINVAL);
+    wait_for_no_children();
+}
+
+/* Who it is already: anybody may, and what is shared between the two is tried. */
+IO_TEST(process_may_be_who_it_is_already)
+{
+    coil_process_opts opts = {
+        .out = COIL_PIPE, .user = &(uid_t){geteuid()}, .group = &(gid_t){getegid()}};
+
+    CHECK_STR(output_of(start_command("echo here", &opts), 0), "here\n");
+    for (int n = 1; n < 40; n++) {
+        const char *argv[] = {"true", NULL};
+        coil_process *p = NULL;
+        int rc;
+
+        opts.argv = argv;
+        coil_testing_fail_system_call((uint64_t)n, 0);
+        rc = coil_process_spawn(&opts, &p);
+        coil_testing_fail_system_call(0, 0);
+        CHECK((rc == 0) == (p != NULL));
+        if (rc == 0)
+            CHECK_INT(coil_process_wait(p), 0);
+        coil_process_destroy(p);
+        wait_for_no_children();
+    }
 }
 
 /* ---- when something runs out ------------------------------------------------------- */

@@ -5,6 +5,7 @@
  * See random_program.c. A few hundred seeds each time; more with coil-tests -n 1000.
  */
 #include "random_program.h"
+#include "random_tls.h"
 
 #include "../harness/harness.h"
 
@@ -46,6 +47,7 @@ TEST(random_programs_on_a_simulated_network)
 {
     uint64_t seed = test_first_seed(), end = seed + (uint64_t)test_seed_count(300);
 
+    random_tls_begin();
     for (bool failed = false; seed < end && !failed; seed++) {
         struct log once = run_once(seed, 0), again = run_once(seed, 0);
 
@@ -61,6 +63,7 @@ TEST(random_programs_on_a_simulated_network)
         free(once.text);
         free(again.text);
     }
+    random_tls_end();
 }
 
 /* One allocation of each fails, another in each program. */
@@ -68,6 +71,7 @@ TEST(random_programs_without_memory)
 {
     uint64_t seed = test_first_seed(), end = seed + (uint64_t)test_seed_count(300);
 
+    random_tls_begin();
     for (bool failed = false; seed < end && !failed; seed++) {
         struct log log = run_once(seed, 1 + seed * 7919 % 200);
 
@@ -80,4 +84,5 @@ TEST(random_programs_without_memory)
         free(log.text);
     }
     coil_testing_fail_allocation(0);
+    random_tls_end();
 }

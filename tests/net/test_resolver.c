@@ -534,6 +534,26 @@ TASK_TEST(resolver_refuses_options_that_make_no_sense)
     name_server_stop(&server);
 }
 
+/* Refused with a sentence, though not to who needs no resolver. */
+TASK_TEST(resolver_that_the_environment_misspells_is_named)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
+    coil_stream *stream;
+
+    setenv("COIL_RESOLVER", "nonsense", 1);
+    CHECK_INT(coil_getaddrinfo("127.0.0.1", "80", &hints, &list), 0);
+    freeaddrinfo(list);
+    CHECK_INT(coil_getaddrinfo("localhost", "80", &hints, &list), -EINVAL);
+    CHECK(strstr(coil_error_message(coil_last_error()),
+                 "COIL_RESOLVER: 'nonsense' is no resolver") != NULL);
+    CHECK_INT(coil_connect("localhost", "80", &stream), -EINVAL);
+    setenv("COIL_RESOLVER", "getaddrinfo", 1);
+    CHECK_INT(coil_resolver_configure(&(coil_resolver_opts){.engine = "nonsense"}),
+              -EINVAL);
+    CHECK(strstr(coil_error_message(coil_last_error()),
+                 "coil_resolver_opts.engine: 'nonsense' is no resolver") != NULL);
+}
+
 /* ---- what fails ------------------------------------------------------------------- */
 
 static int all_that_may_fail(void *arg)

@@ -136,15 +136,45 @@ class SlowServer(socketserver.ThreadingMixIn, http.server.HTTPServer):
     request_queue_size = 200
 
 
+class SlowServerV6(SlowServer):
+    address_family = socket.AF_INET6
+
+
 @contextlib.contextmanager
-def slow_http(_folder):
-    listener = SlowServer(('127.0.0.1', 0), SlowHandler)
+def listening(server, address):
+    listener = server((address, 0), SlowHandler)
     threading.Thread(target=listener.serve_forever, daemon=True).start()
     try:
-        yield {'HTTP_SERVER': f'http://127.0.0.1:{listener.server_port}/'}
+        yield listener.server_port
     finally:
         listener.shutdown()
         listener.server_close()
+
+
+@contextlib.contextmanager
+def slow_http(_folder):
+    with listening(SlowServer, '127.0.0.1') as port:
+        yield {'HTTP_SERVER': f'http://127.0.0.1:{port}/'}
+
+
+def find_name():
+    """A name of this machine's that a library has to look up, with its address.
+    libcurl knows what localhost is by itself."""
+    for name in 'ip6-localhost', 'ip6-loopback', socket.gethostname():
+        with contextlib.suppress(OSError):
+            family, *_, where = socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM)[0]
+            with socket.socket(family) as trial:
+                trial.bind((where[0], 0))
+            return name, family, where[0]
+    raise Skip('no name of this machine can be looked up')
+
+
+@contextlib.contextmanager
+def slow_http_by_name(_folder):
+    name, family, address = find_name()
+    kind = SlowServerV6 if family == socket.AF_INET6 else SlowServer
+    with listening(kind, address) as port:
+        yield {'NAMED_HTTP_SERVER': f'http://{name}:{port}/'}
 
 
 # ---- the programs --------------------------------------------------------------------
@@ -173,7 +203,7 @@ def main():
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.chmod(0o711)
         environment = dict(os.environ)
-        for start in redis, postgres, slow_http:
+        for start in redis, postgres, slow_http, slow_http_by_name:
             try:
                 environment.update(stack.enter_context(start(folder)))
             except Skip as reason:

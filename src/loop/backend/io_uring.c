@@ -35,6 +35,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MANY_WAITS 8 /* then a loop has come to stay */
+
 /* ---- the table -------------------------------------------------------------------- */
 
 struct coil__uring_fd *coil__uring_find(const struct coil__uring *u, int fd)
@@ -73,10 +75,13 @@ void coil__uring_give_up(struct coil__uring_fd *d)
 /* Refuses what epoll(7) refuses: reading a file is an operation of another kind. */
 static int attach(struct coil__backend *backend, int fd)
 {
+    struct coil__uring *u = coil__uring_of(backend);
     struct coil__uring_fd *d;
     struct stat about;
-    int rc = coil__uring_find_or_grow(coil__uring_of(backend), fd, &d);
+    int rc = coil__uring_find_or_grow(u, fd, &d);
 
+    if (rc == 0)
+        rc = coil__uring_need(u);
     if (rc < 0)
         return rc;
     if (d->use != COIL__URING_UNUSED)
@@ -218,11 +223,25 @@ int coil__uring_await_end(struct coil__uring *u, int failures)
     return coil__uring_reap(u, COIL_MSEC(10)) < 0 ? failures + 1 : 0;
 }
 
+/*
+ * A loop that waits again and again gets its ring after all, or tries to: ppoll(2) wakes
+ * it 50 us late, as prctl(2) tells of PR_SET_TIMERSLACK, and the ring does not.
+ */
+static bool has_come_to_stay(struct coil__uring *u, int64_t timeout_ns)
+{
+    if (timeout_ns == 0 || ++u->waits_alone < MANY_WAITS)
+        return false;
+    u->waits_alone = 0;
+    return coil__uring_map(u) == 0;
+}
+
 static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
 {
     struct coil__uring *u = coil__uring_of(backend);
     int rc;
 
+    if (COIL__UNLIKELY(!u->mapped) && !has_come_to_stay(u, timeout_ns))
+        return coil__uring_poll_alone(u, timeout_ns);
     coil__uring_arm_watches(u);
     do {
         rc = coil__uring_reap(u, timeout_ns);
@@ -240,8 +259,10 @@ static int pollable(struct coil__backend *backend)
 {
     struct coil__uring *u = coil__uring_of(backend);
     uint64_t count = 1;
-    int rc;
+    int rc = coil__uring_need(u);
 
+    if (rc < 0)
+        return rc;
     if (u->event_fd < 0) {
         rc = coil__uring_open_event_fd(u);
         if (rc < 0)

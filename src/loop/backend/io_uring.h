@@ -91,6 +91,9 @@ struct coil__uring_buffers {
 struct coil__uring {
     struct coil__backend backend;
     struct io_uring ring;
+    struct io_uring_params params;
+    bool mapped;          /* else it is only a descriptor: coil__uring_need() */
+    unsigned waits_alone; /* while it is not mapped: io_uring_watch.c */
     unsigned features;
     unsigned quiet_flag; /* RWF_NOSIGNAL; for tests, one that no kernel has */
     unsigned enter_flags;
@@ -130,6 +133,16 @@ static inline void coil__uring_set_state(struct coil__op *op, uintptr_t state)
 /* 0, or a negative errno; -ENOSYS where the kernel has not got what is needed. */
 int coil__uring_open(struct coil__uring *u);
 void coil__uring_close(struct coil__uring *u);
+int coil__uring_map(struct coil__uring *u);
+
+/*
+ * Said before anything is queued: the ring is to be mapped from now on. 0, or a negative
+ * errno: no memory for it, most likely.
+ */
+static inline int coil__uring_need(struct coil__uring *u)
+{
+    return COIL__LIKELY(u->mapped) ? 0 : coil__uring_map(u);
+}
 
 /*
  * An entry to be filled in, all zero but for user_data, which is COIL__URING_NOTHING.
@@ -176,8 +189,6 @@ int coil__uring_await_end(struct coil__uring *u, int failures);
 void coil__uring_give_up(struct coil__uring_fd *d);
 
 /* ---- an operation as an entry of the queue: io_uring_entry.c ----------------------- */
-
-enum coil__direction coil__uring_direction(const struct coil__op *op);
 
 /* This kernel does it as the system call would. */
 bool coil__uring_can(const struct coil__uring *u, const struct coil__op *op);
@@ -264,5 +275,8 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
 
 /* Queue the polls of all watches that are to be armed. */
 void coil__uring_arm_watches(struct coil__uring *u);
+
+/* Wait for the one watch that there is while the ring is not needed yet. */
+int coil__uring_poll_alone(struct coil__uring *u, int64_t timeout_ns);
 
 #endif

@@ -17,21 +17,6 @@
 /* What read(2) and the others take at once; sqe->len has 32 bits. */
 #define LONGEST ((size_t)0x7ffff000)
 
-enum coil__direction coil__uring_direction(const struct coil__op *op)
-{
-    switch (op->kind) {
-    case COIL__OP_WRITE:
-    case COIL__OP_WRITEV:
-    case COIL__OP_SEND:
-    case COIL__OP_SENDMSG:
-    case COIL__OP_CONNECT:
-    case COIL__OP_SENDFILE:
-        return COIL__OUT;
-    default:
-        return COIL__IN;
-    }
-}
-
 /* ---- what can be done, and what is made to fail ------------------------------------ */
 
 static const struct {
@@ -107,7 +92,7 @@ static unsigned length(const struct coil__op *op)
 static unsigned poll_events(const struct coil__op *op)
 {
     if (op->kind != COIL__OP_POLL)
-        return coil__uring_direction(op) == COIL__OUT ? POLLOUT : POLLIN;
+        return coil__op_direction(op) == COIL__OUT ? POLLOUT : POLLIN;
     return (op->events & COIL_READABLE ? POLLIN : 0u) |
            (op->events & COIL_WRITABLE ? POLLOUT : 0u);
 }

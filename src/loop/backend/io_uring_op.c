@@ -57,7 +57,7 @@ void coil__uring_enlist(struct coil__uring *u, struct coil__uring_fd *d,
         coil__loop_expect(coil_loop_current(), 1); /* a virtual clock waits for it */
         coil__list_push(&u->files, &op->link);
     } else if (op->kind != COIL__OP_POLL) {
-        d->ops[coil__uring_direction(op)] = op;
+        d->ops[coil__op_direction(op)] = op;
     } else {
         if (op->events & COIL_READABLE)
             d->ops[COIL__IN] = op;
@@ -297,14 +297,16 @@ ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
     struct coil__uring_fd *d;
     int rc;
 
-    if (op->kind == COIL__OP_POLL)
-        return submit_poll(u, op);
-    if (op->kind > COIL__OP_POLL)
-        return submit_file(u, op);
+    if (op->kind >= COIL__OP_POLL) { /* needs no attach() */
+        rc = coil__uring_need(u);
+        if (rc < 0)
+            return rc;
+        return op->kind == COIL__OP_POLL ? submit_poll(u, op) : submit_file(u, op);
+    }
     d = coil__uring_find(u, op->fd);
     if (d == NULL || d->use != COIL__URING_ATTACHED)
         return -EBADF;
-    if (d->ops[coil__uring_direction(op)] != NULL)
+    if (d->ops[coil__op_direction(op)] != NULL)
         return -EBUSY;
     switch (op->kind) {
     case COIL__OP_READ:

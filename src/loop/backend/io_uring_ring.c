@@ -11,14 +11,21 @@
  * The ring is small: since Linux 6.14 its pages count against RLIMIT_MEMLOCK again, and a
  * user may have many loops. A queue that is full is handed over at once, and completions
  * that do not fit are kept by the kernel (NODROP) until there is room.
+ *
+ * Mapping the ring into memory costs more than setting it up. Whether the kernel
+ * lets us use one is found out without (coil__uring_open(), which decides for a backend);
+ * it is mapped when somebody wants something of it (coil__uring_need()). A loop of timers
+ * and posts never does: see io_uring_watch.c.
  */
 #include "io_uring.h"
 
 #include "../../base/fault.h"
 #include "../../base/kernel.h"
 #include "../../coro/sanitizer.h"
+#include "../loop.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -34,11 +41,7 @@ enum { SQ_ENTRIES = 256, CQ_ENTRIES = 1024 };
 
 #define OPS_OF_5_11 ((UINT64_C(2) << IORING_OP_UNLINKAT) - 1)
 
-/*
- * $COIL_IO_URING_WITHOUT names what is not to be used though the kernel has it: for tests
- * of the plain ways.
- */
-static unsigned masked_out(void)
+static unsigned bits_of(const char *name, size_t length)
 {
     static const struct {
         const char *name;
@@ -48,13 +51,44 @@ static unsigned masked_out(void)
         {"ring-fd", COIL__URING_RING_FD},     {"multishot", COIL__URING_MULTISHOT},
         {"no-signal", COIL__URING_NO_SIGNAL}, {"later-ops", COIL__URING_LATER_OPS},
     };
-    const char *list = getenv("COIL_IO_URING_WITHOUT");
-    unsigned mask = 0;
 
-    for (size_t i = 0; list != NULL && i < sizeof names / sizeof names[0]; i++)
-        if (strstr(list, names[i].name) != NULL)
-            mask |= names[i].bits;
-    return mask;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strlen(names[i].name) == length && memcmp(names[i].name, name, length) == 0)
+            return names[i].bits;
+    return 0;
+}
+
+static int refuse_name(const char *name, size_t length)
+{
+    char message[160];
+
+    snprintf(message, sizeof message,
+             "COIL_IO_URING_WITHOUT=%.*s: there are defer, coop, ring-fd, "
+             "multishot, no-signal and later-ops, with commas between them",
+             length < 20 ? (int)length : 20, name);
+    coil_call_exception_handler(&(coil_exception){.message = message, .rc = -EINVAL});
+    return -EINVAL;
+}
+
+/*
+ * $COIL_IO_URING_WITHOUT names what is not to be used though the kernel has it: for tests
+ * of the plain ways.
+ */
+static int read_mask(unsigned *mask)
+{
+    const char *list = getenv("COIL_IO_URING_WITHOUT");
+
+    *mask = 0;
+    while (list != NULL && *list != '\0') {
+        size_t length = strcspn(list, ",");
+        unsigned bits = bits_of(list, length);
+
+        if (bits == 0)
+            return refuse_name(list, length);
+        *mask |= bits;
+        list += length + (list[length] == ',');
+    }
+    return 0;
 }
 
 /* The operations that the kernel has, found out once. */
@@ -118,23 +152,19 @@ static void tell_sanitizer(const struct io_uring *ring, unsigned entries)
     coil__san_ignore(ring->sq.sqes, entries * sizeof *ring->sq.sqes);
 }
 
-static int set_up(struct coil__uring *u, unsigned flags, unsigned *features)
+static int set_up(struct coil__uring *u, unsigned flags)
 {
-    struct io_uring_params params = {
+    int fd;
+
+    u->params = (struct io_uring_params){
         .flags = flags | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP,
         .cq_entries = CQ_ENTRIES,
     };
-    int rc = COIL__CALL(
-        ENOSYS, as_call(io_uring_queue_init_params(SQ_ENTRIES, &u->ring, &params)));
-
-    if (rc < 0)
+    fd = COIL__CALL(ENOSYS, as_call(io_uring_setup(SQ_ENTRIES, &u->params)));
+    if (fd < 0)
         return -errno;
-    *features = params.features;
-    tell_sanitizer(&u->ring, params.sq_entries);
-    /* Entry i of the queue is entry i: said once. (liburing says it with each.) */
-    if (!(params.flags & COIL__IORING_SETUP_NO_SQARRAY))
-        for (unsigned i = 0; i < params.sq_entries; i++)
-            u->ring.sq.array[i] = i;
+    u->ring.ring_fd = u->ring.enter_ring_fd = u->enter_fd = fd;
+    u->enter_flags = IORING_ENTER_EXT_ARG;
     return 0;
 }
 
@@ -145,20 +175,19 @@ static int set_up_best(struct coil__uring *u, unsigned without)
                             IORING_FEAT_EXT_ARG;
     static _Atomic int best; /* what comes before it the kernel has refused */
     int first = atomic_load_explicit(&best, memory_order_relaxed), rc = -EINVAL;
-    unsigned features = 0;
 
     for (int i = first; i < SETUPS && rc == -EINVAL; i++) {
         if (setups[i].feature & without)
             continue;
-        rc = set_up(u, setups[i].flags, &features);
+        rc = set_up(u, setups[i].flags);
         if (rc == 0)
             u->features = (COIL__URING_ALL & ~(COIL__URING_DEFER | COIL__URING_COOP)) |
                           setups[i].feature;
         else if (rc == -EINVAL && without == 0)
             atomic_store_explicit(&best, i + 1, memory_order_relaxed);
     }
-    if (rc == 0 && (features & needed) != needed) {
-        io_uring_queue_exit(&u->ring);
+    if (rc == 0 && (u->params.features & needed) != needed) {
+        close(u->ring.ring_fd);
         rc = -ENOSYS;
     }
     return rc;
@@ -170,8 +199,6 @@ static int set_up_best(struct coil__uring *u, unsigned without)
  */
 static void register_ring(struct coil__uring *u)
 {
-    u->enter_fd = u->ring.ring_fd;
-    u->enter_flags = IORING_ENTER_EXT_ARG;
     if (coil__uring_has(u, COIL__URING_RING_FD) &&
         COIL__CALL(EINVAL, as_call(io_uring_register_ring_fd(&u->ring))) == 1) {
         u->enter_fd = u->ring.enter_ring_fd;
@@ -203,17 +230,19 @@ static int as_missing(int rc)
 
 int coil__uring_open(struct coil__uring *u)
 {
-    unsigned without = masked_out();
+    unsigned without;
     int rc;
 
     if (coil__on_valgrind()) /* which knows little of what the kernel writes here */
         return -ENOSYS;
+    rc = read_mask(&without);
+    if (rc < 0)
+        return rc;
     rc = set_up_best(u, without);
     if (rc < 0)
         return as_missing(rc);
     u->features &= ~(without & ~(unsigned)COIL__URING_NO_SIGNAL);
     u->quiet_flag = without & COIL__URING_NO_SIGNAL ? UNKNOWN_FLAG : RWF_NOSIGNAL;
-    register_ring(u);
     rc = find_out_ops(u);
     if (without & COIL__URING_LATER_OPS)
         u->known_ops &= OPS_OF_5_11;
@@ -221,17 +250,39 @@ int coil__uring_open(struct coil__uring *u)
         u->features &= ~(unsigned)COIL__URING_MULTISHOT;
     if (rc == 0)
         rc = try_to_enter(u);
-    if (rc < 0) {
-        io_uring_queue_exit(&u->ring);
-        return as_missing(rc);
+    if (rc < 0)
+        close(u->ring.ring_fd);
+    return rc < 0 ? as_missing(rc) : 0;
+}
+
+int coil__uring_map(struct coil__uring *u)
+{
+    int fd = u->ring.ring_fd;
+    /* Still a ring? A program may have closed what it does not know, and opened more. */
+    int rc = try_to_enter(u);
+
+    if (rc < 0)
+        return rc;
+    if (COIL__CALL(ENOMEM, as_call(io_uring_queue_mmap(fd, &u->params, &u->ring))) < 0) {
+        u->ring.ring_fd = u->ring.enter_ring_fd = fd;
+        return -errno;
     }
+    u->mapped = true;
+    tell_sanitizer(&u->ring, u->params.sq_entries);
     io_uring_ring_dontfork(&u->ring);
+    /* Entry i of the queue is entry i: said once. (liburing says it with each.) */
+    for (unsigned i = 0; i < u->params.sq_entries; i++)
+        u->ring.sq.array[i] = i;
+    register_ring(u);
     return 0;
 }
 
 void coil__uring_close(struct coil__uring *u)
 {
-    io_uring_queue_exit(&u->ring);
+    if (u->mapped)
+        io_uring_queue_exit(&u->ring);
+    else
+        close(u->ring.ring_fd);
 }
 
 int coil__uring_open_event_fd(struct coil__uring *u)

@@ -8,11 +8,16 @@
  * A descriptor that was closed behind our back keeps its poll until something happens to
  * what it was (the kernel holds on to it), or fails with EBADF when it is armed next: its
  * watcher is told once then, and no more.
+ *
+ * The first watch is the loop's own wake-up, and to many loops it is the only one: they
+ * have timers, and posts from other threads. For that the ring need not be mapped, which
+ * is most of the price of a loop: until somebody wants more, ppoll(2) waits for it.
  */
 #include "io_uring.h"
 
 #include "../../base/fault.h"
 #include "../loop.h"
+#include "readiness.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -89,6 +94,35 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
         arm_soon(u, fd, d, direction);
 }
 
+/* The watch that ppoll(2) waited for; one whose descriptor was closed is told once. */
+static void found_alone(struct coil__uring *u, const struct pollfd *entry)
+{
+    struct coil__uring_fd *d = coil__uring_find(u, entry->fd);
+
+    make_ready(d->watchers[COIL__IN]);
+    if (entry->revents & POLLNVAL) {
+        u->first_to_arm = -1;
+        d->to_arm = 0;
+    }
+}
+
+int coil__uring_poll_alone(struct coil__uring *u, int64_t timeout_ns)
+{
+    struct pollfd entry = {.fd = u->first_to_arm, .events = POLLIN};
+    struct timespec span;
+    const struct timespec *until = coil__readiness_timespec(timeout_ns, &span);
+    int n;
+
+    if (timeout_ns == 0) /* what woke the loop has also set a flag, which it looks at */
+        return 0;
+    n = COIL__CALL(EINTR, ppoll(&entry, 1, until, NULL));
+    if (n < 0)
+        return errno == EINTR ? 0 : -errno;
+    if (n > 0)
+        found_alone(u, &entry);
+    return 0;
+}
+
 /* Take it back from the kernel, which must not keep the descriptor open. */
 static void disarm(struct coil__uring *u, int fd, struct coil__uring_fd *d,
                    enum coil__direction direction)
@@ -137,11 +171,14 @@ int coil__uring_watch(struct coil__backend *backend, int fd,
 {
     struct coil__uring *u = coil__uring_of(backend);
     struct coil__uring_fd *d;
+    bool first = u->table_size == 0;
     int rc;
 
     if (runnable == NULL)
         return remove_watch(u, fd, direction);
     rc = coil__uring_find_or_grow(u, fd, &d);
+    if (rc == 0 && !first)
+        rc = coil__uring_need(u);
     if (rc < 0)
         return rc;
     if (d->use != COIL__URING_UNUSED && d->use != COIL__URING_WATCHED)

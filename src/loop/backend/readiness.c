@@ -183,21 +183,6 @@ static bool may_guess(const struct coil__readiness *r, struct coil__descriptor *
     return d->drains == COIL__DRAINS_YES;
 }
 
-static enum coil__direction direction_of(const struct coil__op *op)
-{
-    switch (op->kind) {
-    case COIL__OP_WRITE:
-    case COIL__OP_WRITEV:
-    case COIL__OP_SEND:
-    case COIL__OP_SENDMSG:
-    case COIL__OP_CONNECT:
-    case COIL__OP_SENDFILE:
-        return COIL__OUT;
-    default:
-        return COIL__IN;
-    }
-}
-
 static void learn(const struct coil__readiness *r, struct coil__descriptor *d,
                   const struct coil__op *op, ssize_t result)
 {
@@ -206,7 +191,7 @@ static void learn(const struct coil__readiness *r, struct coil__descriptor *d,
     if (op->kind == COIL__OP_POLL)
         return;
     if (result == -EINPROGRESS)
-        d->blocked |= (uint8_t)bit_of(direction_of(op));
+        d->blocked |= (uint8_t)bit_of(coil__op_direction(op));
     else if (reads && op->flags == 0 && result > 0 && (size_t)result < op->len &&
              may_guess(r, d, op->fd))
         d->blocked |= COIL__FOR_IN;
@@ -241,7 +226,7 @@ static void enter_op(struct coil__readiness *r, struct coil__descriptor *d,
                      struct coil__op *op)
 {
     if (op->kind != COIL__OP_POLL) {
-        d->ops[direction_of(op)] = op;
+        d->ops[coil__op_direction(op)] = op;
     } else {
         if (op->events & COIL_READABLE)
             d->ops[COIL__IN] = op;
@@ -317,7 +302,7 @@ ssize_t coil__readiness_submit(struct coil__backend *backend, struct coil__op *o
 {
     struct coil__readiness *r = readiness_of(backend);
     struct coil__descriptor *d = find(r, op->fd);
-    enum coil__direction direction = direction_of(op);
+    enum coil__direction direction = coil__op_direction(op);
     ssize_t result;
 
     if (op->kind == COIL__OP_POLL)

@@ -79,20 +79,6 @@ static void account(struct coil__sim *sim, size_t before)
 
 /* ---- operations -------------------------------------------------------------------- */
 
-static enum coil__direction direction_of(const struct coil__op *op)
-{
-    switch (op->kind) {
-    case COIL__OP_WRITE:
-    case COIL__OP_WRITEV:
-    case COIL__OP_SEND:
-    case COIL__OP_SENDMSG:
-    case COIL__OP_CONNECT:
-        return COIL__OUT;
-    default:
-        return COIL__IN;
-    }
-}
-
 static ssize_t send_message(struct coil__sim *sim, struct coil__sim_socket *socket,
                             const struct msghdr *message)
 {
@@ -246,7 +232,7 @@ static void out_is_late(struct coil__sim *sim, struct coil__sim_event *event)
 static ssize_t defer(struct coil__sim *sim, struct coil__sim_socket *socket,
                      struct coil__op *op, bool late)
 {
-    enum coil__direction direction = direction_of(op);
+    enum coil__direction direction = coil__op_direction(op);
     const int64_t delay[2] = {0, sim->opts.latency_ns[1]};
 
     if (op->kind != COIL__OP_POLL || op->events & COIL_READABLE)
@@ -332,7 +318,7 @@ static ssize_t submit(struct coil__backend *backend, struct coil__op *op)
         return submit_poll(sim, socket, op);
     if (socket->use != COIL__ATTACHED)
         return -EBADF;
-    if (socket->ops[direction_of(op)] != NULL)
+    if (socket->ops[coil__op_direction(op)] != NULL)
         return -EBUSY;
     return perform(sim, socket, op);
 }

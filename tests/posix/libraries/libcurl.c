@@ -27,6 +27,18 @@ static void *open_client(const char *server)
     return curl;
 }
 
+/* Whose name is looked up for each call, by a thread that libcurl starts. */
+static void *open_client_by_name(const char *server)
+{
+    CURL *curl = open_client(server);
+
+    if (curl != NULL) {
+        curl_easy_setopt(curl, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+        curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
+    }
+    return curl;
+}
+
 static bool call(void *handle)
 {
     bool right = false;
@@ -63,6 +75,15 @@ __attribute__((constructor)) static void add(void)
                                      .times_out = times_out,
                                      .close = close_client};
 
+    static struct library by_name = {.name = "libcurl, by name",
+                                     .server = "NAMED_HTTP_SERVER",
+                                     .has_threads = true,
+                                     .open = open_client_by_name,
+                                     .call = call,
+                                     .times_out = times_out,
+                                     .close = close_client};
+
     curl_global_init(CURL_GLOBAL_DEFAULT);
     library_register(&libcurl);
+    library_register(&by_name);
 }

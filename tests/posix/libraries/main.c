@@ -216,36 +216,55 @@ static void test_time_out(struct handles *h)
     coil_task_release(task);
 }
 
-static int app(void *arg)
+/* Each library by itself, then all at once; those with threads, or those without. The
+   handles are the caller's to close. Returns how many there are, or -1. */
+static int test_libraries(struct handles *h, bool with_threads)
 {
-    struct handles h[8];
     double one_by_one = 0;
-    int n = 0, threads = 0;
-    coil_task *watcher;
+    int n = 0;
 
-    (void)arg;
-    coil_spawn(watch_threads, &threads, NULL, &watcher);
     for (struct library *l = first_library; l != NULL; l = l->next) {
-        if (!is_here(l))
+        if (!is_here(l) || l->has_threads != with_threads)
             continue;
         h[n] = (struct handles){.library = l};
         if (!open_all(&h[n]))
-            return -ECONNREFUSED;
+            return -1;
         measure_one_by_one(&h[n]);
         report(l->name, task_count, h[n].one_by_one, call_together(&h[n], 1));
         one_by_one += h[n++].one_by_one;
     }
     if (n > 1)
         report("all", n * task_count, one_by_one, call_together(h, n));
-    coil_task_cancel(watcher, NULL);
-    coil_task_await(watcher);
-    coil_task_release(watcher);
-    check(threads == 1, "%s", "there was more than one thread");
+    return n;
+}
+
+static void time_out_and_close(struct handles *h, int n)
+{
     for (int i = 0; i < n; i++) {
         test_time_out(&h[i]);
         close_all(&h[i]);
     }
-    return 0;
+}
+
+static int app(void *arg)
+{
+    struct handles h[8];
+    coil_task *watcher;
+    int n, threads = 0;
+
+    (void)arg;
+    coil_spawn(watch_threads, &threads, NULL, &watcher);
+    n = test_libraries(h, false);
+    coil_task_cancel(watcher, NULL);
+    coil_task_await(watcher);
+    coil_task_release(watcher);
+    check(threads == 1, "%s", "there was more than one thread");
+    time_out_and_close(h, n);
+    if (n < 0)
+        return -ECONNREFUSED;
+    n = test_libraries(h, true);
+    time_out_and_close(h, n);
+    return n < 0 ? -ECONNREFUSED : 0;
 }
 
 /* ---- without libcoil-posix
