@@ -1,10 +1,9 @@
 /*
  * io_uring.c - completions as the kernel has them: Linux 5.11 and later.
  *
- *   submit ----> queue ----.                        ,---> complete() of an operation
- *   cancel ----> todo -----+--> one io_uring_enter -+---> a buffer for who reads, or
- * ahead watches ---> to arm ---'    a turn, in poll()   `---> a watch's callback made
- * ready
+ *   submit ---> queue ---.                       ,--> complete() of an operation
+ *   cancel ---> todo ----+-> one io_uring_enter -+--> a buffer for who reads ahead
+ *   watches --> to arm --'   a turn, in poll()   `--> a watch's callback made ready
  *
  * What a task asks for is put into a queue in memory shared with the kernel; the next
  * poll hands all of it over and fetches what has completed, in one system call. Only what
