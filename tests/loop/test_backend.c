@@ -200,6 +200,8 @@ static int attach_without_memory(void *arg)
     int high = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 900), rc;
 
     (void)arg;
+    if (high < 0)
+        test_skip("too few descriptors allowed");
     out_of_memory = true;
     rc = backend()->class->attach(backend(), high);
     out_of_memory = false;
