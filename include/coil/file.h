@@ -88,7 +88,8 @@ COIL_API int coil_file_fd(const coil_file *file);
 
 /*
  * Read at most n bytes at the file's position, or at `offset`, which leaves the position
- * alone. Returns how many, perhaps fewer; 0 at the end. (read(2), pread(2))
+ * alone. Returns how many, perhaps fewer; 0 at the end. -ESPIPE for an offset in what has
+ * none, a pipe. (read(2), pread(2))
  */
 COIL_SUSPENDS ssize_t coil_file_read(coil_file *file, void *buf, size_t n);
 COIL_SUSPENDS ssize_t coil_file_pread(coil_file *file, void *buf, size_t n,

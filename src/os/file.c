@@ -215,11 +215,18 @@ static void leave(coil_file *file, size_t transferred)
     release(file);
 }
 
-/* enter() for a call at the position, which is -1 as an offset. */
+/*
+ * enter() for a call at the position, which is -1 as an offset. Other offsets need one:
+ * pread(2) says so of a pipe, a ring does not.
+ */
 static int enter_at(coil_file *file, int64_t offset)
 {
     int rc = enter(file);
 
+    if (rc == 0 && offset >= 0 && !file->has_position) {
+        leave(file, 0);
+        return -ESPIPE;
+    }
     if (rc < 0 || offset >= 0 || !file->has_position)
         return rc;
     rc = coil_lock_acquire(&file->position);

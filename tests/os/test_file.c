@@ -328,6 +328,8 @@ static void slow_file(void)
     CHECK_INT(coil_file_read(reader, &c, 1), 1);
     CHECK_INT(c, 'x');
     CHECK_INT(coil_file_seek(reader, 0, SEEK_SET), -ESPIPE);
+    CHECK_INT(coil_file_pwrite(writer, "y", 1, 0), -ESPIPE);
+    CHECK_INT(coil_file_pread(reader, &c, 1, 0), -ESPIPE);
     coil_file_destroy(writer);
     CHECK_INT(coil_file_read(reader, &c, 1), 0);
     coil_file_destroy(reader);
