@@ -11,7 +11,7 @@
  *     coil_stream_destroy(s);
  *
  * One task may read a stream while another writes it; a second reader or writer gets
- * -EBUSY. Each operation is tried first, or submitted with the next poll (io_uring).
+ * -EBUSY. Each operation is tried first; on io_uring reads are submitted instead.
  * Calls that never have to wait let others run every now and then all the same, so that a
  * peer that is always ready starves nobody. The rest of the time they follow read(2),
  * write(2), connect(2), accept(2). (asyncio: streams, sock_recv, sock_sendall,
