@@ -120,8 +120,15 @@ static inline enum coil__direction coil__op_direction(const struct coil__op *op)
     }
 }
 
-/* Its result is about to be had: complete() will follow, and then whoever waited. */
+/* It will be looked at soon: what a backend needs of it. NULL does no harm. */
 static inline void coil__op_prefetch(const struct coil__op *op)
+{
+    COIL__PREFETCH(op);
+    COIL__PREFETCH((const char *)op + 64);
+}
+
+/* Its result is about to be had: complete() will follow, and then whoever waited. */
+static inline void coil__op_prefetch_waiter(const struct coil__op *op)
 {
     COIL__PREFETCH(op->owner);
     COIL__PREFETCH(op->hints[0]);

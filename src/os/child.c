@@ -59,7 +59,7 @@ COIL__NO_SANITIZE static bool set_up_stdio(struct coil__child *child)
     int source[3];
 
     for (int i = 0; i < 3; i++) {
-        source[i] = child->stdio[i];
+        source[i] = child->what.stdio[i];
         if (source[i] < 3 && source[i] != i) {
             source[i] = (int)COIL__CALL(
                 EMFILE, syscall(SYS_fcntl, source[i], F_DUPFD_CLOEXEC, 3));
@@ -116,8 +116,8 @@ COIL__NO_SANITIZE static bool close_others_on_exec(void)
 
 COIL__NO_SANITIZE static bool keep_passed(const struct coil__child *child)
 {
-    for (size_t i = 0; i < child->pass_fd_count; i++)
-        if (!clear_cloexec(child->pass_fds[i]))
+    for (size_t i = 0; i < child->what.pass_fd_count; i++)
+        if (!clear_cloexec(child->what.pass_fds[i]))
             return false;
     return true;
 }
@@ -150,34 +150,35 @@ COIL__NO_SANITIZE static void reset_signals(void)
 
 COIL__NO_SANITIZE static bool enter_session(const struct coil__child *child)
 {
-    if (child->new_session)
+    if (child->what.new_session)
         return COIL__CALL(EPERM, syscall(SYS_setsid)) >= 0;
-    if (child->new_group)
+    if (child->what.new_group)
         return COIL__CALL(EPERM, syscall(SYS_setpgid, 0, 0)) >= 0;
-    if (child->process_group > 0)
-        return COIL__CALL(EPERM, syscall(SYS_setpgid, 0, child->process_group)) >= 0;
+    if (child->what.process_group > 0)
+        return COIL__CALL(EPERM, syscall(SYS_setpgid, 0, child->what.process_group)) >= 0;
     return true;
 }
 
 /* Real, effective and saved: there is no way back. */
 COIL__NO_SANITIZE static bool become_somebody(const struct coil__child *child)
 {
-    if (child->extra_groups != NULL &&
-        COIL__CALL(EPERM, syscall(SYS_setgroups, child->extra_group_count,
-                                  child->extra_groups)) < 0)
+    if (child->what.extra_groups != NULL &&
+        COIL__CALL(EPERM, syscall(SYS_setgroups, child->what.extra_group_count,
+                                  child->what.extra_groups)) < 0)
         return false;
-    if (child->group != NULL &&
-        COIL__CALL(EPERM, syscall(SYS_setresgid, *child->group, *child->group,
-                                  *child->group)) < 0)
+    if (child->what.group != NULL &&
+        COIL__CALL(EPERM, syscall(SYS_setresgid, *child->what.group, *child->what.group,
+                                  *child->what.group)) < 0)
         return false;
-    return child->user == NULL ||
-           COIL__CALL(EPERM, syscall(SYS_setresuid, *child->user, *child->user,
-                                     *child->user)) == 0;
+    return child->what.user == NULL ||
+           COIL__CALL(EPERM, syscall(SYS_setresuid, *child->what.user, *child->what.user,
+                                     *child->what.user)) == 0;
 }
 
 COIL__NO_SANITIZE static bool enter_directory(const struct coil__child *child)
 {
-    return child->cwd == NULL || COIL__CALL(EACCES, syscall(SYS_chdir, child->cwd)) == 0;
+    return child->what.cwd == NULL ||
+           COIL__CALL(EACCES, syscall(SYS_chdir, child->what.cwd)) == 0;
 }
 
 /* As execvp(3), but for the shell: what is not there, or not allowed, is passed over. */
@@ -186,7 +187,8 @@ COIL__NO_SANITIZE static void exec_first(const struct coil__child *child)
     bool denied = false;
 
     for (const char *const *path = child->paths; *path != NULL; path++) {
-        COIL__CALL(ENOMEM, syscall(SYS_execve, *path, child->argv, child->envp));
+        COIL__CALL(ENOMEM,
+                   syscall(SYS_execve, *path, child->what.argv, child->what.envp));
         if (errno == EACCES)
             denied = true;
         else if (errno != ENOENT && errno != ENOTDIR && errno != ESTALE &&
@@ -208,8 +210,8 @@ COIL__NO_SANITIZE static void become(struct coil__child *child)
     child->step = COIL__CHILD_CWD;
     if (!enter_directory(child))
         return;
-    if (child->umask != NULL)
-        syscall(SYS_umask, *child->umask);
+    if (child->what.umask != NULL)
+        syscall(SYS_umask, *child->what.umask);
     child->step = COIL__CHILD_IDENTITY;
     if (!become_somebody(child))
         return;

@@ -223,13 +223,12 @@ static int enter_at(coil_file *file, int64_t offset)
 {
     int rc = enter(file);
 
-    if (rc == 0 && offset >= 0 && !file->has_position) {
-        leave(file, 0);
-        return -ESPIPE;
-    }
-    if (rc < 0 || offset >= 0 || !file->has_position)
+    if (rc < 0)
         return rc;
-    rc = coil_lock_acquire(&file->position);
+    if (offset >= 0)
+        rc = file->has_position ? 0 : -ESPIPE;
+    else if (file->has_position)
+        rc = coil_lock_acquire(&file->position);
     if (rc < 0)
         leave(file, 0);
     return rc;

@@ -103,24 +103,6 @@ static void join_paths(struct launch *launch, char *text, const char *path,
     *next = NULL;
 }
 
-static void fill_in(struct coil__child *child, const struct coil__spawn *what)
-{
-    child->argv = what->argv;
-    child->envp = what->envp != NULL ? what->envp : (const char *const *)environ;
-    child->cwd = what->cwd;
-    memcpy(child->stdio, what->stdio, sizeof child->stdio);
-    child->pass_fds = what->pass_fds;
-    child->pass_fd_count = what->pass_fd_count;
-    child->new_session = what->new_session;
-    child->new_group = what->new_group;
-    child->process_group = what->process_group;
-    child->extra_groups = what->extra_groups;
-    child->extra_group_count = what->extra_group_count;
-    child->group = what->group;
-    child->user = what->user;
-    child->umask = what->umask;
-}
-
 /* All zeros; NULL if there is no memory. */
 static struct launch *create_launch(size_t bytes, bool forks)
 {
@@ -162,7 +144,9 @@ static struct launch *prepare(const struct coil__spawn *what)
 
     if (launch == NULL)
         return NULL;
-    fill_in(&launch->child, what);
+    launch->child.what = *what;
+    if (what->envp == NULL)
+        launch->child.what.envp = (const char *const *)environ;
     text = (char *)launch->paths + paths_bytes;
     launch->child.paths = launch->paths;
     join_paths(launch, text, path, name);

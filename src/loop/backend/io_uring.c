@@ -143,21 +143,15 @@ static size_t settle(struct coil__backend *backend, int fd, int *error)
 /* What comes next, or after that. */
 static void prefetch_next(const struct coil__uring *u, const struct io_uring_cqe *cqe)
 {
-    const struct coil__uring_fd *d;
-
-    if ((cqe->user_data & COIL__URING_TAGS) != COIL__URING_RECEIVE)
-        return;
-    d = coil__uring_find(u, (int)(cqe->user_data >> 3));
-    COIL__PREFETCH(d->ops[COIL__IN]);
-    COIL__PREFETCH((const char *)d->ops[COIL__IN] + 64);
+    if ((cqe->user_data & COIL__URING_TAGS) == COIL__URING_RECEIVE)
+        coil__op_prefetch(coil__uring_find(u, (int)(cqe->user_data >> 3))->ops[COIL__IN]);
 }
 
 static void prefetch_soon(const struct coil__uring *u, const struct io_uring_cqe *cqe)
 {
     switch (cqe->user_data & COIL__URING_TAGS) {
     case COIL__URING_OP:
-        COIL__PREFETCH((const void *)(uintptr_t)cqe->user_data);
-        COIL__PREFETCH((const char *)(uintptr_t)cqe->user_data + 64);
+        coil__op_prefetch((const struct coil__op *)(uintptr_t)cqe->user_data);
         break;
     case COIL__URING_RECEIVE:
         COIL__PREFETCH(coil__uring_find(u, (int)(cqe->user_data >> 3)));

@@ -19,6 +19,7 @@
 
 /* ---- what can be done, and what is made to fail ------------------------------------ */
 
+/* What is tried by a call, or made by one, fails there. */
 static const struct {
     uint8_t opcode; /* NOP: the kernel has none for it */
     int error;      /* that an order to fail has it fail with */
@@ -29,15 +30,9 @@ static const struct {
     [COIL__OP_WRITEV] = {IORING_OP_WRITEV, EIO, "writev(op->fd, op->buf, op->len)"},
     [COIL__OP_RECV] = {IORING_OP_RECV, ECONNRESET,
                        "recv(op->fd, op->buf, op->len, op->flags)"},
-    [COIL__OP_SEND] = {IORING_OP_SEND, ECONNRESET,
-                       "send(op->fd, op->buf, op->len, op->flags)"},
     [COIL__OP_RECVMSG] = {IORING_OP_RECVMSG, ECONNRESET,
                           "recvmsg(op->fd, op->buf, op->flags)"},
-    [COIL__OP_SENDMSG] = {IORING_OP_SENDMSG, ECONNRESET,
-                          "sendmsg(op->fd, op->buf, op->flags)"},
-    [COIL__OP_ACCEPT] = {IORING_OP_ACCEPT, EMFILE, "accept4(op->fd, ...)"},
     [COIL__OP_CONNECT] = {IORING_OP_CONNECT, ENETUNREACH, "connect(op->fd, op->addr)"},
-    [COIL__OP_SENDFILE] = {IORING_OP_NOP, EIO, "sendfile(op->fd, op->fd2)"},
     [COIL__OP_POLL] = {IORING_OP_POLL_ADD, ENOMEM, "poll(op->fd)"},
     [COIL__OP_PREAD] = {IORING_OP_READ, EIO, "pread(op->fd, op->buf, op->len)"},
     [COIL__OP_PWRITE] = {IORING_OP_WRITE, EIO, "pwrite(op->fd, op->buf, op->len)"},

@@ -184,7 +184,7 @@ void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int resul
 {
     uintptr_t state = coil__uring_state(op);
 
-    coil__op_prefetch(op);
+    coil__op_prefetch_waiter(op);
     coil__uring_set_state(op, state & ~(uintptr_t)COIL__URING_IN_KERNEL);
     if (COIL__LIKELY(result >= 0 && !(state & COIL__URING_POLLS))) {
         coil__uring_finish(u, op,

@@ -368,7 +368,7 @@ void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned fl
     struct coil__op *op = d->ops[COIL__IN];
 
     if (op != NULL)
-        coil__op_prefetch(op);
+        coil__op_prefetch_waiter(op);
     if (!(flags & IORING_CQE_F_MORE))
         d->receiving = d->ending = false;
     take_in(u, d, result, flags);

@@ -411,7 +411,7 @@ static void retry(struct coil__readiness *r, struct coil__descriptor *d,
 {
     ssize_t result;
 
-    coil__op_prefetch(op);
+    coil__op_prefetch_waiter(op);
     result = coil__try_again(op);
     learn(r, d, op, result);
     if (result != -EINPROGRESS)
@@ -427,10 +427,8 @@ void coil__readiness_next(struct coil__backend *backend, int fd)
 {
     const struct coil__descriptor *d = find(readiness_of(backend), fd);
 
-    if (d != NULL) {
-        COIL__PREFETCH(d->ops[COIL__IN]);
-        COIL__PREFETCH((const char *)d->ops[COIL__IN] + 64);
-    }
+    if (d != NULL)
+        coil__op_prefetch(d->ops[COIL__IN]);
 }
 
 void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found)
