@@ -14,30 +14,32 @@
 #include <elfutils/libdwfl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define FUNCTIONS(F)                                                                     \
     F(dwarf_attr)                                                                        \
     F(dwarf_diecu)                                                                       \
     F(dwarf_diename)                                                                     \
-    F(dwarf_dieoffset)                                                                   \
     F(dwarf_filesrc)                                                                     \
+    F(dwarf_formstring)                                                                  \
     F(dwarf_formudata)                                                                   \
     F(dwarf_getscopes)                                                                   \
     F(dwarf_getscopes_die)                                                               \
+    F(dwarf_getsrc_die)                                                                  \
     F(dwarf_getsrcfiles)                                                                 \
-    F(dwarf_offdie)                                                                      \
+    F(dwarf_haspc)                                                                       \
+    F(dwarf_lineno)                                                                      \
+    F(dwarf_linesrc)                                                                     \
     F(dwarf_tag)                                                                         \
     F(dwfl_addrmodule)                                                                   \
     F(dwfl_begin)                                                                        \
     F(dwfl_end)                                                                          \
-    F(dwfl_lineinfo)                                                                     \
     F(dwfl_linux_proc_find_elf)                                                          \
     F(dwfl_linux_proc_report)                                                            \
     F(dwfl_module_addrdie)                                                               \
     F(dwfl_module_addrname)                                                              \
-    F(dwfl_module_getdwarf)                                                              \
-    F(dwfl_module_getsrc)                                                                \
+    F(dwfl_module_nextcu)                                                                \
     F(dwfl_report_end)                                                                   \
     F(dwfl_standard_find_debuginfo)
 
@@ -115,16 +117,53 @@ void coil__lines_close(struct coil__lines *lines)
 
 /* ---- looking up -------------------------------------------------------------------- */
 
-/* The scopes around the address as they are nested in the machine code. */
-static int find_scopes(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Die **scopes)
+/*
+ * The unit that was compiled to what is at the address, in whose own terms `address` is
+ * thereafter. clang writes no index of addresses (.debug_aranges): then each unit is
+ * asked.
+ */
+static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr *address)
 {
-    Dwarf_Addr bias;
-    Dwarf_Die *unit = dw.dwfl_module_addrdie(module, address, &bias), innermost;
-    int n;
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = dw.dwfl_module_addrdie(module, *address, &bias);
 
     if (unit == NULL)
-        return 0;
-    n = dw.dwarf_getscopes(unit, address - bias, scopes);
+        while ((unit = dw.dwfl_module_nextcu(module, unit, &bias)) != NULL)
+            if (dw.dwarf_haspc(unit, *address - bias) == 1)
+                break;
+    *address -= bias;
+    return unit;
+}
+
+/* A file as the compiler was told it: some put the folder they ran in before it. */
+static const char *as_told(Dwarf_Die *unit, const char *file)
+{
+    Dwarf_Attribute value;
+    const char *folder = dw.dwarf_formstring(dw.dwarf_attr(unit, DW_AT_comp_dir, &value));
+    size_t length = folder != NULL ? strlen(folder) : 0;
+
+    if (file == NULL || length == 0 || strncmp(file, folder, length) != 0 ||
+        file[length] != '/')
+        return file;
+    return file + length + 1;
+}
+
+static struct coil__line find_line(Dwarf_Die *unit, Dwarf_Addr address)
+{
+    struct coil__line line = {NULL, NULL, 0};
+    Dwarf_Line *source = dw.dwarf_getsrc_die(unit, address);
+
+    if (source != NULL && dw.dwarf_lineno(source, &line.number) == 0)
+        line.file = as_told(unit, dw.dwarf_linesrc(source, NULL, NULL));
+    return line;
+}
+
+/* The scopes around the address as they are nested in the machine code. */
+static int find_scopes(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes)
+{
+    Dwarf_Die innermost;
+    int n = dw.dwarf_getscopes(unit, address, scopes);
+
     if (n <= 0)
         return 0;
     innermost = **scopes;
@@ -155,7 +194,7 @@ static struct coil__line call_site(Dwarf_Die *inlined)
 
     if (dw.dwarf_diecu(inlined, &unit, NULL, NULL) != NULL &&
         dw.dwarf_getsrcfiles(&unit, &files, &n) == 0 && file < n)
-        line.file = dw.dwarf_filesrc(files, file, NULL, NULL);
+        line.file = as_told(&unit, dw.dwarf_filesrc(files, file, NULL, NULL));
     return line;
 }
 
@@ -180,26 +219,36 @@ static size_t name_functions(Dwarf_Die *scopes, int n, struct coil__line line,
     return count;
 }
 
+/* By debug data; 0 if the module has none of the address. */
+static size_t find_in_unit(Dwfl_Module *module, Dwarf_Addr address,
+                           struct coil__line *line,
+                           struct coil__line found[COIL__LINES_MAX])
+{
+    Dwarf_Die *unit = find_unit(module, &address), *scopes;
+    size_t count = 0;
+    int n;
+
+    if (unit == NULL)
+        return 0;
+    *line = find_line(unit, address);
+    n = find_scopes(unit, address, &scopes);
+    if (n > 0) {
+        count = name_functions(scopes, n, *line, found);
+        free(scopes);
+    }
+    return count;
+}
+
 size_t coil__lines_find(struct coil__lines *lines, uintptr_t address,
                         struct coil__line found[COIL__LINES_MAX])
 {
     Dwfl_Module *module = dw.dwfl_addrmodule((Dwfl *)lines, address);
     struct coil__line line = {NULL, NULL, 0};
-    Dwarf_Die *scopes;
-    Dwfl_Line *source;
-    size_t count = 0;
-    int n;
+    size_t count;
 
     if (module == NULL)
         return 0;
-    source = dw.dwfl_module_getsrc(module, address);
-    if (source != NULL)
-        line.file = dw.dwfl_lineinfo(source, NULL, &line.number, NULL, NULL, NULL);
-    n = find_scopes(module, address, &scopes);
-    if (n > 0) {
-        count = name_functions(scopes, n, line, found);
-        free(scopes);
-    }
+    count = find_in_unit(module, address, &line, found);
     if (count > 0)
         return count;
     line.function = dw.dwfl_module_addrname(module, address);
