@@ -19,18 +19,19 @@
 
 #define FUNCTIONS(F)                                                                     \
     F(dwarf_attr)                                                                        \
+    F(dwarf_child)                                                                       \
+    F(dwarf_cu_info)                                                                     \
     F(dwarf_diecu)                                                                       \
     F(dwarf_diename)                                                                     \
     F(dwarf_filesrc)                                                                     \
     F(dwarf_formstring)                                                                  \
     F(dwarf_formudata)                                                                   \
-    F(dwarf_getscopes)                                                                   \
-    F(dwarf_getscopes_die)                                                               \
     F(dwarf_getsrc_die)                                                                  \
     F(dwarf_getsrcfiles)                                                                 \
     F(dwarf_haspc)                                                                       \
     F(dwarf_lineno)                                                                      \
     F(dwarf_linesrc)                                                                     \
+    F(dwarf_siblingof)                                                                   \
     F(dwarf_tag)                                                                         \
     F(dwfl_addrmodule)                                                                   \
     F(dwfl_begin)                                                                        \
@@ -42,6 +43,9 @@
     F(dwfl_module_nextcu)                                                                \
     F(dwfl_report_end)                                                                   \
     F(dwfl_standard_find_debuginfo)
+
+/* Functions that lie in each other are looked at down to so many. */
+#define NEST_MAX 32
 
 #define DECLARE(name) __typeof__(&name) name;
 static struct {
@@ -158,18 +162,55 @@ static struct coil__line find_line(Dwarf_Die *unit, Dwarf_Addr address)
     return line;
 }
 
-/* The scopes around the address as they are nested in the machine code. */
-static int find_scopes(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes)
-{
-    Dwarf_Die innermost;
-    int n = dw.dwarf_getscopes(unit, address, scopes);
+/*
+ * Functions around an address, the outermost first: one that has machine code of its own,
+ * and those that were inlined into it, and into each other.
+ */
+struct nest {
+    Dwarf_Die functions[NEST_MAX];
+    size_t count;
+};
 
-    if (n <= 0)
-        return 0;
-    innermost = **scopes;
-    free(*scopes);
-    n = dw.dwarf_getscopes_die(&innermost, scopes);
-    return n > 0 ? n : 0;
+static bool has_functions_inside(int tag)
+{
+    return tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
+           tag == DW_TAG_class_type;
+}
+
+/* The child with the address in it. */
+static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
+{
+    Dwarf_Die child;
+    int rc = dw.dwarf_child(parent, &child);
+
+    for (; rc == 0; rc = dw.dwarf_siblingof(&child, &child)) {
+        if (has_functions_inside(dw.dwarf_tag(&child)) &&
+            find_child(&child, address, found))
+            return true;
+        if (dw.dwarf_haspc(&child, address) == 1) {
+            *found = child;
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * As they are nested in the machine code. Not by dwarf_getscopes(): that looks in this
+ * unit for what was inlined, which optimising at link time and dwz(1) leave in others.
+ */
+static void find_nest(Dwarf_Die unit, Dwarf_Addr address, struct nest *nest)
+{
+    nest->count = 0;
+    for (Dwarf_Die die = unit;
+         nest->count < NEST_MAX && find_child(&die, address, &die);) {
+        int tag = dw.dwarf_tag(&die);
+
+        if (tag == DW_TAG_subprogram)
+            nest->count = 0; /* one in another, which is no part of its code */
+        if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
+            nest->functions[nest->count++] = die;
+    }
 }
 
 static unsigned number(Dwarf_Die *die, unsigned attribute)
@@ -198,25 +239,32 @@ static struct coil__line call_site(Dwarf_Die *inlined)
     return line;
 }
 
-/* The line is known; the scopes tell the functions, and the lines further out. */
-static size_t name_functions(Dwarf_Die *scopes, int n, struct coil__line line,
+/* The line is known; the nest tells the functions, and the lines further out. */
+static size_t name_functions(struct nest *nest, struct coil__line line,
                              struct coil__line found[COIL__LINES_MAX])
 {
     size_t count = 0;
 
-    for (int i = 0; i < n && count < COIL__LINES_MAX; i++) {
-        int tag = dw.dwarf_tag(&scopes[i]);
+    for (size_t i = nest->count; i > 0 && count < COIL__LINES_MAX; i--) {
+        Dwarf_Die *function = &nest->functions[i - 1];
 
-        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
-            continue;
-        line.function = dw.dwarf_diename(&scopes[i]);
+        line.function = dw.dwarf_diename(function);
         if (line.function != NULL)
             found[count++] = line;
-        if (tag == DW_TAG_subprogram)
-            break;
-        line = call_site(&scopes[i]);
+        line = call_site(function);
     }
     return count;
+}
+
+/* The unit itself, or what -gsplit-dwarf put into a file of its own. */
+static Dwarf_Die whole(const Dwarf_Die *unit)
+{
+    Dwarf_Die split;
+
+    if (dw.dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
+        split.addr != NULL)
+        return split;
+    return *unit;
 }
 
 /* By debug data; 0 if the module has none of the address. */
@@ -224,19 +272,14 @@ static size_t find_in_unit(Dwfl_Module *module, Dwarf_Addr address,
                            struct coil__line *line,
                            struct coil__line found[COIL__LINES_MAX])
 {
-    Dwarf_Die *unit = find_unit(module, &address), *scopes;
-    size_t count = 0;
-    int n;
+    Dwarf_Die *unit = find_unit(module, &address);
+    struct nest nest;
 
     if (unit == NULL)
         return 0;
     *line = find_line(unit, address);
-    n = find_scopes(unit, address, &scopes);
-    if (n > 0) {
-        count = name_functions(scopes, n, *line, found);
-        free(scopes);
-    }
-    return count;
+    find_nest(whole(unit), address, &nest);
+    return name_functions(&nest, *line, found);
 }
 
 size_t coil__lines_find(struct coil__lines *lines, uintptr_t address,
