@@ -20,7 +20,11 @@
  */
 #define COIL__NO_JUMP() __asm__ volatile("")
 
-/* Where the function that says this returns to. */
+/*
+ * Where the function that says this returns to. It is COIL__NOINLINE: put into its
+ * caller, which optimising at link time does with public functions too, it would return
+ * to the caller's caller.
+ */
 #define COIL__CALLER() __builtin_return_address(0)
 
 /* Variables of the thread's; the loop never migrates, so their address may be cached. */

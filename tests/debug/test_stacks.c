@@ -47,6 +47,7 @@ static int find(void *const frames[], int n, void *function)
 
 /* By a pointer: an optimiser may put into its caller what it can name. */
 static int (*volatile sleep_until)(int64_t) = coil_sleep_until;
+static int (*volatile yield_from)(coil_gen *, void **) = coil_gen_yield_from;
 
 static COIL__NOINLINE int innermost(void)
 {
@@ -162,7 +163,7 @@ static COIL__NOINLINE int inner_generator(coil_gen *gen, void *arg)
 
 static COIL__NOINLINE int outer_generator(coil_gen *gen, void *arg)
 {
-    int rc = coil_gen_yield_from(arg, NULL);
+    int rc = yield_from(arg, NULL);
 
     (void)gen;
     __asm__ volatile("");
