@@ -27,6 +27,10 @@
  */
 #define COIL__CALLER() __builtin_return_address(0)
 
+/* From here on the compiler does not know what the pointer points to, nor how large it
+ * is: it warns no more of what is not done there. */
+#define COIL__FORGET(pointer) __asm__("" : "+r"(pointer))
+
 /* Variables of the thread's; the loop never migrates, so their address may be cached. */
 #define COIL__THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
