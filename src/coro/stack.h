@@ -35,7 +35,7 @@ enum coil__guard {
  */
 extern enum coil__guard coil__stack_guard;
 
-/* The slot's size: what was asked for, rounded up to a power of two. */
+/* What was asked for, rounded up to a power of two; the slot is a page longer. */
 static inline size_t coil__stack_bytes(const struct coil__stack *stack)
 {
     return (size_t)1 << stack->size_class;

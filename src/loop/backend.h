@@ -120,21 +120,24 @@ static inline enum coil__direction coil__op_direction(const struct coil__op *op)
     }
 }
 
-/* It will be looked at soon: what a backend needs of it. NULL does no harm. */
+/*
+ * It will be looked at soon, and so will what lies around it: mostly the frames of a task
+ * that waits for it and will go on. NULL does no harm.
+ */
 static inline void coil__op_prefetch(const struct coil__op *op)
 {
-    COIL__PREFETCH(op);
-    COIL__PREFETCH((const char *)op + 64);
+    for (int i = -5; i < 4; i++)
+        COIL__PREFETCH((const char *)op + i * 64);
 }
 
 /* Its result is about to be had: complete() will follow, and then whoever waited. */
 static inline void coil__op_prefetch_waiter(const struct coil__op *op)
 {
+    COIL__PREFETCH(op->buf);
     COIL__PREFETCH(op->owner);
     COIL__PREFETCH(op->hints[0]);
     COIL__PREFETCH(op->hints[1]);
     COIL__PREFETCH((const char *)op->hints[1] + 64);
-    COIL__PREFETCH(op + 1);
 }
 
 struct coil__backend {

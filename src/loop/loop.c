@@ -44,11 +44,9 @@ coil_loop *coil_loop_current(void)
     return coil__loop_of_thread;
 }
 
-coil_loop *coil__loop_require(const char *caller)
+void coil__loop_missing(const char *caller)
 {
-    if (COIL__UNLIKELY(coil__loop_of_thread == NULL))
-        coil__misuse("%s: this thread has no event loop", caller);
-    return coil__loop_of_thread;
+    coil__misuse("%s: this thread has no event loop", caller);
 }
 
 void coil__loop_require_own(const coil_loop *loop, const char *caller)

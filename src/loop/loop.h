@@ -118,8 +118,15 @@ extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
  */
 void coil__loop_forget_parents(void);
 
+COIL__NORETURN void coil__loop_missing(const char *caller);
+
 /* The thread's loop; stops the program, naming `caller`, if there is none. */
-coil_loop *coil__loop_require(const char *caller);
+static inline coil_loop *coil__loop_require(const char *caller)
+{
+    if (COIL__UNLIKELY(coil__loop_of_thread == NULL))
+        coil__loop_missing(caller);
+    return coil__loop_of_thread;
+}
 
 /* Stops the program, naming `caller`, where the loop is not this thread's. */
 void coil__loop_require_own(const coil_loop *loop, const char *caller);

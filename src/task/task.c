@@ -86,8 +86,10 @@ static void step(struct coil__runnable *runnable);
 static void set_current(struct coil__scheduler *scheduler, coil_task *task)
 {
     task->started = true;
+    task->budget = COIL__BUDGET;
     task->coro.caller = scheduler->loop_coro;
     scheduler->current = task;
+    errno = task->saved_errno;
 }
 
 /*
@@ -186,20 +188,19 @@ static COIL__NOINLINE void check_may_suspend(const coil_task *task)
                      task->wait != NULL ? task->wait->class->what : "yield", region->why);
 }
 
+/* The switch comes last: so no frame of ours lies on the stack of who waits. */
 void coil__task_switch_out(coil_task *task)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
-    int saved = errno;
 
     if (COIL__UNLIKELY(scheduler->no_suspend != NULL))
         check_may_suspend(task);
     task->leaf = coil__coro_current();
+    task->saved_errno = errno;
     if (COIL__UNLIKELY(scheduler->eager_return != NULL))
         coil__coro_transfer(scheduler->eager_return, NULL);
     else
         leave_for(scheduler, next_in_turn(task->future.loop));
-    task->budget = COIL__BUDGET;
-    errno = saved;
 }
 
 /* ---- the beginning ----------------------------------------------------------------- */

@@ -48,7 +48,7 @@ struct coil_task {
     struct coil__wait
         *wait;           /* what it waits for, until it goes on (asyncio: _fut_waiter) */
     unsigned cancelling; /* requests not taken back */
-    unsigned deaf_count; /* waits refused since the delivery */
+    int saved_errno;     /* while it does not run */
     bool started;
     bool must_cancel; /* requested, to be delivered at the next step or wait */
     bool passed_on;   /* handed to what it waits for, which may swallow it */
@@ -60,6 +60,7 @@ struct coil_task {
     struct coil__region *regions; /* innermost first */
     struct coil__shield *shield;  /* likewise */
     unsigned held;                /* of the requests, by all shields */
+    unsigned deaf_count;          /* waits refused since the delivery */
     coil_group *group;
     bool borrowed;              /* by whoever spawned it into the group, until exit */
     bool ready;                 /* said coil_group_started() */

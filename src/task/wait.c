@@ -132,14 +132,10 @@ int coil_yield(void)
     return deliver(task, 0, false);
 }
 
-int coil__task_spend(void)
+int coil__task_spend_last(void)
 {
-    coil_task *task = coil__task_require("a call that does I/O");
-
-    if (COIL__UNLIKELY(task->budget == 0))
-        return coil_yield(); /* which fills it again */
-    task->budget--;
-    return 0;
+    coil__task_require("a call that does I/O");
+    return coil_yield(); /* which fills it again */
 }
 
 /* ---- parking ----------------------------------------------------------------------- */

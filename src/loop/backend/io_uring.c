@@ -140,27 +140,6 @@ static size_t settle(struct coil__backend *backend, int fd, int *error)
 
 /* ---- polling ---------------------------------------------------------------------- */
 
-/* What comes next, or after that. */
-static void prefetch_next(const struct coil__uring *u, const struct io_uring_cqe *cqe)
-{
-    if ((cqe->user_data & COIL__URING_TAGS) == COIL__URING_RECEIVE)
-        coil__op_prefetch(coil__uring_find(u, (int)(cqe->user_data >> 3))->ops[COIL__IN]);
-}
-
-static void prefetch_soon(const struct coil__uring *u, const struct io_uring_cqe *cqe)
-{
-    switch (cqe->user_data & COIL__URING_TAGS) {
-    case COIL__URING_OP:
-        coil__op_prefetch((const struct coil__op *)(uintptr_t)cqe->user_data);
-        break;
-    case COIL__URING_RECEIVE:
-        COIL__PREFETCH(coil__uring_find(u, (int)(cqe->user_data >> 3)));
-        break;
-    default:
-        break;
-    }
-}
-
 static void deal_with(struct coil__uring *u, const struct io_uring_cqe *cqe)
 {
     int fd = (int)(cqe->user_data >> 3);
@@ -183,20 +162,66 @@ static void deal_with(struct coil__uring *u, const struct io_uring_cqe *cqe)
     }
 }
 
+static const struct io_uring_cqe *completion(const struct io_uring_cq *cq, unsigned i)
+{
+    return &cq->cqes[i & cq->ring_mask];
+}
+
+static bool is_receive(const struct io_uring_cqe *cqe)
+{
+    return (cqe->user_data & COIL__URING_TAGS) == COIL__URING_RECEIVE;
+}
+
+/* The operation that waits for this; or NULL. */
+static const struct coil__op *op_of(const struct coil__uring *u,
+                                    const struct io_uring_cqe *cqe)
+{
+    if (is_receive(cqe))
+        return coil__uring_find(u, (int)(cqe->user_data >> 3))->ops[COIL__IN];
+    if ((cqe->user_data & COIL__URING_TAGS) == COIL__URING_OP)
+        return (const struct coil__op *)(uintptr_t)cqe->user_data;
+    return NULL;
+}
+
+static void prefetch_descriptor(const struct coil__uring *u,
+                                const struct io_uring_cqe *cqe)
+{
+    if (is_receive(cqe))
+        COIL__PREFETCH(coil__uring_find(u, (int)(cqe->user_data >> 3)));
+}
+
+static void prefetch_waiter(const struct coil__op *op)
+{
+    if (op != NULL)
+        coil__op_prefetch_waiter(op);
+}
+
+/*
+ * With many connections all that is touched here is out of the caches, and each piece
+ * tells where the next one is. So a completion takes four steps, some others apart: while
+ * one is dealt with, what they need is on its way.
+ */
 static void deal_with_all(struct coil__uring *u)
 {
+    enum { AHEAD_MOST = 8 };
     const struct io_uring_cq *cq = &u->ring.cq;
     unsigned head = *cq->khead;
-    unsigned tail = io_uring_smp_load_acquire(cq->ktail);
+    unsigned n = io_uring_smp_load_acquire(cq->ktail) - head;
+    unsigned ahead = n < AHEAD_MOST ? n : AHEAD_MOST;
 
-    for (unsigned i = head; i != tail; i++) {
-        if (tail - i > 2)
-            prefetch_soon(u, &cq->cqes[(i + 2) & cq->ring_mask]);
-        if (tail - i > 1)
-            prefetch_next(u, &cq->cqes[(i + 1) & cq->ring_mask]);
-        deal_with(u, &cq->cqes[i & cq->ring_mask]);
+    for (unsigned i = 0; i < n + 3 * ahead; i++) {
+        const unsigned step[] = {i, i - ahead, i - 2 * ahead, i - 3 * ahead};
+
+        if (step[0] < n)
+            prefetch_descriptor(u, completion(cq, head + step[0]));
+        if (step[1] < n)
+            coil__op_prefetch(op_of(u, completion(cq, head + step[1])));
+        if (step[2] < n)
+            prefetch_waiter(op_of(u, completion(cq, head + step[2])));
+        if (step[3] < n)
+            deal_with(u, completion(cq, head + step[3]));
     }
-    io_uring_smp_store_release(cq->khead, tail);
+    io_uring_smp_store_release(cq->khead, head + n);
 }
 
 int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)

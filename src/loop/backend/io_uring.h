@@ -52,29 +52,35 @@ enum coil__uring_tag {
 
 enum coil__uring_type { COIL__URING_TYPE_UNKNOWN, COIL__URING_STREAM, COIL__URING_OTHER };
 
+/* Two of them to a line of the cache. */
 struct coil__uring_fd {
-    uint8_t use;    /* enum coil__uring_use */
-    uint8_t armed;  /* watches that are in the kernel, by direction */
-    uint8_t to_arm; /* and that the next poll puts there */
-    bool is_socket;
+    uint8_t use : 2;    /* enum coil__uring_use */
+    uint8_t armed : 2;  /* watches that are in the kernel, by direction */
+    uint8_t to_arm : 2; /* and that the next poll puts there */
+    bool is_socket : 1;
 
     /* io_uring_receive.c */
-    uint8_t type;                 /* enum coil__uring_type */
-    bool receiving;               /* a multishot receive is in the kernel */
-    bool ending;                  /* and was asked to end */
-    bool ended;                   /* `end` is the next result, when nothing is queued */
+    uint8_t type : 2;             /* enum coil__uring_type */
+    bool receiving : 1;           /* a multishot receive is in the kernel */
+    bool ending : 1;              /* and was asked to end */
+    bool ended : 1;               /* `end` is the next result, when nothing is queued */
     uint8_t small_reads;          /* that had to wait, in a row */
     uint8_t called_off;           /* how often a multishot receive was for nothing */
     uint16_t first, last, queued; /* buffers that nobody has asked for yet */
-    int32_t end;
 
-    int next_to_arm; /* descriptor, of those with to_arm; -1 */
-    struct coil__op *ops[2];
-    struct coil__runnable *watchers[2];
+    union {
+        int32_t end;     /* attached: 0, or what the receive failed with */
+        int next_to_arm; /* watched: descriptor, of those with to_arm; -1 */
+    };
+    /* By direction, whoever waits for it: operations or watchers, as it is used. */
+    union {
+        struct coil__op *ops[2];
+        struct coil__runnable *watchers[2];
+    };
 };
 
 struct coil__uring_buffer {
-    uint16_t next;
+    uint16_t next;     /* queued, or spare */
     uint16_t from, to; /* what is left to be read of it */
 };
 
@@ -84,8 +90,12 @@ struct coil__uring_buffers {
     char *memory;
     struct coil__uring_buffer *state;
     uint16_t tail;
-    unsigned free;
-    bool failed; /* could not be had: do not try again */
+    unsigned free;    /* that nobody reads from: offered to the kernel, or spare */
+    unsigned offered; /* so many now, */
+    unsigned offer;   /* and so many at the next round */
+    unsigned spare;   /* the one that came back last, before the others */
+    bool ran_out;     /* since the latest round */
+    bool failed;      /* could not be had: do not try again */
 };
 
 struct coil__uring {
@@ -255,12 +265,8 @@ size_t coil__uring_queued_bytes(const struct coil__uring *u,
 /* Forget what is queued. */
 void coil__uring_drop_queued(struct coil__uring *u, struct coil__uring_fd *d);
 
-/* The kernel may have the buffers that were given back. */
-static inline void coil__uring_publish_buffers(struct coil__uring *u)
-{
-    if (u->buffers.ring != NULL)
-        io_uring_smp_store_release(&u->buffers.ring->tail, u->buffers.tail);
-}
+/* The kernel may have buffers that were given back. */
+void coil__uring_offer_buffers(struct coil__uring *u);
 
 void coil__uring_free_buffers(struct coil__uring *u);
 

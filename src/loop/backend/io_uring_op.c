@@ -184,7 +184,6 @@ void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int resul
 {
     uintptr_t state = coil__uring_state(op);
 
-    coil__op_prefetch_waiter(op);
     coil__uring_set_state(op, state & ~(uintptr_t)COIL__URING_IN_KERNEL);
     if (COIL__LIKELY(result >= 0 && !(state & COIL__URING_POLLS))) {
         coil__uring_finish(u, op,
@@ -433,9 +432,10 @@ bool coil__uring_abandon_ops(struct coil__uring *u)
     bool found = false;
 
     for (size_t i = 0; i < 2 * u->table_size; i++) {
-        struct coil__op *op = u->table[i / 2].ops[i % 2];
+        struct coil__uring_fd *d = &u->table[i / 2];
+        struct coil__op *op = d->ops[i % 2];
 
-        if (op == NULL)
+        if (op == NULL || d->use == COIL__URING_WATCHED)
             continue;
         op->complete = tell_nobody;
         ask_to_end(u, op, COIL__URING_CANCELLED);

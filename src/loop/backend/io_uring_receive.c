@@ -19,6 +19,10 @@
  *    at once and has taken nothing.
  * 4. Without free buffers (ENOBUFS) everything works as before, by plain reads.
  *
+ * The kernel takes the buffers in the order in which they were offered, and would go
+ * round through all of them, by which time the first is in no cache any more. So it is
+ * offered few, those that came back last, and more once they were not enough.
+ *
  * Only streams are received so: a datagram must not be cut, nor its rest be kept. The
  * first read of a connection is plain, since many have only one; and one whose reads are
  * large now and again is left to plain reads altogether.
@@ -40,6 +44,8 @@ enum {
     RING_BYTES = BUFFERS * sizeof(struct io_uring_buf),
     MEMORY_BYTES = RING_BYTES + BUFFERS * BUFFER_STRIDE,
     GROUP = 0,
+    NONE = BUFFERS,
+    OFFER_FIRST = 64,
     FREE_TO_ARM = BUFFERS / 8,
     LARGE_READ = 2 * BUFFER_BYTES + 1,
     QUEUED_MOST = 8,
@@ -56,6 +62,13 @@ static char *memory_of(const struct coil__uring_buffers *b, unsigned id)
 
 static void give_back(struct coil__uring_buffers *b, unsigned id)
 {
+    b->state[id].next = (uint16_t)b->spare;
+    b->spare = id;
+    b->free++;
+}
+
+static void offer(struct coil__uring_buffers *b, unsigned id)
+{
     struct io_uring_buf *slot = &b->ring->bufs[b->tail & (BUFFERS - 1)];
 
     /* Not slot->resv: the first one's is the ring's tail. */
@@ -63,7 +76,21 @@ static void give_back(struct coil__uring_buffers *b, unsigned id)
     slot->len = BUFFER_BYTES;
     slot->bid = (uint16_t)id;
     b->tail++;
-    b->free++;
+    b->offered++;
+}
+
+void coil__uring_offer_buffers(struct coil__uring *u)
+{
+    struct coil__uring_buffers *b = &u->buffers;
+
+    if (b->ring == NULL)
+        return;
+    if (b->ran_out && b->offer < BUFFERS)
+        b->offer *= 2;
+    b->ran_out = false;
+    for (; b->offered < b->offer && b->spare != NONE; b->spare = b->state[b->spare].next)
+        offer(b, b->spare);
+    io_uring_smp_store_release(&b->ring->tail, b->tail);
 }
 
 static void free_memory(struct coil__uring_buffers *b)
@@ -114,8 +141,10 @@ static bool get_buffers(struct coil__uring *u)
         b->failed = true;
         return false;
     }
-    for (unsigned id = 0; id < BUFFERS; id++)
-        give_back(b, id);
+    b->spare = NONE;
+    b->offer = OFFER_FIRST;
+    for (unsigned id = BUFFERS; id > 0; id--)
+        give_back(b, id - 1);
     return true;
 }
 
@@ -351,11 +380,14 @@ static void take_in(struct coil__uring *u, struct coil__uring_fd *d, int result,
 
     if (flags & IORING_CQE_F_BUFFER) {
         u->buffers.free--;
+        u->buffers.offered--;
         if (result <= 0)
             give_back(&u->buffers, id);
         else if (!hand_over(u, d, id, (unsigned)result))
             queue(u, d, id, 0, (unsigned)result);
     }
+    if (result == -ENOBUFS)
+        u->buffers.ran_out = true;
     if (result <= 0 && result != -ENOBUFS && result != -ECANCELED && result != -EINTR) {
         d->ended = true;
         d->end = result;
@@ -365,10 +397,8 @@ static void take_in(struct coil__uring *u, struct coil__uring_fd *d, int result,
 void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned flags)
 {
     struct coil__uring_fd *d = coil__uring_find(u, fd);
-    struct coil__op *op = d->ops[COIL__IN];
+    struct coil__op *op;
 
-    if (op != NULL)
-        coil__op_prefetch_waiter(op);
     if (!(flags & IORING_CQE_F_MORE))
         d->receiving = d->ending = false;
     take_in(u, d, result, flags);

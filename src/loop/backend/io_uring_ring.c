@@ -336,7 +336,7 @@ static int call_enter(struct coil__uring *u, unsigned wait_for, int64_t timeout_
         arg.ts = (uintptr_t)&span;
     }
     io_uring_smp_store_release(u->ring.sq.ktail, u->ring.sq.sqe_tail);
-    coil__uring_publish_buffers(u);
+    coil__uring_offer_buffers(u);
     return COIL__CALL(EINTR,
                       as_call(io_uring_enter2((unsigned)u->enter_fd, queued(u), wait_for,
                                               IORING_ENTER_GETEVENTS | u->enter_flags,

@@ -97,7 +97,7 @@ static unsigned wanted(const struct coil__readiness *r, const struct coil__descr
     if (r->poller->edges && (d->use == COIL__ATTACHED || d->use == COIL__BORROWED))
         return COIL__FOR_BOTH | COIL__FOR_EDGES;
     for (int i = 0; i < 2; i++)
-        if (d->ops[i] != NULL || d->watchers[i] != NULL)
+        if (d->ops[i] != NULL) /* or watchers[i] */
             interest |= bit_of(i);
     return interest;
 }
@@ -112,11 +112,17 @@ static int set_interest(struct coil__readiness *r, int fd, struct coil__descript
     return rc;
 }
 
-/* Tell the poller what changed, if anything did. Looking for less always works. */
+/*
+ * Tell the poller what changed, if anything did: who looks for edges was told once.
+ * Looking for less always works.
+ */
 static int update_interest(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
-    unsigned interest = wanted(r, d);
+    unsigned interest;
 
+    if (COIL__LIKELY(d->interest & COIL__FOR_EDGES))
+        return 0;
+    interest = wanted(r, d);
     return interest != d->interest ? set_interest(r, fd, d, interest) : 0;
 }
 
@@ -188,9 +194,7 @@ static void learn(const struct coil__readiness *r, struct coil__descriptor *d,
 {
     bool reads = op->kind == COIL__OP_READ || op->kind == COIL__OP_RECV;
 
-    if (op->kind == COIL__OP_POLL)
-        return;
-    if (result == -EINPROGRESS)
+    if (result == -EINPROGRESS && op->kind != COIL__OP_POLL)
         d->blocked |= (uint8_t)bit_of(coil__op_direction(op));
     else if (reads && op->flags == 0 && result > 0 && (size_t)result < op->len &&
              may_guess(r, d, op->fd))
@@ -444,8 +448,9 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
     for (int i = 0; i < 2; i++) {
         if (!(found & bit_of(i)))
             continue;
-        make_ready(d->watchers[i]);
-        if (d->ops[i] != NULL)
+        if (d->use == COIL__WATCHED)
+            make_ready(d->watchers[i]);
+        else if (d->ops[i] != NULL)
             retry(r, d, d->ops[i]);
     }
 }
@@ -458,9 +463,12 @@ void coil__readiness_gone(struct coil__backend *backend, int fd)
     if (d == NULL || d->use == COIL__UNUSED)
         return;
     set_interest(r, fd, d, 0);
+    if (d->use != COIL__WATCHED) {
+        finish_all(r, d, -EBADF);
+        return;
+    }
     for (int i = 0; i < 2; i++)
         make_ready(d->watchers[i]);
-    finish_all(r, d, -EBADF);
 }
 
 uint32_t coil__readiness_generation(struct coil__backend *backend, int fd)

@@ -32,16 +32,20 @@ enum coil__use {
 /* What the kernel knows how to drain; see may_guess(). */
 enum coil__drains { COIL__DRAINS_UNKNOWN, COIL__DRAINS_NO, COIL__DRAINS_YES };
 
+/* Two of them to a line of the cache. */
 struct coil__descriptor {
-    uint8_t use;         /* enum coil__use */
+    uint8_t use : 4;     /* enum coil__use */
+    uint8_t drains : 4;  /* enum coil__drains */
     uint8_t interest;    /* what the poller looks for now */
     uint8_t blocked;     /* directions known not to be ready */
-    uint8_t drains;      /* enum coil__drains */
     bool unusual;        /* COIL__FOUND_UNUSUAL was seen */
     uint32_t generation; /* counts the uses of this number */
     size_t slot;         /* the poller's own */
-    struct coil__op *ops[2];
-    struct coil__runnable *watchers[2];
+    /* By direction, whoever waits for it: operations or watchers, as it is used. */
+    union {
+        struct coil__op *ops[2];
+        struct coil__runnable *watchers[2];
+    };
 };
 
 struct coil__poller {
