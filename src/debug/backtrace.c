@@ -19,6 +19,7 @@
 static bool is_machinery(uintptr_t function)
 {
     return function == (uintptr_t)coil__coro_transfer ||
+           function == (uintptr_t)coil__coro_transfer_alike ||
            function == (uintptr_t)coil__coro_resume ||
            function == (uintptr_t)coil__task_switch_out ||
            function == (uintptr_t)coil__wait_park ||
