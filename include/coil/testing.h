@@ -9,14 +9,14 @@
  *         if (rc < 0)
  *             return rc;
  *         coil_wait_all_blocked();              // it waits for its server now
- *         assert(state_of(arg) == CONNECTING);
+ *         CHECK(state_of(arg) == CONNECTING);
  *         coil_task_cancel(client, NULL);
  *         ...
  *     }
  *
  *     for (uint64_t seed = 1; seed <= 100; seed++) {
  *         coil_testing_shuffle(seed);           // in 100 different orders
- *         assert(coil_testing_run(test_of_client, &world) == 0);
+ *         CHECK(coil_testing_run(test_of_client, &world) == 0);
  *     }
  *
  * What is not asked for costs nothing: it is part of every libcoil, so that the very

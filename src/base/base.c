@@ -112,7 +112,7 @@ static void print_detail(const void *from)
     detail(from);
 }
 
-void coil__misuse(const char *format, ...)
+COIL__NOINLINE void coil__misuse(const char *format, ...)
 {
     char line[512];
     va_list args;

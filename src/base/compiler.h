@@ -20,8 +20,16 @@
  */
 #define COIL__NO_JUMP() __asm__ volatile("")
 
-/* Where the function that says this returns to. */
+/*
+ * Where the function that says this returns to. It is COIL__NOINLINE: put into its
+ * caller, which optimising at link time does with public functions too, it would return
+ * to the caller's caller.
+ */
 #define COIL__CALLER() __builtin_return_address(0)
+
+/* From here on the compiler does not know what the pointer points to, nor how large it
+ * is: it warns no more of what is not done there. */
+#define COIL__FORGET(pointer) __asm__("" : "+r"(pointer))
 
 /* Variables of the thread's; the loop never migrates, so their address may be cached. */
 #define COIL__THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))

@@ -71,7 +71,7 @@ int coil__task_backtrace(coil_task *task, void *addresses[], size_t max, const v
     return (int)n;
 }
 
-int coil_task_backtrace(coil_task *task, void *addresses[], int max)
+COIL__NOINLINE int coil_task_backtrace(coil_task *task, void *addresses[], int max)
 {
     return coil__task_backtrace(task, addresses, max > 0 ? (size_t)max : 0,
                                 COIL__CALLER());

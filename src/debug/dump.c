@@ -113,12 +113,12 @@ static void print_all(FILE *out, const void *from)
     fflush(out);
 }
 
-void coil_dump(FILE *out)
+COIL__NOINLINE void coil_dump(FILE *out)
 {
     print_all(out, COIL__CALLER());
 }
 
-void coil__dump(FILE *out)
+COIL__NOINLINE void coil__dump(FILE *out)
 {
     print_all(out, COIL__CALLER());
 }

@@ -70,7 +70,7 @@ static void print_node(struct graph *g, coil_future *future)
     print_details(g, future);
 }
 
-void coil_print_call_graph(coil_future *future, FILE *out)
+COIL__NOINLINE void coil_print_call_graph(coil_future *future, FILE *out)
 {
     struct graph g = {.out = out, .from = COIL__CALLER()};
 

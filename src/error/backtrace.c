@@ -91,7 +91,7 @@ bool coil__backtrace_has_room(void)
     return coil__coro_room() >= COIL__BACKTRACE_STACK_BYTES;
 }
 
-size_t coil__backtrace(void *addresses[], size_t max, const void *from)
+COIL__NOINLINE size_t coil__backtrace(void *addresses[], size_t max, const void *from)
 {
     struct walk w = {.addresses = addresses,
                      .max = max,

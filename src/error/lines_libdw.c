@@ -14,32 +14,38 @@
 #include <elfutils/libdwfl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define FUNCTIONS(F)                                                                     \
     F(dwarf_attr)                                                                        \
+    F(dwarf_child)                                                                       \
+    F(dwarf_cu_info)                                                                     \
     F(dwarf_diecu)                                                                       \
     F(dwarf_diename)                                                                     \
-    F(dwarf_dieoffset)                                                                   \
     F(dwarf_filesrc)                                                                     \
+    F(dwarf_formstring)                                                                  \
     F(dwarf_formudata)                                                                   \
-    F(dwarf_getscopes)                                                                   \
-    F(dwarf_getscopes_die)                                                               \
+    F(dwarf_getsrc_die)                                                                  \
     F(dwarf_getsrcfiles)                                                                 \
-    F(dwarf_offdie)                                                                      \
+    F(dwarf_haspc)                                                                       \
+    F(dwarf_lineno)                                                                      \
+    F(dwarf_linesrc)                                                                     \
+    F(dwarf_siblingof)                                                                   \
     F(dwarf_tag)                                                                         \
     F(dwfl_addrmodule)                                                                   \
     F(dwfl_begin)                                                                        \
     F(dwfl_end)                                                                          \
-    F(dwfl_lineinfo)                                                                     \
     F(dwfl_linux_proc_find_elf)                                                          \
     F(dwfl_linux_proc_report)                                                            \
     F(dwfl_module_addrdie)                                                               \
     F(dwfl_module_addrname)                                                              \
-    F(dwfl_module_getdwarf)                                                              \
-    F(dwfl_module_getsrc)                                                                \
+    F(dwfl_module_nextcu)                                                                \
     F(dwfl_report_end)                                                                   \
     F(dwfl_standard_find_debuginfo)
+
+/* Functions that lie in each other are looked at down to so many. */
+#define NEST_MAX 32
 
 #define DECLARE(name) __typeof__(&name) name;
 static struct {
@@ -115,22 +121,96 @@ void coil__lines_close(struct coil__lines *lines)
 
 /* ---- looking up -------------------------------------------------------------------- */
 
-/* The scopes around the address as they are nested in the machine code. */
-static int find_scopes(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Die **scopes)
+/*
+ * The unit that was compiled to what is at the address, in whose own terms `address` is
+ * thereafter. clang writes no index of addresses (.debug_aranges): then each unit is
+ * asked.
+ */
+static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr *address)
 {
-    Dwarf_Addr bias;
-    Dwarf_Die *unit = dw.dwfl_module_addrdie(module, address, &bias), innermost;
-    int n;
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = dw.dwfl_module_addrdie(module, *address, &bias);
 
     if (unit == NULL)
-        return 0;
-    n = dw.dwarf_getscopes(unit, address - bias, scopes);
-    if (n <= 0)
-        return 0;
-    innermost = **scopes;
-    free(*scopes);
-    n = dw.dwarf_getscopes_die(&innermost, scopes);
-    return n > 0 ? n : 0;
+        while ((unit = dw.dwfl_module_nextcu(module, unit, &bias)) != NULL)
+            if (dw.dwarf_haspc(unit, *address - bias) == 1)
+                break;
+    *address -= bias;
+    return unit;
+}
+
+/* A file as the compiler was told it: some put the folder they ran in before it. */
+static const char *as_told(Dwarf_Die *unit, const char *file)
+{
+    Dwarf_Attribute value;
+    const char *folder = dw.dwarf_formstring(dw.dwarf_attr(unit, DW_AT_comp_dir, &value));
+    size_t length = folder != NULL ? strlen(folder) : 0;
+
+    if (file == NULL || length == 0 || strncmp(file, folder, length) != 0 ||
+        file[length] != '/')
+        return file;
+    return file + length + 1;
+}
+
+static struct coil__line find_line(Dwarf_Die *unit, Dwarf_Addr address)
+{
+    struct coil__line line = {NULL, NULL, 0};
+    Dwarf_Line *source = dw.dwarf_getsrc_die(unit, address);
+
+    if (source != NULL && dw.dwarf_lineno(source, &line.number) == 0)
+        line.file = as_told(unit, dw.dwarf_linesrc(source, NULL, NULL));
+    return line;
+}
+
+/*
+ * Functions around an address, the outermost first: one that has machine code of its own,
+ * and those that were inlined into it, and into each other.
+ */
+struct nest {
+    Dwarf_Die functions[NEST_MAX];
+    size_t count;
+};
+
+static bool has_functions_inside(int tag)
+{
+    return tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
+           tag == DW_TAG_class_type;
+}
+
+/* The child with the address in it. */
+static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
+{
+    Dwarf_Die child;
+    int rc = dw.dwarf_child(parent, &child);
+
+    for (; rc == 0; rc = dw.dwarf_siblingof(&child, &child)) {
+        if (has_functions_inside(dw.dwarf_tag(&child)) &&
+            find_child(&child, address, found))
+            return true;
+        if (dw.dwarf_haspc(&child, address) == 1) {
+            *found = child;
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * As they are nested in the machine code. Not by dwarf_getscopes(): that looks in this
+ * unit for what was inlined, which optimising at link time and dwz(1) leave in others.
+ */
+static void find_nest(Dwarf_Die unit, Dwarf_Addr address, struct nest *nest)
+{
+    nest->count = 0;
+    for (Dwarf_Die die = unit;
+         nest->count < NEST_MAX && find_child(&die, address, &die);) {
+        int tag = dw.dwarf_tag(&die);
+
+        if (tag == DW_TAG_subprogram)
+            nest->count = 0; /* one in another, which is no part of its code */
+        if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
+            nest->functions[nest->count++] = die;
+    }
 }
 
 static unsigned number(Dwarf_Die *die, unsigned attribute)
@@ -155,29 +235,51 @@ static struct coil__line call_site(Dwarf_Die *inlined)
 
     if (dw.dwarf_diecu(inlined, &unit, NULL, NULL) != NULL &&
         dw.dwarf_getsrcfiles(&unit, &files, &n) == 0 && file < n)
-        line.file = dw.dwarf_filesrc(files, file, NULL, NULL);
+        line.file = as_told(&unit, dw.dwarf_filesrc(files, file, NULL, NULL));
     return line;
 }
 
-/* The line is known; the scopes tell the functions, and the lines further out. */
-static size_t name_functions(Dwarf_Die *scopes, int n, struct coil__line line,
+/* The line is known; the nest tells the functions, and the lines further out. */
+static size_t name_functions(struct nest *nest, struct coil__line line,
                              struct coil__line found[COIL__LINES_MAX])
 {
     size_t count = 0;
 
-    for (int i = 0; i < n && count < COIL__LINES_MAX; i++) {
-        int tag = dw.dwarf_tag(&scopes[i]);
+    for (size_t i = nest->count; i > 0 && count < COIL__LINES_MAX; i--) {
+        Dwarf_Die *function = &nest->functions[i - 1];
 
-        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
-            continue;
-        line.function = dw.dwarf_diename(&scopes[i]);
+        line.function = dw.dwarf_diename(function);
         if (line.function != NULL)
             found[count++] = line;
-        if (tag == DW_TAG_subprogram)
-            break;
-        line = call_site(&scopes[i]);
+        line = call_site(function);
     }
     return count;
+}
+
+/* The unit itself, or what -gsplit-dwarf put into a file of its own. */
+static Dwarf_Die whole(const Dwarf_Die *unit)
+{
+    Dwarf_Die split;
+
+    if (dw.dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
+        split.addr != NULL)
+        return split;
+    return *unit;
+}
+
+/* By debug data; 0 if the module has none of the address. */
+static size_t find_in_unit(Dwfl_Module *module, Dwarf_Addr address,
+                           struct coil__line *line,
+                           struct coil__line found[COIL__LINES_MAX])
+{
+    Dwarf_Die *unit = find_unit(module, &address);
+    struct nest nest;
+
+    if (unit == NULL)
+        return 0;
+    *line = find_line(unit, address);
+    find_nest(whole(unit), address, &nest);
+    return name_functions(&nest, *line, found);
 }
 
 size_t coil__lines_find(struct coil__lines *lines, uintptr_t address,
@@ -185,21 +287,11 @@ size_t coil__lines_find(struct coil__lines *lines, uintptr_t address,
 {
     Dwfl_Module *module = dw.dwfl_addrmodule((Dwfl *)lines, address);
     struct coil__line line = {NULL, NULL, 0};
-    Dwarf_Die *scopes;
-    Dwfl_Line *source;
-    size_t count = 0;
-    int n;
+    size_t count;
 
     if (module == NULL)
         return 0;
-    source = dw.dwfl_module_getsrc(module, address);
-    if (source != NULL)
-        line.file = dw.dwfl_lineinfo(source, NULL, &line.number, NULL, NULL, NULL);
-    n = find_scopes(module, address, &scopes);
-    if (n > 0) {
-        count = name_functions(scopes, n, line, found);
-        free(scopes);
-    }
+    count = find_in_unit(module, address, &line, found);
     if (count > 0)
         return count;
     line.function = dw.dwfl_module_addrname(module, address);

@@ -71,6 +71,13 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+/* Without what a compiler adds to the name of a function that it made another one of:
+ * "parse.part.0". */
+static int length_of_name(const char *function)
+{
+    return (int)strcspn(function, ".");
+}
+
 /* What the dynamic linker knows: the module, and exported functions. */
 static void print_module(FILE *out, const char *function, uintptr_t address)
 {
@@ -85,7 +92,8 @@ static void print_module(FILE *out, const char *function, uintptr_t address)
     if (function == NULL)
         function = info.dli_sname;
     if (function != NULL)
-        fprintf(out, "%s in %s", function, base_name(info.dli_fname));
+        fprintf(out, "%.*s in %s", length_of_name(function), function,
+                base_name(info.dli_fname));
     else
         fprintf(out, "%s+%#lx", base_name(info.dli_fname),
                 (unsigned long)(address - map->l_addr));
@@ -102,8 +110,8 @@ static const char *without_way_up(const char *file)
 static void print_line(FILE *out, const struct coil__line *line, uintptr_t address)
 {
     if (line->file != NULL)
-        fprintf(out, "%s at %s:%d", line->function, without_way_up(line->file),
-                line->number);
+        fprintf(out, "%.*s at %s:%d", length_of_name(line->function), line->function,
+                without_way_up(line->file), line->number);
     else
         print_module(out, line->function, address);
 }

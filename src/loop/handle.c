@@ -70,7 +70,7 @@ static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
     return handle;
 }
 
-int coil_call_soon(coil_callback fn, void *arg, coil_handle **out)
+COIL__NOINLINE int coil_call_soon(coil_callback fn, void *arg, coil_handle **out)
 {
     coil_loop *loop = coil__loop_require("coil_call_soon");
     coil_handle *handle = create_handle(loop, fn, arg, COIL__CALLER(), out);
@@ -103,7 +103,8 @@ static int call_at(coil_loop *loop, int64_t deadline, coil_callback fn, void *ar
     return 0;
 }
 
-int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg, coil_handle **out)
+COIL__NOINLINE int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg,
+                                   coil_handle **out)
 {
     coil_loop *loop = coil__loop_require("coil_call_later");
 
@@ -111,7 +112,8 @@ int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg, coil_handle *
                    COIL__CALLER(), out);
 }
 
-int coil_call_at(int64_t deadline, coil_callback fn, void *arg, coil_handle **out)
+COIL__NOINLINE int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
+                                coil_handle **out)
 {
     return call_at(coil__loop_require("coil_call_at"), deadline, fn, arg, COIL__CALLER(),
                    out);

@@ -152,7 +152,7 @@ bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait)
 
 /* ---- for everybody ----------------------------------------------------------------- */
 
-bool coil_task_cancel(coil_task *task, const char *reason)
+COIL__NOINLINE bool coil_task_cancel(coil_task *task, const char *reason)
 {
     coil_cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
 

@@ -42,7 +42,7 @@ static void fail(coil_error *cause, int rc, const void *from, const char *format
         keep(&task->future, coil__error_create(&place, rc, cause, format, args));
 }
 
-int coil_fail(int rc, const char *format, ...)
+COIL__NOINLINE int coil_fail(int rc, const char *format, ...)
 {
     va_list args;
 
@@ -52,7 +52,7 @@ int coil_fail(int rc, const char *format, ...)
     return rc;
 }
 
-int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
+COIL__NOINLINE int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
 {
     va_list args;
 
@@ -62,7 +62,8 @@ int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
     return rc;
 }
 
-int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
+COIL__NOINLINE int coil_future_set_error(coil_future *future, int rc, const char *format,
+                                         ...)
 {
     struct coil__error_place place = place_of(COIL__CALLER());
     coil_error *error;

@@ -120,7 +120,7 @@ int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(vo
     return 0;
 }
 
-bool coil_future_cancel(coil_future *future, const char *reason)
+COIL__NOINLINE bool coil_future_cancel(coil_future *future, const char *reason)
 {
     if (!coil__future_pending(future)) {
         coil__future_retrieve(future);
@@ -163,7 +163,7 @@ static inline int hand_on(const coil_future *future, int rc, const void *from)
     return rc;
 }
 
-int coil_future_result(coil_future *future)
+COIL__NOINLINE int coil_future_result(coil_future *future)
 {
     return hand_on(future, coil__future_retrieve(future), COIL__CALLER());
 }
@@ -305,7 +305,7 @@ static int wait_for_future(coil_task *task, coil_future *future)
     return rc;
 }
 
-int coil_await(coil_future *future)
+COIL__NOINLINE int coil_await(coil_future *future)
 {
     coil_task *task;
     int rc;
@@ -340,7 +340,7 @@ static coil_future *shielded_future(const struct coil__wait *wait, size_t i)
     return i == 0 ? COIL__CONTAINER(wait, const struct shielding, wait)->future : NULL;
 }
 
-int coil_shield(coil_future *future)
+COIL__NOINLINE int coil_shield(coil_future *future)
 {
     static const struct coil__wait_class class = {.what = "shield",
                                                   .future = shielded_future};

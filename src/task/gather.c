@@ -142,7 +142,8 @@ static int wait_for_parts(struct gathering *w)
     return coil__wait_park(&w->wait);
 }
 
-int coil_gather(coil_future *const futures[], size_t n, unsigned flags, int rcs[])
+COIL__NOINLINE int coil_gather(coil_future *const futures[], size_t n, unsigned flags,
+                               int rcs[])
 {
     static const struct coil__wait_class class = {
         .what = "gather", .cancel = cancel_parts, .future = part_awaited};

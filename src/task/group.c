@@ -45,7 +45,7 @@ static struct group *inside(const coil_group *group)
     return (struct group *)group;
 }
 
-void coil_group_enter(coil_group *group)
+COIL__NOINLINE void coil_group_enter(coil_group *group)
 {
     struct group *g = inside(group);
 
@@ -99,7 +99,7 @@ static void cancel_all(struct group *g, const coil_cancel_origin *origin)
     coil__task_cancel(g->owner, origin, g->region.depth);
 }
 
-void coil_group_cancel(coil_group *group, const char *reason)
+COIL__NOINLINE void coil_group_cancel(coil_group *group, const char *reason)
 {
     coil_cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
 
@@ -182,8 +182,8 @@ static void start_child(struct group *g, coil_task *child, const coil_spawn_opts
     }
 }
 
-int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
-                     const coil_spawn_opts *opts, coil_task **out)
+COIL__NOINLINE int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
+                                    const coil_spawn_opts *opts, coil_task **out)
 {
     coil_task *child;
     int rc = create_child(inside(group), fn, arg, opts, COIL__CALLER(), &child);
@@ -221,8 +221,8 @@ static bool cancel_starting(struct coil__wait *wait)
     return true;
 }
 
-int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
-                     const coil_spawn_opts *opts, coil_task **out)
+COIL__NOINLINE int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
+                                    const coil_spawn_opts *opts, coil_task **out)
 {
     static const struct coil__wait_class class = {
         .what = "group.start", .cancel = cancel_starting, .future = started_child};
@@ -350,7 +350,7 @@ static int outcome(struct group *g, int rc)
     return rc;
 }
 
-int coil_group_exit(coil_group *group, int rc)
+COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
 {
     struct group *g = inside(group);
     coil_task *owner = coil__task_require("coil_group_exit");

@@ -87,12 +87,12 @@ int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address)
     return rc;
 }
 
-int coil_scope_enter(coil_scope *scope, int64_t deadline)
+COIL__NOINLINE int coil_scope_enter(coil_scope *scope, int64_t deadline)
 {
     return coil__scope_enter(scope, deadline, COIL__CALLER());
 }
 
-int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline)
+COIL__NOINLINE int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline)
 {
     struct scope *s = inside(scope);
     int rc = enter(s, deadline, "coil_scope_enter_shielded", COIL__CALLER());

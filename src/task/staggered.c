@@ -228,8 +228,8 @@ static int settle(const struct race *race, coil_task *owner, bool cancelled)
     return race->first_failure;
 }
 
-int coil_staggered_race(const coil_work works[], size_t n, int64_t delay_ns,
-                        size_t *winner, int rcs[])
+COIL__NOINLINE int coil_staggered_race(const coil_work works[], size_t n,
+                                       int64_t delay_ns, size_t *winner, int rcs[])
 {
     coil_task *owner = coil__task_require("coil_staggered_race");
     struct race race = {.works = works,

@@ -55,7 +55,7 @@ static int end_at_once(coil_future *future, const void *caller)
     return rc;
 }
 
-int coil_wait_for(coil_future *future, int64_t deadline)
+COIL__NOINLINE int coil_wait_for(coil_future *future, int64_t deadline)
 {
     coil_scope scope;
     int rc;

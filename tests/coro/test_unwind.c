@@ -93,6 +93,7 @@ static pid_t start_waiting(void)
     _exit(1);
 }
 
+/* Without debug data gdb takes coil__coro_main for Ada's, and says coil.coro_main. */
 static void read_backtrace(pid_t pid, char *text, size_t size)
 {
     char command[128];
@@ -100,7 +101,8 @@ static void read_backtrace(pid_t pid, char *text, size_t size)
     size_t n;
 
     snprintf(command, sizeof command,
-             "gdb -nx -batch -iex 'set debuginfod enabled off' -p %d -ex bt 2>&1",
+             "gdb -nx -batch -iex 'set debuginfod enabled off' "
+             "-iex 'set print demangle off' -p %d -ex bt 2>&1",
              (int)pid);
     gdb = popen(command, "r");
     n = gdb != NULL ? fread(text, 1, size - 1, gdb) : 0;

@@ -45,9 +45,13 @@ static int find(void *const frames[], int n, void *function)
 /* ---- tasks --------------------------------------------------------------------------
  */
 
+/* By a pointer: an optimiser may put into its caller what it can name. */
+static int (*volatile sleep_until)(int64_t) = coil_sleep_until;
+static int (*volatile yield_from)(coil_gen *, void **) = coil_gen_yield_from;
+
 static COIL__NOINLINE int innermost(void)
 {
-    int rc = coil_sleep(COIL_SEC(1));
+    int rc = sleep_until(coil_in(COIL_SEC(1)));
 
     __asm__ volatile("");
     return rc;
@@ -73,16 +77,15 @@ TASK_TEST(backtrace_of_a_waiting_task_begins_where_it_waits_and_ends_with_its_bo
     int numbers[] = {2, 1};
     void *frames[MAX_FRAMES];
     coil_task *task;
-    int n, i;
+    int n;
 
     CHECK_INT(coil_spawn(sort, numbers, NULL, &task), 0);
     CHECK_INT(coil_task_backtrace(task, frames, MAX_FRAMES), 0); /* not begun */
     coil_yield();
     n = stack_of(task, frames);
-    i = find(frames, n, (void *)innermost);
     check_frame(frames, n, 0, (void *)coil_sleep_until);
-    CHECK(i >= 1 && i <= 2); /* coil_sleep, unless that was a tail call */
-    check_frame(frames, n, i + 1, (void *)compare_by_sleeping);
+    check_frame(frames, n, 1, (void *)innermost);
+    check_frame(frames, n, 2, (void *)compare_by_sleeping);
     check_frame(frames, n, n - 1, (void *)sort);
     CHECK_INT(coil_task_backtrace(task, frames, 1), 1);
     check_frame(frames, n, 0, (void *)coil_sleep_until);
@@ -160,7 +163,7 @@ static COIL__NOINLINE int inner_generator(coil_gen *gen, void *arg)
 
 static COIL__NOINLINE int outer_generator(coil_gen *gen, void *arg)
 {
-    int rc = coil_gen_yield_from(arg, NULL);
+    int rc = yield_from(arg, NULL);
 
     (void)gen;
     __asm__ volatile("");
@@ -316,8 +319,12 @@ TASK_TEST(backtrace_needs_room_on_the_stack_of_who_looks)
 
 static int wait_on_a_full_stack(void *arg)
 {
+    int rc;
+
     LEAVE_ROOM(2000);
-    return coil_await(arg);
+    rc = coil_await(arg);
+    __asm__ volatile("");
+    return rc;
 }
 
 TASK_TEST(backtrace_needs_no_room_on_the_stack_it_looks_at)

@@ -68,6 +68,20 @@ void settle(void)
     CHECK_INT(coil_wait_all_blocked(), 0);
 }
 
+void finish(coil_task *task)
+{
+    CHECK_INT(coil_task_await(task), 0);
+    coil_task_release(task);
+}
+
+void finish_cancelled(coil_task *task)
+{
+    int rc = coil_task_await(task);
+
+    CHECK(rc == 0 || rc == -ECANCELED);
+    coil_task_release(task);
+}
+
 unsigned char pattern_byte(size_t i)
 {
     return (unsigned char)(i * 2654435761u >> 13 ^ i);

@@ -1,5 +1,6 @@
 /*
- * sockets.h - what the I/O tests need again and again: pairs of connected streams.
+ * sockets.h - what the I/O tests need again and again: pairs of connected streams, and
+ * tasks that end.
  */
 #ifndef COIL_TESTS_NET_SOCKETS_H
 #define COIL_TESTS_NET_SOCKETS_H
@@ -21,6 +22,13 @@ void connect_streams(coil_stream *ends[2]);
 
 /* Let other tasks run until they all wait. */
 void settle(void);
+
+/*
+ * Wait for the task's end, and release it. It returns 0; or, having been cancelled,
+ * -ECANCELED if it has seen that.
+ */
+void finish(coil_task *task);
+void finish_cancelled(coil_task *task);
 
 /* Byte i of a stream that repeats itself only after a long while. */
 unsigned char pattern_byte(size_t i);

@@ -100,21 +100,6 @@ static coil_task *start(struct visit *v)
     return task;
 }
 
-static void finish(coil_task *task)
-{
-    CHECK_INT(coil_task_await(task), 0);
-    coil_task_release(task);
-}
-
-/* Of one that was cancelled, which may have seen it or not. */
-static void finish_cancelled(coil_task *task)
-{
-    int rc = coil_task_await(task);
-
-    CHECK(rc == 0 || rc == -ECANCELED);
-    coil_task_release(task);
-}
-
 /* ---- every call, on a stream of each kind -------------------------------------------
  */
 

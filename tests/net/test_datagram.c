@@ -78,7 +78,7 @@ static coil_task *start(int (*fn)(void *), struct transfer *t)
     return task;
 }
 
-static void finish(coil_task *task, int result)
+static void finish_with(coil_task *task, int result)
 {
     CHECK_INT(coil_task_await(task), result);
     coil_task_release(task);
@@ -320,11 +320,11 @@ NET_TEST(datagram_receivers_stand_in_line)
     for (int i = 0; i < 3; i++)
         tasks[i] = start(do_receive, &t[i]);
     coil_task_cancel(tasks[1], NULL);
-    finish(tasks[1], -ECANCELED);
+    finish_with(tasks[1], -ECANCELED);
     CHECK_INT(coil_send(client, "1", 1), 1);
-    finish(tasks[0], 1);
+    finish_with(tasks[0], 1);
     CHECK_INT(coil_send(client, "22", 2), 2);
-    finish(tasks[2], 2);
+    finish_with(tasks[2], 2);
     coil_datagram_destroy(server);
     coil_datagram_destroy(client);
 }
@@ -337,10 +337,10 @@ NET_TEST(datagram_receive_that_is_cancelled_loses_nothing)
     coil_task *task = start(do_receive, &t);
 
     coil_task_cancel(task, NULL);
-    finish(task, -ECANCELED);
+    finish_with(task, -ECANCELED);
     CHECK_INT(coil_send(client, "abc", 3), 3);
     task = start(do_receive, &t);
-    finish(task, 3);
+    finish_with(task, 3);
     coil_datagram_destroy(server);
     coil_datagram_destroy(client);
 }
@@ -357,7 +357,7 @@ NET_TEST(datagram_closed_ends_the_calls_in_it)
     CHECK_INT(coil_datagram_close(d), 0);
     CHECK_INT(coil_datagram_close(d), 0);
     for (int i = 0; i < 3; i++)
-        finish(tasks[i], -EBADF);
+        finish_with(tasks[i], -EBADF);
     CHECK_INT(coil_datagram_fd(d), -1);
     CHECK_INT(coil_datagram_name(d, &name), -EBADF);
     CHECK_INT(coil_datagram_set_option(d, SOL_SOCKET, SO_RCVBUF, &(int){0}, sizeof(int)),
@@ -377,7 +377,7 @@ NET_TEST(datagram_destroyed_ends_the_calls_in_it)
         tasks[i] = start(do_receive, &t[i]);
     coil_datagram_destroy(d);
     for (int i = 0; i < 2; i++)
-        finish(tasks[i], -EBADF);
+        finish_with(tasks[i], -EBADF);
 }
 
 /* ---- local sockets ------------------------------------------------------------------
@@ -477,7 +477,7 @@ IO_TEST(datagram_local_goes_on_when_there_is_room)
         CHECK_INT(coil_receive(server, buf, sizeof buf), 1);
     settle(); /* it is full again */
     coil_datagram_close(f.datagram);
-    finish(task, -EBADF);
+    finish_with(task, -EBADF);
     CHECK(f.sent >= 1000);
     coil_datagram_destroy(f.datagram);
     coil_datagram_destroy(server);
@@ -502,12 +502,12 @@ IO_TEST(datagram_send_waits_and_is_cancelled)
     t.datagram = ends[0];
     task = start(do_send, &t);
     coil_task_cancel(task, NULL);
-    finish(task, -ECANCELED);
+    finish_with(task, -ECANCELED);
     task = start(do_send, &t);
     while ((n = coil_receive(ends[1], buf, sizeof buf)) == 1)
         continue;
     CHECK_INT(n, sizeof t.buf);
-    finish(task, sizeof t.buf);
+    finish_with(task, sizeof t.buf);
     coil_datagram_destroy(ends[0]);
     coil_datagram_destroy(ends[1]);
 }
@@ -664,7 +664,7 @@ IO_TEST(datagram_batch_waits_for_room)
         if (n <= 0)
             break;
     }
-    finish(task, 50 * MANY);
+    finish_with(task, 50 * MANY);
     coil_datagram_destroy(ends[0]);
     coil_datagram_destroy(ends[1]);
 }

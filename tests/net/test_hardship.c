@@ -54,12 +54,6 @@ static int flood_in(void *arg)
     return (int)n;
 }
 
-static void finish(coil_task *task)
-{
-    CHECK_INT(coil_task_await(task), 0);
-    coil_task_release(task);
-}
-
 /* ---- signals ---------------------------------------------------------------------- */
 
 static volatile sig_atomic_t drops;

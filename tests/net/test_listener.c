@@ -54,12 +54,6 @@ static coil_listener *listen_on(const char *host, struct connecting *c)
     return listener;
 }
 
-static void finish(coil_task *task)
-{
-    CHECK_INT(coil_task_await(task), 0);
-    coil_task_release(task);
-}
-
 /*
  * A listener whose queue is full drops what else comes, so that connecting takes seconds.
  */

@@ -67,12 +67,6 @@ static coil_task *start_line(struct line *l)
     return task;
 }
 
-static void finish(coil_task *task)
-{
-    CHECK_INT(coil_task_await(task), 0);
-    coil_task_release(task);
-}
-
 IO_TEST(read_line_waits_until_it_is_whole)
 {
     int peer;

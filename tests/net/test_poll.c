@@ -39,12 +39,6 @@ static coil_task *start(struct polling *p)
     return task;
 }
 
-static void finish(coil_task *task)
-{
-    CHECK_INT(coil_task_await(task), 0);
-    coil_task_release(task);
-}
-
 static void make_pipe(int ends[2])
 {
     CHECK_INT(pipe2(ends, O_CLOEXEC), 0);

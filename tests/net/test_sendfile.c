@@ -55,12 +55,6 @@ static coil_task *start_receiving(struct receiving *r)
     return task;
 }
 
-static void finish(coil_task *task)
-{
-    CHECK_INT(coil_task_await(task), 0);
-    coil_task_release(task);
-}
-
 static void send_whole(coil_stream *from, coil_stream *to)
 {
     struct receiving r = {.stream = to};

@@ -277,12 +277,6 @@ static coil_task *start(coil_task_fn fn, void *arg)
     return task;
 }
 
-static void finish(coil_task *task)
-{
-    CHECK_INT(coil_task_await(task), 0);
-    coil_task_release(task);
-}
-
 /* A server with a client that it serves. */
 static coil_server *serve_one(int64_t grace_ns, coil_listener **listener,
                               coil_stream **client)

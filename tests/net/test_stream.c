@@ -61,12 +61,6 @@ static coil_task *start(int (*fn)(void *), struct transfer *t)
     return task;
 }
 
-static void finish(coil_task *task)
-{
-    CHECK_INT(coil_task_await(task), 0);
-    coil_task_release(task);
-}
-
 /* ---- moving bytes ----------------------------------------------------------------- */
 
 NET_TEST(stream_reads_what_was_written)

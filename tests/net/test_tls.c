@@ -49,12 +49,6 @@ static int accept_it(void *arg)
     return 0;
 }
 
-static void finish(coil_task *task)
-{
-    CHECK_INT(coil_task_await(task), 0);
-    coil_task_release(task);
-}
-
 /* A connection, and a handshake at both ends. */
 static void connect_as(struct ends *e, const char *name)
 {

@@ -73,21 +73,6 @@ static coil_task *start(struct side *side)
     return task;
 }
 
-static void finish(coil_task *task)
-{
-    CHECK_INT(coil_task_await(task), 0);
-    coil_task_release(task);
-}
-
-/* Of one that was cancelled, which may have seen it or not. */
-static void finish_cancelled(coil_task *task)
-{
-    int rc = coil_task_await(task);
-
-    CHECK(rc == 0 || rc == -ECANCELED);
-    coil_task_release(task);
-}
-
 static ssize_t call_start(struct side *side)
 {
     return coil_start_tls(side->stream, side->tls, "localhost");

@@ -47,12 +47,6 @@ static int accept_it(void *arg)
     return coil_accept_tls(a->stream, a->tls);
 }
 
-static void finish(coil_task *task)
-{
-    CHECK_INT(coil_task_await(task), 0);
-    coil_task_release(task);
-}
-
 /* The client's end first. */
 static void connect_ends(struct shared *s, coil_stream *ends[2])
 {

@@ -39,12 +39,6 @@ static int accept_it(void *arg)
     return coil_accept_tls(e->server, e->server_tls);
 }
 
-static void finish(coil_task *task)
-{
-    CHECK_INT(coil_task_await(task), 0);
-    coil_task_release(task);
-}
-
 /* A handshake on two streams that are connected. */
 static struct ends *speak_tls(coil_stream *streams[2])
 {

@@ -26,12 +26,6 @@ static int do_wait(void *arg)
     return 0;
 }
 
-static void finish(coil_task *task)
-{
-    CHECK_INT(coil_task_await(task), 0);
-    coil_task_release(task);
-}
-
 IO_TEST(wait_fd_until_readable)
 {
     struct waiting w = {.events = COIL_READABLE};

@@ -3,6 +3,11 @@
 
 static coil_var number = COIL_VAR_INIT("number", NULL);
 
+static int set(long value)
+{
+    return coil_var_set(&number, (void *)(intptr_t)value, NULL);
+}
+
 static long get(void)
 {
     return (long)(intptr_t)coil_var_get(&number);
@@ -14,7 +19,7 @@ static int body(void *arg)
     int rc = 0, wrong = 0;
 
     for (long round = 0; round < 3 && rc == 0; round++) {
-        rc = coil_var_set(&number, (char *)NULL + 10 * i + round, NULL);
+        rc = set(10 * i + round);
         if (rc == 0)
             rc = coil_sleep(COIL_SEC(1));
         wrong += get() != 10 * i + round;
@@ -26,7 +31,7 @@ static int body(void *arg)
 SCENARIO(context_of_many_tasks_side_by_side)
 {
     coil_future *futures[10];
-    int rc = coil_var_set(&number, (char *)NULL + 1000, NULL);
+    int rc = set(1000);
 
     for (int i = 0; i < 10 && rc == 0; i++) {
         coil_task *task = start(body, TURNS(i));

@@ -10,7 +10,7 @@ static int count(void *depth)
 
     if (depth == NULL)
         return 0;
-    rc = coil_spawn(count, (char *)depth - 1, &opts, &task);
+    rc = coil_spawn(count, (void *)((intptr_t)depth - 1), &opts, &task);
     if (rc < 0)
         return rc;
     rc = coil_task_await(task);
@@ -23,7 +23,7 @@ SCENARIO(eager_chain_of_awaits_takes_no_turn)
     coil_task *task;
 
     start(ticker, TURNS(2));
-    task = start_with(count, (char *)NULL + 100, &(coil_spawn_opts){.eager = true});
+    task = start_with(count, (void *)(intptr_t)100, &(coil_spawn_opts){.eager = true});
     if (task == NULL)
         return -ENOMEM;
     tell("a hundred deep", coil_task_await(task));
