@@ -38,11 +38,6 @@
 
 /* ---- the table -------------------------------------------------------------------- */
 
-struct coil__uring_fd *coil__uring_find(const struct coil__uring *u, int fd)
-{
-    return fd >= 0 && (size_t)fd < u->table_size ? &u->table[fd] : NULL;
-}
-
 int coil__uring_find_or_grow(struct coil__uring *u, int fd, struct coil__uring_fd **out)
 {
     size_t size = u->table_size != 0 ? u->table_size : 64;

@@ -179,7 +179,10 @@ static inline bool coil__uring_has(const struct coil__uring *u, unsigned feature
 
 /* ---- descriptors and completions: io_uring.c -------------------------------------- */
 
-struct coil__uring_fd *coil__uring_find(const struct coil__uring *u, int fd);
+static inline struct coil__uring_fd *coil__uring_find(const struct coil__uring *u, int fd)
+{
+    return fd >= 0 && (size_t)fd < u->table_size ? &u->table[fd] : NULL;
+}
 
 /* As find, making room first. Returns 0, -EBADF or -ENOMEM. */
 int coil__uring_find_or_grow(struct coil__uring *u, int fd, struct coil__uring_fd **out);
