@@ -127,7 +127,7 @@ static inline enum coil__direction coil__op_direction(const struct coil__op *op)
 static inline void coil__op_prefetch(const struct coil__op *op)
 {
     for (int i = -5; i < 4; i++)
-        COIL__PREFETCH((const char *)op + i * 64);
+        COIL__PREFETCH((const void *)((uintptr_t)op + (uintptr_t)(i * 64)));
 }
 
 /* Its result is about to be had: complete() will follow, and then whoever waited. */
@@ -137,7 +137,7 @@ static inline void coil__op_prefetch_waiter(const struct coil__op *op)
     COIL__PREFETCH(op->owner);
     COIL__PREFETCH(op->hints[0]);
     COIL__PREFETCH(op->hints[1]);
-    COIL__PREFETCH((const char *)op->hints[1] + 64);
+    COIL__PREFETCH((const void *)((uintptr_t)op->hints[1] + 64));
 }
 
 struct coil__backend {

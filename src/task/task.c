@@ -398,7 +398,8 @@ void coil__task_start(coil_task *task, bool eagerly)
         coil__loop_add_ready(task->future.loop, &task->step);
 }
 
-int coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts, coil_task **out)
+COIL__NOINLINE int coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
+                              coil_task **out)
 {
     coil_task *task;
     int rc = coil__task_create(fn, arg, opts, &task);

@@ -191,6 +191,20 @@ static void prefetch_waiter(const struct coil__op *op)
         coil__op_prefetch_waiter(op);
 }
 
+/* Of n completions: the first step of the i-th, and the later ones of those before it. */
+static void prefetch(const struct coil__uring *u, unsigned n, unsigned i, unsigned ahead)
+{
+    const struct io_uring_cq *cq = &u->ring.cq;
+    unsigned head = *cq->khead;
+
+    if (i < n)
+        prefetch_descriptor(u, completion(cq, head + i));
+    if (i - ahead < n)
+        coil__op_prefetch(op_of(u, completion(cq, head + i - ahead)));
+    if (i - 2 * ahead < n)
+        prefetch_waiter(op_of(u, completion(cq, head + i - 2 * ahead)));
+}
+
 /*
  * With many connections all that is touched here is out of the caches, and each piece
  * tells where the next one is. So a completion takes four steps, some others apart: while
@@ -198,23 +212,19 @@ static void prefetch_waiter(const struct coil__op *op)
  */
 static void deal_with_all(struct coil__uring *u)
 {
-    enum { AHEAD_MOST = 8 };
+    enum { MANY = 256, AHEAD_MOST = 8 };
     const struct io_uring_cq *cq = &u->ring.cq;
     unsigned head = *cq->khead;
     unsigned n = io_uring_smp_load_acquire(cq->ktail) - head;
     unsigned ahead = n < AHEAD_MOST ? n : AHEAD_MOST;
 
+    if (u->backend.in_use < MANY)
+        ahead = 0;
     for (unsigned i = 0; i < n + 3 * ahead; i++) {
-        const unsigned step[] = {i, i - ahead, i - 2 * ahead, i - 3 * ahead};
-
-        if (step[0] < n)
-            prefetch_descriptor(u, completion(cq, head + step[0]));
-        if (step[1] < n)
-            coil__op_prefetch(op_of(u, completion(cq, head + step[1])));
-        if (step[2] < n)
-            prefetch_waiter(op_of(u, completion(cq, head + step[2])));
-        if (step[3] < n)
-            deal_with(u, completion(cq, head + step[3]));
+        if (ahead > 0)
+            prefetch(u, n, i, ahead);
+        if (i - 3 * ahead < n)
+            deal_with(u, completion(cq, head + i - 3 * ahead));
     }
     io_uring_smp_store_release(cq->khead, head + n);
 }
