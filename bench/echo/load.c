@@ -1,23 +1,22 @@
 /*
- * load.c - the load of the echo benchmark: how fast servers answer, at what cost.
+ * load.c - the load of the echo benchmark: how fast a server answers, at what cost.
  *
- *     load CONNECTIONS ROUNDS SLICE-MS PORT SERVER-PID [PORT SERVER-PID ...]
+ *     load CONNECTIONS SLICE-MS PORT SERVER-PID
  *
  * A closed loop: each connection has one request of 64 bytes outstanding, and sends the
- * next when it has got, and compared, the whole answer. All servers are connected from
- * the beginning, and driven in turn, one at a time, for a slice each: a machine whose
- * speed changes from second to second then changes it for all of them alike, and what
- * slices of one round say can be compared. Each round has an order of its own. A slice
- * begins with a fifth of its time uncounted, and ends when all answers are there. For
- * each it prints
+ * next when it has got, and compared, the whole answer. It connects, says "ready", and
+ * then drives the server for a slice whenever it is given a line. So many servers can be
+ * there at once and take turns, each with a load of its own: a machine whose speed
+ * changes from second to second then changes it for all of them alike, and slices that
+ * follow each other can be compared. A slice begins with a fifth of its time uncounted,
+ * and ends when all answers are there. For each it prints
  *
- *     SERVER  REQUESTS/S  SERVER-CPU-US/REQUEST  P50-US  P99-US
+ *     REQUESTS/S  SERVER-CPU-US/REQUEST  P50-US  P99-US
  *
- * where SERVER counts from 0. The server's time is that of its process's CPU clock
- * (clock_getcpuclockid(3)), the sum of user and system time that /proc/PID/stat shows, in
- * nanoseconds instead of ticks, over the counted time alone. It is the figure that ranks
- * servers: the rate is limited by this program, too, which can make some 150,000 requests
- * a second.
+ * The server's time is that of its process's CPU clock (clock_getcpuclockid(3)), the sum
+ * of user and system time that /proc/PID/stat shows, in nanoseconds instead of ticks,
+ * over the counted time alone. It is the figure that ranks servers: the rate is limited
+ * by this program, too, which can make some 150,000 requests a second.
  *
  * Latencies go to a histogram of 32 steps for each power of two: 3 % wide.
  */
@@ -33,7 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MESSAGE = 64, BATCH = 256, STEPS = 32, BUCKETS = 64 * STEPS, SERVERS = 32 };
+enum { MESSAGE = 64, BATCH = 256, STEPS = 32, BUCKETS = 64 * STEPS };
 
 #define SEC INT64_C(1000000000)
 #define MSEC INT64_C(1000000)
@@ -189,7 +188,7 @@ static void drive(const struct server *server, int64_t span)
 }
 
 /* A slice. What is not counted is forgotten at the beginning and at the end. */
-static void measure(const struct server *server, int index, int64_t span)
+static void measure(const struct server *server, int64_t span)
 {
     uint32_t outstanding = connection_count;
     int64_t begin, cpu;
@@ -207,8 +206,7 @@ static void measure(const struct server *server, int index, int64_t span)
     errno = ETIMEDOUT;
     if (request_count == 0)
         give_up("no answer");
-    printf("%d %.0f %.3f %.1f %.1f\n", index,
-           (double)request_count * (double)SEC / (double)begin,
+    printf("%.0f %.3f %.1f %.1f\n", (double)request_count * (double)SEC / (double)begin,
            (double)cpu / 1e3 / (double)request_count, percentile(0.5), percentile(0.99));
     fflush(stdout);
     while (outstanding > 0)
@@ -251,46 +249,23 @@ static void open_all(struct server *server, uint16_t port)
     }
 }
 
-/*
- * Going back and forth would have the first and the last run twice in a row, and find
- * their connections in the caches: with 1,000 of them that is worth 3 %.
- */
-static void shuffle(int *order, int count)
-{
-    for (int i = count - 1; i > 0; i--) {
-        int j = (int)(random() % (i + 1)), taken = order[i];
-
-        order[i] = order[j];
-        order[j] = taken;
-    }
-}
-
 int main(int argc, char *argv[])
 {
-    struct server servers[SERVERS];
-    int count = (argc - 4) / 2, rounds, order[SERVERS];
-    int64_t span;
+    struct server server;
+    char line[16];
 
-    if (argc < 6 || argc % 2 != 0 || count > SERVERS) {
-        fprintf(stderr,
-                "usage: load CONNECTIONS ROUNDS SLICE-MS PORT PID [PORT PID ...]\n");
+    if (argc != 5) {
+        fprintf(stderr, "usage: load CONNECTIONS SLICE-MS PORT SERVER-PID\n");
         return 2;
     }
     connection_count = (uint32_t)atoi(argv[1]);
-    rounds = atoi(argv[2]);
-    span = atoi(argv[3]) * MSEC;
-    for (int i = 0; i < count; i++) {
-        errno = clock_getcpuclockid(atoi(argv[5 + 2 * i]), &servers[i].clock);
-        if (errno != 0)
-            give_up("the server's clock");
-        open_all(&servers[i], (uint16_t)atoi(argv[4 + 2 * i]));
-    }
-    for (int i = 0; i < count; i++)
-        order[i] = i;
-    for (int round = 0; round < rounds; round++) {
-        shuffle(order, count);
-        for (int i = 0; i < count; i++)
-            measure(&servers[order[i]], order[i], span);
-    }
+    errno = clock_getcpuclockid(atoi(argv[4]), &server.clock);
+    if (errno != 0)
+        give_up("the server's clock");
+    open_all(&server, (uint16_t)atoi(argv[3]));
+    printf("ready\n");
+    fflush(stdout);
+    while (fgets(line, sizeof line, stdin) != NULL)
+        measure(&server, atoi(argv[2]) * MSEC);
     return 0;
 }
