@@ -215,9 +215,9 @@ static int create_pools(void)
 
 /* ---- slabs ------------------------------------------------------------------------- */
 
-static size_t slot_bytes(const struct pool *pool)
+static size_t slot_bytes(unsigned size_class)
 {
-    return ((size_t)1 << pool->size_class) + page_bytes;
+    return ((size_t)1 << size_class) + page_bytes;
 }
 
 /* Smaller and smaller, before giving up: address space may be short, or limited. */
@@ -225,13 +225,13 @@ static char *map_slab(const struct pool *pool, size_t *slot_count, size_t *bytes
 {
     size_t count = pool->next_slot_count;
 
-    while (count > 1 && count * slot_bytes(pool) > SLAB_BYTES_MAX)
+    while (count > 1 && count * slot_bytes(pool->size_class) > SLAB_BYTES_MAX)
         count /= 2;
     for (; count > 0; count /= 2) {
         char *base;
 
         *slot_count = count;
-        *bytes = count * slot_bytes(pool) + 2 * page_bytes;
+        *bytes = count * slot_bytes(pool->size_class) + 2 * page_bytes;
         base = map(*bytes);
         if (base != NULL)
             return base;
@@ -333,13 +333,13 @@ bool coil__stack_check(const struct coil__stack *stack, const void *sp)
 
 static struct slot_end *end_of(const struct coil__stack *stack)
 {
-    return (struct slot_end *)(stack->slot + coil__stack_bytes(stack) + page_bytes) - 1;
+    return (struct slot_end *)(stack->slot + slot_bytes(stack->size_class)) - 1;
 }
 
 static struct slot_end *take_fresh(const struct pool *pool, struct slab *slab)
 {
-    char *slot = slab->base + page_bytes + slab->fresh++ * slot_bytes(pool);
-    char *high = slot + slot_bytes(pool);
+    char *slot = slab->base + page_bytes + slab->fresh++ * slot_bytes(pool->size_class);
+    char *high = slot + slot_bytes(pool->size_class);
     struct slot_end *end = (struct slot_end *)high - 1;
 
     end->slab = slab;
@@ -420,7 +420,7 @@ int coil__stack_acquire(size_t stack_bytes, size_t control_bytes,
     if (end == NULL)
         return -ENOMEM;
     pools->used_count++;
-    slot = (char *)(end + 1) - slot_bytes(pool);
+    slot = (char *)(end + 1) - slot_bytes(pool->size_class);
     low = slot + end->guard_bytes;
     block = (char *)end - control_bytes;
     block -= (uintptr_t)block & 63;

@@ -8,6 +8,7 @@
 
 #define COIL__BUDGET 64
 
+/* Where nothing is left, or no task runs. */
 int coil__task_spend_last(void);
 
 /*
