@@ -71,10 +71,8 @@ int main(int argc, char *argv[])
         opts.accept_limit_ppm = 0; // else the server reports that it rests
         opts.log = argc > 1 ? stdout : NULL;
         coil_testing_network(&opts);
-        if (coil_testing_run(test_echo, NULL) < 0) {
-            printf("not on network %llu\n", (unsigned long long)seed);
-            return 1;
-        }
+        if (coil_testing_run(test_echo, NULL) < 0)
+            return printf("not on network %llu\n", (unsigned long long)seed), 1;
     }
     puts("right answers only");
     return 0;
