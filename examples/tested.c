@@ -4,7 +4,6 @@
  */
 #include <coil.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* What a test framework has; assert(3) is gone where NDEBUG is defined. */
