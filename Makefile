@@ -2,15 +2,19 @@
 
 BUILD ?= build
 
-.PHONY: help run test soak bench build install fuzz-semantics mutants asan tsan valgrind \
-	test-aarch64 format tidy clean
+.PHONY: help run test soak bench claims build docs deb deb-test install fuzz-semantics mutants asan tsan valgrind \
+	test-aarch64 fuzz format tidy clean
 
 help:
 	@echo 'make run            crawl a web site on this machine, to see coil at work'
 	@echo 'make test           all tests; T=NAME for one: a test, PREFIX*, or judge, ...'
-	@echo 'make soak           every scenario with all that can fail failing; T=NAME for one'
+	@echo 'make soak           all that can fail failing, thousands of seeds; T=NAME for one'
 	@echo 'make bench          coil beside its peers, in a table; ROWS=yield,spawn RUNS=11'
+	@echo 'make claims         what the documents claim of tasks and threads; CLAIMS=crawl DOCS=1'
 	@echo 'make build          the library, coil-crawl and the tests, in build/'
+	@echo 'make docs           the documents and the headers as HTML, in build/html'
+	@echo 'make deb            Debian packages, in build/deb'
+	@echo 'make deb-test       the same, installed and used in a Debian that has nothing else'
 	@echo 'make install        install what was built (DESTDIR= is obeyed)'
 	@echo 'make fuzz-semantics random programs on asyncio and on coil; N=20000 SEED=7'
 	@echo 'make mutants        coil broken on purpose: who notices?'
@@ -18,6 +22,7 @@ help:
 	@echo 'make tsan           the tests in C under TSan'
 	@echo 'make valgrind       the tests in C under Valgrind'
 	@echo 'make test-aarch64   the tests in C for aarch64, under qemu'
+	@echo 'make fuzz           a minute of each fuzz target; T=NAME SECONDS=600'
 	@echo 'make format         lay out the code as .clang-format says'
 	@echo 'make tidy           clang-tidy'
 	@echo 'make clean          remove the build directories'
@@ -33,15 +38,32 @@ test:
 	@scripts/test -b $(BUILD) $(if $(T),'$(T)')
 
 soak:
+	@scripts/install-deps test
 	@scripts/build $(BUILD)
-	@tests/asyncio/run --build $(BUILD) --soak $(T)
+	@scripts/soak -b $(BUILD) $(if $(T),'$(T)')
 
 bench:
 	@scripts/install-deps bench
 	@ROWS='$(ROWS)' RUNS='$(RUNS)' PEERS='$(PEERS)' bench/run
 
+claims:
+	@scripts/install-deps run
+	@CLAIMS='$(CLAIMS)' bench/claims/run $(if $(QUICK),--quick) $(if $(DOCS),--docs)
+
 build:
 	@scripts/build $(BUILD)
+
+docs:
+	@scripts/install-deps docs
+	@scripts/reference/docs $(BUILD)/html
+
+deb:
+	@scripts/install-deps deb
+	@scripts/deb $(BUILD)/deb
+
+deb-test:
+	@scripts/install-deps deb
+	@tests/deb/try $(BUILD)/deb
 
 install: build
 	meson install -C $(BUILD) --no-rebuild
@@ -67,6 +89,10 @@ valgrind:
 test-aarch64:
 	@scripts/install-deps dev
 	@scripts/check aarch64
+
+fuzz:
+	@scripts/install-deps dev
+	@scripts/fuzz $(or $(SECONDS),60) $(T)
 
 format:
 	@scripts/format

@@ -5,6 +5,9 @@
 
 #include <coil.h>
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 /* ---- the bare switch --------------------------------------------------------------- */
 
 static void *swing(void *value)
@@ -433,19 +436,38 @@ static void run_timer_fire(const struct bench_row *row)
 
 /* ---- sleepers ---------------------------------------------------------------------- */
 
+enum { ORDINARY, LIGHT, LIGHT_AFTER_DEPTH };
+
 static int sleep_long(void *arg)
 {
     (void)arg;
     return coil_sleep(COIL_SEC(3600));
 }
 
+static __attribute__((noinline)) void go_deep(void)
+{
+    volatile char frame[20 * 1024];
+
+    for (size_t i = 0; i < sizeof frame; i += 1024)
+        frame[i] = 1;
+}
+
+static int go_deep_and_sleep(void *arg)
+{
+    go_deep();
+    return sleep_long(arg);
+}
+
 static int sleeper_main(void *arg)
 {
     const struct bench_row *row = arg;
+    coil_task_fn fn = row->shape == LIGHT_AFTER_DEPTH ? go_deep_and_sleep : sleep_long;
+    coil_spawn_opts opts = {.light =
+                                row->shape == ORDINARY ? COIL_NOT_LIGHT : COIL_LIGHT};
     double before = bench_memory();
 
     for (long i = 0; i < row->n; i++)
-        bench_must(coil_spawn(sleep_long, NULL, NULL, NULL) == 0, "coil_spawn");
+        bench_must(coil_spawn(fn, NULL, &opts, NULL) == 0, "coil_spawn");
     coil_sleep(COIL_SEC(1) / 100); /* they take their first step */
     bench_report(row->name, (bench_memory() - before) / (double)row->n, "B");
     _Exit(0);
@@ -454,6 +476,134 @@ static int sleeper_main(void *arg)
 static void run_sleeper(const struct bench_row *row)
 {
     run_in_loop(row, sleeper_main);
+}
+
+/* ---- a run ------------------------------------------------------------------------- */
+
+static void run_nothing(const struct bench_row *row)
+{
+    double start = bench_cpu_ns();
+
+    for (long i = 0; i < row->n; i++)
+        bench_must(coil_run(do_nothing, NULL, NULL) == 0, "coil_run");
+    bench_report(row->name, (bench_cpu_ns() - start) / (double)row->n / 1e3, "us");
+}
+
+/* ---- between threads --------------------------------------------------------------- */
+
+struct post_run {
+    const struct bench_row *row;
+    coil_loop *loop;
+    coil_task *task;
+    long left;
+};
+
+static void count_post(void *arg)
+{
+    struct post_run *run = arg;
+
+    if (--run->left == 0)
+        coil_unpark(run->task, 0);
+}
+
+static void *post_all(void *arg)
+{
+    struct post_run *run = arg;
+
+    for (long i = run->row->n; i > 0; i--)
+        bench_must(coil_post(run->loop, count_post, run) == 0, "coil_post");
+    return NULL;
+}
+
+static int post_main(void *arg)
+{
+    const struct bench_row *row = arg;
+    struct post_run run = {row, coil_loop_current(), coil_task_current(), row->n};
+    double start = bench_cpu_ns();
+    pthread_t thread;
+
+    bench_must(pthread_create(&thread, NULL, post_all, &run) == 0, "pthread_create");
+    coil_park();
+    pthread_join(thread, NULL);
+    bench_time(row, start);
+    return 0;
+}
+
+static void run_post(const struct bench_row *row)
+{
+    run_in_loop(row, post_main);
+}
+
+/* Two loops: the task of the second one begins. */
+struct pair_run {
+    const struct bench_row *row;
+    coil_channel *channel;
+    _Atomic(coil_loop *) second;
+    double start;
+};
+
+static void run_pair(struct pair_run *run, coil_task_fn fn)
+{
+    run->start = bench_cpu_ns();
+    bench_must(coil_run_threads(2, fn, run, NULL) == 0, run->row->name);
+    bench_time(run->row, run->start);
+}
+
+static int serve_or_ask(void *arg)
+{
+    struct pair_run *run = arg;
+    coil_promise *promise;
+
+    if (coil_thread_index() == 1) {
+        run->second = coil_loop_retain(coil_loop_current());
+        coil_channel_get(run->channel, &(char){0});
+        return 0;
+    }
+    while (run->second == NULL)
+        coil_sleep(COIL_MSEC(1));
+    for (long i = run->row->n; i > 0; i--) {
+        bench_must(coil_spawn_threadsafe(run->second, do_nothing, NULL, NULL, &promise) ==
+                       0,
+                   "coil_spawn_threadsafe");
+        bench_must(coil_promise_await(promise) == 0, "coil_promise_await");
+        coil_promise_release(promise);
+    }
+    coil_loop_release(run->second);
+    return coil_channel_put(run->channel, &(char){0});
+}
+
+/* A task on another thread's loop, and the promise of its result. */
+static void run_promise(const struct bench_row *row)
+{
+    struct pair_run run = {.row = row};
+
+    bench_must(coil_channel_create(1, 1, &run.channel) == 0, "coil_channel_create");
+    run_pair(&run, serve_or_ask);
+    coil_channel_release(run.channel);
+}
+
+static int put_or_get_all(void *arg)
+{
+    const struct pair_run *run = arg;
+    bool gets = coil_thread_index() == 1;
+
+    for (int64_t i = 0, item; i < run->row->n; i++)
+        if (gets)
+            bench_must(coil_channel_get(run->channel, &item) == 0 && item == i, "get");
+        else
+            bench_must(coil_channel_put(run->channel, &i) == 0, "put");
+    return 0;
+}
+
+static void run_channel(const struct bench_row *row)
+{
+    struct pair_run run = {.row = row};
+
+    bench_must(coil_channel_create(sizeof(int64_t), (size_t)row->shape, &run.channel) ==
+                   0,
+               "coil_channel_create");
+    run_pair(&run, put_or_get_all);
+    coil_channel_release(run.channel);
 }
 
 int main(int argc, char **argv)
@@ -476,7 +626,14 @@ int main(int argc, char **argv)
         {"timer_cancel", run_timer_cancel, BENCH_TIMERS, 0},
         {"timer_fire", run_timer_fire, BENCH_TIMERS, 0},
         {"call_cancel", run_call_cancel, BENCH_TIMERS, 0},
-        {"sleeper", run_sleeper, 1000000, 0},
+        {"sleeper", run_sleeper, 1000000, ORDINARY},
+        {"sleeper_light", run_sleeper, 1000000, LIGHT},
+        {"sleeper_deep", run_sleeper, 1000000, LIGHT_AFTER_DEPTH},
+        {"run", run_nothing, 5000, 0},
+        {"post", run_post, 3000000, 0},
+        {"promise", run_promise, 20000, 0},
+        {"channel1", run_channel, 50000, 1},
+        {"channel100", run_channel, 2000000, 100},
         {0},
     };
 

@@ -38,8 +38,10 @@ def numbers(name, default):
 
 
 def pin(cpu):
-    if cpu < os.cpu_count():
-        os.sched_setaffinity(0, {cpu})
+    """To the first, second, ... of the processors that may be used, if there are so many."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if cpu < len(allowed):
+        os.sched_setaffinity(0, {allowed[cpu]})
 
 
 def allow_descriptors():
@@ -123,7 +125,7 @@ def build_tokio(part, name):
         f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n\n'
         f'[[bin]]\nname = "{name}"\npath = "{ROOT}/bench/{part}/{name}.rs"\n\n'
         '[dependencies]\ntokio = { version = "1", features = '
-        '["rt", "net", "io-util", "macros"] }\n\n[profile.release]\nlto = true\n')
+        '["rt", "rt-multi-thread", "net", "io-util", "macros"] }\n\n[profile.release]\nlto = true\n')
     (package / ".cargo" / "config.toml").write_text(
         '[source.crates-io]\nreplace-with = "debian"\n\n'
         f'[source.debian]\ndirectory = "{CRATES}"\n')

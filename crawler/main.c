@@ -1,389 +1,370 @@
 /*
- * main.c - the command coil-crawl: its options, and what its exit status means.
+ * main.c - the command coil-crawl: its signals, and what its exit status means.
+ *
+ * SIGINT, SIGTERM and SIGHUP are one thing. The first wakes a task that cancels the crawl,
+ * whose reports are then made in order; the second ends the program at once, after what is
+ * whole in the reports is written. So the handlers are not coil's: a second signal must count
+ * while the loop is held up, by a reader of stdout, say.
  */
-#include "crawler.h"
-#include "report.h"
-#include "url.h"
+#include "crawl/crawler.h"
+#include "crawl/explain.h"
+#include "options/options.h"
+#include "report/progress.h"
+#include "report/reports.h"
+#include "url/url.h"
 
+#include <coil/group.h>
+#include <coil/http.h>
+#include <coil/poll.h>
 #include <coil/run.h>
+#include <coil/task.h>
+#include <coil/timer.h>
 
 #include <curl/curl.h>
 #include <errno.h>
-#include <getopt.h>
-#include <pthread.h>
-#include <regex.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A look-up by the C library that nobody wants any more takes many seconds to give up:
    it is left to its thread. */
 #define DRAIN_NS COIL_SEC(1)
 
+#define PROGRESS_NS COIL_MSEC(100)
+
 enum status {
     STATUS_WELL = 0,
-    STATUS_FAILED = 1, /* of memory, or writing the report */
+    STATUS_FAILED = 1, /* of memory, or writing a report */
     STATUS_BROKEN = 2,
     STATUS_USAGE = 3,
     STATUS_NOTHING = 4,
     STATUS_INTERRUPTED = 6
 };
 
-static const char help[] =
-    "Usage: coil-crawl [OPTION]... URL...\n"
-    "Visit every page of a site, and report what is broken and who links to it.\n"
-    "\n"
-    "      --max-tasks N     fetch at most N pages at a time (10)\n"
-    "      --max-redirect N  follow at most N redirects in a row (10)\n"
-    "      --max-tries N     try a URL N times where the network or server fails (3)\n"
-    "      --timeout SECONDS wait no longer for each try (30)\n"
-    "      --exclude RE      do not visit URLs that match; may be repeated\n"
-    "      --strict          visit the hosts of the URLs, with or without \"www.\" (the\n"
-    "                        default)\n"
-    "      --lenient         visit hosts that share the last two labels, on any port\n"
-    "  -f, --format jsonl:FILE  write a JSON object for each URL to FILE\n"
-    "  -q, --quiet           no progress, no totals\n"
-    "  -v, --verbose         a table of all URLs; twice: a line for each on stderr\n"
-    "      --help            this text\n"
-    "      --version         the version\n"
-    "\n"
-    "Links to other sites are counted. A URL may redirect to another port of its\n"
-    "host; that belongs to the site, then. Regular expressions are POSIX extended.\n"
-    "Ctrl-C ends the crawl with a report of what was done.\n"
-    "\n"
-    "Exit status: 0 all is well, 1 out of memory or the report could not be written,\n"
-    "2 something is broken, 3 wrong usage, 4 nothing could be fetched, 6 interrupted.\n"
-    "\n"
-    "COIL_BACKEND=epoll, poll or select in the environment chooses how to wait.\n";
-
-struct settings {
-    struct crawler_options crawler;
-    const char *jsonl_path;
-    char **start_urls;
-    regex_t *exclusions;
-    unsigned verbosity;
-    bool quiet;
+struct run {
+    const struct options *options;
+    struct reports reports;
+    struct crawler crawler;
+    struct cache *cache;
+    struct baseline *baseline;
+    coil_task *task; /* that crawls */
 };
 
-static int complain(const char *what, const char *about)
+/* ---- signals ----------------------------------------------------------------------- */
+
+/* For the handler alone. */
+static struct reports *_Atomic reports_at_signal; /* NULL once they are closed */
+static atomic_int signal_count;
+static int signal_fd = -1; /* readable after the first */
+
+static void on_signal(int signo)
 {
-    fprintf(stderr, "coil-crawl: %s: %s\n", about, what);
-    return -EINVAL;
-}
+    int error = errno;
 
-/* ---- options ----------------------------------------------------------------------- */
+    if (atomic_fetch_add(&signal_count, 1) == 0) {
+        uint64_t one = 1;
+        ssize_t n = write(signal_fd, &one, sizeof one);
 
-static int parse_number(const char *option, const char *text, unsigned min, unsigned *out)
-{
-    char *end;
-    unsigned long value;
-
-    errno = 0;
-    value = strtoul(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || value < min ||
-        value > 1000000)
-        return complain("not a number that it takes", option);
-    *out = (unsigned)value;
-    return 0;
-}
-
-static int parse_seconds(const char *text, int64_t *out)
-{
-    char *end;
-    double seconds = strtod(text, &end);
-
-    if (end == text || *end != '\0' || !(seconds > 0 && seconds <= 1e6))
-        return complain("not a number of seconds", "--timeout");
-    *out = (int64_t)(seconds * 1e9);
-    return 0;
-}
-
-static int parse_format(const char *text, struct settings *settings)
-{
-    const char prefix[] = "jsonl:";
-
-    if (strncmp(text, prefix, sizeof prefix - 1) != 0 || text[sizeof prefix - 1] == '\0')
-        return complain("the format is jsonl:FILE", text);
-    settings->jsonl_path = text + sizeof prefix - 1;
-    return 0;
-}
-
-static int parse_exclusion(const char *text, struct settings *settings)
-{
-    size_t count = settings->crawler.exclusion_count;
-    regex_t *longer = realloc(settings->exclusions, (count + 1) * sizeof *longer);
-    char why[128];
-    int code;
-
-    if (longer == NULL)
-        return -ENOMEM;
-    settings->exclusions = longer;
-    settings->crawler.exclusions = longer;
-    code = regcomp(&longer[count], text, REG_EXTENDED | REG_NOSUB);
-    if (code != 0) {
-        regerror(code, NULL, why, sizeof why);
-        return complain(why, text);
+        (void)n; /* an eventfd takes it */
+        errno = error;
+        return;
     }
-    settings->crawler.exclusion_count = count + 1;
+    if (reports_at_signal != NULL)
+        reports_flush_in_handler(reports_at_signal);
+    signal(signo, SIG_DFL);
+    raise(signo); /* once this returns */
+}
+
+/* What nohup(1) ignores stays so. A reader of stdout who has gone is an error of writing. */
+static int take_signals(struct run *run)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+
+    signal_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (signal_fd < 0) {
+        fprintf(stderr, "coil-crawl: cannot wait for signals: %s\n", strerror(errno));
+        return -errno;
+    }
+    reports_at_signal = &run->reports;
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        sigaddset(&action.sa_mask, signals[i]);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
     return 0;
 }
 
-/* A start URL: "example.org" will do. */
-static int parse_url(const char *text, char **url)
+static int wait_for_signal(void *arg)
 {
-    char *complete = NULL;
+    struct run *run = arg;
+    struct pollfd wanted = {.fd = signal_fd, .events = POLLIN};
+    int rc = coil_poll(&wanted, 1, COIL_NEVER);
+
+    if (rc > 0)
+        coil_task_cancel(run->task, "a signal");
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- beside the crawl -------------------------------------------------------------- */
+
+/* What is known is in the files a second later. */
+static int write_each_second(void *arg)
+{
+    struct run *run = arg;
     int rc;
 
-    if (strstr(text, "://") == NULL && asprintf(&complete, "http://%s", text) < 0)
-        return -ENOMEM;
-    rc = url_resolve(NULL, complete != NULL ? complete : text, url);
-    free(complete);
-    if (rc < 0)
-        return complain("not an http or https URL", text);
-    return 0;
-}
-
-static int parse_urls(char *texts[], size_t count, struct settings *settings)
-{
-    int rc = 0;
-
-    settings->start_urls = calloc(count, sizeof *settings->start_urls);
-    if (settings->start_urls == NULL)
-        return -ENOMEM;
-    settings->crawler.start_urls = (const char *const *)settings->start_urls;
-    while (rc == 0 && settings->crawler.start_count < count) {
-        size_t i = settings->crawler.start_count;
-        rc = parse_url(texts[i], &settings->start_urls[i]);
-        settings->crawler.start_count += rc == 0;
-    }
+    while ((rc = coil_sleep(COIL_SEC(1))) == 0)
+        if (reports_flush(&run->reports) < 0) {
+            coil_task_cancel(run->task, "a report that cannot be written");
+            return 0;
+        }
     return rc;
 }
 
-static void finish_settings(struct settings *settings)
+static size_t terminal_width(void)
 {
-    for (size_t i = 0; i < settings->crawler.start_count; i++)
-        free(settings->start_urls[i]);
-    for (size_t i = 0; i < settings->crawler.exclusion_count; i++)
-        regfree(&settings->exclusions[i]);
-    free(settings->start_urls);
-    free(settings->exclusions);
+    struct winsize size;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                           : 80;
 }
 
-enum {
-    OPTION_TASKS = 256,
-    OPTION_REDIRECT,
-    OPTION_TRIES,
-    OPTION_TIMEOUT,
-    OPTION_EXCLUDE,
-    OPTION_STRICT,
-    OPTION_LENIENT
-};
-
-static const struct option options[] = {
-    {"max-tasks", required_argument, NULL, OPTION_TASKS},
-    {"exclude", required_argument, NULL, OPTION_EXCLUDE},
-    {"strict", no_argument, NULL, OPTION_STRICT},
-    {"lenient", no_argument, NULL, OPTION_LENIENT},
-    {"max-redirect", required_argument, NULL, OPTION_REDIRECT},
-    {"max-tries", required_argument, NULL, OPTION_TRIES},
-    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
-    {"format", required_argument, NULL, 'f'},
-    {"quiet", no_argument, NULL, 'q'},
-    {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
-static int parse_option(int option, struct settings *settings)
+/* One line that overwrites itself: "\r" to its start, and "erase to the end". */
+static int show_progress(void *arg)
 {
-    struct crawler_options *crawler = &settings->crawler;
+    struct run *run = arg;
+    struct progress progress = {0};
+    char line[256];
+    int rc;
 
-    switch (option) {
-    case OPTION_TASKS:
-        return parse_number("--max-tasks", optarg, 1, &crawler->max_tasks);
-    case OPTION_REDIRECT:
-        return parse_number("--max-redirect", optarg, 0, &crawler->max_redirects);
-    case OPTION_TRIES:
-        return parse_number("--max-tries", optarg, 1, &crawler->max_tries);
-    case OPTION_TIMEOUT:
-        return parse_seconds(optarg, &crawler->timeout_ns);
-    case OPTION_EXCLUDE:
-        return parse_exclusion(optarg, settings);
-    case OPTION_STRICT:
-    case OPTION_LENIENT:
-        crawler->lenient = option == OPTION_LENIENT;
-        return 0;
-    case 'f':
-        return parse_format(optarg, settings);
-    case 'q':
-        settings->quiet = true;
-        return 0;
-    case 'v':
-        crawler->verbose = ++settings->verbosity > 1;
-        return 0;
-    case 'h':
-        fputs(help, stdout);
-        exit(STATUS_WELL);
-    case 'V':
-        printf("coil-crawl %s, %s\n", coil_version(), curl_version());
-        exit(STATUS_WELL);
-    default:
-        return -EINVAL; /* getopt has complained */
+    while ((rc = coil_sleep(PROGRESS_NS)) == 0) {
+        struct crawler_progress now = crawler_progress(&run->crawler);
+
+        progress_update(&progress, now.known, now.done, now.bad, coil_now());
+        progress_line(&progress, line, sizeof line, terminal_width() - 1);
+        fprintf(stderr, "\r%s\x1b[K", line);
+        fflush(stderr);
     }
+    fputs("\r\x1b[K", stderr);
+    fflush(stderr);
+    return rc;
 }
 
-static int parse(int argc, char *argv[], struct settings *settings)
+static bool wants_progress(const struct options *options)
 {
-    int option, rc = 0;
+    return !options->quiet && !options->no_progress && options->verbosity < 2 &&
+           isatty(STDERR_FILENO);
+}
 
-    while (rc == 0 && (option = getopt_long(argc, argv, "f:qv", options, NULL)) != -1)
-        rc = parse_option(option, settings);
-    if (rc < 0)
-        return rc;
-    if (optind == argc)
-        return complain("missing", "URL");
-    settings->crawler.progress =
-        !settings->quiet && !settings->crawler.verbose && isatty(STDERR_FILENO);
-    return parse_urls(argv + optind, (size_t)(argc - optind), settings);
+/* The main task: the crawl, and what goes on beside it. */
+static int crawl(void *arg)
+{
+    struct run *run = arg;
+    coil_group group;
+    int rc;
+
+    run->task = coil_task_current();
+    coil_group_enter(&group);
+    rc = coil_group_spawn(&group, wait_for_signal, run, NULL, NULL);
+    if (rc == 0)
+        rc = coil_group_spawn(&group, write_each_second, run, NULL, NULL);
+    if (rc == 0 && wants_progress(run->options))
+        rc = coil_group_spawn(&group, show_progress, run, NULL, NULL);
+    if (rc == 0)
+        rc = crawler_run(&run->crawler);
+    coil_group_cancel(&group, "the crawl is over");
+    return coil_group_exit(&group, rc);
 }
 
 /* ---- the outcome ------------------------------------------------------------------- */
 
-static bool fetched_anything(const struct crawler *crawler)
+static enum status status_of(const struct run *run, int rc)
 {
-    return crawler->totals.html + crawler->totals.files > 0;
-}
-
-static enum status status_of(const struct crawler *crawler, int rc)
-{
-    if (rc == -EINTR)
+    if (atomic_load(&signal_count) > 0)
         return STATUS_INTERRUPTED;
     if (rc < 0)
         return STATUS_FAILED;
-    if (!fetched_anything(crawler))
+    if (run->crawler.fetched_count == 0)
         return STATUS_NOTHING;
-    return crawler->totals.broken > 0 ? STATUS_BROKEN : STATUS_WELL;
+    return run->crawler.finding_count > 0 ? STATUS_BROKEN : STATUS_WELL;
 }
 
-static void explain(const struct crawler *crawler, int rc)
+static void say_why(enum status status, int rc)
 {
-    const struct page *start = crawler->pages[0];
-
-    if (rc == -EINTR)
+    if (status == STATUS_INTERRUPTED)
         fputs("coil-crawl: interrupted\n", stderr);
-    else if (rc < 0)
+    else if (status == STATUS_FAILED)
         fprintf(stderr, "coil-crawl: the crawl could not go on: %s\n", strerror(-rc));
-    else if (!fetched_anything(crawler) && start->next != NULL && start->next->external)
-        fprintf(stderr, "coil-crawl: %s is of another site; start there if you mean it\n",
-                start->next->url);
-    else if (!fetched_anything(crawler))
-        fprintf(stderr, "coil-crawl: nothing could be fetched from %s%s\n", start->url,
-                crawler->start_count > 1 ? " and the others" : "");
+    else if (status == STATUS_NOTHING)
+        fputs("coil-crawl: nothing could be fetched\n", stderr);
 }
 
-/* Whole lines: a Ctrl-C takes effect afterwards. */
-static int write_jsonl(FILE *jsonl, const struct crawler *crawler)
+/* A start that has moved to another site is a surprise. */
+static void say_where_the_start_is(const struct crawler *crawler)
 {
-    sigset_t interrupt, before;
-    int rc;
+    const struct target *start =
+        crawler->targets.count > 0 ? targets_at(&crawler->targets, 0) : NULL;
 
-    sigemptyset(&interrupt);
-    sigaddset(&interrupt, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &interrupt, &before);
-    rc = report_jsonl(jsonl, crawler);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (start == NULL || start->next == NULL || start->next->kind != TARGET_EXTERNAL)
+        return;
+    fputs("coil-crawl: ", stderr);
+    url_print(stderr, start->next->url);
+    fputs(" is of another site; start there if you mean it\n", stderr);
+}
+
+/* ---- files beside the crawl -------------------------------------------------------- */
+
+static int complain(char *message, int rc)
+{
+    fprintf(stderr, "coil-crawl: %s\n", message != NULL ? message : strerror(-rc));
+    free(message);
     return rc;
 }
 
-/* The file comes first: whoever reads stdout may have closed it, which ends the program.
- */
-static enum status report(const struct crawler *crawler, const struct settings *settings,
-                          FILE *jsonl, int rc)
+static int read_files(struct run *run)
 {
-    int written = jsonl != NULL ? write_jsonl(jsonl, crawler) : 0;
+    const struct options *options = run->options;
+    char *message = NULL;
+    int rc = 0;
 
-    if (settings->verbosity > 0 && report_table(stdout, crawler) < 0)
-        complain(strerror(ENOMEM), "the table of URLs");
-    report_text(stdout, crawler, settings->quiet);
-    fflush(stdout);
-    explain(crawler, rc);
-    if (written < 0) {
-        complain(strerror(-written), settings->jsonl_path);
-        return STATUS_FAILED;
-    }
-    return status_of(crawler, rc);
+    if (options->baseline != NULL)
+        rc = baseline_read(options->baseline, &run->baseline, &message);
+    if (rc == 0 && options->cache != NULL)
+        rc = cache_open(options->cache, time(NULL), options->max_age_ns, &run->cache,
+                        &message);
+    return rc < 0 ? complain(message, rc) : 0;
 }
 
-/* What is done is in the file before the workers are waited for: a second Ctrl-C may come
-   any time. Should it fail, the end will tell. */
-static void write_on_interrupt(struct crawler *crawler, void *jsonl)
+/* Whatever came of the crawl: what it has found to be well is so. */
+static int write_cache(struct run *run)
 {
-    write_jsonl(jsonl, crawler);
+    char *message = NULL;
+    int rc = run->cache != NULL ? cache_write(run->cache, &message) : 0;
+
+    return rc < 0 ? complain(message, rc) : 0;
 }
 
-static enum status crawl(const struct settings *settings, FILE *jsonl)
+static void forget_files(struct run *run)
 {
-    struct crawler_options with_file = settings->crawler;
-    struct crawler crawler;
+    cache_destroy(run->cache);
+    baseline_destroy(run->baseline);
+}
+
+/* A report that cannot be written ends the crawl; then that is said, and no more. */
+static enum status crawl_and_report(struct run *run)
+{
     enum status status;
-    int rc;
+    int written, rc = crawler_init(&run->crawler, run->options, run->reports.sinks,
+                                   run->reports.sink_count);
 
-    if (jsonl != NULL) {
-        with_file.on_interrupt = write_on_interrupt;
-        with_file.arg = jsonl;
-    }
-    rc = crawler_init(&crawler, &with_file);
-
-    if (rc == 0) {
-        rc = coil_run(crawler_run, &crawler, &(coil_run_opts){.drain_ns = DRAIN_NS});
-        status = report(&crawler, settings, jsonl, rc);
-    } else {
-        complain(strerror(-rc), "starting");
+    run->crawler.cache = run->cache;
+    run->crawler.baseline = run->baseline;
+    if (rc == 0)
+        rc = coil_run(crawl, run,
+                      &(coil_run_opts){.drain_ns = DRAIN_NS, .no_report = true});
+    status = status_of(run, rc);
+    written = write_cache(run);
+    if (reports_finish(&run->reports, &run->crawler) < 0 || written < 0)
         status = STATUS_FAILED;
-    }
-    crawler_finish(&crawler);
+    run->crawler.summary.exit_status = (int)status;
+    records_summary(&run->crawler.sinks, &run->crawler.summary);
+    if (status == STATUS_NOTHING)
+        say_where_the_start_is(&run->crawler);
+    crawler_finish(&run->crawler);
+    if (reports_close(&run->reports) < 0 || written < 0)
+        return STATUS_FAILED;
+    say_why(status, rc);
     return status;
 }
 
-/* The report's file is opened first, so that a wrong path does not cost an hour. */
-static enum status crawl_into(const struct settings *settings)
+static enum status run_with(const struct options *options)
 {
-    FILE *jsonl = NULL;
-    enum status status;
+    struct run run = {.options = options};
+    enum status status = STATUS_FAILED;
+    int rc = read_files(&run);
 
-    if (settings->jsonl_path != NULL) {
-        jsonl = fopen(settings->jsonl_path, "we");
-        if (jsonl == NULL) {
-            complain(strerror(errno), settings->jsonl_path);
-            return STATUS_USAGE;
-        }
-    }
-    status = crawl(settings, jsonl);
-    if (jsonl != NULL && fclose(jsonl) != 0)
+    if (rc == 0)
+        rc = reports_open(&run.reports, options);
+    if (rc < 0 && rc != -ENOMEM)
+        status = STATUS_USAGE;
+    if (rc == 0 && take_signals(&run) == 0)
+        status = crawl_and_report(&run);
+    reports_close(&run.reports); /* if that has not */
+    reports_at_signal = NULL;
+    forget_files(&run);
+    return status;
+}
+
+static enum status explain_with(const struct options *options)
+{
+    struct explanation explanation = {options, stdout};
+    int rc = coil_run(explain, &explanation,
+                      &(coil_run_opts){.drain_ns = DRAIN_NS, .no_report = true});
+
+    if (rc < 0)
+        say_why(rc == -EINTR ? STATUS_INTERRUPTED : STATUS_FAILED, rc);
+    if (rc == -EINTR)
+        return STATUS_INTERRUPTED;
+    return rc == 0 && fflush(stdout) == 0 ? STATUS_WELL : STATUS_FAILED;
+}
+
+/* The address that is connected to is the proxy's then, and nobody knows the host's. */
+static bool goes_through_proxy(const struct options *options)
+{
+    if (options->proxy != NULL)
+        return options->proxy[0] != '\0';
+    return coil_http_proxy_of_environment("http") != NULL ||
+           coil_http_proxy_of_environment("https") != NULL;
+}
+
+static int check_options(const struct options *options)
+{
+    if (!options->exclude_private || !goes_through_proxy(options))
+        return 0;
+    fputs(
+        "coil-crawl: --exclude-private cannot be kept through a proxy, which alone knows "
+        "the address it connects to; -x \"\" goes without\n",
+        stderr);
+    return -EINVAL;
+}
+
+static enum status run_as(int argc, char *argv[])
+{
+    struct options options;
+    enum status status = STATUS_USAGE;
+    int rc = options_init(&options);
+
+    if (rc == 0)
+        rc = options_parse(&options, argc, argv, stdout, stderr);
+    if (rc == 0)
+        rc = check_options(&options);
+    if (rc == 0)
+        status = options.explain ? explain_with(&options) : run_with(&options);
+    else if (rc == OPTIONS_PRINTED)
+        status = fflush(stdout) == 0 ? STATUS_WELL : STATUS_FAILED;
+    else if (rc == -ENOMEM)
         status = STATUS_FAILED;
+    if (rc == -ENOMEM)
+        fprintf(stderr, "coil-crawl: %s\n", strerror(ENOMEM));
+    options_finish(&options);
     return status;
 }
 
 int main(int argc, char *argv[])
 {
-    char user_agent[32];
-    struct settings settings = {.crawler = {.user_agent = user_agent,
-                                            .max_tasks = 10,
-                                            .max_redirects = 10,
-                                            .max_tries = 3,
-                                            .timeout_ns = COIL_SEC(30),
-                                            .body_limit = (size_t)16 << 20}};
-    enum status status = STATUS_USAGE;
+    enum status status;
 
-    snprintf(user_agent, sizeof user_agent, "coil-crawl/%s", coil_version());
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return STATUS_FAILED;
-    if (parse(argc, argv, &settings) == 0)
-        status = crawl_into(&settings);
-    finish_settings(&settings);
+    status = run_as(argc, argv);
     curl_global_cleanup();
     return status;
 }

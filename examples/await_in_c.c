@@ -13,6 +13,7 @@
 
 static int asking, most_asking;
 
+/* [judge] */
 static int ask_the_judge(const void *a, const void *b)
 {
     if (++asking > most_asking)
@@ -30,6 +31,7 @@ static int sort(void *arg)
     printf("sorted: %s\n", letters);
     return 0;
 }
+/* [end] */
 
 static int tick(void *arg)
 {

@@ -19,10 +19,10 @@ struct http_request {
     bool old;        /* HTTP/1.0 */
     bool keep_alive; /* another request may follow on this connection */
     char target[HTTP_TARGET_BYTES]; /* as the client wrote it, without the query */
-    char path[HTTP_TARGET_BYTES +
-              sizeof HTTP_INDEX]; /* decoded, relative to the root: "."
+    char
+        path[HTTP_TARGET_BYTES + sizeof HTTP_INDEX]; /* decoded, relative to the root: "."
                                      for "/"; with room for the index */
-    bool slash;                   /* it ended with a slash, which `path` does not */
+    bool slash; /* it ended with a slash, which `path` does not */
 };
 
 /*

@@ -210,6 +210,33 @@ static void linger(struct connection *c)
     coil_scope_exit(&scope, (int)n);
 }
 
+/* Until there is a request, or what looks like one. */
+static int wait_in_time(coil_stream *stream)
+{
+    coil_scope scope;
+    int rc = coil_scope_enter(&scope, coil_in(IDLE_NS));
+
+    return rc < 0 ? rc : coil_scope_exit(&scope, coil_stream_wait_readable(stream));
+}
+
+/* What has come. The buffers are in this frame, so that a connection that waits for its
+   next request has none. Returns 1 if another may follow. */
+static __attribute__((noinline)) int serve_requests(coil_stream *stream, int root)
+{
+    struct connection c;
+    int rc;
+
+    c.stream = stream;
+    c.root = root;
+    c.have = 0;
+    do
+        rc = serve_request(&c);
+    while (rc == 1 && c.have > 0);
+    if (rc != 1)
+        linger(&c);
+    return rc;
+}
+
 /* Out of descriptors or memory: those who have some will give them back. */
 static int accept_patiently(coil_listener *listener, coil_stream **out)
 {
@@ -230,15 +257,14 @@ static int serve(void *arg)
     bool relieved = false;
 
     while (!relieved) {
-        struct connection c = {.root = server->root};
-        int rc = accept_patiently(server->listener, &c.stream);
+        coil_stream *stream;
+        int rc = accept_patiently(server->listener, &stream);
         if (rc < 0)
             return rc;
         relieved = coil_group_spawn(&server->group, serve, server, NULL, NULL) == 0;
-        while (serve_request(&c) == 1)
+        while (wait_in_time(stream) == 0 && serve_requests(stream, server->root) == 1)
             continue;
-        linger(&c);
-        coil_stream_destroy(c.stream);
+        coil_stream_destroy(stream);
     }
     return 0;
 }
@@ -301,7 +327,5 @@ int main(int argc, char *argv[])
     *colon = '\0';
     settings.port = colon + 1;
     rc = coil_run(run, &settings, NULL);
-    if (rc < 0 && rc != -EINTR)
-        fprintf(stderr, "%s: %s\n", argv[0], strerror(-rc));
     return rc < 0 && rc != -EINTR;
 }

@@ -14,6 +14,7 @@
 
 static int ends[2];
 
+/* [tasks] */
 static int work(void *name)
 {
     nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
@@ -30,6 +31,7 @@ static int collect(void *arg)
             printf("%c ", letter);
     return 0;
 }
+/* [end] */
 
 static int start(void *arg)
 {

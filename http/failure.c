@@ -3,25 +3,62 @@
  */
 #include "failure.h"
 
+#include <coil/error.h>
+
 #include <stdio.h>
 #include <string.h>
 
-/* A socket there was none of comes before the refusal libcurl takes that for. */
+#define LONGEST_URL_SHOWN 1000
+
+/* If socket() failed, report its errno; libcurl would report ECONNREFUSED. */
 static int errno_of_connection(const coil_http_response *response)
 {
     long error = 0;
 
+    if (response->socket_errno == EACCES)
+        return -EACCES; /* session.c: the address is not allowed */
     curl_easy_getinfo(response->easy, CURLINFO_OS_ERRNO, &error);
     if (error > 0)
         return -(int)error;
     return response->socket_errno > 0 ? -response->socket_errno : -ECONNREFUSED;
 }
 
-/* A proxy that says no to a tunnel looks to libcurl like a broken connection. */
+/*
+ * libcurl reports what exceeds its buffers (the request, a header line, what is kept
+ * while a transfer is paused) as a lack of memory, but errno is not ENOMEM then.
+ */
+static int errno_of_memory(const coil_http_response *response)
+{
+    return response->no_memory ? -ENOMEM : -EMSGSIZE;
+}
+
+static bool begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/*
+ * libcurl reports as a broken connection: a proxy that refuses a tunnel, headers that are
+ * too long in all, and chunks that are malformed (its sentences about those all end in
+ * the same words) or followed by a trailer that is too long.
+ */
 static int errno_of_reception(const coil_http_response *response)
 {
     long status = 0;
 
+    if (begins_with(response->error, "Too large response headers"))
+        return -EMSGSIZE;
+    if (begins_with(response->error, "Out of memory in chunked-encoding"))
+        return errno_of_memory(response);
+    if (ends_with(response->error, "in chunked-encoding"))
+        return -EPROTO;
     curl_easy_getinfo(response->easy, CURLINFO_HTTP_CONNECTCODE, &status);
     return status >= 300 ? -EPROTO : -ECONNRESET;
 }
@@ -32,7 +69,7 @@ static int errno_of(const coil_http_response *response)
     case CURLE_OK:
         return 0;
     case CURLE_OUT_OF_MEMORY:
-        return -ENOMEM;
+        return errno_of_memory(response);
     case CURLE_URL_MALFORMAT:
     case CURLE_SSL_CACERT_BADFILE:
         return -EINVAL;
@@ -64,13 +101,38 @@ int coil__http_outcome(const coil_http_response *response)
     return response->failure < 0 ? response->failure : errno_of(response);
 }
 
-static const char *sentence(const coil_http_response *response, int rc)
+static const char *what_is_too_long(const coil_http_response *response)
 {
-    if (response->failure == 0 && response->code != CURLE_OK)
-        return curl_easy_strerror(response->code);
+    long requested = 0;
+
+    if (response->has_headers)
+        return "a piece of the body is decompressed to more than libcurl takes";
+    curl_easy_getinfo(response->easy, CURLINFO_REQUEST_SIZE, &requested);
+    return requested > 0 ? "a header is longer than libcurl takes"
+                         : "the request's URL or headers are longer than libcurl takes";
+}
+
+/* libcurl's result in a sentence, where it left none of its own or a misleading one. */
+static const char *sentence_of_result(const coil_http_response *response)
+{
+    int rc = errno_of(response);
+
+    if (rc == -EACCES)
+        return "the host's address may not be connected to";
+    if (rc == -EMSGSIZE && response->code == CURLE_OUT_OF_MEMORY)
+        return what_is_too_long(response);
+    if (rc == -EMSGSIZE && begins_with(response->error, "Out of memory"))
+        return "a trailer is longer than libcurl takes";
+    return response->error[0] != '\0' ? NULL : curl_easy_strerror(response->code);
+}
+
+static const char *sentence_of_failure(int rc)
+{
     switch (rc) {
     case -EMSGSIZE:
         return "the body is longer than the limit";
+    case -EPROTO:
+        return "the lengths in the headers differ";
     case -ELOOP:
         return "too many redirects";
     case -ESHUTDOWN:
@@ -82,21 +144,55 @@ static const char *sentence(const coil_http_response *response, int rc)
     }
 }
 
-/* What there is already is better, if it is about this failure. */
-static bool is_explained(const coil_http_response *response, int rc)
+/* Set response->error, unless it says what happened. */
+static void explain(coil_http_response *response, int rc)
 {
-    return response->failure == 0 && response->error[0] != '\0' && rc != -ECANCELED &&
-           rc != -ELOOP;
+    const char *said = NULL;
+
+    if (response->explained && rc == response->failure)
+        return;
+    if (response->taker_failed && rc == response->failure) {
+        snprintf(response->error, sizeof response->error,
+                 "whoever takes the body ended the request: %s", strerror(-rc));
+        return;
+    }
+    if (response->failure < 0 || rc == -ECANCELED || rc == -ELOOP)
+        said = sentence_of_failure(rc);
+    else if (response->code != CURLE_OK)
+        said = sentence_of_result(response);
+    else if (response->error[0] == '\0')
+        said = sentence_of_failure(rc);
+    if (said != NULL)
+        snprintf(response->error, sizeof response->error, "%s", said);
+}
+
+/*
+ * Messages end up in logs: leave out user name and password of the URL. In one that could
+ * not be parsed they may be anywhere before the last @.
+ */
+static int fail_response(const coil_http_response *response, int rc)
+{
+    const char *url = response->url, *host = strstr(url, "://");
+    bool parsed = host != NULL && response->url_is_valid;
+    size_t scheme, authority;
+    const char *at;
+
+    host = host != NULL ? host + strlen("://") : url;
+    host += parsed ? strspn(host, "/") : 0; /* libcurl accepts a third one */
+    scheme = (size_t)(host - url);
+    authority = parsed ? strcspn(host, "/?#") : strlen(host);
+    at = memrchr(host, '@', authority);
+    return coil_fail(rc, "%.*s%.*s: %s", (int)scheme, url, LONGEST_URL_SHOWN,
+                     at != NULL ? at + 1 : host, response->error);
 }
 
 int coil__http_give_up(coil_http_response *response, int rc)
 {
     coil__http_stop(response);
-    if (response->given_up)
-        return rc;
-    if (!is_explained(response, rc))
-        snprintf(response->error, sizeof response->error, "%s", sentence(response, rc));
-    response->failure = rc;
-    response->given_up = response->done = true;
-    return rc;
+    if (!response->given_up) {
+        explain(response, rc);
+        response->failure = rc;
+        response->given_up = response->done = true;
+    }
+    return rc != -ECANCELED ? fail_response(response, rc) : rc;
 }

@@ -10,8 +10,8 @@
 int coil__http_outcome(const coil_http_response *response);
 
 /*
- * The call fails with rc, and so does every later one: take the transfer away, and see
- * to it that there is a sentence. Returns rc.
+ * Fail the call, and every later one, with rc: end the transfer, and set a message if
+ * there is none. Returns rc.
  */
 int coil__http_give_up(coil_http_response *response, int rc);
 

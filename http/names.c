@@ -9,7 +9,7 @@
 #include "names.h"
 
 #include <coil/addrinfo.h>
-#include <coil/lock.h>
+#include <coil/scope.h>
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -17,20 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As long as libcurl keeps its own; names do not tell their time to live here. */
+/* libcurl's default; coil_getaddrinfo() does not return the time to live. */
 #define KEEP_ANSWER_NS COIL_SEC(60)
 #define KEEP_FAILURE_NS COIL_SEC(1)
 #define KEEP_COUNT 256
-
-struct http_name {
-    TAILQ_ENTRY(http_name) link; /* http_names.by_use */
-    coil_lock lock;              /* held while it is looked up */
-    size_t user_count;
-    int64_t expires;
-    int rc;
-    char *entry; /* if rc is 0 */
-    char *host, *port;
-};
 
 void coil__http_names_init(struct http_names *names)
 {
@@ -38,11 +28,12 @@ void coil__http_names_init(struct http_names *names)
     names->count = 0;
 }
 
-/* One that is in no list. */
+/* Free an entry that is in no list. */
 static void destroy(struct http_name *name)
 {
     coil_lock_finish(&name->lock);
     free(name->entry);
+    free(name->origin);
     free(name->host);
     free(name->port);
     free(name);
@@ -59,7 +50,7 @@ void coil__http_names_finish(struct http_names *names)
     coil__http_names_init(names);
 }
 
-static void forget(struct http_names *names, struct http_name *name)
+static void forget_name(struct http_names *names, struct http_name *name)
 {
     TAILQ_REMOVE(&names->by_use, name, link);
     names->count--;
@@ -73,13 +64,13 @@ static void forget_old(struct http_names *names)
     while (name != NULL && names->count >= KEEP_COUNT) {
         struct http_name *newer = TAILQ_PREV(name, http_by_use, link);
         if (name->user_count == 0)
-            forget(names, name);
+            forget_name(names, name);
         name = newer;
     }
 }
 
-static struct http_name *create(struct http_names *names, const char *host,
-                                const char *port)
+static struct http_name *create_name(struct http_names *names, const char *host,
+                                     const char *port)
 {
     struct http_name *name = calloc(1, sizeof *name);
 
@@ -89,6 +80,7 @@ static struct http_name *create(struct http_names *names, const char *host,
     name->expires = INT64_MIN;
     name->host = strdup(host);
     name->port = strdup(port);
+    name->numeric = host[0] == '[' || inet_pton(AF_INET, host, &(struct in_addr){0}) == 1;
     if (name->host == NULL || name->port == NULL) {
         destroy(name);
         return NULL;
@@ -98,22 +90,85 @@ static struct http_name *create(struct http_names *names, const char *host,
     return name;
 }
 
-static struct http_name *find_or_create(struct http_names *names, const char *host,
-                                        const char *port)
+static struct http_name *use(struct http_names *names, struct http_name *name)
+{
+    if (name != TAILQ_FIRST(&names->by_use)) {
+        TAILQ_REMOVE(&names->by_use, name, link);
+        TAILQ_INSERT_HEAD(&names->by_use, name, link);
+    }
+    name->user_count++;
+    return name;
+}
+
+struct http_name *coil__http_names_get(struct http_names *names, const char *host,
+                                       const char *port)
 {
     struct http_name *name;
 
     TAILQ_FOREACH(name, &names->by_use, link)
     {
-        if (strcmp(name->host, host) != 0 || strcmp(name->port, port) != 0)
-            continue;
-        TAILQ_REMOVE(&names->by_use, name, link);
-        TAILQ_INSERT_HEAD(&names->by_use, name, link);
-        return name;
+        if (strcmp(name->host, host) == 0 && strcmp(name->port, port) == 0)
+            return use(names, name);
     }
     forget_old(names);
-    return create(names, host, port);
+    name = create_name(names, host, port);
+    return name != NULL ? use(names, name) : NULL;
 }
+
+void coil__http_name_release(struct http_name *name)
+{
+    if (name != NULL)
+        name->user_count--;
+}
+
+/* ---- URLs that need not be parsed -------------------------------------------------- */
+
+/* The length of "http://host:80" in a URL; 0 if it is not written like that. */
+static size_t origin_of(const char *url)
+{
+    const char *host = strstr(url, "://");
+
+    if (host == NULL)
+        return 0;
+    host += strlen("://");
+    return (size_t)(host - url) + strcspn(host, "/?#");
+}
+
+/* Nothing that a parser would see a user's name, an escape or another spelling in. */
+static bool is_plain(const char *origin, size_t n)
+{
+    size_t scheme = strncmp(origin, "https://", 8) == 0  ? 8
+                    : strncmp(origin, "http://", 7) == 0 ? 7
+                                                         : n;
+
+    return n > scheme && strspn(origin + scheme, "abcdefghijklmnopqrstuvwxyz"
+                                                 "0123456789.-:") >= n - scheme;
+}
+
+struct http_name *coil__http_names_known(struct http_names *names, const char *url)
+{
+    struct http_name *name;
+    size_t n = origin_of(url);
+
+    TAILQ_FOREACH(name, &names->by_use, link)
+    {
+        if (name->origin_bytes == n && n > 0 && memcmp(name->origin, url, n) == 0)
+            return use(names, name);
+    }
+    return NULL;
+}
+
+void coil__http_name_leads(struct http_name *name, const char *url)
+{
+    size_t n = origin_of(url);
+
+    if (name->origin != NULL || !is_plain(url, n))
+        return;
+    name->origin = strndup(url, n);
+    name->origin_bytes = name->origin != NULL ? n : 0;
+}
+
+/* ---- looking up -------------------------------------------------------------------- */
 
 /* "address,address", IPv6 in brackets; libcurl tries them in this order. */
 static void print_addresses(const struct addrinfo *list, FILE *to)
@@ -131,7 +186,7 @@ static void print_addresses(const struct addrinfo *list, FILE *to)
     }
 }
 
-/* With a plus libcurl forgets it in time. */
+/* The plus makes libcurl expire the entry. */
 static int print_entry(struct http_name *name, const struct addrinfo *list)
 {
     char *entry = NULL;
@@ -144,12 +199,14 @@ static int print_entry(struct http_name *name, const struct addrinfo *list)
     fprintf(text, "+%s:%s:", name->host, name->port);
     print_addresses(list, text);
     complete = !ferror(text);
-    if (fclose(text) != 0 || !complete) {
+    /* Without memory libcurl may leave NULL and return success. */
+    if (fclose(text) != 0 || !complete || entry == NULL) {
         free(entry);
         return -ENOMEM;
     }
     free(name->entry);
     name->entry = entry;
+    name->version++;
     return 0;
 }
 
@@ -163,38 +220,40 @@ static int renew(struct http_name *name)
         freeaddrinfo(list);
     }
     if (rc == -ECANCELED || rc == -ENOMEM)
-        return rc; /* says nothing about the name */
+        return rc; /* a cancelled look-up says nothing about the name */
     name->rc = rc;
     name->expires = coil_in(rc == 0 ? KEEP_ANSWER_NS : KEEP_FAILURE_NS);
     return rc;
 }
 
-static int append(struct curl_slist **entries, const char *entry)
+static bool is_fresh(const struct http_name *name)
 {
-    struct curl_slist *longer = curl_slist_append(*entries, entry);
-
-    if (longer == NULL)
-        return -ENOMEM;
-    *entries = longer;
-    return 0;
+    return name->expires > coil_now();
 }
 
-int coil__http_names_look_up(struct http_names *names, const char *host, const char *port,
-                             struct curl_slist **entries)
+/* One task asks, the others wait for its answer. */
+static int freshen(struct http_name *name)
 {
-    struct http_name *name = find_or_create(names, host, port);
-    int rc;
+    int rc = coil_lock_acquire(&name->lock);
 
-    if (name == NULL)
-        return -ENOMEM;
-    name->user_count++;
-    rc = coil_lock_acquire(&name->lock);
-    if (rc == 0) {
-        rc = name->expires > coil_now() ? name->rc : renew(name);
-        if (rc == 0)
-            rc = append(entries, name->entry);
-        coil_lock_release(&name->lock);
-    }
-    name->user_count--;
+    if (rc < 0)
+        return rc;
+    rc = is_fresh(name) ? name->rc : renew(name);
+    coil_lock_release(&name->lock);
     return rc;
+}
+
+static int freshen_within(struct http_name *name, int64_t timeout_ns)
+{
+    coil_scope scope;
+    int rc = coil_scope_enter(&scope, coil_in(timeout_ns));
+
+    return rc < 0 ? rc : coil_scope_exit(&scope, freshen(name));
+}
+
+int coil__http_name_resolve(struct http_name *name, int64_t timeout_ns)
+{
+    if (is_fresh(name))
+        return name->rc;
+    return timeout_ns > 0 ? freshen_within(name, timeout_ns) : freshen(name);
 }

@@ -8,15 +8,13 @@
  */
 #include "request.h"
 
+#include "easy.h"
 #include "target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-/* What libcurl has been told lives longer than it takes to wait for a connection. */
-#define NAMES_KEPT_S 600L
 
 /* ---- what is well formed ----------------------------------------------------------- */
 
@@ -27,23 +25,48 @@ static size_t token_length(const char *text)
                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 }
 
-static bool well_formed(const char *header)
+/* What is wrong with a header, or NULL. */
+static const char *fault_of(const char *header)
 {
     size_t n = token_length(header);
 
-    return n > 0 && header[n] == ':' && strpbrk(header, "\r\n") == NULL;
+    if (n == 0)
+        return "does not begin with a name";
+    if (header[n] != ':')
+        return "has no colon behind its name";
+    return strpbrk(header, "\r\n") != NULL ? "has a line break in it" : NULL;
 }
 
-int coil__http_request_check(const coil_http_request *request)
+/* A header may be a secret: the sentence has its name at most. */
+static int check_header(coil_http_response *response, const char *header, size_t number)
 {
-    const char *method = request->method;
+    const char *fault = fault_of(header);
+    size_t name = token_length(header);
 
-    if (method != NULL && (*method == '\0' || method[token_length(method)] != '\0'))
+    if (fault == NULL)
+        return 0;
+    if (header[name] != ':')
+        name = 0;
+    snprintf(response->error, sizeof response->error,
+             "header %zu of the request%s%.*s%s %s", number, name > 0 ? " (" : "",
+             name < 64 ? (int)name : 64, header, name > 0 ? ")" : "", fault);
+    return -EINVAL;
+}
+
+int coil__http_request_check(coil_http_response *response,
+                             const coil_http_request *request)
+{
+    const char *const *headers = request->headers, *method = request->method;
+    int rc = 0;
+
+    if (method != NULL && (*method == '\0' || method[token_length(method)] != '\0')) {
+        snprintf(response->error, sizeof response->error,
+                 "the request's method is not a word of letters");
         return -EINVAL;
-    for (size_t i = 0; request->headers != NULL && request->headers[i] != NULL; i++)
-        if (!well_formed(request->headers[i]))
-            return -EINVAL;
-    return 0;
+    }
+    for (size_t i = 0; rc == 0 && headers != NULL && headers[i] != NULL; i++)
+        rc = check_header(response, headers[i], i + 1);
+    return rc;
 }
 
 /* ---- steps ------------------------------------------------------------------------- */
@@ -57,7 +80,7 @@ struct http_step coil__http_first_step(const coil_http_request *request)
     return step;
 }
 
-/* As browsers do: fetch.spec.whatwg.org, "HTTP-redirect fetch". */
+/* Change the method as browsers do (fetch.spec.whatwg.org, "HTTP-redirect fetch"). */
 struct http_step coil__http_next_step(struct http_step step, int status, bool same_origin)
 {
     bool is_post = strcmp(step.method, "POST") == 0;
@@ -111,9 +134,16 @@ static int append(struct curl_slist **list, const char *line)
     return 0;
 }
 
+/* A method that defines a body sends Content-Length even without (RFC 9110, 8.6). */
+static bool sends_body(const struct http_step *step)
+{
+    return step->with_body || strcmp(step->method, "POST") == 0 ||
+           strcmp(step->method, "PUT") == 0 || strcmp(step->method, "PATCH") == 0;
+}
+
 /*
- * libcurl adds a Content-Type for forms to every body, and waits a second for leave to
- * send a long one. Both are left out, unless the caller's own headers come after.
+ * By default libcurl sends a Content-Type of forms with each body, and waits a second for
+ * "100 Continue" before a long one. Switch both off; the caller's headers may set them.
  */
 static int make_headers(coil_http_response *response, const coil_http_request *request,
                         const struct http_step *step, bool *decoded)
@@ -123,6 +153,8 @@ static int make_headers(coil_http_response *response, const coil_http_request *r
     int rc = 0;
 
     *decoded = true;
+    if (headers == NULL && !sends_body(step))
+        return 0;
     for (; headers != NULL && *headers != NULL && rc == 0; headers++) {
         if (is_named(*headers, "Range") || is_named(*headers, "Accept-Encoding"))
             *decoded = false;
@@ -139,65 +171,144 @@ static int make_headers(coil_http_response *response, const coil_http_request *r
 
 /* ---- who is asked ------------------------------------------------------------------ */
 
-static const char *from_environment(const char *const names[])
+static bool is_tls(const coil_http_response *response)
 {
-    const char *value = NULL;
-
-    for (; *names != NULL && (value == NULL || *value == '\0'); names++)
-        value = getenv(*names);
-    return value != NULL ? value : "";
+    return strncasecmp(response->url, "https:", 6) == 0;
 }
 
-/* HTTP_PROXY in capitals could be a header that a CGI script was called with. */
-static const char *proxy_for(const coil_http_response *response)
+static struct http_proxy *proxy_for(const coil_http_response *response)
 {
-    static const char *const for_http[] = {"http_proxy", "all_proxy", "ALL_PROXY", NULL};
-    static const char *const for_https[] = {"https_proxy", "HTTPS_PROXY", "all_proxy",
-                                            "ALL_PROXY", NULL};
-
-    if (response->session->proxy != NULL)
-        return response->session->proxy;
-    if (strncasecmp(response->url, "https:", 6) == 0)
-        return from_environment(for_https);
-    return from_environment(for_http);
+    return is_tls(response) ? &response->session->https_proxy
+                            : &response->session->http_proxy;
 }
 
-static int look_up(coil_http_response *response, const struct http_target *target)
+static int explain(coil_http_response *response, int rc, const char *why)
 {
-    int rc;
-
-    if (target->host[0] == '[') {
-        response->may_resolve = true; /* IPv6 in numbers: CURLOPT_RESOLVE cannot say it */
-        return 0;
-    }
-    rc = coil__http_names_look_up(&response->session->names, target->host, target->port,
-                                  &response->addresses);
-    if (rc < 0 && rc != -ECANCELED && rc != -ENOMEM)
-        snprintf(response->error, sizeof response->error, "%s could not be resolved: %s",
-                 target->host, rc == -ENOENT ? "no such host" : strerror(-rc));
+    if (rc < 0 && why != NULL)
+        snprintf(response->error, sizeof response->error, "%s", why);
     return rc;
 }
 
-int coil__http_look_up(coil_http_response *response, bool directly)
+int coil__http_check_url(coil_http_response *response)
 {
-    const char *proxy = proxy_for(response);
     struct http_target target;
-    int rc;
+    const char *why = NULL;
+    int rc = coil__http_target_parse(&target, response->url, &why);
 
-    if (directly || *proxy == '\0')
-        rc = coil__http_target_parse(&target, response->url);
-    else
-        rc = coil__http_target_parse_proxy(&target, proxy);
-    if (rc == 0)
-        rc = look_up(response, &target);
     coil__http_target_finish(&target);
+    response->url_is_valid = rc == 0;
+    return explain(response, rc, why);
+}
+
+/* Set response->name to who is asked. */
+static int find_name(coil_http_response *response, const struct http_target *target)
+{
+    response->name =
+        coil__http_names_get(&response->session->names, target->host, target->port);
+    return response->name != NULL ? 0 : -ENOMEM;
+}
+
+static int find_new_host(coil_http_response *response)
+{
+    struct http_target target;
+    const char *why = NULL;
+    int rc = coil__http_target_parse(&target, response->url, &why);
+
+    explain(response, rc, why);
+    if (rc == 0)
+        rc = find_name(response, &target);
+    if (rc == 0)
+        coil__http_name_leads(response->name, response->url);
+    coil__http_target_finish(&target);
+    return rc;
+}
+
+static int find_host(coil_http_response *response)
+{
+    int rc = 0;
+
+    response->name = coil__http_names_known(&response->session->names, response->url);
+    if (response->name == NULL)
+        rc = find_new_host(response);
+    response->url_is_valid = rc == 0;
+    return rc;
+}
+
+static int find_proxy(coil_http_response *response, struct http_proxy *proxy)
+{
+    const char *why = NULL;
+    int rc = 0;
+
+    if (proxy->target.host == NULL)
+        rc = coil__http_target_parse_proxy(&proxy->target, proxy->url, &why);
+    if (rc == 0)
+        return find_name(response, &proxy->target);
+    coil__http_target_finish(&proxy->target);
+    return explain(response, rc, why);
+}
+
+/* libcurl keeps what it was given: tell it what is new, or all if it asked. */
+static int give_addresses(coil_http_response *response, bool all)
+{
+    struct http_name *name = response->name;
+    struct curl_slist *longer;
+
+    if (name->given == name->version && !all) {
+        response->trusted = true;
+        return 0;
+    }
+    longer = curl_slist_append(response->addresses, name->entry);
+    if (longer == NULL)
+        return -ENOMEM;
+    response->addresses = longer;
+    response->name_version = name->version;
+    return 0;
+}
+
+static int look_up(coil_http_response *response, bool all)
+{
+    struct http_name *name = response->name;
+    int rc = coil__http_name_resolve(name, response->idle_timeout_ns);
+
+    if (rc == 0)
+        return give_addresses(response, all);
+    if (rc != -ECANCELED && rc != -ENOMEM)
+        snprintf(response->error, sizeof response->error, "%s could not be resolved: %s",
+                 name->host, rc == -ENOENT ? "no such host" : strerror(-rc));
+    return rc;
+}
+
+/*
+ * An address in numbers that is asked directly is left to libcurl, as is one of IPv6
+ * anywhere, for which CURLOPT_RESOLVE has no syntax.
+ */
+static bool needs_no_look_up(const struct http_name *name, bool is_proxy)
+{
+    return name->numeric && (!is_proxy || name->host[0] == '[');
+}
+
+int coil__http_look_up(coil_http_response *response, bool directly, bool all)
+{
+    struct http_proxy *proxy = proxy_for(response);
+    bool has_proxy = proxy->url[0] != '\0', is_proxy = !directly && has_proxy;
+    int rc = find_host(response);
+
+    if (rc == 0 && is_proxy) {
+        coil__http_name_release(response->name);
+        response->name = NULL;
+        rc = find_proxy(response, proxy);
+    }
+    if (rc == 0 && needs_no_look_up(response->name, has_proxy))
+        response->may_resolve = true;
+    else if (rc == 0)
+        rc = look_up(response, all);
     return rc;
 }
 
 /* CURLOPT_RESOLVER_START_FUNCTION: anything but 0 ends the transfer. */
 static int on_name_wanted(void *resolver, void *reserved, void *arg)
 {
-    coil_http_response *response = arg;
+    coil_http_response *response = ((struct http_easy *)arg)->response;
 
     (void)resolver;
     (void)reserved;
@@ -205,6 +316,12 @@ static int on_name_wanted(void *resolver, void *reserved, void *arg)
         return 0;
     response->name_wanted = true;
     return 1;
+}
+
+void coil__http_request_apply(struct http_easy *handle)
+{
+    curl_easy_setopt(handle->easy, CURLOPT_RESOLVER_START_FUNCTION, on_name_wanted);
+    curl_easy_setopt(handle->easy, CURLOPT_RESOLVER_START_DATA, handle);
 }
 
 /* ---- libcurl's options ------------------------------------------------------------- */
@@ -219,17 +336,19 @@ static CURLcode set_body(CURL *easy, const coil_http_request *request)
     return curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, n > 0 ? request->body : "");
 }
 
-/* A method that means to send a body says so even if that is empty: RFC 9110, 8.6. */
-static CURLcode set_method(CURL *easy, const coil_http_request *request,
+static CURLcode set_method(struct http_easy *handle, const coil_http_request *request,
                            const struct http_step *step)
 {
-    bool is_post = strcmp(step->method, "POST") == 0;
-    bool sends = step->with_body || is_post || strcmp(step->method, "PUT") == 0 ||
-                 strcmp(step->method, "PATCH") == 0;
+    CURL *easy = handle->easy;
+    bool is_post = strcmp(step->method, "POST") == 0, sends = sends_body(step);
     CURLcode code = CURLE_OK;
 
-    if (strcmp(step->method, "HEAD") == 0)
+    handle->is_head = strcmp(step->method, "HEAD") == 0;
+    if (handle->is_head)
         return curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    if (!sends && strcmp(step->method, "GET") == 0)
+        return CURLE_OK;
+    handle->is_changed_for_good = true;
     if (sends)
         code = set_body(easy, request);
     if (code == CURLE_OK && !is_post && strcmp(step->method, "GET") != 0)
@@ -239,57 +358,83 @@ static CURLcode set_method(CURL *easy, const coil_http_request *request,
     return code;
 }
 
-/* Signals and redirects belong to the program, and so do names. */
-static void set_manners(coil_http_response *response)
-{
-    CURL *easy = response->easy;
+/*
+ * With more than this libcurl 7.88 would wait for ever: by HTTP/2 nghttp2 opens no stream
+ * (at 64 KiB), and over TLS what comes after the first 128 KiB is not sent. The rest is
+ * for what libcurl adds.
+ */
+#define LONGEST_BY_HTTP_2 50000
+#define LONGEST_OVER_TLS 110000
 
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, NAMES_KEPT_S);
-    curl_easy_setopt(easy, CURLOPT_RESOLVE, response->addresses);
-    curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, on_name_wanted);
-    curl_easy_setopt(easy, CURLOPT_RESOLVER_START_DATA, response);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, response->error);
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, response);
-    coil__http_session_apply(response);
+static size_t length_of_request(const coil_http_response *response)
+{
+    size_t n = strlen(response->url);
+
+    for (struct curl_slist *header = response->headers; header; header = header->next)
+        n += strlen(header->data);
+    return n;
 }
 
-/* What libcurl copies, and may have no memory for. */
-static CURLcode set_strings(coil_http_response *response)
+/* What a plain GET needs none of. */
+static CURLcode set_rest(coil_http_response *response, const coil_http_request *request,
+                         const struct http_step *step, bool decoded)
 {
-    coil_http_session *session = response->session;
-    CURL *easy = response->easy;
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_URL, response->url);
+    struct http_easy *handle = response->handle;
+    CURLcode code = set_method(handle, request, step);
 
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_USERAGENT, session->user_agent);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_PROXY, proxy_for(response));
-    if (code == CURLE_OK && session->ca_file != NULL)
-        code = curl_easy_setopt(easy, CURLOPT_CAINFO, session->ca_file);
+    if (response->headers != NULL) {
+        handle->has_headers = true;
+        curl_easy_setopt(handle->easy, CURLOPT_HTTPHEADER, response->headers);
+    }
+    if (!decoded && code == CURLE_OK) {
+        handle->is_not_decoded = true;
+        code = curl_easy_setopt(handle->easy, CURLOPT_ACCEPT_ENCODING, NULL);
+    }
+    if (length_of_request(response) > LONGEST_BY_HTTP_2) {
+        handle->is_changed_for_good = true;
+        curl_easy_setopt(handle->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    }
     return code;
+}
+
+static CURLcode set_target(coil_http_response *response)
+{
+    struct http_easy *handle = response->handle;
+    const char *proxy = proxy_for(response)->url;
+    CURLcode code = curl_easy_setopt(handle->easy, CURLOPT_URL, response->url);
+
+    if (response->addresses != NULL) {
+        handle->has_names = true;
+        curl_easy_setopt(handle->easy, CURLOPT_RESOLVE, response->addresses);
+    }
+    if (code != CURLE_OK || handle->proxy == proxy)
+        return code;
+    handle->proxy = proxy;
+    return curl_easy_setopt(handle->easy, CURLOPT_PROXY, proxy);
 }
 
 int coil__http_prepare(coil_http_response *response, const coil_http_request *request,
                        const struct http_step *step)
 {
-    bool decoded;
+    bool decoded = true;
     CURLcode code;
+    int rc = coil__http_easy_take(response);
 
-    response->easy = curl_easy_init();
-    if (response->easy == NULL || make_headers(response, request, step, &decoded) < 0)
-        return -ENOMEM;
-    set_manners(response);
-    code = set_strings(response);
-    if (code == CURLE_OK && decoded)
-        code = curl_easy_setopt(response->easy, CURLOPT_ACCEPT_ENCODING, "");
+    if (rc == 0)
+        rc = make_headers(response, request, step, &decoded);
+    if (rc < 0)
+        return rc;
+    if (is_tls(response) && length_of_request(response) > LONGEST_OVER_TLS)
+        return explain(response, -EMSGSIZE,
+                       "the request's URL or headers are longer than libcurl takes");
+    code = set_target(response);
     if (code == CURLE_OK)
-        code = set_method(response->easy, request, step);
-    curl_easy_setopt(response->easy, CURLOPT_HTTPHEADER, response->headers);
+        code = set_rest(response, request, step, decoded);
+    if (code == CURLE_BAD_FUNCTION_ARGUMENT)
+        rc = coil__http_check_url(response);
+    if (rc < 0)
+        return rc;
+    if (code == CURLE_BAD_FUNCTION_ARGUMENT)
+        return explain(response, -EMSGSIZE, "an option is longer than libcurl takes");
     return code == CURLE_OK ? 0 : -ENOMEM;
 }

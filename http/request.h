@@ -6,33 +6,42 @@
 
 #include "session.h"
 
-/* What one step of a chain of redirects sends. */
+/* The request of one step in a chain of redirects. */
 struct http_step {
     const char *method;
     bool with_body;
-    bool with_credentials; /* headers that are for the first origin alone */
+    bool with_credentials; /* send headers that are for the first origin only */
 };
 
-/* -EINVAL for a malformed method or header. */
-int coil__http_request_check(const coil_http_request *request);
+/* -EINVAL for a malformed method or header, with a sentence in response->error. */
+int coil__http_request_check(coil_http_response *response,
+                             const coil_http_request *request);
+
+/* Fails as coil__http_target_parse(), with a sentence in response->error. */
+int coil__http_check_url(coil_http_response *response);
 
 /* The first step of a request. */
 struct http_step coil__http_first_step(const coil_http_request *request);
 
-/*
- * The step after a redirect with `status`, which leads to the same origin or not.
- */
+/* Prepare the step after a redirect with `status`, to the same origin or another one. */
 struct http_step coil__http_next_step(struct http_step step, int status,
                                       bool same_origin);
 
 /*
- * Look up who has to be asked for response->url: the host, or a proxy. With `directly`
- * the host in any case. Suspends; fails as coil_getaddrinfo().
+ * Look up the host of response->url, or of the proxy for it unless `directly`, and tell
+ * libcurl the addresses: all of them, or what it has not been told. Suspends; fails as
+ * coil__http_target_parse() and coil_getaddrinfo(), with a sentence in response->error.
  */
-int coil__http_look_up(coil_http_response *response, bool directly);
+int coil__http_look_up(coil_http_response *response, bool directly, bool all);
 
-/* Make response->easy, ready to be started but for its callbacks. -ENOMEM. */
+/*
+ * Give the response a handle with all options of the request. Fails as
+ * coil__http_easy_take().
+ */
 int coil__http_prepare(coil_http_response *response, const coil_http_request *request,
                        const struct http_step *step);
+
+/* Set the callback by which a handle looks up names. */
+void coil__http_request_apply(struct http_easy *handle);
 
 #endif

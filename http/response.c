@@ -10,6 +10,10 @@
  * receives is copied there until it is full, then the transfer is paused, and the peer
  * waits in TCP. A response that nobody reads costs that buffer and no time.
  *
+ * A request with on_body has no buffer and is never paused: its function is called with
+ * libcurl's own bytes, and its task waits in coil_http_get() until the end. Only what is
+ * in a redirect's body goes to the buffer all the same, and is dropped.
+ *
  * Invariants
  *   1. At most one task waits (`waiter`): the one in coil_http_get() until there are
  *      headers, later the one in coil_http_read().
@@ -18,163 +22,26 @@
  *
  * Where to start reading: coil_http_get(), send_step(), coil_http_read().
  */
+#include "body.h"
 #include "failure.h"
+#include "easy.h"
+#include "idle.h"
 #include "request.h"
 #include "session.h"
 #include "target.h"
 
+#include <coil/error.h>
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-/* libcurl hands over at most 16 KiB at a time, which must fit into an empty one. */
-#define BUFFER_BYTES ((size_t)64 * 1024)
+/* libcurl passes at most 16 KiB at a time, which must fit into an empty buffer. */
 _Static_assert(BUFFER_BYTES >= CURL_MAX_WRITE_SIZE, "a chunk must fit");
 
-/* The body of a redirect is worth reading up to here, to keep the connection. */
+/* The body of a redirect is read up to this size, so that the connection can be kept. */
 #define REDIRECT_BYTES ((size_t)16 * 1024)
-
-/* ---- called by libcurl ------------------------------------------------------------- */
-
-/*
- * CURLOPT_HEADERFUNCTION. An empty line ends the headers, of an interim response (1xx)
- * too. Trailers come by here as well, when all is long known.
- */
-static size_t on_header(char *line, size_t one, size_t n, void *arg)
-{
-    coil_http_response *response = arg;
-    long status = 0;
-
-    (void)one;
-    if (n > 2 || (line[0] != '\r' && line[0] != '\n'))
-        return n;
-    curl_easy_getinfo(response->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (status >= 200) {
-        response->has_headers = true;
-        coil__http_wake(response);
-    }
-    return n;
-}
-
-static size_t refuse(coil_http_response *response, int rc)
-{
-    response->failure = rc;
-    return 0;
-}
-
-/* Make room for n bytes, if there is enough. */
-static bool make_room(coil_http_response *response, size_t n)
-{
-    size_t held = response->end - response->begin;
-
-    if (BUFFER_BYTES - held < n)
-        return false;
-    if (BUFFER_BYTES - response->end < n) {
-        memmove(response->buffer, response->buffer + response->begin, held);
-        response->begin = 0;
-        response->end = held;
-    }
-    return true;
-}
-
-/* CURLOPT_WRITEFUNCTION: anything but n or PAUSE ends the transfer. */
-static size_t on_body(char *bytes, size_t one, size_t n, void *arg)
-{
-    coil_http_response *response = arg;
-    size_t limit = response->body_limit;
-
-    (void)one;
-    if (limit > 0 && n > limit - response->body_bytes)
-        return refuse(response, -EMSGSIZE);
-    if (response->buffer == NULL)
-        response->buffer = malloc(BUFFER_BYTES);
-    if (response->buffer == NULL)
-        return refuse(response, -ENOMEM);
-    if (!make_room(response, n)) {
-        response->paused = true;
-        return CURL_WRITEFUNC_PAUSE;
-    }
-    memcpy(response->buffer + response->end, bytes, n);
-    response->end += n;
-    response->body_bytes += n;
-    coil__http_wake(response);
-    return n;
-}
-
-/* ---- sending ----------------------------------------------------------------------- */
-
-/* Suspend until something happens to the response. */
-static int wait_for_news(coil_http_response *response)
-{
-    int rc;
-
-    response->waiter = coil_task_current();
-    rc = coil_park();
-    response->waiter = NULL;
-    return rc;
-}
-
-/* Make it as if nothing had been sent. */
-static void rewind_response(coil_http_response *response)
-{
-    coil__http_stop(response);
-    curl_easy_cleanup(response->easy);
-    curl_slist_free_all(response->headers);
-    response->easy = NULL;
-    response->headers = NULL;
-    response->begin = response->end = response->body_bytes = 0;
-    response->code = CURLE_OK;
-    response->failure = response->socket_errno = 0;
-    response->has_headers = response->paused = response->done = false;
-    response->name_wanted = response->given_up = false;
-    response->error[0] = '\0';
-}
-
-static void forget_names(coil_http_response *response)
-{
-    curl_slist_free_all(response->addresses);
-    response->addresses = NULL;
-    response->may_resolve = false;
-}
-
-/* Hand it to libcurl and wait for the headers, or the end if that comes first. */
-static int perform(coil_http_response *response, const coil_http_request *request,
-                   const struct http_step *step)
-{
-    int rc = coil__http_prepare(response, request, step);
-
-    if (rc < 0)
-        return rc;
-    curl_easy_setopt(response->easy, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(response->easy, CURLOPT_HEADERDATA, response);
-    curl_easy_setopt(response->easy, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(response->easy, CURLOPT_WRITEDATA, response);
-    rc = coil__http_start(response);
-    while (rc == 0 && !response->has_headers && !response->done)
-        rc = wait_for_news(response);
-    if (rc == 0 && !response->has_headers)
-        rc = coil__http_outcome(response);
-    return rc;
-}
-
-static int send_step(coil_http_response *response, const coil_http_request *request,
-                     const struct http_step *step)
-{
-    struct http_target target;
-    int rc = coil__http_target_parse(&target, response->url);
-
-    coil__http_target_finish(&target);
-    if (rc == 0)
-        rc = coil__http_look_up(response, false);
-    if (rc == 0)
-        rc = perform(response, request, step);
-    if (!response->name_wanted || rc == -ECANCELED)
-        return rc;
-    rewind_response(response);
-    rc = coil__http_look_up(response, true);
-    return rc == 0 ? perform(response, request, step) : rc;
-}
-
-/* ---- redirects --------------------------------------------------------------------- */
 
 static bool is_redirect(const coil_http_response *response)
 {
@@ -185,7 +52,283 @@ static bool is_redirect(const coil_http_response *response)
            coil_http_header(response, "Location") != NULL;
 }
 
-/* A redirect is worth following even if its body, which nobody wants, is broken. */
+/* Does the body go to the request's function? */
+static bool is_handed_on(const coil_http_response *response)
+{
+    return response->on_body != NULL && !response->redirected;
+}
+
+/* ---- which headers there are ------------------------------------------------------- */
+
+#define BEGINNING ((size_t)4)
+
+/*
+ * The place of a header's name in a set of 64, by its first four letters in any case. libcurl
+ * looks through all headers for each that is asked for; of those that a program asks for
+ * most are not there.
+ */
+static uint64_t place_of_name(const char *name)
+{
+    uint32_t letters;
+
+    memcpy(&letters, name, BEGINNING);
+    return UINT64_C(1) << (((letters | 0x20202020u) * 2654435761u) >> 26);
+}
+
+static bool may_have_header(const coil_http_response *response, const char *name)
+{
+    return strnlen(name, BEGINNING) < BEGINNING ||
+           (response->header_names & place_of_name(name)) != 0;
+}
+
+/* ---- called by libcurl ------------------------------------------------------------- */
+
+static size_t refuse(coil_http_response *response, int rc)
+{
+    response->failure = rc;
+    return 0;
+}
+
+/* True if a Content-Length, which may be a list, is nothing but this length, n digits. */
+static bool is_that_length(const char *value, const char *length, size_t n)
+{
+    for (; *value != '\0'; value += strspn(value, ", \t")) {
+        if (strspn(value, "0123456789") != n || memcmp(value, length, n) != 0)
+            return false;
+        value += n;
+    }
+    return true;
+}
+
+/*
+ * True if the headers give more than one length, which libcurl does not mind. Then nobody can
+ * tell where the body ends and the next response begins. (RFC 9112, 6.3)
+ */
+static bool lengths_differ(const coil_http_response *response)
+{
+    const char *length = coil_http_header(response, "Content-Length"), *value = length;
+    size_t n = length != NULL ? strspn(length, "0123456789") : 0;
+
+    for (size_t i = 1; value != NULL; i++) {
+        if (n == 0 || !is_that_length(value, length, n))
+            return true;
+        value = coil_http_header_at(response, "Content-Length", i);
+    }
+    return false;
+}
+
+/* One length in digits, as in nearly every response, needs no second look. */
+static void note_length(coil_http_response *response, const char *line, size_t n)
+{
+    static const char name[] = "content-length:";
+
+    if (n < sizeof name || (line[0] | 0x20) != 'c' ||
+        strncasecmp(line, name, sizeof name - 1) != 0)
+        return;
+    line += sizeof name - 1;
+    line += strspn(line, " \t");
+    line += strspn(line, "0123456789");
+    if (response->has_length || (*line != '\r' && *line != '\n'))
+        response->lengths_doubtful = true;
+    response->has_length = true;
+}
+
+/*
+ * CURLOPT_HEADERFUNCTION. An empty line ends the headers, also of an interim response
+ * (1xx). Trailers are passed here as well, after the body.
+ */
+static size_t on_header(char *line, size_t one, size_t n, void *arg)
+{
+    coil_http_response *response = ((struct http_easy *)arg)->response;
+    long status = 0;
+
+    (void)one;
+    if (n > 2 || (line[0] != '\r' && line[0] != '\n')) {
+        if (n >= BEGINNING)
+            response->header_names |= place_of_name(line);
+        note_length(response, line, n);
+        return n;
+    }
+    curl_easy_getinfo(response->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (status < 200)
+        return n;
+    response->has_headers = true;
+    if (response->lengths_doubtful && lengths_differ(response)) {
+        response->has_headers = false;
+        return refuse(response, -EPROTO);
+    }
+    response->redirected = response->max_redirects > 0 && is_redirect(response);
+    if (!is_handed_on(response))
+        coil__http_wake(response);
+    return n;
+}
+
+/* Make room for n bytes, if there is enough. */
+static bool make_room_for_body(coil_http_response *response, size_t n)
+{
+    size_t held = response->end - response->begin;
+
+    if (BUFFER_BYTES - held < n)
+        return false;
+    if (BUFFER_BYTES - response->end < n) {
+        memmove(response->buffer->bytes, response->buffer->bytes + response->begin, held);
+        response->begin = 0;
+        response->end = held;
+    }
+    return true;
+}
+
+/* Hand a piece of the body to the request's function. */
+static size_t hand_on(coil_http_response *response, const char *bytes, size_t n)
+{
+    int rc = response->failure;
+
+    if (rc == 0) {
+        rc = response->on_body(response, bytes, n, response->on_body_arg);
+        response->taker_failed = rc < 0;
+    }
+    return rc < 0 ? refuse(response, rc) : n;
+}
+
+/* Keep a piece of the body for coil_http_read(). */
+static size_t keep(coil_http_response *response, const char *bytes, size_t n)
+{
+    if (response->buffer == NULL)
+        response->buffer = coil__http_buffer_take(response->session);
+    if (response->buffer == NULL)
+        return refuse(response, -ENOMEM);
+    if (!make_room_for_body(response, n)) {
+        response->paused = true;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    memcpy(response->buffer->bytes + response->end, bytes, n);
+    response->end += n;
+    coil__http_wake(response);
+    return n;
+}
+
+/* CURLOPT_WRITEFUNCTION: anything but n or PAUSE ends the transfer. */
+static size_t on_bytes(char *bytes, size_t one, size_t n, void *arg)
+{
+    coil_http_response *response = ((struct http_easy *)arg)->response;
+    size_t limit = response->body_limit, taken;
+
+    (void)one;
+    coil__http_idle_note(response);
+    if (limit > 0 && n > limit - response->body_bytes)
+        return refuse(response, -EMSGSIZE);
+    taken =
+        is_handed_on(response) ? hand_on(response, bytes, n) : keep(response, bytes, n);
+    response->body_bytes += taken == n ? n : 0;
+    return taken;
+}
+
+void coil__http_response_apply(struct http_easy *handle)
+{
+    curl_easy_setopt(handle->easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(handle->easy, CURLOPT_HEADERDATA, handle);
+    curl_easy_setopt(handle->easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_easy_setopt(handle->easy, CURLOPT_WRITEDATA, handle);
+}
+
+/* ---- sending ----------------------------------------------------------------------- */
+
+/* Suspend until something happens to the response. */
+static int wait_for_news(coil_http_response *response)
+{
+    int rc = coil__http_idle_begin(response);
+
+    if (rc < 0)
+        return rc;
+    response->waiter = coil_task_current();
+    rc = coil_park();
+    response->waiter = NULL;
+    return rc;
+}
+
+/* Reset the response for another request. */
+static void rewind_response(coil_http_response *response)
+{
+    coil__http_stop(response);
+    coil__http_easy_give_back(response);
+    curl_slist_free_all(response->headers);
+    response->headers = NULL;
+    response->begin = response->end = response->body_bytes = 0;
+    response->code = CURLE_OK;
+    response->failure = response->socket_errno = 0;
+    response->has_headers = response->paused = response->done = false;
+    response->name_wanted = response->given_up = response->url_is_valid = false;
+    response->begun = response->explained = response->redirected = false;
+    response->had_socket = false;
+    response->taker_failed = response->has_length = response->lengths_doubtful = false;
+    response->header_names = 0;
+    response->fd = CURL_SOCKET_BAD;
+    response->error[0] = '\0';
+}
+
+static void forget_names(coil_http_response *response)
+{
+    curl_slist_free_all(response->addresses);
+    coil__http_name_release(response->name);
+    response->addresses = NULL;
+    response->name = NULL;
+    response->may_resolve = response->trusted = false;
+}
+
+/* Does coil_http_get() have to wait no longer? */
+static bool is_answered(const coil_http_response *response)
+{
+    return response->done || (response->has_headers && !is_handed_on(response));
+}
+
+/* Start the transfer, and wait for the headers or the end. */
+static int perform(coil_http_response *response, const coil_http_request *request,
+                   const struct http_step *step)
+{
+    int rc = coil__http_prepare(response, request, step);
+
+    if (rc < 0)
+        return rc;
+    rc = coil__http_start(response);
+    while (rc == 0 && !is_answered(response))
+        rc = wait_for_news(response);
+    if (rc == 0 && (!response->has_headers || is_handed_on(response)))
+        rc = coil__http_outcome(response);
+    return rc;
+}
+
+/*
+ * libcurl may have forgotten a name that it was given, or want one that it was not: that of
+ * a host which is not behind the proxy.
+ */
+static int send_step(coil_http_response *response, const coil_http_request *request,
+                     const struct http_step *step)
+{
+    bool all = false, directly = false, had_all;
+    int rc;
+
+    for (;;) {
+        rc = coil__http_look_up(response, directly, all);
+        if (rc == 0)
+            rc = perform(response, request, step);
+        if (!response->name_wanted || rc == -ECANCELED || directly)
+            break;
+        had_all = !response->trusted;
+        rewind_response(response);
+        forget_names(response);
+        directly = had_all;
+        all = true;
+    }
+    if (response->has_headers && response->addresses != NULL)
+        response->name->given = response->name_version;
+    if (rc == -EINVAL && response->code == CURLE_URL_MALFORMAT)
+        coil__http_check_url(response); /* says why */
+    return rc;
+}
+
+/* ---- redirects --------------------------------------------------------------------- */
+
+/* Follow a redirect even if reading its body has failed. */
 static int pass_over_body(coil_http_response *response)
 {
     int rc = coil_http_discard(response, REDIRECT_BYTES);
@@ -193,23 +336,30 @@ static int pass_over_body(coil_http_response *response)
     return rc == -ECANCELED || rc == -ESHUTDOWN ? rc : 0;
 }
 
-static int turn_to_next(coil_http_response *response, const coil_http_request *request,
-                        struct http_step *step)
+static int turn_to_next(coil_http_response *response, struct http_step *step)
 {
-    int status = coil_http_status(response), rc;
+    int status = coil_http_status(response), same_origin = 0, rc;
+    const char *why;
     char *url = NULL;
 
-    if (response->redirects >= request->max_redirects)
+    if (response->redirects >= response->max_redirects)
         return -ELOOP;
-    rc = coil__http_resolve(response->url, coil_http_header(response, "Location"), &url);
+    rc = coil__http_resolve(response->url, coil_http_header(response, "Location"), &url,
+                            &why);
+    if (rc == -EINVAL) {
+        snprintf(response->error, sizeof response->error,
+                 "the redirect's Location is not a URL: %s", why);
+        return -EPROTO;
+    }
     if (rc == 0)
+        rc = same_origin = coil__http_same_origin(response->url, url);
+    if (rc >= 0)
         rc = pass_over_body(response);
     if (rc < 0) {
         free(url);
-        return rc == -EINVAL ? -EPROTO : rc;
+        return rc;
     }
-    *step =
-        coil__http_next_step(*step, status, coil__http_same_origin(response->url, url));
+    *step = coil__http_next_step(*step, status, same_origin > 0);
     rewind_response(response);
     forget_names(response);
     free(response->url);
@@ -220,8 +370,8 @@ static int turn_to_next(coil_http_response *response, const coil_http_request *r
 
 /* ---- requests ---------------------------------------------------------------------- */
 
-static coil_http_response *create(coil_http_session *session,
-                                  const coil_http_request *request)
+static coil_http_response *create_response(coil_http_session *session,
+                                           const coil_http_request *request)
 {
     coil_http_response *response = calloc(1, sizeof *response);
 
@@ -230,6 +380,12 @@ static coil_http_response *create(coil_http_session *session,
     response->session = session;
     coil__http_session_hold(session);
     response->body_limit = request->body_limit;
+    response->on_body = request->on_body;
+    response->on_body_arg = request->on_body_arg;
+    response->max_redirects = request->max_redirects;
+    response->idle_timeout_ns =
+        request->idle_timeout_ns > 0 ? request->idle_timeout_ns : 0;
+    response->fd = CURL_SOCKET_BAD;
     response->url = strdup(request->url != NULL ? request->url : "");
     if (response->url != NULL)
         return response;
@@ -240,17 +396,21 @@ static coil_http_response *create(coil_http_session *session,
 int coil_http_get(coil_http_session *session, const coil_http_request *request,
                   coil_http_response **out)
 {
-    coil_http_response *response = *out = create(session, request);
     struct http_step step = coil__http_first_step(request);
+    coil_http_response *response;
     int rc;
 
+    if (session->destroyed)
+        coil__http_gone("coil_http_get");
+    coil__http_check_outside(session, "coil_http_get");
+    response = *out = create_response(session, request);
     if (response == NULL)
-        return -ENOMEM;
-    rc = coil__http_request_check(request);
+        return coil_fail(-ENOMEM, "no memory for an HTTP response");
+    rc = coil__http_request_check(response, request);
     if (rc == 0)
         rc = send_step(response, request, &step);
-    while (rc == 0 && request->max_redirects > 0 && is_redirect(response)) {
-        rc = turn_to_next(response, request, &step);
+    while (rc == 0 && response->redirected) {
+        rc = turn_to_next(response, &step);
         if (rc == 0)
             rc = send_step(response, request, &step);
     }
@@ -261,30 +421,38 @@ void coil_http_response_destroy(coil_http_response *response)
 {
     if (response == NULL)
         return;
+    if (response->destroyed)
+        coil__http_gone("coil_http_response_destroy");
+    if (coil__http_is_parents(response->session))
+        return;
+    coil__http_check_outside(response->session, "coil_http_response_destroy");
+    response->destroyed = true;
     rewind_response(response);
     forget_names(response);
+    coil__http_buffer_give_back(response->session, response->buffer);
     coil__http_session_drop(response->session);
-    free(response->buffer);
     free(response->url);
     free(response);
 }
 
 /* ---- the body ---------------------------------------------------------------------- */
 
-/* The buffer is empty: have libcurl fill it. It may begin to before this returns. */
+/* The buffer is empty: resume the transfer, which may call back before this returns. */
 static void resume(coil_http_response *response)
 {
     CURLcode code;
 
     response->paused = false;
+    response->session->inside = true;
     code = curl_easy_pause(response->easy, CURLPAUSE_CONT);
+    response->session->inside = false;
     if (code == CURLE_OK || response->done)
         return;
     response->code = code;
     response->done = true;
 }
 
-/* Returns 1 if there is some of the body, 0 at its end, or what it failed with. */
+/* Returns 1 if there are bytes of the body, 0 at its end, or a negative errno. */
 static int wait_for_body(coil_http_response *response)
 {
     int rc = 0;
@@ -304,12 +472,20 @@ static int wait_for_body(coil_http_response *response)
     return rc < 0 ? coil__http_give_up(response, rc) : 0;
 }
 
+/* Fail if another task is reading the body. */
+static int check_no_reader(const coil_http_response *response)
+{
+    return response->reading
+               ? coil_fail(-EBUSY, "another task reads this response's body")
+               : 0;
+}
+
 static int wait_alone_for_body(coil_http_response *response)
 {
-    int rc;
+    int rc = check_no_reader(response);
 
-    if (response->reading)
-        return -EBUSY;
+    if (rc < 0)
+        return rc;
     response->reading = true;
     rc = wait_for_body(response);
     response->reading = false;
@@ -326,7 +502,7 @@ ssize_t coil_http_read(coil_http_response *response, void *buf, size_t n)
     held = response->end - response->begin;
     if (n > held)
         n = held;
-    memcpy(buf, response->buffer + response->begin, n);
+    memcpy(buf, response->buffer->bytes + response->begin, n);
     response->begin += n;
     return (ssize_t)n;
 }
@@ -343,7 +519,8 @@ int coil_http_read_all(coil_http_response *response, char **body, size_t *n)
         if (capacity - used < 2) {
             char *longer = realloc(bytes, capacity = capacity > 0 ? 2 * capacity : 8192);
             if (longer == NULL) {
-                got = -ENOMEM;
+                got = coil_fail(-ENOMEM, "no memory for a body of more than %zu bytes",
+                                used);
                 break;
             }
             bytes = longer;
@@ -364,10 +541,14 @@ int coil_http_read_all(coil_http_response *response, char **body, size_t *n)
 int coil_http_discard(coil_http_response *response, size_t n)
 {
     int64_t announced = coil_http_content_length(response);
+    bool is_short = announced < 0 || (uint64_t)announced <= n || response->done;
     size_t forgotten = 0;
-    int rc = 1;
+    int rc = check_no_reader(response);
 
-    while (rc > 0 && forgotten <= n && (announced < 0 || (uint64_t)announced <= n)) {
+    if (rc < 0)
+        return rc;
+    rc = 1;
+    while (rc > 0 && forgotten <= n && is_short) {
         rc = wait_alone_for_body(response);
         forgotten += response->end - response->begin;
         response->begin = response->end;
@@ -415,10 +596,12 @@ const char *coil_http_header_at(const coil_http_response *response, const char *
     struct curl_header *header;
 
     if (response->easy == NULL || !response->has_headers ||
+        !may_have_header(response, name) ||
         curl_easy_header(response->easy, name, index, CURLH_HEADER, -1, &header) !=
             CURLHE_OK)
         return NULL;
-    return header->value;
+    /* libcurl 7.88 leaves the end of the line to a header without a value. */
+    return header->value[0] == '\r' || header->value[0] == '\n' ? "" : header->value;
 }
 
 const char *coil_http_header(const coil_http_response *response, const char *name)

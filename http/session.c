@@ -5,7 +5,7 @@
  *     coil__http_start --------- add_handle ---------------> "wake me in 0 ms"
  *       parked                   on_timer  ----------------> socket_action
  *         :                      add_reader/add_writer <---- "watch this socket"
- *         :                      on_readable --------------> socket_action
+ *         :                      on_socket_event ----------> socket_action
  *         :      <-- wake ------ headers, body  <----------- callbacks of response.c
  *         :      <-- wake ------ finish_transfers <--------- "that one is done"
  *     coil__http_stop ---------- remove_handle
@@ -19,8 +19,7 @@
  *   2. socket_action is called from the loop alone, never from within a callback of
  *      libcurl's, which it forbids. For the same reason a failure that is noticed within
  *      one is only noted, and the transfer taken away by its task.
- *   3. A watched socket exists from the first CURL_POLL_IN or _OUT to CURL_POLL_REMOVE,
- *      which libcurl sends before it closes the descriptor.
+ *   3. A socket is watched until libcurl closes it (watched.c), at the longest.
  *   4. The memory outlives every response: a destroyed session has no multi handle any
  *      more, and whoever is about to start a transfer sees that.
  *
@@ -28,6 +27,13 @@
  */
 #include "session.h"
 
+#include "body.h"
+#include "easy.h"
+#include "idle.h"
+
+#include <coil/error.h>
+
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -35,15 +41,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Left to the rest of the program when there are few: files, the loop, look-ups. */
+/* Descriptors left for the rest of the program: files, the loop, look-ups. */
 #define SPARE_DESCRIPTORS 32
-
-/* A socket that libcurl wants watched. */
-struct watched {
-    coil_http_session *session;
-    curl_socket_t fd;
-    bool reading, writing;
-};
 
 /* ---- from the loop into libcurl ---------------------------------------------------- */
 
@@ -61,7 +60,7 @@ void coil__http_fail(coil_http_response *response, int rc)
     coil__http_wake(response);
 }
 
-static void fail_all(coil_http_session *session, int rc)
+void coil__http_fail_all(coil_http_session *session, int rc)
 {
     coil_http_response *response;
 
@@ -69,15 +68,17 @@ static void fail_all(coil_http_session *session, int rc)
     coil__http_fail(response, rc);
 }
 
+/* NULL for a handle of libcurl's own, by which it closes connections. */
 static coil_http_response *response_of(CURL *easy)
 {
-    char *response = NULL;
+    char *handle = NULL;
 
-    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &response);
-    return (coil_http_response *)response;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &handle);
+    return handle != NULL ? ((struct http_easy *)(void *)handle)->response : NULL;
 }
 
-static void finish_transfers(coil_http_session *session)
+/* `error` is the errno that libcurl left. */
+static void finish_transfers(coil_http_session *session, int error)
 {
     CURLMsg *message;
     int left;
@@ -87,6 +88,7 @@ static void finish_transfers(coil_http_session *session)
         if (message->msg != CURLMSG_DONE)
             continue;
         response->code = message->data.result;
+        response->no_memory = error == ENOMEM;
         response->done = true;
         coil__http_stop(response);
         coil__http_wake(response);
@@ -95,50 +97,35 @@ static void finish_transfers(coil_http_session *session)
 
 static void act(coil_http_session *session, curl_socket_t fd, int events)
 {
-    int running;
-    CURLMcode code = curl_multi_socket_action(session->multi, fd, events, &running);
+    int running, error;
+    CURLMcode code;
 
-    finish_transfers(session);
+    session->inside = true;
+    errno = 0;
+    code = curl_multi_socket_action(session->multi, fd, events, &running);
+    error = errno;
+    session->inside = false;
+    finish_transfers(session, error);
     if (code != CURLM_OK)
-        fail_all(session, code == CURLM_OUT_OF_MEMORY ? -ENOMEM : -EIO);
+        coil__http_fail_all(session, code == CURLM_OUT_OF_MEMORY ? -ENOMEM : -EIO);
 }
 
-static void on_readable(void *arg)
+static void on_socket_event(void *arg, curl_socket_t fd, int event)
 {
-    struct watched *watched = arg; /* may be gone when act() returns */
-
-    act(watched->session, watched->fd, CURL_CSELECT_IN);
-}
-
-static void on_writable(void *arg)
-{
-    struct watched *watched = arg;
-
-    act(watched->session, watched->fd, CURL_CSELECT_OUT);
-}
-
-static void drop_timer(coil_http_session *session)
-{
-    if (session->timer != NULL)
-        coil_handle_cancel(session->timer);
-    coil_handle_release(session->timer);
-    session->timer = NULL;
+    act(arg, fd, event);
 }
 
 static void on_timer(void *arg)
 {
-    coil_http_session *session = arg;
-
-    drop_timer(session);
-    act(session, CURL_SOCKET_TIMEOUT, 0);
+    act(arg, CURL_SOCKET_TIMEOUT, 0);
 }
 
 /* ---- what libcurl asks of the loop ------------------------------------------------- */
 
 /*
- * CURLMOPT_TIMERFUNCTION. One timer a session; the latest request counts. Returning -1
- * would make the multi handle unusable for good, so a timer that cannot be had fails the
- * requests under way instead.
+ * CURLMOPT_TIMERFUNCTION. A session has one timer, set to the latest request. Returning
+ * -1 would make the multi handle unusable, so if a timer cannot be set the requests under
+ * way fail instead.
  */
 static int on_timer_wanted(CURLM *multi, long timeout_ms, void *arg)
 {
@@ -146,101 +133,102 @@ static int on_timer_wanted(CURLM *multi, long timeout_ms, void *arg)
     int rc = 0;
 
     (void)multi;
-    drop_timer(session);
-    if (timeout_ms >= 0)
-        rc = coil_call_later(COIL_MSEC(timeout_ms), on_timer, session, &session->timer);
+    if (timeout_ms < 0)
+        coil_timer_stop(&session->timer);
+    else
+        rc = coil_timer_start(&session->timer, coil_in(COIL_MSEC(timeout_ms)));
     if (rc < 0)
-        fail_all(session, rc);
+        coil__http_fail_all(session, rc);
     return 0;
 }
 
-static int watch(struct watched *watched, int what)
-{
-    bool reading = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
-    bool writing = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
-    int rc = 0;
-
-    if (reading && !watched->reading)
-        rc = coil_add_reader(watched->fd, on_readable, watched);
-    else if (!reading && watched->reading)
-        coil_remove_reader(watched->fd);
-    watched->reading = reading && rc == 0;
-    if (writing && !watched->writing && rc == 0)
-        rc = coil_add_writer(watched->fd, on_writable, watched);
-    else if (!writing && watched->writing)
-        coil_remove_writer(watched->fd);
-    watched->writing = writing && rc == 0;
-    return rc;
-}
-
-static struct watched *create_watched(coil_http_session *session, curl_socket_t fd)
-{
-    struct watched *watched = calloc(1, sizeof *watched);
-
-    if (watched == NULL)
-        return NULL;
-    watched->session = session;
-    watched->fd = fd;
-    curl_multi_assign(session->multi, fd, watched);
-    return watched;
-}
-
 /*
- * CURLMOPT_SOCKETFUNCTION. A socket that was watched before may carry many transfers of
- * HTTP/2, none of which would ever hear of it again.
+ * CURLMOPT_SOCKETFUNCTION. If a new socket cannot be watched, its request fails. If a
+ * socket that was watched cannot be any longer, all requests fail: with HTTP/2 it may
+ * carry many, which would wait for ever.
  */
 static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg,
                             void *socket_arg)
 {
     coil_http_session *session = arg;
-    struct watched *watched = socket_arg;
-    bool is_new = watched == NULL;
-    int rc;
+    coil_http_response *response = response_of(easy);
+    bool is_new = !coil__http_socket_wanted(&session->sockets, fd);
+    int rc = coil__http_socket_want(&session->sockets, fd, what);
 
-    if (what == CURL_POLL_REMOVE) {
-        if (watched != NULL)
-            watch(watched, CURL_POLL_NONE);
-        free(watched);
-        return 0;
-    }
-    if (is_new)
-        watched = create_watched(session, fd);
-    rc = watched != NULL ? watch(watched, what) : -ENOMEM;
-    if (rc < 0 && is_new && response_of(easy) != NULL)
-        coil__http_fail(response_of(easy), rc);
+    (void)socket_arg;
+    if (response != NULL)
+        response->fd = fd;
+    if (rc < 0 && is_new && response != NULL)
+        coil__http_fail(response, rc);
     else if (rc < 0)
-        fail_all(session, rc);
+        coil__http_fail_all(session, rc);
     return 0;
 }
 
-/* CURLOPT_OPENSOCKETFUNCTION. `arg` is the response that needs a connection. */
+/* The transfer has had its turn: from now on its time runs. */
+static void begin(coil_http_response *response)
+{
+    if (!response->begun)
+        coil__http_idle_note(response);
+    response->begun = true;
+}
+
+/* CURLOPT_OPENSOCKETFUNCTION. `arg` is the handle that needs a connection. */
 static curl_socket_t open_socket(void *arg, curlsocktype purpose,
                                  struct curl_sockaddr *address)
 {
-    coil_http_response *response = arg;
-    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                    address->protocol);
+    coil_http_response *response = ((struct http_easy *)arg)->response;
+    const coil_http_session *session = response->session;
+    int fd;
 
     (void)purpose;
+    begin(response);
+    if (session->allows_address != NULL &&
+        !session->allows_address(&address->addr, session->allows_address_arg)) {
+        if (!response->had_socket) /* else that one tells what is wrong */
+            response->socket_errno = EACCES;
+        return CURL_SOCKET_BAD;
+    }
+    fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                address->protocol);
     if (fd < 0)
         response->socket_errno = errno;
+    else if (response->socket_errno == EACCES)
+        response->socket_errno = 0;
+    response->had_socket = response->had_socket || fd >= 0;
     return fd >= 0 ? fd : CURL_SOCKET_BAD;
 }
 
-/* CURLOPT_CLOSESOCKETFUNCTION. Should libcurl not have said so before, nobody watches. */
+/* CURLOPT_CLOSESOCKETFUNCTION. */
 static int close_socket(void *arg, curl_socket_t fd)
 {
-    (void)arg;
-    coil_remove_reader(fd);
-    coil_remove_writer(fd);
+    coil_http_session *session = arg;
+
+    coil__http_socket_forget(&session->sockets, fd);
     return close(fd);
 }
 
-void coil__http_session_apply(coil_http_response *response)
+/* CURLOPT_PREREQFUNCTION: the request is about to be sent. */
+static int on_connection(void *arg, char *remote, char *local, int remote_port,
+                         int local_port)
 {
-    curl_easy_setopt(response->easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(response->easy, CURLOPT_OPENSOCKETDATA, response);
-    curl_easy_setopt(response->easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    coil_http_response *response = ((struct http_easy *)arg)->response;
+
+    (void)remote, (void)local, (void)remote_port, (void)local_port;
+    begin(response);
+    return CURL_PREREQFUNC_OK;
+}
+
+void coil__http_session_apply(const coil_http_session *session, struct http_easy *handle)
+{
+    CURL *easy = handle->easy;
+
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, handle);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, session);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connection);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, handle);
 }
 
 /* ---- transfers --------------------------------------------------------------------- */
@@ -269,11 +257,27 @@ void coil__http_stop(coil_http_response *response)
     curl_multi_remove_handle(response->session->multi, response->easy);
 }
 
+/* ---- fork(2) ----------------------------------------------------------------------- */
+
+/* How many forks lead to this process. getpid(2) would be a system call a request. */
+static unsigned forks;
+
+static void count_fork(void)
+{
+    forks++;
+}
+
+static void prepare_for_forks(void)
+{
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
 /* ---- sessions ---------------------------------------------------------------------- */
 
 /*
- * No more connections than there are descriptors for: libcurl makes requests wait for a
- * connection, but takes a socket that it cannot have for a server that does not answer.
+ * Limit the connections to the descriptors that the process may have: at its limit
+ * libcurl makes requests wait, but it reports a failed socket(2) as a server that does
+ * not answer.
  */
 static long connection_limit(unsigned wanted)
 {
@@ -297,6 +301,52 @@ static bool copy(char **to, const char *from)
     return from == NULL || *to != NULL;
 }
 
+/* The first of the variables that says something, or NULL. */
+static const char *from_environment(const char *const names[])
+{
+    for (; *names != NULL; names++) {
+        const char *value = secure_getenv(*names);
+        if (value != NULL && *value != '\0')
+            return value;
+    }
+    return NULL;
+}
+
+/*
+ * OpenSSL's rule (SSL_CTX_set_default_verify_paths(3)), which libcurl does not follow:
+ * the environment may name other certificates to trust than the system's.
+ */
+static bool copy_trust(coil_http_session *session, const coil_http_session_opts *opts)
+{
+    session->insecure = opts->insecure;
+    session->allows_address = opts->allows_address;
+    session->allows_address_arg = opts->allows_address_arg;
+    if (opts->ca_file != NULL)
+        return copy(&session->ca_file, opts->ca_file);
+    session->system_ca_folder = true;
+    return copy(&session->ca_file,
+                from_environment((const char *[]){"SSL_CERT_FILE", NULL})) &&
+           copy(&session->ca_folder,
+                from_environment((const char *[]){"SSL_CERT_DIR", NULL}));
+}
+
+/* Upper-case HTTP_PROXY may come from a request header of a CGI script. */
+const char *coil_http_proxy_of_environment(const char *scheme)
+{
+    static const char *const for_http[] = {"http_proxy", "all_proxy", "ALL_PROXY", NULL};
+    static const char *const for_https[] = {"https_proxy", "HTTPS_PROXY", "all_proxy",
+                                            "ALL_PROXY", NULL};
+
+    return from_environment(strcmp(scheme, "https") == 0 ? for_https : for_http);
+}
+
+static bool copy_proxy(struct http_proxy *to, const char *proxy, const char *scheme)
+{
+    if (proxy == NULL)
+        proxy = coil_http_proxy_of_environment(scheme);
+    return copy(&to->url, proxy != NULL ? proxy : "");
+}
+
 static bool copy_opts(coil_http_session *session, const coil_http_session_opts *opts)
 {
     char agent[32] = "coil/";
@@ -304,7 +354,17 @@ static bool copy_opts(coil_http_session *session, const coil_http_session_opts *
 
     strncat(agent, coil_version(), sizeof agent - strlen(agent) - 1);
     return copy(&session->user_agent, wanted != NULL ? wanted : agent) &&
-           copy(&session->proxy, opts->proxy) && copy(&session->ca_file, opts->ca_file);
+           copy_proxy(&session->http_proxy, opts->proxy, "http") &&
+           copy_proxy(&session->https_proxy, opts->proxy, "https") &&
+           copy_trust(session, opts);
+}
+
+static bool share_cookies(coil_http_session *session)
+{
+    session->cookies = curl_share_init();
+    return session->cookies != NULL &&
+           curl_share_setopt(session->cookies, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE) ==
+               CURLSHE_OK;
 }
 
 static void set_up_multi(coil_http_session *session, long connections)
@@ -323,37 +383,77 @@ static void set_up_multi(coil_http_session *session, long connections)
 int coil_http_session_create(const coil_http_session_opts *opts, coil_http_session **out)
 {
     static const coil_http_session_opts defaults;
+    static pthread_once_t prepared = PTHREAD_ONCE_INIT;
     coil_http_session *session = calloc(1, sizeof *session);
 
+    *out = NULL;
     if (opts == NULL)
         opts = &defaults;
     if (session == NULL)
-        return -ENOMEM;
+        return coil_fail(-ENOMEM, "no memory for an HTTP session");
     session->holders = 1;
+    pthread_once(&prepared, prepare_for_forks);
+    session->forks = forks;
     LIST_INIT(&session->running);
     coil__http_names_init(&session->names);
+    coil__http_sockets_init(&session->sockets, on_socket_event, session);
+    coil_timer_init(&session->timer, on_timer, session);
+    coil__http_idle_init(session);
     session->multi = curl_multi_init();
-    if (session->multi == NULL || !copy_opts(session, opts)) {
+    if (session->multi == NULL || !copy_opts(session, opts) ||
+        (opts->cookies && !share_cookies(session))) {
         coil_http_session_destroy(session);
-        return -ENOMEM;
+        return coil_fail(-ENOMEM, "no memory for an HTTP session");
     }
     set_up_multi(session, connection_limit(opts->max_connections));
     *out = session;
     return 0;
 }
 
+/* libcurl would end connections that belong to the parent. */
+bool coil__http_is_parents(const coil_http_session *session)
+{
+    return session->forks != forks;
+}
+
+void coil__http_gone(const char *caller)
+{
+    fprintf(stderr, "coil: %s: it was destroyed before\n", caller);
+    abort();
+}
+
+void coil__http_check_outside(const coil_http_session *session, const char *caller)
+{
+    if (!session->inside)
+        return;
+    fprintf(stderr,
+            "coil: %s: called by a function that takes a body or judges an address\n",
+            caller);
+    abort();
+}
+
 void coil_http_session_destroy(coil_http_session *session)
 {
     if (session == NULL)
         return;
+    if (session->destroyed)
+        coil__http_gone("coil_http_session_destroy");
+    if (coil__http_is_parents(session))
+        return;
+    coil__http_check_outside(session, "coil_http_session_destroy");
+    session->destroyed = true;
     while (!LIST_EMPTY(&session->running)) {
         coil_http_response *response = LIST_FIRST(&session->running);
         coil__http_stop(response);
         coil__http_fail(response, -ESHUTDOWN);
     }
+    coil__http_easies_finish(session);
+    coil__http_buffers_finish(session);
     curl_multi_cleanup(session->multi);
     session->multi = NULL;
-    drop_timer(session);
+    coil__http_sockets_finish(&session->sockets);
+    coil_timer_stop(&session->timer);
+    coil__http_idle_finish(session);
     coil__http_session_drop(session);
 }
 
@@ -362,13 +462,23 @@ void coil__http_session_hold(coil_http_session *session)
     session->holders++;
 }
 
+static void free_proxy(struct http_proxy *proxy)
+{
+    coil__http_target_finish(&proxy->target);
+    free(proxy->url);
+}
+
 void coil__http_session_drop(coil_http_session *session)
 {
     if (--session->holders > 0)
         return;
     coil__http_names_finish(&session->names);
     free(session->user_agent);
-    free(session->proxy);
+    free_proxy(&session->http_proxy);
+    free_proxy(&session->https_proxy);
     free(session->ca_file);
+    free(session->ca_folder);
+    if (session->cookies != NULL)
+        curl_share_cleanup(session->cookies);
     free(session);
 }

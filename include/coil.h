@@ -8,6 +8,7 @@
 #include <coil/addrinfo.h>
 #include <coil/barrier.h>
 #include <coil/base.h>
+#include <coil/channel.h>
 #include <coil/condition.h>
 #include <coil/connect.h>
 #include <coil/context.h>
@@ -24,6 +25,8 @@
 #include <coil/gen.h>
 #include <coil/group.h>
 #include <coil/guest.h>
+#include <coil/hooks.h>
+#include <coil/interval.h>
 #include <coil/lock.h>
 #include <coil/loop.h>
 #include <coil/network.h>

@@ -1,37 +1,36 @@
 /*
- * children.c - waiting for processes.
+ * children.c - wait(2), waitpid(2) and their relatives, and system(3).
  *
- * One that is named is waited for by a pidfd, which is readable when it has ended. For
- * any of several, and for one that stops or goes on, nobody tells: one asks again, at
- * growing intervals.
+ * A pidfd becomes readable when its process ends, so a wait for the end of one process
+ * polls a pidfd. There is no descriptor for "any child", nor for a child that stops or
+ * continues: those waits call wait4() with WNOHANG again and again, at growing intervals.
  */
 #include "waiting.h"
-
-#include <coil/executor.h>
 
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-/* Waiting for one process, or -1. */
-struct waiting_for {
-    pid_t pid;
-    int pidfd;
+/* A wait for children, between two attempts of wait4(). */
+struct child_wait {
+    pid_t pid; /* -1: any of several */
+    int pidfd; /* -1: none, so nap */
     int64_t nap;
 };
 
-static void begin(struct waiting_for *w, pid_t pid, bool to_its_end)
+static void begin_child_wait(struct child_wait *w, pid_t pid, bool for_end)
 {
     int saved = errno;
 
-    *w = (struct waiting_for){.pid = pid, .pidfd = -1};
+    *w = (struct child_wait){.pid = pid, .pidfd = -1};
 #ifdef SYS_pidfd_open
-    if (pid > 0 && to_its_end)
+    if (pid > 0 && for_end)
         w->pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec */
 #endif
     errno = saved;
 }
 
-static int wait_a_little(struct waiting_for *w)
+/* Suspend the task until another attempt makes sense. 0 or -1. */
+static int await_child(struct child_wait *w)
 {
     struct pollfd ended = {.fd = w->pidfd, .events = POLLIN};
 
@@ -39,13 +38,14 @@ static int wait_a_little(struct waiting_for *w)
         return posix__nap(&w->nap, COIL_NEVER);
     if (posix__poll(&ended, 1, COIL_NEVER) < 0)
         return -1;
-    /* It has ended: should that not be to our taste, do not ask without end. */
+    /* The process has ended, and its pidfd stays readable. If the attempt fails all the
+     * same, nap between further ones instead of spinning. */
     NEXT(close)(w->pidfd);
     w->pidfd = -1;
     return 0;
 }
 
-static void finish(struct waiting_for *w)
+static void end_child_wait(struct child_wait *w)
 {
     int saved = errno;
 
@@ -57,18 +57,18 @@ static void finish(struct waiting_for *w)
 static pid_t wait_in_task(pid_t pid, int *status, int options, struct rusage *usage)
 {
     pid_t got = NEXT(wait4)(pid, status, options | WNOHANG, usage);
-    struct waiting_for w;
+    struct child_wait w;
 
     if (got != 0)
         return got;
-    begin(&w, pid, !(options & (WUNTRACED | WCONTINUED)));
+    begin_child_wait(&w, pid, !(options & (WUNTRACED | WCONTINUED)));
     while (got == 0) {
-        if (wait_a_little(&w) < 0)
+        if (await_child(&w) < 0)
             got = -1;
         else
             got = NEXT(wait4)(pid, status, options | WNOHANG, usage);
     }
-    finish(&w);
+    end_child_wait(&w);
     return got;
 }
 
@@ -100,8 +100,8 @@ INTERPOSE pid_t wait(int *status)
     return wait_in_task(-1, status, 0, NULL);
 }
 
-/* waitid(2) says by the pid in `info` whether there was one. */
-static int ask(idtype_t type, id_t id, siginfo_t *info, int options)
+/* With WNOHANG waitid(2) returns 0 either way; si_pid stays 0 if no child was found. */
+static int try_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
     info->si_pid = 0;
     return NEXT(waitid)(type, id, info, options | WNOHANG);
@@ -110,28 +110,28 @@ static int ask(idtype_t type, id_t id, siginfo_t *info, int options)
 INTERPOSE int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
     siginfo_t unused;
-    struct waiting_for w;
+    struct child_wait w;
     int rc;
 
     if (!IN_TASK() || options & WNOHANG)
         return NEXT(waitid)(type, id, info, options);
     if (info == NULL)
         info = &unused;
-    rc = ask(type, id, info, options);
+    rc = try_waitid(type, id, info, options);
     if (rc < 0 || info->si_pid != 0)
         return rc;
-    begin(&w, type == P_PID ? (pid_t)id : -1, !(options & (WSTOPPED | WCONTINUED)));
+    begin_child_wait(&w, type == P_PID ? (pid_t)id : -1,
+                     !(options & (WSTOPPED | WCONTINUED)));
     do {
-        rc = wait_a_little(&w);
+        rc = await_child(&w);
         if (rc == 0)
-            rc = ask(type, id, info, options);
+            rc = try_waitid(type, id, info, options);
     } while (rc == 0 && info->si_pid == 0);
-    finish(&w);
+    end_child_wait(&w);
     return rc;
 }
 
-/* ---- system
- * ----------------------------------------------------------------------------- */
+/* ---- system() ---------------------------------------------------------------------- */
 
 struct command {
     const char *text;
@@ -147,7 +147,7 @@ static int run_command(void *arg)
     return 0;
 }
 
-/* It starts and awaits within the C library: on a thread. */
+/* On a thread of the lane: the call starts the child and waits for it in one. */
 INTERPOSE int system(const char *text)
 {
     struct command c = {.text = text};
@@ -155,7 +155,7 @@ INTERPOSE int system(const char *text)
 
     if (!IN_TASK() || text == NULL || !posix__may_wait())
         return NEXT(system)(text);
-    rc = coil_blocking(COIL_LANE_FILE, run_command, &c);
+    rc = posix__blocking(posix__waiting_lane(), run_command, &c);
     errno = rc < 0 ? -rc : c.error;
     return rc < 0 ? -1 : c.status;
 }

@@ -1,30 +1,29 @@
 /*
  * connecting.c - connect(2) and accept(2).
  *
- * No flag makes one call of these not wait. But what makes a call on a socket give up is
- * its time-out, so for the length of the call that is made the shortest there is, a tick
- * of the kernel's clock (1 to 10 ms), and set back before anybody can look. It is hardly
- * ever waited for:
+ * Neither call has a flag that makes this one call non-blocking. But both obey the
+ * socket's time-out (SO_SNDTIMEO, SO_RCVTIMEO). So the time-out is set to the shortest
+ * possible for the length of the call, one tick of the kernel's clock (1 to 10 ms), and
+ * restored before another task can see it. The call seldom waits that long:
  *
- * - a connection over loopback, or a local one, is made at once. Any other goes on by
- *   itself when the time is over (EINPROGRESS), and connect() called again, once the
- *   socket is writable, says how it ended;
- * - accept() is called when there is a connection. Only where another process takes it
- *   in between is the tick waited for.
+ * - connect() over loopback, or to a local socket, completes at once. Any other fails
+ *   with EINPROGRESS after the tick, and the kernel goes on connecting. When the socket
+ *   is writable, a second connect() returns the result.
+ * - accept() is called when a connection is waiting. It waits for the tick only if
+ *   another process has taken that connection.
  */
 #include "waiting.h"
 
 #include <sys/time.h>
 
-/* ---- one call, for a tick
- * --------------------------------------------------------------- */
+/* ---- a call with the shortest time-out --------------------------------------------- */
 
 struct hurry {
     int fd, option;
     struct timeval before;
 };
 
-/* False where it has no time-out: it is no socket. */
+/* False if the descriptor is not a socket. */
 static bool begin_hurry(struct hurry *h, int fd, int option)
 {
     struct timeval shortest = {.tv_usec = 1};
@@ -44,8 +43,7 @@ static void end_hurry(const struct hurry *h)
     errno = saved;
 }
 
-/* ---- connecting
- * ------------------------------------------------------------------------- */
+/* ---- connect() --------------------------------------------------------------------- */
 
 static int connect_for_a_tick(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
 {
@@ -59,8 +57,9 @@ static int connect_for_a_tick(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
     return rc;
 }
 
-/* A local socket's queue is full; nobody tells when it is not. 0, or -1: give up. */
-static int wait_for_room(int64_t deadline, int64_t *nap)
+/* The queue of a local listener is full, and the kernel has no event for room in it. 0:
+ * try again, -1: time is up or the task was cancelled. */
+static int wait_for_room_in_queue(int64_t deadline, int64_t *nap)
 {
     if (posix__nap(nap, deadline) < 0)
         return -1;
@@ -70,13 +69,13 @@ static int wait_for_room(int64_t deadline, int64_t *nap)
     return -1;
 }
 
-/* 0 when it is decided, or -1. */
+/* 0 when the connection has been made or refused, or -1. */
 static int wait_for_connection(struct posix__waiting *w)
 {
     int rc = posix__await(w);
 
     if (rc == 0)
-        errno = EINPROGRESS; /* its own time-out: socket(7) */
+        errno = EINPROGRESS; /* SO_SNDTIMEO has passed: socket(7) */
     return rc > 0 ? 0 : -1;
 }
 
@@ -93,7 +92,7 @@ static int connect_in_task(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
         if (rc == 0)
             return 0;
         if (errno == EAGAIN && to.__sockaddr__->sa_family == AF_UNIX)
-            rc = wait_for_room(deadline, &nap);
+            rc = wait_for_room_in_queue(deadline, &nap);
         else if (errno == EINPROGRESS || errno == EALREADY)
             rc = wait_for_connection(&w);
         if (rc < 0)
@@ -109,8 +108,7 @@ INTERPOSE int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
     return connect_in_task(fd, to, bytes);
 }
 
-/* ---- accepting
- * -------------------------------------------------------------------------- */
+/* ---- accept() ---------------------------------------------------------------------- */
 
 static bool listens(int fd)
 {

@@ -1,9 +1,12 @@
 /*
- * file_lock.c - locks on files, which nobody tells of: asked for again and again, at
- * growing intervals, by their own kind of attempt that does not wait.
+ * file_lock.c - locks on files: flock(2), lockf(3), fcntl(2).
  *
- * fcntl(2) has one more argument, of a type that depends on the command; whatever it is,
- * it goes through as a pointer.
+ * The kernel has no event for the release of a file lock. So each call tries the lock
+ * with its own non-blocking command (LOCK_NB, F_TLOCK, F_SETLK), again and again at
+ * growing intervals.
+ *
+ * fcntl(2) has a third argument whose type depends on the command. It is passed on as a
+ * pointer, whatever it is.
  */
 #include "waiting.h"
 
@@ -22,7 +25,7 @@ INTERPOSE int flock(int fd, int operation)
     return rc;
 }
 
-/* Somebody else has it: lockf(3), fcntl(2) may say either. */
+/* For a lock that another process holds, POSIX allows lockf(3) and fcntl(2) either. */
 static bool is_taken(void)
 {
     return errno == EAGAIN || errno == EACCES;

@@ -1,13 +1,16 @@
 /*
- * lookup.c - names and addresses, by the C library's own functions on threads of the dns
- * lane: what they answer, and how they fail, is theirs.
+ * lookup.c - getaddrinfo(3), getnameinfo(3), gethostbyname(3) and their relatives.
  *
- * A look-up that may be left behind, when its task is cancelled, has copies of all it
- * needs; one that writes to the caller's memory is waited for.
+ * Each runs the C library's own function on a thread of the dns lane, so answers and
+ * errors are the C library's.
+ *
+ * When the task is cancelled, getaddrinfo() and getnameinfo() return at once and leave
+ * the look-up to its thread, so they work on copies of their arguments. The functions
+ * that write to the caller's memory wait for the thread to finish.
  */
 #include "waiting.h"
 
-#include <coil/executor.h>
+#include <coil/task.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +21,7 @@ static int system_error(int rc)
     return rc == -ENOMEM ? EAI_MEMORY : EAI_SYSTEM;
 }
 
-/* ---- getaddrinfo
- * ------------------------------------------------------------------------ */
+/* ---- getaddrinfo() ----------------------------------------------------------------- */
 
 struct lookup {
     struct addrinfo hints, *list;
@@ -76,9 +78,9 @@ static int look_up_in_task(const char *host, const char *service,
 
     if (l == NULL)
         return EAI_MEMORY;
-    rc = coil_blocking_abandonable(COIL_LANE_DNS, look_up, l, discard_lookup);
+    rc = posix__blocking_abandonable(COIL_LANE_DNS, look_up, l, discard_lookup);
     if (rc == -ECANCELED)
-        return system_error(rc); /* the look-up is not ours any more */
+        return system_error(rc); /* discard_lookup() owns `l` now */
     if (rc < 0) {
         free(l);
         return system_error(rc);
@@ -91,7 +93,7 @@ static int look_up_in_task(const char *host, const char *service,
     return rc;
 }
 
-/* A number needs nobody to be asked; EAI_NONAME: it is none. */
+/* Numeric addresses are parsed here: that never waits. EAI_NONAME if it is a name. */
 static int look_up_number(const char *host, const char *service,
                           const struct addrinfo *hints, struct addrinfo **out)
 {
@@ -118,8 +120,7 @@ INTERPOSE int getaddrinfo(const char *restrict host, const char *restrict servic
     return look_up_in_task(host, service, hints, out);
 }
 
-/* ---- getnameinfo
- * ------------------------------------------------------------------------ */
+/* ---- getnameinfo() ----------------------------------------------------------------- */
 
 struct naming {
     struct sockaddr_storage address;
@@ -129,7 +130,7 @@ struct naming {
     char host[NI_MAXHOST], service[NI_MAXSERV];
 };
 
-static int name(void *arg)
+static int look_up_name(void *arg)
 {
     struct naming *n = arg;
 
@@ -147,7 +148,7 @@ static socklen_t at_most(socklen_t n, size_t limit)
 
 static int name_in_task(struct naming *n, char *host, char *service)
 {
-    int rc = coil_blocking_abandonable(COIL_LANE_DNS, name, n, free);
+    int rc = posix__blocking_abandonable(COIL_LANE_DNS, look_up_name, n, free);
 
     if (rc == -ECANCELED)
         return system_error(rc);
@@ -186,10 +187,10 @@ INTERPOSE int getnameinfo(const struct sockaddr *restrict address,
     return name_in_task(n, host, service);
 }
 
-/* ---- gethostbyname
- * ---------------------------------------------------------------------- */
+/* ---- gethostbyname() and its relatives --------------------------------------------- */
 
-/* One question for the whole family; the caller's memory, so it is waited for. */
+/* The arguments and results of any of the six functions. It lies on the task's stack and
+ * points to the caller's memory, so the task waits for the thread even if cancelled. */
 struct host_query {
     const char *name; /* NULL: by address */
     const void *address;
@@ -218,10 +219,11 @@ static int ask_host(void *arg)
     return 0;
 }
 
-/* Returns what the functions that end in _r do. */
+/* Returns what gethostbyname_r(3) returns: 0 or an errno. */
 static int query_in_task(struct host_query *q, int *host_error)
 {
-    int rc = posix__may_wait() ? coil_blocking(COIL_LANE_DNS, ask_host, q) : ask_host(q);
+    int rc =
+        posix__may_wait() ? posix__blocking(COIL_LANE_DNS, ask_host, q) : ask_host(q);
 
     if (rc < 0) {
         *q->out = NULL;
@@ -287,16 +289,68 @@ INTERPOSE int gethostbyaddr_r(const void *restrict address, socklen_t address_by
     return query_in_task(&q, host_error);
 }
 
-/* Where the answer of the functions without memory lies: good until the thread's next. */
+/*
+ * gethostbyname(), gethostbyname2() and gethostbyaddr() return memory of the library.
+ * Each task has its own: it is valid until the task's next call of the same function, and
+ * freed when the task ends.
+ */
 struct answer {
     struct hostent entry;
     char buf[8192];
 };
 
-static struct hostent *answer_in_task(struct host_query *q)
+enum { BY_NAME, BY_NAME2, BY_ADDRESS, ANSWERS };
+
+struct answers {
+    struct answers *next;
+    const coil_task *task;
+    struct answer *latest[ANSWERS];
+};
+
+static THREAD_LOCAL struct answers *all_answers;
+
+static struct answers **find_answers(const coil_task *task)
 {
-    static THREAD_LOCAL struct answer *latest;
-    struct answer *answer = malloc(sizeof *answer);
+    struct answers **link = &all_answers;
+
+    while (*link != NULL && (*link)->task != task)
+        link = &(*link)->next;
+    return link;
+}
+
+static void forget_answers(void *task)
+{
+    struct answers **link = find_answers(task), *answers = *link;
+
+    *link = answers->next;
+    for (int i = 0; i < ANSWERS; i++)
+        free(answers->latest[i]);
+    free(answers);
+}
+
+/* The running task's answers; NULL if memory ran out. */
+static struct answers *answers_of_task(void)
+{
+    coil_task *task = coil_task_current();
+    struct answers *answers = *find_answers(task);
+
+    if (answers != NULL)
+        return answers;
+    answers = calloc(1, sizeof *answers);
+    if (answers == NULL || coil_defer(forget_answers, task) < 0) {
+        free(answers);
+        return NULL;
+    }
+    answers->task = task;
+    answers->next = all_answers;
+    return all_answers = answers;
+}
+
+/* The arguments may point into the previous answer, so it is freed after the query. */
+static struct hostent *answer_in_task(struct host_query *q, int function)
+{
+    struct answers *answers = answers_of_task();
+    struct answer *answer = answers != NULL ? malloc(sizeof *answer) : NULL;
     struct hostent *found = NULL;
     int host_error = NETDB_INTERNAL;
 
@@ -307,8 +361,8 @@ static struct hostent *answer_in_task(struct host_query *q)
         q->out = &found;
         if (query_in_task(q, &host_error) != 0)
             found = NULL;
-        free(latest);
-        latest = answer;
+        free(answers->latest[function]);
+        answers->latest[function] = answer;
     }
     if (found == NULL)
         h_errno = host_error;
@@ -319,20 +373,23 @@ INTERPOSE struct hostent *gethostbyname(const char *host)
 {
     if (!IN_TASK())
         return NEXT(gethostbyname)(host);
-    return answer_in_task(&(struct host_query){.name = host, .family = AF_UNSPEC});
+    return answer_in_task(&(struct host_query){.name = host, .family = AF_UNSPEC},
+                          BY_NAME);
 }
 
 INTERPOSE struct hostent *gethostbyname2(const char *host, int family)
 {
     if (!IN_TASK())
         return NEXT(gethostbyname2)(host, family);
-    return answer_in_task(&(struct host_query){.name = host, .family = family});
+    return answer_in_task(&(struct host_query){.name = host, .family = family}, BY_NAME2);
 }
 
 INTERPOSE struct hostent *gethostbyaddr(const void *address, socklen_t bytes, int family)
 {
     if (!IN_TASK())
         return NEXT(gethostbyaddr)(address, bytes, family);
-    return answer_in_task(&(struct host_query){
-        .address = address, .address_bytes = bytes, .family = family});
+    return answer_in_task(&(struct host_query){.address = address,
+                                               .address_bytes = bytes,
+                                               .family = family},
+                          BY_ADDRESS);
 }

@@ -1,27 +1,27 @@
 /*
- * next.c - the functions behind ours, and where libcoil lies.
+ * next.c - the addresses of the C library's functions that libcoil-posix interposes.
  *
- * All are looked up by the constructor, before there can be a task. Whatever runs before
- * that, constructors of libraries that were loaded earlier, has those looked up that it
- * calls.
- *
- * libcoil's own calls come by here too, since it is linked like everybody else. They are
- * known by where they return to, so libcoil pays nothing for it: its code lies in one
- * mapping, of which the bounds are compared. It follows that libcoil must be the shared
- * library, and that it must not leave a call of these functions for last (a jump instead
- * of a call): tests/posix/run looks for that in its code.
+ * The constructor looks them all up, before any task can exist. Constructors of libraries
+ * that were loaded earlier run before it; each function they call is looked up at its
+ * first call.
  */
 #include "interpose.h"
 
+#include <coil/executor.h>
+#include <coil/loop.h>
+#include <coil/poll.h>
 #include <coil/posix.h>
+#include <coil/scope.h>
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 void *posix__next[POSIX__FUNCTION_COUNT];
+bool posix__one_coil;
+THREAD_LOCAL bool posix__asked;
 
 /* clang-format off */
 #define NAME(name) [POSIX__##name] = #name,
@@ -29,10 +29,8 @@ static const char *const names[] = { POSIX__FUNCTIONS(NAME) };
 #undef NAME
 /* clang-format on */
 
-static uintptr_t coil_begin = 1, coil_end; /* nothing, until it is known */
-
-/* Without printf(), which may want what is missing. */
-static void stop(const char *name)
+/* Uses write() alone: printf() may call the very function that is missing. */
+static void stop_for_missing(const char *name)
 {
     static const char before[] = "libcoil-posix: the C library has no ";
 
@@ -42,7 +40,8 @@ static void stop(const char *name)
     abort();
 }
 
-/* dlsym(3) finds the oldest version of some: the condition variables of before 2003. */
+/* dlsym(3) returns the oldest version of a symbol. For condition variables that is an
+ * implementation from before 2003, so the version is named. */
 static void *look_up(const char *name)
 {
     void *found = NULL;
@@ -57,46 +56,80 @@ void *posix__find(enum posix__function function)
     void *found = look_up(names[function]);
 
     if (found == NULL)
-        stop(names[function]);
+        stop_for_missing(names[function]);
     posix__next[function] = found;
     return found;
 }
 
-/* The executable segment that `arg` points into. */
-static int find_code(struct dl_phdr_info *info, size_t size, void *arg)
+/*
+ * The load address of the library that defines the function. NULL if it is not known: a
+ * program at a fixed address has a PLT entry of its own as the function's address.
+ */
+static const void *library_of(void *function)
 {
-    uintptr_t address = (uintptr_t)arg;
+    const ElfW(Sym) *symbol = NULL;
+    Dl_info info;
 
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        uintptr_t begin = info->dlpi_addr + segment->p_vaddr;
-
-        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || address < begin ||
-            address - begin >= segment->p_memsz)
-            continue;
-        coil_begin = begin;
-        coil_end = begin + segment->p_memsz;
-        return 1;
-    }
-    return 0;
+    if (dladdr1(function, &info, (void **)&symbol, RTLD_DL_SYMENT) == 0 ||
+        symbol == NULL || symbol->st_shndx == SHN_UNDEF)
+        return NULL;
+    return info.dli_fbase;
 }
 
-/* A name that is missing is complained of when it is called, not before. */
+/*
+ * A program linked with libcoil.a may define only some of the functions, and the others
+ * are bound to libcoil.so. The two have separate schedulers: one would have to suspend
+ * tasks of the other.
+ */
+static bool coil_is_one(void)
+{
+    static void *const functions[] = {(void *)coil_blocking,     (void *)coil_is_own_call,
+                                      (void *)coil_loop_current, (void *)coil_may_suspend,
+                                      (void *)coil_poll,         (void *)coil_scope_exit,
+                                      (void *)coil_task_current, (void *)coil_yield};
+    const void *first = NULL;
+
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        const void *library = library_of(functions[i]);
+
+        if (first == NULL)
+            first = library;
+        if (library != NULL && library != first)
+            return false;
+    }
+    return true;
+}
+
+/* A function that the C library does not have is reported at its first call, not here. */
 __attribute__((constructor)) static void find_all(void)
 {
     for (int i = 0; i < POSIX__FUNCTION_COUNT; i++)
         if (posix__next[i] == NULL)
             posix__next[i] = look_up(names[i]);
-    dl_iterate_phdr(find_code, dlsym(RTLD_DEFAULT, "coil_may_suspend"));
+    posix__one_coil = coil_is_one();
 }
 
-bool coil_posix_active(void)
+/* ---- is libcoil-posix active? ------------------------------------------------------ */
+
+bool coil_posix_reached(int (*close_function)(int fd), bool (*may_suspend)(void))
 {
-    return dlsym(RTLD_DEFAULT, "read") == (void *)read;
+    int saved = errno;
+
+    if (close_function == NULL || may_suspend != coil_may_suspend || !posix__one_coil)
+        return false;
+    posix__asked = true;
+    close_function(-1);
+    errno = saved;
+    if (!posix__asked)
+        return true;
+    posix__asked = false;
+    return false;
 }
 
-bool posix__from_outside(const void *address)
+bool(coil_posix_active)(void)
 {
-    return (uintptr_t)address < coil_begin || (uintptr_t)address >= coil_end;
+    void *close_function = dlsym(RTLD_DEFAULT, "close");
+
+    return coil_posix_reached((int (*)(int))close_function,
+                              (bool (*)(void))dlsym(RTLD_DEFAULT, "coil_may_suspend"));
 }

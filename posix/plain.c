@@ -1,14 +1,16 @@
 /*
- * plain.c - read(2), write(2) and what they are called on; closing.
+ * plain.c - read(2), write(2) and their relatives, sendfile(2), close(2), dup2(2).
  *
- *     a socket             as recv() and send()
- *     a regular file       the C library's: always ready (coil/file.h has files in tasks)
- *     a pipe, a terminal   preadv2(2) and pwritev2(2) with RWF_NOWAIT, which does not
- *                          wait for this one call
- *     anything else        poll first, then the call
+ * read() and write() depend on the kind of descriptor:
  *
- * The last is for older kernels and other devices, and has one fault: where a second
- * process takes what was there between the two, the thread waits.
+ *     socket             as recv() and send()
+ *     regular file       the C library's call: it never waits for an event
+ *                        (coil/file.h keeps disk reads off the loop's thread)
+ *     pipe, terminal     preadv2(2), pwritev2(2) with RWF_NOWAIT: this call does not wait
+ *     anything else      poll(2), then the C library's call
+ *
+ * The last way is for devices and kernels that do not know RWF_NOWAIT. It has a race: if
+ * another process takes the data between poll() and read(), the thread blocks.
  */
 #include "receive.h"
 
@@ -17,10 +19,10 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-/* To a pipe that is writable so much goes without waiting: pipe(7). */
+/* A pipe that poll(2) calls writable takes this many bytes without blocking: pipe(7). */
 #define SURE_TO_FIT ((size_t)PIPE_BUF)
 
-static bool is_always_ready(int fd)
+bool posix__is_always_ready(int fd)
 {
     struct stat status;
 
@@ -29,32 +31,32 @@ static bool is_always_ready(int fd)
             S_ISBLK(status.st_mode));
 }
 
-static bool not_known(void)
+/* RWF_NOWAIT failed because the descriptor or the kernel does not support it. */
+static bool lacks_nowait(void)
 {
     return errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
-/* ---- reading --------------------------------------------------------------------------
- */
+/* ---- reading ----------------------------------------------------------------------- */
 
 static ssize_t read_no_socket(int fd, const struct iovec *parts, int count)
 {
     struct posix__waiting w = {.fd = fd, .events = POLLIN};
     ssize_t n;
 
-    if (is_always_ready(fd))
+    if (posix__is_always_ready(fd))
         return NEXT(readv)(fd, parts, count);
     do
-        n = preadv2(fd, parts, count, -1, RWF_NOWAIT);
+        n = NEXT(preadv2)(fd, parts, count, -1, RWF_NOWAIT);
     while (n < 0 && posix__again(&w));
-    if (n >= 0 || !not_known())
+    if (n >= 0 || !lacks_nowait())
         return n;
     if (posix__blocks(fd) && posix__await(&w) < 0)
         return -1;
     return NEXT(readv)(fd, parts, count);
 }
 
-static ssize_t read_in_task(int fd, void *buf, size_t n)
+ssize_t posix__read(int fd, void *buf, size_t n)
 {
     struct iovec part = {.iov_base = buf, .iov_len = n};
     int saved = errno;
@@ -71,7 +73,7 @@ INTERPOSE ssize_t read(int fd, void *buf, size_t n)
     if (!IN_TASK() || n == 0)
         return NEXT(read)(fd, buf, n);
     posix__fairly();
-    return read_in_task(fd, buf, n);
+    return posix__read(fd, buf, n);
 }
 
 INTERPOSE ssize_t __read_chk(int fd, void *buf, size_t n, size_t size)
@@ -79,7 +81,7 @@ INTERPOSE ssize_t __read_chk(int fd, void *buf, size_t n, size_t size)
     if (!IN_TASK() || n == 0 || n > size)
         return NEXT(__read_chk)(fd, buf, n, size);
     posix__fairly();
-    return read_in_task(fd, buf, n);
+    return posix__read(fd, buf, n);
 }
 
 INTERPOSE ssize_t readv(int fd, const struct iovec *parts, int count)
@@ -100,12 +102,34 @@ INTERPOSE ssize_t readv(int fd, const struct iovec *parts, int count)
     return read_no_socket(fd, parts, count);
 }
 
-/* ---- writing --------------------------------------------------------------------------
- */
+/* Only offset -1 ("the current position") can wait: other offsets are for regular files.
+ * The flags listed mean nothing to pipes and sockets; the kernel judges all others. */
+static bool may_wait_at(off64_t offset, int flags)
+{
+    return offset == -1 && !(flags & ~(RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_APPEND));
+}
 
-/* To what cannot be asked not to wait: no more than surely fits, each time. */
-static ssize_t write_bit_by_bit(struct posix__waiting *w, const struct iovec *parts,
-                                size_t count, size_t total)
+INTERPOSE ssize_t preadv2(int fd, const struct iovec *parts, int count, off_t offset,
+                          int flags)
+{
+    if (!may_wait_at(offset, flags) || !IN_TASK() || posix__is_always_ready(fd))
+        return NEXT(preadv2)(fd, parts, count, offset, flags);
+    return readv(fd, parts, count);
+}
+
+INTERPOSE ssize_t preadv64v2(int fd, const struct iovec *parts, int count, off64_t offset,
+                             int flags)
+{
+    if (!may_wait_at(offset, flags) || !IN_TASK() || posix__is_always_ready(fd))
+        return NEXT(preadv64v2)(fd, parts, count, offset, flags);
+    return readv(fd, parts, count);
+}
+
+/* ---- writing ----------------------------------------------------------------------- */
+
+/* Without RWF_NOWAIT: poll(2) before each write, and write no more than surely fits. */
+static ssize_t write_piecewise(struct posix__waiting *w, const struct iovec *parts,
+                               size_t count, size_t total)
 {
     size_t done = 0;
 
@@ -126,35 +150,35 @@ static ssize_t write_bit_by_bit(struct posix__waiting *w, const struct iovec *pa
     return done > 0 ? (ssize_t)done : -1;
 }
 
-/* All of it goes, or what there was room for if then something fails. The first attempt
- * has all parts, since a pipe keeps together what is written to it at once. */
+/* Writes all of it, or fewer bytes if a later write fails. The first attempt has all
+ * parts: up to PIPE_BUF bytes must reach a pipe in one piece. */
 static ssize_t write_no_socket(int fd, const struct iovec *parts, int count)
 {
     struct posix__waiting w = {.fd = fd, .events = POLLOUT};
     size_t total = posix__total(parts, (size_t)count), done = 0;
     ssize_t n;
 
-    if (is_always_ready(fd))
+    if (posix__is_always_ready(fd))
         return NEXT(writev)(fd, parts, count);
     do {
         struct iovec rest[POSIX__PLACES];
         size_t places = posix__rest(parts, (size_t)count, done, rest);
 
-        n = done == 0 ? pwritev2(fd, parts, count, -1, RWF_NOWAIT)
-                      : pwritev2(fd, rest, (int)places, -1, RWF_NOWAIT);
+        n = done == 0 ? NEXT(pwritev2)(fd, parts, count, -1, RWF_NOWAIT)
+                      : NEXT(pwritev2)(fd, rest, (int)places, -1, RWF_NOWAIT);
         done += n > 0 ? (size_t)n : 0;
     } while (done < total && (n > 0 || (n < 0 && posix__again(&w))));
     if (done > 0 || n >= 0)
         return (ssize_t)done;
-    if (!not_known())
+    if (!lacks_nowait())
         return -1;
     if (!posix__blocks(fd))
         return NEXT(writev)(fd, parts, count);
-    return write_bit_by_bit(&w, parts, (size_t)count, total);
+    return write_piecewise(&w, parts, (size_t)count, total);
 }
 
-/* A socket takes all or some of it by posix__send(); -1 and ENOTSOCK: it is none. */
-static ssize_t write_in_task(int fd, const void *buf, size_t n)
+/* posix__send() fails with ENOTSOCK, without writing anything, if it is not a socket. */
+ssize_t posix__write(int fd, const void *buf, size_t n)
 {
     struct iovec part = {.iov_base = (void *)buf, .iov_len = n};
     int saved = errno;
@@ -171,7 +195,7 @@ INTERPOSE ssize_t write(int fd, const void *buf, size_t n)
     if (!IN_TASK() || n == 0)
         return NEXT(write)(fd, buf, n);
     posix__fairly();
-    return write_in_task(fd, buf, n);
+    return posix__write(fd, buf, n);
 }
 
 INTERPOSE ssize_t writev(int fd, const struct iovec *parts, int count)
@@ -192,10 +216,25 @@ INTERPOSE ssize_t writev(int fd, const struct iovec *parts, int count)
     return write_no_socket(fd, parts, count);
 }
 
-/* ---- from a file to a socket
- * ------------------------------------------------------------ */
+INTERPOSE ssize_t pwritev2(int fd, const struct iovec *parts, int count, off_t offset,
+                           int flags)
+{
+    if (!may_wait_at(offset, flags) || !IN_TASK() || posix__is_always_ready(fd))
+        return NEXT(pwritev2)(fd, parts, count, offset, flags);
+    return writev(fd, parts, count);
+}
 
-/* One piece; what was not written of it is not taken. */
+INTERPOSE ssize_t pwritev64v2(int fd, const struct iovec *parts, int count,
+                              off64_t offset, int flags)
+{
+    if (!may_wait_at(offset, flags) || !IN_TASK() || posix__is_always_ready(fd))
+        return NEXT(pwritev64v2)(fd, parts, count, offset, flags);
+    return writev(fd, parts, count);
+}
+
+/* ---- sendfile() -------------------------------------------------------------------- */
+
+/* Copy up to 8 KiB; `*at` advances by what was written, not by what was read. */
 static ssize_t send_piece(int out, int in, off_t *at, size_t n)
 {
     char piece[8192];
@@ -204,12 +243,12 @@ static ssize_t send_piece(int out, int in, off_t *at, size_t n)
 
     if (got <= 0)
         return got;
-    put = write_in_task(out, piece, (size_t)got);
+    put = posix__write(out, piece, (size_t)got);
     *at += put > 0 ? put : 0;
     return put;
 }
 
-/* sendfile(2) cannot be asked not to wait: read and write instead. */
+/* sendfile(2) has no flag that makes one call non-blocking: read and write instead. */
 static ssize_t send_file(int out, int in, off_t *offset, size_t n)
 {
     off_t at = offset != NULL ? *offset : lseek(in, 0, SEEK_CUR);
@@ -225,14 +264,14 @@ static ssize_t send_file(int out, int in, off_t *offset, size_t n)
     return done > 0 || moved == 0 ? (ssize_t)done : -1;
 }
 
-/* Only between what sendfile(2) itself would take, and where it would wait. */
+/* True if sendfile(2) accepts the two descriptors and may wait. */
 static bool may_wait_between(int out, int in)
 {
     int flags = NEXT(fcntl)(in, F_GETFL);
     struct stat from;
 
     return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY && fstat(in, &from) == 0 &&
-           S_ISREG(from.st_mode) && posix__blocks(out) && !is_always_ready(out);
+           S_ISREG(from.st_mode) && posix__blocks(out) && !posix__is_always_ready(out);
 }
 
 INTERPOSE ssize_t sendfile(int out, int in, off_t *offset, size_t n)
@@ -251,12 +290,14 @@ INTERPOSE ssize_t sendfile64(int out, int in, off64_t *offset, size_t n)
     return send_file(out, in, offset, n);
 }
 
-/* ---- closing --------------------------------------------------------------------------
- */
+/* ---- closing ----------------------------------------------------------------------- */
 
-/* Whoever waits for it, of this thread's tasks, is told: EBADF. */
+/* Tasks of this thread that wait for the descriptor go on with EBADF. close(-1) is the
+ * probe of coil_posix_reached(). */
 INTERPOSE int close(int fd)
 {
+    if (fd == -1)
+        posix__asked = false;
     coil_poll_end(fd);
     return NEXT(close)(fd);
 }

@@ -1,9 +1,11 @@
 /*
- * polling.c - poll(2) and epoll_wait(2).
+ * polling.c - poll(2), ppoll(2), epoll_wait(2) and their relatives.
  *
- * Each first asks the C library's, with no time to wait: what is wrong with the call, or
- * ready already, is said by that. An epoll descriptor is itself readable when it has
- * something. A signal mask holds for the asking alone: a signal does not end a wait.
+ * Each first calls the C library's function with a time-out of 0, which reports invalid
+ * arguments and descriptors that are ready. If none is, the task waits by coil_poll(); an
+ * epoll descriptor is readable when one of its descriptors is ready. A signal mask is in
+ * force only during the C library's calls. A signal that is blocked otherwise and that
+ * the mask unblocks ends the wait, and the next call of the C library delivers it.
  */
 #include "waiting.h"
 
@@ -36,28 +38,29 @@ INTERPOSE int __poll_chk(struct pollfd *fds, nfds_t n, int timeout_ms, size_t si
     return poll_in_task(fds, n, of_milliseconds(timeout_ms));
 }
 
-static bool is_span(const struct timespec *t)
-{
-    return t == NULL || (t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < COIL_SEC(1));
-}
-
 static int ppoll_in_task(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
                          const sigset_t *mask)
 {
     static const struct timespec none;
-    int64_t span = timeout != NULL ? posix__nanoseconds(timeout) : COIL_NEVER;
-    int count = NEXT(ppoll)(fds, n, &none, mask);
+    int64_t deadline = posix__deadline(timeout);
 
     posix__fairly();
-    if (count != 0 || span == 0)
-        return count;
-    return posix__poll(fds, n, span);
+    for (;;) {
+        int count = NEXT(ppoll)(fds, n, &none, mask);
+
+        if (count != 0 || posix__left(deadline) == 0)
+            return count;
+        if (mask == NULL)
+            return posix__poll(fds, n, posix__left(deadline));
+        if (posix__poll_by_mask(fds, n, posix__left(deadline), mask) < 0)
+            return -1;
+    }
 }
 
 INTERPOSE int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
                     const sigset_t *mask)
 {
-    if (!IN_TASK() || !is_span(timeout))
+    if (!IN_TASK() || !posix__is_span(timeout))
         return NEXT(ppoll)(fds, n, timeout, mask);
     return ppoll_in_task(fds, n, timeout, mask);
 }
@@ -65,18 +68,18 @@ INTERPOSE int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout
 INTERPOSE int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
                           const sigset_t *mask, size_t size)
 {
-    if (!IN_TASK() || !is_span(timeout) || size / sizeof *fds < n)
+    if (!IN_TASK() || !posix__is_span(timeout) || size / sizeof *fds < n)
         return NEXT(__ppoll_chk)(fds, n, timeout, mask, size);
     return ppoll_in_task(fds, n, timeout, mask);
 }
 
-/* ---- epoll
- * ------------------------------------------------------------------------------ */
+/* ---- epoll ------------------------------------------------------------------------- */
 
-/* Another task may be faster: then ask and wait again. */
+/* Another task may take the events after the wait: hence the loop. */
 static int epoll_in_task(int epoll_fd, struct epoll_event *events, int n,
                          int64_t timeout_ns, const sigset_t *mask)
 {
+    static const struct timespec none;
     int64_t deadline = timeout_ns == COIL_NEVER ? COIL_NEVER : coil_in(timeout_ns);
 
     posix__fairly();
@@ -86,7 +89,10 @@ static int epoll_in_task(int epoll_fd, struct epoll_event *events, int n,
 
         if (count != 0 || posix__left(deadline) == 0)
             return count;
-        if (posix__poll(&set, 1, posix__left(deadline)) < 0)
+        if (posix__poll_by_mask(&set, 1, posix__left(deadline), mask) < 0)
+            return -1;
+        /* epoll_pwait() with a time-out of 0 delivers no signal; ppoll() does. */
+        if (mask != NULL && NEXT(ppoll)(&set, 1, &none, mask) < 0)
             return -1;
     }
 }
@@ -109,7 +115,7 @@ INTERPOSE int epoll_pwait(int epoll_fd, struct epoll_event *events, int n, int t
 INTERPOSE int epoll_pwait2(int epoll_fd, struct epoll_event *events, int n,
                            const struct timespec *timeout, const sigset_t *mask)
 {
-    if (!IN_TASK() || !is_span(timeout))
+    if (!IN_TASK() || !posix__is_span(timeout))
         return NEXT(epoll_pwait2)(epoll_fd, events, n, timeout, mask);
     return epoll_in_task(epoll_fd, events, n,
                          timeout != NULL ? posix__nanoseconds(timeout) : COIL_NEVER,

@@ -1,15 +1,15 @@
 /*
  * receive.c - recv(2) and its relatives.
  *
- * MSG_DONTWAIT makes one call not wait, whatever the socket's mode. What a blocking call
- * does beyond waiting is done here: MSG_WAITALL, which goes on until all is there, and
- * several messages at once.
+ * MSG_DONTWAIT makes one call non-blocking, whatever the socket's mode. A blocking call
+ * does more than wait: with MSG_WAITALL it receives until the buffer is full, and
+ * recvmmsg(2) receives several messages. Both are done here.
  */
 #include "receive.h"
 
 #include <netinet/in.h>
 
-/* Neither errors nor urgent data are ever waited for, whatever the mode. */
+/* Reading the error queue or urgent data never waits, even in blocking mode. */
 #define NEVER_WAITS (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)
 
 size_t posix__total(const struct iovec *parts, size_t count)
@@ -38,10 +38,9 @@ size_t posix__rest(const struct iovec *parts, size_t count, size_t done,
     return n;
 }
 
-/* ---- waiting for all of it ------------------------------------------------------------
- */
+/* ---- MSG_WAITALL ------------------------------------------------------------------- */
 
-static int option_of(int fd, int option)
+static int socket_option(int fd, int option)
 {
     int value = 0, saved = errno;
     socklen_t length = sizeof value;
@@ -51,17 +50,17 @@ static int option_of(int fd, int option)
     return value;
 }
 
-/* Only streams know how to wait for all; and only TCP for a look at all. */
-static bool goes_on(int fd, int flags)
+/* The kernel obeys MSG_WAITALL on stream sockets, and with MSG_PEEK on TCP alone. */
+static bool waits_for_all(int fd, int flags)
 {
     if (!(flags & MSG_WAITALL) || !posix__blocks(fd))
         return false;
     if (flags & MSG_PEEK)
-        return option_of(fd, SO_PROTOCOL) == IPPROTO_TCP;
-    return option_of(fd, SO_TYPE) == SOCK_STREAM;
+        return socket_option(fd, SO_PROTOCOL) == IPPROTO_TCP;
+    return socket_option(fd, SO_TYPE) == SOCK_STREAM;
 }
 
-/* More of what has begun; returns what there is altogether. */
+/* Receive what follows the first `done` bytes. Returns the bytes received in all. */
 static ssize_t receive_rest(struct posix__waiting *w, const struct iovec *parts,
                             size_t count, size_t done, int flags)
 {
@@ -81,8 +80,8 @@ static ssize_t receive_rest(struct posix__waiting *w, const struct iovec *parts,
     return (ssize_t)done;
 }
 
-/* What is looked at stays, so that the socket is readable all the while: look again now
- * and then, until all is there or the end. */
+/* MSG_PEEK leaves the data in the socket, which is therefore always readable: peek again
+ * at growing intervals, until the buffer is full or the peer has closed. */
 static ssize_t peek_all(struct posix__waiting *w, void *buf, size_t n, size_t done,
                         int flags)
 {
@@ -108,7 +107,7 @@ ssize_t posix__recv(int fd, void *buf, size_t n, int flags)
     do
         result = NEXT(recv)(fd, buf, n, flags | MSG_DONTWAIT);
     while (result < 0 && posix__again(&w));
-    if (result <= 0 || (size_t)result >= n || !goes_on(fd, flags))
+    if (result <= 0 || (size_t)result >= n || !waits_for_all(fd, flags))
         return result;
     if (flags & MSG_PEEK)
         return peek_all(&w, buf, n, (size_t)result, flags);
@@ -118,20 +117,19 @@ ssize_t posix__recv(int fd, void *buf, size_t n, int flags)
 ssize_t posix__recvmsg(int fd, struct msghdr *message, int flags)
 {
     struct posix__waiting w = {.fd = fd, .events = POLLIN};
-    struct msghdr asked = *message; /* the lengths in it are changed by each attempt */
+    struct msghdr asked = *message; /* each attempt overwrites the lengths in it */
     ssize_t result;
 
     do {
         *message = asked;
         result = NEXT(recvmsg)(fd, message, flags | MSG_DONTWAIT);
     } while (result < 0 && posix__again(&w));
-    if (result <= 0 || flags & MSG_PEEK || !goes_on(fd, flags))
+    if (result <= 0 || flags & MSG_PEEK || !waits_for_all(fd, flags))
         return result;
     return receive_rest(&w, message->msg_iov, message->msg_iovlen, (size_t)result, flags);
 }
 
-/* ---- as they are called ---------------------------------------------------------------
- */
+/* ---- the interposed functions ------------------------------------------------------ */
 
 INTERPOSE ssize_t recv(int fd, void *buf, size_t n, int flags)
 {
@@ -159,7 +157,8 @@ static ssize_t receive_from(int fd, void *buf, size_t n, int flags, __SOCKADDR_A
     do
         result = NEXT(recvfrom)(fd, buf, n, flags | MSG_DONTWAIT, from, from_bytes);
     while (result < 0 && posix__again(&w));
-    if (result <= 0 || (size_t)result >= n || flags & MSG_PEEK || !goes_on(fd, flags))
+    if (result <= 0 || (size_t)result >= n || flags & MSG_PEEK ||
+        !waits_for_all(fd, flags))
         return result;
     return receive_rest(&w, &part, 1, (size_t)result, flags);
 }
@@ -191,7 +190,7 @@ INTERPOSE ssize_t recvmsg(int fd, struct msghdr *message, int flags)
     return posix__recvmsg(fd, message, flags);
 }
 
-/* The time is looked at between messages only, as recvmmsg(2) says of itself. */
+/* The time-out is checked between two messages only, as recvmmsg(2) documents. */
 static int receive_several(int fd, struct mmsghdr *messages, unsigned n, int flags,
                            struct timespec *timeout)
 {
@@ -212,10 +211,8 @@ static int receive_several(int fd, struct mmsghdr *messages, unsigned n, int fla
         if (posix__left(deadline) == 0)
             break;
     }
-    if (timeout != NULL) {
-        timeout->tv_sec = posix__left(deadline) / COIL_SEC(1);
-        timeout->tv_nsec = posix__left(deadline) % COIL_SEC(1);
-    }
+    if (timeout != NULL)
+        *timeout = posix__timespec(posix__left(deadline));
     return count > 0 || n == 0 ? (int)count : -1;
 }
 
@@ -223,8 +220,7 @@ INTERPOSE int recvmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags,
                        struct timespec *timeout)
 {
     if (!IN_TASK() || flags & NEVER_WAITS || !posix__blocks(fd) ||
-        (timeout != NULL && (timeout->tv_sec < 0 || timeout->tv_nsec < 0 ||
-                             timeout->tv_nsec >= COIL_SEC(1))))
+        !posix__is_span(timeout))
         return NEXT(recvmmsg)(fd, messages, n, flags, timeout);
     posix__fairly();
     return receive_several(fd, messages, n, flags, timeout);

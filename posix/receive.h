@@ -1,27 +1,30 @@
 /*
- * receive.h - receiving and sending, for those who have a socket by another name.
+ * receive.h - recv(2), send(2), read(2) and write(2) in a task, for the other files.
  */
 #ifndef POSIX_RECEIVE_H
 #define POSIX_RECEIVE_H
 
 #include "waiting.h"
 
-/* recv(2) in a task. */
+/* On sockets: each suspends the task until it can return what the blocking call would. */
 ssize_t posix__recv(int fd, void *buf, size_t n, int flags);
-
-/* recvmsg(2) and sendmsg(2) in a task. */
 ssize_t posix__recvmsg(int fd, struct msghdr *message, int flags);
+ssize_t posix__send(int fd, const void *buf, size_t n, int flags);
 ssize_t posix__sendmsg(int fd, const struct msghdr *message, int flags);
 
-/* send(2) in a task. */
-ssize_t posix__send(int fd, const void *buf, size_t n, int flags);
+/* The same on descriptors of any kind. */
+ssize_t posix__read(int fd, void *buf, size_t n);
+ssize_t posix__write(int fd, const void *buf, size_t n);
 
-/* What a list of parts holds altogether. */
+/* True for regular files, directories and block devices: for poll(2) always ready. */
+bool posix__is_always_ready(int fd);
+
+/* The number of bytes in a list of parts. */
 size_t posix__total(const struct iovec *parts, size_t count);
 
 /*
- * What is left of the parts after the first `done` bytes, or as much of it as there are
- * places; returns how many parts that is.
+ * The parts that follow the first `done` bytes, at most POSIX__PLACES of them. Returns
+ * their number.
  */
 #define POSIX__PLACES 16
 size_t posix__rest(const struct iovec *parts, size_t count, size_t done,

@@ -1,9 +1,11 @@
 /*
- * selecting.c - select(2), by poll(2).
+ * selecting.c - select(2) and pselect(2).
  *
- * What is ready, and what is wrong with the call, the C library's select() says, with no
- * time to wait; poll() is what is waited by. The two differ in one thing: a hang-up ends
- * a poll() for whatever, but a select() for reading alone. There one naps.
+ * The C library's pselect() with a time-out of 0 reports what is ready, and invalid
+ * arguments; between two such calls the task waits by coil_poll(). The two differ in one
+ * point: a hang-up ends every poll(), but select() only if it asks for reading. So when
+ * poll() has returned and select() still reports nothing, the task naps before it polls
+ * again.
  */
 #include "waiting.h"
 
@@ -14,40 +16,43 @@
 
 struct selecting {
     int n;
-    fd_set *given[3]; /* to read, to write, exceptional; may be NULL */
-    fd_set asked[3];  /* as they were at first */
+    fd_set *given[3];     /* to read, to write, exceptional; may be NULL */
+    fd_set asked[3];      /* copies of them: each select() overwrites `given` */
+    const sigset_t *mask; /* in force during select(); NULL: leave it as it is */
 };
 
-static void remember(struct selecting *s)
+/* The kernel reads no more than the words that hold the first n descriptors; the caller's
+ * memory may end there. */
+static size_t set_bytes(const struct selecting *s)
 {
-    for (int i = 0; i < 3; i++)
-        if (s->given[i] != NULL)
-            memcpy(&s->asked[i], s->given[i], sizeof s->asked[i]);
+    return (size_t)(s->n + NFDBITS - 1) / NFDBITS * sizeof(fd_mask);
 }
 
-static int ask(struct selecting *s)
+/* select() with a time-out of 0. */
+static int try_select(struct selecting *s)
 {
-    struct timeval none = {0, 0};
+    static const struct timespec none;
 
     for (int i = 0; i < 3; i++)
         if (s->given[i] != NULL)
-            memcpy(s->given[i], &s->asked[i], sizeof s->asked[i]);
-    return NEXT(select)(s->n, s->given[0], s->given[1], s->given[2], &none);
+            memcpy(s->given[i], &s->asked[i], set_bytes(s));
+    return NEXT(pselect)(s->n, s->given[0], s->given[1], s->given[2], &none, s->mask);
 }
 
 static short events_of(const struct selecting *s, int fd)
 {
-    static const short events[3] = {POLLIN, POLLOUT | POLLWRBAND, POLLPRI};
+    static const short events[3] = {POLLIN, POLLOUT, POLLPRI};
     int found = 0;
 
     for (int i = 0; i < 3; i++)
         if (s->given[i] != NULL && FD_ISSET(fd, &s->asked[i]))
-            found |= events[i] == (POLLOUT | POLLWRBAND) ? POLLOUT : events[i];
+            found |= events[i];
     return (short)found;
 }
 
-/* As many as there are places; returns how many there would be. */
-static nfds_t list(const struct selecting *s, struct pollfd *fds, nfds_t places)
+/* Fill in at most `places` descriptors. Returns how many are selected. */
+static nfds_t list_descriptors(const struct selecting *s, struct pollfd *fds,
+                               nfds_t places)
 {
     nfds_t count = 0;
 
@@ -67,15 +72,16 @@ static nfds_t list(const struct selecting *s, struct pollfd *fds, nfds_t places)
 static int wait_by_poll(const struct selecting *s, int64_t deadline)
 {
     struct pollfd few[FEW], *fds = few;
-    nfds_t count = list(s, few, FEW);
+    nfds_t count = list_descriptors(s, few, FEW);
     int rc = -1;
 
     if (count > FEW)
         fds = malloc(count * sizeof *fds);
     if (fds == NULL)
         return -1;
-    list(s, fds, count);
-    rc = posix__poll(fds, count, posix__left(deadline));
+    list_descriptors(s, fds, count);
+    rc = s->mask != NULL ? posix__poll_by_mask(fds, count, posix__left(deadline), s->mask)
+                         : posix__poll(fds, count, posix__left(deadline));
     if (fds != few)
         free(fds);
     return rc < 0 ? -1 : 0;
@@ -88,9 +94,11 @@ static int select_in_task(struct selecting *s, int64_t deadline)
     int count;
 
     posix__fairly();
-    remember(s);
+    for (int i = 0; i < 3; i++)
+        if (s->given[i] != NULL)
+            memcpy(&s->asked[i], s->given[i], set_bytes(s));
     for (;;) {
-        count = ask(s);
+        count = try_select(s);
         if (count != 0 || posix__left(deadline) == 0)
             return count;
         if (waited && posix__nap(&nap, deadline) < 0)
@@ -101,8 +109,8 @@ static int select_in_task(struct selecting *s, int64_t deadline)
     }
 }
 
-/* Sets that are larger than their type, as Linux allows, are left to the C library. */
-static bool fits(int n)
+/* Linux allows sets larger than fd_set; those are left to the C library. */
+static bool fits_fd_set(int n)
 {
     return n >= 0 && n <= FD_SETSIZE;
 }
@@ -114,7 +122,7 @@ INTERPOSE int select(int n, fd_set *restrict to_read, fd_set *restrict to_write,
     int64_t deadline = COIL_NEVER;
     int count;
 
-    if (!IN_TASK() || !fits(n) ||
+    if (!IN_TASK() || !fits_fd_set(n) ||
         (timeout != NULL && (timeout->tv_sec < 0 || timeout->tv_usec < 0)))
         return NEXT(select)(n, to_read, to_write, exceptional, timeout);
     if (timeout != NULL)
@@ -122,9 +130,11 @@ INTERPOSE int select(int n, fd_set *restrict to_read, fd_set *restrict to_write,
             &(struct timespec){.tv_sec = timeout->tv_sec + timeout->tv_usec / 1000000,
                                .tv_nsec = timeout->tv_usec % 1000000 * 1000});
     count = select_in_task(&s, deadline);
-    if (timeout != NULL) { /* Linux says what is left */
-        timeout->tv_sec = posix__left(deadline) / COIL_SEC(1);
-        timeout->tv_usec = posix__left(deadline) % COIL_SEC(1) / 1000;
+    if (timeout != NULL) { /* as Linux does: the time that is left */
+        int64_t left = posix__left(deadline);
+
+        *timeout = (struct timeval){.tv_sec = left / COIL_SEC(1),
+                                    .tv_usec = left % COIL_SEC(1) / 1000};
     }
     return count;
 }
@@ -134,11 +144,10 @@ INTERPOSE int pselect(int n, fd_set *restrict to_read, fd_set *restrict to_write
                       const struct timespec *restrict timeout,
                       const sigset_t *restrict mask)
 {
-    struct selecting s = {.n = n, .given = {to_read, to_write, exceptional}};
+    struct selecting s = {
+        .n = n, .given = {to_read, to_write, exceptional}, .mask = mask};
 
-    if (!IN_TASK() || !fits(n) || mask != NULL ||
-        (timeout != NULL && (timeout->tv_sec < 0 || timeout->tv_nsec < 0 ||
-                             timeout->tv_nsec >= COIL_SEC(1))))
+    if (!IN_TASK() || !fits_fd_set(n) || !posix__is_span(timeout))
         return NEXT(pselect)(n, to_read, to_write, exceptional, timeout, mask);
     return select_in_task(&s, posix__deadline(timeout));
 }

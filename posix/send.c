@@ -1,10 +1,11 @@
 /*
  * send.c - send(2) and its relatives.
  *
- * A blocking send to a stream returns when the kernel has all of it. With MSG_DONTWAIT it
- * takes what there is room for; the rest follows as room is made. Once something was
- * sent, a failure is for the next call to report: so no SIGPIPE is made on the way, and
- * where the wait finds an error the socket is left alone, for asking would take it away.
+ * A blocking send to a stream socket returns when the kernel has taken all bytes. A send
+ * with MSG_DONTWAIT takes what fits into the socket's buffer; the rest is sent as room is
+ * made. Once some bytes are sent, an error is left for the next call to report. So the
+ * further sends use MSG_NOSIGNAL, and when poll() reports an error they stop: a send
+ * would fetch the pending error, and clear it.
  */
 #include "receive.h"
 
@@ -73,8 +74,7 @@ static ssize_t send_to(int fd, const void *buf, size_t n, int flags,
     return send_rest(&w, &part, 1, (size_t)result, flags);
 }
 
-/* ---- as they are called ---------------------------------------------------------------
- */
+/* ---- the interposed functions ------------------------------------------------------ */
 
 INTERPOSE ssize_t send(int fd, const void *buf, size_t n, int flags)
 {

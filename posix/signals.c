@@ -1,14 +1,65 @@
 /*
- * signals.c - sigwait(3) and its relatives, woken by a signalfd.
+ * signals.c - sigwait(3) and its relatives; polling with a signal mask.
  *
- * pause(2) and sigsuspend(2) wait for a handler to run, which nobody tells of: they are
- * the C library's, and stop the thread.
+ * Both wait for a signalfd, which is readable when a blocked signal is pending.
+ *
+ * pause(2) and sigsuspend(2) wait until a handler has run, and the kernel has no event
+ * for that: they are left to the C library, and block the thread.
  */
 #include "waiting.h"
 
+#include <string.h>
 #include <sys/signalfd.h>
 
-/* 0 when there may be one, or -1. Without a descriptor to spare, look now and then. */
+/* A signalfd of the signals that are blocked now and that the mask unblocks; -1 if there
+ * are none. */
+static int open_signals_let_in(const sigset_t *mask)
+{
+    sigset_t blocked, let_in;
+    bool any = false;
+
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    sigemptyset(&let_in);
+    for (int signo = 1; signo <= SIGRTMAX; signo++) {
+        if (sigismember(&blocked, signo) != 1 || sigismember(mask, signo) != 0)
+            continue;
+        sigaddset(&let_in, signo);
+        any = true;
+    }
+    return any ? signalfd(-1, &let_in, SFD_CLOEXEC | SFD_NONBLOCK) : -1;
+}
+
+static int poll_with(int signals, const struct pollfd *fds, nfds_t n, int64_t timeout_ns)
+{
+    struct pollfd *all = malloc((n + 1) * sizeof *all);
+    int rc;
+
+    if (all == NULL)
+        return -1;
+    if (n > 0)
+        memcpy(all, fds, n * sizeof *all);
+    all[n] = (struct pollfd){.fd = signals, .events = POLLIN};
+    rc = posix__poll(all, n + 1, timeout_ns);
+    free(all);
+    return rc < 0 ? -1 : 0;
+}
+
+int posix__poll_by_mask(struct pollfd *fds, nfds_t n, int64_t timeout_ns,
+                        const sigset_t *mask)
+{
+    int signals = mask != NULL ? open_signals_let_in(mask) : -1, rc, saved;
+
+    if (signals < 0)
+        return posix__poll(fds, n, timeout_ns) < 0 ? -1 : 0;
+    rc = poll_with(signals, fds, n, timeout_ns);
+    saved = errno;
+    NEXT(close)(signals);
+    errno = saved;
+    return rc;
+}
+
+/* 0 when a signal may be pending, or -1. If no signalfd could be opened (fd is -1), naps:
+ * the caller then tries at growing intervals. */
 static int wait_for_signal(int fd, int64_t *nap, int64_t deadline)
 {
     struct pollfd pending = {.fd = fd, .events = POLLIN};
@@ -18,7 +69,7 @@ static int wait_for_signal(int fd, int64_t *nap, int64_t deadline)
     return posix__poll(&pending, 1, posix__left(deadline)) < 0 ? -1 : 0;
 }
 
-static int take(const sigset_t *set, siginfo_t *info, int64_t deadline)
+static int take_signal(const sigset_t *set, siginfo_t *info, int64_t deadline)
 {
     static const struct timespec none;
     int fd = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -44,17 +95,16 @@ static int take(const sigset_t *set, siginfo_t *info, int64_t deadline)
 INTERPOSE int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info,
                            const struct timespec *restrict timeout)
 {
-    if (!IN_TASK() || (timeout != NULL && (timeout->tv_sec < 0 || timeout->tv_nsec < 0 ||
-                                           timeout->tv_nsec >= COIL_SEC(1))))
+    if (!IN_TASK() || !posix__is_span(timeout))
         return NEXT(sigtimedwait)(set, info, timeout);
-    return take(set, info, posix__deadline(timeout));
+    return take_signal(set, info, posix__deadline(timeout));
 }
 
 INTERPOSE int sigwaitinfo(const sigset_t *restrict set, siginfo_t *restrict info)
 {
     if (!IN_TASK())
         return NEXT(sigwaitinfo)(set, info);
-    return take(set, info, COIL_NEVER);
+    return take_signal(set, info, COIL_NEVER);
 }
 
 INTERPOSE int sigwait(const sigset_t *restrict set, int *restrict signo)
@@ -63,11 +113,11 @@ INTERPOSE int sigwait(const sigset_t *restrict set, int *restrict signo)
 
     if (!IN_TASK())
         return NEXT(sigwait)(set, signo);
-    got = take(set, NULL, COIL_NEVER);
+    got = take_signal(set, NULL, COIL_NEVER);
     if (got < 0) {
         got = errno;
         errno = saved;
-        return got; /* it returns the error */
+        return got; /* sigwait() returns the error and keeps errno */
     }
     *signo = got;
     return 0;

@@ -1,34 +1,27 @@
 /*
  * sleeping.c - nanosleep(2) and its relatives, by the loop's clock.
  *
- * A point of time is made a span of it once, so a clock that is set meanwhile changes
- * nothing. Cancelled, a sleep says how much is left.
+ * An absolute time is converted to a span once, at the call: setting the clock during the
+ * sleep has no effect. A cancelled sleep reports the time that was left.
  */
 #include "waiting.h"
 
 #include <coil/task.h>
 
-static bool is_span(const struct timespec *t)
-{
-    return t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < COIL_SEC(1);
-}
-
 static int sleep_in_task(int64_t span_ns, struct timespec *left)
 {
-    int64_t deadline = coil_in(span_ns), rest;
+    int64_t deadline = coil_in(span_ns);
 
     if (posix__sleep(span_ns) == 0)
         return 0;
-    rest = posix__left(deadline);
     if (left != NULL)
-        *left = (struct timespec){.tv_sec = rest / COIL_SEC(1),
-                                  .tv_nsec = rest % COIL_SEC(1)};
+        *left = posix__timespec(posix__left(deadline));
     return -1;
 }
 
 INTERPOSE int nanosleep(const struct timespec *span, struct timespec *left)
 {
-    if (!IN_TASK() || span == NULL || !is_span(span))
+    if (!IN_TASK() || span == NULL || !posix__is_span(span))
         return NEXT(nanosleep)(span, left);
     return sleep_in_task(posix__nanoseconds(span), left);
 }
@@ -40,7 +33,7 @@ INTERPOSE int clock_nanosleep(clockid_t clock, int flags, const struct timespec 
                   clock == CLOCK_BOOTTIME || clock == CLOCK_TAI;
     int saved = errno, rc;
 
-    if (!IN_TASK() || !simple || t == NULL || !is_span(t))
+    if (!IN_TASK() || !simple || t == NULL || !posix__is_span(t))
         return NEXT(clock_nanosleep)(clock, flags, t, left);
     if (flags & TIMER_ABSTIME)
         rc = sleep_in_task(posix__nanoseconds(t) - posix__clock(clock), NULL);
@@ -48,7 +41,7 @@ INTERPOSE int clock_nanosleep(clockid_t clock, int flags, const struct timespec 
         rc = sleep_in_task(posix__nanoseconds(t), left);
     if (rc == 0)
         return 0;
-    rc = errno; /* the one function of these that returns it */
+    rc = errno; /* clock_nanosleep() alone returns the error and keeps errno */
     errno = saved;
     return rc;
 }

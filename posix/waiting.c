@@ -1,11 +1,12 @@
 /*
- * waiting.c - how an interposed function waits.
+ * waiting.c - how an interposed function waits: see waiting.h.
  */
 #include "waiting.h"
 
-#include <coil/loop.h>
+#include <coil/executor.h>
 #include <coil/poll.h>
 #include <coil/scope.h>
+#include <coil/task.h>
 
 #include <limits.h>
 
@@ -13,20 +14,20 @@
 #define LONGEST_NAP COIL_MSEC(20)
 #define CALLS_IN_A_ROW 64
 
-/* ---- may it? ------------------------------------------------------------------------
- */
+/* ---- may the call suspend? --------------------------------------------------------- */
 
 /*
- * A forked child has the parent's loop, and its task seems to run. It may have a loop of
- * its own later. A child of vfork(2) is seen by its number: no handler runs there.
+ * In a child of fork(2) no task runs: libcoil's fork handler removes the loop. A child of
+ * vfork(2) or clone(2) runs no fork handler, and a task still seems to run there; such a
+ * child is recognised by its process ID.
  */
-static THREAD_LOCAL const coil_loop *parents_loop;
 static pid_t process;
+static THREAD_LOCAL unsigned napping; /* number of tasks in posix__nap() */
 
 static void note_fork(void)
 {
-    parents_loop = coil_loop_current();
     process = getpid();
+    napping = 0;
 }
 
 __attribute__((constructor)) static void note_process(void)
@@ -39,7 +40,7 @@ bool posix__may_wait(void)
 {
     stack_t stack;
 
-    return coil_loop_current() != parents_loop && getpid() == process &&
+    return getpid() == process &&
            (sigaltstack(NULL, &stack) < 0 || !(stack.ss_flags & SS_ONSTACK));
 }
 
@@ -51,14 +52,30 @@ void posix__fairly(void)
         coil_yield();
 }
 
-/* ---- time ---------------------------------------------------------------------------
- */
+/* ---- time -------------------------------------------------------------------------- */
 
 int64_t posix__nanoseconds(const struct timespec *t)
 {
+    if (t->tv_sec < 0)
+        return 0;
     if (t->tv_sec >= COIL_NEVER / COIL_SEC(1))
         return COIL_NEVER;
     return COIL_SEC(t->tv_sec) + t->tv_nsec;
+}
+
+struct timespec posix__timespec(int64_t ns)
+{
+    return (struct timespec){.tv_sec = ns / COIL_SEC(1), .tv_nsec = ns % COIL_SEC(1)};
+}
+
+bool posix__is_time(const struct timespec *t)
+{
+    return t->tv_nsec >= 0 && t->tv_nsec < COIL_SEC(1);
+}
+
+bool posix__is_span(const struct timespec *t)
+{
+    return t == NULL || (t->tv_sec >= 0 && posix__is_time(t));
 }
 
 int64_t posix__clock(clockid_t clock)
@@ -78,15 +95,30 @@ int64_t posix__left(int64_t deadline)
     return deadline > now ? deadline - now : 0;
 }
 
+bool posix__is_clock_of_locks(clockid_t clock)
+{
+    return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
+int64_t posix__left_until(const struct posix__until *until)
+{
+    int64_t left;
+
+    if (until->time == NULL)
+        return COIL_NEVER;
+    left = posix__nanoseconds(until->time) - posix__clock(until->clock);
+    return left > 0 ? left : 0;
+}
+
 int64_t posix__deadline(const struct timespec *span)
 {
     return span != NULL ? coil_in(posix__nanoseconds(span)) : COIL_NEVER;
 }
 
-/* ---- waiting ------------------------------------------------------------------------
- */
+/* ---- waiting ----------------------------------------------------------------------- */
 
-static int or_errno(int rc)
+/* From coil's convention for errors to POSIX': -1 and errno. */
+static int to_errno(int rc)
 {
     if (rc >= 0)
         return rc;
@@ -96,52 +128,137 @@ static int or_errno(int rc)
 
 static int poll_blocking(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
 {
-    struct timespec span = {.tv_sec = timeout_ns / COIL_SEC(1),
-                            .tv_nsec = timeout_ns % COIL_SEC(1)};
+    struct timespec span = posix__timespec(timeout_ns);
 
     return NEXT(ppoll)(fds, n, timeout_ns != COIL_NEVER ? &span : NULL, NULL);
 }
 
+bool posix__hold_cancel(coil_scope *scope)
+{
+    return coil_cancel_held() && coil_scope_enter_shielded(scope, COIL_NEVER) == 0;
+}
+
+void posix__release_cancel(coil_scope *scope, bool held)
+{
+    if (held)
+        coil_scope_exit(scope, 0);
+}
+
 int posix__poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
 {
+    coil_scope scope;
+    bool held;
+    int rc;
+
     if (!posix__may_wait())
         return poll_blocking(fds, n, timeout_ns);
-    return or_errno(coil_poll(fds, n, timeout_ns));
+    held = posix__hold_cancel(&scope);
+    rc = coil_poll(fds, n, timeout_ns);
+    posix__release_cancel(&scope, held);
+    return to_errno(rc);
 }
 
 int posix__sleep(int64_t span_ns)
 {
+    coil_scope scope;
+    bool held;
+    int rc;
+
     if (!posix__may_wait())
         return poll_blocking(NULL, 0, span_ns);
-    return or_errno(coil_sleep(span_ns));
+    held = posix__hold_cancel(&scope);
+    rc = coil_sleep(span_ns);
+    posix__release_cancel(&scope, held);
+    return to_errno(rc);
 }
 
-int posix__nap(int64_t *length_ns, int64_t deadline)
+int posix__blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
 {
-    int64_t left = posix__left(deadline);
+    coil_scope scope;
+    bool held = posix__hold_cancel(&scope);
+    int rc = coil_blocking(lane, fn, arg);
 
-    *length_ns = *length_ns == 0 ? FIRST_NAP : *length_ns * 2;
-    if (*length_ns > LONGEST_NAP)
-        *length_ns = LONGEST_NAP;
-    return posix__sleep(*length_ns < left ? *length_ns : left);
+    posix__release_cancel(&scope, held);
+    return rc;
 }
 
-void posix__nap_anyhow(int64_t *length_ns)
+int posix__blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
+                                void (*discard)(void *arg))
+{
+    coil_scope scope;
+    bool held = posix__hold_cancel(&scope);
+    int rc = coil_blocking_abandonable(lane, fn, arg, discard);
+
+    posix__release_cancel(&scope, held);
+    return rc;
+}
+
+int posix__blocking_shielded(coil_lane lane, int (*fn)(void *arg), void *arg)
 {
     int saved = errno;
-    coil_scope scope;
+    coil_scope shield;
+    int rc = coil_scope_enter_shielded(&shield, COIL_NEVER);
 
-    if (posix__may_wait() && coil_scope_enter_shielded(&scope, COIL_NEVER) == 0) {
-        posix__nap(length_ns, COIL_NEVER);
-        coil_scope_exit(&scope, 0);
-    } else {
-        posix__nap(length_ns, COIL_NEVER);
-    }
+    if (rc < 0)
+        return rc;
+    rc = coil_blocking(lane, fn, arg);
+    coil_scope_exit(&shield, 0);
+    errno = saved;
+    return rc;
+}
+
+/* The more tasks nap, the longer each naps: some 1,000 wake-ups a second in all. */
+int posix__nap(int64_t *length_ns, int64_t deadline)
+{
+    int64_t left = posix__left(deadline), all = napping * COIL_MSEC(1);
+    int64_t longest = all > LONGEST_NAP ? all : LONGEST_NAP;
+    int rc;
+
+    *length_ns = *length_ns == 0 ? FIRST_NAP : *length_ns * 2;
+    if (*length_ns > longest)
+        *length_ns = longest;
+    napping++;
+    rc = posix__sleep(*length_ns < left ? *length_ns : left);
+    napping--;
+    return rc;
+}
+
+void posix__nap_shielded(int64_t *length_ns, int64_t deadline)
+{
+    int saved = errno;
+    coil_scope shield;
+    bool shielded =
+        posix__may_wait() && coil_scope_enter_shielded(&shield, COIL_NEVER) == 0;
+
+    posix__nap(length_ns, deadline);
+    if (shielded)
+        coil_scope_exit(&shield, 0);
     errno = saved;
 }
 
-/* ---- for a descriptor ----------------------------------------------------------------
- */
+/* ---- the waiting lane -------------------------------------------------------------- */
+
+/* The most threads a lane may have: its jobs may wait for ever, and none must queue. */
+#define WAITING_THREADS 1024
+
+static coil_lane waiting_lane;
+static bool has_waiting_lane;
+
+static void create_waiting_lane(void)
+{
+    has_waiting_lane =
+        coil_executor_create("coil-posix", WAITING_THREADS, &waiting_lane) == 0;
+}
+
+coil_lane posix__waiting_lane(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    NEXT(pthread_once)(&once, create_waiting_lane);
+    return has_waiting_lane ? waiting_lane : COIL_LANE_FILE;
+}
+
+/* ---- for a descriptor -------------------------------------------------------------- */
 
 bool posix__blocks(int fd)
 {
@@ -166,7 +283,8 @@ int64_t posix__socket_deadline(int fd, int option)
     return coil_in(COIL_SEC(t.tv_sec) + COIL_USEC(t.tv_usec));
 }
 
-static void begin(struct posix__waiting *w)
+/* Fix the deadline at the first wait of the call. */
+static void begin_waiting(struct posix__waiting *w)
 {
     if (!w->begun)
         w->deadline = posix__socket_deadline(w->fd, w->events & POLLOUT ? SO_SNDTIMEO
@@ -179,15 +297,16 @@ int posix__await(struct posix__waiting *w)
     struct pollfd fd = {.fd = w->fd, .events = w->events};
     int count;
 
-    begin(w);
+    begin_waiting(w);
     count = posix__poll(&fd, 1, posix__left(w->deadline));
     w->revents = fd.revents;
     return count;
 }
 
 /*
- * What is ready although the attempt has failed will not tell when it makes sense to try:
- * a datagram socket whose buffer has room, but not that of whom it sends to. Nap then.
+ * True if the descriptor polls ready although two attempts in a row have failed with
+ * EAGAIN: for example a local datagram socket that has room to send while its receiver
+ * has none. Polling again would spin, so the caller naps.
  */
 static bool is_ready_in_vain(struct posix__waiting *w)
 {
@@ -197,9 +316,10 @@ static bool is_ready_in_vain(struct posix__waiting *w)
     return w->vain > 1;
 }
 
+/* Returns as posix__await() does. */
 static int nap_in_vain(struct posix__waiting *w)
 {
-    begin(w);
+    begin_waiting(w);
     if (posix__left(w->deadline) == 0)
         return 0;
     return posix__nap(&w->nap, w->deadline) < 0 ? -1 : 1;

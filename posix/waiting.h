@@ -1,7 +1,8 @@
 /*
  * waiting.h - how an interposed function waits.
  *
- * First it tries, with something that makes the kernel not wait for this one call; then:
+ * It calls the C library's function with a flag that makes this one call non-blocking. If
+ * that fails with EAGAIN, it suspends the task until the descriptor is ready:
  *
  *     struct posix__waiting w = {.fd = fd, .events = POLLIN};
  *
@@ -10,78 +11,128 @@
  *     while (n < 0 && posix__again(&w));
  *     return n;
  *
- * Whatever fails here leaves its errno, as POSIX wants it: ECANCELED in a task that was
- * cancelled, EBADF for a descriptor that was closed meanwhile.
+ * A function that returns -1 sets errno: ECANCELED if the task was cancelled, EBADF if
+ * the descriptor was closed during the wait.
  */
 #ifndef POSIX_WAITING_H
 #define POSIX_WAITING_H
 
 #include "interpose.h"
 
+#include <coil/executor.h>
+#include <coil/scope.h>
+
 #include <errno.h>
 #include <stdint.h>
 
-/* One call that may wait, several times perhaps, for one descriptor. */
+/* The waits of one call for one descriptor. */
 struct posix__waiting {
     int fd;
-    short events, revents; /* what for, and what was found by the latest wait */
+    short events, revents; /* to wait for, and found by the latest wait */
     bool begun;
-    unsigned vain;    /* so often in a row it was ready, and the attempt failed */
-    int64_t nap;      /* the latest of those that are taken then */
+    unsigned vain;    /* how often in a row it was ready, but the attempt failed */
+    int64_t nap;      /* length of the latest nap, taken after such failures */
     int64_t deadline; /* by the socket's time-out, once begun */
 };
 
 /*
- * The attempt has failed with `errno`. True: make it again. False: the call fails with
- * `errno`; EAGAIN then means that the descriptor does not block, or that its time is up.
+ * The attempt has failed with `errno`. True: try again. False: the call fails with
+ * `errno`. EAGAIN then means that the descriptor is non-blocking, or its time-out has
+ * passed.
  */
 bool posix__again(struct posix__waiting *w);
 
-/* Wait for it, whatever errno is. 1, 0 when its time is up, or -1. */
+/* Wait for the descriptor, whatever errno is. 1, 0 after its time-out, or -1. */
 int posix__await(struct posix__waiting *w);
 
-/* Is it for the descriptor to block? One that is none does. Keeps errno. */
+/* False if the descriptor has O_NONBLOCK; true for an invalid one. Keeps errno. */
 bool posix__blocks(int fd);
 
-/* When a call on it is to give up, by SO_RCVTIMEO or SO_SNDTIMEO; COIL_NEVER else. Keeps
- * errno. */
+/* When a call on the socket has to fail by SO_RCVTIMEO or SO_SNDTIMEO; COIL_NEVER without
+ * a time-out. Keeps errno. */
 int64_t posix__socket_deadline(int fd, int option);
 
 /*
- * May this very call suspend its task? Not in a child that was forked in the task: the
- * loop is its parent's; nor in a signal handler, as far as that can be seen. It has to
- * block then. Asked only by who is about to wait.
+ * False if the call must block instead of suspending the task: in a child of vfork(2),
+ * where the loop is its parent's, and in a signal handler on an alternate stack (one on
+ * the task's stack cannot be recognised). It costs a system call: call it before a wait
+ * only.
  */
 bool posix__may_wait(void);
 
-/* poll(2), by the task if it may. */
+/*
+ * Enter and leave a region in which a task spawned with hold_cancel is not cancelled.
+ * Pass the first one's result to the second.
+ */
+bool posix__hold_cancel(coil_scope *scope);
+void posix__release_cancel(coil_scope *scope, bool held);
+
+/* coil_blocking() and coil_blocking_abandonable(), with the cancellation held. */
+int posix__blocking(coil_lane lane, int (*fn)(void *arg), void *arg);
+int posix__blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
+                                void (*discard)(void *arg));
+
+/* coil_blocking(), shielded, for calls that cannot fail: a later call reports the
+ * cancellation. Keeps errno. Less than 0: fn was not called. */
+int posix__blocking_shielded(coil_lane lane, int (*fn)(void *arg), void *arg);
+
+/* poll(2): suspends the task, or blocks the thread if the task must not suspend. */
 int posix__poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns);
 
-/* Wait so long. 0 or -1. */
+/*
+ * The same, but a signal that is blocked, and that the mask unblocks, also ends the wait.
+ * The caller then calls the C library with the mask, which delivers the signal. 0 or -1.
+ */
+int posix__poll_by_mask(struct pollfd *fds, nfds_t n, int64_t timeout_ns,
+                        const sigset_t *mask);
+
+/* Sleep as posix__poll() waits. 0 or -1. */
 int posix__sleep(int64_t span_ns);
 
 /*
- * For what nobody tells of: wait a moment, the next time longer, up to a limit and not
- * beyond the deadline. The length begins at 0. 0 or -1.
+ * Sleep between two attempts, where the kernel has no event to wait for: `*length_ns`
+ * starts at 0 and doubles with each nap, up to a limit. Ends at the deadline. 0 or -1.
  */
 int posix__nap(int64_t *length_ns, int64_t deadline);
 
-/* The same for calls that cannot fail: a cancellation is for a later one. */
-void posix__nap_anyhow(int64_t *length_ns);
+/* The same, shielded, for calls that cannot fail: a later one reports the cancel. */
+void posix__nap_shielded(int64_t *length_ns, int64_t deadline);
 
-/* What is left until the deadline, or COIL_NEVER; 0 when it has passed. */
+/* The threads for calls that must wait inside the C library, for any length of time. */
+coil_lane posix__waiting_lane(void);
+
+/* The time until the deadline, or COIL_NEVER; 0 when it has passed. */
 int64_t posix__left(int64_t deadline);
 
-/* The deadline that is a `span` away; NULL: COIL_NEVER. */
+/* The deadline that is `span` from now; COIL_NEVER for NULL. */
 int64_t posix__deadline(const struct timespec *span);
+
+/* To nanoseconds: COIL_NEVER if it does not fit, 0 if it is negative. And back. */
+int64_t posix__nanoseconds(const struct timespec *t);
+struct timespec posix__timespec(int64_t ns);
 
 /* The time of a clock in nanoseconds. */
 int64_t posix__clock(clockid_t clock);
-int64_t posix__nanoseconds(const struct timespec *t);
+
+/* True if the C library accepts it as an absolute time; as a span (NULL: for ever). */
+bool posix__is_time(const struct timespec *t);
+bool posix__is_span(const struct timespec *t);
+
+/* An absolute time of a clock, which may be set during the wait. */
+struct posix__until {
+    clockid_t clock;
+    const struct timespec *time; /* NULL: never */
+};
+
+/* The clocks that pthread_mutex_clocklock(3) and its relatives accept. */
+bool posix__is_clock_of_locks(clockid_t clock);
+
+/* The time until then, or COIL_NEVER; 0 when it has come. */
+int64_t posix__left_until(const struct posix__until *until);
 
 /*
- * A call that always has what it wants makes no task wait. After so many of them let the
- * others run all the same.
+ * Yield at every 64th call of this thread. A call that never has to wait would otherwise
+ * keep the other tasks from running.
  */
 void posix__fairly(void);
 

@@ -1,7 +1,8 @@
 # sum.sh - run parts that each end with `N passed, N failed`, and add them up.
 #
 # To be sourced. part NAME COMMAND... runs one; part_folded does too, but shows what it
-# wrote only if it failed; print_sum prints the total and fails if anything did.
+# wrote only if it failed, and names those of its own parts that took 20 s or more;
+# print_sum prints the total and fails if anything did.
 #
 # A part without such a line counts as one. A part that says nothing failed but ends with
 # an error has failed once more: a sum is never better than its parts.
@@ -38,12 +39,13 @@ add_up() {
 }
 
 part() {
-    local name=$1 status=0
+    local name=$1 status=0 began=$SECONDS
 
     shift
     echo "== $name"
     "$@" 2>&1 | tee "$sum_log" || status=${PIPESTATUS[0]}
     add_up "$name" "$status"
+    echo "-- $name took $((SECONDS - began)) s"
 }
 
 part_folded() {
@@ -57,7 +59,13 @@ part_folded() {
         cat "$sum_log"
         echo "---- end of $name"
     fi
-    echo "$name: $part_line ($((SECONDS - began)) s)"
+    echo "$name: $part_line ($((SECONDS - began)) s$(long_parts))"
+}
+
+# ": unit 203 s, crawler 41 s", of what was written last.
+long_parts() {
+    sed -nE 's/^-- (.*) took ([0-9]{3,}|[2-9][0-9]) s$/\1 \2 s/p' "$sum_log" |
+        paste -sd , | sed 's/,/, /g; s/^/: /'
 }
 
 print_sum() {

@@ -69,7 +69,7 @@ static int64_t time_of(clockid_t clock)
     return t.tv_sec * SEC + t.tv_nsec;
 }
 
-/* ---- latencies -------------------------------------------------------------------- */
+/* ---- latencies --------------------------------------------------------------------- */
 
 static unsigned bucket_of(uint64_t ns)
 {
@@ -102,7 +102,7 @@ static double percentile(double share)
     return middle_of(i);
 }
 
-/* ---- requests --------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------- */
 
 /* No two requests of a time are alike, so that an answer of somebody else's is noticed.
  */
@@ -213,7 +213,7 @@ static void measure(const struct server *server, int64_t span)
         outstanding -= turn(server, false);
 }
 
-/* ---- connections ------------------------------------------------------------------ */
+/* ---- connections ------------------------------------------------------------------- */
 
 /* Closed with a reset, so that no port is kept in TIME_WAIT for the next run. */
 static int open_connection(uint16_t port)

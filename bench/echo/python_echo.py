@@ -1,7 +1,10 @@
-"""python_echo.py protocol|streams|uvloop - echo with asyncio, three ways."""
+"""python_echo.py protocol|streams|uvloop|threads - echo with asyncio, three ways, and with
+a thread a connection."""
 
 import asyncio
+import socket
 import sys
+import threading
 
 BACKLOG = 4096
 
@@ -43,6 +46,27 @@ async def main(kind):
     await server.serve_forever()
 
 
+def serve_blocking(connection):
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    try:
+        while data := connection.recv(4096):
+            connection.sendall(data)
+    except ConnectionError:
+        pass
+    finally:
+        connection.close()
+
+
+def main_threads():
+    server = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
+    print(server.getsockname()[1], flush=True)
+    while True:
+        connection, _ = server.accept()
+        threading.Thread(target=serve_blocking, args=(connection,), daemon=True).start()
+
+
+if sys.argv[1] == "threads":
+    main_threads()
 if sys.argv[1] == "uvloop":
     import uvloop
 

@@ -5,10 +5,13 @@
  * and one send() a request, since a short read has emptied the socket (epoll(7)), and one
  * epoll_wait() for as many requests as there are. Bytes that a slow client does not take
  * are kept, and until they are gone nothing more is read from it.
+ *
+ * raw_epoll N: N such loops, on a thread each, which share the port by SO_REUSEPORT.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +29,7 @@ struct client {
     char *kept;
 };
 
-static int epoll_fd, listen_fd;
+static __thread int epoll_fd, listen_fd;
 
 static void drop(struct client *client)
 {
@@ -103,33 +106,33 @@ static void accept_all(void)
     }
 }
 
-static bool listen_anywhere(void)
+/* Port 0: any, which it chooses. */
+static bool listen_on(uint16_t *port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(*port)};
+    int yes = 1;
     struct epoll_event event = {.events = EPOLLIN | EPOLLET};
     socklen_t length = sizeof address;
 
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    setsockopt(listen_fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
     if (bind(listen_fd, (struct sockaddr *)&address, sizeof address) < 0 ||
         listen(listen_fd, BACKLOG) < 0 ||
         getsockname(listen_fd, (struct sockaddr *)&address, &length) < 0 ||
         epoll_ctl(epoll_fd, EPOLL_CTL_ADD, listen_fd, &event) < 0)
         return false;
-    printf("%u\n", ntohs(address.sin_port));
-    fflush(stdout);
+    *port = ntohs(address.sin_port);
     return true;
 }
 
-int main(void)
+static void *run(void *fds)
 {
     struct epoll_event events[BATCH];
 
-    if (!listen_anywhere()) {
-        perror("raw_epoll");
-        return 1;
-    }
+    epoll_fd = ((int *)fds)[0];
+    listen_fd = ((int *)fds)[1];
     for (;;) {
         int n = epoll_wait(epoll_fd, events, BATCH, -1);
 
@@ -142,4 +145,26 @@ int main(void)
                 drop(client);
         }
     }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 1, (*fds)[2] = calloc((size_t)n, sizeof *fds);
+    uint16_t port = 0;
+    pthread_t thread;
+
+    for (int i = 0; i < n; i++) {
+        if (!listen_on(&port)) {
+            perror("raw_epoll");
+            return 1;
+        }
+        fds[i][0] = epoll_fd;
+        fds[i][1] = listen_fd;
+    }
+    printf("%u\n", port);
+    fflush(stdout);
+    for (int i = 1; i < n; i++)
+        pthread_create(&thread, NULL, run, fds[i]);
+    run(fds[0]);
 }

@@ -1,7 +1,9 @@
-// tokio_echo - echo with tokio: a task a connection, on the runtime of one thread.
+// tokio_echo - echo with tokio: a task a connection, on the runtime of one thread; or, as
+// `tokio_echo N`, on the multi-threaded one with N of them.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::runtime::Builder;
 
 const BACKLOG: u32 = 4096;
 
@@ -14,8 +16,7 @@ async fn serve(mut stream: TcpStream) {
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> std::io::Result<()> {
+async fn listen() -> std::io::Result<()> {
     let socket = TcpSocket::new_v4()?;
     socket.bind("127.0.0.1:0".parse().unwrap())?;
     let listener = socket.listen(BACKLOG)?;
@@ -26,4 +27,16 @@ async fn main() -> std::io::Result<()> {
             tokio::spawn(serve(stream));
         }
     }
+}
+
+fn main() -> std::io::Result<()> {
+    let runtime = match std::env::args().nth(1) {
+        None => Builder::new_current_thread().enable_io().build()?,
+        Some(threads) => Builder::new_multi_thread()
+            .worker_threads(threads.parse().unwrap())
+            .enable_io()
+            .build()?,
+    };
+    // In a task, so that the workers accept.
+    runtime.block_on(async { tokio::spawn(listen()).await.unwrap() })
 }

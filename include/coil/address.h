@@ -6,6 +6,10 @@
  *     if (coil_stream_peer(stream, &peer) == 0)
  *         puts(coil_address_format(&peer, text, sizeof text));   // "192.0.2.7:51234"
  *
+ * It comes from coil_stream_peer() and its like, coil_address_of_numbers(),
+ * coil_address_of_path(), or coil_receive_from(), and goes to coil_connect_address(),
+ * coil_listen_address(), coil_datagram_open_address() and others.
+ *
  * A value to be copied; `length` of its bytes mean something. What connect(2), bind(2)
  * and sendto(2) take is &address.any and address.length.
  */
@@ -46,6 +50,14 @@ COIL_API const char *coil_address_format(const coil_address *address, char *text
 
 /* The port in host byte order; 0 if it has none. */
 COIL_API uint16_t coil_address_port(const coil_address *address);
+
+/*
+ * The address of a host and a port in host byte order, the host in numbers:
+ * "192.0.2.7", "::1", "fe80::1%eth0" (or %2); "0.0.0.0" and "::" are all of this machine,
+ * to listen on. Asks nobody and does not suspend: names are coil_getaddrinfo()'s. Fails
+ * with -EINVAL for what is no number, -ENODEV for a zone that there is not.
+ */
+COIL_API int coil_address_of_numbers(const char *host, uint16_t port, coil_address *out);
 
 /*
  * The address of a local socket (unix(7)): a path of at most 107 bytes, or "@name" for a

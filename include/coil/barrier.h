@@ -1,5 +1,5 @@
 /*
- * coil/barrier.h - so many tasks wait for each other, and go on together.
+ * coil/barrier.h - a set number of tasks wait for each other, and go on together.
  *
  *     static coil_barrier everybody_ready = COIL_BARRIER_INIT(3);
  *     rc = coil_barrier_wait(&everybody_ready);     // in each of three tasks
@@ -8,8 +8,8 @@
  *     if (rc == 0)
  *         ... what only one of them is to do ...
  *
- * It can be passed again and again: when the last of a round has left, the next round
- * fills. Who comes before that waits its turn. (asyncio: Barrier)
+ * A barrier is reusable: when the last task of a round has left, the next round begins. A
+ * task that calls coil_barrier_wait() before that waits for it. (asyncio: Barrier)
  */
 #ifndef COIL_BARRIER_H
 #define COIL_BARRIER_H
@@ -28,11 +28,12 @@ typedef struct coil_barrier {
     int state;
 } coil_barrier;
 
-/* For so many tasks, at least 1. */
+/* `parties` is the number of tasks, at least 1. */
 /* clang-format off */
 #define COIL_BARRIER_INIT(parties) {COIL_LOCK_INIT, COIL_WAITERS_INIT, (parties), 0, 0}
 /* clang-format on */
 
+/* For `parties` tasks: what COIL_BARRIER_INIT is, at run time. */
 COIL_API void coil_barrier_init(coil_barrier *barrier, size_t parties);
 
 /* Nothing may wait for it any more. NULL is accepted. */
@@ -55,8 +56,8 @@ COIL_SUSPENDS int coil_barrier_wait(coil_barrier *barrier);
 COIL_SUSPENDS int coil_barrier_reset(coil_barrier *barrier);
 
 /*
- * Break it: whoever waits, and whoever comes until a reset, gets -EPIPE. For when one of
- * the parties will not come. 0 or -ECANCELED, as reset. (asyncio: abort)
+ * Break the barrier, because a party will not come: tasks that wait, and those that call
+ * before a reset, get -EPIPE. 0 or -ECANCELED, as coil_barrier_reset(). (asyncio: abort)
  */
 COIL_SUSPENDS int coil_barrier_abort(coil_barrier *barrier);
 
@@ -66,6 +67,7 @@ COIL_API size_t coil_barrier_parties(const coil_barrier *barrier);
 /* How many have come and wait for the others; 0 while they leave. (asyncio: n_waiting) */
 COIL_API size_t coil_barrier_waiting(const coil_barrier *barrier);
 
+/* True once it was aborted, until it is reset. (asyncio: broken) */
 COIL_API bool coil_barrier_broken(const coil_barrier *barrier);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /*
- * coil/base.h - what every coil header stands on: errors, time, memory.
+ * coil/base.h - the conventions of all coil headers: errors, time, memory.
  *
  * ERRORS. A function that can fail returns int or ssize_t: 0 or a count on
  * success, a negative errno on failure. `errno` itself never carries a result.
@@ -11,10 +11,12 @@
  *     -EALREADY     the future has its result already
  *     -ESHUTDOWN    the queue, loop or executor takes nothing more
  *     -EBADF        the stream was closed, perhaps while this call waited
- *     -EBUSY        somebody else is using it
+ *     -EBUSY        another task is using the object
  *     -ENOMEM       memory or stacks ran out; nothing was done
  *
- * A mistake of the caller's that can be seen at once (awaiting oneself, a wrong
+ * A function that returns an object through `out` sets *out to NULL when it fails.
+ *
+ * A bug of the caller that can be detected at once (a task that awaits itself, a wrong
  * thread, suspending where no task runs) stops the program with one sentence.
  *
  * TIME is int64_t nanoseconds of a monotonic clock. A parameter named delay_ns
@@ -75,7 +77,8 @@ COIL_API const char *coil_version(void);
 /*
  * Where all of coil's heap memory comes from. realloc(context, NULL, n) allocates,
  * n is never 0 there; realloc(context, p, 0) frees and returns NULL; otherwise as
- * realloc(3). Stacks do not come from here but from mmap(2).
+ * realloc(3). Stacks do not come from here but from mmap(2), and what debug mode keeps
+ * from malloc(3), so that debug mode does not change which allocation fails.
  */
 typedef struct coil_allocator {
     void *(*realloc)(void *context, void *block, size_t size);

@@ -1,5 +1,5 @@
 /*
- * coil/condition.h - wait, under a lock, for something to become true.
+ * coil/condition.h - a condition variable: wait, under a lock, until something is true.
  *
  *     coil_lock_acquire(&lock);
  *     while (rc == 0 && !ready)
@@ -48,7 +48,10 @@ COIL_SUSPENDS int coil_condition_wait(coil_condition *condition);
 COIL_SUSPENDS int coil_condition_wait_for(coil_condition *condition,
                                           int (*predicate)(void *arg), void *arg);
 
-/* Wake up to n waiters; they go on as they get the lock. -EPERM if it is not locked. */
+/*
+ * Wake up to n waiters, or all; they go on as they get the lock. -EPERM if it is not
+ * locked. (asyncio: notify, notify_all)
+ */
 COIL_API int coil_condition_notify(coil_condition *condition, size_t n);
 COIL_API int coil_condition_notify_all(coil_condition *condition);
 

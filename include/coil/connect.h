@@ -1,17 +1,19 @@
 /*
- * coil/connect.h - coil_connect() with choices.
+ * coil/connect.h - coil_connect() with options.
  *
  *     coil_connect_options opts = {.family = AF_INET, .attempt_timeout_ns = COIL_SEC(3)};
  *     rc = coil_connect_opts("example.org", "https", &opts, &stream);
  *
- * HOW IT CONNECTS (RFC 8305, Happy Eyeballs). A host's IPv6 and IPv4 addresses are asked
- * for at once. Attempts begin with the best address, once it is known (RFC 6724 says
- * which is; for IPv6's, IPv4's wait 50 ms), and then alternate between the two families.
- * The next begins when the latest has failed, or after 250 ms without. The first that
- * connects wins; the others are closed. So a dead address costs a quarter of a second,
- * not minutes, and nobody waits for a name server that answers half of the question.
+ * HOW IT CONNECTS (RFC 8305, Happy Eyeballs). The host's IPv6 and IPv4 addresses are
+ * looked up at the same time. If the IPv4 addresses come first, attempts wait 50 ms for
+ * the IPv6 ones. Attempts begin with the best address by RFC 6724, and then alternate
+ * between the two families. The next attempt begins when the latest has failed, or 250 ms
+ * after it. The first that connects wins; the others are closed. So a dead address costs
+ * a quarter of a second, not minutes, and a name server that answers for one family only
+ * does not delay the connection.
  *
- * The task itself does all of that: attempts have no tasks.
+ * Concurrent attempts run in tasks of their own, as the works of coil_staggered_race(); a
+ * single address needs none.
  */
 #ifndef COIL_CONNECT_H
 #define COIL_CONNECT_H

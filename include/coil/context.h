@@ -1,6 +1,8 @@
 /*
- * coil/context.h - variables of the task: what a function far down wants to know of whom
- * it works for. (Python: contextvars)
+ * coil/context.h - task-local variables.
+ *
+ * They hold the request's id, the user, the language, for functions that do not get them
+ * as arguments. (Python: contextvars)
  *
  *     static coil_var request_id = COIL_VAR_INIT("request_id", NULL);
  *
@@ -11,16 +13,16 @@
  *     rc = serve(client);                  // coil_var_get(&request_id), anywhere in it
  *     coil_var_reset(&request_id, &token);
  *
- * Values belong to a CONTEXT. Every task has one of its own, which begins as a copy of
- * its spawner's: it sees what was set before, and what it sets is seen by its own
- * children and nobody else. Calls made for somebody run in a copy too, of the context in
- * which they were asked for: coil_call_soon(), coil_call_later(), coil_call_at(),
- * coil_post(), done callbacks, readers and writers, coil_blocking(). A runner
- * (coil/run.h) has one for all its runs. Code outside tasks and such calls, coil_timer's
- * included, has its thread's.
+ * Values belong to a CONTEXT. Every task has a context of its own, which begins as a copy
+ * of its spawner's: the task sees the values set before the spawn, and only the task and
+ * its own children see the values that it sets. Callbacks, too, run in a copy of the
+ * context in which they were requested: those of coil_call_soon(), coil_call_later(),
+ * coil_call_at(), coil_post() and coil_blocking(), done callbacks, readers and writers. A
+ * runner (coil/run.h) has one context for all its runs. All other code, coil_timer's
+ * callbacks included, uses its thread's context.
  *
- * Copying is O(1), setting O(n) in the number of variables that are set; so this is for a
- * few variables that are set seldom. A program that sets none pays nothing.
+ * Copying is O(1), setting O(n) in the number of variables that are set: this is for a
+ * few variables that are seldom set. A program that sets none pays nothing.
  */
 #ifndef COIL_CONTEXT_H
 #define COIL_CONTEXT_H
@@ -38,10 +40,11 @@ extern "C" {
  * retain(value), whose result is not used, and release(value) are called as contexts come
  * to share a value, other than NULL, and let go of it; they are NULL where the value
  * outlives the contexts, or is a number in disguise. Where a context crosses threads
- * (coil_post(), coil_blocking()) they are called on any of them. They must not suspend.
+ * (coil_post(), coil_blocking()) they are called on any of them. If one would suspend,
+ * the program stops.
  */
 typedef struct coil_var {
-    const char *name; /* for whoever debugs */
+    const char *name; /* for debugging */
     void *initial;    /* its value where it is not set */
     void *(*retain)(void *value);
     void (*release)(void *value);
@@ -91,6 +94,7 @@ COIL_API int coil_var_reset(const coil_var *var, coil_var_token *token);
  */
 COIL_API coil_context *coil_context_copy(void);
 
+/* One more reference, for coil_context_release(). */
 COIL_API coil_context *coil_context_retain(coil_context *context);
 
 /* Drop a reference; NULL is accepted. */

@@ -15,10 +15,9 @@
  *     coil_coro_resume(c, NULL);      // NULL, and it is done
  *     coil_coro_destroy(c);
  *
- * The lowest layer, for those who build something of their own; programs want
- * generators (coil/gen.h) or tasks (coil/task.h). A coroutine may be resumed by
- * anybody who holds it, from any depth of any function, but only on the thread
- * that created it. Pointers into its stack stay valid while it is suspended.
+ * The lowest layer, to build other primitives on; most programs use generators
+ * (coil/gen.h) or tasks (coil/task.h). Any function may resume a coroutine, but only on
+ * the thread that created it. Pointers into its stack stay valid while it is suspended.
  */
 #ifndef COIL_CORO_H
 #define COIL_CORO_H
@@ -61,9 +60,9 @@ COIL_API int coil_coro_create(coil_coro_fn fn, void *arg, const coil_coro_opts *
 COIL_API void *coil_coro_resume(coil_coro *coro, void *value);
 
 /*
- * Hand `value` to whoever resumed the running coroutine, and stay suspended until the
- * next resume, whose value is returned. Outside any coroutine, and in a task's own
- * body, it stops the program.
+ * Suspend the running coroutine: its coil_coro_resume() returns `value`. Returns the
+ * value of the next resume. Outside any coroutine, and in a task's own body, it stops the
+ * program.
  */
 COIL_API void *coil_coro_suspend(void *value);
 

@@ -8,9 +8,9 @@
  *         rc = coil_send_to(d, buf, rc, &from.any, from.length);      // echo
  *     coil_datagram_destroy(d);
  *
- * Each call moves one datagram, whole: a result of 0 is one without a byte in it, not an
- * end. Any number of tasks may send and receive; those of each direction stand in line.
- * UDP may lose datagrams, and changes their order; local sockets do neither.
+ * Each call moves one whole datagram: a result of 0 is an empty datagram, not an end. Any
+ * number of tasks may send and receive; each direction has a line, first come, first
+ * served. UDP may lose and reorder datagrams; local sockets do neither.
  * (asyncio: create_datagram_endpoint, sock_sendto, sock_recvfrom)
  *
  * A cancelled call has moved nothing.
@@ -44,13 +44,24 @@ COIL_SUSPENDS int coil_datagram_open(const char *host, const char *port, unsigne
                                      coil_datagram **out);
 
 /*
- * A socket that speaks to this peer alone: coil_send() goes there, and only what comes
- * from there is received. That nobody is there, ICMP may tell later: the next call, of
- * either direction, is -ECONNREFUSED then, has moved nothing, and the one after it works
- * again. Fails as connect(2), else as coil_datagram_open().
+ * A connected socket: coil_send() sends to this peer, and only datagrams from it are
+ * received. If ICMP reports later that no socket is bound there, the next call of either
+ * direction is -ECONNREFUSED and has moved nothing; the one after it works again. Fails
+ * as connect(2), else as coil_datagram_open().
  */
 COIL_SUSPENDS int coil_datagram_connect(const char *host, const char *port,
                                         coil_datagram **out);
+
+/*
+ * The same with an address, of IPv4, IPv6 or a local socket: as coil_datagram_name(),
+ * coil_receive_from(), coil_address_of_numbers() or coil_address_of_path() made it. No
+ * name is looked up. Local sockets have no flags (-EINVAL). -EINVAL for an address that
+ * is not whole, -EAFNOSUPPORT for one of another family; else as above.
+ */
+COIL_API int coil_datagram_open_address(const coil_address *at, unsigned flags,
+                                        coil_datagram **out);
+COIL_SUSPENDS int coil_datagram_connect_address(const coil_address *to,
+                                                coil_datagram **out);
 
 /*
  * The same with a local socket, unix(7): path, or "@name" in the abstract namespace. Open
@@ -95,8 +106,7 @@ COIL_API int coil_datagram_join(coil_datagram *datagram, const char *group,
 COIL_API int coil_datagram_leave(coil_datagram *datagram, const char *group,
                                  const char *interface);
 
-/* ---- one at a time ------------------------------------------------------------------
- */
+/* ---- one at a time ----------------------------------------------------------------- */
 
 /*
  * Send n bytes as one datagram, waiting where the kernel has no room for it, or a local
@@ -123,8 +133,7 @@ COIL_SUSPENDS ssize_t coil_receive_from(coil_datagram *datagram, void *buf, size
 /* The size of the datagram received last, all of it. */
 COIL_API size_t coil_datagram_size(const coil_datagram *datagram);
 
-/* ---- many at a time -----------------------------------------------------------------
- */
+/* ---- many at a time ---------------------------------------------------------------- */
 
 typedef struct coil_message {
     void *data;

@@ -1,5 +1,5 @@
 /*
- * coil/directory.h - what is in a directory, without blocking the loop.
+ * coil/directory.h - list a directory, without blocking the loop.
  *
  *     coil_directory *d;
  *     coil_directory_entry e;
@@ -10,9 +10,9 @@
  *         puts(e.name);
  *     coil_directory_destroy(d);
  *
- * Entries come from the kernel many at a time, in no order, "." and ".." left out. One
- * that is made or removed meanwhile may be there or not; all others come once.
- * (readdir(3); Python: os.scandir)
+ * The order of entries is not defined; "." and ".." are left out. An entry that is made
+ * or removed during the listing may be in it or not; all others are in it once. The
+ * kernel is asked for many entries at a time. (readdir(3); Python: os.scandir)
  */
 #ifndef COIL_DIRECTORY_H
 #define COIL_DIRECTORY_H
@@ -32,7 +32,7 @@ typedef struct coil_directory_entry {
                            gone before that could be asked */
 } coil_directory_entry;
 
-/* *out is the caller's. -ENOTDIR if it is none; else as coil_file_open(). */
+/* *out is the caller's. -ENOTDIR if it is not a directory; else as coil_file_open(). */
 COIL_SUSPENDS int coil_directory_open(const char *path, coil_directory **out);
 
 /*
@@ -43,7 +43,7 @@ COIL_SUSPENDS int coil_directory_open(const char *path, coil_directory **out);
 COIL_SUSPENDS int coil_directory_next(coil_directory *directory,
                                       coil_directory_entry *out);
 
-/* Begin again, with what is there now. */
+/* Begin again: list the directory as it is now. */
 COIL_SUSPENDS int coil_directory_rewind(coil_directory *directory);
 
 /* The descriptor, borrowed, for openat(2) and its like. */

@@ -9,10 +9,10 @@
  *         return port;
  *     }
  *
- * A failure is a negative errno, which says little. coil_fail() keeps a sentence beside
- * it, and the C functions that were open. Both stay with the task: whoever awaits it has
- * the error too, with the frames of the await added to it, and so has who awaits that
- * one. A failure that nobody asks for is reported with all of them:
+ * A failure is a negative errno, which says little. coil_fail() records a sentence beside
+ * it, and the call stack. Both become the task's error. A task that awaits the failed one
+ * gets the error, too, with the call stack of the await added; and so does a task that
+ * awaits that one. A failure that nobody retrieves is reported with all of these stacks:
  *
  *     coil: Task exception was never retrieved (task 'server')
  *     Invalid argument: 'http' is no port
@@ -22,8 +22,8 @@
  *       awaited by task 'server'
  *         start at server.c:40
  *
- * All of it happens on failure alone: what goes well pays nothing. Errors belong to their
- * loop's thread. (Python: exceptions, __cause__, traceback.print_exception)
+ * All of this costs time only when something fails. Errors belong to their loop's thread.
+ * (Python: exceptions, __cause__, traceback.print_exception)
  */
 #ifndef COIL_ERROR_H
 #define COIL_ERROR_H
@@ -46,10 +46,11 @@ typedef struct coil_future coil_future;
  * sentence `format` makes (NULL for none) and at most 64 frames of the stack. (raise)
  *
  * If the task's body returns the same rc, its future has failed with this error; a body
- * that deals with the failure just goes on. In a callback, where no task runs, it does
- * nothing but return rc. One block is allocated; where that fails the rc alone remains.
- * The walk takes 5 KiB of stack: where fewer than 8 are left, the frames are left out.
- * errno is kept, and may be printed by %m.
+ * that deals with the failure just goes on. Where no task runs, in a callback, in a
+ * generator without a loop or in main(), the error is the thread's, until its next
+ * failure or its end. One block is allocated; where that fails the rc alone remains. The
+ * walk takes 5 KiB of stack: where fewer than 8 are left, the frames are left out. errno
+ * is kept, and may be printed by %m.
  */
 COIL_API int coil_fail(int rc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -72,14 +73,37 @@ COIL_API int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
 COIL_API int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/*
+ * Optimised, `return coil_fail(...)` would be a jump that gives up the frame of the very
+ * function that failed, before coil_fail() can note it. So what these return passes
+ * through the frame; it costs one move. (coil_fail)(...) is the plain function.
+ */
+__attribute__((always_inline)) static inline int coil__through_frame(int rc)
+{
+    __asm__ volatile("" : "+r"(rc));
+    return rc;
+}
+#define coil_fail(...) coil__through_frame(coil_fail(__VA_ARGS__))
+#define coil_fail_from(...) coil__through_frame(coil_fail_from(__VA_ARGS__))
+#define coil_future_set_error(...) coil__through_frame(coil_future_set_error(__VA_ARGS__))
+
 /* ---- asking ------------------------------------------------------------------------ */
 
 /*
- * The running task's last error (NULL where none runs), borrowed until its next failure:
- * its own coil_fail(), or what it got by awaiting. Of an await that failed without an
- * error, NULL. So it is right as long as one asks at once.
+ * The error of the last failure of the running task, or where none runs of the thread:
+ * its own coil_fail(), what it got by awaiting, or what a call of coil's failed with.
+ * Borrowed until the next failure. NULL if that had a negative errno and no sentence, as
+ * most of coil's calls have. A cancellation, and -EAGAIN, are no failures here. So it is
+ * right as long as one asks at once.
  */
 COIL_API coil_error *coil_last_error(void);
+
+/*
+ * The failure was dealt with: forget it. Who goes on after a failure need not say so; but
+ * a body that later returns the same rc of its own accord, without coil_fail(), would be
+ * reported with that sentence. (Python: the end of an except block)
+ */
+COIL_API void coil_clear_error(void);
 
 /*
  * The error a future or task failed with, borrowed while a reference to it is held. NULL
@@ -93,10 +117,10 @@ COIL_API int coil_error_rc(const coil_error *error);
 /* The sentence; what strerror(3) says if there was none. */
 COIL_API const char *coil_error_message(const coil_error *error);
 
-/* The name of the task it happened in; "" for a callback. */
+/* The name of the task it happened in; "" where none ran. */
 COIL_API const char *coil_error_task(const coil_error *error);
 
-/* What it came of, borrowed: the error of what was awaited. NULL at the root. */
+/* The cause, borrowed: the error of the awaited task or future. NULL at the root. */
 COIL_API coil_error *coil_error_cause(const coil_error *error);
 
 /*
@@ -106,6 +130,7 @@ COIL_API coil_error *coil_error_cause(const coil_error *error);
  */
 COIL_API void coil_error_print(const coil_error *error, FILE *out);
 
+/* One more reference, for coil_error_release(). */
 COIL_API coil_error *coil_error_retain(coil_error *error);
 
 /* Drop a reference; NULL is accepted. */

@@ -1,5 +1,5 @@
 /*
- * coil/event.h - a flag that tasks can wait for.
+ * coil/event.h - a flag; tasks wait until it is set.
  *
  *     static coil_event ready = COIL_EVENT_INIT;
  *     rc = coil_event_wait(&ready);      // in one task
@@ -25,6 +25,7 @@ typedef struct coil_event {
 #define COIL_EVENT_INIT {COIL_WAITERS_INIT, false}
 /* clang-format on */
 
+/* One that is not set: what COIL_EVENT_INIT is, at run time. */
 COIL_API void coil_event_init(coil_event *event);
 
 /* Nothing may wait for it any more. NULL is accepted. */
@@ -36,7 +37,11 @@ COIL_SUSPENDS int coil_event_wait(coil_event *event);
 /* Set it: all that wait go on in the next turn, even if it is cleared before. Never
  * allocates. */
 COIL_API void coil_event_set(coil_event *event);
+
+/* Take it back: who waits from now on waits for the next set. (asyncio: clear) */
 COIL_API void coil_event_clear(coil_event *event);
+
+/* True from a set to the next clear. (asyncio: is_set) */
 COIL_API bool coil_event_is_set(const coil_event *event);
 
 #ifdef __cplusplus

@@ -1,12 +1,12 @@
 /*
- * coil/executor.h - code that blocks, on threads, so that the loop does not.
+ * coil/executor.h - run code that blocks on a thread, so that the loop does not block.
  *
  *     static int digest(void *arg) { ... seconds of work ... }
  *     rc = coil_blocking(COIL_LANE_CPU, digest, &file);
  *
- * Each lane has its own threads and its own line, so slow names never hold up files.
- * Threads are started as needed, shared by all loops of the process, and end after
- * having been idle for a while. (asyncio: to_thread, run_in_executor)
+ * A lane is a pool of threads with a queue of jobs. Each lane has its own, so slow
+ * look-ups of names never delay files. Threads are started as needed, shared by all loops
+ * of the process, and end after some idle time. (asyncio: to_thread, run_in_executor)
  */
 #ifndef COIL_EXECUTOR_H
 #define COIL_EXECUTOR_H
@@ -26,7 +26,7 @@ typedef enum coil_lane {
 /*
  * Run fn(arg) on a thread of the lane while this task waits; returns what fn returned.
  *
- * fn must not call coil, except what is for any thread: coil_post(), promises, and
+ * fn must not call coil, except functions for any thread: coil_post(), promises, and
  * coil_var_get(), for it runs in a copy of the task's context. `arg` may lie on the
  * caller's stack: the wait is finished even if the task is cancelled meanwhile; then fn's
  * result is returned, and the next call that waits sees the cancellation. A job that no
@@ -45,7 +45,8 @@ COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
 COIL_SUSPENDS int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg),
                                             void *arg, void (*discard)(void *arg));
 
-/* The most threads a lane may have, 1 to 1024. Returns 0 or -EINVAL. Any thread. */
+/* The most threads a lane may have, 1 to 1024. Returns 0 or -EINVAL, of a lane that is
+   being destroyed, too. Any thread. */
 COIL_API int coil_executor_set_limit(coil_lane lane, unsigned max_threads);
 
 /*
@@ -58,8 +59,8 @@ COIL_API int coil_executor_set_limit(coil_lane lane, unsigned max_threads);
  *
  * *out is a number for the functions above, on any thread. Its threads, at most
  * max_threads (0: as many as processors), are called `name`, up to 15 bytes, which is
- * copied. -EINVAL, -EMFILE (there are 61 already). Any thread. (Python:
- * ThreadPoolExecutor)
+ * copied. -EINVAL, -EMFILE (there are 61 already); then *out is no lane, and using it
+ * stops the program. Any thread. (Python: ThreadPoolExecutor)
  */
 COIL_API int coil_executor_create(const char *name, unsigned max_threads, coil_lane *out);
 

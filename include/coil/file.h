@@ -10,23 +10,23 @@
  *         rc = coil_file_close(f);                  // its failure is a lost write
  *     coil_file_destroy(f);
  *
- * A disk is always "ready", and then makes one wait; so calls on files are submitted to
- * io_uring, or made by a thread of the file lane (coil/executor.h) where the backend is
- * another. Only the task waits. Any number of calls may be in one file at a time, from as
- * many tasks: those that say where (pread, pwrite) go on together, those at the file's
+ * poll(2) calls a disk file always ready, and read(2) then blocks. So calls on files are
+ * submitted to io_uring, or with another backend made by a thread of the file lane
+ * (coil/executor.h). Only the task waits. Any number of tasks may call on one file at the
+ * same time: calls with an offset (pread, pwrite) run concurrently, calls at the file's
  * position one after the other, first come, first served.
  *
- * A call that is cancelled is waited for, since its buffer must not be used any more when
- * it returns; it returns its result then, and the next call that waits sees the
- * cancellation. One that no thread has begun yet is withdrawn: -ECANCELED.
+ * A cancelled call still waits for its operation, because the kernel may be using its
+ * buffer. It returns its result, and the next call that waits sees the cancellation. An
+ * operation that no thread has begun is withdrawn: -ECANCELED.
  *
- * A coil_file belongs to no loop: while no call is in it, it may be handed to another
- * thread. Regular files and block devices are meant. A FIFO or terminal works, but keeps
- * a thread of the file lane, of which there are 8, and a wait that cannot be cancelled:
- * coil_stream_adopt() is for those, and for sockets.
+ * A coil_file belongs to no loop: while no call is in progress it may be passed to
+ * another thread. It is meant for regular files and block devices. A FIFO or terminal
+ * works, but its calls occupy one of the 8 threads of the file lane, and cannot be
+ * cancelled: use coil_stream_adopt() for those, and for sockets.
  *
- * All fail as their system calls do, and with -ECANCELED, -ENOMEM, -EAGAIN (no thread
- * could be started; or O_NONBLOCK), -EBADF (coil_file_close() was called).
+ * All functions fail as their system calls do, and with -ECANCELED, -ENOMEM, -EAGAIN (no
+ * thread could be started; or O_NONBLOCK), -EBADF (coil_file_close() was called).
  */
 #ifndef COIL_FILE_H
 #define COIL_FILE_H
@@ -104,6 +104,24 @@ COIL_SUSPENDS ssize_t coil_file_pread_exact(coil_file *file, void *buf, size_t n
                                             int64_t offset);
 
 /*
+ * Read a line at the file's position, which moves behind it. Returns its length; it
+ * stands in `line` without its '\n' and with a '\0' behind it (a '\r' is left to you), as
+ * coil_read_line() has it for streams.
+ *
+ * -EMSGSIZE if the line does not fit `size` bytes, its '\0' counted: it is still there,
+ * and the position too. -ENODATA at the end: what came after the last '\n' is in `line`,
+ * and coil_file_transferred() says how much that is. Else fails as coil_file_read(),
+ * having taken nothing, or with -EINVAL for a size of 0, -ESPIPE for what has no
+ * position: coil_stream_adopt() is for a FIFO or terminal.
+ *
+ * The file is read 64 KiB at a time, so most lines wait for nothing; a call that did not
+ * wait may let others run all the same. What this coil_file writes is seen; what others
+ * write into a piece that was read already, or cut off, may not be, until the position is
+ * moved elsewhere. (Python: file.readline)
+ */
+COIL_SUSPENDS ssize_t coil_file_read_line(coil_file *file, char *line, size_t size);
+
+/*
  * Write all n bytes, in as many steps as it takes. Returns n, or what a step failed with;
  * how many were written before that, coil_file_transferred() says. (write(2), pwrite(2):
  * a file of O_APPEND is written at its end by both.)
@@ -170,8 +188,8 @@ COIL_SUSPENDS int coil_write_file(const char *path, const void *data, size_t n,
 
 typedef struct coil_copy_opts {
     unsigned flags; /* COIL_FILE_ATOMIC, COIL_FILE_EXCLUSIVE, COIL_FILE_SYNC */
-    /* Called after each some megabytes, and at the end; must not suspend. `total` is the
-       size that the file had at the beginning. */
+    /* Called in the copying task after each some megabytes, and at the end; may suspend.
+       `total` is the size that the file had at the beginning. */
     void (*progress)(int64_t done, int64_t total, void *arg);
     void *arg;
 } coil_copy_opts;

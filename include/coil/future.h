@@ -7,10 +7,10 @@
  *     rc = coil_await(f);                       // 42
  *     coil_future_release(f);
  *
- * A future leaves PENDING once, by set or by cancel; then everybody who awaited it goes
- * on, in the order in which they came, in the next turn of the loop: never inside the
- * setter. A task is a future too: coil_task_future(). Reference-counted, on its loop's
- * thread only. (asyncio: Future)
+ * A future leaves PENDING once, by set or by cancel. Then all tasks that await it go on
+ * in the next turn of the loop, in the order in which they began to wait: never inside
+ * the setter. A task is a future, too: coil_task_future(). Futures are reference-counted,
+ * and used on their loop's thread only. (asyncio: Future)
  */
 #ifndef COIL_FUTURE_H
 #define COIL_FUTURE_H
@@ -36,6 +36,7 @@ typedef void (*coil_done_callback)(coil_future *future, void *arg);
 /* Create a pending future of the current loop, with one reference. -ENOMEM. */
 COIL_API int coil_future_create(coil_future **out);
 
+/* One more reference, for coil_future_release(). */
 COIL_API coil_future *coil_future_retain(coil_future *future);
 
 /*
@@ -48,7 +49,7 @@ COIL_API void coil_future_release(coil_future *future);
 /*
  * Give it its result: `rc` of 0 or more, or a negative errno for a failure
  * (-ECANCELED cancels), and a value, which is destroy(value)d, if destroy is not NULL,
- * at the last release. (asyncio: set_result, set_exception)
+ * at the last release; destroy() must not suspend. (asyncio: set_result, set_exception)
  *
  * Never allocates. Returns 0, or -EALREADY if it is done; then value remains the
  * caller's.
@@ -63,10 +64,13 @@ COIL_API int coil_future_set(coil_future *future, int rc, void *value,
  */
 COIL_API bool coil_future_cancel(coil_future *future, const char *reason);
 
+/* Whether it is pending, and how it ended. */
 COIL_API coil_future_state coil_future_get_state(const coil_future *future);
 
 /* True once it is not pending. */
 COIL_API bool coil_future_done(const coil_future *future);
+
+/* True if it was cancelled: its rc is -ECANCELED. (asyncio: cancelled) */
 COIL_API bool coil_future_cancelled(const coil_future *future);
 
 /* The rc, or -EINPROGRESS. Counts as retrieving a failure. (asyncio: result, exception)
@@ -76,6 +80,12 @@ COIL_API int coil_future_result(coil_future *future);
 /* The value, borrowed while a reference is held; NULL while pending or if there is none.
  */
 COIL_API void *coil_future_value(const coil_future *future);
+
+/*
+ * The value, which becomes the caller's: coil no longer destroys it, and from now on
+ * coil_future_value() is NULL, for everybody. NULL if there is none, or it was taken.
+ */
+COIL_API void *coil_future_take_value(coil_future *future);
 
 /*
  * The reason it was cancelled with, or NULL. A task that nobody asked to end, and that
@@ -115,7 +125,7 @@ COIL_API int coil_future_add_callback(coil_future *future, coil_done_callback fn
 COIL_API int coil_future_remove_callback(coil_future *future, coil_done_callback fn,
                                          void *arg);
 
-/* ---- awaitables of one's own ------------------------------------------------------ */
+/* ---- awaitables of one's own ------------------------------------------------------- */
 
 /*
  * Anything that can be awaited: a struct whose first member is this. `await` is called

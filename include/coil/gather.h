@@ -1,15 +1,21 @@
 /*
- * coil/gather.h - wait for several futures at once, for each as it comes, or not for
- * ever.
+ * coil/gather.h - wait for several futures at once, one after the other, or with a
+ * deadline.
  *
  *     coil_future *parts[] = {coil_task_future(a), coil_task_future(b)};
  *     int rcs[2];
  *     rc = coil_gather(parts, 2, 0, rcs);
  *
- * coil_gather() waits for all, coil_wait() for some, coil_as_completed for one after the
- * other, coil_wait_for() for one with a deadline, coil_staggered_race() for the first of
- * several ways to the same end. Tasks that belong together are better off in a group
+ * coil_gather() waits for all, coil_wait() for some, coil_as_completed for each as it
+ * completes, coil_wait_for() for one with a deadline, coil_staggered_race() for the first
+ * success among alternatives. For tasks that belong together prefer a group
  * (coil/group.h).
+ *
+ * What they take is futures, and a task is one: coil_task_future(). Whatever else waits,
+ * waits in a task; spawn it, and it is a future. (asyncio: ensure_future)
+ *
+ *     coil_spawn(read_all, file, NULL, &task);                   any function that waits
+ *     coil_spawn(awaitable->await, awaitable, NULL, &task);      a coil_awaitable
  */
 #ifndef COIL_GATHER_H
 #define COIL_GATHER_H
@@ -66,7 +72,7 @@ COIL_SUSPENDS int coil_wait(coil_future *const futures[], size_t n, coil_wait_mo
  */
 COIL_SUSPENDS int coil_wait_for(coil_future *future, int64_t deadline);
 
-/* ---- each as it completes --------------------------------------------------------- */
+/* ---- each as it completes ---------------------------------------------------------- */
 
 /* The caller's memory; all fields are coil's own. */
 typedef struct coil_as_completed {
@@ -107,7 +113,7 @@ COIL_SUSPENDS int coil_as_completed_next(coil_as_completed *each, coil_future **
 /* Forget what is left. NULL and a zeroed one are accepted; nobody may wait. */
 COIL_API void coil_as_completed_finish(coil_as_completed *each);
 
-/* ---- several ways to the same end ------------------------------------------------- */
+/* ---- several ways to the same end -------------------------------------------------- */
 
 /* Something to do; 0 or more is success. */
 typedef struct coil_work {

@@ -23,7 +23,7 @@ extern "C" {
 
 /* The caller's memory; all fields are coil's own. */
 typedef struct coil_group {
-    void *private_[16];
+    void *private_[24];
 } coil_group;
 
 /* How many failures a group remembers; it counts all. */
@@ -37,10 +37,36 @@ COIL_API void coil_group_enter(coil_group *group);
  * returns. (asyncio: TaskGroup.create_task)
  *
  * May be called by the owner and by the children. Fails with -ESHUTDOWN if the group is
- * being cancelled, or is at its end and empty, and as coil_spawn().
+ * being cancelled, or is at its end and empty, with -EAGAIN at the group's limit, and as
+ * coil_spawn().
  */
 COIL_API int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
                               const coil_spawn_opts *opts, coil_task **out);
+
+/*
+ * Let at most `limit` children run at once; 0 means no limit, as at first. At the limit
+ * coil_group_spawn() fails with -EAGAIN; the next call waits instead. A limit that is
+ * lowered ends no child. (Go: errgroup.SetLimit)
+ */
+COIL_API void coil_group_set_limit(coil_group *group, size_t limit);
+
+/*
+ * Start a child as soon as the limit allows it, suspending until then: first come, first
+ * served. (Go: errgroup.Go)
+ *
+ *     coil_group_enter(&g);
+ *     coil_group_set_limit(&g, 10);
+ *     for (i = 0; i < count && rc == 0; i++)
+ *         rc = coil_group_spawn_when_free(&g, fetch, urls[i], NULL, NULL);
+ *     rc = coil_group_exit(&g, rc);
+ *
+ * Fails with -ECANCELED (nothing is started) and as coil_group_spawn(); -ESHUTDOWN also
+ * if the group is cancelled meanwhile. Children that all wait here for each other's end
+ * wait for ever.
+ */
+COIL_SUSPENDS int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn,
+                                             void *arg, const coil_spawn_opts *opts,
+                                             coil_task **out);
 
 /*
  * Start a child and wait until it is ready: it says coil_group_started(value), value is
@@ -64,9 +90,10 @@ COIL_SUSPENDS int coil_group_start(coil_group *group, coil_task_fn fn, void *arg
                                    const coil_spawn_opts *opts, coil_task **out);
 
 /*
- * The running task is ready: whoever started it goes on with `value`, 0 or more. Returns
- * 0, also in a task that nobody waits to be ready; -EALREADY the second time, -EINVAL for
- * a value below 0. (trio: task_status.started)
+ * The running task is ready: the coil_group_start() that started it returns `value`,
+ * which is 0 or more. Returns 0, also in a task that was not started by
+ * coil_group_start(); -EALREADY the second time, -EINVAL for a value below 0. (trio:
+ * task_status.started)
  */
 COIL_API int coil_group_started(int value);
 

@@ -11,12 +11,12 @@
  *             rc = coil_guest_step(loop);
  *     }
  *
- * Host and guest are one thread. Between two steps the host may call whatever a callback
- * may: coil_spawn(), coil_future_set(), coil_task_cancel(); what it makes ready runs in
- * the next step. Nobody takes SIGINT, reports a deadlock or cancels what is left at the
- * end: that is the host's. A runner (coil/run.h) is a convenient guest: the loop of
- * coil_runner_loop() is stepped, and coil_runner_close() cleans up, waiting as long as
- * that takes. (trio: start_guest_run)
+ * Host and guest share one thread. Between two steps the host may call what a callback
+ * may call: coil_spawn(), coil_future_set(), coil_task_cancel(). Tasks that it makes
+ * ready run in the next step. coil does not take SIGINT, report a deadlock or cancel the
+ * remaining tasks at the end: the host has to. A runner (coil/run.h) makes that easier:
+ * step the loop of coil_runner_loop(), and clean up by coil_runner_close(), which waits
+ * as long as that takes. (trio: start_guest_run)
  */
 #ifndef COIL_GUEST_H
 #define COIL_GUEST_H
@@ -36,9 +36,10 @@ extern "C" {
 COIL_API int coil_guest_fd(coil_loop *loop);
 
 /*
- * How long the host may wait at most, in ns: until the next timer; 0 if something is
- * ready; COIL_NEVER if only the descriptor can tell. What was asked of the loop since the
- * last step is handed to the kernel here, so call it before each wait.
+ * How long the host may wait at most, in ns: until the next timer, and longer if the loop
+ * has a timer_slack_ns above the thread's own (coil/loop.h); 0 if something is ready;
+ * COIL_NEVER if only the descriptor can tell. What was asked of the loop since the last
+ * step is handed to the kernel here, so call it before each wait.
  */
 COIL_API int64_t coil_guest_timeout(coil_loop *loop);
 

@@ -1,5 +1,5 @@
 /*
- * coil/lock.h - one task at a time.
+ * coil/lock.h - a mutex for tasks.
  *
  *     static coil_lock lock = COIL_LOCK_INIT;
  *     rc = coil_lock_acquire(&lock);
@@ -8,8 +8,8 @@
  *     ... calls that wait ...
  *     coil_lock_release(&lock);
  *
- * Needed only round code that waits: between two waits no other task runs anyway. Not
- * recursive, and not owned: any task may release it. (asyncio: Lock)
+ * Only code that waits needs a lock: between two waits no other task runs. A lock is not
+ * recursive, and has no owner: any task may release it. (asyncio: Lock)
  */
 #ifndef COIL_LOCK_H
 #define COIL_LOCK_H
@@ -29,6 +29,7 @@ typedef struct coil_lock {
 #define COIL_LOCK_INIT {COIL_WAITERS_INIT, false}
 /* clang-format on */
 
+/* One that nobody has: what COIL_LOCK_INIT is, at run time. */
 COIL_API void coil_lock_init(coil_lock *lock);
 
 /* Nothing may wait for it any more. NULL is accepted. */
@@ -42,6 +43,8 @@ COIL_SUSPENDS int coil_lock_acquire(coil_lock *lock);
 
 /* Give it back; the first waiter takes it in the next turn. Not locked: -EPERM. */
 COIL_API int coil_lock_release(coil_lock *lock);
+
+/* True while a task has it. (asyncio: locked) */
 COIL_API bool coil_lock_locked(const coil_lock *lock);
 
 #ifdef __cplusplus

@@ -17,12 +17,18 @@
  * coil_post(), coil_loop_retain() and coil_loop_release() is called on that thread. Most
  * programs never create one: coil_run() (coil/run.h) does.
  *
+ * After fork(2) the loop is the parent's alone: in the child the thread has none. The
+ * child may destroy objects that the parent made, without effect on the parent; a call
+ * that would use the parent's loop stops the program; the child may create a loop of its
+ * own, or call coil_run(). See docs/manual/fork.md.
+ *
  * ONE TURN. Poll for I/O: not waiting if a callback is ready or the loop is stopping,
- * else until the earliest timer, at most a day. Make the callbacks of that I/O ready,
- * then the due timers, earliest first and first in first out where equal. Note how many
- * callbacks are ready and run those, first in, first out; what they make ready runs in
- * the next turn. While callbacks are ready, poll and clock may be skipped for up to 64
- * turns or 256 callbacks; under a virtual clock only where that is asked for. (asyncio:
+ * else until the earliest timer, and 50 us longer (timer_slack_ns), at most a day. Make
+ * the callbacks of that I/O ready, then the due timers, earliest first and first in first
+ * out where equal. Note how many callbacks are ready and run those, first in, first out;
+ * what they make ready runs in the next turn. While callbacks are ready, poll and clock
+ * may be skipped for up to 64 turns or 256 callbacks, the clock as long as those take
+ * less than 5 us each; under a virtual clock only if that is requested. (asyncio:
  * BaseEventLoop._run_once)
  */
 #ifndef COIL_LOOP_H
@@ -43,9 +49,13 @@ typedef struct coil_task coil_task;
 /* A callback. It must not suspend; that stops the program. */
 typedef void (*coil_callback)(void *arg);
 
+/* For coil_loop_opts.timer_slack_ns: each timer fires as soon as it is due. */
+#define COIL_NO_SLACK (-1)
+
 typedef struct coil_loop_opts {
     /*
-     * "io_uring", "epoll", "poll", "select", or "simulated" (coil/network.h); NULL means
+     * "io_uring", "epoll", "poll", "select", or "simulated" (coil/network.h), once a
+     * function of libcoil-testing's was called, as coil_testing_network(); NULL means
      * $COIL_BACKEND if set, else the best that works here. io_uring needs Linux 5.11, and
      * is often forbidden: to sandboxes, by a sysctl, by the limit of locked memory. Then
      * it is epoll; but what was asked for by name is -ENOSYS, and an unknown name
@@ -65,6 +75,16 @@ typedef struct coil_loop_opts {
      */
     bool skip_polls;
     bool debug; /* as COIL_DEBUG=1 in the environment: coil_set_debug() in coil/debug.h */
+    /*
+     * How much longer than until the next timer a loop with nothing to do may wait, so
+     * that timers that are due soon after it fire in the same turn: 0 means 50 us,
+     * COIL_NO_SLACK none; at most a day. Deadlines stay as they are: what is due fires
+     * in order, and at once if anything else has woken the loop. With epoll, poll and
+     * select the kernel adds the thread's own slack (PR_SET_TIMERSLACK in prctl(2),
+     * usually 50 us, too) to each wait; it counts as part of this one, and is the least.
+     * None with a virtual clock.
+     */
+    int64_t timer_slack_ns;
 } coil_loop_opts;
 
 /*
@@ -78,8 +98,9 @@ COIL_API int coil_loop_create(const coil_loop_opts *opts, coil_loop **out);
 /*
  * Close the loop and drop the creator's reference. NULL is accepted. (asyncio: close)
  *
- * Pending callbacks are dropped, without being run; from now on coil_post() to it is
- * -ESHUTDOWN. A running loop cannot be closed: that stops the program.
+ * From now on coil_post() to it is -ESHUTDOWN; what it took before is called first, here.
+ * Other pending callbacks are dropped, without being run. A running loop cannot be
+ * closed: that stops the program.
  */
 COIL_API void coil_loop_close(coil_loop *loop);
 
@@ -110,9 +131,10 @@ COIL_API int coil_loop_run_forever(coil_loop *loop);
  */
 COIL_API void coil_loop_stop(coil_loop *loop);
 
+/* True while it runs: from within its callbacks and tasks. (asyncio: is_running) */
 COIL_API bool coil_loop_running(const coil_loop *loop);
 
-/* ---- callbacks ------------------------------------------------------------------ */
+/* ---- callbacks --------------------------------------------------------------------- */
 
 /*
  * Call fn(arg) in the next turn, after everything that is ready now. (asyncio: call_soon)
@@ -151,13 +173,13 @@ COIL_API void coil_handle_release(coil_handle *handle);
  * Call fn(arg) on the loop's thread, from any thread; not from a signal handler.
  * (asyncio: call_soon_threadsafe)
  *
- * A real queue: every post is called, in the order of posting, once. Fails with
- * -ESHUTDOWN if the loop is closed, -ENOMEM. A thread other than the loop's must hold
- * a reference of its own (coil_loop_retain()).
+ * A real queue: every post is called, in the order of posting, once; by the closing loop,
+ * if it comes to that. Fails with -ESHUTDOWN if the loop is closed, -ENOMEM. A thread
+ * other than the loop's must hold a reference of its own (coil_loop_retain()).
  */
 COIL_API int coil_post(coil_loop *loop, coil_callback fn, void *arg);
 
-/* ---- readers and writers ---------------------------------------------------------- */
+/* ---- readers and writers ----------------------------------------------------------- */
 
 /* What a descriptor is ready for, where both are asked at once: coil_wait_fd(). */
 #define COIL_READABLE 1u
@@ -165,11 +187,12 @@ COIL_API int coil_post(coil_loop *loop, coil_callback fn, void *arg);
 
 /*
  * Call fn(arg) in every turn in which `fd` is readable: level-triggered, end of file and
- * errors included. A second call replaces the first. (asyncio: add_reader)
+ * errors included. A second call replaces the first. What never waits, a regular file or
+ * /dev/null, is always ready. (asyncio: add_reader)
  *
- * Remove it before the descriptor is closed. Fails with -EBUSY if a stream uses the
- * descriptor, -EBADF, -EPERM (epoll and regular files), -EINVAL (select and descriptors
- * of 1024 or more), -ENOMEM.
+ * Remove it before the descriptor is closed. (Once its number is another descriptor's, a
+ * second call is for that one.) Fails with -EBUSY if a stream uses the descriptor,
+ * -EBADF, -EINVAL (select and descriptors of 1024 or more), -ENOMEM.
  */
 COIL_API int coil_add_reader(int fd, coil_callback fn, void *arg);
 COIL_API int coil_add_writer(int fd, coil_callback fn, void *arg);
@@ -178,14 +201,13 @@ COIL_API int coil_add_writer(int fd, coil_callback fn, void *arg);
 COIL_API int coil_remove_reader(int fd);
 COIL_API int coil_remove_writer(int fd);
 
-/* ---- what has no caller to return to ------------------------------------------------
- */
+/* ---- what has no caller to return to ----------------------------------------------- */
 
 /*
- * Something went wrong, or looks wrong, and there is nobody to return it to: a failure
- * that nobody asked for, a task that is still pending as the loop closes. What does not
- * apply is 0 or NULL. All is borrowed for the length of the call; a task or future may be
- * at its very end, and retaining it keeps it.
+ * A problem that no caller can be told of by a return value: a failure that was never
+ * retrieved, a task that is still pending when the loop closes. Members that do not apply
+ * are 0 or NULL. All pointers are borrowed for the length of the call; a task or future
+ * may be about to be freed, and retaining it keeps it.
  */
 typedef struct coil_exception {
     const char *message; /* as asyncio's: "Task exception was never retrieved" */

@@ -10,23 +10,25 @@
  *             printf("seed %llu: %s\n", (unsigned long long)seed, strerror(-rc));
  *     }
  *
- * What coil_listen(), coil_connect() and their like open then are no sockets of the
- * kernel's: their bytes go through queues in memory, late, in pieces, or not at all, as
- * one seeded generator decides. The program under test is the one that will run, with not
- * a line changed. Under a virtual clock, coil_testing_run(), waiting takes no time, a
- * task that waits for ever is reported (-EDEADLK), and the same seed gives the same run:
- * the same bytes in the same pieces at the same nanosecond, on every machine.
+ * Sockets that coil_listen(), coil_connect() and their like then open are not the
+ * kernel's: their bytes go through queues in memory, and arrive late, in pieces, or not
+ * at all, as a seeded random number generator decides. The program under test needs no
+ * change. Under a virtual clock, coil_testing_run(), waiting takes no time, a task that
+ * waits for ever is reported (-EDEADLK), and the same seed gives the same run: the same
+ * bytes in the same pieces at the same nanosecond, on every machine.
+ *
+ * These functions are in libcoil-testing, as those of coil/testing.h are.
  *
  * WHAT THERE IS. TCP and UDP over IPv4 and IPv6, as Linux does them: refused connections,
- * backlogs, half-closes, resets, buffers that are full, a datagram's ICMP. Every address
- * is one of this network, and has no listener but those that the program opens; it
- * belongs to one loop. Socket numbers (coil_stream_fd()) name a stream as ever, but mean
- * nothing to the kernel. Names are looked up as ever; numbers, "127.0.0.1", need no
+ * backlogs, half-closes, resets, full buffers, ICMP answers to datagrams. Every address
+ * is in this network, and only the program's own listeners are there; a network belongs
+ * to one loop. Descriptors (coil_stream_fd()) name streams as usual, but mean nothing to
+ * the kernel. Names are looked up as usual; numeric addresses, "127.0.0.1", need no
  * look-up.
  *
- * WHAT THERE IS NOT. Sockets that the program opens by itself, pipes, local sockets and
- * files stay the kernel's: the backend "simulated" waits for them with poll(2). There are
- * no congestion control, no urgent data, and no TIME_WAIT: a port is free at once.
+ * WHAT THERE IS NOT. Sockets that the program opens by socket(2), pipes, local sockets
+ * and files stay the kernel's: the backend "simulated" waits for them by poll(2). There
+ * is no congestion control, no urgent data, and no TIME_WAIT: a port is free at once.
  */
 #ifndef COIL_NETWORK_H
 #define COIL_NETWORK_H
@@ -65,7 +67,7 @@ typedef struct coil_network_opts {
     unsigned accept_abort_ppm; /* -ECONNABORTED from accept: the connection is gone */
     unsigned accept_limit_ppm; /* -EMFILE from accept: the connection waits */
     unsigned reset_ppm;        /* a packet of data is lost, and its connection with it */
-    /* A packet's destination is cut off as by coil_network_cut(), for so long. */
+    /* A packet's destination is cut off as by coil_network_cut(), for this time. */
     unsigned cut_ppm;
     int64_t cut_ns[2];
 
@@ -91,10 +93,11 @@ COIL_API coil_network_opts coil_network_hostile(uint64_t seed);
 COIL_API void coil_testing_network(const coil_network_opts *opts);
 
 /*
- * Cut the address off, "192.0.2.1" or "2001:db8::1", for so long from now on; COIL_NEVER:
- * until it is called again; 0: no longer. Packets of connections from it and to it are
- * held, and after Linux's times their senders give up: -ETIMEDOUT, for a connection that
- * is not made yet after 127 seconds, for others after 924.6. Datagrams are lost.
+ * Cut the address off, "192.0.2.1" or "2001:db8::1", for `for_ns` from now on;
+ * COIL_NEVER: until it is called again; 0: no longer. Packets of connections from it and
+ * to it are held, and after Linux's times their senders give up: -ETIMEDOUT, for a
+ * connection that is not made yet after 127 seconds, for others after 924.6. Datagrams
+ * are lost.
  *
  * Of the current loop's network. -EINVAL for what is no address, -ENOTSUP where the loop
  * has no simulated network, -ENOMEM.

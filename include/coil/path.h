@@ -1,5 +1,5 @@
 /*
- * coil/path.h - what can be done with names of files, without blocking the loop.
+ * coil/path.h - operations on paths, without blocking the loop.
  *
  *     struct statx st;
  *     rc = coil_stat("config", 0, &st);

@@ -1,5 +1,5 @@
 /*
- * coil/poll.h - poll(2) for tasks: several descriptors, and a time.
+ * coil/poll.h - poll(2) for tasks: wait for several descriptors, with a time-out.
  *
  *     struct pollfd fds[] = {{.fd = in, .events = POLLIN},
  *                            {.fd = out, .events = POLLOUT}};
@@ -8,15 +8,14 @@
  *     if (n > 0 && fds[0].revents != 0)
  *         ...
  *
- * For descriptors that belong to somebody else: a library that says what it waits for, or
- * one that libcoil-posix runs. It changes nothing about them, and does not mind who else
- * waits for them: other tasks, readers and writers, a stream.
+ * For descriptors that belong to other code: a library that tells what it waits for, or
+ * one that libcoil-posix runs. Polling changes nothing about a descriptor, and other
+ * tasks, readers and writers, or a stream may wait for it at the same time.
  *
- * A stream's own descriptor is readable when more bytes can be read of the connection,
- * those among them that an io_uring has received ahead: it does not do so any more for a
- * stream that was asked about. What the stream itself holds, because it looked ahead,
- * decrypted, or brought it along from another loop, poll(2) does not tell anywhere: that
- * is for coil_peek() to say.
+ * A stream's own descriptor is readable when the connection has more bytes, those
+ * included that io_uring has received ahead (after such a poll it receives no more ahead
+ * for that stream). Bytes that the stream itself holds, because it looked ahead,
+ * decrypted them, or brought them from another loop, no poll(2) reports: use coil_peek().
  */
 #ifndef COIL_POLL_H
 #define COIL_POLL_H
@@ -43,7 +42,7 @@ extern "C" {
  *
  * Fails with -ECANCELED, -EBADF where coil_poll_end() was called for one of them, -EINVAL
  * (more than RLIMIT_NOFILE; with the select backend, a number of 1024 or more), -EMFILE,
- * -ENFILE, -ENOMEM. A descriptor that is none is no failure, but POLLNVAL.
+ * -ENFILE, -ENOMEM. An invalid descriptor is not a failure: its revents are POLLNVAL.
  */
 COIL_SUSPENDS int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns);
 

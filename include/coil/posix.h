@@ -12,17 +12,33 @@
 #ifndef COIL_POSIX_H
 #define COIL_POSIX_H
 
-#include <coil/base.h>
+#include <coil/debug.h>
+
+#include <unistd.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /*
- * True if calls of the C library's functions come to libcoil-posix. They do not where it
- * was loaded by dlopen(3), or linked behind the C library. Any thread.
+ * True if blocking calls of the code that asks suspend its tasks: what it calls gets to
+ * libcoil-posix, and that asks the libcoil which this code uses. False where
+ * libcoil-posix was loaded by dlopen(3) or linked behind the C library, in a library that
+ * was loaded with RTLD_DEEPBIND, and where the program has a libcoil.a that
+ * libcoil-posix does not see (linked with libcoil-posix, it sees it). Any thread.
+ *
+ * The function of this name, which languages other than C and C++ call, answers for the
+ * program.
  */
 COIL_API bool coil_posix_active(void);
+
+/* The same for whoever binds close(2) and coil_may_suspend() to these; calls the first
+ * with -1. */
+COIL_API bool coil_posix_reached(int (*close_function)(int fd),
+                                 bool (*may_suspend)(void));
+
+/* In C and C++ the macro asks for the code that it stands in. */
+#define coil_posix_active() coil_posix_reached(close, coil_may_suspend)
 
 #ifdef __cplusplus
 }

@@ -14,10 +14,10 @@
  *     coil_output_finish(&sorted);
  *     coil_process_destroy(p);
  *
- * A child is known by a pidfd (Linux 5.4): no handler of SIGCHLD is needed, nor is one
- * disturbed, and a signal never reaches a stranger who got the same number. It is reaped
- * as soon as it has ended, waited for or not. Everything here is called on the thread of
- * the loop that spawned it. (asyncio: subprocess)
+ * coil refers to a child by a pidfd (Linux 5.4). So it needs no SIGCHLD handler and
+ * disturbs none, and a signal never reaches another process that got the same PID. A
+ * child is reaped as soon as it has ended, waited for or not. All functions here are
+ * called on the thread of the loop that spawned the child. (asyncio: subprocess)
  */
 #ifndef COIL_PROCESS_H
 #define COIL_PROCESS_H
@@ -104,6 +104,7 @@ COIL_API coil_stream *coil_process_stdin(const coil_process *process);
 COIL_API coil_stream *coil_process_stdout(const coil_process *process);
 COIL_API coil_stream *coil_process_stderr(const coil_process *process);
 
+/* Its process id, as fork(2) returned it; also after its end. */
 COIL_API pid_t coil_process_pid(const coil_process *process);
 
 /*
@@ -112,8 +113,8 @@ COIL_API pid_t coil_process_pid(const coil_process *process);
  * its pipes can still be read, and is not waited for. (asyncio: wait, whose returncode is
  * -N for signal N)
  *
- * Whose status somebody else has taken, by waitpid(-1) or by ignoring SIGCHLD, counts as
- * 255, and that is reported to the exception handler, as asyncio does.
+ * If other code has taken the child's status, by waitpid(-1) or by ignoring SIGCHLD, the
+ * result is 255, and that is reported to the exception handler, as asyncio does.
  *
  * Fails with -ECANCELED, which leaves the child alone; -EBADF where it is destroyed
  * meanwhile.
@@ -130,8 +131,16 @@ COIL_API int coil_process_status(const coil_process *process);
  */
 COIL_API int coil_process_kill(coil_process *process, int signo);
 
-/* Send a signal to it and its descendants that did not leave its process group: for one
-   with new_group or new_session, else -EINVAL. */
+/*
+ * Send a signal to its process group: to it and its descendants that did not leave the
+ * group, also when it has ended itself. For one with new_group or new_session, else
+ * -EINVAL. -ESRCH when the group has no process left; -EPERM as kill(2).
+ *
+ * The signal never reaches another group that got the same number. Before Linux 6.9 the
+ * kernel guarantees that only while the leader is not reaped: there the leader is a
+ * zombie from its end until the coil_process is destroyed, and counts as a process of the
+ * group.
+ */
 COIL_API int coil_process_kill_group(coil_process *process, int signo);
 
 /* ---- talking to it ----------------------------------------------------------------- */
@@ -143,6 +152,7 @@ typedef struct coil_output {
     size_t size, capacity;
 } coil_output;
 
+/* Free what was collected. NULL and zeroes are accepted. */
 COIL_API void coil_output_finish(coil_output *output);
 
 /*
@@ -159,14 +169,14 @@ COIL_API void coil_output_finish(coil_output *output);
  * first are in it, and the pipe is closed; with -ECANCELED, -ENOMEM, or as coil_read().
  * What was read until then is in the outputs in any case, the child runs on, and the call
  * may be made again, which appends: coil_stream_write_transferred() of its stdin says how
- * much of the input is gone. No other call may be in its streams: -EBUSY.
+ * much of this call's input is gone, so the next one is given the rest. No other call may
+ * be in its streams: -EBUSY.
  */
 COIL_SUSPENDS int coil_process_communicate(coil_process *process, const void *input,
                                            size_t n, coil_output *out, coil_output *err,
                                            size_t limit);
 
-/* ---- the end ------------------------------------------------------------------------
- */
+/* ---- the end ----------------------------------------------------------------------- */
 
 /*
  * Close its pipes and free it; NULL is accepted. If it still runs it is sent

@@ -13,11 +13,11 @@
  *     rc = coil_promise_await(promise);              // in a task
  *     image = coil_promise_value(promise);
  *
- * And the other way round: coil_spawn_threadsafe() starts a task on another thread's
- * loop, with a promise of its result. A future (coil/future.h) belongs to one loop and
- * costs no lock; this is for where there is more than one thread. Everything here may be
- * called on any thread. (asyncio: concurrent.futures.Future, wrap_future,
- * run_coroutine_threadsafe)
+ * In the other direction, coil_spawn_threadsafe() starts a task on another thread's loop,
+ * with a promise of its result. A future (coil/future.h) belongs to one loop and takes no
+ * lock; a promise is for results between threads. All functions here may be called on any
+ * thread, but not in a signal handler, because they take a lock. (asyncio:
+ * concurrent.futures.Future, wrap_future, run_coroutine_threadsafe)
  */
 #ifndef COIL_PROMISE_H
 #define COIL_PROMISE_H
@@ -34,9 +34,11 @@ typedef struct coil_promise coil_promise;
 /* Create a pending promise, with one reference. -ENOMEM. */
 COIL_API int coil_promise_create(coil_promise **out);
 
+/* One more reference, for coil_promise_release(). Any thread. */
 COIL_API coil_promise *coil_promise_retain(coil_promise *promise);
 
-/* Drop a reference; NULL is accepted. The last one destroys the value, on that thread. */
+/* Drop a reference; NULL is accepted. The last one destroys the value, on that thread;
+   destroy() must not suspend. */
 COIL_API void coil_promise_release(coil_promise *promise);
 
 /*
@@ -63,6 +65,13 @@ COIL_API int coil_promise_result(const coil_promise *promise);
 /* The value, borrowed while a reference is held; NULL while pending or if there is none.
  */
 COIL_API void *coil_promise_value(const coil_promise *promise);
+
+/*
+ * The value, which becomes the caller's: coil no longer destroys it, and from now on
+ * coil_promise_value() is NULL, for everybody. Of several threads that take it one gets
+ * it. NULL while pending, if there is none, or if it was taken.
+ */
+COIL_API void *coil_promise_take_value(coil_promise *promise);
 
 /*
  * Block the thread until it is done, and return its rc; -ETIMEDOUT if it is not by then.

@@ -14,10 +14,9 @@
  *     rc = coil_queue_join(&q);               // until all that was put is done
  *     coil_queue_finish(&q);
  *
- * Items are copied in and out, `item_bytes` each. The memory for them grows as needed,
- * up to maxsize items. They come out in the order in which they went in, or the last one
- * first, or the least one first: that is chosen when the queue is made, and all else is
- * the same for the three. (asyncio: Queue, LifoQueue, PriorityQueue)
+ * Items are copied in and out, `item_bytes` each. The memory for them grows as needed, up
+ * to maxsize items. The initialiser chooses the order: first in, first out; last in,
+ * first out; or the least item first. (asyncio: Queue, LifoQueue, PriorityQueue)
  */
 #ifndef COIL_QUEUE_H
 #define COIL_QUEUE_H
@@ -53,7 +52,7 @@ typedef struct coil_queue {
      (item_bytes), (maxsize), 0, 0, 0, 0, (compare), (order), false}
 /* clang-format on */
 
-/* An empty queue of items of so many bytes; a maxsize of 0 means no limit. */
+/* An empty queue of items of `item_bytes`; a maxsize of 0 means no limit. */
 #define COIL_QUEUE_INIT(item_bytes, maxsize)                                             \
     COIL__QUEUE_INIT(item_bytes, maxsize, COIL_QUEUE_FIFO, NULL)
 
@@ -64,11 +63,13 @@ typedef struct coil_queue {
 /*
  * The same, the least item first: compare(a, b) is below zero where a comes before b, as
  * for qsort(3). Among equals no order is promised. A put and a get take time by the
- * logarithm of the count. `compare` must not use the queue. (asyncio: PriorityQueue)
+ * logarithm of the count. `compare` must not use the queue, and
+ * if it would suspend, the program stops. (asyncio: PriorityQueue)
  */
 #define COIL_QUEUE_INIT_PRIORITY(item_bytes, maxsize, compare)                           \
     COIL__QUEUE_INIT(item_bytes, maxsize, COIL_QUEUE_PRIORITY, compare)
 
+/* What the three initialisers are, at run time. */
 COIL_API void coil_queue_init(coil_queue *queue, size_t item_bytes, size_t maxsize);
 COIL_API void coil_queue_init_lifo(coil_queue *queue, size_t item_bytes, size_t maxsize);
 COIL_API void coil_queue_init_priority(coil_queue *queue, size_t item_bytes,
@@ -76,9 +77,9 @@ COIL_API void coil_queue_init_priority(coil_queue *queue, size_t item_bytes,
                                        int (*compare)(const void *a, const void *b));
 
 /*
- * Free the memory for items; what is still in it is gone. Nothing may wait for the queue
- * any more, and whoever did must have returned: a shutdown only makes them ready. NULL
- * and zeroes are accepted.
+ * Free the memory for items, with the items that are left. No task may be in a call on
+ * the queue: coil_queue_shutdown() only makes waiting tasks ready, and they must have
+ * returned. NULL and zeroes are accepted.
  */
 COIL_API void coil_queue_finish(coil_queue *queue);
 
@@ -106,6 +107,22 @@ COIL_SUSPENDS int coil_queue_get(coil_queue *queue, void *item);
 COIL_API int coil_queue_get_nowait(coil_queue *queue, void *item);
 
 /*
+ * Take an item from whichever of n queues has one, suspending while all are empty.
+ * Returns the index of that queue.
+ *
+ *     switch (coil_queue_get_any((coil_queue *[]){&orders, &stops}, 2, &item)) {
+ *     case 0: ...
+ *
+ * `item` has room for the largest of their items. If several have one, the first in the
+ * array gives its own: the order is a priority. In the line of each queue the caller
+ * stands as with coil_queue_get(). Queues that are shut down and empty are passed over.
+ *
+ * Fails with -ECANCELED (no item is taken), -ESHUTDOWN once all are shut down and empty,
+ * -EINVAL for n of 0, and for n above 8 with -ENOMEM. (Go: select)
+ */
+COIL_SUSPENDS int coil_queue_get_any(coil_queue *const queues[], size_t n, void *item);
+
+/*
  * One item that was taken is dealt with. -EINVAL if it is called more often than items
  * were put. (asyncio: task_done)
  */
@@ -126,6 +143,8 @@ COIL_API size_t coil_queue_count(const coil_queue *queue);
 
 /* What it was made with; 0 for no limit. (asyncio: maxsize) */
 COIL_API size_t coil_queue_maxsize(const coil_queue *queue);
+
+/* True if there is no item in it; true if there is no room. (asyncio: empty, full) */
 COIL_API bool coil_queue_empty(const coil_queue *queue);
 COIL_API bool coil_queue_full(const coil_queue *queue);
 

@@ -1,14 +1,14 @@
 /*
- * coil/resolver.h - who is asked for names, and what is remembered of the answers.
+ * coil/resolver.h - how names are looked up: name servers, engines, the cache.
  *
  *     coil_resolver_opts opts = {.servers = "192.0.2.53,[2001:db8::53]:5353",
  *                                .timeout_ns = COIL_MSEC(500)};
  *     rc = coil_resolver_configure(&opts);
  *     rc = coil_getaddrinfo("example.org", "https", NULL, &list);
  *
- * Nobody needs this to look names up: coil_getaddrinfo() and coil_connect() work without,
- * as resolv.conf(5) and hosts(5) say. Each loop has a resolver of its own, made when the
- * first name is looked up, with one of two engines:
+ * This is optional: coil_getaddrinfo() and coil_connect() work without, as resolv.conf(5)
+ * and hosts(5) say. Each loop has a resolver of its own, made when the first name is
+ * looked up, with one of two engines:
  *
  * "c-ares" asks the name servers itself, by sockets that the loop watches: any number of
  * names at a time, no thread. It reads /etc/hosts, and of resolv.conf the servers, search

@@ -1,5 +1,5 @@
 /*
- * coil/run.h - from main() into coil and back.
+ * coil/run.h - run a program's main task on a loop, from main().
  *
  *     static int app(void *arg)
  *     {
@@ -23,9 +23,18 @@ extern "C" {
 
 typedef struct coil_run_opts {
     coil_loop_opts loop;
-    const char *name;   /* of the main task; NULL means "main" */
-    size_t stack_bytes; /* of the main task; 0 means 1 MiB */
-    bool no_signals;    /* leave SIGINT, SIGQUIT and SIGSEGV alone */
+    const char *name;                    /* of the main task; NULL means "main" */
+    size_t stack_bytes;                  /* of the main task; 0 means 1 MiB */
+    const coil_task_hooks *const *hooks; /* of the main task, and so of those it spawns;
+                                            NULL means none. See coil/hooks.h */
+    bool no_signals; /* leave SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGSEGV alone */
+    /*
+     * SIGTERM and SIGHUP are taken as SIGINT is: the first cancels the main task, the
+     * second of the same ends the program. What services are told by to end, and by the
+     * terminal that is closed; docs/manual/server.md has the recipe.
+     */
+    bool take_sigterm;
+    int *signo; /* receives which of them came first; 0: none did. May be NULL */
     /*
      * How long closing waits for blocking work that was abandoned
      * (coil_blocking_abandonable()); 0 means 5 minutes, COIL_NEVER without limit. What is
@@ -37,6 +46,19 @@ typedef struct coil_run_opts {
      * not failed, or with an rc alone. Errors outlive their loop: coil/error.h.
      */
     coil_error **error;
+    bool no_report; /* of the main task's failure: the caller reports it */
+    /*
+     * The tasks that the run spawns are light, unless their coil_spawn_opts.light says
+     * otherwise; the main task is not. See docs/manual/light.md.
+     */
+    bool light;
+    /*
+     * For light tasks: how much memory the stacks of those may take that do not run (0
+     * means 64 MiB); and how long a task waits before its stack is put away all the same,
+     * the next time that the loop has nothing to do (0 means 1 s).
+     */
+    size_t light_resident_bytes;
+    int64_t light_age_ns;
 } coil_run_opts;
 
 /*
@@ -44,13 +66,23 @@ typedef struct coil_run_opts {
  * (asyncio: run)
  *
  * When the main task has ended, tasks that are left are cancelled and awaited, failures
- * among them reported; blocking work is finished; the loop is closed.
+ * among them reported; blocking work is finished; the loop is closed. That is done once:
+ * what these tasks spawn meanwhile is not cancelled, has six turns of the loop as in
+ * CPython, and if it waits for longer, is reported ("Task was destroyed but it is
+ * pending!") and its frames are lost.
  *
- * On the main thread, and where the disposition was the default, SIGINT is taken: the
- * first cancels the main task, and if that ends cancelled coil_run() returns -EINTR; the
- * second ends the program by the signal; SIGQUIT (Ctrl-\) is taken to print all tasks:
- * coil/debug.h. On any thread SIGSEGV is, where nobody else has it, to print which task
- * overflowed its stack; then it ends the program as ever. All are restored.
+ * On the main thread, and where the disposition was the default, SIGINT is taken, and
+ * with opts->take_sigterm SIGTERM and SIGHUP: the first cancels the main task, and if
+ * that ends cancelled coil_run() returns -EINTR; the second ends the program by the
+ * signal; SIGQUIT (Ctrl-\) is taken to print all tasks: coil/debug.h. On any thread
+ * SIGSEGV is, where nobody else has it, to print which task overflowed its stack; then it
+ * ends the program as ever. All are restored.
+ *
+ * A failure of the main task (a negative rc, neither -EINTR nor -ECANCELED) is printed
+ * with its traceback when all that is done, so that "address in use" is no exit without a
+ * word: unless opts->error takes it, or opts->no_report says that the caller tells of the
+ * rc itself. So it goes for coil_runner_run() and coil_run_threads(), too. (Python: an
+ * exception that leaves asyncio.run())
  *
  * Fails as coil_loop_create() and coil_spawn(). Inside a running loop it stops the
  * program.

@@ -6,9 +6,10 @@
  *     rc = coil_read(stream, buf, sizeof buf);
  *     rc = coil_scope_exit(&s, rc);              // -ETIMEDOUT after two seconds
  *
- * A deadline is a region of code, not a parameter: whatever waits inside is cut off when
- * it passes. Scopes nest, and the earliest deadline wins. They close last in, first out,
- * in the task that opened them. (asyncio: timeout, timeout_at)
+ * A deadline applies to a region of code; it is not a parameter of each call. When it
+ * passes, the task's wait inside the region is cancelled. Scopes nest, and the earliest
+ * deadline wins. They close last in, first out, in the task that opened them. (asyncio:
+ * timeout, timeout_at)
  */
 #ifndef COIL_SCOPE_H
 #define COIL_SCOPE_H
@@ -21,14 +22,14 @@ extern "C" {
 
 /* The caller's memory, usually on its stack; all fields are coil's own. */
 typedef struct coil_scope {
-    void *private_[16];
+    void *private_[18];
 } coil_scope;
 
 /*
  * Open a scope that cancels the running task at `deadline`, COIL_NEVER for none yet. One
  * that has passed cancels in the next turn, so what need not wait is still done. Outside
- * a task it stops the program. Returns 0, or -ENOMEM where the table of timers cannot
- * grow.
+ * a task it stops the program. Returns 0, or -ENOMEM where there is a deadline and the
+ * table of timers cannot grow.
  */
 COIL_API int coil_scope_enter(coil_scope *scope, int64_t deadline);
 
@@ -56,11 +57,19 @@ COIL_API int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline);
 COIL_API int coil_scope_exit(coil_scope *scope, int rc);
 
 /*
- * Move the deadline. Returns 0, -EINVAL if it has expired already, -ENOMEM.
- * (asyncio: Timeout.reschedule)
+ * The same for what returns a count, as coil_read() does: the count comes back whole,
+ * also beyond INT_MAX.
+ */
+COIL_API ssize_t coil_scope_exit_count(coil_scope *scope, ssize_t count);
+
+/*
+ * Move the deadline. Returns 0, -ETIMEDOUT if it has expired already: what it cut off
+ * ends with that; -EINVAL if the scope was left in time; -ENOMEM, for the first deadline
+ * that it has. (asyncio: Timeout.reschedule)
  */
 COIL_API int coil_scope_set_deadline(coil_scope *scope, int64_t deadline);
 
+/* The deadline that it has now; COIL_NEVER if none. (asyncio: Timeout.when) */
 COIL_API int64_t coil_scope_deadline(const coil_scope *scope);
 
 /* True once its deadline has cancelled the task; still so after exit. */

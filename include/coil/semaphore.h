@@ -1,5 +1,5 @@
 /*
- * coil/semaphore.h - at most so many tasks at a time.
+ * coil/semaphore.h - a counting semaphore: at most n tasks at a time.
  *
  *     static coil_semaphore slots = COIL_SEMAPHORE_INIT(10);
  *     rc = coil_semaphore_acquire(&slots);
@@ -8,7 +8,7 @@
  *     ...
  *     coil_semaphore_release(&slots);
  *
- * A bounded semaphore is one that notices a release too many. (asyncio: Semaphore,
+ * A bounded semaphore reports a release without an acquire. (asyncio: Semaphore,
  * BoundedSemaphore)
  */
 #ifndef COIL_SEMAPHORE_H
@@ -29,13 +29,14 @@ typedef struct coil_semaphore {
 #define COIL_SEMAPHORE_INIT(n) {COIL_WAITERS_INIT, (n)}
 /* clang-format on */
 
+/* For `value` tasks at a time: what COIL_SEMAPHORE_INIT is, at run time. */
 COIL_API void coil_semaphore_init(coil_semaphore *semaphore, size_t value);
 
 /* Nothing may wait for it any more. NULL is accepted. */
 COIL_API void coil_semaphore_finish(coil_semaphore *semaphore);
 
 /*
- * Take one, waiting in line while there is none. 0, or -ECANCELED and none is taken.
+ * Decrement the value, waiting in line while it is 0. 0, or -ECANCELED and no change.
  * (asyncio: acquire)
  */
 COIL_SUSPENDS int coil_semaphore_acquire(coil_semaphore *semaphore);
@@ -46,7 +47,7 @@ COIL_API void coil_semaphore_release(coil_semaphore *semaphore);
 /* True if an acquire would wait. */
 COIL_API bool coil_semaphore_locked(const coil_semaphore *semaphore);
 
-/* ---- bounded ---------------------------------------------------------------------- */
+/* ---- bounded ----------------------------------------------------------------------- */
 
 typedef struct coil_bounded_semaphore {
     coil_semaphore semaphore;
@@ -57,6 +58,7 @@ typedef struct coil_bounded_semaphore {
 #define COIL_BOUNDED_SEMAPHORE_INIT(n) {COIL_SEMAPHORE_INIT(n), (n)}
 /* clang-format on */
 
+/* As the functions of coil_semaphore. */
 COIL_API void coil_bounded_semaphore_init(coil_bounded_semaphore *bounded, size_t value);
 COIL_API void coil_bounded_semaphore_finish(coil_bounded_semaphore *bounded);
 COIL_SUSPENDS int coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded);
@@ -64,6 +66,8 @@ COIL_SUSPENDS int coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded
 /* Give one back. -EOVERFLOW, and nothing is done, if that made more than there were at
  * the beginning. */
 COIL_API int coil_bounded_semaphore_release(coil_bounded_semaphore *bounded);
+
+/* As coil_semaphore_locked(). */
 COIL_API bool coil_bounded_semaphore_locked(const coil_bounded_semaphore *bounded);
 
 #ifdef __cplusplus

@@ -18,16 +18,18 @@
  *     rc = coil_serve(listener, echo, NULL, NULL);      // until it is cancelled: Ctrl-C
  *     coil_listener_destroy(listener);
  *
- * A server accepts and spawns; the handlers are children of its group. Where accepting
- * fails, out of descriptors or memory most of all, it rests (50 ms, doubling to 1 s, or
- * until one of its connections ends) and goes on: the queue of the listener holds who
- * comes meanwhile. That is reported to the exception handler, once until it is over.
- * (asyncio: start_server, Server)
+ * A server accepts connections and spawns a handler for each, in its group. If accepting
+ * fails, mostly because descriptors or memory ran out, the server pauses (50 ms, doubling
+ * up to 1 s, or until one of its connections ends) and tries again; meanwhile connections
+ * wait in the listener's queue. That is reported to the exception handler once, and again
+ * only after accepting has worked for two seconds, even if single connections were
+ * accepted in between. (asyncio: start_server, Server)
  */
 #ifndef COIL_SERVER_H
 #define COIL_SERVER_H
 
 #include <coil/stream.h>
+#include <coil/task.h>
 #include <coil/tls.h>
 
 #ifdef __cplusplus
@@ -56,8 +58,18 @@ typedef struct coil_server_opts {
      * can make it fail.
      */
     coil_tls *tls;
-    int64_t handshake_ns; /* how long that may take; 0 means a minute (asyncio:
-                             ssl_handshake_timeout) */
+    int64_t handshake_ns;  /* how long that may take; 0 means 10 s (asyncio:
+                              ssl_handshake_timeout; HAProxy: timeout client) */
+    size_t max_handshakes; /* at a time: they cost most; the listener's queue holds the
+                              rest. 0: any number */
+    /*
+     * Cancel the handler of a connection on which it waits while nothing has moved for so
+     * long, in either direction; it may be a quarter more. What the handler does beside
+     * the stream does not count. Its calls return -ECANCELED; nothing is reported. 0:
+     * never. (Go: http.Server.IdleTimeout)
+     */
+    int64_t idle_ns;
+    enum coil_light light; /* are the handlers' tasks? As in coil_spawn_opts */
 } coil_server_opts;
 
 /*

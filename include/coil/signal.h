@@ -1,5 +1,5 @@
 /*
- * coil/signal.h - signals, as something that tasks wait for and loops call back for.
+ * coil/signal.h - signals: tasks wait for them, and loops call handlers.
  *
  *     sigset_t set;
  *     sigemptyset(&set);
@@ -9,20 +9,21 @@
  *         reload();
  *     return rc < 0 ? rc : stop_gracefully();
  *
- * A signal is the process's, and any number of loops on any threads may want it: each
- * that does gets each, and there all tasks that wait for it, and the handler. While at
- * least one wants a signal its disposition is coil's; then what it was before is
- * restored, unless the program has set another meanwhile. coil_run() takes SIGINT only
- * where its disposition is the default, so one that is wanted here does not cancel the
- * main task. After a fork the child has the dispositions of before.
+ * A signal is sent to the process, and any number of loops on any threads may take it:
+ * each of these loops gets every signal, and in it all tasks that wait for it and the
+ * handler. While at least one loop takes a signal its disposition is coil's; then the
+ * former disposition is restored, unless the program has set another meanwhile.
+ * coil_run() takes SIGINT only if its disposition is the default, so a SIGINT that is
+ * taken here does not cancel the main task. After a fork the child has the former
+ * dispositions.
  *
- * It must not be blocked in all threads. What cannot be caught is -EINVAL: SIGKILL,
- * SIGSTOP, what is no signal; and SIGSEGV, SIGBUS, SIGFPE and SIGILL, since a fault
- * cannot wait until a task comes to it.
+ * The signal must not be blocked in all threads. Signals that cannot be caught are
+ * -EINVAL: SIGKILL, SIGSTOP, invalid numbers; and SIGSEGV, SIGBUS, SIGFPE and SIGILL,
+ * because a fault cannot wait until a task handles it.
  *
- * Signals below SIGRTMIN are not counted: of several that come before the loop looks, at
- * least one is seen (signal(7)). Realtime signals are queued, each with its siginfo_t,
- * a few hundred of them; past that one of each number is seen.
+ * Signals below SIGRTMIN are not counted: of several that come before the loop checks, at
+ * least one is seen (signal(7)). Realtime signals are queued, each with its siginfo_t, up
+ * to a few hundred; beyond that one of each number is seen.
  */
 #ifndef COIL_SIGNAL_H
 #define COIL_SIGNAL_H
@@ -35,7 +36,8 @@
 extern "C" {
 #endif
 
-#ifdef SIG_BLOCK /* strict -std=c11 hides it, sigset_t and siginfo_t */
+/* Strict -std=c11 hides sigset_t and siginfo_t, and so these two functions. */
+#ifdef SIG_BLOCK
 
 /*
  * Wait for one of the signals in `set`; returns its number, and in *info, if that is not

@@ -11,19 +11,19 @@
  *     coil_stream_destroy(s);
  *
  * One task may read a stream while another writes it; a second reader or writer gets
- * -EBUSY. Each operation is tried first; on io_uring reads are submitted instead.
- * Calls that never have to wait let others run every now and then all the same, so that a
- * peer that is always ready starves nobody. The rest of the time they follow read(2),
- * write(2), connect(2), accept(2). (asyncio: streams, sock_recv, sock_sendall,
- * sock_accept)
+ * -EBUSY. Each operation is tried first; on io_uring reads are submitted instead. A call
+ * that need not wait still yields now and then, so that a peer that is always ready does
+ * not keep other tasks from running. Otherwise the calls follow read(2), write(2),
+ * connect(2), accept(2). (asyncio: streams, sock_recv, sock_sendall, sock_accept)
  *
- * A cancelled coil_read() or coil_accept() has taken nothing: one that took effect before
- * the cancellation came returns its result, and the next call that waits sees the
+ * A cancelled coil_read() or coil_accept() has taken nothing: a call that took effect
+ * before the cancellation returns its result, and the next call that waits sees the
  * cancellation. coil_write() and coil_read_exact() may have moved some bytes when they
- * fail or are cancelled; coil_stream_write_transferred() and its like say how many.
+ * fail or are cancelled; coil_stream_write_transferred() and
+ * coil_stream_read_transferred() return their number.
  *
- * Calls that look ahead, for a line or a separator, read into a buffer of the stream's;
- * all other reads take what lies there first. There is no buffer for writing.
+ * Calls that look ahead, for a line or a separator, read into a buffer of the stream; all
+ * other reads take the bytes in that buffer first. There is no buffer for writing.
  */
 #ifndef COIL_STREAM_H
 #define COIL_STREAM_H
@@ -51,6 +51,17 @@ typedef struct coil_listener coil_listener;
  */
 COIL_SUSPENDS int coil_connect(const char *host, const char *port, coil_stream **out);
 
+/* The same with the port as a number in host byte order. */
+COIL_SUSPENDS int coil_connect_port(const char *host, uint16_t port, coil_stream **out);
+
+/*
+ * Connect to an address, of IPv4, IPv6 or a local socket: as coil_stream_peer(),
+ * coil_listener_name(), coil_address_of_numbers() or coil_address_of_path() made it. No
+ * name is looked up. Fails as connect(2), with -EINVAL for an address that is not whole,
+ * -EAFNOSUPPORT for one of another family, -ECANCELED, -ENOMEM.
+ */
+COIL_SUSPENDS int coil_connect_address(const coil_address *to, coil_stream **out);
+
 /*
  * Connect to a local socket: its path, or "@name" for one in the abstract namespace.
  * Waits while the listener's queue is full. Fails as connect(2), with -ENAMETOOLONG (108
@@ -65,8 +76,10 @@ COIL_SUSPENDS int coil_connect_unix(const char *path, coil_stream **out);
  * The descriptor is made non-blocking. For a pipe end or tty that others share (the shell
  * has our standard input too) the number stands for an open file of its own from then on,
  * so they do not notice; where that cannot be had, it blocks again from when the stream
- * is closed. Fails with -ENOMEM, -EBADF, -EPERM or -EINVAL where the backend cannot wait
- * for it; the descriptor remains the caller's then.
+ * is closed. Standard input may also be a regular file, or /dev/null: such are always
+ * ready, and reading a file blocks the loop as long as its disk takes (coil/file.h does
+ * not). Fails with -ENOMEM, -EBADF, -EBUSY, or -EINVAL where the backend cannot wait for
+ * it; the descriptor remains the caller's then.
  */
 COIL_API int coil_stream_adopt(int fd, coil_stream **out);
 
@@ -151,6 +164,21 @@ COIL_API int coil_stream_release_fd(coil_stream *stream);
 COIL_SUSPENDS ssize_t coil_read(coil_stream *stream, void *buf, size_t n);
 
 /*
+ * Wait until coil_read() would not wait: until there is a byte, the end of the stream, or
+ * a failure, which the read then returns. Bytes that were read ahead count, and with TLS
+ * those that are decrypted. Takes nothing. Returns 0. Fails with -EBADF, -EBUSY while
+ * another task reads or waits so, -ECANCELED, -ENOMEM. (tokio: TcpStream::readable)
+ *
+ * While the task waits, the stream holds no buffer and the kernel none of the task's
+ * memory: the cheapest way to wait for a peer that is mostly silent.
+ *
+ *     while ((rc = coil_stream_wait_readable(stream)) == 0)
+ *         if ((rc = answer(stream)) <= 0)         // reads into a buffer of its own frame
+ *             break;
+ */
+COIL_SUSPENDS int coil_stream_wait_readable(coil_stream *stream);
+
+/*
  * Read exactly n bytes. Returns n; -ENODATA if the end comes before; or fails as
  * coil_read(). How many bytes did arrive, coil_stream_read_transferred() says.
  * (asyncio: readexactly)
@@ -186,14 +214,36 @@ COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset
                                     size_t n);
 
 /*
+ * Copy all that is still to come from one stream to another, until the end, or n bytes of
+ * it at most. Returns how many bytes that were; coil_copy_n() fewer than n if the end
+ * came before. `to` is not told of the end: see coil_stream_shutdown_write(). Both may be
+ * the same stream. For each direction of a proxy one task copies. (Go: io.Copy, io.CopyN)
+ *
+ * Fails as coil_read() on `from` and as coil_write() on `to`, with -ENOMEM, -ECANCELED.
+ * How many bytes were written before that, coil_stream_write_transferred() of `to` says,
+ * and coil_stream_read_transferred() of `from` the same. No other byte is lost: what was
+ * read and could not be written is the next to be read from `from`, by any call.
+ *
+ * It reads into the buffer for looking ahead: 4 KiB, and up to the limit of `from` while
+ * reads fill it.
+ */
+COIL_SUSPENDS ssize_t coil_copy(coil_stream *from, coil_stream *to);
+COIL_SUSPENDS ssize_t coil_copy_n(coil_stream *from, coil_stream *to, size_t n);
+
+/*
  * Tell the peer that nothing more will be written. Waits only where that is said in bytes
- * (coil/tls.h). Fails as shutdown(2), -EBADF, -EBUSY, -ECANCELED. (asyncio: write_eof)
+ * (coil/tls.h). The write end of a pipe is closed, as by coil_stream_close(): its reader
+ * sees the end once all who share that end have closed it. Fails as shutdown(2), -EBADF,
+ * -EBUSY, -ECANCELED; -ENOTSOCK for a terminal, the read end of a pipe, or a FIFO that is
+ * open for reading, too. (asyncio: write_eof)
  */
 COIL_SUSPENDS int coil_stream_shutdown_write(coil_stream *stream);
 
 /*
- * The bytes moved by the latest coil_read_exact(), coil_read_line() or coil_read_until(),
- * and by the latest coil_write(), coil_writev() or coil_sendfile(), complete or not.
+ * The bytes moved by the latest coil_read_exact(), coil_read_line(), coil_read_until() or
+ * coil_copy() from it, and by the latest coil_write(), coil_writev(), coil_sendfile() or
+ * coil_copy() to it, complete or not: 0 for one that failed at once, but that -EBUSY
+ * leaves the count of the call it met.
  */
 COIL_API size_t coil_stream_read_transferred(const coil_stream *stream);
 COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
@@ -240,7 +290,7 @@ COIL_API int coil_stream_set_limit(coil_stream *stream, size_t bytes);
 /* True once a read has met the end and nothing is left to be read. (asyncio: at_eof) */
 COIL_API bool coil_stream_at_end(const coil_stream *stream);
 
-/* ---- listening -------------------------------------------------------------------- */
+/* ---- listening --------------------------------------------------------------------- */
 
 /*
  * Listen on a host (NULL for all addresses) and a port ("0" for a free one).
@@ -250,6 +300,18 @@ COIL_API bool coil_stream_at_end(const coil_stream *stream);
  */
 COIL_SUSPENDS int coil_listen(const char *host, const char *port, int backlog,
                               coil_listener **out);
+
+/* The same with the port as a number in host byte order; 0 for a free one. */
+COIL_SUSPENDS int coil_listen_port(const char *host, uint16_t port, int backlog,
+                                   coil_listener **out);
+
+/*
+ * Listen on an address, as coil_connect_address() takes them; a local one as
+ * coil_listen_unix(). Fails as coil_listen(), with -EINVAL for an address that is not
+ * whole, -EAFNOSUPPORT. Does not suspend.
+ */
+COIL_API int coil_listen_address(const coil_address *at, int backlog,
+                                 coil_listener **out);
 
 /*
  * Listen on a local socket: a path, or "@name" for one in the abstract namespace.
@@ -272,9 +334,10 @@ typedef struct coil_listen_options {
     unsigned mode;    /* of its file, set before anybody can connect; 0 means what
                          umask(2) leaves */
     bool keep_file;   /* it stays when the listener is closed */
+    const coil_address *address; /* instead of host and port, or path */
 } coil_listen_options;
 
-/* Both of these, and more. -EINVAL for a path and a host or port. */
+/* All of these, and more. -EINVAL for more than one of them. */
 COIL_SUSPENDS int coil_listen_opts(const coil_listen_options *opts, coil_listener **out);
 
 /*
@@ -313,13 +376,13 @@ COIL_API int coil_listener_name(const coil_listener *listener, coil_address *out
 COIL_API int coil_listener_close(coil_listener *listener);
 COIL_API void coil_listener_destroy(coil_listener *listener);
 
-/* ---- any descriptor --------------------------------------------------------------- */
+/* ---- any descriptor ---------------------------------------------------------------- */
 
 /*
  * Wait until `fd` is readable or writable, as `events` asks (one of the two or both);
  * returns which, errors and hang-ups counting as both. -EBUSY if a stream or a reader or
- * writer uses it; else as coil_add_reader(). Regular files are always ready (select and
- * poll) or -EPERM (epoll). (Python: select.select)
+ * writer uses it; else as coil_add_reader(). Regular files, /dev/null and the like are
+ * always ready. (Python: select.select)
  */
 COIL_SUSPENDS int coil_wait_fd(int fd, unsigned events);
 

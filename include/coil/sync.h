@@ -1,10 +1,17 @@
 /*
- * coil/sync.h - what the synchronisation headers share: a list of waiting tasks.
+ * coil/sync.h - the list of waiting tasks, which all synchronisation objects contain.
  *
- * Locks, events and queues are the caller's memory and of fixed size. They serve tasks
- * of one thread; they know nothing of other threads (coil_post() does). Waiting puts a
- * node on the waiter's own stack into such a list, so waiting and waking never allocate
- * and never fail. First come, first served, except where a header says otherwise.
+ * Locks, events and queues are the caller's memory and of fixed size. They are for tasks
+ * of one thread, and not thread-safe (between threads use coil_post() or coil/channel.h).
+ * A waiting task is listed by a node on its own stack, so waiting and waking never
+ * allocate and never fail. First come, first served, except where a header says
+ * otherwise.
+ *
+ * An object belongs to the loop of the first task that waits for it, until that loop is
+ * closed. A call on another thread then stops the program, where coil detects it
+ * (docs/manual/debug.md). Before a task has waited an object is plain memory: one thread
+ * may fill a queue or set an event and pass it to another, with any synchronisation that
+ * orders the two, such as pthread_create(3).
  */
 #ifndef COIL_SYNC_H
 #define COIL_SYNC_H
@@ -19,10 +26,11 @@ extern "C" {
 typedef struct coil_waiters {
     void *first, *last;
     void *asleep; /* the first that may not have been woken yet; none before it is */
+    void *loop;   /* of the task that waited last; NULL before one has */
 } coil_waiters;
 
 /* clang-format off */
-#define COIL_WAITERS_INIT {NULL, NULL, NULL}
+#define COIL_WAITERS_INIT {NULL, NULL, NULL, NULL}
 /* clang-format on */
 
 #ifdef __cplusplus

@@ -22,12 +22,12 @@
  * task waits. Control moves only inside functions marked COIL_SUSPENDS. (asyncio: Task)
  *
  * CANCELLATION is an error return. coil_task_cancel() makes the call in which the task
- * waits, or its next one that would wait, return -ECANCELED, and hands the cancellation
- * on to what it awaits. From then on every call that would wait returns -ECANCELED, after
- * one turn of the loop, until the body returns or says coil_cancel_caught(), which is
- * Python's `except CancelledError`. A call that need not wait returns its result. Apart
- * from that delivery there is a count of requests, coil_task_cancelling(), raised by each
- * cancel and lowered by coil_uncancel() alone. Cleaning up that must wait does so in a
+ * waits, or its next one that would wait, return -ECANCELED, and also cancels the task or
+ * future that it awaits. From then on every call that would wait returns -ECANCELED,
+ * after one turn of the loop, until the body returns or calls coil_cancel_caught(), which
+ * is Python's `except CancelledError`. A call that need not wait returns its result.
+ * Besides that delivery there is a count of requests, coil_task_cancelling(), which each
+ * cancel raises and only coil_uncancel() lowers. Clean-up that must wait does so in a
  * shielded scope (coil/scope.h). A task is never killed.
  */
 #ifndef COIL_TASK_H
@@ -35,6 +35,7 @@
 
 #include <coil/context.h>
 #include <coil/future.h>
+#include <coil/hooks.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,14 +50,32 @@ typedef struct coil_task coil_task;
  */
 typedef int (*coil_task_fn)(void *arg);
 
+/* Is the task's stack put away while it waits? docs/manual/light.md */
+enum coil_light {
+    COIL_LIGHT_AS_RUN, /* as coil_run_opts.light says */
+    COIL_LIGHT,
+    COIL_NOT_LIGHT
+};
+
 typedef struct coil_spawn_opts {
-    const char *name;      /* copied, at most 31 bytes; NULL means "task-N" */
-    size_t stack_bytes;    /* 0 means COIL_STACK_BYTES */
+    const char *name;      /* copied, as coil_task_set_name(); NULL means "task-N" */
+    size_t stack_bytes;    /* 0 means COIL_STACK_BYTES: see coil_task_stack_peak() */
     size_t arg_bytes;      /* copy so many bytes of *arg onto the task's stack, and pass a
                               pointer to the copy; at most 2048 */
     bool eager;            /* begin at once, inside the call: see coil_spawn() */
     coil_context *context; /* the task runs in this one, shared; NULL means in a copy of
                               the spawner's (asyncio: context=) */
+    const coil_task_hooks *const *hooks; /* ends with NULL; not copied. NULL means the
+                                            spawner's: see coil/hooks.h */
+    bool hold_cancel; /* where libcoil-posix makes foreign code wait in this task, a
+                         cancellation is held back until the task waits by a call of
+                         coil's: for libraries that take ECANCELED for a bug */
+    /*
+     * COIL_LIGHT: while the task waits its stack may be put away, so that it takes 1 KB of
+     * memory instead of 4. The caller promises that meanwhile no other thread and no
+     * system call uses a pointer to that stack.
+     */
+    enum coil_light light;
 } coil_spawn_opts;
 
 /*
@@ -67,7 +86,8 @@ typedef struct coil_spawn_opts {
  * opts->arg_bytes is set. A task that is cancelled before its first step never
  * runs its body (as in asyncio), so what only the body would release must not be handed
  * over by `arg` alone. Where a task belongs to the work of another, coil_group_spawn() is
- * the better call. Fails with -ENOMEM, -EINVAL (arg_bytes, stack_bytes).
+ * the better call. Fails with -ENOMEM, -EINVAL (arg_bytes, stack_bytes,
+ * hooks).
  *
  * With opts->eager it begins before coil_spawn() returns, which is when it waits for the
  * first time, or has ended: then it was never in the ready queue. Meanwhile it is the
@@ -78,6 +98,7 @@ typedef struct coil_spawn_opts {
 COIL_API int coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
                         coil_task **out);
 
+/* One more reference, for coil_task_release(). */
 COIL_API coil_task *coil_task_retain(coil_task *task);
 
 /* Drop a reference; NULL is accepted. See coil_future_release(). */
@@ -95,15 +116,30 @@ COIL_API coil_task *coil_task_current(void);
 
 /*
  * Call visit(task, arg) for every task of this thread's loop that has not ended, oldest
- * first, until it returns non-zero, and return that. It must not spawn, suspend or
- * release the last reference of a task. (asyncio: all_tasks)
+ * first, until it returns non-zero, and return that. It must not spawn or
+ * release the last reference of a task, and if it would suspend, the program stops.
+ * (asyncio: all_tasks)
  */
 COIL_API int coil_task_each(int (*visit)(coil_task *task, void *arg), void *arg);
 
+/* Its name; never NULL, valid until it is renamed or gone. (asyncio: get_name) */
 COIL_API const char *coil_task_name(const coil_task *task);
 
-/* Rename it; copied, at most 31 bytes. */
+/* Rename it; copied, at most 31 bytes, 15 if there is no memory for more. */
 COIL_API void coil_task_set_name(coil_task *task, const char *name);
+
+/*
+ * How many bytes of its stack the task has used so far at most, in whole pages: what it
+ * needs is a stack_bytes of that, and some to spare. It may be the running task, one that
+ * waits, or one that has ended. Does not suspend. Only on the task's own thread.
+ *
+ * Fails with -EAGAIN where an earlier task had used the same stack, or where this one has
+ * ended and its pages are gone. That happens but to tasks from before the first call on
+ * the thread: from then on each stack is cleaned before a task gets it and looked at when
+ * it ends, one or two system calls for each task. Pages that the kernel has swapped out
+ * are not counted; where memory is locked (mlockall(2)) all are.
+ */
+COIL_API ssize_t coil_task_stack_peak(const coil_task *task);
 
 /*
  * Call fn(arg) when the body of the running task has returned, last deferred first, in
@@ -114,15 +150,15 @@ COIL_API void coil_task_set_name(coil_task *task, const char *name);
  */
 COIL_API int coil_defer(void (*fn)(void *arg), void *arg);
 
-/* ---- waiting ---------------------------------------------------------------------- */
+/* ---- waiting ----------------------------------------------------------------------- */
 
 /* Let everything else that is ready run. 0 or -ECANCELED. (asyncio: sleep(0)) */
 COIL_SUSPENDS int coil_yield(void);
 
 /*
  * Wait `delay_ns` nanoseconds; 0 or less is coil_yield(). 0 or -ECANCELED, and then no
- * timer is left behind. Allocates nothing, but fails with -ENOMEM where the table of
- * timers cannot grow. (asyncio: sleep)
+ * timer is left behind. Allocates nothing and cannot fail otherwise: the room for a
+ * task's timer is taken when the task is made. (asyncio: sleep)
  */
 COIL_SUSPENDS int coil_sleep(int64_t delay_ns);
 
@@ -130,12 +166,11 @@ COIL_SUSPENDS int coil_sleep(int64_t delay_ns);
 COIL_SUSPENDS int coil_sleep_until(int64_t deadline);
 
 /*
- * Suspend the running task until somebody calls coil_unpark() for it, and return the rc
- * given there. -ECANCELED if the task is cancelled before it goes on, be it unparked by
- * then or not: whoever was to unpark it must be told not to, and what came with the
- * unparking be passed to somebody else. What primitives of one's own are made of:
- * remember coil_task_current(), park, and have a callback, a reader or another task
- * unpark it.
+ * Suspend the running task until coil_unpark() is called for it, and return the rc given
+ * there. -ECANCELED if the task is cancelled before it runs again, even if it was
+ * unparked by then: take back the request to unpark it, and pass on what came with an
+ * unpark that was already made. For primitives of your own: remember coil_task_current(),
+ * park, and let a callback, a reader or another task unpark it.
  */
 COIL_SUSPENDS int coil_park(void);
 
@@ -146,7 +181,7 @@ COIL_SUSPENDS int coil_park(void);
  */
 COIL_API int coil_unpark(coil_task *task, int rc);
 
-/* ---- cancellation ----------------------------------------------------------------- */
+/* ---- cancellation ------------------------------------------------------------------ */
 
 /*
  * Ask the task to end. Never allocates. (asyncio: Task.cancel)
@@ -176,14 +211,27 @@ COIL_API int coil_uncancel(void);
 COIL_API void coil_cancel_caught(void);
 
 /*
+ * True if the running task was told of a cancellation, a scope's deadline included, and
+ * has not caught it: every call that would wait is refused. False outside of tasks.
+ */
+COIL_API bool coil_cancel_delivered(void);
+
+/*
+ * True if the running task was spawned with hold_cancel. For code that waits on behalf of
+ * code that knows nothing of coil: it waits in a shielded scope then. False outside of
+ * tasks.
+ */
+COIL_API bool coil_cancel_held(void);
+
+/*
  * The reason of the latest request to cancel the running task; where there is none, that
  * of the latest future it awaited which was cancelled. Or NULL.
  */
 COIL_API const char *coil_cancel_reason(void);
 
 /*
- * Who asked a task to end. A request that reaches it by way of those who await it is
- * still that of whoever asked the first of them.
+ * The origin of a cancellation. A cancellation that is passed on along a chain of
+ * awaiting tasks keeps the origin of the first request.
  */
 typedef struct coil_cancel_origin {
     const char *reason; /* as given, or NULL; "deadline" for a scope's */

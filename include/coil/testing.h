@@ -19,15 +19,16 @@
  *         CHECK(coil_testing_run(test_of_client, &world) == 0);
  *     }
  *
- * What is not asked for costs nothing: it is part of every libcoil, so that the very
- * library that a program uses is the one it was tested with. That this call must not
- * suspend is said by coil_no_suspend (coil/debug.h).
+ * This header and coil/network.h are implemented by a library of its own, libcoil-testing
+ * (pkg-config coil-testing, CMake coil::testing). It must be of the same version as the
+ * libcoil that the program uses. libcoil itself contains only hooks, which cost nothing.
+ * To assert that code does not suspend, see coil_no_suspend (coil/debug.h).
  *
- * WHAT FAILS. Allocations and system calls are counted from the first call of any
- * function here that speaks of them, over all threads. An order is carried out once; a
- * new one takes its place. To see a program through all that can go wrong, run it again
- * and again with the 1st, 2nd, 3rd, ... made to fail, until coil_testing_failed() says
- * that there was none left to fail.
+ * INJECTED FAILURES. Allocations and system calls of all threads are counted, from the
+ * first call of a function here that is about them. A request makes one call fail; a new
+ * request replaces it. To try all failures, run the program again and again with the 1st,
+ * 2nd, 3rd, ... call made to fail, until coil_testing_failed() says that there was no
+ * such call.
  */
 #ifndef COIL_TESTING_H
 #define COIL_TESTING_H
@@ -78,6 +79,7 @@ typedef struct coil_sequencer {
 #define COIL_SEQUENCER_INIT {COIL_WAITERS_INIT, 0, false}
 /* clang-format on */
 
+/* What COIL_SEQUENCER_INIT is, at run time. */
 COIL_API void coil_sequencer_init(coil_sequencer *sequencer);
 
 /*

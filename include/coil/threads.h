@@ -17,9 +17,9 @@
  *         return coil_run_threads(0, serve, NULL, NULL) < 0;
  *     }
  *
- * Loops share nothing: a task, a lock, a stream belongs to its thread. What goes from one
- * to another goes by coil_post(), coil_spawn_threadsafe(), promises (coil/promise.h), or
- * as a stream that one loop gives up and another takes (coil_stream_detach()).
+ * Loops share nothing: a task, a lock, a stream belongs to its thread. To communicate,
+ * use coil_post(), coil_spawn_threadsafe(), promises (coil/promise.h) or channels
+ * (coil/channel.h). A stream can be moved from one loop to another: coil_stream_detach().
  */
 #ifndef COIL_THREADS_H
 #define COIL_THREADS_H
@@ -33,8 +33,8 @@ extern "C" {
 /*
  * coil_run() on n threads at once, the calling one among them; 0: as many as
  * coil_processor_count(). Returns when all have ended: the first failure in time, or else
- * 0. One failure cancels the main tasks of all others, and so does the first SIGINT:
- * -EINTR then, as coil_run() says.
+ * 0. One failure cancels the main tasks of all others, and so does the first SIGINT; it
+ * fails with -EINTR then, as coil_run() does.
  *
  * Each main task has a copy of the caller's context, and is called as opts->name says,
  * with "-1" and so on behind it on threads 1 to n - 1, which are called "coil-1" and so

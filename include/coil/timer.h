@@ -1,5 +1,5 @@
 /*
- * coil/timer.h - a call to be made later, in the caller's own memory.
+ * coil/timer.h - a timer in the caller's own memory, which calls a function.
  *
  *     static void on_idle(void *arg);
  *     ...
@@ -8,11 +8,11 @@
  *     ...
  *     coil_timer_stop(&connection->idle);
  *
- * For those with many timers that are mostly stopped before they are due. It is
- * coil_call_at() without the handle: nothing is allocated but, now and then, room in the
- * loop's table of timers, and the same timer is started again and again. Nor does it
- * carry a context (coil/context.h) along. Within a task, a scope (coil/scope.h) is mostly
- * what one wants.
+ * For programs with many timers that are mostly stopped before they are due. It differs
+ * from coil_call_at(): there is no handle to allocate (only the loop's table of timers
+ * grows now and then), a timer can be started any number of times, and its callback runs
+ * in the thread's context (coil/context.h). In a task, a scope (coil/scope.h) is usually
+ * the better choice.
  */
 #ifndef COIL_TIMER_H
 #define COIL_TIMER_H
@@ -33,7 +33,8 @@ typedef struct coil_timer {
     void *arg;
 } coil_timer;
 
-/* A timer that is not started, and calls fn(arg) when it is due. */
+/* A timer that is not started, and calls fn(arg) when it is due. One that is all zeros
+   may be stopped and asked for, but not started. */
 COIL_API void coil_timer_init(coil_timer *timer, coil_callback fn, void *arg);
 
 /*
@@ -42,7 +43,8 @@ COIL_API void coil_timer_init(coil_timer *timer, coil_callback fn, void *arg);
  * Equal deadlines are first in, first out. One that is started already moves to the new
  * deadline, and so does one that is due but has not been called. When it is called it is
  * stopped already, and may be started again or freed. The loop's closing stops it too.
- * Fails with -ENOMEM. Without a loop it stops the program.
+ * Fails with -ENOMEM, and is as it was then. Without a loop it stops the program, as it
+ * does where coil_timer_init() was not called.
  */
 COIL_API int coil_timer_start(coil_timer *timer, int64_t deadline);
 

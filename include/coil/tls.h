@@ -1,5 +1,5 @@
 /*
- * coil/tls.h - streams that nobody else reads or changes: TLS 1.2 and 1.3.
+ * coil/tls.h - encrypted and authenticated streams: TLS 1.2 and 1.3.
  *
  *     coil_stream *s;
  *     rc = coil_connect_tls("example.org", "443", NULL, &s);
@@ -10,40 +10,39 @@
  *         fwrite(buf, 1, rc, stdout);
  *     coil_stream_destroy(s);
  *
- * It is the same coil_stream, with the same calls and the same rules. Built on OpenSSL 3;
- * a coil without it returns -ENOSYS from what creates or begins TLS. (asyncio: ssl=,
- * start_tls; Python: ssl.SSLContext)
+ * A TLS stream is a coil_stream, with the same calls and the same rules. It needs OpenSSL
+ * 3; if coil was built without it, functions that create or begin TLS return -ENOSYS.
+ * (asyncio: ssl=, start_tls; Python: ssl.SSLContext)
  *
- * WHO IS THERE. A client checks that the server's certificate comes from an authority the
- * system trusts, or the given one, is valid now, and is for the very name or address that
- * was asked for (RFC 6125: subject alternative names alone, no common name). What is
- * wrong is an errno of its own, and a sentence with the certificate's subject, issuer and
- * depth (coil_last_error()):
+ * VERIFICATION. A client checks that the server's certificate comes from an authority
+ * that the system trusts, or the given one, is valid now, and is for the very name or
+ * address that was requested (RFC 6125: subject alternative names alone, no common name).
+ * Each kind of refusal has an errno of its own, and a sentence with the certificate's
+ * subject, issuer and depth (coil_last_error()):
  *
- *     -ENOKEY        no authority that is trusted stands for it; signed by itself
+ *     -ENOKEY        no trusted authority has signed it; or it is self-signed
  *     -EKEYEXPIRED   it has expired, or is not valid yet
- *     -EKEYREVOKED   it was revoked, says a list that was given (crl_file)
+ *     -EKEYREVOKED   it is in a revocation list that was given (crl_file)
  *     -EKEYREJECTED  it is for another name or address, or for another purpose, or wrong
  *                    in some other way
  *
- * WHAT ELSE FAILS. -EPROTO: the peer does not speak TLS, has no version, cipher or
- * protocol in common, sent an alert (which the sentence names), or what came was changed
- * on its way; the session is over then. -ECONNABORTED: the connection ended without the
- * peer's close_notify, so what came may be cut short by anybody; see allow_truncation.
+ * OTHER FAILURES. -EPROTO: the peer does not speak TLS, has no version, cipher or
+ * protocol in common, sent an alert (which the sentence names), or received data was
+ * altered; the session is over then. -ECONNABORTED: the connection ended without the
+ * peer's close_notify, so an attacker may have cut the data short; see allow_truncation.
  * After a handshake that failed or was cancelled every call on the stream is -ENOTCONN.
  *
- * CLOSING. coil_stream_shutdown_write() says close_notify, after which nothing is
- * written; reading goes on until the peer's, which is the end: coil_read() returns 0.
- * coil_stream_close() and coil_stream_destroy() say it too, if that can be done without
- * waiting and no write was cut off. They do not wait for the peer: where something has
- * come that was not read, be it only a session ticket, the kernel resets the connection,
- * and the peer may lose what it has not read yet. Who has written last and is to be sure
- * that it arrives calls coil_tls_stop() first.
+ * CLOSING. coil_stream_shutdown_write() sends close_notify, and nothing can be written
+ * after that. Reading goes on until the peer's close_notify, which is the end of the
+ * stream: coil_read() returns 0. coil_stream_close() and coil_stream_destroy() send it,
+ * too, if that is possible without waiting and no write was cut off. They do not wait for
+ * the peer: if received data is unread, even a session ticket, the kernel resets the
+ * connection, and the peer may lose data that it has not read yet. To be sure that the
+ * last write arrives, call coil_tls_stop() first.
  *
- * CANCELLING. What coil_write() has sealed into records can not be taken back: it is
- * counted by coil_stream_write_transferred(), and goes out before whatever is written, or
- * shut down, next. So go on writing where that count says. A handshake fits into
- * a stack of 32 KiB.
+ * CANCELLING. Data that coil_write() has sealed into records cannot be taken back:
+ * coil_stream_write_transferred() counts it, and it is sent before the next write or
+ * shutdown. So continue writing at that count. A handshake fits into a stack of 32 KiB.
  */
 #ifndef COIL_TLS_H
 #define COIL_TLS_H
@@ -83,8 +82,10 @@ typedef struct coil_tls_opts {
      */
     const char *crl_file;
     const char *const
-        *alpn;           /* protocols, best first, NULL at the end: "h2", "http/1.1" */
-    const char *ciphers; /* of TLS 1.2, as openssl-ciphers(1); NULL: its default */
+        *alpn; /* protocols, best first, NULL at the end: "h2", "http/1.1" */
+    /* Of TLS 1.2, as openssl-ciphers(1). NULL: those with forward secrecy, ECDHE;
+       "DEFAULT" are OpenSSL's, for peers that have only RSA's key exchange. */
+    const char *ciphers;
     const char *ciphersuites; /* of TLS 1.3; NULL: its default */
     int min_version;          /* 0: COIL_TLS_1_2, below which there is nothing */
     int max_version;          /* 0: the latest */
@@ -136,6 +137,7 @@ COIL_SUSPENDS int coil_connect_tls(const char *host, const char *port, coil_tls 
  * return when that is done. The client checks that the server is `server_name`, a name or
  * an address, and asks for that name (SNI); NULL only with no_verify. Put a scope around
  * it: a peer may say nothing for ever. (asyncio: start_tls, ssl_handshake_timeout)
+ * `tls` NULL is the context of coil_connect_tls(), which no server can use: -EINVAL.
  *
  * On a stream that has talked before (STARTTLS) what was read ahead must have been
  * consumed: bytes that came before the handshake and would be taken for the peer's

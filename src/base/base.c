@@ -1,5 +1,5 @@
 /*
- * base.c - memory through one hook, the clock, stopping the program.
+ * base.c - memory by the caller's allocator, the clock, stopping the program on misuse.
  */
 #include "base.h"
 #include "fault.h"
@@ -29,16 +29,18 @@ void coil_set_allocator(const coil_allocator *replacement)
     allocator = replacement != NULL ? *replacement : libc;
 }
 
-/* A test counts allocations, or has ordered one to fail. */
+const struct coil__fault_hooks *_Atomic coil__fault_hooks;
+
+/* A test counts allocations, or has chosen one to fail. */
 static COIL__NOINLINE void *realloc_counted(void *block, size_t size)
 {
     void *moved;
 
-    if (coil__fault_strikes(&coil__fault_allocation, ENOMEM, "an allocation"))
+    if (coil__faults()->allocation_fails())
         return NULL;
     moved = allocator.realloc(allocator.context, block, size);
     if (block == NULL && moved != NULL)
-        atomic_fetch_add(&coil__blocks, 1);
+        coil__faults()->block_came();
     return moved;
 }
 
@@ -68,7 +70,7 @@ void coil__free(void *block)
     if (block == NULL)
         return;
     if (coil__faults_are_counted())
-        atomic_fetch_sub(&coil__blocks, 1);
+        coil__faults()->block_went();
     allocator.realloc(allocator.context, block, 0);
 }
 
@@ -94,33 +96,50 @@ int64_t coil__time_add(int64_t a, int64_t b)
     return sum;
 }
 
+void (*_Atomic coil__failed_hook)(int);
+
+void coil__note_failure(int rc)
+{
+    void (*hook)(int) = coil__failed_hook;
+
+    if (hook != NULL)
+        hook(rc);
+}
+
 const char *coil_version(void)
 {
     return "0.1.0";
 }
 
-void (*_Atomic coil__misuse_detail)(const void *);
+void (*_Atomic coil__misuse_report)(const char *, const void *);
 
-static void print_detail(const void *from)
+static void print_misuse(const char *sentence, const void *from)
 {
     static COIL__THREAD_LOCAL bool printing;
-    void (*detail)(const void *) = coil__misuse_detail;
+    void (*report)(const char *, const void *) = coil__misuse_report;
 
-    if (detail == NULL || printing)
+    if (report == NULL || printing) { /* misuse inside the report: print no stack */
+        fprintf(stderr, "coil: %s\n", sentence);
         return;
-    printing = true; /* whatever it does wrong is not told in detail */
-    detail(from);
+    }
+    printing = true;
+    report(sentence, from);
 }
 
 COIL__NOINLINE void coil__misuse(const char *format, ...)
 {
-    char line[512];
+    char sentence[512];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
-    fprintf(stderr, "coil: %s\n", line);
-    print_detail(COIL__CALLER());
+    print_misuse(sentence, COIL__CALLER());
     abort();
+}
+
+/* Not inlined: the printed stack begins with the caller of this function. */
+COIL__NOINLINE void coil__misuse_gone(const char *caller)
+{
+    coil__misuse("%s: it was destroyed before", caller);
 }

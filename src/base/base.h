@@ -1,5 +1,5 @@
 /*
- * base.h (internal) - memory, clock, and stopping the program with a sentence.
+ * base.h (internal) - memory, the clock, failing, stopping the program on misuse.
  */
 #ifndef COIL_BASE_BASE_H
 #define COIL_BASE_BASE_H
@@ -9,7 +9,7 @@
 
 #include <coil/base.h>
 
-/* All heap memory of the library. As malloc, calloc, realloc, free. */
+/* All heap memory of the library. As malloc(3), calloc(3), realloc(3), free(3). */
 void *coil__alloc(size_t size);
 void *coil__alloc_zeroed(size_t size);
 void *coil__realloc(void *block, size_t size);
@@ -21,14 +21,46 @@ int64_t coil__clock_monotonic(void);
 /* a + b, at most COIL_NEVER. */
 int64_t coil__time_add(int64_t a, int64_t b);
 
-/* The caller's mistake: say it in one sentence and abort(). */
+void coil__note_failure(int rc) COIL__COLD;
+
+/*
+ * A public function is about to fail with `rc`, a negative errno without a sentence. So
+ * the sentence of an older failure with the same rc is dropped. Every failure of a public
+ * function passes here or makes an error (coil_fail()); success costs nothing.
+ */
+static inline int coil__failed(int rc)
+{
+    coil__note_failure(rc);
+    return rc;
+}
+
+/* The same for a result that may be a failure. Returns it. */
+static inline ssize_t coil__result(ssize_t result)
+{
+    if (COIL__UNLIKELY(result < 0))
+        coil__failed((int)result);
+    return result;
+}
+
+/* If set, coil__note_failure() calls it: the task layer keeps the errors. */
+extern void (*_Atomic coil__failed_hook)(int rc);
+
+/* The caller has made a mistake: print the sentence and abort(). */
 COIL__NORETURN void coil__misuse(const char *format, ...) COIL__PRINTF(1, 2);
 
 /*
- * Called by coil__misuse() after the sentence, if set: upper layers print what they know
- * (the stack, from the call of coil__misuse() on). Any thread may set it, and each sets
- * the same.
+ * Stop the program: `caller` was called with an object that was destroyed, or whose last
+ * reference was released. Objects that detect this have a mark or a count that is 0 in
+ * freed memory. It lies behind the first 16 bytes, which malloc(3) overwrites, or behind
+ * the first 32 in large blocks.
  */
-extern void (*_Atomic coil__misuse_detail)(const void *from);
+COIL__NORETURN void coil__misuse_gone(const char *caller);
+
+/*
+ * If set, coil__misuse() calls it in place of printing the sentence: it prints the
+ * sentence, and the stack from the call of coil__misuse() on. Any thread may set it; all
+ * set the same.
+ */
+extern void (*_Atomic coil__misuse_report)(const char *sentence, const void *from);
 
 #endif

@@ -7,14 +7,14 @@
  *                     ^
  *   task ------> slot -- entered
  *
- * Copying a context shares its bindings, setting a variable replaces them. Nobody who
- * shares bindings sees another's change, so they may cross threads, and a copy costs one
- * count. A slot is where running code finds its context: its own, or one that was
- * entered.
+ * A copy of a context shares its bindings, which are immutable: setting a variable
+ * replaces them. So a change is not seen in other contexts, bindings may be shared
+ * between threads, and a copy costs one reference. A slot is where running code finds its
+ * bindings: its own, or those of a context that was entered.
  *
- * A reset that follows its set puts the old bindings back, which the token has kept: so
- * it needs no memory. (Python has a tree of hashes here, which is for many variables;
- * arrays are for few.)
+ * The token of a set keeps the old bindings. A reset that directly follows puts them
+ * back, and allocates nothing. (Python has a hash tree here, which is for many variables;
+ * an array is for few.)
  */
 #include "context.h"
 
@@ -32,11 +32,29 @@ struct coil__bindings {
 };
 
 struct coil_context {
-    _Atomic unsigned refs;
     struct coil__bindings *bindings;
+    void *unused;          /* see coil__misuse_gone() */
+    _Atomic unsigned refs; /* 0 once freed */
 };
 
 _Atomic bool coil__context_used;
+
+static COIL__THREAD_LOCAL const struct coil__context_tasks *tasks;
+
+void coil__context_set_tasks(const struct coil__context_tasks *of_thread)
+{
+    tasks = of_thread;
+}
+
+/* Call fn, which retains or releases values, where the running task must not wait: it
+   walks bindings that others share. */
+static void call_unsuspended(void (*fn)(void *arg), void *arg)
+{
+    if (tasks != NULL)
+        tasks->call_unsuspended(fn, arg);
+    else
+        fn(arg);
+}
 
 /* ---- bindings ---------------------------------------------------------------------- */
 
@@ -47,21 +65,28 @@ struct coil__bindings *coil__bindings_retain(struct coil__bindings *bindings)
     return bindings;
 }
 
-void coil__bindings_release(struct coil__bindings *bindings)
+static void release_values(void *arg)
 {
-    if (bindings == NULL || atomic_fetch_sub(&bindings->refs, 1) != 1)
-        return;
+    const struct coil__bindings *bindings = arg;
+
     for (unsigned i = 0; i < bindings->count; i++) {
         const struct binding *entry = &bindings->entries[i];
 
         if (entry->value != NULL && entry->var->release != NULL)
             entry->var->release(entry->value);
     }
+}
+
+void coil__bindings_release(struct coil__bindings *bindings)
+{
+    if (bindings == NULL || atomic_fetch_sub(&bindings->refs, 1) != 1)
+        return;
+    call_unsuspended(release_values, bindings);
     coil__free(bindings);
 }
 
-static const struct binding *find(const struct coil__bindings *bindings,
-                                  const coil_var *var)
+static const struct binding *find_binding(const struct coil__bindings *bindings,
+                                          const coil_var *var)
 {
     for (unsigned i = 0; bindings != NULL && i < bindings->count; i++)
         if (bindings->entries[i].var == var)
@@ -69,16 +94,21 @@ static const struct binding *find(const struct coil__bindings *bindings,
     return NULL;
 }
 
-static void append(struct coil__bindings *bindings, struct binding entry)
+static void retain_values(void *arg)
 {
-    if (entry.value != NULL && entry.var->retain != NULL)
-        entry.var->retain(entry.value);
-    bindings->entries[bindings->count++] = entry;
+    const struct coil__bindings *bindings = arg;
+
+    for (unsigned i = 0; i < bindings->count; i++) {
+        const struct binding *entry = &bindings->entries[i];
+
+        if (entry->value != NULL && entry->var->retain != NULL)
+            entry->var->retain(entry->value);
+    }
 }
 
 /*
- * The bindings `old` with `var` bound as `binding` says, or not at all where that is
- * NULL. The result is NULL where there is nothing to bind. -ENOMEM.
+ * Store in *out the bindings `old` with `binding` for `var`, or without `var` if
+ * `binding` is NULL. NULL is stored if no binding remains. Fails with -ENOMEM.
  */
 static int rebind(const struct coil__bindings *old, const coil_var *var,
                   const struct binding *binding, struct coil__bindings **out)
@@ -87,18 +117,20 @@ static int rebind(const struct coil__bindings *old, const coil_var *var,
     struct coil__bindings *made;
 
     *out = NULL;
-    if (binding == NULL && (old_count == 0 || (old_count == 1 && find(old, var) != NULL)))
+    if (binding == NULL &&
+        (old_count == 0 || (old_count == 1 && find_binding(old, var) != NULL)))
         return 0;
     made = coil__alloc(sizeof *made + (old_count + 1) * sizeof made->entries[0]);
     if (made == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     atomic_init(&made->refs, 1);
     made->count = 0;
     if (binding != NULL)
-        append(made, *binding);
+        made->entries[made->count++] = *binding;
     for (unsigned i = 0; i < old_count; i++)
         if (old->entries[i].var != var)
-            append(made, old->entries[i]);
+            made->entries[made->count++] = old->entries[i];
+    call_unsuspended(retain_values, made);
     *out = made;
     return 0;
 }
@@ -107,23 +139,17 @@ static int rebind(const struct coil__bindings *old, const coil_var *var,
 
 static COIL__THREAD_LOCAL struct coil__context_slot of_thread;
 COIL__THREAD_LOCAL struct coil__context_slot *coil__context_ambient = NULL;
-static COIL__THREAD_LOCAL struct coil__context_slot *(*find_task_slot)(void);
-
-void coil__context_set_finder(struct coil__context_slot *(*finder)(void))
-{
-    find_task_slot = finder;
-}
 
 static struct coil__context_slot *current_slot(void)
 {
-    struct coil__context_slot *slot = find_task_slot != NULL ? find_task_slot() : NULL;
+    struct coil__context_slot *slot = tasks != NULL ? tasks->slot() : NULL;
 
     if (slot == NULL)
         slot = coil__context_ambient;
     return slot != NULL ? slot : &of_thread;
 }
 
-/* Where the current bindings stand. */
+/* The pointer to the current bindings. */
 static struct coil__bindings **current(void)
 {
     struct coil__context_slot *slot = current_slot();
@@ -136,7 +162,7 @@ struct coil__bindings *coil__context_capture_used(void)
     return coil__bindings_retain(*current());
 }
 
-/* What a thread has set for itself goes with it. */
+/* Releases a thread's own bindings at its end. */
 static pthread_key_t exit_key;
 
 static void finish_slot(void *slot)
@@ -176,7 +202,7 @@ void *coil_var_get(const coil_var *var)
     const struct binding *binding = NULL;
 
     if (coil__context_is_used())
-        binding = find(*current(), var);
+        binding = find_binding(*current(), var);
     return binding != NULL ? binding->value : var->initial;
 }
 
@@ -212,7 +238,7 @@ int coil_var_reset(const coil_var *var, coil_var_token *token)
     if (replaced == t->after) {
         restored = t->before;
     } else {
-        rc = rebind(replaced, var, find(t->before, var), &restored);
+        rc = rebind(replaced, var, find_binding(t->before, var), &restored);
         if (rc < 0)
             return rc;
         coil__bindings_release(t->before);
@@ -230,8 +256,10 @@ coil_context *coil_context_copy(void)
 {
     coil_context *context = coil__alloc(sizeof *context);
 
-    if (context == NULL)
+    if (context == NULL) {
+        coil__note_failure(-ENOMEM);
         return NULL;
+    }
     atomic_init(&context->refs, 1);
     context->bindings = coil__bindings_retain(*current());
     return context;
@@ -239,13 +267,18 @@ coil_context *coil_context_copy(void)
 
 coil_context *coil_context_retain(coil_context *context)
 {
-    atomic_fetch_add_explicit(&context->refs, 1, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&context->refs, 1, memory_order_relaxed) == 0)
+        coil__misuse_gone("using a context");
     return context;
 }
 
 void coil_context_release(coil_context *context)
 {
-    if (context == NULL || atomic_fetch_sub(&context->refs, 1) != 1)
+    unsigned before = context != NULL ? atomic_fetch_sub(&context->refs, 1) : 2;
+
+    if (COIL__UNLIKELY(before == 0))
+        coil__misuse_gone("coil_context_release");
+    if (before > 1)
         return;
     coil__bindings_release(context->bindings);
     coil__free(context);

@@ -1,8 +1,8 @@
 /*
- * context.h (internal) - contexts, as those see them who carry one along.
+ * context.h (internal) - contexts for code that runs later: tasks, callbacks, threads.
  *
- * A call that is to be made later captures the bindings of the context it was asked for
- * in, and is made in a slot of its own:
+ * A call that is made later captures the bindings that are current when it is asked for,
+ * and runs in a slot with them:
  *
  *     call->bindings = coil__context_capture();
  *     ...
@@ -20,17 +20,16 @@
 
 #include <stdatomic.h>
 
-/* What is set: immutable, counted; NULL where nothing is. */
+/* The values of variables: immutable, counted. NULL: no variable is set. */
 struct coil__bindings;
 
-/* Where code runs that has a context: a task, a call, a thread. Zeroed, it has nothing.
- */
+/* The context of a task, a callback or a thread. Zeroed: no variable is set. */
 struct coil__context_slot {
     struct coil__bindings *own;
     coil_context *entered; /* instead of `own`; a reference */
 };
 
-/* True once the process has set a variable: until then there is nothing to carry. */
+/* True once the process has set a variable: before, there is nothing to capture. */
 extern _Atomic bool coil__context_used;
 
 static inline bool coil__context_is_used(void)
@@ -39,7 +38,7 @@ static inline bool coil__context_is_used(void)
         atomic_load_explicit(&coil__context_used, memory_order_relaxed));
 }
 
-/* A reference to the current bindings; for coil__context_enter() or _release(). */
+/* A reference to the current bindings; pass it to coil__context_enter() or release it. */
 struct coil__bindings *coil__context_capture_used(void);
 
 static inline struct coil__bindings *coil__context_capture(void)
@@ -51,7 +50,7 @@ static inline struct coil__bindings *coil__context_capture(void)
 struct coil__bindings *coil__bindings_retain(struct coil__bindings *bindings);
 void coil__bindings_release(struct coil__bindings *bindings);
 
-/* Let go of what is in the slot. */
+/* Release what the slot refers to. */
 static inline void coil__context_slot_finish(struct coil__context_slot *slot)
 {
     if (COIL__LIKELY(slot->entered == NULL && slot->own == NULL))
@@ -61,10 +60,10 @@ static inline void coil__context_slot_finish(struct coil__context_slot *slot)
     *slot = (struct coil__context_slot){NULL, NULL};
 }
 
-/* The slot of code on this thread that is no task's. */
+/* This thread's slot for code that runs in no task. */
 extern COIL__THREAD_LOCAL struct coil__context_slot *coil__context_ambient;
 
-/* Run in `slot`, which takes the reference over. Returns the slot to go back to. */
+/* Make `slot` current; it takes over the reference. Returns the slot to restore. */
 static inline struct coil__context_slot *
 coil__context_enter(struct coil__context_slot *slot, struct coil__bindings *bindings)
 {
@@ -83,11 +82,16 @@ static inline void coil__context_leave(struct coil__context_slot *slot,
         coil__bindings_release(slot->own);
 }
 
-/*
- * Where a task runs, its slot goes before the ambient one. `find` tells it, or NULL for
- * none; it is set once on each thread that has tasks. So a task switch need not touch
- * any of this.
- */
-void coil__context_set_finder(struct coil__context_slot *(*find)(void));
+/* What this layer calls of the task layer. */
+struct coil__context_tasks {
+    /* The slot of the running task, which takes precedence over the thread's; NULL if no
+       task runs. So a task switch changes nothing here. */
+    struct coil__context_slot *(*slot)(void);
+    /* Call fn(arg); the running task, if any, must not wait in it. */
+    void (*call_unsuspended)(void (*fn)(void *arg), void *arg);
+};
+
+/* Called once on each thread that has tasks. */
+void coil__context_set_tasks(const struct coil__context_tasks *tasks);
 
 #endif

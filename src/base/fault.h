@@ -1,60 +1,68 @@
 /*
- * fault.h (internal) - allocations and system calls that a test lets fail.
+ * fault.h (internal) - lets tests make allocations and system calls fail.
  *
- * Each passes by here before it is made. While no test has asked for anything that is a
- * load and a branch; see coil/testing.h for what a test may ask for.
+ * Each allocation and system call first asks whether it is to fail. Without a test that
+ * costs a load and a branch; in a test libcoil-testing chooses the failing one
+ * (testing/faults.c).
  *
  *     fd = COIL__CALL(EMFILE, socket(family, type, protocol));
  *
- * The errno is one that this very call may fail with. Left out are calls that cannot fail
- * (clocks, getpid(2), an eventfd that does not block), those whose failure changes
- * nothing (close(2), munmap(2), EPOLL_CTL_DEL, restoring a signal), and what the C
- * library does by itself.
+ * The errno is one with which this call may fail. Left out are calls that cannot fail
+ * (clocks, getpid(2)), calls whose failure changes nothing (close(2), munmap(2),
+ * EPOLL_CTL_DEL, restoring a signal), and calls inside the C library.
  */
 #ifndef COIL_BASE_FAULT_H
 #define COIL_BASE_FAULT_H
 
 #include "compiler.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
 
-extern _Atomic bool coil__faults_counted;
+struct coil__fault_hooks {
+    /* Is the next allocation, or the next call, to fail? For a call errno is set. */
+    bool (*allocation_fails)(void);
+    bool (*call_fails)(int error, const char *what);
+    /* The same for a call that fails with EINTR alone. */
+    bool (*call_is_interrupted)(const char *what);
+    void (*block_came)(void); /* an allocation has succeeded */
+    void (*block_went)(void); /* a block was freed */
+};
 
-/* From now on both are counted. Any thread. */
-void coil__faults_count(void);
+/* NULL: no call is counted, and none fails. Set once, by any thread. */
+extern const struct coil__fault_hooks *_Atomic coil__fault_hooks;
+
+static inline const struct coil__fault_hooks *coil__faults(void)
+{
+    return atomic_load_explicit(&coil__fault_hooks, memory_order_relaxed);
+}
 
 static inline bool coil__faults_are_counted(void)
 {
-    return COIL__UNLIKELY(
-        atomic_load_explicit(&coil__faults_counted, memory_order_relaxed));
+    return COIL__UNLIKELY(coil__faults() != NULL);
 }
-
-/* What is counted, and what was ordered of it. */
-struct coil__fault {
-    _Atomic uint64_t count;   /* until now, since counting began */
-    _Atomic uint64_t failing; /* the one that fails; 0: none */
-    _Atomic int error;        /* that it fails with; 0: one that it may fail with */
-};
-
-extern struct coil__fault coil__fault_allocation, coil__fault_call;
-extern _Atomic int64_t coil__blocks;             /* allocated and not freed */
-extern const char *_Atomic coil__fault_happened; /* what an order made fail; or NULL */
-
-/* The `nth` from now on fails with `error`; 0: none does. */
-void coil__fault_order(struct coil__fault *fault, uint64_t nth, int error);
-
-/* Count one; true if it is to fail, with errno set. */
-bool coil__fault_strikes(struct coil__fault *fault, int error, const char *what);
 
 static inline bool coil__call_fails(int error, const char *what)
 {
-    return coil__faults_are_counted() &&
-           coil__fault_strikes(&coil__fault_call, error, what);
+    const struct coil__fault_hooks *hooks = coil__faults();
+
+    return COIL__UNLIKELY(hooks != NULL) && hooks->call_fails(error, what);
 }
 
-/* The call, or -1 in its stead. A macro, since it must not be made before it is asked. */
+/* For a call that can fail with EINTR alone. */
+static inline bool coil__call_is_interrupted(const char *what)
+{
+    const struct coil__fault_hooks *hooks = coil__faults();
+
+    return COIL__UNLIKELY(hooks != NULL) && hooks->call_is_interrupted(what);
+}
+
+#define COIL__INTERRUPTIBLE(call) (coil__call_is_interrupted(#call) ? -1 : (call))
+
+/* The call, or -1 and `error` if it is to fail. A macro: the call is evaluated only if
+   it is to be made. */
 #define COIL__CALL(error, call) (coil__call_fails((error), #call) ? -1 : (call))
 
 #endif

@@ -1,46 +1,30 @@
 /*
- * line.h - a line put together by a signal handler, where printf(3) must not be called.
+ * line.h - printf(3) for signal handlers: lines written to standard error by write(2).
+ *
+ * Formats may have %s, %zu and %zx, which need no lock and no memory.
  */
 #ifndef COIL_BASE_LINE_H
 #define COIL_BASE_LINE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-#include <unistd.h>
+#include "compiler.h"
 
-/* What does not fit is dropped. Begins zeroed. */
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Begins zeroed. Written at the end of each line, and when it is full. */
 struct coil__message {
     char text[256];
     size_t length;
+    bool failed; /* a write(2) did */
 };
 
-static inline void coil__line_add(struct coil__message *line, const char *text)
-{
-    size_t n = strlen(text);
+void coil__line_add(struct coil__message *line, const char *format, ...)
+    COIL__PRINTF(2, 3);
+void coil__line_add_bytes(struct coil__message *line, const char *bytes, size_t count);
+void coil__line_vadd(struct coil__message *line, const char *format, va_list args);
 
-    if (n > sizeof line->text - line->length)
-        n = sizeof line->text - line->length;
-    memcpy(line->text + line->length, text, n);
-    line->length += n;
-}
-
-static inline void coil__line_add_number(struct coil__message *line, uintptr_t number,
-                                         unsigned base)
-{
-    char digits[24], *p = digits + sizeof digits - 1;
-
-    *p = '\0';
-    do
-        *--p = "0123456789abcdef"[number % base];
-    while ((number /= base) > 0);
-    coil__line_add(line, p);
-}
-
-/* Write it to stderr; false if that fails. */
-static inline bool coil__line_write(const struct coil__message *line)
-{
-    return write(STDERR_FILENO, line->text, line->length) >= 0;
-}
+/* One whole line; false if it cannot be written. */
+bool coil__line_print(const char *format, ...) COIL__PRINTF(1, 2);
 
 #endif

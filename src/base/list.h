@@ -1,9 +1,9 @@
 /*
- * list.h - a circular, doubly linked list whose links lie in the members.
+ * list.h - a circular, doubly linked list. The links are members of the listed structs.
  *
- * A head is a link too. A member that is in no list points to itself, so it may be
- * removed twice, and from whichever list it is in, without knowing which: the ready
- * queue, the batch that runs, or a future's waiters.
+ * A list's head is a link too. A link that is in no list points to itself. So it may be
+ * removed twice, and without knowing which list it is in: the ready queue, the batch that
+ * runs, or a future's waiters.
  */
 #ifndef COIL_BASE_LIST_H
 #define COIL_BASE_LIST_H
@@ -43,7 +43,7 @@ static inline void coil__list_remove(struct coil__list *link)
     coil__list_init(link);
 }
 
-/* Take the first out, or return NULL. */
+/* Remove and return the first link; NULL if the list is empty. */
 static inline struct coil__list *coil__list_pop(struct coil__list *list)
 {
     struct coil__list *first = list->next;
@@ -66,7 +66,7 @@ static inline void coil__list_splice(struct coil__list *to, struct coil__list *f
     coil__list_init(from);
 }
 
-/* For every link; the body may remove the link it is at, and no other. */
+/* For each link. The body may remove the link that it is at, and no other. */
 #define COIL__LIST_EACH(link, list)                                                      \
     for (struct coil__list *link = (list)->next, *link##_next = link->next;              \
          link != (list); link = link##_next, link##_next = link->next)

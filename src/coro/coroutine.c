@@ -1,188 +1,217 @@
 /*
- * coroutine.c - a function that can be left in the middle, and gone back to.
+ * coroutine.c - functions that can be suspended in the middle and resumed.
  *
- * A coroutine is a control block on top of a stack. All it takes to leave it is to put
- * the registers a call preserves on that stack and to remember the stack pointer, which
- * is what coil__switch() does. Everything else here is bookkeeping:
+ * A coroutine is a control block on top of a stack. To leave it, coil__switch() saves the
+ * registers that a call preserves on that stack, and the stack pointer in the control
+ * block. The rest of this file keeps track of who runs:
  *
  *     create --> transfer/resume --> coro_main --> fn(arg) --> done, back to `caller`
  *                     ^                              |
  *                     +---- transfer/suspend <-------+
  *
- * Two ways to use it. resume/suspend keep `caller`, like call and return: coil_coro and
- * generators. transfer is the bare switch: the task layer leaves whichever coroutine is
- * current, perhaps a generator deep inside a task, and later goes back to that one,
- * without either knowing of the other.
+ * There are two ways to switch. resume and suspend keep `caller`, like call and return;
+ * coil_coro and generators use them. transfer keeps nothing: the task layer suspends the
+ * current coroutine, perhaps a generator deep inside a task, and later transfers back to
+ * that same one.
  *
- * Coroutines stay on the thread that created them, so thread-local addresses that a
- * compiler keeps across a switch stay right.
+ * A coroutine stays on the thread that created it. So a thread-local address that the
+ * compiler keeps across a switch stays valid.
  */
 #include "coroutine.h"
 
+#include "light.h"
 #include "sanitizer.h"
 #include "switch.h"
 
 #include <coil/coro.h>
 
-COIL__THREAD_LOCAL coil__coro *coil__coro_running;
-static COIL__THREAD_LOCAL coil__coro root;
-#if COIL__ASAN
-static COIL__THREAD_LOCAL coil__coro *previous; /* who was left last */
-#endif
+#include <signal.h>
+
+COIL__THREAD_LOCAL struct coil__coro_thread coil__coro_thread = {
+    .watch = &coil__exceptions_always};
+static const char *label_root(const coil__coro *coro)
+{
+    (void)coro;
+    return "the thread's own stack";
+}
+
+static const struct coil__coro_class root_class = {.label = label_root};
+static COIL__THREAD_LOCAL coil__coro root = {.class = &root_class};
+static COIL__THREAD_LOCAL coil__coro *previous; /* the last one left; for ASan */
 
 coil__coro *coil__coro_enter_root(void)
 {
-    root.label = "the thread's own stack";
-    root.stack.guarded = true; /* not ours to check */
-    coil__coro_running = &root;
+    coil__coro_thread.running = &root;
     return &root;
 }
 
 /* ---- switching --------------------------------------------------------------------- */
 
-static inline void note_arrival(coil__coro *here)
+bool coil__coro_in_handler(void)
 {
-#if COIL__ASAN
-    coil__san_arrived(here, previous);
-#else
-    (void)here;
-#endif
+    stack_t stack;
+
+    return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
 }
 
-static COIL__NOINLINE void check_overflow(coil__coro *coro)
+static void check_overflow(coil__coro *coro)
 {
-    if (!coil__stack_check(&coro->stack, __builtin_frame_address(0)))
-        coil__misuse("stack overflow in %s (%zu bytes)", coro->label,
-                     coil__stack_bytes(&coro->stack));
-}
-
-/* The switch itself, whose call must be its caller's last: see switch_x86_64.S. */
-static inline void *leave_for(coil__coro *from, coil__coro *to, void *value)
-{
-#if COIL__ASAN
-    previous = from;
-#endif
-    coil__san_leaving(from, to);
-    coil__coro_running = to;
-    value = coil__switch(&from->sp, to->sp, value);
-    note_arrival(from);
-    return value;
+    if (COIL__LIKELY(coil__stack_check(&coro->stack, coil__stack_pointer())))
+        return;
+    if (coil__coro_off_stack() && coil__coro_in_handler())
+        coil__misuse("%s would be left in a signal handler: a handler cannot wait",
+                     coil__coro_label(coro));
+    coro->stack.limit = NULL; /* the report may leave the coroutine again: report once */
+    coil__misuse("stack overflow in %s (%zu bytes)", coil__coro_label(coro),
+                 coil__stack_bytes(&coro->stack));
 }
 
 /*
- * Before most switches there is nothing to see to. What there is before the others stands
- * in functions of their own, which are called last: then the common way needs no frame,
- * and making one would cost a tenth of the switch.
+ * True if the switch needs no extra work. The stack pointer shows an overflow, even where
+ * a frame has jumped over the guard. The rare extra work is in a function of its own,
+ * called last, so that the common way needs no stack frame: a frame would cost a tenth of
+ * the switch. A thread's first switch always takes the rare way, as that is how the watch
+ * begins. The switch, too, must be its caller's last call: see switch_x86_64.S.
  */
 static inline bool is_ready_to_leave(const coil__coro *from)
 {
-    return COIL__LIKELY(from != NULL && from->stack.guarded);
+    return COIL__LIKELY(coil__exceptions_clear(coil__coro_thread.watch) &&
+                        coil__stack_pointer() >= from->stack.limit);
 }
 
-static coil__coro *make_ready_to_leave(void)
+static void *switch_told(coil__coro *from, coil__coro *to, void *value)
+{
+    previous = from;
+    coil__san_leaving(from, to);
+    coil__coro_thread.running = to;
+    value = coil__switch(&from->sp, to->sp, value);
+    coil__san_arrived(from, previous);
+    return value;
+}
+
+/* Has a frame on the stack that is left, in which it keeps the exceptions. */
+COIL__NOINLINE void *coil__coro_transfer_with_care(coil__coro *to, void *value)
 {
     coil__coro *from = coil__coro_current();
+    struct coil__kept_exceptions kept;
 
-    if (!from->stack.guarded)
+    if (coil__stack_in_slot(&from->stack))
         check_overflow(from);
-    return from;
+    coil__exceptions_leave(&kept);
+    value = switch_told(from, to, value);
+    coil__exceptions_return(&kept);
+    return value;
 }
 
-static COIL__NOINLINE void *transfer_with_care(coil__coro *to, void *value)
+COIL__ONE_LINE void *coil__coro_transfer(coil__coro *to, void *value)
 {
-    return leave_for(make_ready_to_leave(), to, value);
+    coil__coro *from = coil__coro_thread.running;
+
+    if (!is_ready_to_leave(from))
+        return coil__coro_transfer_with_care(to, value);
+    coil__coro_thread.running = to;
+    return coil__switch(&from->sp, to->sp, value);
 }
 
-void *coil__coro_transfer(coil__coro *to, void *value)
+COIL__ONE_LINE void coil__coro_transfer_alike(coil__coro *to)
 {
-    coil__coro *from = coil__coro_running;
+    coil__coro *from = coil__coro_thread.running;
 
-    return is_ready_to_leave(from) ? leave_for(from, to, value)
-                                   : transfer_with_care(to, value);
+    if (is_ready_to_leave(from)) {
+        coil__coro_thread.running = to;
+        coil__switch_alike(&from->sp, to->sp);
+    } else {
+        coil__coro_transfer_with_care(to, NULL);
+    }
 }
 
-static inline void leave_for_alike(coil__coro *from, coil__coro *to)
+void coil__coro_leave_for(coil__coro *to, bool begun)
 {
-#if COIL__ASAN
-    previous = from;
-#endif
-    coil__san_leaving(from, to);
-    coil__coro_running = to;
-    coil__switch_alike(&from->sp, to->sp, NULL);
-    note_arrival(from);
-}
-
-static COIL__NOINLINE void transfer_alike_with_care(coil__coro *to)
-{
-    leave_for_alike(make_ready_to_leave(), to);
-}
-
-void coil__coro_transfer_alike(coil__coro *to)
-{
-    coil__coro *from = coil__coro_running;
-
-    if (is_ready_to_leave(from))
-        leave_for_alike(from, to);
+    coil__coro_thread.running = to;
+    if (begun)
+        coil__switch_leave(to->sp);
     else
-        transfer_alike_with_care(to);
+        coil__switch_begin(to->sp);
+}
+
+void coil__coro_check(void)
+{
+    coil__coro *here = coil__coro_current();
+
+    if (coil__stack_in_slot(&here->stack))
+        check_overflow(here);
 }
 
 static COIL__NOINLINE void *resume_with_care(coil__coro *coro, void *value)
 {
     coro->caller = coil__coro_current();
-    return transfer_with_care(coro, value);
+    return coil__coro_transfer_with_care(coro, value);
 }
 
-void *coil__coro_resume(coil__coro *coro, void *value)
+COIL__ONE_LINE void *coil__coro_resume(coil__coro *coro, void *value)
 {
-    coil__coro *from = coil__coro_running;
+    coil__coro *from = coil__coro_thread.running;
 
     if (!is_ready_to_leave(from))
         return resume_with_care(coro, value);
     coro->caller = from;
-    return leave_for(from, coro, value);
+    coil__coro_thread.running = coro;
+    return coil__switch(&from->sp, coro->sp, value);
 }
 
-void *coil__coro_suspend(void *value)
+COIL__ONE_LINE void *coil__coro_suspend(void *value)
 {
-    coil__coro *self = coil__coro_running;
+    coil__coro *self = coil__coro_thread.running;
     coil__coro *caller = self->caller;
 
     self->caller = NULL;
-    return is_ready_to_leave(self) ? leave_for(self, caller, value)
-                                   : transfer_with_care(caller, value);
+    if (!is_ready_to_leave(self))
+        return coil__coro_transfer_with_care(caller, value);
+    coil__coro_thread.running = caller;
+    return coil__switch(&self->sp, caller->sp, value);
 }
 
 /* ---- life -------------------------------------------------------------------------- */
 
+/* A function of its own: inlined, its locals would take a cache line of each stack. */
+static COIL__NOINLINE void arrive_told(coil__coro *coro)
+{
+    coil__san_arrived(coro, previous);
+}
+
 /* The outermost C function on a coroutine's stack. */
-void coil__coro_main(void *arg)
+int coil__coro_main(void *arg)
 {
     coil__coro *coro = arg;
     void *result;
 
-    note_arrival(coro);
-    result = coro->fn(coro->arg);
+    if (COIL__UNLIKELY(coil__san_present()))
+        arrive_told(coro);
+    result = coro->class->main(coro);
     coro->done = true;
     coil__coro_suspend(result);
     __builtin_unreachable();
 }
 
-int coil__coro_create(size_t control_bytes, size_t stack_bytes, void *(*fn)(void *),
-                      void *arg, coil__coro **out)
+void coil__coro_prepare(coil__coro *coro)
 {
-    struct coil__stack *stack;
+    coro->sp = coil__switch_prepare(coro->stack.high, coil__coro_main, coro, NULL);
+}
+
+int coil__coro_create(size_t control_bytes, size_t stack_bytes,
+                      const struct coil__coro_class *class, void *arg, coil__coro **out)
+{
     coil__coro *coro;
-    int rc = coil__stack_acquire(stack_bytes, control_bytes, &stack);
+    int rc = coil__coro_take(control_bytes, stack_bytes, class, &coro);
 
     if (rc < 0)
         return rc;
-    coro = COIL__CONTAINER(stack, coil__coro, stack);
-    coro->fn = fn;
+    memset(&coro->stack + 1, 0, control_bytes - sizeof coro->stack);
+    coro->class = class;
     coro->arg = arg;
-    coro->label = "coroutine";
-    coro->sp = coil__switch_prepare(stack->high, coil__coro_main, coro);
-    coil__san_created(coro);
+    if (class->light)
+        coil__light_touch(&coro->stack);
+    coil__coro_prepare(coro);
     *out = coro;
     return 0;
 }
@@ -190,11 +219,24 @@ int coil__coro_create(size_t control_bytes, size_t stack_bytes, void *(*fn)(void
 void *coil__coro_reserve(coil__coro *coro, size_t n)
 {
     coro->stack.high -= (n + 15) & ~(size_t)15;
-    coro->sp = coil__switch_prepare(coro->stack.high, coil__coro_main, coro);
+    coil__valgrind_reserve(coro->stack.high - 256, 256 + n); /* and the first frame */
+    if (coil__stack_apart(&coro->stack))
+        coil__light_touch(&coro->stack);
+    else
+        coil__coro_prepare(coro);
     return coro->stack.high;
 }
 
-void coil__coro_destroy(coil__coro *coro)
+void coil__coro_enter_directly(coil__coro *coro, int (*fn)(void *arg), void *arg,
+                               void (*end)(int rc))
+{
+    if (COIL__UNLIKELY(coil__san_present()))
+        coil__coro_prepare(coro);
+    else
+        coro->sp = coil__switch_prepare(coro->stack.high, fn, arg, end);
+}
+
+void coil__coro_destroy_unusual(coil__coro *coro)
 {
     coil__san_destroyed(coro);
     coil__stack_release(&coro->stack);
@@ -215,16 +257,24 @@ struct call {
     void *arg;
 };
 
-static void *make_call(void *arg)
+static void *make_call(coil__coro *coro)
 {
-    const struct call *call = arg;
+    const struct call *call = coro->arg;
 
     call->fn(call->arg);
     return NULL;
 }
 
+static const char *label_coroutine(const coil__coro *coro)
+{
+    (void)coro;
+    return "coroutine";
+}
+
 int coil__coro_call(size_t room_bytes, void (*fn)(void *), void *arg)
 {
+    static const struct coil__coro_class class = {.main = make_call,
+                                                  .label = label_coroutine};
     struct call call = {fn, arg};
     coil__coro *coro;
     int rc;
@@ -233,7 +283,7 @@ int coil__coro_call(size_t room_bytes, void (*fn)(void *), void *arg)
         fn(arg);
         return 0;
     }
-    rc = coil__coro_create(sizeof *coro, room_bytes, make_call, &call, &coro);
+    rc = coil__coro_create(sizeof *coro, room_bytes, &class, &call, &coro);
     if (rc < 0)
         return rc;
     coil__coro_resume(coro, NULL);
@@ -246,16 +296,17 @@ int coil__coro_call(size_t room_bytes, void (*fn)(void *), void *arg)
 struct coil_coro {
     coil__coro coro;
     coil_coro_fn fn;
-    void *arg;
+    const void *thread; /* the owner's coil__coro_thread; NULL once destroyed */
     bool begun;
 };
 
-static void *bare_main(void *arg)
+static void *bare_main(coil__coro *coro)
 {
-    coil_coro *coro = arg;
-
-    return coro->fn(coro->arg);
+    return COIL__CONTAINER(coro, coil_coro, coro)->fn(coro->arg);
 }
+
+static const struct coil__coro_class bare_class = {.main = bare_main,
+                                                   .label = label_coroutine};
 
 int coil_coro_create(coil_coro_fn fn, void *arg, const coil_coro_opts *opts,
                      coil_coro **out)
@@ -263,16 +314,32 @@ int coil_coro_create(coil_coro_fn fn, void *arg, const coil_coro_opts *opts,
     coil__coro *created;
     coil_coro *coro;
     int rc = coil__coro_create(sizeof *coro, opts != NULL ? opts->stack_bytes : 0,
-                               bare_main, NULL, &created);
+                               &bare_class, arg, &created);
 
+    *out = NULL;
     if (rc < 0)
-        return rc;
+        return coil__failed(rc);
     coro = COIL__CONTAINER(created, coil_coro, coro);
-    coro->coro.arg = coro;
     coro->fn = fn;
-    coro->arg = arg;
+    coro->thread = &coil__coro_thread;
     *out = coro;
     return 0;
+}
+
+static void check_coroutine_thread(const coil_coro *coro, const char *caller)
+{
+    if (coro->thread == NULL)
+        coil__misuse("%s: the coroutine was destroyed before", caller);
+    if (coro->thread != &coil__coro_thread)
+        coil__misuse("%s: the coroutine is another thread's", caller);
+}
+
+/* The thread is checked at the first resume alone: later the check would slow each
+   switch. */
+static COIL__NOINLINE void begin_coroutine(coil_coro *coro)
+{
+    check_coroutine_thread(coro, "coil_coro_resume");
+    coro->begun = true;
 }
 
 void *coil_coro_resume(coil_coro *coro, void *value)
@@ -281,15 +348,17 @@ void *coil_coro_resume(coil_coro *coro, void *value)
         coil__misuse("coil_coro_resume: the coroutine is done");
     if (coro->coro.caller != NULL)
         coil__misuse("coil_coro_resume: the coroutine is running");
-    coro->begun = true;
-    /* The last call, so that no frame of ours has to return afterwards: that would be
-       mispredicted. A body that has ended is therefore trimmed by destroy. */
+    if (COIL__UNLIKELY(!coro->begun))
+        begin_coroutine(coro);
+    /* A tail call: a frame of ours that returns afterwards would be mispredicted. So the
+       stack of an ended body is trimmed by destroy. */
     return coil__coro_resume(&coro->coro, value);
 }
 
 void *coil_coro_suspend(void *value)
 {
-    if (coil__coro_running == NULL || coil__coro_running->fn != bare_main)
+    if (coil__coro_thread.running == NULL ||
+        coil__coro_thread.running->class != &bare_class)
         coil__misuse("coil_coro_suspend: no coroutine of coil_coro_create() runs");
     return coil__coro_suspend(value);
 }
@@ -308,8 +377,10 @@ void coil_coro_destroy(coil_coro *coro)
 {
     if (coro == NULL)
         return;
+    check_coroutine_thread(coro, "coil_coro_destroy");
     if (coro->begun && !coro->coro.done)
         coil__misuse("coil_coro_destroy: the coroutine has begun and is not done; its "
                      "frames would be lost");
+    coro->thread = NULL;
     coil__coro_destroy(&coro->coro);
 }

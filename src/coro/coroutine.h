@@ -1,53 +1,96 @@
 /*
- * coroutine.h (internal) - the coroutine that tasks, generators and coil_coro are made
- * of.
+ * coroutine.h (internal) - coroutines, which tasks, generators and coil_coro contain.
  */
 #ifndef COIL_CORO_COROUTINE_H
 #define COIL_CORO_COROUTINE_H
 
+#include "exceptions.h"
 #include "stack.h"
 
 typedef struct coil__coro coil__coro;
 
+/* A kind of coroutine. */
+struct coil__coro_class {
+    /* The body; what it returns, coil__coro_resume() returns. */
+    void *(*main)(coil__coro *coro);
+    /* What messages call it: a task's name, "generator". Async-signal-safe. */
+    const char *(*label)(const coil__coro *coro);
+    bool light; /* its stack can be put away: light.h */
+};
+
 /*
- * The first member of a control block on top of a slot. Every thread also has a root: the
- * coroutine that is its own stack.
+ * The first member of a control block, which lies on top of a stack's slot. Each thread
+ * has a root too: the coroutine of its own stack.
  */
 struct coil__coro {
     struct coil__stack stack; /* first: see coil__stack_acquire() */
-    void *sp;                 /* where it stands while it does not run */
-    coil__coro *caller;       /* who resumed it; NULL while suspended, and for a root */
+    void *sp;                 /* the stack pointer while it does not run */
+    coil__coro *caller;       /* its resumer; NULL while suspended, and for a root */
     bool done;
-    void *(*fn)(void *); /* also tells its kind: each has its own */
-    void *arg;
-    const char *label; /* what overflow reports call it: a task's name, "generator" */
-    /* sanitizer.h's own; the layout is the same in every build of the library */
-    void *asan_fake_stack;
-    void *tsan_fiber;
-    unsigned valgrind_id;
+    const struct coil__coro_class *class;
+    void *arg; /* the body's */
+    /* TSan's, or ASan's fake stack: sanitizer.h. The layout is the same in every build. */
+    void *fiber;
 };
 
-/* The coroutine that runs on this thread; NULL if none ever did. */
-extern COIL__THREAD_LOCAL coil__coro *coil__coro_running;
+/* The state of a thread that a switch reads. */
+struct coil__coro_thread {
+    coil__coro *running; /* NULL at first; the root where no other runs */
+    const void *watch;   /* see coil__exceptions_clear() */
+};
+
+extern COIL__THREAD_LOCAL struct coil__coro_thread coil__coro_thread;
 
 /* Make the thread's own stack the one that runs. */
 coil__coro *coil__coro_enter_root(void);
 
+static inline const char *coil__coro_label(const coil__coro *coro)
+{
+    return coro->class->label(coro);
+}
+
 /* The coroutine that runs on this thread; the root, if none does. */
 static inline coil__coro *coil__coro_current(void)
 {
-    return COIL__LIKELY(coil__coro_running != NULL) ? coil__coro_running
-                                                    : coil__coro_enter_root();
+    return COIL__LIKELY(coil__coro_thread.running != NULL) ? coil__coro_thread.running
+                                                           : coil__coro_enter_root();
 }
 
 /*
- * Create one in a slot of its own: control_bytes (at least sizeof(coil__coro)), zeroed
- * but for the coroutine at their beginning. It first runs fn(arg) when control is
- * transferred to it. When fn returns, control goes to its caller with the value returned,
- * and it is done. Fails with -ENOMEM, -EINVAL.
+ * Create a coroutine in a new slot, with a control block of control_bytes (at least
+ * sizeof(coil__coro)) that begins with the coroutine; the rest is zeroed. The first
+ * transfer to it calls class->main(coro), which finds `arg` in it. When that returns, the
+ * coroutine is done, and control goes to its caller with the value that was returned.
+ * Fails with -ENOMEM or -EINVAL.
  */
-int coil__coro_create(size_t control_bytes, size_t stack_bytes, void *(*fn)(void *),
-                      void *arg, coil__coro **out);
+int coil__coro_create(size_t control_bytes, size_t stack_bytes,
+                      const struct coil__coro_class *class, void *arg, coil__coro **out);
+
+/*
+ * The first half of that, for who keeps control blocks fit for use: takes a slot. What
+ * lies behind the books, `class` first of all, is as its last user left it, or zeros: if
+ * it is another class, the block must be written whole. coil__coro_prepare() is the second.
+ */
+static inline int coil__coro_take(size_t control_bytes, size_t stack_bytes,
+                                  const struct coil__coro_class *class, coil__coro **out)
+{
+    struct coil__stack *stack = NULL;
+
+    if (COIL__LIKELY(stack_bytes == 0 && !class->light &&
+                     control_bytes <= COIL__STACK_BLOCK_BYTES))
+        stack = coil__stack_acquire_usual();
+    if (COIL__UNLIKELY(stack == NULL)) {
+        int rc = coil__stack_acquire(stack_bytes, control_bytes, class->light, &stack);
+
+        if (rc < 0)
+            return rc;
+    }
+    *out = COIL__CONTAINER(stack, coil__coro, stack);
+    return 0;
+}
+
+/* The first transfer calls class->main(coro). */
+void coil__coro_prepare(coil__coro *coro);
 
 /*
  * Cut n bytes, 16-aligned, from the stack's top, before it first runs: for arguments.
@@ -55,57 +98,124 @@ int coil__coro_create(size_t control_bytes, size_t stack_bytes, void *(*fn)(void
 void *coil__coro_reserve(coil__coro *coro, size_t n);
 
 /*
- * The switch itself: leave the running coroutine as it stands, and go on in `to`, whose
- * own transfer returns `value`. The caller links are left alone: it is for schedulers,
- * who keep their own books. Returns what is handed over when somebody transfers back.
+ * Suspend the running coroutine and continue `to`, whose own transfer returns `value`.
+ * Caller links are not changed: for schedulers, which keep track themselves. Returns the
+ * value of the transfer back.
  */
 void *coil__coro_transfer(coil__coro *to, void *value);
 
+/* coil__coro_transfer() calls this if the switch needs extra work. For backtraces. */
+void *coil__coro_transfer_with_care(coil__coro *to, void *value);
+
 /*
- * The same, handing nothing over, to a coroutine that was left by this function too: see
+ * The same without a value, to a coroutine that was suspended by this function: see
  * coil__switch_alike().
  */
 void coil__coro_transfer_alike(coil__coro *to);
 
-/* Transfer with books: `coro` gets the running one as its caller. */
+/*
+ * The running coroutine has ended: continue one that has not `begun`, or was suspended by
+ * any of the functions above, which returns NULL. To be called only while
+ * coil__coro_may_leave(), as the last of a function: it does not return. Nothing may use
+ * the stack that is left any more, so its slot may be free.
+ */
+void coil__coro_leave_for(coil__coro *to, bool begun);
+
+/* False if a switch must do more than switch: exceptions to keep, an overflow to report,
+   a sanitizer to tell. */
+static inline bool coil__coro_may_leave(void)
+{
+    return COIL__LIKELY(coil__exceptions_clear(coil__coro_thread.watch) &&
+                        coil__stack_pointer() >= coil__coro_thread.running->stack.limit);
+}
+
+/* Check the running stack for an overflow, as a switch does. */
+void coil__coro_check(void);
+
+/* In place of a switch to itself: only checks the stack, as a switch does. */
+static inline void coil__coro_stay(void)
+{
+    if (COIL__UNLIKELY(coil__stack_pointer() < coil__coro_thread.running->stack.limit))
+        coil__coro_check();
+}
+
+/*
+ * True if the stack pointer is outside of the running coroutine's slot: a signal handler
+ * runs on its alternate stack, or code that changes stacks itself. Never true on the
+ * thread's own stack, whose limits are not known.
+ */
+static inline bool coil__coro_off_stack(void)
+{
+    const coil__coro *here = coil__coro_thread.running;
+
+    return here != NULL && coil__stack_in_slot(&here->stack) &&
+           (uintptr_t)coil__stack_pointer() - (uintptr_t)here->stack.low >
+               (uintptr_t)here->stack.high - (uintptr_t)here->stack.low;
+}
+
+/* True for the signal handler of these two. Makes a system call. */
+bool coil__coro_in_handler(void);
+
+/* Transfer to `coro`; the running coroutine becomes its caller. */
 void *coil__coro_resume(coil__coro *coro, void *value);
 
-/* Back to the caller, which is unlinked first. */
+/* Transfer to the caller, and clear the link to it. */
 void *coil__coro_suspend(void *value);
 
 /*
- * Walk outwards from a coroutine that is suspended, or runs: to the generator that has
- * delegated to it, else to whoever resumed it; NULL behind the last. *leaf is where the
- * walk began, and is kept by it.
+ * Walk outwards, from a suspended or running coroutine: returns the generator that
+ * delegates to it, else the coroutine that resumed it; NULL at the end. *leaf is the
+ * coroutine where the walk began; the function keeps it up to date.
  */
 coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf);
 
-/* Give the slot back. It must have ended, or never have run. */
-void coil__coro_destroy(coil__coro *coro);
+/* For the inline function below. */
+void coil__coro_destroy_unusual(coil__coro *coro);
+
+/* Release the slot. The body must have ended, or never have begun. */
+static inline void coil__coro_destroy(coil__coro *coro)
+{
+    if (COIL__UNLIKELY(!coro->stack.trimmed || !coil__stack_release_usual(&coro->stack)))
+        coil__coro_destroy_unusual(coro);
+}
 
 /*
  * How many bytes of the running coroutine's stack are left; SIZE_MAX on the thread's own.
  */
 size_t coil__coro_room(void);
 
-/* The outermost C function on a coroutine's stack, for whoever walks it. */
-void coil__coro_main(void *coro);
+/*
+ * Instead of class->main: the first transfer calls fn(arg), without a frame of coil's
+ * below it, then end() with what that returned, which must not return. Under a sanitizer
+ * class->main is called all the same.
+ */
+void coil__coro_enter_directly(coil__coro *coro, int (*fn)(void *arg), void *arg,
+                               void (*end)(int rc));
+
+/* The outermost C function on a coroutine's stack, unless its body is called directly;
+   backtraces end there. */
+int coil__coro_main(void *coro);
 
 /*
- * Call fn(arg) with room_bytes of stack: simply here, if that much is left or this is the
- * thread's own stack; else on one made for it. fn must not leave it. -ENOMEM: not called.
+ * Call fn(arg) with at least room_bytes of stack: directly if so much is left, or on the
+ * thread's own stack; else on a new stack. fn must return. -ENOMEM: fn was not called.
  */
 int coil__coro_call(size_t room_bytes, void (*fn)(void *arg), void *arg);
 
 /*
- * While at least one install is not undone, a SIGSEGV that hits the guard of the running
- * coroutine's stack prints "coil: stack overflow in LABEL (N bytes)" with write(2) on an
- * alternate stack, then dies by the signal; any other SIGSEGV takes its course. Only
- * where the disposition was the default, and for coroutines of the threads that have
- * installed it: the alternate stack is the calling thread's, and undone there.
- * `coil__overflow_install` returns false where it did nothing.
+ * Between install and uninstall a SIGSEGV in the guard of the running coroutine's stack
+ * prints "coil: stack overflow in LABEL (N bytes)", then ends the process; any other
+ * SIGSEGV has its usual effect. It works if the disposition of SIGSEGV was the default,
+ * for coroutines of the threads that have installed: each gets an alternate stack, which
+ * uninstall removes. `coil__overflow_install` returns false if it did nothing.
  */
 bool coil__overflow_install(void);
 void coil__overflow_uninstall(void);
+
+/* True between a successful install and the uninstall of this thread. */
+bool coil__overflow_watched(void);
+
+/* The same, and SIGSEGV still is ours: asks the kernel. */
+bool coil__overflow_is_ours(void);
 
 #endif

@@ -45,29 +45,28 @@
 struct coil_gen {
     coil__coro coro;
     coil_gen_fn fn;
-    void *arg;
 
-    coil_gen *delegate;  /* whom it waits for in yield_from */
-    coil_gen *delegator; /* who waits for it there */
+    coil_gen *delegate;  /* the generator it waits for in yield_from */
+    coil_gen *delegator; /* the generator that waits for it there */
     coil_gen *leaf;      /* the end of its chain, itself if it does not delegate */
-    coil_gen *entry;     /* while it runs: who was resumed */
+    coil_gen *entry;     /* while it runs: the generator that was resumed */
 
-    void **sent; /* of the call it stands in: where what is sent goes */
-    void **out;  /* while it runs: where what it yields or returns goes */
+    void **sent; /* where its current call stores the value that is sent */
+    void **out;  /* while it runs: where its resumer wants the value */
     void *result;
     bool begun, running, closed;
-    bool lost; /* its delegate was finished by somebody else */
+    bool lost; /* another caller finished its delegate */
 };
 
 /* ---- the body ---------------------------------------------------------------------- */
 
-static void put(void **where, void *value)
+static void store_value(void **where, void *value)
 {
     if (where != NULL)
         *where = value;
 }
 
-/* The delegator becomes the innermost, inherits who resumed the chain, and goes on. */
+/* The delegator becomes the innermost generator, inherits the resumer, and continues. */
 static void hand_back(coil_gen *inner, coil_gen *outer)
 {
     inner->delegator = NULL;
@@ -76,15 +75,15 @@ static void hand_back(coil_gen *inner, coil_gen *outer)
     outer->entry->leaf = outer;
     outer->out = inner->out;
     outer->running = true;
-    put(outer->sent, inner->result);
+    store_value(outer->sent, inner->result);
     outer->coro.caller = inner->coro.caller;
     inner->coro.caller = &outer->coro;
 }
 
-static void *gen_main(void *arg)
+static void *gen_main(coil__coro *coro)
 {
-    coil_gen *gen = arg;
-    int rc = gen->fn(gen, gen->arg);
+    coil_gen *gen = COIL__CONTAINER(coro, coil_gen, coro);
+    int rc = gen->fn(gen, coro->arg);
 
     if (rc < 0)
         gen->result = NULL;
@@ -93,16 +92,25 @@ static void *gen_main(void *arg)
     if (gen->entry != gen)
         hand_back(gen, gen->delegator);
     else
-        put(gen->out, gen->result);
+        store_value(gen->out, gen->result);
     return (void *)(intptr_t)(rc < 0 ? rc : COIL_GEN_ENDED);
 }
 
-/* The generator whose body calls, or NULL. */
+static const char *label_generator(const coil__coro *coro)
+{
+    (void)coro;
+    return "generator";
+}
+
+static const struct coil__coro_class gen_class = {.main = gen_main,
+                                                  .label = label_generator};
+
+/* The generator in whose body the caller runs; NULL if none. */
 static coil_gen *running_gen(void)
 {
     coil__coro *coro = coil__coro_current();
 
-    return coro->fn == gen_main ? COIL__CONTAINER(coro, coil_gen, coro) : NULL;
+    return coro->class == &gen_class ? COIL__CONTAINER(coro, coil_gen, coro) : NULL;
 }
 
 int coil_gen_yield(void *value, void **sent)
@@ -110,10 +118,10 @@ int coil_gen_yield(void *value, void **sent)
     coil_gen *self = running_gen();
 
     if (self == NULL)
-        return -EPERM;
+        return coil__failed(-EPERM);
     self->running = false;
     self->sent = sent;
-    put(self->out, value);
+    store_value(self->out, value);
     return (int)(intptr_t)coil__coro_suspend((void *)(intptr_t)COIL_GEN_YIELDED);
 }
 
@@ -148,12 +156,13 @@ static void set_leaf_upwards(coil_gen *gen, coil_gen *leaf)
 }
 
 /* Make `leaf` ready to be resumed as the end of the chain that begins at `entry`. */
-static void prepare(coil_gen *leaf, coil_gen *entry, void *sent, void **out)
+static void prepare_leaf(coil_gen *leaf, coil_gen *entry, void *sent, void **out)
 {
     leaf->entry = entry;
     leaf->out = out;
     leaf->running = leaf->begun = true;
-    put(leaf->sent, leaf->lost ? NULL : sent); /* Python asks the exhausted one again */
+    /* Python asks the exhausted one again. */
+    store_value(leaf->sent, leaf->lost ? NULL : sent);
     leaf->lost = false;
 }
 
@@ -161,29 +170,29 @@ int coil_gen_yield_from(coil_gen *inner, void **result)
 {
     coil_gen *self = running_gen(), *leaf;
 
-    put(result, NULL);
+    store_value(result, NULL);
     if (self == NULL)
-        return -EPERM;
+        return coil__failed(-EPERM);
     if (inner->closed)
         return COIL_GEN_ENDED;
     if (inner->delegator != NULL || busy(inner))
-        return -EBUSY;
+        return coil__failed(-EBUSY);
     leaf = end_of_chain(inner);
     self->delegate = inner;
     inner->delegator = self;
     self->running = false;
     self->sent = result;
     self->entry->leaf = leaf;
-    prepare(leaf, self->entry, NULL, self->out);
+    prepare_leaf(leaf, self->entry, NULL, self->out);
     leaf->coro.caller = self->coro.caller;
     self->coro.caller = NULL;
     return (int)(intptr_t)coil__coro_transfer(&leaf->coro, NULL);
 }
 
-/* Of a generator that runs, all up to its entry stand in yield_from for it. */
+/* A running generator's chain, up to its entry, waits in yield_from. */
 coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf)
 {
-    if (coro->fn == gen_main && (*leaf)->fn == gen_main) {
+    if (coro->class == &gen_class && (*leaf)->class == &gen_class) {
         const coil_gen *gen = COIL__CONTAINER(coro, coil_gen, coro);
         const coil_gen *innermost = COIL__CONTAINER(*leaf, coil_gen, coro);
 
@@ -196,7 +205,7 @@ coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf)
 
 /* ---- resuming ---------------------------------------------------------------------- */
 
-/* The middle of a chain has been resumed from outside: let the outer part know. */
+/* The middle of a chain was resumed from outside: update the outer part. */
 static void end_detour(coil_gen *gen)
 {
     coil_gen *outer = gen->delegator;
@@ -212,16 +221,16 @@ static void end_detour(coil_gen *gen)
 }
 
 /*
- * Switch to the end of the chain, which is not running: its yield returns `error`, or 0
- * and `sent`. Returns what becomes of it.
+ * Switch to the end of the chain, which is suspended. Its yield returns `error`, or 0 and
+ * `sent`. Returns the result of that step.
  */
-static int run(coil_gen *gen, void *sent, int error, void **value)
+static int resume_chain(coil_gen *gen, void *sent, int error, void **value)
 {
     coil_gen *leaf = end_of_chain(gen);
     coil_gen *outer = gen->delegator;
     int rc;
 
-    prepare(leaf, gen, error == 0 ? sent : NULL, value);
+    prepare_leaf(leaf, gen, error == 0 ? sent : NULL, value);
     set_leaf_upwards(outer, NULL);
     gen->leaf = leaf;
     rc = (int)(intptr_t)coil__coro_resume(&leaf->coro, (void *)(intptr_t)error);
@@ -233,8 +242,8 @@ static int run(coil_gen *gen, void *sent, int error, void **value)
 }
 
 /*
- * Close everything that `gen` delegates to, from the inside out, and return what is to be
- * thrown into `gen` itself: -ECANCELED, or how closing went wrong.
+ * Close all generators that `gen` delegates to, innermost first. Returns the error to
+ * throw into `gen`: -ECANCELED, or the failure of a close.
  */
 static int close_delegates(coil_gen *gen)
 {
@@ -250,7 +259,7 @@ static int close_delegates(coil_gen *gen)
         outer->delegate = NULL;
         outer->lost = true;
         inner->leaf = inner;
-        rc = run(inner, NULL, error, NULL);
+        rc = resume_chain(inner, NULL, error, NULL);
         if (rc == COIL_GEN_YIELDED)
             error = -EPROTO;
         else
@@ -265,7 +274,7 @@ static int throw_exit(coil_gen *gen, void **value)
 {
     int error = gen->delegate != NULL ? close_delegates(gen) : -ECANCELED;
 
-    return run(gen, NULL, error, value);
+    return resume_chain(gen, NULL, error, value);
 }
 
 /* ---- coil/gen.h -------------------------------------------------------------------- */
@@ -275,15 +284,13 @@ int coil_gen_create(coil_gen_fn fn, void *arg, const coil_gen_opts *opts, coil_g
     size_t stack_bytes = opts != NULL ? opts->stack_bytes : 0;
     coil__coro *coro;
     coil_gen *gen;
-    int rc = coil__coro_create(sizeof *gen, stack_bytes, gen_main, NULL, &coro);
+    int rc = coil__coro_create(sizeof *gen, stack_bytes, &gen_class, arg, &coro);
 
+    *out = NULL;
     if (rc < 0)
-        return rc;
+        return coil__failed(rc);
     gen = COIL__CONTAINER(coro, coil_gen, coro);
-    gen->coro.arg = gen;
-    gen->coro.label = "generator";
     gen->fn = fn;
-    gen->arg = arg;
     gen->leaf = gen;
     *out = gen;
     return 0;
@@ -301,10 +308,10 @@ int coil_gen_send(coil_gen *gen, void *sent, void **value)
     if (gen->closed)
         return COIL_GEN_ENDED;
     if (busy(gen))
-        return -EBUSY;
+        return coil__failed(-EBUSY);
     if (!gen->begun && sent != NULL)
-        return -EINVAL;
-    return run(gen, sent, 0, value);
+        return coil__failed(-EINVAL);
+    return resume_chain(gen, sent, 0, value);
 }
 
 int coil_gen_throw(coil_gen *gen, int error, void **value)
@@ -312,18 +319,18 @@ int coil_gen_throw(coil_gen *gen, int error, void **value)
     if (value != NULL)
         *value = NULL;
     if (error >= 0)
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     if (gen->closed)
         return error;
     if (busy(gen))
-        return -EBUSY;
+        return coil__failed(-EBUSY);
     if (!gen->begun) {
         gen->closed = true; /* the body never runs */
         return error;
     }
     if (error == -ECANCELED)
         return throw_exit(gen, value);
-    return run(gen, NULL, error, value);
+    return resume_chain(gen, NULL, error, value);
 }
 
 int coil_gen_close(coil_gen *gen)
@@ -333,14 +340,14 @@ int coil_gen_close(coil_gen *gen)
     if (gen->closed)
         return 0;
     if (busy(gen))
-        return -EBUSY;
+        return coil__failed(-EBUSY);
     if (!gen->begun) {
         gen->closed = true; /* the body never runs */
         return 0;
     }
     rc = throw_exit(gen, NULL);
     if (rc == COIL_GEN_YIELDED)
-        return -EPROTO;
+        return coil__failed(-EPROTO);
     return rc == -ECANCELED ? 0 : rc;
 }
 
@@ -348,12 +355,15 @@ void coil_gen_destroy(coil_gen *gen)
 {
     if (gen == NULL)
         return;
+    if (COIL__UNLIKELY(gen->fn == NULL))
+        coil__misuse("coil_gen_destroy: the generator was destroyed before");
     for (int i = 0; i < 2 && !gen->closed; i++)
         if (coil_gen_close(gen) == -EBUSY)
             coil__misuse("coil_gen_destroy: the generator is running");
     if (!gen->closed)
         coil__misuse("coil_gen_destroy: the generator ignored the exit twice; its frames "
                      "would be lost");
+    gen->fn = NULL;
     coil__coro_destroy(&gen->coro);
 }
 

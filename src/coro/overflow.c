@@ -1,58 +1,83 @@
 /*
- * overflow.c - which coroutine overflowed its stack, told before the program dies.
+ * overflow.c - names the coroutine that overflowed its stack, before the program dies.
  *
- * The guard turns an overflow into a SIGSEGV; a core without a word leaves people
- * guessing. The handler runs on an alternate stack, as the one in use has no room, and
- * says the label and the size with write(2). Then the default disposition is restored and
- * the handler returns: the instruction faults again and the program dies at the very
- * spot, as a debugger or a core file will show it.
+ * A stack overflow hits the guard and raises SIGSEGV. The handler runs on an alternate
+ * stack, since the coroutine's has no room, and prints the label and the size. Then it
+ * restores the default action and returns: the instruction faults again, and the program
+ * dies at that instruction, as a debugger or a core file shows.
  *
- * The handler is the process's, the alternate stack a thread's (sigaltstack(2)): each
- * thread that installs has one of its own.
+ * A frame larger than the guard may fault elsewhere; then the stack pointer shows the
+ * overflow.
+ *
+ * A fault on a light stack that was put away is none: the handler brings the stack back,
+ * and the access is made again (light.c). An overflow is looked for first, since it may
+ * reach such a stack.
+ *
+ * The handler belongs to the process, the alternate stack to a thread (sigaltstack(2)):
+ * each thread that installs gets its own.
  */
 #include "../base/line.h"
 #include "coroutine.h"
+#include "light.h"
 
 #include "../base/fault.h"
+#include "../kernel/registers.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned install_count; /* of the process, under the lock */
+static unsigned install_count; /* of the process; guarded by the lock */
 
 struct alternate {
     unsigned install_count; /* of the thread */
-    stack_t stack;          /* ss_sp is NULL where it is somebody else's */
+    stack_t stack;          /* ss_sp is NULL if another's is used */
 };
 
 static COIL__THREAD_LOCAL struct alternate alternate;
 
-static bool in_guard(const struct coil__stack *stack, const char *address)
+/* True if the fault was in a signal handler on the alternate stack. */
+static bool on_alternate_stack(const ucontext_t *context, const char *sp)
 {
-    return stack->slot != NULL && address >= stack->slot && address < stack->low;
+    const char *low = context->uc_stack.ss_sp;
+
+    return low != NULL && sp >= low && sp - low <= (ptrdiff_t)context->uc_stack.ss_size;
+}
+
+/*
+ * True if the address is in the guard; or if the stack pointer is below the stack, by no
+ * more than the longest stack: a frame larger than the guard.
+ */
+static bool has_overflowed(const struct coil__stack *stack, const char *address,
+                           const ucontext_t *context)
+{
+    const char *sp = (const char *)coil__registers_of(context).sp;
+
+    if (!coil__stack_in_slot(stack))
+        return false;
+    if (address >= coil__stack_slot(stack) && address < stack->low)
+        return true;
+    return sp < stack->low && stack->low - sp <= (ptrdiff_t)1 << 30 &&
+           !on_alternate_stack(context, sp);
 }
 
 static void on_fault(int signo, siginfo_t *info, void *context)
 {
     const coil__coro *coro = coil__coro_current();
-    struct coil__message line = {.length = 0};
+    const bool overflowed = has_overflowed(&coro->stack, info->si_addr, context);
 
-    (void)context;
-    if (in_guard(&coro->stack, info->si_addr)) {
-        coil__line_add(&line, "coil: stack overflow in ");
-        coil__line_add(&line, coro->label);
-        coil__line_add(&line, " (");
-        coil__line_add_number(&line, coil__stack_bytes(&coro->stack), 10);
-        coil__line_add(&line, " bytes)\n");
-        if (!coil__line_write(&line))
-            _exit(128 + signo);
-    }
+    if (!overflowed && info->si_code > 0 && coil__light_fault(info->si_addr))
+        return; /* the access is made again */
+    if (overflowed &&
+        !coil__line_print("coil: stack overflow in %s (%zu bytes)\n",
+                          coil__coro_label(coro), coil__stack_bytes(&coro->stack)))
+        _exit(128 + signo);
     signal(signo, SIG_DFL);
-    if (info->si_code <= 0) /* sent by somebody: it will not come again by itself */
+    if (info->si_code <= 0) /* sent by kill(2): it does not fault again */
         raise(signo);
 }
 
@@ -73,7 +98,7 @@ static bool make_alternate_stack(stack_t *stack)
     return false;
 }
 
-/* This thread's. One that is there already will do. */
+/* Give this thread an alternate stack, if it has none. */
 static bool use_alternate_stack(void)
 {
     stack_t old;
@@ -97,7 +122,7 @@ static void drop_alternate_stack(void)
     alternate.stack.ss_sp = NULL;
 }
 
-static bool take_signal(void)
+static bool take_sigsegv(void)
 {
     struct sigaction action = {.sa_sigaction = on_fault,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK};
@@ -107,8 +132,8 @@ static bool take_signal(void)
            sigaction(SIGSEGV, &action, NULL) == 0;
 }
 
-/* Somebody may have taken it over meanwhile. */
-static void give_signal_back(void)
+/* Another handler may have replaced ours. */
+static void give_sigsegv_back(void)
 {
     struct sigaction now;
 
@@ -123,7 +148,7 @@ bool coil__overflow_install(void)
     if (!use_alternate_stack())
         return false;
     pthread_mutex_lock(&lock);
-    taken = install_count > 0 || take_signal();
+    taken = install_count > 0 || take_sigsegv();
     install_count += taken;
     pthread_mutex_unlock(&lock);
     if (!taken)
@@ -131,11 +156,24 @@ bool coil__overflow_install(void)
     return taken;
 }
 
+bool coil__overflow_watched(void)
+{
+    return alternate.install_count > 0;
+}
+
+bool coil__overflow_is_ours(void)
+{
+    struct sigaction now;
+
+    return coil__overflow_watched() && sigaction(SIGSEGV, NULL, &now) == 0 &&
+           now.sa_sigaction == on_fault;
+}
+
 void coil__overflow_uninstall(void)
 {
     pthread_mutex_lock(&lock);
     if (--install_count == 0)
-        give_signal_back();
+        give_sigsegv_back();
     pthread_mutex_unlock(&lock);
     drop_alternate_stack();
 }

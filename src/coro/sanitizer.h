@@ -1,33 +1,39 @@
 /*
- * sanitizer.h - telling ASan, TSan and Valgrind that a coroutine's stack is one.
+ * sanitizer.h (internal) - tells ASan, TSan and Valgrind about coroutines' stacks.
  *
- * They follow the stack pointer and take a jump of it for a corruption. In a build
- * without them all of this is empty, but for Valgrind, which is recognised at run time
- * where its header was there at build time.
+ * They follow the stack pointer and would report a switch as a corruption. Sanitizers are
+ * found when the program is linked, not when coil is built: their functions are weak
+ * references, NULL without a sanitizer. Checks that are cheap are made each time. The
+ * switch makes none: with a sanitizer each switch takes the rare way (exceptions.c).
+ * Valgrind is found at run time, if its header was present at build time.
  */
 #ifndef COIL_CORO_SANITIZER_H
 #define COIL_CORO_SANITIZER_H
 
 #include "coroutine.h"
 
-#if COIL__ASAN
-#include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#endif
-#if COIL__TSAN
-#include <sanitizer/tsan_interface.h>
-#endif
 #ifdef COIL__HAVE_VALGRIND
+#include <valgrind/memcheck.h>
 #include <valgrind/valgrind.h>
 #endif
 
+/* sanitizer/asan_interface.h, common_interface_defs.h */
+COIL__WEAK void __asan_unpoison_memory_region(const volatile void *start, size_t bytes);
+COIL__WEAK void __sanitizer_start_switch_fiber(void **save, const void *low,
+                                               size_t bytes);
+COIL__WEAK void __sanitizer_finish_switch_fiber(void *saved, const void **old_low,
+                                                size_t *old_bytes);
+
+/* sanitizer/tsan_interface.h */
+COIL__WEAK void *__tsan_get_current_fiber(void);
+COIL__WEAK void *__tsan_create_fiber(unsigned flags);
+COIL__WEAK void __tsan_destroy_fiber(void *fiber);
+COIL__WEAK void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+
 static inline void coil__asan_unpoison(const void *start, size_t bytes)
 {
-#if COIL__ASAN
-    __asan_unpoison_memory_region(start, bytes);
-#else
-    (void)start, (void)bytes;
-#endif
+    if (COIL__UNLIKELY(__asan_unpoison_memory_region != NULL))
+        __asan_unpoison_memory_region(start, bytes);
 }
 
 static inline bool coil__on_valgrind(void)
@@ -39,64 +45,78 @@ static inline bool coil__on_valgrind(void)
 #endif
 }
 
-/* A coroutine has got its stack. */
-static inline void coil__san_created(coil__coro *coro)
+/* True if a sanitizer must be told of each switch. */
+static inline bool coil__san_present(void)
 {
-#if COIL__TSAN
-    coro->tsan_fiber = __tsan_create_fiber(0);
-#endif
+    return __sanitizer_start_switch_fiber != NULL || __tsan_switch_to_fiber != NULL;
+}
+
+/* Valgrind is told of a slot when it is taken for the first time, and when it is unmapped:
+   between, it may be free. */
+static inline void coil__valgrind_begin(struct coil__stack *stack, const char *high)
+{
 #ifdef COIL__HAVE_VALGRIND
-    coro->valgrind_id = VALGRIND_STACK_REGISTER(coro->stack.low, coro->stack.high);
+    stack->valgrind_id = VALGRIND_STACK_REGISTER(stack->low, high);
 #endif
-    (void)coro;
+    (void)stack, (void)high;
+}
+
+static inline void coil__valgrind_end(struct coil__stack *stack)
+{
+#ifdef COIL__HAVE_VALGRIND
+    VALGRIND_STACK_DEREGISTER(stack->valgrind_id);
+#endif
+    (void)stack;
+}
+
+/* The top of a stack is about to be written from elsewhere. Where an earlier body has
+   returned Valgrind takes that for below the stack. */
+static inline void coil__valgrind_reserve(void *low, size_t bytes)
+{
+#ifdef COIL__HAVE_VALGRIND
+    VALGRIND_MAKE_MEM_UNDEFINED(low, bytes);
+#endif
+    (void)low, (void)bytes;
 }
 
 static inline void coil__san_destroyed(coil__coro *coro)
 {
-#if COIL__TSAN
-    __tsan_destroy_fiber(coro->tsan_fiber);
-#endif
-#ifdef COIL__HAVE_VALGRIND
-    VALGRIND_STACK_DEREGISTER(coro->valgrind_id);
-#endif
-    (void)coro;
+    if (COIL__UNLIKELY(coro->fiber != NULL) && __tsan_destroy_fiber != NULL)
+        __tsan_destroy_fiber(coro->fiber);
+    coro->fiber = NULL;
 }
 
-/* Just before `from` is left for `to`. A `from` that is done never comes back. */
+/* Just before the switch from `from` to `to`. A `from` that is done does not return. */
 static inline void coil__san_leaving(coil__coro *from, coil__coro *to)
 {
-#if COIL__ASAN
-    size_t bytes = (size_t)(to->stack.high - to->stack.low);
-
-    __sanitizer_start_switch_fiber(from->done ? NULL : &from->asan_fake_stack,
-                                   to->stack.low, bytes);
-#endif
-#if COIL__TSAN
-    if (from->tsan_fiber == NULL)
-        from->tsan_fiber = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(to->tsan_fiber, 0);
-#endif
-    (void)from, (void)to;
+    if (__sanitizer_start_switch_fiber != NULL)
+        __sanitizer_start_switch_fiber(from->done ? NULL : &from->fiber, to->stack.low,
+                                       (size_t)(to->stack.high - to->stack.low));
+    if (__tsan_switch_to_fiber == NULL)
+        return;
+    if (from->fiber == NULL) /* the root's */
+        from->fiber = __tsan_get_current_fiber();
+    if (to->fiber == NULL) /* entered for the first time */
+        to->fiber = __tsan_create_fiber(0);
+    __tsan_switch_to_fiber(to->fiber, 0);
 }
 
-/* Just after `here` was entered from `from`, whose stack ASan alone knows if a root. */
+/* Just after the switch from `from` to `here`. ASan knows a root's limits. */
 static inline void coil__san_arrived(coil__coro *here, coil__coro *from)
 {
-#if COIL__ASAN
     const void *low;
     size_t bytes;
 
-    __sanitizer_finish_switch_fiber(here->asan_fake_stack, &low, &bytes);
-    if (from->stack.slot == NULL) {
+    if (__sanitizer_finish_switch_fiber == NULL)
+        return;
+    __sanitizer_finish_switch_fiber(here->fiber, &low, &bytes);
+    if (!coil__stack_in_slot(&from->stack)) {
         from->stack.low = (char *)(uintptr_t)low;
         from->stack.high = from->stack.low + bytes;
     }
-#endif
-    (void)here, (void)from;
 }
 
-/* Memory that the kernel shares with us: whose accesses are in order without
-   ThreadSanitizer knowing why. */
+/* Memory shared with the kernel: its order of accesses is unknown to ThreadSanitizer. */
 #if COIL__TSAN
 void AnnotateBenignRaceSized(const char *file, int line, const volatile void *memory,
                              size_t size, const char *why);

@@ -1,172 +1,161 @@
 /*
  * stack.c - slots for stacks, cut from slabs.
  *
- * A slab is one mapping of many slots, committed page by page as they are touched:
+ * A slab is one mapping of many slots. The kernel gives it memory page by page, as the
+ * pages are touched:
  *
- *     | page | slot 0 | slot 1 | ... | slot n-1 | struct slab |
- *     each slot: | guard | stack ... | control block | colour | struct slot_end |
+ *     | page | slot 0 | slot 1 | ... | slot n-1 | struct coil__slab |
+ *     each slot: | guard | stack ... | control block | colour | canary |
+ *
+ * Light stacks, which can be put away, have slabs and pools of their own: light.c.
  *
  * Each thread has one pool per size class, a power of two from 16 KiB to 1 GiB. A pool's
- * slabs grow geometrically, 16 slots to 4096, so that a million stacks take a few hundred
- * mappings; neighbouring slabs are even merged by the kernel. A slot freed last is used
- * first: its top page is in the cache. A slab that becomes empty is unmapped unless it is
- * the pool's only empty one, so memory goes back after a peak, and a program that swings
- * around a slab's edge does not map and unmap.
+ * slabs grow geometrically, from 16 slots to 4096, so a million stacks take a few hundred
+ * mappings, of which the kernel may merge neighbours. The slot that was freed last is
+ * used first: its top page is in the cache. A slab that becomes empty is unmapped, unless
+ * it is the pool's only empty slab: so memory is returned after a peak, and a program
+ * whose stack count goes up and down by a few does not map and unmap slabs.
  *
  * Invariants
  * 1. A slot that was never used has not been touched. Lower slots of a slab are used
- *    first, so the slot below one in use was in use before.
- * 2. What a used slot remembers (slab, guard, next) lies at its highest bytes, in the
- *    page of the control block, which is never given back alone.
+ *    first, so the slot below a used slot was used before.
+ * 2. The books of a slot are the struct coil__stack that begins its control block, also
+ *    while the slot is free: taking it again is one pop. The block's page is never
+ *    discarded alone. It has room for 448 bytes, so that blocks of all kinds lie at the
+ *    same place; if a longer one is asked for, it moves down, and stays there.
  * 3. pool.dirty_count counts the slots whose body has returned and that kept their
  *    pages, slab.dirty_count those of them that are free.
  *
- * Colours. If all control blocks lay at the same distance from their slot's end, the tops
- * of all stacks would share a few sets of the cache, which holds a dozen of them. So each
- * lies lower by one of 16 multiples of a cache line, chosen by the slot's address; it
- * remains in the page. (Zen: gathering 100 tasks 105 ns each without, 76 with; a yield
- * among two tasks 12.2 and 9.5.)
+ * Sizes. A slot is a guard and a power of two, the smallest that holds the size asked
+ * for, control block included. On x86-64 the guard is 60 KiB: longer than the frame of
+ * nearly every function that does not probe its frame (-fstack-clash-protection probes
+ * page by page). On aarch64 it is 68 KiB: gcc probes each 64 KiB there. A guard costs
+ * only page tables, 8 bytes for each 4 KiB, 120 bytes for each stack: the table's page is
+ * needed anyway for the stack's own pages.
  *
- * For the same reason a slot is one page longer than the power of two that was asked for:
- * else the tops of all stacks would also share a few sets of the TLB, and each look at
- * one would be a walk through the page tables. (Zen 5, 1,000 stacks of 128 KiB in turn:
- * 21 ns a look at multiples of 128 KiB, 5 at multiples of 132. An echo server with so
- * many connections: 2 to 4 % of a request.)
+ * Colours. If all control blocks had the same distance from the end of their slot, the
+ * tops of all stacks would share a few sets of the cache, which holds a dozen of them. So
+ * each control block is moved down by one of 16 multiples of a cache line, chosen by the
+ * slot's address; it stays in the same page. (Zen: gathering 100 tasks 105 ns each
+ * without, 76 with; a yield among two tasks 12.2 and 9.5.)
  *
- * Guards. MADV_GUARD_INSTALL makes pages fault without splitting the mapping. It is
+ * For the same reason a guard, and so a slot, is an odd number of pages long: otherwise
+ * the tops of all stacks would share a few sets of the TLB too, and each access to one
+ * would walk the page tables. (Zen 5, 1,000 stacks of 128 KiB in turn: 21 ns an access at
+ * multiples of 128 KiB, 5 at multiples of 132. An echo server with 1,000 connections: 2
+ * to 4 % of a request.) It also gives 16 consecutive slots 16 different colours.
+ *
+ * Guards. coil__memory_guard() makes pages fault without splitting the mapping. It is
  * called when a slot is first used, never again: the guard survives reuse and
- * MADV_DONTNEED. Older kernels (and locked memory, mlockall(2), before 6.15) refuse:
- * then one page per slot is mprotect()ed, which costs two mappings each, up to a quarter
- * of vm.max_map_count. After that an overflow is seen only when the coroutine is
- * left: by the stack pointer, or because the highest bytes of the slot below, which it
- * runs into first, are no longer the canary.
+ * coil__memory_discard(). Older kernels (and locked memory, mlockall(2), before Linux
+ * 6.15) refuse it. Then mprotect(2) makes the guards. Each costs two mappings, so they
+ * take at most a quarter of the mappings that a process may have. After that, stacks have
+ * no guard, and a message says so, once.
  *
- * Trimming. A returned body leaves pages behind that would stay resident in the pool.
- * Asking the kernel costs more than a spawn, so the second page is probed: in a slot
+ * Overflows. An access to a guard raises SIGSEGV; overflow.c prints whose stack it was.
+ * There are two more checks. When a coroutine is left, the stack pointer is compared
+ * with the lowest address it may have: that finds a frame that reaches beyond the guard.
+ * When its body has returned, the canary is compared: 16 bytes at the top of the slot
+ * below, which no stack may write.
+ *
+ * A stack without a guard has the guard's addresses below it, unused. Recursive frames
+ * write there first, at least a return address each, and their bytes stay. So when such a
+ * coroutine is left, the highest 4 KiB of them must still be zero. Reading them commits
+ * no memory: the kernel maps its page of zeros. The check takes some 50 ns, and finds any
+ * overflow by frames smaller than 4 KiB, whether or not they have returned.
+ *
+ * No check finds a frame larger than the guard that was written to and has returned
+ * before its coroutine is left, unless it hit the canary. Code that is compiled with
+ * -fstack-clash-protection has no such frames; coil is compiled so.
+ *
+ * Trimming. The pages that a returned body has written would stay resident in the pool.
+ * mincore(2) costs more than a spawn, so the second page is probed instead: in a slot
  * that was clean it is untouched or all zero, and frames that reached it left return
  * addresses there. 31 words are read; a frame that spans the page without writing any of
- * them goes unnoticed until a later body does. A dirty slot is given back below the
- * control block's page, unless fewer than DIRTY_MAX lie in the pool: those are kept as
- * they are, since the next body will probably go as deep.
+ * them goes unnoticed until a later body writes one. The pages of a dirty slot below the
+ * control block's page are discarded, unless the pool has fewer than DIRTY_MAX dirty
+ * slots: those keep their pages, since the next body will probably go as deep.
+ *
+ * Peaks. If a slot was clean when it was taken, the lowest resident page of the stack is
+ * the lowest that was written. After a thread has asked for a peak once, each slot it
+ * takes is cleaned first, and the peak of each body is stored before its pages are
+ * discarded. The second page is not probed then, since reading a page makes it resident.
  */
 #include "stack.h"
 
 #include "../base/fault.h"
-#include "../base/kernel.h"
+#include "../base/line.h"
+#include "../kernel/memory.h"
+#include "light.h"
 #include "sanitizer.h"
+#include "slots.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <coil/coro.h>
 
-#define CLASS_MIN 14
-#define CLASS_MAX 30
-#define CLASS_COUNT (CLASS_MAX - CLASS_MIN + 1)
-
-#define SLOTS_MIN ((size_t)16)
-#define SLOTS_MAX ((size_t)4096)
-#define SLAB_BYTES_MAX ((size_t)1 << 30)
-
-#define GUARD_BYTES_MAX ((size_t)16 * 1024)
+#ifdef __aarch64__
+#define GUARD_BYTES ((size_t)68 * 1024)
+#else
+#define GUARD_BYTES ((size_t)60 * 1024)
+#endif
+#define UNTOUCHED_BYTES ((size_t)4096) /* below a stack without a guard */
 #define DIRTY_MAX 64
 #define COLOUR_COUNT 16
 #define COLOUR_BYTES 64
 #define CANARY UINT64_C(0x9d5ac0117ac1e5f3)
 
-struct slab {
-    struct coil__list link; /* pool.open or pool.full */
-    char *base;
-    size_t bytes;
-    struct slot_end *free;
-    unsigned slot_count;
-    unsigned fresh; /* slots from this one on were never used */
-    unsigned used_count;
-    unsigned dirty_count;
-    unsigned mprotect_count;
+/* The highest bytes of a slot. */
+struct canary {
+    uint64_t words[2];
 };
 
-/* The highest bytes of a slot that is or was in use. */
-struct slot_end {
-    struct slab *slab;
-    struct slot_end *next; /* slab.free */
-    uint32_t guard_bytes;
-    bool guarded;
-    bool dirty;
-    uint64_t canary[2];
-};
-
-struct pool {
-    struct coil__list open; /* slabs with room, the one freed into last first */
+struct coil__stack_pool {
+    struct coil__list open; /* slabs with free slots; first the one freed into last */
     struct coil__list full;
-    struct slab *empty; /* the one slab kept though nothing in it is used */
+    struct coil__slab *empty; /* the last that became so, and none else; or NULL */
     size_t next_slot_count;
     unsigned dirty_count;
     uint8_t size_class;
 };
 
 struct pools {
-    size_t used_count;
-    struct pool by_class[CLASS_COUNT];
+    struct coil__stack_pool *usual; /* of COIL_STACK_BYTES */
+    bool measuring; /* a peak was asked for: slots are cleaned when they are taken */
+    bool watched;   /* by a sanitizer */
+    bool on_valgrind;
+    struct coil__stack_pool by_class[COIL__CLASS_COUNT];
 };
 
+static struct coil__slab no_slab; /* has no free slot */
+COIL__THREAD_LOCAL struct coil__slab *coil__stack_slab = &no_slab;
 enum coil__guard coil__stack_guard = COIL__GUARD_MADVISE;
 
 static COIL__THREAD_LOCAL struct pools *pools;
 
-static size_t page_bytes;
+size_t coil__slot_page_bytes;
+static size_t page_bytes, guard_bytes;
+static atomic_flag said_no_guards = ATOMIC_FLAG_INIT;
 static atomic_long mprotect_budget;
 static pthread_key_t exit_key;
 static pthread_once_t set_up_once = PTHREAD_ONCE_INIT;
 
 /* ---- once per process, once per thread --------------------------------------------- */
 
-static void *map(size_t bytes)
-{
-    void *base;
-
-    if (coil__call_fails(ENOMEM, "mmap"))
-        return NULL;
-    base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    return base != MAP_FAILED ? base : NULL;
-}
-
-/* A quarter of the mappings the kernel allows, at two for each guard. */
-static long read_mprotect_budget(void)
-{
-    char text[32];
-    int fd = COIL__CALL(ENOENT, open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC));
-    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return 65530 / 8;
-    text[n] = '\0';
-    return atol(text) / 8;
-}
-
-/*
- * Whether pages can be guarded by madvise: asked once, of a page of our own. Emulators
- * (qemu-user) say yes to any advice and do nothing, so the page is read by the kernel:
- * nanosleep(2) of the zeros in it returns at once, of a guard it is EFAULT.
- */
+/* Tries it on a page mapped for this. */
 static bool can_guard_by_madvise(void)
 {
-    void *page = map(page_bytes);
+    void *page = coil__memory_map(page_bytes);
     bool can;
 
     if (page == NULL)
         return false;
-    can = COIL__CALL(EINVAL, madvise(page, page_bytes, MADV_GUARD_INSTALL)) == 0 &&
-          nanosleep(page, NULL) != 0 && errno == EFAULT;
+    can = coil__memory_has_guards(page, page_bytes);
     munmap(page, page_bytes);
     return can;
 }
@@ -177,39 +166,68 @@ static void drain_at_exit(void *ours)
     coil__stack_drain();
 }
 
-static void set_up(void)
+static void set_up_stacks(void)
 {
     int saved = errno;
 
-    page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    atomic_store(&mprotect_budget, read_mprotect_budget());
+    coil__slot_page_bytes = page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    guard_bytes = GUARD_BYTES / page_bytes * page_bytes; /* pages may be of 64 KiB */
+    /* A quarter of the mappings the kernel allows, at two for each guard. */
+    atomic_store(&mprotect_budget, coil__memory_mapping_limit() / 8);
     if (coil__stack_guard == COIL__GUARD_MADVISE && !can_guard_by_madvise())
         coil__stack_guard = COIL__GUARD_MPROTECT;
     pthread_key_create(&exit_key, drain_at_exit);
     errno = saved;
 }
 
-static int create_pools(void)
+int coil__slot_class(size_t stack_bytes)
+{
+    size_t bytes = stack_bytes != 0 ? stack_bytes : COIL_STACK_BYTES;
+    int size_class = COIL__CLASS_MIN;
+
+    if (bytes > (size_t)1 << COIL__CLASS_MAX)
+        return -1;
+    if (bytes < 4 * page_bytes)
+        bytes = 4 * page_bytes; /* the control block's page, and three for the stack */
+    if (bytes > (size_t)1 << COIL__CLASS_MIN)
+        size_class = 64 - __builtin_clzll(bytes - 1);
+    return size_class;
+}
+
+/* The pool of the smallest class that holds stack_bytes; NULL if there is none. */
+static struct coil__stack_pool *pool_for(size_t stack_bytes)
+{
+    int size_class = coil__slot_class(stack_bytes);
+
+    return size_class >= 0 ? &pools->by_class[size_class - COIL__CLASS_MIN] : NULL;
+}
+
+int coil__stack_set_up(void)
 {
     struct pools *created;
 
-    pthread_once(&set_up_once, set_up);
-    created = map(sizeof *created);
+    if (pools != NULL)
+        return 0;
+    pthread_once(&set_up_once, set_up_stacks);
+    created = coil__memory_map(sizeof *created);
     if (created == NULL)
         return -ENOMEM;
     if (pthread_setspecific(exit_key, created) != 0) {
         munmap(created, sizeof *created);
         return -ENOMEM;
     }
-    for (unsigned i = 0; i < CLASS_COUNT; i++) {
-        struct pool *pool = &created->by_class[i];
+    for (unsigned i = 0; i < COIL__CLASS_COUNT; i++) {
+        struct coil__stack_pool *pool = &created->by_class[i];
 
         coil__list_init(&pool->open);
         coil__list_init(&pool->full);
-        pool->next_slot_count = SLOTS_MIN;
-        pool->size_class = (uint8_t)(CLASS_MIN + i);
+        pool->next_slot_count = COIL__SLOTS_MIN;
+        pool->size_class = (uint8_t)(COIL__CLASS_MIN + i);
     }
     pools = created;
+    pools->usual = pool_for(COIL_STACK_BYTES);
+    pools->watched = coil__san_present();
+    pools->on_valgrind = coil__on_valgrind();
     return 0;
 }
 
@@ -217,22 +235,33 @@ static int create_pools(void)
 
 static size_t slot_bytes(unsigned size_class)
 {
-    return ((size_t)1 << size_class) + page_bytes;
+    return ((size_t)1 << size_class) + guard_bytes;
 }
 
-/* Smaller and smaller, before giving up: address space may be short, or limited. */
-static char *map_slab(const struct pool *pool, size_t *slot_count, size_t *bytes)
+/* To be called when the pool's first slab has changed. */
+static void choose_slab(const struct coil__stack_pool *pool)
+{
+    if (pool != pools->usual)
+        return;
+    coil__stack_slab = &no_slab;
+    if (!coil__list_empty(&pool->open) && !pools->measuring && !pools->watched)
+        coil__stack_slab = COIL__CONTAINER(pool->open.next, struct coil__slab, link);
+}
+
+/* Halves the number of slots until mmap(2) succeeds: address space may be limited. */
+static char *map_slab(const struct coil__stack_pool *pool, size_t *slot_count,
+                      size_t *bytes)
 {
     size_t count = pool->next_slot_count;
 
-    while (count > 1 && count * slot_bytes(pool->size_class) > SLAB_BYTES_MAX)
+    while (count > 1 && count * slot_bytes(pool->size_class) > COIL__SLAB_BYTES_MAX)
         count /= 2;
     for (; count > 0; count /= 2) {
         char *base;
 
         *slot_count = count;
         *bytes = count * slot_bytes(pool->size_class) + 2 * page_bytes;
-        base = map(*bytes);
+        base = coil__memory_map(*bytes);
         if (base != NULL)
             return base;
     }
@@ -241,63 +270,56 @@ static char *map_slab(const struct pool *pool, size_t *slot_count, size_t *bytes
 
 static void write_canary(char *end)
 {
-    struct slot_end *slot = (struct slot_end *)end - 1;
-
-    slot->canary[0] = slot->canary[1] = CANARY;
+    *((struct canary *)(void *)end - 1) = (struct canary){{CANARY, CANARY}};
 }
 
-static struct slab *create_slab(struct pool *pool)
+static struct coil__slab *create_slab(struct coil__stack_pool *pool)
 {
     size_t slot_count, bytes;
     char *base = map_slab(pool, &slot_count, &bytes);
-    struct slab *slab;
+    struct coil__slab *slab;
 
     if (base == NULL)
         return NULL;
-    /* A huge page would commit many stacks at once. Kernels without them say EINVAL. */
-    madvise(base, bytes, MADV_NOHUGEPAGE);
-    slab = (struct slab *)(base + bytes - page_bytes);
+    /* A huge page would commit many stacks at once. */
+    coil__memory_keep_pages_small(base, bytes);
+    slab = (struct coil__slab *)(base + bytes - page_bytes);
     slab->base = base;
     slab->bytes = bytes;
     slab->slot_count = (unsigned)slot_count;
+    slab->pool = pool;
     write_canary(base + page_bytes);
     coil__list_push(&pool->open, &slab->link);
-    if (pool->next_slot_count < SLOTS_MAX)
+    if (pool->next_slot_count < COIL__SLOTS_MAX)
         pool->next_slot_count *= 2;
     return slab;
 }
 
-static void destroy_slab(struct pool *pool, struct slab *slab)
+static void destroy_slab(struct coil__stack_pool *pool, struct coil__slab *slab)
 {
     coil__list_remove(&slab->link);
     pool->dirty_count -= slab->dirty_count;
     atomic_fetch_add(&mprotect_budget, slab->mprotect_count);
     coil__asan_unpoison(slab->base, slab->bytes);
+    for (struct coil__stack *stack = slab->free; pools->on_valgrind && stack != NULL;
+         stack = stack->next)
+        coil__valgrind_end(stack);
     munmap(slab->base, slab->bytes);
 }
 
-static void destroy_slabs(struct pool *pool, struct coil__list *slabs)
+static void destroy_slabs(struct coil__stack_pool *pool, struct coil__list *slabs)
 {
     while (!coil__list_empty(slabs))
-        destroy_slab(pool, COIL__CONTAINER(slabs->next, struct slab, link));
+        destroy_slab(pool, COIL__CONTAINER(slabs->next, struct coil__slab, link));
 }
 
 /* ---- guards ------------------------------------------------------------------------ */
 
-static size_t guard_bytes(const struct pool *pool)
-{
-    size_t bytes = ((size_t)1 << pool->size_class) / 8;
-
-    if (bytes > GUARD_BYTES_MAX)
-        bytes = GUARD_BYTES_MAX;
-    return bytes > page_bytes ? bytes : page_bytes;
-}
-
-static bool install_mprotect(struct slab *slab, char *slot)
+static bool install_mprotect(struct coil__slab *slab, char *slot)
 {
     if (atomic_fetch_sub(&mprotect_budget, 1) <= 0)
         goto refused;
-    if (COIL__CALL(ENOMEM, mprotect(slot, page_bytes, PROT_NONE)) != 0)
+    if (COIL__CALL(ENOMEM, mprotect(slot, guard_bytes, PROT_NONE)) != 0)
         goto refused;
     slab->mprotect_count++;
     return true;
@@ -306,151 +328,205 @@ refused:
     return false;
 }
 
-static void install_guard(const struct pool *pool, struct slot_end *end, char *slot)
+/* Once in a process: many more stacks without a guard will probably follow. */
+static void say_no_guards(void)
+{
+    if (!atomic_flag_test_and_set(&said_no_guards))
+        coil__line_print("coil: the kernel gives no guard pages for further stacks "
+                         "(vm.max_map_count): an overflow of one is noticed only when "
+                         "its coroutine waits or ends\n");
+}
+
+static bool install_guard(struct coil__slab *slab, char *slot)
 {
     int saved = errno;
+    bool guarded = false;
 
-    end->guard_bytes = (uint32_t)guard_bytes(pool);
     if (coil__stack_guard == COIL__GUARD_MADVISE)
-        end->guarded =
-            COIL__CALL(ENOMEM, madvise(slot, end->guard_bytes, MADV_GUARD_INSTALL)) == 0;
-    if (!end->guarded && coil__stack_guard != COIL__GUARD_CHECK) {
-        end->guard_bytes = (uint32_t)page_bytes;
-        end->guarded = install_mprotect(end->slab, slot);
+        guarded = coil__memory_guard(slot, guard_bytes);
+    if (!guarded && coil__stack_guard != COIL__GUARD_CHECK) {
+        guarded = install_mprotect(slab, slot);
+        if (!guarded)
+            say_no_guards();
     }
     errno = saved;
+    return guarded;
+}
+
+char *coil__stack_slot(const struct coil__stack *stack)
+{
+    if (coil__stack_apart(stack))
+        return coil__light_slot(stack);
+    return stack->low - guard_bytes;
+}
+
+/*
+ * Is the memory below a stack without a guard all zero? Its first word must be zero, and
+ * each word must equal the one before it.
+ */
+static bool is_untouched_below(const char *low)
+{
+    const uint64_t *word = (const uint64_t *)(const void *)(low - UNTOUCHED_BYTES);
+
+    return word[0] == 0 && memcmp(word, word + 1, UNTOUCHED_BYTES - sizeof *word) == 0;
+}
+
+/* Light stacks have none: the page of the slot below may be out of memory. */
+static bool has_canary_below(const struct coil__stack *stack)
+{
+    const struct canary *below =
+        (const struct canary *)(const void *)coil__stack_slot(stack) - 1;
+
+    return coil__stack_apart(stack) ||
+           (below->words[0] == CANARY && below->words[1] == CANARY);
 }
 
 bool coil__stack_check(const struct coil__stack *stack, const void *sp)
 {
-    const struct slot_end *below = (struct slot_end *)stack->slot - 1;
-
-    return (const char *)sp >= stack->low && below->canary[0] == CANARY &&
-           below->canary[1] == CANARY;
+    return (const char *)sp >= stack->low && has_canary_below(stack) &&
+           (coil__stack_guarded(stack) || is_untouched_below(stack->low));
 }
 
 /* ---- taking slots ------------------------------------------------------------------ */
 
-static struct slot_end *end_of(const struct coil__stack *stack)
+size_t coil__slot_colour(const char *slot)
 {
-    return (struct slot_end *)(stack->slot + slot_bytes(stack->size_class)) - 1;
+    return (uintptr_t)slot / page_bytes % COLOUR_COUNT * COLOUR_BYTES;
 }
 
-static struct slot_end *take_fresh(const struct pool *pool, struct slab *slab)
+/* The place of a new slot's control block. */
+static struct coil__stack *place_block(const struct coil__stack_pool *pool,
+                                       const struct coil__slab *slab, unsigned i,
+                                       size_t bytes)
 {
-    char *slot = slab->base + page_bytes + slab->fresh++ * slot_bytes(pool->size_class);
-    char *high = slot + slot_bytes(pool->size_class);
-    struct slot_end *end = (struct slot_end *)high - 1;
+    size_t slot = slot_bytes(pool->size_class);
+    char *slots = slab->base + page_bytes, *end = slots + (i + 1) * slot;
 
-    end->slab = slab;
-    install_guard(pool, end, slot);
-    write_canary(high);
-    return end;
+    write_canary(end);
+    end -= sizeof(struct canary) + bytes;
+    end -= (uintptr_t)end & 63;
+    return (struct coil__stack *)(void *)(end - coil__slot_colour(slots + i * slot));
 }
 
-static struct slot_end *take_freed(struct pool *pool, struct slab *slab)
+static struct coil__stack *take_fresh(const struct coil__stack_pool *pool,
+                                      struct coil__slab *slab)
 {
-    struct slot_end *end = slab->free;
+    unsigned i = slab->fresh++;
+    char *slot = slab->base + page_bytes + i * slot_bytes(pool->size_class);
+    struct coil__stack *stack = place_block(pool, slab, i, COIL__STACK_BLOCK_BYTES);
 
-    slab->free = end->next;
-    slab->dirty_count -= end->dirty;
-    pool->dirty_count -= end->dirty;
-    return end;
-}
-
-static struct slot_end *take_slot(struct pool *pool)
-{
-    struct slab *slab = COIL__CONTAINER(pool->open.next, struct slab, link);
-    struct slot_end *end;
-
-    if (COIL__UNLIKELY(coil__list_empty(&pool->open))) {
-        slab = create_slab(pool);
-        if (slab == NULL)
-            return NULL;
-    }
-    end = slab->free != NULL ? take_freed(pool, slab) : take_fresh(pool, slab);
-    if (slab == pool->empty)
-        pool->empty = NULL;
-    if (COIL__UNLIKELY(++slab->used_count == slab->slot_count)) {
-        coil__list_remove(&slab->link);
-        coil__list_push(&pool->full, &slab->link);
-    }
-    return end;
-}
-
-/* The smallest class that holds it; NULL if none does. */
-static struct pool *pool_for(size_t stack_bytes)
-{
-    size_t bytes = stack_bytes != 0 ? stack_bytes : COIL_STACK_BYTES;
-    int size_class = CLASS_MIN;
-
-    if (bytes > (size_t)1 << CLASS_MAX)
-        return NULL;
-    if (bytes < 4 * page_bytes)
-        bytes = 4 * page_bytes; /* pages of 64 KiB: a guard, and room above it */
-    if (bytes > (size_t)1 << CLASS_MIN)
-        size_class = 64 - __builtin_clzll(bytes - 1);
-    return &pools->by_class[size_class - CLASS_MIN];
-}
-
-/* See the head of this file. */
-static size_t colour_bytes(const char *slot, unsigned size_class)
-{
-    return ((uintptr_t)slot >> size_class) % COLOUR_COUNT * COLOUR_BYTES;
-}
-
-/*
- * The description is written where it stays: to copy what was just written in pieces
- * stalls the processor, at a tenth of a spawn.
- */
-int coil__stack_acquire(size_t stack_bytes, size_t control_bytes,
-                        struct coil__stack **out)
-{
-    struct coil__stack *stack;
-    struct slot_end *end;
-    struct pool *pool;
-    char *slot, *low, *block;
-
-    if (COIL__UNLIKELY(pools == NULL) && create_pools() < 0)
-        return -ENOMEM;
-    pool = pool_for(stack_bytes);
-    if (pool == NULL || control_bytes > ((size_t)1 << CLASS_MIN) / 4)
-        return -EINVAL;
-    end = take_slot(pool);
-    if (end == NULL)
-        return -ENOMEM;
-    pools->used_count++;
-    slot = (char *)(end + 1) - slot_bytes(pool->size_class);
-    low = slot + end->guard_bytes;
-    block = (char *)end - control_bytes;
-    block -= (uintptr_t)block & 63;
-    block -= colour_bytes(slot, pool->size_class);
-    coil__asan_unpoison(low, (size_t)((char *)end - low));
-    memset(block, 0, control_bytes);
-    stack = (struct coil__stack *)(void *)block;
-    stack->low = low;
-    stack->high = block;
-    stack->slot = slot;
+    stack->low = slot + guard_bytes;
+    stack->limit = install_guard(slab, slot) ? stack->low : (const char *)UINTPTR_MAX;
+    stack->slab = slab;
     stack->size_class = pool->size_class;
-    stack->guarded = end->guarded;
-    stack->dirty = end->dirty;
-    *out = stack;
-    return 0;
+    stack->block_lines = COIL__STACK_BLOCK_BYTES / 64;
+    stack->exact = true;
+    coil__valgrind_begin(stack, (char *)stack);
+    return stack;
 }
 
-/* ---- giving them back -------------------------------------------------------------- */
+/* NULL: there is no memory for another slab. */
+static struct coil__slab *first_with_room(struct coil__stack_pool *pool)
+{
+    struct coil__slab *slab = NULL;
+
+    while (slab == NULL && !coil__list_empty(&pool->open)) {
+        slab = COIL__CONTAINER(pool->open.next, struct coil__slab, link);
+        if (slab->free == NULL && slab->fresh == slab->slot_count) {
+            coil__list_remove(&slab->link);
+            coil__list_push(&pool->full, &slab->link);
+            slab = NULL;
+        }
+    }
+    if (slab == NULL)
+        slab = create_slab(pool);
+    choose_slab(pool);
+    return slab;
+}
+
+/* The slab that is freed into last is the first one. */
+static struct coil__stack *take_slot(struct coil__stack_pool *pool)
+{
+    struct coil__slab *slab = first_with_room(pool);
+    struct coil__stack *stack;
+
+    if (slab == NULL)
+        return NULL;
+    stack = coil__stack_pop(slab);
+    if (stack != NULL)
+        return stack;
+    slab->used_count++;
+    return take_fresh(pool, slab);
+}
 
 static char *page_of(const char *p)
 {
     return (char *)((uintptr_t)p & ~(uintptr_t)(page_bytes - 1));
 }
 
-/* Whether the page that ends at `top` holds anything, as far as a few words tell. */
-COIL__NO_SANITIZE static bool looks_dirty(const char *top)
+/* Discard the pages below the control block's page, which an earlier body has written. */
+static void clean(struct coil__stack *stack)
+{
+    char *top = page_of((char *)stack - 1);
+    int saved = errno;
+
+    stack->dirty = !coil__memory_discard(stack->low, (size_t)(top - stack->low));
+    errno = saved;
+}
+
+void coil__stack_took_dirty(const struct coil__stack *stack)
+{
+    stack->slab->dirty_count--;
+    stack->slab->pool->dirty_count--;
+}
+
+/* The control block is too short: it begins further down from now on. */
+static COIL__NOINLINE struct coil__stack *extend_block(struct coil__stack *stack,
+                                                       size_t control_bytes)
+{
+    size_t lines = (control_bytes + 63) / 64;
+    char *moved = (char *)stack - (lines - stack->block_lines) * 64;
+
+    stack->block_lines = (uint8_t)lines;
+    return memmove(moved, stack, sizeof *stack);
+}
+
+int coil__stack_acquire(size_t stack_bytes, size_t control_bytes, bool apart,
+                        struct coil__stack **out)
+{
+    struct coil__stack *stack;
+    struct coil__stack_pool *pool;
+
+    if (apart)
+        return coil__light_acquire(stack_bytes, control_bytes, out);
+    if (pools == NULL && coil__stack_set_up() < 0)
+        return -ENOMEM;
+    pool = pool_for(stack_bytes);
+    if (pool == NULL || control_bytes > ((size_t)1 << COIL__CLASS_MIN) / 4)
+        return -EINVAL;
+    stack = take_slot(pool);
+    if (stack == NULL)
+        return -ENOMEM;
+    if (control_bytes > stack->block_lines * (size_t)64)
+        stack = extend_block(stack, control_bytes);
+    if (pools->measuring && (stack->dirty || !stack->exact))
+        clean(stack);
+    coil__stack_begin(stack, (char *)stack);
+    coil__asan_unpoison(stack->low, (size_t)(stack->high - stack->low));
+    *out = stack;
+    return 0;
+}
+
+/* ---- giving slots back ------------------------------------------------------------- */
+
+/* Is one of 31 words not zero, of the page that ends at `top`? */
+COIL__NO_SANITIZE bool coil__slot_looks_dirty(const char *top)
 {
     const uint64_t *word = (const uint64_t *)(const void *)top;
     uint64_t bits = 0;
 
+    if (pools->on_valgrind)
+        return false;
     for (int i = 1; i <= 16; i++)
         bits |= word[-i];
     for (int i = 1; i <= 15; i++)
@@ -458,74 +534,157 @@ COIL__NO_SANITIZE static bool looks_dirty(const char *top)
     return bits != 0;
 }
 
+bool coil__stack_measuring(void)
+{
+    return pools->measuring;
+}
+
+size_t coil__stack_written(const struct coil__stack *stack)
+{
+    unsigned char in_core[256];
+    char *end = page_of(stack->high - 1), *at = stack->low;
+
+    while (at < end) {
+        size_t n = (size_t)(end - at) / page_bytes;
+
+        if (n > sizeof in_core)
+            n = sizeof in_core;
+        if (mincore(at, n * page_bytes, in_core) != 0)
+            break;
+        for (size_t i = 0; i < n; i++, at += page_bytes)
+            if (in_core[i] & 1)
+                return (size_t)(stack->high - at);
+    }
+    return (size_t)(stack->high - at);
+}
+
+ssize_t coil__stack_peak(const struct coil__stack *stack)
+{
+    pools->measuring = true;
+    choose_slab(pools->usual);
+    if (coil__stack_apart(stack))
+        return coil__light_peak(stack);
+    if (stack->peak != 0)
+        return (ssize_t)stack->peak;
+    return stack->measured ? (ssize_t)coil__stack_written(stack) : -EAGAIN;
+}
+
+/* A task that ends does this on the very stack: its frames are in the page of the top. */
+_Static_assert(sizeof(struct canary) + COIL__STACK_BLOCK_BYTES + 64 +
+                       COLOUR_COUNT * COLOUR_BYTES + 1024 <=
+                   4096,
+               "the top's page has room for the frames of an end");
+
 void coil__stack_trim(struct coil__stack *stack)
 {
-    struct pool *pool = &pools->by_class[stack->size_class - CLASS_MIN];
+    struct coil__stack_pool *pool;
     char *top = page_of(stack->high - 1);
 
-    stack->trimmed = true;
-    if (!stack->dirty) {
-        if (coil__on_valgrind() || !looks_dirty(top))
-            return;
-        stack->dirty = true;
+    if (coil__stack_apart(stack)) {
+        coil__light_trim(stack);
+        return;
     }
-    if (pool->dirty_count >= DIRTY_MAX &&
-        COIL__CALL(EAGAIN,
-                   madvise(stack->low, (size_t)(top - stack->low), MADV_DONTNEED)) == 0)
-        stack->dirty = false;
+    pool = stack->slab->pool;
+    stack->trimmed = true;
+    if (COIL__UNLIKELY(pools->measuring) && stack->measured) {
+        stack->peak = (uint32_t)coil__stack_written(stack);
+        stack->dirty = stack->peak > (size_t)(stack->high - top);
+    } else if (!stack->dirty) {
+        stack->dirty = coil__slot_looks_dirty(top);
+    }
+    if (!stack->dirty)
+        return;
+    if (pool->dirty_count >= DIRTY_MAX && !coil__call_fails(EAGAIN, "madvise") &&
+        coil__memory_discard(stack->low, (size_t)(top - stack->low)))
+        stack->dirty = stack->measured = false;
     pool->dirty_count += stack->dirty;
 }
 
-static void slab_became_empty(struct pool *pool, struct slab *slab)
+/* True for the slab on whose memory this runs: a task that has ended frees its own slot. */
+static bool is_below(const struct coil__slab *slab)
 {
-    struct slab *other = pool->empty;
+    return (uintptr_t)coil__stack_pointer() - (uintptr_t)slab->base < slab->bytes;
+}
 
+static void keep(struct coil__stack_pool *pool, struct coil__slab *slab)
+{
+    if (pool->empty != NULL)
+        pool->empty->kept = false;
     pool->empty = slab;
-    if (other == NULL)
-        return;
-    if (other->slot_count > slab->slot_count) {
-        pool->empty = other;
-        other = slab;
+    slab->kept = true;
+}
+
+/* One empty slab is kept, the larger of two; but never is the running stack unmapped. */
+void coil__stack_slab_is_empty(struct coil__slab *slab)
+{
+    struct coil__stack_pool *pool = slab->pool;
+    struct coil__slab *other = pool->empty;
+    bool one_must_go = other != NULL && other->used_count == 0;
+
+    if (one_must_go &&
+        (is_below(other) || (other->slot_count > slab->slot_count && !is_below(slab)))) {
+        destroy_slab(pool, slab);
+    } else {
+        keep(pool, slab);
+        if (one_must_go)
+            destroy_slab(pool, other);
     }
-    destroy_slab(pool, other);
+    choose_slab(pool);
 }
 
 void coil__stack_release(struct coil__stack *stack)
 {
-    struct pool *pool = &pools->by_class[stack->size_class - CLASS_MIN];
-    struct slot_end *end = end_of(stack);
-    struct slab *slab = end->slab;
+    struct coil__slab *slab;
+    struct coil__stack_pool *pool;
 
+    if (coil__stack_apart(stack)) {
+        coil__light_release(stack);
+        return;
+    }
+    slab = stack->slab;
+    pool = slab->pool;
     if (!stack->trimmed)
         coil__stack_trim(stack);
-    end->dirty = stack->dirty;
-    end->next = slab->free;
-    slab->free = end;
-    slab->dirty_count += end->dirty;
-    pools->used_count--;
-    slab->used_count--;
-    if (COIL__UNLIKELY(pool->open.next != &slab->link)) {
+    slab->dirty_count += stack->dirty;
+    stack->exact = stack->peak != 0;
+    if (pool->open.next != &slab->link) {
         coil__list_remove(&slab->link);
         coil__list_push(pool->open.next, &slab->link);
+        choose_slab(pool);
     }
-    if (COIL__UNLIKELY(slab->used_count == 0))
-        slab_became_empty(pool, slab);
+    coil__stack_push(stack);
+}
+
+static size_t count_used(const struct coil__list *slabs)
+{
+    size_t count = 0;
+
+    COIL__LIST_EACH (link, slabs)
+        count += COIL__CONTAINER(link, const struct coil__slab, link)->used_count;
+    return count;
 }
 
 size_t coil__stack_count(void)
 {
-    return pools != NULL ? pools->used_count : 0;
+    size_t count = coil__light_used();
+
+    for (unsigned i = 0; pools != NULL && i < COIL__CLASS_COUNT; i++)
+        count +=
+            count_used(&pools->by_class[i].open) + count_used(&pools->by_class[i].full);
+    return count;
 }
 
 void coil__stack_drain(void)
 {
-    if (pools == NULL || pools->used_count > 0)
+    coil__light_drain();
+    if (pools == NULL || coil__stack_count() > 0)
         return;
-    for (unsigned i = 0; i < CLASS_COUNT; i++) {
+    for (unsigned i = 0; i < COIL__CLASS_COUNT; i++) {
         destroy_slabs(&pools->by_class[i], &pools->by_class[i].open);
         destroy_slabs(&pools->by_class[i], &pools->by_class[i].full);
     }
     munmap(pools, sizeof *pools);
     pools = NULL;
+    coil__stack_slab = &no_slab;
     pthread_setspecific(exit_key, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * stack.h - where coroutines keep their frames: slots cut from large mappings.
+ * stack.h (internal) - the stacks of coroutines: slots cut from large mappings.
  */
 #ifndef COIL_CORO_STACK_H
 #define COIL_CORO_STACK_H
@@ -9,20 +9,55 @@
 /*
  * A slot:
  *
- *      slot    low                                      high
+ *              low                                      high
  *      | guard | stack, grows down  <---------- | control block | colour | canary |
+ *
+ * or, light, with the control block apart, in an array behind the slab's slots (light.h):
+ *
+ *              low                                      high
+ *      | guard | stack, grows down  <------------------- | colour |
  */
 struct coil__stack {
     char *low;  /* lowest usable byte, above the guard */
     char *high; /* one past the highest usable byte; 16-aligned */
-    char *slot; /* the slot's first byte */
-    uint8_t size_class;
-    bool guarded; /* the kernel stops an overflow; else coil__stack_check() must */
-    bool dirty;   /* below the page of `high` there are pages that hold something */
-    bool trimmed; /* its body has returned, and that was dealt with */
+    /*
+     * Compared with the stack pointer when the coroutine is suspended: below it,
+     * coil__stack_check() is called. Usually `low`; the highest address if the check must
+     * always be made; NULL for the thread's own stack, which is not checked.
+     */
+    const char *limit;
+    uint8_t size_class; /* a power of two, and COIL__STACK_APART */
+    union {
+        uint8_t block_lines;  /* the room for the control block, in 64 bytes */
+        uint8_t stored_steps; /* light: how much is in the cell, in COIL__STORE_STEPs */
+    };
+    uint8_t state;     /* light: enum coil__light_state */
+    bool dirty : 1;    /* pages below that of `high` have been written */
+    bool trimmed : 1;  /* the body has returned and coil__stack_trim() has run */
+    bool measured : 1; /* the slot was clean when it was taken: see coil__stack_peak() */
+    bool exact : 1;    /* `dirty` of a free slot is known for sure */
+    union {
+        unsigned valgrind_id;
+        uint32_t light_peak; /* light: as `peak`, of what was discarded since */
+    };
+    union {
+        struct coil__slab *slab; /* where the slot is cut from */
+        struct coil__light_slab *light_slab;
+    };
+    union {
+        struct coil__stack *next; /* while the slot is free */
+        uint32_t peak;            /* once trimmed and measured: in pages, rounded up */
+        void *cell;               /* light: what is put away */
+    };
 };
 
-/* How an overflow is noticed, best first; see stack.c. */
+#define COIL__STACK_BLOCK_BYTES ((size_t)448) /* of a block, unless more is asked for */
+
+/* In size_class: the stack is light. Its control block has at most so many bytes. */
+#define COIL__STACK_APART 32
+#define COIL__STACK_APART_BYTES 448
+
+/* How overflows are detected, best first; see stack.c. */
 enum coil__guard {
     COIL__GUARD_MADVISE,  /* MADV_GUARD_INSTALL */
     COIL__GUARD_MPROTECT, /* PROT_NONE, while the budget of mappings lasts */
@@ -30,41 +65,151 @@ enum coil__guard {
 };
 
 /*
- * What is tried first for slots never used before: what the kernel can do, once the
- * first slot was taken. Tests set it.
+ * The first kind to try for new slots; once a slot was taken, the best that the kernel
+ * supports. Tests set it.
  */
 extern enum coil__guard coil__stack_guard;
 
-/* What was asked for, rounded up to a power of two; the slot is a page longer. */
+/* The requested size, rounded up to a power of two; the slot is longer by the guard. */
 static inline size_t coil__stack_bytes(const struct coil__stack *stack)
 {
-    return (size_t)1 << stack->size_class;
+    return (size_t)1 << (stack->size_class & (COIL__STACK_APART - 1));
 }
 
-/* False if the stack, left at `sp`, has overflowed as far as one can see. */
+/* True if the stack is a slot, not the thread's own. */
+static inline bool coil__stack_in_slot(const struct coil__stack *stack)
+{
+    return stack->limit != NULL;
+}
+
+static inline bool coil__stack_apart(const struct coil__stack *stack)
+{
+    return COIL__UNLIKELY((stack->size_class & COIL__STACK_APART) != 0);
+}
+
+/* True if a guard stops overflows; else coil__stack_check() must find them. */
+static inline bool coil__stack_guarded(const struct coil__stack *stack)
+{
+    return stack->limit == stack->low;
+}
+
+/* The first byte of the slot, which is the guard's; and the length of the guard. */
+char *coil__stack_slot(const struct coil__stack *stack);
+
+/* False if the stack, suspended at `sp`, has overflowed, as far as that can be seen. */
 bool coil__stack_check(const struct coil__stack *stack, const void *sp);
 
 /*
- * Take a slot of at least stack_bytes (0: COIL_STACK_BYTES) with a control block of
- * control_bytes, 64-aligned, on top: its beginning, **out, describes the slot, the rest
- * is zeroed. Slots are the calling thread's, and must be released on it. Fails with
- * -ENOMEM, -EINVAL.
+ * How many bytes below `high` were written since the slot was taken, in whole pages; also
+ * after the body has returned. -EAGAIN if that is not known: an earlier body had written
+ * there, or this one returned before the first call. From the first call on the calling
+ * thread clears the slots it takes, and measures those it trims.
  */
-int coil__stack_acquire(size_t stack_bytes, size_t control_bytes,
+ssize_t coil__stack_peak(const struct coil__stack *stack);
+
+/*
+ * Take a slot of at least stack_bytes (0: COIL_STACK_BYTES) with a control block of
+ * control_bytes, 64-aligned: on top, or, of a light stack, apart from it. The block
+ * begins with the struct coil__stack; behind that is what its last user has left, or
+ * zeros. A slot belongs to the calling thread and must be released on it. Fails with
+ * -ENOMEM or -EINVAL.
+ */
+int coil__stack_acquire(size_t stack_bytes, size_t control_bytes, bool apart,
                         struct coil__stack **out);
 
-/* The body has returned: nothing below `high` is needed any more. */
+/* A mapping of many slots: stack.c. */
+struct coil__slab {
+    struct coil__stack *free; /* linked by `next`, the one freed last first */
+    unsigned used_count;
+    unsigned dirty_count;
+    bool kept;              /* even if it is empty: it is the one that became so last */
+    struct coil__list link; /* pool.open or pool.full */
+    struct coil__stack_pool *pool;
+    char *base;
+    size_t bytes;
+    unsigned slot_count;
+    unsigned fresh; /* slots from this one on were never used */
+    unsigned mprotect_count;
+};
+
+/*
+ * The slab from which slots of the usual size are taken, and into which they are freed,
+ * without a call. It has no free slot if the thread has none of them, measures, or runs
+ * under a sanitizer: then the functions below take over.
+ */
+extern COIL__THREAD_LOCAL struct coil__slab *coil__stack_slab;
+
+void coil__stack_took_dirty(const struct coil__stack *stack);
+void coil__stack_slab_is_empty(struct coil__slab *slab);
+
+/* NULL if the slab has no free slot. */
+static inline struct coil__stack *coil__stack_pop(struct coil__slab *slab)
+{
+    struct coil__stack *stack = slab->free;
+
+    if (COIL__UNLIKELY(stack == NULL))
+        return NULL;
+    slab->free = stack->next;
+    slab->used_count++;
+    if (COIL__UNLIKELY(stack->dirty))
+        coil__stack_took_dirty(stack);
+    return stack;
+}
+
+static inline void coil__stack_push(struct coil__stack *stack)
+{
+    struct coil__slab *slab = stack->slab;
+
+    stack->next = slab->free;
+    slab->free = stack;
+    if (COIL__UNLIKELY(--slab->used_count == 0 && !slab->kept))
+        coil__stack_slab_is_empty(slab);
+}
+
+/* The books of a slot that was taken. */
+static inline void coil__stack_begin(struct coil__stack *stack, char *high)
+{
+    stack->high = high;
+    stack->trimmed = false;
+    stack->measured = !stack->dirty;
+    stack->exact = false;
+    stack->peak = 0;
+}
+
+/*
+ * coil__stack_acquire(), for a stack of the usual size with a control block of at most
+ * COIL__STACK_BLOCK_BYTES on top of it. NULL: call that.
+ */
+static inline struct coil__stack *coil__stack_acquire_usual(void)
+{
+    struct coil__stack *stack = coil__stack_pop(coil__stack_slab);
+
+    if (COIL__LIKELY(stack != NULL))
+        coil__stack_begin(stack, (char *)stack);
+    return stack;
+}
+
+/* coil__stack_release(), for a trimmed stack. False: call that. */
+static inline bool coil__stack_release_usual(struct coil__stack *stack)
+{
+    if (COIL__UNLIKELY(stack->slab != coil__stack_slab || stack->dirty))
+        return false;
+    coil__stack_push(stack);
+    return true;
+}
+
+/* The body has returned: the memory below `high` may be given back. */
 void coil__stack_trim(struct coil__stack *stack);
 
-/* Give back the slot, control block and all. */
+/* Release the slot with its control block. */
 void coil__stack_release(struct coil__stack *stack);
 
-/* Slots of the calling thread in use, for the tests' leak check. */
+/* How many slots of the calling thread are in use. For leak checks. */
 size_t coil__stack_count(void);
 
 /*
- * Unmap what the calling thread's pool holds, if no slot is in use; else do nothing. A
- * closing loop calls it; it also runs as the thread ends.
+ * Unmap the calling thread's pools if no slot is in use. Called when a loop closes and
+ * when the thread ends.
  */
 void coil__stack_drain(void);
 

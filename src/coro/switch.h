@@ -1,32 +1,45 @@
 /*
- * switch.h - the few instructions that exchange stacks; see switch_*.S.
+ * switch.h (internal) - the instructions that switch stacks: switch_x86_64.S,
+ * switch_aarch64.S.
  */
 #ifndef COIL_CORO_SWITCH_H
 #define COIL_CORO_SWITCH_H
 
 /*
- * Leave the running stack, whose pointer goes to *save_sp, for the one at `to_sp`, whose
- * own coil__switch() returns `value`. Returns what the switch back hands over.
+ * Save the running stack's pointer in *save_sp and switch to the stack at `to_sp`, whose
+ * own coil__switch() returns `value`. Returns the value of the switch back.
  */
 void *coil__switch(void **save_sp, void *to_sp, void *value);
 
 /*
- * The same, faster where the other side was left by the same calls as this one, slower
- * where not.
+ * The same without a value. Faster if the other stack was left through the same calls,
+ * slower if not.
  */
-void *coil__switch_alike(void **save_sp, void *to_sp, void *value);
+void coil__switch_alike(void **save_sp, void *to_sp);
 
 /*
- * Make the stack below `top`, 16-aligned, such that the first switch to it calls
- * main(arg), which must not return, with the floating-point modes of today. Returns the
- * stack pointer to switch to.
+ * Leave the running stack for good, for the one at `to_sp`: one that was left by either of
+ * the functions above, or, coil__switch_begin(), one that was prepared. They do not return,
+ * and are not declared so, to be jumped to: see coil__switch_entry().
  */
-void *coil__switch_prepare(void *top, void (*main)(void *arg), void *arg);
+void coil__switch_leave(void *to_sp);
+void coil__switch_begin(void *to_sp);
 
 /*
- * Call fn(arg), here, such that an unwinder takes it for called by the stack that was
- * left at `sp`: behind fn's frame, and one of ours, come those of that stack. Nothing of
- * it is touched, nor is it switched to.
+ * Prepare the stack below `top` (16-aligned): the first switch to it calls main(arg), with
+ * the current floating-point modes, and what that returns is given to end(), which must
+ * not return. Returns the stack pointer for that switch.
+ */
+void *coil__switch_prepare(void *top, int (*main)(void *arg), void *arg,
+                           void (*end)(int rc));
+
+/* The function from which main() and end() are called: each stack ends there. */
+void coil__switch_entry(void);
+
+/*
+ * Call fn(arg) on the running stack, so that an unwinder sees it as called from the stack
+ * that was left at `sp`: behind the frames of fn and of this function come those of that
+ * stack. It is neither changed nor switched to.
  */
 void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg);
 

@@ -18,7 +18,8 @@
 
     .text
 
-/* void *coil__switch(void **save_sp, void *to_sp, void *value) */
+/* void *coil__switch(void **save_sp, void *to_sp, void *value)
+   void coil__switch_alike(void **save_sp, void *to_sp) */
     .globl coil__switch
     .hidden coil__switch
     .type coil__switch, %function
@@ -68,7 +69,7 @@ coil__switch_alike:
     mov x10, sp
     str x10, [x0]
     mov sp, x1
-
+load_registers:
     ldr x10, [sp, #160]
     cmp x9, x10
     b.eq 1f
@@ -112,7 +113,30 @@ coil__switch_alike:
     .size coil__switch, . - coil__switch
     .size coil__switch_alike, . - coil__switch_alike
 
-/* void *coil__switch_prepare(void *top, void (*main)(void *arg), void *arg) */
+/* void coil__switch_leave(void *to_sp)
+   void coil__switch_begin(void *to_sp) */
+    .globl coil__switch_leave
+    .hidden coil__switch_leave
+    .type coil__switch_leave, %function
+    .globl coil__switch_begin
+    .hidden coil__switch_begin
+    .type coil__switch_begin, %function
+    .p2align 4
+coil__switch_leave:
+coil__switch_begin:
+    .cfi_startproc
+    .cfi_undefined x30
+    BTI_C
+    mrs x9, fpcr
+    mov x2, xzr
+    mov sp, x0
+    b load_registers
+    .cfi_endproc
+    .size coil__switch_leave, . - coil__switch_leave
+    .size coil__switch_begin, . - coil__switch_begin
+
+/* void *coil__switch_prepare(void *top, int (*main)(void *arg), void *arg,
+                              void (*end)(int rc)) */
     .globl coil__switch_prepare
     .hidden coil__switch_prepare
     .type coil__switch_prepare, %function
@@ -124,27 +148,34 @@ coil__switch_prepare:
     mrs x9, fpcr
     str x9, [x0, #160]
     stp x2, x1, [x0, #0]
-    adr x10, switch_entry + 4
+    str x3, [x0, #16]
+    adr x10, coil__switch_entry + 4
     stp xzr, x10, [x0, #80]
     ret
     .cfi_endproc
     .size coil__switch_prepare, . - coil__switch_prepare
 
 /*
- * Where the first switch to a stack arrives: x19 is arg, x20 main, x29 0. It arrives
- * behind a nop, since unwinders look up a return address less one.
+ * Where the first switch to a stack arrives: x19 is arg, x20 main, x21 end, x29 0. It arrives
+ * behind a nop, since unwinders look up a return address less one. It jumps to end(), which
+ * does not return, as switch_x86_64.S does. No exception leaves the stack: see coil__exceptions_stop(). (0x1b: relative to here, four bytes.)
  */
-    .type switch_entry, %function
+    .globl coil__switch_entry
+    .hidden coil__switch_entry
+    .type coil__switch_entry, %function
     .p2align 4
-switch_entry:
+coil__switch_entry:
     .cfi_startproc
+    .cfi_personality 0x1b, coil__exceptions_stop
     .cfi_undefined x30
     nop
     mov x0, x19
     blr x20
-    brk #0
+    mov x30, xzr
+    mov x16, x21
+    br x16
     .cfi_endproc
-    .size switch_entry, . - switch_entry
+    .size coil__switch_entry, . - coil__switch_entry
 
 /*
  * void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg)

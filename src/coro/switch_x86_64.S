@@ -27,6 +27,29 @@
  */
     .text
 
+/* What was stored, with the control word in cx; the return address is on top then, and in
+   r8. */
+.macro load_registers
+    movq 56(%rsp), %r8
+    ldmxcsr (%rsp)
+    cmpw 4(%rsp), %cx
+    jne 2f
+1:
+    movq 8(%rsp), %r15
+    movq 16(%rsp), %r14
+    movq 24(%rsp), %r13
+    movq 32(%rsp), %r12
+    movq 40(%rsp), %rbx
+    movq 48(%rsp), %rbp
+    .cfi_remember_state
+    .cfi_restore %r15
+    .cfi_restore %r14
+    .cfi_restore %r13
+    .cfi_restore %r12
+    .cfi_restore %rbx
+    .cfi_restore %rbp
+.endm
+
 /* All but the ending, with the return address on top, and in r8. */
 .macro exchange_stacks
     endbr64
@@ -51,27 +74,7 @@
     movq %rsp, (%rdi)
     movq %rsi, %rsp
 
-    movq 56(%rsp), %r8
-    ldmxcsr (%rsp)
-    cmpw 4(%rsp), %cx
-    jne 2f
-1:
-    movq 8(%rsp), %r15
-    movq 16(%rsp), %r14
-    movq 24(%rsp), %r13
-    movq 32(%rsp), %r12
-    movq 40(%rsp), %rbx
-    movq 48(%rsp), %rbp
-    .cfi_remember_state
-    .cfi_restore %r15
-    .cfi_restore %r14
-    .cfi_restore %r13
-    .cfi_restore %r12
-    .cfi_restore %rbx
-    .cfi_restore %rbp
-    leaq 56(%rsp), %rsp
-    .cfi_def_cfa_offset 8
-    movq %rdx, %rax
+    load_registers
 .endm
 
 /* The control word differs; behind the ending, since it hardly ever does. */
@@ -90,7 +93,8 @@
 coil__switch:
     .cfi_startproc
     exchange_stacks
-    leaq 8(%rsp), %rsp
+    movq %rdx, %rax
+    leaq 64(%rsp), %rsp
     .cfi_def_cfa_offset 0
     .cfi_register %rip, %r8
     notrack jmp *%r8
@@ -98,7 +102,7 @@ coil__switch:
     .cfi_endproc
     .size coil__switch, . - coil__switch
 
-/* void *coil__switch_alike(void **save_sp, void *to_sp, void *value) */
+/* void coil__switch_alike(void **save_sp, void *to_sp) */
     .globl coil__switch_alike
     .hidden coil__switch_alike
     .type coil__switch_alike, @function
@@ -106,12 +110,63 @@ coil__switch:
 coil__switch_alike:
     .cfi_startproc
     exchange_stacks
+    leaq 56(%rsp), %rsp
+    .cfi_def_cfa_offset 8
     ret
     load_control_word
     .cfi_endproc
     .size coil__switch_alike, . - coil__switch_alike
 
-/* void *coil__switch_prepare(void *top, void (*main)(void *arg), void *arg) */
+/* Nothing is stored. CFI tells of the other stack from the beginning. */
+.macro leave_stack
+    endbr64
+    fnstcw -8(%rsp)
+    movzwl -8(%rsp), %ecx
+    movq %rdi, %rsp
+    .cfi_def_cfa_offset 64
+    .cfi_offset %r15, -56
+    .cfi_offset %r14, -48
+    .cfi_offset %r13, -40
+    .cfi_offset %r12, -32
+    .cfi_offset %rbx, -24
+    .cfi_offset %rbp, -16
+    load_registers
+.endm
+
+/* void coil__switch_leave(void *to_sp) */
+    .globl coil__switch_leave
+    .hidden coil__switch_leave
+    .type coil__switch_leave, @function
+    .p2align 5
+coil__switch_leave:
+    .cfi_startproc
+    leave_stack
+    xorl %eax, %eax
+    leaq 56(%rsp), %rsp
+    .cfi_def_cfa_offset 8
+    ret
+    load_control_word
+    .cfi_endproc
+    .size coil__switch_leave, . - coil__switch_leave
+
+/* void coil__switch_begin(void *to_sp) */
+    .globl coil__switch_begin
+    .hidden coil__switch_begin
+    .type coil__switch_begin, @function
+    .p2align 5
+coil__switch_begin:
+    .cfi_startproc
+    leave_stack
+    leaq 64(%rsp), %rsp
+    .cfi_def_cfa_offset 0
+    .cfi_register %rip, %r8
+    notrack jmp *%r8
+    load_control_word
+    .cfi_endproc
+    .size coil__switch_begin, . - coil__switch_begin
+
+/* void *coil__switch_prepare(void *top, int (*main)(void *arg), void *arg,
+                              void (*end)(int rc)) */
     .globl coil__switch_prepare
     .hidden coil__switch_prepare
     .type coil__switch_prepare, @function
@@ -122,30 +177,38 @@ coil__switch_prepare:
     leaq -64(%rdi), %rax
     stmxcsr (%rax)
     fnstcw 4(%rax)
+    movq %rcx, 24(%rax)
     movq %rdx, 32(%rax)
     movq %rsi, 40(%rax)
     movq $0, 48(%rax)
-    leaq switch_entry+1(%rip), %rcx
+    leaq coil__switch_entry+1(%rip), %rcx
     movq %rcx, 56(%rax)
     ret
     .cfi_endproc
     .size coil__switch_prepare, . - coil__switch_prepare
 
 /*
- * Where the first switch to a stack arrives: r12 is arg, rbx main, rbp 0. It arrives
- * behind a nop, since unwinders look up a return address less one.
+ * Where the first switch to a stack arrives: r12 is arg, rbx main, r13 end, rbp 0. It arrives
+ * behind a nop, since unwinders look up a return address less one. It jumps to end(), which
+ * does not return: after a call, the processor's return stack would be one off, and each
+ * return of the task that is continued mispredicted. No exception leaves the stack: see coil__exceptions_stop(). (0x1b: relative to here, four bytes.)
  */
-    .type switch_entry, @function
+    .globl coil__switch_entry
+    .hidden coil__switch_entry
+    .type coil__switch_entry, @function
     .p2align 4
-switch_entry:
+coil__switch_entry:
     .cfi_startproc
+    .cfi_personality 0x1b, coil__exceptions_stop
     .cfi_undefined %rip
     nop
     movq %r12, %rdi
     call *%rbx
-    ud2
+    movl %eax, %edi
+    pushq $0
+    jmp *%r13
     .cfi_endproc
-    .size switch_entry, . - switch_entry
+    .size coil__switch_entry, . - coil__switch_entry
 
 /*
  * void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg)

@@ -1,43 +1,47 @@
 /*
- * backtrace.c - where a task stands.
+ * backtrace.c - the return addresses on the stack of any task.
  *
- * A task that waits is not switched to: see coil__backtrace_suspended(). So looking
- * changes nothing, needs no room on its stack and makes no page of it resident.
- * Generators inside it have stacks of their own, which are walked one after the other,
- * from the inside out.
+ * A waiting task is not resumed for its backtrace: see coil__backtrace_suspended(). So a
+ * backtrace changes nothing, needs no room on the task's stack and touches none of its
+ * pages. A task inside generators has several stacks: they are walked one after the
+ * other, innermost first.
  */
 #include "print.h"
 
 #include "../error/backtrace.h"
-#include "../net/endpoint.h"
-#include "../os/op.h"
+#include "../stream/stream.h"
 #include "../sync/waiters.h"
+#include "../task/away.h"
 
 #include <coil/debug.h>
 
-/* What stands between the function that waits and the switch. */
-static bool is_machinery(uintptr_t function)
+/* The functions between the one that waits and the switch: they are left out. */
+static bool is_wait_machinery(uintptr_t function)
 {
     return function == (uintptr_t)coil__coro_transfer ||
            function == (uintptr_t)coil__coro_transfer_alike ||
+           function == (uintptr_t)coil__coro_transfer_with_care ||
            function == (uintptr_t)coil__coro_resume ||
            function == (uintptr_t)coil__task_switch_out ||
            function == (uintptr_t)coil__wait_park ||
            function == (uintptr_t)coil__waiters_wait ||
+           function == (uintptr_t)coil__waiters_wait_as ||
            function == (uintptr_t)coil__op_await ||
+           function == (uintptr_t)coil__readable_await ||
+           function == (uintptr_t)coil__stream_wait_fd_readable ||
            function == (uintptr_t)coil__endpoint_do;
 }
 
 /*
- * The innermost of the task's coroutines. The stack in use may be part of several tasks:
- * of one that runs, and of those that started it eagerly, one after the other.
+ * The innermost coroutine of the task. The running stack may belong to several tasks: to
+ * the one that runs, and to those that started it eagerly, one inside the other.
  */
 static coil__coro *innermost(coil_task *task)
 {
     coil__coro *coro = coil__coro_current(), *leaf = coro, *first = coro;
 
     while (coro != NULL && coro != &task->coro) {
-        bool is_task = coro->fn == task->coro.fn;
+        bool is_task = coro->class->main == task->coro.class->main;
 
         coro = coil__coro_outer(coro, &leaf);
         if (is_task)
@@ -46,29 +50,34 @@ static coil__coro *innermost(coil_task *task)
     return coro != NULL ? first : task->leaf;
 }
 
-static size_t walk(coil__coro *coro, void *addresses[], size_t max, const void *from)
+static size_t walk_coroutine(coil__coro *coro, void *addresses[], size_t max,
+                             const void *from)
 {
     if (coro == coil__coro_current())
         return coil__backtrace(addresses, max, from);
-    return coil__backtrace_suspended(coro, addresses, max, is_machinery);
+    return coil__backtrace_suspended(coro, addresses, max, is_wait_machinery);
 }
 
 int coil__task_backtrace(coil_task *task, void *addresses[], size_t max, const void *from)
 {
     coil__coro *leaf, *coro;
+    bool away;
     size_t n;
 
     coil__loop_check_thread(task->future.loop);
     if (!task->started || task->coro.done)
         return 0;
     if (!coil__backtrace_has_room())
-        return -ENOSPC;
+        return coil__failed(-ENOSPC);
+    away = coil__task_bring_back(task);
     leaf = coro = innermost(task);
-    n = walk(coro, addresses, max, from);
+    n = walk_coroutine(coro, addresses, max, from);
     while (coro != &task->coro && n < max) {
         coro = coil__coro_outer(coro, &leaf);
-        n += walk(coro, addresses + n, max - n, from);
+        n += walk_coroutine(coro, addresses + n, max - n, from);
     }
+    if (away)
+        coil__task_put_away(task);
     return (int)n;
 }
 

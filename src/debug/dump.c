@@ -1,21 +1,22 @@
 /*
  * dump.c - all tasks as a tree.
  *
- * Below a task stand the children of its groups and the tasks it awaits, each where it is
- * met first. What nobody awaits is at the top; then what is left, which is deeper than
- * is printed at once, or awaits each other in a circle. Each task is visited twice, each
- * edge thrice, and the depth of the walk is bounded: a chain of a million is cut into
- * pieces.
+ * A task is printed below the first task found that has it in a group or awaits it. Tasks
+ * that nobody awaits are at the top. At the end come the tasks not yet printed: they are
+ * deeper than COIL__PRINT_DEPTH, or await each other in a circle. The depth is bounded,
+ * so a chain of a million tasks is printed in pieces. Each task is visited twice, each
+ * edge three times.
  */
 #include "print.h"
 
 #include "../error/symbol.h"
 #include "../task/above.h"
+#include "../task/away.h"
 
 #include <coil/debug.h>
 
 struct dump {
-    FILE *out;
+    struct coil__report report;
     const void *from; /* the code that asked */
     int depth;
 };
@@ -29,14 +30,18 @@ static void each_in_group(const struct coil__region *region,
         visit(child, arg);
 }
 
-/* Call visit(child, arg) for the children of the task's groups, and whom it awaits. */
+/* Call visit(child, arg) for the children of the task's groups and for the tasks it
+   awaits. */
 static void each_child(coil_task *task, void (*visit)(coil_task *, void *), void *arg)
 {
     const struct coil__wait *wait = coil__task_waits(task);
     coil_future *future;
+    bool away = task->regions != NULL && coil__task_bring_back(task);
 
     for (struct coil__region *r = task->regions; r != NULL; r = r->outer)
         each_in_group(r, visit, arg);
+    if (away)
+        coil__task_put_away(task);
     if (wait != NULL && coil__group_waited(wait) != NULL)
         each_in_group(coil__group_waited(wait), visit, arg);
     if (wait == NULL || wait->class->future == NULL)
@@ -55,33 +60,37 @@ static void mark_awaited(coil_task *task, void *arg)
 static void print_task(coil_task *task, void *arg)
 {
     struct dump *d = arg;
-    char prefix[2 * COIL__PRINT_DEPTH + 8];
+    struct coil__report *report = &d->report;
+    char margin[2 * COIL__PRINT_DEPTH + 8];
 
     if (task->marks & COIL__MARK_PRINTED || d->depth == COIL__PRINT_DEPTH)
         return;
     task->marks |= COIL__MARK_PRINTED;
-    fprintf(d->out, "%*s- %s ", 2 * d->depth, "", task->name);
-    coil__print_state(d->out, task);
-    putc('\n', d->out);
-    snprintf(prefix, sizeof prefix, "%*s", 2 * d->depth + 6, "");
-    coil__print_stack(d->out, task, prefix, d->from);
-    if (task->spawned_at != NULL) {
-        fprintf(d->out, "%*sspawned by ", 2 * d->depth + 4, "");
-        coil__symbol_print(d->out, task->spawned_at);
-        putc('\n', d->out);
-    }
+    snprintf(margin, sizeof margin, "%*s", 2 * d->depth + 6, "");
+    coil__report_open(report, NULL, '{');
+    coil__report_words(report, "%.*s- ", 2 * d->depth, margin);
+    coil__report_value(report, "name", "%s ", coil_task_name(task));
+    coil__print_state(report, task);
+    coil__report_words(report, "\n");
+    coil__print_stack(report, task, margin, d->from);
+    if (task->spawned_at != NULL)
+        coil__report_words(report, "%.*s", 2 * d->depth + 4, margin);
+    coil__symbol_print(report, "spawned_by", "spawned by %s\n", task->spawned_at);
     d->depth++;
+    coil__report_open(report, "tasks", '[');
     each_child(task, print_task, d);
+    coil__report_close(report, ']');
     d->depth--;
+    coil__report_close(report, '}');
 }
 
-/* Those without any of `but_marked`, which are then at the top. */
+/* Print the tasks without the mark `but_marked`, and what is below them. */
 static void print_tasks(struct dump *d, unsigned but_marked)
 {
     COIL__LIST_EACH (link, &coil__scheduler.tasks) {
         coil_task *task = COIL__CONTAINER(link, coil_task, link);
 
-        if ((task->marks & but_marked) == 0)
+        if (coil__future_pending(&task->future) && (task->marks & but_marked) == 0)
             print_task(task, d);
     }
 }
@@ -92,33 +101,47 @@ static size_t count_and_mark(void)
 
     coil__clear_marks();
     COIL__LIST_EACH (link, &coil__scheduler.tasks) {
-        each_child(COIL__CONTAINER(link, coil_task, link), mark_awaited, NULL);
-        n++;
+        coil_task *task = COIL__CONTAINER(link, coil_task, link);
+
+        each_child(task, mark_awaited, NULL);
+        n += coil__future_pending(&task->future);
     }
     return n;
 }
 
 static void print_all(FILE *out, const void *from)
 {
-    struct dump d = {.out = out, .from = from};
+    struct dump d = {.from = from};
     size_t n = coil__scheduler.hooked != NULL ? count_and_mark() : 0;
 
-    fprintf(out, "coil: %zu task%s\n", n, n == 1 ? "" : "s");
-    if (n == 0)
-        return;
-    coil__symbols_begin();
-    print_tasks(&d, COIL__MARK_AWAITED);
-    print_tasks(&d, COIL__MARK_PRINTED);
-    coil__symbols_end();
+    coil__report_begin(&d.report, out, "tasks");
+    coil__report_value(&d.report, "count", "coil: %zu task", n);
+    coil__report_words(&d.report, "%s\n", n == 1 ? "" : "s");
+    coil__report_open(&d.report, "tasks", '[');
+    if (n > 0) {
+        print_tasks(&d, COIL__MARK_AWAITED);
+        print_tasks(&d, COIL__MARK_PRINTED);
+    }
+    coil__report_close(&d.report, ']');
+    coil__report_end(&d.report);
     fflush(out);
 }
 
 COIL__NOINLINE void coil_dump(FILE *out)
 {
+    struct coil__no_suspend region; /* `out` may be of fopencookie(3) */
+
+    coil__no_suspend_enter(&region, "coil_dump() prints");
+    print_all(out, COIL__CALLER());
+    coil__no_suspend_exit(&region);
+}
+
+static COIL__NOINLINE void dump_for_tasks(FILE *out)
+{
     print_all(out, COIL__CALLER());
 }
 
-COIL__NOINLINE void coil__dump(FILE *out)
+__attribute__((constructor)) static void offer_dump(void)
 {
-    print_all(out, COIL__CALLER());
+    atomic_store(&coil__dump, dump_for_tasks);
 }

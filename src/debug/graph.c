@@ -1,5 +1,5 @@
 /*
- * graph.c - from one future outwards: who awaits it, and who awaits those.
+ * graph.c - the tasks that await a future, the tasks that await those, and so on.
  */
 #include "print.h"
 
@@ -8,7 +8,7 @@
 #include <coil/debug.h>
 
 struct graph {
-    FILE *out;
+    struct coil__report report;
     const void *from; /* the code that asked */
     int depth;
 };
@@ -31,25 +31,28 @@ static int note_that_there_is_one(coil_task *awaiter, void *arg)
     return 1;
 }
 
-/* Where it stands, and who awaits it. */
+/* Print the task's stack, and the tasks that await it. */
 static void print_details(struct graph *g, coil_future *future)
 {
     int margin = 4 * g->depth + 2;
+    struct coil__report *report = &g->report;
     char prefix[4 * COIL__PRINT_DEPTH + 16];
 
     if (future->is_task) {
-        fprintf(g->out, "%*s+ Call stack:\n", margin, "");
+        coil__report_words(report, "%*s+ Call stack:\n", margin, "");
         snprintf(prefix, sizeof prefix, "%*s|   ", margin, "");
-        coil__print_stack(g->out, COIL__CONTAINER(future, coil_task, future), prefix,
+        coil__print_stack(report, COIL__CONTAINER(future, coil_task, future), prefix,
                           g->from);
     }
     if (coil_future_awaiters(future, note_that_there_is_one, NULL) == 0)
         return;
-    fprintf(g->out, "%*s+ Awaited by:\n", margin, "");
+    coil__report_words(report, "%*s+ Awaited by:\n", margin, "");
+    coil__report_open(report, "awaited_by", '[');
     if (g->depth == COIL__PRINT_DEPTH)
-        fprintf(g->out, "%*s  ...\n", margin, "");
+        coil__report_words(report, "%*s  ...\n", margin, "");
     else
         coil_future_awaiters(future, print_awaiter, g);
+    coil__report_close(report, ']');
 }
 
 static void print_node(struct graph *g, coil_future *future)
@@ -57,29 +60,35 @@ static void print_node(struct graph *g, coil_future *future)
     coil_task *task = future->is_task ? COIL__CONTAINER(future, coil_task, future) : NULL;
     bool seen = task != NULL && task->marks & COIL__MARK_PRINTED;
 
-    fprintf(g->out, "%*s* ", 4 * g->depth, "");
+    coil__report_open(&g->report, NULL, '{');
+    coil__report_words(&g->report, "%*s* ", 4 * g->depth, "");
     if (task == NULL)
-        fprintf(g->out, "Future %p", (void *)future);
+        coil__report_value(&g->report, "future", "Future %p", (void *)future);
     else
-        fprintf(g->out, "Task %s", task->name);
-    fputs(seen ? " (see above)\n" : "\n", g->out);
-    if (seen)
-        return;
+        coil__report_value(&g->report, "task", "Task %s", coil_task_name(task));
+    coil__report_words(&g->report, seen ? " (see above)\n" : "\n");
     if (task != NULL)
         task->marks |= COIL__MARK_PRINTED;
-    print_details(g, future);
+    if (!seen)
+        print_details(g, future);
+    coil__report_close(&g->report, '}');
 }
 
 COIL__NOINLINE void coil_print_call_graph(coil_future *future, FILE *out)
 {
-    struct graph g = {.out = out, .from = COIL__CALLER()};
+    struct graph g = {.from = COIL__CALLER()};
+    struct coil__no_suspend region; /* `out` may be of fopencookie(3) */
 
     if (future == NULL && coil__scheduler.current != NULL)
         future = &coil__scheduler.current->future;
     if (future == NULL || coil__scheduler.hooked == NULL)
         return;
+    coil__no_suspend_enter(&region, "coil_print_call_graph() prints");
     coil__clear_marks();
-    coil__symbols_begin();
+    coil__report_begin(&g.report, out, "call_graph");
+    coil__report_open(&g.report, "graph", '[');
     print_node(&g, future);
-    coil__symbols_end();
+    coil__report_close(&g.report, ']');
+    coil__report_end(&g.report);
+    coil__no_suspend_exit(&region);
 }

@@ -1,5 +1,5 @@
 /*
- * mode.c - debug mode, switched on and off; what it does is src/loop/slow.c's.
+ * mode.c - switches debug mode on and off. Its work is done in src/loop/slow.c.
  */
 #include "../loop/loop.h"
 
@@ -17,5 +17,5 @@ bool coil_debug(void)
 
 void coil_set_slow_callback_ns(int64_t ns)
 {
-    coil__loop_require("coil_set_slow_callback_ns")->slow_ns = ns;
+    coil__loop_set_slow(coil__loop_require("coil_set_slow_callback_ns"), ns);
 }

@@ -1,8 +1,9 @@
 /*
- * no_suspend.c - regions of code in which nothing may wait.
+ * no_suspend.c - regions of code in which the task must not wait.
  *
- * They nest, and belong to the task that entered them: one that it starts eagerly inside
- * may wait. Whoever leaves a task looks here, in coil__task_switch_out().
+ * Regions nest. A region belongs to the task that entered it: a task that is started
+ * eagerly inside may wait. coil__task_switch_out() checks the regions whenever a task is
+ * about to wait.
  */
 #include "../task/task.h"
 
@@ -11,23 +12,21 @@
 _Static_assert(sizeof(struct coil__no_suspend) <= sizeof(coil_no_suspend),
                "coil_no_suspend is too small");
 
-static struct coil__no_suspend *inside(coil_no_suspend *region)
+static struct coil__no_suspend *region_inside(coil_no_suspend *region)
 {
     return (struct coil__no_suspend *)region;
 }
 
 void coil_no_suspend_enter(coil_no_suspend *region, const char *why)
 {
-    *inside(region) = (struct coil__no_suspend){
-        .outer = coil__scheduler.no_suspend, .task = coil__scheduler.current, .why = why};
-    coil__scheduler.no_suspend = inside(region);
+    coil__no_suspend_enter(region_inside(region), why);
 }
 
 void coil_no_suspend_exit(coil_no_suspend *region)
 {
-    if (coil__scheduler.no_suspend != inside(region))
+    if (coil__scheduler.no_suspend != region_inside(region))
         coil__misuse("coil_no_suspend_exit: it is not the innermost region that is open");
-    coil__scheduler.no_suspend = inside(region)->outer;
+    coil__no_suspend_exit(region_inside(region));
 }
 
 bool coil_may_suspend(void)
@@ -40,4 +39,11 @@ bool coil_may_suspend(void)
     while (region != NULL && region->task != task)
         region = region->outer;
     return region == NULL;
+}
+
+/* own.h makes libcoil's calls return to one short range of addresses. */
+bool coil_is_own_call(const void *return_address)
+{
+    return (uintptr_t)return_address > (uintptr_t)coil__own_begin &&
+           (uintptr_t)return_address <= (uintptr_t)coil__own_end;
 }

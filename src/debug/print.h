@@ -1,33 +1,33 @@
 /*
- * print.h - one task in words: what it does, and where it stands.
+ * print.h - prints the state and the stack of one task.
  */
 #ifndef COIL_DEBUG_PRINT_H
 #define COIL_DEBUG_PRINT_H
 
+#include "../error/report.h"
 #include "../task/task.h"
 
-#include <stdio.h>
-
-/* Marks of a task while a graph of them is printed. */
+/* Marks that a task has while all tasks or a graph are printed. */
 enum { COIL__MARK_AWAITED = 1, COIL__MARK_PRINTED = 2 };
 
-/* A graph is printed so deep and no deeper, whatever its depth. */
+/* The greatest depth of a printed tree or graph. */
 #define COIL__PRINT_DEPTH 40
 
-/* Take all marks from all tasks. */
+/* Clear the marks of all tasks. */
 void coil__clear_marks(void);
 
 /* "waits 2.0 s: sleep, 3.0 s to go", "is ready", "runs". No newline. */
-void coil__print_state(FILE *out, const coil_task *task);
+void coil__print_state(struct coil__report *report, const coil_task *task);
 
-/* As coil_task_backtrace(); the running task's begin with the return address `from`. */
+/* coil_task_backtrace(); for the running task the first address is `from`. */
 int coil__task_backtrace(coil_task *task, void *addresses[], size_t max,
                          const void *from);
 
 /*
- * The functions it stands in, a line each, with `prefix` before it; of the running task
- * from `from` on.
+ * Print the functions on the task's stack, a line each, with `margin` before it; for the
+ * running task from `from` on.
  */
-void coil__print_stack(FILE *out, coil_task *task, const char *prefix, const void *from);
+void coil__print_stack(struct coil__report *report, coil_task *task, const char *margin,
+                       const void *from);
 
 #endif

@@ -1,18 +1,19 @@
 /*
  * quit.c - Ctrl-\ shows all tasks, and the program goes on.
  *
- * The handler asks the loop for a dump and sets a timer of a second. The loop prints it
- * in its next turn, with symbols, and stops the timer. If it does not come to that, it is
- * the timer's signal that finds the dump still missing: then something has not returned
- * for a second, on this very thread, and the handler prints what can be had without a
- * lock: which task or callback it is, and the addresses of the functions it is in, as far
- * as frame pointers lead.
+ * The SIGQUIT handler asks the loop for a dump and sets a timer of one second. In its
+ * next turn the loop prints all tasks, with symbols, and stops the timer. If the loop
+ * does not turn within the second, the timer's signal runs the handler again, on the
+ * loop's thread. The handler then prints what it can read without a lock: the name of the
+ * running task or the address of the callback, and the addresses of the open functions,
+ * as far as frame pointers lead.
  */
-#include "../base/fault.h"
-#include "../base/line.h"
+#include "quit.h"
+
 #include "../coro/coroutine.h"
-#include "../error/symbol.h"
-#include "../task/above.h"
+#include "../error/report.h"
+#include "../kernel/registers.h"
+#include "../kernel/thread.h"
 #include "../task/task.h"
 
 #include <coil/debug.h>
@@ -20,78 +21,57 @@
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #define FRAMES_MAX 32
-/* What lies further behind its beginning is a library. */
+/* Addresses further behind the program's start are in a library. */
 #define PROGRAM_BYTES_MAX ((uintptr_t)1 << 30)
 
 static struct {
     coil_loop *loop;
     struct coil__runnable runnable;
     struct sigaction previous;
-    timer_t timer;
-    const char *stack_end; /* of the thread's own stack: above the loop's frames */
-    uintptr_t program;     /* where it was loaded */
-    _Atomic bool missing;  /* a dump was asked for and not begun */
+    struct coil__thread_alarm alarm;
+    /* The end of the thread's own stack, above the loop's frames. */
+    const char *stack_end;
+    /* The address at which the program was loaded. */
+    uintptr_t program;
+    /* A dump was asked for and not begun. */
+    _Atomic bool missing;
     _Atomic int64_t pressed_at;
 } quit;
 
-/* ---- in the loop ---------------------------------------------------------------------
- */
-
-static void set_timer(int64_t span_ns)
-{
-    struct itimerspec when = {.it_value.tv_sec = span_ns / COIL_SEC(1)};
-
-    timer_settime(quit.timer, 0, &when, NULL);
-}
+/* ---- in the loop ------------------------------------------------------------------- */
 
 static void print_dump(struct coil__runnable *runnable)
 {
     (void)runnable;
-    set_timer(0);
+    coil__thread_alarm_set(&quit.alarm, 0);
     quit.missing = false;
     coil_dump(stderr);
 }
 
-/* ---- in the handler ------------------------------------------------------------------
- */
+/* ---- in the handler ---------------------------------------------------------------- */
 
-static uintptr_t interrupted_at(const ucontext_t *context)
+/* addr2line(1) takes the offset, wherever the program is loaded. */
+static void print_address(struct coil__report *report, uintptr_t address)
 {
-#if defined(__x86_64__)
-    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-#else
-    return (uintptr_t)context->uc_mcontext.pc;
-#endif
-}
-
-/* Offsets are what addr2line(1) takes of a program that is loaded anywhere. */
-static void print_address(uintptr_t address)
-{
-    struct coil__message line = {.length = 0};
-
-    coil__line_add(&line, "    0x");
-    coil__line_add_number(&line, address, 16);
-    if (address - quit.program < PROGRAM_BYTES_MAX) {
-        coil__line_add(&line, " (program + 0x");
-        coil__line_add_number(&line, address - quit.program, 16);
-        coil__line_add(&line, ")");
-    }
-    coil__line_add(&line, "\n");
-    coil__line_write(&line);
+    coil__report_open(report, NULL, '{');
+    coil__report_value(report, "address", "    0x%zx", (size_t)address);
+    if (address - quit.program < PROGRAM_BYTES_MAX)
+        coil__report_value(report, "offset", " (program + 0x%zx)",
+                           (size_t)(address - quit.program));
+    coil__report_words(report, "\n");
+    coil__report_close(report, '}');
 }
 
 /*
- * A frame begins with the address of the one around it and with the return address. Code
- * without frame pointers may keep anything in that register: only what lies above, in
- * the same stack, is believed.
+ * A frame begins with the address of the next outer frame, then the return address. Code
+ * without frame pointers may keep anything in that register. So an address is believed
+ * only if it lies further out, in the same stack.
  */
-static void print_frames(const char *const *frame, const char *low, const char *high)
+static void print_frame_chain(struct coil__report *report, const char *const *frame,
+                              const char *low, const char *high)
 {
     for (int i = 0; i < FRAMES_MAX; i++) {
         const char *here = (const char *)frame;
@@ -101,42 +81,41 @@ static void print_frames(const char *const *frame, const char *low, const char *
             return;
         if (frame[1] == NULL)
             return;
-        print_address((uintptr_t)frame[1]);
+        print_address(report, (uintptr_t)frame[1]);
         low = here + sizeof *frame;
         frame = (const char *const *)frame[0];
     }
 }
 
-static void print_what_runs(void)
+static void print_what_runs(struct coil__report *report)
 {
     const coil_task *task = coil__scheduler.current;
-    struct coil__message line = {.length = 0};
 
-    coil__line_add(&line, "coil: the loop has not turned for a second: ");
-    if (task != NULL) {
-        coil__line_add(&line, "task '");
-        coil__line_add(&line, task->name);
-        coil__line_add(&line, "' runs");
-    } else {
-        coil__line_add(&line, "a callback runs, 0x");
-        coil__line_add_number(&line, (uintptr_t)quit.loop->callback, 16);
-    }
-    coil__line_add(&line, "\n");
-    coil__line_write(&line);
+    coil__report_words(report, "coil: the loop has not turned for a second: ");
+    if (task != NULL)
+        coil__report_value(report, "task", "task '%s' runs\n", coil_task_name(task));
+    else
+        coil__report_value(report, "callback", "a callback runs, 0x%zx\n",
+                           (size_t)(uintptr_t)coil__loop_callback(quit.loop));
 }
 
-/* The first frame is the handler's own, whose outer one is what was interrupted. */
-static void print_where(const ucontext_t *context)
+static void print_where(const void *context)
 {
-    const char *const *own = __builtin_frame_address(0);
+    const struct coil__registers at = coil__registers_of(context);
+    const char *const *frame = (const char *const *)at.frame;
     const coil__coro *coro = coil__coro_current();
-    bool in_slot = coro->stack.slot != NULL;
+    bool in_slot = coil__stack_in_slot(&coro->stack);
+    struct coil__message line = {.length = 0};
+    struct coil__report report;
 
-    print_what_runs();
-    print_address(interrupted_at(context));
-    print_frames((const char *const *)own[0],
-                 in_slot ? coro->stack.low : (const char *)own[0],
-                 in_slot ? coro->stack.high : quit.stack_end);
+    coil__report_begin_in_handler(&report, &line, "blocked");
+    print_what_runs(&report);
+    coil__report_open(&report, "frames", '[');
+    print_address(&report, at.pc);
+    print_frame_chain(&report, frame, in_slot ? coro->stack.low : (const char *)at.sp,
+                      in_slot ? coro->stack.high : quit.stack_end);
+    coil__report_close(&report, ']');
+    coil__report_end_in_handler(&report);
 }
 
 static void on_press(int signo)
@@ -150,7 +129,7 @@ static void on_press(int signo)
     }
     quit.pressed_at = now;
     quit.missing = true;
-    set_timer(COIL_SEC(1));
+    coil__thread_alarm_set(&quit.alarm, COIL_SEC(1));
     coil__loop_ask_for_dump(quit.loop);
 }
 
@@ -159,7 +138,7 @@ static void on_sigquit(int signo, siginfo_t *info, void *context)
     int saved = errno;
 
     if (quit.loop == NULL || quit.loop->pid != getpid()) {
-        /* Put aside by a handler set during the run, and restored since. */
+        /* A handler set during the run replaced this one and restored it later. */
         signal(signo, SIG_DFL);
         raise(signo);
     } else if (info->si_code != SI_TIMER)
@@ -169,16 +148,7 @@ static void on_sigquit(int signo, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* ---- taking it, and giving it back ---------------------------------------------------
- */
-
-static bool create_timer(void)
-{
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGQUIT};
-
-    event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
-    return COIL__CALL(EAGAIN, timer_create(CLOCK_MONOTONIC, &event, &quit.timer)) == 0;
-}
+/* ---- taking it, and giving it back ------------------------------------------------- */
 
 bool coil__quit_install(coil_loop *loop, const void *body, const void *frame)
 {
@@ -190,7 +160,8 @@ bool coil__quit_install(coil_loop *loop, const void *body, const void *frame)
         return false;
     if (quit.previous.sa_sigaction == on_sigquit)
         quit.previous = (struct sigaction){.sa_handler = SIG_DFL};
-    if (quit.previous.sa_handler != SIG_DFL || !create_timer())
+    if (quit.previous.sa_handler != SIG_DFL ||
+        !coil__thread_alarm_create(&quit.alarm, SIGQUIT))
         return false;
     quit.loop = loop;
     quit.stack_end = frame;
@@ -198,7 +169,7 @@ bool coil__quit_install(coil_loop *loop, const void *body, const void *frame)
     quit.missing = false;
     quit.pressed_at = 0;
     coil__runnable_init(&quit.runnable, print_dump);
-    loop->on_dump = &quit.runnable;
+    coil__loop_set_on_dump(loop, &quit.runnable);
     if (sigaction(SIGQUIT, &action, NULL) == 0)
         return true;
     coil__quit_uninstall(loop);
@@ -211,8 +182,8 @@ void coil__quit_uninstall(coil_loop *loop)
 
     if (sigaction(SIGQUIT, NULL, &now) == 0 && now.sa_sigaction == on_sigquit)
         sigaction(SIGQUIT, &quit.previous, NULL);
-    timer_delete(quit.timer);
-    loop->on_dump = NULL;
+    coil__thread_alarm_destroy(&quit.alarm);
+    coil__loop_set_on_dump(loop, NULL);
     coil__list_remove(&quit.runnable.link);
     quit.loop = NULL;
 }

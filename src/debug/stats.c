@@ -1,7 +1,8 @@
 /*
- * stats.c - what the loop has done so far. Little is counted for it alone: the loop
- * counts its turns anyhow, to know when to poll.
+ * stats.c - counters of the loop. Most of them exist anyway: the loop counts turns to
+ * know when to poll.
  */
+#include "../coro/light.h"
 #include "../task/task.h"
 
 #include <coil/debug.h>
@@ -12,13 +13,14 @@ static size_t count_tasks(const coil_loop *loop)
 
     if (coil__scheduler.hooked == loop)
         COIL__LIST_EACH (link, &coil__scheduler.tasks)
-            n++;
+            n += coil__future_pending(&COIL__CONTAINER(link, coil_task, link)->future);
     return n;
 }
 
 void coil_stats_get(coil_stats *out)
 {
     const coil_loop *loop = coil__loop_require("coil_stats_get");
+    const struct coil__light_counts light = coil__light_counts();
 
     *out = (coil_stats){.turns = loop->turns + loop->turns_unpolled,
                         .polls = loop->polls,
@@ -28,5 +30,10 @@ void coil_stats_get(coil_stats *out)
                         .operations = loop->operations,
                         .operations_waited = loop->operations_waited,
                         .tasks = count_tasks(loop),
-                        .timers = loop->timers.count};
+                        .timers = coil__timers_count(&loop->timers),
+                        .light_tasks = light.used,
+                        .light_stored = light.stored,
+                        .light_stored_bytes = light.stored_bytes,
+                        .light_resident_bytes = light.resident_bytes,
+                        .light_off = coil__light_off()};
 }

@@ -1,8 +1,9 @@
 /*
- * waiting.c - what tasks wait for, and who waits for whom.
+ * waiting.c - what a task waits for, and which tasks wait for a future.
  *
- * Nothing is kept for it: a waiting task has its wait, a wait has its class, and the
- * class knows the futures. Who awaits a future is found by asking all tasks.
+ * Nothing is recorded for this. A waiting task has a wait, and the class of the wait
+ * knows the futures it awaits. The tasks that await a future are found by a search
+ * through all tasks.
  */
 #include "../task/task.h"
 
@@ -23,13 +24,12 @@ static coil_future *first_pending(const struct coil__wait *wait)
 bool coil_task_waiting(const coil_task *task, coil_waiting *out)
 {
     const struct coil__wait *wait = coil__task_waits(task);
-    struct coil__waited waited = {.deadline = COIL_NEVER, .fd = -1};
+    struct coil__waited waited;
 
     if (wait == NULL)
         return false;
-    if (wait->class->describe != NULL)
-        wait->class->describe(wait, &waited);
-    *out = (coil_waiting){.what = wait->class->what,
+    waited = coil__wait_describe(wait);
+    *out = (coil_waiting){.what = waited.what,
                           .object = waited.object,
                           .future = first_pending(wait),
                           .deadline = waited.deadline,
@@ -51,15 +51,12 @@ static bool awaits(const coil_task *task, const coil_future *future)
     return false;
 }
 
-int coil_future_awaiters(coil_future *future, int (*visit)(coil_task *awaiter, void *arg),
-                         void *arg)
+static int visit_awaiters(const coil_future *future,
+                          int (*visit)(coil_task *awaiter, void *arg), void *arg)
 {
-    coil_task *owner;
+    coil_task *owner = coil__group_owner(future);
     int rc = 0;
 
-    if (!coil__future_pending(future) || coil__scheduler.hooked != future->loop)
-        return 0;
-    owner = coil__group_owner(future);
     if (owner != NULL)
         rc = visit(owner, arg);
     COIL__LIST_EACH (link, &coil__scheduler.tasks) {
@@ -70,6 +67,20 @@ int coil_future_awaiters(coil_future *future, int (*visit)(coil_task *awaiter, v
         if (task != owner && awaits(task, future))
             rc = visit(task, arg);
     }
+    return rc;
+}
+
+int coil_future_awaiters(coil_future *future, int (*visit)(coil_task *awaiter, void *arg),
+                         void *arg)
+{
+    struct coil__no_suspend region;
+    int rc;
+
+    if (!coil__future_pending(future) || coil__scheduler.hooked != future->loop)
+        return 0;
+    coil__no_suspend_enter(&region, "coil_future_awaiters() calls its visitor");
+    rc = visit_awaiters(future, visit, arg);
+    coil__no_suspend_exit(&region);
     return rc;
 }
 

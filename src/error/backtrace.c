@@ -1,62 +1,99 @@
 /*
- * backtrace.c - the program counters of the stack that runs.
+ * backtrace.c - the return addresses on the running stack, or on a suspended coroutine's.
  *
- * By the compiler's unwinder, which reads the tables that exceptions use: they are there
- * in optimised and in stripped programs, and in libraries that know nothing of coil. It
- * lies in libgcc_s, which C programs rarely need; so it is looked for when it is first
- * wanted, and libcoil starts as fast as without it.
+ * The stack is walked by the compiler's unwinder, which reads the tables that C++
+ * exceptions use. Optimised and stripped programs have these tables, and so do libraries
+ * built without coil. The unwinder is in libgcc_s, which C programs rarely need. It is
+ * loaded for the first backtrace, so that it does not slow the start of programs that
+ * print none.
  *
- * A stack that was left is not gone back to for this. What it takes to unwind it are the
- * registers that were put there when it was left, and coil__switch_look() shows those to
- * the unwinder.
+ * A suspended coroutine is not resumed for its backtrace. The switch saved its registers
+ * on its stack; coil__switch_look() gives them to the unwinder.
  */
 #include "backtrace.h"
 
 #include "../coro/switch.h"
+#include "library.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <unwind.h>
 
 static struct {
-    pthread_once_t once;
+    pthread_mutex_t lock;
+    _Atomic bool loaded; /* the pointers below are valid, for ever */
     __typeof__(&_Unwind_Backtrace) walk;
     __typeof__(&_Unwind_GetIP) address;
     __typeof__(&_Unwind_GetRegionStart) function;
-} unwinder = {.once = PTHREAD_ONCE_INIT};
+} unwinder = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The program may have one already, linked into it. */
-static void load_unwinder(void)
+/* NULL if the program was not linked with an unwinder. */
+COIL__WEAK __typeof__(_Unwind_Backtrace) _Unwind_Backtrace;
+COIL__WEAK __typeof__(_Unwind_GetIP) _Unwind_GetIP;
+COIL__WEAK __typeof__(_Unwind_GetRegionStart) _Unwind_GetRegionStart;
+
+/* A static program has no other unwinder than the one it was linked with. */
+static bool take_linked_unwinder(void)
+{
+    unwinder.walk = _Unwind_Backtrace;
+    unwinder.address = _Unwind_GetIP;
+    unwinder.function = _Unwind_GetRegionStart;
+    return unwinder.walk != NULL && unwinder.address != NULL && unwinder.function != NULL;
+}
+
+/* A library loaded since the start may have brought an unwinder. */
+static void look_for_unwinder(void)
 {
     void *library = RTLD_DEFAULT;
 
     if (dlsym(library, "_Unwind_Backtrace") == NULL)
-        library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+        library = coil__library_open("libgcc_s.so.1"); /* NULL is RTLD_DEFAULT */
     *(void **)&unwinder.address = dlsym(library, "_Unwind_GetIP");
     *(void **)&unwinder.function = dlsym(library, "_Unwind_GetRegionStart");
     *(void **)&unwinder.walk = dlsym(library, "_Unwind_Backtrace");
+}
+
+static void find_unwinder(void)
+{
+    if (!take_linked_unwinder())
+        look_for_unwinder();
+    unwinder.loaded = unwinder.walk != NULL;
+}
+
+/* Loading fails when the process is out of descriptors, so each call tries again. */
+static bool load_unwinder(void)
+{
+    if (unwinder.loaded)
+        return true;
+    pthread_mutex_lock(&unwinder.lock);
+    if (!unwinder.loaded)
+        find_unwinder();
+    pthread_mutex_unlock(&unwinder.lock);
+    return unwinder.loaded;
 }
 
 struct walk {
     void **addresses;
     size_t count, max;
     const void *from;
-    uintptr_t bottom; /* coil's own function below the body; it may have gone, having
-                         called the body last */
-    size_t to_skip;   /* frames of the walk itself, where it is not on its own stack */
+    uintptr_t bottom; /* coil's function that calls the body: the walk ends there, or at
+                         coil__coro_main(), if that function jumped to the body, or at
+                         the entry of the stack */
+    size_t to_skip;   /* frames of the walk itself, if it runs on another stack */
     size_t depth;     /* frames seen */
     bool (*is_machinery)(uintptr_t function);
 };
 
-/* The switch is found within so many frames of the inner end. */
+/* The frames of the switch are among this many innermost frames. */
 #define MACHINERY_DEPTH 8
 
 static bool is_bottom(const struct walk *w, uintptr_t function)
 {
-    return function == w->bottom || function == (uintptr_t)coil__coro_main;
+    return function == w->bottom || function == (uintptr_t)coil__coro_main ||
+           function == (uintptr_t)coil__switch_entry;
 }
 
-static bool is_machinery(struct walk *w, uintptr_t function)
+static bool drops_machinery(struct walk *w, uintptr_t function)
 {
     return w->is_machinery != NULL && ++w->depth <= MACHINERY_DEPTH &&
            w->is_machinery(function);
@@ -77,7 +114,7 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *frame, void *arg)
     if (w->from != NULL && address != w->from)
         return _URC_NO_REASON;
     w->from = NULL;
-    if (is_machinery(w, function))
+    if (drops_machinery(w, function))
         w->count = 0;
     else if (w->count < w->max)
         w->addresses[w->count++] = address;
@@ -96,20 +133,19 @@ COIL__NOINLINE size_t coil__backtrace(void *addresses[], size_t max, const void 
     struct walk w = {.addresses = addresses,
                      .max = max,
                      .from = from != NULL ? from : COIL__CALLER(),
-                     .bottom = (uintptr_t)coil__coro_current()->fn};
+                     .bottom = (uintptr_t)coil__coro_current()->class->main};
     int saved = errno;
 
     if (max == 0 || !coil__backtrace_has_room())
         return 0;
-    pthread_once(&unwinder.once, load_unwinder);
-    if (unwinder.walk != NULL)
+    if (load_unwinder())
         unwinder.walk(visit, &w);
     errno = saved;
     return w.count;
 }
 
-/* Not inlined, nor left by a tail call: its frame is skipped. */
-static COIL__NOINLINE void walk(void *arg)
+/* Neither inlined nor left by a tail call: the walk skips exactly its frame. */
+static COIL__NOINLINE void walk_frames(void *arg)
 {
     unwinder.walk(visit, arg);
     __asm__ volatile("");
@@ -120,21 +156,20 @@ size_t coil__backtrace_suspended(const coil__coro *coro, void *addresses[], size
 {
     struct walk w = {.addresses = addresses,
                      .max = max,
-                     .bottom = (uintptr_t)coro->fn,
-                     .to_skip = 2, /* walk() and coil__switch_look() */
+                     .bottom = (uintptr_t)coro->class->main,
+                     .to_skip = 2, /* walk_frames() and coil__switch_look() */
                      .is_machinery = machinery};
     int saved = errno;
 
     if (!coil__backtrace_has_room())
         return 0;
-    pthread_once(&unwinder.once, load_unwinder);
-    if (unwinder.walk != NULL)
-        coil__switch_look(coro->sp, walk, &w);
+    if (load_unwinder())
+        coil__switch_look(coro->sp, walk_frames, &w);
     errno = saved;
     return w.count;
 }
 
-/* What stands between the function that resumed a generator and the switch. */
+/* The functions between the one that resumed a generator and the switch. */
 static bool is_switch(uintptr_t function)
 {
     return function == (uintptr_t)coil__coro_transfer ||

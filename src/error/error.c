@@ -1,28 +1,29 @@
 /*
- * error.c - what went wrong, and where: a sentence, program counters, and what it came
- * of.
+ * error.c - coil_error: an errno, a sentence, a backtrace, and the error that caused it.
  *
- * An error is one block, made once and never changed: whoever awaits a failure does not
- * add to its error but makes one of his own, of which that is the cause, as two may await
- * the same. So errors form trees that grow from their causes, and a chain is as long as
- * the tasks that awaited each other: it is walked in loops, never by recursion.
+ * An error is one immutable block. A task that awaits a failed task gets an error of its
+ * own, with the failed task's error as its cause; it does not add to that one, since
+ * other tasks may await the same failure. So errors form trees with shared causes. A
+ * chain of causes is as long as the chain of tasks that awaited each other; it is walked
+ * in loops, never by recursion.
  */
 #include "error.h"
 
 #include "../coro/coroutine.h"
 #include "backtrace.h"
+#include "report.h"
 #include "symbol.h"
 
 #include <string.h>
 
 #define TASK_BYTES 32
-#define PRINTED_MAX 32 /* of a chain: more say nothing new */
+#define PRINTED_MAX 32 /* errors of one chain */
 
 struct coil_error {
-    unsigned refs;
     int rc;
     coil_error *cause;
-    const char *message; /* its own, after the addresses, or its cause's */
+    const char *message; /* stored after the frames; or its cause's; or NULL */
+    unsigned refs;       /* 0 once freed: see coil__misuse_gone() */
     bool handed_on;
     char task[TASK_BYTES];
     size_t frame_count;
@@ -31,8 +32,8 @@ struct coil_error {
 
 /* ---- making one -------------------------------------------------------------------- */
 
-static coil_error *create(const struct coil__error_place *place, int rc,
-                          coil_error *cause, size_t message_bytes)
+static coil_error *allocate_error(const struct coil__error_place *place, int rc,
+                                  coil_error *cause, size_t message_bytes)
 {
     void *frames[COIL__BACKTRACE_MAX];
     size_t count =
@@ -53,7 +54,7 @@ static coil_error *create(const struct coil__error_place *place, int rc,
     return error;
 }
 
-/* The size of the sentence with its end; 0 if there is none. */
+/* The size of the sentence with its terminator; 0 without a format. */
 static size_t measure(const char *format, va_list args)
 {
     va_list again;
@@ -72,7 +73,7 @@ coil_error *coil__error_create(const struct coil__error_place *place, int rc,
 {
     int saved = errno;
     size_t message_bytes = measure(format, args);
-    coil_error *error = create(place, rc, cause, message_bytes);
+    coil_error *error = allocate_error(place, rc, cause, message_bytes);
 
     if (error != NULL && message_bytes > 0) {
         char *message = (char *)&error->frames[error->frame_count];
@@ -88,7 +89,7 @@ coil_error *coil__error_create(const struct coil__error_place *place, int rc,
 coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_error *cause)
 {
     int saved = errno;
-    coil_error *error = create(place, cause->rc, cause, 0);
+    coil_error *error = allocate_error(place, cause->rc, cause, 0);
 
     errno = saved;
     if (error == NULL)
@@ -100,12 +101,15 @@ coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_erro
 
 coil_error *coil_error_retain(coil_error *error)
 {
-    error->refs++;
+    if (error->refs++ == 0)
+        coil__misuse_gone("coil_error_retain");
     return error;
 }
 
 void coil_error_release(coil_error *error)
 {
+    if (error != NULL && error->refs == 0)
+        coil__misuse_gone("coil_error_release");
     while (error != NULL && --error->refs == 0) {
         coil_error *cause = error->cause;
 
@@ -138,27 +142,29 @@ coil_error *coil_error_cause(const coil_error *error)
 
 /* ---- printing ---------------------------------------------------------------------- */
 
-static void print_sentence(const coil_error *error, FILE *out)
+static void print_sentence(struct coil__report *report, const coil_error *error)
 {
-    const char *lead = error->cause != NULL ? "which led to: " : "";
-
+    coil__report_words(report, "%s", error->cause != NULL ? "which led to: " : "");
+    coil__report_value(report, "error", "%s", strerror(-error->rc));
     if (error->message != NULL)
-        fprintf(out, "%s%s: %s\n", lead, strerror(-error->rc), error->message);
-    else
-        fprintf(out, "%s%s\n", lead, strerror(-error->rc));
+        coil__report_value(report, "message", ": %s", error->message);
+    coil__report_words(report, "\n");
 }
 
-static void print_one(const coil_error *error, FILE *out)
+static void print_error(struct coil__report *report, const coil_error *error)
 {
-    const char *how = error->handed_on ? "awaited by" : "in";
+    const char *key = error->handed_on ? "awaited_by" : "task";
 
+    coil__report_open(report, NULL, '{');
     if (!error->handed_on)
-        print_sentence(error, out);
+        print_sentence(report, error);
+    coil__report_words(report, "  %s ", error->handed_on ? "awaited by" : "in");
     if (error->task[0] != '\0')
-        fprintf(out, "  %s task '%s'\n", how, error->task);
+        coil__report_value(report, key, "task '%s'\n", error->task);
     else
-        fprintf(out, "  %s a callback\n", how);
-    coil__symbol_print_stack(out, error->frames, error->frame_count);
+        coil__report_words(report, "no task\n");
+    coil__symbol_print_stack(report, "    ", error->frames, error->frame_count);
+    coil__report_close(report, '}');
 }
 
 static size_t chain_length(const coil_error *error)
@@ -178,8 +184,8 @@ static const coil_error *nth_cause(const coil_error *error, size_t n)
 }
 
 struct printing {
+    struct coil__report *report;
     const coil_error *error;
-    FILE *out;
 };
 
 static void print_chain(void *arg)
@@ -188,31 +194,38 @@ static void print_chain(void *arg)
     size_t n = chain_length(p->error);
     size_t left_out = n > PRINTED_MAX ? n - PRINTED_MAX : 0;
 
-    coil__symbols_begin();
+    coil__report_open(p->report, "errors", '[');
     for (size_t i = n; i-- > left_out;)
-        print_one(nth_cause(p->error, i), p->out);
-    coil__symbols_end();
+        print_error(p->report, nth_cause(p->error, i));
+    coil__report_close(p->report, ']');
     if (left_out > 0)
-        fprintf(p->out, "  and so on: %zu more awaited it\n", left_out);
+        coil__report_value(p->report, "more", "  and so on: %zu more awaited it\n",
+                           left_out);
 }
 
-/* What prints takes more stack than a task may have; without it the sentence remains. */
-void coil_error_print(const coil_error *error, FILE *out)
+/* Printing needs more stack than a small task has. If there is no memory for a larger
+   one, only the sentence of the root cause is printed. */
+void coil__error_print(struct coil__report *report, const coil_error *error)
 {
-    struct printing printing = {error, out};
+    struct printing printing = {report, error};
 
     if (coil__coro_call(COIL__ERROR_PRINT_BYTES, print_chain, &printing) < 0)
-        print_sentence(nth_cause(error, chain_length(error) - 1), out);
+        print_sentence(report, nth_cause(error, chain_length(error) - 1));
+}
+
+void coil_error_print(const coil_error *error, FILE *out)
+{
+    struct coil__report report;
+
+    coil__report_begin(&report, out, "error");
+    coil__error_print(&report, error);
+    coil__report_end(&report);
 }
 
 /* ---- a program that is stopped ----------------------------------------------------- */
 
-static const char *stack_name(const coil__coro *coro)
-{
-    return coro->stack.low != NULL ? coro->label : "the thread";
-}
-
 struct stack {
+    struct coil__report report;
     const char *name;
     void *frames[COIL__BACKTRACE_MAX];
     size_t frame_count;
@@ -220,17 +233,22 @@ struct stack {
 
 static void print_stack(void *arg)
 {
-    const struct stack *stack = arg;
+    struct stack *stack = arg;
 
-    fprintf(stderr, "  in %s\n", stack->name);
-    coil__symbol_print_stack(stderr, stack->frames, stack->frame_count);
+    coil__report_value(&stack->report, "stack", "  in %s\n", stack->name);
+    coil__symbol_print_stack(&stack->report, "    ", stack->frames, stack->frame_count);
 }
 
-void coil__error_print_here(const void *from)
+void coil__error_print_misuse(const char *sentence, const void *from)
 {
-    struct stack stack = {.name = stack_name(coil__coro_current())};
+    const coil__coro *coro = coil__coro_current();
+    struct stack stack = {.name = coro->stack.low != NULL ? coil__coro_label(coro)
+                                                          : "the thread"};
 
+    coil__report_begin(&stack.report, stderr, "misuse");
+    coil__report_value(&stack.report, "message", "coil: %s\n", sentence);
     stack.frame_count = coil__backtrace(stack.frames, COIL__BACKTRACE_MAX, from);
     if (stack.frame_count > 0)
         coil__coro_call(COIL__ERROR_PRINT_BYTES, print_stack, &stack);
+    coil__report_end(&stack.report);
 }

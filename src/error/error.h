@@ -1,16 +1,17 @@
 /*
- * error.h (internal) - making errors. Whose they are is the task layer's.
+ * error.h (internal) - creating and printing errors. The task layer keeps them for tasks.
  */
 #ifndef COIL_ERROR_ERROR_H
 #define COIL_ERROR_ERROR_H
 
 #include "../coro/coroutine.h"
+#include "report.h"
 
 #include <coil/error.h>
 
 #include <stdarg.h>
 
-/* Where it happens: NULL for what there is not. */
+/* Where the failure happens. NULL: not known, or none. */
 struct coil__error_place {
     const void *from;       /* see coil__backtrace() */
     const char *task;       /* copied */
@@ -18,21 +19,21 @@ struct coil__error_place {
 };
 
 /*
- * Create one with a reference. `cause` is retained; NULL is accepted. Without a format it
- * has the cause's sentence: it is the same failure, handed on. Returns NULL where memory
- * fails. errno is kept.
+ * Create an error; the caller owns the reference. `cause` is retained and may be NULL.
+ * coil__error_hand_on() makes the error of a task that awaits `cause`: it has the same rc
+ * and sentence. Both return NULL if memory fails, and keep errno.
  */
 coil_error *coil__error_create(const struct coil__error_place *place, int rc,
                                coil_error *cause, const char *format, va_list args);
 coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_error *cause);
 
-/* For coil__misuse_detail: the stack that runs. */
-void coil__error_print_here(const void *from);
+/* Print the error as a part of the report. */
+void coil__error_print(struct coil__report *report, const coil_error *error);
 
-/*
- * So much room is there on the stack that coil__coro_call() gives to whoever prints
- * errors on it.
- */
+/* For coil__misuse_report: the sentence and the running stack, beginning with `from`. */
+void coil__error_print_misuse(const char *sentence, const void *from);
+
+/* The stack that printing errors needs, for coil__coro_call(). */
 #define COIL__ERROR_PRINT_BYTES ((size_t)768 * 1024)
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * lines.h - from an address to function, file and line. One of lines_libdw.c and
- * lines_none.c is built.
+ * lines.h - the functions, files and lines of an address. Meson builds lines_libdw.c, or
+ * lines_none.c without libdw.
  */
 #ifndef COIL_ERROR_LINES_H
 #define COIL_ERROR_LINES_H
 
 #include "../base/base.h"
 
-/* Functions that were inlined into each other and so share an address. */
+/* The most functions that one address is in, by inlining. */
 #define COIL__LINES_MAX 8
 
 struct coil__line {
@@ -16,14 +16,15 @@ struct coil__line {
     int number;
 };
 
-/* Look at the libraries that are loaded now. NULL: lines are not to be had. */
+/* Begin to look up addresses in the program and the libraries loaded now. NULL if no
+   debug data can be read. */
 struct coil__lines *coil__lines_open(void);
 
 /*
- * The function `address` lies in and, if that was inlined, those around it; innermost
- * first. Returns how many, 0 if nothing is known. Valid until close.
+ * Store the function that `address` is in; if that was inlined, also the ones around it,
+ * innermost first. Returns how many: 0 if nothing is known. Valid until close.
  *
- * libdw needs some 160 KiB of stack here.
+ * Needs some 160 KiB of stack (libdw).
  */
 size_t coil__lines_find(struct coil__lines *lines, uintptr_t address,
                         struct coil__line found[COIL__LINES_MAX]);

@@ -1,18 +1,17 @@
 /*
- * lines_libdw.c - lines from the debug data that the compiler wrote, by elfutils' libdw,
- * which reads what gdb reads: symbol tables with static functions in them, separate debug
- * files, inlined functions.
+ * lines_libdw.c - functions and lines from debug data, read by libdw (elfutils).
  *
- * libdw and what it stands on are two megabytes that a program which prints no traceback
- * never needs: they are loaded with the first one, and where they are missing there are
- * no lines.
+ * libdw reads what gdb reads: symbol tables with static functions, separate debug files,
+ * inlined functions. With the libraries it needs it takes two megabytes, so it is loaded
+ * for the first report. Where it is not installed reports have no lines.
  */
 #include "lines.h"
+
+#include "library.h"
 
 #include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,23 +43,24 @@
     F(dwfl_report_end)                                                                   \
     F(dwfl_standard_find_debuginfo)
 
-/* Functions that lie in each other are looked at down to so many. */
+/* The depth to which nested functions are read. */
 #define NEST_MAX 32
 
 #define DECLARE(name) __typeof__(&name) name;
 static struct {
-    pthread_once_t once;
-    bool loaded;
+    bool tried, loaded;
     FUNCTIONS(DECLARE)
-} dw = {.once = PTHREAD_ONCE_INIT};
+} dw;
 
+/* Loading fails when the process is out of descriptors or memory, so each report tries
+   again. The caller holds the lock of symbol.c. */
 static void load_libdw(void)
 {
-    void *library = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL);
+    void *library = coil__library_open("libdw.so.1");
 
     if (library == NULL)
         return;
-    dw.loaded = true;
+    dw.tried = dw.loaded = true;
 #define FIND(name)                                                                       \
     *(void **)&dw.name = dlsym(library, #name);                                          \
     dw.loaded &= dw.name != NULL;
@@ -73,7 +73,8 @@ struct coil__lines {
     Dwfl *dwfl;
 };
 
-/* Separate debug files of this machine's; a report does not wait for a server's. */
+/* Only files of this machine: with servers (debuginfod) a report would wait for the
+   network. */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name,
                           Dwarf_Addr base, const char *file, const char *link,
                           GElf_Word crc, char **debug_file)
@@ -109,7 +110,8 @@ static Dwfl *open_own_process(void)
 
 struct coil__lines *coil__lines_open(void)
 {
-    pthread_once(&dw.once, load_libdw);
+    if (!dw.tried)
+        load_libdw();
     return dw.loaded ? (struct coil__lines *)open_own_process() : NULL;
 }
 
@@ -122,9 +124,8 @@ void coil__lines_close(struct coil__lines *lines)
 /* ---- looking up -------------------------------------------------------------------- */
 
 /*
- * The unit that was compiled to what is at the address, in whose own terms `address` is
- * thereafter. clang writes no index of addresses (.debug_aranges): then each unit is
- * asked.
+ * The compilation unit that contains `address`, and the address relative to its module.
+ * clang writes no index of addresses (.debug_aranges); then each unit is searched.
  */
 static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr *address)
 {
@@ -139,7 +140,8 @@ static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr *address)
     return unit;
 }
 
-/* A file as the compiler was told it: some put the folder they ran in before it. */
+/* The path that the compiler was given. Some compilers put their working directory
+   before it. */
 static const char *as_told(Dwarf_Die *unit, const char *file)
 {
     Dwarf_Attribute value;
@@ -163,8 +165,8 @@ static struct coil__line find_line(Dwarf_Die *unit, Dwarf_Addr address)
 }
 
 /*
- * Functions around an address, the outermost first: one that has machine code of its own,
- * and those that were inlined into it, and into each other.
+ * The functions around an address, outermost first: a function with code of its own, then
+ * those inlined into it and into each other.
  */
 struct nest {
     Dwarf_Die functions[NEST_MAX];
@@ -177,7 +179,7 @@ static bool has_functions_inside(int tag)
            tag == DW_TAG_class_type;
 }
 
-/* The child with the address in it. */
+/* Find the child of `parent` that contains the address. */
 static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 {
     Dwarf_Die child;
@@ -196,8 +198,9 @@ static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 }
 
 /*
- * As they are nested in the machine code. Not by dwarf_getscopes(): that looks in this
- * unit for what was inlined, which optimising at link time and dwz(1) leave in others.
+ * Follow the nesting of the machine code. dwarf_getscopes() does not serve: it searches
+ * this unit for the inlined functions, and link-time optimisation and dwz(1) move them to
+ * other units.
  */
 static void find_nest(Dwarf_Die unit, Dwarf_Addr address, struct nest *nest)
 {
@@ -207,7 +210,7 @@ static void find_nest(Dwarf_Die unit, Dwarf_Addr address, struct nest *nest)
         int tag = dw.dwarf_tag(&die);
 
         if (tag == DW_TAG_subprogram)
-            nest->count = 0; /* one in another, which is no part of its code */
+            nest->count = 0; /* a nested function: its code is its own */
         if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
             nest->functions[nest->count++] = die;
     }
@@ -224,7 +227,7 @@ static unsigned number(Dwarf_Die *die, unsigned attribute)
     return (unsigned)word;
 }
 
-/* Where the function that was inlined was called. */
+/* The line from which an inlined function was called. */
 static struct coil__line call_site(Dwarf_Die *inlined)
 {
     struct coil__line line = {.number = (int)number(inlined, DW_AT_call_line)};
@@ -239,7 +242,7 @@ static struct coil__line call_site(Dwarf_Die *inlined)
     return line;
 }
 
-/* The line is known; the nest tells the functions, and the lines further out. */
+/* `line` is the innermost line; `nest` has the functions and the lines of their calls. */
 static size_t name_functions(struct nest *nest, struct coil__line line,
                              struct coil__line found[COIL__LINES_MAX])
 {
@@ -256,8 +259,8 @@ static size_t name_functions(struct nest *nest, struct coil__line line,
     return count;
 }
 
-/* The unit itself, or what -gsplit-dwarf put into a file of its own. */
-static Dwarf_Die whole(const Dwarf_Die *unit)
+/* With -gsplit-dwarf the unit is a skeleton: return the unit in the .dwo file. */
+static Dwarf_Die whole_unit(const Dwarf_Die *unit)
 {
     Dwarf_Die split;
 
@@ -267,7 +270,7 @@ static Dwarf_Die whole(const Dwarf_Die *unit)
     return *unit;
 }
 
-/* By debug data; 0 if the module has none of the address. */
+/* Look the address up in debug data. 0 if the module has none for it. */
 static size_t find_in_unit(Dwfl_Module *module, Dwarf_Addr address,
                            struct coil__line *line,
                            struct coil__line found[COIL__LINES_MAX])
@@ -278,7 +281,7 @@ static size_t find_in_unit(Dwfl_Module *module, Dwarf_Addr address,
     if (unit == NULL)
         return 0;
     *line = find_line(unit, address);
-    find_nest(whole(unit), address, &nest);
+    find_nest(whole_unit(unit), address, &nest);
     return name_functions(&nest, *line, found);
 }
 

@@ -1,5 +1,5 @@
 /*
- * lines_none.c - coil was built without libdw: no lines.
+ * lines_none.c - without libdw: no lines are found.
  */
 #include "lines.h"
 

@@ -1,9 +1,9 @@
 /*
  * symbol.c - addresses of the program as functions, files and lines.
  *
- * Reading debug data costs milliseconds and a deep stack (libdw: 160 KiB). So it is read
- * once for all that is printed between begin and end, and looked at on a stack of its
- * own, where the one in use is a coroutine's.
+ * Reading debug data takes milliseconds and a deep stack (libdw: 160 KiB). So debug data
+ * is kept between coil__symbols_begin() and coil__symbols_end(), and look-ups that begin
+ * on a coroutine's stack run on a larger one.
  */
 #include "symbol.h"
 
@@ -24,7 +24,7 @@ static struct {
     unsigned users;
     bool opened;
     struct coil__lines *lines;
-} session = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} session = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
 void coil__symbols_begin(void)
 {
@@ -45,14 +45,16 @@ void coil__symbols_end(void)
 }
 
 struct printing {
-    FILE *out;
+    struct coil__report *report;
+    const char *margin; /* before each function */
     void *const *addresses;
     size_t n;
-    bool cramped; /* no room for lines */
+    const char *key; /* of the record, for a single function */
+    bool cramped;    /* the running stack is too small for libdw: print modules only */
 };
 
-static size_t find(const struct printing *p, uintptr_t address,
-                   struct coil__line found[COIL__LINES_MAX])
+static size_t find_lines(const struct printing *p, uintptr_t address,
+                         struct coil__line found[COIL__LINES_MAX])
 {
     if (p->cramped)
         return 0;
@@ -66,40 +68,40 @@ static size_t find(const struct printing *p, uintptr_t address,
 
 static const char *base_name(const char *path)
 {
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    const char *slash = strrchr(path, '/');
 
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Without what a compiler adds to the name of a function that it made another one of:
- * "parse.part.0". */
+/* Compilers rename functions that they split or clone: "parse.part.0" is "parse". */
 static int length_of_name(const char *function)
 {
     return (int)strcspn(function, ".");
 }
 
-/* What the dynamic linker knows: the module, and exported functions. */
-static void print_module(FILE *out, const char *function, uintptr_t address)
+/* What the dynamic linker knows of an address: the module, and exported functions. */
+static void print_module(struct coil__report *report, const char *function,
+                         uintptr_t address)
 {
     struct link_map *map = NULL;
     Dl_info info;
 
     if (dladdr1((void *)address, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 ||
         map == NULL) {
-        fprintf(out, "%#lx", (unsigned long)address);
+        coil__report_value(report, "address", "0x%zx", (size_t)address);
         return;
     }
     if (function == NULL)
         function = info.dli_sname;
     if (function != NULL)
-        fprintf(out, "%.*s in %s", length_of_name(function), function,
-                base_name(info.dli_fname));
-    else
-        fprintf(out, "%s+%#lx", base_name(info.dli_fname),
-                (unsigned long)(address - map->l_addr));
+        coil__report_value(report, "function", "%.*s in ", length_of_name(function),
+                           function);
+    coil__report_value(report, "module", "%s", base_name(info.dli_fname));
+    if (function == NULL)
+        coil__report_value(report, "offset", "+0x%zx", (size_t)(address - map->l_addr));
 }
 
-/* A compiler run in a folder of its own for what is built was told "../src/app.c". */
+/* Compiled in a build folder, a file's path begins with "../". */
 static const char *without_way_up(const char *file)
 {
     while (strncmp(file, "../", 3) == 0)
@@ -107,31 +109,35 @@ static const char *without_way_up(const char *file)
     return file;
 }
 
-static void print_line(FILE *out, const struct coil__line *line, uintptr_t address)
+/* The function at `address`; `line` is NULL where there is no debug data. */
+static void print_function(struct coil__report *report, const char *key,
+                           const struct coil__line *line, uintptr_t address)
 {
-    if (line->file != NULL)
-        fprintf(out, "%.*s at %s:%d", length_of_name(line->function), line->function,
-                without_way_up(line->file), line->number);
-    else
-        print_module(out, line->function, address);
+    coil__report_open(report, key, '{');
+    if (line != NULL && line->file != NULL) {
+        coil__report_value(report, "function", "%.*s", length_of_name(line->function),
+                           line->function);
+        coil__report_value(report, "file", " at %s", without_way_up(line->file));
+        coil__report_value(report, "line", ":%d", line->number);
+    } else
+        print_module(report, line != NULL ? line->function : NULL, address);
+    coil__report_close(report, '}');
 }
 
-/* The address before a return address is in the call. */
+/* A return address is behind the call: one byte before it is in the call. */
 static uintptr_t call_of(const void *pc)
 {
     return (uintptr_t)pc - 1;
 }
 
-static void print_one(void *arg)
+static void print_innermost(void *arg)
 {
     const struct printing *p = arg;
     struct coil__line found[COIL__LINES_MAX];
     uintptr_t address = call_of(p->addresses[0]);
+    size_t n = find_lines(p, address, found);
 
-    if (find(p, address, found) > 0)
-        print_line(p->out, &found[0], address);
-    else
-        print_module(p->out, NULL, address);
+    print_function(p->report, p->key, n > 0 ? &found[0] : NULL, address);
 }
 
 /* ---- a stack ----------------------------------------------------------------------- */
@@ -141,38 +147,106 @@ static bool is_coils(const struct coil__line *line)
     return strncmp(line->function, "coil_", strlen("coil_")) == 0;
 }
 
-/* Returns false if it was nothing but coil's own, and left out. */
+/* The base address of the library with the address; NULL if it is the program. */
+static const void *library_of(const void *address)
+{
+    struct link_map *map = NULL;
+    Dl_info info;
+
+    if (dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL ||
+        map->l_name[0] == '\0')
+        return NULL;
+    return info.dli_fbase;
+}
+
+/*
+ * Is the address in one of the ranges that own.h notes? They remain in stripped programs.
+ * With link-time optimisation (gcc -flto) all notes give one range, the whole program's:
+ * they begin at the same address then, and are ignored.
+ */
+static bool in_own_text(uintptr_t address)
+{
+    uintptr_t first = 0;
+    bool found = false;
+
+    for (const struct coil__own_text *note = __start_coil_own_text;
+         note < __stop_coil_own_text; note++) {
+        uintptr_t begin = (uintptr_t)note + (uintptr_t)(intptr_t)note->begin;
+
+        if (note->size == 0)
+            continue;
+        if (begin == first)
+            return false;
+        if (first == 0)
+            first = begin;
+        found |= address - begin < note->size;
+    }
+    return found;
+}
+
+/* In libcoil's code? Works without symbols. */
+static bool is_own(uintptr_t address)
+{
+    const void *own = library_of((const void *)(uintptr_t)coil__symbols_begin);
+
+    return (own != NULL && library_of((const void *)address) == own) ||
+           in_own_text(address);
+}
+
+static void print_frame_line(const struct printing *p, const struct coil__line *line,
+                             uintptr_t address)
+{
+    coil__report_words(p->report, "%s", p->margin);
+    print_function(p->report, NULL, line, address);
+    coil__report_words(p->report, "\n");
+}
+
+/* Print the functions of one frame. `outside_coil`: a function of the program was
+   printed already; until then coil's are left out. Returns the new value. */
 static bool print_frame(const struct printing *p, uintptr_t address, bool outside_coil)
 {
     struct coil__line found[COIL__LINES_MAX];
-    size_t n = find(p, address, found);
+    size_t n;
 
+    if (!outside_coil && is_own(address))
+        return false;
+    n = find_lines(p, address, found);
     for (size_t i = 0; i < n; i++) {
         if (!outside_coil && is_coils(&found[i]))
             continue;
         outside_coil = true;
-        fputs("    ", p->out);
-        print_line(p->out, &found[i], address);
-        putc('\n', p->out);
+        print_frame_line(p, &found[i], address);
     }
     if (n > 0)
         return outside_coil;
-    fputs("    ", p->out);
-    print_module(p->out, NULL, address);
-    putc('\n', p->out);
+    print_frame_line(p, NULL, address);
     return true;
+}
+
+/* The number of frames without coil's at the outer end, which called the program's code:
+   a server that calls its handler. */
+static size_t without_outer_end(const struct printing *p)
+{
+    size_t n = p->n;
+
+    while (n > 0 && is_own(call_of(p->addresses[n - 1])))
+        n--;
+    return n;
 }
 
 static void print_frames(void *arg)
 {
     const struct printing *p = arg;
+    size_t n = without_outer_end(p);
     bool outside_coil = false;
 
-    for (size_t i = 0; i < p->n; i++)
+    coil__report_open(p->report, "frames", '[');
+    for (size_t i = 0; i < n; i++)
         outside_coil = print_frame(p, call_of(p->addresses[i]), outside_coil);
+    coil__report_close(p->report, ']');
 }
 
-/* The helpers of the function that waits are the innermost frames, but few. */
+/* A public function that waits has at most this many inner functions of coil. */
 #define HELPERS_MAX 3
 
 static void print_waiting(void *arg)
@@ -181,9 +255,9 @@ static void print_waiting(void *arg)
     struct coil__line found[COIL__LINES_MAX];
 
     for (size_t i = 0; i < p->n && i <= HELPERS_MAX; i++) {
-        size_t n = find(p, call_of(p->addresses[i]), found);
+        size_t n = find_lines(p, call_of(p->addresses[i]), found);
 
-        /* What was inlined into a function of coil's is coil's. */
+        /* The outermost of the inlined functions decides whose code it is. */
         if (n == 0 || !is_coils(&found[n - 1]))
             continue;
         p->addresses += i + 1;
@@ -193,9 +267,83 @@ static void print_waiting(void *arg)
     print_frames(p);
 }
 
+/* Is it a frame of coil's? By its address, or by the name: of debug data, else of the
+   dynamic linker. */
+static bool is_coils_frame(const struct printing *p, uintptr_t address)
+{
+    struct coil__line found[COIL__LINES_MAX];
+    size_t n = find_lines(p, address, found);
+    Dl_info info;
+
+    if (is_own(address))
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (is_coils(&found[i]))
+            return true;
+    return n == 0 && dladdr((void *)address, &info) != 0 && info.dli_sname != NULL &&
+           strncmp(info.dli_sname, "coil_", strlen("coil_")) == 0;
+}
+
+/* The outermost frame of coil's is the public function that was called; its caller is
+   printed. Frames further in are static functions, whose names mean nothing to users. */
+static void print_caller(void *arg)
+{
+    struct printing *p = arg;
+    size_t first = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        if (is_coils_frame(p, call_of(p->addresses[i])))
+            first = i + 1;
+    if (first < p->n)
+        p->addresses += first;
+    print_innermost(p);
+}
+
+/* Print the function whose source contains the call, not an inline wrapper in a system
+   header (poll() with _FORTIFY_SOURCE). */
+static void print_calling(const struct printing *p)
+{
+    struct coil__line found[COIL__LINES_MAX];
+    uintptr_t address = call_of(p->addresses[0]);
+    size_t n = find_lines(p, address, found), i = 0;
+
+    while (i + 1 < n && found[i].file != NULL &&
+           strncmp(found[i].file, "/usr/include/", strlen("/usr/include/")) == 0)
+        i++;
+    print_function(p->report, "called_by", n > 0 ? &found[i] : NULL, address);
+}
+
+/* Of the frames in one library print the outermost: the function that was called. Only
+   its name: lines inside a library mean little to users. */
+static void print_place(void *arg)
+{
+    struct printing *p = arg;
+    const void *library = library_of((const void *)call_of(p->addresses[0]));
+    size_t i = 0;
+
+    while (library != NULL && i + 1 < p->n &&
+           library_of((const void *)call_of(p->addresses[i + 1])) == library)
+        i++;
+    p->addresses += i;
+    p->n -= i;
+    if (library == NULL) {
+        print_innermost(p);
+        return;
+    }
+    print_function(p->report, p->key, NULL, call_of(p->addresses[0]));
+    do {
+        p->addresses++;
+        p->n--;
+    } while (p->n > 0 && is_own(call_of(p->addresses[0])));
+    if (p->n == 0)
+        return;
+    coil__report_words(p->report, ", called by ");
+    print_calling(p);
+}
+
 /* ---- with room to work in ---------------------------------------------------------- */
 
-static void print(void (*fn)(void *), struct printing *printing)
+static void print_with_room(void (*fn)(void *), struct printing *printing)
 {
     coil__symbols_begin();
     pthread_mutex_lock(&session.lock);
@@ -207,19 +355,45 @@ static void print(void (*fn)(void *), struct printing *printing)
     coil__symbols_end();
 }
 
-void coil__symbol_print(FILE *out, const void *pc)
+void coil__symbol_print(struct coil__report *report, const char *key, const char *pattern,
+                        const void *pc)
 {
+    const char *place = strstr(pattern, "%s");
     void *address = (void *)pc;
 
-    print(print_one, &(struct printing){out, &address, 1, false});
+    if (pc == NULL)
+        return;
+    coil__report_words(report, "%.*s", (int)(place - pattern), pattern);
+    print_with_room(
+        print_innermost,
+        &(struct printing){.report = report, .addresses = &address, .n = 1, .key = key});
+    coil__report_words(report, "%s", place + 2);
 }
 
-void coil__symbol_print_stack(FILE *out, void *const addresses[], size_t n)
+void coil__symbol_print_stack(struct coil__report *report, const char *margin,
+                              void *const addresses[], size_t n)
 {
-    print(print_frames, &(struct printing){out, addresses, n, false});
+    print_with_room(print_frames,
+                    &(struct printing){report, margin, addresses, n, NULL, false});
 }
 
-void coil__symbol_print_waiting(FILE *out, void *const addresses[], size_t n)
+void coil__symbol_print_waiting(struct coil__report *report, const char *margin,
+                                void *const addresses[], size_t n)
 {
-    print(print_waiting, &(struct printing){out, addresses, n, false});
+    print_with_room(print_waiting,
+                    &(struct printing){report, margin, addresses, n, NULL, false});
+}
+
+void coil__symbol_print_caller(struct coil__report *report, const char *key,
+                               void *const addresses[], size_t n)
+{
+    print_with_room(print_caller,
+                    &(struct printing){report, NULL, addresses, n, key, false});
+}
+
+void coil__symbol_print_place(struct coil__report *report, const char *key,
+                              void *const addresses[], size_t n)
+{
+    print_with_room(print_place,
+                    &(struct printing){report, NULL, addresses, n, key, false});
 }

@@ -1,14 +1,16 @@
 /*
- * exception.c - what went wrong and has no caller to return to.
+ * exception.c - reports failures that have no caller to return to.
  *
- * The handler is the user's, so it may do anything, but it is called from anywhere: a
- * release deep in a task, the end of the loop. Therefore it runs as a callback does, with
- * no task current, and what is reported while it runs goes to the default handler: it
- * cannot call itself for ever. (asyncio: BaseEventLoop.call_exception_handler)
+ * The exception handler is the user's and may do anything, but it is called from
+ * anywhere: from a release deep in a task, or at the end of the loop. Therefore it runs
+ * like a callback, with no current task. A failure reported while the handler runs goes
+ * to the default handler, so the handler cannot recurse without end.
+ * (asyncio: BaseEventLoop.call_exception_handler)
  */
 #include "../base/context.h"
 #include "../coro/coroutine.h"
 #include "../error/error.h"
+#include "../error/symbol.h"
 #include "loop.h"
 
 #include <string.h>
@@ -19,8 +21,8 @@ void coil_set_exception_handler(coil_exception_handler handler, void *arg)
 {
     coil_loop *loop = coil__loop_require("coil_set_exception_handler");
 
-    loop->exception_handler = handler;
-    loop->exception_arg = arg;
+    loop->exception.handler = handler;
+    loop->exception.arg = arg;
 }
 
 coil_exception_handler coil_get_exception_handler(void **arg)
@@ -28,11 +30,12 @@ coil_exception_handler coil_get_exception_handler(void **arg)
     const coil_loop *loop = coil__loop_require("coil_get_exception_handler");
 
     if (arg != NULL)
-        *arg = loop->exception_arg;
-    return loop->exception_handler;
+        *arg = loop->exception.arg;
+    return loop->exception.handler;
 }
 
-/* In the context of the task it is about; else in the one the report came from. */
+/* Runs the handler in the context of the exception's task; without one, in the context of
+ * the code that reported it. */
 static void call_as_a_callback(const coil_loop *loop, const coil_exception *exception,
                                const struct coil__task_layer *tasks)
 {
@@ -42,7 +45,7 @@ static void call_as_a_callback(const coil_loop *loop, const coil_exception *exce
 
     if (task != NULL)
         coil__context_ambient = tasks->context(task);
-    loop->exception_handler(exception, loop->exception_arg);
+    loop->exception.handler(exception, loop->exception.arg);
     coil__context_ambient = outer;
     tasks->exchange_current(current);
 }
@@ -52,37 +55,43 @@ void coil_call_exception_handler(const coil_exception *exception)
     const struct coil__task_layer *tasks = coil__task_layer;
     coil_loop *loop = coil__loop_of_thread;
 
-    if (loop == NULL || loop->exception_handler == NULL || loop->handling_exception) {
+    if (loop == NULL || loop->exception.handler == NULL || loop->exception.handling) {
         coil_default_exception_handler(exception);
         return;
     }
-    loop->handling_exception = true;
+    loop->exception.handling = true;
     if (tasks != NULL)
         call_as_a_callback(loop, exception, tasks);
     else
-        loop->exception_handler(exception, loop->exception_arg);
-    loop->handling_exception = false;
+        loop->exception.handler(exception, loop->exception.arg);
+    loop->exception.handling = false;
 }
 
-/* ---- the default ------------------------------------------------------------------- */
+/* ---- the default handler ----------------------------------------------------------- */
 
 static void print(void *arg)
 {
     const coil_exception *e = arg;
+    struct coil__report report;
 
-    flockfile(stderr);
-    fprintf(stderr, "coil: %s", e->message != NULL ? e->message : "Unhandled exception");
+    coil__report_begin(&report, stderr, "exception");
+    coil__report_value(&report, "message", "coil: %s",
+                       e->message != NULL ? e->message : "Unhandled exception");
     if (e->task != NULL)
-        fprintf(stderr, " (task '%s')", coil__task_layer->name(e->task));
+        coil__report_value(&report, "task", " (task '%s')",
+                           coil__task_layer->name(e->task));
     if (e->rc < 0 && e->error == NULL)
-        fprintf(stderr, ": %s", strerror(-e->rc));
-    putc('\n', stderr);
+        coil__report_value(&report, "error", ": %s", strerror(-e->rc));
+    coil__report_words(&report, "\n");
     if (e->error != NULL)
-        coil_error_print(e->error, stderr);
-    funlockfile(stderr);
+        coil__error_print(&report, e->error);
+    else if (e->task != NULL)
+        coil__symbol_print(&report, "spawned_by", "  spawned by %s\n",
+                           coil__task_layer->spawned_at(e->task));
+    coil__report_end(&report);
 }
 
-/* stdio takes more of a stack than a small task may have left. */
+/* On a larger stack: stdio needs more than a small task may have left. */
 void coil_default_exception_handler(const coil_exception *exception)
 {
     if (coil__coro_call(COIL__ERROR_PRINT_BYTES, print, (void *)exception) < 0)

@@ -1,9 +1,9 @@
 /*
- * guest.c - a loop that lives inside another.
+ * guest.c - a loop inside another event loop (the host).
  *
- * All it takes is a turn that does not wait, and two answers for whoever waits instead.
- * Turns without a poll are left out here: each step looks at the kernel, and gives the
- * host its turn however busy the tasks are.
+ * The host needs a turn that does not wait, and two facts for its own wait: a descriptor
+ * and a time-out. A busy loop may take several turns without a poll; not so here. Each
+ * step polls, and returns to the host after one turn, however busy the tasks are.
  */
 #include "loop.h"
 
@@ -18,24 +18,26 @@ int coil_guest_fd(coil_loop *loop)
 {
     coil__loop_require_own(loop, "coil_guest_fd");
     if (!can_be_guest(loop))
-        return -EOPNOTSUPP;
-    return loop->backend->class->pollable(loop->backend);
+        return coil__failed(-EOPNOTSUPP);
+    return (int)coil__result(loop->backend->class->pollable(loop->backend));
 }
 
 int64_t coil_guest_timeout(coil_loop *loop)
 {
-    int64_t next = coil__timers_next(loop), now;
+    int64_t next = coil__timers_next(&loop->timers), now;
 
     coil__loop_require_own(loop, "coil_guest_timeout");
     if (can_be_guest(loop))
         loop->backend->class->pollable(loop->backend);
     if (!coil__list_empty(&loop->ready) || !coil__list_empty(&loop->idle) ||
-        loop->stopping || coil__wakeup_pending(loop))
+        loop->stopping || coil__wakeup_pending(&loop->wakeup) ||
+        loop->backend->always_ready > 0)
         return 0;
     if (next == COIL_NEVER)
         return COIL_NEVER;
     now = coil__loop_now(loop);
-    return next > now ? next - now : 0;
+    /* The host waits, most likely by poll(2): the kernel adds its slack. */
+    return next > now ? coil__loop_wait_for(loop, next - now, false) : 0;
 }
 
 int coil_guest_step(coil_loop *loop)
@@ -45,14 +47,14 @@ int coil_guest_step(coil_loop *loop)
 
     coil__loop_require_own(loop, "coil_guest_step");
     if (loop->running)
-        return -EBUSY;
+        return coil__failed(-EBUSY);
     if (loop->virtual_clock)
-        return -EOPNOTSUPP;
+        return coil__failed(-EOPNOTSUPP);
     loop->guest = true;
     coil__loop_choose_turns(loop);
     rc = coil__loop_take_turn(loop);
     stopped = loop->stopping;
     loop->stopping = loop->guest = false;
     coil__loop_choose_turns(loop);
-    return rc < 0 ? rc : stopped;
+    return rc < 0 ? coil__failed(rc) : stopped;
 }

@@ -1,25 +1,31 @@
 /*
- * handle.c - callbacks that the user asked for: call_soon, call_later, call_at.
+ * handle.c - callbacks requested by the user: call_soon, call_later, call_at.
  *
- * A handle is a timer, with the ready queue's link in it, on the heap. Two may hold it:
- * the loop, until the call is made or cancelled, and the user. There may be a great many,
- * so it is kept small: 72 bytes are what malloc(3) gives out without waste. The loop is
- * the thread's; who asked for the call is kept in debug mode alone.
+ * A handle is a timer on the heap; its link in the ready queue is part of the timer. It
+ * has up to two holders: the loop, until the call is made or cancelled, and the user. A
+ * program may have very many, so a handle is small: 72 bytes are a size that malloc(3)
+ * allocates without waste. It does not store its loop, which is the thread's. Only in
+ * debug mode it stores the code that requested the call.
  */
 #include "../base/context.h"
 #include "loop.h"
+
+struct asked {
+    const void *at; /* the code that requested the call */
+    const coil_loop *loop;
+};
 
 struct coil_handle {
     struct coil__timer timer;
     coil_callback fn;
     void *arg;
-    struct coil__bindings *bindings; /* of the context it was asked for in */
+    struct coil__bindings *bindings; /* of the context in which the call was requested */
     int64_t when;
     unsigned refs;
     bool pending; /* neither called nor cancelled */
     bool cancelled;
-    bool says_who;          /* asked_at is there */
-    const void *asked_at[]; /* the code that asked for it */
+    bool says_who;        /* `asked` has one element */
+    struct asked asked[]; /* debug mode only */
 };
 
 _Static_assert(sizeof(coil_handle) <= 72, "see above");
@@ -39,7 +45,7 @@ static void run_handle(struct coil__runnable *runnable)
     void *arg = handle->arg;
     coil_loop *loop = coil__loop_of_thread;
 
-    coil__loop_calls(loop, (const void *)fn, handle->says_who ? *handle->asked_at : NULL);
+    coil__loop_calls(loop, (const void *)fn, handle->says_who ? handle->asked->at : NULL);
     outer = coil__context_enter(&slot, handle->bindings);
     leave_loop(handle);
     if (!loop->closing)
@@ -51,9 +57,13 @@ static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
                                   const void *asked_at, coil_handle **out)
 {
     bool says_who = loop->debug;
-    coil_handle *handle =
-        coil__alloc(sizeof *handle + (says_who ? sizeof handle->asked_at[0] : 0));
+    coil_handle *handle;
 
+    if (says_who)
+        coil__loop_check_stack("coil_call_soon, coil_call_later or coil_call_at");
+    handle = coil__alloc(sizeof *handle + (says_who ? sizeof handle->asked[0] : 0));
+    if (out != NULL)
+        *out = handle;
     if (handle == NULL)
         return NULL;
     coil__timer_init(&handle->timer, run_handle);
@@ -66,7 +76,7 @@ static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
     handle->cancelled = false;
     handle->says_who = says_who;
     if (says_who)
-        *handle->asked_at = asked_at;
+        *handle->asked = (struct asked){asked_at, loop};
     return handle;
 }
 
@@ -76,10 +86,8 @@ COIL__NOINLINE int coil_call_soon(coil_callback fn, void *arg, coil_handle **out
     coil_handle *handle = create_handle(loop, fn, arg, COIL__CALLER(), out);
 
     if (handle == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     coil__loop_add_ready(loop, &handle->timer.runnable);
-    if (out != NULL)
-        *out = handle;
     return 0;
 }
 
@@ -90,17 +98,16 @@ static int call_at(coil_loop *loop, int64_t deadline, coil_callback fn, void *ar
     int rc;
 
     if (handle == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     handle->when = deadline;
     rc = coil__timer_start(loop, &handle->timer, deadline);
     if (rc < 0) {
         coil__bindings_release(handle->bindings);
         coil__free(handle);
-        return rc;
+        if (out != NULL)
+            *out = NULL;
     }
-    if (out != NULL)
-        *out = handle;
-    return 0;
+    return rc;
 }
 
 COIL__NOINLINE int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg,
@@ -119,12 +126,25 @@ COIL__NOINLINE int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
                    out);
 }
 
+/* A handle in a ready queue does not show which loop it belongs to: only debug mode can
+ * detect that it is another's. */
+static void check_loop(const coil_handle *handle, const coil_loop *loop)
+{
+    coil__timer_check(&loop->timers, &handle->timer, "coil_handle_cancel");
+    if (COIL__UNLIKELY(handle->says_who) && handle->asked->loop != loop)
+        coil__timer_stop_foreign("coil_handle_cancel");
+}
+
 void coil_handle_cancel(coil_handle *handle)
 {
+    coil_loop *loop;
+
     handle->cancelled = true;
     if (!handle->pending)
         return;
-    coil__timer_stop(coil__loop_require("coil_handle_cancel"), &handle->timer);
+    loop = coil__loop_to_undo("coil_handle_cancel");
+    check_loop(handle, loop);
+    coil__timer_stop(loop, &handle->timer);
     coil__bindings_release(handle->bindings);
     leave_loop(handle);
 }
@@ -141,6 +161,10 @@ int64_t coil_handle_when(const coil_handle *handle)
 
 void coil_handle_release(coil_handle *handle)
 {
-    if (handle != NULL && --handle->refs == 0)
+    if (handle == NULL)
+        return;
+    if (COIL__UNLIKELY(handle->refs == 0))
+        coil__misuse("coil_handle_release: its last reference was released before");
+    if (--handle->refs == 0)
         coil__free(handle);
 }

@@ -1,126 +1,178 @@
 /*
- * loop.h (internal) - the loop as upper layers see it: things to run, timers, posts.
+ * loop.h (internal) - the loop for upper layers: runnables, timers, posts.
  */
 #ifndef COIL_LOOP_LOOP_H
 #define COIL_LOOP_LOOP_H
 
+#include "../coro/coroutine.h"
 #include "backend.h"
+#include "deadlock.h"
+#include "exception.h"
+#include "slow.h"
+#include "timer.h"
+#include "wakeup.h"
+#include "watch.h"
 
 #include <coil/loop.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-/*
- * Something to run in the ready queue: a callback, a task's next step, a timer that is
- * due. It lies in whatever it belongs to, so making it ready never allocates. While its
- * link is in a list it waits there, be it a future's callbacks or the ready queue;
- * coil__list_remove(&r->link) takes it out of either.
- *
- * While the loop is closing, what is still ready is run once more with loop->closing set,
- * which means: you will not be called, free yourself.
- */
-struct coil__runnable {
-    struct coil__list link;
-    void (*run)(struct coil__runnable *runnable);
-};
-
-static inline void coil__runnable_init(struct coil__runnable *runnable,
-                                       void (*run)(struct coil__runnable *))
-{
-    coil__list_init(&runnable->link);
-    runnable->run = run;
-}
-
-/* A heap of timers: the deadline is kept beside the pointer, to compare without a miss.
- */
-struct coil__timer_entry {
-    int64_t when;
-    struct coil__timer *timer;
-};
-
-struct coil__timer_heap {
-    struct coil__timer_entry *entries;
-    size_t count, capacity;
-    uint64_t next_sequence;
-};
-
-/* What the loop has to know of tasks, which lie above it. */
+/* The functions that the loop needs from the task layer, which lies above it. */
 struct coil__task_layer {
     const char *(*name)(const coil_task *task);
     struct coil__context_slot *(*context)(coil_task *task);
-    coil_task *(*exchange_current)(coil_task *task); /* returns who was */
-    /* The task whose step it is, or NULL. */
+    coil_task *(*exchange_current)(coil_task *task); /* returns the previous task */
+    /* The task of which the runnable is the next step, or NULL. */
     const coil_task *(*stepping)(const struct coil__runnable *runnable);
-    /* The address behind the call that spawned it. */
+    /* The return address of the call that spawned the task. */
     const void *(*spawned_at)(const coil_task *task);
-    /* Nothing can happen any more. True if tasks wait for all that; it was reported. */
+    /* No event can happen any more. True if tasks wait for one; they were reported. */
     bool (*stuck)(coil_loop *loop);
+    /* This is a child of fork(2): all tasks are its parent's. Async-signal-safe. */
+    void (*forked)(void);
 };
 
-/* Set, by whichever thread, with the first task; NULL before that. */
+/* Set with the first task, by any thread; NULL before that. */
 extern const struct coil__task_layer *_Atomic coil__task_layer;
 
+/* The parts of a loop inherited by a child of fork(2). Private to fork.c. */
+struct coil__fork {
+    struct coil__list put_aside; /* runnables that were ready; never run in the child */
+    struct coil__backend *backend;
+};
+
 /*
- * The loop. What a turn does with it stands in loop.c; upper layers use the functions
- * below.
+ * The loop: the fields that its turns need, and the parts that belong to other files of
+ * this folder, each declared in that file's header. loop.c explains the turns; upper
+ * layers use the functions below.
  */
 struct coil_loop {
-    struct coil__list ready; /* what runs in the next turn */
-    struct coil__list batch; /* what is left of this turn */
-    struct coil__list idle;  /* what becomes ready once nothing else is */
+    struct coil__list ready; /* runs in the next turn */
+    struct coil__list batch; /* the rest of this turn */
+    struct coil__list idle;  /* becomes ready once nothing else is */
     struct coil__backend *backend;
     struct coil__timer_heap timers;
-    struct coil__watch_table *watches[2]; /* watch.c: of descriptors; of simulated ones */
 
-    pid_t pid; /* of the process it belongs to: not of one forked later */
+    pid_t pid; /* the process that owns the loop, not one forked later */
     bool running, stopping, closing;
-    bool guest; /* in a step of guest.c: it must not wait */
+    bool guest; /* in a step of guest.c: must not wait */
     bool virtual_clock;
-    bool may_skip_polls;   /* a virtual clock may not, unless told to skip_polls */
-    bool polls_every_turn; /* may not, or batches are shuffled, or debug */
-    bool debug, timing;    /* slow.c: debug mode; and a batch of it is not at its end */
-    uint64_t shuffle;      /* shuffle.c: where its dice stand; 0 for none */
+    bool may_skip_polls;   /* false with a virtual clock, unless skip_polls is set */
+    bool polls_every_turn; /* see coil__loop_choose_turns() */
+    bool debug;            /* debug mode */
+    bool light_tasks;      /* tasks are light that do not say otherwise: for task.c */
+    unsigned turns_unpolled, runs_unpolled; /* since the last poll */
+
+    /* For look() in loop.c: */
+    unsigned next_look;  /* look() is called when turns_unpolled reaches this */
+    unsigned look_every; /* turns between two looks at the clock */
+    bool poll_next;      /* the next turn begins with a poll */
+    int64_t looked_at;   /* the time of the last look or poll */
+
+    int64_t clock_read; /* the time when the clock was last read */
     int64_t virtual_now;
-    int64_t clock_read; /* what the clock said when it was last looked at */
-    unsigned turns_unpolled, runs_unpolled;
-    uint64_t polls, turns, runs;            /* until the last poll */
-    uint64_t operations, operations_waited; /* of the backend's */
-    uint64_t runs_when_idle; /* deadlock.c: when we last waited without end */
-    size_t outside_work;     /* see coil__loop_expect() */
-    int64_t slow_ns;         /* what is slow, in debug mode */
-    const void *callback;    /* the user's that runs, or ran last */
-    const void *asked_at;    /* and the code that asked for it, or NULL */
-    int64_t drain_ns;        /* how long closing waits for abandoned blocking work */
-
+    uint64_t polls, turns, runs;            /* counted up to the last poll */
+    uint64_t operations, operations_waited; /* submitted; and those that waited */
+    uint64_t shuffle; /* random state of testing/shuffle.c; 0: batches keep their order */
+    int64_t slack;    /* coil_loop_opts.timer_slack_ns; 0: none */
+    int64_t slack_over_thread; /* what of it exceeds the thread's slack in the kernel */
+    int64_t drain_ns;          /* how long closing waits for abandoned blocking jobs */
     struct coil__list close_hooks;
-    struct coil__runnable *on_interrupt, *on_dump;
-
-    coil_exception_handler exception_handler; /* NULL: the default */
-    void *exception_arg;
-    bool handling_exception;
-
-    /* wakeup.c: what other threads and signal handlers touch. */
     _Atomic unsigned refs;
-    _Atomic bool woken, interrupted, dump_asked;
-    int wakeup_fd;
-    struct coil__runnable wakeup_watch;
-    pthread_mutex_t posts_lock;
-    struct coil__post *first_post, **last_post;
-    bool takes_posts;
+
+    struct coil__wakeup wakeup;
+    struct coil__slow slow;
+    struct coil__descriptors *descriptors; /* the backend's table */
+    struct coil__exception exception;
+    struct coil__deadlock deadlock;
+    struct coil__fork fork;
 };
 
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
 
+/* ---- signal handlers --------------------------------------------------------------- */
+
 /*
- * Before a loop is created: after a fork the child leaves the parent's alone, whatever
- * state it is in, and may have one of its own.
+ * The thread's loop while it waits in the kernel; coil__loop_of_thread is NULL meanwhile.
+ * During that wait only a signal handler can run on this thread. A function that it calls
+ * finds no loop and stops the program with a sentence, so no other call has to check.
+ */
+extern COIL__THREAD_LOCAL coil_loop *coil__loop_in_kernel;
+
+/* To be called around the system call in which a backend waits. */
+static inline void coil__loop_enter_kernel(void)
+{
+    coil__loop_in_kernel = coil__loop_of_thread;
+    coil__loop_of_thread = NULL;
+}
+
+/* In the child of a fork(2) by a signal handler there is no loop to return to: fork.c. */
+static inline void coil__loop_leave_kernel(void)
+{
+    if (COIL__LIKELY(coil__loop_in_kernel != NULL))
+        coil__loop_of_thread = coil__loop_in_kernel;
+    coil__loop_in_kernel = NULL;
+}
+
+COIL__NORETURN void coil__loop_stop_handler(const char *caller);
+
+/* Stops the program, naming `caller`, in a signal handler that runs on its alternate
+ * stack and has interrupted a task. A handler on the task's own stack cannot be told from
+ * the task. */
+static inline void coil__loop_check_stack(const char *caller)
+{
+    if (COIL__UNLIKELY(coil__coro_off_stack()) && coil__coro_in_handler())
+        coil__loop_stop_handler(caller);
+}
+
+/* The same, also in a handler that has interrupted the wait in the kernel. */
+static inline void coil__loop_check_handler(const char *caller)
+{
+    if (COIL__UNLIKELY(coil__loop_in_kernel != NULL))
+        coil__loop_stop_handler(caller);
+    coil__loop_check_stack(caller);
+}
+
+/*
+ * To be called before a loop is created. In a child of vfork(2) or clone(2) no fork
+ * handler has run: the child drops its parent's loop, whatever state that is in, and may
+ * create its own.
  */
 void coil__loop_forget_parents(void);
 
+/* ---- fork.c ------------------------------------------------------------------------ */
+
+/* The process id, updated by fork(2) and when a loop is created. */
+extern _Atomic pid_t coil__process;
+
+/* In a child of fork(2): the loop that the thread had in the parent. NULL otherwise. */
+extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_parent;
+
+/* Install the fork handler: children forked from now on leave inherited loops alone. */
+void coil__fork_watch(void);
+
+/* Stop the program: `caller` was about to use the parent's loop. */
+COIL__NORETURN void coil__fork_misuse(const char *caller);
+
+/* In a child of fork(2): the loop that the thread had in the parent. Stops the program if
+ * it had none. */
+coil_loop *coil__loop_require_parents(const char *caller);
+
+/*
+ * The loop to undo a request on: the thread's loop, or in a child of fork(2) its
+ * parent's, where undoing only frees memory. Stops the program if there is neither.
+ */
+static inline coil_loop *coil__loop_to_undo(const char *caller)
+{
+    return COIL__LIKELY(coil__loop_of_thread != NULL)
+               ? coil__loop_of_thread
+               : coil__loop_require_parents(caller);
+}
+
 COIL__NORETURN void coil__loop_missing(const char *caller);
 
-/* The thread's loop; stops the program, naming `caller`, if there is none. */
+/* The thread's loop. Stops the program, naming `caller`, if there is none. */
 static inline coil_loop *coil__loop_require(const char *caller)
 {
     if (COIL__UNLIKELY(coil__loop_of_thread == NULL))
@@ -128,25 +180,50 @@ static inline coil_loop *coil__loop_require(const char *caller)
     return coil__loop_of_thread;
 }
 
-/* Stops the program, naming `caller`, where the loop is not this thread's. */
+/* Stops the program, naming `caller`, if the loop is not this thread's. */
 void coil__loop_require_own(const coil_loop *loop, const char *caller);
 
-/* Whatever makes something ready passes here: another thread may only post. */
+/* True if the loop belongs to the process that this one was forked from: then its objects
+ * must be left alone. */
+static inline bool coil__loop_is_parents(const coil_loop *loop)
+{
+    return loop->pid != atomic_load_explicit(&coil__process, memory_order_relaxed);
+}
+
+/* Stop the program: an object of `loop` was used by another thread, or in a child. */
+COIL__NORETURN void coil__loop_wrong_thread(const coil_loop *loop);
+
+/* Checked by all code that makes something ready: another thread may only post. */
 static inline void coil__loop_check_thread(const coil_loop *loop)
 {
     if (COIL__UNLIKELY(loop != coil__loop_of_thread))
-        coil__misuse("a future, task or lock was touched by a thread that is not its "
-                     "loop's; use coil_post()");
+        coil__loop_wrong_thread(loop);
 }
 
-/* Append to the ready queue; it must be in no list. */
+/*
+ * The same check for calls that make nothing ready, or not always, naming `caller`. A
+ * closed loop belongs to no thread any more: objects that outlive it may be used, and
+ * freed, by any thread.
+ */
+void coil__loop_check_foreign(const coil_loop *loop, const char *caller);
+
+static inline void coil__loop_check_user(const coil_loop *loop, const char *caller)
+{
+    if (COIL__UNLIKELY(loop != coil__loop_of_thread))
+        coil__loop_check_foreign(loop, caller);
+}
+
+/* In a child of fork(2): forget the parent's open loops. Async-signal-safe. */
+void coil__loops_forget(void);
+
+/* Append to the ready queue; the runnable must be in no list. */
 static inline void coil__loop_add_ready(coil_loop *loop, struct coil__runnable *runnable)
 {
     coil__loop_check_thread(loop);
     coil__list_push(&loop->ready, &runnable->link);
 }
 
-/* Append a whole list, in order, which is empty afterwards. */
+/* Append a whole list, in order. It is empty afterwards. */
 static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *runnables)
 {
     coil__loop_check_thread(loop);
@@ -155,178 +232,125 @@ static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *
 
 int64_t coil__loop_now(coil_loop *loop);
 
-/* The user's callback is about to be called; `asked_at` is who asked for it, or NULL. */
+/* To be called just before a callback of the user's. `asked_at`: the code that requested
+ * the callback, or NULL. */
 static inline void coil__loop_calls(coil_loop *loop, const void *callback,
                                     const void *asked_at)
 {
-    loop->callback = callback;
-    loop->asked_at = asked_at;
+    loop->slow.callback = callback;
+    loop->slow.asked_at = asked_at;
 }
 
 /*
- * One more (or, with -1, one fewer) thing goes on outside that will end by itself with a
- * post: a job on a thread. A virtual clock stands still meanwhile.
+ * Count one more (or, with -1, one fewer) job that runs outside the loop and ends with a
+ * post: a job on a thread. Until then a virtual clock stands still.
  */
 static inline void coil__loop_expect(coil_loop *loop, int change)
 {
-    loop->outside_work += (size_t)change;
+    loop->deadlock.outside_work += (size_t)change;
 }
 
-/* ---- timers ----------------------------------------------------------------------- */
+/* ---- turns ------------------------------------------------------------------------- */
+
+#define COIL__LONGEST_POLL COIL_SEC(24 * 3600)
 
 /*
- * When due, `runnable` goes to the ready queue. The owner sets runnable.run, and may
- * cancel at any moment: also between becoming due and being run.
+ * How long to wait for a timer that is due in `span_ns`: longer by the loop's slack, at
+ * most a day. `exactly`: the kernel does not prolong the wait by the thread's slack. 0 or
+ * less: the span was too long to be computed.
  */
-struct coil__timer {
-    union {
-        struct coil__runnable runnable;
-        uint64_t sequence; /* in the heap, and so in no list: equal deadlines go first in,
-                              first out */
-    };
-    size_t index; /* in the heap; COIL__TIMER_IDLE if not */
-};
-
-#define COIL__TIMER_IDLE SIZE_MAX
-
-void coil__timer_init(struct coil__timer *timer, void (*run)(struct coil__runnable *));
-
-/* Arm it, idle as it must be, for `when`. -ENOMEM where the heap cannot grow. */
-int coil__timer_start(coil_loop *loop, struct coil__timer *timer, int64_t when);
-
-/* Disarm it, wherever it is; an idle one too. */
-void coil__timer_stop(coil_loop *loop, struct coil__timer *timer);
-
-/* The earliest deadline, or COIL_NEVER. */
-static inline int64_t coil__timers_next(const coil_loop *loop)
+static inline int64_t coil__loop_wait_for(const coil_loop *loop, int64_t span_ns,
+                                          bool exactly)
 {
-    return loop->timers.count > 0 ? loop->timers.entries[0].when : COIL_NEVER;
+    int64_t slack = exactly ? loop->slack : loop->slack_over_thread;
+
+    return span_ns > 0 && span_ns < COIL__LONGEST_POLL - slack ? span_ns + slack
+                                                               : COIL__LONGEST_POLL;
 }
-
-/* Move every timer due at `now` to the ready queue. */
-void coil__timers_expire(coil_loop *loop, int64_t now);
-
-/* ---- from other threads ----------------------------------------------------------- */
-
-/* What is posted lies in the poster's memory until it runs, on the loop's thread. */
-struct coil__post {
-    struct coil__post *next;
-    struct coil__runnable runnable;
-};
-
-/* Any thread, never allocates. -ESHUTDOWN if the loop is closed: it will not run. */
-int coil__loop_post(coil_loop *loop, struct coil__post *post);
-
-/* Take it back, wherever it is by now; on the loop's thread. */
-void coil__loop_withdraw(coil_loop *loop, struct coil__post *post);
-
-int coil__wakeup_init(coil_loop *loop);
-void coil__wakeup_finish(coil_loop *loop);
-
-/* Make what was posted ready; cheap where nothing was. */
-static inline bool coil__wakeup_pending(coil_loop *loop)
-{
-    return atomic_load_explicit(&loop->woken, memory_order_acquire);
-}
-
-void coil__wakeup_collect(coil_loop *loop);
-
-/* ---- turns ------------------------------------------------------------------------ */
 
 #define COIL__TURNS_UNPOLLED 64
 #define COIL__RUNS_UNPOLLED 256
 
-/*
- * There is something to poll for: has it waited long enough? A virtual clock stands still
- * while turns are taken, so a timer that is due now was due before them.
- */
-static inline bool coil__loop_must_poll(const coil_loop *loop)
+/* To be called when a timer is started that is due before all others: makes the next turn
+ * look at the clock. */
+static inline void coil__loop_look_soon(coil_loop *loop)
 {
-    return loop->turns_unpolled >= COIL__TURNS_UNPOLLED ||
-           loop->runs_unpolled >= COIL__RUNS_UNPOLLED ||
-           (COIL__UNLIKELY(loop->virtual_clock) &&
-            coil__timers_next(loop) <= loop->virtual_now);
+    loop->look_every = 1;
+    loop->next_look = 0;
 }
 
-/*
- * Once the batch has run: where polling may be left out, make what is ready the next
- * batch and return true. False: the next turn begins with a poll, in loop.c.
- */
-static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
+/* Make the next turn poll; for a task that has done much I/O in one step. */
+static inline void coil__loop_poll_next(coil_loop *loop)
+{
+    loop->poll_next = true;
+    loop->next_look = 0;
+}
+
+/* May the next turn begin without a poll? Something must be ready. */
+static inline bool coil__loop_may_skip_poll(const coil_loop *loop)
 {
     if (coil__list_empty(&loop->ready) || loop->polls_every_turn || loop->stopping ||
-        coil__wakeup_pending(loop))
+        coil__wakeup_pending(&loop->wakeup))
         return false;
-    if ((loop->backend->in_use > 0 || loop->timers.count > 0) &&
-        coil__loop_must_poll(loop))
+    if ((loop->backend->in_use > 0 || coil__timers_count(&loop->timers) > 0) &&
+        (loop->turns_unpolled >= loop->next_look ||
+         loop->runs_unpolled >= COIL__RUNS_UNPOLLED))
         return false;
-    loop->turns_unpolled++;
-    coil__list_splice(&loop->batch, &loop->ready);
     return true;
 }
 
-/* One turn; 0 or what poll failed with. The loop must not be running. */
-int coil__loop_take_turn(coil_loop *loop);
-
-/* ---- deadlocks -------------------------------------------------------------------- */
-
-/*
- * Threads that coil has made in this process, and those of them that wait for work. A
- * thread that works may post something, expected or not.
- */
-extern _Atomic unsigned coil__pool_threads, coil__pool_idle;
+/* A turn begins without a poll: what is ready is its batch. */
+static inline void coil__loop_begin_batch(coil_loop *loop)
+{
+    loop->turns_unpolled++;
+    coil__list_splice(&loop->batch, &loop->ready);
+}
 
 /*
- * Nothing is ready. How long to poll until there is something, or, in *rc, -EDEADLK,
- * reported, if there can never be.
+ * To be called when the batch is empty. If the poll may be skipped, makes the ready
+ * runnables the next batch and returns true. Otherwise returns false, and loop.c must
+ * begin the next turn, most often with a poll.
  */
-int64_t coil__loop_longest_poll(coil_loop *loop, int *rc);
+static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
+{
+    if (!coil__loop_may_skip_poll(loop))
+        return false;
+    coil__loop_begin_batch(loop);
+    return true;
+}
 
-/* ---- debug mode ------------------------------------------------------------------- */
-
-#define COIL__SLOW_NS COIL_MSEC(100)
-
-/* Tell how long each thing takes that runs, if that is long; and each poll. */
-void coil__loop_set_debug(coil_loop *loop, bool on);
-
-/* May turns be taken without a poll? Something that says no has changed. */
+/* Decide whether turns may skip the poll; to be called when a field read here changes. */
 static inline void coil__loop_choose_turns(coil_loop *loop)
 {
     loop->polls_every_turn = !loop->may_skip_polls || loop->shuffle != 0 || loop->debug ||
-                             loop->timing || loop->guest;
+                             loop->slow.timing || loop->guest;
 }
 
-/* Run the batch so, and poll. */
-void coil__loop_run_timed(coil_loop *loop);
-int coil__loop_poll_timed(coil_loop *loop, int64_t timeout_ns);
+/* Take one turn. Returns 0 or the error of the poll. The loop must not be running. */
+int coil__loop_take_turn(coil_loop *loop);
 
-/* ---- for tests -------------------------------------------------------------------- */
+/* ---- for tests --------------------------------------------------------------------- */
 
-/*
- * This thread's loops, the one there is and those to come, run each batch in a random
- * order that follows from `seed`; 0: first in, first out.
- */
-void coil__loop_shuffle(uint64_t seed);
+/* The functions that libcoil-testing provides for loops (run/border.h). */
+struct coil__loop_hooks {
+    /* The backend "simulated"; and whether the loops of this thread use it if no backend
+     * is requested by name. */
+    const struct coil__backend_class *backend;
+    bool (*backend_is_wanted)(void);
+    /* A loop of this thread is being created: set its `shuffle`. */
+    void (*shuffle_begin)(coil_loop *loop);
+    /* Put the batch into random order. */
+    void (*shuffle)(coil_loop *loop);
+};
 
-/* A loop of this thread was created: does it shuffle? */
-void coil__shuffle_init(coil_loop *loop);
+/* NULL: libcoil-testing is not in use. */
+extern const struct coil__loop_hooks *_Atomic coil__loop_hooks;
 
-/* Put the batch in a random order. */
-void coil__shuffle_batch(coil_loop *loop);
-
-/* ---- from signal handlers --------------------------------------------------------- */
-
-/* Make loop->on_interrupt ready. Async-signal-safe. */
-void coil__loop_interrupt(coil_loop *loop);
-
-/* Likewise loop->on_dump. */
-void coil__loop_ask_for_dump(coil_loop *loop);
-
-/* ---- closing ---------------------------------------------------------------------- */
+/* ---- closing ----------------------------------------------------------------------- */
 
 /*
- * Upper layers that keep something per loop are told as it closes, last registered first,
- * while the loop still stands.
+ * An upper layer that keeps data per loop has its hook called when the loop closes, while
+ * the loop is still complete; the hook registered last is called first.
  */
 struct coil__close_hook {
     struct coil__list link;
@@ -334,8 +358,5 @@ struct coil__close_hook {
 };
 
 void coil__loop_add_close_hook(coil_loop *loop, struct coil__close_hook *hook);
-
-/* watch.c: forget all readers and writers. */
-void coil__watches_finish(coil_loop *loop);
 
 #endif

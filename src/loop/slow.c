@@ -1,19 +1,54 @@
 /*
- * slow.c - debug mode: what keeps the loop from turning is named.
+ * slow.c - debug mode: times each runnable, and reports a slow one by name.
  *
- * Each thing of a batch is run by itself, from a list of our own: so a task that waits
- * finds the batch empty, must poll for the next turn, and comes back here, instead of
- * going on to the next task. What ran may be gone afterwards; so it is asked before for
- * its name, and where it came from. The clock is the real one, virtual or not.
+ * The runnables of a batch are run one by one from a list private to this file. So a task
+ * that suspends finds the loop's batch empty and a poll due, and returns here instead of
+ * switching directly to the next task. A runnable may be gone after it has run, so its
+ * name and origin are read before. Times are of the real clock, even if the loop has a
+ * virtual one.
  */
 #include "loop.h"
 
 #include "../error/symbol.h"
+#include "sampler.h"
+
+#define SLOW_NS COIL_MSEC(100)
+
+void coil__slow_init(struct coil__slow *slow)
+{
+    slow->slow_ns = SLOW_NS;
+}
+
+void coil__loop_set_slow(coil_loop *loop, int64_t ns)
+{
+    loop->slow.slow_ns = ns;
+}
+
+const void *coil__loop_callback(const coil_loop *loop)
+{
+    return loop->slow.callback;
+}
+
+void coil__loop_finish_debug(coil_loop *loop)
+{
+    coil__sampler_stop(loop->slow.sampler);
+    loop->slow.sampler = NULL;
+    loop->slow.sampler_tried = false;
+}
 
 void coil__loop_set_debug(coil_loop *loop, bool on)
 {
     loop->debug = on;
+    if (!on)
+        coil__loop_finish_debug(loop);
     coil__loop_choose_turns(loop);
+}
+
+/* Called with the first step: a loop that never runs has no second thread. */
+static void start_sampler(coil_loop *loop)
+{
+    loop->slow.sampler_tried = true;
+    loop->slow.sampler = coil__sampler_start();
 }
 
 static double seconds(int64_t span_ns)
@@ -21,9 +56,9 @@ static double seconds(int64_t span_ns)
     return (double)span_ns / (double)COIL_SEC(1);
 }
 
-/* What runs, as far as it can be known before. */
+/* The description of a runnable, as far as it is known before it runs. */
 struct subject {
-    char task[32]; /* its name; "" if it is none */
+    char task[32]; /* the task's name; "" if it is no task */
     const void *spawned_at;
 };
 
@@ -32,7 +67,7 @@ static void ask(struct subject *s, const struct coil__runnable *runnable)
     const struct coil__task_layer *tasks = coil__task_layer;
     const coil_task *task = tasks != NULL ? tasks->stepping(runnable) : NULL;
 
-    s->task[0] = '\0';
+    *s = (struct subject){.task = ""};
     if (task == NULL)
         return;
     snprintf(s->task, sizeof s->task, "%s", tasks->name(task));
@@ -40,52 +75,58 @@ static void ask(struct subject *s, const struct coil__runnable *runnable)
 }
 
 /* "Executing task 'x', spawned by f at a.c:3," or "Executing tick at a.c:7, ..." */
-static void describe(FILE *out, const coil_loop *loop, const struct subject *s)
+static void print_subject(struct coil__report *report, const coil_loop *loop,
+                          const struct subject *s)
 {
     bool is_task = s->task[0] != '\0';
-    const void *origin = is_task ? s->spawned_at : loop->asked_at;
 
-    fputs("Executing ", out);
+    coil__report_words(report, "Executing ");
     if (is_task)
-        fprintf(out, "task '%s'", s->task);
-    else if (loop->callback != NULL) /* a symbol is looked up before its address */
-        coil__symbol_print(out, (const char *)loop->callback + 1);
+        coil__report_words(report, "task '%s'", s->task);
+    else if (loop->slow.callback != NULL) /* + 1: it is taken for a return address */
+        coil__symbol_print(report, NULL, "%s", (const char *)loop->slow.callback + 1);
     else
-        fputs("a callback of coil's", out);
-    if (origin == NULL)
-        return;
-    fputs(is_task ? ", spawned by " : ", asked for by ", out);
-    coil__symbol_print(out, origin);
-    putc(',', out);
+        coil__report_words(report, "a callback of coil's");
+    if (is_task)
+        coil__symbol_print(report, NULL, ", spawned by %s,", s->spawned_at);
+    else
+        coil__symbol_print(report, NULL, ", asked for by %s,", loop->slow.asked_at);
 }
 
 static COIL__NOINLINE void report(const coil_loop *loop, const struct subject *s,
-                                  int64_t took)
+                                  const struct coil__sample *sample, int64_t took)
 {
-    char message[512] = "";
-    FILE *out = fmemopen(message, sizeof message, "w");
+    char message[1024];
+    struct coil__report text;
 
-    if (out == NULL)
+    if (!coil__report_begin_text(&text, message, sizeof message))
         return;
-    describe(out, loop, s);
-    fprintf(out, " took %.3f seconds", seconds(took));
-    fclose(out);
+    print_subject(&text, loop, s);
+    coil__report_words(&text, " took %.3f seconds", seconds(took));
+    coil__sample_print(&text, sample);
+    coil__report_end_text(&text);
     coil_call_exception_handler(&(coil_exception){.message = message});
 }
 
 static void run(coil_loop *loop, struct coil__runnable *runnable)
 {
     struct subject subject;
+    struct coil__sample sample;
     int64_t began, took;
 
+    if (!loop->slow.sampler_tried && loop->debug)
+        start_sampler(loop);
     ask(&subject, runnable);
     coil__loop_calls(loop, NULL, NULL);
     loop->runs_unpolled++;
     began = coil__clock_monotonic();
+    coil__sampler_begin(loop->slow.sampler, subject.task, subject.spawned_at, began,
+                        loop->slow.slow_ns);
     runnable->run(runnable);
     took = coil__clock_monotonic() - began;
-    if (took >= loop->slow_ns)
-        report(loop, &subject, took);
+    coil__sampler_end(loop->slow.sampler, &sample);
+    if (took >= loop->slow.slow_ns)
+        report(loop, &subject, &sample, took);
 }
 
 void coil__loop_run_timed(coil_loop *loop)
@@ -94,11 +135,13 @@ void coil__loop_run_timed(coil_loop *loop)
 
     coil__list_init(&batch);
     coil__list_splice(&batch, &loop->batch);
-    loop->timing = true;
-    while ((link = coil__list_pop(&batch)) != NULL)
+    loop->slow.timing = true;
+    while ((link = coil__list_pop(&batch)) != NULL) {
         run(loop, COIL__CONTAINER(link, struct coil__runnable, link));
-    loop->timing = false;
-    coil__loop_choose_turns(loop); /* debug mode may have been left */
+        coil__loop_require_own(loop, "going on with the event loop"); /* see fork.c */
+    }
+    loop->slow.timing = false;
+    coil__loop_choose_turns(loop); /* a callback may have left debug mode */
 }
 
 int coil__loop_poll_timed(coil_loop *loop, int64_t timeout_ns)
@@ -108,7 +151,7 @@ int coil__loop_poll_timed(coil_loop *loop, int64_t timeout_ns)
     char message[128];
 
     late = coil__clock_monotonic() - began - timeout_ns;
-    if (late < loop->slow_ns)
+    if (late < loop->slow.slow_ns)
         return rc;
     snprintf(
         message, sizeof message,

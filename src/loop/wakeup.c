@@ -1,89 +1,95 @@
 /*
- * wakeup.c - other threads and signal handlers speak to the loop.
+ * wakeup.c - posts from other threads, and wake-ups by signal handlers.
  *
- * Posts lie in a list under a mutex, held for a few instructions. `woken` is set by the
- * first of them since the loop last looked, and only that one writes to the eventfd that
- * ends a poll: a flood of posts costs one system call. A loop that is busy, and does not
- * poll, sees the flag between turns.
+ * Posts are in a list guarded by a mutex, which is held for a few instructions. The first
+ * post since the loop last collected sets the flag `woken`, and only that post writes to
+ * the descriptor that ends a poll: a flood of posts costs one system call. A busy loop
+ * that does not poll sees the flag between turns.
  *
- * A signal handler may not take the mutex; it sets `interrupted` and wakes the loop.
+ * A signal handler must not take the mutex; it sets `interrupted` and wakes the loop.
  */
 #include "../base/context.h"
 #include "loop.h"
 
-#include "../base/fault.h"
+#include "../kernel/descriptors.h"
 
-#include <stdlib.h>
-#include <sys/eventfd.h>
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
-/* The eventfd was written after the flag had been seen: all the same, it must be read. */
+/* A write that came after the flag was seen: drain it, or poll returns at once again. */
 static void collect_late(struct coil__runnable *runnable)
 {
-    coil__wakeup_collect(COIL__CONTAINER(runnable, coil_loop, wakeup_watch));
+    coil__wakeup_collect(COIL__CONTAINER(runnable, coil_loop, wakeup.watch));
 }
 
 int coil__wakeup_init(coil_loop *loop)
 {
     int rc;
 
-    loop->wakeup_fd = COIL__CALL(EMFILE, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (loop->wakeup_fd < 0)
-        return -errno;
-    coil__runnable_init(&loop->wakeup_watch, collect_late);
-    rc = loop->backend->class->watch(loop->backend, loop->wakeup_fd, COIL__IN,
-                                     &loop->wakeup_watch);
+    loop->wakeup.fd = coil__wake_fd_open();
+    if (loop->wakeup.fd < 0)
+        return coil__failed(loop->wakeup.fd);
+    coil__runnable_init(&loop->wakeup.watch, collect_late);
+    rc = coil__loop_watch(loop, loop->wakeup.fd, COIL__IN, &loop->wakeup.watch);
     if (rc < 0) {
-        close(loop->wakeup_fd);
+        close(loop->wakeup.fd);
         return rc;
     }
     loop->backend->in_use--;
-    pthread_mutex_init(&loop->posts_lock, NULL);
-    loop->last_post = &loop->first_post;
-    loop->takes_posts = true;
+    pthread_mutex_init(&loop->wakeup.lock, NULL);
+    loop->wakeup.last_post = &loop->wakeup.first_post;
+    loop->wakeup.takes_posts = true;
     return 0;
+}
+
+static void refuse_posts(coil_loop *loop)
+{
+    pthread_mutex_lock(&loop->wakeup.lock);
+    loop->wakeup.takes_posts = false;
+    pthread_mutex_unlock(&loop->wakeup.lock);
 }
 
 void coil__wakeup_finish(coil_loop *loop)
 {
-    pthread_mutex_lock(&loop->posts_lock);
-    loop->takes_posts = false;
-    pthread_mutex_unlock(&loop->posts_lock);
     coil__wakeup_collect(loop);
     loop->backend->in_use++;
-    loop->backend->class->watch(loop->backend, loop->wakeup_fd, COIL__IN, NULL);
+    coil__loop_unwatch(loop, loop->wakeup.fd, COIL__IN, &loop->wakeup.watch);
 }
 
-/* Async-signal-safe. A full eventfd fails with EAGAIN, and is readable as well. */
+/* Async-signal-safe, except for the message that stops the program. */
 static void wake(coil_loop *loop)
 {
-    int saved = errno;
-    uint64_t one = 1;
+    int saved = errno, rc;
 
-    if (!atomic_exchange(&loop->woken, true) &&
-        write(loop->wakeup_fd, &one, sizeof one) < 0 && errno != EAGAIN)
-        abort();
+    if (atomic_exchange(&loop->wakeup.woken, true))
+        return;
+    rc = coil__wake_fd_post(loop->wakeup.fd);
+    if (rc < 0)
+        coil__misuse("the loop's eventfd, %d, cannot be written (%s): somebody closed it",
+                     loop->wakeup.fd, strerror(-rc));
     errno = saved;
 }
 
 void coil__loop_interrupt(coil_loop *loop)
 {
-    atomic_store(&loop->interrupted, true);
+    atomic_store(&loop->wakeup.interrupted, true);
     wake(loop);
 }
 
 void coil__loop_ask_for_dump(coil_loop *loop)
 {
-    atomic_store(&loop->dump_asked, true);
+    atomic_store(&loop->wakeup.dump_asked, true);
     wake(loop);
 }
 
-/* On the loop's own thread: behind what others have posted before, and no detour. */
+/* On the loop's own thread the post needs no mutex; it is queued behind earlier posts of
+ * other threads. */
 static int post_here(coil_loop *loop, struct coil__post *post)
 {
-    if (!loop->takes_posts)
-        return -ESHUTDOWN;
-    if (coil__wakeup_pending(loop))
+    if (!loop->wakeup.takes_posts)
+        return coil__failed(-ESHUTDOWN);
+    if (coil__wakeup_pending(&loop->wakeup))
         coil__wakeup_collect(loop);
     coil__loop_add_ready(loop, &post->runnable);
     return 0;
@@ -95,15 +101,18 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
 
     if (loop == coil__loop_of_thread)
         return post_here(loop, post);
+    if (coil__loop_is_parents(loop))
+        return coil__failed(
+            -ESHUTDOWN); /* a thread that exists only in the parent may hold the lock */
     post->next = NULL;
-    pthread_mutex_lock(&loop->posts_lock);
-    taken = loop->takes_posts;
+    pthread_mutex_lock(&loop->wakeup.lock);
+    taken = loop->wakeup.takes_posts;
     if (taken) {
-        *loop->last_post = post;
-        loop->last_post = &post->next;
-        wake(loop); /* within the lock: the eventfd is closed only after takes_posts */
+        *loop->wakeup.last_post = post;
+        loop->wakeup.last_post = &post->next;
+        wake(loop); /* in the lock: wakeup.fd is closed only after takes_posts is false */
     }
-    pthread_mutex_unlock(&loop->posts_lock);
+    pthread_mutex_unlock(&loop->wakeup.lock);
     return taken ? 0 : -ESHUTDOWN;
 }
 
@@ -111,16 +120,16 @@ void coil__loop_withdraw(coil_loop *loop, struct coil__post *post)
 {
     struct coil__post **place;
 
-    pthread_mutex_lock(&loop->posts_lock);
-    place = &loop->first_post;
+    pthread_mutex_lock(&loop->wakeup.lock);
+    place = &loop->wakeup.first_post;
     while (*place != NULL && *place != post)
         place = &(*place)->next;
     if (*place != NULL) {
         *place = post->next;
-        if (loop->last_post == &post->next)
-            loop->last_post = place;
+        if (loop->wakeup.last_post == &post->next)
+            loop->wakeup.last_post = place;
     }
-    pthread_mutex_unlock(&loop->posts_lock);
+    pthread_mutex_unlock(&loop->wakeup.lock);
     coil__list_remove(&post->runnable.link);
 }
 
@@ -133,33 +142,64 @@ static void run_if_idle(coil_loop *loop, struct coil__runnable *runnable)
 void coil__wakeup_collect(coil_loop *loop)
 {
     struct coil__post *post, *next;
-    uint64_t count;
 
     /*
-     * In this order. Who posts before the flag is cleared is found in the list below; who
-     * posts after that writes to the eventfd again, and that must not be read away.
+     * The order matters: drain, clear the flag, take the list. A post made before the
+     * flag is cleared is in the list taken below. A post made after that makes the
+     * descriptor readable again, and must not be drained.
      */
-    coil__list_remove(&loop->wakeup_watch.link);
-    if (read(loop->wakeup_fd, &count, sizeof count) < 0 && errno != EAGAIN)
+    coil__list_remove(&loop->wakeup.watch.link);
+    if (coil__wake_fd_drain(loop->wakeup.fd) < 0)
         coil_call_exception_handler(&(coil_exception){
             .message = "The loop's eventfd cannot be read: somebody closed it"});
-    atomic_store(&loop->woken, false);
-    pthread_mutex_lock(&loop->posts_lock);
-    post = loop->first_post;
-    loop->first_post = NULL;
-    loop->last_post = &loop->first_post;
-    pthread_mutex_unlock(&loop->posts_lock);
+    atomic_store(&loop->wakeup.woken, false);
+    pthread_mutex_lock(&loop->wakeup.lock);
+    post = loop->wakeup.first_post;
+    loop->wakeup.first_post = NULL;
+    loop->wakeup.last_post = &loop->wakeup.first_post;
+    pthread_mutex_unlock(&loop->wakeup.lock);
     for (; post != NULL; post = next) {
         next = post->next;
         coil__loop_add_ready(loop, &post->runnable);
     }
-    if (atomic_exchange(&loop->interrupted, false))
-        run_if_idle(loop, loop->on_interrupt);
-    if (atomic_exchange(&loop->dump_asked, false))
-        run_if_idle(loop, loop->on_dump);
+    if (atomic_exchange(&loop->wakeup.interrupted, false))
+        run_if_idle(loop, loop->wakeup.on_interrupt);
+    if (atomic_exchange(&loop->wakeup.dump_asked, false))
+        run_if_idle(loop, loop->wakeup.on_dump);
 }
 
-/* ---- coil_post(): a post with memory of its own ------------------------------------ */
+struct coil__runnable *coil__loop_on_interrupt(const coil_loop *loop)
+{
+    return loop->wakeup.on_interrupt;
+}
+
+void coil__loop_set_on_interrupt(coil_loop *loop, struct coil__runnable *runnable)
+{
+    loop->wakeup.on_interrupt = runnable;
+}
+
+void coil__loop_set_on_dump(coil_loop *loop, struct coil__runnable *runnable)
+{
+    loop->wakeup.on_dump = runnable;
+}
+
+void coil__wakeup_forked(coil_loop *loop)
+{
+    close(loop->wakeup.fd);
+    loop->wakeup.fd = -1;
+}
+
+void coil__wakeup_close(coil_loop *loop)
+{
+    close(loop->wakeup.fd);
+}
+
+void coil__wakeup_destroy(coil_loop *loop)
+{
+    pthread_mutex_destroy(&loop->wakeup.lock);
+}
+
+/* ---- coil_post(): a post that owns its memory -------------------------------------- */
 
 struct called_post {
     struct coil__post post;
@@ -186,13 +226,40 @@ static void run_called_post(struct coil__runnable *runnable)
     coil__context_leave(&slot, outer);
 }
 
+/* Move the posts of coil_post() to `posts`, in order. The owners of other posts handle
+ * the end of the loop themselves. */
+static void take_called_posts(struct coil__list *from, struct coil__list *posts)
+{
+    COIL__LIST_EACH (link, from)
+        if (COIL__CONTAINER(link, struct coil__runnable, link)->run == run_called_post) {
+            coil__list_remove(link);
+            coil__list_push(posts, link);
+        }
+}
+
+void coil__wakeup_run_last(coil_loop *loop)
+{
+    struct coil__list posts, *link;
+
+    coil__list_init(&posts);
+    refuse_posts(loop);
+    coil__wakeup_collect(loop);
+    take_called_posts(&loop->ready, &posts);
+    loop->running = true;
+    while ((link = coil__list_pop(&posts)) != NULL)
+        run_called_post(COIL__CONTAINER(link, struct coil__runnable, link));
+    loop->running = false;
+}
+
 int coil_post(coil_loop *loop, coil_callback fn, void *arg)
 {
-    struct called_post *called = coil__alloc(sizeof *called);
+    struct called_post *called;
     int rc;
 
+    coil__loop_check_handler("coil_post");
+    called = coil__alloc(sizeof *called);
     if (called == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     coil__runnable_init(&called->post.runnable, run_called_post);
     called->loop = loop;
     called->fn = fn;
@@ -203,5 +270,5 @@ int coil_post(coil_loop *loop, coil_callback fn, void *arg)
         coil__bindings_release(called->bindings);
         coil__free(called);
     }
-    return rc;
+    return (int)coil__result(rc);
 }

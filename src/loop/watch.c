@@ -1,28 +1,20 @@
 /*
  * watch.c - readers and writers: callbacks for descriptors that are ready.
  *
- * The backend makes a watch's runnable ready in every poll that finds the descriptor so;
- * here it only gets its callback. A table by descriptor, grown as needed, holds the two
- * watches of each; a watch that is removed while it is ready is taken out of the ready
- * queue with it. The numbers of simulated sockets begin high up: they have a table of
- * their own.
+ * The backend makes a watcher ready in every poll that finds its descriptor ready. A
+ * watcher is a runnable stored in the descriptor's entry (descriptor.h). It is the
+ * library's own, or belongs to a struct watch, defined here, which calls a callback of
+ * the user's. Removing a watcher that is ready removes it from the ready queue as well.
  */
 #include "../base/context.h"
+#include "leak.h"
 #include "loop.h"
-
-#include <string.h>
 
 struct watch {
     struct coil__runnable runnable;
     coil_callback fn;
     void *arg;
-    struct coil__bindings *bindings; /* each call runs in a copy of that context */
-};
-
-/* Watches never move: the ready queue links to them. */
-struct coil__watch_table {
-    size_t count;
-    struct watch *watches[][2];
+    struct coil__bindings *bindings; /* each call runs in a copy of this context */
 };
 
 static void run_watch(struct coil__runnable *runnable)
@@ -43,94 +35,135 @@ static void set_call(struct watch *watch, coil_callback fn, void *arg)
     watch->bindings = coil__context_capture();
 }
 
+static const struct coil__leak_kind leaked_watches[] = {
+    [COIL__IN] = {"a reader", "descriptor", "removed"},
+    [COIL__OUT] = {"a writer", "descriptor", "removed"},
+};
+
 static void free_watch(struct watch *watch)
 {
+    coil__list_remove(&watch->runnable.link);
+    coil__leak_forget(watch);
     coil__bindings_release(watch->bindings);
     coil__free(watch);
 }
 
-/* Its table, and in *slot its place in it, whether the table goes that far or not. */
-static struct coil__watch_table **table_of(coil_loop *loop, int fd, size_t *slot)
+/* The user's watch of this runnable; NULL if it is NULL or a watcher of the library's. */
+static struct watch *watch_of(struct coil__runnable *runnable)
 {
-    bool simulated = fd >= COIL__FIRST_SIMULATED;
-
-    *slot = (size_t)fd - (simulated ? COIL__FIRST_SIMULATED : 0);
-    return &loop->watches[simulated];
+    if (runnable == NULL || runnable->run != run_watch)
+        return NULL;
+    return COIL__CONTAINER(runnable, struct watch, runnable);
 }
 
-/* The place of one that there may be yet; NULL: no memory. */
-static struct watch **make_room(coil_loop *loop, int fd, enum coil__direction direction)
-{
-    size_t slot;
-    struct coil__watch_table **place = table_of(loop, fd, &slot), *table = *place;
-    size_t old = table != NULL ? table->count : 0;
-    size_t count = old > 0 ? old : 64;
+/* ---- watchers ---------------------------------------------------------------------- */
 
-    while (count <= slot)
-        count *= 2;
-    if (count == old)
-        return &table->watches[slot][direction];
-    table = coil__realloc(table, sizeof *table + count * sizeof table->watches[0]);
-    if (table == NULL)
-        return NULL;
-    memset(table->watches[old], 0, (count - old) * sizeof table->watches[0]);
-    table->count = count;
-    *place = table;
-    return &table->watches[slot][direction];
+int coil__loop_watch(coil_loop *loop, int fd, enum coil__direction direction,
+                     struct coil__runnable *runnable)
+{
+    struct coil__backend *backend = loop->backend;
+    struct coil__runnable *before;
+    struct coil__descriptor *d;
+    int rc = coil__descriptor_claim(loop->descriptors, fd, COIL__WATCHED, &d);
+
+    if (rc < 0)
+        return coil__failed(rc);
+    before = d->watchers[direction];
+    d->use = COIL__WATCHED;
+    d->watchers[direction] = runnable;
+    rc = backend->class->watch(backend, fd, d, direction, before != NULL);
+    if (rc < 0) {
+        d->watchers[direction] = before;
+        if (coil__descriptor_is_idle(d))
+            coil__descriptor_release(d);
+        return coil__failed(rc);
+    }
+    if (before == NULL) /* simulated sockets do not count: their events are timers */
+        backend->in_use += fd < COIL__FIRST_SIMULATED;
+    else if (before != runnable && watch_of(before) != NULL)
+        free_watch(watch_of(before)); /* its descriptor was closed while it was watched */
+    return 0;
 }
 
-static struct watch **find(coil_loop *loop, int fd, enum coil__direction direction)
+void coil__loop_unwatch(coil_loop *loop, int fd, enum coil__direction direction,
+                        struct coil__runnable *runnable)
 {
-    size_t slot;
-    struct coil__watch_table *table = *table_of(loop, fd, &slot);
+    struct coil__descriptor *d = coil__descriptor_find_any(loop->descriptors, fd);
 
-    if (table == NULL || fd < 0 || slot >= table->count)
-        return NULL;
-    return &table->watches[slot][direction];
+    coil__list_remove(&runnable->link);
+    if (d == NULL || d->use != COIL__WATCHED || d->watchers[direction] != runnable)
+        return;
+    d->watchers[direction] = NULL;
+    loop->backend->in_use -= fd < COIL__FIRST_SIMULATED;
+    loop->backend->class->watch(loop->backend, fd, d, direction, false);
+    if (coil__descriptor_is_idle(d))
+        coil__descriptor_release(d);
+}
+
+void coil__watch_found(struct coil__runnable *runnable)
+{
+    /* The watcher may still be in the ready queue since an earlier poll. */
+    if (runnable != NULL && coil__list_empty(&runnable->link))
+        coil__loop_add_ready(coil_loop_current(), runnable);
+}
+
+/* ---- readers and writers ----------------------------------------------------------- */
+
+static struct watch *find(const coil_loop *loop, int fd, enum coil__direction direction)
+{
+    const struct coil__descriptor *d = coil__descriptor_find_any(loop->descriptors, fd);
+
+    return d != NULL && d->use == COIL__WATCHED ? watch_of(d->watchers[direction]) : NULL;
+}
+
+/*
+ * The backend is told again, since the number may belong to another descriptor by now. A
+ * call that is due for the old descriptor is dropped.
+ */
+static int replace(coil_loop *loop, struct watch *watch, int fd,
+                   enum coil__direction direction, coil_callback fn, void *arg)
+{
+    int rc = coil__loop_watch(loop, fd, direction, &watch->runnable);
+
+    if (rc < 0)
+        return rc;
+    coil__list_remove(&watch->runnable.link);
+    coil__bindings_release(watch->bindings);
+    set_call(watch, fn, arg);
+    return 0;
 }
 
 static int add(const char *caller, int fd, enum coil__direction direction,
                coil_callback fn, void *arg)
 {
     coil_loop *loop = coil__loop_require(caller);
-    struct watch **place = find(loop, fd, direction), *watch;
+    struct watch *watch = find(loop, fd, direction);
     int rc;
 
-    if (place != NULL && *place != NULL) {
-        /* What the old one was to be called for, the new one is not. */
-        coil__list_remove(&(*place)->runnable.link);
-        coil__bindings_release((*place)->bindings);
-        set_call(*place, fn, arg);
-        return 0;
-    }
-    if (fd < 0)
-        return -EBADF;
-    place = make_room(loop, fd, direction);
-    watch = place != NULL ? coil__alloc(sizeof *watch) : NULL;
+    if (watch != NULL)
+        return replace(loop, watch, fd, direction, fn, arg);
+    watch = coil__alloc(sizeof *watch);
     if (watch == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     coil__runnable_init(&watch->runnable, run_watch);
     set_call(watch, fn, arg);
-    rc = loop->backend->class->watch(loop->backend, fd, direction, &watch->runnable);
+    rc = coil__loop_watch(loop, fd, direction, &watch->runnable);
     if (rc < 0) {
         free_watch(watch);
         return rc;
     }
-    *place = watch;
+    coil__leak_note(&leaked_watches[direction], watch, fd, NULL);
     return 0;
 }
 
 static int take_away(const char *caller, int fd, enum coil__direction direction)
 {
-    coil_loop *loop = coil__loop_require(caller);
-    struct watch **place = find(loop, fd, direction), *watch;
+    coil_loop *loop = coil__loop_to_undo(caller);
+    struct watch *watch = find(loop, fd, direction);
 
-    if (place == NULL || *place == NULL)
+    if (watch == NULL)
         return 0;
-    watch = *place;
-    loop->backend->class->watch(loop->backend, fd, direction, NULL);
-    *place = NULL;
-    coil__list_remove(&watch->runnable.link);
+    coil__loop_unwatch(loop, fd, direction, &watch->runnable);
     free_watch(watch);
     return 1;
 }
@@ -155,18 +188,16 @@ int coil_remove_writer(int fd)
     return take_away("coil_remove_writer", fd, COIL__OUT);
 }
 
-static void finish_table(struct coil__watch_table **place, int first)
+static void finish_watches(int first, size_t count)
 {
-    for (size_t i = 0; *place != NULL && i < (*place)->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         take_away("coil_loop_close", first + (int)i, COIL__IN);
         take_away("coil_loop_close", first + (int)i, COIL__OUT);
     }
-    coil__free(*place);
-    *place = NULL;
 }
 
 void coil__watches_finish(coil_loop *loop)
 {
-    finish_table(&loop->watches[0], 0);
-    finish_table(&loop->watches[1], COIL__FIRST_SIMULATED);
+    finish_watches(0, loop->descriptors->count);
+    finish_watches(COIL__FIRST_SIMULATED, loop->descriptors->simulated_count);
 }

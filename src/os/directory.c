@@ -1,9 +1,8 @@
 /*
- * directory.c - what is in a directory.
+ * directory.c - the entries of a directory.
  *
- * Entries come by getdents64(2), as many as a buffer holds at a time: one trip to a
- * thread for some hundreds. An offset of the kernel's goes with each, so that entries
- * made or removed between two trips confuse nothing.
+ * getdents64(2) fills a buffer with entries, some hundreds in one call on a thread. The
+ * kernel gives each entry an offset, so entries may be made or removed between two calls.
  */
 #include "file.h"
 
@@ -16,7 +15,7 @@
 
 #define BUFFER_BYTES ((size_t)32 * 1024)
 
-/* As getdents64(2) fills them in; headers lack it. */
+/* The layout that getdents64(2) writes (struct linux_dirent64); no header declares it. */
 struct kernel_entry {
     uint64_t inode;
     int64_t offset;
@@ -27,9 +26,10 @@ struct kernel_entry {
 
 struct coil_directory {
     coil_file *file;
-    bool busy, destroyed; /* a call is in it; and will free it */
-    size_t position, filled;
     _Alignas(struct kernel_entry) char buffer[BUFFER_BYTES];
+    bool busy;      /* a call on it is running */
+    bool destroyed; /* by its owner; a running call frees it when it leaves */
+    size_t position, filled;
 };
 
 int coil_directory_open(const char *path, coil_directory **out)
@@ -37,8 +37,9 @@ int coil_directory_open(const char *path, coil_directory **out)
     coil_directory *directory = coil__alloc(sizeof *directory);
     int rc;
 
+    *out = NULL;
     if (directory == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     directory->busy = directory->destroyed = false;
     directory->position = directory->filled = 0;
     rc = coil_file_open(path, O_RDONLY | O_DIRECTORY, 0, &directory->file);
@@ -49,30 +50,39 @@ int coil_directory_open(const char *path, coil_directory **out)
     return rc;
 }
 
-static int enter(coil_directory *directory)
+static int enter_directory(coil_directory *directory)
 {
+    if (COIL__UNLIKELY(directory->destroyed))
+        coil__misuse_gone("using a directory");
     if (directory->busy)
-        return -EBUSY;
+        return coil__failed(-EBUSY);
     directory->busy = true;
     return 0;
 }
 
-static void leave(coil_directory *directory)
+static void release_directory(coil_directory *directory)
+{
+    if (directory->busy)
+        return;
+    coil_file_destroy(directory->file);
+    coil__free(directory);
+}
+
+static void leave_directory(coil_directory *directory)
 {
     directory->busy = false;
     if (directory->destroyed)
-        coil_directory_destroy(directory);
+        release_directory(directory);
 }
 
 void coil_directory_destroy(coil_directory *directory)
 {
     if (directory == NULL)
         return;
+    if (directory->destroyed)
+        coil__misuse_gone("coil_directory_destroy");
     directory->destroyed = true;
-    if (directory->busy)
-        return;
-    coil_file_destroy(directory->file);
-    coil__free(directory);
+    release_directory(directory);
 }
 
 int coil_directory_fd(const coil_directory *directory)
@@ -82,8 +92,8 @@ int coil_directory_fd(const coil_directory *directory)
 
 /* ---- reading ----------------------------------------------------------------------- */
 
-/* More of them: 1, or 0 at the end. */
-static int fill(coil_directory *directory)
+/* Fill the buffer with the next entries. Returns 1, or 0 at the end. */
+static int read_entries(coil_directory *directory)
 {
     ssize_t n =
         coil__file_op(directory->file, &(struct coil__op){.kind = COIL__OP_LIST,
@@ -91,8 +101,8 @@ static int fill(coil_directory *directory)
                                                           .len = BUFFER_BYTES});
 
     if (directory->destroyed)
-        return -EBADF;
-    if (n == -ENOENT) /* the directory itself was removed */
+        return coil__failed(-EBADF);
+    if (n == -ENOENT) /* the directory was removed */
         return 0;
     if (n <= 0)
         return (int)n;
@@ -106,7 +116,7 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* The next that is not "." or "..". */
+/* Find the next entry other than "." and "..". Returns 1, or 0 at the end. */
 static int next_entry(coil_directory *directory, const struct kernel_entry **out)
 {
     const struct kernel_entry *entry;
@@ -114,7 +124,7 @@ static int next_entry(coil_directory *directory, const struct kernel_entry **out
 
     do {
         if (directory->position == directory->filled) {
-            rc = fill(directory);
+            rc = read_entries(directory);
             if (rc <= 0)
                 return rc;
         }
@@ -125,7 +135,7 @@ static int next_entry(coil_directory *directory, const struct kernel_entry **out
     return 1;
 }
 
-/* Not every file system keeps the type in the directory. */
+/* For file systems that do not store the type in the directory. */
 static int find_out_type(coil_directory *directory, const char *name, unsigned char *type)
 {
     struct statx st;
@@ -137,7 +147,7 @@ static int find_out_type(coil_directory *directory, const char *name, unsigned c
                                                    .buf = &st});
 
     if (directory->destroyed)
-        return -EBADF;
+        return coil__failed(-EBADF);
     if (rc == 0)
         *type = (unsigned char)IFTODT(st.stx_mode);
     return rc == -ENOENT ? 0 : rc;
@@ -155,30 +165,30 @@ static int next_of(coil_directory *directory, coil_directory_entry *out)
     if (out->type != DT_UNKNOWN)
         return 1;
     rc = find_out_type(directory, out->name, &out->type);
-    if (rc < 0) /* the same one again, next time */
+    if (rc < 0) /* the next call returns this entry again */
         directory->position = (size_t)((const char *)entry - directory->buffer);
     return rc < 0 ? rc : 1;
 }
 
 int coil_directory_next(coil_directory *directory, coil_directory_entry *out)
 {
-    int rc = enter(directory);
+    int rc = enter_directory(directory);
 
     if (rc < 0)
         return rc;
     rc = next_of(directory, out);
-    leave(directory);
+    leave_directory(directory);
     return rc;
 }
 
 int coil_directory_rewind(coil_directory *directory)
 {
-    int rc = enter(directory);
+    int rc = enter_directory(directory);
 
     if (rc < 0)
         return rc;
     directory->position = directory->filled = 0;
     rc = (int)coil_file_seek(directory->file, 0, SEEK_SET);
-    leave(directory);
+    leave_directory(directory);
     return rc;
 }

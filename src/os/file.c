@@ -1,27 +1,31 @@
 /*
  * file.c - files.
  *
- * A file is a descriptor, and a count of who needs it: its owner, and each call in it.
+ * A file is a descriptor with a reference count: one reference of the owner, and one of
+ * each call that is running on it.
  *
  *   open --- coil_file_close() --> closed --- the last call leaves --> close(2)
  *     |                              ^  |                                 ^
  *     `------ coil_file_destroy() ---'  `-- the last reference goes ------'
  *
  * Invariants
- * 1. The descriptor is not closed while a call is in the file: a thread may be about to
- *    use its number, which could be another file's by then.
- * 2. A call of several steps looks before each whether the file was closed, so that
- *    coil_file_close() waits for one step at most.
- * 3. `transferred` is written as a call leaves, and the call returns without suspending:
- *    so its caller finds its own.
- * 4. Calls at the position take turns, first come, first served: io_uring knows of no
- *    turns, and two reads would get the same bytes. Not those of a FIFO or terminal,
- * where a reader may wait for what somebody writes here.
+ * 1. The descriptor is not closed while a call on the file is running: a thread may be
+ *    about to use the number, which the kernel may have given to another file by then.
+ * 2. A call of several steps checks before each step whether the file was closed, so
+ *    coil_file_close() waits for at most one step.
+ * 3. leave_file() writes `transferred`, and the call then returns without suspending: so
+ *    its caller reads the count of its own call.
+ * 4. Calls at the file's position take turns, first come, first served: io_uring does
+ *    not order them, and two reads would get the same bytes. A FIFO or terminal has no
+ *    position, and calls on it take no turns: a reader may wait for bytes that another
+ *    task is about to write.
  */
 #include "file.h"
 
 #include "../base/fault.h"
-#include "../loop/loop.h"
+#include "../kernel/files.h"
+#include "../loop/leak.h"
+#include "../task/failure.h"
 #include "../task/wait.h"
 
 #include <coil/lock.h>
@@ -34,13 +38,15 @@
 #include <unistd.h>
 
 struct coil_file {
-    int fd; /* -1: the descriptor is closed */
-    bool closed;
+    int fd;             /* -1: the descriptor is closed */
+    bool closed;        /* no call may begin */
+    bool has_position;  /* false: a FIFO, a socket, a terminal */
+    coil_lock position; /* held by a call at the file's position */
     unsigned references, calls;
-    bool has_position;
-    coil_lock position; /* who uses it */
+    bool destroyed; /* its owner has dropped its reference */
     size_t transferred;
-    struct coil__wait *closer; /* waits until there are no calls */
+    struct coil__wait *closer; /* coil_file_close(), waiting for `calls` to become 0 */
+    struct coil__ahead ahead;  /* for file_line.c; a change of the file makes it stale */
 };
 
 /* ---- opening ----------------------------------------------------------------------- */
@@ -57,9 +63,12 @@ static coil_file *create_file(void)
     return file;
 }
 
-/* Nobody uses it yet, so asking for the position does not wait. */
+/* lseek(2) does not block here: no other call uses the descriptor yet. */
 static void take_descriptor(coil_file *file, int fd)
 {
+    static const struct coil__leak_kind kind = {"a file", "descriptor", "destroyed"};
+
+    coil__leak_note(&kind, file, fd, NULL);
     file->fd = fd;
     file->has_position = lseek(fd, 0, SEEK_CUR) >= 0;
 }
@@ -69,8 +78,9 @@ int coil_file_open(const char *path, int flags, mode_t mode, coil_file **out)
     coil_file *file = create_file();
     ssize_t fd;
 
+    *out = NULL;
     if (file == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     fd = coil__file_do(&(struct coil__op){.kind = COIL__OP_OPEN,
                                           .fd = AT_FDCWD,
                                           .path = path,
@@ -78,7 +88,7 @@ int coil_file_open(const char *path, int flags, mode_t mode, coil_file **out)
                                           .mode = mode});
     if (fd < 0) {
         coil__free(file);
-        return (int)fd;
+        return coil__explain((int)fd, "cannot open '%s'", path);
     }
     take_descriptor(file, (int)fd);
     *out = file;
@@ -89,11 +99,12 @@ int coil_file_adopt(int fd, coil_file **out)
 {
     coil_file *file;
 
+    *out = NULL;
     if (COIL__CALL(EBADF, fcntl(fd, F_GETFD)) < 0)
-        return -errno;
+        return coil__explain(-errno, "cannot adopt descriptor %d as a file", fd);
     file = create_file();
     if (file == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     take_descriptor(file, fd);
     *out = file;
     return 0;
@@ -114,10 +125,11 @@ static int open_new(const char *name, void *arg)
 
 int coil_mkstemp(char *name, coil_file **out)
 {
+    *out = NULL;
     return coil__path_make(name, open_new, &(struct opening){.out = out});
 }
 
-/* For file systems without O_TMPFILE: one that loses its name at once. */
+/* For file systems without O_TMPFILE: make a file and unlink it at once. */
 static int open_and_unlink(const char *directory, coil_file **out)
 {
     static const char pattern[] = "/coil-XXXXXX";
@@ -125,14 +137,16 @@ static int open_and_unlink(const char *directory, coil_file **out)
     int rc;
 
     if (name == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     strcpy(stpcpy(name, directory), pattern);
     rc = coil_mkstemp(name, out);
     if (rc == 0) {
         rc = (int)coil__file_finish(
             &(struct coil__op){.kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = name});
-        if (rc < 0)
+        if (rc < 0) {
             coil_file_destroy(*out);
+            *out = NULL;
+        }
     }
     coil__free(name);
     return rc;
@@ -146,12 +160,12 @@ int coil_file_open_temporary(const char *directory, coil_file **out)
         directory = secure_getenv("TMPDIR");
     if (directory == NULL || *directory == '\0')
         directory = "/tmp";
-    rc = coil_file_open(directory, O_TMPFILE | O_RDWR, 0600, out);
-    /* open(2): EISDIR is of kernels, EOPNOTSUPP of file systems that have not got it. */
+    rc = coil_file_open(directory, coil__files_unnamed() | O_RDWR, 0600, out);
+    /* Without O_TMPFILE a kernel fails with EISDIR, a file system with EOPNOTSUPP. */
     return rc == -EOPNOTSUPP || rc == -EISDIR ? open_and_unlink(directory, out) : rc;
 }
 
-/* ---- names that are not there yet -------------------------------------------------- */
+/* ---- random names ------------------------------------------------------------------ */
 
 static int fill_in(char *x, size_t n)
 {
@@ -159,7 +173,7 @@ static int fill_in(char *x, size_t n)
     unsigned char random[8];
 
     if (COIL__CALL(ENOSYS, getrandom(random, n, 0)) != (ssize_t)n)
-        return -errno;
+        return coil__explain(-errno, "getrandom(2) gives no random name");
     for (size_t i = 0; i < n; i++)
         x[i] = letters[random[i] % (sizeof letters - 1)];
     return 0;
@@ -173,7 +187,7 @@ int coil__path_make(char *name, int (*make)(const char *name, void *arg), void *
     int rc;
 
     if (length < n || strcmp(name + length - n, pattern) != 0)
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     for (int tries = 0; tries < 100; tries++) {
         rc = fill_in(name + length - n, n);
         if (rc == 0)
@@ -188,49 +202,52 @@ int coil__path_make(char *name, int (*make)(const char *name, void *arg), void *
 
 /* ---- calls ------------------------------------------------------------------------- */
 
-/* The last one closes it, if nobody has. */
-static void release(coil_file *file)
+/* Drop a reference; the last one frees the file, and closes it if it is still open. */
+static void release_file(coil_file *file)
 {
     if (--file->references > 0)
         return;
     if (file->fd >= 0)
         close(file->fd);
+    coil__free(file->ahead.bytes);
     coil__free(file);
 }
 
-static int enter(coil_file *file)
+static int enter_file(coil_file *file)
 {
+    if (COIL__UNLIKELY(file->references == 0))
+        coil__misuse_gone("using a file");
     if (file->closed)
-        return -EBADF;
+        return coil__failed(-EBADF);
     file->references++;
     file->calls++;
     return 0;
 }
 
-static void leave(coil_file *file, size_t transferred)
+static void leave_file(coil_file *file, size_t transferred)
 {
     file->transferred = transferred;
     if (--file->calls == 0 && file->closer != NULL)
         coil__wait_complete(file->closer, 0);
-    release(file);
+    release_file(file);
 }
 
 /*
- * enter() for a call at the position, which is -1 as an offset. Other offsets need one:
- * pread(2) says so of a pipe, a ring does not.
+ * enter_file() for a call at an offset; -1 is the file's position. A file without a
+ * position, such as a pipe, refuses offsets: pread(2) does that, io_uring does not.
  */
 static int enter_at(coil_file *file, int64_t offset)
 {
-    int rc = enter(file);
+    int rc = enter_file(file);
 
     if (rc < 0)
         return rc;
     if (offset >= 0)
-        rc = file->has_position ? 0 : -ESPIPE;
+        rc = file->has_position ? 0 : coil__failed(-ESPIPE);
     else if (file->has_position)
         rc = coil_lock_acquire(&file->position);
     if (rc < 0)
-        leave(file, 0);
+        leave_file(file, 0);
     return rc;
 }
 
@@ -238,26 +255,53 @@ static void leave_at(coil_file *file, int64_t offset, size_t transferred)
 {
     if (offset < 0 && file->has_position)
         coil_lock_release(&file->position);
-    leave(file, transferred);
+    leave_file(file, transferred);
 }
 
-/* Between enter() and leave(). */
-static ssize_t step(coil_file *file, struct coil__op *op)
+static bool changes_bytes(enum coil__op_kind kind)
 {
+    return kind == COIL__OP_PWRITE || kind == COIL__OP_TRUNCATE ||
+           kind == COIL__OP_ALLOCATE;
+}
+
+ssize_t coil__file_step(coil_file *file, struct coil__op *op)
+{
+    ssize_t result;
+
     if (file->closed)
-        return -EBADF;
+        return coil__failed(-EBADF);
     op->fd = file->fd;
-    return coil__file_do(op);
+    result = coil__file_do(op);
+    if (changes_bytes(op->kind)) /* after it: a read in between may have got old bytes */
+        file->ahead.changes++;
+    return result;
+}
+
+int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead)
+{
+    int rc = enter_at(file, -1);
+
+    if (rc < 0 || file->has_position) {
+        *ahead = &file->ahead;
+        return rc;
+    }
+    leave_file(file, 0);
+    return coil__failed(-ESPIPE);
+}
+
+void coil__file_leave_position(coil_file *file, size_t transferred)
+{
+    leave_at(file, -1, transferred);
 }
 
 ssize_t coil__file_op(coil_file *file, struct coil__op *op)
 {
-    ssize_t result = enter(file);
+    ssize_t result = enter_file(file);
 
     if (result < 0)
         return result;
-    result = step(file, op);
-    leave(file, 0);
+    result = coil__file_step(file, op);
+    leave_file(file, 0);
     return result;
 }
 
@@ -281,10 +325,12 @@ int coil_file_close(coil_file *file)
     struct coil__op op = {.kind = COIL__OP_CLOSE};
     int rc = 0;
 
+    if (file->references == 0)
+        coil__misuse_gone("coil_file_close");
     if (file->fd < 0)
         return 0;
     if (file->closer != NULL)
-        return -EBUSY;
+        return coil__failed(-EBUSY);
     file->closed = true;
     file->references++;
     if (file->calls > 0)
@@ -294,7 +340,7 @@ int coil_file_close(coil_file *file)
         file->fd = -1;
         rc = (int)coil__file_finish(&op);
     }
-    release(file);
+    release_file(file);
     return rc;
 }
 
@@ -302,8 +348,11 @@ void coil_file_destroy(coil_file *file)
 {
     if (file == NULL)
         return;
-    file->closed = true;
-    release(file);
+    if (file->destroyed)
+        coil__misuse_gone("coil_file_destroy");
+    coil__leak_forget(file);
+    file->closed = file->destroyed = true;
+    release_file(file);
 }
 
 int coil_file_fd(const coil_file *file)
@@ -317,13 +366,14 @@ int coil_file_fd(const coil_file *file)
 static ssize_t move(coil_file *file, enum coil__op_kind kind, void *buf, size_t n,
                     int64_t offset)
 {
-    return step(file, &(struct coil__op){.kind = kind,
-                                         .buf = buf,
-                                         .len = n < COIL__FILE_STEP ? n : COIL__FILE_STEP,
-                                         .offset = offset});
+    return coil__file_step(
+        file, &(struct coil__op){.kind = kind,
+                                 .buf = buf,
+                                 .len = n < COIL__FILE_STEP ? n : COIL__FILE_STEP,
+                                 .offset = offset});
 }
 
-static ssize_t read_some(coil_file *file, void *buf, size_t n, int64_t offset)
+static ssize_t read_once(coil_file *file, void *buf, size_t n, int64_t offset)
 {
     ssize_t result = enter_at(file, offset);
 
@@ -346,7 +396,7 @@ static ssize_t move_all(coil_file *file, enum coil__op_kind kind, void *buf, siz
         result = move(file, kind, (char *)buf + done, n - done,
                       offset < 0 ? -1 : offset + (int64_t)done);
         if (result == 0)
-            result = kind == COIL__OP_PREAD ? -ENODATA : -EIO;
+            result = kind == COIL__OP_PREAD ? coil__failed(-ENODATA) : coil__failed(-EIO);
         if (result < 0)
             break;
         done += (size_t)result;
@@ -357,12 +407,12 @@ static ssize_t move_all(coil_file *file, enum coil__op_kind kind, void *buf, siz
 
 ssize_t coil_file_read(coil_file *file, void *buf, size_t n)
 {
-    return read_some(file, buf, n, -1);
+    return read_once(file, buf, n, -1);
 }
 
 ssize_t coil_file_pread(coil_file *file, void *buf, size_t n, int64_t offset)
 {
-    return offset < 0 ? -EINVAL : read_some(file, buf, n, offset);
+    return offset < 0 ? coil__failed(-EINVAL) : read_once(file, buf, n, offset);
 }
 
 ssize_t coil_file_read_exact(coil_file *file, void *buf, size_t n)
@@ -372,7 +422,8 @@ ssize_t coil_file_read_exact(coil_file *file, void *buf, size_t n)
 
 ssize_t coil_file_pread_exact(coil_file *file, void *buf, size_t n, int64_t offset)
 {
-    return offset < 0 ? -EINVAL : move_all(file, COIL__OP_PREAD, buf, n, offset);
+    return offset < 0 ? coil__failed(-EINVAL)
+                      : move_all(file, COIL__OP_PREAD, buf, n, offset);
 }
 
 ssize_t coil_file_write(coil_file *file, const void *buf, size_t n)
@@ -382,7 +433,8 @@ ssize_t coil_file_write(coil_file *file, const void *buf, size_t n)
 
 ssize_t coil_file_pwrite(coil_file *file, const void *buf, size_t n, int64_t offset)
 {
-    return offset < 0 ? -EINVAL : move_all(file, COIL__OP_PWRITE, (void *)buf, n, offset);
+    return offset < 0 ? coil__failed(-EINVAL)
+                      : move_all(file, COIL__OP_PWRITE, (void *)buf, n, offset);
 }
 
 size_t coil_file_transferred(const coil_file *file)
@@ -390,7 +442,7 @@ size_t coil_file_transferred(const coil_file *file)
     return file->transferred;
 }
 
-/* ---- the rest ---------------------------------------------------------------------- */
+/* ---- position, metadata, space ----------------------------------------------------- */
 
 int64_t coil_file_seek(coil_file *file, int64_t offset, int whence)
 {
@@ -423,7 +475,7 @@ int coil_file_truncate(coil_file *file, int64_t length)
 int coil_file_allocate(coil_file *file, int mode, int64_t offset, int64_t n)
 {
     if (n <= 0)
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     return (int)coil__file_op(file, &(struct coil__op){.kind = COIL__OP_ALLOCATE,
                                                        .flags = mode,
                                                        .offset = offset,

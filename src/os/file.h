@@ -1,47 +1,71 @@
 /*
- * file.h (internal) - files, as their neighbours see them.
+ * file.h (internal) - files: their parts that several files of this folder use.
  */
 #ifndef COIL_OS_FILE_H
 #define COIL_OS_FILE_H
 
-#include "file_op.h"
+#include "../io/file_op.h"
 
 #include <coil/file.h>
 
-/* What statx(2) is asked for. */
+/* The fields that coil asks statx(2) for. */
 #define COIL__STATX_MASK (STATX_BASIC_STATS | STATX_BTIME)
 
-/* What no call on files moves more of than at once: read(2), notes. */
+/* The most bytes that one read(2) or write(2) of Linux transfers (read(2), notes). */
 #define COIL__FILE_STEP ((size_t)0x7ffff000)
 
-/* One operation, whose fd is filled in. -EBADF if the file is closed. */
+/* Bytes read ahead of the position, in which the ends of lines are searched. */
+struct coil__ahead {
+    char *bytes; /* NULL until the first read */
+    size_t size, count;
+    int64_t offset;   /* of bytes[0] in the file */
+    unsigned changes; /* how often calls on the file have changed its bytes */
+    unsigned seen;    /* `changes` when `bytes` was read: if they differ, it is stale */
+};
+
+/*
+ * Begin and end a call at the file's position. enter suspends until the position is free;
+ * it fails with -ESPIPE if the file has no position, -EBADF if it is closed. Each enter
+ * that succeeded needs a leave, with the number of bytes transferred.
+ */
+int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead);
+void coil__file_leave_position(coil_file *file, size_t transferred);
+
+/* Do one operation between enter and leave; sets op->fd. -EBADF if the file is closed. */
+ssize_t coil__file_step(coil_file *file, struct coil__op *op);
+
+/* Do one operation as a call of its own; sets op->fd. -EBADF if the file is closed. */
 ssize_t coil__file_op(coil_file *file, struct coil__op *op);
 
 /*
- * Replace the six X that `name` ends in and call make(name, arg), again with other names
- * while that is -EEXIST. Returns what it returned; -EINVAL if there are no six X.
+ * Replace the six X at the end of `name` by random characters and call make(name, arg),
+ * with up to 100 names while it fails with -EEXIST. Returns the result of make();
+ * -EINVAL if `name` does not end in six X. After a failure they are X again.
  */
 int coil__path_make(char *name, int (*make)(const char *name, void *arg), void *arg);
 
 /*
- * A file that is being written, by coil_write_file() and coil_copy_file(): at `path`
- * itself, or, with COIL_FILE_ATOMIC, beside it.
+ * The file that coil_write_file() or coil_copy_file() writes: `path` itself, or with
+ * COIL_FILE_ATOMIC a new file in the same directory, renamed to `path` at the end.
  */
 struct coil__target {
     coil_file *file;
     const char *path;
-    char *beside; /* its name until it takes its place; NULL: `path` itself */
+    char *beside; /* the new file's name until the rename; NULL: `path` is written */
     unsigned flags;
 };
 
 /*
- * Open it. `mode` is that of a file that is made; one that will replace another takes
- * that one's. open_flags are for a file that is there: O_TRUNC, O_APPEND.
+ * Open it. A new file gets `mode`, but one that will replace a file gets the mode of that
+ * file. open_flags say what happens to the bytes of an existing file: O_TRUNC, O_APPEND.
  */
 int coil__target_open(struct coil__target *target, const char *path, mode_t mode,
                       unsigned flags, int open_flags);
 
-/* Finish and close it. With rc < 0 give it up, as far as it is beside; returns the rc. */
+/*
+ * Close it; with rc == 0, sync it as its flags say and rename it to `path`. With rc < 0,
+ * or if one of these fails, the file beside `path` is removed. Returns rc or the error.
+ */
 int coil__target_close(struct coil__target *target, int rc);
 
 #endif

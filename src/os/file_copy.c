@@ -1,20 +1,22 @@
 /*
- * file_copy.c - one file into another.
+ * file_copy.c - copy one file to another.
  *
- *   by the kernel (copy_file_range(2), which shares the data where the file system can)
- *        `-- not between these two: through a buffer
+ * copy_file_range(2) copies in the kernel, and shares the data where the file system can.
+ * Where it is not possible for these two files, the bytes go through a buffer. So they do
+ * where the size is 0, since files of /proc are not empty although they say so, and
+ * copy_file_range(2) would copy nothing.
  *
- * A file with holes is copied from one piece of data to the next. Some files say that
- * they are empty and are not (/proc): copy_file_range(2) believes it, so they go through
- * the buffer.
+ * Of a file with holes only the pieces of data are copied.
  *
- * No backend knows how to copy, so it is done on a thread, and a whole step at once: a
- * small file is opened, copied and closed by one trip. Between two steps the task tells
- * how far it is, and may be cancelled.
+ * No backend can copy files, so a thread does it, a whole step at a time: a small file is
+ * opened, copied and closed in one step. Between two steps the task calls `progress`, and
+ * may be cancelled.
  *
- * Start reading at coil_copy_file() and advance().
+ * Start reading at coil_copy_file() and copy_in_task().
  */
 #include "file.h"
+
+#include "../task/failure.h"
 
 #include <coil/path.h>
 #include <coil/task.h>
@@ -23,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STEP_BYTES ((int64_t)16 * 1024 * 1024) /* between two looks at cancellation */
+#define STEP_BYTES ((int64_t)16 * 1024 * 1024) /* between two checks for cancellation */
 #define BUFFER_BYTES ((size_t)256 * 1024)
 
 struct copy {
@@ -33,18 +35,19 @@ struct copy {
     struct coil__target to;
     struct statx source, target;
     int64_t done;
-    char *buffer; /* NULL: by the kernel */
+    char *buffer; /* NULL: the kernel copies */
     bool at_end;
     int rc; /* of the latest step */
 };
 
 /* ---- data -------------------------------------------------------------------------- */
 
-/* copy_file_range(2) cannot do it, or not for these two; nothing is wrong with them. */
+/* Does the result say that copy_file_range(2) cannot copy between these two files, not
+   that reading or writing them fails? */
 static bool needs_buffer(const struct copy *c, ssize_t result)
 {
     switch (-result) {
-    case 0: /* the end, or a file that only seems empty */
+    case 0: /* the end, or a file of size 0 that is not empty */
         return c->source.stx_size == 0;
     case EXDEV:
     case EINVAL:
@@ -76,7 +79,7 @@ static ssize_t copy_by_buffer(struct copy *c, int64_t n)
 
     if (got <= 0)
         return got;
-    /* Not at an offset where there are none: a device, a FIFO. */
+    /* A device or a FIFO has no offsets. */
     if (!S_ISREG(c->target.stx_mode))
         return coil_file_write(c->to.file, c->buffer, (size_t)got);
     return coil_file_pwrite(c->to.file, c->buffer, (size_t)got, c->done);
@@ -92,12 +95,12 @@ static ssize_t copy_some(struct copy *c, int64_t n)
             return result;
         c->buffer = coil__alloc(BUFFER_BYTES);
         if (c->buffer == NULL)
-            return -ENOMEM;
+            return coil__failed(-ENOMEM);
     }
     return copy_by_buffer(c, n);
 }
 
-/* Some steps' worth of bytes, up to `end` at most. */
+/* Copy from `done` up to `end`, but at most STEP_BYTES. */
 static int copy_until(struct copy *c, int64_t end)
 {
     int64_t limit = end - c->done < STEP_BYTES ? end : c->done + STEP_BYTES;
@@ -107,7 +110,7 @@ static int copy_until(struct copy *c, int64_t end)
 
         if (n < 0)
             return (int)n;
-        if (n == 0) { /* perhaps it has become shorter */
+        if (n == 0) { /* the source may have become shorter */
             c->at_end = true;
             return 0;
         }
@@ -123,13 +126,13 @@ static bool has_holes(const struct copy *c)
     return S_ISREG(c->target.stx_mode) && c->source.stx_blocks * 512 < c->source.stx_size;
 }
 
-/* From `done` on, some of the next piece of data. */
+/* Copy from the next piece of data at or after `done`, at most STEP_BYTES. */
 static int copy_piece(struct copy *c)
 {
     int64_t size = (int64_t)c->source.stx_size, end;
     int64_t data = coil_file_seek(c->from, c->done, SEEK_DATA);
 
-    if (data == -ENXIO) { /* nothing but a hole up to the end */
+    if (data == -ENXIO) { /* there is a hole up to the end */
         c->done = size;
         return coil_file_truncate(c->to.file, size);
     }
@@ -140,7 +143,8 @@ static int copy_piece(struct copy *c)
     return end < 0 ? (int)end : copy_until(c, end < size ? end : size);
 }
 
-/* The size that it had is its end; but of those that say 0. */
+/* A copy ends at the size that the source had when it was opened; with size 0 it ends
+   where a read returns 0. */
 static int copy_step(struct copy *c)
 {
     int64_t size = (int64_t)c->source.stx_size;
@@ -153,7 +157,7 @@ static int copy_step(struct copy *c)
 
 /* ---- files ------------------------------------------------------------------------- */
 
-/* Not waiting for the other end of a FIFO. */
+/* O_NONBLOCK: opening a FIFO does not wait for a writer. */
 static int open_source(struct copy *c)
 {
     int rc = coil_file_open(c->from_path, O_RDONLY | O_NONBLOCK, 0, &c->from);
@@ -162,7 +166,7 @@ static int open_source(struct copy *c)
         return rc;
     rc = coil_file_stat(c->from, &c->source);
     if (rc == 0 && S_ISDIR(c->source.stx_mode))
-        return -EISDIR;
+        return coil__failed(-EISDIR);
     return rc == 0 && !S_ISREG(c->source.stx_mode) ? -EINVAL : rc;
 }
 
@@ -176,15 +180,16 @@ static int open_target(struct copy *c)
 {
     struct statx there;
 
-    /* A name of the source's own would be replaced by a copy: harmless, but a mistake. */
+    /* `to` is the source under another name: an atomic copy would replace that name by a
+       copy. No data would be lost, but it is a mistake of the caller. */
     if (c->flags & COIL_FILE_ATOMIC && coil_stat(c->to_path, 0, &there) == 0 &&
         is_same_file(&c->source, &there))
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     return coil__target_open(&c->to, c->to_path, c->source.stx_mode & 0777, c->flags,
                              O_NONBLOCK);
 }
 
-/* It may be the source itself: truncated only when that is known not to be so. */
+/* Truncate the target only after the check that it is not the source. */
 static int prepare_target(struct copy *c)
 {
     int rc = coil_file_stat(c->to.file, &c->target);
@@ -192,7 +197,7 @@ static int prepare_target(struct copy *c)
     if (rc < 0)
         return rc;
     if (is_same_file(&c->source, &c->target))
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     if (S_ISREG(c->target.stx_mode) && c->target.stx_size > 0)
         return coil_file_truncate(c->to.file, 0);
     return 0;
@@ -207,7 +212,7 @@ static int open_both(struct copy *c)
     return rc == 0 ? prepare_target(c) : rc;
 }
 
-static int finish(struct copy *c)
+static int finish_copy(struct copy *c)
 {
     mode_t mode = c->source.stx_mode & 0777;
     int rc = 0;
@@ -219,8 +224,8 @@ static int finish(struct copy *c)
 
 /* ---- steps ------------------------------------------------------------------------- */
 
-/* On a thread. */
-static int advance(void *arg)
+/* Do one step: the first opens the files, the last finishes. Runs on a thread. */
+static int copy_in_task(void *arg)
 {
     struct copy *c = arg;
 
@@ -228,7 +233,7 @@ static int advance(void *arg)
     if (c->rc == 0)
         c->rc = copy_step(c);
     if (c->rc == 0 && c->at_end)
-        c->rc = finish(c);
+        c->rc = finish_copy(c);
     return 0;
 }
 
@@ -237,9 +242,9 @@ static int copy_all(struct copy *c, const coil_copy_opts *opts)
     int rc;
 
     do {
-        rc = coil_yield(); /* a step that had begun has not told of a cancellation */
+        rc = coil_yield(); /* a cancellation during the last step is delivered here */
         if (rc == 0)
-            rc = coil__file_batch(advance, c);
+            rc = coil__file_batch(copy_in_task, c);
         if (rc == 0)
             rc = c->rc;
         if (rc == 0 && opts != NULL && opts->progress != NULL)
@@ -256,11 +261,11 @@ int coil_copy_file(const char *from, const char *to, const coil_copy_opts *opts)
     int rc;
 
     if (c.flags & ~all)
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     rc = copy_all(&c, opts);
     if (c.to.file != NULL)
         rc = coil__target_close(&c.to, rc);
     coil_file_destroy(c.from);
     coil__free(c.buffer);
-    return rc;
+    return coil__explain(rc, "cannot copy '%s' to '%s'", from, to);
 }

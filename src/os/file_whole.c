@@ -1,13 +1,16 @@
 /*
- * file_whole.c - files as a whole: read to the end, written at once.
+ * file_whole.c - read or write a whole file in one call.
  *
- * A target is a file that is being written. Beside its path it is a new file under a
- * random name in the same directory, so that rename(2) can put it in its place.
+ * A target is the file that is written. An atomic write goes to a new file with a random
+ * name in the same directory, since rename(2) cannot move a file to another file system.
  *
- *   open --> written --> fsync --> close --> rename --> (fsync of the directory)
- *     `---------`----------`---------`---------`--> unlink, shielded; rc as it was
+ *   open --> write --> fsync --> close --> rename --> (fsync of the directory)
+ *     `--------`---------`---------`---------`--> after a failure: unlink, shielded from
+ *                                                 cancellation; the first error stays
  */
 #include "file.h"
+
+#include "../task/failure.h"
 
 #include <coil/path.h>
 
@@ -25,21 +28,21 @@ struct contents {
 
 #define FIRST_BYTES ((size_t)4096)
 
-/* Room for `size` bytes, and the '\0' behind them. */
-static int make_room(struct contents *c, size_t size)
+/* Make room for `size` bytes and a '\0'. */
+static int make_room_in_contents(struct contents *c, size_t size)
 {
     char *data = coil__realloc(c->data, size + 1);
 
     if (data == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     c->data = data;
     c->size = size;
     return 0;
 }
 
 /*
- * What statx(2) says is room for, and one byte more, which finds the end without another
- * look. Files of /proc say 0.
+ * Make room for the size that statx(2) returns and one byte more: a read that does not
+ * fill it has reached the end, without another allocation. Files of /proc have size 0.
  */
 static int make_first_room(struct contents *c, coil_file *file)
 {
@@ -49,10 +52,11 @@ static int make_first_room(struct contents *c, coil_file *file)
     if (rc < 0)
         return rc;
     if (S_ISDIR(st.stx_mode))
-        return -EISDIR;
+        return coil__failed(-EISDIR);
     if (S_ISREG(st.stx_mode) && st.stx_size > c->max)
-        return -EFBIG;
-    return make_room(c, st.stx_size > 0 ? (size_t)st.stx_size + 1 : FIRST_BYTES);
+        return coil__failed(-EFBIG);
+    return make_room_in_contents(c,
+                                 st.stx_size > 0 ? (size_t)st.stx_size + 1 : FIRST_BYTES);
 }
 
 static int read_to_end(struct contents *c, coil_file *file)
@@ -62,7 +66,7 @@ static int read_to_end(struct contents *c, coil_file *file)
 
     for (;;) {
         if (c->n == c->size) {
-            rc = make_room(c, c->size * 2);
+            rc = make_room_in_contents(c, c->size * 2);
             if (rc < 0)
                 return rc;
         }
@@ -71,7 +75,7 @@ static int read_to_end(struct contents *c, coil_file *file)
             return (int)n;
         c->n += (size_t)n;
         if (c->n > c->max)
-            return -EFBIG;
+            return coil__failed(-EFBIG);
     }
 }
 
@@ -81,6 +85,8 @@ int coil_read_file(const char *path, size_t max, void **data, size_t *n)
     coil_file *file;
     int rc = coil_file_open(path, O_RDONLY, 0, &file);
 
+    *data = NULL;
+    *n = 0;
     if (rc < 0)
         return rc;
     rc = make_first_room(&c, file);
@@ -89,7 +95,7 @@ int coil_read_file(const char *path, size_t max, void **data, size_t *n)
     coil_file_destroy(file);
     if (rc < 0) {
         coil__free(c.data);
-        return rc;
+        return coil__explain(rc, "cannot read '%s'", path);
     }
     c.data[c.n] = '\0';
     *data = c.data;
@@ -99,7 +105,7 @@ int coil_read_file(const char *path, size_t max, void **data, size_t *n)
 
 /* ---- targets ----------------------------------------------------------------------- */
 
-/* The bytes of `path` up to its last '/', that included. */
+/* The length of `path` up to and including its last '/'. */
 static int directory_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -128,7 +134,7 @@ static int open_beside(struct coil__target *target, mode_t mode)
 
     target->beside = coil__alloc(size);
     if (target->beside == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     snprintf(target->beside, size, "%.*s%s", length, target->path, pattern);
     rc = coil__path_make(target->beside, make_beside,
                          &(struct making){&target->file, mode});
@@ -137,7 +143,7 @@ static int open_beside(struct coil__target *target, mode_t mode)
     return rc;
 }
 
-/* One that will take the place of a file gets that one's mode, whatever the umask. */
+/* A file that will replace another gets the mode of that file, whatever the umask. */
 static int open_atomic(struct coil__target *target, mode_t mode)
 {
     struct statx there;
@@ -145,9 +151,9 @@ static int open_atomic(struct coil__target *target, mode_t mode)
     int rc;
 
     if (found == 0 && S_ISDIR(there.stx_mode))
-        return -EISDIR;
+        return coil__failed(-EISDIR);
     if (found == 0 && target->flags & COIL_FILE_EXCLUSIVE)
-        return -EEXIST;
+        return coil__failed(-EEXIST);
     if (found < 0 && found != -ENOENT)
         return found;
     if (found == 0)
@@ -179,7 +185,7 @@ static int sync_directory(const char *path)
     int rc;
 
     if ((size_t)length >= sizeof name)
-        return -ENAMETOOLONG;
+        return coil__failed(-ENAMETOOLONG);
     snprintf(name, sizeof name, "%.*s", length, path);
     rc = coil_file_open(length > 0 ? name : ".", O_RDONLY | O_DIRECTORY, 0, &directory);
     if (rc < 0)
@@ -230,11 +236,12 @@ int coil_write_file(const char *path, const void *data, size_t n, mode_t mode,
     ssize_t rc;
 
     if (!flags_are_valid(flags))
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     rc = coil__target_open(&target, path, mode, flags,
                            flags & COIL_FILE_APPEND ? O_APPEND : O_TRUNC);
     if (rc < 0)
         return (int)rc;
     rc = coil_file_write(target.file, data, n);
-    return coil__target_close(&target, rc < 0 ? (int)rc : 0);
+    return coil__explain(coil__target_close(&target, rc < 0 ? (int)rc : 0),
+                         "cannot write '%s'", path);
 }

@@ -1,7 +1,9 @@
 /*
- * path.c - what can be done with names of files.
+ * path.c - operations on file names: stat, rename, unlink, directories, links.
  */
 #include "file.h"
+
+#include "../task/failure.h"
 
 #include <coil/path.h>
 
@@ -10,40 +12,48 @@
 
 int coil_stat(const char *path, int flags, struct statx *out)
 {
-    return (int)coil__file_do(&(struct coil__op){.kind = COIL__OP_STATX,
-                                                 .fd = AT_FDCWD,
-                                                 .path = path,
-                                                 .flags = flags,
-                                                 .mode = COIL__STATX_MASK,
-                                                 .buf = out});
+    return coil__explain((int)coil__file_do(&(struct coil__op){.kind = COIL__OP_STATX,
+                                                               .fd = AT_FDCWD,
+                                                               .path = path,
+                                                               .flags = flags,
+                                                               .mode = COIL__STATX_MASK,
+                                                               .buf = out}),
+                         "cannot look at '%s'", path);
 }
 
 int coil_rename(const char *from, const char *to, unsigned flags)
 {
-    return (int)coil__file_do(&(struct coil__op){.kind = COIL__OP_RENAME,
-                                                 .fd = AT_FDCWD,
-                                                 .path = from,
-                                                 .fd2 = AT_FDCWD,
-                                                 .path2 = to,
-                                                 .flags = (int)flags});
+    return coil__explain((int)coil__file_do(&(struct coil__op){.kind = COIL__OP_RENAME,
+                                                               .fd = AT_FDCWD,
+                                                               .path = from,
+                                                               .fd2 = AT_FDCWD,
+                                                               .path2 = to,
+                                                               .flags = (int)flags}),
+                         "cannot rename '%s' to '%s'", from, to);
 }
 
 int coil_unlink(const char *path)
 {
-    return (int)coil__file_do(
-        &(struct coil__op){.kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = path});
+    return coil__explain((int)coil__file_do(&(struct coil__op){
+                             .kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = path}),
+                         "cannot unlink '%s'", path);
 }
 
 int coil_rmdir(const char *path)
 {
-    return (int)coil__file_do(&(struct coil__op){
-        .kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = path, .flags = AT_REMOVEDIR});
+    return coil__explain((int)coil__file_do(&(struct coil__op){.kind = COIL__OP_UNLINK,
+                                                               .fd = AT_FDCWD,
+                                                               .path = path,
+                                                               .flags = AT_REMOVEDIR}),
+                         "cannot remove directory '%s'", path);
 }
 
 int coil_mkdir(const char *path, mode_t mode)
 {
-    return (int)coil__file_do(&(struct coil__op){
-        .kind = COIL__OP_MKDIR, .fd = AT_FDCWD, .path = path, .mode = mode});
+    return coil__explain(
+        (int)coil__file_do(&(struct coil__op){
+            .kind = COIL__OP_MKDIR, .fd = AT_FDCWD, .path = path, .mode = mode}),
+        "cannot make directory '%s'", path);
 }
 
 static int make_directory(const char *name, void *arg)
@@ -59,17 +69,20 @@ int coil_mkdtemp(char *name)
 
 int coil_link(const char *from, const char *to)
 {
-    return (int)coil__file_do(&(struct coil__op){.kind = COIL__OP_LINK,
-                                                 .fd = AT_FDCWD,
-                                                 .path = from,
-                                                 .fd2 = AT_FDCWD,
-                                                 .path2 = to});
+    return coil__explain((int)coil__file_do(&(struct coil__op){.kind = COIL__OP_LINK,
+                                                               .fd = AT_FDCWD,
+                                                               .path = from,
+                                                               .fd2 = AT_FDCWD,
+                                                               .path2 = to}),
+                         "cannot link '%s' as '%s'", from, to);
 }
 
 int coil_symlink(const char *target, const char *path)
 {
-    return (int)coil__file_do(&(struct coil__op){
-        .kind = COIL__OP_SYMLINK, .path = target, .fd2 = AT_FDCWD, .path2 = path});
+    return coil__explain(
+        (int)coil__file_do(&(struct coil__op){
+            .kind = COIL__OP_SYMLINK, .path = target, .fd2 = AT_FDCWD, .path2 = path}),
+        "cannot make symbolic link '%s'", path);
 }
 
 ssize_t coil_readlink(const char *path, char *buf, size_t size)
@@ -80,10 +93,11 @@ ssize_t coil_readlink(const char *path, char *buf, size_t size)
                                                  .buf = buf,
                                                  .len = size});
 
-    /* Of a longer one the kernel gives as much as fits, and does not say so. */
-    if (n >= 0 && (size_t)n == size)
-        return -ENAMETOOLONG;
-    if (n >= 0)
-        buf[n] = '\0';
+    if (n < 0)
+        return coil__explain((int)n, "cannot read symbolic link '%s'", path);
+    /* The kernel truncates a longer target without an error. */
+    if ((size_t)n == size)
+        return coil__failed(-ENAMETOOLONG);
+    buf[n] = '\0';
     return n;
 }

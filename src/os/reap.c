@@ -1,60 +1,26 @@
 /*
- * reap.c - children that have ended, and those that nobody waits for any more.
+ * reap.c - reaps children that outlive their loop.
  *
- * While there is a loop it watches the pidfds (net/process.c). When it closes, what still
- * runs gets a thread each, which sleeps in waitid(2): they are few, the killed ones are
- * gone at once as a rule, and when the program ends init(1) takes over.
+ * An open loop watches the handles of its children (os/process.c). When it closes, each
+ * destroyed or detached child that still runs gets a thread, which sleeps until the child
+ * ends. There are few such children: those that are killed usually end at once. When the
+ * program ends, init(1) reaps the rest.
  */
 #include "reap.h"
 
 #include "../base/fault.h"
-#include "../base/kernel.h"
+#include "../kernel/child.h"
+#include "../kernel/thread.h"
 #include "../loop/loop.h"
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define MOMENT_MS 100
 #define STACK_BYTES ((size_t)64 * 1024)
 
-static int status_of(const siginfo_t *info)
-{
-    if (info->si_code == CLD_EXITED)
-        return W_EXITCODE(info->si_status, 0);
-    return info->si_status | (info->si_code == CLD_DUMPED ? WCOREFLAG : 0);
-}
-
-static int wait_for(int pidfd, int options, int *status)
-{
-    siginfo_t info = {.si_pid = 0};
-    int rc;
-
-    do
-        rc = COIL__CALL(ECHILD, waitid(COIL__P_PIDFD, (id_t)pidfd, &info, options));
-    while (rc < 0 && errno == EINTR);
-    if (rc < 0)
-        return -errno;
-    if (info.si_pid == 0)
-        return -EAGAIN;
-    *status = status_of(&info);
-    return 0;
-}
-
-int coil__reap(int pidfd, int *status)
-{
-    return wait_for(pidfd, WEXITED | WNOHANG, status);
-}
-
-int coil__reap_now(int pidfd, int *status)
-{
-    return wait_for(pidfd, WEXITED, status);
-}
-
-/* ---- on a thread ------------------------------------------------------------------ */
-
-/* It never posts anything: for deadlock.c it is one that is idle. */
+/* A reaper never posts to a loop, so deadlock.c counts it as an idle thread. */
 static void count_thread(int change)
 {
     atomic_fetch_add(&coil__pool_threads, (unsigned)change);
@@ -63,19 +29,17 @@ static void count_thread(int change)
 
 static void *reap(void *arg)
 {
-    int pidfd = (int)(intptr_t)arg;
-    siginfo_t info;
+    int handle = (int)(intptr_t)arg;
 
-    pthread_setname_np(pthread_self(), "coil-reaper");
-    while (waitid(COIL__P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0 && errno == EINTR)
-        continue;
-    close(pidfd);
+    coil__thread_set_name("coil-reaper");
+    coil__child_reap_apart(handle);
+    close(handle);
     count_thread(-1);
     return NULL;
 }
 
-/* One that takes no signals: those are the program's. */
-static bool start_reaper(int pidfd)
+/* The thread blocks all signals: their handlers run on the program's threads. */
+static bool start_reaper(int handle)
 {
     pthread_attr_t attributes;
     sigset_t all, before;
@@ -90,7 +54,7 @@ static bool start_reaper(int pidfd)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     count_thread(1);
     started = !coil__call_fails(EAGAIN, "pthread_create") &&
-              pthread_create(&thread, &attributes, reap, (void *)(intptr_t)pidfd) == 0;
+              pthread_create(&thread, &attributes, reap, (void *)(intptr_t)handle) == 0;
     if (!started)
         count_thread(-1);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -98,20 +62,20 @@ static bool start_reaper(int pidfd)
     return started;
 }
 
-void coil__reap_later(int pidfd, bool is_ending)
+void coil__reap_later(int handle, bool is_ending)
 {
-    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+    struct pollfd ended = {.fd = handle, .events = POLLIN};
     int status;
 
     if (is_ending)
         poll(&ended, 1, MOMENT_MS);
-    if (coil__reap(pidfd, &status) != -EAGAIN) {
-        close(pidfd);
+    if (coil__child_reap(handle, &status) != -EAGAIN) {
+        close(handle);
         return;
     }
-    if (start_reaper(pidfd))
+    if (start_reaper(handle))
         return;
-    close(pidfd);
+    close(handle);
     coil_call_exception_handler(&(coil_exception){
         .message = "No thread can be started to wait for a child: it may remain a zombie",
         .rc = -EAGAIN});

@@ -2,11 +2,12 @@
  * signal.c - tasks that wait for signals, and callbacks for them.
  *
  *   inbox --> on_signals() --> the handler's callback
- *                         `--> waiting tasks, all that want it
- *                         `--> kept, where the loop wants it for tasks and none waits
+ *                         `--> every task that waits for it
+ *                         `--> kept, if no task waits and one has waited for it before
  *
- * A loop has one of these from its first signal on; the pipe of its inbox is watched as
- * any descriptor, so it is no deadlock to wait for a signal alone.
+ * A loop gets a struct signals with the first signal that it wants. It watches the pipe
+ * of its inbox like any descriptor, so the loop is not reported as deadlocked while all
+ * tasks wait for signals.
  */
 #include "signal.h"
 
@@ -19,12 +20,12 @@
 #include <string.h>
 
 #define KEPT 64
-#define AT_ONCE 64
+#define AT_ONCE 64 /* signals in a turn of the loop */
 
 struct handler {
     coil_callback fn; /* NULL: none */
     void *arg;
-    struct coil__bindings *bindings; /* each call runs in a copy of that context */
+    struct coil__bindings *bindings; /* each call runs in a copy of this context */
 };
 
 struct signals {
@@ -32,25 +33,27 @@ struct signals {
     struct coil__close_hook hook;
     struct coil__inbox inbox;
     struct coil__runnable arrived;
-    struct coil__list waits;       /* waiting.link */
-    bool for_tasks[COIL__SIGNALS]; /* wanted by coil_signal_wait() */
+    struct coil__list waits; /* waiting.link */
+    bool for_tasks
+        [COIL__SIGNALS]; /* since coil_signal_wait(), until coil_signal_restore() */
     struct handler handlers[COIL__SIGNALS];
     siginfo_t kept[KEPT]; /* oldest first */
     size_t kept_count;
 };
 
-struct waiting {
+struct signal_waiting {
     struct coil__wait wait;
     struct coil__list link;
     const sigset_t *set;
     siginfo_t *info;
 };
 
-static COIL__THREAD_LOCAL struct signals *this_signals; /* NULL until the loop's first */
+static COIL__THREAD_LOCAL struct signals *this_signals; /* NULL until it is needed */
 
-/* ---- what has arrived ------------------------------------------------------------- */
+/* ---- delivery ---------------------------------------------------------------------- */
 
-/* Standard signals are not counted. A full store loses the newest, as the kernel's. */
+/* As in the kernel, a standard signal is kept once, and if the store is full the newest
+   is lost. */
 static void keep(struct signals *s, const siginfo_t *info)
 {
     for (size_t i = 0; i < s->kept_count; i++)
@@ -71,7 +74,7 @@ static bool wake_waiting(struct signals *s, const siginfo_t *info)
     bool woken = false;
 
     COIL__LIST_EACH (link, &s->waits) {
-        struct waiting *w = COIL__CONTAINER(link, struct waiting, link);
+        struct signal_waiting *w = COIL__CONTAINER(link, struct signal_waiting, link);
 
         if (sigismember(w->set, info->si_signo) != 1)
             continue;
@@ -82,8 +85,8 @@ static bool wake_waiting(struct signals *s, const siginfo_t *info)
     return woken;
 }
 
-/* It may remove itself, or be replaced, while it runs. */
-static void call(const struct handler *handler)
+/* Copies the handler first: the callback may remove or replace it. */
+static void call_handler(const struct handler *handler)
 {
     struct coil__context_slot slot, *outer;
     coil_callback fn = handler->fn;
@@ -106,13 +109,14 @@ static void on_signals(struct coil__runnable *runnable)
         if (s->for_tasks[info.si_signo] && !wake_waiting(s, &info))
             keep(s, &info);
         if (s->handlers[info.si_signo].fn != NULL)
-            call(&s->handlers[info.si_signo]);
+            call_handler(&s->handlers[info.si_signo]);
     }
-    /* A storm must not keep the loop here. The rest may not be in the pipe. */
+    /* Many signals must not block the loop: continue in its next turn. The watch does not
+       do that: signals in inbox.overflow do not make the pipe readable. */
     coil__loop_add_ready(s->loop, &s->arrived);
 }
 
-/* ---- the loop's signals ----------------------------------------------------------- */
+/* ---- the loop's signals ------------------------------------------------------------ */
 
 static void clear_handler(struct handler *handler)
 {
@@ -125,8 +129,7 @@ static void on_loop_closing(coil_loop *loop)
 {
     struct signals *s = this_signals;
 
-    loop->backend->class->watch(loop->backend, s->inbox.pipe[0], COIL__IN, NULL);
-    coil__list_remove(&s->arrived.link);
+    coil__loop_unwatch(loop, s->inbox.pipe[0], COIL__IN, &s->arrived);
     coil__inbox_close(&s->inbox);
     for (int signo = 1; signo < COIL__SIGNALS; signo++)
         clear_handler(&s->handlers[signo]);
@@ -140,14 +143,13 @@ static int open_signals(coil_loop *loop)
     int rc;
 
     if (s == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     coil__list_init(&s->waits);
     coil__runnable_init(&s->arrived, on_signals);
     rc = coil__inbox_open(&s->inbox);
     if (rc < 0)
         goto failed;
-    rc = loop->backend->class->watch(loop->backend, s->inbox.pipe[0], COIL__IN,
-                                     &s->arrived);
+    rc = coil__loop_watch(loop, s->inbox.pipe[0], COIL__IN, &s->arrived);
     if (rc < 0) {
         coil__inbox_close(&s->inbox);
         goto failed;
@@ -162,7 +164,8 @@ failed:
     return rc;
 }
 
-/* A forked child's first loop finds its parent's, and leaves it alone. */
+/* The loop's signals, created at the first call. In a forked child this_signals is the
+   parent's, and is replaced, not changed. */
 static int find_signals(const char *caller, struct signals **out)
 {
     coil_loop *loop = coil__loop_require(caller);
@@ -174,14 +177,25 @@ static int find_signals(const char *caller, struct signals **out)
     return rc;
 }
 
-/* Neither a task nor a handler wants it any more. */
+/* Give the signal back if neither a task nor a handler wants it. */
 static void forget_unused(struct signals *s, int signo)
 {
     if (!s->for_tasks[signo] && s->handlers[signo].fn == NULL)
         coil__inbox_forget(&s->inbox, signo);
 }
 
-/* ---- waiting ---------------------------------------------------------------------- */
+/* Stop wanting the signals of the set for tasks. */
+static void restore_all(struct signals *s, const sigset_t *set)
+{
+    for (int signo = 1; signo < COIL__SIGNALS; signo++) {
+        if (sigismember(set, signo) != 1 || !s->for_tasks[signo])
+            continue;
+        s->for_tasks[signo] = false;
+        forget_unused(s, signo);
+    }
+}
+
+/* ---- waiting ----------------------------------------------------------------------- */
 
 static bool is_valid(const sigset_t *set)
 {
@@ -197,16 +211,23 @@ static bool is_valid(const sigset_t *set)
     return any;
 }
 
+/* Want all signals of the set for tasks. If one fails, none of them is wanted anew. */
 static int want_all(struct signals *s, const sigset_t *set)
 {
+    sigset_t taken;
     int rc = 0;
 
+    sigemptyset(&taken);
     for (int signo = 1; signo < COIL__SIGNALS && rc == 0; signo++) {
         if (sigismember(set, signo) != 1 || s->for_tasks[signo])
             continue;
         rc = coil__inbox_want(&s->inbox, signo);
         s->for_tasks[signo] = rc == 0;
+        if (rc == 0)
+            sigaddset(&taken, signo);
     }
+    if (rc != 0)
+        restore_all(s, &taken);
     return rc;
 }
 
@@ -223,14 +244,15 @@ static int take_kept(struct signals *s, const sigset_t *set, siginfo_t *info)
 
 int coil_signal_wait(const sigset_t *set, siginfo_t *info)
 {
-    static const struct coil__wait_class class = {.what = "signal"};
+    static const struct coil__wait_class class = {.what = "signal",
+                                                  .call = "coil_signal_wait"};
     struct signals *s;
     siginfo_t unseen;
-    struct waiting w = {.set = set, .info = info != NULL ? info : &unseen};
+    struct signal_waiting w = {.set = set, .info = info != NULL ? info : &unseen};
     int rc;
 
     if (!is_valid(set))
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     rc = find_signals("coil_signal_wait", &s);
     if (rc == 0)
         rc = want_all(s, set);
@@ -239,7 +261,7 @@ int coil_signal_wait(const sigset_t *set, siginfo_t *info)
     if (rc != 0)
         return rc;
     coil__wait_init(&w.wait, &class);
-    w.wait.keeps_result = true; /* nobody else would get it */
+    w.wait.keeps_result = true; /* a cancelled wait would lose the signal */
     coil__list_init(&w.link);
     coil__list_push(&s->waits, &w.link);
     rc = coil__wait_park(&w.wait);
@@ -249,23 +271,18 @@ int coil_signal_wait(const sigset_t *set, siginfo_t *info)
 
 void coil_signal_restore(const sigset_t *set)
 {
-    coil_loop *loop = coil__loop_require("coil_signal_restore");
+    coil_loop *loop = coil__loop_to_undo("coil_signal_restore");
     struct signals *s = this_signals;
 
-    if (s == NULL || s->loop != loop)
+    if (s == NULL || s->loop != loop || coil__loop_is_parents(loop))
         return;
-    for (int signo = 1; signo < COIL__SIGNALS; signo++) {
-        if (sigismember(set, signo) != 1 || !s->for_tasks[signo])
-            continue;
-        s->for_tasks[signo] = false;
-        forget_unused(s, signo);
-    }
+    restore_all(s, set);
     for (size_t i = s->kept_count; i-- > 0;)
         if (sigismember(set, s->kept[i].si_signo) == 1)
             drop_kept(s, i);
 }
 
-/* ---- handlers --------------------------------------------------------------------- */
+/* ---- handlers ---------------------------------------------------------------------- */
 
 int coil_add_signal_handler(int signo, coil_callback fn, void *arg)
 {
@@ -273,7 +290,7 @@ int coil_add_signal_handler(int signo, coil_callback fn, void *arg)
     int rc;
 
     if (!coil__signal_valid(signo) || fn == NULL)
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     rc = find_signals("coil_add_signal_handler", &s);
     if (rc == 0)
         rc = coil__inbox_want(&s->inbox, signo);
@@ -286,12 +303,13 @@ int coil_add_signal_handler(int signo, coil_callback fn, void *arg)
 
 int coil_remove_signal_handler(int signo)
 {
-    coil_loop *loop = coil__loop_require("coil_remove_signal_handler");
+    coil_loop *loop = coil__loop_to_undo("coil_remove_signal_handler");
     struct signals *s = this_signals;
 
     if (!coil__signal_valid(signo))
-        return -EINVAL;
-    if (s == NULL || s->loop != loop || s->handlers[signo].fn == NULL)
+        return coil__failed(-EINVAL);
+    if (s == NULL || s->loop != loop || s->handlers[signo].fn == NULL ||
+        coil__loop_is_parents(loop))
         return 0;
     clear_handler(&s->handlers[signo]);
     forget_unused(s, signo);

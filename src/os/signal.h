@@ -1,5 +1,6 @@
 /*
- * signal.h (internal) - who wants which signal; what the process's dispositions are.
+ * signal.h (internal) - the signals that each loop wants, and the dispositions of the
+ * process.
  */
 #ifndef COIL_OS_SIGNAL_H
 #define COIL_OS_SIGNAL_H
@@ -8,34 +9,35 @@
 
 #include <signal.h>
 
-#define COIL__SIGNALS 65 /* one more than the last */
+#define COIL__SIGNALS 65 /* the greatest signal number and one */
 
-/*
- * A loop's inbox, into which the handler writes. The pipe is the loop's; the rest is
- * signal_table.c's.
- */
+/* A loop's inbox: the signal handler writes to it, the loop watches pipe[0]. Only
+   signal_table.c uses the other members. */
 struct coil__inbox {
     int pipe[2];
     struct coil__inbox *_Atomic next;
     _Atomic uint64_t wanted;   /* bit signo - 1 */
-    _Atomic uint64_t overflow; /* came when the pipe was full */
+    _Atomic uint64_t overflow; /* signals that arrived while the pipe was full */
 };
 
-/* Its descriptors are made and it is known to the handler. -EMFILE. */
+/* Make the pipe and add the inbox to the handler's list. Fails with -EMFILE. */
 int coil__inbox_open(struct coil__inbox *inbox);
 
-/* It wants nothing any more: dispositions are restored, no handler is in it. */
+/* Forget all signals, close the pipe. On return no signal handler uses the inbox. */
 void coil__inbox_close(struct coil__inbox *inbox);
 
-/* The loop wants the signal from now on, or no longer. A second time: nothing. -EINVAL.
+/*
+ * Deliver the signal to the inbox from now on; stop doing so. The first inbox that wants
+ * a signal takes over its disposition, the last that forgets it restores it. Repeating
+ * either does nothing. Wanting an invalid signal fails with -EINVAL.
  */
 int coil__inbox_want(struct coil__inbox *inbox, int signo);
 void coil__inbox_forget(struct coil__inbox *inbox, int signo);
 
-/* Take the next that has come; false if there is none. */
+/* Take the next signal that has arrived; false if there is none. */
 bool coil__inbox_take(struct coil__inbox *inbox, siginfo_t *info);
 
-/* May it be wanted at all? */
+/* May a loop want this signal? */
 bool coil__signal_valid(int signo);
 
 #endif

@@ -1,25 +1,26 @@
 /*
- * signal_table.c - from the kernel's handler to the loops.
+ * signal_table.c - the signal handler, and the inboxes that it writes to.
  *
- *   a signal --> on_signal() --> write(pipe) of each inbox --> its loop,
- * coil__inbox_take() |  full
- *                                  `--> overflow, a bit for each number
+ *   a signal --> on_signal() --> write(pipe) of each inbox --> loop: coil__inbox_take()
+ *                                   |  pipe full                ^
+ *                                   `--> overflow, a bit for each number
  *
- * The pipe is the queue: one write of a siginfo_t is atomic (pipe(7)), the kernel's
- * memory bounds it, and it wakes the loop as any descriptor does. When it is full, the
- * number at least is kept, so that the last SIGTERM after a storm of others is not lost.
+ * The pipe is the queue: one write of a siginfo_t is atomic (pipe(7)), the kernel bounds
+ * its memory, and it wakes the loop like any descriptor. When it is full, a bit keeps the
+ * number of the signal, so that a SIGTERM after many other signals is not lost.
  *
- * Not signalfd(2): it needs the signal blocked in every thread of the program, which a
- * library cannot ask for, and in every child.
+ * Not signalfd(2): the signal would have to be blocked in every thread of the program,
+ * which a library cannot require, and in every child.
  *
  * Invariants
- * 1. The list of inboxes changes under `lock`; the handler, which cannot take it, reads
- *    the links. An inbox that was taken out is left alone by all handlers once none is
- *    running (wait_for_handlers): then its pipe may be closed.
- * 2. A signal's disposition is ours as long as `users` is not 0, but for what the program
- *    itself sets in the meantime.
- * 3. In a forked child the handler, should it run before the fork's own, does as the
- *    disposition of before would have: the pipes are the parent's.
+ * 1. The list of inboxes changes under `lock`. The handler cannot take the lock; it reads
+ *    the atomic links. After an inbox is unlinked and the running handlers have returned
+ *    (wait_for_handlers), none uses it: then its pipe may be closed.
+ * 2. While users[signo] is not 0, on_signal() is the signal's handler, unless the program
+ *    has replaced it.
+ * 3. In a forked child the pipes are the parent's. If a signal arrives there before
+ *    empty_table_in_child() has run, the handler restores the previous disposition and
+ *    raises the signal again.
  */
 #include "signal.h"
 
@@ -35,9 +36,9 @@
 static struct {
     pthread_mutex_t lock;
     struct coil__inbox *_Atomic inboxes;
-    _Atomic int handlers; /* running, in all threads */
-    _Atomic pid_t pid;    /* of the process whose inboxes these are */
-    unsigned users[COIL__SIGNALS];
+    _Atomic int handlers;          /* calls of on_signal() now running, in all threads */
+    _Atomic pid_t pid;             /* the process that has opened the inboxes */
+    unsigned users[COIL__SIGNALS]; /* inboxes that want the signal */
     struct sigaction previous[COIL__SIGNALS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -57,20 +58,20 @@ bool coil__signal_valid(int signo)
     case SIGILL:
         return false;
     default:
-        /* Those between are the C library's own. */
+        /* The C library uses those between 31 and SIGRTMIN. */
         return (signo > 0 && signo < 32) || (signo >= SIGRTMIN && signo <= SIGRTMAX);
     }
 }
 
-/* ---- in the handler --------------------------------------------------------------- */
+/* ---- in the handler ---------------------------------------------------------------- */
 
 static bool put(struct coil__inbox *inbox, const siginfo_t *info)
 {
     return write(inbox->pipe[1], info, sizeof *info) == (ssize_t)sizeof *info;
 }
 
-/* The loop may have emptied the pipe, and seen no bit, between the first try and the bit:
-   hence the second. */
+/* Writes a second time, since the loop may have emptied the pipe and read `overflow`
+   after the first write failed and before the bit was set: then nothing would wake it. */
 static void deliver(struct coil__inbox *inbox, int signo, const siginfo_t *info)
 {
     if (!(atomic_load(&inbox->wanted) & bit_of(signo)) || put(inbox, info))
@@ -87,7 +88,7 @@ static void on_signal(int signo, siginfo_t *info, void *context)
     (void)context;
     if (getpid() != atomic_load(&table.pid)) {
         sigaction(signo, &table.previous[signo], NULL);
-        raise(signo); /* delivered when this returns */
+        raise(signo); /* delivered when the handler returns */
         errno = saved;
         return;
     }
@@ -99,14 +100,14 @@ static void on_signal(int signo, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* They take microseconds, and none of them runs in this thread now. */
+/* Cannot deadlock: no handler runs on this thread now. A handler takes microseconds. */
 static void wait_for_handlers(void)
 {
     while (atomic_load(&table.handlers) > 0)
         sched_yield();
 }
 
-/* ---- dispositions ----------------------------------------------------------------- */
+/* ---- dispositions ------------------------------------------------------------------ */
 
 static int take_over(int signo)
 {
@@ -115,8 +116,9 @@ static int take_over(int signo)
 
     sigfillset(&action.sa_mask);
     if (COIL__CALL(EINVAL, sigaction(signo, &action, &table.previous[signo])) < 0)
-        return -errno;
-    /* Somebody had put it aside, and has restored it since: nobody's. */
+        return coil__failed(-errno);
+    /* The program replaced our handler earlier and restored it after we had given the
+       signal back. So the real previous disposition is the default. */
     if (table.previous[signo].sa_flags & SA_SIGINFO &&
         table.previous[signo].sa_sigaction == on_signal)
         table.previous[signo] = (struct sigaction){.sa_handler = SIG_DFL};
@@ -132,12 +134,11 @@ static void give_back(int signo)
         sigaction(signo, &table.previous[signo], NULL);
 }
 
-/* ---- after a fork ----------------------------------------------------------------- */
+/* ---- after a fork ------------------------------------------------------------------ */
 
 static void lock_table(void)
 {
     pthread_mutex_lock(&table.lock);
-    COIL__NO_JUMP();
 }
 
 static void unlock_table(void)
@@ -145,8 +146,8 @@ static void unlock_table(void)
     pthread_mutex_unlock(&table.lock);
 }
 
-/* The loops were the parent's: nobody here wants anything yet. */
-static void start_afresh(void)
+/* The loops are the parent's: no loop of the child wants a signal yet. */
+static void empty_table_in_child(void)
 {
     for (int signo = 1; signo < COIL__SIGNALS; signo++)
         if (table.users[signo] > 0) {
@@ -159,26 +160,21 @@ static void start_afresh(void)
     unlock_table();
 }
 
-static void set_up(void)
+static void set_up_table(void)
 {
     atomic_store(&table.pid, getpid());
-    pthread_atfork(lock_table, unlock_table, start_afresh);
+    pthread_atfork(lock_table, unlock_table, empty_table_in_child);
 }
 
-static void set_up_once(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, set_up);
-}
-
-/* ---- inboxes ---------------------------------------------------------------------- */
+/* ---- inboxes ----------------------------------------------------------------------- */
 
 int coil__inbox_open(struct coil__inbox *inbox)
 {
-    set_up_once();
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, set_up_table);
     if (COIL__CALL(EMFILE, pipe2(inbox->pipe, O_CLOEXEC | O_NONBLOCK)) < 0)
-        return -errno;
+        return coil__failed(-errno);
     atomic_init(&inbox->wanted, 0);
     atomic_init(&inbox->overflow, 0);
     lock_table();
@@ -193,10 +189,10 @@ int coil__inbox_want(struct coil__inbox *inbox, int signo)
     int rc = 0;
 
     if (!coil__signal_valid(signo))
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     lock_table();
     if (!(atomic_load(&inbox->wanted) & bit_of(signo))) {
-        /* Before the handler is there: none that it gets may be passed over. */
+        /* Before the handler is installed: it would drop a signal that is not wanted. */
         atomic_fetch_or(&inbox->wanted, bit_of(signo));
         if (table.users[signo] == 0)
             rc = take_over(signo);
@@ -209,8 +205,8 @@ int coil__inbox_want(struct coil__inbox *inbox, int signo)
     return rc;
 }
 
-/* Locked. */
-static void forget(struct coil__inbox *inbox, int signo)
+/* The caller holds table.lock. */
+static void forget_signal(struct coil__inbox *inbox, int signo)
 {
     if (!(atomic_load(&inbox->wanted) & bit_of(signo)))
         return;
@@ -222,11 +218,11 @@ static void forget(struct coil__inbox *inbox, int signo)
 void coil__inbox_forget(struct coil__inbox *inbox, int signo)
 {
     lock_table();
-    forget(inbox, signo);
+    forget_signal(inbox, signo);
     unlock_table();
 }
 
-/* Locked. */
+/* The caller holds table.lock. */
 static void unlink_inbox(const struct coil__inbox *inbox)
 {
     struct coil__inbox *_Atomic *place = &table.inboxes;
@@ -242,7 +238,7 @@ void coil__inbox_close(struct coil__inbox *inbox)
 {
     lock_table();
     for (int signo = 1; signo < COIL__SIGNALS; signo++)
-        forget(inbox, signo);
+        forget_signal(inbox, signo);
     unlink_inbox(inbox);
     wait_for_handlers();
     unlock_table();

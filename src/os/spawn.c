@@ -1,54 +1,37 @@
 /*
  * spawn.c - start a program.
  *
- * vfork(2) in all but name: clone(2) with CLONE_VM, so that nothing of the parent's
- * memory is copied, and CLONE_VFORK, so that it stands still until the child has its own.
- * Not vfork() itself, which runs the child on the parent's stack, under a compiler that
- * does not know. Not posix_spawn(3): it has no pidfd before glibc 2.39, cannot tell a
- * missing directory from a missing program, and looks for the latter in the wrong PATH.
+ *     prepare()              the paths to try, a stack for the child
+ *     coil__child_start()    starts the child, and waits until it runs the program
+ *     explain()              the child's failure as an error, from its struct coil__child
  *
- *     prepare()   paths to try, a stack for the child
- *     launch()    signals blocked, clone(2), signals restored
- *        child.c  descriptors, directory, signals, execve(2)
- *     launch()    what it wrote down, if it failed: reaped, and told
+ * Not posix_spawn(3): its error does not distinguish a missing directory from a missing
+ * program, and it searches the program in the parent's PATH, not in the child's.
  *
- * A child that is to be another user or group does not share the memory: that user could
- * trace it, and the kernel would take the parent for no longer dumpable. It is a fork(2),
- * which is waited for in the same way; only the block lies in a mapping that both share.
+ * The child shares the parent's memory until it runs the program (vfork). A child that
+ * changes its user or groups does not: the other user could trace it while it shares the
+ * memory, and the kernel would clear the parent's dumpable flag. Such a child is a
+ * fork(2), which is waited for in the same way; its block is in a shared mapping.
  *
- * The pidfd comes with the child, so it is never another's. Under Valgrind and QEMU's
- * user mode a vfork is a fork: there a failed exec is only seen as exit status 127, as
- * it is with their posix_spawn(3).
+ * Under Valgrind and QEMU's user mode a vfork is a fork: there a failed exec is reported
+ * only as exit status 127, as with posix_spawn(3) under them.
  */
 #include "spawn.h"
 
+#include "../base/base.h"
 #include "../base/fault.h"
-#include "../base/kernel.h"
-#include "child.h"
-#include "reap.h"
 
 #include <coil/error.h>
 
-#include <sched.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define STACK_BYTES ((size_t)16 * 1024)
 #define DEFAULT_PATH "/bin:/usr/bin"
 
-/* ThreadSanitizer's takes every child for a fork, and begins its books anew, which are
-   ours: so the C library's, under its other name. */
-#if COIL__TSAN
-int __clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
-#define clone __clone
-#endif
-
-/* ---- where the program may be ------------------------------------------------------ */
+/* ---- the program's paths ----------------------------------------------------------- */
 
 static const char *path_of(const char *const *envp)
 {
@@ -71,16 +54,18 @@ static size_t count_colons(const char *text)
     return count;
 }
 
-/* The child has all it needs in one block: this, the paths, their text, its stack. */
+/* One block for the child: this, the paths, their text, its stack. */
 struct launch {
     struct coil__child child;
     size_t bytes;
-    bool forks; /* the block is a mapping, for the child to write to */
+    /* The child is a fork: the block is a shared mapping, which it writes to. */
+    bool forks;
     char *stack_end;
     const char *paths[];
 };
 
-/* Name the program in each directory of `path`; an empty one is where the child is. */
+/* Write the program's path in each directory of `path`. An empty directory means the
+   child's working directory. */
 static void join_paths(struct launch *launch, char *text, const char *path,
                        const char *name)
 {
@@ -131,7 +116,8 @@ static void destroy_launch(struct launch *launch)
 static struct launch *prepare(const struct coil__spawn *what)
 {
     const char *name = what->program;
-    /* A name with a '/' is one itself, and so is none at all: that is nowhere. */
+    /* A name with a '/' is the only path to try. So is an empty name: it fails with
+       ENOENT, where a search would try the directories themselves. */
     bool searched = name[0] != '\0' && strchr(name, '/') == NULL;
     const char *path = searched ? path_of(what->envp) : "";
     size_t count = count_colons(path) + 1;
@@ -155,29 +141,7 @@ static struct launch *prepare(const struct coil__spawn *what)
     return launch;
 }
 
-/* ---- starting it ------------------------------------------------------------------ */
-
-static int launch_child(struct launch *launch, pid_t *pid, int *pidfd)
-{
-    const int flags = CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
-    uint64_t all = UINT64_MAX, before = 0;
-    int error, status;
-
-    /* By the kernel's own call: the C library's leaves out two that it needs itself. */
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-    *pid = COIL__CALL(EAGAIN, clone(coil__child_main, launch->stack_end,
-                                    launch->forks ? flags : flags | CLONE_VM,
-                                    &launch->child, pidfd));
-    error = errno;
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
-    if (*pid < 0)
-        return -error;
-    if (launch->child.error == 0)
-        return 0;
-    coil__reap_now(*pidfd, &status);
-    close(*pidfd);
-    return -launch->child.error;
-}
+/* ---- starting the program ---------------------------------------------------------- */
 
 static int explain(const struct launch *launch, const struct coil__spawn *what, int rc)
 {
@@ -202,39 +166,19 @@ static int explain(const struct launch *launch, const struct coil__spawn *what, 
     return coil_fail(rc, "'%s' cannot be run", what->program);
 }
 
-/* Before there is a child to be lost: does this kernel wait for pidfds? */
-static int require_pidfds(void)
-{
-    static _Atomic bool known;
-    siginfo_t info;
-    int fd, error = 0;
-
-    if (known)
-        return 0;
-    fd = (int)COIL__CALL(ENOSYS, syscall(SYS_pidfd_open, getpid(), 0));
-    if (fd < 0)
-        return -errno;
-    /* We are no child of ours, which is ECHILD, where the question is understood. */
-    if (COIL__CALL(EINVAL, waitid(COIL__P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG)) < 0)
-        error = errno;
-    close(fd);
-    if (error == EINVAL)
-        return -ENOSYS;
-    known = true;
-    return 0;
-}
-
-int coil__spawn(const struct coil__spawn *what, pid_t *pid, int *pidfd)
+/* Checks for pidfds first: without one, a child that was started could not be reaped. */
+int coil__spawn(const struct coil__spawn *what, pid_t *pid, int *handle)
 {
     struct launch *launch;
-    int rc = require_pidfds();
+    int rc = coil__child_handles();
 
     if (rc < 0)
         return coil_fail(rc, "child processes need pidfds: Linux 5.4");
     launch = prepare(what);
     if (launch == NULL)
-        return -ENOMEM;
-    rc = launch_child(launch, pid, pidfd);
+        return coil__failed(-ENOMEM);
+    rc =
+        coil__child_start(&launch->child, launch->stack_end, !launch->forks, pid, handle);
     if (rc < 0)
         rc = explain(launch, what, rc);
     destroy_launch(launch);

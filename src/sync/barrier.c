@@ -1,17 +1,17 @@
 /*
- * barrier.c - so many tasks wait for each other. (asyncio: locks.Barrier)
+ * barrier.c - a set number of tasks wait for each other. (asyncio: locks.Barrier)
  *
- *                     the last party comes
- *         FILLING ---------------------------> DRAINING      wait()
- *          | ^  ^                                  | the last leaves: leave()
+ *                     the last party arrives
+ *         FILLING ---------------------------> DRAINING      wait_locked()
+ *          | ^  ^                                  | the last party leaves
  *          | |  +----------------------------------+
- *    reset | | the last leaves                                BROKEN   by abort(), from
- * any v |                                                         state, until reset()
+ *    reset | | the last party leaves    BROKEN: by abort(), from any state, until reset()
+ *          v |
  *        RESETTING
  *
- * It is a condition: all that wait do so for the state to change, and each comes back
- * with the lock, so they leave one after the other, in the order in which they came.
- * `count` is of those who came and have not left.
+ * A barrier is a condition variable: its tasks wait for the state to change. Each returns
+ * from that wait with the lock, so they leave one by one, in the order of their arrival.
+ * `count` is the number of tasks that have arrived and not left.
  */
 #include "condition.h"
 #include "waiters.h"
@@ -48,12 +48,12 @@ bool coil_barrier_broken(const coil_barrier *barrier)
     return barrier->state == BROKEN;
 }
 
-/* ---- what is done with the lock held ------------------------------------------------
- */
+/* ---- with the lock held ------------------------------------------------------------ */
 
 static int wait_for_a_change(coil_barrier *barrier)
 {
-    static const struct coil__wait_class class = COIL__WAITER_CLASS("barrier");
+    static const struct coil__wait_class class =
+        COIL__WAITER_CLASS("barrier", "coil_barrier_wait");
 
     return coil__condition_wait(&barrier->changed, &barrier->lock, &class, barrier);
 }
@@ -64,43 +64,26 @@ static void set_state(coil_barrier *barrier, enum state state)
     coil__condition_notify(&barrier->changed, SIZE_MAX);
 }
 
-/* Wait until those of the round before have left. */
-static int wait_for_our_round(coil_barrier *barrier)
+/* Wait until the parties of the round before have left; then for those of this round. */
+static int wait_locked(coil_barrier *barrier)
 {
-    int rc = 0;
+    int rc = 0, index;
 
     while (rc == 0 && (barrier->state == DRAINING || barrier->state == RESETTING))
         rc = wait_for_a_change(barrier);
-    return rc == 0 && barrier->state == BROKEN ? -EPIPE : rc;
-}
-
-static int wait_for_the_others(coil_barrier *barrier)
-{
-    int rc = 0;
-
-    while (rc == 0 && barrier->state == FILLING)
-        rc = wait_for_a_change(barrier);
-    return rc == 0 && barrier->state != DRAINING ? -EPIPE : rc;
-}
-
-static void leave(coil_barrier *barrier)
-{
-    if (--barrier->count == 0)
-        set_state(barrier, barrier->state == BROKEN ? BROKEN : FILLING);
-}
-
-static int pass(coil_barrier *barrier)
-{
-    int rc = wait_for_our_round(barrier), index;
-
+    if (rc == 0 && barrier->state == BROKEN)
+        rc = coil__failed(-EPIPE);
     if (rc < 0)
         return rc;
     index = (int)barrier->count++;
     if (barrier->count == barrier->parties)
         set_state(barrier, DRAINING);
-    else
-        rc = wait_for_the_others(barrier);
-    leave(barrier);
+    while (rc == 0 && barrier->state == FILLING)
+        rc = wait_for_a_change(barrier);
+    if (rc == 0 && barrier->state != DRAINING)
+        rc = coil__failed(-EPIPE);
+    if (--barrier->count == 0)
+        set_state(barrier, barrier->state == BROKEN ? BROKEN : FILLING);
     return rc < 0 ? rc : index;
 }
 
@@ -111,17 +94,17 @@ int coil_barrier_wait(coil_barrier *barrier)
     int rc;
 
     if (barrier->parties == 0)
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     rc = coil_lock_acquire(&barrier->lock);
     if (rc < 0)
         return rc;
-    rc = pass(barrier);
+    rc = wait_locked(barrier);
     coil_lock_release(&barrier->lock);
     return rc;
 }
 
-/* Take the lock, which those who leave hold one after the other, to set the state. */
-static int change(coil_barrier *barrier, enum state state)
+/* Waits for the lock: the tasks that leave hold it one after the other. */
+static int change_state(coil_barrier *barrier, enum state state)
 {
     int rc = coil_lock_acquire(&barrier->lock);
 
@@ -134,10 +117,10 @@ static int change(coil_barrier *barrier, enum state state)
 
 int coil_barrier_reset(coil_barrier *barrier)
 {
-    return change(barrier, RESETTING);
+    return change_state(barrier, RESETTING);
 }
 
 int coil_barrier_abort(coil_barrier *barrier)
 {
-    return change(barrier, BROKEN);
+    return change_state(barrier, BROKEN);
 }

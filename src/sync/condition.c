@@ -1,5 +1,5 @@
 /*
- * condition.c - wait, under a lock, for something to become true. (asyncio:
+ * condition.c - tasks that wait, under a lock, for a condition. (asyncio:
  * locks.Condition)
  */
 #include "condition.h"
@@ -22,7 +22,7 @@ void coil__condition_notify(coil_waiters *waiters, size_t n)
         n--;
 }
 
-/* The lock is taken again, cancelled or not; true if a cancellation came meanwhile. */
+/* Takes the lock even if the task is cancelled. True if a cancellation was delivered. */
 static bool reacquire(coil_lock *lock, coil_task *task)
 {
     bool cancelled = false;
@@ -38,26 +38,26 @@ static bool reacquire(coil_lock *lock, coil_task *task)
 int coil__condition_wait(coil_waiters *waiters, coil_lock *lock,
                          const struct coil__wait_class *class, const void *object)
 {
-    struct coil__waiter waiter;
     coil_task *task;
     int rc;
 
     task = coil__task_require("coil_condition_wait");
     if (coil_lock_release(lock) < 0)
-        return -EPERM;
-    rc = coil__waiters_wait(waiters, &waiter, class, object);
+        return coil__failed(-EPERM);
+    rc = coil__waiters_wait(waiters, class, object);
     if (reacquire(lock, task))
         rc = -ECANCELED;
     if (rc < 0) {
         task->delivered = true;
-        coil__condition_notify(waiters, 1); /* we may be the one who was notified */
+        coil__condition_notify(waiters, 1); /* pass on a notification not used here */
     }
     return rc;
 }
 
 int coil_condition_wait(coil_condition *condition)
 {
-    static const struct coil__wait_class class = COIL__WAITER_CLASS("condition");
+    static const struct coil__wait_class class =
+        COIL__WAITER_CLASS("condition", "coil_condition_wait");
 
     return coil__condition_wait(&condition->waiters, condition->lock, &class, condition);
 }
@@ -78,8 +78,9 @@ int coil_condition_wait_for(coil_condition *condition, int (*predicate)(void *ar
 
 int coil_condition_notify(coil_condition *condition, size_t n)
 {
+    coil__waiters_check(&condition->waiters, "coil_condition_notify");
     if (!condition->lock->locked)
-        return -EPERM;
+        return coil__failed(-EPERM);
     coil__condition_notify(&condition->waiters, n);
     return 0;
 }

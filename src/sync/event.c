@@ -1,5 +1,5 @@
 /*
- * event.c - a flag that tasks can wait for. (asyncio: locks.Event)
+ * event.c - a flag; tasks wait until it is set. (asyncio: locks.Event)
  */
 #include "waiters.h"
 
@@ -18,15 +18,15 @@ void coil_event_finish(coil_event *event)
 
 int coil_event_wait(coil_event *event)
 {
-    static const struct coil__wait_class class = COIL__WAITER_CLASS("event");
-    struct coil__waiter waiter;
+    static const struct coil__wait_class class =
+        COIL__WAITER_CLASS("event", "coil_event_wait");
 
-    return event->is_set ? 0
-                         : coil__waiters_wait(&event->waiters, &waiter, &class, event);
+    return event->is_set ? 0 : coil__waiters_wait(&event->waiters, &class, event);
 }
 
 void coil_event_set(coil_event *event)
 {
+    coil__waiters_check(&event->waiters, "coil_event_set");
     if (event->is_set)
         return;
     event->is_set = true;
@@ -35,6 +35,7 @@ void coil_event_set(coil_event *event)
 
 void coil_event_clear(coil_event *event)
 {
+    coil__waiters_check(&event->waiters, "coil_event_clear");
     event->is_set = false;
 }
 

@@ -1,9 +1,10 @@
 /*
- * lock.c - one task at a time. (asyncio: locks.Lock)
+ * lock.c - a mutex for tasks. (asyncio: locks.Lock)
  *
- * Releasing does not hand the lock over: it wakes the first in line, which takes it when
- * it runs. Nobody overtakes meanwhile, since an acquire that finds somebody in line who
- * has not given up goes behind. Whoever gives up after having been woken wakes the next.
+ * A release does not hand the lock over: it wakes the first waiter, which takes the lock
+ * when it runs. Until then no other task can take it: an acquire that finds a waiter that
+ * was not cancelled queues behind it. A waiter that is cancelled after it was woken wakes
+ * the next.
  */
 #include "waiters.h"
 
@@ -20,7 +21,7 @@ void coil_lock_finish(coil_lock *lock)
         coil__waiters_finish(&lock->waiters, "coil_lock_finish");
 }
 
-static bool somebody_in_line(const coil_lock *lock)
+static bool has_waiter(const coil_lock *lock)
 {
     const struct coil__waiter *w = coil__waiters_first(&lock->waiters);
 
@@ -29,8 +30,8 @@ static bool somebody_in_line(const coil_lock *lock)
     return w != NULL;
 }
 
-/* The first alone: if it has given up it will see to the next itself, when it runs. */
-static void wake_first(coil_lock *lock)
+/* Only the first: if it was cancelled, it wakes the next itself when it runs. */
+static void wake_first_waiter(coil_lock *lock)
 {
     struct coil__waiter *first = coil__waiters_first(&lock->waiters);
 
@@ -40,25 +41,31 @@ static void wake_first(coil_lock *lock)
 
 int coil_lock_acquire(coil_lock *lock)
 {
-    static const struct coil__wait_class class = COIL__WAITER_CLASS("lock");
-    struct coil__waiter waiter;
+    static const struct coil__wait_class class =
+        COIL__WAITER_CLASS("lock", "coil_lock_acquire");
     int rc = 0;
 
-    if (lock->locked || somebody_in_line(lock))
-        rc = coil__waiters_wait(&lock->waiters, &waiter, &class, lock);
+    if (lock->locked || has_waiter(lock)) /* coil__waiters_wait() checks the loop */
+        rc = coil__waiters_wait(&lock->waiters, &class, lock);
+    else
+        coil__waiters_check(&lock->waiters, "coil_lock_acquire");
     if (rc == 0)
         lock->locked = true;
     else if (!lock->locked)
-        wake_first(lock);
+        wake_first_waiter(lock);
     return rc;
 }
 
 int coil_lock_release(coil_lock *lock)
 {
+    struct coil__waiter *first = coil__waiters_first(&lock->waiters);
+
+    coil__waiters_check(&lock->waiters, "coil_lock_release");
     if (!lock->locked)
-        return -EPERM;
+        return coil__failed(-EPERM);
     lock->locked = false;
-    wake_first(lock);
+    if (first != NULL)
+        coil__waiter_wake(first);
     return 0;
 }
 

@@ -1,12 +1,13 @@
 /*
  * queue.c - items from task to task. (asyncio: queues.Queue, LifoQueue, PriorityQueue)
  *
- * This is who waits and who is woken; in which order the items come is queue_items.c's.
+ * This file decides which task waits and which is woken; queue_items.c stores the items
+ * in their order.
  *
- * A getter that finds nothing stands in line, and looks again when it is woken: whoever
- * puts an item wakes the first getter and takes it out of the line, but does not hand the
- * item over. So a getter that is cancelled after having been woken loses nothing: it
- * wakes the next. Putters of a full queue likewise.
+ * A getter that finds the queue empty waits in line, and looks again when it is woken. A
+ * put wakes the first getter and removes it from the line, but does not hand the item
+ * over. So no item is lost if that getter is cancelled before it runs: it then wakes the
+ * next getter. Putters wait for room in the same way.
  */
 #include "queue_items.h"
 #include "waiters.h"
@@ -59,70 +60,39 @@ bool coil_queue_full(const coil_queue *queue)
     return queue->maxsize > 0 && queue->count >= queue->maxsize;
 }
 
-/* ---- waiting ----------------------------------------------------------------------- */
+/* ---- waking ------------------------------------------------------------------------ */
 
-/* Take waiters out of the line until one is found that can be woken. */
-static void wake_next(coil_waiters *line)
+/* Remove waiters from the line until one can be woken: those cancelled cannot. */
+static inline void wake_next(coil_waiters *line)
 {
     struct coil__waiter *waiter;
-    bool woken = false;
 
-    while (!woken && (waiter = coil__waiters_first(line)) != NULL) {
-        coil__waiters_remove(line, waiter);
-        woken = coil__waiter_wake(waiter);
-    }
+    do
+        waiter = coil__waiters_pop(line);
+    while (waiter != NULL && !coil__waiter_wake(waiter));
 }
 
-static void wake_everybody(coil_waiters *line)
+void coil__queue_wake_getter(coil_queue *queue)
+{
+    wake_next(&queue->getters);
+}
+
+static void wake_all_in(coil_waiters *line)
 {
     while (line->first != NULL)
         wake_next(line);
 }
 
-/* What putting and getting differ in, where they have to wait. */
-struct side {
-    struct coil__wait_class class;
-    bool (*must_wait)(const coil_queue *queue);
-    int (*perform)(coil_queue *queue, void *item);
-};
-
-/*
- * Stand in `line` until it can be done, and do it. Who is cancelled after having been
- * woken wakes the next, unless there is nothing for that one to go on with.
- *
- * One function for both sides, and called last by each: where a putter and a getter take
- * turns, the processor expects the one to return as the other was called (see
- * coil__switch_alike()), and is right until it leaves this function.
- */
-static COIL__NOINLINE int put_or_get(coil_queue *queue, coil_waiters *line, void *item,
-                                     const struct side *side)
-{
-    while (side->must_wait(queue)) {
-        struct coil__waiter waiter;
-        int rc;
-
-        if (queue->is_shutdown)
-            return -ESHUTDOWN;
-        rc = coil__waiters_wait(line, &waiter, &side->class, queue);
-        if (rc < 0) {
-            if (!side->must_wait(queue) && coil__waiter_woken(&waiter))
-                wake_next(line);
-            return rc;
-        }
-    }
-    return side->perform(queue, item);
-}
-
-/* ---- putting ----------------------------------------------------------------------- */
+/* ---- without waiting --------------------------------------------------------------- */
 
 int coil_queue_put_nowait(coil_queue *queue, const void *item)
 {
     int rc;
 
     if (queue->is_shutdown)
-        return -ESHUTDOWN;
+        return coil__failed(-ESHUTDOWN);
     if (coil_queue_full(queue))
-        return -EAGAIN;
+        return -EAGAIN; /* not noted as a failure: callers expect it */
     rc = coil__queue_items_push(queue, item);
     if (rc < 0)
         return rc;
@@ -132,8 +102,8 @@ int coil_queue_put_nowait(coil_queue *queue, const void *item)
     return 0;
 }
 
-/* Without memory, the room for which we were woken is still there. */
-static int put_or_wake_next(coil_queue *queue, void *item)
+/* If memory runs out, the room that this putter was woken for is the next putter's. */
+static int put_or_wake_next(coil_queue *queue, const void *item)
 {
     int rc = coil_queue_put_nowait(queue, item);
 
@@ -142,57 +112,93 @@ static int put_or_wake_next(coil_queue *queue, void *item)
     return rc;
 }
 
-int coil_queue_put(coil_queue *queue, const void *item)
-{
-    static const struct side side = {COIL__WAITER_CLASS("queue.put"), coil_queue_full,
-                                     put_or_wake_next};
-
-    if (!coil_queue_full(queue))
-        return coil_queue_put_nowait(queue, item);
-    return put_or_get(queue, &queue->putters, (void *)item, &side);
-}
-
-/* ---- getting ----------------------------------------------------------------------- */
-
 int coil_queue_get_nowait(coil_queue *queue, void *item)
 {
-    if (coil_queue_empty(queue))
-        return queue->is_shutdown ? -ESHUTDOWN : -EAGAIN;
+    if (coil_queue_empty(queue)) { /* checked here only: with items it costs 5 % */
+        coil__waiters_check(&queue->getters, "coil_queue_get");
+        return queue->is_shutdown ? coil__failed(-ESHUTDOWN) : -EAGAIN;
+    }
     coil__queue_items_pop(queue, item);
     wake_next(&queue->putters);
     return 0;
 }
 
+/* ---- waiting ----------------------------------------------------------------------- */
+
+enum side { PUTS, GETS };
+
+static const struct coil__wait_class classes[] = {
+    [PUTS] = COIL__WAITER_CLASS("queue.put", NULL),
+    [GETS] = COIL__WAITER_CLASS("queue.get", NULL)};
+
+static inline bool must_wait(const coil_queue *queue, enum side side)
+{
+    return side == GETS ? queue->count == 0
+                        : queue->maxsize > 0 && queue->count >= queue->maxsize;
+}
+
+/*
+ * Wait in line until the operation can be performed, and perform it. A waiter that is
+ * cancelled after it was woken wakes the next, if that one could go on.
+ *
+ * Put and get share this function, and call it last. Where a putter and a getter take
+ * turns, the processor predicts that one returns to where the other was called from (see
+ * coil__switch_alike()); that prediction is right until the return from this function, if
+ * there is one call of coil__waiters_wait() in it, and not one for each side.
+ */
+static COIL__NOINLINE int put_or_get(coil_queue *queue, void *item, enum side side)
+{
+    coil_waiters *line = side == GETS ? &queue->getters : &queue->putters;
+
+    while (must_wait(queue, side)) {
+        int rc;
+
+        COIL__FORGET(side); /* else gcc makes a loop for each side, with a call each */
+        if (queue->is_shutdown)
+            return coil__failed(-ESHUTDOWN);
+        rc = coil__waiters_wait(line, &classes[side], queue);
+        if (rc < 0) {
+            if (!must_wait(queue, side) && coil__waiter_was_woken())
+                wake_next(line);
+            return rc;
+        }
+    }
+    return side == GETS ? coil_queue_get_nowait(queue, item)
+                        : put_or_wake_next(queue, item);
+}
+
+int coil_queue_put(coil_queue *queue, const void *item)
+{
+    return must_wait(queue, PUTS) ? put_or_get(queue, (void *)item, PUTS)
+                                  : coil_queue_put_nowait(queue, item);
+}
+
 int coil_queue_get(coil_queue *queue, void *item)
 {
-    static const struct side side = {COIL__WAITER_CLASS("queue.get"), coil_queue_empty,
-                                     coil_queue_get_nowait};
-
-    if (!coil_queue_empty(queue))
-        return coil_queue_get_nowait(queue, item);
-    return put_or_get(queue, &queue->getters, item, &side);
+    return must_wait(queue, GETS) ? put_or_get(queue, item, GETS)
+                                  : coil_queue_get_nowait(queue, item);
 }
 
 /* ---- accounting -------------------------------------------------------------------- */
 
 int coil_queue_task_done(coil_queue *queue)
 {
+    coil__waiters_check(&queue->getters, "coil_queue_task_done");
     if (queue->unfinished == 0)
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     if (--queue->unfinished == 0)
         coil_event_set(&queue->finished);
     return 0;
 }
 
-/* While something is unfinished the event is not set. */
+/* The event `finished` is clear while `unfinished` is not 0. */
 int coil_queue_join(coil_queue *queue)
 {
-    static const struct coil__wait_class class = COIL__WAITER_CLASS("queue.join");
-    struct coil__waiter waiter;
+    static const struct coil__wait_class class = COIL__WAITER_CLASS("queue.join", NULL);
 
     if (queue->unfinished == 0)
         return 0;
-    return coil__waiters_wait(&queue->finished.waiters, &waiter, &class, queue);
+    return coil__waiters_wait(&queue->finished.waiters, &class, queue);
 }
 
 static void drop_items(coil_queue *queue)
@@ -207,9 +213,10 @@ static void drop_items(coil_queue *queue)
 
 void coil_queue_shutdown(coil_queue *queue, bool immediate)
 {
+    coil__waiters_check(&queue->getters, "coil_queue_shutdown");
     queue->is_shutdown = true;
     if (immediate)
         drop_items(queue);
-    wake_everybody(&queue->getters);
-    wake_everybody(&queue->putters);
+    wake_all_in(&queue->getters);
+    wake_all_in(&queue->putters);
 }

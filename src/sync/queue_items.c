@@ -1,17 +1,19 @@
 /*
- * queue_items.c - what is in a queue: one block of memory, in one of three orders.
+ * queue_items.c - the items of a queue: one block of memory, in one of three orders.
  *
- *     first in, first out   a ring: the oldest at `first`, the newest `count` later
- *     last in, first out    a stack: taken from the end
- *     priority              a binary heap: no item is less than its parent, which is
- *                           (i - 1) / 2
+ *     first in, first out   a ring buffer: the oldest at `first`, the newest count - 1
+ *                           slots later
+ *     last in, first out    a stack: its top is the last item
+ *     priority              a binary heap: no item is less than its parent; the parent of
+ *                           item i is (i - 1) / 2
  *
- * Only a ring has a `first` other than 0. The block doubles, up to maxsize items, and
+ * `first` is 0 except in a ring. The block grows by doubling, up to maxsize items, and
  * never shrinks.
  */
 #include "queue_items.h"
 
 #include "../base/base.h"
+#include "../task/task.h"
 
 #include <string.h>
 
@@ -29,10 +31,11 @@ static char *slot(const coil_queue *queue, size_t i)
 }
 
 /*
- * Most items are pointers: two instructions instead of a call. Optimised at link time, it
- * meets the caller's item of another size, for which the former are not.
+ * Most items are pointers, for which this is two instructions instead of a call of
+ * memcpy(). COIL__FORGET hides the objects from link-time optimisation: it would see
+ * items of other sizes at the callers, and warn of the branch that is not taken for them.
  */
-static void copy(const coil_queue *queue, void *to, const void *from)
+static void copy_item(const coil_queue *queue, void *to, const void *from)
 {
     COIL__FORGET(to);
     COIL__FORGET(from);
@@ -42,7 +45,7 @@ static void copy(const coil_queue *queue, void *to, const void *from)
         memcpy(to, from, queue->item_bytes);
 }
 
-static int grow(coil_queue *queue)
+static int grow_items(coil_queue *queue)
 {
     size_t capacity = queue->capacity > 0 ? 2 * queue->capacity : FIRST_CAPACITY;
     size_t bytes, tail = queue->capacity - queue->first;
@@ -51,10 +54,10 @@ static int grow(coil_queue *queue)
     if (queue->maxsize > 0 && capacity > queue->maxsize)
         capacity = queue->maxsize;
     if (__builtin_mul_overflow(capacity, queue->item_bytes, &bytes))
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     items = coil__alloc(bytes > 0 ? bytes : 1);
     if (items == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     if (tail > queue->count)
         tail = queue->count;
     if (queue->count > 0) {
@@ -83,7 +86,7 @@ void coil__queue_items_free(coil_queue *queue)
 
 /* ---- the heap ---------------------------------------------------------------------- */
 
-/* Put *item where it belongs on the way from the end, which is free, to the top. */
+/* Insert *item between the free slot at the end and the top. */
 static void sift_up(coil_queue *queue, const void *item)
 {
     size_t hole = queue->count;
@@ -93,13 +96,13 @@ static void sift_up(coil_queue *queue, const void *item)
 
         if (queue->compare(item, slot(queue, parent)) >= 0)
             break;
-        copy(queue, slot(queue, hole), slot(queue, parent));
+        copy_item(queue, slot(queue, hole), slot(queue, parent));
         hole = parent;
     }
-    copy(queue, slot(queue, hole), item);
+    copy_item(queue, slot(queue, hole), item);
 }
 
-/* Put *item, which lies behind the end, where it belongs below the top, which is free. */
+/* Insert *item, the former last item, below the top, whose slot is free. */
 static void sift_down(coil_queue *queue, const void *item)
 {
     size_t hole = 0, child;
@@ -110,27 +113,42 @@ static void sift_down(coil_queue *queue, const void *item)
             child++;
         if (queue->compare(item, slot(queue, child)) <= 0)
             break;
-        copy(queue, slot(queue, hole), slot(queue, child));
+        copy_item(queue, slot(queue, hole), slot(queue, child));
         hole = child;
     }
     if (hole < queue->count)
-        copy(queue, slot(queue, hole), item);
+        copy_item(queue, slot(queue, hole), item);
 }
 
-/* ---- in and out -------------------------------------------------------------------- */
+/*
+ * During a sift the heap has a hole. If `compare` suspended, another task that used the
+ * queue would find one item twice; so suspending is forbidden. Not inlined: other orders
+ * need no stack frame.
+ */
+static COIL__NOINLINE void sift(coil_queue *queue, const void *item,
+                                void (*way)(coil_queue *queue, const void *item))
+{
+    struct coil__no_suspend region;
+
+    coil__no_suspend_enter(&region, "a priority queue calls its compare function");
+    way(queue, item);
+    coil__no_suspend_exit(&region);
+}
+
+/* ---- push and pop ------------------------------------------------------------------ */
 
 int coil__queue_items_push(coil_queue *queue, const void *item)
 {
     if (queue->count == queue->capacity) {
-        int rc = grow(queue);
+        int rc = grow_items(queue);
 
         if (rc < 0)
             return rc;
     }
     if (queue->order == COIL_QUEUE_PRIORITY)
-        sift_up(queue, item);
+        sift(queue, item, sift_up);
     else
-        copy(queue, slot(queue, queue->count), item);
+        copy_item(queue, slot(queue, queue->count), item);
     queue->count++;
     return 0;
 }
@@ -140,15 +158,15 @@ void coil__queue_items_pop(coil_queue *queue, void *item)
     queue->count--;
     switch (queue->order) {
     case COIL_QUEUE_FIFO:
-        copy(queue, item, slot(queue, 0));
+        copy_item(queue, item, slot(queue, 0));
         queue->first = queue->first + 1 < queue->capacity ? queue->first + 1 : 0;
         break;
     case COIL_QUEUE_LIFO:
-        copy(queue, item, slot(queue, queue->count));
+        copy_item(queue, item, slot(queue, queue->count));
         break;
     case COIL_QUEUE_PRIORITY:
-        copy(queue, item, slot(queue, 0));
-        sift_down(queue, slot(queue, queue->count));
+        copy_item(queue, item, slot(queue, 0));
+        sift(queue, slot(queue, queue->count), sift_down);
         break;
     }
 }

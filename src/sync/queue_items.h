@@ -1,17 +1,19 @@
 /*
- * queue_items.h - what is in a queue, in its order.
+ * queue_items.h - the items of a queue, in the queue's order.
  */
 #ifndef COIL_SYNC_QUEUE_ITEMS_H
 #define COIL_SYNC_QUEUE_ITEMS_H
 
 #include <coil/queue.h>
 
-/* Add a copy of *item: 0, or -ENOMEM and nothing is added. It does not look at maxsize.
- */
+/* Add a copy of *item: 0, or -ENOMEM and nothing is added. Ignores maxsize. */
 int coil__queue_items_push(coil_queue *queue, const void *item);
 
-/* Move the one whose turn it is to *item; there must be one. */
+/* Move the next item to *item; the queue must not be empty. */
 void coil__queue_items_pop(coil_queue *queue, void *item);
+
+/* Wake the first getter, which then tries again. */
+void coil__queue_wake_getter(coil_queue *queue);
 
 void coil__queue_items_clear(coil_queue *queue);
 void coil__queue_items_free(coil_queue *queue);

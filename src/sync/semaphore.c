@@ -1,8 +1,9 @@
 /*
- * semaphore.c - at most so many tasks at a time. (asyncio: locks.Semaphore)
+ * semaphore.c - a counting semaphore for tasks. (asyncio: locks.Semaphore)
  *
- * Waking a waiter takes one off the value for it. One that was cancelled after that puts
- * it back, and every task that leaves the line wakes as many others as the value allows.
+ * Waking a waiter decrements the value on the waiter's behalf. A waiter that is cancelled
+ * after it was woken increments it again. Every task whose wait ends wakes as many
+ * further waiters as the value allows.
  */
 #include "waiters.h"
 
@@ -19,7 +20,9 @@ void coil_semaphore_finish(coil_semaphore *semaphore)
         coil__waiters_finish(&semaphore->waiters, "coil_semaphore_finish");
 }
 
-static bool wake_next(coil_semaphore *semaphore)
+/* Wake the first waiter that is not awake, and decrement for it; false if there is
+ * none. */
+static bool grant_to_next(coil_semaphore *semaphore)
 {
     if (!coil__waiters_wake_one(&semaphore->waiters))
         return false;
@@ -40,30 +43,31 @@ bool coil_semaphore_locked(const coil_semaphore *semaphore)
 
 int coil_semaphore_acquire(coil_semaphore *semaphore)
 {
-    static const struct coil__wait_class class = COIL__WAITER_CLASS("semaphore");
-    struct coil__waiter waiter;
+    static const struct coil__wait_class class =
+        COIL__WAITER_CLASS("semaphore", "coil_semaphore_acquire");
     int rc;
 
+    coil__waiters_check(&semaphore->waiters, "coil_semaphore_acquire");
     if (!coil_semaphore_locked(semaphore)) {
         semaphore->value--;
         return 0;
     }
-    rc = coil__waiters_wait(&semaphore->waiters, &waiter, &class, semaphore);
-    if (rc < 0 && coil__waiter_woken(&waiter))
+    rc = coil__waiters_wait(&semaphore->waiters, &class, semaphore);
+    if (rc < 0 && coil__waiter_was_woken())
         semaphore->value++;
-    while (semaphore->value > 0 && wake_next(semaphore))
+    while (semaphore->value > 0 && grant_to_next(semaphore))
         ;
     return rc;
 }
 
 void coil_semaphore_release(coil_semaphore *semaphore)
 {
+    coil__waiters_check(&semaphore->waiters, "coil_semaphore_release");
     semaphore->value++;
-    wake_next(semaphore);
+    grant_to_next(semaphore);
 }
 
-/* ---- bounded ------------------------------------------------------------------------
- */
+/* ---- bounded ----------------------------------------------------------------------- */
 
 void coil_bounded_semaphore_init(coil_bounded_semaphore *bounded, size_t value)
 {
@@ -85,7 +89,7 @@ int coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded)
 int coil_bounded_semaphore_release(coil_bounded_semaphore *bounded)
 {
     if (bounded->semaphore.value >= bounded->bound)
-        return -EOVERFLOW;
+        return coil__failed(-EOVERFLOW);
     coil_semaphore_release(&bounded->semaphore);
     return 0;
 }

@@ -1,14 +1,23 @@
 /*
- * waiters.c - the tasks that wait for one thing.
+ * waiters.c - the line of tasks that wait for one object.
  *
- * Those that were woken stay in the line until they run. So that waking a hundred
- * thousand, one by one, does not walk past them each time, `asleep` remembers how far it
- * has come: all before it are done. It may be done itself.
+ * A waiter that was woken stays in the line until its task runs. `asleep` points to the
+ * waiter from which the search for the next one to wake starts: all before it are woken,
+ * and it may be, too. So waking n waiters one by one takes n steps, not n * n / 2.
  */
 #include "waiters.h"
 
+/* Not inlined: that would make the usual path of coil__waiters_push() longer. */
+static COIL__NOINLINE void bind_to_loop(coil_waiters *waiters)
+{
+    coil__waiters_check(waiters, "waiting");
+    waiters->loop = coil__loop_of_thread;
+}
+
 void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter)
 {
+    if (COIL__UNLIKELY(waiters->loop != coil__loop_of_thread))
+        bind_to_loop(waiters);
     waiter->next = NULL;
     waiter->prev = waiters->last;
     waiter->listed = true;
@@ -43,17 +52,48 @@ void coil__waiter_describe(const struct coil__wait *wait, struct coil__waited *o
     out->object = COIL__CONTAINER(wait, const struct coil__waiter, wait)->object;
 }
 
-int coil__waiters_wait(coil_waiters *waiters, struct coil__waiter *waiter,
-                       const struct coil__wait_class *class, const void *object)
+static inline int wait_in_line(coil_waiters *waiters, struct coil__waiter *waiter,
+                               const void *object)
 {
     int rc;
 
-    coil__wait_init(&waiter->wait, class);
     waiter->object = object;
+    waiter->listed = false;
     coil__waiters_push(waiters, waiter);
     rc = coil__wait_park(&waiter->wait);
-    coil__waiters_remove(waiters, waiter);
+    if (waiter->listed) /* not in the line of a queue, which has removed it */
+        coil__waiters_remove(waiters, waiter);
     return rc;
+}
+
+int coil__waiters_wait(coil_waiters *waiters, const struct coil__wait_class *class,
+                       const void *object)
+{
+    return wait_in_line(waiters, &coil__wait_in_room(class)->waiter, object);
+}
+
+int coil__waiters_wait_as(coil_waiters *waiters, struct coil__waiter *waiter,
+                          const struct coil__wait_class *class, const void *object)
+{
+    coil__wait_init(&waiter->wait, class);
+    return wait_in_line(waiters, waiter, object);
+}
+
+const struct coil__wait_class coil__waiter_stands_in = {.what = "several"};
+
+void coil__waiter_init_for(struct coil__waiter *waiter, struct coil__wait *wait)
+{
+    coil__wait_init(&waiter->wait, &coil__waiter_stands_in);
+    waiter->object = wait;
+    waiter->listed = false;
+}
+
+bool coil__waiter_wake_other(struct coil__waiter *waiter)
+{
+    if (!coil__wait_complete((struct coil__wait *)waiter->object, 0))
+        return false;
+    waiter->wait.done = true;
+    return true;
 }
 
 bool coil__waiters_wake_one(coil_waiters *waiters)
@@ -74,7 +114,12 @@ void coil__waiters_wake_all(coil_waiters *waiters)
 
 void coil__waiters_finish(const coil_waiters *waiters, const char *what)
 {
-    if (waiters->first != NULL)
-        coil__misuse("%s: task '%s' still waits for it", what,
-                     coil__waiters_first(waiters)->wait.task->name);
+    const coil_task *task;
+
+    if (COIL__LIKELY(waiters->first == NULL))
+        return;
+    task = coil__waiters_first(waiters)->wait.task;
+    if (!coil__loop_is_parents(
+            task->future.loop)) /* a fork's parent still has the task */
+        coil__misuse("%s: task '%s' still waits for it", what, coil_task_name(task));
 }

@@ -1,9 +1,9 @@
 /*
- * waiters.h - the tasks that wait for one thing, oldest first.
+ * waiters.h - the line of tasks that wait for one object, oldest first.
  *
- * A waiter lies on its task's stack. Waking one only completes its wait: it stays in the
- * list until its task runs and takes it out, as asyncio's futures do, because between
- * the two it still has its place in the line.
+ * A waiter lies in its task's room, or on its stack. Waking it completes its wait, no
+ * more: it keeps its place in the line until its task runs and removes it, as asyncio's
+ * futures do.
  */
 #ifndef COIL_SYNC_WAITERS_H
 #define COIL_SYNC_WAITERS_H
@@ -12,55 +12,100 @@
 
 #include <coil/sync.h>
 
-struct coil__waiter {
-    struct coil__wait wait;
-    const void *object; /* what has the line: the lock, the queue */
-    struct coil__waiter *prev, *next;
-    bool listed;
-};
-
 static inline struct coil__waiter *coil__waiters_first(const coil_waiters *waiters)
 {
     return (struct coil__waiter *)waiters->first;
 }
 
+/*
+ * The first task that waits binds the line's owner to the task's loop, until that loop is
+ * closed. From then on a call on another thread stops the program with a message that
+ * names `caller`, even if nobody waits. (asyncio: mixins._LoopBoundMixin)
+ */
+static inline void coil__waiters_check(const coil_waiters *waiters, const char *caller)
+{
+    if (COIL__UNLIKELY(waiters->loop != coil__loop_of_thread && waiters->loop != NULL))
+        coil__loop_check_foreign(waiters->loop, caller);
+}
+
 void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter);
 
-/* Take it out, if it is in. */
+/*
+ * Prepare a waiter, not yet in a line, that completes `wait` when it is woken. With
+ * several such waiters for one wait a task waits in several lines.
+ */
+void coil__waiter_init_for(struct coil__waiter *waiter, struct coil__wait *wait);
+
+/* No effect if it is not in the line. */
 void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter);
 
-/* A kind of wait by this, for coil__waiters_wait(). */
-#define COIL__WAITER_CLASS(name)                                                         \
+/* Remove the first waiter and return it; NULL if there is none. */
+static inline struct coil__waiter *coil__waiters_pop(coil_waiters *waiters)
+{
+    struct coil__waiter *waiter = coil__waiters_first(waiters);
+
+    if (waiter == NULL)
+        return NULL;
+    waiter->listed = false;
+    if (waiters->asleep == waiter)
+        waiters->asleep = waiter->next;
+    waiters->first = waiter->next;
+    if (waiter->next != NULL)
+        waiter->next->prev = NULL;
+    else
+        waiters->last = NULL;
+    return waiter;
+}
+
+/* The class of the waits of one function, for coil__waiters_wait(). */
+#define COIL__WAITER_CLASS(name, function)                                               \
     {                                                                                    \
-        .what = (name), .describe = coil__waiter_describe                                \
+        .what = (name), .call = (function), .describe = coil__waiter_describe            \
     }
 
 void coil__waiter_describe(const struct coil__wait *wait, struct coil__waited *out);
 
 /*
- * Stand in line until woken: 0, or -ECANCELED. The waiter, initialised here, is out of
- * the list afterwards; whether it was woken before it was cancelled, coil__waiter_woken()
- * says. `class` and `object` tell what the task waits for.
+ * Wait in the line until woken: 0, or -ECANCELED. The waiter is in the task's room, and
+ * removed from the line at the end. coil__waiter_was_woken() tells whether it was woken
+ * before it was cancelled. Task dumps show `class` and `object` as what the task waits for.
  */
-int coil__waiters_wait(coil_waiters *waiters, struct coil__waiter *waiter,
-                       const struct coil__wait_class *class, const void *object);
+int coil__waiters_wait(coil_waiters *waiters, const struct coil__wait_class *class,
+                       const void *object);
+
+/* The same with a waiter of the caller's. */
+int coil__waiters_wait_as(coil_waiters *waiters, struct coil__waiter *waiter,
+                          const struct coil__wait_class *class, const void *object);
 
 static inline bool coil__waiter_woken(const struct coil__waiter *waiter)
 {
     return waiter->wait.done && !waiter->wait.cancelled;
 }
 
+/* Of the running task's last coil__waiters_wait(). */
+static inline bool coil__waiter_was_woken(void)
+{
+    return coil__waiter_woken(&coil__scheduler.current->room.waiter);
+}
+
+/* The class of waiters from coil__waiter_init_for(). */
+extern const struct coil__wait_class coil__waiter_stands_in;
+
+bool coil__waiter_wake_other(struct coil__waiter *waiter);
+
 static inline bool coil__waiter_wake(struct coil__waiter *waiter)
 {
+    if (COIL__UNLIKELY(waiter->wait.class == &coil__waiter_stands_in))
+        return coil__waiter_wake_other(waiter);
     return coil__wait_complete(&waiter->wait, 0);
 }
 
-/* Wake the first that is not awake yet; false if there is none. */
+/* Wake the first waiter that was not woken yet; false if there is none. */
 bool coil__waiters_wake_one(coil_waiters *waiters);
 
 void coil__waiters_wake_all(coil_waiters *waiters);
 
-/* For _finish functions: stops the program if somebody waits. */
+/* For _finish functions: stops the program if a task waits. */
 void coil__waiters_finish(const coil_waiters *waiters, const char *what);
 
 #endif

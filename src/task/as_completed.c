@@ -1,10 +1,10 @@
 /*
  * as_completed.c - futures, each as it completes. (asyncio: as_completed)
  *
- * Each future gets one runnable among its callbacks, once, all of them in one block. A
- * completion puts its runnable, which is in no list then, at the end of `done` and wakes
- * one who waits: O(1), however many there are. Who is woken looks again, as in a queue,
- * because another may have come by first.
+ * Each future gets one runnable among its callbacks; all lie in one block. A future that
+ * completes makes its runnable ready; the runnable appends itself to `done` and wakes one
+ * waiting task: O(1), however many futures there are. The woken task checks `done` again,
+ * as in a queue: another task may have taken the future first.
  */
 #include "task.h"
 
@@ -13,8 +13,8 @@
 struct iteration;
 
 struct item {
-    struct coil__runnable
-        runnable; /* its link: in the future's callbacks, then in `done` */
+    /* Its link: in the future's callbacks, then in `done`. */
+    struct coil__runnable runnable;
     struct iteration *whole;
     coil_future *future;
 };
@@ -22,12 +22,12 @@ struct item {
 struct iteration {
     struct item *items;
     size_t n;
-    size_t unclaimed; /* not returned, and nobody waits for */
+    size_t unclaimed; /* futures not returned, less the tasks in _next() */
     size_t pending;
-    struct coil__list done;
-    struct coil__list waiters;
+    struct coil__list done;    /* item.runnable.link: completed, not yet returned */
+    struct coil__list waiters; /* waiter.link */
     struct coil__timer timer;
-    coil_loop *loop; /* NULL: there is nothing to finish */
+    coil_loop *loop; /* NULL: n is 0, or it is finished */
     int64_t deadline;
     bool expired;
 };
@@ -41,7 +41,7 @@ struct waiter {
     const struct iteration *whole;
 };
 
-static struct iteration *inside(coil_as_completed *iteration)
+static struct iteration *iteration_inside(coil_as_completed *iteration)
 {
     return (struct iteration *)iteration;
 }
@@ -68,7 +68,7 @@ static void item_done(struct coil__runnable *runnable)
     wake_one(it);
 }
 
-static void expire(struct coil__runnable *runnable)
+static void expire_iteration(struct coil__runnable *runnable)
 {
     struct iteration *it = COIL__CONTAINER(runnable, struct iteration, timer.runnable);
 
@@ -80,14 +80,14 @@ static void expire(struct coil__runnable *runnable)
 int coil_as_completed_init(coil_as_completed *iteration, coil_future *const futures[],
                            size_t n, int64_t deadline)
 {
-    struct iteration *it = inside(iteration);
+    struct iteration *it = iteration_inside(iteration);
     coil_loop *loop = coil__task_require("coil_as_completed_init")->future.loop;
     int rc = 0;
 
     *it = (struct iteration){.n = n, .unclaimed = n, .pending = n, .deadline = deadline};
     coil__list_init(&it->done);
     coil__list_init(&it->waiters);
-    coil__timer_init(&it->timer, expire);
+    coil__timer_init(&it->timer, expire_iteration);
     if (n == 0)
         return 0;
     for (size_t i = 0; i < n; i++)
@@ -95,7 +95,7 @@ int coil_as_completed_init(coil_as_completed *iteration, coil_future *const futu
     it->items =
         n <= SIZE_MAX / sizeof *it->items ? coil__alloc(n * sizeof *it->items) : NULL;
     if (it->items == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     if (deadline != COIL_NEVER)
         rc = coil__timer_start(loop, &it->timer, deadline);
     if (rc < 0) {
@@ -125,7 +125,7 @@ static coil_future *item_awaited(const struct coil__wait *wait, size_t i)
     return i < it->n ? it->items[i].future : NULL;
 }
 
-/* Until there is something to return, if only that the time is over. */
+/* Suspend until a future is in `done` or the time is over. Returns 1 or -ETIMEDOUT. */
 static int wait_for_one(struct iteration *it)
 {
     static const struct coil__wait_class class = {
@@ -140,19 +140,20 @@ static int wait_for_one(struct iteration *it)
         rc = coil__wait_park(&waiter.wait);
         coil__list_remove(&waiter.link);
         if (rc < 0 && !waiter.wait.cancelled && !coil__list_empty(&it->done))
-            wake_one(it); /* we had been woken for it */
+            wake_one(it); /* the wake-up that this task cannot use */
         if (rc < 0)
             return rc;
     }
-    return coil__list_empty(&it->done) ? -ETIMEDOUT : 1;
+    return coil__list_empty(&it->done) ? coil__failed(-ETIMEDOUT) : 1;
 }
 
 int coil_as_completed_next(coil_as_completed *iteration, coil_future **out)
 {
-    struct iteration *it = inside(iteration);
+    struct iteration *it = iteration_inside(iteration);
     struct coil__list *link;
     int rc;
 
+    *out = NULL;
     if (it->unclaimed == 0)
         return 0;
     it->unclaimed--;
@@ -168,14 +169,15 @@ int coil_as_completed_next(coil_as_completed *iteration, coil_future **out)
 
 void coil_as_completed_finish(coil_as_completed *iteration)
 {
-    struct iteration *it = inside(iteration);
+    struct iteration *it = iteration_inside(iteration);
 
     if (it == NULL || it->loop == NULL)
         return;
     if (!coil__list_empty(&it->waiters))
         coil__misuse(
             "coil_as_completed_finish: task '%s' still waits for it",
-            COIL__CONTAINER(it->waiters.next, struct waiter, link)->wait.task->name);
+            coil_task_name(
+                COIL__CONTAINER(it->waiters.next, struct waiter, link)->wait.task));
     coil__timer_stop(it->loop, &it->timer);
     for (size_t i = 0; i < it->n; i++) {
         coil__list_remove(&it->items[i].runnable.link);

@@ -1,28 +1,23 @@
 /*
- * budget.h - so that a socket that always has data starves nobody.
+ * budget.h (internal) - bounds the I/O of one task in a row, so that others get to run.
  */
 #ifndef COIL_TASK_BUDGET_H
 #define COIL_TASK_BUDGET_H
 
-#include "task.h"
+#include <stddef.h>
 
 #define COIL__BUDGET 64
 
-/* Where nothing is left, or no task runs. */
-int coil__task_spend_last(void);
+/* One task may move 256 KiB before others run; asyncio reads as much of one socket. */
+#define COIL__BYTES_PER_BUDGET (256u << 10)
 
 /*
- * Called before each I/O operation, which might not have to wait. When the running task
- * has done COIL__BUDGET since it last let others run, yields. Returns 0 or -ECANCELED.
+ * Called before each I/O operation that may succeed at once. Yields if the running task
+ * has spent COIL__BUDGET since others last ran. Returns 0 or -ECANCELED.
  */
-static inline int coil__task_spend(void)
-{
-    coil_task *task = coil__scheduler.current;
+int coil__task_spend(void);
 
-    if (COIL__UNLIKELY(task == NULL || task->budget == 0))
-        return coil__task_spend_last();
-    task->budget--;
-    return 0;
-}
+/* An operation moved n bytes at once: they count as several small operations. */
+void coil__task_spend_bytes(size_t n);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * cancel.c - asking tasks to end.
+ * cancel.c - requests to cancel tasks.
  *
- * A request is counted, and handed on to what the task waits for: who awaits a task asks
- * that one, who gathers asks each of his. So it goes down a tree, depth first, in the
- * order of asyncio's recursion, but here in a loop: a chain is followed from task to
- * task, and where it branches, the wait that lies there remembers how far it is.
+ * A request is counted, and passed on to the thing that the task waits for: to the task
+ * that it awaits, or to each future that it gathers. So a request goes down a tree, depth
+ * first, in the order of asyncio's recursion, but here in a loop: a chain is followed
+ * from task to task, and the wait at a branch remembers which future is next.
  *
  *     task --> task --> gather -+-> future
  *                               +-> task --> gather -+-> task --> sleep
@@ -12,25 +12,26 @@
  *               scheduler.branch: the inner gather --outer--> the outer one
  *
  * No task runs meanwhile, so nothing moves; nothing is allocated, however deep it goes.
- * What arrives at the end of a chain is a wait that is cancelled (wait.h). When it does
- * not want to be, or is complete, the request stays with its task: must_cancel. How it is
- * delivered stands in wait.c, and what shields hold back of it in region.c.
+ * At the end of a chain is a wait that can be cancelled (wait.h). If its class refuses,
+ * or it is complete, its task keeps the request in must_cancel. wait.c delivers requests;
+ * region.c holds back those that a shield keeps out.
  *
  * Tasks that await each other in a circle could never end. A circle without branches is
  * found by a mark that is moved on after 1, 2, 4, ... steps, and is met again; one with a
  * branch, by arriving at a branch that is still open.
  */
-#include "task.h"
+#include "away.h"
 
 #include <string.h>
 
-coil_cancel_origin coil__cancel_origin_here(const char *reason, const void *address)
+struct coil__cancel_origin coil__cancel_origin_here(const char *reason,
+                                                    const void *address)
 {
-    coil_cancel_origin origin = {.reason = reason, .address = address};
+    struct coil__cancel_origin origin = {.reason = reason, .address = address};
     const coil_task *canceller = coil__scheduler.current;
 
     if (canceller != NULL)
-        memcpy(origin.task, canceller->name, sizeof origin.task);
+        origin.task = &canceller->name;
     return origin;
 }
 
@@ -38,18 +39,24 @@ COIL__NORETURN static void stop_at_circle(const coil_task *task)
 {
     coil__misuse("task '%s' awaits tasks that await each other: none of them can ever "
                  "end",
-                 task->name);
+                 coil_task_name(task));
 }
 
-/* One request for this task; returns the task it awaits, to be asked in its stead. */
-static coil_task *ask(coil_task *task, const coil_cancel_origin *origin, unsigned depth)
+/* Count a request for this task. Returns the task it awaits, which gets the request
+   instead. */
+static coil_task *ask_task(coil_task *task, const struct coil__cancel_origin *origin,
+                           unsigned depth)
 {
     struct coil__wait *wait = task->wait;
     coil_task *awaited;
 
     task->cancelling++;
-    task->cancel_origin = *origin;
+    task->asked_reason = origin->reason;
+    task->asked_at = origin->address;
+    coil__name_copy(&task->asked_by, origin->task);
     task->future.cancel_reason = origin->reason;
+    if (COIL__UNLIKELY(task->shield != NULL))
+        coil__task_bring_back(task); /* shields lie on its stack */
     if (COIL__UNLIKELY(coil__shields_hold(task, depth)))
         return NULL;
     awaited = wait != NULL ? coil__wait_awaited(wait) : NULL;
@@ -60,12 +67,13 @@ static coil_task *ask(coil_task *task, const coil_cancel_origin *origin, unsigne
     return awaited;
 }
 
-static void ask_chain(coil_task *task, const coil_cancel_origin *origin, unsigned depth)
+static void ask_chain(coil_task *task, const struct coil__cancel_origin *origin,
+                      unsigned depth)
 {
     coil_task *mark = task;
     size_t steps = 0, steps_to_mark = 1;
 
-    while ((task = ask(task, origin, depth)) != NULL) {
+    while ((task = ask_task(task, origin, depth)) != NULL) {
         if (task == mark)
             stop_at_circle(task);
         if (++steps == steps_to_mark) {
@@ -90,7 +98,7 @@ void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch)
     coil__scheduler.branch = branch;
 }
 
-/* The next pending one of the innermost branch, which is closed when it is through. */
+/* The next pending future of the innermost branch; closes the branch at its end. */
 static coil_future *next_future(struct coil__branch *branch)
 {
     const struct coil__wait *wait = branch->wait;
@@ -104,9 +112,9 @@ static coil_future *next_future(struct coil__branch *branch)
     return NULL;
 }
 
-/* Ask whatever hangs on the branches inside `outermost`. */
+/* Pass the request on to all branches inside `outermost`. */
 static void ask_branches(const struct coil__branch *outermost,
-                         const coil_cancel_origin *origin)
+                         const struct coil__cancel_origin *origin)
 {
     while (coil__scheduler.branch != outermost) {
         coil_future *future = next_future(coil__scheduler.branch);
@@ -120,7 +128,8 @@ static void ask_branches(const struct coil__branch *outermost,
     }
 }
 
-bool coil__task_cancel(coil_task *task, const coil_cancel_origin *origin, unsigned depth)
+bool coil__task_cancel(coil_task *task, const struct coil__cancel_origin *origin,
+                       unsigned depth)
 {
     const struct coil__branch *outermost = coil__scheduler.branch;
 
@@ -134,7 +143,7 @@ bool coil__task_cancel(coil_task *task, const coil_cancel_origin *origin, unsign
     return true;
 }
 
-bool coil__future_cancel(coil_future *future, const coil_cancel_origin *origin)
+bool coil__future_cancel(coil_future *future, const struct coil__cancel_origin *origin)
 {
     if (future->is_task)
         return coil__task_cancel(COIL__CONTAINER(future, coil_task, future), origin, 0);
@@ -144,9 +153,10 @@ bool coil__future_cancel(coil_future *future, const coil_cancel_origin *origin)
 bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait)
 {
     const struct coil__branch *outermost = coil__scheduler.branch;
+    struct coil__cancel_origin origin = coil__task_cancel_origin(task);
     bool cancelled = coil__wait_cancel(wait);
 
-    ask_branches(outermost, &task->cancel_origin);
+    ask_branches(outermost, &origin);
     return cancelled;
 }
 
@@ -154,8 +164,10 @@ bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait)
 
 COIL__NOINLINE bool coil_task_cancel(coil_task *task, const char *reason)
 {
-    coil_cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
+    struct coil__cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
 
+    coil__loop_check_stack("coil_task_cancel");
+    coil__future_check(&task->future, "coil_task_cancel");
     return coil__task_cancel(task, &origin, 0);
 }
 
@@ -192,6 +204,20 @@ void coil_cancel_caught(void)
     task->deaf_count = 0;
 }
 
+bool coil_cancel_delivered(void)
+{
+    const coil_task *task = coil__scheduler.current;
+
+    return task != NULL && task->delivered;
+}
+
+bool coil_cancel_held(void)
+{
+    const coil_task *task = coil__scheduler.current;
+
+    return task != NULL && task->hold_cancel;
+}
+
 const char *coil_cancel_reason(void)
 {
     return coil__task_require("coil_cancel_reason")->future.cancel_reason;
@@ -199,8 +225,9 @@ const char *coil_cancel_reason(void)
 
 bool coil_task_cancel_origin(const coil_task *task, coil_cancel_origin *out)
 {
-    if (task->cancel_origin.address == NULL)
+    if (task->asked_at == NULL)
         return false;
-    *out = task->cancel_origin;
+    *out = (coil_cancel_origin){.reason = task->asked_reason, .address = task->asked_at};
+    strcpy(out->task, coil__name_text(&task->asked_by));
     return true;
 }

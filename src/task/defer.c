@@ -1,5 +1,5 @@
 /*
- * defer.c - what is to be done when a task's body has returned.
+ * defer.c - functions that are called when a task's body has returned.
  */
 #include "task.h"
 
@@ -15,13 +15,13 @@ int coil_defer(void (*fn)(void *arg), void *arg)
     struct coil__deferred *deferred = coil__alloc(sizeof *deferred);
 
     if (deferred == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     *deferred = (struct coil__deferred){task->deferred, fn, arg};
     task->deferred = deferred;
     return 0;
 }
 
-/* Each is taken off before it is called: it may defer more, and may suspend. */
+/* Each is removed before it is called: it may defer more functions, and suspend. */
 void coil__task_run_deferred(coil_task *task)
 {
     while (task->deferred != NULL) {

@@ -1,69 +1,168 @@
 /*
- * failure.c - whose errors are whose.
+ * failure.c - keeps the last error of each task, and of each thread.
  *
- * A task keeps one error in its future: while it runs the last failure it met, its own or
- * awaited; when it has ended, what it failed with. Which of the failures it met a body
- * returns, C cannot tell; the rc can: an error that has another rc than the body is
- * dropped.
+ * A task keeps one error in its future. While the task runs it is the latest failure with
+ * a sentence: of a call of its own, or of a future it awaited. When the body has
+ * returned, it is the error of the result. C does not tell which failure a body returns,
+ * so the rc decides: an error with another rc is dropped.
+ *
+ * A sentence must not describe a later failure with the same rc and no sentence. So each
+ * call that fails without one passes coil__failed(), which drops the task's error if its
+ * rc is the same. An error with another rc is kept, because the body may return it after
+ * cleaning up, but it is marked as older.
+ *
+ * If no task runs (in a callback, or outside coil_run()), the error is the thread's.
  */
 #include "failure.h"
 
 #include "../error/error.h"
 
-/* Where the running task, or else a callback, called us from. */
+/* The place for an error: the call's return address, and the running task, if any. */
 static struct coil__error_place place_of(const void *from)
 {
     const coil_task *task = coil__scheduler.current;
 
     if (task == NULL)
         return (struct coil__error_place){.from = from};
-    return (struct coil__error_place){from, task->name, &task->coro};
+    return (struct coil__error_place){from, coil_task_name(task), &task->coro};
 }
 
-static void keep(coil_future *future, coil_error *error)
+static void keep_in_future(coil_future *future, coil_error *error)
 {
     coil_error *last = future->error;
 
     future->error = error;
+    future->error_is_older = false;
     coil_error_release(last);
+}
+
+/* ---- where no task runs ------------------------------------------------------------ */
+
+/* The thread's error; released when the thread ends. */
+static COIL__THREAD_LOCAL coil_error *error_of_thread;
+static COIL__THREAD_LOCAL bool error_of_thread_is_older;
+static pthread_key_t at_end_of_thread;
+
+static void release_at_end(void *error)
+{
+    error_of_thread = NULL;
+    coil_error_release(error);
+}
+
+static void note_failure(int rc);
+
+static void set_up_failures(void)
+{
+    pthread_key_create(&at_end_of_thread, release_at_end);
+    coil__failed_hook = note_failure;
+}
+
+void coil__failure_set_up(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, set_up_failures);
+}
+
+static void keep_in_thread(coil_error *error)
+{
+    coil_error *last = error_of_thread;
+
+    if (error != NULL)
+        coil__failure_set_up();
+    error_of_thread = error;
+    error_of_thread_is_older = false;
+    if (last != NULL || error != NULL)
+        pthread_setspecific(at_end_of_thread, error);
+    coil_error_release(last);
+}
+
+/* Make it the error of the running task; of the thread, if no task runs. */
+static void keep_here(coil_error *error)
+{
+    coil_task *task = coil__scheduler.current;
+
+    if (task != NULL)
+        keep_in_future(&task->future, error);
+    else
+        keep_in_thread(error);
+}
+
+void coil_clear_error(void)
+{
+    keep_here(NULL);
+}
+
+void coil__failure_loop_closes(void)
+{
+    keep_in_thread(NULL);
+}
+
+/* ---- failures without a sentence --------------------------------------------------- */
+
+/* A cancellation has no sentence, and drops none: the task cleans up during it. */
+static void note_failure(int rc)
+{
+    coil_task *task = coil__scheduler.current;
+    coil_error *error = task != NULL ? task->future.error : error_of_thread;
+
+    if (error == NULL || rc == -ECANCELED)
+        return;
+    if (coil_error_rc(error) == rc)
+        keep_here(NULL);
+    else if (task != NULL)
+        task->future.error_is_older = true;
+    else
+        error_of_thread_is_older = true;
 }
 
 /* ---- failing ----------------------------------------------------------------------- */
 
-static void fail(coil_error *cause, int rc, const void *from, const char *format,
-                 va_list args)
+static void fail_here(coil_error *cause, int rc, const void *from, const char *format,
+                      va_list args)
 {
     struct coil__error_place place = place_of(from);
-    coil_task *task = coil__scheduler.current;
 
     if (rc >= 0)
         coil__misuse("coil_fail: %d is no negative errno", rc);
-    if (task != NULL) /* the cause may be its last error: create first */
-        keep(&task->future, coil__error_create(&place, rc, cause, format, args));
+    /* The cause may be the last error: create first. */
+    keep_here(coil__error_create(&place, rc, cause, format, args));
 }
 
-COIL__NOINLINE int coil_fail(int rc, const char *format, ...)
+COIL__NOINLINE int(coil_fail)(int rc, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    fail(NULL, rc, COIL__CALLER(), format, args);
+    fail_here(NULL, rc, COIL__CALLER(), format, args);
     va_end(args);
     return rc;
 }
 
-COIL__NOINLINE int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
+COIL__NOINLINE int(coil_fail_from)(coil_error *cause, int rc, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    fail(cause, rc, COIL__CALLER(), format, args);
+    fail_here(cause, rc, COIL__CALLER(), format, args);
     va_end(args);
     return rc;
 }
 
-COIL__NOINLINE int coil_future_set_error(coil_future *future, int rc, const char *format,
-                                         ...)
+COIL__NOINLINE int coil__explain(int rc, const char *format, ...)
+{
+    va_list args;
+
+    if (rc >= 0 || rc == -ECANCELED || coil__loop_of_thread == NULL)
+        return rc;
+    va_start(args, format);
+    fail_here(NULL, rc, COIL__CALLER(), format, args);
+    va_end(args);
+    return rc;
+}
+
+COIL__NOINLINE int(coil_future_set_error)(coil_future *future, int rc, const char *format,
+                                          ...)
 {
     struct coil__error_place place = place_of(COIL__CALLER());
     coil_error *error;
@@ -72,12 +171,12 @@ COIL__NOINLINE int coil_future_set_error(coil_future *future, int rc, const char
     if (rc >= 0)
         coil__misuse("coil_future_set_error: %d is no negative errno", rc);
     if (!coil__future_pending(future))
-        return -EALREADY;
+        return coil__failed(-EALREADY);
     va_start(args, format);
     error = coil__error_create(&place, rc, NULL, format, args);
     va_end(args);
     if (!future->is_task)
-        keep(future, error);
+        keep_in_future(future, error);
     return coil_future_set(future, rc, NULL, NULL);
 }
 
@@ -86,16 +185,15 @@ COIL__NOINLINE int coil_future_set_error(coil_future *future, int rc, const char
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from)
 {
     struct coil__error_place place = place_of(from);
-    coil_task *task = coil__scheduler.current;
 
-    if (task == NULL || rc >= 0 || rc == -ECANCELED)
+    if (rc >= 0 || rc == -ECANCELED)
         return;
     if (error != NULL)
         error = coil__error_hand_on(&place, error);
-    keep(&task->future, error);
+    keep_here(error);
 }
 
-/* asyncio's CancelledError carries the reason of what was awaited up to the awaiter. */
+/* As asyncio's CancelledError, the awaiter's carries the reason of the awaited task's. */
 static void hand_on_reason(const coil_future *future)
 {
     coil_task *task = coil__scheduler.current;
@@ -117,14 +215,26 @@ void coil__failure_hand_on(const coil_future *future, int rc, const void *from)
 void coil__failure_settle(coil_future *future, int rc)
 {
     if (coil_error_rc(future->error) != rc || rc == -ECANCELED)
-        keep(future, NULL);
+        keep_in_future(future, NULL);
 }
 
 /* ---- asking, and telling ----------------------------------------------------------- */
 
 coil_error *coil_last_error(void)
 {
-    return coil__scheduler.current != NULL ? coil__scheduler.current->future.error : NULL;
+    const coil_task *task = coil__scheduler.current;
+
+    if (task != NULL)
+        return task->future.error_is_older ? NULL : task->future.error;
+    return error_of_thread_is_older ? NULL : error_of_thread;
+}
+
+coil_error *coil__failure_of(int rc)
+{
+    const coil_task *task = coil__scheduler.current;
+    coil_error *error = task != NULL ? task->future.error : error_of_thread;
+
+    return error != NULL && coil_error_rc(error) == rc ? error : NULL;
 }
 
 coil_error *coil_future_error(const coil_future *future)

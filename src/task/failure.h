@@ -1,5 +1,5 @@
 /*
- * failure.h - whose errors are whose.
+ * failure.h (internal) - keeps the last error of each task, and of each thread.
  */
 #ifndef COIL_TASK_FAILURE_H
 #define COIL_TASK_FAILURE_H
@@ -9,18 +9,35 @@
 #include <coil/error.h>
 
 /*
- * The running task, if one runs, was given the failure `rc` of an await: by `future`, or
- * by what failed with `error`. Its last error is from now on one with that as its cause,
- * or none, if that is NULL. `from` is where the user called us. A cancellation leaves it
- * alone; its reason is the task's from now on, if nobody has asked that one to end.
+ * An await has returned the failure `rc` to the running task: of `future`, or of what
+ * failed with `error`. The task's last error becomes a new one with that as its cause;
+ * none, if that is NULL. `from` is the return address of the public function. A
+ * cancellation changes no error; its reason becomes the task's, unless the task itself
+ * was asked to end.
  */
 void coil__failure_hand_on(const coil_future *future, int rc, const void *from);
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from);
 
-/* The task has ended with `rc`: its last error is that of its failure, or is dropped. */
+/* The task has ended with `rc`: keep its last error only if that has the same rc. */
 void coil__failure_settle(coil_future *future, int rc);
 
-/* Tell the exception handler of the task. */
+/*
+ * coil_fail() for a public function of coil's that returns `rc`, if that is a failure and
+ * no cancellation. Returns rc. In a thread without a loop nothing is kept.
+ */
+int coil__explain(int rc, const char *format, ...) COIL__PRINTF(2, 3);
+
+/* The error with which the running task, or a callback, would fail if it returned `rc`
+   now. NULL without a sentence. Borrowed. */
+coil_error *coil__failure_of(int rc);
+
+/* Drop the error of the thread, whose loop closes. */
+void coil__failure_loop_closes(void);
+
+/* Called before there are tasks: coil__failed() has an effect from now on. */
+void coil__failure_set_up(void);
+
+/* Call the exception handler about the task. */
 void coil__failure_report(const char *message, coil_task *task, int rc);
 
 #endif

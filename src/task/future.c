@@ -6,15 +6,29 @@
  *               set(-ECANCELED),                   2. Callbacks run from the ready queue,
  *               cancel              -> CANCELLED      never inside set: the setter's
  *                                                     state stays coherent, and a chain
- * of a million needs no deep stack.
+ *                                                     of a million needs no deep stack.
  *
- * A callback is a runnable that lies with whoever waits: a task awaits by putting its own
- * step here. So completing moves one list to the end of another, whatever its length, and
- * can neither fail nor take long.
+ * A callback is a runnable in the waiter's memory: a task awaits a future by adding its
+ * own step to the callbacks. So completing appends one list to another, whatever its
+ * length, and can neither fail nor take long.
  */
 #include "failure.h"
 #include "future.h"
 #include "task.h"
+
+#include "../loop/leak.h"
+
+/* A future that is no task. */
+struct valued {
+    coil_future future;
+    void *value;
+    void (*destroy)(void *value); /* or NULL */
+};
+
+static struct valued *valued_of(coil_future *future)
+{
+    return COIL__CONTAINER(future, struct valued, future);
+}
 
 void coil__future_init(coil_future *future, coil_loop *loop, bool is_task)
 {
@@ -28,17 +42,24 @@ void coil__future_init(coil_future *future, coil_loop *loop, bool is_task)
 int coil_future_create(coil_future **out)
 {
     coil_loop *loop = coil__loop_require("coil_future_create");
-    coil_future *future = coil__alloc_zeroed(sizeof *future);
+    struct valued *created = coil__alloc_zeroed(sizeof *created);
 
-    if (future == NULL)
-        return -ENOMEM;
-    coil__future_init(future, loop, false);
-    *out = future;
+    *out = created != NULL ? &created->future : NULL;
+    if (created == NULL)
+        return coil__failed(-ENOMEM);
+    coil__future_init(&created->future, loop, false);
     return 0;
+}
+
+void coil__future_gone(const char *caller)
+{
+    coil__misuse("%s: the last reference to this future or task was released before",
+                 caller);
 }
 
 coil_future *coil_future_retain(coil_future *future)
 {
+    coil__future_check(future, "retaining a future or task");
     future->refs++;
     return future;
 }
@@ -48,23 +69,23 @@ static coil_task *task_of(coil_future *future)
     return COIL__CONTAINER(future, coil_task, future);
 }
 
-static void free_task(coil_task *task)
+/* destroy() must not wait: any code may release a reference, with its work half done. */
+static void destroy_future_value(const struct valued *valued)
 {
-    if (COIL__UNLIKELY(task->future.rc < 0))
-        coil__context_slot_finish(&task->context); /* it was kept for a report */
-    coil__coro_destroy(&task->coro);
+    struct coil__no_suspend region;
+
+    coil__no_suspend_enter(&region, "coil_future_release() destroys a value");
+    valued->destroy(valued->value);
+    coil__no_suspend_exit(&region);
 }
 
-static void free_future(coil_future *future)
+static void free_valued(struct valued *valued)
 {
-    if (future->destroy != NULL)
-        future->destroy(future->value);
-    if (COIL__UNLIKELY(future->error != NULL))
-        coil_error_release(future->error);
-    if (future->is_task)
-        free_task(task_of(future));
-    else
-        coil__free(future);
+    if (valued->destroy != NULL)
+        destroy_future_value(valued);
+    if (valued->future.error != NULL)
+        coil_error_release(valued->future.error);
+    coil__free(valued);
 }
 
 void coil__future_report_unseen(coil_future *future, const char *message)
@@ -89,45 +110,54 @@ static void report_at_the_end(coil_future *future)
     future->refs--;
 }
 
-void coil_future_release(coil_future *future)
+void coil__future_end(coil_future *future)
 {
-    if (future == NULL || --future->refs > 0)
-        return;
-    if (COIL__UNLIKELY(future->unseen))
+    if (COIL__UNLIKELY(future->unseen)) {
         report_at_the_end(future);
-    if (future->refs == 0)
-        free_future(future);
+        if (future->refs > 0)
+            return;
+    }
+    coil__leak_forget(future);
+    if (COIL__LIKELY(future->is_task))
+        coil__task_free(task_of(future));
+    else
+        free_valued(valued_of(future));
 }
 
-void coil__future_complete(coil_future *future, int rc)
+void coil_future_release(coil_future *future)
 {
-    future->rc = rc;
-    future->unseen = rc < 0 && rc != -ECANCELED && !future->quiet;
-    coil__loop_add_ready_all(future->loop, &future->callbacks);
+    if (future == NULL)
+        return;
+    coil__future_check(future, "releasing a future or task");
+    coil__future_release(future);
 }
 
 int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(void *))
 {
+    coil__loop_check_stack("coil_future_set");
+    coil__future_check(future, "coil_future_set");
     if (!coil__future_pending(future))
-        return -EALREADY;
+        return coil__failed(-EALREADY);
     if (future->is_task)
         coil__misuse("coil_future_set: a task sets its own result, by returning it");
     if (rc == -EINPROGRESS)
         coil__misuse("coil_future_set: -EINPROGRESS is no result");
-    future->value = value;
-    future->destroy = destroy;
+    valued_of(future)->value = value;
+    valued_of(future)->destroy = destroy;
     coil__future_complete(future, rc);
     return 0;
 }
 
 COIL__NOINLINE bool coil_future_cancel(coil_future *future, const char *reason)
 {
+    coil__future_check(future, "coil_future_cancel");
     if (!coil__future_pending(future)) {
         coil__future_retrieve(future);
         return false;
     }
     if (future->is_task) {
-        coil_cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
+        struct coil__cancel_origin origin =
+            coil__cancel_origin_here(reason, COIL__CALLER());
 
         return coil__task_cancel(task_of(future), &origin, 0);
     }
@@ -170,7 +200,21 @@ COIL__NOINLINE int coil_future_result(coil_future *future)
 
 void *coil_future_value(const coil_future *future)
 {
-    return future->value;
+    return !future->is_task ? COIL__CONTAINER(future, const struct valued, future)->value
+                            : NULL;
+}
+
+void *coil_future_take_value(coil_future *future)
+{
+    struct valued *valued = valued_of(future);
+    void *value;
+
+    if (future->is_task)
+        return NULL;
+    value = valued->value;
+    valued->value = NULL;
+    valued->destroy = NULL;
+    return value;
 }
 
 const char *coil_future_cancel_reason(const coil_future *future)
@@ -207,7 +251,7 @@ static void run_callback(struct coil__runnable *runnable)
     if (!callback->future->loop->closing)
         callback->fn(callback->future, callback->arg);
     coil__context_leave(&slot, outer);
-    coil_future_release(callback->future);
+    coil__future_release(callback->future);
     coil__free(callback);
 }
 
@@ -216,9 +260,10 @@ int coil_future_add_callback(coil_future *future, coil_done_callback fn, void *a
     struct callback *callback = coil__alloc(sizeof *callback);
 
     if (callback == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     coil__runnable_init(&callback->runnable, run_callback);
-    callback->future = coil_future_retain(future);
+    coil__future_retain(future);
+    callback->future = future;
     callback->fn = fn;
     callback->arg = arg;
     callback->bindings = coil__context_capture();
@@ -230,7 +275,7 @@ int coil_future_remove_callback(coil_future *future, coil_done_callback fn, void
 {
     int removed = 0;
 
-    coil_future_retain(future); /* the callbacks' may be the last references */
+    coil__future_retain(future); /* the callbacks' may be the last references */
     COIL__LIST_EACH (link, &future->callbacks) {
         struct callback *callback = COIL__CONTAINER(link, struct callback, runnable.link);
 
@@ -238,12 +283,12 @@ int coil_future_remove_callback(coil_future *future, coil_done_callback fn, void
             callback->arg != arg)
             continue;
         coil__list_remove(link);
-        coil_future_release(future);
+        coil__future_release(future);
         coil__bindings_release(callback->bindings);
         coil__free(callback);
         removed++;
     }
-    coil_future_release(future);
+    coil__future_release(future);
     return removed;
 }
 
@@ -257,8 +302,10 @@ struct awaiting {
 /* The future's completion makes the task ready; all there is to do is cause it. */
 static bool cancel_awaited(struct coil__wait *wait)
 {
+    struct coil__cancel_origin origin = coil__task_cancel_origin(wait->task);
+
     return coil__future_cancel(COIL__CONTAINER(wait, struct awaiting, wait)->future,
-                               &wait->task->cancel_origin);
+                               &origin);
 }
 
 static coil_future *awaited_future(const struct coil__wait *wait, size_t i)
@@ -287,17 +334,18 @@ void coil__future_check_awaiter(const coil_future *future, const char *caller)
     const coil_task *task = coil__task_require(caller);
 
     if (future == &task->future)
-        coil__misuse("%s: task '%s' awaits itself", caller, task->name);
+        coil__misuse("%s: task '%s' awaits itself", caller, coil_task_name(task));
     if (future->loop != task->future.loop)
         coil__misuse("%s: the future belongs to another loop", caller);
 }
 
-static int wait_for_future(coil_task *task, coil_future *future)
+static inline int wait_for_future(coil_task *task, coil_future *future)
 {
-    struct awaiting a = {.future = future};
+    struct awaiting a;
     int rc;
 
-    coil__wait_init(&a.wait, future->is_task ? &task_class : &future_class);
+    coil__wait_begin(&a.wait, task, future->is_task ? &task_class : &future_class);
+    a.future = future;
     a.wait.source = &future->rc;
     coil__list_push(&future->callbacks, &task->step.link);
     rc = coil__wait_park(&a.wait);
@@ -307,18 +355,21 @@ static int wait_for_future(coil_task *task, coil_future *future)
 
 COIL__NOINLINE int coil_await(coil_future *future)
 {
-    coil_task *task;
+    coil_task *task = coil__scheduler.current;
     int rc;
 
+    if (COIL__UNLIKELY(future->refs == 0))
+        coil__future_gone("coil_await");
     if (!coil__future_pending(future))
         return coil_future_result(future);
-    coil__future_check_awaiter(future, "coil_await");
-    task = coil__scheduler.current;
-    if (coil__task_refuses(task))
+    if (COIL__UNLIKELY(task == NULL || future == &task->future ||
+                       future->loop != task->future.loop))
+        coil__future_check_awaiter(future, "coil_await");
+    if (COIL__UNLIKELY(task->delivered) && coil__task_refuses(task))
         return -ECANCELED;
-    coil_future_retain(future);
+    coil__future_retain(future);
     rc = hand_on(future, wait_for_future(task, future), COIL__CALLER());
-    coil_future_release(future);
+    coil__future_release(future);
     return rc;
 }
 
@@ -352,13 +403,13 @@ COIL__NOINLINE int coil_shield(coil_future *future)
     coil__future_check_awaiter(future, "coil_shield");
     coil__wait_init(&s.wait, &class);
     coil__runnable_init(&s.inner_done, pass_result);
-    coil_future_retain(future);
+    coil__future_retain(future);
     coil__future_subscribe(future, &s.inner_done);
     rc = coil__wait_park(&s.wait);
     coil__list_remove(&s.inner_done.link);
     coil__future_retrieve(future); /* if it is done, it was still ours */
     hand_on(future, rc, COIL__CALLER());
-    coil_future_release(future);
+    coil__future_release(future);
     return rc;
 }
 

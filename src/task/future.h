@@ -1,5 +1,5 @@
 /*
- * future.h (internal) - the future inside futures and tasks.
+ * future.h (internal) - struct coil_future, which is also a part of each task.
  */
 #ifndef COIL_TASK_FUTURE_H
 #define COIL_TASK_FUTURE_H
@@ -8,18 +8,20 @@
 
 #include <coil/future.h>
 
+/* A task's result is its rc alone; other futures have a value behind this: future.c. */
 struct coil_future {
-    coil_loop *loop;             /* first: see coil_task */
-    struct coil__list callbacks; /* runnables, for when it is done */
-    void *value;
-    void (*destroy)(void *value);
-    const char *cancel_reason;
-    coil_error *error; /* what it failed with; of a task that runs, its last: failure.c */
+    /* First, in one cache line with the members that a switch reads: see coil_task. */
+    coil_loop *loop;
     unsigned refs;
-    int rc; /* -EINPROGRESS while pending */
+    int rc;                      /* -EINPROGRESS while pending */
+    struct coil__list callbacks; /* runnables that become ready when it is done */
+    const char *cancel_reason;
+    coil_error *error; /* of its failure; while a task runs, of its last one: failure.c */
     bool is_task;
-    bool unseen; /* failed, and nobody has retrieved that */
-    bool quiet;  /* nobody will: not to be reported */
+    bool unseen; /* failed, and the failure was not retrieved */
+    bool quiet;  /* never to be reported */
+    /* `error` is not of the running task's last failure: failure.c. */
+    bool error_is_older;
 };
 
 void coil__future_init(coil_future *future, coil_loop *loop, bool is_task);
@@ -29,8 +31,41 @@ static inline bool coil__future_pending(const coil_future *future)
     return future->rc == -EINPROGRESS;
 }
 
-/* Leave PENDING: the callbacks go to the ready queue, in order. Never allocates. */
-void coil__future_complete(coil_future *future, int rc);
+COIL__NORETURN void coil__future_gone(const char *caller);
+
+/*
+ * For public functions: stop the program if the last reference was released, as far as
+ * freed memory shows it, or if this is not the loop's thread.
+ */
+static inline void coil__future_check(const coil_future *future, const char *caller)
+{
+    if (COIL__UNLIKELY(future->refs == 0))
+        coil__future_gone(caller);
+    coil__loop_check_user(future->loop, caller);
+}
+
+/* References of the library's own: not checked, which is cheaper. */
+static inline void coil__future_retain(coil_future *future)
+{
+    future->refs++;
+}
+
+/* The last reference was released: report an unretrieved failure, and free the future. */
+void coil__future_end(coil_future *future);
+
+static inline void coil__future_release(coil_future *future)
+{
+    if (--future->refs == 0)
+        coil__future_end(future);
+}
+
+/* Complete it: its callbacks go to the ready queue, in order. Never allocates. */
+static inline void coil__future_complete(coil_future *future, int rc)
+{
+    future->rc = rc;
+    future->unseen = rc < 0 && rc != -ECANCELED && !future->quiet;
+    coil__loop_add_ready_all(future->loop, &future->callbacks);
+}
 
 /* Stop the program, naming `caller`, if the running task waits for itself, or for another
  * loop's future. */
@@ -42,10 +77,10 @@ void coil__future_check_awaiter(const coil_future *future, const char *caller);
  */
 void coil__future_subscribe(coil_future *future, struct coil__runnable *runnable);
 
-/* Tell the exception handler of a failure; it counts as retrieved. */
+/* Report the failure to the exception handler; it counts as retrieved. */
 void coil__future_report_unseen(coil_future *future, const char *message);
 
-/* The rc, which counts as retrieving a failure. */
+/* Return the rc; a failure counts as retrieved. */
 static inline int coil__future_retrieve(coil_future *future)
 {
     future->unseen = false;

@@ -1,10 +1,10 @@
 /*
  * gather.c - one wait for many futures: gather and wait.
  *
- * Each future gets a runnable among its callbacks, all of them in one block that is
- * allocated before anything is awaited; each counts, and the one that decides completes
- * the wait: two trips through the ready queue, as in asyncio. When the wait is over the
- * runnables are taken out of wherever they are.
+ * Each future gets a runnable among its callbacks; all lie in one block, allocated before
+ * the wait begins. When a future completes, its runnable counts it; the one that decides
+ * the result completes the wait: two trips through the ready queue, as in asyncio. After
+ * the wait each runnable is removed from the list that it is in.
  */
 #include "failure.h"
 #include "task.h"
@@ -23,14 +23,14 @@ struct gathering {
     struct coil__wait wait;
     struct part *parts;
     size_t n;
-    size_t left; /* not done, or done and not yet counted */
+    size_t left; /* futures not yet counted */
     unsigned flags;
     coil_wait_mode mode;
     bool cancel_requested;
     struct coil__branch branch;
-    struct coil__timer timer; /* of coil_wait(), */
-    int64_t deadline;         /* for this */
-    coil_future *failed;      /* the first, whose error is handed on */
+    struct coil__timer timer; /* coil_wait()'s, at `deadline` */
+    int64_t deadline;
+    coil_future *failed; /* the first to fail: the caller gets its error */
 };
 
 static int allocate_parts(struct gathering *w, coil_future *const futures[], size_t n,
@@ -39,15 +39,16 @@ static int allocate_parts(struct gathering *w, coil_future *const futures[], siz
     for (size_t i = 0; i < n; i++)
         coil__future_check_awaiter(futures[i], caller);
     if (n > SIZE_MAX / sizeof *w->parts)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     w->parts = coil__alloc(n * sizeof *w->parts);
     if (w->parts == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     w->n = n;
     for (size_t i = 0; i < n; i++) {
         coil__runnable_init(&w->parts[i].runnable, run);
         w->parts[i].whole = w;
-        w->parts[i].future = coil_future_retain(futures[i]);
+        coil__future_retain(futures[i]);
+        w->parts[i].future = futures[i];
     }
     return 0;
 }
@@ -56,7 +57,7 @@ static void free_parts(struct gathering *w)
 {
     for (size_t i = 0; i < w->n; i++) {
         coil__list_remove(&w->parts[i].runnable.link);
-        coil_future_release(w->parts[i].future);
+        coil__future_release(w->parts[i].future);
     }
     coil__free(w->parts);
 }
@@ -88,8 +89,8 @@ static void part_done(struct coil__runnable *runnable)
     count_part(COIL__CONTAINER(runnable, struct part, runnable));
 }
 
-/* True if at least one of them can still be cancelled. */
-static bool cancel_parts(struct coil__wait *wait)
+/* Returns true if at least one of the futures can still be cancelled. */
+static bool cancel_gathered(struct coil__wait *wait)
 {
     struct gathering *w = COIL__CONTAINER(wait, struct gathering, wait);
     size_t i = 0;
@@ -104,8 +105,9 @@ static bool cancel_parts(struct coil__wait *wait)
 }
 
 /*
- * The same future again? Nothing has run since the first part subscribed, so if that was
- * one of ours it is still the last of the callbacks.
+ * Does the future have a callback of this gather already, since the array names it twice?
+ * No other code has run since the first part subscribed, so that callback would still be
+ * the future's last.
  */
 static bool subscribed(const struct gathering *w, const coil_future *future)
 {
@@ -115,7 +117,7 @@ static bool subscribed(const struct gathering *w, const coil_future *future)
            (const char *)last < (const char *)(w->parts + w->n);
 }
 
-/* First all that is to come, then, in order, what is done already. */
+/* First subscribe to all pending futures; then count the completed ones, in order. */
 static void subscribe_all(struct gathering *w)
 {
     for (size_t i = 0; i < w->n; i++) {
@@ -146,12 +148,12 @@ COIL__NOINLINE int coil_gather(coil_future *const futures[], size_t n, unsigned 
                                int rcs[])
 {
     static const struct coil__wait_class class = {
-        .what = "gather", .cancel = cancel_parts, .future = part_awaited};
+        .what = "gather", .cancel = cancel_gathered, .future = part_awaited};
     struct gathering w = {.flags = flags};
     int rc;
 
     if ((flags & ~COIL_GATHER_ALL) != 0)
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     if (n == 0)
         return 0;
     coil__wait_init(&w.wait, &class);
@@ -163,7 +165,7 @@ COIL__NOINLINE int coil_gather(coil_future *const futures[], size_t n, unsigned 
     for (size_t i = 0; i < n; i++) {
         int part_rc = coil__future_retrieve(w.parts[i].future);
 
-        w.parts[i].future->quiet = true; /* one that fails later was ours all the same */
+        w.parts[i].future->quiet = true; /* a later failure is not reported as unseen */
         if (rcs != NULL)
             rcs[i] = part_rc;
     }
@@ -175,7 +177,8 @@ COIL__NOINLINE int coil_gather(coil_future *const futures[], size_t n, unsigned 
 
 /* ---- wait -------------------------------------------------------------------------- */
 
-/* Looking at a failure counts as retrieving it, so one looks only where it matters. */
+/* Is the wait over? Reads the result only if the mode needs it: reading a failure counts
+   as retrieving it, and then it is not reported as unseen. */
 static bool decides(const struct gathering *w, coil_future *future)
 {
     if (w->left == 0 || w->mode == COIL_WAIT_FIRST)
@@ -223,17 +226,15 @@ int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
         .what = "wait", .describe = describe_wait, .future = part_awaited};
     struct gathering w = {.mode = mode, .left = n, .deadline = deadline};
     coil_loop *loop;
-    int rc = 0;
+    int rc;
 
     if (n == 0 || n > INT32_MAX || (unsigned)mode > COIL_WAIT_FIRST_EXCEPTION)
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     coil__wait_init(&w.wait, &class);
     loop = w.wait.task->future.loop;
     coil__timer_init(&w.timer, wait_is_over);
     if (deadline != COIL_NEVER)
-        rc = coil__timer_start(loop, &w.timer, deadline);
-    if (rc < 0)
-        return rc;
+        coil__timer_start_reserved(loop, &w.timer, deadline);
     rc = allocate_parts(&w, futures, n, one_done, "coil_wait");
     if (rc == 0) {
         for (size_t i = 0; i < n; i++)

@@ -1,34 +1,40 @@
 /*
  * group.c - tasks that end together.
  *
- * A child's end reaches the group as the first of its done callbacks: one trip through
- * the ready queue; the last one's wakes the owner in exit: a second trip. The first
- * failure aborts: every child is cancelled, in the order of spawning, and so is the
- * owner, whose request is taken back at exit. coil_group_cancel() does the same without
- * a failure. (asyncio: taskgroups.py)
+ * The group is the first done callback of each child: one trip through the ready queue
+ * after the child's end. The callback of the last child wakes the owner in exit: a second
+ * trip. The first failure aborts the group: every child is cancelled, in the order of
+ * spawning, and so is the owner, whose request is taken back at exit.
+ * coil_group_cancel() does the same without a failure. (asyncio: taskgroups.py)
  *
- * A child that is being started (coil_group_start) reports to whoever starts it: its
- * first word, be it coil_group_started() or its end, completes that wait. Until then its
- * failure is no failure of the group. (trio: Nursery.start)
+ * A child that is being started (coil_group_start) reports to the task that starts it:
+ * coil_group_started(), or else the child's end, completes that wait. A failure before
+ * that is no failure of the group. (trio: Nursery.start)
  *
  * Invariants
  * 1. A child is in `children` until its callback has run, and in `kept` after that if
- *    somebody borrowed it at spawn; the group owns a reference meanwhile.
- * 2. The owner's cancellation is requested by us at most once, and then taken back once.
+ *    the spawner borrowed it (out != NULL). The group has a reference to it meanwhile.
+ * 2. The group requests the owner's cancellation at most once, and then takes it back
+ *    once.
  */
 #include "failure.h"
 #include "task.h"
 
+#include <limits.h>
 #include <string.h>
 
 struct group {
     struct coil__region region;
     coil_task *owner;
     struct coil__list children, kept;
-    struct leaving *waiting; /* the owner, in exit */
+    struct leaving *waiting;     /* the owner's wait in exit, or NULL */
+    struct coil__list startings; /* the waits in coil_group_start() */
+    struct coil__list entrants;  /* tasks in coil_group_spawn_when_free(), in order */
+    size_t child_count;          /* children, and entrants that are admitted */
+    size_t limit;                /* of child_count; 0: none */
     unsigned error_count;
     bool exiting, aborting, owner_cancelled;
-    bool swallowed; /* a cancellation of the owner, in exit */
+    bool swallowed; /* the owner's wait in exit was cancelled after the abort */
     int errors[COIL_GROUP_ERRORS];
     coil_error *error; /* of the first child that failed, if it had one */
 };
@@ -38,28 +44,47 @@ struct leaving {
     struct group *group;
 };
 
+/* A task in coil_group_spawn_when_free(). */
+struct entrant {
+    struct coil__wait wait;
+    struct coil__list link; /* group.entrants, until it is woken */
+    struct group *group;
+    bool admitted;
+};
+
+/* A task in coil_group_start(). */
+struct starting {
+    struct coil__wait wait;
+    struct coil__branch branch;
+    struct coil__list link; /* group.startings, until the wait is complete */
+    coil_task *child;
+};
+
 _Static_assert(sizeof(struct group) <= sizeof(coil_group), "coil_group is too small");
 
-static struct group *inside(const coil_group *group)
+static struct group *group_inside(const coil_group *group)
 {
     return (struct group *)group;
 }
 
 COIL__NOINLINE void coil_group_enter(coil_group *group)
 {
-    struct group *g = inside(group);
+    struct group *g = group_inside(group);
 
     *g = (struct group){.owner = coil__task_require("coil_group_enter")};
     coil__list_init(&g->children);
     coil__list_init(&g->kept);
-    coil__region_enter(g->owner, &g->region, "group", COIL__CALLER());
+    coil__list_init(&g->startings);
+    coil__list_init(&g->entrants);
+    coil__region_enter(g->owner, &g->region, COIL__GROUP, COIL__CALLER());
 }
 
 coil_task *coil__group_owner(const coil_future *future)
 {
     const coil_task *child = COIL__CONTAINER(future, const coil_task, future);
 
-    return future->is_task && child->group != NULL ? inside(child->group)->owner : NULL;
+    return future->is_task && child->group != NULL ? group_inside(child->group)->owner
+                                                   : NULL;
 }
 
 coil_task *coil__group_next_child(const struct coil__region *region,
@@ -68,7 +93,7 @@ coil_task *coil__group_next_child(const struct coil__region *region,
     const struct group *g = COIL__CONTAINER(region, const struct group, region);
     struct coil__list *next;
 
-    if (strcmp(region->kind, "group") != 0)
+    if (region->kind != COIL__GROUP)
         return NULL;
     next = child != NULL ? child->group_link.next : g->children.next;
     return next != &g->children ? COIL__CONTAINER(next, coil_task, group_link) : NULL;
@@ -81,15 +106,92 @@ static void add_error(struct group *g, int rc)
     g->error_count++;
 }
 
-static void cancel_children(struct group *g, const coil_cancel_origin *origin)
+/* ---- the limit --------------------------------------------------------------------- */
+
+static bool is_group_full(const struct group *g)
+{
+    return g->limit > 0 && g->child_count >= g->limit;
+}
+
+/* An admitted task has its place from now on: a later caller cannot take it. */
+static void admit(struct group *g)
+{
+    while (!is_group_full(g) && !coil__list_empty(&g->entrants)) {
+        struct entrant *entrant =
+            COIL__CONTAINER(coil__list_pop(&g->entrants), struct entrant, link);
+
+        entrant->admitted = coil__wait_complete(&entrant->wait, 0);
+        g->child_count += entrant->admitted;
+    }
+}
+
+static void give_place_back(struct group *g)
+{
+    g->child_count--;
+    admit(g);
+}
+
+static void refuse_entrants(struct group *g)
+{
+    struct coil__list *link;
+
+    while ((link = coil__list_pop(&g->entrants)) != NULL)
+        coil__wait_complete(&COIL__CONTAINER(link, struct entrant, link)->wait,
+                            -ESHUTDOWN);
+}
+
+/* Stop the program if the caller is on another thread than the group's owner. The owner
+   exists until the group is left. */
+static void check_group_thread(const struct group *g, const char *caller)
+{
+    coil__loop_check_user(g->owner->future.loop, caller);
+}
+
+void coil_group_set_limit(coil_group *group, size_t limit)
+{
+    struct group *g = group_inside(group);
+
+    if (!g->exiting)
+        check_group_thread(g, "coil_group_set_limit");
+    g->limit = limit;
+    admit(g);
+}
+
+static void describe_entrant(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->object = COIL__CONTAINER(wait, const struct entrant, wait)->group;
+}
+
+/* Suspend until admitted. Returns 0 if the caller has a place in the group. */
+static int wait_for_place(struct group *g)
+{
+    static const struct coil__wait_class class = {.what = "group.spawn",
+                                                  .describe = describe_entrant};
+    struct entrant entrant = {.group = g};
+    int rc;
+
+    check_group_thread(g, "coil_group_spawn_when_free");
+    coil__wait_init(&entrant.wait, &class);
+    coil__list_push(&g->entrants, &entrant.link);
+    rc = coil__wait_park(&entrant.wait);
+    coil__list_remove(&entrant.link);
+    if (rc < 0 && entrant.admitted)
+        give_place_back(g);
+    return rc;
+}
+
+/* ---- cancelling -------------------------------------------------------------------- */
+
+static void cancel_children(struct group *g, const struct coil__cancel_origin *origin)
 {
     g->aborting = true;
+    refuse_entrants(g);
     COIL__LIST_EACH (link, &g->children)
         coil__task_cancel(COIL__CONTAINER(link, coil_task, group_link), origin, 0);
 }
 
-/* The children, unless they have been, and the owner's body. */
-static void cancel_all(struct group *g, const coil_cancel_origin *origin)
+/* Cancel the children and the owner's body, each at most once. */
+static void cancel_group(struct group *g, const struct coil__cancel_origin *origin)
 {
     if (!g->aborting)
         cancel_children(g, origin);
@@ -101,35 +203,56 @@ static void cancel_all(struct group *g, const coil_cancel_origin *origin)
 
 COIL__NOINLINE void coil_group_cancel(coil_group *group, const char *reason)
 {
-    coil_cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
+    struct coil__cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
+    struct group *g = group_inside(group);
 
-    cancel_all(inside(group), &origin);
+    if (!g->owner_cancelled)
+        check_group_thread(g, "coil_group_cancel");
+    cancel_group(g, &origin);
 }
 
 /* ---- children ---------------------------------------------------------------------- */
 
 static void child_failed(struct group *g, const coil_task *child, int rc)
 {
-    coil_cancel_origin origin = {.reason = "a task of its group failed",
-                                 .address = g->region.address};
+    struct coil__cancel_origin origin = {.reason = "a task of its group failed",
+                                         .address = g->region.address};
 
     if (g->error_count == 0 && child->future.error != NULL)
         g->error = coil_error_retain(child->future.error);
     add_error(g, rc);
     if (g->aborting || g->owner_cancelled)
         return;
-    memcpy(origin.task, child->name, sizeof origin.task);
-    cancel_all(g, &origin);
+    origin.task = &child->name;
+    cancel_group(g, &origin);
+}
+
+/* Take the wait of the task that starts the child; NULL if none does. */
+static struct coil__wait *take_starter(struct group *g, coil_task *child)
+{
+    if (COIL__LIKELY(!child->starting))
+        return NULL;
+    child->starting = false;
+    COIL__LIST_EACH (link, &g->startings) {
+        struct starting *s = COIL__CONTAINER(link, struct starting, link);
+
+        if (s->child != child)
+            continue;
+        coil__list_remove(link);
+        return &s->wait;
+    }
+    return NULL;
 }
 
 static void child_done(struct coil__runnable *runnable)
 {
-    coil_task *child = COIL__CONTAINER(runnable, coil_task, group_done);
-    struct group *g = inside(child->group);
-    struct coil__wait *starter = child->starter;
+    coil_task *child = COIL__CONTAINER(runnable, coil_task, step);
+    struct group *g = group_inside(child->group);
+    struct coil__wait *starter = take_starter(g, child);
     int rc = coil__future_retrieve(&child->future);
 
     coil__list_remove(&child->group_link);
+    give_place_back(g);
     if (g->waiting != NULL && coil__list_empty(&g->children))
         coil__wait_complete(&g->waiting->wait, 0);
     if (starter != NULL)
@@ -139,10 +262,23 @@ static void child_done(struct coil__runnable *runnable)
     if (starter == NULL && child->borrowed)
         coil__list_push(&g->kept, &child->group_link);
     else
-        coil_task_release(child);
+        coil__future_release(&child->future);
 }
 
-/* A child that does not run yet, spawned by the code at `address`. */
+/* A child is in no list yet if it has ended eagerly: start_child() goes on then. */
+void coil__group_child_ends(coil_task *child)
+{
+    struct coil__list *callbacks = &child->future.callbacks, *behind = callbacks->next;
+
+    child->step.run = child_done;
+    if (coil__list_empty(&child->group_link))
+        return;
+    for (unsigned n = child->earlier_callbacks; n > 0 && behind != callbacks; n--)
+        behind = behind->next;
+    coil__list_push(behind, &child->step.link); /* before it */
+}
+
+/* Create a child that does not run yet, spawned by the code at `address`. */
 static int create_child(struct group *g, coil_task_fn fn, void *arg,
                         const coil_spawn_opts *opts, const void *address, coil_task **out)
 {
@@ -151,59 +287,98 @@ static int create_child(struct group *g, coil_task_fn fn, void *arg,
 
     coil__loop_check_thread(g->owner->future.loop);
     if (g->aborting || (g->exiting && coil__list_empty(&g->children)))
-        return -ESHUTDOWN;
+        return coil__failed(-ESHUTDOWN);
+    if (is_group_full(g))
+        return -EAGAIN;
     rc = coil__task_create(fn, arg, opts, &child);
     if (rc < 0)
         return rc;
     child->spawned_at = address;
     child->group = (coil_group *)g;
-    coil__runnable_init(&child->group_done, child_done);
-    coil__list_init(&coil_task_retain(child)->group_link);
+    coil__future_retain(&child->future);
+    coil__list_init(&child->group_link);
     *out = child;
     return 0;
 }
 
+/* An eager child has run before it came into the group. */
+static void join_late(coil_task *child)
+{
+    if (!coil__future_pending(&child->future))
+        coil__loop_add_ready(child->future.loop, &child->step);
+    else
+        COIL__LIST_EACH (link, &child->future.callbacks)
+            child->earlier_callbacks += child->earlier_callbacks < UCHAR_MAX;
+}
+
 /*
- * An eager child runs before it is one of the children; if the group was cancelled from
- * inside it, it is only afterwards. What it came to, if it has ended, counts in the next
- * turn as of any other: the body goes on until then. (asyncio: create_task, since 3.13.2
- * and, for the cancellation, gh-155418)
+ * An eager child runs before it is added to the children. If it cancels the group, it is
+ * itself cancelled only after that first run. If it has ended, its result counts in the
+ * next turn, like that of any child: the body goes on until then. (asyncio: create_task,
+ * since 3.13.2 and, for the cancellation, gh-155418)
  */
 static void start_child(struct group *g, coil_task *child, const coil_spawn_opts *opts)
 {
+    g->child_count++;
     coil__task_start(child, opts != NULL && opts->eager);
     coil__list_push(&g->children, &child->group_link);
-    coil__future_subscribe(&child->future, &child->group_done);
+    if (COIL__UNLIKELY(opts != NULL && opts->eager))
+        join_late(child);
     if (COIL__UNLIKELY(g->aborting)) {
-        coil_cancel_origin origin =
+        struct coil__cancel_origin origin =
             coil__cancel_origin_here("its group was cancelled", g->region.address);
 
         coil__task_cancel(child, &origin, 0);
     }
 }
 
-COIL__NOINLINE int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
-                                    const coil_spawn_opts *opts, coil_task **out)
+static int spawn_child(struct group *g, coil_task_fn fn, void *arg,
+                       const coil_spawn_opts *opts, const void *address, coil_task **out)
 {
     coil_task *child;
-    int rc = create_child(inside(group), fn, arg, opts, COIL__CALLER(), &child);
+    int rc = create_child(g, fn, arg, opts, address, &child);
 
-    if (rc < 0)
+    if (rc < 0) {
+        if (out != NULL)
+            *out = NULL;
         return rc;
+    }
     child->borrowed = out != NULL;
     if (out != NULL)
         *out = child;
-    start_child(inside(group), child, opts);
+    start_child(g, child, opts);
     return 0;
 }
 
-/* ---- starting ---------------------------------------------------------------------- */
+COIL__NOINLINE int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
+                                    const coil_spawn_opts *opts, coil_task **out)
+{
+    return spawn_child(group_inside(group), fn, arg, opts, COIL__CALLER(), out);
+}
 
-struct starting {
-    struct coil__wait wait;
-    struct coil__branch branch;
-    coil_task *child;
-};
+COIL__NOINLINE int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn,
+                                              void *arg, const coil_spawn_opts *opts,
+                                              coil_task **out)
+{
+    struct group *g = group_inside(group);
+    int rc;
+
+    if (out != NULL)
+        *out = NULL;
+    coil__task_require("coil_group_spawn_when_free");
+    while (!g->aborting && is_group_full(g)) {
+        rc = wait_for_place(g);
+        if (rc < 0)
+            return rc;
+        g->child_count--; /* the child takes this place, unless the limit was lowered */
+    }
+    rc = spawn_child(g, fn, arg, opts, COIL__CALLER(), out);
+    if (rc < 0)
+        admit(g);
+    return rc;
+}
+
+/* ---- starting ---------------------------------------------------------------------- */
 
 static coil_future *started_child(const struct coil__wait *wait, size_t i)
 {
@@ -212,7 +387,7 @@ static coil_future *started_child(const struct coil__wait *wait, size_t i)
     return i == 0 ? &s->child->future : NULL;
 }
 
-/* Who starts is cancelled: so is the child, and the wait ends when it has. */
+/* If the starter is cancelled, the child is cancelled; the wait ends at the child's end. */
 static bool cancel_starting(struct coil__wait *wait)
 {
     struct starting *s = COIL__CONTAINER(wait, struct starting, wait);
@@ -230,18 +405,21 @@ COIL__NOINLINE int coil_group_start(coil_group *group, coil_task_fn fn, void *ar
     coil_task *child;
     int rc;
 
+    if (out != NULL)
+        *out = NULL;
     if (coil__task_refuses(coil__task_require("coil_group_start")))
         return -ECANCELED;
-    rc = create_child(inside(group), fn, arg, opts, COIL__CALLER(), &child);
+    rc = create_child(group_inside(group), fn, arg, opts, COIL__CALLER(), &child);
     if (rc < 0)
         return rc;
     coil__wait_init(&s.wait, &class);
     s.wait.keeps_result = true;
     s.child = child;
-    child->starter = &s.wait;
+    child->starting = true;
+    coil__list_push(&group_inside(group)->startings, &s.link);
     child->borrowed = out != NULL;
     coil_task_retain(child);
-    start_child(inside(group), child, opts);
+    start_child(group_inside(group), child, opts);
     rc = coil__wait_park(&s.wait);
     if (rc < 0)
         coil__failure_hand_on(&child->future, rc, COIL__CALLER());
@@ -256,13 +434,12 @@ int coil_group_started(int value)
     coil_task *task = coil__task_require("coil_group_started");
 
     if (value < 0)
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     if (task->ready)
-        return -EALREADY;
-    if (task->starter == NULL)
+        return coil__failed(-EALREADY);
+    if (!task->starting)
         return 0;
-    coil__wait_complete(task->starter, value);
-    task->starter = NULL;
+    coil__wait_complete(take_starter(group_inside(task->group), task), value);
     task->ready = true;
     return 0;
 }
@@ -271,7 +448,8 @@ int coil_group_started(int value)
 
 static void cancel_children_because(struct group *g, const char *reason)
 {
-    coil_cancel_origin origin = coil__cancel_origin_here(reason, g->region.address);
+    struct coil__cancel_origin origin =
+        coil__cancel_origin_here(reason, g->region.address);
 
     cancel_children(g, &origin);
 }
@@ -291,7 +469,8 @@ const struct coil__region *coil__group_waited(const struct coil__wait *wait)
     return &COIL__CONTAINER(wait, const struct leaving, wait)->group->region;
 }
 
-/* Finish the wait, cancelled or not; returns true if the owner was. */
+/* Wait until no child is left, also if cancelled. Returns true if the owner was cancelled
+   and the group had not been aborted. */
 static bool wait_for_children(struct group *g)
 {
     bool cancelled = false;
@@ -320,20 +499,13 @@ static void release_kept(struct group *g)
     struct coil__list *link;
 
     while ((link = coil__list_pop(&g->kept)) != NULL)
-        coil_task_release(COIL__CONTAINER(link, coil_task, group_link));
-}
-
-/* A child failed first: its error becomes the owner's. */
-static void take_over_error(struct group *g, const void *from)
-{
-    coil__failure_hand_on_error(g->error, g->errors[0], from);
-    coil_error_release(g->error);
+        coil__future_release(&COIL__CONTAINER(link, coil_task, group_link)->future);
 }
 
 /*
- * How the group ends, if not as cancelled. Somebody else's request to cancel the owner is
- * not forgotten over failures, nor over the group's own: it is delivered again at the
- * owner's next wait.
+ * The group's result, if it is not cancelled. If another than the group has requested to
+ * cancel the owner, a failure or the group's own cancellation does not drop the request:
+ * it is delivered again at the owner's next wait.
  */
 static int outcome(struct group *g, int rc)
 {
@@ -344,7 +516,7 @@ static int outcome(struct group *g, int rc)
     if (g->error_count > 0)
         rc = g->errors[0];
     else if (rc == -ECANCELED)
-        rc = 0; /* nobody failed, and it was the group that was cancelled */
+        rc = 0; /* no task failed: the group was cancelled by coil_group_cancel() */
     if ((g->error_count > 0 || g->swallowed) && coil__task_requests(owner) > 0)
         owner->must_cancel = true;
     return rc;
@@ -352,7 +524,7 @@ static int outcome(struct group *g, int rc)
 
 COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
 {
-    struct group *g = inside(group);
+    struct group *g = group_inside(group);
     coil_task *owner = coil__task_require("coil_group_exit");
     bool delivered = owner->delivered, cancelled = rc == -ECANCELED;
 
@@ -370,21 +542,23 @@ COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
         owner->delivered = delivered || (g->swallowed && coil__task_requests(owner) > 0);
         return -ECANCELED;
     }
-    if (g->error_count > 0)
-        take_over_error(g, COIL__CALLER());
-    else if (rc >= 0)
-        owner->delivered = delivered; /* the body was told and did not listen */
+    if (g->error_count > 0) { /* the first child's error becomes the owner's */
+        coil__failure_hand_on_error(g->error, g->errors[0], COIL__CALLER());
+        coil_error_release(g->error);
+    } else if (rc >= 0) {
+        owner->delivered = delivered; /* the body ignored the cancellation */
+    }
     return outcome(g, rc);
 }
 
 size_t coil_group_error_count(const coil_group *group)
 {
-    return inside(group)->error_count;
+    return group_inside(group)->error_count;
 }
 
 int coil_group_error(const coil_group *group, size_t i)
 {
-    const struct group *g = inside(group);
+    const struct group *g = group_inside(group);
 
     return i < g->error_count && i < COIL_GROUP_ERRORS ? g->errors[i] : 0;
 }

@@ -1,32 +1,37 @@
 /*
  * promise.c - a result that crosses threads.
  *
- *   any thread: set, cancel ----> promise ---- broadcast ----> threads in
- * coil_promise_wait()
- *                                    |
- *                                    +-- a post for each ----> tasks in
- * coil_promise_await()
- *                                    |
- *                                    +-- when cancelled, a post --> the task it is of
+ *   any thread:
+ *   set, cancel --> promise --+-- broadcast -------> threads in coil_promise_wait()
+ *                             |
+ *                             +-- a post for each -> tasks in coil_promise_await()
+ *                             |
+ *                             +-- when cancelled, a post -> the task whose result it is
  *
- * All of a promise but its rc is under its lock, which is held for a few instructions. A
- * task that awaits lies in the promise's list with a post on its own stack: so setting
- * allocates nothing. From the post it is as for any future: one trip through the ready
- * queue for the result, a second one for the task. (asyncio: _chain_future)
+ * The lock guards everything in a promise but its rc, and is held for a few instructions.
+ * An awaiting task is in the promise's list by a post on its own stack, so that setting
+ * the result allocates nothing. From the post on a promise is like a future: one trip
+ * through the ready queue for the result, a second one for the task. (asyncio:
+ * _chain_future)
  *
- * A task that is started from another thread has a block on the heap, its `origin`, which
- * is in turn the post that starts it, the callback for its end, and the post that cancels
- * it.
+ * A task that is started from another thread has a block on the heap, its `origin`: it
+ * serves as the post that starts the task, then as the callback for its end, and as the
+ * post that cancels it.
  *
  * Invariants
- * 1. rc is written once, under the lock, after value and destroy: who has read another
- *    than -EINPROGRESS may read those without it.
+ * 1. rc is written once, under the lock, after value and destroy: a thread that has read
+ *    another rc than -EINPROGRESS may read the value without it. Taking the value is
+ *    done under the lock.
  * 2. An awaiter in the list has a reference to its loop, since its task may be lost when
- *    that closes. Whoever takes it out of the list uses that and then drops it.
- * 3. promise.origin is set while the task runs: nobody posts to an origin that is gone,
- * nor to its loop. Locks are taken in this order: the promise's, the loop's posts.
+ *    that closes. The thread that takes the awaiter out of the list uses the reference
+ *    and then drops it.
+ * 3. promise.origin is set only while the task runs: so no thread posts to an origin that
+ *    was freed, nor to its loop. Locks are taken in this order: the promise's, the loop's
+ *    posts.
  */
 #include "task.h"
+
+#include "../base/timed_condition.h"
 
 #include <coil/promise.h>
 
@@ -35,18 +40,18 @@
 #include <time.h>
 
 struct coil_promise {
-    _Atomic unsigned refs;
     _Atomic int rc; /* -EINPROGRESS while pending */
     pthread_mutex_t lock;
     pthread_cond_t done;
-    void *value;
+    _Atomic(void *) value; /* NULL after it has been taken */
     void (*destroy)(void *value);
     const char *cancel_reason;
     struct coil__list awaiters;
     struct origin *origin;
+    _Atomic unsigned refs; /* not first: free(3) overwrites the first bytes */
 };
 
-/* On the stack of a task that awaits. */
+/* A task in coil_promise_await(); on its stack. */
 struct awaiter {
     struct coil__wait wait;
     struct coil__list link; /* promise.awaiters */
@@ -60,35 +65,49 @@ struct awaiter {
 
 int coil_promise_create(coil_promise **out)
 {
-    coil_promise *promise = coil__alloc_zeroed(sizeof *promise);
-    pthread_condattr_t monotonic;
+    coil_promise *promise = *out = coil__alloc_zeroed(sizeof *promise);
 
     if (promise == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     atomic_init(&promise->refs, 1);
     atomic_init(&promise->rc, -EINPROGRESS);
     pthread_mutex_init(&promise->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&promise->done, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    coil__timed_condition_init(&promise->done);
     coil__list_init(&promise->awaiters);
-    *out = promise;
     return 0;
+}
+
+COIL__NORETURN static void stop_for_gone(const char *caller)
+{
+    coil__misuse("%s: the last reference to this promise was released before", caller);
 }
 
 coil_promise *coil_promise_retain(coil_promise *promise)
 {
-    atomic_fetch_add_explicit(&promise->refs, 1, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&promise->refs, 1, memory_order_relaxed) == 0)
+        stop_for_gone("coil_promise_retain");
     return promise;
+}
+
+static void destroy_promise_value(coil_promise *promise)
+{
+    struct coil__no_suspend region;
+
+    coil__no_suspend_enter(&region, "coil_promise_release() destroys a value");
+    promise->destroy(promise->value);
+    coil__no_suspend_exit(&region);
 }
 
 void coil_promise_release(coil_promise *promise)
 {
-    if (promise == NULL || atomic_fetch_sub(&promise->refs, 1) != 1)
+    unsigned before = promise != NULL ? atomic_fetch_sub(&promise->refs, 1) : 2;
+
+    if (COIL__UNLIKELY(before == 0))
+        stop_for_gone("coil_promise_release");
+    if (before > 1)
         return;
     if (promise->destroy != NULL)
-        promise->destroy(promise->value);
+        destroy_promise_value(promise);
     pthread_cond_destroy(&promise->done);
     pthread_mutex_destroy(&promise->lock);
     coil__free(promise);
@@ -106,13 +125,26 @@ bool coil_promise_done(const coil_promise *promise)
 
 void *coil_promise_value(const coil_promise *promise)
 {
-    return coil_promise_done(promise) ? promise->value : NULL;
+    return coil_promise_done(promise) ? atomic_load(&promise->value) : NULL;
+}
+
+void *coil_promise_take_value(coil_promise *promise)
+{
+    void *value = NULL;
+
+    pthread_mutex_lock(&promise->lock);
+    if (coil_promise_done(promise)) {
+        value = atomic_exchange(&promise->value, NULL);
+        promise->destroy = NULL;
+    }
+    pthread_mutex_unlock(&promise->lock);
+    return value;
 }
 
 /* ---- completing -------------------------------------------------------------------- */
 
-/* It is in no list. A loop that has closed in the meantime does not take the post. */
-static void wake(struct awaiter *awaiter)
+/* The awaiter is in no list. If its loop has closed, the loop refuses the post. */
+static void wake_awaiter(struct awaiter *awaiter)
 {
     coil_loop *loop = awaiter->loop;
 
@@ -121,13 +153,13 @@ static void wake(struct awaiter *awaiter)
 }
 
 /* Locked. */
-static void complete(coil_promise *promise, int rc)
+static void complete_promise(coil_promise *promise, int rc)
 {
     struct coil__list *link;
 
     atomic_store(&promise->rc, rc);
     while ((link = coil__list_pop(&promise->awaiters)) != NULL)
-        wake(COIL__CONTAINER(link, struct awaiter, link));
+        wake_awaiter(COIL__CONTAINER(link, struct awaiter, link));
     pthread_cond_broadcast(&promise->done);
 }
 
@@ -137,15 +169,16 @@ int coil_promise_set(coil_promise *promise, int rc, void *value, void (*destroy)
 
     if (rc == -EINPROGRESS)
         coil__misuse("coil_promise_set: -EINPROGRESS is no result");
+    coil__loop_check_handler("coil_promise_set");
     pthread_mutex_lock(&promise->lock);
     pending = !coil_promise_done(promise);
     if (pending) {
         promise->value = value;
         promise->destroy = destroy;
-        complete(promise, rc);
+        complete_promise(promise, rc);
     }
     pthread_mutex_unlock(&promise->lock);
-    return pending ? 0 : -EALREADY;
+    return pending ? 0 : coil__failed(-EALREADY);
 }
 
 static void cancel_origin(struct origin *origin);
@@ -154,11 +187,12 @@ bool coil_promise_cancel(coil_promise *promise, const char *reason)
 {
     bool pending;
 
+    coil__loop_check_handler("coil_promise_cancel");
     pthread_mutex_lock(&promise->lock);
     pending = !coil_promise_done(promise);
     if (pending) {
         promise->cancel_reason = reason;
-        complete(promise, -ECANCELED);
+        complete_promise(promise, -ECANCELED);
         if (promise->origin != NULL)
             cancel_origin(promise->origin);
     }
@@ -179,9 +213,9 @@ int coil_promise_wait(coil_promise *promise, int64_t timeout_ns)
     bool late = false;
 
     if (coil_promise_done(promise))
-        return coil_promise_result(promise);
+        return (int)coil__result(coil_promise_result(promise));
     if (timeout_ns <= 0)
-        return -ETIMEDOUT;
+        return coil__failed(-ETIMEDOUT);
     if (coil_loop_current() != NULL && coil_loop_running(coil_loop_current()))
         coil__misuse("coil_promise_wait: it would stop the loop of this thread; use "
                      "coil_promise_await()");
@@ -190,10 +224,11 @@ int coil_promise_wait(coil_promise *promise, int64_t timeout_ns)
     while (!coil_promise_done(promise) && !late)
         late = pthread_cond_timedwait(&promise->done, &promise->lock, &until) != 0;
     pthread_mutex_unlock(&promise->lock);
-    return coil_promise_done(promise) ? coil_promise_result(promise) : -ETIMEDOUT;
+    return coil_promise_done(promise) ? (int)coil__result(coil_promise_result(promise))
+                                      : coil__failed(-ETIMEDOUT);
 }
 
-static void arrive(struct coil__runnable *runnable)
+static void complete_wait(struct coil__runnable *runnable)
 {
     struct awaiter *awaiter = COIL__CONTAINER(runnable, struct awaiter, post.runnable);
 
@@ -202,23 +237,24 @@ static void arrive(struct coil__runnable *runnable)
         coil__wait_complete(&awaiter->wait, coil_promise_result(awaiter->promise));
 }
 
-static void enlist(struct awaiter *awaiter, coil_promise *promise)
+static void enlist_awaiter(struct awaiter *awaiter, coil_promise *promise)
 {
     awaiter->promise = promise;
     awaiter->arrived = false;
     awaiter->loop = coil_loop_retain(awaiter->wait.task->future.loop);
     coil__list_init(&awaiter->link);
-    coil__runnable_init(&awaiter->post.runnable, arrive);
+    coil__runnable_init(&awaiter->post.runnable, complete_wait);
     pthread_mutex_lock(&promise->lock);
     if (coil_promise_done(promise))
-        wake(awaiter);
+        wake_awaiter(awaiter);
     else
         coil__list_push(&promise->awaiters, &awaiter->link);
     pthread_mutex_unlock(&promise->lock);
 }
 
-/* Cancelled before the post has run: it may be listed yet, or under way. */
-static void leave(struct awaiter *awaiter)
+/* The wait was cancelled before the post has run: the awaiter is in the list, or the
+   post is on its way. */
+static void leave_promise(struct awaiter *awaiter)
 {
     bool listed;
 
@@ -232,15 +268,15 @@ static void leave(struct awaiter *awaiter)
         coil__loop_withdraw(awaiter->loop, &awaiter->post);
 }
 
-static void describe(const struct coil__wait *wait, struct coil__waited *out)
+static void describe_awaiter(const struct coil__wait *wait, struct coil__waited *out)
 {
     out->object = COIL__CONTAINER(wait, struct awaiter, wait)->promise;
 }
 
 int coil_promise_await(coil_promise *promise)
 {
-    static const struct coil__wait_class class = {.what = "promise",
-                                                  .describe = describe};
+    static const struct coil__wait_class class = {
+        .what = "promise", .call = "coil_promise_await", .describe = describe_awaiter};
     struct awaiter awaiter;
     int rc;
 
@@ -248,10 +284,10 @@ int coil_promise_await(coil_promise *promise)
     if (coil__task_refuses(awaiter.wait.task))
         return -ECANCELED;
     coil_promise_retain(promise);
-    enlist(&awaiter, promise);
+    enlist_awaiter(&awaiter, promise);
     rc = coil__wait_park(&awaiter.wait);
     if (!awaiter.arrived) {
-        leave(&awaiter);
+        leave_promise(&awaiter);
         coil_promise_cancel(promise, coil_cancel_reason());
     }
     coil_promise_release(promise);
@@ -265,7 +301,7 @@ struct origin {
     struct coil__runnable task_done;
     struct coil__list link; /* origins.running, once it is started */
     coil_loop *loop;
-    coil_promise *promise; /* a reference, or NULL: nobody asks */
+    coil_promise *promise; /* a reference; NULL: the spawner wanted none */
     coil_task *task;       /* a reference, once it is started */
     bool cancelled;        /* `cancel` was posted; under the promise's lock */
 
@@ -277,7 +313,7 @@ struct origin {
     max_align_t copied_arg[];
 };
 
-/* What runs on this thread's loop. */
+/* The started tasks of this thread's loop. */
 static COIL__THREAD_LOCAL struct {
     coil_loop *loop; /* that it is ready for use with, or NULL */
     struct coil__list running;
@@ -293,8 +329,8 @@ static void free_origin(struct origin *origin)
     coil__free(origin);
 }
 
-/* From now on nobody cancels; and who has, has done so in vain. */
-static void detach(struct origin *origin)
+/* From now on no thread cancels the task; a cancellation on its way is withdrawn. */
+static void detach_origin(struct origin *origin)
 {
     pthread_mutex_lock(&origin->promise->lock);
     origin->promise->origin = NULL;
@@ -324,13 +360,13 @@ static void on_task_done(struct coil__runnable *runnable)
     struct origin *origin = COIL__CONTAINER(runnable, struct origin, task_done);
     coil_future *future = &origin->task->future;
 
-    detach(origin);
+    detach_origin(origin);
     if (coil_promise_set(origin->promise, future->rc, NULL, NULL) == 0)
         coil__future_retrieve(future);
     free_origin(origin);
 }
 
-/* What is left of them when the loop closes will not end any more. */
+/* Tasks that are left when the loop closes will not end any more. */
 static void on_close(coil_loop *loop)
 {
     struct coil__list *link;
@@ -339,7 +375,7 @@ static void on_close(coil_loop *loop)
     while ((link = coil__list_pop(&origins.running)) != NULL) {
         struct origin *origin = COIL__CONTAINER(link, struct origin, link);
 
-        detach(origin);
+        detach_origin(origin);
         coil_promise_set(origin->promise, -ESHUTDOWN, NULL, NULL);
         free_origin(origin);
     }
@@ -370,7 +406,7 @@ static int spawn(struct origin *origin)
     int rc;
 
     if (origin->loop->closing)
-        return -ESHUTDOWN;
+        return coil__failed(-ESHUTDOWN);
     outer = coil__context_enter(&slot, origin->bindings);
     origin->bindings = NULL;
     rc = coil_spawn(origin->fn, origin->arg, &origin->opts, &origin->task);
@@ -425,13 +461,16 @@ int coil_spawn_threadsafe(coil_loop *loop, coil_task_fn fn, void *arg,
     struct origin *origin;
     int rc = 0;
 
+    if (out != NULL)
+        *out = NULL;
     if (opts == NULL)
         opts = &defaults;
     if (opts->arg_bytes > COIL__ARG_BYTES_MAX)
-        return -EINVAL;
+        return coil__failed(-EINVAL);
+    coil__loop_check_handler("coil_spawn_threadsafe");
     origin = create_origin(loop, fn, arg, opts);
     if (origin == NULL)
-        return -ENOMEM;
+        return coil__failed(-ENOMEM);
     if (out != NULL) {
         rc = coil_promise_create(out);
         if (rc == 0)
@@ -440,9 +479,11 @@ int coil_spawn_threadsafe(coil_loop *loop, coil_task_fn fn, void *arg,
     if (rc == 0)
         rc = coil__loop_post(loop, &origin->start);
     if (rc < 0) {
-        if (origin->promise != NULL)
+        if (origin->promise != NULL) {
             coil_promise_release(*out);
+            *out = NULL;
+        }
         free_origin(origin);
     }
-    return rc;
+    return (int)coil__result(rc);
 }

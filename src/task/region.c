@@ -2,38 +2,98 @@
  * region.c - the scopes and groups that are open in a task, and the shields among them.
  *
  * Regions nest; each has a depth, and a request to cancel the task carries the depth of
- * the region that makes it (0: somebody else's). A shield lets pass what comes from its
- * own depth or from deeper, and holds back the rest:
+ * the region that makes it (0: any other origin). A shield lets requests of its own depth
+ * or deeper pass, and holds back the others:
  *
  *     depth 1   group       its request is held by the shield of depth 2
  *     depth 2     shield    its own deadline passes
  *     depth 3       group   passes this shield, is held by the next
  *     depth 4         shield
  *
- * What several shields would hold, the outermost of them holds, for it is its exit that
- * sets it free. Held requests count in coil_task_cancelling() at once;
- * coil__task_requests() are the others, by which scopes and groups judge whose
- * cancellation they see. A shield that is entered takes along what the task had been
- * asked and told before: inside, it is as if nothing had been, and after it, as if the
- * shield had not.
+ * If several shields hold a request back, the outermost of them keeps it, because its
+ * exit is the one that lets the request through. coil_task_cancelling() counts held
+ * requests at once; coil__task_requests() does not: by it scopes and groups tell their own
+ * cancellation from others. Entering a shield saves the task's cancellation (requested
+ * or delivered) and clears it: inside the shield the task is not cancelled, and leaving
+ * the shield restores the state.
  */
 #include "task.h"
 
-void coil__region_enter(coil_task *task, struct coil__region *region, const char *kind,
-                        const void *address)
+#include "../error/symbol.h"
+
+#include <stdio.h>
+
+void coil__region_enter(coil_task *task, struct coil__region *region,
+                        enum coil__region_kind kind, const void *address)
 {
+    struct coil__region *outer = task->regions;
+
     region->kind = kind;
     region->address = address;
-    region->outer = task->regions;
-    region->depth = region->outer != NULL ? region->outer->depth + 1 : 1;
+    region->outer = outer;
+    region->depth = outer != NULL ? outer->depth + 1 : 1;
+    if (outer != NULL) {
+        outer->inner = (struct coil__inner_region){address, kind};
+    } else {
+        task->outermost = address;
+        task->outermost_kind = (unsigned char)kind;
+    }
     task->regions = region;
+}
+
+static const char *describe_region(const struct coil__inner_region *region, char *text,
+                                   size_t size)
+{
+    static const char *const kinds[] = {[COIL__SCOPE] = "scope", [COIL__GROUP] = "group"};
+    struct coil__report report;
+
+    if (!coil__report_begin_text(&report, text, size))
+        return kinds[region->kind];
+    coil__report_words(&report, "a %s open", kinds[region->kind]);
+    coil__symbol_print(&report, NULL, ", entered at %s", region->address);
+    coil__report_end_text(&report);
+    return text;
+}
+
+const char *coil__region_outermost(const coil_task *task, char *text, size_t size)
+{
+    const struct coil__inner_region outermost = {
+        task->outermost, (enum coil__region_kind)task->outermost_kind};
+
+    return describe_region(&outermost, text, size);
+}
+
+/* True if the region is open in the task. */
+static bool is_region_open(const coil_task *task, const struct coil__region *region)
+{
+    const struct coil__region *r = task->regions;
+
+    while (r != NULL && r != region && r->outer != NULL && r->depth > 1)
+        r = r->outer;
+    return r == region;
+}
+
+/* The region is not the innermost one: an inner one was not left, or this one was left
+   before. */
+COIL__NORETURN static void
+refuse_exit(const coil_task *task, const struct coil__region *region, const char *caller)
+{
+    char inner[200];
+
+    if (task->regions != NULL && is_region_open(task, region))
+        coil__misuse("%s: task '%s' has %s, inside of it; what is entered last is "
+                     "left first",
+                     caller, coil_task_name(task),
+                     describe_region(&region->inner, inner, sizeof inner));
+    coil__misuse("%s: it is not open in task '%s': it was left before, or entered by "
+                 "another task",
+                 caller, coil_task_name(task));
 }
 
 void coil__region_exit(coil_task *task, struct coil__region *region, const char *caller)
 {
-    if (task->regions != region)
-        coil__misuse("%s: task '%s' has not got this %s as its innermost open one",
-                     caller, task->name, region->kind);
+    if (COIL__UNLIKELY(task->regions != region))
+        refuse_exit(task, region, caller);
     task->regions = region->outer;
 }
 

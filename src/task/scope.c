@@ -4,10 +4,10 @@
  *   ENTERED --- deadline ---> EXPIRING --- exit ---> EXPIRED
  *      +-------- exit --------------------------> EXITED
  *
- * A scope that expires cancels its task like anybody else; at exit it takes that request
- * back, and if as many requests are left as there were at entry, the cancellation was its
- * own, and becomes -ETIMEDOUT. (asyncio: timeouts.py) What a shielded scope adds stands
- * in region.c.
+ * A scope that expires requests its task's cancellation, as any caller may. At exit it
+ * takes that request back; if the task then has as many requests as at entry, the
+ * cancellation was the scope's own and becomes -ETIMEDOUT. (asyncio: timeouts.py) The
+ * shields of shielded scopes are in region.c.
  */
 #include "task.h"
 
@@ -19,68 +19,79 @@ struct scope {
     coil_task *task;
     int64_t deadline;
     unsigned requests; /* the task's at entry */
-    bool delivered;    /* likewise: one of them stands */
+    bool delivered;    /* likewise: a delivered request stands */
     bool shielded;
+    bool has_room; /* reserved room for the timer, from the first deadline on */
     enum state state;
     struct coil__shield shield;
 };
 
 _Static_assert(sizeof(struct scope) <= sizeof(coil_scope), "coil_scope is too small");
 
-static struct scope *inside(const coil_scope *scope)
+static struct scope *scope_inside(const coil_scope *scope)
 {
     return (struct scope *)scope;
 }
 
-static void expire(struct coil__runnable *runnable)
+static void expire_scope(struct coil__runnable *runnable)
 {
     struct scope *s = COIL__CONTAINER(runnable, struct scope, timer.runnable);
 
-    coil_cancel_origin origin = coil__cancel_origin_here("deadline", s->region.address);
+    struct coil__cancel_origin origin =
+        coil__cancel_origin_here("deadline", s->region.address);
 
     s->state = EXPIRING;
     coil__task_cancel(s->task, &origin, s->region.depth);
 }
 
 /* A deadline that has passed goes to the ready queue at once, not through the heap. */
-static int arm(struct scope *s, int64_t deadline)
+static int arm_timer(struct scope *s, int64_t deadline)
 {
     coil_loop *loop = s->task->future.loop;
     int64_t now = coil__loop_now(loop);
-    int rc = 0;
+    int rc;
 
+    if (!s->has_room && deadline != COIL_NEVER) {
+        rc = coil__timer_reserve(&loop->timers);
+        if (rc < 0)
+            return rc;
+        s->has_room = true;
+    }
     coil__timer_stop(loop, &s->timer);
-    if (deadline > now && deadline != COIL_NEVER)
-        rc = coil__timer_start(loop, &s->timer, deadline);
-    if (rc < 0)
-        deadline =
-            s->deadline; /* as it was: none, or due, for one in the heap has room */
     if (deadline <= now)
         coil__loop_add_ready(loop, &s->timer.runnable);
+    else if (deadline != COIL_NEVER)
+        coil__timer_start_reserved(loop, &s->timer, deadline);
     s->deadline = deadline;
-    return rc;
+    return 0;
 }
 
-static int enter(struct scope *s, int64_t deadline, const char *caller,
-                 const void *address)
+static int enter_scope(struct scope *s, int64_t deadline, const char *caller,
+                       const void *address)
 {
     int rc;
 
     s->task = coil__task_require(caller);
     s->state = ENTERED;
-    s->shielded = false;
+    s->shielded = s->has_room = false;
     s->deadline = COIL_NEVER;
-    coil__timer_init(&s->timer, expire);
-    rc = arm(s, deadline);
+    coil__timer_init(&s->timer, expire_scope);
+    rc = arm_timer(s, deadline);
     if (rc == 0)
-        coil__region_enter(s->task, &s->region, "scope", address);
+        coil__region_enter(s->task, &s->region, COIL__SCOPE, address);
     return rc;
+}
+
+bool coil__scope_has_deadline(const struct coil__region *region)
+{
+    return region->kind == COIL__SCOPE &&
+           COIL__CONTAINER(region, const struct scope, region)->has_room;
 }
 
 int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address)
 {
-    struct scope *s = inside(scope);
-    int rc = enter(s, deadline, "coil_scope_enter", address);
+    struct scope *s = scope_inside(scope);
+    int rc = enter_scope(s, deadline, "coil_scope_enter", address);
 
     s->requests = coil__task_requests(s->task);
     s->delivered = s->task->delivered;
@@ -94,8 +105,8 @@ COIL__NOINLINE int coil_scope_enter(coil_scope *scope, int64_t deadline)
 
 COIL__NOINLINE int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline)
 {
-    struct scope *s = inside(scope);
-    int rc = enter(s, deadline, "coil_scope_enter_shielded", COIL__CALLER());
+    struct scope *s = scope_inside(scope);
+    int rc = enter_scope(s, deadline, "coil_scope_enter_shielded", COIL__CALLER());
 
     if (rc < 0)
         return rc;
@@ -106,8 +117,8 @@ COIL__NOINLINE int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline
     return 0;
 }
 
-/* Whose cancellation is it? If its own alone, the task has been told, and works on. */
-static int settle(struct scope *s, int rc)
+/* At exit. If only the scope cancelled the task, the task goes on with -ETIMEDOUT. */
+static int settle_scope(struct scope *s, int rc)
 {
     if (s->state == ENTERED) {
         s->state = EXITED;
@@ -115,37 +126,51 @@ static int settle(struct scope *s, int rc)
     }
     s->state = EXPIRED;
     if (coil__task_uncancel(s->task) > s->requests || s->delivered)
-        return rc; /* somebody else wants the task to end, too */
+        return rc; /* another caller has cancelled the task, too */
     s->task->delivered = false;
-    return rc == -ECANCELED ? -ETIMEDOUT : rc;
+    return rc == -ECANCELED ? coil__failed(-ETIMEDOUT) : rc;
 }
 
 int coil_scope_exit(coil_scope *scope, int rc)
 {
-    struct scope *s = inside(scope);
+    struct scope *s = scope_inside(scope);
     coil_task *task = coil__task_require("coil_scope_exit");
 
     coil__region_exit(task, &s->region, "coil_scope_exit");
     coil__timer_stop(task->future.loop, &s->timer);
-    rc = settle(s, rc);
+    if (s->has_room)
+        coil__timer_unreserve(&task->future.loop->timers);
+    rc = settle_scope(s, rc);
     if (s->shielded)
         coil__shield_exit(task, &s->shield);
     return rc;
 }
 
+ssize_t coil_scope_exit_count(coil_scope *scope, ssize_t count)
+{
+    int rc = coil_scope_exit(scope, count < 0 ? (int)count : 0);
+
+    return rc < 0 ? rc : count;
+}
+
 int coil_scope_set_deadline(coil_scope *scope, int64_t deadline)
 {
-    struct scope *s = inside(scope);
+    struct scope *s = scope_inside(scope);
 
-    return s->state == ENTERED ? arm(s, deadline) : -EINVAL;
+    if (s->state == ENTERED) {
+        coil__loop_check_user(s->task->future.loop, "coil_scope_set_deadline");
+        return arm_timer(s, deadline);
+    }
+    return coil__failed(s->state == EXITED ? -EINVAL : -ETIMEDOUT);
 }
 
 int64_t coil_scope_deadline(const coil_scope *scope)
 {
-    return inside(scope)->deadline;
+    return scope_inside(scope)->deadline;
 }
 
 bool coil_scope_expired(const coil_scope *scope)
 {
-    return inside(scope)->state == EXPIRING || inside(scope)->state == EXPIRED;
+    return scope_inside(scope)->state == EXPIRING ||
+           scope_inside(scope)->state == EXPIRED;
 }

@@ -1,18 +1,19 @@
 /*
- * staggered.c - several ways to the same end, begun one after the other; the first that
- * succeeds wins. (asyncio: staggered.py)
+ * staggered.c - start works one after the other; the first that succeeds wins.
+ * (asyncio: staggered.py; RFC 8305 connects this way: socket/attempts.c)
  *
- * Each work has a racer, a task that waits until the one before it has failed or its time
- * has come, starts the next racer, and does the work. So the works that run are always
- * the first few of the array, and there is one racer more than works, who finds nothing
- * to do and ends. The owner waits until all have ended; what it needs for that is in one
- * block, allocated before the first begins, so that only starting a racer can fail.
+ * Each work has a racer, a task that waits until the racer before it has failed or the
+ * delay has passed, starts the next racer, and does the work. So works begin in order,
+ * and there is one racer more than works, which finds no work and ends. The owner waits
+ * until all racers have ended.
  *
- * Waiting for all is done in rounds, as asyncio.wait() in a loop: those there are, and
- * again if more were started meanwhile. The number of trips through the ready queue is
- * the same. But where asyncio 3.13 leaves at once when it is cancelled, this waits for
- * the works to end all the same: what they use may lie on the owner's stack.
+ * The owner waits in rounds, like asyncio.wait() in a loop: for all racers that exist,
+ * and again if more were started meanwhile. So the number of trips through the ready
+ * queue is that of asyncio. But asyncio 3.13 returns at once when it is cancelled; here
+ * the owner waits for the works to end, since they may use its stack.
  */
+#include "staggered.h"
+
 #include "failure.h"
 #include "task.h"
 
@@ -21,53 +22,65 @@
 struct race;
 
 struct racer {
+    struct coil__list link; /* race.racers, in the order of their works */
     struct race *race;
+    size_t index; /* of its work */
     coil_task *task;
     struct coil__runnable ended;
     bool failed;
-    struct coil__wait *next_waits; /* for that */
+    struct coil__wait *next_waits; /* the next racer's, for this one to fail */
 };
 
 struct race {
-    const coil_work *works;
-    size_t n;
+    const struct coil__race_works *works;
     int64_t delay_ns;
-    int *rcs; /* or NULL */
     const void *address;
-    struct racer *racers; /* n + 1 */
+    struct coil__list racers;
     size_t started;
-    size_t winner; /* n: nobody */
+    size_t winner; /* SIZE_MAX: none */
     int result, first_failure;
     coil_error *error;      /* of that failure */
     struct coil__wait wait; /* the owner's, one a round */
-    size_t running;         /* of those waited for in this round */
+    size_t running;         /* racers of this round that have not ended */
 };
+
+static struct racer *racer_of(struct coil__list *link)
+{
+    return COIL__CONTAINER(link, struct racer, link);
+}
 
 /* ---- a racer ----------------------------------------------------------------------- */
 
 static int run_racer(void *arg);
 static void racer_ended(struct coil__runnable *runnable);
 
-/* If that fails, nobody comes after the one who starts it. */
+/* After a failure no racer follows the one that called this. */
 static int start_racer(struct race *race)
 {
-    struct racer *racer = &race->racers[race->started];
+    struct racer *racer = coil__alloc_zeroed(sizeof *racer);
     int rc;
 
-    *racer = (struct racer){.race = race};
+    if (racer == NULL)
+        return coil__failed(-ENOMEM);
+    racer->race = race;
+    racer->index = race->started;
     coil__runnable_init(&racer->ended, racer_ended);
     rc = coil_spawn(run_racer, racer, NULL, &racer->task);
-    if (rc == 0)
-        race->started++;
-    return rc;
+    if (rc < 0) {
+        coil__free(racer);
+        return rc;
+    }
+    coil__list_push(&race->racers, &racer->link);
+    race->started++;
+    return 0;
 }
 
 static void record(struct race *race, size_t i, int rc)
 {
     coil_error *error = coil_last_error();
 
-    if (race->rcs != NULL)
-        race->rcs[i] = rc;
+    if (race->works->ended != NULL)
+        race->works->ended(race->works->arg, i, rc);
     if (rc >= 0 || race->first_failure < 0)
         return;
     race->first_failure = rc;
@@ -76,8 +89,8 @@ static void record(struct race *race, size_t i, int rc)
 }
 
 /*
- * asyncio waits by a task that is cancelled before it began: three trips through the
- * ready queue until that is known.
+ * For a delay of 0 asyncio waits for a task that it cancels before the task begins: that
+ * takes three trips through the ready queue.
  */
 static int wait_no_time(void)
 {
@@ -88,7 +101,7 @@ static int wait_no_time(void)
     return rc;
 }
 
-/* Until the racer has failed, at most for the delay: 0, or an error. */
+/* Suspend until the racer has failed, or for the delay. Returns 0 or an error. */
 static int wait_for_failure(struct racer *racer, int64_t delay_ns)
 {
     static const struct coil__wait_class class = {.what = "staggered_race.turn"};
@@ -114,11 +127,11 @@ static int wait_for_failure(struct racer *racer, int64_t delay_ns)
 
 static void cancel_all_but(struct race *race, size_t but, const char *reason)
 {
-    coil_cancel_origin origin = coil__cancel_origin_here(reason, race->address);
+    struct coil__cancel_origin origin = coil__cancel_origin_here(reason, race->address);
 
-    for (size_t i = 0; i < race->started; i++)
-        if (i != but)
-            coil__task_cancel(race->racers[i].task, &origin, 0);
+    COIL__LIST_EACH (link, &race->racers)
+        if (racer_of(link)->index != but)
+            coil__task_cancel(racer_of(link)->task, &origin, 0);
 }
 
 static void lose(struct racer *racer)
@@ -128,10 +141,10 @@ static void lose(struct racer *racer)
         coil__wait_complete(racer->next_waits, 0);
 }
 
-/* Who is second, because it did not listen when it was cancelled, changes nothing. */
+/* A second success, of a work that ignored its cancellation, changes nothing. */
 static void win(struct race *race, size_t i, int result)
 {
-    if (race->winner < race->n)
+    if (race->winner != SIZE_MAX)
         return;
     race->winner = i;
     race->result = result;
@@ -142,16 +155,26 @@ static int run_racer(void *arg)
 {
     struct racer *racer = arg;
     struct race *race = racer->race;
-    size_t i = (size_t)(racer - race->racers);
-    int rc = i > 0 ? wait_for_failure(racer - 1, race->delay_ns) : 0, next_rc;
+    const struct coil__race_works *works = race->works;
+    size_t i = racer->index;
+    int rc = i > 0 ? wait_for_failure(racer_of(racer->link.prev), race->delay_ns) : 0;
+    int next_rc;
 
-    if (i == race->n || rc == -ECANCELED)
+    if (rc == -ECANCELED)
         return rc;
+    if (!works->expected(works->arg, i))
+        return 0;
+    if (rc == 0)
+        rc = works->next(works->arg, i);
+    if (rc == -ECANCELED)
+        return rc;
+    if (rc == -ENOENT)
+        return 0;
     next_rc = start_racer(race);
-    if (next_rc < 0 && i + 1 < race->n)
+    if (next_rc < 0 && works->expected(works->arg, i + 1))
         record(race, i + 1, next_rc);
     if (rc == 0)
-        rc = race->works[i].fn(race->works[i].arg);
+        rc = works->run(works->arg, i);
     record(race, i, rc);
     if (rc < 0)
         lose(racer);
@@ -174,28 +197,36 @@ static coil_future *racer_awaited(const struct coil__wait *wait, size_t i)
 {
     const struct race *race = COIL__CONTAINER(wait, const struct race, wait);
 
-    return i < race->started ? &race->racers[i].task->future : NULL;
+    for (struct coil__list *link = race->racers.next; link != &race->racers;
+         link = link->next)
+        if (racer_of(link)->index == i)
+            return &racer_of(link)->task->future;
+    return NULL;
 }
 
-/* Wait for all that there are now: 0, or -ECANCELED. */
+static void describe_race(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->what = COIL__CONTAINER(wait, const struct race, wait)->works->what;
+}
+
+/* Wait for all racers that exist now. Returns 0 or -ECANCELED. */
 static int wait_a_round(struct race *race)
 {
-    static const struct coil__wait_class class = {.what = "staggered_race",
+    static const struct coil__wait_class class = {.describe = describe_race,
                                                   .future = racer_awaited};
-    size_t n = race->started;
     int rc;
 
     coil__wait_init(&race->wait, &class);
-    race->running = n;
-    for (size_t i = 0; i < n; i++)
-        coil__future_subscribe(&race->racers[i].task->future, &race->racers[i].ended);
+    race->running = race->started;
+    COIL__LIST_EACH (link, &race->racers)
+        coil__future_subscribe(&racer_of(link)->task->future, &racer_of(link)->ended);
     rc = coil__wait_park(&race->wait);
-    for (size_t i = 0; i < n; i++)
-        coil__list_remove(&race->racers[i].ended.link);
+    COIL__LIST_EACH (link, &race->racers)
+        coil__list_remove(&racer_of(link)->ended.link);
     return rc;
 }
 
-/* Finish the wait, cancelled or not; returns true if the owner was. */
+/* Wait until all racers have ended, also if cancelled. Returns true if the owner was. */
 static bool wait_for_all(struct race *race, coil_task *owner)
 {
     bool cancelled = false;
@@ -215,10 +246,11 @@ static bool wait_for_all(struct race *race, coil_task *owner)
     return cancelled;
 }
 
-/* What it comes to. A winner's result is not thrown away: the next wait is told. */
-static int settle(const struct race *race, coil_task *owner, bool cancelled)
+/* The race's result. If there is a winner, a cancellation of the owner does not replace
+   its result: it is delivered at the next wait. */
+static int settle_race(const struct race *race, coil_task *owner, bool cancelled)
 {
-    if (race->winner < race->n) {
+    if (race->winner != SIZE_MAX) {
         owner->must_cancel |= cancelled;
         return race->result;
     }
@@ -228,16 +260,77 @@ static int settle(const struct race *race, coil_task *owner, bool cancelled)
     return race->first_failure;
 }
 
+int coil__staggered_race(const struct coil__race_works *works, int64_t delay_ns,
+                         size_t *winner, const void *address)
+{
+    coil_task *owner = coil__task_require("a race");
+    struct race race = {
+        .works = works, .delay_ns = delay_ns, .address = address, .winner = SIZE_MAX};
+    struct coil__list *link;
+    int rc;
+
+    coil__list_init(&race.racers);
+    rc = start_racer(&race);
+    if (rc == 0)
+        rc = settle_race(&race, owner, wait_for_all(&race, owner));
+    if (race.winner == SIZE_MAX)
+        coil__failure_hand_on_error(race.error, rc, race.address);
+    coil_error_release(race.error);
+    *winner = race.winner;
+    while ((link = coil__list_pop(&race.racers)) != NULL) {
+        coil_task_release(racer_of(link)->task);
+        coil__free(racer_of(link));
+    }
+    return rc;
+}
+
+/* ---- works in an array ------------------------------------------------------------- */
+
+struct array {
+    const coil_work *works;
+    size_t n;
+    int *rcs; /* or NULL */
+};
+
+static bool is_in_array(const void *arg, size_t i)
+{
+    const struct array *array = arg;
+
+    return i < array->n;
+}
+
+static int next_in_array(void *arg, size_t i)
+{
+    return is_in_array(arg, i) ? 0 : -ENOENT;
+}
+
+static int run_in_array(void *arg, size_t i)
+{
+    const struct array *array = arg;
+
+    return array->works[i].fn(array->works[i].arg);
+}
+
+static void ended_in_array(void *arg, size_t i, int rc)
+{
+    const struct array *array = arg;
+
+    if (array->rcs != NULL)
+        array->rcs[i] = rc;
+}
+
 COIL__NOINLINE int coil_staggered_race(const coil_work works[], size_t n,
                                        int64_t delay_ns, size_t *winner, int rcs[])
 {
     coil_task *owner = coil__task_require("coil_staggered_race");
-    struct race race = {.works = works,
-                        .n = n,
-                        .delay_ns = delay_ns,
-                        .rcs = rcs,
-                        .address = COIL__CALLER(),
-                        .winner = n};
+    struct array array = {.works = works, .n = n, .rcs = rcs};
+    const struct coil__race_works in_array = {.what = "staggered_race",
+                                              .arg = &array,
+                                              .next = next_in_array,
+                                              .run = run_in_array,
+                                              .expected = is_in_array,
+                                              .ended = ended_in_array};
+    size_t first;
     int rc;
 
     if (winner != NULL)
@@ -245,24 +338,11 @@ COIL__NOINLINE int coil_staggered_race(const coil_work works[], size_t n,
     for (size_t i = 0; i < n && rcs != NULL; i++)
         rcs[i] = -EINPROGRESS;
     if (n == 0)
-        return -EINVAL;
+        return coil__failed(-EINVAL);
     if (coil__task_refuses(owner))
         return -ECANCELED;
-    if (n >= SIZE_MAX / sizeof *race.racers)
-        return -ENOMEM;
-    race.racers = coil__alloc((n + 1) * sizeof *race.racers);
-    if (race.racers == NULL)
-        return -ENOMEM;
-    rc = start_racer(&race);
-    if (rc == 0)
-        rc = settle(&race, owner, wait_for_all(&race, owner));
-    if (race.winner == n)
-        coil__failure_hand_on_error(race.error, rc, race.address);
-    coil_error_release(race.error);
-    if (winner != NULL)
-        *winner = race.winner;
-    for (size_t i = 0; i < race.started; i++)
-        coil_task_release(race.racers[i].task);
-    coil__free(race.racers);
+    rc = coil__staggered_race(&in_array, delay_ns, &first, COIL__CALLER());
+    if (winner != NULL && first != SIZE_MAX)
+        *winner = first;
     return rc;
 }

@@ -1,5 +1,5 @@
 /*
- * task.h (internal) - a task: a coroutine, a future, and what the loop knows of both.
+ * task.h (internal) - a task: a coroutine and the future of its result.
  */
 #ifndef COIL_TASK_TASK_H
 #define COIL_TASK_TASK_H
@@ -7,80 +7,118 @@
 #include "../base/context.h"
 #include "../coro/coroutine.h"
 #include "future.h"
+#include "name.h"
 #include "wait.h"
 
 #include <coil/group.h>
 #include <coil/scope.h>
 #include <coil/task.h>
 
-#define COIL__NAME_BYTES 32
 #define COIL__ARG_BYTES_MAX 2048
 
 /* A scope or a group that is open in a task; they close last in, first out. */
-struct coil__region {
-    struct coil__region *outer;
-    const char *kind;
+enum coil__region_kind { COIL__SCOPE, COIL__GROUP };
+
+/*
+ * For the message about a region that was not closed. It lies in the outer region, or in
+ * the task: the region's own memory, on the stack of a function that has returned, may
+ * have been overwritten.
+ */
+struct coil__inner_region {
     const void *address; /* of the code that opened it */
-    unsigned depth;      /* 1 for the outermost */
+    enum coil__region_kind kind;
 };
 
-/* A region that holds requests from outside it back, until its exit: see region.c. */
+struct coil__region {
+    struct coil__region *outer;
+    const void *address; /* of the code that opened it */
+    unsigned depth;      /* 1 for the outermost */
+    enum coil__region_kind kind;
+    struct coil__inner_region inner; /* the one entered last inside this one */
+};
+
+/* A region that holds back requests from outside it, until its exit: see region.c. */
 struct coil__shield {
     struct coil__shield *outer;
     unsigned depth;
-    unsigned held;               /* so many requests */
-    bool must_cancel, delivered; /* the task's, for then */
+    unsigned held;               /* requests held back */
+    bool must_cancel, delivered; /* the task's, restored at the exit */
+};
+
+/* Who asked for a cancellation, and why: coil_cancel_origin, without copying the name. */
+struct coil__cancel_origin {
+    const char *reason;
+    const struct coil__name *task; /* NULL: a callback, or a scope */
+    const void *address;
 };
 
 /*
- * The control block on top of the task's stack. What a task that waits for I/O and goes
- * on needs of it lies in two lines of the cache: the coroutine's first, and the one that
- * begins with `step` and ends with the loop.
+ * The control block, at the top of the task's stack or apart from it. The members that a
+ * wait for I/O uses lie in two cache lines: the coroutine's first, and the one from
+ * `step` to the loop.
  */
 struct coil_task {
     coil__coro coro;
     coil_task_fn fn;
-    void *arg;
-    struct coil__wait *parking; /* its wait while it is in coil_park() */
+    struct coil__list link;     /* coil__scheduler.tasks */
+    struct coil__hooked *hooks; /* NULL if there are none; see hooks.h */
 
-    struct coil__runnable step; /* ready, or among the callbacks of what it awaits */
-    coil__coro *leaf; /* where to go on: its own coroutine, or a generator in it */
-    struct coil__wait
-        *wait;           /* what it waits for, until it goes on (asyncio: _fut_waiter) */
-    unsigned cancelling; /* requests not taken back */
-    int saved_errno;     /* while it does not run */
+    /* Ready, or among the callbacks of what it awaits. Once a child of a group has ended,
+       the group's callback. */
+    struct coil__runnable step;
+    coil__coro *leaf;        /* the coroutine to resume: its own, or a generator in it */
+    struct coil__wait *wait; /* its wait, until it is resumed (asyncio: _fut_waiter) */
+    int saved_errno;         /* while it does not run */
     bool started;
-    bool must_cancel; /* requested, to be delivered at the next step or wait */
-    bool passed_on;   /* handed to what it waits for, which may swallow it */
-    bool delivered;   /* told; every wait is refused until caught */
-    unsigned budget;  /* see budget.h */
+    bool must_cancel; /* a cancellation is to be delivered at the next step or wait */
+    bool passed_on;   /* a cancellation was passed to the wait, which may swallow it */
+    bool delivered;   /* a cancellation was delivered: every wait is refused until
+                         coil_cancel_caught() */
 
     coil_future future;
 
-    struct coil__region *regions; /* innermost first */
-    struct coil__shield *shield;  /* likewise */
-    unsigned held;                /* of the requests, by all shields */
-    unsigned deaf_count;          /* waits refused since the delivery */
-    coil_group *group;
-    bool borrowed;              /* by whoever spawned it into the group, until exit */
-    bool ready;                 /* said coil_group_started() */
-    unsigned char marks;        /* src/debug's, while it prints */
-    struct coil__wait *starter; /* of coil_group_start(), until it is ready */
-    struct coil__runnable group_done;
-    struct coil__list group_link;
+    struct coil__name name;
+    const void *spawned_at; /* the code that spawned it */
 
-    struct coil__list link;          /* coil__scheduler.tasks */
-    const void *spawned_at;          /* the code that did */
-    struct coil__deferred *deferred; /* defer.c: the last one first */
+    /* What the end of a body looks at lies in one line of the cache, too. */
+    struct coil__deferred *deferred; /* defer.c: the last call first */
+    struct coil__region *regions;    /* innermost first */
+    unsigned cancelling;             /* requests not taken back */
+    unsigned held;                   /* those of them that shields hold back */
+    uint16_t deaf_count;             /* waits refused since the delivery: wait.c */
+    unsigned char outermost_kind;    /* enum coil__region_kind; see `outermost` */
+    unsigned char marks;             /* set by src/debug while it prints */
+    bool hold_cancel : 1;            /* coil_spawn_opts.hold_cancel */
+    bool borrowed : 1; /* the spawner has a pointer to it until the group's exit */
+    bool starting : 1; /* coil_group_start() waits for it, until `ready` or the end */
+    bool ready : 1;    /* it has called coil_group_started() */
+    bool leftover : 1; /* the end of the run waits for it, and has a reference */
+    /* The callbacks that an eager child has had before it came into its group: the
+       group's runs behind them. */
+    unsigned char earlier_callbacks;
+    coil_group *group;
     struct coil__context_slot context;
-    struct coil__list leftover_link; /* cancel_leftovers()'s, once the run ends */
-    char name[COIL__NAME_BYTES];
-    coil_cancel_origin cancel_origin; /* of the latest request */
+    const void *asked_at; /* the latest request to cancel it, taken back or not: there was
+                             none if this is NULL */
+
+    const char *asked_reason;
+    struct coil__name asked_by;
+    struct coil__list group_link;
+    struct coil__shield *shield; /* the innermost */
+    const void *outermost;       /* the outermost region's address, while there is one */
+
+    union coil__room room; /* for its wait, if that does not lie on the stack */
 };
 
+/* The tops of all slots share a few sets of the cache (coro/stack.c, "Colours"): each
+   further line of a control block competes with those of all tasks. */
+_Static_assert(sizeof(coil_task) <= 448, "docs/design/light-tasks.md counts on that");
+
 _Static_assert(offsetof(coil_task, step) % 64 == 0 &&
-                   offsetof(coil_task, future.loop) == offsetof(coil_task, step) + 56,
-               "what a step touches lies in one line of the cache");
+                   offsetof(coil_task, future.refs) == offsetof(coil_task, step) + 56 &&
+                   offsetof(coil_task, deferred) % 64 == 0 &&
+                   offsetof(coil_task, asked_reason) % 64 == 0,
+               "what a step and its end touch lies in one line of the cache");
 
 /* A region in which `task` must not wait: coil/debug.h. */
 struct coil__no_suspend {
@@ -89,24 +127,49 @@ struct coil__no_suspend {
     const char *why;
 };
 
-/* What is one per thread, as the loop is. */
+/* The state of tasks that each thread has once, like its loop. */
 struct coil__scheduler {
     coil_task *current;
     coil__coro *loop_coro;    /* the coroutine that runs the loop, while a task runs */
-    coil__coro *eager_return; /* where a task that is being started eagerly comes back to,
-                                 at its first wait; else NULL */
+    coil__coro *eager_return; /* the coroutine that starts a task eagerly, resumed at the
+                                 task's first wait; else NULL */
     struct coil__no_suspend *no_suspend; /* the innermost region; else NULL */
-    struct coil__branch *branch;         /* see cancel.c */
-    struct coil__list tasks;             /* that have not ended, oldest first */
-    coil_loop *hooked;                   /* the loop it is ready for use with, or NULL */
-    bool stop_when_empty;
-    char next_name[COIL__NAME_BYTES]; /* of the task to be created: "task-1" */
-    size_t next_name_bytes;
-    uint64_t spawned; /* on this loop, until now */
+    unsigned budget;                     /* of the current task: see budget.h */
+    bool has_hooks;                      /* a task has, or had, hooks */
+    bool careful; /* no_suspend or has_hooks is set: one test when switching out */
+    struct coil__branch *branch; /* see cancel.c */
+    struct coil__list tasks;     /* not ended, or leftovers; oldest first */
+    coil_loop *hooked;           /* the loop for which it is set up, or NULL */
+    size_t leftover_count; /* tasks that the end of a run waits for: cancel_leftovers() */
+    uint64_t spawned;      /* tasks spawned on this loop so far */
     struct coil__close_hook close_hook;
 };
 
 extern COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
+
+/*
+ * Enter and leave a region in which the running task must not wait: around a call of the
+ * user's function during which no other task may run, since a walk through a list or an
+ * unfinished transfer of an item would break. Regions nest. `why` is kept, not copied.
+ *
+ * These use the name coil__scheduler, not a pointer to it: gcc's UBSan tests such a
+ * pointer for null by the flags of an addition, which GNU ld replaces by an instruction
+ * that sets no flags.
+ */
+static inline void coil__no_suspend_enter(struct coil__no_suspend *region,
+                                          const char *why)
+{
+    *region = (struct coil__no_suspend){
+        .outer = coil__scheduler.no_suspend, .task = coil__scheduler.current, .why = why};
+    coil__scheduler.no_suspend = region;
+    coil__scheduler.careful = true;
+}
+
+static inline void coil__no_suspend_exit(const struct coil__no_suspend *region)
+{
+    coil__scheduler.no_suspend = region->outer;
+    coil__scheduler.careful = region->outer != NULL || coil__scheduler.has_hooks;
+}
 
 COIL__NORETURN void coil__task_missing(const char *caller);
 
@@ -122,6 +185,9 @@ static inline coil_task *coil__task_require(const char *caller)
 int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
                       coil_task **out);
 
+/* The last reference has gone. */
+void coil__task_free(coil_task *task);
+
 /*
  * Make it run its first step: in the next turn, or, eagerly, now. Then it may have ended
  * when this returns, and be gone, unless the caller has a reference.
@@ -131,66 +197,85 @@ void coil__task_start(coil_task *task, bool eagerly);
 /* Make the calls of coil_defer(). */
 void coil__task_run_deferred(coil_task *task);
 
-/* Leave the task until its `step` is run; it must be ready, or among somebody's
- * callbacks. */
+/* Leave the task until its `step` is run; it must be ready, or among the callbacks of a
+   future. */
 void coil__task_switch_out(coil_task *task);
 
-/* ---- cancellation ----------------------------------------------------------------- */
+/* ---- cancellation ------------------------------------------------------------------ */
 
 /* A request of the running task's, or of a callback's, made from `address`. */
-coil_cancel_origin coil__cancel_origin_here(const char *reason, const void *address);
+struct coil__cancel_origin coil__cancel_origin_here(const char *reason,
+                                                    const void *address);
+
+/* The latest request to cancel the task. */
+static inline struct coil__cancel_origin coil__task_cancel_origin(const coil_task *task)
+{
+    return (struct coil__cancel_origin){task->asked_reason, &task->asked_by,
+                                        task->asked_at};
+}
 
 /*
- * Ask the task, and what it waits for, to end. `depth` is that of the task's own region
- * that asks; 0 for whoever else.
+ * Request the cancellation of the task and of its wait. `depth` is the depth of the
+ * task's own region that requests it; 0 for any other origin.
  */
-bool coil__task_cancel(coil_task *task, const coil_cancel_origin *origin, unsigned depth);
+bool coil__task_cancel(coil_task *task, const struct coil__cancel_origin *origin,
+                       unsigned depth);
 
-/* The same, whatever kind of future it is. */
-bool coil__future_cancel(coil_future *future, const coil_cancel_origin *origin);
+/* The same for any kind of future. */
+bool coil__future_cancel(coil_future *future, const struct coil__cancel_origin *origin);
 
-/* Cancel the wait that the running task begins, with all that hangs on it. */
+/* Cancel the wait that the running task begins, and all futures that it awaits. */
 bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait);
 
-/* The requests that no shield holds back. */
+/* The number of requests that no shield holds back. */
 static inline unsigned coil__task_requests(const coil_task *task)
 {
     return task->cancelling - task->held;
 }
 
-/* One request less; returns coil__task_requests(). (asyncio: Task.uncancel) */
+/* Take back one request; returns coil__task_requests(). (asyncio: Task.uncancel) */
 unsigned coil__task_uncancel(coil_task *task);
 
 /*
  * True, after one turn of the loop, if a cancellation was delivered and not caught: then
- * whatever was about to wait must return -ECANCELED.
+ * the function that was about to wait must return -ECANCELED.
  */
 bool coil__task_refuses(coil_task *task);
 
-/* What it waits for; NULL if it does not: it runs, is ready to, or has ended. */
+/* The task's wait; NULL if the task runs, is ready or has ended. */
 const struct coil__wait *coil__task_waits(const coil_task *task);
+
+/* The child of a group ends: its step becomes the group's callback. */
+void coil__group_child_ends(coil_task *child);
 
 /* The owner of the group that this future's task is a child of, or NULL. */
 coil_task *coil__group_owner(const coil_future *future);
 
-/* A region's children that have not been collected: the one after `child`, or the first;
- * NULL behind the last, and if it is no group. */
+/* The region's child after `child`, or the first for NULL, of those whose end the group
+   has not handled. NULL after the last, and if the region is no group. */
 coil_task *coil__group_next_child(const struct coil__region *region,
                                   const coil_task *child);
 
-/* The group whose exit waits so, which is closed as a region already; else NULL. */
+/* The region of the group in whose exit this wait is; else NULL. It is closed already. */
 const struct coil__region *coil__group_waited(const struct coil__wait *wait);
 
-/* ---- regions ---------------------------------------------------------------------- */
+/* ---- regions ----------------------------------------------------------------------- */
 
-void coil__region_enter(coil_task *task, struct coil__region *region, const char *kind,
-                        const void *address);
+void coil__region_enter(coil_task *task, struct coil__region *region,
+                        enum coil__region_kind kind, const void *address);
+
+/* Writes "a scope open, entered at serve at server.c:12" of the outermost open region. */
+const char *coil__region_outermost(const coil_task *task, char *text, size_t size);
+
 void coil__region_exit(coil_task *task, struct coil__region *region, const char *caller);
 
 /* coil_scope_enter() for the code at `address`. */
 int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address);
 
-/* From now on hold back what is requested from outside `region`, and what has been. */
+/* True if it is a scope that has, or had, a deadline: its timer lies in it. */
+bool coil__scope_has_deadline(const struct coil__region *region);
+
+/* Hold back requests from outside `region`, earlier ones included, until the exit. */
 void coil__shield_enter(coil_task *task, struct coil__shield *shield,
                         const struct coil__region *region);
 void coil__shield_exit(coil_task *task, struct coil__shield *shield);

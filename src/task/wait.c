@@ -1,34 +1,60 @@
 /*
- * wait.c - how a task is suspended, goes on, and learns that it was cancelled.
+ * wait.c - how a task is suspended, resumed, and told that it was cancelled.
  *
- * The states of a task, and what moves it:
+ * The states of a task, and the transitions:
  *
  *              spawn                 the loop runs step
  *     (new) ----------> READY ---------------------------> RUNNING ----> ended
  *                         ^                                   |   body returns
- *                         |   what it waits for completes     | coil__wait_park()
+ *                         |      its wait is completed        | coil__wait_park()
  *                         +------------- WAITING <------------+ coil_yield()
  *
- * Cancelling a WAITING task is handed to what it waits for (class->cancel), and arrives
- * as the result of that wait; if that has completed already, or does not want to be
- * cancelled, or the task is not waiting, must_cancel remembers it. It is delivered here,
- * where the task goes on: see deliver(). What asyncio throws once, C code might overlook;
- * so a delivery stands, and every later wait is refused, until coil_cancel_caught().
+ * A cancellation of a WAITING task is passed to its wait (class->cancel), and arrives as
+ * the result of that wait. If the wait has completed already, or cannot be cancelled, or
+ * the task is not waiting, must_cancel is set. deliver_cancellation() delivers it when
+ * the task is resumed. asyncio throws an exception once; C code might overlook an error
+ * code. So a delivered cancellation stays: every later wait is refused, until
+ * coil_cancel_caught().
  */
 #include "task.h"
 #include "budget.h"
 #include "failure.h"
 
-/* So many refused waits in a row are no cleanup any more. */
-#define DEAF 1000
+#include <stdio.h>
+
+#define DEAF 1000 /* refused waits: no cleanup has so many, so the task is reported */
+
+COIL__NORETURN static void stop_without_task(const struct coil__wait_class *class)
+{
+    char call[64];
+
+    snprintf(call, sizeof call, "coil_%s", class->what);
+    for (char *c = call; *c != '\0'; c++)
+        if (*c == '.')
+            *c = '_';
+    coil__task_missing(class->call != NULL ? class->call : call);
+}
+
+static inline coil_task *require_task(const struct coil__wait_class *class)
+{
+    coil_task *task = coil__scheduler.current;
+
+    if (COIL__UNLIKELY(task == NULL))
+        stop_without_task(class);
+    return task;
+}
 
 void coil__wait_init(struct coil__wait *wait, const struct coil__wait_class *class)
 {
-    wait->task = coil__task_require("a call that waits");
-    wait->class = class;
-    wait->rc = -EINPROGRESS;
-    wait->source = NULL;
-    wait->done = wait->parked = wait->cancelled = wait->keeps_result = false;
+    coil__wait_begin(wait, require_task(class), class);
+}
+
+union coil__room *coil__wait_in_room(const struct coil__wait_class *class)
+{
+    coil_task *task = require_task(class);
+
+    coil__wait_begin(&task->room.wait, task, class);
+    return &task->room;
 }
 
 bool coil__wait_complete(struct coil__wait *wait, int rc)
@@ -44,6 +70,14 @@ bool coil__wait_complete(struct coil__wait *wait, int rc)
     return true;
 }
 
+void coil__wait_complete_by(struct coil__op *op)
+{
+    struct coil__wait *wait = op->owner;
+
+    wait->done = true;
+    coil__loop_add_ready(wait->task->future.loop, &wait->task->step);
+}
+
 bool coil__wait_cancel(struct coil__wait *wait)
 {
     if (wait->done)
@@ -56,7 +90,7 @@ bool coil__wait_cancel(struct coil__wait *wait)
 
 static void count_refusal(coil_task *task)
 {
-    if (++task->deaf_count == DEAF)
+    if (task->deaf_count < DEAF && ++task->deaf_count == DEAF)
         coil__failure_report("Task was cancelled and goes on waiting: it should return, "
                              "or call coil_cancel_caught()",
                              task, -ECANCELED);
@@ -72,6 +106,16 @@ bool coil__task_refuses(coil_task *task)
     return true;
 }
 
+struct coil__waited coil__wait_describe(const struct coil__wait *wait)
+{
+    struct coil__waited waited = {
+        .what = wait->class->what, .deadline = COIL_NEVER, .fd = -1};
+
+    if (wait->class->describe != NULL)
+        wait->class->describe(wait, &waited);
+    return waited;
+}
+
 const struct coil__wait *coil__task_waits(const coil_task *task)
 {
     const struct coil__wait *wait = task->wait;
@@ -82,29 +126,33 @@ const struct coil__wait *coil__task_waits(const coil_task *task)
     return wait;
 }
 
-/* The task goes on: is there a cancellation to tell it of? */
-static int deliver(coil_task *task, int rc, bool keeps_result)
+/*
+ * The result with which the task goes on: -ECANCELED if a cancellation is due. A wait that
+ * completed first keeps its result, and the next call that does I/O finds no budget and
+ * yields: an operation of its own might complete first again, and so for ever.
+ */
+static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_result)
 {
     if (COIL__UNLIKELY(task->must_cancel && !keeps_result)) {
         task->must_cancel = false;
         task->delivered = true;
-        rc = -ECANCELED;
+        result = -ECANCELED;
     } else if (COIL__UNLIKELY(task->passed_on)) {
-        if (rc == -ECANCELED)
+        if (result == -ECANCELED)
             task->delivered = true;
         else if (keeps_result)
-            task->must_cancel = true; /* it took effect first: the next wait is told */
+            task->must_cancel = true;
     }
     task->passed_on = false;
-    return rc;
+    if (keeps_result && COIL__UNLIKELY(task->must_cancel))
+        coil__scheduler.budget = 0;
+    return result;
 }
 
-int coil__wait_park(struct coil__wait *wait)
+static void suspend(struct coil__wait *wait)
 {
     coil_task *task = wait->task;
 
-    if (wait->done)
-        return wait->rc;
     wait->parked = true;
     wait->since = task->future.loop->clock_read;
     task->wait = wait;
@@ -117,8 +165,22 @@ int coil__wait_park(struct coil__wait *wait)
     }
     coil__task_switch_out(task);
     task->wait = NULL;
-    return deliver(task, wait->source != NULL ? *wait->source : wait->rc,
-                   wait->keeps_result);
+}
+
+/* NOINLINE, which also prevents splitting: backtraces recognise it by its address. */
+COIL__NOINLINE int coil__wait_park(struct coil__wait *wait)
+{
+    if (wait->done)
+        return wait->rc;
+    suspend(wait);
+    return (int)coil__result(deliver_cancellation(
+        wait->task, wait->source != NULL ? *wait->source : wait->rc, wait->keeps_result));
+}
+
+ssize_t coil__wait_park_for(struct coil__wait *wait, const struct coil__op *op)
+{
+    suspend(wait);
+    return coil__result(deliver_cancellation(wait->task, op->result, true));
 }
 
 int coil_yield(void)
@@ -129,80 +191,86 @@ int coil_yield(void)
         return -ECANCELED;
     coil__loop_add_ready(task->future.loop, &task->step);
     coil__task_switch_out(task);
-    return deliver(task, 0, false);
+    return (int)deliver_cancellation(task, 0, false);
 }
 
-int coil__task_spend_last(void)
+int coil__task_spend(void)
 {
     coil__task_require("a call that does I/O");
-    return coil_yield(); /* which fills it again */
+    if (COIL__LIKELY(coil__scheduler.budget > 0)) {
+        coil__scheduler.budget--;
+        return 0;
+    }
+    coil__loop_poll_next(coil__loop_of_thread);
+    return coil_yield(); /* a task that is resumed gets a new budget */
+}
+
+void coil__task_spend_bytes(size_t n)
+{
+    unsigned *budget = &coil__scheduler.budget;
+    size_t operations = n / (COIL__BYTES_PER_BUDGET / COIL__BUDGET);
+
+    *budget -= operations < *budget ? (unsigned)operations : *budget;
 }
 
 /* ---- parking ----------------------------------------------------------------------- */
 
+static const struct coil__wait_class park_class = {.what = "park"};
+
 int coil_park(void)
 {
-    static const struct coil__wait_class class = {.what = "park"};
-    struct coil__wait wait;
-    coil_task *task;
-    int rc;
-
-    coil__wait_init(&wait, &class);
-    task = wait.task;
-    task->parking = &wait;
-    rc = coil__wait_park(&wait);
-    task->parking = NULL;
-    return rc;
+    return coil__wait_park(&coil__wait_in_room(&park_class)->wait);
 }
 
 int coil_unpark(coil_task *task, int rc)
 {
-    if (task->parking == NULL || !coil__wait_complete(task->parking, rc))
-        return -EALREADY;
+    struct coil__wait *wait;
+
+    coil__future_check(&task->future, "coil_unpark");
+    wait = task->wait;
+    if (wait == NULL || wait->class != &park_class || !coil__wait_complete(wait, rc))
+        return coil__failed(-EALREADY);
     return 0;
 }
 
 /* ---- sleeping ---------------------------------------------------------------------- */
 
-struct sleeping {
-    struct coil__wait wait;
-    struct coil__timer timer;
-    int64_t deadline;
-};
-
 static void wake_sleeper(struct coil__runnable *runnable)
 {
-    struct sleeping *s = COIL__CONTAINER(runnable, struct sleeping, timer.runnable);
+    struct coil__sleeper *s =
+        COIL__CONTAINER(runnable, struct coil__sleeper, timer.runnable);
 
     coil__wait_complete(&s->wait, 0);
 }
 
 static void describe_sleep(const struct coil__wait *wait, struct coil__waited *out)
 {
-    out->deadline = COIL__CONTAINER(wait, const struct sleeping, wait)->deadline;
+    const struct coil__sleeper *s =
+        COIL__CONTAINER(wait, const struct coil__sleeper, wait);
+
+    out->deadline = coil__timer_deadline(wait->task->future.loop, &s->timer);
 }
 
 int coil_sleep_until(int64_t deadline)
 {
     static const struct coil__wait_class class = {.what = "sleep",
                                                   .describe = describe_sleep};
-    struct sleeping s;
+    struct coil__sleeper *s;
     coil_loop *loop;
     int rc;
 
-    coil__wait_init(&s.wait, &class);
-    s.deadline = deadline;
-    loop = s.wait.task->future.loop;
-    coil__timer_init(&s.timer, wake_sleeper);
-    rc = coil__timer_start(loop, &s.timer, deadline);
-    if (rc < 0)
-        return rc;
-    rc = coil__wait_park(&s.wait);
-    coil__timer_stop(loop, &s.timer);
+    coil__task_require("coil_sleep_until");
+    s = &coil__wait_in_room(&class)->sleeper;
+    loop = s->wait.task->future.loop;
+    coil__timer_init(&s->timer, wake_sleeper);
+    coil__timer_start_reserved(loop, &s->timer, deadline);
+    rc = coil__wait_park(&s->wait);
+    coil__timer_stop(loop, &s->timer);
     return rc;
 }
 
 int coil_sleep(int64_t delay_ns)
 {
+    coil__task_require("coil_sleep");
     return delay_ns > 0 ? coil_sleep_until(coil_in(delay_ns)) : coil_yield();
 }

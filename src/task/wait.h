@@ -1,52 +1,60 @@
 /*
- * wait.h - one wait of one task, on that task's stack.
+ * wait.h - one wait of one task, on that task's stack or in its control block.
  *
- * Whatever suspends a task does it through this: futures, timers, locks, I/O. It is what
- * asyncio makes a private Future for. Completing it makes the task ready: one trip
- * through the ready queue.
+ * Everything that suspends a task uses a wait: futures, timers, locks, I/O. asyncio makes
+ * a private Future for this. Completing a wait makes the task ready: one trip through the
+ * ready queue.
  *
  *     static const struct coil__wait_class class = {.what = "lock"};
  *
  *     struct coil__wait w;
  *     coil__wait_init(&w, &class);
- *     ... tell somebody about &w, who will call coil__wait_complete(&w, rc) ...
+ *     ... give &w to the code that will call coil__wait_complete(&w, rc) ...
  *     rc = coil__wait_park(&w);
- *     ... see to it that nobody knows &w any more ...
+ *     ... make sure that no other code has &w any more ...
+ *
+ * A wait on the stack is in memory that the task's frames own, and can be of any size. One
+ * in the task's room (coil__wait_in_room()) leaves nothing on the stack that others touch.
  */
 #ifndef COIL_TASK_WAIT_H
 #define COIL_TASK_WAIT_H
 
-#include "../base/base.h"
+#include "../loop/operation.h"
+#include "../loop/timer.h"
 
 #include <coil/task.h>
 
 struct coil__wait;
 
-/* What a wait is for, as far as it can be told: coil_waiting has more. */
+/* The description of a wait, for reports: a part of coil_waiting. */
 struct coil__waited {
-    const void *object; /* the lock, the queue; NULL if there is none */
-    int64_t deadline;   /* COIL_NEVER if there is none */
-    int fd;             /* -1 if there is none */
+    const char *what;   /* the class's `what`, or set by `describe` */
+    const void *object; /* the lock, the queue; or NULL */
+    int64_t deadline;   /* or COIL_NEVER */
+    int fd;             /* or -1 */
 };
 
 /*
- * A kind of wait: what all of that kind have in common. Knowing what a task waits for
- * costs nothing until somebody asks.
+ * A kind of wait. A wait has a pointer to its class, so a wait records nothing for
+ * reports: its description is made when it is needed.
  */
 struct coil__wait_class {
-    const char *what; /* as users know it: "sleep", "queue.get" */
+    const char *what; /* for users: "sleep", "queue.get"; NULL: `describe` sets it */
+    /* The function that waits, for the message if no task runs. NULL: it is "coil_" and
+       `what`. */
+    const char *call;
     /*
-     * The task is being cancelled while this wait is not complete. Either see to it that
-     * it completes, now or later, and return true; or return false: then the wait goes on
-     * and the cancellation is delivered at the next one that lets it. NULL: complete it
-     * with -ECANCELED.
+     * The task is cancelled while this wait is not complete. Either complete the wait,
+     * now or later, and return true; or return false: then the wait goes on, and the
+     * cancellation is delivered at the next wait that can be cancelled. NULL: the wait is
+     * completed with -ECANCELED.
      */
     bool (*cancel)(struct coil__wait *wait);
-    /* Fill in what it is for; NULL: there is nothing to tell. */
+    /* Complete the description; may be NULL. */
     void (*describe)(const struct coil__wait *wait, struct coil__waited *out);
     /*
-     * The futures it waits for, the i-th of them, or NULL behind the last. So the graph
-     * of who awaits whom is known. NULL: it waits for none.
+     * The i-th future that the wait awaits, or NULL after the last: so it can be printed
+     * which tasks await which. NULL: the wait awaits no future.
      */
     coil_future *(*future)(const struct coil__wait *wait, size_t i);
 };
@@ -54,34 +62,86 @@ struct coil__wait_class {
 struct coil__wait {
     coil_task *task;
     const struct coil__wait_class *class;
-    int64_t since; /* when it began, as the loop last read the clock */
+    int64_t since;     /* when it began, by the loop's last reading of the clock */
+    const int *source; /* points to the result if a future completes the wait, not
+                          coil__wait_complete(); else NULL */
     int rc;
-    const int *source; /* where the result stands, if what completes the task's wait is
-                          not coil__wait_complete() but a future */
     bool done;
     bool parked;
     bool cancelled; /* completed by the default cancel (asyncio: fut.cancelled()) */
-    /* What was done is done: a cancellation that comes after completion does not turn the
-       result into -ECANCELED but stays for the next wait. For I/O and executor jobs. */
+    /* The effect cannot be undone: a cancellation after completion does not replace the
+       result by -ECANCELED but is kept for the next wait. For I/O and executor jobs. */
     bool keeps_result;
 };
 
-/* A wait of the running task; without one it stops the program. */
-void coil__wait_init(struct coil__wait *wait, const struct coil__wait_class *class);
+/* The wait of a task that sleeps. Its deadline is in the loop's heap of timers. */
+struct coil__sleeper {
+    struct coil__wait wait;
+    struct coil__timer timer;
+};
+
+/* The wait of a task in a line: see sync/waiters.h. */
+struct coil__waiter {
+    struct coil__wait wait;
+    const void *object; /* the owner of the line: a lock, a queue */
+    struct coil__waiter *prev, *next;
+    bool listed;
+};
+
+/* The wait of a task for an operation that is not on its stack either: io/op.h. */
+struct coil__op_waiter {
+    struct coil__wait wait;
+    struct coil__op *op;
+};
 
 /*
- * Suspend until it is complete; at once if it is. Returns its rc, or -ECANCELED if the
- * task was cancelled.
+ * The room for a wait in a task's control block. A task has one wait at a time: so what
+ * is in the room is valid until the task's next wait begins.
+ */
+union coil__room {
+    struct coil__wait wait; /* the first member of the others */
+    struct coil__sleeper sleeper;
+    struct coil__waiter waiter;
+    struct coil__op_waiter op_waiter;
+};
+
+/* Begin a wait of `task`, which runs. */
+static inline void coil__wait_begin(struct coil__wait *wait, coil_task *task,
+                                    const struct coil__wait_class *class)
+{
+    wait->task = task;
+    wait->class = class;
+    wait->rc = -EINPROGRESS;
+    wait->source = NULL;
+    wait->done = wait->parked = wait->cancelled = wait->keeps_result = false;
+}
+
+/* The same of the running task. Stops the program if no task runs. */
+void coil__wait_init(struct coil__wait *wait, const struct coil__wait_class *class);
+
+/* The same for a wait in the task's room, which it returns. */
+union coil__room *coil__wait_in_room(const struct coil__wait_class *class);
+
+/*
+ * Suspend until the wait is complete; if it is already, return at once. Returns its rc, or
+ * -ECANCELED if the task was cancelled.
  */
 int coil__wait_park(struct coil__wait *wait);
 
-/* Its task is cancelled: true if it will complete because of that, now or later. */
+/*
+ * The same for an operation that coil__wait_complete_by() completes: returns its result,
+ * which no cancellation replaces.
+ */
+ssize_t coil__wait_park_for(struct coil__wait *wait, const struct coil__op *op);
+
+/* Cancel the wait, as its task is cancelled. True if it completes because of that, now or
+   later. */
 bool coil__wait_cancel(struct coil__wait *wait);
 
 /*
- * A wait whose futures are to be cancelled with it says so in its `cancel`, by this; they
- * are when that has returned: class->future(wait, 0), 1, ... The branch lies where the
- * wait does, zeroed at first. See cancel.c.
+ * To cancel the futures of a wait with it, its `cancel` calls coil__wait_branch(). They
+ * are cancelled after `cancel` has returned: class->future(wait, 0), 1, ... The branch
+ * lies in the same frame as the wait, zeroed at first. See cancel.c.
  */
 struct coil__branch {
     struct coil__branch *outer;
@@ -92,10 +152,19 @@ struct coil__branch {
 
 void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch);
 
-/* The pending task that this is a coil_await() of, or NULL. */
+/* If the wait is a coil_await() of a pending task, that task; else NULL. */
 coil_task *coil__wait_awaited(const struct coil__wait *wait);
 
-/* Complete it; from anywhere on the loop's thread. False if it was complete. */
+/* Complete the wait, from any code on the loop's thread. False if it was complete. */
 bool coil__wait_complete(struct coil__wait *wait, int rc);
+
+/*
+ * The `complete` function of an operation whose owner is a parked wait: the result stays
+ * in the operation.
+ */
+void coil__wait_complete_by(struct coil__op *op);
+
+/* Describe the wait. */
+struct coil__waited coil__wait_describe(const struct coil__wait *wait);
 
 #endif

@@ -23,7 +23,7 @@ static coil_future *ending_future(const struct coil__wait *wait, size_t i)
 }
 
 /* The wait is not for the future itself, so that it can be cancelled for good. */
-static int cancel_and_wait(coil_future *future, const coil_cancel_origin *origin)
+static int cancel_and_wait(coil_future *future, const struct coil__cancel_origin *origin)
 {
     static const struct coil__wait_class class = {.what = "wait_for",
                                                   .future = ending_future};
@@ -42,16 +42,17 @@ static int cancel_and_wait(coil_future *future, const coil_cancel_origin *origin
 /* Its time is over before it began: see that it ends, and what with. */
 static int end_at_once(coil_future *future, const void *caller)
 {
-    coil_cancel_origin origin = coil__cancel_origin_here("deadline", caller);
+    struct coil__cancel_origin origin = coil__cancel_origin_here("deadline", caller);
     int rc;
 
-    coil_future_retain(future);
+    coil__future_retain(future);
     rc = cancel_and_wait(future, &origin);
     if (rc == 0)
-        rc = coil__future_retrieve(future) == -ECANCELED ? -ETIMEDOUT : future->rc;
+        rc = coil__future_retrieve(future) == -ECANCELED ? coil__failed(-ETIMEDOUT)
+                                                         : future->rc;
     if (rc < 0)
         coil__failure_hand_on(future, rc, caller);
-    coil_future_release(future);
+    coil__future_release(future);
     return rc;
 }
 

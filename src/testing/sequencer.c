@@ -1,44 +1,32 @@
 /*
- * sequencer.c - points in several tasks that are reached in a fixed order.
+ * sequencer.c - points in several tasks that are passed in a fixed order.
  *
- * Who waits stands in a list, with its position; each that passes looks for the next.
+ * Waiting tasks are listed with the position of their point; a task that passes its point
+ * wakes the task at the next position. If a task is cancelled at its point, the order is
+ * broken for all.
  */
-#include "../sync/waiters.h"
+#include "inside.h"
 
 #include <coil/testing.h>
 
-struct standing {
+struct position_waiter {
     struct coil__waiter waiter;
     unsigned position;
 };
 
-static struct standing *standing_of(struct coil__waiter *waiter)
+static struct position_waiter *of_waiter(struct coil__waiter *waiter)
 {
-    return COIL__CONTAINER(waiter, struct standing, waiter);
+    return COIL__CONTAINER(waiter, struct position_waiter, waiter);
 }
 
-static struct standing *find(const coil_sequencer *sequencer, unsigned position)
+static struct position_waiter *waiter_at(const coil_sequencer *sequencer,
+                                         unsigned position)
 {
     struct coil__waiter *w = coil__waiters_first(&sequencer->waiters);
 
-    while (w != NULL && standing_of(w)->position != position)
+    while (w != NULL && of_waiter(w)->position != position)
         w = w->next;
-    return w != NULL ? standing_of(w) : NULL;
-}
-
-static void pass(coil_sequencer *sequencer)
-{
-    struct standing *next = find(sequencer, ++sequencer->next);
-
-    if (next != NULL)
-        coil__waiter_wake(&next->waiter);
-}
-
-/* One was cancelled at its place: the order is lost to all. */
-static void break_order(coil_sequencer *sequencer)
-{
-    sequencer->broken = true;
-    coil__waiters_wake_all(&sequencer->waiters);
+    return w != NULL ? of_waiter(w) : NULL;
 }
 
 void coil_sequencer_init(coil_sequencer *sequencer)
@@ -46,21 +34,34 @@ void coil_sequencer_init(coil_sequencer *sequencer)
     *sequencer = (coil_sequencer)COIL_SEQUENCER_INIT;
 }
 
+static void describe_sequencer(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->object = COIL__CONTAINER(wait, const struct coil__waiter, wait)->object;
+}
+
 int coil_sequencer_wait(coil_sequencer *sequencer, unsigned position)
 {
-    static const struct coil__wait_class class = COIL__WAITER_CLASS("sequencer");
-    struct standing s = {.position = position};
+    static const struct coil__wait_class class = {.what = "sequencer",
+                                                  .call = "coil_sequencer_wait",
+                                                  .describe = describe_sequencer};
+    struct position_waiter self = {.position = position}, *next;
     int rc = 0;
 
-    if (position < sequencer->next || find(sequencer, position) != NULL)
-        coil__misuse("coil_sequencer_wait: position %u is taken", position);
+    coil__testing_begin();
+    if (position < sequencer->next || waiter_at(sequencer, position) != NULL)
+        coil__inside->misuse("coil_sequencer_wait: position %u is taken", position);
     if (!sequencer->broken && position > sequencer->next)
-        rc = coil__waiters_wait(&sequencer->waiters, &s.waiter, &class, sequencer);
-    if (rc < 0)
-        break_order(sequencer);
-    else if (sequencer->broken)
-        rc = -EPIPE;
-    else
-        pass(sequencer);
-    return rc;
+        rc = coil__inside->waiters_wait_as(&sequencer->waiters, &self.waiter, &class,
+                                           sequencer);
+    if (rc < 0) {
+        sequencer->broken = true;
+        coil__inside->waiters_wake_all(&sequencer->waiters);
+        return rc;
+    }
+    if (sequencer->broken)
+        return coil__inside->failed(-EPIPE);
+    next = waiter_at(sequencer, ++sequencer->next);
+    if (next != NULL)
+        coil__inside->waiter_wake(&next->waiter);
+    return 0;
 }

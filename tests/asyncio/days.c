@@ -16,8 +16,7 @@
 #define SECONDS_MAX 10
 #define SHUFFLES 20
 
-/* ---- bad days -----------------------------------------------------------------------
- */
+/* ---- bad days ---------------------------------------------------------------------- */
 
 enum kind { GOOD_DAY, ALLOCATION, SYSTEM_CALL, INTERRUPTION, SHUFFLE, KINDS };
 
@@ -82,8 +81,7 @@ static void end_day(void)
     coil_testing_shuffle(0);
 }
 
-/* ---- one scenario -------------------------------------------------------------------
- */
+/* ---- one scenario ------------------------------------------------------------------ */
 
 static int run_body(const struct scenario *scenario)
 {
@@ -175,8 +173,7 @@ static int run_forked(const struct scenario *scenario, struct day day)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* ---- bad days, one after the other --------------------------------------------------
- */
+/* ---- bad days, one after the other ------------------------------------------------- */
 
 static const char *const kinds[] = {"good days", "allocations", "system calls",
                                     "interruptions", "shuffles"};
@@ -253,6 +250,11 @@ bool some_days(const struct scenario *scenario, uint64_t *seed)
         if (there.of[kind] > 0)
             well &= survives(scenario, (struct day){kind, choose(seed, there.of[kind])});
     return well;
+}
+
+bool survives_good_day(const struct scenario *scenario)
+{
+    return survives(scenario, (struct day){GOOD_DAY, 0});
 }
 
 void good_day(const struct scenario *scenario)

@@ -20,8 +20,10 @@ bool days_begin(bool skip_polls);
 /* A day on which nothing goes wrong: the trace goes to stdout. */
 void good_day(const struct scenario *scenario);
 
-/* Every bad day there is, with a line of how many there were; or one of each kind, chosen
- * by the seed. True if it came through; else it is said what happened on which day. */
+/* The good day alone; every bad day there is, too, with a line of how many there were; or
+ * one of each kind, chosen by the seed. True if it came through; else it is said what
+ * happened on which day. */
+bool survives_good_day(const struct scenario *scenario);
 bool all_days(const struct scenario *scenario);
 bool some_days(const struct scenario *scenario, uint64_t *seed);
 

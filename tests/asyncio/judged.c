@@ -17,8 +17,7 @@ int told(const char *what, int rc)
     return rc;
 }
 
-/* ---- variables ----------------------------------------------------------------------
- */
+/* ---- variables --------------------------------------------------------------------- */
 
 coil_var v0 = COIL_VAR_INIT("v0", NULL), v1 = COIL_VAR_INIT("v1", NULL);
 
@@ -45,8 +44,7 @@ static const char *bindings(void)
     return text;
 }
 
-/* ---- tasks and futures --------------------------------------------------------------
- */
+/* ---- tasks and futures ------------------------------------------------------------- */
 
 static int live(void *arg)
 {
@@ -272,8 +270,7 @@ const char *living_tasks(void)
     return names;
 }
 
-/* ---- blocks -------------------------------------------------------------------------
- */
+/* ---- blocks ------------------------------------------------------------------------ */
 
 void group_enter(struct judged_group *group)
 {
@@ -311,8 +308,7 @@ int scope_exit(coil_scope *scope, int rc)
     return rc;
 }
 
-/* ---- sync ---------------------------------------------------------------------------
- */
+/* ---- sync -------------------------------------------------------------------------- */
 
 static int is_set(void *event)
 {
@@ -358,8 +354,7 @@ int compare_items(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* ---- the driver ---------------------------------------------------------------------
- */
+/* ---- the driver -------------------------------------------------------------------- */
 
 /* A timer may fail for want of memory, and then works. */
 static void wait_a_while(void)

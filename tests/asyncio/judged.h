@@ -33,8 +33,7 @@ struct judged_group {
 /* "WHAT: OUTCOME" in the trace; returns rc. */
 int told(const char *what, int rc);
 
-/* ---- tasks and futures --------------------------------------------------------------
- */
+/* ---- tasks and futures ------------------------------------------------------------- */
 
 int start_task(struct judged_task *task, struct judged_group *group);
 int start_eagerly(struct judged_task *task, struct judged_group *group);
@@ -74,16 +73,14 @@ extern coil_var v0, v1;
 int set(coil_var *variable, int value);
 int value_of(const coil_var *variable);
 
-/* ---- blocks -------------------------------------------------------------------------
- */
+/* ---- blocks ------------------------------------------------------------------------ */
 
 void group_enter(struct judged_group *group);
 int group_exit(struct judged_group *group, int rc);
 int group_cancel(struct judged_group *group);
 int scope_exit(coil_scope *scope, int rc);
 
-/* ---- sync ---------------------------------------------------------------------------
- */
+/* ---- sync -------------------------------------------------------------------------- */
 
 int wait_for_event(coil_condition *condition, coil_event *event);
 int barrier_state(const coil_barrier *barrier);
@@ -93,8 +90,7 @@ int get(coil_queue *queue);
 int get_nowait(coil_queue *queue);
 int compare_items(const void *a, const void *b);
 
-/* ---- the driver ---------------------------------------------------------------------
- */
+/* ---- the driver -------------------------------------------------------------------- */
 
 /* Start the first; come back when all have ended, and say how. Each list ends with NULL.
  */

@@ -228,7 +228,7 @@ def reschedule(scope, seconds):
     try:
         scope.inner.reschedule(when)
     except RuntimeError:
-        return "EINVAL"
+        return "ETIMEDOUT"
 
 
 def release(lock):

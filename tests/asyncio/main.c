@@ -5,6 +5,7 @@
  *     coil-scenarios --skip-polls [NAME...]    the same on a loop that leaves out polls
  *     coil-scenarios --soak [NAME...]          on all bad days, see days.h; no traces
  *     coil-scenarios --sample SEED [NAME...]   on some of them
+ *     coil-scenarios --good [NAME...]          on the good day alone; no traces
  */
 #include "days.h"
 
@@ -72,8 +73,7 @@ int tell(const char *what, int rc)
     return rc;
 }
 
-/* ---- what a scenario holds ----------------------------------------------------------
- */
+/* ---- what a scenario holds --------------------------------------------------------- */
 
 static struct {
     void (*fn)(void *arg);
@@ -186,8 +186,7 @@ int ticker(void *arg)
     return rc;
 }
 
-/* ---- all of them --------------------------------------------------------------------
- */
+/* ---- all of them ------------------------------------------------------------------- */
 
 static int compare_names(const void *a, const void *b)
 {
@@ -210,6 +209,7 @@ int main(int argc, char *argv[])
     struct scenario **sorted = calloc(scenario_count + 1, sizeof(struct scenario *));
     bool soak = argc > 1 && strcmp(argv[1], "--soak") == 0;
     bool sample = argc > 2 && strcmp(argv[1], "--sample") == 0;
+    bool good = argc > 1 && strcmp(argv[1], "--good") == 0;
     bool skip_polls = argc > 1 && strcmp(argv[1], "--skip-polls") == 0;
     uint64_t seed = sample ? strtoull(argv[2], NULL, 10) : 0;
     size_t n = 0;
@@ -218,7 +218,7 @@ int main(int argc, char *argv[])
     if (sorted == NULL || !days_begin(skip_polls))
         return 1;
     for (struct scenario *s = scenarios; s != NULL; s = s->next)
-        if (wanted(s, argv + 1 + soak + skip_polls + 2 * sample))
+        if (wanted(s, argv + 1 + soak + good + skip_polls + 2 * sample))
             sorted[n++] = s;
     qsort(sorted, n, sizeof sorted[0], compare_names);
     for (size_t i = 0; i < n; i++) {
@@ -226,6 +226,8 @@ int main(int argc, char *argv[])
             failed += !all_days(sorted[i]);
         else if (sample)
             failed += !some_days(sorted[i], &seed);
+        else if (good)
+            failed += !survives_good_day(sorted[i]);
         else
             good_day(sorted[i]);
     }

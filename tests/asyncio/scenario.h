@@ -3,6 +3,7 @@
  *
  *     #include "../scenario.h"
  *
+ *     ... its claim, in a comment ...
  *     SCENARIO(sleep_returns_after_its_delay)
  *     {
  *         trace("sleeps");
@@ -10,9 +11,10 @@
  *         return 0;
  *     }
  *
- * The trace is the scenario's claim: it must be the one that CPython prints for the .py
- * of the same name. Each runs in a process of its own, under a virtual clock; what it
- * leaves behind (memory of coil's) and how it dies are lines of the trace too.
+ * A file has the scenarios of a topic. The trace is the scenario's claim: it must be the
+ * one that CPython prints for the function of the same name in TOPIC.py. Each runs in a
+ * process of its own, under a virtual clock; what it leaves behind (memory of coil's) and
+ * how it dies are lines of the trace too.
  *
  * A scenario must survive bad days (days.h, run --soak), when an allocation or a system
  * call fails: check whatever can return -ENOMEM, and leave with its rc, closing what is
@@ -78,7 +80,7 @@ int ticker(void *arg);
 
 #define TURNS(n) ((void *)(intptr_t)(n))
 
-/* ---- inside ----------------------------------------------------------------------- */
+/* ---- inside ------------------------------------------------------------------------ */
 
 struct scenario {
     const char *name;

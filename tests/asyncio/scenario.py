@@ -2,13 +2,18 @@
 
     from scenario import *
 
-    async def scenario():
+    @scenario
+    async def sleep_returns_after_its_delay():
+        '''Its claim.'''
         trace("sleeps")
         trace("slept: %s", await outcome(asyncio.sleep(3)))
 
-`scenario` is what asyncio.run() is given; a plain function instead is called without a
-loop. asyncio is CPython's own, but for what evened_out.py says; time is a whole number of
-seconds and virtual.
+The function is what asyncio.run() is given; a plain one instead is called without a loop. A
+file has the scenarios of a topic. It is loaded once, and each of its scenarios then runs in
+a process of its own, so that none sees what another has done.
+
+asyncio is CPython's own, but for what evened_out.py says; time is a whole number of seconds
+and virtual.
 """
 
 import asyncio
@@ -33,6 +38,7 @@ __all__ = [
     "now",
     "outcome",
     "result_of",
+    "scenario",
     "state",
     "tell",
     "tell_exception",
@@ -45,6 +51,14 @@ __all__ = [
 ]
 
 VirtualLoop = evened_out.VirtualLoop
+
+scenarios = {}
+
+
+def scenario(function):
+    """Makes it a scenario, whose name is the function's."""
+    scenarios[function.__name__] = function
+    return function
 
 
 class Failure(Exception):
@@ -199,12 +213,13 @@ def all_tasks_in_order(of):
     return all_tasks
 
 
-def run(path):
-    """Run one, print its trace."""
-    namespace = {"__name__": "scenario_file"}
+def load(path):
     with open(path) as file:
-        exec(compile(file.read(), path, "exec"), namespace)
-    scenario = namespace["scenario"]
+        exec(compile(file.read(), path, "exec"), {"__name__": "scenario_file"})
+
+
+def run(scenario):
+    """Run one, print its trace."""
     try:
         if asyncio.iscoroutinefunction(scenario):
             with asyncio.Runner(loop_factory=VirtualLoop) as runner:
@@ -217,7 +232,12 @@ def run(path):
     del result
 
 
+def is_path(word):
+    return word.endswith(".py")
+
+
 def main():
+    """scenario.py TOPIC.py... [NAME...]: the traces, of all or of these."""
     import gc
     import traceback
 
@@ -225,12 +245,14 @@ def main():
     evened_out.install()
     asyncio.runners.tasks.all_tasks = all_tasks_in_order(asyncio.tasks.all_tasks)
     gc.disable()  # nothing may depend on when a cycle is collected
-    for path in sys.argv[1:]:
-        print("scenario " + os.path.basename(path)[: -len(".py")], flush=True)
+    for path in filter(is_path, sys.argv[1:]):
+        load(path)
+    for name in [word for word in sys.argv[1:] if not is_path(word)] or scenarios:
+        print("scenario " + name, flush=True)
         child = os.fork()
         if child == 0:
             try:
-                run(path)
+                run(scenarios[name])
             except BaseException:
                 print("died: " + traceback.format_exc().splitlines()[-1])
                 traceback.print_exc()

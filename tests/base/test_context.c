@@ -26,24 +26,15 @@ static void set(const coil_var *var, const char *value)
     CHECK_INT(coil_var_set(var, text(value), NULL), 0);
 }
 
-static int join(coil_task *task)
-{
-    int rc = coil_task_await(task);
-
-    coil_task_release(task);
-    return rc;
-}
-
 static int run(coil_task_fn fn, void *arg, const coil_spawn_opts *opts)
 {
     coil_task *task;
 
     CHECK_INT(coil_spawn(fn, arg, opts, &task), 0);
-    return join(task);
+    return test_join(task);
 }
 
-/* ---- set, get, reset -----------------------------------------------------------------
- */
+/* ---- set, get, reset --------------------------------------------------------------- */
 
 TASK_TEST(var_has_its_initial_value_until_it_is_set)
 {
@@ -149,8 +140,7 @@ TEST(var_token_is_good_for_one_reset_in_its_context)
     test_dies(run_misuse, text("var"), "of another context or variable");
 }
 
-/* ---- values that are counted ---------------------------------------------------------
- */
+/* ---- values that are counted ------------------------------------------------------- */
 
 struct counted {
     _Atomic int refs;
@@ -210,12 +200,11 @@ TASK_TEST(var_values_are_released_by_a_task_that_never_began)
     CHECK_INT(coil_spawn(never_run, NULL, NULL, &task), 0);
     CHECK_INT(coil_var_reset(&counted, &token), 0);
     coil_task_cancel(task, NULL);
-    CHECK_INT(join(task), -ECANCELED);
+    CHECK_INT(test_join(task), -ECANCELED);
     CHECK_INT(one.refs, 1);
 }
 
-/* ---- tasks ---------------------------------------------------------------------------
- */
+/* ---- tasks ------------------------------------------------------------------------- */
 
 static int set_and_sleep(void *value)
 {
@@ -234,8 +223,8 @@ TASK_TEST(context_of_a_task_is_a_copy_of_its_spawners)
     CHECK_INT(coil_spawn(set_and_sleep, text("green"), NULL, &a), 0);
     CHECK_INT(coil_spawn(set_and_sleep, text("blue"), NULL, &b), 0);
     set(&color, "black"); /* too late for them */
-    CHECK_INT(join(a), 0);
-    CHECK_INT(join(b), 0);
+    CHECK_INT(test_join(a), 0);
+    CHECK_INT(test_join(b), 0);
     CHECK_TRACE("red red green blue ");
     CHECK_STR(get(&color), "black");
 }
@@ -250,7 +239,7 @@ TASK_TEST(context_of_an_eager_task_is_a_copy_too)
               0);
     CHECK_TRACE("red ");
     CHECK_STR(get(&color), "red");
-    CHECK_INT(join(task), 0);
+    CHECK_INT(test_join(task), 0);
     CHECK_TRACE("green ");
 }
 
@@ -289,8 +278,7 @@ TASK_TEST(context_of_a_generator_is_its_callers)
     CHECK_TRACE("red ");
 }
 
-/* ---- entering ------------------------------------------------------------------------
- */
+/* ---- entering ---------------------------------------------------------------------- */
 
 TASK_TEST(context_run_sees_and_keeps_what_is_set_in_it)
 {
@@ -324,8 +312,7 @@ TASK_TEST(context_may_be_entered_again)
     CHECK_STR(get(&color), "none");
 }
 
-/* ---- calls ---------------------------------------------------------------------------
- */
+/* ---- calls ------------------------------------------------------------------------- */
 
 static void call(void *arg)
 {
@@ -410,8 +397,7 @@ IO_TEST(context_of_a_reader_is_a_copy_of_the_askers)
     close(reading.fds[1]);
 }
 
-/* ---- threads -------------------------------------------------------------------------
- */
+/* ---- threads ----------------------------------------------------------------------- */
 
 static void *set_in_thread(void *value)
 {

@@ -259,9 +259,40 @@ TEST(coro_stack_is_aligned)
 
 /* ---- the internal interface -------------------------------------------------------- */
 
-static void *return_arg(void *arg)
+static const char *label_test(const coil__coro *coro)
 {
-    return arg;
+    (void)coro;
+    return "test";
+}
+
+static void *return_own_arg(coil__coro *coro)
+{
+    return coro->arg;
+}
+
+static const struct coil__coro_class returning = {.main = return_own_arg,
+                                                  .label = label_test};
+
+TEST(coro_control_block_is_zeroed_each_time)
+{
+    static const struct coil__coro_class classes[] = {
+        {.main = return_own_arg}, {.main = return_own_arg, .light = true}};
+    enum { BYTES = 400 };
+
+    for (int i = 0; i < 6; i++) {
+        coil__coro *coro;
+        char *rest;
+
+        CHECK_INT(coil__coro_create(BYTES, 0, &classes[i % 2], NULL, &coro), 0);
+        CHECK(coro->caller == NULL && coro->fiber == NULL && !coro->done);
+        rest = (char *)(coro + 1);
+        for (size_t k = 0; k < BYTES - sizeof *coro; k++)
+            CHECK_INT(rest[k], 0);
+        memset(rest, 0xff, BYTES - sizeof *coro);
+        coro->caller = coro;
+        coro->done = true;
+        coil__coro_destroy(coro);
+    }
 }
 
 TEST(coro_reserve_cuts_arguments_off_the_top)
@@ -269,7 +300,7 @@ TEST(coro_reserve_cuts_arguments_off_the_top)
     coil__coro *coro;
     char *first, *second;
 
-    CHECK_INT(coil__coro_create(sizeof *coro, 0, return_arg, NULL, &coro), 0);
+    CHECK_INT(coil__coro_create(sizeof *coro, 0, &returning, NULL, &coro), 0);
     first = coil__coro_reserve(coro, 5);
     second = coil__coro_reserve(coro, 2048);
     CHECK_INT((uintptr_t)first & 15, 0);
@@ -284,9 +315,8 @@ TEST(coro_reserve_cuts_arguments_off_the_top)
 
 static coil__coro *there;
 
-static void *transfer_back(void *arg)
+static void *transfer_back(coil__coro *here)
 {
-    coil__coro *here = arg;
     void *got = coil__coro_transfer(there, "one");
 
     there = here->caller;
@@ -296,10 +326,11 @@ static void *transfer_back(void *arg)
 
 TEST(coro_transfer_keeps_no_books)
 {
+    static const struct coil__coro_class class = {.main = transfer_back,
+                                                  .label = label_test};
     coil__coro *coro, *root = coil__coro_current();
 
-    CHECK_INT(coil__coro_create(sizeof *coro, 0, transfer_back, NULL, &coro), 0);
-    coro->arg = coro;
+    CHECK_INT(coil__coro_create(sizeof *coro, 0, &class, NULL, &coro), 0);
     coro->caller = there = root;
     CHECK_STR(coil__coro_transfer(coro, NULL), "one");
     CHECK_PTR(coil__coro_current(), root);
@@ -316,6 +347,11 @@ TEST(coro_transfer_keeps_no_books)
 static void suspend_nowhere(void *arg)
 {
     coil_coro_suspend(arg);
+}
+
+static void *return_arg(void *arg)
+{
+    return arg;
 }
 
 static void resume_done(void *arg)

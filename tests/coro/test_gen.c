@@ -62,7 +62,7 @@ static int one_two_three(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* Row 9: 1, 2, send(4) -> 3, StopIteration.value 0. */
+/* 1, 2, send(4) -> 3, StopIteration.value 0. (docs/seeds.md, row 9) */
 TEST(gen_yields_receives_and_returns)
 {
     void *f = NULL;
@@ -84,7 +84,7 @@ static int one_two(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* Row 10: 1, 2, StopIteration; and StopIteration again ever after. */
+/* 1, 2, StopIteration; and StopIteration again ever after. (docs/seeds.md, row 10) */
 TEST(gen_ends_and_stays_ended)
 {
     coil_gen *gen = create(one_two, NULL);
@@ -112,7 +112,7 @@ static int print_what_is_sent(coil_gen *gen, void *arg)
     return coil_gen_yield(number(3), NULL);
 }
 
-/* Row 11: send("abc") prints abc; throw raises at the yield and ends the generator. */
+/* send("abc") prints abc; throw raises at the yield, and ends it. (docs/seeds.md, row 11) */
 TEST(gen_send_and_throw_reach_the_yield)
 {
     coil_gen *gen = create(print_what_is_sent, NULL);
@@ -136,7 +136,7 @@ static int return_abc(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* Row 12: the returned value comes with the end, once. */
+/* The returned value comes with the end, once. (docs/seeds.md, row 12) */
 TEST(gen_return_value_comes_with_the_end)
 {
     coil_gen *gen = create(return_abc, NULL);
@@ -178,7 +178,7 @@ static int outer(coil_gen *gen, void *arg)
     return coil_gen_yield(number(4), NULL);
 }
 
-/* Row 13: 1, 2, send("abc") -> "inner abc", "outer 3", 4. */
+/* 1, 2, send("abc") -> "inner abc", "outer 3", 4. (docs/seeds.md, row 13) */
 TEST(gen_yield_from_passes_values_both_ways)
 {
     coil_gen *gen = create(outer, NULL);
@@ -208,7 +208,7 @@ static int gen_fn(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* Row 14, and the states that f_lasti -1 and 3 stand for. */
+/* The values, and the states that f_lasti -1 and 3 stand for. (docs/seeds.md, row 14) */
 TEST(gen_fn_prints_what_it_is_sent)
 {
     coil_gen *gen = create(gen_fn, NULL);
@@ -240,7 +240,7 @@ static int caller_fn(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* Row 15: the caller does not advance while its delegate does. */
+/* The caller does not advance while its delegate does. (docs/seeds.md, row 15) */
 TEST(caller_fn_stands_still_while_it_delegates)
 {
     coil_gen *caller = create(caller_fn, NULL), *delegate;
@@ -271,7 +271,7 @@ static int passes_on(coil_gen *gen, void *arg)
     return coil_gen_yield_from(arg, NULL);
 }
 
-/* Row 16: what nobody catches reaches whoever resumed. */
+/* What nobody catches reaches whoever resumed. (docs/seeds.md, row 16) */
 TEST(gen_failure_passes_through_every_delegator)
 {
     coil_gen *a = create(fails_at_once, NULL), *b = create(passes_on, a),
@@ -303,7 +303,7 @@ static int catches(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* Row 17: try/except round yield from. */
+/* try/except round yield from. (docs/seeds.md, row 17) */
 TEST(gen_failure_of_a_delegate_is_caught)
 {
     coil_gen *in = create(yields_then_fails, NULL), *gen = create(catches, in);
@@ -340,7 +340,7 @@ static int wrap(coil_gen *gen, void *arg)
     return coil_gen_yield("after", NULL);
 }
 
-/* Rows 4 to 6: a coroutine keeps its state; wrap() yields around and through it. */
+/* It keeps its state; wrap() yields around and through it. (docs/seeds.md, rows 4 to 6) */
 TEST(gen_wrap_yields_before_bar_after)
 {
     coil_gen *gen = create(wrap, NULL);
@@ -352,7 +352,7 @@ TEST(gen_wrap_yields_before_bar_after)
     coil_gen_destroy(gen);
 }
 
-/* Row 20: it must stand in a yield to be sent something. */
+/* It must stand in a yield to be sent something. (docs/seeds.md, row 20) */
 TEST(gen_send_to_a_fresh_one_is_an_error)
 {
     coil_gen *gen = create(gen_fn, NULL);
@@ -377,7 +377,7 @@ static int count_up(coil_gen *gen, void *arg)
     }
 }
 
-/* Row 19: ten generators of one function, ten sets of locals. */
+/* Ten generators of one function, ten sets of locals. (docs/seeds.md, row 19) */
 TEST(gen_ten_of_one_function_have_their_own_locals)
 {
     coil_gen *gens[10];
@@ -391,7 +391,7 @@ TEST(gen_ten_of_one_function_have_their_own_locals)
         coil_gen_destroy(gens[i]);
 }
 
-/* Row 5: whoever holds it may resume it, here another coroutine. */
+/* Whoever holds it may resume it, here another coroutine. (docs/seeds.md, row 5) */
 static void *resume_once(void *arg)
 {
     void *value;
@@ -413,7 +413,7 @@ TEST(gen_is_resumed_by_whoever_holds_it)
     coil_gen_destroy(gen);
 }
 
-/* Row 7: any function below the body may yield for it. */
+/* Any function below the body may yield for it. (docs/seeds.md, row 7) */
 static COIL__NOINLINE int yield_deep_down(int depth)
 {
     char frame[64];
@@ -525,7 +525,7 @@ static int cleans_up(coil_gen *gen, void *arg)
     return rc;
 }
 
-/* Row 18. */
+/* docs/seeds.md, row 18 */
 TEST(gen_close_lets_the_body_clean_up)
 {
     coil_gen *gen = create(cleans_up, "closed");
@@ -725,7 +725,7 @@ static int resumes_itself(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* Row 8: never two at once. */
+/* Never two at once. (docs/seeds.md, row 8) */
 TEST(gen_that_runs_is_busy)
 {
     coil_gen *gen = create(resumes_itself, NULL);

@@ -22,9 +22,9 @@ static COIL__NOINLINE int recurse(int depth)
     return deep_enough ? 0 : recurse(depth + 1) + frame[3];
 }
 
-static void *recurse_for_ever(void *arg)
+static void *recurse_for_ever(coil__coro *coro)
 {
-    (void)arg;
+    (void)coro;
     return (void *)(intptr_t)recurse(0);
 }
 
@@ -33,15 +33,21 @@ static void no_core(void)
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 }
 
+static const char *label_by_arg(const coil__coro *coro)
+{
+    return coro->arg;
+}
+
 static void overflow_with_label(void *label)
 {
+    static const struct coil__coro_class class = {.main = recurse_for_ever,
+                                                  .label = label_by_arg};
     coil__coro *coro;
 
     no_core();
     signal(SIGSEGV, SIG_DFL);
     CHECK(coil__overflow_install());
-    coil__coro_create(sizeof *coro, 1 << 16, recurse_for_ever, NULL, &coro);
-    coro->label = label;
+    coil__coro_create(sizeof *coro, 1 << 16, &class, label, &coro);
     coil__coro_resume(coro, NULL);
 }
 

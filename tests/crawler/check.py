@@ -1,37 +1,60 @@
-"""Tests in Python: functions named test_*, run one by one, counted at the end."""
+"""Tests in Python: functions named test_*, run in their order, and counted at the end."""
+import concurrent.futures
+import io
+import pathlib
 import sys
 import traceback
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
+sys.dont_write_bytecode = True
+
+import afresh  # noqa: E402
 
 
 class Skip(Exception):
     """Raised by a test that cannot be run here; its text says why."""
 
 
-def run_tests(names, only=()):
+def outcome_of(test):
+    """None if it passed, else what is to be said; and whether it was skipped."""
+    name, fn = test
+    try:
+        fn()
+        return None, False
+    except Skip as why:
+        return f"skip {name}: {why}", True
+    except Exception:
+        text = io.StringIO()
+        traceback.print_exc(file=text)
+        return f"FAILED {name}\n{text.getvalue()}".rstrip(), False
+
+
+def run_tests(names, only=(), at_a_time=1):
+    """More than one at a time are for tests that wait most of their time, each for its own server."""
+    afresh.begin()
     tests = [(name, fn) for name, fn in names.items() if name.startswith("test_")]
-    passed = failed = skipped = 0
-    for name, fn in tests:
-        if only and name not in only:
-            continue
-        try:
-            fn()
-            passed += 1
-        except Skip as why:
-            skipped += 1
-            print(f"skip {name}: {why}")
-        except Exception:
-            failed += 1
-            print(f"FAILED {name}")
-            traceback.print_exc(file=sys.stdout)
+    passed = skipped = 0
+    unknown = set(only) - {name for name, _ in tests}
+    failed = len(unknown)
+    for name in sorted(unknown):
+        print(f"FAILED {name}: there is no such test")
+    tests = [test for test in tests if not only or test[0] in only]
+    with concurrent.futures.ThreadPoolExecutor(at_a_time) as pool:
+        for said, is_skipped in pool.map(outcome_of, tests):
+            passed += said is None
+            skipped += is_skipped
+            failed += said is not None and not is_skipped
+            if said is not None:
+                print(said, flush=True)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed else 0
 
 
 def equal(actual, expected):
     if actual != expected:
-        raise AssertionError(f"\n  is       {actual!r}\n  expected {expected!r}")
+        raise AssertionError(f"\n  is       {actual!r:.4000}\n  expected {expected!r:.4000}")
 
 
 def contains(text, part):
     if part not in text:
-        raise AssertionError(f"\n  is       {text!r}\n  without  {part!r}")
+        raise AssertionError(f"\n  is       {text!r:.4000}\n  without  {part!r:.4000}")

@@ -7,8 +7,9 @@ the names it has there. Hosts that do not exist are asked for through a proxy.
 import sys
 
 from check import contains, equal, run_tests
-from scripted import Site, hang_up, html, page, redirect, response, slow, status
-from test_crawl import BROKEN, NOTHING, USAGE, WELL, Crawl, crawl, run
+from server import Site, hang_up, html, page, redirect, response, slow, status
+from crawling import BROKEN, NOTHING, USAGE, WELL, run
+from test_crawl import Crawl, crawl
 
 
 def crawl_hosts(answers, *arguments):
@@ -20,33 +21,28 @@ def crawl_hosts(answers, *arguments):
         return result
 
 
-def figures(record):
-    return record["links"], record["new_links"]
-
-
 def test_link():
     result = crawl({"/": page("/foo"), "/foo": page()})
     equal(result.status, WELL)
     equal(result.site.requests, ["/", "/foo"])
-    equal(figures(result.urls["/"]), (1, 1))
-    equal(figures(result.urls["/foo"]), (0, 0))
+    equal((result.pages["/"]["links"], result.pages["/foo"]["links"]), (1, 0))
 
 
 def test_link_cycle():
     result = crawl({"/": page("/foo"), "/foo": page("/")})
     equal(result.status, WELL)
     equal(result.site.requests, ["/", "/foo"])
-    equal(figures(result.urls["/"]), (1, 1))
-    equal(figures(result.urls["/foo"]), (1, 0))
+    equal((result.pages["/"]["links"], result.pages["/foo"]["links"]), (1, 1))
+    equal(result.told, {"/": "ok", "/foo": "ok"})
 
 
 def test_prohibited_host():
     answers = {"http://a.test/": page("http://example.com/")}
-    result = crawl_hosts(answers, "http://a.test/")
+    result = crawl_hosts(answers, "--external", "skip", "http://a.test/")
     equal(result.status, WELL)
     equal(result.requests, ["http://a.test/"])
-    equal(figures(result.records[0]), (1, 1))
-    contains(result.out, "1 URL of another site")
+    equal(result.pages["/"]["links"], 1)
+    equal(result.told, {"/": "ok", "http://example.com/": "skipped/external"})
 
 
 HOSTS = ["http://example.com/x", "http://www.example.com/", "http://foo.example.com/",
@@ -61,9 +57,9 @@ def test_strict_host_checking():
     expected = ["http://example.com./y", "http://example.com/", "http://example.com/x",
                 "http://www.example.com/"]
     for options in ([], ["--strict"], ["--lenient", "--strict"]):
-        result = crawl_hosts(answers, *options, "http://example.com/")
+        result = crawl_hosts(answers, "--external", "skip", *options, "http://example.com/")
         equal((result.status, result.requests), (WELL, expected))
-    result = crawl_hosts(answers, "http://www.example.com")
+    result = crawl_hosts(answers, "--external", "skip", "http://www.example.com")
     equal(result.requests, ["http://www.example.com/"])
 
 
@@ -72,13 +68,13 @@ def test_lenient_host_checking():
                "http://foo.example.com/": page("http://example.com/", *HOSTS),
                "http://example.com./y": page(),
                "http://9.2.3.4/": page("http://1.2.3.4/")}
-    result = crawl_hosts(answers, "--lenient", "http://foo.example.com/")
+    result = crawl_hosts(answers, "--external", "skip", "--lenient", "http://foo.example.com/")
     equal(result.status, WELL)
     equal(result.requests,
           ["http://example.com./y", "http://example.com/", "http://example.com/x",
            "http://example.com:8080/", "http://foo.example.com/",
            "http://www.example.com/", "http://www.foo.example.com/"])
-    equal(crawl_hosts(answers, "--lenient", "http://9.2.3.4/").requests,
+    equal(crawl_hosts(answers, "--external", "skip", "--lenient", "http://9.2.3.4/").requests,
           ["http://9.2.3.4/"])
 
 
@@ -88,8 +84,10 @@ def test_exclude():
     result = crawl(answers, "--exclude", "/tmp/", "--exclude", r"\.(gif|png)$")
     equal(result.status, WELL)
     equal(sorted(result.site.requests), ["/", "/c.PNG", "/keep", "/moved"])
-    equal(figures(result.urls["/"]), (5, 5))
-    contains(result.out, "3 excluded URLs")
+    equal(result.pages["/"]["links"], 5)
+    equal(result.told, {"/": "ok", "/keep": "ok", "/c.PNG": "ok", "/tmp/a": "skipped/excluded",
+                        "/b.png": "skipped/excluded", "/moved": "skipped/excluded",
+                        "/tmp/b": "skipped/excluded"})
     equal(crawl(answers, "--exclude", ".").site.requests, ["/"])  # it was asked for
     code, _, err = run("--exclude", "a(", "http://127.0.0.1/")
     equal(code, USAGE)
@@ -103,7 +101,8 @@ def test_roots():
     equal(sorted(one.requests), ["/", "/a", "/c", "/gone"])
     equal(sorted(other.requests), ["/", "/b"])
     equal(result.status, BROKEN)
-    equal([r["depth"] for r in result.records], [0, 0, 1, 1, 1, 1])
+    equal({key: r["depth"] for key, r in result.pages.items()},
+          {one.url: 0, one.url + "a": 1, one.url + "gone": 1, one.url + "c": 1, "/": 0, "/b": 1})
     with Site({"/": page()}) as site:
         equal(Crawl(site.url, site.url + "gone").status, BROKEN)
         equal(Crawl(site.url + "gone", site.url + "lost").status, NOTHING)
@@ -121,12 +120,12 @@ def test_redirect():
     result = crawl({"/": redirect("/foo", 301), "/foo": page()})
     equal(result.status, WELL)
     equal(result.site.requests, ["/", "/foo"])
-    equal(result.urls["/"]["next_url"], result.site.url + "foo")
-    equal((result.urls["/"]["status"], result.urls["/foo"]["status"]), (301, 200))
+    equal(result.redirects["/"]["target"], result.site.url + "foo")
+    equal((result.pages["/"]["status"], result.pages["/foo"]["status"]), (301, 200))
     result = crawl({"/": redirect("/1"), "/1": redirect("/2"), "/2": page()},
                    "--max-redirect", "1")
     equal(result.site.requests, ["/", "/1"])
-    contains(result.urls["/1"]["error"], "too many redirects in a row")
+    equal(result.told["/"], "broken/redirect-limit")
 
 
 def test_redirect_cycle():
@@ -150,17 +149,18 @@ def test_redirect_met_again_with_more_left():
         result = crawl(answers, "--max-redirect", "3")
         requests = result.site.requests
         equal(len(requests), len(set(requests)))
-        equal(result.urls["/4"]["status"], 302)
+        equal(result.pages["/4"]["status"], 302)
+        # The chain of /1 is longer than three in any case; it is /2's, or that of whatever
+        # is linked, that is followed to its end if it can be.
+        equal((link, result.told["/1"], result.status), (link, "broken/redirect-limit", BROKEN))
         if link == "/2":
-            contains(result.urls["/5"]["error"], "too many")
-            equal(result.status, BROKEN)
-            contains(result.out, "1 broken")
+            equal(result.told["/2"], "broken/redirect-limit")
+            equal(sorted(requests), ["/", *(f"/{n}" for n in range(1, 6)), "/late"])
         else:
-            equal((link, result.status), (link, WELL))
             equal(sorted(requests),
                   ["/", *(f"/{n}" for n in range(1, 7)), "/after", "/late"])
-            equal([r["error"] for r in result.records], [None] * 9)
-            contains(result.out, "0 broken")
+            equal({n: result.told[f"/{n}"] for n in range(3, 7)},
+                  {3: "redirect/chain", 4: "redirect/chain", 5: "redirect/temporary", 6: "ok"})
 
 
 def test_max_tasks():
@@ -181,16 +181,16 @@ def test_max_tries():
     result = crawl({k: list(v) if isinstance(v, list) else v for k, v in answers.items()},
                    "--max-tries", "4")
     equal(result.status, BROKEN)
-    equal({path: (r["tries"], r["status"]) for path, r in result.urls.items()},
+    equal({path: (r["tries"], r["status"]) for path, r in result.pages.items()},
           {"/": (1, 200), "/dead": (4, None), "/busy": (3, 200), "/flaky": (4, 200),
            "/gone": (1, 404), "/never": (1, 501)})
     result = crawl(answers, "--max-tries", "1")
-    equal({r["tries"] for r in result.records}, {1})
-    equal(result.urls["/busy"]["status"], 503)
+    equal({r["tries"] for r in result.pages.values()}, {1})
+    equal(result.pages["/busy"]["status"], 503)
 
 
-def later(value, code=503):
-    return html("later", code=code, headers=[f"Retry-After: {value}"])
+def later(value, status=503):
+    return html("later", status=status, headers=[f"Retry-After: {value}"])
 
 
 def test_retry_after():
@@ -198,17 +198,17 @@ def test_retry_after():
                     "/soon": [later(1, 429), page()], "/late": later(3600),
                     "/odd": [later("in a while"), page()],
                     "/past": [later("Sun, 06 Nov 1994 08:49:37 GMT"), page()]})
-    equal({path: (r["tries"], r["status"]) for path, r in result.urls.items()},
+    equal({path: (r["tries"], r["status"]) for path, r in result.pages.items()},
           {"/": (1, 200), "/soon": (2, 200), "/late": (1, 503), "/odd": (2, 200),
            "/past": (2, 200)})
-    contains(result.out, "1 broken")
+    equal([path for path in result.told if result.told[path] != "ok"], ["/late"])
+    equal(result.told["/late"], "broken/status")
 
 
 def test_encoding():
-    result = crawl({"/": html("", content_type='text/html; charset="big5"')}, "-v")
-    equal(result.urls["/"]["encoding"], "big5")
-    contains(result.out, " big5 ")
-    equal(crawl({"/": page()}).urls["/"]["encoding"], None)
+    result = crawl({"/": html("", content_type='text/html; charset="big5"')})
+    equal(result.pages["/"]["encoding"], "big5")
+    equal(crawl({"/": page()}).pages["/"]["encoding"], None)
 
 
 def test_content_type():
@@ -216,7 +216,7 @@ def test_content_type():
     for kind in ("text/html", "application/xml", "Text/HTML; charset=utf-8"):
         result = crawl({"/": response(link, content_type=kind), "/foo": page()})
         equal(result.site.requests, ["/", "/foo"])
-        equal(result.urls["/"]["content_type"], kind)
+        equal(result.pages["/"]["content_type"], kind)
 
 
 def test_non_html():
@@ -224,39 +224,41 @@ def test_non_html():
     for kind in ("text/plain", "image/png", "nonsense", None):
         result = crawl({"/": response(link, content_type=kind), "/foo": page()})
         equal((result.status, result.site.requests), (WELL, ["/"]))
-        equal(figures(result.urls["/"]), (0, 0))
+        equal((result.pages["/"]["links"], result.pages["/"]["searched"]), (0, False))
 
 
 def test_non_http():
     result = crawl({"/": page("mailto:a@b", "ftp://127.0.0.1/x", "javascript:x")})
     equal((result.status, result.site.requests), (WELL, ["/"]))
-    equal(figures(result.urls["/"]), (0, 0))
+    equal(result.told, {"/": "ok", "mailto:a@b": "skipped/scheme",
+                        "ftp://127.0.0.1/x": "skipped/scheme", "javascript:x": "skipped/scheme"})
 
 
 # ---- beyond the repository's -----------------------------------------------------------
 
 
-def test_statistics_of_each_url():
+def test_records_of_each_url():
     result = crawl({"/": page("/z", "/moved", "/dead"), "/z": html("1"),
                     "/dead": hang_up, "/moved": redirect("/z")},
                    "-v", "--max-tries", "1", "--max-tasks", "1")
-    table, _, rest = result.out.partition("\n\n")
-    url = result.site.url
-    rows = [line.split(maxsplit=6) for line in table.splitlines()]
-    equal(rows[0], ["status", "size", "links", "new", "type", "encoding", "URL"])
-    equal([row[6].split(":  ")[0].split(": ")[0] for row in rows[1:]],
-          [url, f"{url}dead", f"{url}moved -> {url}z", f"{url}z"])
-    equal([row[0] for row in rows[1:]], ["200", "-", "302", "200"])
-    equal(rows[1][2:6], ["3", "3", "text/html", "-"])
-    contains(rest, "4 URLs: 2 pages, 0 other files, 1 redirect, 1 broken")
-    equal(result.err, "")
+    equal([(path, r["status"], r["links"], r["content_type"], r["encoding"])
+           for path, r in result.pages.items()],
+          [("/", 200, 3, "text/html", None), ("/z", 200, 0, "text/html", None),
+           ("/moved", 302, 0, None, None), ("/dead", None, 0, None, None)])
+    equal(result.told, {"/": "ok", "/z": "ok", "/moved": "redirect/temporary",
+                        "/dead": "error/network"})
+    equal(result.redirects["/moved"]["target"], result.site.url + "z")
 
 
 def test_headers_cannot_speak_to_the_terminal():
     answer = response(b"", content_type="text/\x1b[31mred; charset=\x1b[0m")
+    away = response(status=302, content_type=None, headers=["Location: mailto:\x1b[31mred"])
     result = crawl({"/": answer}, "-vv")
     assert "\x1b" not in result.out + result.err, result.out
-    contains(result.out, "text/?[31mred")
+    equal(result.pages["/"]["content_type"], "text/\x1b[31mred; charset=\x1b[0m")
+    result = crawl({"/": page("/away", "&#27;[31mred://"), "/away": away}, "-vv")
+    equal(result.told["/away"], "broken/redirect-scheme")
+    assert "\x1b" not in result.out + result.err, (result.out, result.err)
 
 
 def test_a_page_met_before_its_site_is_known():
@@ -266,7 +268,7 @@ def test_a_page_met_before_its_site_is_known():
             result = Crawl(site.url + "first", site.url)
     equal(other.requests, ["/", "/on"])
     equal(result.status, WELL)
-    contains(result.out, "0 URLs of other sites")
+    equal(set(result.told.values()), {"ok", "redirect/temporary"})
 
 
 if __name__ == "__main__":

@@ -22,8 +22,7 @@ static void note_report(const coil_exception *exception, void *arg)
     report_count++;
 }
 
-/* ---- deadlocks -----------------------------------------------------------------------
- */
+/* ---- deadlocks --------------------------------------------------------------------- */
 
 static coil_lock left, right;
 
@@ -150,8 +149,7 @@ TEST(deadlock_prints_all_tasks)
     test_dies(deadlock, NULL, "rc -35");
 }
 
-/* ---- not deadlocks -------------------------------------------------------------------
- */
+/* ---- not deadlocks ----------------------------------------------------------------- */
 
 static coil_future *awaited;
 

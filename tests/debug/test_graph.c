@@ -5,7 +5,7 @@
 #include "../harness/harness.h"
 
 #include "../../src/base/compiler.h"
-#include "../net/sockets.h"
+#include "../socket/sockets.h"
 
 #include <coil.h>
 
@@ -276,8 +276,7 @@ TASK_TEST(call_graph_of_a_future)
     coil_future_release(future);
 }
 
-/* ---- beyond CPython's ----------------------------------------------------------------
- */
+/* ---- beyond CPython's -------------------------------------------------------------- */
 
 static coil_task *circle[2];
 
@@ -337,8 +336,7 @@ TASK_TEST(call_graph_of_a_chain_is_cut_where_it_is_too_deep)
     coil_future_release(first);
 }
 
-/* ---- the dump ------------------------------------------------------------------------
- */
+/* ---- the dump ---------------------------------------------------------------------- */
 
 static int sleep_five(void *arg)
 {

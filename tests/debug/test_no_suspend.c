@@ -5,6 +5,8 @@
 
 #include <coil.h>
 
+#include <stdio.h>
+
 static void run_in_a_task(coil_task_fn fn)
 {
     coil_run_opts opts = {.loop.virtual_clock = true, .no_signals = true};
@@ -163,4 +165,202 @@ TASK_TEST(no_suspend_regions_are_seen_by_may_suspend)
 TEST(no_suspend_outside_of_tasks)
 {
     CHECK(!coil_may_suspend());
+}
+
+/* ---- callbacks of the user's ------------------------------------------------------- */
+
+static int wait_in_a_visitor(coil_task *task, void *arg)
+{
+    (void)task, (void)arg;
+    return coil_yield();
+}
+
+static int visit_each_task(void *arg)
+{
+    return coil_task_each(wait_in_a_visitor, arg);
+}
+
+static int sleep_for_ever(void *arg)
+{
+    (void)arg;
+    return coil_sleep(COIL_NEVER);
+}
+
+static int await_task(void *task)
+{
+    return coil_task_await(task);
+}
+
+static int visit_awaiters(void *arg)
+{
+    coil_task *task;
+
+    coil_spawn(sleep_for_ever, NULL, NULL, &task);
+    coil_spawn(await_task, task, NULL, NULL);
+    coil_yield();
+    coil_yield();
+    return coil_task_awaiters(task, wait_in_a_visitor, arg);
+}
+
+static void *wait_and_retain(void *value)
+{
+    coil_yield();
+    return value;
+}
+
+static void wait_and_release(void *value)
+{
+    (void)value;
+    coil_yield();
+}
+
+static int set_and_retain(void *arg)
+{
+    static coil_var var = {.name = "v", .retain = wait_and_retain};
+
+    return coil_var_set(&var, &arg, NULL);
+}
+
+static int set_and_release(void *arg)
+{
+    static coil_var var = {.name = "v", .release = wait_and_release};
+
+    CHECK_INT(coil_var_set(&var, &arg, NULL), 0);
+    return coil_var_set(&var, NULL, NULL);
+}
+
+static int wait_and_compare(const void *a, const void *b)
+{
+    coil_yield();
+    return *(const int *)a - *(const int *)b;
+}
+
+static int put_twice(void *arg)
+{
+    coil_queue queue;
+    int item = 1;
+
+    (void)arg;
+    coil_queue_init_priority(&queue, sizeof item, 0, wait_and_compare);
+    coil_queue_put(&queue, &item);
+    return coil_queue_put(&queue, &item);
+}
+
+static ssize_t wait_and_write(void *cookie, const char *buf, size_t n)
+{
+    (void)cookie, (void)buf;
+    coil_yield();
+    return (ssize_t)n;
+}
+
+static FILE *open_waiting_file(void)
+{
+    FILE *file = fopencookie(NULL, "w", (cookie_io_functions_t){.write = wait_and_write});
+
+    setvbuf(file, NULL, _IONBF, 0);
+    return file;
+}
+
+static int dump_to_waiting_file(void *arg)
+{
+    (void)arg;
+    coil_dump(open_waiting_file());
+    return 0;
+}
+
+static int print_to_waiting_file(void *arg)
+{
+    (void)arg;
+    coil_print_call_graph(NULL, open_waiting_file());
+    return 0;
+}
+
+/* Symbols are being looked up when the margin of a function is written. */
+static ssize_t wait_at_a_function(void *cookie, const char *buf, size_t n)
+{
+    if (n >= 6 && memcmp(buf, "      ", 6) == 0)
+        return wait_and_write(cookie, buf, n);
+    return (ssize_t)n;
+}
+
+static int dump_to_file_that_waits_at_a_function(void *arg)
+{
+    FILE *file =
+        fopencookie(NULL, "w", (cookie_io_functions_t){.write = wait_at_a_function});
+
+    (void)arg;
+    setvbuf(file, NULL, _IONBF, 0);
+    coil_dump(file);
+    return 0;
+}
+
+static void wait_and_destroy(void *value)
+{
+    (void)value;
+    coil_yield();
+}
+
+static int release_future(void *arg)
+{
+    coil_future *future;
+
+    CHECK_INT(coil_future_create(&future), 0);
+    CHECK_INT(coil_future_set(future, 0, arg, wait_and_destroy), 0);
+    coil_future_release(future);
+    return 0;
+}
+
+static int release_promise(void *arg)
+{
+    coil_promise *promise;
+
+    CHECK_INT(coil_promise_create(&promise), 0);
+    CHECK_INT(coil_promise_set(promise, 0, arg, wait_and_destroy), 0);
+    coil_promise_release(promise);
+    return 0;
+}
+
+static void run_body(void *body)
+{
+    run_in_a_task(*(coil_task_fn *)body);
+}
+
+/* Else others would change the list that is walked, or take an item that is moved. */
+TEST(callbacks_that_would_wait_in_a_walk_are_named)
+{
+    static const struct {
+        coil_task_fn body;
+        const char *why;
+    } rows[] = {
+        {visit_each_task, "not: coil_task_each() calls its visitor"},
+        {visit_awaiters, "not: coil_future_awaiters() calls its visitor"},
+        {set_and_retain, "not: a coil_var's retain or release is called"},
+        {set_and_release, "not: a coil_var's retain or release is called"},
+        {release_future, "not: coil_future_release() destroys a value"},
+        {release_promise, "not: coil_promise_release() destroys a value"},
+        {put_twice, "not: a priority queue calls its compare function"},
+        {dump_to_waiting_file, "not: coil_dump() prints"},
+        {dump_to_file_that_waits_at_a_function, "not: coil_dump() prints"},
+        {print_to_waiting_file, "not: coil_print_call_graph() prints"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        test_dies(run_body, (void *)&rows[i].body, rows[i].why);
+}
+
+static int ask(coil_task *task, void *arg)
+{
+    (void)task;
+    *(bool *)arg = coil_may_suspend();
+    return 0;
+}
+
+/* So libcoil-posix blocks there instead, and whoever asks can tell. */
+TASK_TEST(callbacks_in_a_walk_are_told_that_they_may_not_wait)
+{
+    bool may = true;
+
+    CHECK_INT(coil_task_each(ask, &may), 0);
+    CHECK(!may);
+    CHECK(coil_may_suspend());
 }

@@ -5,8 +5,42 @@
 
 #include <coil.h>
 
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- what was said so far ---------------------------------------------------------- */
+
+static int said = -1, usual_stderr;
+
+/* From now on it is in a file, until it is passed on. */
+static void keep_what_is_said(void)
+{
+    usual_stderr = dup(STDERR_FILENO);
+    said = memfd_create("said", MFD_CLOEXEC);
+    dup2(said, STDERR_FILENO);
+}
+
+static bool was_said(const char *words)
+{
+    char text[8192];
+    ssize_t n = pread(said, text, sizeof text - 1, 0);
+
+    text[n > 0 ? n : 0] = '\0';
+    return strstr(text, words) != NULL;
+}
+
+static void pass_on_what_was_said(void)
+{
+    char text[8192];
+    ssize_t n = said >= 0 ? pread(said, text, sizeof text, 0) : 0;
+
+    if (n > 0)
+        n = write(usual_stderr, text, (size_t)n);
+}
+
+/* ---- runs -------------------------------------------------------------------------- */
 
 static void run_to_its_end(coil_task_fn fn)
 {
@@ -14,6 +48,7 @@ static void run_to_its_end(coil_task_fn fn)
 
     fprintf(stderr, "ended with %d", rc);
     fflush(stderr);
+    pass_on_what_was_said();
     abort();
 }
 
@@ -39,7 +74,7 @@ static void ask_once(void *arg)
 
 TEST(sigquit_prints_all_tasks_and_the_program_goes_on)
 {
-    test_dies(ask_once, NULL, "coil: 1 task\n- main waits 0.");
+    test_dies(ask_once, NULL, "coil: 1 task\n- main waits ");
     test_dies(ask_once, NULL, "ended with 0");
 }
 
@@ -80,15 +115,16 @@ TEST(sigquit_twice_within_a_second_ends_the_program)
     test_dies_by_signal(ask_twice_at_once, NULL, SIGQUIT, "");
 }
 
-/* Two seconds of the processor's or of waiting in the kernel, as the caller likes. */
+static const char said_of_a_block[] = "coil: the loop has not turned for a second";
+
+/* In the kernel, until it was said. */
 static int block(void *arg)
 {
-    struct timespec left = {.tv_sec = 2};
-
-    raise(SIGQUIT);
-    while (nanosleep(&left, &left) < 0)
-        ;
     (void)arg;
+    keep_what_is_said();
+    raise(SIGQUIT);
+    while (!was_said(said_of_a_block))
+        usleep(100000);
     return 0;
 }
 
@@ -126,6 +162,49 @@ TEST(sigquit_names_the_callback_that_blocks_the_loop)
 {
     test_dies(block_a_callback, NULL, "a second: a callback runs, 0x");
 }
+
+#if defined(__x86_64__)
+
+/* As code that uses the register of the frame pointer for something else. */
+static void block_without_a_frame_pointer(void *arg)
+{
+    struct timespec nap = {.tv_nsec = 100000000};
+    long rc;
+
+    (void)arg;
+    keep_what_is_said();
+    raise(SIGQUIT);
+    while (!was_said(said_of_a_block))
+        __asm__ volatile("mov %%rbp, %%rbx\n\t"
+                         "mov %[frame], %%rbp\n\t"
+                         "syscall\n\t"
+                         "mov %%rbx, %%rbp"
+                         : "=a"(rc)
+                         : "0"((long)SYS_nanosleep), "D"(&nap),
+                           "S"(NULL), [frame] "r"((uintptr_t)16)
+                         : "rbx", "rcx", "r11", "memory");
+}
+
+static int call_back_without_a_frame_pointer(void *arg)
+{
+    coil_call_soon(block_without_a_frame_pointer, arg, NULL);
+    return coil_sleep(COIL_MSEC(1));
+}
+
+static void block_a_callback_without_a_frame_pointer(void *arg)
+{
+    (void)arg;
+    run_with_default(call_back_without_a_frame_pointer);
+}
+
+TEST(sigquit_follows_no_frame_pointer_that_lies_outside_of_the_stack)
+{
+    test_dies(block_a_callback_without_a_frame_pointer, NULL,
+              "a second: a callback runs, 0x");
+    test_dies(block_a_callback_without_a_frame_pointer, NULL, "ended with 0");
+}
+
+#endif
 
 static void on_quit_of_ours(int signo)
 {

@@ -3,9 +3,14 @@
  */
 #include "../harness/harness.h"
 
+#include "../../src/base/compiler.h"
+
 #include <coil.h>
 
+#include <dirent.h>
+#include <poll.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SLOW COIL_MSEC(20)
 
@@ -143,6 +148,224 @@ TASK_TEST(debug_is_silent_about_what_is_fast_and_when_it_is_off)
     coil_task_await(task);
     coil_task_release(task);
     CHECK_STR(reports, "");
+}
+
+/* ---- where it is meanwhile --------------------------------------------------------- */
+
+/* A sanitizer puts functions of its own between the program and the C library. */
+static bool calls_are_the_librarys(void)
+{
+    return !COIL__ASAN && !COIL__TSAN;
+}
+
+/* What blocks is looked at if the machine has time for it: so it is run until it was. */
+static void run_until_reported(coil_task_fn body, const char *place)
+{
+    for (int i = 0; i < 200 && strstr(reports, place) == NULL; i++) {
+        coil_task *task;
+
+        reports[0] = '\0';
+        coil_spawn(body, NULL, NULL, &task);
+        coil_task_await(task);
+        coil_task_release(task);
+    }
+    CHECK(strstr(reports, place) != NULL);
+    if (strstr(reports, place) == NULL)
+        fputs(reports, stderr);
+}
+
+static int sleep_in_a_task(void *arg)
+{
+    (void)arg;
+    CHECK_INT(nanosleep(&(struct timespec){.tv_nsec = 3 * SLOW}, NULL), 0);
+    return 0;
+}
+
+static int poll_in_a_task(void *arg)
+{
+    (void)arg;
+    CHECK_INT(poll(NULL, 0, 60), 0);
+    return 0;
+}
+
+static COIL__NOINLINE void compute(void)
+{
+    int64_t end = coil_now() + 3 * SLOW;
+
+    while (coil_now() < end)
+        for (volatile int i = 0; i < 100 * 1000; i++)
+            ;
+    __asm__ volatile("");
+}
+
+static int compute_in_a_task(void *arg)
+{
+    (void)arg;
+    compute();
+    return 0;
+}
+
+static void skip_without_sampler(void)
+{
+    if (test_under_valgrind())
+        test_skip("Valgrind hides where a thread stands");
+}
+
+IO_TEST(debug_names_the_call_that_blocks_and_does_not_interrupt_it)
+{
+    skip_without_sampler();
+    watch_for_slow_things();
+    if (calls_are_the_librarys()) {
+        run_until_reported(sleep_in_a_task, " seconds, in nanosleep in libc");
+        run_until_reported(poll_in_a_task, " seconds, in poll in libc");
+    } else {
+        run_until_reported(sleep_in_a_task, " seconds, in ");
+        run_until_reported(poll_in_a_task, " seconds, in ");
+    }
+    if (has_symbols() && calls_are_the_librarys())
+        run_until_reported(poll_in_a_task,
+                           "called by poll_in_a_task at tests/debug/test_slow.c:");
+}
+
+IO_TEST(debug_names_the_function_that_computes)
+{
+    skip_without_sampler();
+    if (COIL__TSAN)
+        test_skip("TSan holds signals back from a thread that makes no calls");
+    watch_for_slow_things();
+    run_until_reported(compute_in_a_task, " seconds, in ");
+    if (has_symbols() && calls_are_the_librarys())
+        run_until_reported(compute_in_a_task, "compute at tests/debug/test_slow.c:");
+}
+
+/* Standard error is a pipe, and the step does not end before it is named there. */
+static int read_until_reported(void *arg)
+{
+    int fds[2], kept = dup(STDERR_FILENO);
+    size_t n = 0;
+    ssize_t got;
+
+    (void)arg;
+    CHECK_INT(pipe(fds), 0);
+    dup2(fds[1], STDERR_FILENO);
+    do {
+        got = read(fds[0], reports + n, sizeof reports - 1 - n);
+        n += got > 0 ? (size_t)got : 0;
+    } while (got > 0 && memchr(reports, '\n', n) == NULL);
+    reports[n] = '\0';
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    close(fds[0]);
+    close(fds[1]);
+    return 0;
+}
+
+IO_TEST(debug_names_a_step_that_does_not_end)
+{
+    coil_spawn_opts opts = {.name = "stuck"};
+    coil_task *task;
+    char text[sizeof reports];
+
+    skip_without_sampler();
+    watch_for_slow_things();
+    coil_set_exception_handler(NULL, NULL);
+    coil_set_slow_callback_ns(COIL_SEC(1));
+    coil_spawn(read_until_reported, NULL, &opts, &task);
+    coil_yield();
+    memcpy(text, reports, sizeof text);
+    coil_task_await(task);
+    coil_task_release(task);
+    CHECK(strstr(text, "coil: Executing task 'stuck', spawned by ") == text);
+    CHECK(strstr(text, " so far, in ") != NULL);
+    if (calls_are_the_librarys())
+        CHECK(strstr(text, " so far, in read in libc") != NULL);
+}
+
+static int samplers(void)
+{
+    DIR *threads = opendir("/proc/self/task");
+    struct dirent *entry;
+    char path[300], name[32];
+    int n = 0;
+
+    while ((entry = readdir(threads)) != NULL) {
+        FILE *file;
+
+        snprintf(path, sizeof path, "/proc/self/task/%.200s/comm", entry->d_name);
+        file = fopen(path, "r");
+        if (file != NULL && fgets(name, sizeof name, file) != NULL)
+            n += strcmp(name, "coil-sampler\n") == 0;
+        if (file != NULL)
+            fclose(file);
+    }
+    closedir(threads);
+    return n;
+}
+
+/* Named by itself, it may be about to. */
+static void wait_for_sampler(void)
+{
+    while (samplers() == 0)
+        coil_sleep(COIL_MSEC(1));
+}
+
+static int have_a_sampler_in_debug_mode(void *arg)
+{
+    (void)arg;
+    coil_yield();
+    CHECK_INT(samplers(), 0);
+    coil_set_debug(true);
+    coil_yield();
+    coil_yield();
+    wait_for_sampler();
+    coil_set_debug(false);
+    CHECK_INT(samplers(), 0);
+    coil_set_debug(true);
+    coil_yield();
+    coil_yield();
+    wait_for_sampler();
+    return 0;
+}
+
+TEST(debug_mode_has_a_thread_that_looks_and_nothing_else_has)
+{
+    coil_run_opts opts = {.no_signals = true};
+
+    skip_without_sampler();
+    CHECK_INT(coil_run(have_a_sampler_in_debug_mode, NULL, &opts), 0);
+    CHECK_INT(samplers(), 0);
+}
+
+static int wait_for_nothing(void *arg)
+{
+    coil_future *future;
+    int rc;
+
+    (void)arg;
+    coil_future_create(&future);
+    rc = coil_await(future);
+    coil_future_release(future);
+    return rc;
+}
+
+static void ignore(const coil_exception *exception, void *arg)
+{
+    (void)exception, (void)arg;
+}
+
+static int wait_for_nothing_quietly(void *arg)
+{
+    coil_set_exception_handler(ignore, NULL);
+    return wait_for_nothing(arg);
+}
+
+TEST(debug_modes_own_thread_does_not_hide_a_deadlock)
+{
+    coil_run_opts opts = {.loop.debug = true, .no_signals = true};
+
+    if (COIL__TSAN)
+        test_skip("TSan has a thread of its own, which might post");
+    CHECK_INT(coil_run(wait_for_nothing_quietly, NULL, &opts), -EDEADLK);
 }
 
 static int note_mode(void *arg)

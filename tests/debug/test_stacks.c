@@ -6,7 +6,9 @@
 #include "../harness/harness.h"
 
 #include "../../src/coro/coroutine.h"
-#include "../net/sockets.h"
+#include "../../src/io/op.h"
+#include "../../src/task/task.h"
+#include "../socket/sockets.h"
 
 #include <coil.h>
 
@@ -42,8 +44,7 @@ static int find(void *const frames[], int n, void *function)
     return -1;
 }
 
-/* ---- tasks --------------------------------------------------------------------------
- */
+/* ---- tasks ------------------------------------------------------------------------- */
 
 /* By a pointer: an optimiser may put into its caller what it can name. */
 static int (*volatile sleep_until)(int64_t) = coil_sleep_until;
@@ -93,6 +94,37 @@ TASK_TEST(backtrace_of_a_waiting_task_begins_where_it_waits_and_ends_with_its_bo
     CHECK_INT(coil_task_backtrace(task, frames, MAX_FRAMES), 0); /* ended */
     CHECK_INT(numbers[0], 1);
     coil_task_release(task);
+}
+
+static COIL__NOINLINE int read_a_byte(void *arg)
+{
+    char byte;
+    ssize_t n = coil_read(arg, &byte, 1);
+
+    __asm__ volatile("");
+    return (int)n;
+}
+
+/* What waits for an operation is left out as what waits for anything else is. */
+IO_TEST(backtrace_of_a_task_that_reads_begins_in_the_stream)
+{
+    void *frames[MAX_FRAMES];
+    coil_stream *ends[2];
+    coil_task *task;
+    int n;
+
+    CHECK_INT(coil_stream_pair(ends), 0);
+    CHECK_INT(coil_spawn(read_a_byte, ends[0], NULL, &task), 0);
+    coil_yield();
+    n = stack_of(task, frames);
+    check_frame(frames, n, n - 1, (void *)read_a_byte);
+    CHECK_INT(find(frames, n, (void *)coil__op_await), -1);
+    CHECK_INT(find(frames, n, (void *)coil__task_switch_out), -1);
+    CHECK_INT(coil_write(ends[1], "x", 1), 1);
+    CHECK_INT(coil_task_await(task), 1);
+    coil_task_release(task);
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
 }
 
 static COIL__NOINLINE int look_at_myself(void **frames)
@@ -149,8 +181,7 @@ TASK_TEST(backtrace_of_a_task_that_is_ready)
     coil_task_release(task);
 }
 
-/* ---- generators ---------------------------------------------------------------------
- */
+/* ---- generators -------------------------------------------------------------------- */
 
 static COIL__NOINLINE int inner_generator(coil_gen *gen, void *arg)
 {
@@ -236,8 +267,7 @@ TASK_TEST(backtrace_of_oneself_from_inside_a_generator)
     coil_task_release(task);
 }
 
-/* ---- what looking leaves alone ------------------------------------------------------
- */
+/* ---- what looking leaves alone ----------------------------------------------------- */
 
 static int append(void *arg)
 {

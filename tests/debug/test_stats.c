@@ -3,7 +3,7 @@
  */
 #include "../harness/harness.h"
 
-#include "../net/sockets.h"
+#include "../socket/sockets.h"
 
 #include <coil.h>
 

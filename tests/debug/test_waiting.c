@@ -3,7 +3,7 @@
  */
 #include "../harness/harness.h"
 
-#include "../net/sockets.h"
+#include "../socket/sockets.h"
 
 #include <coil.h>
 
@@ -25,16 +25,7 @@ static coil_waiting waits_for(coil_task *task, const char *what, const void *obj
     return w;
 }
 
-static coil_task *start(coil_task_fn fn, void *arg)
-{
-    coil_task *task = NULL;
-
-    CHECK_INT(coil_spawn(fn, arg, NULL, &task), 0);
-    return task;
-}
-
-/* ---- each kind of wait --------------------------------------------------------------
- */
+/* ---- each kind of wait ------------------------------------------------------------- */
 
 static int sleep_five(void *arg)
 {
@@ -70,7 +61,7 @@ static int wait_for_two(void *arg)
 
 TASK_TEST(waiting_tells_a_sleep_and_its_deadline)
 {
-    coil_waiting w = waits_for(start(sleep_five, NULL), "sleep", NULL);
+    coil_waiting w = waits_for(test_spawn(sleep_five, NULL), "sleep", NULL);
 
     CHECK_INT(w.deadline, COIL_SEC(5));
     CHECK_PTR(w.future, NULL);
@@ -79,7 +70,7 @@ TASK_TEST(waiting_tells_a_sleep_and_its_deadline)
 
 TASK_TEST(waiting_tells_since_when)
 {
-    coil_task *task = start(park, NULL);
+    coil_task *task = test_spawn(park, NULL);
     coil_waiting w;
 
     coil_sleep(COIL_SEC(3));
@@ -91,20 +82,25 @@ TASK_TEST(waiting_tells_since_when)
 TASK_TEST(waiting_tells_futures)
 {
     coil_future *futures[2];
-    coil_task *sleeper = start(sleep_five, NULL);
+    coil_task *sleeper = test_spawn(sleep_five, NULL);
 
     coil_future_create(&futures[0]);
     coil_future_create(&futures[1]);
-    CHECK_PTR(waits_for(start(shield, futures[0]), "shield", NULL).future, futures[0]);
-    CHECK_PTR(waits_for(start(wait_for_two, futures), "wait", NULL).future, futures[0]);
-    CHECK_INT(waits_for(start(wait_for_two, futures), "wait", NULL).deadline,
+    CHECK_PTR(waits_for(test_spawn(shield, futures[0]), "shield", NULL).future,
+              futures[0]);
+    CHECK_PTR(waits_for(test_spawn(wait_for_two, futures), "wait", NULL).future,
+              futures[0]);
+    CHECK_INT(waits_for(test_spawn(wait_for_two, futures), "wait", NULL).deadline,
               COIL_SEC(7));
-    CHECK_PTR(waits_for(start(gather_two, futures), "gather", NULL).future, futures[0]);
+    CHECK_PTR(waits_for(test_spawn(gather_two, futures), "gather", NULL).future,
+              futures[0]);
     coil_future_release(futures[0]); /* cancelled by what gathered it */
     coil_future_create(&futures[0]);
-    CHECK_PTR(waits_for(start(await, futures[0]), "future", NULL).future, futures[0]);
-    CHECK_PTR(waits_for(start(await, coil_task_future(sleeper)), "task", NULL).future,
-              coil_task_future(sleeper));
+    CHECK_PTR(waits_for(test_spawn(await, futures[0]), "future", NULL).future,
+              futures[0]);
+    CHECK_PTR(
+        waits_for(test_spawn(await, coil_task_future(sleeper)), "task", NULL).future,
+        coil_task_future(sleeper));
     coil_future_release(futures[0]);
     coil_future_release(futures[1]);
     coil_task_release(sleeper);
@@ -118,7 +114,7 @@ TASK_TEST(waiting_tells_the_first_future_that_is_not_done)
 
     coil_future_create(&futures[0]);
     coil_future_create(&futures[1]);
-    task = start(gather_two, futures);
+    task = test_spawn(gather_two, futures);
     settle();
     coil_future_set(futures[0], 0, NULL, NULL);
     CHECK(coil_task_waiting(task, &w));
@@ -163,10 +159,10 @@ TASK_TEST(waiting_tells_locks_events_and_their_like)
     coil_condition condition = COIL_CONDITION_INIT(&free_lock);
 
     coil_lock_acquire(&lock);
-    waits_for(start(acquire_lock, &lock), "lock", &lock);
-    waits_for(start(wait_for_event, &event), "event", &event);
-    waits_for(start(acquire_semaphore, &semaphore), "semaphore", &semaphore);
-    waits_for(start(wait_for_condition, &condition), "condition", &condition);
+    waits_for(test_spawn(acquire_lock, &lock), "lock", &lock);
+    waits_for(test_spawn(wait_for_event, &event), "event", &event);
+    waits_for(test_spawn(acquire_semaphore, &semaphore), "semaphore", &semaphore);
+    waits_for(test_spawn(wait_for_condition, &condition), "condition", &condition);
 }
 
 static int get(void *arg)
@@ -191,10 +187,10 @@ TASK_TEST(waiting_tells_what_of_a_queue)
     coil_queue queue;
 
     coil_queue_init(&queue, sizeof(int), 1);
-    waits_for(start(get, &queue), "queue.get", &queue);
+    waits_for(test_spawn(get, &queue), "queue.get", &queue);
     CHECK_INT(put(&queue), 0);
-    waits_for(start(put, &queue), "queue.put", &queue);
-    waits_for(start(join, &queue), "queue.join", &queue);
+    waits_for(test_spawn(put, &queue), "queue.put", &queue);
+    waits_for(test_spawn(join, &queue), "queue.join", &queue);
     coil_queue_finish(&queue);
 }
 
@@ -210,7 +206,7 @@ static int leave_group(void *arg)
 
 TASK_TEST(waiting_tells_a_group)
 {
-    waits_for(start(leave_group, NULL), "group", &open_group);
+    waits_for(test_spawn(leave_group, NULL), "group", &open_group);
 }
 
 static int read_one(void *arg)
@@ -239,17 +235,17 @@ IO_TEST(waiting_tells_the_descriptor)
     int pipe_ends[2];
 
     make_stream_pair(ends);
-    CHECK_INT(waits_for(start(read_one, ends[0]), "read", NULL).fd,
+    CHECK_INT(waits_for(test_spawn(read_one, ends[0]), "read", NULL).fd,
               coil_stream_fd(ends[0]));
     coil_stream_destroy(ends[0]);
     coil_stream_destroy(ends[1]);
     CHECK_INT(pipe(pipe_ends), 0);
-    CHECK_INT(waits_for(start(wait_readable, &pipe_ends[0]), "wait_fd", NULL).fd,
+    CHECK_INT(waits_for(test_spawn(wait_readable, &pipe_ends[0]), "wait_fd", NULL).fd,
               pipe_ends[0]);
     close(pipe_ends[0]);
     close(pipe_ends[1]);
     CHECK_INT(coil_listen("127.0.0.1", "0", 1, &listener), 0);
-    CHECK(waits_for(start(accept_one, listener), "accept", NULL).fd >= 0);
+    CHECK(waits_for(test_spawn(accept_one, listener), "accept", NULL).fd >= 0);
     coil_listener_destroy(listener);
 }
 
@@ -270,7 +266,7 @@ TASK_TEST(waiting_tells_a_blocking_call)
     sem_t gate;
 
     sem_init(&gate, 0, 0);
-    task = start(block, &gate);
+    task = test_spawn(block, &gate);
     coil_yield();
     CHECK(coil_task_waiting(task, &w));
     CHECK_STR(w.what, "blocking.file");
@@ -280,8 +276,7 @@ TASK_TEST(waiting_tells_a_blocking_call)
     sem_destroy(&gate);
 }
 
-/* ---- not waiting --------------------------------------------------------------------
- */
+/* ---- not waiting ------------------------------------------------------------------- */
 
 static int note_that_nothing_is_waited_for(void *arg)
 {
@@ -298,7 +293,7 @@ TASK_TEST(waiting_is_false_for_tasks_that_run_or_are_ready_or_have_ended)
     coil_waiting w;
 
     coil_future_create(&future);
-    task = start(note_that_nothing_is_waited_for, future);
+    task = test_spawn(note_that_nothing_is_waited_for, future);
     CHECK(!coil_task_waiting(task, &w)); /* new */
     coil_yield();
     CHECK(coil_task_waiting(task, &w));
@@ -310,8 +305,7 @@ TASK_TEST(waiting_is_false_for_tasks_that_run_or_are_ready_or_have_ended)
     coil_future_release(future);
 }
 
-/* ---- awaiters -----------------------------------------------------------------------
- */
+/* ---- awaiters ---------------------------------------------------------------------- */
 
 static int note_name(coil_task *task, void *arg)
 {
@@ -328,10 +322,11 @@ static int stop_at_first(coil_task *task, void *arg)
 
 TASK_TEST(awaiters_are_those_that_await_shield_gather_and_wait)
 {
-    coil_task *target = start(park, NULL);
+    coil_task *target = test_spawn(park, NULL);
     coil_future *both[] = {coil_task_future(target), coil_task_future(target)};
-    coil_task *awaiting = start(await, both[0]), *shielding = start(shield, both[0]);
-    coil_task *gathering = start(gather_two, both), *first = NULL;
+    coil_task *awaiting = test_spawn(await, both[0]),
+              *shielding = test_spawn(shield, both[0]);
+    coil_task *gathering = test_spawn(gather_two, both), *first = NULL;
 
     coil_task_set_name(awaiting, "awaiting");
     coil_task_set_name(shielding, "shielding");

@@ -11,8 +11,7 @@
 #include <coil/coro.h>
 #include <coil/gen.h>
 
-/* ---- a stack with three functions of ours --------------------------------------------
- */
+/* ---- a stack with three functions of ours ------------------------------------------ */
 
 struct found {
     void *addresses[COIL__BACKTRACE_MAX];
@@ -43,19 +42,21 @@ static char text[8192];
 
 static const char *text_of_stack(const struct found *found)
 {
-    FILE *out = fmemopen(text, sizeof text, "w");
+    struct coil__report report;
 
-    coil__symbol_print_stack(out, found->addresses, found->n);
-    fclose(out);
+    CHECK(coil__report_begin_text(&report, text, sizeof text));
+    coil__symbol_print_stack(&report, "    ", found->addresses, found->n);
+    coil__report_end_text(&report);
     return text;
 }
 
 static const char *text_of_symbol(const void *pc)
 {
-    FILE *out = fmemopen(text, sizeof text, "w");
+    struct coil__report report;
 
-    coil__symbol_print(out, pc);
-    fclose(out);
+    CHECK(coil__report_begin_text(&report, text, sizeof text));
+    coil__symbol_print(&report, "function", "%s", pc);
+    coil__report_end_text(&report);
     return text;
 }
 
@@ -64,8 +65,7 @@ static bool has_lines(void)
     return strstr(text_of_symbol((char *)has_lines + 8), "test_symbol.c:") != NULL;
 }
 
-/* ---- backtraces ----------------------------------------------------------------------
- */
+/* ---- backtraces -------------------------------------------------------------------- */
 
 TEST(backtrace_begins_with_its_caller_and_ends_with_the_body)
 {
@@ -162,8 +162,7 @@ TEST(backtrace_needs_room_and_says_so)
     CHECK_INT(found.n, 0);
 }
 
-/* ---- symbols -------------------------------------------------------------------------
- */
+/* ---- symbols ----------------------------------------------------------------------- */
 
 static void skip_without_lines(void)
 {

@@ -1,5 +1,5 @@
 /*
- * checks.c - what a test says: checks, the trace, programs that die.
+ * checks.c - the checks of harness.h, the trace, and tests of programs that die.
  */
 #include "run.h"
 
@@ -39,7 +39,7 @@ void test__check(const char *file, int line, const char *text, bool holds)
         test__complain("%s:%d: not so: %s", file, line, text);
 }
 
-/* Small negative numbers are errnos more often than not. */
+/* " (-ENOENT)" for -2: small negative numbers are mostly errnos. */
 static const char *errno_note(long long n)
 {
     const char *name = n < 0 && n > -4096 ? strerrorname_np((int)-n) : NULL;
@@ -86,8 +86,7 @@ void test__check_ptr(const char *file, int line, const char *text, const void *a
         test__complain("%s:%d: %s is %p, not %p", file, line, text, actual, expected);
 }
 
-/* ---- the trace ----------------------------------------------------------------------
- */
+/* ---- the trace --------------------------------------------------------------------- */
 
 static pthread_mutex_t trace_lock = PTHREAD_MUTEX_INITIALIZER;
 static char trace[64 * 1024];
@@ -130,11 +129,10 @@ void test__check_trace(const char *file, int line, const char *expected)
     test_trace_clear();
 }
 
-/* ---- dying --------------------------------------------------------------------------
- */
+/* ---- programs that die ------------------------------------------------------------- */
 
-/* In the child: what it is to die by must not leave a core file or be caught by us. */
-static void die_here(int stderr_fd, void (*fn)(void *), void *arg, int signo)
+/* In the child: the signal must kill it, without a core file. */
+static void run_to_death(int stderr_fd, void (*fn)(void *), void *arg, int signo)
 {
     struct rlimit none = {0, 0};
 
@@ -146,7 +144,7 @@ static void die_here(int stderr_fd, void (*fn)(void *), void *arg, int signo)
     _exit(0);
 }
 
-/* Read all of it; what does not fit is dropped. */
+/* Reads to the end even if the buffer is full: the writer must not block. */
 static void read_all(int fd, char *buffer, size_t size)
 {
     size_t length = 0;
@@ -172,13 +170,14 @@ void test__dies(const char *file, int line, const char *name, void (*fn)(void *)
     pid_t child;
 
     fflush(NULL);
-    if (pipe(ends) < 0 || (child = fork()) < 0) {
+    /* Not fork(), whose handlers take the loop from the child: fn() may use it. */
+    if (pipe(ends) < 0 || (child = _Fork()) < 0) {
         test__complain("%s:%d: no process for %s()", file, line, name);
         return;
     }
     if (child == 0) {
         close(ends[0]);
-        die_here(ends[1], fn, arg, signo);
+        run_to_death(ends[1], fn, arg, signo);
     }
     close(ends[1]);
     read_all(ends[0], words, sizeof words);

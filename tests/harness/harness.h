@@ -1,5 +1,5 @@
 /*
- * harness.h - what a test is written with.
+ * harness.h - the macros and functions of a test.
  *
  *     #include "../harness/harness.h"
  *
@@ -11,12 +11,15 @@
  *         CHECK_INT(coil_queue_count(&q), 0);
  *     }
  *
- * A test registers itself. It runs in a process of its own, for 20 seconds at most, and
- * fails on a failed check, a crash, running out of time, or leaving behind a descriptor,
- * a byte of coil's memory, a stack, a task or a loop. A failed check does not end it.
+ * A test registers itself. It runs in a process of its own, for 20 seconds at most (those
+ * in which it was ready and had no processor do not count), and fails on a failed check, a
+ * crash, running out of time, or leaving behind a descriptor, a byte of coil's memory, a
+ * stack, a task or a loop. A failed check does not end it.
  */
 #ifndef TESTS_HARNESS_H
 #define TESTS_HARNESS_H
+
+#include <coil/task.h>
 
 #include <signal.h>
 #include <stdbool.h>
@@ -36,12 +39,12 @@
 #define IO_TEST(name) TEST__DEFINE(name, TEST__IO)
 
 /*
- * For what coil_listen(), coil_connect() and their like open: as IO_TEST, and as
- * name/simulated on a simulated network (coil/network.h) under the virtual clock, once
- * for each of several seeds. That network is slow, and reads and writes move less than
- * they could, but nothing fails there. Raw descriptors have no place in such a test, nor
- * static variables that are to begin as zero,
- * nor loops of coil_yield(): the clock stands still for them.
+ * For tests of coil_listen(), coil_connect() and their like. Runs as IO_TEST does, and as
+ * name/simulated: on a simulated network (coil/network.h) under the virtual clock, once
+ * for each of several seeds. That network is slow, and moves fewer bytes than a read or
+ * write could, but nothing fails on it. Such a test must not use raw descriptors, static
+ * variables that have to start as zero (all seeds run in one process), or loops of
+ * coil_yield() (the virtual clock does not advance in them).
  */
 #define NET_TEST(name) TEST__DEFINE(name, TEST__NET)
 
@@ -49,16 +52,15 @@
 bool test_simulated(void);
 
 /*
- * For tests that go through seeds by themselves: the first, and how many, which is
- * `usual` unless the command line says otherwise. Of a seed that fails test_seed_failed()
- * prints how to try it again.
+ * For tests that loop over seeds by themselves: the first seed, and their number, which
+ * is `usual` unless the command line says otherwise. test_seed_failed() prints the
+ * command that runs the test with that seed again.
  */
 uint64_t test_first_seed(void);
 int test_seed_count(int usual);
 void test_seed_failed(uint64_t seed, const char *name);
 
-/* ---- checks: print file, line and both values, and make the test fail ---------------
- */
+/* ---- checks: a failed one prints file, line and both values ------------------------ */
 
 #define CHECK(expr) test__check(__FILE__, __LINE__, #expr, (expr) ? true : false)
 
@@ -72,8 +74,7 @@ void test_seed_failed(uint64_t seed, const char *name);
 #define CHECK_PTR(actual, expected)                                                      \
     test__check_ptr(__FILE__, __LINE__, #actual, (actual), (expected))
 
-/* ---- exact sequences ----------------------------------------------------------------
- */
+/* ---- exact sequences --------------------------------------------------------------- */
 
 /* Append to the test's trace, as printf(3). Any thread. */
 void test_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -81,12 +82,11 @@ void test_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Compare the whole trace, and empty it. */
 #define CHECK_TRACE(expected) test__check_trace(__FILE__, __LINE__, (expected))
 
-/* The trace so far, for tests that look at parts of it; and emptying it unseen. */
+/* The trace so far, for tests that compare parts of it; and emptying it unchecked. */
 const char *test_trace_text(void);
 void test_trace_clear(void);
 
-/* ---- programs that are stopped ------------------------------------------------------
- */
+/* ---- programs that die ------------------------------------------------------------- */
 
 /*
  * Call fn(arg) in a forked child and expect it to end by abort(), with `text` somewhere
@@ -99,33 +99,43 @@ void test_trace_clear(void);
 #define test_dies_by_signal(fn, arg, signo, text)                                        \
     test__dies(__FILE__, __LINE__, #fn, (fn), (arg), (signo), (text))
 
-/* ---- the rest -----------------------------------------------------------------------
- */
+/* ---- tasks ------------------------------------------------------------------------- */
+
+/* Spawn a task; the reference is the caller's. */
+coil_task *test_spawn(coil_task_fn fn, void *arg);
+
+/* Await the task, release it, return its rc. */
+int test_join(coil_task *task);
+
+/* ---- the rest ---------------------------------------------------------------------- */
 
 /* End the test here, counted as skipped. */
 void test_skip(const char *reason) __attribute__((noreturn));
 
-/* A figure of a file of /proc that has lines like "VmHWM:  1234 kB", in KiB; -1: none. */
+/* The value of `key` in a file of /proc with lines like "VmHWM:  1234 kB", in KiB; -1 if
+ * there is none. */
 long test_proc_kib(const char *path, const char *key);
 
-/* How many mappings the process has. */
+/* The number of memory mappings of the process. */
 long test_mapping_count(void);
 
-/* True under valgrind: memory figures and signals are its own there. */
+/* The backend that this I/O test is to run on; NULL in other tests. */
+const char *test_backend(void);
+
+/* True under Valgrind, where memory figures and signal handling differ. */
 bool test_under_valgrind(void);
 
 /*
- * Let the nth allocation of coil's from now on fail, once: 1 is the next. 0 takes the
- * order back. Blocks that grow count as allocations; stacks do not (they are mmap(2)'s).
+ * Make coil's nth allocation from now on fail, once: 1 is the next. 0 cancels that. A
+ * block that grows counts as an allocation; stacks do not (they come from mmap(2)).
  */
 void test_fail_allocation(int n);
 
-/* How many bytes and blocks coil holds now. */
+/* The bytes and blocks that coil has allocated and not freed. */
 size_t test_bytes_held(void);
 size_t test_blocks_held(void);
 
-/* ---- behind the macros --------------------------------------------------------------
- */
+/* ---- behind the macros ------------------------------------------------------------- */
 
 enum test__kind {
     TEST__PLAIN,
@@ -138,7 +148,7 @@ struct test__case {
     const char *name, *file;
     int line;
     enum test__kind kind;
-    bool hidden; /* only run when asked for: made to fail, to test the harness */
+    bool hidden; /* run only with -s: made to fail, to test the harness */
     void (*body)(void);
     struct test__case *next;
 };

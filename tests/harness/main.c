@@ -1,28 +1,34 @@
 /*
- * main.c - coil-tests: which tests to run, each in a process of its own, and the sum.
+ * main.c - coil-tests: selects tests, runs each in a process of its own, counts results.
  *
- *     coil-tests                all of them, two at a time
- *     coil-tests NAME           this one, in this very process: for a debugger
- *     coil-tests 'PREFIX*' ...  those that match (fnmatch(3)), an I/O test by its name
- *                               too
+ *     coil-tests                all tests, two at a time
+ *     coil-tests NAME           this test, in this very process: for a debugger
+ *     coil-tests 'PREFIX*' ...  tests that match a pattern (fnmatch(3)); an I/O test
+ *                               matches with and without its backend: NAME, NAME/epoll
  *
- *     -k TEXT   those with a TEXT in their name    -l       list, do not run
- *     -x TEXT   those without any                  -v       a line and times for each
- *     -j N      N at a time                        -t SEC   time limit, 20 if not given
- *     -f        fork for a single NAME too         -r SEED  in a random order: see
- *     -s        the harness's own cases, made to            coil_testing_shuffle()
- *               fail, instead of the tests        -n N    seeds of simulated networks,
- *     -b NAMES  I/O tests on these backends alone,        8 if not given, from 1 on
- *               as `epoll,poll`
- *     -w NAME   first run this one in the process that all others are forked from: what
- *               Valgrind has translated for it is there for them as well
+ *     -k TEXT   tests with TEXT in FILE/NAME; several: with any of them
+ *     -x TEXT   tests without TEXT; several: without any of them
+ *     -b NAMES  I/O tests on these backends alone, as `epoll,poll`
+ *     -j N      N at a time
+ *     -t SEC    time limit of each, 20 by default
+ *     -n N      number of seeds for the simulated network, 8 by default, from 1 on
+ *     -r SEED   shuffled: see coil_testing_shuffle()
+ *     -f        fork even for a single NAME
+ *     -l        list the tests instead of running them
+ *     -v        print a line with times for each
+ *     -s        run the harness's own cases, made to fail, instead of the tests
+ *     -w NAME   warm up: first run this test in the process that forks all others. They
+ *               inherit the code that Valgrind has translated for it.
  *
- * With COIL_TEST_SEED=SEED in the environment that seed alone is tried, else -n seeds, or
- * where a test has its own measure, n/8 of that.
+ * With COIL_TEST_SEED=SEED in the environment only that seed is tried. A test that states
+ * its own number of seeds tries N/8 of that number.
  *
- * A test writes into an unnamed file of its own, shown only if it fails. It leads a
- * process group, which is killed when it has ended or its time is up, so that nothing it
- * started outlives it. The last line is `N passed, N failed`.
+ * Tests start with the signals, limits and standard streams that a shell would give them,
+ * whatever coil-tests inherited: see surroundings.c.
+ *
+ * A test writes to an unnamed file of its own, which is shown only if it fails. It leads
+ * a process group, which is killed when the test has ended or its time is up, so no
+ * process of a test outlives it. The last line is `N passed, N failed`.
  */
 #include "run.h"
 
@@ -41,7 +47,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The last is for network tests alone. */
+/* task.h; programs that are linked to libcoil.so do not see it. */
+__attribute__((weak)) extern int coil__task_light_mode;
+
+/* The last one runs network tests only. */
 static const char *const backends[] = {"io_uring", "epoll", "poll", "select",
                                        "simulated"};
 
@@ -60,8 +69,7 @@ static struct {
     int passed, failed, skipped;
 } sum;
 
-/* ---- which tests there are ----------------------------------------------------------
- */
+/* ---- selecting tests --------------------------------------------------------------- */
 
 static struct test__case *first_case;
 static size_t case_count;
@@ -135,7 +143,7 @@ static size_t add_run(struct test__run *run, const struct test__case *test,
     return selected(run);
 }
 
-/* All runs that are selected, in the order of the files; *count of them. */
+/* The selected runs, ordered by file and line. */
 static struct test__run *select_runs(size_t *count)
 {
     struct test__run *runs = calloc(case_count * BACKENDS + 1, sizeof *runs);
@@ -154,8 +162,8 @@ static struct test__run *select_runs(size_t *count)
     return runs;
 }
 
-/* Two tests of one name could not be told apart. */
-static bool names_differ(const struct test__run *runs, size_t count)
+/* False, and says so, if two tests have the same name. */
+static bool names_are_unique(const struct test__run *runs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++)
@@ -168,11 +176,10 @@ static bool names_differ(const struct test__run *runs, size_t count)
     return true;
 }
 
-/* ---- a test in a process of its own -------------------------------------------------
- */
+/* ---- a test in a process of its own ------------------------------------------------ */
 
 struct job {
-    const struct test__run *run; /* NULL: none */
+    const struct test__run *run; /* NULL: this place is free */
     pid_t pid;
     int output;
     int64_t began, deadline;
@@ -228,11 +235,11 @@ static void start_job(const struct test__run *run)
     }
     if (job->pid == 0)
         run_in_child(run, job->output);
-    setpgid(job->pid, job->pid); /* whoever comes first */
+    setpgid(job->pid, job->pid); /* parent and child both do: either may run first */
     running++;
 }
 
-/* Copy what the test wrote, indented, at most `limit` bytes of it. */
+/* Print the test's output, indented, at most `limit` bytes of it. */
 static void show_output(int fd, off_t limit)
 {
     FILE *file = fdopen(dup(fd), "r");
@@ -255,7 +262,7 @@ static void show_output(int fd, off_t limit)
     fclose(file);
 }
 
-static void say_why(const struct job *job, int status)
+static void print_failure(const struct job *job, int status)
 {
     if (job->timed_out)
         printf("FAIL %s: not done after %d s\n", job->run->name, options.limit_s);
@@ -274,28 +281,23 @@ static long in_ms(struct timeval t)
     return t.tv_sec * 1000 + t.tv_usec / 1000;
 }
 
-/* How long it took, and how much of that it kept a processor busy. */
-static void say_times(const struct job *job, const struct rusage *use)
-{
-    printf("ok   %s (%ld ms, busy for %ld)\n", job->run->name,
-           (long)(now_ms() - job->began), in_ms(use->ru_utime) + in_ms(use->ru_stime));
-}
-
-static void report(const struct job *job, int status, const struct rusage *use)
+static void report_job(const struct job *job, int status, const struct rusage *use)
 {
     bool exited = WIFEXITED(status) && !job->timed_out;
 
     if (exited && WEXITSTATUS(status) == TEST__PASSED) {
         sum.passed++;
-        if (options.verbose)
-            say_times(job, use);
+        if (options.verbose) /* the time it took, and its processor time */
+            printf("ok   %s (%ld ms, busy for %ld)\n", job->run->name,
+                   (long)(now_ms() - job->began),
+                   in_ms(use->ru_utime) + in_ms(use->ru_stime));
     } else if (exited && WEXITSTATUS(status) == TEST__SKIPPED) {
         sum.skipped++;
         printf("skip %s\n", job->run->name);
         show_output(job->output, 512);
     } else {
         sum.failed++;
-        say_why(job, status);
+        print_failure(job, status);
         show_output(job->output, 64 * 1024);
     }
     fflush(stdout);
@@ -303,11 +305,28 @@ static void report(const struct job *job, int status, const struct rusage *use)
 
 static void end_job(struct job *job, int status, const struct rusage *use)
 {
-    kill(-job->pid, SIGKILL); /* what it started and forgot */
-    report(job, status, use);
+    kill(-job->pid, SIGKILL); /* processes that the test has left */
+    report_job(job, status, use);
     close(job->output);
     job->run = NULL;
     running--;
+}
+
+/* How long its first thread was ready to run and had no processor, which is no fault of
+   the test's; 0 where the kernel does not count that. */
+static int64_t starved_ms(pid_t pid)
+{
+    long long busy, starved;
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)pid);
+    file = fopen(path, "re");
+    if (file == NULL || fscanf(file, "%lld %lld", &busy, &starved) != 2)
+        starved = 0;
+    if (file != NULL)
+        fclose(file);
+    return starved / 1000000;
 }
 
 static void kill_overdue(int64_t now)
@@ -315,14 +334,15 @@ static void kill_overdue(int64_t now)
     for (int i = 0; i < JOBS_LIMIT; i++) {
         struct job *job = &jobs[i];
 
-        if (job->run != NULL && !job->timed_out && now >= job->deadline) {
+        if (job->run != NULL && !job->timed_out && now >= job->deadline &&
+            now >= job->deadline + starved_ms(job->pid)) {
             job->timed_out = true;
             kill(-job->pid, SIGKILL);
         }
     }
 }
 
-/* Wait, with SIGCHLD blocked, until a child has ended or a second has passed. */
+/* Wait until a test has ended or a second has passed. SIGCHLD must be blocked. */
 static void await_jobs(void)
 {
     struct timespec second = {.tv_sec = 1};
@@ -364,8 +384,7 @@ static void run_forked(const struct test__run *runs, size_t count)
     }
 }
 
-/* ---- a test in this process ---------------------------------------------------------
- */
+/* ---- a test in this process -------------------------------------------------------- */
 
 static bool unforked;
 
@@ -398,8 +417,7 @@ void test__end_skipped(void)
     _exit(unforked ? 0 : TEST__SKIPPED);
 }
 
-/* ---- the command line ---------------------------------------------------------------
- */
+/* ---- the command line -------------------------------------------------------------- */
 
 static void usage(void)
 {
@@ -463,6 +481,8 @@ static void read_options(int argc, char **argv)
             usage();
         }
     }
+    if (&coil__task_light_mode != NULL && getenv("COIL_TEST_LIGHT") != NULL)
+        coil__task_light_mode = strcmp(getenv("COIL_TEST_LIGHT"), "apart") == 0 ? 1 : 2;
     if (getenv("COIL_TEST_SEED") != NULL) {
         test__first_seed = strtoull(getenv("COIL_TEST_SEED"), NULL, 10);
         test__seed_count = 1;
@@ -474,7 +494,7 @@ static void read_options(int argc, char **argv)
         usage();
 }
 
-/* Exactly one test, called by its name. */
+/* True if the command line is the full name of exactly one test. */
 static bool names_one(const struct test__run *runs, size_t count)
 {
     return !options.fork_always && count == 1 && options.pattern_count == 1 &&
@@ -487,9 +507,10 @@ int main(int argc, char **argv)
     size_t count;
     int rc;
 
+    test__begin_afresh();
     read_options(argc, argv);
     runs = select_runs(&count);
-    if (!names_differ(runs, count))
+    if (!names_are_unique(runs, count))
         return 2;
     if (count == 0) {
         fputs("coil-tests: no such test; -l lists them\n", stderr);

@@ -1,5 +1,5 @@
 /*
- * proc.c - what the kernel says of the process.
+ * proc.c - figures of this process from /proc.
  */
 #include "harness.h"
 

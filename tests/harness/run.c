@@ -1,11 +1,27 @@
 /*
- * run.c - one test, in this process: plain, or as the main task of a loop.
+ * run.c - runs one test in this process: without a loop, or as the main task of one.
  */
 #include "run.h"
 
 #include <coil/testing.h>
 
 #include <errno.h>
+
+coil_task *test_spawn(coil_task_fn fn, void *arg)
+{
+    coil_task *task = NULL;
+
+    CHECK_INT(coil_spawn(fn, arg, NULL, &task), 0);
+    return task;
+}
+
+int test_join(coil_task *task)
+{
+    int rc = coil_task_await(task);
+
+    coil_task_release(task);
+    return rc;
+}
 
 static int complain_of_task(coil_task *task, void *arg)
 {
@@ -26,10 +42,16 @@ static int main_task(void *arg)
 uint64_t test__first_seed = 1;
 int test__seed_count = 8;
 static bool simulated;
+static const char *backend;
 
 bool test_simulated(void)
 {
     return simulated;
+}
+
+const char *test_backend(void)
+{
+    return backend;
 }
 
 static void run_in_loop(const struct test__run *run)
@@ -38,8 +60,10 @@ static void run_in_loop(const struct test__run *run)
         .loop = {.backend = run->backend,
                  .virtual_clock = run->backend == NULL || simulated},
     };
-    int rc = coil_run(main_task, (void *)run, &opts);
+    int rc;
 
+    backend = run->backend;
+    rc = coil_run(main_task, (void *)run, &opts);
     if (rc == -ENOSYS && run->backend != NULL)
         test_skip("this backend does not work here");
     CHECK_INT(rc, 0);
@@ -50,7 +74,7 @@ uint64_t test_first_seed(void)
     return test__first_seed;
 }
 
-/* Eight stand for what is usual. */
+/* -n 8, the default, stands for `usual`. */
 int test_seed_count(int usual)
 {
     long long count = (long long)usual * test__seed_count / 8;
@@ -64,7 +88,7 @@ void test_seed_failed(uint64_t seed, const char *name)
                    (unsigned long long)seed, (unsigned long long)seed, name);
 }
 
-/* With one seed after the other, until one fails. */
+/* One run for each seed, until one fails. */
 static void run_simulated(const struct test__run *run)
 {
     simulated = true;

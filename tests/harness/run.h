@@ -1,5 +1,5 @@
 /*
- * run.h - what the files of the harness share: one run of one test, and its end.
+ * run.h (internal) - what the files of the harness share.
  */
 #ifndef TESTS_RUN_H
 #define TESTS_RUN_H
@@ -8,39 +8,42 @@
 
 #include <stdint.h>
 
-/* How the process of a test ends. */
+/* Exit statuses of the process of a test. */
 enum {
     TEST__PASSED = 0,
     TEST__FAILED = 1,
     TEST__SKIPPED = 77,
 };
 
-/* A test as it is run: an I/O test counts once for each backend. */
+/* One run of a test: I/O and network tests have a run for each backend. */
 struct test__run {
     const struct test__case *test;
-    const char *backend; /* NULL but for I/O and network tests */
+    const char *backend; /* NULL for other tests */
     char name[128];
 };
 
-/* The seed of random orders, or 0; see harness.h. */
+/* The seed for coil_testing_shuffle(), or 0: not shuffled. */
 extern uint64_t test__shuffle;
 
-/* A network test on the simulated network runs with the seeds from first on, so many. */
+/* Network tests run on the simulated network with these seeds. */
 extern uint64_t test__first_seed;
 extern int test__seed_count;
 
 /* run.c: run the test in this process, look for leaks; TEST__PASSED or TEST__FAILED. */
 int test__run_here(const struct test__run *run);
 
-/* checks.c: a line about what failed, which makes the test fail. */
+/* checks.c: print a line, and make the test fail. */
 void test__complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool test__complained(void);
 
-/* leaks.c: note what there is before a test; complain about what is left after it. */
+/* leaks.c: note the open descriptors before a test; report what it left behind. */
 void test__leaks_begin(void);
 void test__leaks_check(void);
 
-/* main.c: the test ends as skipped; the reason stands on stdout. */
+/* surroundings.c: default signals, open standard streams, a shell's usual limits. */
+void test__begin_afresh(void);
+
+/* main.c: end the test as skipped; the reason has been printed to stdout. */
 void test__end_skipped(void) __attribute__((noreturn));
 
 #endif

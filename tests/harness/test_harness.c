@@ -1,8 +1,8 @@
 /*
- * test_harness.c - the harness sees what it is there to see.
+ * test_harness.c - the harness reports failed checks, leaks, crashes and time-outs.
  *
  * The cases at the top are hidden from a normal run: each does one thing that a test must
- * not do. The tests below run this very program on one of them, and read what it says.
+ * not do. The tests below run coil-tests on one of them, and compare its output.
  */
 #include "harness.h"
 
@@ -13,14 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define SELFTEST(name) TEST__DEFINE_CASE(name, TEST__PLAIN, true)
 #define SELFTEST_TASK(name) TEST__DEFINE_CASE(name, TEST__TASK, true)
 
-/* ---- cases --------------------------------------------------------------------------
- */
+/* ---- cases ------------------------------------------------------------------------- */
 
 SELFTEST(selftest_passes)
 {
@@ -127,6 +127,26 @@ SELFTEST(selftest_skip)
     test_skip("no moon tonight");
 }
 
+SELFTEST(selftest_surroundings)
+{
+    struct sigaction action;
+    struct rlimit limit;
+    sigset_t blocked;
+
+    sigprocmask(SIG_SETMASK, NULL, &blocked);
+    for (int signo = 1; signo < NSIG; signo++)
+        if (sigaction(signo, NULL, &action) == 0) {
+            CHECK(action.sa_handler != SIG_IGN);
+            CHECK(signo == SIGCHLD || !sigismember(&blocked, signo));
+        }
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        CHECK(fcntl(fd, F_GETFD) >= 0);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    CHECK(limit.rlim_cur >= 1024);
+    getrlimit(RLIMIT_STACK, &limit);
+    CHECK(limit.rlim_cur >= (rlim_t)8 << 20);
+}
+
 static void live(void *arg)
 {
     (void)arg;
@@ -148,10 +168,9 @@ SELFTEST(selftest_wrong_words)
     test_dies(die, "boredom", "of thirst");
 }
 
-/* ---- tests --------------------------------------------------------------------------
- */
+/* ---- tests ------------------------------------------------------------------------- */
 
-/* Run the hidden case, forked unless `flags` says otherwise, and expect the words. */
+/* Run coil-tests on the hidden case, and expect the exit status and the words. */
 static void expect(const char *flags, const char *name, int exit_status,
                    const char *words)
 {
@@ -229,6 +248,28 @@ TEST(harness_counts_skipped_tests)
     expect("", "selftest_skip", 0, "no moon tonight\n0 passed, 0 failed, 1 skipped\n");
 }
 
+/* With all signals ignored and blocked, low limits, and standard streams closed. */
+TEST(harness_starts_tests_from_surroundings_of_their_own)
+{
+    struct rlimit few;
+    sigset_t all;
+
+    for (int signo = 1; signo < NSIG; signo++)
+        signal(signo, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* for pclose() */
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    getrlimit(RLIMIT_NOFILE, &few);
+    few.rlim_cur = 64;
+    setrlimit(RLIMIT_NOFILE, &few);
+    getrlimit(RLIMIT_STACK, &few);
+    few.rlim_cur = (rlim_t)1 << 20;
+    setrlimit(RLIMIT_STACK, &few);
+    expect("-f", "selftest_surroundings", 0, "1 passed, 0 failed\n");
+    expect("", "selftest_surroundings </dev/null", 0, "1 passed, 0 failed\n");
+    expect("", "selftest_surroundings <&-", 0, "1 passed, 0 failed\n");
+}
+
 TEST(harness_expects_programs_to_die)
 {
     test_dies(die, "hunger", "of hunger");
@@ -260,9 +301,5 @@ TASK_TEST(harness_gives_tasks_a_virtual_clock)
 
 IO_TEST(harness_runs_io_tests_on_each_backend)
 {
-    test_trace("%s", coil_backend_name());
-    CHECK(strcmp(test_trace_text(), "io_uring") == 0 ||
-          strcmp(test_trace_text(), "epoll") == 0 ||
-          strcmp(test_trace_text(), "poll") == 0 ||
-          strcmp(test_trace_text(), "select") == 0);
+    CHECK_STR(coil_backend_name(), test_backend());
 }

@@ -29,7 +29,8 @@ static const char common_config[] =
     "  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;\n"
     "  uwsgi_temp_path uwsgi; scgi_temp_path scgi;\n"
     "  types { text/html html; } default_type text/plain;\n"
-    "  keepalive_requests 100000;\n";
+    "  keepalive_requests 100000;\n"
+    "  large_client_header_buffers 4 256k;\n";
 
 static const char locations[] =
     "    root .;\n"
@@ -118,7 +119,11 @@ static bool make_certificate(struct nginx *nginx)
         " -subj /CN=localhost -keyout key.pem -out request.pem"
         " && echo subjectAltName=DNS:localhost >names"
         " && openssl x509 -req -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial"
-        " -days 2 -extfile names -out cert.pem";
+        " -days 2 -extfile names -out cert.pem"
+        " && mkdir trusted"
+        " && cp ca.pem trusted/$(openssl x509 -hash -noout -in ca.pem).0"
+        " && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256"
+        " -nodes -days 2 -subj '/CN=another CA' -keyout other.key -out other.pem";
     char *argv[] = {"sh", "-c", (char *)script, nginx->folder, NULL};
 
     snprintf(nginx->ca_file, sizeof nginx->ca_file, "%s/ca.pem", nginx->folder);

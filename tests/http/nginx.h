@@ -8,7 +8,8 @@
  *     /moved         a redirect to /file/small
  *
  * The TLS port has a certificate for "localhost" by an authority of the test's own,
- * made by openssl(1), and speaks HTTP/2 too.
+ * made by openssl(1), and speaks HTTP/2 too. Its folder has the authority's certificate
+ * also as OpenSSL looks for it in a folder (trusted), and another authority's (other.pem).
  */
 #ifndef TESTS_HTTP_NGINX_H
 #define TESTS_HTTP_NGINX_H

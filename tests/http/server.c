@@ -46,16 +46,21 @@ static int answer(struct http_connection *c)
     return http_say(c, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
 }
 
+/* The allocation that a test lets fail is the client's business: try again. */
 static int serve(void *arg)
 {
     struct http_server *server = arg;
     struct http_connection c = {.server = server};
-    int rc = coil_accept(server->listener, &c.stream);
+    int rc;
 
+    do
+        rc = coil_accept(server->listener, &c.stream);
+    while (rc == -ENOMEM);
     if (rc < 0)
         return rc;
     server->connections++;
-    coil_group_spawn(&server->group, serve, server, NULL, NULL);
+    while (coil_group_spawn(&server->group, serve, server, NULL, NULL) == -ENOMEM)
+        ;
     while (read_request(&c) == 0)
         if (answer(&c) < 0)
             break;
@@ -63,13 +68,24 @@ static int serve(void *arg)
     return 0;
 }
 
+static void begin(struct http_server *server)
+{
+    coil_group_enter(&server->group);
+    coil_group_spawn(&server->group, serve, server, NULL, NULL);
+}
+
+void http_server_hang_up(struct http_server *server)
+{
+    coil_group_exit(&server->group, -ECANCELED);
+    begin(server);
+}
+
 void http_server_start_at(struct http_server *server, const char *host,
                           const struct http_route *routes)
 {
     *server = (struct http_server){.routes = routes};
     CHECK_INT(coil_listen(host, "0", 0, &server->listener), 0);
-    coil_group_enter(&server->group);
-    coil_group_spawn(&server->group, serve, server, NULL, NULL);
+    begin(server);
 }
 
 void http_server_start(struct http_server *server, const struct http_route *routes)

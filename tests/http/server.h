@@ -37,6 +37,10 @@ struct http_server {
 void http_server_start(struct http_server *server, const struct http_route *routes);
 void http_server_start_at(struct http_server *server, const char *host,
                           const struct http_route *routes);
+
+/* Close all its connections, and accept new ones. */
+void http_server_hang_up(struct http_server *server);
+
 void http_server_stop(struct http_server *server);
 
 /* Write all of a string; below 0 where the client has gone. */

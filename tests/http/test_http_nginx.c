@@ -39,7 +39,7 @@ static void check_whole(const struct http_client *client, size_t n)
 /* nginx writes a line when the request has ended for it, which may be a moment later. */
 static void wait_for_log(const struct nginx *nginx, int requests)
 {
-    for (int i = 0; i < 100 && nginx_requests(nginx) < requests; i++)
+    while (nginx_requests(nginx) < requests)
         coil_sleep(COIL_MSEC(10));
     CHECK_INT(nginx_requests(nginx), requests);
 }
@@ -205,6 +205,16 @@ IO_TEST(http_requests_beyond_max_connections_wait)
 
 /* ---- TLS --------------------------------------------------------------------------- */
 
+/* A new session, which trusts that. */
+static void reopen(struct http_client *client, const struct nginx *nginx,
+                   const char *ca_file)
+{
+    coil_http_session_opts opts = {.proxy = "", .ca_file = ca_file};
+
+    http_client_close(client);
+    http_client_open(client, &opts, "https", "localhost", nginx->tls_port);
+}
+
 static void open_tls(struct nginx *nginx, struct http_client *client, const char *host,
                      bool trusted)
 {
@@ -279,6 +289,42 @@ IO_TEST(http_2_serves_many_slow_readers)
     close_with_nginx(&nginx, &client);
 }
 
+/* libcurl 7.88 would wait for ever, as it would with what is longer than it sends over TLS. */
+IO_TEST(http_requests_that_are_too_long_for_http_2_go_by_http_1)
+{
+    static char header[100001] = "X: ", path[60001] = "/file/small?";
+    static char longer[200001] = "X: ";
+    const char *headers[] = {header, NULL};
+    struct http_client client;
+    struct nginx nginx;
+    char *url;
+
+    memset(header + 3, 'a', sizeof header - 4);
+    memset(longer + 3, 'a', sizeof longer - 4);
+    memset(path + 12, 'a', sizeof path - 13);
+    open_tls(&nginx, &client, "localhost", true);
+    CHECK_INT(http_fetch(&client, "/file/small"), 0);
+    CHECK_INT(coil_http_version(client.response), 20);
+    client.request.headers = headers;
+    CHECK_INT(http_fetch(&client, "/file/small"), 0);
+    check_whole(&client, 26);
+    CHECK_INT(coil_http_version(client.response), 11);
+    headers[0] = longer;
+    CHECK_INT(http_fetch(&client, "/file/small"), -EMSGSIZE);
+    CHECK(strstr(coil_http_error(client.response), "longer than libcurl takes") != NULL);
+    CHECK(asprintf(&url, "%s%s", client.base, path) > 0);
+    coil_http_response_destroy(client.response);
+    client.request = (coil_http_request){.url = url};
+    CHECK_INT(coil_http_get(client.session, &client.request, &client.response), 0);
+    CHECK_INT(coil_http_status(client.response), 200);
+    CHECK_INT(coil_http_version(client.response), 11);
+    free(url);
+    client.request = (coil_http_request){.url = NULL};
+    CHECK_INT(http_fetch(&client, "/file/small"), 0);
+    CHECK_INT(coil_http_version(client.response), 20);
+    close_with_nginx(&nginx, &client);
+}
+
 /* Both lie on one connection: the one that is not read must not hold up the other. */
 IO_TEST(http_2_responses_do_not_wait_for_each_other)
 {
@@ -304,6 +350,93 @@ IO_TEST(http_2_responses_do_not_wait_for_each_other)
     close_with_nginx(&nginx, &client);
 }
 
+/* A stream can be ended by itself. */
+IO_TEST(http_2_keeps_the_connection_of_a_response_that_is_left)
+{
+    struct http_client client;
+    struct nginx nginx;
+
+    open_tls(&nginx, &client, "localhost", true);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(http_ask(&client, "/file/large"), 0);
+        CHECK_INT(coil_http_content_length(client.response), 3000000);
+        CHECK_INT(http_fetch(&client, "/file/small"), 0); /* destroys the other */
+        check_whole(&client, 26);
+    }
+    client.request.method = "HEAD";
+    CHECK_INT(http_fetch(&client, "/file/large"), 0);
+    CHECK_INT(coil_http_content_length(client.response), 3000000);
+    CHECK_INT(client.body_bytes, 0);
+    wait_for_log(&nginx, 7);
+    CHECK_INT(nginx_connections(&nginx), 1);
+    close_with_nginx(&nginx, &client);
+}
+
+struct pieces {
+    size_t total, wrong;
+};
+
+static int check_piece(coil_http_response *response, const char *bytes, size_t n,
+                       void *arg)
+{
+    struct pieces *pieces = arg;
+
+    (void)response;
+    pieces->wrong += !is_pattern(bytes, n, pieces->total);
+    pieces->total += n;
+    return 0;
+}
+
+IO_TEST(http_nginx_bodies_are_handed_on_in_order)
+{
+    const char *paths[] = {"/file/large", "/gzip/large", "/chunked/large"};
+    struct http_client client;
+    struct nginx nginx;
+
+    nginx_start(&nginx, true);
+    for (int tls = 0; tls < 2; tls++) {
+        coil_http_session_opts opts = {.proxy = "", .ca_file = nginx.ca_file};
+        http_client_open(&client, &opts, tls ? "https" : "http", "localhost",
+                         tls ? nginx.tls_port : nginx.port);
+        for (size_t i = 0; i < 3 - (size_t)tls; i++) {
+            struct pieces pieces = {0, 0};
+            client.request.on_body = check_piece;
+            client.request.on_body_arg = &pieces;
+            client.request.idle_timeout_ns = COIL_SEC(60);
+            CHECK_INT(http_ask(&client, paths[i]), 0);
+            CHECK_INT(pieces.total, 3000000);
+            CHECK_INT(pieces.wrong, 0);
+        }
+        http_client_close(&client);
+    }
+    nginx_stop(&nginx);
+}
+
+/* Frames of others on the connection are no progress of a body that stands still. */
+IO_TEST(http_2_idle_body_ends_among_others_that_go_on)
+{
+    struct http_client client, slow;
+    struct nginx nginx;
+    coil_task *task;
+
+    open_tls(&nginx, &client, "localhost", true);
+    CHECK_INT(http_fetch(&client, "/file/small"), 0);
+    slow = client;
+    slow.response = NULL;
+    slow.body = NULL;
+    slow.request.idle_timeout_ns = COIL_MSEC(900); /* enough for its head */
+    snprintf(slow.url, sizeof slow.url, "%s/slow/large", slow.base);
+    task = test_spawn(http_fetch_task, &slow); /* a piece of 10 KB each second */
+    while (!coil_future_done(coil_task_future(task)))
+        CHECK_INT(http_fetch(&client, "/file/small"), 0);
+    CHECK_INT(test_join(task), -ETIMEDOUT);
+    CHECK(strstr(coil_http_error(slow.response), "of the body") != NULL);
+    CHECK_INT(coil_http_version(slow.response), 20);
+    coil_http_response_destroy(slow.response);
+    CHECK_INT(http_fetch(&client, "/file/small"), 0);
+    close_with_nginx(&nginx, &client);
+}
+
 IO_TEST(http_tls_refuses_what_it_cannot_trust)
 {
     struct http_client client;
@@ -322,6 +455,61 @@ IO_TEST(http_tls_refuses_what_it_cannot_trust)
     open_tls(&nginx, &client, "localhost", true); /* no TLS at all on that port */
     snprintf(client.url, sizeof client.url, "https://localhost:%d/", nginx.port);
     CHECK_INT(http_fetch_task(&client), -EPROTO);
+    close_with_nginx(&nginx, &client);
+}
+
+IO_TEST(http_tls_trusts_all_if_that_is_asked_for)
+{
+    coil_http_session_opts opts = {.proxy = "", .insecure = true};
+    const char *hosts[] = {"localhost", "127.0.0.1"};
+    struct nginx nginx;
+
+    nginx_start(&nginx, true);
+    for (int i = 0; i < 2; i++) {
+        struct http_client client;
+        http_client_open(&client, &opts, "https", hosts[i], nginx.tls_port);
+        CHECK_INT(http_fetch(&client, "/file/small"), 0);
+        check_whole(&client, 26);
+        http_client_close(&client);
+    }
+    nginx_stop(&nginx);
+}
+
+/* As the rest of OpenSSL's programs: SSL_CERT_FILE and SSL_CERT_DIR (c_rehash's names). */
+IO_TEST(http_tls_trusts_what_the_environment_says)
+{
+    struct http_client client;
+    struct nginx nginx;
+    char folder[128];
+
+    open_tls(&nginx, &client, "localhost", false);
+    CHECK_INT(http_fetch(&client, "/file/small"), -EKEYREJECTED);
+    setenv("SSL_CERT_FILE", nginx.ca_file, 1);
+    CHECK_INT(http_fetch(&client, "/file/small"), -EKEYREJECTED);
+    reopen(&client, &nginx, NULL);
+    CHECK_INT(http_fetch(&client, "/file/small"), 0);
+    unsetenv("SSL_CERT_FILE");
+    snprintf(folder, sizeof folder, "%s/trusted", nginx.folder);
+    setenv("SSL_CERT_DIR", folder, 1);
+    reopen(&client, &nginx, NULL);
+    CHECK_INT(http_fetch(&client, "/file/small"), 0);
+    close_with_nginx(&nginx, &client);
+}
+
+/* It is what is trusted, and nothing besides. */
+IO_TEST(http_tls_trusts_its_ca_file_alone)
+{
+    struct http_client client;
+    struct nginx nginx;
+    char folder[128], other[128];
+
+    open_tls(&nginx, &client, "localhost", false);
+    snprintf(folder, sizeof folder, "%s/trusted", nginx.folder);
+    snprintf(other, sizeof other, "%s/other.pem", nginx.folder);
+    setenv("SSL_CERT_DIR", folder, 1);
+    setenv("SSL_CERT_FILE", nginx.ca_file, 1);
+    reopen(&client, &nginx, other);
+    CHECK_INT(http_fetch(&client, "/file/small"), -EKEYREJECTED);
     close_with_nginx(&nginx, &client);
 }
 

@@ -8,8 +8,7 @@
 
 #include <arpa/inet.h>
 
-/* ---- what the client asks for -------------------------------------------------------
- */
+/* ---- what the client asks for ------------------------------------------------------ */
 
 /* Returns 0 and proxy->target, or below 0. */
 static int read_connect(struct tunnel_proxy *proxy, coil_stream *client)
@@ -72,8 +71,7 @@ static int say_that_it_stands(const struct tunnel_proxy *proxy, coil_stream *cli
     return n < 0 ? (int)n : 0;
 }
 
-/* ---- the tunnel ---------------------------------------------------------------------
- */
+/* ---- the tunnel -------------------------------------------------------------------- */
 
 struct direction {
     coil_stream *from, *to;

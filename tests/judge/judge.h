@@ -76,7 +76,7 @@ void tasks_finish(void);
 /* " v0=5" for each variable that is other than 0 where we are, for the trace. */
 const char *bindings(void);
 
-/* ---- bodies ----------------------------------------------------------------------- */
+/* ---- bodies ------------------------------------------------------------------------ */
 
 /* The body of a task; `arg` is its struct body. */
 int run_body(void *arg);
@@ -84,8 +84,7 @@ int run_body(void *arg);
 /* What stands in a block. */
 int run_inside(struct body *body, const struct line *line);
 
-/* ---- the trace -----------------------------------------------------------------------
- */
+/* ---- the trace --------------------------------------------------------------------- */
 
 struct word {
     char text[16];

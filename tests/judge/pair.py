@@ -1,4 +1,6 @@
-"""Writes a program of the judge's as a scenario of tests/asyncio: NAME.py, NAME.c, NAME.trace.
+"""Writes a program of the judge's as a scenario of tests/asyncio, alone in its topic.
+
+The files are NAME.py, NAME.c and NAME.trace.
 
     python3 tests/judge/pair.py PROGRAM.txt DIR NAME SENTENCE...
 
@@ -189,8 +191,8 @@ class Pair:
 
 
 class InPython(Pair):
-    def text(self, head):
-        lines = [f'"""{head}"""', "", "from judged import *", ""]
+    def text(self, head, name):
+        lines = ["from judged import *", ""]
         for node in self.objects:
             if node.verb != "future":
                 made = OBJECTS[node.verb][0].format(*node.args)
@@ -200,10 +202,10 @@ class InPython(Pair):
             name = task.args[0]
             lines += ["", "", "@Task", f"async def {name}():"]
             lines += indent(self.block(task.body, name, []))
-        return "\n".join(lines + ["", "", *self.scenario()]) + "\n"
+        return "\n".join(lines + ["", "", *self.scenario(head, name)]) + "\n"
 
-    def scenario(self):
-        yield "async def scenario():"
+    def scenario(self, head, name):
+        yield from ["@scenario", f"async def {name}():", f'    """{head}"""']
         if self.futures:
             yield f"    global {', '.join(self.futures)}"
         for name in self.futures:
@@ -307,9 +309,9 @@ class InC(Pair):
         for task in self.tasks:
             body = self.block(task.body, task.args[0], [])
             self.function(f"{task.args[0]}_run", body)
-        lines = [f"/* {head} */", '#include "../judged.h"', "", *self.declarations(), ""]
+        lines = ['#include "../judged.h"', "", *self.declarations(), ""]
         lines += self.functions
-        return "\n".join(lines + [f"SCENARIO({name})", *self.scenario()]) + "\n"
+        return "\n".join(lines + [f"/* {head} */", f"SCENARIO({name})", *self.scenario()]) + "\n"
 
     def declarations(self):
         for node in self.objects:
@@ -490,10 +492,10 @@ def laid_out(text):
 
 
 def trace_of(python, path):
-    """What CPython prints for the scenario at this path."""
+    """What CPython prints for the scenarios at this path, with their names."""
     command = [python, os.path.join(ASYNCIO, "scenario.py"), path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    return done.stdout.splitlines()[1:]
+    return done.stdout.splitlines()
 
 
 def absent_in(traces):
@@ -508,7 +510,7 @@ def write(directory, name, text, head, traces=()):
     os.makedirs(directory, exist_ok=True)
     path, absent = os.path.join(directory, name), absent_in(traces)
     with open(path + ".py", "w") as file:
-        file.write(InPython(text, absent).text(head))
+        file.write(InPython(text, absent).text(head, name))
     with open(path + ".c", "w") as file:
         file.write(laid_out(InC(text, absent).text(head, name)))
     python, version = interpreter.find("pair", (3, 13))

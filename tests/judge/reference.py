@@ -481,7 +481,7 @@ class Interpreter:
             when = None if ticks == "never" else self.loop.time() + int(ticks)
             body.scopes[-1].reschedule(when)
         except RuntimeError:
-            return "EINVAL"
+            return "ETIMEDOUT"
 
     # ---- callbacks ------------------------------------------------------------------
 

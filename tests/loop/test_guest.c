@@ -4,10 +4,13 @@
 #include "guest.h"
 
 #include "../harness/harness.h"
-#include "../net/sockets.h"
+#include "../socket/sockets.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 void for_each_guest(void (*test)(coil_loop *loop))
@@ -45,7 +48,7 @@ static int drive(coil_loop *loop, const bool *until)
     return steps;
 }
 
-/* ---- turns ------------------------------------------------------------------------ */
+/* ---- turns ------------------------------------------------------------------------- */
 
 static int busy_turns;
 
@@ -107,7 +110,7 @@ TEST(guest_step_is_one_turn_for_tasks_that_yield)
     for_each_guest(one_turn_for_tasks_too);
 }
 
-/* ---- waiting ---------------------------------------------------------------------- */
+/* ---- waiting ----------------------------------------------------------------------- */
 
 static int sleeps(void *arg)
 {
@@ -231,6 +234,95 @@ TEST(guest_descriptor_tells_of_posts)
     for_each_guest(hears_posts);
 }
 
+/* A thread that speaks up again and again, each time only after it was heard. */
+struct speaker {
+    coil_loop *loop;
+    int event; /* written to instead of posting; -1 */
+    _Atomic int heard;
+    bool done;
+};
+
+enum { TIMES = 100 };
+
+static void hear(void *arg)
+{
+    struct speaker *s = arg;
+    uint64_t count;
+
+    if (s->event >= 0)
+        CHECK_INT(read(s->event, &count, sizeof count), sizeof count);
+    s->done = ++s->heard == TIMES;
+}
+
+static void *speak(void *arg)
+{
+    const uint64_t one = 1;
+    struct speaker *s = arg;
+
+    for (int i = 0; i < TIMES; i++) {
+        usleep((unsigned)(i * 37 % 500));
+        if (s->event >= 0)
+            CHECK_INT(write(s->event, &one, sizeof one), sizeof one);
+        else
+            CHECK_INT(coil_post(s->loop, hear, s), 0);
+        while (s->heard == i)
+            usleep(100);
+    }
+    coil_loop_release(s->loop);
+    return NULL;
+}
+
+static void hears_each_post(coil_loop *loop)
+{
+    struct speaker s = {.loop = coil_loop_retain(loop), .event = -1};
+    pthread_t thread;
+
+    CHECK_INT(pthread_create(&thread, NULL, speak, &s), 0);
+    drive(loop, &s.done);
+    pthread_join(thread, NULL);
+}
+
+TEST(guest_descriptor_tells_of_each_post)
+{
+    for_each_guest(hears_each_post);
+}
+
+static void hears_each_event(coil_loop *loop)
+{
+    struct speaker s = {.loop = coil_loop_retain(loop),
+                        .event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    pthread_t thread;
+
+    CHECK_INT(coil_add_reader(s.event, hear, &s), 0);
+    CHECK_INT(pthread_create(&thread, NULL, speak, &s), 0);
+    drive(loop, &s.done);
+    pthread_join(thread, NULL);
+    CHECK_INT(coil_remove_reader(s.event), 1);
+    close(s.event);
+}
+
+TEST(guest_descriptor_tells_of_each_event_of_a_reader)
+{
+    for_each_guest(hears_each_event);
+}
+
+/* Nothing would tell the host: so it is told not to wait. */
+static void is_always_ready(coil_loop *loop)
+{
+    bool done = false;
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    CHECK_INT(coil_add_reader(fd, set_flag, &done), 0);
+    drive(loop, &done);
+    CHECK_INT(coil_remove_reader(fd), 1);
+    close(fd);
+}
+
+TEST(guest_reader_of_what_never_waits_is_called)
+{
+    for_each_guest(is_always_ready);
+}
+
 static int works(void *arg)
 {
     usleep(2000);
@@ -259,7 +351,7 @@ TEST(guest_waits_for_blocking_work)
     for_each_guest(waits_for_threads);
 }
 
-/* ---- host and guest --------------------------------------------------------------- */
+/* ---- host and guest ---------------------------------------------------------------- */
 
 static int awaits(void *arg)
 {

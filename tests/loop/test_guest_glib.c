@@ -75,8 +75,7 @@ static void run_inside_glib(coil_loop *loop)
     g_source_unref(&s->source);
 }
 
-/* ---- a server and its clients, while GLib ticks -------------------------------------
- */
+/* ---- a server and its clients, while GLib ticks ------------------------------------ */
 
 struct world {
     coil_listener *listener;
@@ -167,8 +166,7 @@ TEST(guest_serves_inside_glib)
     for_each_guest(serves_inside_glib);
 }
 
-/* ---- GLib's callbacks wake tasks ----------------------------------------------------
- */
+/* ---- GLib's callbacks wake tasks --------------------------------------------------- */
 
 static gboolean click(gpointer clicked)
 {

@@ -7,9 +7,9 @@
  */
 #include "../harness/harness.h"
 
-#include "../net/sockets.h"
+#include "../socket/sockets.h"
 #include "../../src/loop/loop.h"
-#include "../../src/os/op.h"
+#include "../../src/io/op.h"
 
 #include <coil.h>
 #include <coil/testing.h>
@@ -27,11 +27,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- a loop on a ring ---------------------------------------------------------------
- */
+/* ---- a loop on a ring -------------------------------------------------------------- */
 
 static const coil_run_opts on_ring = {.loop = {.backend = "io_uring"},
                                       .no_signals = true};
@@ -47,9 +47,8 @@ static void run_on_ring(coil_task_fn fn)
 
 static void on_each_way(coil_task_fn fn)
 {
-    static const char *const ways[] = {
-        "", "defer", "defer,coop", "multishot",
-        "defer,coop,ring-fd,multishot,no-signal,later-ops"};
+    static const char *const ways[] = {"", "defer", "defer,coop", "multishot",
+                                       "defer,coop,ring-fd,multishot,later-ops"};
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         setenv("COIL_IO_URING_WITHOUT", ways[i], 1);
@@ -82,12 +81,11 @@ TEST(ring_without_something_that_is_misspelt_is_refused)
     run_on_ring(end_at_once); /* there is one */
     test_dies(misspell_and_abort, value,
               "coil: COIL_IO_URING_WITHOUT=nonsense: there are defer, coop, ring-fd, "
-              "multishot, no-signal and later-ops, with commas between them: Invalid "
+              "multishot and later-ops, with commas between them: Invalid "
               "argument\n");
 }
 
-/* ---- kernels that do not want --------------------------------------------------------
- */
+/* ---- kernels that do not want ------------------------------------------------------ */
 
 static void install_filter(struct sock_filter *filter, size_t n)
 {
@@ -271,8 +269,7 @@ TEST(ring_with_little_locked_memory)
     with_locked_memory(0);
 }
 
-/* ---- queues that are full -----------------------------------------------------------
- */
+/* ---- queues that are full ---------------------------------------------------------- */
 
 enum { CROWD = 2500 };
 
@@ -345,8 +342,7 @@ TEST(ring_of_thousands_that_are_cancelled)
     on_each_way(crowd_is_cancelled);
 }
 
-/* ---- bytes that came unasked ---------------------------------------------------------
- */
+/* ---- bytes that came unasked ------------------------------------------------------- */
 
 /* Two reads that waited: from now on what comes is received unasked. */
 static void receive_ahead(coil_stream *stream, int peer)
@@ -460,8 +456,7 @@ TEST(ring_lets_a_fast_writer_feel_a_slow_reader)
     on_each_way(slow_reader);
 }
 
-/* ---- sending at once ----------------------------------------------------------------
- */
+/* ---- sending at once --------------------------------------------------------------- */
 
 static size_t sends_that_waited(void)
 {
@@ -647,6 +642,48 @@ TEST(ring_shows_all_kinds_of_reads_what_came_unasked)
     on_each_way(other_reads);
 }
 
+static int do_wait_readable(void *arg)
+{
+    return coil_stream_wait_readable(arg);
+}
+
+/* By a poll at first, by the receive's next bytes later; each ends, and is cancelled. */
+static int waits_and_small_reads(void *arg)
+{
+    coil_stream *stream;
+    int peer;
+    char bytes[8];
+
+    (void)arg;
+    stream = make_stream_and_peer(&peer);
+    for (int i = 0; i < 8; i++) {
+        coil_task *task = test_spawn(do_wait_readable, stream);
+
+        settle();
+        if (i % 2 == 1) {
+            coil_task_cancel(task, NULL);
+            CHECK_INT(test_join(task), -ECANCELED);
+            task = test_spawn(do_wait_readable, stream);
+            settle();
+        }
+        CHECK_INT(write(peer, "abc", 3), 3);
+        CHECK_INT(test_join(task), 0);
+        CHECK_INT(coil_stream_wait_readable(stream), 0);
+        CHECK_INT(coil_read(stream, bytes, 2), 2);
+        CHECK_INT(coil_stream_wait_readable(stream), 0);
+        CHECK_INT(coil_read(stream, bytes, sizeof bytes), 1);
+        CHECK_INT(bytes[0], 'c');
+    }
+    coil_stream_destroy(stream);
+    close(peer);
+    return 0;
+}
+
+TEST(ring_waits_until_a_stream_is_readable)
+{
+    on_each_way(waits_and_small_reads);
+}
+
 /* A packet is cut to what its reader asked for, and its rest is gone: recv(2). */
 static int packets(void *arg)
 {
@@ -740,8 +777,7 @@ TEST(ring_moves_a_reset_behind_its_bytes)
     on_each_way(moves_a_reset);
 }
 
-/* ---- calls that fail ------------------------------------------------------------------
- */
+/* ---- calls that fail --------------------------------------------------------------- */
 
 /* Did an order strike? Then there is one more to be tried. */
 static bool struck(void)
@@ -867,8 +903,7 @@ TEST(ring_closes_a_stream_whatever_fails)
     on_each_way(closes_with_failures);
 }
 
-/* ---- descriptors that do not wait by themselves --------------------------------------
- */
+/* ---- descriptors that do not wait by themselves ------------------------------------ */
 
 static int read_eight(void *arg)
 {
@@ -949,8 +984,187 @@ TEST(ring_whose_first_writes_go_together)
     on_each_way(first_writes);
 }
 
-/* ---- files --------------------------------------------------------------------------
- */
+/* Whoever sends to a full queue that is not its peer's is writable all the time. */
+static int send_to_a_full_queue(void *arg)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    struct iovec part = {"x", 1};
+    struct msghdr message = {.msg_name = &name,
+                             .msg_namelen = sizeof(sa_family_t),
+                             .msg_iov = &part,
+                             .msg_iovlen = 1};
+    struct coil__backend *backend = coil_loop_current()->backend;
+    struct coil__op op = {.kind = COIL__OP_SENDMSG, .buf = &message};
+    socklen_t length = sizeof name;
+    int from = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int to = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    uint64_t before;
+    coil_scope scope;
+    coil_stats stats;
+    char byte;
+
+    (void)arg;
+    CHECK_INT(bind(to, (struct sockaddr *)&name, sizeof(sa_family_t)), 0);
+    CHECK_INT(getsockname(to, (struct sockaddr *)&name, &length), 0);
+    message.msg_namelen = length;
+    while (sendmsg(from, &message, 0) == 1)
+        ;
+    op.fd = from;
+    CHECK_INT(backend->class->attach(backend, from), 0);
+    coil_stats_get(&stats);
+    before = stats.polls;
+    coil_scope_enter(&scope, coil_in(COIL_MSEC(50)));
+    CHECK_INT(coil_scope_exit(&scope, (int)coil__op_await(&op)), -ETIMEDOUT);
+    coil_stats_get(&stats);
+    CHECK(stats.polls - before < 200); /* it does not spin */
+
+    CHECK_INT(read(to, &byte, 1), 1);
+    CHECK_INT(coil__op_await(&op), 1);
+    backend->class->detach(backend, from);
+    close(from);
+    close(to);
+    return 0;
+}
+
+TEST(ring_waits_for_a_full_queue_that_is_not_its_peers)
+{
+    on_each_way(send_to_a_full_queue);
+}
+
+static char sixteen_megabytes[16 << 20];
+
+static int write_sixteen_megabytes(void *stream)
+{
+    return (int)coil_write(stream, sixteen_megabytes, sizeof sixteen_megabytes);
+}
+
+static int write_to_a_half_closed_peer(void *arg)
+{
+    coil_stats before, after;
+    coil_stream *ends[2];
+    coil_task *task;
+
+    (void)arg;
+    make_stream_pair(ends);
+    CHECK_INT(coil_stream_shutdown_write(ends[1]), 0);
+    CHECK_INT(coil_spawn(write_sixteen_megabytes, ends[0], NULL, &task), 0);
+    coil_sleep(COIL_MSEC(20));
+    coil_stats_get(&before);
+    coil_sleep(COIL_MSEC(100));
+    coil_stats_get(&after);
+    CHECK(after.polls - before.polls < 50);
+    CHECK_INT(coil_read_exact(ends[1], sixteen_megabytes, sizeof sixteen_megabytes),
+              sizeof sixteen_megabytes);
+    CHECK_INT(coil_task_await(task), sizeof sixteen_megabytes);
+    coil_task_release(task);
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[1]);
+    return 0;
+}
+
+/* Its polls end at once, since the peer says that it sends no more. */
+TEST(ring_waits_asleep_for_room_at_a_half_closed_peer)
+{
+    on_each_way(write_to_a_half_closed_peer);
+}
+
+/* ---- a kernel that lets us in no more ---------------------------------------------- */
+
+static void note_completion(struct coil__op *op)
+{
+    *(bool *)op->owner = true;
+}
+
+/* The sandbox is for good: nothing but the end comes after this. */
+static void detach_while_shut_out(bool ahead)
+{
+    coil_loop *loop;
+    const struct coil__backend_class *class;
+    bool completed = false;
+    char bytes[8] = "";
+    struct coil__op op = {
+        .kind = COIL__OP_RECV, .buf = bytes, .len = sizeof bytes, .owner = &completed};
+    int fds[2], rc = coil_loop_create(&on_ring.loop, &loop);
+
+    if (rc == -ENOSYS)
+        test_skip("no io_uring here");
+    class = loop->backend->class;
+    make_tcp_pair(fds);
+    fcntl(fds[0], F_SETFL, O_NONBLOCK);
+    CHECK_INT(class->attach(loop->backend, fds[0]), 0);
+    op.complete = note_completion;
+    op.fd = fds[0];
+    for (int i = 0; ahead && i < 3; i++) {
+        completed = false;
+        CHECK_INT(class->submit(loop->backend, &op), -EINPROGRESS);
+        CHECK_INT(write(fds[1], "-", 1), 1);
+        while (!completed)
+            CHECK_INT(class->poll(loop->backend, COIL_MSEC(100)), 0);
+    }
+    completed = false;
+    bytes[0] = '\0';
+    CHECK_INT(class->submit(loop->backend, &op), -EINPROGRESS);
+    CHECK_INT(class->poll(loop->backend, 0), 0);
+    forbid(SYS_io_uring_enter, SYS_io_uring_enter, EPERM);
+    class->detach(loop->backend, fds[0]);
+    CHECK(completed);
+    CHECK_INT(op.result, -EBADF);
+    CHECK_INT(write(fds[1], "late", 4), 4);
+    CHECK_INT(class->poll(loop->backend, 0), -EPERM);
+    CHECK_INT(bytes[0], '\0'); /* the kernel has nothing of it */
+    close(fds[0]);
+    close(fds[1]);
+    coil_loop_close(loop);
+}
+
+TEST(ring_that_is_shut_out_completes_what_the_kernel_does_not_touch)
+{
+    setenv("COIL_IO_URING_WITHOUT", "defer,coop", 1); /* it works on it all the same */
+    detach_while_shut_out(false);
+}
+
+TEST(ring_that_is_shut_out_completes_what_it_receives_ahead)
+{
+    detach_while_shut_out(true);
+}
+
+static int pread_of_a_terminal(void *arg)
+{
+    static char bytes[8];
+    int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    (void)arg;
+    if (fd < 0)
+        return -errno;
+    return (int)coil__op_await(&(struct coil__op){
+        .kind = COIL__OP_PREAD, .fd = fd, .buf = bytes, .len = sizeof bytes});
+}
+
+static int leaves_a_file_in_the_kernel(void *arg)
+{
+    (void)arg;
+    CHECK_INT(coil_spawn(pread_of_a_terminal, NULL, NULL, NULL), 0);
+    settle();
+    forbid(SYS_io_uring_enter, SYS_io_uring_enter, EPERM);
+    return 0;
+}
+
+static void run_into_the_sandbox(void *arg)
+{
+    coil_run(leaves_a_file_in_the_kernel, arg, &on_ring);
+    _exit(0);
+}
+
+/* Going on would have the kernel write to memory that is somebody else's by then. */
+TEST(ring_that_is_shut_out_with_a_file_in_the_kernel_stops_the_program)
+{
+    run_on_ring(end_at_once); /* there is one */
+    test_dies(run_into_the_sandbox, NULL,
+              "the kernel still works on a file: it would write to memory that is given "
+              "up");
+}
+
+/* ---- files ------------------------------------------------------------------------- */
 
 static ssize_t file_op(struct coil__op op)
 {
@@ -1077,8 +1291,7 @@ TEST(ring_whose_workers_idle_is_a_deadlock_still)
     coil_loop_close(loop);
 }
 
-/* ---- forks, and loops that end ------------------------------------------------------
- */
+/* ---- forks, and loops that end ----------------------------------------------------- */
 
 static int child_has_its_own(void)
 {
@@ -1186,8 +1399,7 @@ TEST(ring_that_is_forbidden_later_hangs_nobody)
     close(l.fds[1]);
 }
 
-/* ---- a ring that nobody needs --------------------------------------------------------
- */
+/* ---- a ring that nobody needs ------------------------------------------------------ */
 
 static bool ring_is_mapped(void)
 {

@@ -6,10 +6,10 @@
  */
 #include "../harness/harness.h"
 
-#include "../net/sockets.h"
+#include "../socket/sockets.h"
 #include "../../src/coro/sanitizer.h"
-#include "../../src/net/socket.h"
-#include "../../src/os/op.h"
+#include "../../src/io/socket.h"
+#include "../../src/io/op.h"
 
 #include <coil.h>
 
@@ -714,21 +714,34 @@ static int echo_once(void *arg)
     return rc;
 }
 
-/* Returns how many there were to fail. */
-static int survive(void (*fail)(uint64_t nth))
+/* How the runs ended in each of which another thing failed. */
+struct survived {
+    int all, borne;  /* whole all the same */
+    int failed[512]; /* how often with which errno */
+};
+
+static struct survived survive(void (*fail)(uint64_t nth), bool short_calls)
 {
+    struct survived s = {0};
     int64_t blocks = coil_testing_blocks();
 
     for (int nth = 1;; nth++) {
+        coil_network_opts opts = coil_network_calm((uint64_t)nth);
         int rc;
 
+        if (!short_calls)
+            opts.short_ppm = 0;
         fail((uint64_t)nth);
-        rc = on_network(coil_network_calm((uint64_t)nth), echo_once, NULL);
+        rc = on_network(opts, echo_once, NULL);
         CHECK_INT(coil_testing_blocks(), blocks);
-        if (coil_testing_failed() == NULL) {
+        if (coil_testing_failed() == NULL || rc >= 0 || rc < -511)
             CHECK_INT(rc, 500);
-            return nth - 1;
-        }
+        if (coil_testing_failed() == NULL)
+            return s;
+        s.all++;
+        s.borne += rc >= 0;
+        if (rc < 0 && rc > -512)
+            s.failed[-rc]++;
     }
 }
 
@@ -742,15 +755,30 @@ static void interrupt_call(uint64_t nth)
     coil_testing_fail_system_call(nth, EINTR);
 }
 
+/* What fails is told, by the word for it that the kernel uses in that call. */
 TEST(simulated_network_without_memory)
 {
-    CHECK(survive(coil_testing_fail_allocation) > 15);
+    struct survived s = survive(coil_testing_fail_allocation, false);
+
+    CHECK(s.all > 15);
+    CHECK(s.borne < s.all / 4);
+    CHECK(s.failed[ENOMEM] > 10);    /* of the loop, sockets, connections */
+    CHECK_INT(s.failed[ENOBUFS], 3); /* each of the three writes is one send */
+    CHECK_INT(s.borne + s.failed[ENOMEM] + s.failed[ENOBUFS], s.all);
 }
 
+/* A send or a read that is interrupted is made again, one that breaks is told. */
 TEST(simulated_calls_fail_as_the_kernels_do)
 {
-    CHECK(survive(fail_call) > 15);
-    CHECK(survive(interrupt_call) > 15);
+    struct survived s = survive(fail_call, true);
+
+    CHECK(s.all > 15);
+    CHECK(s.failed[ECONNRESET] > 3);
+    CHECK(s.failed[EMFILE] > 2);
+    s = survive(interrupt_call, true);
+    CHECK(s.all > 15);
+    CHECK(s.borne > s.all / 2);
+    CHECK_INT(s.failed[ECONNRESET], 0);
     coil_testing_fail_system_call(0, 0);
 }
 

@@ -235,6 +235,29 @@ IO_TEST(file_copied)
     in_each_place(copy);
 }
 
+static void yield_and_count(int64_t done, int64_t total, void *arg)
+{
+    (void)done, (void)total;
+    CHECK_INT(coil_yield(), 0);
+    ++*(int *)arg;
+}
+
+static void copy_with_a_callback_that_waits(void)
+{
+    int calls = 0;
+    coil_copy_opts opts = {.progress = yield_and_count, .arg = &calls};
+
+    put_file("a", "text");
+    CHECK_INT(coil_copy_file("a", "b", &opts), 0);
+    check_file("b", "text");
+    CHECK_INT(calls, 1);
+}
+
+IO_TEST(file_copy_goes_on_after_a_callback_that_waited)
+{
+    in_each_place(copy_with_a_callback_that_waits);
+}
+
 static void copy_what_cannot_be(void)
 {
     coil_copy_opts opts = {.flags = COIL_FILE_ATOMIC};

@@ -50,8 +50,27 @@ int64_t milliseconds(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* ---- both ways ------------------------------------------------------------------------
- */
+struct timespec from_now(clockid_t clock, int ms)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    t.tv_nsec += ms * 1000000L;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
+}
+
+bool has_come(clockid_t clock, const struct timespec *t)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return now.tv_sec > t->tv_sec ||
+           (now.tv_sec == t->tv_sec && now.tv_nsec >= t->tv_nsec);
+}
+
+/* ---- both ways --------------------------------------------------------------------- */
 
 static void *run_on_thread(void *scenario)
 {
@@ -127,8 +146,7 @@ void compare_in_and_out(void (*scenario)(void), bool waits)
     free(out);
 }
 
-/* ---- later ----------------------------------------------------------------------------
- */
+/* ---- later ------------------------------------------------------------------------- */
 
 struct deed {
     pthread_t thread;
@@ -276,8 +294,7 @@ void close_both(const int ends[2])
     close(ends[1]);
 }
 
-/* ---- tasks ----------------------------------------------------------------------------
- */
+/* ---- tasks ------------------------------------------------------------------------- */
 
 coil_task *start_task(int (*fn)(void *arg), void *arg)
 {

@@ -24,6 +24,7 @@
 #include <poll.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SAME(name, waits)                                                                \
@@ -54,6 +55,18 @@ void say_result(const char *call, long result);
         say(milliseconds() - began >= (ms) ? "took its time" : "was too fast");          \
     } while (0)
 int64_t milliseconds(void);
+
+/* A point of time by a clock, and whether it has come. */
+struct timespec from_now(clockid_t clock, int ms);
+bool has_come(clockid_t clock, const struct timespec *t);
+
+/* A call that gives up at `due`, which is soon. */
+#define SAY_DUE(clock, call)                                                             \
+    do {                                                                                 \
+        struct timespec due = from_now(clock, 15);                                       \
+        SAY(call);                                                                       \
+        say("%s", has_come(clock, &due) ? "it was time" : "too early");                  \
+    } while (0)
 
 /*
  * Something that another thread does, so long after the caller has begun to wait for

@@ -24,6 +24,11 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'harness'))
+sys.dont_write_bytecode = True
+
+import afresh  # noqa: E402
+
 WAIT_S = 0.3
 POSTGRES = sorted(pathlib.Path('/usr/lib/postgresql').glob('*/bin'))
 LIBC = ctypes.CDLL(None)
@@ -224,4 +229,5 @@ def main():
 
 
 if __name__ == '__main__':
+    afresh.begin()
     sys.exit(main())

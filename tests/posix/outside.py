@@ -17,11 +17,12 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'harness'))
+sys.dont_write_bytecode = True
 
-# They never wait, and may be jumped to.
-HARMLESS = {'pthread_mutex_unlock', 'pthread_mutex_trylock', 'close', 'dup2', 'dup3',
-            'fcntl', 'fcntl64'}
+import afresh  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 PYTHON = '''
 import select, socket, subprocess, threading, time
@@ -57,7 +58,8 @@ PROGRAMS = {
     'find and xargs': 'find /usr/include -name "std*.h" | sort | xargs -P 2 -n 5 cat | wc -l',
     'names': 'getent hosts localhost; getent ahosts 127.0.0.1',
     'python': f"python3 -c '{PYTHON}'",
-    'curl': 'curl -sS --max-time 5 http://127.0.0.1:1/; echo $?; '
+    'curl': 'curl -sS --max-time 5 http://127.0.0.1:1/ 2>&1 | sed "s/after .* ms//"; '
+            'echo ${PIPESTATUS[0]}; '
             'curl -sS "file:///etc/hostname"',
     'a killed program': 'exec 2>/dev/null; sh -c "kill -9 \\$\\$"; echo $?',
     'sqlite': 'python3 -c "import sqlite3; c = sqlite3.connect(\\"$TMP/db\\"); '
@@ -83,7 +85,7 @@ def table():
 def exports(library):
     names = {line.split()[-1] for line in
              run('nm', '-D', '--defined-only', library).splitlines()}
-    wrong = names ^ (table() | {'coil_posix_active'})
+    wrong = names ^ (table() | {'coil_posix_active', 'coil_posix_reached'})
     if wrong:
         raise Failure('exported or in the table, not both: ' + ' '.join(sorted(wrong)))
 
@@ -99,14 +101,75 @@ def manual():
                       + ' '.join(sorted(names ^ ours)))
 
 
-def no_jumps(libcoil):
+def own_calls(libcoil):
+    """libcoil reaches the functions of the table through src/base/own.h alone."""
     code = run('objdump', '-d', '--no-show-raw-insn', libcoil)
-    jumps = re.findall(r'\b(?:jmp|b)\s+[0-9a-f]+ <(\w+)@plt>', code)
-    found = set(jumps) & (table() - HARMLESS)
-    if not re.search(r'\b(?:call|bl)\s+[0-9a-f]+ <recv@plt>', code):
+    inside, own, found = '', set(), set()
+    for line in code.splitlines():
+        if start := re.match(r'[0-9a-f]+ <([\w.]+)(?:@plt)?>:', line):
+            inside = start[1]
+        called = re.search(r'\b(?:call|jmp|bl|b)\s+[0-9a-f]+ <(\w+)@plt>', line)
+        if called is None or called[1] not in table():
+            continue
+        if inside == 'coil__own_' + called[1]:
+            own.add(called[1])
+        else:
+            found.add(f'{called[1]} in {inside}')
+    if 'recv' not in own:
         raise Failure('there is no call of recv() in it: this looks at nothing')
     if found:
-        raise Failure('libcoil jumps to ' + ' '.join(sorted(found)))
+        raise Failure('src/base/own.h lacks ' + ', '.join(sorted(found)))
+
+
+def own_addresses(libcoil):
+    """libcoil keeps the address of none of them: a call by it would not be its own."""
+    relocations = run('readelf', '-rW', libcoil)
+    kept = re.findall(r' R_\w+_(?:64|ABS64|GLOB_DAT) +\w+ +(\w+)@', relocations)
+    if 'stderr' not in kept:
+        raise Failure('there is no address of stderr in it: this looks at nothing')
+    if found := table() & set(kept):
+        raise Failure('libcoil keeps addresses of ' + ', '.join(sorted(found)))
+
+
+def compile_outside(build, folder, name, flags, static):
+    """A program of tests/posix/outside, linked as users' are, or with libcoil.a in it."""
+    path = str(build / 'meson-uninstalled')
+    libraries = subprocess.run(['pkg-config', '--libs', 'coil', *['--static'] * static],
+                               env=dict(os.environ, PKG_CONFIG_PATH=path), check=True,
+                               text=True, stdout=subprocess.PIPE).stdout.split()
+    if static:
+        libraries[libraries.index('-lcoil')] = str(build / 'src' / 'libcoil.a')
+    program = pathlib.Path(folder) / 'program'
+    compiler = [os.environ.get('CC', 'cc')]
+    if name.endswith('.cpp'):
+        compiler = [os.environ.get('CXX', 'c++'), '-std=c++17']
+    run(*compiler, *flags, '-g', '-Wall', '-Wextra',
+        ROOT / 'tests' / 'posix' / 'outside' / name, '-o', program,
+        '-I', ROOT / 'include', '-L', build / 'posix', '-Wl,--no-as-needed',
+        '-lcoil-posix', *libraries, '-pthread', f'-Wl,-rpath,{build}/src:{build}/posix')
+    return program
+
+
+def tails(build, name, flags, static):
+    with tempfile.TemporaryDirectory() as folder:
+        program = compile_outside(build, folder, name, flags, static)
+        done = subprocess.run([program], timeout=600, text=True, stdout=subprocess.PIPE)
+        if done.returncode != 0 or 'not active' in done.stdout:
+            raise Failure(done.stdout)
+
+
+def active(build):
+    """coil_posix_active() in a plugin, in a program with a libcoil of its own, ..."""
+    with tempfile.TemporaryDirectory() as folder:
+        plugin = pathlib.Path(folder) / 'plugin.so'
+        run('cc', '-shared', '-fPIC', '-O2', '-DPLUGIN', '-I', ROOT / 'include',
+            ROOT / 'tests' / 'posix' / 'outside' / 'active.c', '-o', plugin)
+        for static in False, True:
+            for flags in ['-O2'], ['-O2', '-fno-pie', '-no-pie']:
+                program = compile_outside(build, folder, 'active.c', flags, static)
+                said = run(program, plugin)
+                if said != 'program 1, plugin 1, bound deeply 0\n':
+                    raise Failure(f'{flags} {static}: {said}')
 
 
 def outcome(script, folder, library):
@@ -134,7 +197,15 @@ def cases(build):
     yield 'exports', lambda: exports(library)
     yield 'manual', manual
     if shutil.which('objdump'):
-        yield 'no jumps', lambda: no_jumps(build / 'src' / 'libcoil.so')
+        yield 'own calls', lambda: own_calls(build / 'src' / 'libcoil.so')
+        yield 'own addresses', lambda: own_addresses(build / 'src' / 'libcoil.so')
+    for static in False, True:
+        for flags in ['-O2'], ['-O2', '-flto']:
+            title = ' '.join(['tails.c', *flags, *['libcoil.a'] * static])
+            yield title, lambda f=flags, s=static: tails(build, 'tails.c', f, s)
+    if shutil.which(os.environ.get('CXX', 'c++')):
+        yield 'tails_cxx.cpp', lambda: tails(build, 'tails_cxx.cpp', ['-O2'], False)
+    yield 'active', lambda: active(build)
     for name, script in PROGRAMS.items():
         yield name, lambda s=script: same(s, library)
 
@@ -154,4 +225,5 @@ def main():
 
 
 if __name__ == '__main__':
+    afresh.begin()
     sys.exit(main())

@@ -10,26 +10,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-static struct timespec from_now(clockid_t clock, int ms)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    t.tv_nsec += ms * 1000000L;
-    t.tv_sec += t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    return t;
-}
-
-static bool has_come(clockid_t clock, const struct timespec *t)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return now.tv_sec > t->tv_sec ||
-           (now.tv_sec == t->tv_sec && now.tv_nsec >= t->tv_nsec);
-}
-
 static void init_mutex(pthread_mutex_t *mutex, int type)
 {
     pthread_mutexattr_t attributes;
@@ -138,23 +118,6 @@ SAME(wait_for_a_condition, true)
     sem_destroy(&semaphore);
 }
 
-static void *answer(void *arg)
-{
-    usleep(20000);
-    return arg;
-}
-
-SAME(join_a_thread, true)
-{
-    pthread_t thread;
-    void *result = NULL;
-
-    CHECK_INT(pthread_create(&thread, NULL, answer, (void *)&flag), 0);
-    SAY(pthread_join(thread, &result));
-    say("%s", result == (void *)&flag ? "its result" : "another");
-    SAY(pthread_join(pthread_self(), NULL));
-}
-
 SAME(lock_by_kind, false)
 {
     pthread_mutex_t mutex;
@@ -176,6 +139,79 @@ SAME(lock_by_kind, false)
     SAY(pthread_mutex_unlock(&mutex));
     SAY(pthread_mutex_unlock(&mutex));
     SAY(pthread_mutex_destroy(&mutex));
+}
+
+/* ---- until a point of time, by whichever clock ------------------------------------- */
+
+static void time_out_everywhere(void)
+{
+    SAY_DUE(CLOCK_MONOTONIC, pthread_mutex_clocklock(&shared, CLOCK_MONOTONIC, &due));
+    SAY_DUE(CLOCK_REALTIME, pthread_mutex_clocklock(&shared, CLOCK_REALTIME, &due));
+    SAY_DUE(CLOCK_REALTIME, pthread_rwlock_timedrdlock(&shared_rw, &due));
+    SAY_DUE(CLOCK_REALTIME, pthread_rwlock_timedwrlock(&shared_rw, &due));
+    SAY_DUE(CLOCK_MONOTONIC,
+            pthread_rwlock_clockrdlock(&shared_rw, CLOCK_MONOTONIC, &due));
+    SAY_DUE(CLOCK_MONOTONIC,
+            pthread_rwlock_clockwrlock(&shared_rw, CLOCK_MONOTONIC, &due));
+}
+
+SAME(locks_until_a_point_of_time, true)
+{
+    struct timespec never = from_now(CLOCK_MONOTONIC, 1000000), wrong = {.tv_nsec = -1};
+
+    wait_for_holder();
+    time_out_everywhere();
+    SAY(pthread_mutex_clocklock(&shared, CLOCK_MONOTONIC, &wrong));
+    SAY(pthread_mutex_clocklock(&shared, CLOCK_THREAD_CPUTIME_ID, &never));
+    SAY(pthread_rwlock_clockrdlock(&shared_rw, CLOCK_MONOTONIC, &wrong));
+    SAY(pthread_rwlock_clockrdlock(&shared_rw, CLOCK_THREAD_CPUTIME_ID, &never));
+    later(20, release, 0);
+    SAY(pthread_mutex_clocklock(&shared, CLOCK_MONOTONIC, &never));
+    SAY(pthread_rwlock_clockrdlock(&shared_rw, CLOCK_MONOTONIC, &never));
+    SAY(pthread_rwlock_timedrdlock(&shared_rw, &wrong)); /* free, and refused */
+    SAY(pthread_rwlock_unlock(&shared_rw));
+    SAY(pthread_rwlock_clockwrlock(&shared_rw, CLOCK_MONOTONIC, &never));
+    SAY(pthread_rwlock_unlock(&shared_rw));
+    SAY(pthread_mutex_unlock(&shared));
+    finish_later();
+}
+
+static void post(int unused)
+{
+    (void)unused;
+    sem_post(&semaphore);
+}
+
+SAME(semaphore_until_a_point_of_time, true)
+{
+    struct timespec never = from_now(CLOCK_MONOTONIC, 1000000), wrong = {.tv_nsec = -1};
+
+    CHECK_INT(sem_init(&semaphore, 0, 0), 0);
+    SAY_DUE(CLOCK_MONOTONIC, sem_clockwait(&semaphore, CLOCK_MONOTONIC, &due));
+    SAY_DUE(CLOCK_REALTIME, sem_clockwait(&semaphore, CLOCK_REALTIME, &due));
+    later(20, post, 0);
+    SAY(sem_clockwait(&semaphore, CLOCK_MONOTONIC, &never));
+    SAY(sem_clockwait(&semaphore, CLOCK_MONOTONIC, &wrong));
+    SAY(sem_clockwait(&semaphore, CLOCK_THREAD_CPUTIME_ID, &never));
+    finish_later();
+    sem_destroy(&semaphore);
+}
+
+/* So long ago that it is no number of nanoseconds any more. */
+SAME(locks_until_a_time_long_ago, false)
+{
+    struct timespec ago = {.tv_sec = -10000000000};
+    pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+    int rc = 0;
+
+    CHECK_INT(sem_init(&semaphore, 0, 0), 0);
+    SAY(sem_timedwait(&semaphore, &ago));
+    SAY(pthread_mutex_lock(&shared));
+    while (rc == 0)
+        rc = pthread_cond_timedwait(&cond, &shared, &ago);
+    SAY(rc);
+    SAY(pthread_mutex_unlock(&shared));
+    sem_destroy(&semaphore);
 }
 
 /* ---- between tasks
@@ -226,6 +262,48 @@ IO_TEST(lock_held_by_another_task_of_the_thread)
         CHECK_INT(c.done, 5);
         CHECK_INT(pthread_mutex_destroy(&c.mutex), 0);
     }
+}
+
+static int unlock_and_try(void *mutex)
+{
+    CHECK_INT(pthread_mutex_unlock(mutex), EPERM);
+    CHECK_INT(pthread_mutex_trylock(mutex), EBUSY);
+    return 0;
+}
+
+/* As between threads: it is not the one that locked it. */
+IO_TEST(mutex_of_another_task_is_not_unlocked)
+{
+    static const int kinds[] = {PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK};
+
+    for (int k = 0; k < 2; k++) {
+        pthread_mutex_t mutex;
+
+        init_mutex(&mutex, kinds[k]);
+        CHECK_INT(pthread_mutex_lock(&mutex), 0);
+        finish_task(start_task(unlock_and_try, &mutex));
+        CHECK_INT(pthread_mutex_unlock(&mutex), 0);
+        CHECK_INT(pthread_mutex_destroy(&mutex), 0);
+    }
+}
+
+static int find_locked(void *mutex)
+{
+    CHECK_INT(pthread_mutex_trylock(mutex), EBUSY);
+    return 0;
+}
+
+IO_TEST(condition_wait_that_is_refused_leaves_the_mutex_locked)
+{
+    static const struct timespec wrong = {.tv_nsec = -1};
+    pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+    pthread_mutex_t mutex;
+
+    init_mutex(&mutex, PTHREAD_MUTEX_RECURSIVE);
+    CHECK_INT(pthread_mutex_lock(&mutex), 0);
+    CHECK_INT(pthread_cond_timedwait(&cond, &mutex, &wrong), EINVAL);
+    finish_task(start_task(find_locked, &mutex));
+    CHECK_INT(pthread_mutex_unlock(&mutex), 0);
 }
 
 /* Many at a time, let go of in another order: none is forgotten, none is mistaken. */

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -156,4 +157,47 @@ IO_TEST(fork_in_a_task)
     CHECK_INT(status, 0);
     close_both(there);
     close_both(back);
+}
+
+/* The task that has it is not in the child: nobody would ever give it back. */
+static FILE *used;
+
+static int use_for_long(void *unused)
+{
+    (void)unused;
+    flockfile(used);
+    coil_sleep(COIL_SEC(1000));
+    funlockfile(used);
+    return 0;
+}
+
+static int use_in_child(void *unused)
+{
+    (void)unused;
+    return fputs("x", used) < 0 || fflush(used) < 0 ? -EIO : 0;
+}
+
+IO_TEST(file_in_use_by_a_task_is_free_in_a_child_with_a_loop)
+{
+    int ends[2], status = -1;
+    coil_task *task;
+    char byte;
+    pid_t pid;
+
+    make_pipe(ends);
+    used = fdopen(ends[1], "w");
+    task = start_task(use_for_long, NULL);
+    settle();
+    pid = fork();
+    if (pid == 0) {
+        alarm(20);
+        _exit(coil_run(use_in_child, NULL, NULL) < 0);
+    }
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK_INT(status, 0);
+    coil_task_cancel(task, NULL);
+    finish_task(task);
+    fclose(used);
+    CHECK_INT(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
 }

@@ -3,6 +3,8 @@
  */
 #include "differential.h"
 
+#include <signal.h>
+#include <pthread.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -76,8 +78,7 @@ SAME(poll_urgent_data, true)
     close_both(ends);
 }
 
-/* ---- select --------------------------------------------------------------------------
- */
+/* ---- select ------------------------------------------------------------------------ */
 
 static int select_on(int fd, int which, struct timeval *timeout)
 {
@@ -159,8 +160,7 @@ SAME(select_many, true)
         close_both(ends[i]);
 }
 
-/* ---- epoll ---------------------------------------------------------------------------
- */
+/* ---- epoll ------------------------------------------------------------------------- */
 
 SAME(epoll_two, true)
 {
@@ -223,4 +223,73 @@ IO_TEST(read_by_several_tasks_from_one_pipe)
     for (int i = 0; i < 8; i++)
         finish_task(tasks[i]);
     close_both(ends);
+}
+
+/* ---- with a mask ------------------------------------------------------------------- */
+
+static _Atomic int handled;
+
+static void count_signal(int signo)
+{
+    (void)signo;
+    handled++;
+}
+
+static void send_signal(int thread)
+{
+    CHECK_INT(tgkill(getpid(), thread, SIGUSR1), 0);
+}
+
+/* Ended by a signal that nothing but the mask of these calls lets in. */
+static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    struct pollfd fd = {.fd = quiet, .events = POLLIN};
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+    CHECK_INT(epoll_ctl(epoll, EPOLL_CTL_ADD, quiet, &event), 0);
+    later(20, send_signal, gettid());
+    SAY(pselect(0, NULL, NULL, NULL, NULL, none));
+    SAY(handled);
+    finish_later();
+    later(20, send_signal, gettid());
+    SAY(ppoll(&fd, 1, NULL, none));
+    SAY(handled);
+    finish_later();
+    later(20, send_signal, gettid());
+    SAY(epoll_pwait(epoll, &event, 1, -1, none));
+    SAY(handled);
+    finish_later();
+    close(epoll);
+}
+
+/* Blocked but for these calls: the way to wait for a signal, or a descriptor. */
+SAME(wait_with_a_mask, true)
+{
+    struct sigaction action = {.sa_handler = count_signal}, before_action;
+    sigset_t usr1, before, none;
+    fd_set set;
+    int p[2];
+
+    make_pipe(p);
+    handled = 0;
+    sigemptyset(&none);
+    sigemptyset(&usr1);
+    sigaddset(&usr1, SIGUSR1);
+    CHECK_INT(sigaction(SIGUSR1, &action, &before_action), 0);
+    CHECK_INT(pthread_sigmask(SIG_BLOCK, &usr1, &before), 0);
+    wait_for_signals_by_mask(p[0], &none);
+    send_signal(gettid()); /* pending already, and kept out: it ends no wait */
+    later(20, write_byte, p[1]);
+    FD_ZERO(&set);
+    FD_SET(p[0], &set);
+    SAY(pselect(p[0] + 1, &set, NULL, NULL, NULL, &usr1));
+    SAY(handled);
+    SAY(pselect(0, NULL, NULL, NULL, &(struct timespec){0, 0}, &none));
+    SAY(handled);
+    SAY(pselect(0, NULL, NULL, NULL, &(struct timespec){.tv_nsec = 1000}, &none));
+    finish_later();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    sigaction(SIGUSR1, &before_action, NULL);
+    close_both(p);
 }

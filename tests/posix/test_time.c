@@ -21,15 +21,6 @@ SAME(sleep_for_a_span, true)
     SAY(sched_yield());
 }
 
-static bool has_come(clockid_t clock, const struct timespec *t)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return now.tv_sec > t->tv_sec ||
-           (now.tv_sec == t->tv_sec && now.tv_nsec >= t->tv_nsec);
-}
-
 SAME(sleep_to_a_point_of_time, true)
 {
     struct timespec t;
@@ -37,10 +28,7 @@ SAME(sleep_to_a_point_of_time, true)
     for (int i = 0; i < 2; i++) {
         clockid_t clock = i == 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
 
-        clock_gettime(clock, &t);
-        t.tv_nsec += 100000000;
-        t.tv_sec += t.tv_nsec / 1000000000;
-        t.tv_nsec %= 1000000000;
+        t = from_now(clock, 100);
         SAY(clock_nanosleep(clock, TIMER_ABSTIME, &t, NULL));
         say("%s", has_come(clock, &t) ? "it was time" : "too early");
         SAY(clock_nanosleep(clock, TIMER_ABSTIME, &t, &t)); /* has passed */

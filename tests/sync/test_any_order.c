@@ -48,8 +48,11 @@ static int run_crowd(coil_task_fn body)
         coil_task_cancel(tasks[throw_dice(TASKS)], NULL);
     }
     rc = coil_wait(futures, TASKS, COIL_WAIT_ALL, COIL_NEVER);
-    for (int i = 0; i < TASKS; i++)
+    for (int i = 0; i < TASKS; i++) {
+        if (rc >= 0)
+            coil_task_await(tasks[i]); /* it has ended; nobody is to report how */
         coil_task_release(tasks[i]);
+    }
     return coil_scope_exit(&scope, rc);
 }
 
@@ -63,8 +66,7 @@ static void run_with_seeds(coil_task_fn program)
     coil_testing_shuffle(0);
 }
 
-/* ---- at most so many inside ---------------------------------------------------------
- */
+/* ---- at most so many inside -------------------------------------------------------- */
 
 static coil_lock lock;
 static coil_semaphore semaphore;
@@ -148,8 +150,7 @@ TEST(semaphore_loses_and_finds_nothing_in_any_order)
     run_with_seeds(crowd_of_semaphores);
 }
 
-/* ---- nothing is lost ----------------------------------------------------------------
- */
+/* ---- nothing is lost --------------------------------------------------------------- */
 
 static coil_queue queue;
 static int put[TASKS * ITEMS], got[TASKS * ITEMS], next_item;
@@ -271,8 +272,7 @@ TEST(condition_loses_no_notification_in_any_order)
     run_with_seeds(crowd_at_a_condition);
 }
 
-/* ---- rounds -------------------------------------------------------------------------
- */
+/* ---- rounds ------------------------------------------------------------------------ */
 
 static coil_barrier barrier;
 static int passed[ROUNDS];

@@ -133,14 +133,6 @@ static coil_task *start(coil_task_fn fn, void *arg)
     return t;
 }
 
-static int join(coil_task *t)
-{
-    int rc = coil_task_await(t);
-
-    coil_task_release(t);
-    return rc;
-}
-
 TASK_TEST(as_completed_serves_several_tasks_in_order)
 {
     coil_as_completed each;
@@ -153,9 +145,9 @@ TASK_TEST(as_completed_serves_several_tasks_in_order)
     CHECK_INT(next(&each), 0); /* all are spoken for */
     complete_after(1, f[1]);
     complete_after(1, f[0]);
-    CHECK_INT(join(takers[0]), 1);
-    CHECK_INT(join(takers[1]), 1);
-    CHECK_INT(join(takers[2]), -ETIMEDOUT);
+    CHECK_INT(test_join(takers[0]), 1);
+    CHECK_INT(test_join(takers[1]), 1);
+    CHECK_INT(test_join(takers[2]), -ETIMEDOUT);
     CHECK_TRACE("0@0 f1@1 f0@1 -110@5 ");
     coil_as_completed_finish(&each);
     release_all();
@@ -171,14 +163,14 @@ TASK_TEST(as_completed_loses_nothing_when_cancelled)
     CHECK_INT(coil_as_completed_init(&each, f, N, COIL_NEVER), 0);
     first = start(take_one, &each);
     coil_task_cancel(first, NULL);
-    CHECK_INT(join(first), -ECANCELED);
+    CHECK_INT(test_join(first), -ECANCELED);
     first = start(take_one, &each);
     second = start(take_one, &each);
     coil_future_set(f[2], 0, NULL, NULL);
     coil_yield();
     coil_task_cancel(first, NULL);
-    CHECK_INT(join(first), -ECANCELED);
-    CHECK_INT(join(second), 1);
+    CHECK_INT(test_join(first), -ECANCELED);
+    CHECK_INT(test_join(second), 1);
     coil_future_set(f[0], 0, NULL, NULL);
     coil_future_set(f[1], 0, NULL, NULL);
     while (next(&each) > 0)
@@ -188,9 +180,32 @@ TASK_TEST(as_completed_loses_nothing_when_cancelled)
     release_all();
 }
 
+static void do_nothing(void *unused)
+{
+    (void)unused;
+}
+
+/* Until the next one would make it grow. */
+static int fill_table_of_timers(coil_timer *timers, int most)
+{
+    int n = 0, rc = 0;
+
+    while (n < most && rc == 0) {
+        coil_timer_init(&timers[n], do_nothing, NULL);
+        test_fail_allocation(1);
+        rc = coil_timer_start(&timers[n], coil_in(COIL_SEC(1000)));
+        n += rc == 0;
+    }
+    test_fail_allocation(0);
+    CHECK_INT(rc, -ENOMEM);
+    return n;
+}
+
 TASK_TEST(as_completed_without_memory_awaits_nothing)
 {
+    coil_timer timers[64];
     coil_as_completed each;
+    int started = fill_table_of_timers(timers, 64);
 
     create_all();
     for (int n = 1; n <= 2; n++) { /* the block; the table of timers */
@@ -198,5 +213,8 @@ TASK_TEST(as_completed_without_memory_awaits_nothing)
         CHECK_INT(coil_as_completed_init(&each, f, N, coil_in(COIL_SEC(1))), -ENOMEM);
         coil_as_completed_finish(&each);
     }
+    test_fail_allocation(0);
+    while (started > 0)
+        coil_timer_stop(&timers[--started]);
     release_all();
 }

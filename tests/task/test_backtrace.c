@@ -11,8 +11,7 @@
 
 #include <unistd.h>
 
-/* ---- what gdb looks at --------------------------------------------------------------
- */
+/* ---- what gdb looks at ------------------------------------------------------------- */
 
 static COIL__NOINLINE int wait_in_task(void)
 {
@@ -44,8 +43,7 @@ TASK_TEST(task_that_waits_inside_qsort)
     CHECK_INT(numbers[0], 1);
 }
 
-/* ---- gdb -----------------------------------------------------------------------------
- */
+/* ---- gdb --------------------------------------------------------------------------- */
 
 static void read_backtrace(char *text, size_t size)
 {
@@ -73,9 +71,8 @@ static bool in_this_order(const char *text, const char *const names[], size_t n)
 
 TEST(gdb_shows_the_frames_of_a_task_down_to_its_entry)
 {
-    static const char *const frames[] = {
-        "#0 ",          "wait_in_task", "compare_and_wait", "qsort",
-        "sort_in_task", "task_main",    "switch_entry"};
+    static const char *const frames[] = {"#0 ",   "wait_in_task", "compare_and_wait",
+                                         "qsort", "sort_in_task", "switch_entry"};
     static char text[65536];
 
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind() || emulated())

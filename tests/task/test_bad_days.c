@@ -58,16 +58,7 @@ static long end_turns(void)
     return turn_count;
 }
 
-static coil_task *spawn(coil_task_fn fn, void *arg)
-{
-    coil_task *task = NULL;
-
-    CHECK_INT(coil_spawn(fn, arg, NULL, &task), 0);
-    return task;
-}
-
-/* ---- very many ----------------------------------------------------------------------
- */
+/* ---- very many --------------------------------------------------------------------- */
 
 static void set_next(coil_future *future, void *arg)
 {
@@ -273,7 +264,8 @@ TASK_TEST(a_gather_of_a_hundred_thousand_tasks_in_time_and_out_of_it)
     int rc;
 
     for (int i = 0; i < MANY; i++)
-        futures[i] = coil_task_future(spawn(sleep_for, (void *)(intptr_t)COIL_SEC(5)));
+        futures[i] =
+            coil_task_future(test_spawn(sleep_for, (void *)(intptr_t)COIL_SEC(5)));
     CHECK_INT(coil_wait(futures, MANY, COIL_WAIT_ALL, COIL_SEC(1)), 0);
     CHECK_INT(coil_scope_enter(&scope, COIL_SEC(2)), 0);
     rc = coil_gather(futures, MANY, COIL_GATHER_ALL, NULL);
@@ -286,8 +278,7 @@ TASK_TEST(a_gather_of_a_hundred_thousand_tasks_in_time_and_out_of_it)
     free(futures);
 }
 
-/* ---- tasks that do not listen -------------------------------------------------------
- */
+/* ---- tasks that do not listen ------------------------------------------------------ */
 
 /* Goes on to the end, whatever it is told. */
 static int ignore(void *arg)
@@ -302,7 +293,7 @@ static int ignore(void *arg)
 
 TASK_TEST(a_task_that_ignores_its_cancellation_goes_on)
 {
-    coil_task *task = spawn(ignore, "ends");
+    coil_task *task = test_spawn(ignore, "ends");
 
     CHECK_INT(coil_yield(), 0);
     for (int i = 0; i < 3; i++)
@@ -340,7 +331,7 @@ TASK_TEST(a_body_that_ignores_its_deadline_is_late_and_no_failure)
 
 static int leave_behind(void *arg)
 {
-    coil_task_release(spawn(ignore, arg));
+    coil_task_release(test_spawn(ignore, arg));
     return coil_yield();
 }
 
@@ -350,8 +341,7 @@ TEST(a_run_waits_for_a_task_that_ignores_its_end)
     CHECK_TRACE("left ");
 }
 
-/* ---- callbacks that pull the rug from under themselves ------------------------------
- */
+/* ---- callbacks that pull the rug from under themselves ----------------------------- */
 
 static void cancel_own_handle(void *arg)
 {

@@ -15,14 +15,6 @@ static coil_task *spawn(coil_task_fn fn, void *arg, const char *name)
     return t;
 }
 
-static int join(coil_task *t)
-{
-    int rc = coil_task_await(t);
-
-    coil_task_release(t);
-    return rc;
-}
-
 static int sleep_long(void *arg)
 {
     int rc = coil_sleep(COIL_SEC(1000));
@@ -32,8 +24,7 @@ static int sleep_long(void *arg)
     return rc;
 }
 
-/* ---- through gathers ----------------------------------------------------------------
- */
+/* ---- through gathers --------------------------------------------------------------- */
 
 struct tree {
     coil_task *children[2];
@@ -67,7 +58,7 @@ TASK_TEST(cancellation_goes_down_a_tree_of_gathers_depth_first)
     CHECK(coil_task_cancel(task, "enough"));
     CHECK_INT(coil_task_cancelling(left.children[1]), 1);
     CHECK_INT(coil_task_cancelling(root.children[1]), 1);
-    CHECK_INT(join(task), -ECANCELED);
+    CHECK_INT(test_join(task), -ECANCELED);
     CHECK_TRACE("a:-125 b:-125 c:-125 left:-125 root:-125 ");
 }
 
@@ -85,7 +76,7 @@ TASK_TEST(a_task_reached_along_two_ways_is_asked_twice)
     CHECK_INT(coil_sleep(1), 0);
     coil_task_cancel(task, NULL);
     CHECK_INT(coil_task_cancelling(shared), 4);
-    CHECK_INT(join(task), -ECANCELED);
+    CHECK_INT(test_join(task), -ECANCELED);
     CHECK_TRACE("shared:-125 left:-125 right:-125 root:-125 ");
     coil_task_release(shared);
 }
@@ -106,7 +97,7 @@ TASK_TEST(gather_of_a_task_cancelled_before_cancels_what_it_begins_to_wait_for)
     coil_task *a = coil_task_retain(tree.children[0]);
     coil_cancel_origin origin;
 
-    CHECK_INT(join(spawn(gather_self_cancelled, &tree, "g")), -ECANCELED);
+    CHECK_INT(test_join(spawn(gather_self_cancelled, &tree, "g")), -ECANCELED);
     CHECK_TRACE("a:-125 b:-125 g:-125 ");
     CHECK(coil_task_cancel_origin(a, &origin));
     CHECK_STR(origin.task, "g");
@@ -139,10 +130,10 @@ static void cancel_down_gathers(int depth)
     for (int i = depth; i-- > 0;)
         chain[i] = spawn(gather_the_next, &chain[i + 1], NULL);
     CHECK_INT(coil_sleep(1), 0);
-    CHECK_INT(join(spawn(cancel_it, chain[0], NULL)), 0);
+    CHECK_INT(test_join(spawn(cancel_it, chain[0], NULL)), 0);
     CHECK_INT(coil_task_cancelling(chain[depth - 1]), 1);
     for (int i = 0; i < depth; i++)
-        CHECK_INT(join(chain[i]), -ECANCELED);
+        CHECK_INT(test_join(chain[i]), -ECANCELED);
     free(chain);
 }
 
@@ -180,8 +171,8 @@ TASK_TEST(cancelling_down_starts_two_thousand_deep)
 
     CHECK_INT(coil_sleep(1), 0);
     CHECK_INT(left, 0);
-    CHECK_INT(join(spawn(cancel_it, outermost, NULL)), 0);
-    CHECK_INT(join(outermost), -ECANCELED);
+    CHECK_INT(test_join(spawn(cancel_it, outermost, NULL)), 0);
+    CHECK_INT(test_join(outermost), -ECANCELED);
     CHECK_INT(coil_now(), 1);
 }
 
@@ -242,13 +233,13 @@ TASK_TEST(origin_says_who_asked_and_from_where_along_a_chain)
     CHECK(!coil_task_cancel_origin(inner, &origin));
     CHECK_STR(origin.reason, "untouched");
     CHECK_INT(coil_yield(), 0);
-    CHECK_INT(join(spawn(cancel_from_task, outer, "canceller")), 0);
+    CHECK_INT(test_join(spawn(cancel_from_task, outer, "canceller")), 0);
     CHECK(coil_task_cancel_origin(inner, &origin));
     CHECK_STR(origin.reason, "enough");
     CHECK_STR(origin.task, "canceller");
     CHECK(lies_in(origin.address, (const void *)(uintptr_t)cancel_from_task));
-    CHECK_INT(join(outer), -ECANCELED);
-    CHECK_INT(join(inner), -ECANCELED);
+    CHECK_INT(test_join(outer), -ECANCELED);
+    CHECK_INT(test_join(inner), -ECANCELED);
 }
 
 TASK_TEST(origin_of_a_callback_has_no_task)
@@ -274,7 +265,7 @@ TASK_TEST(origin_of_a_future_that_is_a_task_is_whoever_cancels_the_future)
     CHECK(coil_task_cancel_origin(task, &origin));
     CHECK_STR(origin.task, "main");
     CHECK_STR(origin.reason, "by the future");
-    CHECK_INT(join(task), -ECANCELED);
+    CHECK_INT(test_join(task), -ECANCELED);
 }
 
 static int sleep_in_a_scope(void *arg)

@@ -24,14 +24,6 @@ static coil_task *spawn(coil_task_fn fn, void *arg, const char *task_name)
     return task;
 }
 
-static int join(coil_task *task)
-{
-    int rc = coil_task_await(task);
-
-    coil_task_release(task);
-    return rc;
-}
-
 static int end_at_once(void *arg)
 {
     test_trace("%s ends ", name());
@@ -47,7 +39,7 @@ TASK_TEST(eager_child_that_does_not_wait_has_ended_when_spawn_returns)
     CHECK(coil_future_done(coil_task_future(task)));
     CHECK_STR(name(), "main");
     CHECK(!coil_task_cancel(task, NULL));
-    CHECK_INT(join(task), 42);
+    CHECK_INT(test_join(task), 42);
 }
 
 static int wait_twice(void *arg)
@@ -73,8 +65,8 @@ TASK_TEST(eager_child_comes_back_to_its_spawner_at_its_first_wait)
     CHECK_TRACE("a1 main1 b1 main2 ");
     CHECK_INT(coil_yield(), 0);
     CHECK_TRACE("a2:0 b2:0 ");
-    CHECK_INT(join(a), 0);
-    CHECK_INT(join(b), 0);
+    CHECK_INT(test_join(a), 0);
+    CHECK_INT(test_join(b), 0);
     CHECK_TRACE("a3:0 b3:0 ");
 }
 
@@ -92,11 +84,10 @@ TASK_TEST(eager_child_is_the_current_task_and_out_is_set)
 
     CHECK_INT(coil_spawn(look_around, &task, &eager, &task), 0);
     CHECK_PTR(coil_task_current(), main_task);
-    CHECK_INT(join(task), 0);
+    CHECK_INT(test_join(task), 0);
 }
 
-/* ---- who spawns ----------------------------------------------------------------------
- */
+/* ---- who spawns -------------------------------------------------------------------- */
 
 static void spawn_from_callback(void *out)
 {
@@ -111,7 +102,7 @@ TASK_TEST(eager_child_of_a_callback)
     CHECK_INT(coil_call_soon(spawn_from_callback, &task, NULL), 0);
     CHECK_INT(coil_yield(), 0);
     CHECK_TRACE("child1 none ");
-    CHECK_INT(join(task), 0);
+    CHECK_INT(test_join(task), 0);
     CHECK_TRACE("child2:0 child3:0 ");
 }
 
@@ -132,7 +123,7 @@ static int nest_deeper(void *arg)
     rc = coil_yield();
     test_trace("%d ", nest->depth);
     if (rc == 0 && inner.task != NULL)
-        rc = join(inner.task);
+        rc = test_join(inner.task);
     return rc;
 }
 
@@ -142,7 +133,7 @@ TASK_TEST(eager_children_nest)
 
     CHECK_INT(coil_spawn(nest_deeper, &nest, &eager, &nest.task), 0);
     CHECK_TRACE("1 2 3 ");
-    CHECK_INT(join(nest.task), 0);
+    CHECK_INT(test_join(nest.task), 0);
     CHECK_TRACE("1 2 3 ");
 }
 
@@ -151,7 +142,7 @@ TASK_TEST(eager_children_nest_a_thousand_deep)
     struct nest nest = {.depth = 1000};
 
     CHECK_INT(coil_spawn(nest_deeper, &nest, &eager, &nest.task), 0);
-    CHECK_INT(join(nest.task), 0);
+    CHECK_INT(test_join(nest.task), 0);
     test_trace_clear();
 }
 
@@ -162,7 +153,7 @@ static int yield_values(coil_gen *gen, void *arg)
     (void)gen;
     task = spawn(wait_twice, NULL, "child");
     CHECK_INT(coil_gen_yield(arg, NULL), 0);
-    return join(task);
+    return test_join(task);
 }
 
 TASK_TEST(eager_child_of_a_generator_in_a_task)
@@ -202,7 +193,7 @@ TASK_TEST(eager_child_waits_for_the_first_time_inside_a_generator)
     coil_task *task = spawn(drive_generator, NULL, "child");
 
     CHECK(!coil_future_done(coil_task_future(task)));
-    CHECK_INT(join(task), 7);
+    CHECK_INT(test_join(task), 7);
 }
 
 TEST(before_the_loop_runs_eager_does_nothing)
@@ -220,14 +211,13 @@ TEST(before_the_loop_runs_eager_does_nothing)
     coil_loop_close(loop);
 }
 
-/* ---- how it ends ---------------------------------------------------------------------
- */
+/* ---- how it ends ------------------------------------------------------------------- */
 
 TASK_TEST(eager_child_that_fails_at_once)
 {
     int rc = -EIO;
 
-    CHECK_INT(join(spawn(end_at_once, &rc, "child")), -EIO);
+    CHECK_INT(test_join(spawn(end_at_once, &rc, "child")), -EIO);
     CHECK_TRACE("child ends ");
 }
 
@@ -246,7 +236,7 @@ TASK_TEST(eager_child_that_cancels_its_spawner)
     CHECK_STR(coil_cancel_reason(), "by its child");
     coil_cancel_caught();
     CHECK_INT(coil_uncancel(), 0);
-    CHECK_INT(join(task), 0);
+    CHECK_INT(test_join(task), 0);
 }
 
 static int cancel_oneself(void *arg)
@@ -261,7 +251,7 @@ TASK_TEST(eager_child_that_cancels_itself_is_told_at_its_first_wait)
     coil_task *task = spawn(cancel_oneself, NULL, "child");
 
     CHECK(!coil_future_done(coil_task_future(task)));
-    CHECK_INT(join(task), -ECANCELED);
+    CHECK_INT(test_join(task), -ECANCELED);
 }
 
 static int cancel_and_end(void *arg)
@@ -275,7 +265,7 @@ TASK_TEST(eager_child_cancelled_just_before_it_ends)
     coil_task *task = spawn(cancel_and_end, NULL, "child");
 
     CHECK(coil_future_cancelled(coil_task_future(task)));
-    CHECK_INT(join(task), -ECANCELED);
+    CHECK_INT(test_join(task), -ECANCELED);
 }
 
 TASK_TEST(eager_child_cancelled_after_its_first_wait)
@@ -283,7 +273,7 @@ TASK_TEST(eager_child_cancelled_after_its_first_wait)
     coil_task *task = spawn(wait_twice, NULL, "child");
 
     CHECK(coil_task_cancel(task, NULL));
-    CHECK_INT(join(task), -ECANCELED);
+    CHECK_INT(test_join(task), -ECANCELED);
     CHECK_TRACE("child1 child2:-125 child3:-125 ");
 }
 
@@ -302,8 +292,8 @@ TASK_TEST(eager_child_that_awaits_its_spawner)
 {
     coil_task *child = NULL, *task = spawn(spawn_one_who_awaits_me, &child, "spawner");
 
-    CHECK_INT(join(task), 1);
-    CHECK_INT(join(child), 2);
+    CHECK_INT(test_join(task), 1);
+    CHECK_INT(test_join(child), 2);
 }
 
 static int clobber_errno(void *arg)
@@ -337,11 +327,10 @@ TASK_TEST(eager_child_with_a_copied_argument)
                          &task),
               0);
     numbers[0] = 100;
-    CHECK_INT(join(task), 3);
+    CHECK_INT(test_join(task), 3);
 }
 
-/* ---- in a group ----------------------------------------------------------------------
- */
+/* ---- in a group -------------------------------------------------------------------- */
 
 TASK_TEST(eager_children_of_a_group)
 {
@@ -390,8 +379,7 @@ TASK_TEST(eager_child_that_cancels_its_group_before_it_waits)
     CHECK_INT(coil_now(), began);
 }
 
-/* ---- overflow ------------------------------------------------------------------------
- */
+/* ---- overflow ---------------------------------------------------------------------- */
 
 static int recurse(void *arg)
 {

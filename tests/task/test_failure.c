@@ -7,8 +7,9 @@
 
 #include <coil.h>
 
-/* ---- three calls deep ----------------------------------------------------------------
- */
+#include <pthread.h>
+
+/* ---- three calls deep -------------------------------------------------------------- */
 
 enum { LINE_OF_FAILURE = __LINE__ + 4 };
 
@@ -47,8 +48,24 @@ static coil_task *spawn_parser(void)
     return task;
 }
 
-/* ---- what is printed -----------------------------------------------------------------
- */
+/* Three that end in the failure, as programs do: optimised, each would be a jump. */
+
+static COIL__NOINLINE int end_by_failing(void)
+{
+    return coil_fail(-EBADF, "the last thing it does");
+}
+
+static COIL__NOINLINE int end_by_failing_from(coil_error *cause)
+{
+    return coil_fail_from(cause, -EBADF, NULL);
+}
+
+static COIL__NOINLINE int end_by_failing_a_future(coil_future *future)
+{
+    return coil_future_set_error(future, -EBADF, "the last thing it does");
+}
+
+/* ---- what is printed --------------------------------------------------------------- */
 
 static char text[16384];
 
@@ -94,8 +111,7 @@ static void skip_without_lines(void)
         test_skip("no debug data here, or no libdw");
 }
 
-/* ---- an error ------------------------------------------------------------------------
- */
+/* ---- an error ---------------------------------------------------------------------- */
 
 TASK_TEST(fail_keeps_sentence_rc_and_task)
 {
@@ -169,16 +185,62 @@ TEST(fail_wants_a_negative_errno)
 
 static void fail_in_callback(void *arg)
 {
-    *(int *)arg = coil_fail(-EIO, "nobody's");
+    *(int *)arg = coil_fail(-EIO, "disk %d", 3);
+    CHECK_STR(coil_error_message(coil_last_error()), "disk 3");
+    CHECK_STR(coil_error_task(coil_last_error()), "");
+    CHECK_PRINTED(coil_last_error(), "Input/output error: disk 3\n", "in no task\n");
 }
 
-TASK_TEST(fail_in_a_callback_returns_the_rc_alone)
+TASK_TEST(fail_in_a_callback_is_no_tasks_failure)
 {
     int rc = 0;
 
     CHECK_INT(coil_call_soon(fail_in_callback, &rc, NULL), 0);
     CHECK_INT(coil_yield(), 0);
     CHECK_INT(rc, -EIO);
+    CHECK(coil_last_error() == NULL);
+}
+
+static int fail_in_generator(coil_gen *self, void *arg)
+{
+    (void)self, (void)arg;
+    return coil_fail(-EIO, "no more");
+}
+
+TEST(fail_works_in_a_generator_without_a_loop)
+{
+    coil_gen *gen;
+
+    CHECK_INT(coil_gen_create(fail_in_generator, NULL, NULL, &gen), 0);
+    CHECK_INT(coil_gen_next(gen, NULL), -EIO);
+    CHECK(coil_last_error() != NULL);
+    CHECK_STR(coil_error_message(coil_last_error()), "no more");
+    coil_gen_destroy(gen);
+    coil_clear_error();
+    CHECK(coil_last_error() == NULL);
+}
+
+static void *fail_on_thread(void *arg)
+{
+    (void)arg;
+    coil_fail(-EIO, "on a thread"); /* which frees it as it ends */
+    CHECK_STR(coil_error_message(coil_last_error()), "on a thread");
+    return NULL;
+}
+
+TEST(fail_works_on_a_thread_without_a_loop)
+{
+    pthread_t thread;
+
+    CHECK_INT(pthread_create(&thread, NULL, fail_on_thread, NULL), 0);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    CHECK(coil_last_error() == NULL);
+}
+
+TASK_TEST(a_failure_that_was_dealt_with_can_be_forgotten)
+{
+    coil_fail(-EIO, "dealt with");
+    coil_clear_error();
     CHECK(coil_last_error() == NULL);
 }
 
@@ -216,8 +278,7 @@ TASK_TEST(fail_on_a_stack_that_is_nearly_full)
     coil_task_release(task);
 }
 
-/* ---- of a task, of a future ----------------------------------------------------------
- */
+/* ---- of a task, of a future -------------------------------------------------------- */
 
 TASK_TEST(a_task_that_failed_has_the_error)
 {
@@ -278,8 +339,7 @@ TASK_TEST(a_future_set_out_of_memory_has_the_rc)
     coil_future_release(future);
 }
 
-/* ---- handed on -----------------------------------------------------------------------
- */
+/* ---- handed on --------------------------------------------------------------------- */
 
 static COIL__NOINLINE int load(coil_task *parser)
 {
@@ -484,8 +544,7 @@ TEST(what_the_main_task_fails_with_outlives_its_loop)
     CHECK(error == NULL);
 }
 
-/* ---- tracebacks ----------------------------------------------------------------------
- */
+/* ---- tracebacks -------------------------------------------------------------------- */
 
 static COIL__NOINLINE int load_task(void *arg)
 {
@@ -642,8 +701,7 @@ TASK_TEST(a_chain_of_ten_thousand_awaits_hands_its_error_on)
     CHECK_STR(coil_error_message(coil_last_error()), "the deepest");
 }
 
-/* ---- what nobody asks for ------------------------------------------------------------
- */
+/* ---- what nobody asks for ---------------------------------------------------------- */
 
 static void trace_exception(const coil_exception *e, void *arg)
 {
@@ -929,8 +987,7 @@ TEST(a_handler_must_not_suspend)
     test_dies(run_sleeping_handler, NULL, "no task is running here");
 }
 
-/* ---- what stops the program ----------------------------------------------------------
- */
+/* ---- what stops the program -------------------------------------------------------- */
 
 static COIL__NOINLINE int await_myself(void *arg)
 {
@@ -953,8 +1010,22 @@ TASK_TEST(misuse_shows_the_stack)
     test_dies(run_await_myself, NULL, "    await_myself at tests/task/test_failure.c:");
 }
 
-/* ---- what the default handler prints --------------------------------------------------
- */
+TASK_TEST(a_function_that_ends_in_the_failure_is_in_its_traceback)
+{
+    coil_future *future;
+
+    skip_without_lines();
+    CHECK_INT(end_by_failing(), -EBADF);
+    CHECK_PRINTED(coil_last_error(), "    end_by_failing at ");
+    CHECK_INT(end_by_failing_from(NULL), -EBADF);
+    CHECK_PRINTED(coil_last_error(), "    end_by_failing_from at ");
+    coil_future_create(&future);
+    CHECK_INT(end_by_failing_a_future(future), 0);
+    CHECK_PRINTED(coil_future_error(future), "    end_by_failing_a_future at ");
+    coil_future_release(future);
+}
+
+/* ---- what the default handler prints ----------------------------------------------- */
 
 static int abandon_parser(void *arg)
 {

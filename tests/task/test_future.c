@@ -1,5 +1,5 @@
 /*
- * test_future.c - a result that will exist later. (seeds-checklist rows 57 to 63)
+ * test_future.c - a result that will exist later. (docs/seeds.md, rows 57 to 63)
  */
 #include "../harness/harness.h"
 
@@ -132,6 +132,23 @@ TASK_TEST(future_value_is_borrowed_and_destroyed_once)
     CHECK_INT(destroyed, 1);
 }
 
+TASK_TEST(future_value_that_was_taken_is_the_callers)
+{
+    coil_future *f;
+    int *value = malloc(sizeof *value);
+
+    destroyed = 0;
+    coil_future_create(&f);
+    CHECK_PTR(coil_future_take_value(f), NULL);
+    coil_future_set(f, 0, value, destroy);
+    CHECK_PTR(coil_future_take_value(f), value);
+    CHECK_PTR(coil_future_take_value(f), NULL);
+    CHECK_PTR(coil_future_value(f), NULL);
+    coil_future_release(f);
+    CHECK_INT(destroyed, 0);
+    free(value);
+}
+
 static void set_future(void *arg)
 {
     coil_future_set(arg, 5, NULL, NULL);
@@ -152,7 +169,7 @@ TASK_TEST(future_is_set_from_a_timer_and_from_a_post)
     coil_future_release(f);
 }
 
-/* A million futures, each completing the next: row 62. */
+/* A million futures, each completing the next. (docs/seeds.md, row 62) */
 static void set_next(coil_future *future, void *arg)
 {
     coil_future_set(arg, coil_future_result(future) + 1, NULL, NULL);

@@ -46,13 +46,60 @@ static coil_task *start(coil_task_fn fn, struct call *call)
     return t;
 }
 
-static int join(coil_task *t)
-{
-    int rc = coil_task_await(t);
+/* ---- what can be awaited ----------------------------------------------------------- */
 
-    coil_task_release(t);
-    return rc;
+struct countdown {
+    coil_awaitable awaitable;
+    int ticks;
+};
+
+static int countdown_await(void *self)
+{
+    struct countdown *c = self;
+    int rc = 0;
+
+    while (rc == 0 && c->ticks-- > 0)
+        rc = coil_yield();
+    return rc < 0 ? rc : 7;
 }
+
+static int promise_await(void *promise)
+{
+    return coil_promise_await(promise);
+}
+
+/* A future, a task, and as tasks a promise and an awaitable of one's own: all that can be
+   awaited is waited for together. */
+TASK_TEST(gather_takes_whatever_can_be_awaited)
+{
+    struct countdown own = {{countdown_await}, 3};
+    coil_future *future, *all[3];
+    coil_task *of_promise, *of_own;
+    coil_promise *promise;
+    int rcs[3];
+
+    CHECK_INT(coil_future_create(&future), 0);
+    CHECK_INT(coil_promise_create(&promise), 0);
+    CHECK_INT(coil_spawn(promise_await, promise, NULL, &of_promise), 0);
+    CHECK_INT(coil_spawn(own.awaitable.await, &own, NULL, &of_own), 0);
+    CHECK_INT(coil_future_set(future, 5, NULL, NULL), 0);
+    CHECK_INT(coil_promise_set(promise, 6, NULL, NULL), 0);
+    all[0] = future;
+    all[1] = coil_task_future(of_promise);
+    all[2] = coil_task_future(of_own);
+    CHECK_INT(coil_gather(all, 3, 0, rcs), 0);
+    CHECK_INT(rcs[0], 5);
+    CHECK_INT(rcs[1], 6);
+    CHECK_INT(rcs[2], 7);
+    CHECK_INT(coil_wait(all, 3, COIL_WAIT_ALL, COIL_NEVER), 3);
+    CHECK_INT(coil_wait_for(all[2], coil_in(COIL_MSEC(1))), 7);
+    coil_task_release(of_own);
+    coil_task_release(of_promise);
+    coil_promise_release(promise);
+    coil_future_release(future);
+}
+
+/* ---- all, or the first failure ----------------------------------------------------- */
 
 TASK_TEST(gather_collects_results_in_place)
 {
@@ -65,7 +112,7 @@ TASK_TEST(gather_collects_results_in_place)
     coil_yield();
     coil_future_set(f[0], 1, NULL, NULL);
     coil_future_set(f[1], 2, NULL, NULL);
-    CHECK_INT(join(t), 0);
+    CHECK_INT(test_join(t), 0);
     CHECK_TRACE("0 [1 2 3] ");
     CHECK_INT(coil_gather(f, 3, 0, NULL), 0); /* all done: no suspension */
     CHECK_INT(coil_gather(NULL, 0, 0, NULL), 0);
@@ -81,7 +128,7 @@ TASK_TEST(gather_returns_the_first_failure_at_once)
     create_all();
     t = start(gather, &c);
     coil_future_set(f[1], -EIO, NULL, NULL);
-    CHECK_INT(join(t), -EIO);
+    CHECK_INT(test_join(t), -EIO);
     CHECK_TRACE("-5 [-115 -5 -115] ");
     CHECK(!coil_future_done(f[0]));
     coil_future_set(f[0], -EPROTO, NULL, NULL); /* not reported: it was gathered */
@@ -100,7 +147,7 @@ TASK_TEST(gather_all_waits_for_failures_too)
     coil_yield();
     CHECK_TRACE("");
     coil_future_set(f[2], 4, NULL, NULL);
-    CHECK_INT(join(t), 0);
+    CHECK_INT(test_join(t), 0);
     CHECK_TRACE("0 [-125 -5 4] ");
     release_all();
 }
@@ -115,7 +162,7 @@ TASK_TEST(cancelling_gather_cancels_every_child)
     coil_future_set(f[1], 1, NULL, NULL);
     coil_yield();
     coil_task_cancel(t, NULL);
-    CHECK_INT(join(t), -ECANCELED);
+    CHECK_INT(test_join(t), -ECANCELED);
     CHECK_TRACE("-125 [-125 1 -125] ");
     release_all();
 }
@@ -180,9 +227,9 @@ TASK_TEST(wait_modes)
     coil_sleep(COIL_MSEC(1));
     CHECK_TRACE("2@1 ");
     coil_future_set(f[2], 0, NULL, NULL);
-    CHECK_INT(join(t[0]), 3);
-    CHECK_INT(join(t[1]), 1);
-    CHECK_INT(join(t[2]), 2);
+    CHECK_INT(test_join(t[0]), 3);
+    CHECK_INT(test_join(t[1]), 1);
+    CHECK_INT(test_join(t[2]), 2);
     CHECK_TRACE("3@2 ");
     CHECK_INT(coil_wait(f, 0, COIL_WAIT_ALL, COIL_NEVER), -EINVAL);
     CHECK_INT(coil_wait(f, 1, (coil_wait_mode)-1, COIL_NEVER), -EINVAL);
@@ -198,19 +245,18 @@ TASK_TEST(wait_deadline_is_no_error_and_cancels_nothing)
 
     create_all();
     coil_future_set(f[1], 0, NULL, NULL);
-    CHECK_INT(join(start(wait_here, &c)), 1);
+    CHECK_INT(test_join(start(wait_here, &c)), 1);
     CHECK_TRACE("1@10 ");
     c.deadline = COIL_NEVER;
     t = start(wait_here, &c);
     coil_task_cancel(t, NULL);
-    CHECK_INT(join(t), -ECANCELED);
+    CHECK_INT(test_join(t), -ECANCELED);
     CHECK(!coil_future_done(f[0]) && !coil_future_done(f[2]));
     CHECK_TRACE("-125@10 ");
     release_all();
 }
 
-/* ---- mistakes ------------------------------------------------------------------------
- */
+/* ---- mistakes ---------------------------------------------------------------------- */
 
 static int gather_foreign(void *arg)
 {

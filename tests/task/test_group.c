@@ -282,8 +282,7 @@ TEST(group_without_an_owner_stops_the_program)
     test_dies(run_without_a_task, NULL, "coil_group_enter: no task is running");
 }
 
-/* ---- ending a group early -----------------------------------------------------------
- */
+/* ---- ending a group early ---------------------------------------------------------- */
 
 TASK_TEST(cancelling_a_group_ends_children_and_body_and_is_no_error)
 {
@@ -382,8 +381,7 @@ TASK_TEST(a_foreign_cancellation_is_not_forgotten_over_the_groups_own)
     CHECK_TRACE("1000:-125 exit:0 count:1 then:-125 ");
 }
 
-/* ---- starting -----------------------------------------------------------------------
- */
+/* ---- starting ---------------------------------------------------------------------- */
 
 struct service {
     int delay_ms, before, value, after; /* rc before it is ready, value, rc at its end */
@@ -526,4 +524,193 @@ TASK_TEST(a_failing_sibling_ends_a_start)
     CHECK_INT(coil_group_exit(&g, rc), -EIO);
     CHECK_TRACE("not ready:-125 ");
     CHECK_INT(coil_sleep(1), 0);
+}
+
+/* ---- a limit ----------------------------------------------------------------------- */
+
+struct limited {
+    int running, most, ended;
+};
+
+static int run_for_a_while(void *arg)
+{
+    struct limited *l = arg;
+    int rc;
+
+    if (++l->running > l->most)
+        l->most = l->running;
+    rc = coil_sleep(COIL_MSEC(10));
+    l->running--;
+    l->ended++;
+    return rc;
+}
+
+TASK_TEST(group_with_a_limit_runs_so_many_children_at_once)
+{
+    struct limited l = {0};
+    coil_group g;
+
+    coil_group_enter(&g);
+    coil_group_set_limit(&g, 3);
+    for (int i = 0; i < 10; i++)
+        CHECK_INT(coil_group_spawn_when_free(&g, run_for_a_while, &l, NULL, NULL), 0);
+    CHECK_INT(coil_now(), COIL_MSEC(30));
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+    CHECK_INT(coil_now(), COIL_MSEC(40));
+    CHECK_INT(l.most, 3);
+    CHECK_INT(l.ended, 10);
+}
+
+TASK_TEST(group_at_its_limit_refuses_a_spawn_that_does_not_wait)
+{
+    struct limited l = {0};
+    coil_group g;
+
+    coil_group_enter(&g);
+    coil_group_set_limit(&g, 1);
+    CHECK_INT(coil_group_spawn(&g, run_for_a_while, &l, NULL, NULL), 0);
+    CHECK_INT(coil_group_spawn(&g, run_for_a_while, &l, NULL, NULL), -EAGAIN);
+    CHECK_INT(coil_group_start(&g, run_for_a_while, &l, NULL, NULL), -EAGAIN);
+    coil_group_set_limit(&g, 0);
+    CHECK_INT(coil_group_spawn(&g, run_for_a_while, &l, NULL, NULL), 0);
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+    CHECK_INT(l.most, 2);
+}
+
+struct entering {
+    coil_group *g;
+    struct limited *l;
+    int number;
+};
+
+static int enter_limited(void *arg)
+{
+    struct entering *e = arg;
+    int rc = coil_group_spawn_when_free(e->g, run_for_a_while, e->l, NULL, NULL);
+
+    test_trace("%d:%d ", e->number, rc);
+    return 0;
+}
+
+/* Three tasks wait for a place; the caller spawns last although a place is free then. */
+TASK_TEST(group_places_are_given_first_come_first_served)
+{
+    struct limited l = {0};
+    struct entering e[3];
+    coil_task *tasks[3];
+    coil_group g;
+
+    coil_group_enter(&g);
+    coil_group_set_limit(&g, 1);
+    CHECK_INT(coil_group_spawn(&g, run_for_a_while, &l, NULL, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        e[i] = (struct entering){&g, &l, i};
+        CHECK_INT(coil_spawn(enter_limited, &e[i], NULL, &tasks[i]), 0);
+    }
+    CHECK_INT(coil_yield(), 0);
+    CHECK(coil_task_cancel(tasks[1], NULL));
+    CHECK_INT(coil_group_spawn_when_free(&g, run_for_a_while, &l, NULL, NULL), 0);
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+    CHECK_INT(l.most, 1);
+    CHECK_INT(l.ended, 4);
+    CHECK_TRACE("1:-125 0:0 2:0 ");
+    for (int i = 0; i < 3; i++)
+        coil_task_release(tasks[i]);
+}
+
+/* The place that the first was given goes to the second. */
+TASK_TEST(group_place_of_an_entrant_that_is_cancelled_goes_on)
+{
+    struct limited l = {0};
+    struct entering e[2];
+    coil_task *tasks[2], *child;
+    coil_group g;
+
+    coil_group_enter(&g);
+    coil_group_set_limit(&g, 1);
+    CHECK_INT(coil_group_spawn(&g, run_for_a_while, &l, NULL, &child), 0);
+    for (int i = 0; i < 2; i++) {
+        e[i] = (struct entering){&g, &l, i};
+        CHECK_INT(coil_spawn(enter_limited, &e[i], NULL, &tasks[i]), 0);
+    }
+    while (!coil_future_done(coil_task_future(child)))
+        coil_sleep(COIL_MSEC(1));
+    coil_task_cancel(tasks[0], NULL); /* admitted by now, or about to be */
+    CHECK_INT(coil_task_await(tasks[1]), 0);
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+    CHECK_INT(l.most, 1);
+    CHECK_TRACE("0:-125 1:0 ");
+    for (int i = 0; i < 2; i++)
+        coil_task_release(tasks[i]);
+}
+
+TASK_TEST(group_that_is_cancelled_admits_nobody)
+{
+    struct limited l = {0};
+    struct entering e = {NULL, &l, 0};
+    coil_task *task;
+    coil_group g;
+
+    coil_group_enter(&g);
+    coil_group_set_limit(&g, 1);
+    e.g = &g;
+    CHECK_INT(coil_group_spawn(&g, run_for_a_while, &l, NULL, NULL), 0);
+    CHECK_INT(coil_spawn(enter_limited, &e, NULL, &task), 0);
+    CHECK_INT(coil_yield(), 0);
+    coil_group_cancel(&g, NULL);
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+    CHECK_INT(coil_task_await(task), 0);
+    coil_task_release(task);
+    CHECK_TRACE("0:-108 ");
+    CHECK_INT(l.ended, 1);
+}
+
+TASK_TEST(group_that_lowers_its_limit_ends_nobody)
+{
+    struct limited l = {0};
+    coil_group g;
+
+    coil_group_enter(&g);
+    coil_group_set_limit(&g, 3);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(coil_group_spawn(&g, run_for_a_while, &l, NULL, NULL), 0);
+    coil_group_set_limit(&g, 1);
+    CHECK_INT(coil_group_spawn_when_free(&g, run_for_a_while, &l, NULL, NULL), 0);
+    CHECK_INT(coil_group_exit(&g, 0), 0);
+    CHECK_INT(coil_now(), COIL_MSEC(20));
+    CHECK_INT(l.ended, 4);
+}
+
+/* ---- an eager child's own callback, which it has had before the group's ------------- */
+
+static coil_task *sibling;
+
+static void look_at_sibling(coil_future *future, void *arg)
+{
+    (void)future;
+    (void)arg;
+    test_trace("cancelled %d times ", coil_task_cancelling(sibling));
+}
+
+static int call_back_and_fail(void *arg)
+{
+    coil_future *own = coil_task_future(coil_task_current());
+
+    (void)arg;
+    CHECK_INT(coil_future_add_callback(own, look_at_sibling, NULL), 0);
+    coil_yield();
+    CHECK_INT(coil_future_add_callback(own, look_at_sibling, NULL), 0);
+    return -EIO;
+}
+
+TASK_TEST(an_eager_childs_first_callback_runs_before_its_groups)
+{
+    coil_spawn_opts eager = {.eager = true};
+    coil_group g;
+
+    coil_group_enter(&g);
+    CHECK_INT(coil_group_spawn(&g, nap, &ms[3], NULL, &sibling), 0);
+    CHECK_INT(coil_group_spawn(&g, call_back_and_fail, NULL, &eager, NULL), 0);
+    CHECK_INT(coil_group_exit(&g, 0), -EIO);
+    CHECK_TRACE("cancelled 0 times cancelled 1 times 1000:-125 ");
 }

@@ -25,22 +25,6 @@ static pthread_t start(void *(*fn)(void *), void *arg)
     return thread;
 }
 
-static coil_task *spawn(coil_task_fn fn, void *arg)
-{
-    coil_task *task;
-
-    CHECK_INT(coil_spawn(fn, arg, NULL, &task), 0);
-    return task;
-}
-
-static int join(coil_task *task)
-{
-    int rc = coil_task_await(task);
-
-    coil_task_release(task);
-    return rc;
-}
-
 static void nap(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
@@ -76,6 +60,20 @@ TEST(promise_has_one_result)
     coil_promise_release(NULL);
 }
 
+TEST(promise_value_that_was_taken_is_the_callers)
+{
+    coil_promise *promise = create();
+    int value = 1;
+
+    CHECK_PTR(coil_promise_take_value(promise), NULL);
+    CHECK_INT(coil_promise_set(promise, 0, &value, count_destroyed), 0);
+    CHECK_PTR(coil_promise_take_value(promise), &value);
+    CHECK_PTR(coil_promise_take_value(promise), NULL);
+    CHECK_PTR(coil_promise_value(promise), NULL);
+    coil_promise_release(promise);
+    CHECK_INT(destroyed, 0);
+}
+
 TEST(promise_wait_times_out)
 {
     coil_promise *promise = create();
@@ -97,7 +95,8 @@ static int await_promise(void *promise)
 TASK_TEST(promise_awaited_by_several_tasks)
 {
     coil_promise *promise = create();
-    coil_task *a = spawn(await_promise, promise), *b = spawn(await_promise, promise);
+    coil_task *a = test_spawn(await_promise, promise),
+              *b = test_spawn(await_promise, promise);
     coil_waiting waiting;
 
     CHECK_INT(coil_yield(), 0);
@@ -109,8 +108,8 @@ TASK_TEST(promise_awaited_by_several_tasks)
     CHECK_TRACE("");
     CHECK_INT(coil_yield(), 0); /* the tasks */
     CHECK_TRACE("5 5 ");
-    CHECK_INT(join(a), 5);
-    CHECK_INT(join(b), 5);
+    CHECK_INT(test_join(a), 5);
+    CHECK_INT(test_join(b), 5);
     CHECK_INT(coil_promise_await(promise), 5);
     coil_promise_release(promise);
 }
@@ -118,14 +117,15 @@ TASK_TEST(promise_awaited_by_several_tasks)
 TASK_TEST(promise_await_is_cancelled_and_cancels)
 {
     coil_promise *promise = create();
-    coil_task *a = spawn(await_promise, promise), *b = spawn(await_promise, promise);
+    coil_task *a = test_spawn(await_promise, promise),
+              *b = test_spawn(await_promise, promise);
 
     CHECK_INT(coil_yield(), 0);
     CHECK(coil_task_cancel(a, "enough"));
     CHECK(!coil_promise_done(promise)); /* not before the task knows */
-    CHECK_INT(join(a), -ECANCELED);
+    CHECK_INT(test_join(a), -ECANCELED);
     CHECK_INT(coil_promise_result(promise), -ECANCELED);
-    CHECK_INT(join(b), -ECANCELED);
+    CHECK_INT(test_join(b), -ECANCELED);
     CHECK_TRACE("-125 -125 ");
     coil_promise_release(promise);
 }
@@ -133,12 +133,12 @@ TASK_TEST(promise_await_is_cancelled_and_cancels)
 TASK_TEST(promise_set_and_then_the_awaiter_cancelled)
 {
     coil_promise *promise = create();
-    coil_task *task = spawn(await_promise, promise);
+    coil_task *task = test_spawn(await_promise, promise);
 
     CHECK_INT(coil_yield(), 0);
     CHECK_INT(coil_promise_set(promise, 5, NULL, NULL), 0);
     coil_task_cancel(task, NULL); /* the post is under way, and is taken back */
-    CHECK_INT(join(task), -ECANCELED);
+    CHECK_INT(test_join(task), -ECANCELED);
     CHECK_TRACE("-125 ");
     CHECK_INT(coil_promise_result(promise), 5);
     coil_promise_release(promise);
@@ -230,7 +230,7 @@ IO_TEST(promises_set_while_their_awaiters_are_cancelled)
 
     for (int i = 0; i < ROUNDS; i++) {
         promises[i] = create();
-        tasks[i] = spawn(await_promise, promises[i]);
+        tasks[i] = test_spawn(await_promise, promises[i]);
     }
     CHECK_INT(coil_yield(), 0);
     for (int i = 0; i < ROUNDS; i++)
@@ -239,7 +239,7 @@ IO_TEST(promises_set_while_their_awaiters_are_cancelled)
     for (int i = ROUNDS; i-- > 0;)
         coil_task_cancel(tasks[i], NULL);
     for (int i = 0; i < ROUNDS; i++) {
-        int rc = join(tasks[i]), result = coil_promise_result(promises[i]);
+        int rc = test_join(tasks[i]), result = coil_promise_result(promises[i]);
 
         CHECK(rc == i || rc == -ECANCELED);
         CHECK(result == i || result == -ECANCELED);

@@ -35,6 +35,29 @@ TASK_TEST(scope_that_is_left_in_time_leaves_nothing_behind)
     CHECK_INT(coil_scope_exit(&s, 7), 7);
 }
 
+static int move_when_it_is_too_late(void *arg)
+{
+    CHECK_INT(coil_sleep(COIL_SEC(1)), -ECANCELED); /* by the group that is cut off */
+    coil_cancel_caught();
+    return coil_scope_set_deadline(arg, coil_in(COIL_SEC(1)));
+}
+
+/* Whoever moves it too late fails with what its owner ends with. */
+TASK_TEST(scope_that_has_expired_says_so_to_whoever_would_move_it)
+{
+    coil_group group;
+    coil_scope s;
+    int rc;
+
+    coil_scope_enter(&s, coil_in(COIL_MSEC(10)));
+    coil_group_enter(&group);
+    coil_group_spawn(&group, move_when_it_is_too_late, &s, NULL, NULL);
+    rc = coil_group_exit(&group, coil_sleep(COIL_MSEC(15)));
+    CHECK_INT(coil_scope_set_deadline(&s, COIL_NEVER), -ETIMEDOUT);
+    CHECK_INT(coil_scope_exit(&s, rc), -ETIMEDOUT);
+    CHECK_INT(coil_scope_set_deadline(&s, COIL_NEVER), -ETIMEDOUT);
+}
+
 TASK_TEST(scope_whose_deadline_has_passed_still_does_what_need_not_wait)
 {
     coil_queue q = COIL_QUEUE_INIT(sizeof(int), 0);
@@ -152,8 +175,7 @@ TASK_TEST(scope_does_not_claim_what_was_delivered_before_it)
     CHECK_TRACE("inside:-125 exit:-125 ");
 }
 
-/* ---- shields ------------------------------------------------------------------------
- */
+/* ---- shields ----------------------------------------------------------------------- */
 
 static int say(const char *what, int rc)
 {
@@ -185,20 +207,12 @@ static coil_task *start(coil_task_fn fn, void *arg)
     return t;
 }
 
-static int join(coil_task *t)
-{
-    int rc = coil_task_await(t);
-
-    coil_task_release(t);
-    return rc;
-}
-
 TASK_TEST(shield_suspends_a_delivery_that_stands)
 {
     coil_task *t = start(clean_up, &plenty);
 
     coil_task_cancel(t, NULL);
-    CHECK_INT(join(t), -ECANCELED);
+    CHECK_INT(test_join(t), -ECANCELED);
     CHECK_TRACE("work:-125 cleanup:0 exit:0 after:-125 ");
     CHECK_INT(coil_now(), COIL_MSEC(11));
 }
@@ -208,7 +222,7 @@ TASK_TEST(shield_has_a_deadline_of_its_own)
     coil_task *t = start(clean_up, &little);
 
     coil_task_cancel(t, NULL);
-    CHECK_INT(join(t), -ECANCELED);
+    CHECK_INT(test_join(t), -ECANCELED);
     CHECK_TRACE("work:-125 cleanup:-125 exit:-110 after:-125 ");
     CHECK_INT(coil_now(), COIL_MSEC(6));
 }
@@ -221,7 +235,7 @@ TASK_TEST(shield_counts_a_second_request_at_once_and_holds_it_back)
     CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
     coil_task_cancel(t, NULL);
     CHECK_INT(coil_task_cancelling(t), 2);
-    CHECK_INT(join(t), -ECANCELED);
+    CHECK_INT(test_join(t), -ECANCELED);
     CHECK_TRACE("work:-125 cleanup:0 exit:0 after:-125 ");
     CHECK_INT(coil_now(), COIL_MSEC(11));
 }
@@ -246,7 +260,7 @@ TASK_TEST(shield_delivers_what_came_meanwhile_after_its_exit)
 
     coil_task_cancel(t, NULL);
     coil_task_cancel(t, NULL);
-    CHECK_INT(join(t), 0);
+    CHECK_INT(test_join(t), 0);
     CHECK_TRACE("inside:0 count:2 exit:0 ready:-125 then:0 ");
 }
 
@@ -258,7 +272,7 @@ static int cancelled_before_it_shields(void *arg)
 
 TASK_TEST(shield_holds_back_a_request_that_was_not_delivered)
 {
-    CHECK_INT(join(start(cancelled_before_it_shields, NULL)), 0);
+    CHECK_INT(test_join(start(cancelled_before_it_shields, NULL)), 0);
     CHECK_TRACE("inside:0 count:1 exit:0 ready:-125 then:0 ");
 }
 
@@ -279,13 +293,13 @@ TASK_TEST(a_request_that_is_held_back_may_be_taken_back)
     coil_task *t = start(take_back_in_a_shield, NULL);
 
     coil_task_cancel(t, NULL);
-    CHECK_INT(join(t), 0);
+    CHECK_INT(test_join(t), 0);
     CHECK_TRACE("inside:0 left:0 exit:0 then:0 ");
 
     t = start(take_back_in_a_shield, NULL);
     coil_task_cancel(t, NULL);
     coil_task_cancel(t, NULL);
-    CHECK_INT(join(t), -ECANCELED);
+    CHECK_INT(test_join(t), -ECANCELED);
     CHECK_TRACE("inside:0 left:1 exit:0 then:-125 ");
 }
 
@@ -307,11 +321,11 @@ TASK_TEST(scope_inside_a_shield_works_with_and_without_a_request_held_back)
 {
     coil_task *t;
 
-    CHECK_INT(join(start(scope_in_a_shield, NULL)), 0);
+    CHECK_INT(test_join(start(scope_in_a_shield, NULL)), 0);
     CHECK_TRACE("inner:-110 shielded:0 exit:0 then:0 ");
     t = start(scope_in_a_shield, NULL);
     coil_task_cancel(t, NULL);
-    CHECK_INT(join(t), -ECANCELED);
+    CHECK_INT(test_join(t), -ECANCELED);
     CHECK_TRACE("inner:-110 shielded:0 exit:0 then:-125 ");
 }
 
@@ -332,7 +346,7 @@ static int shield_in_a_scope(void *arg)
 
 TASK_TEST(the_deadline_of_a_scope_outside_waits_for_the_shield)
 {
-    CHECK_INT(join(start(shield_in_a_scope, NULL)), 0);
+    CHECK_INT(test_join(start(shield_in_a_scope, NULL)), 0);
     CHECK_TRACE("shielded:0 expired:1 inner:0 between:-125 outer:-110 then:0 ");
     CHECK_INT(coil_now(), COIL_MSEC(10) + 1);
 }
@@ -369,10 +383,10 @@ TASK_TEST(shields_nest_and_each_holds_what_comes_from_outside_it)
     coil_task *t = start(group_between_shields, NULL);
 
     coil_task_cancel(t, NULL);
-    CHECK_INT(join(t), -ECANCELED);
+    CHECK_INT(test_join(t), -ECANCELED);
     CHECK_TRACE("innermost:0 inner:0 group:-125 group exit:-5 outermost:0 outer:0 "
                 "then:-125 ");
-    CHECK_INT(join(start(group_between_shields, NULL)), 0);
+    CHECK_INT(test_join(start(group_between_shields, NULL)), 0);
     CHECK_TRACE(
         "innermost:0 inner:0 group:-125 group exit:-5 outermost:0 outer:0 then:0 ");
 }
@@ -400,7 +414,7 @@ TASK_TEST(a_request_taken_back_in_a_shield_leaves_nothing_behind)
     coil_task *t = start(group_ended_in_a_shield, NULL);
 
     coil_task_cancel(t, NULL);
-    CHECK_INT(join(t), -ECANCELED);
+    CHECK_INT(test_join(t), -ECANCELED);
     CHECK_TRACE("before:0 group:0 inside:0 exit:0 then:-125 ");
 }
 
@@ -422,20 +436,20 @@ TASK_TEST(shield_keeps_a_request_from_what_is_awaited)
 
     coil_task_cancel(outer, NULL);
     CHECK_INT(coil_task_cancelling(inner), 0);
-    CHECK_INT(join(outer), -ECANCELED);
+    CHECK_INT(test_join(outer), -ECANCELED);
     CHECK_TRACE("work:0 cleanup:0 exit:0 after:0 awaited:0 exit:0 then:-125 ");
     coil_task_release(inner);
 }
 
-/* ---- misuse -------------------------------------------------------------------------
- */
+/* ---- misuse ------------------------------------------------------------------------ */
 
 static int leave_open(void *arg)
 {
     static coil_scope s;
+    int rc = coil_scope_enter(&s, COIL_NEVER);
 
     (void)arg;
-    return coil_scope_enter(&s, COIL_NEVER);
+    return rc + 1;
 }
 
 static void run_leave_open(void *arg)
@@ -460,6 +474,22 @@ static void run_cross_over(void *arg)
     coil_run(cross_over, NULL, NULL);
 }
 
+static int leave_twice(void *arg)
+{
+    coil_scope a;
+
+    (void)arg;
+    coil_scope_enter(&a, COIL_NEVER);
+    coil_scope_exit(&a, 0);
+    return coil_scope_exit(&a, 0);
+}
+
+static void run_leave_twice(void *arg)
+{
+    (void)arg;
+    coil_run(leave_twice, NULL, NULL);
+}
+
 static void enter_without_a_task(void *arg)
 {
     coil_scope s;
@@ -471,6 +501,20 @@ static void enter_without_a_task(void *arg)
 TEST(scopes_misused_stop_the_program_with_a_sentence)
 {
     test_dies(enter_without_a_task, NULL, "coil_scope_enter: no task is running");
-    test_dies(run_leave_open, NULL, "has ended with a scope open");
-    test_dies(run_cross_over, NULL, "innermost open one");
+    test_dies(run_leave_open, NULL, "has ended with a scope open, entered at leave_open");
+    test_dies(run_cross_over, NULL, "has a scope open, entered at cross_over");
+    test_dies(run_leave_twice, NULL, "it was left before");
+}
+
+TASK_TEST(scope_exit_hands_a_count_back_whole)
+{
+    coil_scope s;
+
+    coil_scope_enter(&s, coil_in(COIL_MSEC(10)));
+    CHECK_INT(coil_scope_exit_count(&s, (ssize_t)1 << 40), (ssize_t)1 << 40);
+    coil_scope_enter(&s, COIL_NEVER);
+    CHECK_INT(coil_scope_exit_count(&s, -EPIPE), -EPIPE);
+    coil_scope_enter(&s, coil_in(COIL_MSEC(10)));
+    CHECK_INT(coil_scope_exit_count(&s, coil_sleep(COIL_SEC(1))), -ETIMEDOUT);
+    CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
 }

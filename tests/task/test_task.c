@@ -1,14 +1,17 @@
 /*
- * test_task.c - tasks: spawning, waiting, cancelling. (seeds-checklist rows 64 to 70, 82,
+ * test_task.c - tasks: spawning, waiting, cancelling. (docs/seeds.md, rows 64 to 70, 82,
  * 85)
  */
 #include "../harness/harness.h"
+
+#include "../../src/base/compiler.h"
 
 #include <coil.h>
 
 #include <pthread.h>
 
 #include <string.h>
+#include <unistd.h>
 
 static const char *name(void)
 {
@@ -21,14 +24,6 @@ static coil_task *spawn(coil_task_fn fn, void *arg, const char *task_name)
 
     CHECK_INT(coil_spawn(fn, arg, &(coil_spawn_opts){.name = task_name}, &task), 0);
     return task;
-}
-
-static int join(coil_task *task)
-{
-    int rc = coil_task_await(task);
-
-    coil_task_release(task);
-    return rc;
 }
 
 static int note(void *arg)
@@ -72,7 +67,7 @@ TASK_TEST(arguments_are_copied_to_the_stack_of_the_task)
     CHECK_INT(coil_spawn(add_one, &n, &(coil_spawn_opts){.arg_bytes = sizeof n}, &task),
               0);
     n = 0;
-    CHECK_INT(join(task), 10);
+    CHECK_INT(test_join(task), 10);
     CHECK_INT(coil_spawn(add_one, &n, &(coil_spawn_opts){.arg_bytes = 4000}, &task),
               -EINVAL);
 }
@@ -90,7 +85,7 @@ static int say_name(void *arg)
 TASK_TEST(tasks_have_names)
 {
     CHECK_STR(name(), "main");
-    CHECK_INT(join(spawn(say_name, NULL, "given")), 0);
+    CHECK_INT(test_join(spawn(say_name, NULL, "given")), 0);
     CHECK_TRACE("given a name that is longer than ther ");
     CHECK_INT(coil_spawn(say_name, NULL, NULL, NULL), 0);
     coil_yield();
@@ -107,6 +102,42 @@ static int sleeper(void *arg)
     return rc;
 }
 
+static int use_stack(void *bytes)
+{
+    volatile char *frame = __builtin_alloca((size_t)(uintptr_t)bytes);
+
+    frame[0] = 1;
+    coil_yield();
+    return frame[0];
+}
+
+/* A page more for coil's own frames, and one since pages are counted. */
+static void check_peak(coil_task *task, ssize_t used)
+{
+    ssize_t page = sysconf(_SC_PAGESIZE), peak = coil_task_stack_peak(task);
+
+    CHECK(peak >= used);
+    CHECK(peak <= used + 8192 + 2 * page);
+}
+
+TASK_TEST(stack_peak_is_each_tasks_own_while_it_runs_and_after)
+{
+    static const ssize_t used[] = {90000, 1000, 40000, 2000};
+    coil_task *task;
+
+    if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
+        test_skip("the tool's own frames are larger");
+    CHECK(coil_task_stack_peak(coil_task_current()) > 0);
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
+        CHECK_INT(coil_spawn(use_stack, (void *)used[i], NULL, &task), 0);
+        coil_yield();
+        check_peak(task, used[i]);
+        CHECK_INT(coil_task_await(task), 1);
+        check_peak(task, used[i]);
+        coil_task_release(task);
+    }
+}
+
 TASK_TEST(sleeping_tasks_wake_by_deadline)
 {
     int64_t ms[] = {30, 10, 20, 10};
@@ -115,7 +146,7 @@ TASK_TEST(sleeping_tasks_wake_by_deadline)
     for (int i = 0; i < 4; i++)
         t[i] = spawn(sleeper, &ms[i], (char[]){(char)('a' + i), 0});
     for (int i = 0; i < 4; i++)
-        CHECK_INT(join(t[i]), 0);
+        CHECK_INT(test_join(t[i]), 0);
     CHECK_TRACE("b:0@10 d:0@10 c:0@20 a:0@30 ");
 }
 
@@ -132,7 +163,7 @@ TASK_TEST(a_sleep_of_nothing_is_a_yield)
     CHECK_INT(coil_now(), COIL_MSEC(7));
 }
 
-/* Row 33: five coroutines, five rounds of 0.1 s each: 0.5 s together, not 2.5. */
+/* Five coroutines, five rounds of 0.1 s: 0.5 s together. (docs/seeds.md, row 33) */
 static int sleepy(void *arg)
 {
     for (int i = 0; i < 5; i++) {
@@ -162,8 +193,7 @@ TASK_TEST(five_sleepy_coroutines_take_as_long_as_one)
         coil_task_release(tasks[i]);
 }
 
-/* ---- cancellation -------------------------------------------------------------------
- */
+/* ---- cancellation ------------------------------------------------------------------ */
 
 static int64_t long_time = 1000;
 
@@ -172,7 +202,7 @@ TASK_TEST(cancelled_before_the_first_step_never_runs)
     coil_task *t = spawn(note, "ran", "t");
 
     CHECK(coil_task_cancel(t, NULL));
-    CHECK_INT(join(t), -ECANCELED);
+    CHECK_INT(test_join(t), -ECANCELED);
     CHECK_TRACE("");
 }
 
@@ -182,7 +212,7 @@ TASK_TEST(cancelled_while_sleeping_leaves_no_timer)
 
     coil_yield();
     CHECK(coil_task_cancel(t, NULL));
-    CHECK_INT(join(t), -ECANCELED);
+    CHECK_INT(test_join(t), -ECANCELED);
     CHECK_TRACE("t:-125@0 ");
     CHECK_INT(coil_sleep(1), 0);
     CHECK_INT(coil_now(), 1); /* the clock did not jump to a timer left behind */
@@ -249,7 +279,7 @@ static int cancel_myself(void *arg)
 
 TASK_TEST(cancelling_oneself_takes_effect_at_the_next_wait)
 {
-    CHECK_INT(join(spawn(cancel_myself, NULL, "t")), -ECANCELED);
+    CHECK_INT(test_join(spawn(cancel_myself, NULL, "t")), -ECANCELED);
     CHECK_TRACE("still here ");
 }
 
@@ -271,8 +301,8 @@ static int cancel_and_uncancel(void *arg)
 
 TASK_TEST(cancelled_just_before_the_body_returns)
 {
-    CHECK_INT(join(spawn(cancel_myself_and_return, NULL, "t")), -ECANCELED);
-    CHECK_INT(join(spawn(cancel_and_uncancel, NULL, "t")), 6);
+    CHECK_INT(test_join(spawn(cancel_myself_and_return, NULL, "t")), -ECANCELED);
+    CHECK_INT(test_join(spawn(cancel_and_uncancel, NULL, "t")), 6);
 }
 
 static int await_future(void *arg)
@@ -293,7 +323,7 @@ TASK_TEST(cancelled_in_the_turn_in_which_it_was_woken)
     coil_yield();
     coil_future_set(f, 1, NULL, NULL);
     CHECK(coil_task_cancel(t, NULL));
-    CHECK_INT(join(t), -ECANCELED);
+    CHECK_INT(test_join(t), -ECANCELED);
     CHECK_TRACE("t:-125 ");
     coil_future_release(f);
 }
@@ -319,7 +349,7 @@ TASK_TEST(a_delivered_cancellation_is_repeated_until_caught)
     t = spawn(forgetful, f, "t");
     coil_yield();
     coil_task_cancel(t, NULL);
-    CHECK_INT(join(t), 0);
+    CHECK_INT(test_join(t), 0);
     CHECK_TRACE("-125 -125 -125 -125 0 ");
     CHECK(!coil_future_done(f)); /* what it awaited in between is not harmed */
     CHECK_INT(coil_now(), COIL_MSEC(1));
@@ -344,7 +374,7 @@ TASK_TEST(a_deaf_task_freezes_nobody)
         CHECK_INT(coil_yield(), 0);
     CHECK_INT(coil_now(), 0);
     enough = true;
-    CHECK_INT(join(t), 0);
+    CHECK_INT(test_join(t), 0);
 }
 
 static int count_requests(void *arg)
@@ -369,11 +399,10 @@ TASK_TEST(requests_are_counted_apart_from_deliveries)
     coil_task_cancel(t, NULL);
     coil_yield();
     coil_task_cancel(t, NULL);
-    CHECK_INT(join(t), 1);
+    CHECK_INT(test_join(t), 1);
 }
 
-/* ---- parking ------------------------------------------------------------------------
- */
+/* ---- parking ----------------------------------------------------------------------- */
 
 static int park(void *arg)
 {
@@ -394,12 +423,12 @@ TASK_TEST(parked_tasks_are_unparked_or_cancelled)
     CHECK_INT(coil_unpark(a, 2), -EALREADY);
     coil_task_cancel(b, NULL);
     CHECK_INT(coil_unpark(b, 2), -EALREADY);
-    CHECK_INT(join(a), 1);
-    CHECK_INT(join(b), -ECANCELED);
+    CHECK_INT(test_join(a), 1);
+    CHECK_INT(test_join(b), -ECANCELED);
     CHECK_TRACE("a:1 b:-125 ");
 }
 
-/* An awaitable of one's own: rows 21, 22, 29, 83. */
+/* An awaitable of one's own. (docs/seeds.md, rows 21, 22, 29, 83) */
 struct async_sleep {
     coil_awaitable awaitable;
     int64_t until;
@@ -435,8 +464,45 @@ TASK_TEST(an_awaitable_of_ones_own)
     CHECK_INT(coil_now(), COIL_MSEC(12));
 }
 
-/* ---- all and current ----------------------------------------------------------------
- */
+/* What a method waits by may change, and its caller need not. (docs/seeds.md, row 27) */
+static void set_to_five(void *future)
+{
+    coil_future_set(future, 5, NULL, NULL);
+}
+
+static int get_by_a_future(void)
+{
+    coil_future *future;
+    int rc = coil_future_create(&future);
+
+    if (rc == 0)
+        rc = coil_call_later(COIL_MSEC(10), set_to_five, future, NULL);
+    if (rc == 0)
+        rc = coil_await(future);
+    coil_future_release(future);
+    return rc;
+}
+
+static int get_by_itself(void)
+{
+    int rc = coil_sleep(COIL_MSEC(10));
+
+    return rc < 0 ? rc : 5;
+}
+
+TASK_TEST(a_function_may_await_a_future_or_do_the_work_itself)
+{
+    int (*const ways[])(void) = {get_by_a_future, get_by_itself};
+
+    for (int i = 0; i < 2; i++) {
+        int64_t begin = coil_now();
+
+        CHECK_INT(ways[i](), 5);
+        CHECK_INT(coil_now() - begin, COIL_MSEC(10));
+    }
+}
+
+/* ---- all and current --------------------------------------------------------------- */
 
 static int trace_name(coil_task *task, void *arg)
 {
@@ -460,12 +526,12 @@ TASK_TEST(current_and_all_tasks)
     coil_call_soon(check_no_current, &none, NULL);
     coil_yield();
     CHECK(none);
-    CHECK_INT(join(b), 0);
+    CHECK_INT(test_join(b), 0);
     CHECK_TRACE("x ");
     coil_task_each(trace_name, NULL);
     CHECK_TRACE("main a ");
     coil_unpark(a, 0);
-    CHECK_INT(join(a), 0);
+    CHECK_INT(test_join(a), 0);
     test_trace_clear();
 }
 
@@ -493,8 +559,8 @@ TASK_TEST(errno_is_the_tasks_own)
     int one = ENOENT, two = EAGAIN;
     coil_task *a = spawn(set_errno, &one, "a"), *b = spawn(set_errno, &two, "b");
 
-    CHECK_INT(join(a), 0);
-    CHECK_INT(join(b), 0);
+    CHECK_INT(test_join(a), 0);
+    CHECK_INT(test_join(b), 0);
 }
 
 static void clobber_errno(void *arg)
@@ -552,15 +618,14 @@ TASK_TEST(cancelling_down_a_chain_of_twenty_thousand_needs_no_deep_stack)
     for (int i = CHAIN; i-- > 0;)
         chain[i] = spawn(await_the_next, &chain[i + 1], NULL);
     coil_sleep(1);
-    CHECK_INT(join(spawn(cancel_it, chain[0], NULL)), 0);
+    CHECK_INT(test_join(spawn(cancel_it, chain[0], NULL)), 0);
     CHECK_INT(coil_task_cancelling(chain[CHAIN - 1]), 1);
     CHECK_INT(coil_task_await(chain[0]), -ECANCELED);
     for (int i = 0; i < CHAIN; i++)
-        CHECK_INT(join(chain[i]), -ECANCELED);
+        CHECK_INT(test_join(chain[i]), -ECANCELED);
 }
 
-/* ---- mistakes ------------------------------------------------------------------------
- */
+/* ---- mistakes ---------------------------------------------------------------------- */
 
 static int await_myself(void *arg)
 {

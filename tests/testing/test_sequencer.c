@@ -81,7 +81,9 @@ TASK_TEST(sequencer_is_broken_by_a_cancellation)
     CHECK_INT(coil_task_await(cancelled), -ECANCELED);
     CHECK_INT(coil_yield(), 0);
     CHECK_TRACE("b:-32 ");
+    coil_fail(-EPIPE, "an older failure");
     CHECK_INT(coil_sequencer_wait(&order, 0), -EPIPE);
+    CHECK(coil_last_error() == NULL);
     coil_task_release(cancelled);
 }
 

@@ -5,8 +5,8 @@
  * both in hexadecimal. A line of output is "failure", or href, origin and the nine parts,
  * separated by tabs, none of which a URL can contain.
  */
-#include "../../crawler/text.h"
-#include "../../crawler/whatwg_url.h"
+#include "../../crawler/base/text.h"
+#include "../../crawler/url/whatwg_url.h"
 
 #include <stdio.h>
 #include <stdlib.h>

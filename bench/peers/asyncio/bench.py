@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import threading
 import time
 
 TIMERS = 1_000_000
@@ -201,6 +202,58 @@ async def run_timer_fire(row, _):
     os._exit(0)
 
 
+# ---- a run, and between threads ------------------------------------------------------
+
+def run_empty(row):
+    async def nothing():
+        pass
+
+    n = 1_000
+    start = time.process_time_ns()
+    for _ in range(n):
+        asyncio.run(nothing())
+    report(row, (time.process_time_ns() - start) / n / 1e3, "us")
+
+
+async def run_post(row, _):
+    def count_down():
+        nonlocal left
+        left -= 1
+        if left == 0:
+            done.set_result(None)
+
+    def post_all():
+        for _ in range(n):
+            loop.call_soon_threadsafe(count_down)
+
+    n = left = 200_000
+    loop = asyncio.get_running_loop()
+    done = loop.create_future()
+    start = time.process_time_ns()
+    thread = threading.Thread(target=post_all)
+    thread.start()
+    await done
+    thread.join()
+    took(row, start, n)
+
+
+async def run_promise(row, _):
+    async def nothing():
+        pass
+
+    n = 10_000
+    other = asyncio.new_event_loop()
+    thread = threading.Thread(target=other.run_forever)
+    start = time.process_time_ns()
+    thread.start()
+    for _ in range(n):
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(nothing(), other))
+    other.call_soon_threadsafe(other.stop)
+    thread.join()
+    took(row, start, n)
+    other.close()
+
+
 ROWS = {
     "yield1": (run_yield, 1), "yield2": (run_yield, 2), "yield1000": (run_yield, 1000),
     "spawn": (run_spawn, 0), "queue1": (run_queue, 1), "queue100": (run_queue, 100),
@@ -209,14 +262,18 @@ ROWS = {
     "handover": (run_handover, 100), "timeout": (run_timeout, 0),
     "timer_arm": (run_timer_arm, 0), "timer_cancel": (run_timer_cancel, 0),
     "timer_fire": (run_timer_fire, 0), "sleeper": (run_sleeper, 0),
+    "post": (run_post, 0), "promise": (run_promise, 0),
 }
 
 
 def main():
-    run, shape = ROWS[sys.argv[1]]
     if "uvloop" in sys.argv:
         import uvloop
         uvloop.install()
+    if sys.argv[1] == "run":
+        run_empty("run")
+        return
+    run, shape = ROWS[sys.argv[1]]
     asyncio.run(run(sys.argv[1], shape))
 
 

@@ -243,6 +243,50 @@ func sleeper(row string, _ int) {
 	fmt.Printf("%s %.4g B\n", row, (memory()-before)/n)
 }
 
+// Both ends keep a thread of their own: a channel between threads.
+func channel(row string, bound int) {
+	n := 2000000
+	if bound == 1 {
+		n = 50000
+	}
+	items := make(chan int64, bound)
+	runtime.GOMAXPROCS(2)
+	runtime.LockOSThread()
+	start := cpuNs()
+	go func() {
+		runtime.LockOSThread()
+		for i := 0; i < n; i++ {
+			items <- int64(i)
+		}
+		close(items)
+	}()
+	for range items {
+	}
+	took(row, start, n)
+}
+
+// The other thread is asked for a result, and answers.
+func promise(row string, _ int) {
+	const n = 20000
+	asked := make(chan chan int)
+	runtime.GOMAXPROCS(2)
+	runtime.LockOSThread()
+	start := cpuNs()
+	go func() {
+		runtime.LockOSThread()
+		for answer := range asked {
+			answer <- 0
+		}
+	}()
+	for i := 0; i < n; i++ {
+		answer := make(chan int, 1)
+		asked <- answer
+		<-answer
+	}
+	took(row, start, n)
+	close(asked)
+}
+
 func main() {
 	rows := map[string]struct {
 		run   func(string, int)
@@ -255,6 +299,7 @@ func main() {
 		"timeout":   {timeout, 0},
 		"timer_arm": {timerArm, 0}, "timer_cancel": {timerCancel, 0},
 		"timer_fire": {timerFire, 0}, "sleeper": {sleeper, 0},
+		"promise": {promise, 0}, "channel1": {channel, 1}, "channel100": {channel, 100},
 	}
 	runtime.GOMAXPROCS(1)
 	row := rows[os.Args[1]]

@@ -65,8 +65,7 @@ static void run_spawn(const struct bench_row *row)
     bench_time(row, start);
 }
 
-/* ---- a queue ------------------------------------------------------------------------
- */
+/* ---- a queue ----------------------------------------------------------------------- */
 
 struct queue {
     const struct bench_row *row;

@@ -125,6 +125,66 @@ async fn sleeper(row: &str) {
     std::process::exit(0);
 }
 
+/// A runtime of one thread, on a thread of its own, as long as `fn` takes there.
+fn beside(fn_: impl Future<Output = ()> + Send + 'static) -> std::thread::JoinHandle<()> {
+    std::thread::spawn(move || one_thread().block_on(fn_))
+}
+
+async fn channel(row: &str, bound: usize) {
+    let n = if bound == 1 { 50_000u64 } else { 2_000_000 };
+    let (put, mut get) = mpsc::channel::<u64>(bound);
+    let start = cpu_ns();
+    let other = beside(async move {
+        for i in 0..n {
+            put.send(i).await.unwrap();
+        }
+    });
+    while get.recv().await.is_some() {}
+    other.join().unwrap();
+    took(row, start, n as usize);
+}
+
+async fn promise(row: &str) {
+    let n = 20_000;
+    let start = cpu_ns();
+    let (hand, handle) = oneshot::channel();
+    let (end, ended) = oneshot::channel::<()>();
+    let other = beside(async move {
+        hand.send(tokio::runtime::Handle::current()).unwrap();
+        ended.await.unwrap();
+    });
+    let handle: tokio::runtime::Handle = handle.await.unwrap();
+    for _ in 0..n {
+        handle.spawn(async {}).await.unwrap();
+    }
+    end.send(()).unwrap();
+    other.join().unwrap();
+    took(row, start, n);
+}
+
+/// A task on the other thread stands for a call posted to it.
+async fn post(row: &str) {
+    let n = 1_000_000;
+    let handle = tokio::runtime::Handle::current();
+    let (end, ended) = oneshot::channel::<()>();
+    let left = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(n));
+    let end = std::sync::Arc::new(std::sync::Mutex::new(Some(end)));
+    let start = cpu_ns();
+    let other = std::thread::spawn(move || {
+        for _ in 0..n {
+            let (left, end) = (left.clone(), end.clone());
+            handle.spawn(async move {
+                if left.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) == 1 {
+                    end.lock().unwrap().take().unwrap().send(()).unwrap();
+                }
+            });
+        }
+    });
+    ended.await.unwrap();
+    other.join().unwrap();
+    took(row, start, n);
+}
+
 async fn run(row: &str) {
     match row {
         "yield1" => yields(row, 1).await,
@@ -134,16 +194,35 @@ async fn run(row: &str) {
         "queue1" => queue(row, 1).await,
         "queue100" => queue(row, 100).await,
         "sleeper" => sleeper(row).await,
+        "post" => post(row).await,
+        "promise" => promise(row).await,
+        "channel1" => channel(row, 1).await,
+        "channel100" => channel(row, 100).await,
         _ => timers(row).await,
     }
 }
 
+fn one_thread() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap()
+}
+
+/// With what coil_run() has, too: descriptors, timers.
+fn empty_mains(row: &str) {
+    let n = 5_000;
+    let start = cpu_ns();
+    for _ in 0..n {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {});
+    }
+    println!("{} {:.4} us", row, (cpu_ns() - start) / n as f64 / 1e3);
+}
+
 fn main() {
     let row = std::env::args().nth(1).expect("usage: tokio ROW");
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
+    if row == "run" {
+        return empty_mains(&row);
+    }
+    let runtime = one_thread();
     // In a task of its own: what block_on runs is polled by other rules.
     runtime.block_on(async { tokio::spawn(async move { run(&row).await }).await.unwrap() });
 }

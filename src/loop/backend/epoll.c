@@ -1,20 +1,22 @@
 /*
  * epoll.c - readiness by epoll(7): Linux.
  *
- * A descriptor used by operations is registered once, for edges of both directions, and
- * stays until it is detached: no epoll_ctl(2) per request. One that is watched is
- * registered level-triggered, with the union of its directions.
+ * A descriptor used by operations is registered once, edge-triggered and for both
+ * directions, and stays registered until it is detached: no epoll_ctl(2) per request. A
+ * watched descriptor is registered level-triggered, for the directions that are watched.
  *
- * An event carries number and generation. The kernel keeps reporting on a description
- * that is still open elsewhere (a fork, a dup) after its number was given away here; such
- * events are of an older generation and fall flat.
+ * An event carries the descriptor's number and generation. The kernel keeps reporting
+ * events of an open file description that is still open elsewhere (after fork(2) or
+ * dup(2)) although its number was closed here. Such events carry an older generation and
+ * are ignored.
  *
- * Where the kernel has epoll_pwait2(2) (Linux 5.11) it waits by nanoseconds, else by
- * milliseconds, rounded up.
+ * With epoll_pwait2(2) (Linux 5.11) the time-out is in nanoseconds, else in milliseconds,
+ * rounded up.
  */
 #include "readiness.h"
 
 #include "../../base/fault.h"
+#include "../loop.h"
 
 #include <limits.h>
 #include <sys/epoll.h>
@@ -25,7 +27,7 @@
 struct epoll_backend {
     struct coil__readiness readiness;
     int epoll_fd;
-    bool in_milliseconds; /* the kernel has not got epoll_pwait2() */
+    bool in_milliseconds; /* the kernel lacks epoll_pwait2() */
 };
 
 enum { BATCH = 256 };
@@ -48,8 +50,8 @@ static uint32_t events_of(unsigned interest)
     return events;
 }
 
-static int set_interest(struct coil__backend *backend, int fd,
-                        const struct coil__descriptor *d, unsigned interest, size_t *slot)
+static int set_interest(struct coil__backend *backend, int fd, struct coil__descriptor *d,
+                        unsigned interest)
 {
     int epoll_fd = epoll_of(backend)->epoll_fd;
     struct epoll_event event = {
@@ -57,14 +59,14 @@ static int set_interest(struct coil__backend *backend, int fd,
         .data.u64 = (uint64_t)d->generation << 32 | (uint32_t)fd,
     };
 
-    (void)slot;
     if (interest == 0) {
-        /* Fails if the owner has closed it already, and then there is nothing to do. */
+        /* Fails if the owner has closed the descriptor already; then nothing is left to
+         * do. */
         epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, &event);
         return 0;
     }
-    /* What is registered may differ from what we remember, if a number was closed and
-       opened again behind our back: try both ways. */
+    /* The registration may differ from d->interest if the number was closed and opened
+     * again without this backend being told: try both MOD and ADD. */
     if (d->interest != 0) {
         if (COIL__CALL(ENOMEM, epoll_ctl(epoll_fd, EPOLL_CTL_MOD, fd, &event)) == 0)
             return 0;
@@ -104,8 +106,12 @@ static void destroy(struct coil__backend *backend)
     struct epoll_backend *e = epoll_of(backend);
 
     close(e->epoll_fd);
-    coil__readiness_finish(&e->readiness);
     coil__free(e);
+}
+
+static void forked(struct coil__backend *backend)
+{
+    close(epoll_of(backend)->epoll_fd);
 }
 
 static int wait_milliseconds(struct epoll_backend *e, struct epoll_event *events,
@@ -131,7 +137,7 @@ static int wait_events(struct epoll_backend *e, struct epoll_event *events,
         coil__readiness_timespec(timeout_ns, &span);
         n = COIL__CALL(EINTR, (int)syscall(SYS_epoll_pwait2, e->epoll_fd, events, BATCH,
                                            &span, NULL, 0));
-        if (n >= 0 || (errno != ENOSYS && errno != EPERM)) /* EPERM: old sandboxes */
+        if (n >= 0 || (errno != ENOSYS && errno != EPERM)) /* EPERM: from old sandboxes */
             return n;
         e->in_milliseconds = true;
     }
@@ -153,12 +159,22 @@ static unsigned found_of(uint32_t events)
     return found;
 }
 
+/* Never NULL: registering the descriptor made its entry. */
+static const struct coil__descriptor *find(const struct coil__backend *backend,
+                                           const struct epoll_event *event)
+{
+    return coil__descriptor_find(&backend->descriptors, (int)(uint32_t)event->data.u64);
+}
+
 static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
 {
     struct epoll_backend *e = epoll_of(backend);
     struct epoll_event events[BATCH];
-    int n = wait_events(e, events, timeout_ns);
+    int n;
 
+    coil__loop_enter_kernel();
+    n = wait_events(e, events, backend->always_ready == 0 ? timeout_ns : 0);
+    coil__loop_leave_kernel();
     if (n < 0)
         return errno == EINTR ? 0 : -errno;
     for (int i = 0; i < n; i++) {
@@ -166,12 +182,14 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
         uint32_t generation = (uint32_t)(events[i].data.u64 >> 32);
 
         if (i + 2 < n)
-            coil__readiness_soon(backend, (int)(uint32_t)events[i + 2].data.u64);
+            COIL__PREFETCH(find(backend, &events[i + 2]));
         if (i + 1 < n)
             coil__readiness_next(backend, (int)(uint32_t)events[i + 1].data.u64);
-        if (coil__readiness_generation(backend, fd) == generation)
+        if (find(backend, &events[i])->generation == generation)
             coil__readiness_found(backend, fd, found_of(events[i].events));
     }
+    if (COIL__UNLIKELY(backend->always_ready > 0))
+        coil__readiness_found_always(backend);
     return 0;
 }
 
@@ -191,4 +209,5 @@ const struct coil__backend_class coil__backend_epoll = {
     .watch = coil__readiness_watch,
     .poll = poll_once,
     .pollable = pollable,
+    .forked = forked,
 };

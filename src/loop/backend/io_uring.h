@@ -1,6 +1,6 @@
 /*
- * io_uring.h - what the files of the io_uring backend share. io_uring.c tells how it
- * works.
+ * io_uring.h - the declarations shared by the files of the io_uring backend. io_uring.c
+ * explains how it works.
  */
 #ifndef COIL_LOOP_BACKEND_IO_URING_H
 #define COIL_LOOP_BACKEND_IO_URING_H
@@ -9,113 +9,90 @@
 
 #include <liburing.h>
 
-/* What the running kernel can do; each bit can be masked out by tests. */
+/* Features of the running kernel. Tests can mask out each of them. */
 enum coil__uring_feature {
-    COIL__URING_DEFER = 1 << 0,   /* 6.1: task work when we ask for events, not before */
+    COIL__URING_DEFER = 1 << 0,   /* 6.1: task work runs only when we ask for events */
     COIL__URING_COOP = 1 << 1,    /* 5.19: task work when we enter, without interrupts */
     COIL__URING_RING_FD = 1 << 2, /* 5.18: the ring's own descriptor, registered */
-    COIL__URING_MULTISHOT = 1 << 3, /* 6.0: receiving goes on, into buffers of the ring */
-    COIL__URING_NO_SIGNAL = 1 << 4, /* 6.18: writing without SIGPIPE */
-    COIL__URING_LATER_OPS = 1 << 5, /* operations that came after 5.11 */
-    COIL__URING_ALL = (1 << 6) - 1
+    COIL__URING_MULTISHOT = 1 << 3, /* 6.0: multishot receives into buffers of the ring;
+                                     * and, since 5.13, multishot polls */
+    COIL__URING_LATER_OPS = 1 << 4, /* operations added after 5.11 */
+    COIL__URING_ALL = (1 << 5) - 1
 };
 
-/* What a descriptor is used for; see backend.h. */
-enum coil__uring_use {
-    COIL__URING_UNUSED,
-    COIL__URING_ATTACHED, /* by operations, until detach() */
-    COIL__URING_BORROWED, /* by COIL__OP_POLL alone, until the last of them ends */
-    COIL__URING_WATCHED   /* by callbacks */
-};
-
-/* What of an operation's is where: bits of op->backend_data. */
+/* The state of an operation: bits of op->backend_data. */
 enum {
-    COIL__URING_IN_KERNEL = 1 << 0, /* handed over, or in the queue to be */
-    COIL__URING_AHEAD = 1 << 1,     /* waits for what the multishot receive brings */
-    COIL__URING_POLLS = 1 << 2,     /* what is in the kernel is a poll for it */
-    COIL__URING_BY_CALL = 1 << 3,   /* after the poll a system call of ours does it */
-    COIL__URING_CANCELLED = 1 << 4,
-    COIL__URING_DETACHED = 1 << 5, /* its descriptor is about to be closed */
-    COIL__URING_FILE = 1 << 6,     /* needs no attached descriptor */
-    COIL__URING_QUIET = 1 << 7     /* goes with RWF_NOSIGNAL */
+    COIL__URING_IN_KERNEL = 1 << 0, /* submitted, or in the queue to be */
+    COIL__URING_AHEAD = 1 << 1,     /* waits for bytes of the multishot receive */
+    COIL__URING_FILE = 1 << 2,      /* a file operation: the kernel uses its memory */
+    COIL__URING_CANCELLED = 1 << 3,
+    COIL__URING_DETACHED = 1 << 4, /* its descriptor is about to be closed */
+    COIL__URING_IN_VAIN = 1 << 5,  /* a poll has ended, but its call would block */
+    COIL__URING_PAUSES = 1 << 6,   /* the kernel has a time-out for it, not a poll */
+    COIL__URING_STAYS = 1 << 7,    /* the kernel has a multishot poll for it */
+    COIL__URING_DONE = 1 << 8,     /* op->result is set; only that poll has to end */
+    COIL__URING_PAUSED = 1 << 9 /* the bits from here on: the number of pauses in a row */
 };
 
-/* What the kernel gives back with a completion: an operation's address, or these. */
+/* The user_data of a completion: the address of an operation, or one of these tags. */
 enum coil__uring_tag {
     COIL__URING_OP = 0,
-    COIL__URING_WATCH_IN = 1, /* and WATCH_OUT: of descriptor data >> 3 */
+    COIL__URING_WATCH_IN = 1, /* WATCH_IN and WATCH_OUT: of descriptor data >> 3 */
     COIL__URING_WATCH_OUT = 2,
     COIL__URING_RECEIVE = 3,
-    COIL__URING_NOTHING = 4, /* nobody wants to know */
+    COIL__URING_NOTHING = 4,  /* to be ignored */
+    COIL__URING_CANCEL = 5,   /* the request to end an operation */
+    COIL__URING_CALL_OFF = 6, /* the request to end the receive of descriptor data >> 3 */
+    COIL__URING_REMIND = 7,   /* time to repeat requests to end */
     COIL__URING_TAGS = 7
+};
+
+enum coil__uring_remind {
+    COIL__URING_REMIND_NOT,
+    COIL__URING_REMIND_WANTED, /* submit a time-out in the next round */
+    COIL__URING_REMIND_SOON    /* a time-out is in the kernel */
 };
 
 enum coil__uring_type { COIL__URING_TYPE_UNKNOWN, COIL__URING_STREAM, COIL__URING_OTHER };
 
-/* Two of them to a line of the cache. */
-struct coil__uring_fd {
-    uint8_t use : 2;    /* enum coil__uring_use */
-    uint8_t armed : 2;  /* watches that are in the kernel, by direction */
-    uint8_t to_arm : 2; /* and that the next poll puts there */
-    bool is_socket : 1;
-
-    /* io_uring_receive.c */
-    uint8_t type : 2;             /* enum coil__uring_type */
-    bool receiving : 1;           /* a multishot receive is in the kernel */
-    bool ending : 1;              /* and was asked to end */
-    bool ended : 1;               /* `end` is the next result, when nothing is queued */
-    uint8_t small_reads;          /* that had to wait, in a row */
-    uint8_t called_off;           /* how often a multishot receive was for nothing */
-    uint16_t first, last, queued; /* buffers that nobody has asked for yet */
-
-    union {
-        int32_t end;     /* attached: 0, or what the receive failed with */
-        int next_to_arm; /* watched: descriptor, of those with to_arm; -1 */
-    };
-    /* By direction, whoever waits for it: operations or watchers, as it is used. */
-    union {
-        struct coil__op *ops[2];
-        struct coil__runnable *watchers[2];
-    };
-};
-
 struct coil__uring_buffer {
-    uint16_t next;     /* queued, or spare */
-    uint16_t from, to; /* what is left to be read of it */
+    uint16_t next;     /* the next buffer of its queue or of the spare ones */
+    uint16_t from, to; /* the unread part */
 };
 
-/* Buffers that the kernel receives into, of its own choice. */
+/* Buffers for multishot receives; the kernel chooses one for each receive. */
 struct coil__uring_buffers {
-    struct io_uring_buf_ring *ring; /* NULL: not there yet */
+    struct io_uring_buf_ring *ring; /* NULL: not created yet */
     char *memory;
     struct coil__uring_buffer *state;
     uint16_t tail;
-    unsigned free;    /* that nobody reads from: offered to the kernel, or spare */
-    unsigned offered; /* so many now, */
-    unsigned offer;   /* and so many at the next round */
-    unsigned spare;   /* the one that came back last, before the others */
-    bool ran_out;     /* since the latest round */
-    bool failed;      /* could not be had: do not try again */
+    unsigned free;    /* without unread bytes: offered to the kernel, or spare */
+    unsigned offered; /* offered to the kernel now */
+    unsigned offer;   /* to be offered at the next round */
+    unsigned spare;   /* head of a list: the buffer given back last comes first */
+    bool ran_out;     /* the kernel lacked buffers since the latest round */
+    bool failed;      /* could not be created: do not try again */
 };
 
 struct coil__uring {
     struct coil__backend backend;
     struct io_uring ring;
     struct io_uring_params params;
-    bool mapped;          /* else it is only a descriptor: coil__uring_need() */
-    unsigned waits_alone; /* while it is not mapped: io_uring_watch.c */
+    bool mapped;          /* false: only the descriptor exists; coil__uring_need() */
+    unsigned waits_alone; /* waits while not mapped: io_uring_watch.c */
     unsigned features;
-    unsigned quiet_flag; /* RWF_NOSIGNAL; for tests, one that no kernel has */
     unsigned enter_flags;
     int enter_fd;
-    int event_fd;                 /* for guests: pollable(); -1 */
-    struct coil__uring_fd *table; /* by descriptor number */
-    size_t table_size;
+    int event_fd; /* for guest mode: pollable(); or -1 */
+    bool watched; /* a watch was started before */
     int first_to_arm;
-    struct coil__list todo;  /* operations: to be cancelled, or submitted again */
-    struct coil__list files; /* operations on files that are in the kernel */
+    struct coil__list todo;   /* operations to cancel, or to submit again */
+    struct coil__list ending; /* operations that the kernel was asked to end */
+    struct coil__list files;  /* operations on files that are in the kernel */
+    enum coil__uring_remind remind;
+    int dead; /* 0, or the error of entering the kernel: completions are not read then */
     struct coil__uring_buffers buffers;
-    uint64_t known_ops; /* IORING_OP_... that this kernel has */
+    uint64_t known_ops; /* a bit for each IORING_OP_... of this kernel */
 };
 
 static inline struct coil__uring *coil__uring_of(struct coil__backend *backend)
@@ -138,16 +115,16 @@ static inline void coil__uring_set_state(struct coil__op *op, uintptr_t state)
     op->backend_data = (void *)state;
 }
 
-/* ---- the ring: io_uring_ring.c ---------------------------------------------------- */
+/* ---- the ring: io_uring_ring.c ----------------------------------------------------- */
 
-/* 0, or a negative errno; -ENOSYS where the kernel has not got what is needed. */
+/* 0, or a negative errno; -ENOSYS if the kernel lacks a feature that is needed. */
 int coil__uring_open(struct coil__uring *u);
 void coil__uring_close(struct coil__uring *u);
 int coil__uring_map(struct coil__uring *u);
 
 /*
- * Said before anything is queued: the ring is to be mapped from now on. 0, or a negative
- * errno: no memory for it, most likely.
+ * Map the ring, if it is not mapped yet. To be called before anything is queued. 0, or a
+ * negative errno, most likely for lack of memory.
  */
 static inline int coil__uring_need(struct coil__uring *u)
 {
@@ -155,137 +132,177 @@ static inline int coil__uring_need(struct coil__uring *u)
 }
 
 /*
- * An entry to be filled in, all zero but for user_data, which is COIL__URING_NOTHING.
- * NULL if the queue is full and the kernel takes nothing now.
+ * A free entry of the queue, all zero except user_data, which is COIL__URING_NOTHING.
+ * NULL if the queue is full and the kernel accepts no entries now.
  */
 struct io_uring_sqe *coil__uring_entry(struct coil__uring *u);
 
+/* Translates liburing's return value to that of a system call: -1, and errno. */
+static inline int coil__uring_as_call(int rc)
+{
+    if (rc >= 0)
+        return rc;
+    errno = -rc;
+    return -1;
+}
+
 /*
- * Hand over what is queued, and wait until there is a completion or the time is up. 0 or
- * a negative errno; an interruption is 0.
+ * Submit the queue, and wait until there is a completion or the time is up. 0 or a
+ * negative errno; an interrupted wait returns 0.
  */
 int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns);
 
-/* Something is there, or to be had by entering. */
+/* The backend's poll(). */
+int coil__uring_poll(struct coil__backend *backend, int64_t timeout_ns);
+
+/* There are completions, or entering the kernel would produce some. */
 bool coil__uring_has_more(const struct coil__uring *u);
 
-/* u->event_fd, which the kernel writes to whenever there is more. */
+/* Create u->event_fd, to which the kernel writes whenever there is a completion; and make
+ * the kernel write again after it did. 0, or a negative errno. */
 int coil__uring_open_event_fd(struct coil__uring *u);
+int coil__uring_renew_event_fd(struct coil__uring *u);
 
 static inline bool coil__uring_has(const struct coil__uring *u, unsigned feature)
 {
     return (u->features & feature) != 0;
 }
 
-/* ---- descriptors and completions: io_uring.c -------------------------------------- */
+/* ---- completions: io_uring_round.c ------------------------------------------------- */
 
-static inline struct coil__uring_fd *coil__uring_find(const struct coil__uring *u, int fd)
-{
-    return fd >= 0 && (size_t)fd < u->table_size ? &u->table[fd] : NULL;
-}
-
-/* As find, making room first. Returns 0, -EBADF or -ENOMEM. */
-int coil__uring_find_or_grow(struct coil__uring *u, int fd, struct coil__uring_fd **out);
-
-/* Hand over, wait for something to complete, and deal with all that has. */
+/* Submit, wait for a completion, and handle all completions. 0, or a negative errno. */
 int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns);
 
 /*
- * Wait a while for what was asked to end. Returns how often in a row that has failed;
- * with COIL__URING_FAILURES the kernel lets us in no more (a sandbox, made meanwhile),
- * and there is nothing to wait for.
+ * Wait up to 10 ms for operations that were asked to end. Returns the number of failed
+ * waits in a row. At COIL__URING_FAILURES the kernel refuses further calls (a sandbox,
+ * entered meanwhile): the ring is dead, and waiting is useless.
  */
 #define COIL__URING_FAILURES 3
 int coil__uring_await_end(struct coil__uring *u, int failures);
 
-/* Nobody uses it any more. */
-void coil__uring_give_up(struct coil__uring_fd *d);
-
 /* ---- an operation as an entry of the queue: io_uring_entry.c ----------------------- */
 
-/* This kernel does it as the system call would. */
+/* This kernel can perform the operation, and does it as the system call would. */
 bool coil__uring_can(const struct coil__uring *u, const struct coil__op *op);
 
-/* Fill in an entry for it, or for a poll for it (COIL__URING_POLLS). */
-void coil__uring_prepare(struct coil__uring *u, struct io_uring_sqe *entry,
-                         const struct coil__op *op);
+/* Fill in an entry for an operation: an operation on a file is submitted itself, any
+ * other as the poll or time-out that it waits for. */
+void coil__uring_prepare(struct io_uring_sqe *entry, const struct coil__op *op);
 
-/* An order to fail (base/fault.h) that strikes this operation: its errno, or 0. */
+/* The events for which an operation on a descriptor polls. */
+unsigned coil__uring_poll_events(const struct coil__op *op);
+
+/* Fill in the n-th time-out in a row, counted from 0: 1 ms to 16 ms. */
+void coil__uring_prepare_pause(struct io_uring_sqe *entry, unsigned n);
+
+/* The errno of a failure injected into this operation (base/fault.h), negated; or 0. */
 int coil__uring_struck(const struct coil__op *op);
 
-/* ---- operations: io_uring_op.c ---------------------------------------------------- */
+/* ---- operations: io_uring_op.c ----------------------------------------------------- */
 
 ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op);
 void coil__uring_cancel(struct coil__backend *backend, struct coil__op *op);
 
-/* Hand it over, once it is enlisted. -EINPROGRESS. */
+/* Make the operation's call; if it would block, submit a poll for it. */
+ssize_t coil__uring_submit_call(struct coil__uring *u, struct coil__descriptor *d,
+                                struct coil__op *op);
+
+/* Submit an operation that is enlisted. Returns -EINPROGRESS. */
 ssize_t coil__uring_start(struct coil__uring *u, struct coil__op *op);
 
-/* It waits, in the kernel or not: found at its descriptor, and counted. */
-void coil__uring_enlist(struct coil__uring *u, struct coil__uring_fd *d,
+/* The operation waits, in the kernel or not: enter it in its descriptor, and count it. */
+void coil__uring_enlist(struct coil__uring *u, struct coil__descriptor *d,
                         struct coil__op *op, uintptr_t state);
 
-/* It ends: it is nobody's any more, and complete() is called. */
+/* End the operation: it leaves all lists, and complete() is called. */
 void coil__uring_finish(struct coil__uring *u, struct coil__op *op, ssize_t result);
 
-/* What the kernel said of an operation. */
-void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int result);
+/* Handle a completion of an operation; flags: IORING_CQE_F_... */
+void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int result,
+                           unsigned flags);
 
-/* The next round submits it anew. */
+/* Handle the completion of a request to end an operation. */
+void coil__uring_cancelled(struct coil__uring *u, int result);
+
+/* Repeat the requests to end operations: the time-out for that has passed. */
+void coil__uring_reminded(struct coil__uring *u);
+
+/* Submit the operation again in the next round. */
 void coil__uring_again(struct coil__uring *u, struct coil__op *op);
 
-/* Queue what is on u->todo. */
+/* Queue the operations of u->todo. */
 void coil__uring_do(struct coil__uring *u);
 
-/* The descriptor's operations are to end. True as long as one has not. */
-bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__uring_fd *d);
+/* Ask the descriptor's operations to end. True while one of them has not ended. */
+bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__descriptor *d);
 
-/* The kernel will never say how they ended. */
-void coil__uring_finish_ops(struct coil__uring *u, struct coil__uring_fd *d);
+/* End the descriptor's operations without the kernel: the ring is dead. */
+void coil__uring_finish_ops(struct coil__uring *u, struct coil__descriptor *d);
 
-/* All operations are to end, and nobody is told. True as long as one has not. */
+/* True if there are operations whose memory the kernel may use. */
+bool coil__uring_uses_memory(const struct coil__uring *u);
+
+/* Ask all operations to end, without complete(). True while one of them has not ended. */
 bool coil__uring_abandon_ops(struct coil__uring *u);
 
-/* ---- receiving: io_uring_receive.c ------------------------------------------------ */
+/* ---- receiving: io_uring_receive.c ------------------------------------------------- */
 
-/* COIL__OP_READ, RECV, RECVMSG: from what is queued, by a multishot receive, or plainly.
- */
-ssize_t coil__uring_receive(struct coil__uring *u, struct coil__uring_fd *d,
+/* Perform COIL__OP_READ, RECV, RECVMSG or READABLE: from bytes received ahead, by a
+ * multishot receive, or by a call. */
+ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
                             struct coil__op *op);
 
-/* What the kernel said of a descriptor's multishot receive. */
+/*
+ * Learn from the result of a call. A read that took less than it asked for has mostly
+ * taken all there is; the next read then polls before its call. After a message there may
+ * always be another. Where poll(2) was the call, there is something.
+ */
+static inline void coil__uring_learn(struct coil__descriptor *d,
+                                     const struct coil__op *op, ssize_t result)
+{
+    if (coil__op_direction(op) == COIL__IN)
+        d->more =
+            result > 0 && (op->kind == COIL__OP_RECVMSG ||
+                           op->kind == COIL__OP_READABLE || (size_t)result == op->len);
+}
+
+/* Handle a completion of a descriptor's multishot receive. */
 void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned flags);
 
-/* No multishot receive is begun on it any more. */
-void coil__uring_receive_plainly(struct coil__uring_fd *d);
+/* From now on, begin no multishot receive for the descriptor. */
+void coil__uring_receive_plainly(struct coil__descriptor *d);
 
-/* Ask a descriptor's multishot receive to end, if there is one. */
-void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__uring_fd *d);
+/* Handle the completion of the request to end a multishot receive. */
+void coil__uring_called_off(struct coil__uring *u, int fd, int result);
+
+/* Ask the descriptor's multishot receive to end, if it has one. */
+void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__descriptor *d);
 
 size_t coil__uring_queued_bytes(const struct coil__uring *u,
-                                const struct coil__uring_fd *d);
+                                const struct coil__descriptor *d);
 
-/* Forget what is queued. */
-void coil__uring_drop_queued(struct coil__uring *u, struct coil__uring_fd *d);
+/* Drop the bytes received ahead. */
+void coil__uring_drop_queued(struct coil__uring *u, struct coil__descriptor *d);
 
-/* The kernel may have buffers that were given back. */
+/* Offer the kernel buffers that were given back. */
 void coil__uring_offer_buffers(struct coil__uring *u);
 
 void coil__uring_free_buffers(struct coil__uring *u);
 
-/* ---- watches: io_uring_watch.c ---------------------------------------------------- */
+/* ---- watches: io_uring_watch.c ----------------------------------------------------- */
 
-int coil__uring_watch(struct coil__backend *backend, int fd,
-                      enum coil__direction direction, struct coil__runnable *runnable);
+int coil__uring_watch(struct coil__backend *backend, int fd, struct coil__descriptor *d,
+                      enum coil__direction direction, bool anew);
 
-/* What the kernel said of a watch. */
+/* Handle a completion of a watch. */
 void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction direction,
                          int result);
 
-/* Queue the polls of all watches that are to be armed. */
+/* Queue the polls of all watches that have to be armed. */
 void coil__uring_arm_watches(struct coil__uring *u);
 
-/* Wait for the one watch that there is while the ring is not needed yet. */
+/* Wait for the only watch, while the ring is not mapped. */
 int coil__uring_poll_alone(struct coil__uring *u, int64_t timeout_ns);
 
 #endif

@@ -1,69 +1,46 @@
 /*
- * io_uring_entry.c - an operation as an entry of the queue.
+ * io_uring_entry.c - an operation as an entry of the queue: an operation on a file as
+ * itself, an operation on a descriptor as the poll that it waits for.
  *
- * What is left out here the kernel has no operation for, or one that does not do what the
- * system call does; the file lane makes that call (os/file_op.c).
+ * Operations missing here either do not exist in io_uring, or differ from the system call
+ * there; a thread of the file lane makes that system call (io/file_op.c).
  */
 #include "io_uring.h"
 
 #include "../../base/fault.h"
-#include "../../base/kernel.h"
+#include "../../kernel/linux/constants.h"
+#include "io_uring_opcode.h"
 
 #include <coil/loop.h>
 
 #include <fcntl.h>
 #include <poll.h>
 
-/* What read(2) and the others take at once; sqe->len has 32 bits. */
+/* The most that read(2) and similar calls transfer at once; sqe->len has 32 bits. */
 #define LONGEST ((size_t)0x7ffff000)
 
-/* ---- what can be done, and what is made to fail ------------------------------------ */
+/* clang-format off */
+#define AGREES(name, number) _Static_assert(IORING_OP_##name == (number), #name);
+COIL__URING_OPCODES(AGREES)
+#undef AGREES
+/* clang-format on */
 
-/* What is tried by a call, or made by one, fails there. */
-static const struct {
-    uint8_t opcode; /* NOP: the kernel has none for it */
-    int error;      /* that an order to fail has it fail with */
-    const char *call;
-} kinds[] = {
-    [COIL__OP_READ] = {IORING_OP_READ, EIO, "read(op->fd, op->buf, op->len)"},
-    [COIL__OP_WRITE] = {IORING_OP_WRITE, EIO, "write(op->fd, op->buf, op->len)"},
-    [COIL__OP_WRITEV] = {IORING_OP_WRITEV, EIO, "writev(op->fd, op->buf, op->len)"},
-    [COIL__OP_RECV] = {IORING_OP_RECV, ECONNRESET,
-                       "recv(op->fd, op->buf, op->len, op->flags)"},
-    [COIL__OP_RECVMSG] = {IORING_OP_RECVMSG, ECONNRESET,
-                          "recvmsg(op->fd, op->buf, op->flags)"},
-    [COIL__OP_CONNECT] = {IORING_OP_CONNECT, ENETUNREACH, "connect(op->fd, op->addr)"},
-    [COIL__OP_POLL] = {IORING_OP_POLL_ADD, ENOMEM, "poll(op->fd)"},
-    [COIL__OP_PREAD] = {IORING_OP_READ, EIO, "pread(op->fd, op->buf, op->len)"},
-    [COIL__OP_PWRITE] = {IORING_OP_WRITE, EIO, "pwrite(op->fd, op->buf, op->len)"},
-    [COIL__OP_FSYNC] = {IORING_OP_FSYNC, EIO, "fsync(op->fd)"},
-    [COIL__OP_OPEN] = {IORING_OP_OPENAT, EMFILE, "openat(op->fd, op->path)"},
-    [COIL__OP_CLOSE] = {IORING_OP_CLOSE, 0, NULL},
-    [COIL__OP_STATX] = {IORING_OP_STATX, EIO, "statx(op->fd, op->path)"},
-    [COIL__OP_RENAME] = {IORING_OP_RENAMEAT, EIO, "renameat2(op->fd, op->path)"},
-    [COIL__OP_UNLINK] = {IORING_OP_UNLINKAT, EIO, "unlinkat(op->fd, op->path)"},
-    [COIL__OP_MKDIR] = {IORING_OP_MKDIRAT, EIO, "mkdirat(op->fd, op->path)"},
-    [COIL__OP_SPLICE] = {IORING_OP_SPLICE, EIO, "splice(op->fd, op->fd2, op->len)"},
-    [COIL__OP_TRUNCATE] = {COIL__IORING_OP_FTRUNCATE, EIO, "ftruncate(op->fd)"},
-    [COIL__OP_ALLOCATE] = {IORING_OP_FALLOCATE, ENOSPC, "fallocate(op->fd)"},
-    [COIL__OP_LINK] = {IORING_OP_LINKAT, EIO, "linkat(op->fd, op->path)"},
-    [COIL__OP_SYMLINK] = {IORING_OP_SYMLINKAT, EIO, "symlinkat(op->path, op->fd2)"},
-};
-
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+/* ---- supported operations, and injected failures ----------------------------------- */
 
 int coil__uring_struck(const struct coil__op *op)
 {
-    if (!coil__call_fails(kinds[op->kind].error, kinds[op->kind].call))
+    const struct coil__op_row *row = &coil__op_rows[op->kind];
+
+    if (row->error == 0 || !coil__call_fails(row->error, row->call))
         return 0;
-    /* Interrupted, it would be made again; told to come back, it would wait. */
+    /* EINTR would be repeated, and EAGAIN would wait: neither is a failure. */
     return errno == EINTR || errno == EAGAIN ? 0 : -errno;
 }
 
 /*
- * At the file's own position the kernel reads and writes without its lock, and does not
- * move it if an error follows a short transfer (6.18): what comes next would go to the
- * wrong place.
+ * At the file's own position the kernel reads and writes without locking that position,
+ * and does not advance it if an error follows a short transfer (6.18): the next operation
+ * would use the wrong position.
  */
 static bool needs_position(const struct coil__op *op)
 {
@@ -72,19 +49,20 @@ static bool needs_position(const struct coil__op *op)
 
 bool coil__uring_can(const struct coil__uring *u, const struct coil__op *op)
 {
-    return !needs_position(op) && (int)op->kind < KINDS &&
-           kinds[op->kind].opcode != IORING_OP_NOP &&
-           (u->known_ops >> kinds[op->kind].opcode & 1) != 0;
+    unsigned opcode = coil__op_rows[op->kind].opcode;
+
+    return !needs_position(op) && opcode != IORING_OP_NOP &&
+           (u->known_ops >> opcode & 1) != 0;
 }
 
-/* ---- into the queue --------------------------------------------------------------- */
+/* ---- filling in an entry ----------------------------------------------------------- */
 
 static unsigned length(const struct coil__op *op)
 {
     return (unsigned)(op->len < LONGEST ? op->len : LONGEST);
 }
 
-static unsigned poll_events(const struct coil__op *op)
+unsigned coil__uring_poll_events(const struct coil__op *op)
 {
     if (op->kind != COIL__OP_POLL)
         return coil__op_direction(op) == COIL__OUT ? POLLOUT : POLLIN;
@@ -92,8 +70,7 @@ static unsigned poll_events(const struct coil__op *op)
            (op->events & COIL_WRITABLE ? POLLOUT : 0u);
 }
 
-static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op,
-                         unsigned write_flags)
+static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op)
 {
     switch (op->kind) {
     case COIL__OP_PREAD:
@@ -101,13 +78,13 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op,
         break;
     case COIL__OP_PWRITE:
         io_uring_prep_write(entry, op->fd, op->buf, length(op), (uint64_t)op->offset);
-        entry->rw_flags = (int)write_flags;
         break;
     case COIL__OP_FSYNC:
         io_uring_prep_fsync(entry, op->fd, op->flags != 0 ? IORING_FSYNC_DATASYNC : 0);
         break;
     case COIL__OP_OPEN:
-        /* At once by a worker: tried here first, a FIFO without a peer would fail. */
+        /* IOSQE_ASYNC: a worker performs it from the start. Otherwise the kernel would
+         * try it without blocking first, and opening a FIFO without a peer would fail. */
         io_uring_prep_openat(entry, op->fd, op->path, op->flags | O_CLOEXEC, op->mode);
         if (!(op->flags & O_NONBLOCK))
             entry->flags = IOSQE_ASYNC;
@@ -129,7 +106,7 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op,
         io_uring_prep_mkdirat(entry, op->fd, op->path, op->mode);
         break;
     case COIL__OP_TRUNCATE:
-        io_uring_prep_rw(COIL__IORING_OP_FTRUNCATE, entry, op->fd, NULL, 0,
+        io_uring_prep_rw(COIL__URING_FTRUNCATE, entry, op->fd, NULL, 0,
                          (uint64_t)op->offset);
         break;
     case COIL__OP_ALLOCATE:
@@ -148,60 +125,29 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op,
     }
 }
 
-/*
- * MSG_DONTWAIT would only have the kernel give up: who waits is the task. Not MSG_WAITALL
- * for sends: how far a long write has come is to be seen while it goes on.
- */
-static void prepare_call(struct io_uring_sqe *entry, const struct coil__op *op,
-                         unsigned write_flags)
+void coil__uring_prepare_pause(struct io_uring_sqe *entry, unsigned n)
 {
-    int flags = op->flags & ~MSG_DONTWAIT;
+    static struct __kernel_timespec pauses[] = {{.tv_nsec = COIL_MSEC(1)},
+                                                {.tv_nsec = COIL_MSEC(2)},
+                                                {.tv_nsec = COIL_MSEC(4)},
+                                                {.tv_nsec = COIL_MSEC(8)},
+                                                {.tv_nsec = COIL_MSEC(16)}};
+    const unsigned count = sizeof pauses / sizeof pauses[0];
 
-    switch (op->kind) {
-    case COIL__OP_READ:
-        io_uring_prep_read(entry, op->fd, op->buf, length(op), (uint64_t)-1);
-        break;
-    case COIL__OP_WRITE:
-        io_uring_prep_write(entry, op->fd, op->buf, length(op), (uint64_t)-1);
-        entry->rw_flags = (int)write_flags;
-        break;
-    case COIL__OP_WRITEV:
-        io_uring_prep_writev(entry, op->fd, op->buf, (unsigned)op->len, (uint64_t)-1);
-        entry->rw_flags = (int)write_flags;
-        break;
-    case COIL__OP_RECV:
-        io_uring_prep_recv(entry, op->fd, op->buf, length(op), flags);
-        break;
-    case COIL__OP_SEND:
-        io_uring_prep_send(entry, op->fd, op->buf, length(op), flags | MSG_NOSIGNAL);
-        break;
-    case COIL__OP_RECVMSG:
-        io_uring_prep_recvmsg(entry, op->fd, op->buf,
-                              (unsigned)(flags | MSG_CMSG_CLOEXEC));
-        break;
-    case COIL__OP_SENDMSG:
-        io_uring_prep_sendmsg(entry, op->fd, op->buf, (unsigned)(flags | MSG_NOSIGNAL));
-        break;
-    case COIL__OP_ACCEPT:
-        io_uring_prep_accept(entry, op->fd, op->addr, op->addrlen,
-                             SOCK_NONBLOCK | SOCK_CLOEXEC);
-        break;
-    case COIL__OP_CONNECT:
-        io_uring_prep_connect(entry, op->fd, op->addr, *op->addrlen);
-        break;
-    default:
-        prepare_file(entry, op, write_flags);
-        break;
-    }
+    io_uring_prep_timeout(entry, &pauses[n < count ? n : count - 1], 0, 0);
 }
 
-void coil__uring_prepare(struct coil__uring *u, struct io_uring_sqe *entry,
-                         const struct coil__op *op)
+void coil__uring_prepare(struct io_uring_sqe *entry, const struct coil__op *op)
 {
-    if (op->kind == COIL__OP_POLL || (coil__uring_state(op) & COIL__URING_POLLS))
-        io_uring_prep_poll_add(entry, op->fd, poll_events(op));
+    uintptr_t state = coil__uring_state(op);
+
+    if (state & COIL__URING_FILE)
+        prepare_file(entry, op);
+    else if (state & COIL__URING_PAUSES)
+        coil__uring_prepare_pause(entry, (unsigned)(state / COIL__URING_PAUSED));
+    else if (state & COIL__URING_STAYS)
+        io_uring_prep_poll_multishot(entry, op->fd, coil__uring_poll_events(op));
     else
-        prepare_call(entry, op,
-                     coil__uring_state(op) & COIL__URING_QUIET ? u->quiet_flag : 0);
+        io_uring_prep_poll_add(entry, op->fd, coil__uring_poll_events(op));
     entry->user_data = (uintptr_t)op;
 }

@@ -1,5 +1,5 @@
 /*
- * io_uring_none.c - built without liburing: the backend is not there.
+ * io_uring_none.c - replaces the io_uring backend in a build without liburing.
  */
 #include "../backend.h"
 

@@ -1,107 +1,112 @@
 /*
  * io_uring_op.c - an operation, from the queue to its result.
  *
- *              start               the kernel
- *   submitted ------> IN_KERNEL ---------------------> its result: complete()
- *                      ^     |
- *                again |     | it would block, and does not wait by itself
- *                      |     v
- *                   IN_KERNEL | POLLS: ready, or cancelled
+ * ON DESCRIPTORS. The kernel is only asked to poll; a non-blocking system call of ours
+ * moves the bytes (loop/operation.c).
  *
- * Most operations wait in the kernel. Some do not, on descriptors that do not block
- * (terminals, eventfds): those are polled for, and submitted again.
+ *   submitted --> the call --> would block --> IN_KERNEL: a poll --> the call --> result
+ *                                                  ^                   |
+ *                                                  `--- would block ---'
  *
- * Two are tried by a system call of ours, and submitted only if they have to wait:
- * - accepting: submitted, it would be one connection a turn. (Multishot would accept what
- *   nobody has asked for.)
- * - sending, which seldom has to: a task that need not be suspended and resumed, and the
- *   peer's waiting for the end of the turn, cost more than the call.
+ * So an operation that is asked to end does end: the kernel can always cancel a poll. A
+ * send or a receive in the kernel may be about to be retried by a worker that blocks, and
+ * the request to end it would be lost. And the kernel never uses the memory of an
+ * operation on a descriptor.
  *
- * A few are always system calls of ours:
- * - connecting a local socket, which never takes time, but fails if the queue is full;
- *   the kernel's workers would wait then.
- * - sendfile(2), which the kernel has not got as an operation;
- * - writing to what is not a socket, where the kernel has no RWF_NOSIGNAL: a broken pipe
- *   would kill.
+ * So does a COIL__OP_READABLE, whose call is poll(2): the kernel's poll may end because of
+ * urgent data, which wake all who wait for input.
+ *
+ * Writes, accepts and connects make their call first, since they seldom wait; a read
+ * polls first, unless the last read left bytes (io_uring_receive.c).
+ *
+ * If the poll ends but the call would block, twice in a row, polling again would spin.
+ * There are two causes. The poll may have ended on an event that was not asked for, as it
+ * always does when the peer shuts down its sending side (POLLRDHUP). Then a multishot
+ * poll replaces it (STAYS). It reports the current events once and later only changes. It
+ * stays in the kernel until the call is done (DONE), or for ever if it never is. Or the
+ * event asked for is reported although the call would block: an unconnected local socket
+ * is writable while the queue of its receiver is full. Then, and on kernels without
+ * multishot polls, a time-out replaces the poll (PAUSES), and the call is repeated after
+ * 1 ms, 2 ms, ... 16 ms.
+ *
+ * ON FILES. The kernel performs these operations itself, most of them by its workers, and
+ * some take long: opening a FIFO, moving bytes out of a pipe. A request to end interrupts
+ * the worker, but may find none if the operation is between two steps, so it may have to
+ * be repeated. Operations that were asked to end are in u->ending until they have ended;
+ * after a request in vain, a time-out (REMIND) makes all of u->ending be asked again.
  */
 #include "io_uring.h"
 
 #include "../loop.h"
-#include "try.h"
 
 #include <poll.h>
 
-/* ---- into the queue --------------------------------------------------------------- */
+/* ---- submitting to the kernel ------------------------------------------------------ */
 
 /* False if the queue has no room. */
 static bool queue_op(struct coil__uring *u, struct coil__op *op)
 {
     struct io_uring_sqe *entry = coil__uring_entry(u);
-    uintptr_t state = coil__uring_state(op);
 
     if (entry == NULL)
         return false;
-    coil__uring_prepare(u, entry, op);
-    coil__uring_set_state(op, state | COIL__URING_IN_KERNEL);
+    coil__uring_prepare(entry, op);
+    coil__uring_set_state(op, coil__uring_state(op) | COIL__URING_IN_KERNEL);
     return true;
 }
 
-/* ---- waiting, and its end --------------------------------------------------------- */
+static bool is_ending(const struct coil__op *op)
+{
+    return (coil__uring_state(op) & (COIL__URING_CANCELLED | COIL__URING_DETACHED)) != 0;
+}
 
-void coil__uring_enlist(struct coil__uring *u, struct coil__uring_fd *d,
+/* ---- the wait, and its end --------------------------------------------------------- */
+
+void coil__uring_enlist(struct coil__uring *u, struct coil__descriptor *d,
                         struct coil__op *op, uintptr_t state)
 {
     coil__list_init(&op->link);
     if (d == NULL) {
         state |= COIL__URING_FILE;
-        coil__loop_expect(coil_loop_current(), 1); /* a virtual clock waits for it */
+        coil__loop_expect(coil_loop_current(), 1); /* a virtual clock waits */
         coil__list_push(&u->files, &op->link);
     } else if (op->kind != COIL__OP_POLL) {
         d->ops[coil__op_direction(op)] = op;
     } else {
-        if (op->events & COIL_READABLE)
-            d->ops[COIL__IN] = op;
-        if (op->events & COIL_WRITABLE)
-            d->ops[COIL__OUT] = op;
+        coil__descriptor_enlist_poll(d, op);
     }
     coil__uring_set_state(op, state);
     u->backend.in_use++;
 }
 
-static void leave(struct coil__uring *u, struct coil__op *op)
+/* Removes the operation from its list and from its descriptor. */
+void coil__uring_finish(struct coil__uring *u, struct coil__op *op, ssize_t result)
 {
-    struct coil__uring_fd *d = coil__uring_find(u, op->fd);
+    struct coil__descriptor *d = coil__descriptor_find(&u->backend.descriptors, op->fd);
 
+    if (coil__uring_state(op) & COIL__URING_DONE)
+        result = op->result;
+    else if (is_ending(op) && result == -EINTR)
+        result = -ECANCELED; /* a worker of the kernel was interrupted by our request */
+    if ((coil__uring_state(op) & COIL__URING_DETACHED) && result == -ECANCELED)
+        result = -EBADF;
     u->backend.in_use--;
     coil__list_remove(&op->link);
     if (coil__uring_state(op) & COIL__URING_FILE) {
         coil__loop_expect(coil_loop_current(), -1);
-        return;
+    } else {
+        for (int i = 0; i < 2; i++)
+            if (d->ops[i] == op)
+                d->ops[i] = NULL;
+        if (d->use == COIL__BORROWED && coil__descriptor_is_idle(d))
+            coil__descriptor_release(d);
     }
-    for (int i = 0; i < 2; i++)
-        if (d->ops[i] == op)
-            d->ops[i] = NULL;
-    if (d->use == COIL__URING_BORROWED && d->ops[COIL__IN] == NULL &&
-        d->ops[COIL__OUT] == NULL)
-        coil__uring_give_up(d);
-}
-
-void coil__uring_finish(struct coil__uring *u, struct coil__op *op, ssize_t result)
-{
-    uintptr_t state = coil__uring_state(op);
-
-    if ((state & (COIL__URING_CANCELLED | COIL__URING_DETACHED)) && result == -EINTR)
-        result = -ECANCELED; /* one of the kernel's workers was interrupted for us */
-    if ((state & COIL__URING_DETACHED) && result == -ECANCELED)
-        result = -EBADF;
-    leave(u, op);
     op->result = result;
     op->complete(op);
 }
 
 void coil__uring_again(struct coil__uring *u, struct coil__op *op)
 {
-    coil__uring_set_state(op, coil__uring_state(op) & ~(uintptr_t)COIL__URING_IN_KERNEL);
     coil__list_remove(&op->link);
     coil__list_push(&u->todo, &op->link);
 }
@@ -113,14 +118,7 @@ ssize_t coil__uring_start(struct coil__uring *u, struct coil__op *op)
     return -EINPROGRESS;
 }
 
-/* ---- what the kernel said --------------------------------------------------------- */
-
-static bool would_block(const struct coil__op *op, int result)
-{
-    if (op->kind == COIL__OP_CONNECT)
-        return result == -EINPROGRESS || result == -EALREADY;
-    return result == -EAGAIN && !(coil__uring_state(op) & COIL__URING_FILE);
-}
+/* ---- completions ------------------------------------------------------------------- */
 
 static int found_of(const struct coil__op *op, int events)
 {
@@ -133,148 +131,115 @@ static int found_of(const struct coil__op *op, int events)
     return (int)(found & op->events);
 }
 
-/* From now on, wait for the descriptor first. */
-static void poll_for(struct coil__uring *u, struct coil__op *op)
-{
-    coil__uring_set_state(op, coil__uring_state(op) | COIL__URING_POLLS);
-    coil__uring_again(u, op);
-}
-
-/* The descriptor is ready, it seems. */
-static void polled(struct coil__uring *u, struct coil__op *op, int result)
+/* The poll or time-out has ended, but the call would block. */
+static void was_in_vain(struct coil__uring *u, struct coil__op *op, int events)
 {
     uintptr_t state = coil__uring_state(op);
-    ssize_t done;
+    bool asked_for = (events & (int)coil__uring_poll_events(op)) != 0;
 
-    if (result < 0 || (state & (COIL__URING_CANCELLED | COIL__URING_DETACHED))) {
-        coil__uring_finish(u, op, result < 0 ? result : -ECANCELED);
-    } else if (state & COIL__URING_BY_CALL) {
-        done = coil__try_again(op);
-        if (done == -EINPROGRESS)
-            poll_for(u, op);
-        else
-            coil__uring_finish(u, op, done);
-    } else {
-        coil__uring_set_state(op, state & ~(uintptr_t)COIL__URING_POLLS);
-        coil__uring_again(u, op);
-    }
-}
-
-/* Interrupted though nobody asked it to end. A close is not made again: close(2). */
-static bool to_be_made_again(const struct coil__op *op, int result)
-{
-    return result == -EINTR && op->kind != COIL__OP_CLOSE &&
-           op->kind != COIL__OP_CONNECT &&
-           !(coil__uring_state(op) & (COIL__URING_CANCELLED | COIL__URING_DETACHED));
-}
-
-/* The kernel has no RWF_NOSIGNAL. Others may be on their way, and come here too. */
-static void write_without_flag(struct coil__uring *u, struct coil__op *op)
-{
-    uintptr_t state = coil__uring_state(op) & ~(uintptr_t)COIL__URING_QUIET;
-
-    u->features &= ~(unsigned)COIL__URING_NO_SIGNAL;
-    if (op->kind != COIL__OP_PWRITE)
-        state |= COIL__URING_POLLS | COIL__URING_BY_CALL;
+    if (state & COIL__URING_PAUSES)
+        state += COIL__URING_PAUSED;
+    else if (!(state & COIL__URING_IN_VAIN))
+        state |= COIL__URING_IN_VAIN;
+    else if (asked_for || !coil__uring_has(u, COIL__URING_MULTISHOT))
+        state |= COIL__URING_PAUSES;
+    else
+        state |= COIL__URING_STAYS;
     coil__uring_set_state(op, state);
     coil__uring_again(u, op);
 }
 
-void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int result)
+/* The call is done, but its multishot poll goes on: end that first. */
+static void end_poll(struct coil__uring *u, struct coil__op *op, ssize_t result)
 {
-    uintptr_t state = coil__uring_state(op);
-
-    coil__uring_set_state(op, state & ~(uintptr_t)COIL__URING_IN_KERNEL);
-    if (COIL__LIKELY(result >= 0 && !(state & COIL__URING_POLLS))) {
-        coil__uring_finish(u, op,
-                           op->kind == COIL__OP_POLL ? found_of(op, result) : result);
-    } else if (state & COIL__URING_POLLS) {
-        polled(u, op, result);
-    } else if (would_block(op, result)) {
-        if (op->kind == COIL__OP_CONNECT)
-            coil__uring_set_state(op, coil__uring_state(op) | COIL__URING_BY_CALL);
-        poll_for(u, op);
-    } else if (to_be_made_again(op, result)) {
-        coil__uring_again(u, op);
-    } else if (result == -EOPNOTSUPP && (state & COIL__URING_QUIET)) {
-        write_without_flag(u, op);
-    } else {
-        coil__uring_finish(u, op, result);
-    }
+    op->result = result;
+    coil__uring_set_state(op, coil__uring_state(op) | COIL__URING_DONE);
+    coil__uring_again(u, op);
 }
 
-/* ---- submitting ------------------------------------------------------------------- */
-
-static ssize_t start_new(struct coil__uring *u, struct coil__uring_fd *d,
-                         struct coil__op *op, uintptr_t state)
+/* The poll or the pause has ended: make the call. `more`: the poll goes on. */
+static void polled(struct coil__uring *u, struct coil__op *op, int result, bool more)
 {
-    coil__uring_enlist(u, d, op, state);
+    ssize_t done;
+
+    if ((coil__uring_state(op) & COIL__URING_PAUSES) && result == -ETIME)
+        result = 0;
+    if (result < 0 || is_ending(op)) {
+        coil__uring_finish(u, op, result < 0 ? result : -ECANCELED);
+        return;
+    }
+    done = coil__op_call(op);
+    coil__uring_learn(coil__descriptor_find(&u->backend.descriptors, op->fd), op, done);
+    if (done != -EINPROGRESS && more)
+        end_poll(u, op, done);
+    else if (done != -EINPROGRESS)
+        coil__uring_finish(u, op, done);
+    else if (!more)
+        was_in_vain(u, op, result);
+}
+
+/* Interrupted without a request to end. A close is not repeated: close(2). */
+static bool to_be_made_again(const struct coil__op *op, int result)
+{
+    return result == -EINTR && op->kind != COIL__OP_CLOSE && !is_ending(op);
+}
+
+void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int result,
+                           unsigned flags)
+{
+    bool more = (flags & IORING_CQE_F_MORE) != 0;
+    uintptr_t state = coil__uring_state(op);
+
+    if (more && (is_ending(op) || (state & COIL__URING_DONE)))
+        return; /* the poll was asked to end */
+    if (!more)
+        coil__uring_set_state(op, state & ~(uintptr_t)COIL__URING_IN_KERNEL);
+    if (state & COIL__URING_DONE)
+        coil__uring_finish(u, op, result);
+    else if (op->kind < COIL__OP_POLL)
+        polled(u, op, result, more);
+    else if (op->kind == COIL__OP_POLL && !more && result >= 0 &&
+             found_of(op, result) != 0)
+        coil__uring_finish(u, op, found_of(op, result));
+    else if (to_be_made_again(op, result))
+        coil__uring_again(u, op);
+    else if (op->kind == COIL__OP_POLL)
+        polled(u, op, result, more);
+    else
+        coil__uring_finish(u, op, result);
+}
+
+/* ---- submit ------------------------------------------------------------------------ */
+
+static ssize_t start_new(struct coil__uring *u, struct coil__descriptor *d,
+                         struct coil__op *op)
+{
+    coil__uring_enlist(u, d, op, 0);
     return coil__uring_start(u, op);
 }
 
-static bool writes(const struct coil__op *op)
-{
-    return op->kind == COIL__OP_WRITE || op->kind == COIL__OP_WRITEV ||
-           op->kind == COIL__OP_PWRITE;
-}
-
-/* What is not done by a call of ours. */
-static ssize_t submit_plain(struct coil__uring *u, struct coil__uring_fd *d,
-                            struct coil__op *op)
-{
-    bool quiet = writes(op) && coil__uring_has(u, COIL__URING_NO_SIGNAL);
-
-    return start_new(u, d, op, quiet ? COIL__URING_QUIET : 0);
-}
-
-/* COIL__OP_POLL needs no attach(): it borrows a descriptor that nobody else uses. */
+/* COIL__OP_POLL needs no attach(): it borrows a descriptor that has no other use. */
 static ssize_t submit_poll(struct coil__uring *u, struct coil__op *op)
 {
-    struct coil__uring_fd *d;
-    int rc = coil__uring_find_or_grow(u, op->fd, &d);
+    struct coil__descriptor *d;
+    int rc = coil__descriptor_claim_poll(&u->backend.descriptors, op, &d);
 
+    if (rc == 0)
+        rc = coil__uring_struck(op);
     if (rc < 0)
         return rc;
-    if (d->use != COIL__URING_UNUSED && d->use != COIL__URING_BORROWED)
-        return -EBUSY;
-    if ((op->events & COIL_READABLE && d->ops[COIL__IN] != NULL) ||
-        (op->events & COIL_WRITABLE && d->ops[COIL__OUT] != NULL))
-        return -EBUSY;
-    rc = coil__uring_struck(op);
-    if (rc < 0)
-        return rc;
-    d->use = COIL__URING_BORROWED;
-    return start_new(u, d, op, 0);
+    d->use = COIL__BORROWED;
+    return start_new(u, d, op);
 }
 
-/* By a system call of ours; if that would block, polled for, and called again. */
-static ssize_t submit_call(struct coil__uring *u, struct coil__uring_fd *d,
-                           struct coil__op *op)
-{
-    ssize_t result = coil__try_first(op);
-
-    if (result != -EINPROGRESS)
-        return result;
-    return start_new(u, d, op, COIL__URING_POLLS | COIL__URING_BY_CALL);
-}
-
-/* At once, if that can be; else the kernel has it wait. */
-static ssize_t submit_unless_done(struct coil__uring *u, struct coil__uring_fd *d,
-                                  struct coil__op *op)
-{
-    ssize_t result = coil__try_first(op);
-
-    if (result != -EINPROGRESS)
-        return result;
-    return start_new(u, d, op, 0);
-}
-
-/* Moving bytes out of a stream past those that were received ahead. */
+/* A splice from a stream would take bytes that follow those received ahead. */
 static bool would_overtake(const struct coil__uring *u, const struct coil__op *op)
 {
-    const struct coil__uring_fd *d = coil__uring_find(u, op->fd);
+    const struct coil__descriptor *d =
+        coil__descriptor_find(&u->backend.descriptors, op->fd);
 
-    return op->kind == COIL__OP_SPLICE && d != NULL && (d->receiving || d->queued > 0);
+    return op->kind == COIL__OP_SPLICE && d != NULL && d->use == COIL__ATTACHED &&
+           (d->receiving || d->queued > 0);
 }
 
 static ssize_t submit_file(struct coil__uring *u, struct coil__op *op)
@@ -285,15 +250,28 @@ static ssize_t submit_file(struct coil__uring *u, struct coil__op *op)
         return -EBUSY;
     if (!coil__uring_can(u, op))
         return -EOPNOTSUPP;
-    /* An order to fail does not strike a close, whose failure changes nothing. */
-    rc = op->kind != COIL__OP_CLOSE ? coil__uring_struck(op) : 0;
-    return rc < 0 ? rc : submit_plain(u, NULL, op);
+    rc = coil__uring_struck(op);
+    return rc < 0 ? rc : start_new(u, NULL, op);
+}
+
+/* Make the call; if it would block, poll, and make the call again. */
+ssize_t coil__uring_submit_call(struct coil__uring *u, struct coil__descriptor *d,
+                                struct coil__op *op)
+{
+    ssize_t result = coil__op_call(op);
+
+    coil__uring_learn(d, op, result);
+    if (result != -EINPROGRESS)
+        return result;
+    if (op->kind == COIL__OP_CONNECT)
+        op->begun = true;
+    return start_new(u, d, op);
 }
 
 ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
 {
     struct coil__uring *u = coil__uring_of(backend);
-    struct coil__uring_fd *d;
+    struct coil__descriptor *d;
     int rc;
 
     if (op->kind >= COIL__OP_POLL) { /* needs no attach() */
@@ -302,39 +280,18 @@ ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
             return rc;
         return op->kind == COIL__OP_POLL ? submit_poll(u, op) : submit_file(u, op);
     }
-    d = coil__uring_find(u, op->fd);
-    if (d == NULL || d->use != COIL__URING_ATTACHED)
+    d = coil__descriptor_find(&u->backend.descriptors, op->fd);
+    if (d == NULL || d->use != COIL__ATTACHED)
         return -EBADF;
     if (d->ops[coil__op_direction(op)] != NULL)
         return -EBUSY;
-    switch (op->kind) {
-    case COIL__OP_READ:
-    case COIL__OP_RECV:
-    case COIL__OP_RECVMSG:
+    if (op->kind == COIL__OP_READ || op->kind == COIL__OP_RECV ||
+        op->kind == COIL__OP_RECVMSG || op->kind == COIL__OP_READABLE)
         return coil__uring_receive(u, d, op);
-    case COIL__OP_ACCEPT:
-    case COIL__OP_SEND:
-    case COIL__OP_SENDMSG:
-        return submit_unless_done(u, d, op);
-    case COIL__OP_SENDFILE:
-        return submit_call(u, d, op);
-    case COIL__OP_WRITE:
-    case COIL__OP_WRITEV:
-        if (!coil__uring_has(u, COIL__URING_NO_SIGNAL))
-            return submit_call(u, d, op);
-        break;
-    case COIL__OP_CONNECT:
-        if (op->addr->sa_family == AF_UNIX)
-            return submit_call(u, d, op);
-        break;
-    default:
-        break;
-    }
-    rc = coil__uring_struck(op);
-    return rc < 0 ? rc : submit_plain(u, d, op);
+    return coil__uring_submit_call(u, d, op);
 }
 
-/* ---- cancelling ------------------------------------------------------------------- */
+/* ---- cancel ------------------------------------------------------------------------ */
 
 static void ask_to_end(struct coil__uring *u, struct coil__op *op, uintptr_t why)
 {
@@ -355,21 +312,46 @@ void coil__uring_cancel(struct coil__backend *backend, struct coil__op *op)
 }
 
 /* False if the queue has no room. */
+static bool ask_kernel_to_end(struct coil__uring *u, struct coil__op *op)
+{
+    struct io_uring_sqe *entry = coil__uring_entry(u);
+
+    if (entry == NULL)
+        return false;
+    io_uring_prep_cancel(entry, op, 0);
+    entry->user_data = COIL__URING_CANCEL;
+    coil__list_push(&u->ending, &op->link);
+    return true;
+}
+
+/* The next step of an operation that is in no list: end it, or submit it. False if the
+ * queue has no room. */
 static bool do_next(struct coil__uring *u, struct coil__op *op)
 {
-    uintptr_t state = coil__uring_state(op);
-    struct io_uring_sqe *entry;
-
-    if (!(state & (COIL__URING_CANCELLED | COIL__URING_DETACHED)))
-        return queue_op(u, op);
-    if (!(state & COIL__URING_IN_KERNEL)) {
+    if (is_ending(op) || (coil__uring_state(op) & COIL__URING_DONE)) {
+        if (coil__uring_state(op) & COIL__URING_IN_KERNEL)
+            return ask_kernel_to_end(u, op);
         coil__uring_finish(u, op, -ECANCELED);
         return true;
     }
-    entry = coil__uring_entry(u);
-    if (entry != NULL)
-        io_uring_prep_cancel(entry, op, 0);
-    return entry != NULL;
+    if (!queue_op(u, op))
+        return false;
+    if (coil__uring_state(op) & COIL__URING_FILE)
+        coil__list_push(&u->files, &op->link);
+    return true;
+}
+
+/* A request to end was in vain: submit a time-out, after which it is repeated. */
+static void be_reminded(struct coil__uring *u)
+{
+    static struct __kernel_timespec a_while = {.tv_nsec = COIL_MSEC(10)};
+    struct io_uring_sqe *entry = coil__uring_entry(u);
+
+    if (entry == NULL)
+        return;
+    io_uring_prep_timeout(entry, &a_while, 0, 0);
+    entry->user_data = COIL__URING_REMIND;
+    u->remind = COIL__URING_REMIND_SOON;
 }
 
 void coil__uring_do(struct coil__uring *u)
@@ -377,17 +359,25 @@ void coil__uring_do(struct coil__uring *u)
     struct coil__list *link;
 
     while ((link = coil__list_pop(&u->todo)) != NULL) {
-        struct coil__op *op = COIL__CONTAINER(link, struct coil__op, link);
-        bool is_file = coil__uring_state(op) & COIL__URING_FILE;
-
-        if (is_file)
-            coil__list_push(&u->files, link);
-        if (do_next(u, op))
+        if (do_next(u, COIL__CONTAINER(link, struct coil__op, link)))
             continue;
-        coil__list_remove(link);
         coil__list_push(&u->todo, link);
         return;
     }
+    if (u->remind == COIL__URING_REMIND_WANTED)
+        be_reminded(u);
+}
+
+void coil__uring_cancelled(struct coil__uring *u, int result)
+{
+    if (result < 0 && u->remind == COIL__URING_REMIND_NOT)
+        u->remind = COIL__URING_REMIND_WANTED;
+}
+
+void coil__uring_reminded(struct coil__uring *u)
+{
+    u->remind = COIL__URING_REMIND_NOT;
+    coil__list_splice(&u->todo, &u->ending);
 }
 
 static bool end_files(struct coil__uring *u, struct coil__list *list, int fd)
@@ -409,15 +399,16 @@ static bool end_files(struct coil__uring *u, struct coil__list *list, int fd)
     return found;
 }
 
-bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__uring_fd *d)
+bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__descriptor *d)
 {
     bool found = false;
 
     for (int i = 0; i < 2; i++)
         if (d->ops[i] != NULL)
             ask_to_end(u, d->ops[i], COIL__URING_DETACHED);
-    found = d->ops[COIL__IN] != NULL || d->ops[COIL__OUT] != NULL;
+    found = !coil__descriptor_is_idle(d);
     found |= end_files(u, &u->todo, fd);
+    found |= end_files(u, &u->ending, fd);
     found |= end_files(u, &u->files, fd);
     return found;
 }
@@ -427,33 +418,62 @@ static void tell_nobody(struct coil__op *op)
     (void)op;
 }
 
+static bool abandon(struct coil__uring *u, struct coil__list *list)
+{
+    bool found = !coil__list_empty(list);
+
+    COIL__LIST_EACH (link, list) {
+        struct coil__op *op = COIL__CONTAINER(link, struct coil__op, link);
+
+        op->complete = tell_nobody;
+        ask_to_end(u, op, COIL__URING_CANCELLED);
+    }
+    return found;
+}
+
 bool coil__uring_abandon_ops(struct coil__uring *u)
 {
     bool found = false;
 
-    for (size_t i = 0; i < 2 * u->table_size; i++) {
-        struct coil__uring_fd *d = &u->table[i / 2];
+    for (size_t i = 0; i < 2 * u->backend.descriptors.count; i++) {
+        struct coil__descriptor *d =
+            coil__descriptor_find(&u->backend.descriptors, (int)(i / 2));
         struct coil__op *op = d->ops[i % 2];
 
-        if (op == NULL || d->use == COIL__URING_WATCHED)
+        if (op == NULL || d->use == COIL__WATCHED)
             continue;
         op->complete = tell_nobody;
         ask_to_end(u, op, COIL__URING_CANCELLED);
         found = true;
     }
-    COIL__LIST_EACH (link, &u->files) {
-        ask_to_end(u, COIL__CONTAINER(link, struct coil__op, link),
-                   COIL__URING_CANCELLED);
-        found = true;
-    }
+    found |= abandon(u, &u->files);
+    found |= abandon(u, &u->ending);
     COIL__LIST_EACH (link, &u->todo)
         COIL__CONTAINER(link, struct coil__op, link)->complete = tell_nobody;
     return found || !coil__list_empty(&u->todo);
 }
 
-void coil__uring_finish_ops(struct coil__uring *u, struct coil__uring_fd *d)
+/* The kernel has at most polls for them, and the completions of those are not read. */
+void coil__uring_finish_ops(struct coil__uring *u, struct coil__descriptor *d)
 {
     for (int i = 0; i < 2; i++)
         if (d->ops[i] != NULL)
             coil__uring_finish(u, d->ops[i], -ECANCELED);
+}
+
+static bool is_used(const struct coil__list *list)
+{
+    COIL__LIST_EACH (link, list) {
+        uintptr_t state =
+            coil__uring_state(COIL__CONTAINER(link, const struct coil__op, link));
+
+        if ((state & COIL__URING_FILE) && (state & COIL__URING_IN_KERNEL))
+            return true;
+    }
+    return false;
+}
+
+bool coil__uring_uses_memory(const struct coil__uring *u)
+{
+    return is_used(&u->files) || is_used(&u->ending) || is_used(&u->todo);
 }

@@ -1,31 +1,35 @@
 /*
- * io_uring_receive.c - reading: a receive that goes on, and buffers for what comes.
+ * io_uring_receive.c - reads: multishot receives, and buffers for bytes received ahead.
  *
  *   small reads that wait ---> armed: the kernel receives, again and again, into buffers
- *                              of the ring's, and says which
- *       somebody reads ------> copied to the reader, the buffer goes back
- *       nobody reads --------> queued; the next read takes it without the kernel;
- *                              with QUEUED_MOST of them the receive is called off
- *   a large read ------------> the receive is called off, then straight to the reader
+ *                              of the ring, and reports which
+ *       a read waits --------> the bytes are copied to it, the buffer goes back
+ *       no read waits -------> queued; the next read takes it without the kernel;
+ *                              at QUEUED_MOST buffers the receive is called off
+ *   a large read ------------> the receive is called off; bytes go to the read directly
  *
- * A request-response server thus spends nothing in the kernel on asking for the next
- * request, and no system call on getting it.
+ * To wait until there is something to read (READABLE) is to wait for the next queued
+ * bytes, where small reads have followed such waits; else it is a poll.
+ *
+ * So a request-response server needs neither an entry of the queue nor a system call to
+ * get the next request.
  *
  * Invariants
- * 1. Bytes are taken in the order in which they came: nothing is read past what is
- *    queued, and a plain read is submitted only when no multishot receive is there.
- * 2. `end` (the end of file, or an error) is taken once, after all that is queued.
- * 3. A reader that waits for a multishot receive is not in the kernel: cancelled, it ends
- *    at once and has taken nothing.
- * 4. Without free buffers (ENOBUFS) everything works as before, by plain reads.
+ * 1. Bytes are taken in the order of their arrival: no read passes the queued bytes, and
+ *    a plain read is submitted only while there is no multishot receive.
+ * 2. `end` (the end of file, or an error) is taken once, after all queued bytes.
+ * 3. A read that waits for a multishot receive is not in the kernel itself: if cancelled,
+ *    it ends at once and has taken nothing.
+ * 4. Without free buffers (ENOBUFS) everything still works, by plain reads.
  *
- * The kernel takes the buffers in the order in which they were offered, and would go
- * round through all of them, by which time the first is in no cache any more. So it is
- * offered few, those that came back last, and more once they were not enough.
+ * The kernel uses the buffers in the order in which they were offered. If it had all of
+ * them, it would cycle through all, and none would be in a cache when its turn comes
+ * again. So it is offered a few, those given back last, and more only after those were
+ * not enough.
  *
- * Only streams are received so: a datagram must not be cut, nor its rest be kept. The
- * first read of a connection is plain, since many have only one; and one whose reads are
- * large now and again is left to plain reads altogether.
+ * Only stream sockets are received this way: a datagram must not be cut, nor its rest be
+ * kept. The first read of a connection is plain, since many connections have only one. A
+ * connection with repeated large reads uses plain reads from then on.
  */
 #include "io_uring.h"
 
@@ -35,8 +39,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A buffer's size is no power of two, so that not all of them meet in the same lines of
-   the cache. */
+/* The stride is no power of two, so that the buffers do not compete for the same cache
+ * lines. */
 enum {
     BUFFERS = 512,
     BUFFER_BYTES = 2048,
@@ -50,10 +54,10 @@ enum {
     LARGE_READ = 2 * BUFFER_BYTES + 1,
     QUEUED_MOST = 8,
     READS_TO_ARM = 2,
-    CALLED_OFF_MOST = 4 /* past that, never again */
+    CALLED_OFF_MOST = 4 /* above this, plain reads only */
 };
 
-/* ---- the buffers ------------------------------------------------------------------ */
+/* ---- the buffers ------------------------------------------------------------------- */
 
 static char *memory_of(const struct coil__uring_buffers *b, unsigned id)
 {
@@ -71,7 +75,7 @@ static void offer(struct coil__uring_buffers *b, unsigned id)
 {
     struct io_uring_buf *slot = &b->ring->bufs[b->tail & (BUFFERS - 1)];
 
-    /* Not slot->resv: the first one's is the ring's tail. */
+    /* Leave slot->resv alone: in the first slot it is the ring's tail. */
     slot->addr = (uintptr_t)memory_of(b, id);
     slot->len = BUFFER_BYTES;
     slot->bid = (uint16_t)id;
@@ -100,7 +104,7 @@ static void free_memory(struct coil__uring_buffers *b)
     b->ring = NULL;
 }
 
-/* One mapping, whose pages come as they are used: the ring, then the buffers. */
+/* One mapping: the ring, then the buffers. Untouched pages take no memory. */
 static bool get_memory(struct coil__uring_buffers *b)
 {
     void *memory = MAP_FAILED;
@@ -148,15 +152,20 @@ static bool get_buffers(struct coil__uring *u)
     return true;
 }
 
+/* If the ring is dead, the kernel may still write to the buffers: they stay mapped. */
 void coil__uring_free_buffers(struct coil__uring *u)
 {
-    if (u->buffers.ring != NULL)
+    if (u->buffers.ring == NULL)
+        return;
+    if (u->dead == 0)
         free_memory(&u->buffers);
+    else
+        coil__free(u->buffers.state);
 }
 
-/* ---- what is queued --------------------------------------------------------------- */
+/* ---- bytes received ahead ---------------------------------------------------------- */
 
-static void queue(struct coil__uring *u, struct coil__uring_fd *d, unsigned id,
+static void queue(struct coil__uring *u, struct coil__descriptor *d, unsigned id,
                   unsigned from, unsigned to)
 {
     struct coil__uring_buffer *state = u->buffers.state;
@@ -170,7 +179,7 @@ static void queue(struct coil__uring *u, struct coil__uring_fd *d, unsigned id,
     d->last = (uint16_t)id;
 }
 
-static void drop_first(struct coil__uring *u, struct coil__uring_fd *d)
+static void drop_first(struct coil__uring *u, struct coil__descriptor *d)
 {
     unsigned id = d->first;
 
@@ -179,14 +188,14 @@ static void drop_first(struct coil__uring *u, struct coil__uring_fd *d)
     give_back(&u->buffers, id);
 }
 
-void coil__uring_drop_queued(struct coil__uring *u, struct coil__uring_fd *d)
+void coil__uring_drop_queued(struct coil__uring *u, struct coil__descriptor *d)
 {
     while (d->queued > 0)
         drop_first(u, d);
 }
 
 size_t coil__uring_queued_bytes(const struct coil__uring *u,
-                                const struct coil__uring_fd *d)
+                                const struct coil__descriptor *d)
 {
     unsigned id = d->first;
     size_t n = 0;
@@ -196,8 +205,8 @@ size_t coil__uring_queued_bytes(const struct coil__uring *u,
     return n;
 }
 
-/* Copy what there is; with `keep`, leave it there. */
-static size_t take(struct coil__uring *u, struct coil__uring_fd *d, char *to, size_t n,
+/* Copy queued bytes. `keep`: leave them in the queue, for MSG_PEEK. */
+static size_t take(struct coil__uring *u, struct coil__descriptor *d, char *to, size_t n,
                    bool keep)
 {
     unsigned id = d->first;
@@ -222,7 +231,7 @@ static size_t take(struct coil__uring *u, struct coil__uring_fd *d, char *to, si
     return done;
 }
 
-static ssize_t take_message(struct coil__uring *u, struct coil__uring_fd *d,
+static ssize_t take_message(struct coil__uring *u, struct coil__descriptor *d,
                             struct msghdr *message, bool keep)
 {
     size_t done = 0;
@@ -241,7 +250,7 @@ static ssize_t take_message(struct coil__uring *u, struct coil__uring_fd *d,
     return (ssize_t)done;
 }
 
-static bool has_something(const struct coil__uring_fd *d)
+static bool has_something(const struct coil__descriptor *d)
 {
     return d->queued > 0 || d->ended;
 }
@@ -251,9 +260,11 @@ static bool peeks(const struct coil__op *op)
     return op->kind != COIL__OP_READ && (op->flags & MSG_PEEK);
 }
 
-static ssize_t take_result(struct coil__uring *u, struct coil__uring_fd *d,
+static ssize_t take_result(struct coil__uring *u, struct coil__descriptor *d,
                            struct coil__op *op)
 {
+    if (op->kind == COIL__OP_READABLE)
+        return COIL_READABLE;
     if (d->queued > 0)
         return op->kind == COIL__OP_RECVMSG
                    ? take_message(u, d, op->buf, peeks(op))
@@ -262,9 +273,9 @@ static ssize_t take_result(struct coil__uring *u, struct coil__uring_fd *d,
     return d->end;
 }
 
-/* ---- the receive ------------------------------------------------------------------ */
+/* ---- the multishot receive --------------------------------------------------------- */
 
-static bool is_stream(struct coil__uring_fd *d, int fd)
+static bool is_stream(struct coil__descriptor *d, int fd)
 {
     int type = 0;
     socklen_t length = sizeof type;
@@ -279,26 +290,28 @@ static bool is_stream(struct coil__uring_fd *d, int fd)
     return d->type == COIL__URING_STREAM;
 }
 
+/* A COIL__OP_READABLE is as small as the reads before it. */
 static bool is_small(const struct coil__op *op)
 {
-    return op->kind == COIL__OP_RECV && op->flags == 0 && op->len < LARGE_READ;
+    return op->kind == COIL__OP_READABLE ||
+           (op->kind == COIL__OP_RECV && op->flags == 0 && op->len < LARGE_READ);
 }
 
-static bool should_arm(struct coil__uring *u, struct coil__uring_fd *d,
+static bool should_arm(struct coil__uring *u, struct coil__descriptor *d,
                        const struct coil__op *op)
 {
     if (!coil__uring_has(u, COIL__URING_MULTISHOT) || !is_small(op) ||
         d->called_off > CALLED_OFF_MOST)
         return false;
     if (d->small_reads + 1 < READS_TO_ARM) {
-        d->small_reads++;
+        d->small_reads += op->kind != COIL__OP_READABLE;
         return false;
     }
     return is_stream(d, op->fd) && get_buffers(u) && u->buffers.free >= FREE_TO_ARM;
 }
 
 /* False if the queue has no room. */
-static bool arm(struct coil__uring *u, struct coil__uring_fd *d, int fd)
+static bool arm(struct coil__uring *u, struct coil__descriptor *d, int fd)
 {
     struct io_uring_sqe *entry = coil__uring_entry(u);
 
@@ -314,12 +327,12 @@ static bool arm(struct coil__uring *u, struct coil__uring_fd *d, int fd)
     return true;
 }
 
-void coil__uring_receive_plainly(struct coil__uring_fd *d)
+void coil__uring_receive_plainly(struct coil__descriptor *d)
 {
     d->called_off = UINT8_MAX;
 }
 
-void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__uring_fd *d)
+void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__descriptor *d)
 {
     struct io_uring_sqe *entry;
 
@@ -327,18 +340,39 @@ void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__uring_fd *
         return;
     entry = coil__uring_entry(u);
     if (entry == NULL)
-        return; /* asked again when more comes, or when the descriptor is detached */
+        return; /* the request is repeated when more bytes arrive, or by detach() */
     io_uring_prep_cancel64(entry, coil__uring_data(fd, COIL__URING_RECEIVE), 0);
+    entry->user_data = coil__uring_data(fd, COIL__URING_CALL_OFF);
     d->ending = true;
     d->small_reads = 0;
 }
 
-ssize_t coil__uring_receive(struct coil__uring *u, struct coil__uring_fd *d,
+/* If the request failed, the receive may have been between two steps: the request is
+ * repeated when more bytes arrive, or by detach(). */
+void coil__uring_called_off(struct coil__uring *u, int fd, int result)
+{
+    struct coil__descriptor *d = coil__descriptor_find(&u->backend.descriptors, fd);
+
+    if (result < 0 && d->use == COIL__ATTACHED)
+        d->ending = false;
+}
+
+/* A plain read: by a system call, after a poll if there is probably nothing to read. */
+static ssize_t receive_plainly(struct coil__uring *u, struct coil__descriptor *d,
+                               struct coil__op *op)
+{
+    if (d->more)
+        return coil__uring_submit_call(u, d, op);
+    coil__uring_enlist(u, d, op, 0);
+    return coil__uring_start(u, op);
+}
+
+ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
                             struct coil__op *op)
 {
-    int rc = coil__uring_struck(op);
+    int rc;
 
-    if (rc < 0)
+    if (COIL__UNLIKELY(coil__faults_are_counted()) && (rc = coil__uring_struck(op)) < 0)
         return rc;
     if (has_something(d))
         return take_result(u, d, op);
@@ -352,20 +386,19 @@ ssize_t coil__uring_receive(struct coil__uring *u, struct coil__uring_fd *d,
         }
         return -EINPROGRESS;
     }
-    coil__uring_enlist(u, d, op, 0);
-    return coil__uring_start(u, op);
+    return receive_plainly(u, d, op);
 }
 
-/* ---- what the kernel said --------------------------------------------------------- */
+/* ---- completions ------------------------------------------------------------------- */
 
-/* Straight to who waits for it, if it fits. */
-static bool hand_over(struct coil__uring *u, struct coil__uring_fd *d, unsigned id,
+/* Copy directly to the read that waits, if it is large enough. */
+static bool hand_over(struct coil__uring *u, struct coil__descriptor *d, unsigned id,
                       unsigned n)
 {
     struct coil__op *op = d->ops[COIL__IN];
 
-    if (op == NULL || d->queued > 0 || op->kind == COIL__OP_RECVMSG || n > op->len ||
-        peeks(op))
+    if (op == NULL || d->queued > 0 || op->kind == COIL__OP_RECVMSG ||
+        op->kind == COIL__OP_READABLE || n > op->len || peeks(op))
         return false;
     memcpy(op->buf, memory_of(&u->buffers, id), n);
     give_back(&u->buffers, id);
@@ -373,11 +406,14 @@ static bool hand_over(struct coil__uring *u, struct coil__uring_fd *d, unsigned 
     return true;
 }
 
-static void take_in(struct coil__uring *u, struct coil__uring_fd *d, int result,
-                    unsigned flags)
+void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned flags)
 {
+    struct coil__descriptor *d = coil__descriptor_find(&u->backend.descriptors, fd);
     unsigned id = flags >> IORING_CQE_BUFFER_SHIFT;
+    struct coil__op *op;
 
+    if (!(flags & IORING_CQE_F_MORE))
+        d->receiving = d->ending = false;
     if (flags & IORING_CQE_F_BUFFER) {
         u->buffers.free--;
         u->buffers.offered--;
@@ -386,22 +422,12 @@ static void take_in(struct coil__uring *u, struct coil__uring_fd *d, int result,
         else if (!hand_over(u, d, id, (unsigned)result))
             queue(u, d, id, 0, (unsigned)result);
     }
-    if (result == -ENOBUFS)
+    if (result == -ENOBUFS) {
         u->buffers.ran_out = true;
-    if (result <= 0 && result != -ENOBUFS && result != -ECANCELED && result != -EINTR) {
+    } else if (result <= 0 && result != -ECANCELED && result != -EINTR) {
         d->ended = true;
-        d->end = result;
+        d->end = (int16_t)result;
     }
-}
-
-void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned flags)
-{
-    struct coil__uring_fd *d = coil__uring_find(u, fd);
-    struct coil__op *op;
-
-    if (!(flags & IORING_CQE_F_MORE))
-        d->receiving = d->ending = false;
-    take_in(u, d, result, flags);
     op = d->ops[COIL__IN];
     if (op != NULL && has_something(d)) {
         coil__uring_finish(u, op, take_result(u, d, op));

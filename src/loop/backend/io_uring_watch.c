@@ -1,17 +1,22 @@
 /*
- * io_uring_watch.c - readers and writers, level-triggered, of polls that fire once.
+ * io_uring_watch.c - readers and writers: level-triggered watches made of one-shot polls.
  *
- * A watch that has fired is put back into the kernel by the next poll(): if what made it
- * ready is still there it fires at once, else when something comes. That costs an entry
- * in the queue and no system call of its own.
+ * The poll of a watch that has fired is submitted again by the next poll(): it fires at
+ * once if the descriptor is still ready, else at the next event. That costs an entry of
+ * the queue and no system call of its own.
  *
- * A descriptor that was closed behind our back keeps its poll until something happens to
- * what it was (the kernel holds on to it), or fails with EBADF when it is armed next: its
- * watcher is told once then, and no more.
+ * If a watched descriptor is closed without removing the watch, its poll stays until an
+ * event on the open file, which the kernel keeps alive; or the poll fails with EBADF when
+ * it is armed next. Then its watcher is made ready once, and no more.
  *
- * The first watch is the loop's own wake-up, and to many loops it is the only one: they
- * have timers, and posts from other threads. For that the ring need not be mapped, which
- * is most of the price of a loop: until somebody wants more, ppoll(2) waits for it.
+ * A poll also ends, unasked, when the peer shuts down its sending side (POLLRDHUP). A
+ * writer without room is not called for that, and its next poll would end at once again.
+ * So a time-out comes between: first of 1 ms, later of up to 16 ms.
+ *
+ * The first watch is that of the loop's own wake-up, and many loops have no other: they
+ * have timers, and posts from other threads. For that watch alone the ring need not be
+ * mapped, which is most of the cost of creating a loop: ppoll(2) waits for it until the
+ * ring is needed.
  */
 #include "io_uring.h"
 
@@ -21,6 +26,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
+
+enum { CAN_WRITE = POLLOUT | POLLHUP | POLLERR };
 
 static unsigned bit_of(enum coil__direction direction)
 {
@@ -32,8 +39,8 @@ static enum coil__uring_tag tag_of(enum coil__direction direction)
     return direction == COIL__IN ? COIL__URING_WATCH_IN : COIL__URING_WATCH_OUT;
 }
 
-/* Let the next poll arm it. */
-static void arm_soon(struct coil__uring *u, int fd, struct coil__uring_fd *d,
+/* Arm the watch in the next poll(). */
+static void arm_soon(struct coil__uring *u, int fd, struct coil__descriptor *d,
                      enum coil__direction direction)
 {
     if (d->to_arm == 0) {
@@ -43,8 +50,8 @@ static void arm_soon(struct coil__uring *u, int fd, struct coil__uring_fd *d,
     d->to_arm |= (uint8_t)bit_of(direction);
 }
 
-/* False if the queue has no room: then it stays to be armed. */
-static bool arm(struct coil__uring *u, int fd, struct coil__uring_fd *d,
+/* False if the queue has no room: then the watch remains to be armed. */
+static bool arm(struct coil__uring *u, int fd, struct coil__descriptor *d,
                 enum coil__direction direction)
 {
     struct io_uring_sqe *entry;
@@ -54,7 +61,11 @@ static bool arm(struct coil__uring *u, int fd, struct coil__uring_fd *d,
     entry = coil__uring_entry(u);
     if (entry == NULL)
         return false;
-    io_uring_prep_poll_add(entry, fd, direction == COIL__IN ? POLLIN | POLLPRI : POLLOUT);
+    if (d->pauses & bit_of(direction))
+        coil__uring_prepare_pause(entry, d->pause_count[direction]);
+    else
+        io_uring_prep_poll_add(entry, fd,
+                               direction == COIL__IN ? POLLIN | POLLPRI : POLLOUT);
     entry->user_data = coil__uring_data(fd, tag_of(direction));
     d->armed |= (uint8_t)bit_of(direction);
     d->to_arm &= (uint8_t)~bit_of(direction);
@@ -64,7 +75,8 @@ static bool arm(struct coil__uring *u, int fd, struct coil__uring_fd *d,
 void coil__uring_arm_watches(struct coil__uring *u)
 {
     while (u->first_to_arm >= 0) {
-        struct coil__uring_fd *d = &u->table[u->first_to_arm];
+        struct coil__descriptor *d =
+            coil__descriptor_find(&u->backend.descriptors, u->first_to_arm);
 
         if (!arm(u, u->first_to_arm, d, COIL__IN) ||
             !arm(u, u->first_to_arm, d, COIL__OUT))
@@ -74,32 +86,36 @@ void coil__uring_arm_watches(struct coil__uring *u)
     }
 }
 
-static void make_ready(struct coil__runnable *runnable)
-{
-    /* It may still be in the queue from the poll before. */
-    if (runnable != NULL && coil__list_empty(&runnable->link))
-        coil__loop_add_ready(coil_loop_current(), runnable);
-}
-
 void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction direction,
                          int result)
 {
-    struct coil__uring_fd *d = coil__uring_find(u, fd);
+    struct coil__descriptor *d = coil__descriptor_find(&u->backend.descriptors, fd);
+    bool paused = (d->pauses & bit_of(direction)) != 0;
 
     d->armed &= (uint8_t)~bit_of(direction);
+    d->pauses &= (uint8_t)~bit_of(direction);
     if (d->watchers[direction] == NULL)
         return;
-    make_ready(d->watchers[direction]);
-    if (result >= 0)
+    if (paused) {
+        d->pause_count[direction] += d->pause_count[direction] < UINT8_MAX;
+    } else if (direction == COIL__OUT && result >= 0 && (result & CAN_WRITE) == 0) {
+        d->pauses |= (uint8_t)bit_of(direction);
+    } else {
+        d->pause_count[direction] = 0;
+        coil__watch_found(d->watchers[direction]);
+    }
+    if (result >= 0 || (paused && result == -ETIME))
         arm_soon(u, fd, d, direction);
 }
 
-/* The watch that ppoll(2) waited for; one whose descriptor was closed is told once. */
+/* The watch that ppoll(2) waited for is ready. If its descriptor was closed, its watcher
+ * is made ready this once only. */
 static void found_alone(struct coil__uring *u, const struct pollfd *entry)
 {
-    struct coil__uring_fd *d = coil__uring_find(u, entry->fd);
+    struct coil__descriptor *d =
+        coil__descriptor_find(&u->backend.descriptors, entry->fd);
 
-    make_ready(d->watchers[COIL__IN]);
+    coil__watch_found(d->watchers[COIL__IN]);
     if (entry->revents & POLLNVAL) {
         u->first_to_arm = -1;
         d->to_arm = 0;
@@ -113,9 +129,11 @@ int coil__uring_poll_alone(struct coil__uring *u, int64_t timeout_ns)
     const struct timespec *until = coil__readiness_timespec(timeout_ns, &span);
     int n;
 
-    if (timeout_ns == 0) /* what woke the loop has also set a flag, which it looks at */
+    if (timeout_ns == 0) /* a wake-up also sets a flag, which the loop checks */
         return 0;
+    coil__loop_enter_kernel();
     n = COIL__CALL(EINTR, ppoll(&entry, 1, until, NULL));
+    coil__loop_leave_kernel();
     if (n < 0)
         return errno == EINTR ? 0 : -errno;
     if (n > 0)
@@ -123,8 +141,8 @@ int coil__uring_poll_alone(struct coil__uring *u, int64_t timeout_ns)
     return 0;
 }
 
-/* Take it back from the kernel, which must not keep the descriptor open. */
-static void disarm(struct coil__uring *u, int fd, struct coil__uring_fd *d,
+/* Cancel the poll of a watch: the kernel must not keep the open file alive. */
+static void disarm(struct coil__uring *u, int fd, struct coil__descriptor *d,
                    enum coil__direction direction)
 {
     int failures = 0;
@@ -132,11 +150,12 @@ static void disarm(struct coil__uring *u, int fd, struct coil__uring_fd *d,
     while ((d->armed & bit_of(direction)) && failures < COIL__URING_FAILURES) {
         struct io_uring_sqe *entry = coil__uring_entry(u);
 
-        if (entry != NULL)
-            io_uring_prep_poll_remove(entry, coil__uring_data(fd, tag_of(direction)));
+        if (entry != NULL) /* a poll or a time-out */
+            io_uring_prep_cancel64(entry, coil__uring_data(fd, tag_of(direction)), 0);
         failures = coil__uring_await_end(u, failures);
     }
     d->armed &= (uint8_t)~bit_of(direction);
+    d->pauses &= (uint8_t)~bit_of(direction);
 }
 
 static void remove_from_list(struct coil__uring *u, int fd)
@@ -144,55 +163,56 @@ static void remove_from_list(struct coil__uring *u, int fd)
     int *place = &u->first_to_arm;
 
     while (*place >= 0 && *place != fd)
-        place = &u->table[*place].next_to_arm;
+        place = &coil__descriptor_find(&u->backend.descriptors, *place)->next_to_arm;
     if (*place == fd)
-        *place = u->table[fd].next_to_arm;
+        *place = coil__descriptor_find(&u->backend.descriptors, fd)->next_to_arm;
 }
 
-static int remove_watch(struct coil__uring *u, int fd, enum coil__direction direction)
+static int end_watch(struct coil__uring *u, int fd, struct coil__descriptor *d,
+                     enum coil__direction direction)
 {
-    struct coil__uring_fd *d = coil__uring_find(u, fd);
-
-    if (d == NULL || d->use != COIL__URING_WATCHED || d->watchers[direction] == NULL)
-        return 0;
-    d->watchers[direction] = NULL;
-    u->backend.in_use--;
     disarm(u, fd, d, direction);
-    if (d->watchers[!direction] != NULL)
-        return 0;
-    if (d->to_arm != 0)
+    if (coil__descriptor_is_idle(d) && d->to_arm != 0)
         remove_from_list(u, fd);
-    coil__uring_give_up(d);
     return 0;
 }
 
-int coil__uring_watch(struct coil__backend *backend, int fd,
-                      enum coil__direction direction, struct coil__runnable *runnable)
+/*
+ * The number may belong to another descriptor by now, whose owner forgot to remove the
+ * watches before closing: the armed polls are of the old one. Cancel them, without making
+ * a watcher ready, and arm new ones.
+ */
+static void forget_armed(struct coil__uring *u, int fd, struct coil__descriptor *d)
+{
+    for (int i = 0; i < 2; i++) {
+        struct coil__runnable *watcher = d->watchers[i];
+
+        d->watchers[i] = NULL;
+        disarm(u, fd, d, (enum coil__direction)i);
+        d->watchers[i] = watcher;
+        if (watcher != NULL)
+            arm_soon(u, fd, d, (enum coil__direction)i);
+    }
+}
+
+/* The first watch is the loop's wake-up, which does not need the ring. */
+int coil__uring_watch(struct coil__backend *backend, int fd, struct coil__descriptor *d,
+                      enum coil__direction direction, bool anew)
 {
     struct coil__uring *u = coil__uring_of(backend);
-    struct coil__uring_fd *d;
-    bool first = u->table_size == 0;
     int rc;
 
-    if (runnable == NULL)
-        return remove_watch(u, fd, direction);
-    rc = coil__uring_find_or_grow(u, fd, &d);
-    if (rc == 0 && !first)
-        rc = coil__uring_need(u);
+    if (d->watchers[direction] == NULL)
+        return end_watch(u, fd, d, direction);
+    rc = u->watched ? coil__uring_need(u) : 0;
     if (rc < 0)
         return rc;
-    if (d->use != COIL__URING_UNUSED && d->use != COIL__URING_WATCHED)
-        return -EBUSY;
     if (COIL__CALL(EBADF, fcntl(fd, F_GETFD)) < 0)
         return -errno;
-    /* A number that is another descriptor's by now, whose owner forgot to remove the
-       watch before closing: what is armed is of the old one. */
-    if (d->watchers[direction] != NULL)
-        disarm(u, fd, d, direction);
+    u->watched = true;
+    if (anew)
+        forget_armed(u, fd, d);
     else
-        u->backend.in_use++;
-    d->use = COIL__URING_WATCHED;
-    d->watchers[direction] = runnable;
-    arm_soon(u, fd, d, direction);
+        arm_soon(u, fd, d, direction);
     return 0;
 }

@@ -1,13 +1,14 @@
 /*
  * poll.c - readiness by poll(2): any POSIX system, any number of descriptors.
  *
- * The array handed to the kernel has exactly the descriptors that are waited for. A
- * descriptor remembers its place in it; the place of one that is dropped is filled with
- * the last.
+ * The array passed to the kernel has exactly the descriptors that are waited for. A
+ * descriptor's entry stores its index in that array. When an element is dropped, the last
+ * element takes its place.
  */
 #include "readiness.h"
 
 #include "../../base/fault.h"
+#include "../loop.h"
 
 #include <poll.h>
 #include <time.h>
@@ -23,7 +24,7 @@ static struct poll_backend *poll_of(struct coil__backend *backend)
     return COIL__CONTAINER(backend, struct poll_backend, readiness.backend);
 }
 
-static int append(struct poll_backend *p, int fd, size_t *slot)
+static int append(struct poll_backend *p, int fd, struct coil__descriptor *d)
 {
     if (p->count == p->capacity) {
         size_t capacity = p->capacity != 0 ? p->capacity * 2 : 16;
@@ -35,22 +36,22 @@ static int append(struct poll_backend *p, int fd, size_t *slot)
         p->capacity = capacity;
     }
     p->entries[p->count] = (struct pollfd){.fd = fd};
-    *slot = p->count++;
+    d->slot = (uint32_t)p->count++;
     return 0;
 }
 
-static void drop(struct poll_backend *p, size_t slot)
+static void drop(struct poll_backend *p, uint32_t slot)
 {
     const struct pollfd *last = &p->entries[--p->count];
 
     if (slot == p->count)
         return;
     p->entries[slot] = *last;
-    p->readiness.table[last->fd].slot = slot;
+    coil__descriptor_find(&p->readiness.backend.descriptors, last->fd)->slot = slot;
 }
 
-static int set_interest(struct coil__backend *backend, int fd,
-                        const struct coil__descriptor *d, unsigned interest, size_t *slot)
+static int set_interest(struct coil__backend *backend, int fd, struct coil__descriptor *d,
+                        unsigned interest)
 {
     struct poll_backend *p = poll_of(backend);
 
@@ -60,13 +61,13 @@ static int set_interest(struct coil__backend *backend, int fd,
         return 0;
     }
     if (d->interest == 0) {
-        int rc = append(p, fd, slot);
+        int rc = append(p, fd, d);
 
         if (rc < 0)
             return rc;
     }
-    p->entries[*slot].events = (short)((interest & COIL__FOR_IN ? POLLIN : 0) |
-                                       (interest & COIL__FOR_OUT ? POLLOUT : 0));
+    p->entries[d->slot].events = (short)((interest & COIL__FOR_IN ? POLLIN : 0) |
+                                         (interest & COIL__FOR_OUT ? POLLOUT : 0));
     return 0;
 }
 
@@ -87,7 +88,6 @@ static void destroy(struct coil__backend *backend)
 {
     struct poll_backend *p = poll_of(backend);
 
-    coil__readiness_finish(&p->readiness);
     coil__free(p->entries);
     coil__free(p);
 }
@@ -110,12 +110,17 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
 {
     struct poll_backend *p = poll_of(backend);
     struct timespec span;
-    const struct timespec *until = coil__readiness_timespec(timeout_ns, &span);
-    int n = COIL__CALL(EINTR, ppoll(p->entries, p->count, until, NULL));
+    const struct timespec *until =
+        coil__readiness_timespec(coil__readiness_timeout(backend, timeout_ns), &span);
+    int n;
 
+    coil__loop_enter_kernel();
+    n = COIL__CALL(EINTR, ppoll(p->entries, p->count, until, NULL));
+    coil__loop_leave_kernel();
     if (n < 0)
         return errno == EINTR ? 0 : -errno;
-    /* Backwards: an entry may drop itself, and be filled with one that was seen. */
+    /* Backwards: handling an element may drop it, and the last one, already handled,
+     * takes its place. */
     for (size_t i = p->count; i-- > 0 && n > 0;) {
         struct pollfd entry = p->entries[i];
 
@@ -127,6 +132,7 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
         else
             coil__readiness_found(backend, entry.fd, found_of(entry.revents));
     }
+    coil__readiness_try_paused(backend);
     return 0;
 }
 

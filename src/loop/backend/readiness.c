@@ -1,5 +1,5 @@
 /*
- * readiness.c - completions made of readiness.
+ * readiness.c - completions built on readiness.
  *
  *   submit --- the call succeeds or fails ----------------------------> result
  *     |                                                                   ^
@@ -8,18 +8,25 @@
  *                                              |   `---' would still block
  *                                              `-- cancel, detach, gone -> complete
  *
- * WHAT IS KNOWN. `blocked` remembers, per direction, that asking the kernel would be in
- * vain: set by EAGAIN, and by a read of less than was asked for; cleared by the poller.
- * A request-response server thus makes one recv() per request, not two.
+ * KNOWN TO BLOCK. `blocked` records, for each direction, that a system call would be in
+ * vain. EAGAIN sets it, and so does a read of less than was asked for; the poller clears
+ * it. So a request-response server makes one recv() per request, not two.
+ *
+ * READY IN VAIN. A descriptor may be reported as ready although its call would block: an
+ * ICMP error in a socket's error queue (IP_RECVERR) makes the socket readable. With edges
+ * that is reported once. Without edges it would be reported in each poll, for ever.
+ * Therefore, after the second time in a row, the poller stops looking for that direction,
+ * and the operation is retried by time: first after 1 ms, later after up to 16 ms.
  *
  * Invariants
- * 1. With edges, `blocked` may be set only if everything was drained before: a change
- *    that comes later makes an edge, and poll() will clear it. Nothing else would.
- * 2. Without edges, a wrong guess costs a turn: the poller reports what is there.
- * 3. A descriptor is used in one way at a time: by operations or by watchers.
- * 4. Nothing that poll() calls runs a user's code, so the table stands still meanwhile.
- * 5. Giving up a descriptor counts up its generation. Events that carry an older one are
- *    another descriptor's, which had the same number.
+ * 1. With edges, `blocked` may be set only if the descriptor was drained: then a later
+ *    change makes an edge, and poll() clears the flag. Nothing else would clear it.
+ * 2. Without edges, a wrong guess costs one turn: the poller reports the current state.
+ * 3. A descriptor has one use at a time: by operations or by watchers.
+ * 4. Nothing that poll() calls runs a user's code, so the table of descriptors does not
+ *    move during a poll.
+ * 5. Releasing a descriptor increments its generation. Events with an older generation
+ *    belong to an earlier descriptor with the same number.
  *
  * Start reading at coil__readiness_submit() and coil__readiness_found().
  */
@@ -28,60 +35,27 @@
 #include "../../base/fault.h"
 
 #include "../loop.h"
-#include "try.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <time.h>
+
+#define SHORTEST_PAUSE COIL_MSEC(1)
+#define LONGEST_PAUSE COIL_MSEC(16)
 
 void coil__readiness_init(struct coil__readiness *readiness,
                           const struct coil__backend_class *class,
                           const struct coil__poller *poller)
 {
-    readiness->backend.class = class;
-    readiness->backend.in_use = 0;
+    readiness->backend = (struct coil__backend){.class = class};
     readiness->poller = poller;
-    readiness->table = NULL;
-    readiness->table_size = 0;
+    coil__list_init(&readiness->paused);
 }
 
-void coil__readiness_finish(struct coil__readiness *readiness)
-{
-    coil__free(readiness->table);
-}
-
-static struct coil__readiness *readiness_of(struct coil__backend *backend)
+static struct coil__readiness *readiness_of(const struct coil__backend *backend)
 {
     return COIL__CONTAINER(backend, struct coil__readiness, backend);
-}
-
-/* ---- the table -------------------------------------------------------------------- */
-
-static struct coil__descriptor *find(const struct coil__readiness *r, int fd)
-{
-    return fd >= 0 && (size_t)fd < r->table_size ? &r->table[fd] : NULL;
-}
-
-/* As find(), making room first. Returns 0, -EBADF or -ENOMEM. */
-static int find_or_grow(struct coil__readiness *r, int fd, struct coil__descriptor **out)
-{
-    struct coil__descriptor *table;
-    size_t size = r->table_size != 0 ? r->table_size : 64;
-
-    if (fd < 0)
-        return -EBADF;
-    while (size <= (size_t)fd)
-        size *= 2;
-    if (size > r->table_size) {
-        table = coil__realloc(r->table, size * sizeof *table);
-        if (table == NULL)
-            return -ENOMEM;
-        memset(table + r->table_size, 0, (size - r->table_size) * sizeof *table);
-        r->table = table;
-        r->table_size = size;
-    }
-    *out = &r->table[fd];
-    return 0;
 }
 
 static unsigned bit_of(enum coil__direction direction)
@@ -89,7 +63,7 @@ static unsigned bit_of(enum coil__direction direction)
     return 1u << direction;
 }
 
-/* What the poller should look for. */
+/* The events that the poller should look for. */
 static unsigned wanted(const struct coil__readiness *r, const struct coil__descriptor *d)
 {
     unsigned interest = 0;
@@ -99,63 +73,67 @@ static unsigned wanted(const struct coil__readiness *r, const struct coil__descr
     for (int i = 0; i < 2; i++)
         if (d->ops[i] != NULL) /* or watchers[i] */
             interest |= bit_of(i);
-    return interest;
+    return interest & ~(unsigned)d->paused;
+}
+
+/* The poller refused the descriptor as always ready: a regular file, /dev/null. */
+static void note_always(struct coil__readiness *r, struct coil__descriptor *d,
+                        bool always)
+{
+    if (d->use == COIL__WATCHED) /* operations find that out by their calls */
+        r->backend.always_ready += (size_t)always - (size_t)d->always;
+    d->always = always;
 }
 
 static int set_interest(struct coil__readiness *r, int fd, struct coil__descriptor *d,
                         unsigned interest)
 {
-    int rc = r->poller->set_interest(&r->backend, fd, d, interest, &d->slot);
+    int rc = r->poller->set_interest(&r->backend, fd, d, interest);
 
+    note_always(r, d, rc == -EPERM);
+    if (d->always)
+        rc = 0;
     if (rc == 0)
         d->interest = (uint8_t)interest;
     return rc;
 }
 
-/*
- * Tell the poller what changed, if anything did: who looks for edges was told once.
- * Looking for less always works.
- */
+/* Tell the poller the wanted events, if they changed. Removing events cannot fail. */
 static int update_interest(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
-    unsigned interest;
+    unsigned interest = wanted(r, d);
 
-    if (COIL__LIKELY(d->interest & COIL__FOR_EDGES))
-        return 0;
-    interest = wanted(r, d);
     return interest != d->interest ? set_interest(r, fd, d, interest) : 0;
 }
 
-/* Nobody uses it any more. */
+/* End the use of the descriptor. */
 static void give_up(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
-    uint32_t generation = d->generation;
-
     if (d->interest != 0)
         set_interest(r, fd, d, 0);
-    memset(d, 0, sizeof *d);
-    d->generation = generation + 1;
+    coil__descriptor_release(d);
 }
 
-/* Begin a use that needs the poller, and undo that where it refuses. */
+/* Begin a use of the descriptor; undone if the poller refuses it. */
 static int take_up(struct coil__readiness *r, int fd, struct coil__descriptor *d,
                    enum coil__use use)
 {
     int rc;
 
-    d->use = (uint8_t)use;
+    d->use = use;
     rc = update_interest(r, fd, d);
     if (rc < 0)
         give_up(r, fd, d);
     return rc;
 }
 
-/* ---- what is known ---------------------------------------------------------------- */
+/* ---- known to block ---------------------------------------------------------------- */
 
 /*
- * Of a TCP connection a read takes all there is, up to the buffer's size. Not so of a
- * local socket, which stops where descriptors or credentials were sent along (unix(7)),
- * nor of packets, nor, to be safe, of pipes and terminals.
+ * A read from a TCP connection takes all available bytes, up to the buffer's size. A read
+ * from a local socket may stop earlier, where descriptors or credentials were sent along
+ * (unix(7)), and a read of packets takes one packet. Pipes and terminals are excluded to
+ * be safe.
  */
 static enum coil__drains find_out_drains(int fd)
 {
@@ -174,9 +152,10 @@ static enum coil__drains find_out_drains(int fd)
 }
 
 /*
- * May a short read be taken to have emptied the descriptor? (epoll(7), questions and
- * answers, 9.) Once the peer has hung up there is the end of file to be read, and once
- * it has sent urgent data a read stops at the mark: in both cases no edge would follow.
+ * Does a short read mean that the descriptor was drained? (epoll(7), questions and
+ * answers, 9.) Not after a hang-up of the peer, since the end of file is still to be
+ * read; and not after urgent data, since a read stops at the mark. No edge would follow
+ * in either case.
  */
 static bool may_guess(const struct coil__readiness *r, struct coil__descriptor *d, int fd)
 {
@@ -194,29 +173,29 @@ static void learn(const struct coil__readiness *r, struct coil__descriptor *d,
 {
     bool reads = op->kind == COIL__OP_READ || op->kind == COIL__OP_RECV;
 
-    if (result == -EINPROGRESS && op->kind != COIL__OP_POLL)
+    /* A poll may find nothing although there are bytes: fewer than SO_RCVLOWAT. */
+    if (result == -EINPROGRESS && op->kind < COIL__OP_READABLE)
         d->blocked |= (uint8_t)bit_of(coil__op_direction(op));
     else if (reads && op->flags == 0 && result > 0 && (size_t)result < op->len &&
              may_guess(r, d, op->fd))
         d->blocked |= COIL__FOR_IN;
 }
 
-/* ---- operations ------------------------------------------------------------------- */
+/* ---- operations -------------------------------------------------------------------- */
 
 int coil__readiness_attach(struct coil__backend *backend, int fd)
 {
     struct coil__readiness *r = readiness_of(backend);
     struct coil__descriptor *d;
-    int rc = find_or_grow(r, fd, &d);
+    int rc = coil__descriptor_claim(&backend->descriptors, fd, COIL__ATTACHED, &d);
 
     if (rc < 0)
         return rc;
-    if (d->use != COIL__UNUSED)
-        return -EBUSY;
     rc = take_up(r, fd, d, COIL__ATTACHED);
     if (rc < 0 || r->poller->edges)
         return rc;
-    /* The poller is told only as an operation waits: see now whether it would refuse. */
+    /* Without edges the poller is told only when an operation waits. Register the
+     * descriptor once now, to find out whether the poller refuses it. */
     rc = set_interest(r, fd, d, COIL__FOR_IN);
     if (rc < 0)
         give_up(r, fd, d);
@@ -225,32 +204,36 @@ int coil__readiness_attach(struct coil__backend *backend, int fd)
     return rc;
 }
 
-/* Put the operation where found() looks for it. */
-static void enter_op(struct coil__readiness *r, struct coil__descriptor *d,
-                     struct coil__op *op)
+/* The directions in which the operation waits; a COIL__OP_POLL may wait for both. */
+static unsigned directions_of(const struct coil__descriptor *d, const struct coil__op *op)
 {
-    if (op->kind != COIL__OP_POLL) {
-        d->ops[coil__op_direction(op)] = op;
-    } else {
-        if (op->events & COIL_READABLE)
-            d->ops[COIL__IN] = op;
-        if (op->events & COIL_WRITABLE)
-            d->ops[COIL__OUT] = op;
-    }
-    r->backend.in_use++;
+    return (d->ops[COIL__IN] == op ? COIL__FOR_IN : 0u) |
+           (d->ops[COIL__OUT] == op ? COIL__FOR_OUT : 0u);
+}
+
+/* True with edges: the descriptor is registered once, for all of its use. */
+static bool is_told_once(const struct coil__descriptor *d)
+{
+    return (d->interest & COIL__FOR_EDGES) != 0;
 }
 
 static void leave_op(struct coil__readiness *r, struct coil__descriptor *d,
                      struct coil__op *op)
 {
+    unsigned used = directions_of(d, op);
+
+    if (COIL__UNLIKELY(d->paused & used))
+        coil__list_remove(&op->link);
+    d->in_vain &= (uint8_t)~used;
+    d->paused &= (uint8_t)~used;
     for (int i = 0; i < 2; i++)
-        if (d->ops[i] == op)
+        if (used & bit_of(i))
             d->ops[i] = NULL;
     r->backend.in_use--;
-    if (d->use == COIL__BORROWED && d->ops[COIL__IN] == NULL && d->ops[COIL__OUT] == NULL)
+    if (d->use == COIL__BORROWED && coil__descriptor_is_idle(d))
         give_up(r, op->fd, d); // NOLINT(clang-analyzer-core.NullDereference)
-    else
-        update_interest(r, op->fd, d); // NOLINT(clang-analyzer-core.NullDereference)
+    else if (!is_told_once(d)) // NOLINT(clang-analyzer-core.NullDereference)
+        update_interest(r, op->fd, d);
 }
 
 static void finish_op(struct coil__readiness *r, struct coil__descriptor *d,
@@ -261,43 +244,42 @@ static void finish_op(struct coil__readiness *r, struct coil__descriptor *d,
     op->complete(op);
 }
 
-/* Have it wait for the poller. */
+/* The operation is in d->ops: make the poller look for it. */
 static ssize_t defer(struct coil__readiness *r, struct coil__descriptor *d,
                      struct coil__op *op)
 {
-    int rc;
+    int rc = 0;
 
-    enter_op(r, d, op);
-    rc = update_interest(r, op->fd, d);
-    if (rc < 0) {
-        leave_op(r, d, op);
-        return rc;
-    }
-    return -EINPROGRESS;
+    if (op->kind == COIL__OP_CONNECT)
+        op->begun = true;
+    r->backend.in_use++;
+    if (COIL__UNLIKELY(!is_told_once(d)))
+        rc = update_interest(r, op->fd, d);
+    if (rc == 0)
+        return -EINPROGRESS;
+    leave_op(r, d, op);
+    return rc;
 }
 
-/* COIL__OP_POLL needs no attach(): it borrows a descriptor that nobody else uses. */
+/* COIL__OP_POLL needs no attach(): it borrows a descriptor that has no other use. */
 static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
 {
     struct coil__descriptor *d;
-    ssize_t result = find_or_grow(r, op->fd, &d);
+    ssize_t result = coil__descriptor_claim_poll(&r->backend.descriptors, op, &d);
 
     if (result < 0)
         return result;
-    if (d->use != COIL__UNUSED && d->use != COIL__BORROWED)
-        return -EBUSY;
-    if ((op->events & COIL_READABLE && d->ops[COIL__IN] != NULL) ||
-        (op->events & COIL_WRITABLE && d->ops[COIL__OUT] != NULL))
-        return -EBUSY;
     if (d->use == COIL__UNUSED) {
         result = take_up(r, op->fd, d, COIL__BORROWED);
         if (result < 0)
             return result;
     }
-    result = coil__try_first(op);
-    if (result == -EINPROGRESS)
+    result = coil__op_call(op);
+    if (result == -EINPROGRESS) {
+        coil__descriptor_enlist_poll(d, op);
         return defer(r, d, op);
-    if (d->ops[COIL__IN] == NULL && d->ops[COIL__OUT] == NULL)
+    }
+    if (coil__descriptor_is_idle(d))
         give_up(r, op->fd, d);
     return result;
 }
@@ -305,7 +287,7 @@ static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
 ssize_t coil__readiness_submit(struct coil__backend *backend, struct coil__op *op)
 {
     struct coil__readiness *r = readiness_of(backend);
-    struct coil__descriptor *d = find(r, op->fd);
+    struct coil__descriptor *d = coil__descriptor_find(&backend->descriptors, op->fd);
     enum coil__direction direction = coil__op_direction(op);
     ssize_t result;
 
@@ -318,20 +300,21 @@ ssize_t coil__readiness_submit(struct coil__backend *backend, struct coil__op *o
     if (d->ops[direction] != NULL)
         return -EBUSY;
     if (op->kind == COIL__OP_CONNECT || !(d->blocked & bit_of(direction))) {
-        result = coil__try_first(op);
+        result = coil__op_call(op);
         learn(r, d, op, result);
         if (result != -EINPROGRESS)
             return result;
     }
+    d->ops[direction] = op;
     return defer(r, d, op);
 }
 
-/* A system call that was only waited for has no effect: its end is at once. */
+/* The operation only waited for readiness and had no effect, so it ends at once. */
 void coil__readiness_cancel(struct coil__backend *backend, struct coil__op *op)
 {
     struct coil__readiness *r = readiness_of(backend);
 
-    finish_op(r, find(r, op->fd), op, -ECANCELED);
+    finish_op(r, coil__descriptor_find(&backend->descriptors, op->fd), op, -ECANCELED);
 }
 
 static void finish_all(struct coil__readiness *r, struct coil__descriptor *d,
@@ -345,7 +328,7 @@ static void finish_all(struct coil__readiness *r, struct coil__descriptor *d,
 void coil__readiness_detach(struct coil__backend *backend, int fd)
 {
     struct coil__readiness *r = readiness_of(backend);
-    struct coil__descriptor *d = find(r, fd);
+    struct coil__descriptor *d = coil__descriptor_find(&backend->descriptors, fd);
 
     if (d == NULL || d->use != COIL__ATTACHED)
         return;
@@ -353,83 +336,85 @@ void coil__readiness_detach(struct coil__backend *backend, int fd)
     give_up(r, fd, d);
 }
 
-/* ---- watches ---------------------------------------------------------------------- */
+/* ---- watches ----------------------------------------------------------------------- */
 
-static int remove_watch(struct coil__readiness *r, int fd, enum coil__direction direction)
-{
-    struct coil__descriptor *d = find(r, fd);
-
-    if (d == NULL || d->use != COIL__WATCHED || d->watchers[direction] == NULL)
-        return 0;
-    d->watchers[direction] = NULL;
-    r->backend.in_use--;
-    if (d->watchers[!direction] == NULL)
-        give_up(r, fd, d);
-    else
-        update_interest(r, fd, d);
-    return 0;
-}
-
+/*
+ * The poller is told of a new watcher even if the events stay the same: the number may
+ * belong to another descriptor by now, whose owner forgot to remove the old watch before
+ * closing.
+ */
 int coil__readiness_watch(struct coil__backend *backend, int fd,
-                          enum coil__direction direction, struct coil__runnable *runnable)
+                          struct coil__descriptor *d, enum coil__direction direction,
+                          bool anew)
 {
     struct coil__readiness *r = readiness_of(backend);
-    struct coil__runnable *before;
-    struct coil__descriptor *d;
-    int rc;
 
-    if (runnable == NULL)
-        return remove_watch(r, fd, direction);
-    rc = find_or_grow(r, fd, &d);
-    if (rc < 0)
-        return rc;
-    if (d->use != COIL__UNUSED && d->use != COIL__WATCHED)
-        return -EBUSY;
-    before = d->watchers[direction];
-    d->use = COIL__WATCHED;
-    d->watchers[direction] = runnable;
-    /* Even if nothing seems to change: the number may be another descriptor by now, whose
-       owner forgot to remove the watch before closing. */
-    rc = set_interest(r, fd, d, wanted(r, d));
-    if (rc == 0) {
-        r->backend.in_use += before == NULL;
-        return 0;
+    (void)anew;
+    return d->watchers[direction] != NULL ? set_interest(r, fd, d, wanted(r, d))
+                                          : update_interest(r, fd, d);
+}
+
+/* ---- events ------------------------------------------------------------------------ */
+
+/* The poller reported the descriptor as ready, but the call would block. */
+static void was_in_vain(struct coil__readiness *r, struct coil__descriptor *d,
+                        struct coil__op *op)
+{
+    unsigned used = directions_of(d, op);
+
+    if (d->paused & used)
+        return;
+    if ((d->in_vain & used) == 0) {
+        d->in_vain |= (uint8_t)used;
+        return;
     }
-    d->watchers[direction] = before;
-    if (before == NULL && d->watchers[!direction] == NULL)
-        give_up(r, fd, d);
-    return rc;
+    d->paused |= (uint8_t)used;
+    coil__list_push(&r->paused, &op->link);
+    r->pause_ns = SHORTEST_PAUSE;
+    r->try_at = coil__clock_monotonic() + r->pause_ns;
+    update_interest(r, op->fd, d);
 }
 
-/* ---- events ----------------------------------------------------------------------- */
-
-static void make_ready(struct coil__runnable *runnable)
+int64_t coil__readiness_timeout(const struct coil__backend *backend, int64_t timeout_ns)
 {
-    /* It may still be in the queue from the poll before. */
-    if (runnable != NULL && coil__list_empty(&runnable->link))
-        coil__loop_add_ready(coil_loop_current(), runnable);
+    const struct coil__readiness *r = readiness_of(backend);
+    int64_t pause;
+
+    if (COIL__LIKELY(coil__list_empty(&r->paused)) || timeout_ns <= 0)
+        return timeout_ns;
+    pause = r->try_at - coil__clock_monotonic();
+    if (pause < 0)
+        pause = 0;
+    return pause < timeout_ns ? pause : timeout_ns;
 }
 
-static void retry(struct coil__readiness *r, struct coil__descriptor *d,
-                  struct coil__op *op)
+/* finish_op() removes an operation that is done from `paused`; others stay in it. */
+void coil__readiness_try_paused(struct coil__backend *backend)
 {
-    ssize_t result;
+    struct coil__readiness *r = readiness_of(backend);
+    int64_t now;
 
-    coil__op_prefetch_waiter(op);
-    result = coil__try_again(op);
-    learn(r, d, op, result);
-    if (result != -EINPROGRESS)
-        finish_op(r, d, op, result);
-}
+    if (COIL__LIKELY(coil__list_empty(&r->paused)))
+        return;
+    now = coil__clock_monotonic();
+    if (now < r->try_at)
+        return;
+    if (r->pause_ns < LONGEST_PAUSE)
+        r->pause_ns *= 2;
+    r->try_at = now + r->pause_ns;
+    COIL__LIST_EACH (link, &r->paused) {
+        struct coil__op *op = COIL__CONTAINER(link, struct coil__op, link);
+        ssize_t result = coil__op_call(op);
 
-void coil__readiness_soon(struct coil__backend *backend, int fd)
-{
-    COIL__PREFETCH(find(readiness_of(backend), fd));
+        if (result != -EINPROGRESS)
+            finish_op(r, coil__descriptor_find(&backend->descriptors, op->fd), op,
+                      result);
+    }
 }
 
 void coil__readiness_next(struct coil__backend *backend, int fd)
 {
-    const struct coil__descriptor *d = find(readiness_of(backend), fd);
+    const struct coil__descriptor *d = coil__descriptor_find(&backend->descriptors, fd);
 
     if (d != NULL)
         coil__op_prefetch(d->ops[COIL__IN]);
@@ -438,7 +423,9 @@ void coil__readiness_next(struct coil__backend *backend, int fd)
 void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found)
 {
     struct coil__readiness *r = readiness_of(backend);
-    struct coil__descriptor *d = find(r, fd);
+    struct coil__descriptor *d = coil__descriptor_find(&backend->descriptors, fd);
+    struct coil__op *op;
+    ssize_t result;
 
     if (d == NULL || d->use == COIL__UNUSED)
         return;
@@ -448,17 +435,30 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
     for (int i = 0; i < 2; i++) {
         if (!(found & bit_of(i)))
             continue;
-        if (d->use == COIL__WATCHED)
-            make_ready(d->watchers[i]);
-        else if (d->ops[i] != NULL)
-            retry(r, d, d->ops[i]);
+        if (d->use == COIL__WATCHED) {
+            coil__watch_found(d->watchers[i]);
+            continue;
+        }
+        op = d->ops[i];
+        if (op == NULL)
+            continue;
+        coil__op_prefetch_waiter(op);
+        /* Unless what was found is unusual, urgent data perhaps, a poll is believed. */
+        result = op->kind == COIL__OP_READABLE && !(found & COIL__FOUND_UNUSUAL)
+                     ? COIL_READABLE
+                     : coil__op_call(op);
+        learn(r, d, op, result);
+        if (result != -EINPROGRESS)
+            finish_op(r, d, op, result);
+        else if (!r->poller->edges)
+            was_in_vain(r, d, op);
     }
 }
 
 void coil__readiness_gone(struct coil__backend *backend, int fd)
 {
     struct coil__readiness *r = readiness_of(backend);
-    struct coil__descriptor *d = find(r, fd);
+    struct coil__descriptor *d = coil__descriptor_find(&backend->descriptors, fd);
 
     if (d == NULL || d->use == COIL__UNUSED)
         return;
@@ -468,14 +468,22 @@ void coil__readiness_gone(struct coil__backend *backend, int fd)
         return;
     }
     for (int i = 0; i < 2; i++)
-        make_ready(d->watchers[i]);
+        coil__watch_found(d->watchers[i]);
 }
 
-uint32_t coil__readiness_generation(struct coil__backend *backend, int fd)
+void coil__readiness_found_always(struct coil__backend *backend)
 {
-    const struct coil__descriptor *d = find(readiness_of(backend), fd);
+    for (size_t fd = 0; fd < backend->descriptors.count; fd++) {
+        struct coil__descriptor *d =
+            coil__descriptor_find(&backend->descriptors, (int)fd);
 
-    return d != NULL ? d->generation : 0;
+        if (!d->always || d->use != COIL__WATCHED)
+            continue;
+        if (fcntl((int)fd, F_GETFD) < 0)
+            coil__readiness_gone(backend, (int)fd);
+        else
+            coil__readiness_found(backend, (int)fd, d->interest & COIL__FOR_BOTH);
+    }
 }
 
 struct timespec *coil__readiness_timespec(int64_t timeout_ns, struct timespec *buffer)

@@ -1,13 +1,15 @@
 /*
- * select.c - readiness by select(2): everywhere, up to FD_SETSIZE descriptors.
+ * select.c - readiness by select(2): on all systems, for descriptors below FD_SETSIZE.
  *
- * The oldest of its kind, kept because it is the easiest to understand: two sets of bits,
- * copied for each call, and a look at every bit afterwards. Where poll(2) names the
- * descriptor that is none, select(2) just fails, so that the culprit has to be searched.
+ * The oldest interface, kept because it is the easiest to understand: two bit sets,
+ * copied for each call, and a test of every bit afterwards. poll(2) reports which
+ * descriptor is closed; select(2) only fails with EBADF, so the closed descriptor has to
+ * be searched.
  */
 #include "readiness.h"
 
 #include "../../base/fault.h"
+#include "../loop.h"
 
 #include <fcntl.h>
 #include <sys/select.h>
@@ -16,7 +18,7 @@
 struct select_backend {
     struct coil__readiness readiness;
     fd_set in, out;
-    int limit; /* above the highest descriptor in a set */
+    int limit; /* highest descriptor in a set + 1 */
 };
 
 static struct select_backend *select_of(struct coil__backend *backend)
@@ -29,13 +31,12 @@ static bool is_sought(const struct select_backend *s, int fd)
     return FD_ISSET(fd, &s->in) || FD_ISSET(fd, &s->out);
 }
 
-static int set_interest(struct coil__backend *backend, int fd,
-                        const struct coil__descriptor *d, unsigned interest, size_t *slot)
+static int set_interest(struct coil__backend *backend, int fd, struct coil__descriptor *d,
+                        unsigned interest)
 {
     struct select_backend *s = select_of(backend);
 
     (void)d;
-    (void)slot;
     if (fd >= FD_SETSIZE)
         return interest != 0 ? -EINVAL : 0;
     FD_CLR(fd, &s->in);
@@ -70,11 +71,10 @@ static void destroy(struct coil__backend *backend)
 {
     struct select_backend *s = select_of(backend);
 
-    coil__readiness_finish(&s->readiness);
     coil__free(s);
 }
 
-/* Some descriptor was closed behind our back: find it. */
+/* Some descriptor was closed while it was in a set: find it. */
 static void drop_closed(struct select_backend *s)
 {
     for (int fd = s->limit - 1; fd >= 0; fd--)
@@ -88,9 +88,13 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
     fd_set in = s->in, out = s->out;
     struct timespec span;
     int limit = s->limit;
-    const struct timespec *until = coil__readiness_timespec(timeout_ns, &span);
-    int n = COIL__CALL(EINTR, pselect(limit, &in, &out, NULL, until, NULL));
+    const struct timespec *until =
+        coil__readiness_timespec(coil__readiness_timeout(backend, timeout_ns), &span);
+    int n;
 
+    coil__loop_enter_kernel();
+    n = COIL__CALL(EINTR, pselect(limit, &in, &out, NULL, until, NULL));
+    coil__loop_leave_kernel();
     if (n < 0 && errno == EBADF) {
         drop_closed(s);
         return 0;
@@ -106,6 +110,7 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
         n -= (found & COIL__FOR_IN ? 1 : 0) + (found & COIL__FOR_OUT ? 1 : 0);
         coil__readiness_found(backend, fd, found);
     }
+    coil__readiness_try_paused(backend);
     return 0;
 }
 

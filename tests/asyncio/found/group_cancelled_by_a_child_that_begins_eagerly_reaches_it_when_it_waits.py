@@ -1,8 +1,3 @@
-"""A group that is cancelled by a child while that runs eagerly cancels it once it is one of the children.
-
-Since: 3.12
-"""
-
 from judged import *
 
 g0 = Group()
@@ -28,5 +23,10 @@ async def t1():
     await told("t1 sleep 1", asyncio.sleep(1))
 
 
-async def scenario():
+@scenario
+async def group_cancelled_by_a_child_that_begins_eagerly_reaches_it_when_it_waits():
+    """A group that is cancelled by a child while that runs eagerly cancels it once it is one of the children.
+
+    Since: 3.12
+    """
     await drive([t0, t1], [], [])

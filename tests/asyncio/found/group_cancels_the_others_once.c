@@ -1,4 +1,3 @@
-/* A second failure in a group does not cancel the others again. */
 #include "../judged.h"
 
 static struct judged_group g0;
@@ -127,6 +126,7 @@ static int t3_run(void)
     return 0;
 }
 
+/* A second failure in a group does not cancel the others again. */
 SCENARIO(group_cancels_the_others_once)
 {
     struct judged_task *const tasks[] = {&t0, &t1, &t2, &t3, NULL};

@@ -1,8 +1,3 @@
-"""A second failure in a group does not cancel the others again.
-
-Since: 3.13
-"""
-
 from judged import *
 
 g0 = Group()
@@ -47,5 +42,10 @@ async def t3():
         did("t3 cancelling", asyncio.current_task().cancelling)
 
 
-async def scenario():
+@scenario
+async def group_cancels_the_others_once():
+    """A second failure in a group does not cancel the others again.
+
+    Since: 3.13
+    """
     await drive([t0, t1, t2, t3], [], [])

@@ -7,15 +7,15 @@
 #include "../scenario.h"
 
 /* "a", "b", "c", ...: what tasks are called. */
-static char *const names[] = {"a", "b", "c", "d", "e"};
+static char *const task_names[] = {"a", "b", "c", "d", "e"};
 
 /* asyncio.gather(body("a"), body("b"), ...), for n tasks. */
 static inline int gather_each(coil_task_fn body, size_t n)
 {
-    coil_future *all[sizeof names / sizeof names[0]];
+    coil_future *all[sizeof task_names / sizeof task_names[0]];
 
     for (size_t i = 0; i < n; i++) {
-        coil_task *task = start(body, names[i]);
+        coil_task *task = start(body, task_names[i]);
 
         if (task == NULL)
             return -ENOMEM;

@@ -1,0 +1,52 @@
+/*
+ * crawl.h - what both crawlers in C have in common: pages, not how to wait for them.
+ */
+#ifndef COIL_CRAWL_H
+#define COIL_CRAWL_H
+
+#include "claims.h"
+
+#include <stdbool.h>
+
+#define PAGES_MOST 100000
+#define PAGE_BYTES 4096
+
+static bool seen[PAGES_MOST];
+
+/* The first time that this page is heard of. */
+static inline bool is_new(long page)
+{
+    if (page < 0 || page >= PAGES_MOST || seen[page])
+        return false;
+    return seen[page] = true;
+}
+
+/* The next page that `text` links to, and behind it in *text; -1 if there is none. */
+static inline long next_link(const char **text)
+{
+    const char *link = strstr(*text, "href=\"/");
+
+    if (link == NULL)
+        return -1;
+    *text = link + strlen("href=\"/");
+    return atol(*text);
+}
+
+/* How long a whole answer is, by its head; 0 while that has not come. */
+static inline size_t answer_length(const char *bytes)
+{
+    const char *end = strstr(bytes, "\r\n\r\n"),
+               *length = strstr(bytes, "Content-Length: ");
+
+    if (end == NULL || length == NULL || length > end)
+        return 0;
+    return (size_t)(end + 4 - bytes) + (size_t)atol(length + strlen("Content-Length: "));
+}
+
+static inline size_t write_request(char *out, size_t size, long page)
+{
+    return (size_t)snprintf(out, size, "GET /%ld HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                            page);
+}
+
+#endif

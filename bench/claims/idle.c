@@ -1,0 +1,82 @@
+/*
+ * idle.c - connections that do nothing.
+ *
+ *     idle PORT COUNT [talk]
+ *
+ * It connects to an echo server so many times, says "ready" when the server has taken
+ * them all, and holds them until its input ends. Every 250th asks for an echo of a byte,
+ * so that no more than that ever wait to be accepted; with `talk` all ask, one after the
+ * other, three times each, once all are there. Each address of this end has 5,000
+ * of them: the system has some 28,000 ports for each, and takes long to find the last.
+ */
+#include "claims.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define IN_FLIGHT 250
+#define PER_ADDRESS 5000
+
+static void give_up(const char *what)
+{
+    fprintf(stderr, "idle: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+/* Closed with a reset, so that no port is kept in TIME_WAIT for the next run. */
+static int open_connection(uint16_t port, long number)
+{
+    struct sockaddr_in from = {.sin_family = AF_INET},
+                       to = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct linger reset = {.l_onoff = 1};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
+
+    if (fd < 0)
+        give_up("socket");
+    from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 + (uint32_t)(number / PER_ADDRESS));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof yes);
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    if (bind(fd, (struct sockaddr *)&from, sizeof from) < 0)
+        give_up("bind");
+    if (connect(fd, (struct sockaddr *)&to, sizeof to) < 0)
+        give_up("connect");
+    return fd;
+}
+
+static void ask_for_echo(int fd)
+{
+    char byte = 'x';
+
+    if (send(fd, &byte, 1, MSG_NOSIGNAL) != 1 || recv(fd, &byte, 1, 0) != 1)
+        give_up("an echo");
+}
+
+int main(int argc, char **argv)
+{
+    uint16_t port = (uint16_t)argument(argc, argv, 1);
+    long count = argument(argc, argv, 2);
+    int *fds = calloc((size_t)count, sizeof *fds);
+    bool talk = argc > 3;
+    char end;
+
+    if (fds == NULL)
+        give_up("memory");
+
+    for (long i = 0; i < count; i++) {
+        fds[i] = open_connection(port, i);
+        if (i % IN_FLIGHT == IN_FLIGHT - 1 || i == count - 1)
+            ask_for_echo(fds[i]);
+    }
+    for (long i = 0; talk && i < 3 * count; i++)
+        ask_for_echo(fds[i % count]);
+    printf("ready\n");
+    fflush(stdout);
+    while (read(STDIN_FILENO, &end, 1) > 0)
+        ;
+    return 0;
+}

@@ -1,0 +1,54 @@
+"""pair.py - an echo server and its load (load.c), to be driven for a slice at a time."""
+
+import os
+import subprocess
+
+import driver
+
+
+def start(command, cpu, **more):
+    """Pinned to that processor; to none if it is None."""
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True,
+        preexec_fn=None if cpu is None else lambda: driver.pin(cpu), **more)
+
+
+def end(process):
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream:
+            stream.close()
+
+
+class Pair:
+    """`server` is its command and environment. A server that prints no port has no load,
+    and does not work."""
+
+    def __init__(self, name, server, connections, seconds,
+                 cpus=(driver.SERVER_CPU, driver.LOAD_CPU)):
+        command, environment = server
+        self.name = name
+        self.server = start(command, cpus[0], stdin=subprocess.DEVNULL,
+                            env=dict(os.environ, **environment))
+        self.port = self.server.stdout.readline().strip()
+        self.load = start([driver.out("echo") / "load", str(connections),
+                           str(round(seconds * 1000)), self.port, str(self.server.pid)],
+                          cpus[1], stdin=subprocess.PIPE)
+        self.works = self.load.stdout.readline() == "ready\n"
+
+    def slice(self):
+        """The load's figures; None once it has failed, which it has said itself."""
+        if not self.works:
+            return None
+        try:
+            os.write(self.load.stdin.fileno(), b"\n")
+        except BrokenPipeError:  # it failed after its last figures
+            pass
+        figures = [float(word) for word in self.load.stdout.readline().split()]
+        self.works = bool(figures)
+        return figures or None
+
+    def end(self):
+        end(self.load)
+        end(self.server)

@@ -1,0 +1,74 @@
+/*
+ * arena.c - chunks of 64 KiB, and larger ones for what is larger.
+ */
+#include "arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_BYTES ((size_t)64 * 1024)
+
+struct arena_chunk {
+    struct arena_chunk *next;
+    uint64_t bytes[];
+};
+
+/* What does not fit into the rest of a chunk gets a new one; a large thing gets one of its own,
+   behind the first, whose rest stays in use. */
+static char *take_chunk(struct arena *arena, size_t n)
+{
+    size_t room = n > CHUNK_BYTES / 4 ? n : CHUNK_BYTES;
+    struct arena_chunk *chunk = malloc(sizeof *chunk + room);
+
+    if (chunk == NULL)
+        return NULL;
+    if (room == n && arena->chunks != NULL) {
+        chunk->next = arena->chunks->next;
+        arena->chunks->next = chunk;
+        return (char *)chunk->bytes;
+    }
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+    arena->at = (char *)chunk->bytes + n;
+    arena->end = (char *)chunk->bytes + room;
+    return (char *)chunk->bytes;
+}
+
+/* Behind so many bytes that are left out, if it comes from the first chunk. */
+static char *take(struct arena *arena, size_t skipped, size_t n)
+{
+    char *at = arena->at;
+
+    if (at == NULL || skipped + n > (size_t)(arena->end - at))
+        return take_chunk(arena, n);
+    arena->at += skipped + n;
+    return at + skipped;
+}
+
+void *arena_alloc(struct arena *arena, size_t n)
+{
+    return take(arena, -(uintptr_t)arena->at % sizeof(uint64_t), n);
+}
+
+char *arena_text(struct arena *arena, const char *text, size_t n)
+{
+    char *copy = take(arena, 0, n + 1);
+
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    return copy;
+}
+
+void arena_finish(struct arena *arena)
+{
+    struct arena_chunk *next;
+
+    for (struct arena_chunk *chunk = arena->chunks; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    *arena = (struct arena){NULL, NULL, NULL};
+}

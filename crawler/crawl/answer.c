@@ -1,0 +1,187 @@
+/*
+ * answer.c - what a server had to say about a URL.
+ */
+#include "answer.h"
+
+#include <coil/scope.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* A body that nobody wants is worth reading up to here, to keep the connection. */
+#define DRAIN_BYTES ((size_t)128 * 1024)
+
+/* What stands before many sites says in a header that it wants to see a human. */
+static bool is_challenge(const coil_http_response *response)
+{
+    static const char *const headers[] = {"cf-mitigated", "x-amzn-waf-action"};
+
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+        const char *value = coil_http_header(response, headers[i]);
+        if (value != NULL &&
+            (strcasecmp(value, "challenge") == 0 || strcasecmp(value, "captcha") == 0))
+            return true;
+    }
+    return false;
+}
+
+static void read_headers(struct answer *answer)
+{
+    const coil_http_response *response = answer->response;
+
+    answer->status = coil_http_status(response);
+    answer->content_type = coil_http_header(response, "Content-Type");
+    answer->location = coil_http_header(response, "Location");
+    answer->retry_after = coil_http_header(response, "Retry-After");
+    answer->is_challenge = is_challenge(response);
+}
+
+static void measure(struct answer *answer)
+{
+    int64_t announced = coil_http_content_length(answer->response);
+
+    answer->size = announced >= 0 ? announced : coil_http_body_bytes(answer->response);
+    answer->received_bytes = coil_http_received_bytes(answer->response);
+}
+
+/* ---- the body, in the context of the transfer ------------------------------------------ */
+
+enum body_state { BODY_UNSEEN, BODY_WANTED, BODY_UNWANTED, BODY_CUT };
+
+struct asking {
+    struct answer *answer;
+    const struct question *question;
+    enum body_state body;
+    size_t total;
+};
+
+/* Ends the transfer, and is no failure. */
+#define ENOUGH (-EOVERFLOW)
+
+static enum body_state look_at_headers(struct asking *asking,
+                                       coil_http_response *response)
+{
+    struct answer *answer = asking->answer;
+    const struct question *question = asking->question;
+
+    answer->response = response;
+    read_headers(answer);
+    return question->wants_body != NULL && question->wants_body(answer, question->arg)
+               ? BODY_WANTED
+               : BODY_UNWANTED;
+}
+
+static int take_body(struct asking *asking, const char *bytes, size_t n)
+{
+    struct answer *answer = asking->answer;
+    int rc;
+
+    answer->is_too_long = asking->total > asking->question->body_limit;
+    if (answer->is_too_long) {
+        asking->body = BODY_CUT;
+        return ENOUGH;
+    }
+    rc = asking->question->take_body(bytes, n, asking->question->arg);
+    if (rc < 0)
+        snprintf(answer->error, sizeof answer->error, "searching it for links: %s",
+                 strerror(-rc));
+    return rc;
+}
+
+static int on_body(coil_http_response *response, const char *bytes, size_t n, void *arg)
+{
+    struct asking *asking = arg;
+
+    if (asking->body == BODY_UNSEEN)
+        asking->body = look_at_headers(asking, response);
+    asking->total += n;
+    if (asking->body == BODY_WANTED)
+        return take_body(asking, bytes, n);
+    if (asking->question->ends_after_headers || asking->total > DRAIN_BYTES) {
+        asking->body = BODY_CUT;
+        return ENOUGH;
+    }
+    return 0;
+}
+
+static int ask(struct answer *answer, coil_http_session *session,
+               const struct question *question)
+{
+    struct asking asking = {.answer = answer, .question = question};
+    coil_http_request request = {.url = question->url,
+                                 .method = question->headers_only ? "HEAD" : NULL,
+                                 .headers = question->headers,
+                                 .idle_timeout_ns = question->idle_ns,
+                                 .on_body = on_body,
+                                 .on_body_arg = &asking};
+    int rc = coil_http_get(session, &request, &answer->response);
+
+    if (rc == ENOUGH && asking.body == BODY_CUT)
+        rc = 0;
+    if (rc == 0 && asking.body == BODY_UNSEEN)
+        asking.body = look_at_headers(&asking, answer->response);
+    answer->has_body = rc == 0 && asking.body == BODY_WANTED;
+    if (answer->response != NULL)
+        measure(answer);
+    return rc;
+}
+
+static void tell_lateness(struct answer *answer, int64_t ns, const char *what)
+{
+    snprintf(answer->error, sizeof answer->error, "%s within %g s", what,
+             (double)ns / 1e9);
+}
+
+/* libcurl's sentences about a handshake that fails name the library; those about HTTP do not. */
+static bool is_about_tls(const struct answer *answer, const char *url)
+{
+    return answer->rc == -EPROTO && answer->status == 0 &&
+           strncmp(url, "https:", 6) == 0 && strstr(answer->error, "SSL") != NULL;
+}
+
+/* For a host that cannot be reached libcurl has its own words, and not those of the system. */
+static const char *sentence_of(const struct answer *answer)
+{
+    switch (answer->rc) {
+    case -ECONNREFUSED:
+    case -EHOSTUNREACH:
+    case -ENETUNREACH:
+        return strerror(-answer->rc);
+    default:
+        return answer->response != NULL ? coil_http_error(answer->response)
+                                        : strerror(-answer->rc);
+    }
+}
+
+int answer_get(struct answer *answer, coil_http_session *session,
+               const struct question *question)
+{
+    coil_scope scope;
+    int rc;
+
+    *answer = (struct answer){.status = 0};
+    rc = coil_scope_enter(&scope, coil_in(question->max_ns));
+    if (rc < 0)
+        return rc;
+    rc = ask(answer, session, question);
+    answer->rc = coil_scope_exit(&scope, rc);
+    answer->is_late = coil_scope_expired(&scope);
+    if (answer->rc >= 0)
+        return 0;
+    if (answer->is_late)
+        tell_lateness(answer, question->max_ns, "no whole answer");
+    else if (answer->rc == -ETIMEDOUT)
+        tell_lateness(answer, question->idle_ns, "no progress");
+    else if (answer->error[0] == '\0')
+        snprintf(answer->error, sizeof answer->error, "%s", sentence_of(answer));
+    answer->is_tls = is_about_tls(answer, question->url);
+    return answer->rc == -ECANCELED || answer->rc == -ENOMEM ? answer->rc : 0;
+}
+
+void answer_finish(struct answer *answer)
+{
+    coil_http_response_destroy(answer->response);
+    *answer = (struct answer){.status = 0};
+}

@@ -1,0 +1,54 @@
+/*
+ * answer.h - what a server had to say about a URL.
+ */
+#ifndef CRAWLER_ANSWER_H
+#define CRAWLER_ANSWER_H
+
+#include <coil/http.h>
+
+#define ANSWER_ERROR_BYTES 256
+
+/* The texts last until the answer is finished; NULL where there is none. */
+struct answer {
+    int rc;     /* below 0: there is none, for this reason */
+    int status; /* 0 if there is none */
+    const char *content_type, *location, *retry_after;
+    bool is_challenge; /* it asks for a human */
+    bool is_late;      /* rc is -ETIMEDOUT: it took too long as a whole */
+    bool is_tls;       /* rc is -EPROTO: of TLS, not of HTTP */
+    bool is_too_long;  /* the body was cut off at the limit */
+    bool has_body;     /* it was wanted, and the reader got all of it */
+    int64_t size;      /* of the body, as announced, else as received */
+    int64_t
+        received_bytes; /* headers and body, as they came over the wire; of all requests */
+    char error[ANSWER_ERROR_BYTES];
+    coil_http_response *response;
+};
+
+struct question {
+    const char *url;
+    const char *const *headers; /* as in coil_http_request */
+    bool headers_only;          /* HEAD */
+    bool ends_after_headers;    /* whatever comes then is cut off */
+    int64_t idle_ns;            /* without progress it ends */
+    int64_t max_ns;             /* after that it ends in any case */
+    size_t body_limit;
+    /* Once the headers are there: is the body wanted? NULL: it is not. */
+    bool (*wants_body)(const struct answer *answer, void *arg);
+    /* The next piece of it. What is below 0 ends the answer with that. It must not suspend. */
+    int (*take_body)(const char *bytes, size_t n, void *arg);
+    void *arg;
+};
+
+/*
+ * Ask for one URL, following no redirects. A body that is not wanted is read to its end if it
+ * is short, for the connection's sake, else cut off. What goes wrong is in the answer, with a
+ * sentence; returns below 0 only for -ECANCELED and -ENOMEM. In any case finish the answer.
+ */
+COIL_SUSPENDS int answer_get(struct answer *answer, coil_http_session *session,
+                             const struct question *question);
+
+/* Free what it holds. Zeroes are accepted. */
+void answer_finish(struct answer *answer);
+
+#endif

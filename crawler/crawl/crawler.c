@@ -1,0 +1,585 @@
+/*
+ * crawler.c - workers that empty the frontier and fill it.
+ *
+ *    starts --> frontier --> worker: ask -- redirect --> its target, if unseen --.
+ *                  ^                    \-- HTML ------> its links, if unseen ---|
+ *                  '-------------------------------------------------------------'
+ *
+ * The crawl is over when the frontier has nothing left and no worker is at work.
+ *
+ * Invariants
+ *   1. A target enters the frontier at most once, but for retries: targets_get() and what
+ *      place.c does with a new one happen without suspending, so there is nothing to lock.
+ *   2. What a worker asked for is fetched, is put back, or was interrupted.
+ *   3. A page that has been judged has had all its links told before.
+ *
+ * place.c says what is asked for, verdicts.c what comes of it. Where to start reading:
+ * crawler_run(), work(), visit().
+ *
+ * After "A Web Crawler With asyncio Coroutines" by A. Jesse Jiryu Davis and Guido van
+ * Rossum, in "500 Lines or Less".
+ */
+#include "crawler.h"
+
+#include "answer.h"
+#include "file_visit.h"
+#include "judge.h"
+#include "page_search.h"
+#include "place.h"
+#include "../scope/private_address.h"
+#include "redirect.h"
+#include "request.h"
+#include "retry.h"
+#include "rules.h"
+#include "verdicts.h"
+
+#include <coil/group.h>
+#include <coil/scope.h>
+#include <coil/task.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+/* A host that has refused so often in a row need not be left alone as long as it asks for; and so
+   often for each try that a page has, each page is asked for once and no more. */
+#define REFUSALS_ENOUGH 10
+
+struct worker {
+    struct crawler *crawler;
+    enum frontier_class class;
+    struct page_search pages;
+    /* of the target that is asked for; another page may want it meanwhile */
+    bool wants_body;
+};
+
+/* ---- records ----------------------------------------------------------------------- */
+
+/* The charset in a content type; "" if there is none. */
+static void copy_charset(const char *content_type, char *charset, size_t room)
+{
+    const char *at = content_type != NULL ? strcasestr(content_type, "charset=") : NULL;
+    size_t n;
+
+    charset[0] = '\0';
+    if (at == NULL)
+        return;
+    at += strlen("charset=");
+    at += *at == '"';
+    n = strcspn(at, "\"; \t");
+    snprintf(charset, room, "%.*s", (int)(n < room ? n : room - 1), at);
+}
+
+static int tell_page(struct crawler *crawler, const struct target *page,
+                     const struct answer *answer, size_t links)
+{
+    char charset[64];
+    struct record_page record = {.url = page->url,
+                                 .content_type = answer->content_type,
+                                 .status = answer->status,
+                                 .size = answer->size,
+                                 .depth = page->depth,
+                                 .tries = page->tries,
+                                 .links = links,
+                                 .searched = page->is_searched};
+
+    copy_charset(answer->content_type, charset, sizeof charset);
+    record.encoding = charset[0] != '\0' ? charset : NULL;
+    crawler->summary.pages++;
+    return records_page(&crawler->sinks, &record);
+}
+
+/* ---- answers ----------------------------------------------------------------------- */
+
+static bool is_html(const char *content_type)
+{
+    static const char *const types[] = {"text/html", "application/xhtml+xml",
+                                        "application/xml"};
+
+    for (size_t i = 0; content_type != NULL && i < 3; i++) {
+        size_t n = strlen(types[i]);
+        if (strncasecmp(content_type, types[i], n) == 0 &&
+            strchr("; \t", content_type[n]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool wants_body(const struct answer *answer, void *arg)
+{
+    struct worker *worker = arg;
+
+    if (answer->status < 200 || answer->status >= 300 || !is_html(answer->content_type))
+        return false;
+    search_begin(worker->pages.search, answer->content_type);
+    return true;
+}
+
+static int take_body(const char *bytes, size_t n, void *arg)
+{
+    return search_feed(((struct worker *)arg)->pages.search, bytes, n);
+}
+
+/* "none" is noindex and nofollow. */
+static bool is_nofollow(const char *rule, size_t n)
+{
+    return (n == strlen("nofollow") && strncasecmp(rule, "nofollow", n) == 0) ||
+           (n == strlen("none") && strncasecmp(rule, "none", n) == 0);
+}
+
+static bool begins_with(const char *s, size_t n, const char *word)
+{
+    return n >= strlen(word) && strncasecmp(s, word, strlen(word)) == 0;
+}
+
+/* "googlebot:", and not a rule that has a value, "max-snippet:9". */
+static bool names_a_crawler(const char *s, size_t n)
+{
+    return memchr(s, ':', n) != NULL && !begins_with(s, n, "max-") &&
+           !begins_with(s, n, "unavailable_after:");
+}
+
+/* "noindex, nofollow"; it may be for one crawler, "coil-crawl: nofollow". */
+static bool says_nofollow(const char *robots_tag)
+{
+    static const char separators[] = ", \t";
+    const char *at = robots_tag + strspn(robots_tag, separators);
+
+    if (begins_with(at, strlen(at), "coil-crawl:"))
+        at += strlen("coil-crawl:");
+    else if (names_a_crawler(at, strcspn(at, separators)))
+        return false;
+    for (at += strspn(at, separators); *at != '\0'; at += strspn(at, separators)) {
+        size_t n = strcspn(at, separators);
+        if (is_nofollow(at, n))
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+/* There may be several: one for each crawler. */
+static bool has_nofollow(const struct options *options, const struct answer *answer)
+{
+    const char *tag;
+
+    if (!options->obey_x_robots_tag || answer->response == NULL)
+        return false;
+    for (size_t i = 0;
+         (tag = coil_http_header_at(answer->response, "X-Robots-Tag", i)) != NULL; i++)
+        if (says_nofollow(tag))
+            return true;
+    return false;
+}
+
+static int judge(struct worker *worker, struct target *page, struct answer *answer)
+{
+    struct crawler *crawler = worker->crawler;
+    bool on_site = page->kind == TARGET_SITE;
+    struct judgement judgement;
+    size_t links = 0;
+    int problem = 0;
+    char message[ANSWER_ERROR_BYTES] = "";
+    int rc = 0;
+
+    worker->pages.nofollow = has_nofollow(crawler->options, answer);
+    if (answer->has_body)
+        rc = page_search_end(&worker->pages, page, page->url, &links, &problem);
+    if (rc == 0 && on_site)
+        rc = tell_page(crawler, page, answer, links);
+    if (rc < 0)
+        return rc;
+    judgement = judge_answer(crawler->options, on_site, answer);
+    crawler->fetched_count += on_site && judgement.verdict == VERDICT_OK;
+    if (answer->rc < 0)
+        snprintf(message, sizeof message, "%s", answer->error);
+    else if (problem < 0)
+        snprintf(message, sizeof message, "not searched: %s", strerror(-problem));
+    else if (answer->is_too_long)
+        snprintf(message, sizeof message, "not searched: it is longer than %zu bytes",
+                 crawler->options->max_body_bytes);
+    if (crawler->cache != NULL && !on_site && judgement.verdict == VERDICT_OK)
+        rc = cache_add(crawler->cache, page->url, time(NULL));
+    if (rc < 0)
+        return rc;
+    if (page->is_reasked) {
+        page->is_reasked = false;
+        return verdicts_recheck(crawler, page);
+    }
+    if (!on_site && page->wants_body && !worker->wants_body &&
+        judgement.verdict == VERDICT_OK) {
+        page->is_reasked = true; /* somebody has asked for its ids meanwhile */
+        frontier_add_again(&crawler->frontier, page);
+    }
+    return verdicts_settle(crawler, page, judgement, message);
+}
+
+static int digest(struct worker *worker, struct target *page, struct answer *answer)
+{
+    struct crawler *crawler = worker->crawler;
+    int rc;
+
+    page->is_fetched = true;
+    page->status = (int16_t)answer->status;
+    if (answer->rc == 0 && judge_is_redirect(answer->status) && !page->is_reasked) {
+        rc = page->kind == TARGET_SITE ? tell_page(crawler, page, answer, 0) : 0;
+        if (rc == 0)
+            rc = redirect_follow(crawler, page, answer->location);
+    } else {
+        rc = judge(worker, page, answer);
+    }
+    if (rc == 0 && page->is_start && --crawler->starts_open == 0)
+        rc = place_held(crawler);
+    return rc;
+}
+
+/* True if it is put back. */
+static int put_back(struct crawler *crawler, const struct frontier_job *job,
+                    const struct answer *answer)
+{
+    struct target *page = job->target;
+    struct host *host = job->host;
+    struct retry retry = retry_after(answer, page->tries, time(NULL));
+    int64_t now = coil_now();
+    int rc;
+
+    if (answer->status == 429 || answer->status == 503)
+        host->is_troubled = true;
+    else if (answer->rc == 0)
+        host->is_troubled = false;
+    host->refusals = retry.again ? host->refusals + (host->refusals < UINT32_MAX) : 0;
+    if (retry.host_ns > 0 && host->refusals < REFUSALS_ENOUGH)
+        frontier_pause(host, now + retry.host_ns);
+    if (!retry.again || page->tries >= crawler->options->max_tries ||
+        host->refusals >= REFUSALS_ENOUGH * crawler->options->max_tries)
+        return 0;
+    rc = frontier_retry(&crawler->frontier, job,
+                        now + (retry.host_ns > 0 ? retry.host_ns : retry.pause_ns));
+    return rc < 0 ? rc : 1;
+}
+
+/* Below 0 only for what must end the crawl: cancelled, out of memory, a report that fails. */
+static int fetch(struct worker *worker, const struct frontier_job *job)
+{
+    struct crawler *crawler = worker->crawler;
+    struct answer answer;
+    struct request_reader reader = {wants_body, take_body, worker};
+    int rc = request_find_headers(crawler, job->host);
+
+    if (rc < 0)
+        return rc;
+    frontier_ask(job->host);
+    job->target->tries += job->target->tries < UINT8_MAX;
+    worker->wants_body = job->target->wants_body;
+    rc = request_answer(crawler, job->target, &reader, &answer);
+    crawler->summary.bytes += answer.received_bytes;
+    if (rc == 0)
+        rc = put_back(crawler, job, &answer);
+    if (rc == 0) {
+        rc = digest(worker, job->target, &answer);
+        if (rc == 0)
+            frontier_done(&crawler->frontier, job);
+    }
+    search_cancel(worker->pages.search);
+    answer_finish(&answer);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- robots.txt -------------------------------------------------------------------- */
+
+static int ask_rules(struct crawler *crawler, const struct frontier_job *job)
+{
+    int rc = rules_get(crawler, job->host);
+
+    if (rc == 0)
+        frontier_done(&crawler->frontier, job);
+    return rc;
+}
+
+static int leave_out(struct crawler *crawler, const struct frontier_job *job,
+                     unsigned line)
+{
+    char message[64] = "its robots.txt could not be had";
+    int rc;
+
+    if (line > 0)
+        snprintf(message, sizeof message, "line %u of its robots.txt forbids it", line);
+    rc = verdicts_settle(crawler, job->target,
+                         (struct judgement){VERDICT_SKIPPED, REASON_ROBOTS}, message);
+
+    if (rc == 0 && job->target->is_start && --crawler->starts_open == 0)
+        rc = place_held(crawler);
+    if (rc == 0)
+        frontier_done(&crawler->frontier, job);
+    return rc;
+}
+
+/* ---- workers ----------------------------------------------------------------------- */
+
+static int look_at(struct worker *worker, const struct frontier_job *job)
+{
+    struct frontier *frontier = &worker->crawler->frontier;
+    int64_t pause_ns;
+    int rc = file_visit(&worker->pages, job->target, &pause_ns);
+
+    if (rc > 0) {
+        job->host->is_troubled = true; /* too many at a time: one by one, then */
+        return frontier_retry(frontier, job, coil_now() + pause_ns);
+    }
+    if (rc == 0)
+        frontier_done(frontier, job);
+    return rc;
+}
+
+static int visit(struct worker *worker, const struct frontier_job *job)
+{
+    struct crawler *crawler = worker->crawler;
+    unsigned line;
+    int forbids;
+
+    if (job->target == NULL)
+        return ask_rules(crawler, job);
+    if (job->target->kind == TARGET_FILE)
+        return look_at(worker, job);
+    if (job->host->robots == ROBOTS_KNOWN && coil_now() > job->host->rules_until_ns) {
+        job->host->robots = ROBOTS_WANTED;
+        return frontier_retry(&crawler->frontier, job, coil_now());
+    }
+    forbids = rules_forbid(job->host, job->target->url, &line);
+    if (forbids != 0)
+        return forbids < 0 ? forbids : leave_out(crawler, job, line);
+    return fetch(worker, job);
+}
+
+static int visit_all(struct worker *worker)
+{
+    struct frontier *frontier = &worker->crawler->frontier;
+    struct frontier_job job;
+    int rc;
+
+    while ((rc = frontier_take(frontier, worker->class, &job)) == 0) {
+        rc = visit(worker, &job);
+        if (rc < 0)
+            break;
+    }
+    return rc == -ESHUTDOWN ? 0 : rc;
+}
+
+static int work(struct crawler *crawler, enum frontier_class class)
+{
+    struct worker worker = {.crawler = crawler, .class = class};
+    int rc = page_search_init(&worker.pages, crawler);
+
+    if (rc == 0)
+        rc = visit_all(&worker);
+    page_search_finish(&worker.pages);
+    return rc;
+}
+
+static int work_on_site(void *arg)
+{
+    return work(arg, FRONTIER_SITE);
+}
+
+static int work_outside(void *arg)
+{
+    return work(arg, FRONTIER_EXTERNAL);
+}
+
+/* ---- the crawl --------------------------------------------------------------------- */
+
+/* As many workers as were asked for, or as there is memory for, but one at least. */
+static int spawn_workers(struct crawler *crawler, coil_group *group, coil_task_fn body)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; i < crawler->options->max_tasks && rc == 0; i++) {
+        coil_spawn_opts opts = {.name = "worker"};
+        rc = coil_group_spawn(group, body, crawler, &opts, NULL);
+        if (rc == -ENOMEM && i > 0)
+            return 0;
+    }
+    return rc;
+}
+
+static int place_starts(struct crawler *crawler)
+{
+    size_t count = crawler->targets.count;
+    int rc = 0;
+
+    for (size_t i = 0; i < count && rc == 0; i++)
+        rc = place_start(crawler, targets_at(&crawler->targets, i));
+    return rc == 0 ? file_place_starts(crawler) : rc;
+}
+
+static int crawl(struct crawler *crawler)
+{
+    coil_group group;
+    int rc;
+
+    coil_group_enter(&group);
+    rc = place_starts(crawler);
+    if (rc == 0)
+        rc = spawn_workers(crawler, &group, work_on_site);
+    if (rc == 0 && crawler->options->external != EXTERNAL_SKIP)
+        rc = spawn_workers(crawler, &group, work_outside);
+    return coil_group_exit(&group, rc);
+}
+
+/* Until it is through, or out of time. */
+static int crawl_in_time(struct crawler *crawler)
+{
+    int64_t limit = crawler->options->max_duration_ns;
+    coil_scope scope;
+    int rc = coil_scope_enter(&scope, limit > 0 ? coil_in(limit) : COIL_NEVER);
+
+    if (rc < 0)
+        return rc;
+    rc = coil_scope_exit(&scope, crawl(crawler));
+    crawler->out_of_time = rc == -ETIMEDOUT && coil_scope_expired(&scope);
+    return crawler->out_of_time ? 0 : rc;
+}
+
+static void open_frontier(struct crawler *crawler)
+{
+    const struct options *options = crawler->options;
+    unsigned tasks = options->max_tasks;
+    unsigned per_host = options->per_host > 0 ? options->per_host : tasks;
+
+    frontier_init(
+        &crawler->frontier,
+        &(struct frontier_options){.limits = {tasks, tasks},
+                                   .per_host = {per_host, options->external_per_host},
+                                   .delay_ns = options->delay_ns,
+                                   .asks_robots = !options->no_robots,
+                                   .by_depth = options->max_depth < UINT16_MAX});
+}
+
+/* Every target gets its verdict, though the crawl may have been cut short. */
+static int settle_rest(struct crawler *crawler)
+{
+    struct judgement judgement = {VERDICT_UNCHECKED, REASON_INTERRUPTED};
+    int rc;
+
+    if (crawler->out_of_time)
+        judgement = (struct judgement){VERDICT_SKIPPED, REASON_TIME};
+    crawler->starts_open = 0;
+    rc = verdicts_end(crawler, judgement);
+    for (size_t i = 0; i < crawler->targets.count; i++)
+        crawler->summary.urls += targets_at(&crawler->targets, i)->fragment_at == 0;
+    return rc;
+}
+
+/* What leads out of the site may not lead into the own network. */
+static bool allows_address(const struct sockaddr *address, void *arg)
+{
+    (void)arg;
+    return !is_private_address(address);
+}
+
+static int open_sessions(struct crawler *crawler)
+{
+    const struct options *options = crawler->options;
+    coil_http_session_opts opts = {.user_agent = options->user_agent,
+                                   .proxy = options->proxy,
+                                   .ca_file = options->ca_file,
+                                   .insecure = options->insecure,
+                                   .cookies = options->cookies,
+                                   .max_connections = options->max_tasks};
+    int rc = coil_http_session_create(&opts, &crawler->sessions[FRONTIER_SITE]);
+
+    if (rc < 0)
+        return rc;
+    if (options->exclude_private)
+        opts.allows_address = allows_address;
+    return coil_http_session_create(&opts, &crawler->sessions[FRONTIER_EXTERNAL]);
+}
+
+int crawler_open(struct crawler *crawler)
+{
+    open_frontier(crawler);
+    return open_sessions(crawler);
+}
+
+void crawler_close(struct crawler *crawler)
+{
+    frontier_close(&crawler->frontier);
+    for (int class = 0; class < FRONTIER_CLASSES; class ++) {
+        coil_http_session_destroy(crawler->sessions[class]);
+        crawler->sessions[class] = NULL;
+    }
+}
+
+int crawler_run(void *arg)
+{
+    struct crawler *crawler = arg;
+    int64_t begin = coil_now();
+    int rc = crawler_open(crawler), ended;
+
+    if (rc == 0)
+        rc = crawl_in_time(crawler);
+    frontier_close(&crawler->frontier);
+    ended = settle_rest(crawler);
+    crawler_close(crawler);
+    crawler->summary.duration_ns = coil_now() - begin;
+    return rc < 0 ? rc : ended;
+}
+
+struct crawler_progress crawler_progress(const struct crawler *crawler)
+{
+    const size_t *verdicts = crawler->summary.verdicts;
+    size_t done = frontier_through(&crawler->frontier);
+    size_t left =
+        frontier_left(&crawler->frontier) + frontier_at_work(&crawler->frontier);
+
+    return (struct crawler_progress){
+        .known = done + left,
+        .done = done,
+        .bad = verdicts[VERDICT_BROKEN] + verdicts[VERDICT_FRAGMENT] +
+               verdicts[VERDICT_ERROR] + verdicts[VERDICT_TIMEOUT]};
+}
+
+/* ---- its life ---------------------------------------------------------------------- */
+
+/* The user has named it, so it is visited even if a rule is against it. */
+static int add_start(struct crawler *crawler, const char *url)
+{
+    bool is_new;
+    struct target *target;
+
+    if (strstr(url, "://") == NULL)
+        return 0; /* a path: file_place_starts() */
+    target = targets_get(&crawler->targets, url, 0, &is_new);
+    if (target == NULL)
+        return -ENOMEM;
+    target->is_wanted = true;
+    return site_add(&crawler->site, url);
+}
+
+int crawler_init(struct crawler *crawler, const struct options *options,
+                 const struct record_sink *sinks, size_t sink_count)
+{
+    int rc = 0;
+
+    *crawler = (struct crawler){.options = options,
+                                .sinks = {sinks, sink_count},
+                                .site.lenient = options->lenient,
+                                .mentions.fail_on = options->fail_on};
+    crawler->held_end = &crawler->held;
+    for (size_t i = 0; i < options->starts.count && rc == 0; i++)
+        rc = add_start(crawler, options->starts.at[i]);
+    return rc;
+}
+
+void crawler_finish(struct crawler *crawler)
+{
+    frontier_finish(&crawler->frontier);
+    site_finish(&crawler->site);
+    local_finish(&crawler->local);
+    mentions_finish(&crawler->mentions);
+    traps_finish(&crawler->traps);
+    targets_finish(&crawler->targets);
+    *crawler = (struct crawler){.options = NULL};
+}

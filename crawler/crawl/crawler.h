@@ -1,0 +1,77 @@
+/*
+ * crawler.h - visit every page of a site once, and judge every link on it.
+ *
+ *     struct crawler crawler;
+ *
+ *     rc = crawler_init(&crawler, &options, sinks, count);
+ *     if (rc == 0)
+ *         rc = coil_run(crawler_run, &crawler, NULL);
+ *     ... report on crawler.targets, crawler.mentions, crawler.summary ...
+ *     crawler_finish(&crawler);
+ */
+#ifndef CRAWLER_CRAWLER_H
+#define CRAWLER_CRAWLER_H
+
+#include "../files/baseline.h"
+#include "../files/cache.h"
+#include "frontier.h"
+#include "../files/local.h"
+#include "mention.h"
+#include "../options/options.h"
+#include "record.h"
+#include "../scope/site.h"
+#include "target.h"
+#include "../scope/trap.h"
+
+#include <coil/http.h>
+
+struct crawler {
+    const struct options *options;
+    struct record_sinks sinks;
+    struct cache *cache;       /* of external targets that were well; or NULL */
+    struct baseline *baseline; /* findings that do not fail the run; or NULL */
+    coil_http_session *sessions[FRONTIER_CLASSES];
+    struct frontier frontier;
+    struct site site;   /* all of them */
+    struct local local; /* files and folders, if some of the starts are that */
+    struct targets targets;
+    struct mentions mentions;
+    struct traps traps;
+    struct target *due; /* whose verdict can be found now; judge_due() */
+    struct target *held,
+        **held_end;     /* of another site, it seems, until the starts are known */
+    size_t starts_open; /* starts, and where they redirect to, that are not fetched yet */
+    size_t page_count;  /* that were asked for: --max-pages */
+    size_t fetched_count; /* pages and files of the site that were well */
+    size_t finding_count; /* verdicts that fail the run */
+    bool out_of_time;     /* --max-duration is over */
+    struct record_summary summary;
+};
+
+/* `options` and the sinks must outlive the crawler, and so must what it is given as cache and
+   baseline after this. 0 or -ENOMEM. */
+int crawler_init(struct crawler *crawler, const struct options *options,
+                 const struct record_sink *sinks, size_t sink_count);
+
+/*
+ * Crawl; a task's body, `arg` being the crawler. A page that fails is a fact about the
+ * site, not a failure: 0. -ECANCELED if the task was cancelled, -ENOMEM if the crawl
+ * could not go on, or what a sink failed with; every target has a verdict all the same.
+ */
+COIL_SUSPENDS int crawler_run(void *arg);
+
+void crawler_finish(struct crawler *crawler);
+
+/* What crawler_run() begins and ends with, for who wants to ask no more than a question.
+   Open: 0, -ENOMEM; close it in any case. */
+int crawler_open(struct crawler *crawler);
+void crawler_close(struct crawler *crawler);
+
+/* How far it is: targets without fragment that are asked for, and those that are through. */
+struct crawler_progress {
+    size_t known, done, bad;
+};
+
+struct crawler_progress crawler_progress(const struct crawler *crawler);
+
+#endif

@@ -1,0 +1,242 @@
+/*
+ * file_visit.c - a local file, looked at as a page of the web is.
+ *
+ * The files that were named, or lie in a folder that was, are searched for links. Others are
+ * looked for where links point at them, and searched for ids where a fragment asks for that.
+ */
+#include "file_visit.h"
+
+#include "place.h"
+#include "retry.h"
+#include "verdicts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- starts ------------------------------------------------------------------------ */
+
+static int place_path(const char *path, int failure, void *arg)
+{
+    struct crawler *crawler = arg;
+    char *url = local_url(path);
+    struct target *target;
+    bool is_new;
+    int rc;
+
+    if (url == NULL)
+        return -ENOMEM;
+    target = targets_get(&crawler->targets, url, 0, &is_new);
+    free(url);
+    if (target == NULL)
+        return -ENOMEM;
+    if (!is_new)
+        return 0;
+    target->is_start = true;
+    rc = verdicts_want(crawler, target);
+    if (rc == 0 && failure == 0)
+        return place_file(crawler, target);
+    target->kind = TARGET_FILE;
+    target->is_placed = true;
+    return rc < 0 ? rc
+                  : verdicts_settle(crawler, target,
+                                    (struct judgement){VERDICT_ERROR, REASON_UNREADABLE},
+                                    strerror(-failure));
+}
+
+static int place_path_or_folder(struct crawler *crawler, const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return local_walk(path, place_path, crawler);
+    return place_path(path, 0, crawler);
+}
+
+/* One of them alone is the root; several have the working directory in common. */
+int file_place_starts(struct crawler *crawler)
+{
+    const struct text_list *starts = &crawler->options->starts;
+    int rc = 0;
+
+    for (size_t i = 0; i < starts->count && rc == 0; i++) {
+        if (strstr(starts->at[i], "://") != NULL)
+            continue;
+        if (crawler->local.root_url == NULL)
+            rc = local_init(&crawler->local, crawler->options,
+                            starts->count == 1 ? starts->at[i] : ".");
+        if (rc == 0)
+            rc = place_path_or_folder(crawler, starts->at[i]);
+    }
+    return rc;
+}
+
+/* ---- visiting ---------------------------------------------------------------------- */
+
+struct visiting {
+    struct page_search *pages;
+    struct target *page;
+    struct local_file file;
+    size_t links;
+    int failure; /* below 0: the file could not be read */
+    char message[256];
+};
+
+static int feed(const char *bytes, size_t n, void *search)
+{
+    return search_feed(search, bytes, n);
+}
+
+/* All of it has been read. */
+static int search_links(struct visiting *visiting)
+{
+    struct crawler *crawler = visiting->pages->crawler;
+    char *base = local_base(&crawler->local, visiting->file.url);
+    int problem = 0, rc = -ENOMEM;
+
+    if (base != NULL)
+        rc = page_search_end(visiting->pages, visiting->page, base, &visiting->links,
+                             &problem);
+    free(base);
+    if (rc == 0 && problem < 0)
+        snprintf(visiting->message, sizeof visiting->message, "not searched: %s",
+                 strerror(-problem));
+    return rc;
+}
+
+static bool is_of_the_crawl(int rc)
+{
+    return rc == -ECANCELED || rc == -ENOMEM;
+}
+
+/* What is wrong with the file is kept for its verdict; below 0 is what must end the crawl. */
+static int read_file(struct visiting *visiting, size_t limit,
+                     int (*take)(const char *bytes, size_t n, void *arg))
+{
+    int rc = local_read(&visiting->file, limit, take, visiting->pages->search);
+
+    if (is_of_the_crawl(rc))
+        return rc;
+    visiting->failure = rc < 0 ? rc : 0;
+    return 0;
+}
+
+static int search_file(struct visiting *visiting)
+{
+    size_t limit = visiting->pages->crawler->options->max_body_bytes;
+    int rc;
+
+    search_begin(visiting->pages->search, visiting->file.content_type);
+    rc = read_file(visiting, limit, feed);
+    if (rc == 0 && visiting->failure == 0)
+        return search_links(visiting);
+    if (visiting->failure == -EFBIG) {
+        visiting->failure = 0;
+        snprintf(visiting->message, sizeof visiting->message,
+                 "not searched: it is longer than %zu bytes", limit);
+    }
+    return rc;
+}
+
+static bool is_to_be_searched(const struct visiting *visiting)
+{
+    return visiting->file.kind == LOCAL_FILE &&
+           local_is_page(visiting->file.content_type) &&
+           (visiting->page->is_start || visiting->page->wants_body);
+}
+
+static int tell_page(const struct visiting *visiting)
+{
+    struct crawler *crawler = visiting->pages->crawler;
+    const struct target *page = visiting->page;
+    struct record_page record = {.url = page->url,
+                                 .content_type = visiting->file.content_type,
+                                 .size = visiting->file.size,
+                                 .depth = page->depth,
+                                 .tries = page->tries,
+                                 .links = visiting->links,
+                                 .searched = page->is_searched};
+
+    crawler->summary.pages++;
+    crawler->summary.bytes += visiting->file.size;
+    crawler->fetched_count++;
+    return records_page(&crawler->sinks, &record);
+}
+
+static struct judgement judge_file(const struct visiting *visiting)
+{
+    switch (visiting->failure) {
+    case 0:
+        return (struct judgement){VERDICT_OK, REASON_NONE};
+    case -ENOENT:
+    case -ENOTDIR:
+        return (struct judgement){VERDICT_BROKEN, REASON_NO_SUCH_FILE};
+    default:
+        return (struct judgement){VERDICT_ERROR, REASON_UNREADABLE};
+    }
+}
+
+static int settle(struct visiting *visiting, bool had_ids)
+{
+    struct crawler *crawler = visiting->pages->crawler;
+    struct target *page = visiting->page;
+
+    if (page->is_reasked) {
+        page->is_reasked = false;
+        return verdicts_recheck(crawler, page);
+    }
+    if (page->wants_body && !had_ids && !page->is_searched && visiting->failure == 0) {
+        page->is_reasked = true; /* somebody has asked for its ids meanwhile */
+        frontier_add_again(&crawler->frontier, page);
+    }
+    return verdicts_settle(crawler, page, judge_file(visiting),
+                           visiting->failure < 0 ? strerror(-visiting->failure)
+                                                 : visiting->message);
+}
+
+static int look_into(struct visiting *visiting)
+{
+    const struct target *page = visiting->page;
+
+    if (is_to_be_searched(visiting))
+        return search_file(visiting);
+    if (visiting->file.kind == LOCAL_FILE && !page->is_reasked)
+        return read_file(visiting, 0, NULL);
+    return 0;
+}
+
+static bool is_worth_a_retry(const struct visiting *visiting, int64_t *pause_ns)
+{
+    const struct crawler *crawler = visiting->pages->crawler;
+    struct answer answer = {.rc = visiting->failure};
+    struct retry retry = retry_after(&answer, visiting->page->tries, 0);
+
+    *pause_ns = retry.pause_ns;
+    return visiting->failure < 0 && retry.again &&
+           visiting->page->tries < crawler->options->max_tries;
+}
+
+int file_visit(struct page_search *pages, struct target *page, int64_t *pause_ns)
+{
+    struct visiting visiting = {.pages = pages, .page = page};
+    bool had_ids = page->wants_body;
+    int rc = local_find(&pages->crawler->local, page->url, &visiting.file);
+
+    page->is_fetched = true;
+    page->tries += page->tries < UINT8_MAX;
+    if (rc == 0)
+        rc = look_into(&visiting);
+    else if (!is_of_the_crawl(rc))
+        visiting.failure = rc;
+    if (visiting.failure < 0)
+        rc = is_worth_a_retry(&visiting, pause_ns);
+    if (rc == 0 && page->is_start && !page->is_reasked && visiting.failure == 0)
+        rc = tell_page(&visiting);
+    if (rc == 0)
+        rc = settle(&visiting, had_ids);
+    search_cancel(pages->search);
+    local_file_finish(&visiting.file);
+    return rc;
+}

@@ -1,0 +1,432 @@
+/*
+ * frontier.c - what is to be asked for, of whom, and when.
+ *
+ * Invariants
+ *   1. A host is in the line of its class if and only if it may be asked now: is_ready.
+ *      list_if_ready() is called after whatever may make it so.
+ *   2. A host that must wait, and has something to ask for, is in `waiting`: is_timed.
+ *   3. The timer is started for the first time in `waiting` and `retries`.
+ *   4. While there is a job that an idle worker might take, one that can is being woken:
+ *      whoever makes one wakes one, and whoever takes one wakes the next if there is more.
+ *
+ * Where to start reading: frontier_take(), take_job().
+ */
+#include "frontier.h"
+
+#include "../scope/robots.h"
+#include "../url/url.h"
+
+#include <coil/event.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A worker without a job. */
+struct frontier_idle {
+    coil_event event;
+    struct frontier_idle *next;
+    enum frontier_class class;
+};
+
+/* ---- idle workers ------------------------------------------------------------------ */
+
+static void wake_one(struct frontier *frontier, enum frontier_class class)
+{
+    for (struct frontier_idle **at = &frontier->idle; *at != NULL; at = &(*at)->next)
+        if ((*at)->class == class) {
+            struct frontier_idle *idle = *at;
+            *at = idle->next;
+            coil_event_set(&idle->event);
+            return;
+        }
+}
+
+static void wake_all(struct frontier *frontier)
+{
+    struct frontier_idle *idle = frontier->idle;
+
+    frontier->idle = NULL;
+    for (; idle != NULL; idle = idle->next)
+        coil_event_set(&idle->event);
+}
+
+static void forget_idle(struct frontier *frontier, struct frontier_idle *idle)
+{
+    struct frontier_idle **at = &frontier->idle;
+
+    while (*at != NULL && *at != idle)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = idle->next;
+}
+
+/* ---- hosts ------------------------------------------------------------------------- */
+
+static bool has_job(const struct host *host)
+{
+    return host->first != NULL && host->robots != ROBOTS_ASKED;
+}
+
+static bool may_be_asked(const struct frontier *frontier, const struct host *host)
+{
+    unsigned limit = host->is_troubled ? 1 : frontier->options.per_host[host->class];
+
+    return has_job(host) && host->in_flight < limit && !host->is_timed;
+}
+
+/* Invariant 3. */
+static int set_timer(struct frontier *frontier)
+{
+    int64_t retry = schedule_first(&frontier->retries);
+    int64_t host = schedule_first(&frontier->waiting);
+    int64_t first = retry < host ? retry : host;
+
+    return first < INT64_MAX ? coil_timer_start(&frontier->timer, first) : 0;
+}
+
+/* Invariants 1 and 2. */
+static int list_if_ready(struct frontier *frontier, struct host *host)
+{
+    int rc;
+
+    if (host->is_ready || !may_be_asked(frontier, host))
+        return 0;
+    if (host->next_ns > coil_now()) {
+        rc = schedule_add(&frontier->waiting, host->next_ns, host);
+        host->is_timed = rc == 0;
+        return rc == 0 ? set_timer(frontier) : rc;
+    }
+    host->is_ready = true;
+    host->next_ready = NULL;
+    *frontier->ready_end[host->class] = host;
+    frontier->ready_end[host->class] = &host->next_ready;
+    wake_one(frontier, host->class);
+    return 0;
+}
+
+static struct host *first_ready(struct frontier *frontier, enum frontier_class class)
+{
+    struct host *host = frontier->ready[class];
+
+    frontier->ready[class] = host->next_ready;
+    if (host->next_ready == NULL)
+        frontier->ready_end[class] = &frontier->ready[class];
+    host->is_ready = false;
+    return host;
+}
+
+static struct host *create_host(struct frontier *frontier, const char *origin,
+                                enum frontier_class class)
+{
+    struct host *host = calloc(1, sizeof *host);
+
+    if (host == NULL)
+        return NULL;
+    host->origin = strdup(origin);
+    host->class = class;
+    host->delay_ns = frontier->options.delay_ns;
+    if (class == FRONTIER_SITE && frontier->options.asks_robots &&
+        strncmp(origin, "file:", 5) != 0)
+        host->robots = ROBOTS_WANTED;
+    if (host->origin != NULL && table_add(&frontier->hosts, host->origin, host) == 0)
+        return host;
+    free(host->origin);
+    free(host);
+    return NULL;
+}
+
+struct host *frontier_host(struct frontier *frontier, const char *url,
+                           enum frontier_class class)
+{
+    size_t n = url_origin_length(url);
+    char *origin = strndup(url, n);
+    struct host *host;
+
+    if (origin == NULL)
+        return NULL;
+    host = table_get(&frontier->hosts, origin);
+    if (host == NULL)
+        host = create_host(frontier, origin, class);
+    free(origin);
+    return host;
+}
+
+/* ---- the schedule ------------------------------------------------------------------ */
+
+static void enqueue(struct host *host, struct target *target)
+{
+    target->link = NULL;
+    if (host->first == NULL)
+        host->first = target;
+    else
+        host->last->link = target;
+    host->last = target;
+}
+
+static int release_target(struct frontier *frontier, struct target *target)
+{
+    enqueue(target->host, target);
+    return list_if_ready(frontier, target->host);
+}
+
+static int release_host(struct frontier *frontier, struct host *host)
+{
+    host->is_timed = false;
+    return list_if_ready(frontier, host);
+}
+
+static int release_due(struct frontier *frontier)
+{
+    int64_t now = coil_now();
+    int rc = 0;
+
+    while (rc == 0 && schedule_first(&frontier->retries) <= now)
+        rc = release_target(frontier, schedule_take(&frontier->retries));
+    while (rc == 0 && schedule_first(&frontier->waiting) <= now)
+        rc = release_host(frontier, schedule_take(&frontier->waiting));
+    return rc == 0 ? set_timer(frontier) : rc;
+}
+
+static void on_time(void *arg)
+{
+    struct frontier *frontier = arg;
+    int rc = release_due(frontier);
+
+    if (rc == 0)
+        return;
+    frontier->failure = rc;
+    wake_all(frontier);
+}
+
+/* What stands in line looks at the time again when it is taken. */
+void frontier_pause(struct host *host, int64_t until_ns)
+{
+    if (until_ns > host->next_ns)
+        host->next_ns = until_ns;
+}
+
+void frontier_ask(struct host *host)
+{
+    if (host->delay_ns > 0)
+        frontier_pause(host, coil_now() + host->delay_ns);
+}
+
+/* ---- by depth ---------------------------------------------------------------------- */
+
+/* True if nothing of the depth that is due is left. */
+static bool is_depth_over(const struct frontier *frontier)
+{
+    return frontier->queued == 0 && frontier_at_work(frontier) == 0;
+}
+
+static int push(struct frontier *frontier, struct target *target)
+{
+    target->is_given = true;
+    enqueue(target->host, target);
+    frontier->queued++;
+    return list_if_ready(frontier, target->host);
+}
+
+/* What has come nearer meanwhile is in there twice. */
+static int go_deeper(struct frontier *frontier)
+{
+    int64_t depth = schedule_first(&frontier->deeper);
+    int rc = 0;
+
+    frontier->depth = (unsigned)depth;
+    while (rc == 0 && schedule_first(&frontier->deeper) == depth) {
+        struct target *target = schedule_take(&frontier->deeper);
+        if (!target->is_given)
+            rc = push(frontier, target);
+    }
+    return rc;
+}
+
+/* ---- what workers do --------------------------------------------------------------- */
+
+static void note_failure(struct frontier *frontier, int rc)
+{
+    if (rc < 0)
+        frontier->failure = rc;
+}
+
+void frontier_add(struct frontier *frontier, struct target *target)
+{
+    if (frontier->closed || target->is_given)
+        return;
+    if (frontier->options.by_depth && target->depth > frontier->depth)
+        note_failure(frontier, schedule_add(&frontier->deeper, target->depth, target));
+    else
+        note_failure(frontier, push(frontier, target));
+}
+
+void frontier_add_again(struct frontier *frontier, struct target *target)
+{
+    if (!frontier->closed)
+        note_failure(frontier, push(frontier, target));
+}
+
+static void take_from(struct frontier *frontier, struct host *host,
+                      struct frontier_job *job)
+{
+    *job = (struct frontier_job){.host = host};
+    if (host->robots == ROBOTS_WANTED) {
+        host->robots = ROBOTS_ASKED;
+    } else {
+        job->target = host->first;
+        host->first = job->target->link;
+        job->target->link = NULL;
+        frontier->queued--;
+    }
+    host->in_flight++;
+    frontier->in_flight[host->class]++;
+}
+
+/* 1 if there is a job, 0 if not, or -ENOMEM. */
+static int take_job(struct frontier *frontier, enum frontier_class class,
+                    struct frontier_job *job)
+{
+    while (frontier->ready[class] != NULL &&
+           frontier->in_flight[class] < frontier->options.limits[class]) {
+        struct host *host = first_ready(frontier, class);
+        int rc;
+        if (host->next_ns <= coil_now() && may_be_asked(frontier, host)) {
+            take_from(frontier, host, job);
+            rc = list_if_ready(frontier, host);
+            if (frontier->ready[class] != NULL)
+                wake_one(frontier, class);
+            return rc < 0 ? rc : 1;
+        }
+        rc = list_if_ready(frontier, host);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int wait_idle(struct frontier *frontier, enum frontier_class class)
+{
+    struct frontier_idle idle = {.next = frontier->idle, .class = class};
+    int rc;
+
+    coil_event_init(&idle.event);
+    frontier->idle = &idle;
+    rc = coil_event_wait(&idle.event);
+    forget_idle(frontier, &idle);
+    if (rc < 0 && coil_event_is_set(&idle.event))
+        wake_one(frontier, class); /* it was meant for somebody who can */
+    coil_event_finish(&idle.event);
+    return rc;
+}
+
+int frontier_take(struct frontier *frontier, enum frontier_class class,
+                  struct frontier_job *job)
+{
+    int rc;
+
+    for (;;) {
+        if (frontier->failure < 0)
+            return frontier->failure;
+        if (frontier->closed)
+            return -ESHUTDOWN;
+        rc = take_job(frontier, class, job);
+        if (rc != 0)
+            return rc < 0 ? rc : 0;
+        if (is_depth_over(frontier) && frontier->deeper.count > 0)
+            rc = go_deeper(frontier);
+        else if (is_depth_over(frontier))
+            frontier_close(frontier);
+        else
+            rc = wait_idle(frontier, class);
+        if (rc < 0)
+            return rc;
+    }
+}
+
+/* The host has room for one more, and maybe all is over. */
+static void put_down(struct frontier *frontier, const struct frontier_job *job)
+{
+    int rc;
+
+    job->host->in_flight--;
+    frontier->in_flight[job->host->class]--;
+    rc = list_if_ready(frontier, job->host);
+    if (rc < 0)
+        frontier->failure = rc;
+    if (frontier->ready[job->host->class] != NULL)
+        wake_one(frontier, job->host->class);
+    if (is_depth_over(frontier) || rc < 0)
+        wake_all(frontier);
+}
+
+void frontier_done(struct frontier *frontier, const struct frontier_job *job)
+{
+    frontier->through += job->target != NULL;
+    put_down(frontier, job);
+}
+
+int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
+                   int64_t at_ns)
+{
+    int rc = schedule_add(&frontier->retries, at_ns, job->target);
+
+    if (rc == 0)
+        rc = set_timer(frontier);
+    if (rc < 0)
+        return rc;
+    frontier->queued++;
+    put_down(frontier, job);
+    return 0;
+}
+
+void frontier_close(struct frontier *frontier)
+{
+    frontier->closed = true;
+    coil_timer_stop(&frontier->timer);
+    wake_all(frontier);
+}
+
+size_t frontier_at_work(const struct frontier *frontier)
+{
+    return frontier->in_flight[FRONTIER_SITE] + frontier->in_flight[FRONTIER_EXTERNAL];
+}
+
+size_t frontier_left(const struct frontier *frontier)
+{
+    return frontier->queued;
+}
+
+size_t frontier_through(const struct frontier *frontier)
+{
+    return frontier->through;
+}
+
+/* ---- its life ---------------------------------------------------------------------- */
+
+void frontier_init(struct frontier *frontier, const struct frontier_options *options)
+{
+    *frontier = (struct frontier){.options = *options};
+    for (int class = 0; class < FRONTIER_CLASSES; class ++)
+        frontier->ready_end[class] = &frontier->ready[class];
+    coil_timer_init(&frontier->timer, on_time, frontier);
+}
+
+void frontier_finish(struct frontier *frontier)
+{
+    coil_timer_stop(&frontier->timer);
+    schedule_finish(&frontier->retries);
+    schedule_finish(&frontier->waiting);
+    schedule_finish(&frontier->deeper);
+    for (size_t i = 0; i < frontier->hosts.capacity; i++) {
+        struct host *host = frontier->hosts.slots[i].value;
+        if (host == NULL)
+            continue;
+        robots_destroy(host->rules);
+        free((void *)host->headers);
+        free(host->origin);
+        free(host);
+    }
+    table_finish(&frontier->hosts);
+    *frontier = (struct frontier){.queued = 0};
+}

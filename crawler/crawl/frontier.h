@@ -1,0 +1,125 @@
+/*
+ * frontier.h - what is to be asked for, of whom, and when.
+ *
+ *     frontier_add(&frontier, target);
+ *     ...
+ *     while ((rc = frontier_take(&frontier, class, &job)) == 0) {   // in each worker
+ *         ... ask for job.target, or for the robots.txt of job.host ...
+ *         frontier_retry(&frontier, &job, when)  or  frontier_done(&frontier, &job)
+ *     }
+ *
+ * Each host has a queue. Hosts that may be asked now take turns; one that may not, for its
+ * delay or its Retry-After, waits for its time, and no worker with it.
+ */
+#ifndef CRAWLER_FRONTIER_H
+#define CRAWLER_FRONTIER_H
+
+#include "schedule.h"
+#include "../base/table.h"
+#include "target.h"
+
+#include <coil/timer.h>
+
+struct robots;
+
+/* Sites and strangers have workers apart, so that slow strangers hold up no site. */
+enum frontier_class { FRONTIER_SITE, FRONTIER_EXTERNAL, FRONTIER_CLASSES };
+
+enum host_robots { ROBOTS_UNNEEDED, ROBOTS_WANTED, ROBOTS_ASKED, ROBOTS_KNOWN };
+
+struct host {
+    char *origin; /* "http://example.org:8080" */
+    enum frontier_class class;
+    struct target *first, *last; /* its queue */
+    struct host *next_ready;
+    unsigned in_flight;
+    int64_t next_ns;  /* before that it is not asked */
+    int64_t delay_ns; /* between two requests */
+    bool is_ready;    /* it is in the line of its class */
+    bool is_timed;    /* it is in the schedule */
+    bool is_troubled; /* it has said that it can take no more: one request at a time */
+    enum host_robots robots;
+    struct robots *rules;       /* once they are known; NULL: there are none */
+    int64_t rules_until_ns;     /* then they are asked for again */
+    bool forbids_all;           /* its robots.txt could not be had */
+    unsigned refusals;          /* in a row */
+    const char *const *headers; /* that its requests have; for the crawler */
+    bool has_headers;           /* they are known */
+};
+
+struct frontier_options {
+    unsigned limits[FRONTIER_CLASSES];   /* requests at a time */
+    unsigned per_host[FRONTIER_CLASSES]; /* the same, to one host */
+    int64_t delay_ns;
+    bool asks_robots; /* of hosts of the site */
+    bool by_depth;    /* all of one depth before the next */
+};
+
+struct frontier {
+    struct frontier_options options;
+    struct table hosts;
+    struct host *ready[FRONTIER_CLASSES], **ready_end[FRONTIER_CLASSES];
+    unsigned in_flight[FRONTIER_CLASSES];
+    size_t queued;           /* or put back for later */
+    size_t through;          /* targets that were given out and not put back */
+    struct schedule deeper;  /* targets by depth, of those that are not due yet */
+    unsigned depth;          /* that is due, by_depth */
+    struct schedule retries; /* targets */
+    struct schedule waiting; /* hosts */
+    coil_timer timer;
+    struct frontier_idle *idle;
+    int failure;
+    bool closed;
+};
+
+struct frontier_job {
+    struct host *host;
+    struct target *target; /* NULL: its robots.txt is to be asked for */
+};
+
+/* In a loop. */
+void frontier_init(struct frontier *frontier, const struct frontier_options *options);
+
+/* No worker may wait in it any more. */
+void frontier_finish(struct frontier *frontier);
+
+/* The host of a URL, made if it is new; NULL without memory. */
+struct host *frontier_host(struct frontier *frontier, const char *url,
+                           enum frontier_class class);
+
+/* target->host is set. It is given out once, unless it is put back, however often it is
+   added: again once target->depth is less than it was. */
+void frontier_add(struct frontier *frontier, struct target *target);
+
+/* Give it out once more. */
+void frontier_add_again(struct frontier *frontier, struct target *target);
+
+/*
+ * The next that may be asked for now. -ESHUTDOWN once there is nothing left and nothing at
+ * work, or it is closed; -ENOMEM; -ECANCELED.
+ */
+COIL_SUSPENDS int frontier_take(struct frontier *frontier, enum frontier_class class,
+                                struct frontier_job *job);
+
+/* The worker is through with its job. */
+void frontier_done(struct frontier *frontier, const struct frontier_job *job);
+
+/* The same, but the job's target is to be given out again, at that time or later. 0 or -ENOMEM. */
+int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
+                   int64_t at_ns);
+
+/* The host is about to be asked: its delay begins. */
+void frontier_ask(struct host *host);
+
+/* Nobody asks this host before that time. */
+void frontier_pause(struct host *host, int64_t until_ns);
+
+/* Nothing is given out any more; what is left is still to be had by frontier_left(). */
+void frontier_close(struct frontier *frontier);
+
+/* Requests at work, targets that wait, and targets that are through. */
+size_t frontier_at_work(const struct frontier *frontier);
+size_t frontier_left(const struct frontier *frontier);
+size_t frontier_through(const struct frontier *frontier);
+
+#endif

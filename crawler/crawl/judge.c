@@ -1,0 +1,86 @@
+/*
+ * judge.c - what an answer means for a link that points at it.
+ */
+#include "judge.h"
+
+#include <errno.h>
+
+static bool is_accepted(const struct options *options, int status)
+{
+    for (size_t i = 0; i < options->accept_count; i++)
+        if (status >= options->accept[i].first && status <= options->accept[i].last)
+            return true;
+    return false;
+}
+
+/* Servers say so to programs; a human may well get there. 999 is LinkedIn's. */
+static bool is_refusal(int status)
+{
+    switch (status) {
+    case 401:
+    case 403:
+    case 407:
+    case 429:
+    case 451:
+    case 999:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static struct judgement judge_failure(const struct answer *answer)
+{
+    switch (answer->rc) {
+    case -ETIMEDOUT:
+        return (struct judgement){VERDICT_TIMEOUT,
+                                  answer->is_late ? REASON_MAX_TIME : REASON_NO_PROGRESS};
+    case -EKEYREJECTED:
+        return (struct judgement){VERDICT_ERROR, REASON_TLS};
+    case -EPROTO:
+    case -EMSGSIZE:
+    case -EBADMSG:
+        return (struct judgement){VERDICT_ERROR,
+                                  answer->is_tls ? REASON_TLS : REASON_PROTOCOL};
+    case -EACCES:
+        return (struct judgement){VERDICT_SKIPPED, REASON_PRIVATE};
+    default:
+        return (struct judgement){VERDICT_ERROR, REASON_NETWORK};
+    }
+}
+
+struct judgement judge_answer(const struct options *options, bool on_site,
+                              const struct answer *answer)
+{
+    if (answer->rc < 0)
+        return judge_failure(answer);
+    if (!on_site && answer->is_challenge)
+        return (struct judgement){VERDICT_BLOCKED, REASON_CHALLENGE};
+    if (is_accepted(options, answer->status))
+        return (struct judgement){VERDICT_OK, REASON_NONE};
+    if (!on_site && is_refusal(answer->status))
+        return (struct judgement){VERDICT_BLOCKED, REASON_STATUS};
+    if (answer->status >= 300 && answer->status < 400)
+        return (struct judgement){VERDICT_OK, REASON_NONE};
+    return (struct judgement){VERDICT_BROKEN, REASON_STATUS};
+}
+
+bool judge_is_redirect(int status)
+{
+    return status == 301 || status == 302 || status == 303 || status == 307 ||
+           status == 308;
+}
+
+struct judgement judge_redirect(int status, unsigned count)
+{
+    enum reason reason = count > 1                        ? REASON_CHAIN
+                         : status == 301 || status == 308 ? REASON_PERMANENT
+                                                          : REASON_TEMPORARY;
+
+    return (struct judgement){VERDICT_REDIRECT, reason};
+}
+
+bool judge_fails(const struct options *options, enum verdict verdict)
+{
+    return options->fail_on[verdict];
+}

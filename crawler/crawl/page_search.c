@@ -1,0 +1,301 @@
+/*
+ * page_search.c - what a page points at, into targets; and its ids.
+ */
+#include "page_search.h"
+
+#include "place.h"
+#include "../base/array.h"
+#include "../base/text.h"
+#include "../url/url.h"
+#include "verdicts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct finding {
+    struct page_search *pages;
+    struct target *page;
+    struct trap_page trap; /* what it has brought so far */
+    size_t links;
+    int rc; /* below 0: the crawl cannot go on */
+};
+
+/* ---- links ------------------------------------------------------------------------- */
+
+/* It stands on the page: tell it, and that somebody points at its target. */
+static int note(struct finding *finding, const struct link *link, struct target *target,
+                const char *told_target, const char *fragment)
+{
+    struct crawler *crawler = finding->pages->crawler;
+    struct record_link record = {.page = finding->page->url,
+                                 .text = link->reference,
+                                 .element = link->element,
+                                 .attribute = link->attribute,
+                                 .line = link->place.line,
+                                 .column = link->place.column,
+                                 .target = told_target,
+                                 .fragment = fragment};
+    int rc = records_link(&crawler->sinks, &record), wanted;
+
+    finding->links++;
+    crawler->summary.links++;
+    if (rc == 0)
+        rc = mentions_add(&crawler->mentions, &crawler->targets, target, finding->page,
+                          link->reference, link->place.line, link->place.column);
+    wanted = verdicts_want(crawler, target); /* even so: other reports have the link */
+    return rc == 0 ? wanted : rc;
+}
+
+/* A new page of the web is asked for, or an old one may have become nearer. */
+static int come_nearer(struct finding *finding, struct target *page)
+{
+    struct crawler *crawler = finding->pages->crawler;
+    unsigned depth = finding->page->depth + 1U;
+    int rc;
+
+    if (!page->is_placed) {
+        if (page->hops == 0 || depth < page->depth)
+            page->depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
+        page->hops = 0; /* more than 0 where a chain was given up before it */
+        return place_page(crawler, page, &finding->trap);
+    }
+    rc = place_at_depth(crawler, page, depth);
+    return rc == 0 && page->hops > 0 ? place_nearer(crawler, page, 0) : rc;
+}
+
+static int await_page(struct crawler *crawler, struct target *target)
+{
+    if (crawler->options->fragments == FRAGMENTS_ALL || target->page->kind == TARGET_FILE)
+        place_want_ids(crawler, target->page);
+    return verdicts_await_page(crawler, target);
+}
+
+/* The fragment decoded, in `url` itself, which is not needed any more. */
+static char *decode_fragment(const struct url *url)
+{
+    char *fragment = url->href + url->fragment_at;
+
+    fragment[url_decode(fragment, url->n - url->fragment_at)] = '\0';
+    return fragment;
+}
+
+static struct target *target_of(struct crawler *crawler, struct url *url, uint64_t hash,
+                                bool *is_new)
+{
+    if (crawler->options->fragments != FRAGMENTS_NONE || url->fragment_at == 0)
+        return targets_get_hashed(&crawler->targets, url->href, url->n, hash,
+                                  url->fragment_at, is_new);
+    url->href[url->fragment_at - 1] = '\0';
+    url->fragment_at = 0;
+    return targets_get(&crawler->targets, url->href, 0, is_new);
+}
+
+static int note_web(struct finding *finding, const struct link *link, struct url url,
+                    uint64_t hash)
+{
+    struct crawler *crawler = finding->pages->crawler;
+    bool is_new, is_followed = !(link->nofollow || finding->pages->nofollow);
+    struct target *target = target_of(crawler, &url, hash, &is_new), *page;
+    int rc;
+
+    if (target == NULL)
+        return -ENOMEM;
+    page = target->page;
+    rc = note(finding, link, target, page->url,
+              url.fragment_at > 0 ? decode_fragment(&url) : NULL);
+    if (rc == 0)
+        rc = is_followed ? come_nearer(finding, page) : 0;
+    if (rc == 0 && is_new && target != page)
+        rc = await_page(crawler, target);
+    return rc;
+}
+
+/* Of a long text, only the beginning is kept, and a hash that tells it from others. */
+static struct target *target_of_text(struct crawler *crawler, const char *text, size_t n,
+                                     size_t fragment_at)
+{
+    size_t limit = crawler->options->max_url_bytes;
+    struct target *target;
+    bool is_new;
+    char *cut;
+
+    if (n <= limit)
+        return targets_get(&crawler->targets, text, fragment_at, &is_new);
+    if (asprintf(&cut, "%.*s...%016" PRIx64, (int)limit, text,
+                 targets_hash_id(&crawler->targets, text, n)) < 0)
+        return NULL;
+    target = targets_get(&crawler->targets, cut, 0, &is_new);
+    free(cut);
+    return target;
+}
+
+/* What is not followed is a target of its own: settled as soon as it is met. */
+static int note_text(struct finding *finding, const struct link *link,
+                     const struct url *url, struct judgement judgement)
+{
+    struct crawler *crawler = finding->pages->crawler;
+    const char *text = url != NULL ? url->href : link->reference, *fragment = NULL;
+    size_t n = url != NULL ? url->n : strlen(text);
+    size_t fragment_at = url != NULL ? url->fragment_at : 0;
+    struct target *target = target_of_text(crawler, text, n, fragment_at);
+    int rc;
+
+    if (target == NULL)
+        return -ENOMEM;
+    if (fragment_at > 0) {
+        fragment = decode_fragment(url);
+        url->href[fragment_at - 1] = '\0';
+    }
+    rc = note(finding, link, target, url != NULL ? text : NULL, fragment);
+    if (rc < 0 || target->verdict != VERDICT_OPEN)
+        return rc;
+    return verdicts_settle_text(crawler, target, judgement, text, fragment);
+}
+
+static int note_url(struct finding *finding, const struct search_found *found)
+{
+    const struct url *url = found->url;
+    const struct options *options = finding->pages->crawler->options;
+    bool is_web = url->kind == URL_WEB;
+    bool is_file = url->kind == URL_FILE && finding->page->kind == TARGET_FILE;
+
+    if (is_file || (is_web && url->n <= options->max_url_bytes))
+        return note_web(finding, found->link, *url, found->mark);
+    return note_text(
+        finding, found->link, url,
+        (struct judgement){VERDICT_SKIPPED, is_web ? REASON_LENGTH : REASON_SCHEME});
+}
+
+/* ---- ids --------------------------------------------------------------------------- */
+
+/* A fragment is well-formed UTF-8, so its id must be. 0 or -ENOMEM. */
+static int hash_of_id(const struct targets *targets, const char *id, uint64_t *out)
+{
+    struct text valid = {0};
+    int rc;
+
+    text_add_utf8(&valid, id, strlen(id), "");
+    if (!valid.failed)
+        *out = targets_hash_id(targets, valid.at, valid.n);
+    rc = valid.failed ? -ENOMEM : 0;
+    text_finish(&valid);
+    return rc;
+}
+
+static bool is_ascii(const char *s)
+{
+    while (*s != '\0' && (*s & 0x80) == 0)
+        s++;
+    return *s == '\0';
+}
+
+static int note_id(struct page_search *pages, const char *id)
+{
+    const struct targets *targets = &pages->crawler->targets;
+    uint64_t *hash;
+
+    if (pages->id_count == pages->id_capacity &&
+        array_grow(&pages->ids, &pages->id_capacity, sizeof *pages->ids) < 0)
+        return -ENOMEM;
+    hash = &pages->ids[pages->id_count++];
+    if (!is_ascii(id))
+        return hash_of_id(targets, id, hash);
+    *hash = targets_hash_id(targets, id, strlen(id));
+    return 0;
+}
+
+/* ---- ahead of need ----------------------------------------------------------------- */
+
+static uint64_t expect(const struct url *url, void *arg)
+{
+    struct finding *finding = arg;
+
+    return targets_expect(&finding->pages->crawler->targets, url->href, url->n);
+}
+
+static void expect_soon(uint64_t hash, void *arg)
+{
+    struct finding *finding = arg;
+
+    targets_expect_soon(&finding->pages->crawler->targets, hash);
+}
+
+/* ---- local files ------------------------------------------------------------------- */
+
+static int rebase(const char *reference, struct url *url, void *arg)
+{
+    struct finding *finding = arg;
+
+    return local_rebase(&finding->pages->crawler->local, reference, url);
+}
+
+/* ---- a page ------------------------------------------------------------------------ */
+
+static bool tells_links(const struct target *page)
+{
+    return page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start);
+}
+
+static int on_found(const struct search_found *found, void *arg)
+{
+    struct finding *finding = arg;
+
+    if (found->kind == SEARCH_ID)
+        finding->rc = note_id(finding->pages, found->link->reference);
+    else if (!tells_links(finding->page))
+        return 0;
+    else if (found->kind == SEARCH_URL)
+        finding->rc = note_url(finding, found);
+    else if (found->kind == SEARCH_NO_URL)
+        finding->rc = note_text(finding, found->link, NULL,
+                                (struct judgement){VERDICT_BROKEN, REASON_NOT_A_URL});
+    else
+        finding->rc = note_text(finding, found->link, NULL,
+                                (struct judgement){VERDICT_SKIPPED, REASON_LENGTH});
+    return finding->rc;
+}
+
+int page_search_end(struct page_search *pages, struct target *page, const char *base,
+                    size_t *links, int *problem)
+{
+    struct finding finding = {.pages = pages, .page = page};
+    struct search_visitor visitor = {on_found, expect, expect_soon,
+                                     page->kind == TARGET_FILE ? rebase : NULL, &finding};
+    int rc;
+
+    pages->id_count = 0;
+    *problem = 0;
+    rc = search_end(pages->search, base, &visitor);
+    *links = finding.links;
+    trap_page_end(&pages->crawler->traps, &finding.trap, page->url);
+    if (rc == 0) {
+        page->is_searched = true;
+        return targets_keep_ids(&pages->crawler->targets, page, pages->ids,
+                                pages->id_count);
+    }
+    if (rc == -ECANCELED || rc == -ENOMEM || finding.rc < 0)
+        return rc;
+    *problem = rc;
+    return 0;
+}
+
+/* ---- its life ---------------------------------------------------------------------- */
+
+int page_search_init(struct page_search *pages, struct crawler *crawler)
+{
+    *pages = (struct page_search){.crawler = crawler, .search = search_create()};
+    if (pages->search == NULL)
+        return -ENOMEM;
+    if (crawler->options->obey_nofollow)
+        search_want_rel(pages->search);
+    return 0;
+}
+
+void page_search_finish(struct page_search *pages)
+{
+    search_destroy(pages->search);
+    free(pages->ids);
+}

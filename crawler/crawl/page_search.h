@@ -1,0 +1,32 @@
+/*
+ * page_search.h - what a page points at, into targets; and its ids.
+ */
+#ifndef CRAWLER_PAGE_SEARCH_H
+#define CRAWLER_PAGE_SEARCH_H
+
+#include "crawler.h"
+#include "../page/search.h"
+
+/* One for each worker. */
+struct page_search {
+    struct crawler *crawler;
+    bool nofollow;         /* the page's header says so of all its links */
+    struct search *search; /* to be fed with the page: search.h */
+    uint64_t *ids;         /* of the page that is being searched */
+    size_t id_count, id_capacity;
+};
+
+/* 0 or -ENOMEM; finish it in any case. */
+int page_search_init(struct page_search *pages, struct crawler *crawler);
+void page_search_finish(struct page_search *pages);
+
+/*
+ * All of the page has been fed, whose links are relative to `base`: tell each of them, and see
+ * to their targets. Of a target of another site, and a file that nobody named, only the ids are
+ * taken. *links becomes their number. What is wrong with the page alone is *problem, a negative
+ * errno, or 0. Fails with what must end the crawl: -ECANCELED, -ENOMEM, a sink that fails.
+ */
+COIL_SUSPENDS int page_search_end(struct page_search *pages, struct target *page,
+                                  const char *base, size_t *links, int *problem);
+
+#endif

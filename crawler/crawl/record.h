@@ -1,0 +1,80 @@
+/*
+ * record.h - what a crawl tells, as it becomes known, to whoever reports it.
+ *
+ * docs/design/checker.md, "JSONL, schema 1", says when each record comes.
+ */
+#ifndef CRAWLER_RECORD_H
+#define CRAWLER_RECORD_H
+
+#include "verdict.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Strings are borrowed for the call, and NULL where a record's member is null. */
+struct record_page {
+    const char *url, *content_type, *encoding;
+    int status; /* 0 if there was no answer, or for a file */
+    int64_t size;
+    unsigned depth, tries;
+    size_t links;
+    bool searched;
+};
+
+struct record_link {
+    const char *page, *text, *element, *attribute;
+    size_t line, column;
+    const char *target; /* without fragment; NULL where the text is no URL */
+    const char *fragment;
+};
+
+struct record_redirect {
+    const char *url, *location;
+    int status;
+    const char *target; /* NULL if it is no URL */
+};
+
+struct record_verdict {
+    const char *target; /* without fragment */
+    const char *fragment;
+    enum verdict verdict;
+    enum reason reason;
+    int status;
+    const char *message;
+};
+
+struct record_summary {
+    size_t urls, pages, links;
+    size_t verdicts[VERDICT_COUNT];
+    int64_t bytes; /* of all answers, those to be tried again among them; and of files */
+    int64_t duration_ns;
+    int exit_status;
+};
+
+/* A sink of records. A function may be NULL. None may suspend. Each returns 0, or a negative
+   errno, which ends the crawl. */
+struct record_sink {
+    int (*page)(void *arg, const struct record_page *page);
+    int (*link)(void *arg, const struct record_link *link);
+    int (*redirect)(void *arg, const struct record_redirect *redirect);
+    int (*verdict)(void *arg, const struct record_verdict *verdict);
+    int (*summary)(void *arg, const struct record_summary *summary);
+    void *arg;
+};
+
+struct record_sinks {
+    const struct record_sink *at;
+    size_t count;
+};
+
+/* Tell all of them, even if one fails. 0, or what the first that fails returns. */
+int records_page(const struct record_sinks *sinks, const struct record_page *page);
+int records_link(const struct record_sinks *sinks, const struct record_link *link);
+int records_redirect(const struct record_sinks *sinks,
+                     const struct record_redirect *redirect);
+int records_verdict(const struct record_sinks *sinks,
+                    const struct record_verdict *verdict);
+int records_summary(const struct record_sinks *sinks,
+                    const struct record_summary *summary);
+
+#endif

@@ -1,0 +1,153 @@
+/*
+ * redirect.c - going where a server sends one.
+ *
+ * Each step of a chain is a target of its own, which is asked once, so that two chains that meet
+ * go on as one. How far a chain is followed depends on who points at it: target->hops.
+ */
+#include "redirect.h"
+
+#include "place.h"
+#include "../url/url.h"
+#include "verdicts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MESSAGE_BYTES 256
+
+/*
+ * A start URL decides what the site is, and so does what it redirects to, but not to a
+ * stranger's: http://example.org/ often leads to https://www.example.org:8443/.
+ */
+static int place_next(struct crawler *crawler, const struct target *page,
+                      struct target *next)
+{
+    unsigned hops = page->hops + 1U; /* of 251 at most */
+    bool is_near = hops <= crawler->options->max_redirects;
+    int rc;
+
+    if (page->is_start && is_near && url_sibling_hosts(page->url, next->url)) {
+        rc = site_add(&crawler->site, next->url);
+        if (rc < 0 || next->is_asked)
+            return rc;
+        next->hops = (uint8_t)hops;
+        next->depth = page->depth;
+        return place_start(crawler, next);
+    }
+    if (next->is_placed) {
+        rc = place_at_depth(crawler, next, page->depth);
+        return rc == 0 && next->hops > hops ? place_nearer(crawler, next, hops) : rc;
+    }
+    if (next->hops == 0 || page->depth < next->depth)
+        next->depth = page->depth;
+    if (next->hops == 0 || hops < next->hops)
+        next->hops = (uint8_t)hops;
+    return is_near ? place_page(crawler, next, NULL) : 0;
+}
+
+static int follow(struct crawler *crawler, struct target *page, struct url *url,
+                  const char *location)
+{
+    struct record_redirect record = {page->url, location, page->status, NULL};
+    struct target *next;
+    bool is_new;
+    int rc, wanted;
+
+    if (url->fragment_at > 0)
+        url->href[url->fragment_at - 1] = '\0';
+    page->next_has_fragment = url->fragment_at > 0;
+    next = targets_get(&crawler->targets, url->href, 0, &is_new);
+    if (next == NULL)
+        return -ENOMEM;
+    record.target = next->url;
+    rc = records_redirect(&crawler->sinks, &record);
+    if (rc == 0)
+        rc = mentions_add(&crawler->mentions, &crawler->targets, next, page, location, 0,
+                          0);
+    wanted = verdicts_want(crawler, next); /* even so: other reports have the redirect */
+    rc = rc == 0 ? wanted : rc;
+    if (rc == 0)
+        rc = place_next(crawler, page, next);
+    if (rc < 0)
+        return rc;
+    page->next = next;
+    if (page->wants_body)
+        place_want_ids(crawler, next);
+    rc = verdicts_await_next(crawler, page);
+    if (rc == 0 && !next->is_placed)
+        rc = verdicts_give_up(crawler, next);
+    return rc;
+}
+
+/* To what is not followed, a mail address say: a target all the same, and skipped. */
+static int tell_other_scheme(struct crawler *crawler, const struct target *page,
+                             struct url *url, const char *location)
+{
+    struct record_redirect record = {page->url, location, page->status, url->href};
+    struct target *next;
+    bool is_new;
+    int rc, settled = 0;
+
+    if (url->fragment_at > 0)
+        url->href[url->fragment_at - 1] = '\0';
+    next = targets_get(&crawler->targets, url->href, 0, &is_new);
+    if (next == NULL)
+        return -ENOMEM;
+    rc = records_redirect(&crawler->sinks, &record);
+    if (next->verdict == VERDICT_OPEN)
+        settled = verdicts_settle_text(crawler, next,
+                                       (struct judgement){VERDICT_SKIPPED, REASON_SCHEME},
+                                       url->href, NULL);
+    return rc == 0 ? settled : rc;
+}
+
+static int fail_redirect(struct crawler *crawler, struct target *page, enum reason reason,
+                         const char *location)
+{
+    char message[MESSAGE_BYTES];
+
+    if (reason == REASON_REDIRECT_SCHEME)
+        snprintf(message, sizeof message, "redirects to another scheme: %s", location);
+    else if (location != NULL)
+        snprintf(message, sizeof message, "redirects to what is no URL: %s", location);
+    else
+        snprintf(message, sizeof message, "redirects to nowhere: %d without a Location",
+                 page->status);
+    return verdicts_settle(crawler, page, (struct judgement){VERDICT_BROKEN, reason},
+                           message);
+}
+
+/* There is no Location, or it is no URL. */
+static int go_nowhere(struct crawler *crawler, struct target *page, const char *location)
+{
+    struct record_redirect record = {page->url, location, page->status, NULL};
+    int rc = records_redirect(&crawler->sinks, &record);
+
+    return rc < 0 ? rc : fail_redirect(crawler, page, REASON_REDIRECT_NOWHERE, location);
+}
+
+int redirect_follow(struct crawler *crawler, struct target *page, const char *location)
+{
+    struct whatwg_url base = {0};
+    struct url url = {URL_OTHER, NULL, 0, 0};
+    int rc;
+
+    if (location == NULL)
+        return go_nowhere(crawler, page, NULL);
+    rc = whatwg_url_parse(page->url, strlen(page->url), NULL, &base);
+    if (rc == 0)
+        rc = url_parse(&base, location, &url);
+    whatwg_url_finish(&base);
+    if (rc == -EINVAL)
+        return go_nowhere(crawler, page, location);
+    if (rc == 0 && url.kind == URL_WEB)
+        rc = follow(crawler, page, &url, location);
+    else if (rc == 0)
+        rc = tell_other_scheme(crawler, page, &url, location);
+    if (rc == 0 && url.kind != URL_WEB)
+        rc = fail_redirect(crawler, page, REASON_REDIRECT_SCHEME, location);
+    free(url.href);
+    return rc;
+}

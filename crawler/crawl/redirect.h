@@ -1,0 +1,15 @@
+/*
+ * redirect.h - going where a server sends one.
+ */
+#ifndef CRAWLER_REDIRECT_H
+#define CRAWLER_REDIRECT_H
+
+#include "crawler.h"
+
+/*
+ * The page redirects, with page->status, to `location`, as the server wrote it; NULL if it did
+ * not. Its verdict follows from where that leads. Fails as verdicts_settle().
+ */
+int redirect_follow(struct crawler *crawler, struct target *page, const char *location);
+
+#endif

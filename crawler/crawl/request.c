@@ -1,0 +1,116 @@
+/*
+ * request.c - how a target is asked for: which headers, which method, what of the answer.
+ */
+#include "request.h"
+
+#include "../url/url.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* "github.com" or "github.com:8443" is the host of the origin. */
+static bool is_host_of(const char *host, const char *origin)
+{
+    struct whatwg_span its = url_host_and_port(origin);
+    size_t n = strlen(host);
+
+    return n <= its.n && strncasecmp(its.at, host, n) == 0 &&
+           (n == its.n || its.at[n] == ':');
+}
+
+static bool is_start_origin(const struct crawler *crawler, const char *origin)
+{
+    for (size_t i = 0; i < crawler->options->starts.count; i++)
+        if (strstr(crawler->options->starts.at[i], "://") != NULL &&
+            url_same_origin(crawler->options->starts.at[i], origin))
+            return true;
+    return false;
+}
+
+/* The headers of this host's requests, for good: NULL without memory. */
+static const char *const *make_headers(const struct crawler *crawler,
+                                       const struct host *host)
+{
+    const struct options *options = crawler->options;
+    size_t n = 0;
+    const char **headers =
+        calloc(options->headers.count + options->host_header_count + 1, sizeof *headers);
+
+    if (headers == NULL)
+        return NULL;
+    if (is_start_origin(crawler, host->origin))
+        for (size_t i = 0; i < options->headers.count; i++)
+            headers[n++] = options->headers.at[i];
+    for (size_t i = 0; i < options->host_header_count; i++)
+        if (is_host_of(options->host_headers[i].host, host->origin))
+            headers[n++] = options->host_headers[i].header;
+    return headers;
+}
+
+int request_find_headers(const struct crawler *crawler, struct host *host)
+{
+    if (host->has_headers ||
+        crawler->options->headers.count + crawler->options->host_header_count == 0)
+        return 0;
+    host->headers = make_headers(crawler, host);
+    host->has_headers = host->headers != NULL;
+    return host->has_headers ? 0 : -ENOMEM;
+}
+
+static struct question question_of(const struct crawler *crawler,
+                                   const struct target *page,
+                                   const struct request_reader *reader)
+{
+    const struct options *options = crawler->options;
+    bool on_site = page->kind == TARGET_SITE;
+
+    return (struct question){.url = page->url,
+                             .headers = page->host->headers,
+                             .headers_only = !on_site && !page->wants_body &&
+                                             options->external == EXTERNAL_HEAD,
+                             .ends_after_headers = !on_site && !page->wants_body,
+                             .idle_ns = options->timeout_ns,
+                             .max_ns = options->max_time_ns,
+                             .body_limit = options->max_body_bytes,
+                             .wants_body =
+                                 on_site || page->wants_body ? reader->wants_body : NULL,
+                             .take_body = reader->take_body,
+                             .arg = reader->arg};
+}
+
+/* Many servers do not know HEAD, or lie to it. What could not be reached is no better with GET. */
+static bool is_worth_a_get(const struct answer *answer)
+{
+    switch (answer->rc) {
+    case 0:
+        return answer->status >= 400 && answer->status != 429;
+    case -ECONNRESET:
+    case -EPROTO:
+    case -ENODATA:
+    case -ETIMEDOUT:
+    case -EMSGSIZE:
+        return !answer->is_late;
+    default:
+        return false;
+    }
+}
+
+int request_answer(struct crawler *crawler, const struct target *page,
+                   const struct request_reader *reader, struct answer *answer)
+{
+    coil_http_session *session = crawler->sessions[page->host->class];
+    struct question question = question_of(crawler, page, reader);
+    int64_t received_bytes;
+    int rc = answer_get(answer, session, &question);
+
+    if (rc < 0 || !question.headers_only || !is_worth_a_get(answer))
+        return rc;
+    received_bytes = answer->received_bytes;
+    answer_finish(answer);
+    question.headers_only = false;
+    rc = answer_get(answer, session, &question);
+    answer->received_bytes += received_bytes;
+    return rc;
+}

@@ -1,0 +1,29 @@
+/*
+ * request.h - how a target is asked for: which headers, which method, what of the answer.
+ */
+#ifndef CRAWLER_REQUEST_H
+#define CRAWLER_REQUEST_H
+
+#include "answer.h"
+#include "crawler.h"
+
+/* Whoever reads bodies: struct question. */
+struct request_reader {
+    bool (*wants_body)(const struct answer *answer, void *arg);
+    int (*take_body)(const char *bytes, size_t n, void *arg);
+    void *arg;
+};
+
+/* host->headers is set: those of the user for the starts' origins, or for this host. 0 or
+   -ENOMEM. */
+int request_find_headers(const struct crawler *crawler, struct host *host);
+
+/*
+ * Ask for it: of the site by GET, of others by HEAD, and by GET where HEAD does no good. As
+ * answer_get().
+ */
+COIL_SUSPENDS int request_answer(struct crawler *crawler, const struct target *page,
+                                 const struct request_reader *reader,
+                                 struct answer *answer);
+
+#endif

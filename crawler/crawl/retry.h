@@ -1,0 +1,25 @@
+/*
+ * retry.h - which answers are worth another try, and when.
+ */
+#ifndef CRAWLER_RETRY_H
+#define CRAWLER_RETRY_H
+
+#include "answer.h"
+
+/* After the answer to the try of that number, from 1. */
+struct retry {
+    bool again;       /* what failed may pass */
+    int64_t pause_ns; /* until then: 0.2 s, then twice that and so on */
+    int64_t host_ns;  /* so long the server wants to be left alone; 0: it does not say */
+};
+
+/* `now` is a time(2). */
+struct retry retry_after(const struct answer *answer, unsigned tries, int64_t now);
+
+/*
+ * What a Retry-After header asks for, in nanoseconds from `now`, a time(2); 0 for what
+ * cannot be understood. (RFC 9110, section 10.2.3)
+ */
+int64_t retry_after_header(const char *header, int64_t now);
+
+#endif

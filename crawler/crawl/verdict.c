@@ -1,0 +1,159 @@
+/*
+ * verdict.c - the words and sentences of verdicts, reasons and statuses.
+ */
+#include "verdict.h"
+
+#include <string.h>
+
+static const char *const verdict_words[VERDICT_COUNT] = {
+    [VERDICT_OK] = "ok",
+    [VERDICT_REDIRECT] = "redirect",
+    [VERDICT_BROKEN] = "broken",
+    [VERDICT_FRAGMENT] = "fragment",
+    [VERDICT_BLOCKED] = "blocked",
+    [VERDICT_ERROR] = "error",
+    [VERDICT_TIMEOUT] = "timeout",
+    [VERDICT_SKIPPED] = "skipped",
+    [VERDICT_UNCHECKED] = "unchecked",
+};
+
+static const struct {
+    const char *word, *sentence;
+} reasons[REASON_COUNT] = {
+    [REASON_PERMANENT] = {"permanent", "moved permanently"},
+    [REASON_TEMPORARY] = {"temporary", "moved temporarily"},
+    [REASON_CHAIN] = {"chain", "several redirects in a row"},
+    [REASON_STATUS] = {"status", ""},
+    [REASON_NOT_A_URL] = {"not-a-url", "not a URL"},
+    [REASON_NO_SUCH_FILE] = {"no-such-file", "no such file"},
+    [REASON_REDIRECT_NOWHERE] = {"redirect-nowhere",
+                                 "a redirect without a usable target"},
+    [REASON_REDIRECT_SCHEME] = {"redirect-scheme",
+                                "a redirect to a scheme other than http and https"},
+    [REASON_REDIRECT_CIRCLE] = {"redirect-circle", "a circle of redirects"},
+    [REASON_REDIRECT_LIMIT] = {"redirect-limit", "too many redirects in a row"},
+    [REASON_NO_SUCH_ID] = {"no-such-id", "no element has this id"},
+    [REASON_CHALLENGE] = {"challenge", "the server wants to see a human"},
+    [REASON_NETWORK] = {"network", "no answer: the network failed"},
+    [REASON_PROTOCOL] = {"protocol", "the answer is not valid HTTP"},
+    [REASON_TLS] = {"tls", "TLS failed"},
+    [REASON_UNREADABLE] = {"unreadable", "cannot be read"},
+    [REASON_NO_PROGRESS] = {"no-progress", "nothing came for as long as --timeout says"},
+    [REASON_MAX_TIME] = {"max-time", "took longer than --max-time"},
+    [REASON_SCHEME] = {"scheme", "a scheme other than http and https"},
+    [REASON_EXCLUDED] = {"excluded", "left out by --exclude"},
+    [REASON_ROBOTS] = {"robots", "robots.txt forbids it"},
+    [REASON_NOFOLLOW] = {"nofollow", "the link or its page says nofollow"},
+    [REASON_DEPTH] = {"depth", "deeper than --max-depth"},
+    [REASON_PAGES] = {"pages", "beyond --max-pages"},
+    [REASON_TIME] = {"time", "beyond --max-duration"},
+    [REASON_LENGTH] = {"length", "longer than --max-url-length"},
+    [REASON_TRAP_REPEAT] = {"trap-repeat", "a trap: the path repeats itself"},
+    [REASON_TRAP_SESSION] = {"trap-session", "a trap: a session id in the URL"},
+    [REASON_TRAP_CALENDAR] = {"trap-calendar", "a trap: a calendar without an end"},
+    [REASON_EXTERNAL] = {"external", "leaves the site: --external skip"},
+    [REASON_PRIVATE] = {"private", "a private address: --exclude-private"},
+    [REASON_INTERRUPTED] = {"interrupted", "the crawl was interrupted"},
+    [REASON_OFFLINE] = {"offline", "needs the network: --offline"},
+    [REASON_EXTERNAL_FRAGMENT] =
+        {"external-fragment", "a fragment on another site: --fragments all checks it"},
+    [REASON_NOT_SEARCHED] = {"not-searched", "the page was not searched for ids"},
+};
+
+/* The registry of HTTP status codes (IANA), without 1xx, 306 and 418, which have no meaning as a
+   final answer. */
+static const struct {
+    int status;
+    const char *name;
+} statuses[] = {
+    {200, "OK"},
+    {201, "Created"},
+    {202, "Accepted"},
+    {203, "Non-Authoritative Information"},
+    {204, "No Content"},
+    {205, "Reset Content"},
+    {206, "Partial Content"},
+    {207, "Multi-Status"},
+    {208, "Already Reported"},
+    {226, "IM Used"},
+    {300, "Multiple Choices"},
+    {301, "Moved Permanently"},
+    {302, "Found"},
+    {303, "See Other"},
+    {304, "Not Modified"},
+    {305, "Use Proxy"},
+    {307, "Temporary Redirect"},
+    {308, "Permanent Redirect"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {402, "Payment Required"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {406, "Not Acceptable"},
+    {407, "Proxy Authentication Required"},
+    {408, "Request Timeout"},
+    {409, "Conflict"},
+    {410, "Gone"},
+    {411, "Length Required"},
+    {412, "Precondition Failed"},
+    {413, "Content Too Large"},
+    {414, "URI Too Long"},
+    {415, "Unsupported Media Type"},
+    {416, "Range Not Satisfiable"},
+    {417, "Expectation Failed"},
+    {421, "Misdirected Request"},
+    {422, "Unprocessable Content"},
+    {423, "Locked"},
+    {424, "Failed Dependency"},
+    {425, "Too Early"},
+    {426, "Upgrade Required"},
+    {428, "Precondition Required"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {451, "Unavailable For Legal Reasons"},
+    {500, "Internal Server Error"},
+    {501, "Not Implemented"},
+    {502, "Bad Gateway"},
+    {503, "Service Unavailable"},
+    {504, "Gateway Timeout"},
+    {505, "HTTP Version Not Supported"},
+    {506, "Variant Also Negotiates"},
+    {507, "Insufficient Storage"},
+    {508, "Loop Detected"},
+    {510, "Not Extended"},
+    {511, "Network Authentication Required"},
+};
+
+const char *verdict_word(enum verdict verdict)
+{
+    return verdict < VERDICT_COUNT ? verdict_words[verdict] : NULL;
+}
+
+const char *reason_word(enum reason reason)
+{
+    return reason < REASON_COUNT ? reasons[reason].word : NULL;
+}
+
+const char *reason_sentence(enum reason reason)
+{
+    const char *sentence = reason < REASON_COUNT ? reasons[reason].sentence : NULL;
+
+    return sentence != NULL ? sentence : "";
+}
+
+enum verdict verdict_of_word(const char *word)
+{
+    for (int i = VERDICT_OPEN + 1; i < VERDICT_COUNT; i++)
+        if (strcmp(verdict_words[i], word) == 0)
+            return (enum verdict)i;
+    return VERDICT_OPEN;
+}
+
+const char *status_name(int status)
+{
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        if (statuses[i].status == status)
+            return statuses[i].name;
+    return "";
+}

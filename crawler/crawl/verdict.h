@@ -1,0 +1,79 @@
+/*
+ * verdict.h - what can be said of a target, and why, with the words for it.
+ *
+ * docs/design/checker.md lists what each means. The words are those of JSONL and of
+ * --fail-on, and do not change.
+ */
+#ifndef CRAWLER_VERDICT_H
+#define CRAWLER_VERDICT_H
+
+#include <stdbool.h>
+
+enum verdict {
+    VERDICT_OPEN, /* not known yet; never reported */
+    VERDICT_OK,
+    VERDICT_REDIRECT,
+    VERDICT_BROKEN,
+    VERDICT_FRAGMENT,
+    VERDICT_BLOCKED,
+    VERDICT_ERROR,
+    VERDICT_TIMEOUT,
+    VERDICT_SKIPPED,
+    VERDICT_UNCHECKED,
+    VERDICT_COUNT
+};
+
+enum reason {
+    REASON_NONE,
+    REASON_PERMANENT, /* redirect */
+    REASON_TEMPORARY,
+    REASON_CHAIN,
+    REASON_STATUS, /* broken, blocked: what the status says */
+    REASON_NOT_A_URL,
+    REASON_NO_SUCH_FILE,
+    REASON_REDIRECT_NOWHERE,
+    REASON_REDIRECT_SCHEME,
+    REASON_REDIRECT_CIRCLE,
+    REASON_REDIRECT_LIMIT,
+    REASON_NO_SUCH_ID, /* fragment */
+    REASON_CHALLENGE,  /* blocked */
+    REASON_NETWORK,    /* error */
+    REASON_PROTOCOL,
+    REASON_TLS,
+    REASON_UNREADABLE,
+    REASON_NO_PROGRESS, /* timeout */
+    REASON_MAX_TIME,
+    REASON_SCHEME, /* skipped */
+    REASON_EXCLUDED,
+    REASON_ROBOTS,
+    REASON_NOFOLLOW,
+    REASON_DEPTH,
+    REASON_PAGES,
+    REASON_TIME,
+    REASON_LENGTH,
+    REASON_TRAP_REPEAT,
+    REASON_TRAP_SESSION,
+    REASON_TRAP_CALENDAR,
+    REASON_EXTERNAL,
+    REASON_PRIVATE,
+    REASON_INTERRUPTED, /* unchecked */
+    REASON_OFFLINE,
+    REASON_EXTERNAL_FRAGMENT,
+    REASON_NOT_SEARCHED,
+    REASON_COUNT
+};
+
+/* "broken", "no-such-id"; NULL for VERDICT_OPEN and REASON_NONE. */
+const char *verdict_word(enum verdict verdict);
+const char *reason_word(enum reason reason);
+
+/* A few words for humans: "no element has this id"; "" where the status says it. */
+const char *reason_sentence(enum reason reason);
+
+/* The verdict of this word, or VERDICT_OPEN. */
+enum verdict verdict_of_word(const char *word);
+
+/* "Not Found" of 404; "" for what has no name. (RFC 9110; IANA's registry) */
+const char *status_name(int status);
+
+#endif

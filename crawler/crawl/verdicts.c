@@ -1,0 +1,402 @@
+/*
+ * verdicts.c - giving targets their verdicts, and those that wait for them theirs.
+ *
+ * Whoever waits for a target is in its list `waiting`. Once the target is settled the list goes
+ * to the crawler's line `due`, and each of it is judged in its turn, so that long chains need no
+ * deep stack.
+ */
+#include "verdicts.h"
+
+#include "../url/url.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAGMENT_BYTES 256 /* of most fragments */
+
+static bool is_settled(const struct target *target)
+{
+    return target->verdict != VERDICT_OPEN;
+}
+
+static struct judgement judgement_of(const struct target *target)
+{
+    return (struct judgement){target->verdict, target->reason};
+}
+
+static bool is_well(const struct target *target)
+{
+    return target->verdict == VERDICT_OK || target->verdict == VERDICT_REDIRECT;
+}
+
+/* ---- telling ----------------------------------------------------------------------- */
+
+/* Its verdict is known, and told. */
+static int tell_as(struct crawler *crawler, struct target *target, const char *url,
+                   const char *fragment)
+{
+    char cause[TARGET_CAUSE_BYTES];
+    struct record_verdict record = {.target = url,
+                                    .fragment = fragment,
+                                    .verdict = target->verdict,
+                                    .reason = target->reason,
+                                    .status = target->status};
+    int is_known = crawler->baseline == NULL
+                       ? 0
+                       : baseline_has(crawler->baseline, url, fragment, target->verdict);
+
+    if (is_known < 0)
+        return is_known;
+    crawler->summary.verdicts[target->verdict]++;
+    target->is_known = is_known > 0;
+    crawler->finding_count +=
+        judge_fails(crawler->options, target->verdict) && !target->is_known;
+    if (!mentions_are_needed(&crawler->mentions, target))
+        mentions_drop(&crawler->mentions, target);
+    record.message =
+        target->verdict == VERDICT_OK ? target->message : target_cause(target, cause);
+    return records_verdict(&crawler->sinks, &record);
+}
+
+static int tell(struct crawler *crawler, struct target *target)
+{
+    char *fragment = NULL;
+    int rc;
+
+    if (target->fragment_at > 0) {
+        fragment = strdup(target->url + target->fragment_at);
+        if (fragment == NULL)
+            return -ENOMEM;
+        fragment[url_decode(fragment, strlen(fragment))] = '\0';
+    }
+    rc = tell_as(crawler, target, target->page->url, fragment);
+    free(fragment);
+    return rc;
+}
+
+int verdicts_want(struct crawler *crawler, struct target *target)
+{
+    if (target->is_wanted)
+        return 0;
+    target->is_wanted = true;
+    return is_settled(target) ? tell(crawler, target) : 0;
+}
+
+/* ---- waiting ----------------------------------------------------------------------- */
+
+static void await_target(struct target *target, struct target *other)
+{
+    target->link = other->waiting;
+    other->waiting = target;
+}
+
+/* In the order in which they began to wait. */
+static void release_waiting(struct crawler *crawler, struct target *target)
+{
+    while (target->waiting != NULL) {
+        struct target *waiter = target->waiting;
+        target->waiting = waiter->link;
+        waiter->link = crawler->due;
+        crawler->due = waiter;
+    }
+}
+
+static int give(struct crawler *crawler, struct target *target,
+                struct judgement judgement)
+{
+    target->verdict = judgement.verdict;
+    target->reason = judgement.reason;
+    release_waiting(crawler, target);
+    return target->is_wanted ? tell(crawler, target) : 0;
+}
+
+/* As that of another. */
+static int give_as(struct crawler *crawler, struct target *target,
+                   const struct target *other, struct judgement judgement)
+{
+    target->status = other->status;
+    target->message = other->message;
+    return give(crawler, target, judgement);
+}
+
+/* ---- fragments --------------------------------------------------------------------- */
+
+static struct target *end_of_chain(struct target *target)
+{
+    unsigned steps = 0;
+
+    while (target->next != NULL && steps++ < UINT8_MAX)
+        target = target->next;
+    return target;
+}
+
+/* A fragment in a Location takes the place of the link's, and is not looked for. */
+static bool changes_fragment(const struct target *target)
+{
+    unsigned steps = 0;
+
+    for (; target->next != NULL && steps++ < UINT8_MAX; target = target->next)
+        if (target->next_has_fragment)
+            return true;
+    return false;
+}
+
+/* 1 if the page has it, as the fragment is written or decoded, and every page has a top; 0, or
+   -ENOMEM. (HTML standard: find a potential indicated element) */
+static int has_place(const struct targets *targets, const struct target *page,
+                     const char *fragment)
+{
+    char usual[FRAGMENT_BYTES];
+    size_t n = strlen(fragment);
+    char *decoded;
+    bool has;
+
+    if (target_has_id(page, targets_hash_id(targets, fragment, n)) ||
+        strcasecmp(fragment, "top") == 0)
+        return 1;
+    decoded = n < sizeof usual ? usual : malloc(n + 1);
+    if (decoded == NULL)
+        return -ENOMEM;
+    memcpy(decoded, fragment, n + 1);
+    n = url_decode(decoded, n);
+    has = target_has_id(page, targets_hash_id(targets, decoded, n));
+    if (decoded != usual)
+        free(decoded);
+    return has;
+}
+
+/* Its page is settled, and so is `end`, where that leads. */
+static int settle_fragment(struct crawler *crawler, struct target *target,
+                           const struct target *end)
+{
+    const struct target *page = target->page;
+    struct judgement judgement = judgement_of(page);
+    int has = 1;
+
+    if (!is_well(page) || changes_fragment(page))
+        return give_as(crawler, target, page, judgement);
+    if (!end->is_searched)
+        judgement = (struct judgement){VERDICT_UNCHECKED, end->kind == TARGET_EXTERNAL
+                                                              ? REASON_EXTERNAL_FRAGMENT
+                                                              : REASON_NOT_SEARCHED};
+    else
+        has = has_place(&crawler->targets, end, target->url + target->fragment_at);
+    if (has < 0)
+        return has;
+    if (has == 0)
+        judgement = (struct judgement){VERDICT_FRAGMENT, REASON_NO_SUCH_ID};
+    return give_as(crawler, target, page, judgement);
+}
+
+int verdicts_await_page(struct crawler *crawler, struct target *target)
+{
+    struct target *page = target->page, *end = end_of_chain(page);
+
+    if (is_settled(page) && !end->is_reasked)
+        return settle_fragment(crawler, target, end);
+    await_target(target, is_settled(page) ? end : page);
+    return 0;
+}
+
+/* ---- redirects --------------------------------------------------------------------- */
+
+/* The chain is as long as that of the next, and one; it ends as that one does. */
+static struct judgement judge_chain(const struct crawler *crawler, struct target *target)
+{
+    const struct target *next = target->next;
+
+    target->chain = next->chain < UINT8_MAX ? next->chain + 1 : UINT8_MAX;
+    if (target->chain > crawler->options->max_redirects)
+        return (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_LIMIT};
+    if (!is_well(next))
+        return judgement_of(next);
+    return judge_redirect(target->status, target->chain);
+}
+
+static int settle_redirect(struct crawler *crawler, struct target *target)
+{
+    struct judgement judgement = judge_chain(crawler, target);
+
+    if (judgement.verdict == VERDICT_REDIRECT ||
+        judgement.reason == REASON_REDIRECT_LIMIT)
+        return give(crawler, target, judgement);
+    return give_as(crawler, target, target->next, judgement);
+}
+
+static int judge_due(struct crawler *crawler)
+{
+    int rc = 0;
+
+    while (crawler->due != NULL && rc == 0) {
+        struct target *target = crawler->due;
+        crawler->due = target->link;
+        target->link = NULL;
+        if (is_settled(target))
+            continue; /* by a shorter way: a circle, too many redirects */
+        if (target->page != target)
+            rc = verdicts_await_page(crawler, target);
+        else
+            rc = settle_redirect(crawler, target);
+    }
+    return rc;
+}
+
+static int settle(struct crawler *crawler, struct target *target,
+                  struct judgement judgement)
+{
+    int rc = is_settled(target) ? 0 : give(crawler, target, judgement);
+
+    return rc == 0 ? judge_due(crawler) : rc;
+}
+
+/* A chain that leads into it is longer by as much as leads there, so that it does not matter
+   what was asked first. */
+static int settle_circle(struct crawler *crawler, struct target *target, unsigned length)
+{
+    struct target *member = target;
+    int rc = 0;
+
+    for (unsigned i = 0; i < length && rc == 0; i++) {
+        struct target *next = member->next;
+        member->chain = (uint8_t)length;
+        if (!is_settled(member))
+            rc = give(crawler, member,
+                      (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_CIRCLE});
+        member = next;
+    }
+    return rc == 0 ? judge_due(crawler) : rc;
+}
+
+/* The redirects until the chain from `target` comes back to it; 0 if it does not within as
+   many as are allowed. */
+static unsigned circle_length(const struct crawler *crawler, const struct target *target)
+{
+    const struct target *at = target->next;
+
+    for (unsigned n = 1; n <= crawler->options->max_redirects && at != NULL; n++) {
+        if (at == target)
+            return n;
+        at = at->next;
+    }
+    return 0;
+}
+
+/* True if the chain is known to be longer than is allowed. */
+static bool is_too_long(const struct crawler *crawler, const struct target *target)
+{
+    unsigned length = 0;
+
+    while (target->next != NULL && length <= crawler->options->max_redirects) {
+        target = target->next;
+        length++;
+    }
+    return length > crawler->options->max_redirects;
+}
+
+int verdicts_await_next(struct crawler *crawler, struct target *target)
+{
+    struct target *next = target->next;
+    unsigned circle = circle_length(crawler, target);
+
+    if (circle > 0)
+        return settle_circle(crawler, target, circle);
+    if (is_settled(next)) {
+        target->link = crawler->due;
+        crawler->due = target;
+        return judge_due(crawler);
+    }
+    if (is_too_long(crawler, target))
+        return settle(crawler, target,
+                      (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_LIMIT});
+    await_target(target, next);
+    return 0;
+}
+
+/* Those who wait for it at that distance from what was given up, and farther. */
+static int give_up_from(struct crawler *crawler, struct target *target, unsigned distance)
+{
+    struct target *waiter = target->waiting, *next;
+    int rc = 0;
+
+    for (; waiter != NULL && rc == 0; waiter = next) {
+        next = waiter->link;
+        if (waiter->page != waiter || is_settled(waiter))
+            continue;
+        if (distance > crawler->options->max_redirects)
+            rc = give(crawler, waiter,
+                      (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_LIMIT});
+        else
+            rc = give_up_from(crawler, waiter, distance + 1);
+    }
+    return rc;
+}
+
+int verdicts_give_up(struct crawler *crawler, struct target *next)
+{
+    int rc = give_up_from(crawler, next, 1);
+
+    return rc == 0 ? judge_due(crawler) : rc;
+}
+
+/* ---- all --------------------------------------------------------------------------- */
+
+int verdicts_settle(struct crawler *crawler, struct target *target,
+                    struct judgement judgement, const char *message)
+{
+    if (message != NULL && *message != '\0') {
+        target->message = targets_intern(&crawler->targets, message, strlen(message));
+        if (target->message == NULL)
+            return -ENOMEM;
+    }
+    return settle(crawler, target, judgement);
+}
+
+int verdicts_settle_text(struct crawler *crawler, struct target *target,
+                         struct judgement judgement, const char *text,
+                         const char *fragment)
+{
+    target->kind = target->page->kind = TARGET_TEXT;
+    target->is_placed = target->is_wanted = true;
+    target->verdict = judgement.verdict;
+    target->reason = judgement.reason;
+    return tell_as(crawler, target, text, fragment);
+}
+
+int verdicts_recheck(struct crawler *crawler, struct target *page)
+{
+    release_waiting(crawler, page);
+    return judge_due(crawler);
+}
+
+/* Why a target was never asked for, or never answered. */
+static struct judgement judge_rest(const struct crawler *crawler,
+                                   const struct target *target,
+                                   struct judgement judgement)
+{
+    if (target->hops > crawler->options->max_redirects)
+        return (struct judgement){VERDICT_UNCHECKED, REASON_REDIRECT_LIMIT};
+    if (!target->is_placed)
+        return (struct judgement){VERDICT_SKIPPED, REASON_NOFOLLOW};
+    if (target->kind == TARGET_SITE && target->depth > crawler->options->max_depth)
+        return (struct judgement){VERDICT_SKIPPED, REASON_DEPTH};
+    return judgement;
+}
+
+int verdicts_end(struct crawler *crawler, struct judgement judgement)
+{
+    int rc = 0, its;
+
+    for (size_t i = 0; i < crawler->targets.count; i++) {
+        struct target *target = targets_at(&crawler->targets, i);
+        if (is_settled(target) || target->page != target || target->next != NULL)
+            continue;
+        its = settle(crawler, target, judge_rest(crawler, target, judgement));
+        rc = rc == 0 ? its : rc;
+    }
+    for (size_t i = 0; i < crawler->targets.count; i++) {
+        its = settle(crawler, targets_at(&crawler->targets, i), judgement);
+        rc = rc == 0 ? its : rc;
+    }
+    return rc;
+}

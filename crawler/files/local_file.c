@@ -1,0 +1,329 @@
+/*
+ * local_file.c - local files: found, read, and all of a folder.
+ */
+#include "local.h"
+
+#include "../base/array.h"
+#include "../base/text.h"
+
+#include <coil/directory.h>
+#include <coil/file.h>
+#include <coil/path.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#define PIECE_BYTES 65536
+
+/* ---- content types ----------------------------------------------------------------- */
+
+const char *local_content_type(const char *name)
+{
+    static const struct {
+        const char *suffix, *type;
+    } types[] = {
+        {".html", "text/html"},
+        {".htm", "text/html"},
+        {".xhtml", "application/xhtml+xml"},
+        {".xht", "application/xhtml+xml"},
+        {".md", "text/markdown"},
+        {".markdown", "text/markdown"},
+        {".css", "text/css"},
+        {".js", "text/javascript"},
+        {".json", "application/json"},
+        {".txt", "text/plain"},
+        {".xml", "application/xml"},
+        {".pdf", "application/pdf"},
+        {".svg", "image/svg+xml"},
+        {".png", "image/png"},
+        {".gif", "image/gif"},
+        {".jpg", "image/jpeg"},
+        {".jpeg", "image/jpeg"},
+        {".webp", "image/webp"},
+        {".ico", "image/vnd.microsoft.icon"},
+        {".woff2", "font/woff2"},
+    };
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        size_t suffix_n = strlen(types[i].suffix);
+        if (n > suffix_n && strcasecmp(name + n - suffix_n, types[i].suffix) == 0)
+            return types[i].type;
+    }
+    return NULL;
+}
+
+bool local_is_page(const char *content_type)
+{
+    return content_type != NULL && (strcmp(content_type, "text/html") == 0 ||
+                                    strcmp(content_type, "application/xhtml+xml") == 0 ||
+                                    strcmp(content_type, "text/markdown") == 0);
+}
+
+/* ---- finding ----------------------------------------------------------------------- */
+
+/* A part of the path that is no folder, or longer than a name can be: then there is no such
+   file. */
+static int look_at(const char *path, struct statx *stx)
+{
+    int rc = coil_stat(path, 0, stx);
+
+    return rc == -ENOTDIR || rc == -ENAMETOOLONG ? -ENOENT : rc;
+}
+
+/* `path` is the file's if that succeeds. */
+static int take_path(struct local_file *file, char *path, const struct statx *stx)
+{
+    *file = (struct local_file){
+        .kind = S_ISREG(stx->stx_mode)   ? LOCAL_FILE
+                : S_ISDIR(stx->stx_mode) ? LOCAL_FOLDER
+                                         : LOCAL_OTHER,
+        .path = path,
+        .url = local_url(path),
+        .size = (int64_t)stx->stx_size,
+        .content_type = local_content_type(path),
+    };
+    if (file->url != NULL)
+        return 0;
+    *file = (struct local_file){0};
+    return -ENOMEM;
+}
+
+/* The file at path and name, if it is a regular one: 0; -ENOENT. */
+static int try_file(const char *path, const char *between, const char *name,
+                    struct local_file *out)
+{
+    struct text text = {0};
+    struct statx stx;
+    char *joined;
+    int rc;
+
+    text_add(&text, path, strlen(path));
+    text_add(&text, between, strlen(between));
+    text_add(&text, name, strlen(name));
+    joined = text_take(&text);
+    if (joined == NULL)
+        return -ENOMEM;
+    rc = look_at(joined, &stx);
+    if (rc == 0 && !S_ISREG(stx.stx_mode))
+        rc = -ENOENT;
+    if (rc == 0)
+        rc = take_path(out, joined, &stx);
+    if (rc < 0)
+        free(joined);
+    return rc;
+}
+
+static int find_index(const struct local *local, const char *path, struct local_file *out)
+{
+    const struct text_list *names = &local->options->index_files;
+    int rc = -ENOENT;
+
+    for (size_t i = 0; i < names->count && rc == -ENOENT; i++)
+        rc = try_file(path, path[strlen(path) - 1] == '/' ? "" : "/", names->at[i], out);
+    return rc;
+}
+
+/* `path` is taken over if that succeeds. */
+static int find_path(const struct local *local, char *path, struct local_file *out)
+{
+    bool is_folder = path[strlen(path) - 1] == '/';
+    struct statx stx;
+    int found = look_at(path, &stx), rc = found;
+
+    if (found == 0 && !S_ISDIR(stx.stx_mode))
+        return take_path(out, path, &stx);
+    if (found == 0)
+        rc = find_index(local, path, out);
+    if (rc == -ENOENT && local->options->clean_urls && !is_folder)
+        rc = try_file(path, "", ".html", out);
+    if (rc == -ENOENT && found == 0)
+        return take_path(out, path, &stx);
+    if (rc == 0)
+        free(path);
+    return rc;
+}
+
+int local_find(const struct local *local, const char *url, struct local_file *out)
+{
+    char *path;
+    int rc = local_path(url, &path);
+
+    *out = (struct local_file){0};
+    if (rc < 0)
+        return rc;
+    rc = find_path(local, path, out);
+    if (rc < 0)
+        free(path);
+    return rc;
+}
+
+void local_file_finish(struct local_file *file)
+{
+    free(file->path);
+    free(file->url);
+    *file = (struct local_file){0};
+}
+
+/* ---- reading ----------------------------------------------------------------------- */
+
+/* It was a regular file when it was found, but may be another by now. */
+static int check_regular(coil_file *file)
+{
+    struct statx stx;
+    int rc = coil_file_stat(file, &stx);
+
+    return rc == 0 && !S_ISREG(stx.stx_mode) ? -ENXIO : rc;
+}
+
+static int read_pieces(coil_file *file, size_t max,
+                       int (*feed)(const char *bytes, size_t n, void *arg), void *arg)
+{
+    char *piece = malloc(PIECE_BYTES);
+    size_t total = 0;
+    ssize_t n = 0;
+    int rc = piece != NULL ? 0 : -ENOMEM;
+
+    while (rc == 0 && (n = coil_file_read(file, piece, PIECE_BYTES)) > 0) {
+        total += (size_t)n;
+        rc = max > 0 && total > max ? -EFBIG : feed(piece, (size_t)n, arg);
+        rc = rc < 0 ? rc : 0;
+    }
+    free(piece);
+    return rc == 0 && n < 0 ? (int)n : rc;
+}
+
+int local_read(const struct local_file *file, size_t max,
+               int (*feed)(const char *bytes, size_t n, void *arg), void *arg)
+{
+    coil_file *opened;
+    int rc = coil_file_open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, &opened);
+
+    if (rc < 0)
+        return rc;
+    rc = check_regular(opened);
+    if (rc == 0 && feed != NULL)
+        rc = read_pieces(opened, max, feed, arg);
+    coil_file_destroy(opened);
+    return rc;
+}
+
+/* ---- walking ----------------------------------------------------------------------- */
+
+/* Paths that are still to be visited, the next one last; folders end in "/". */
+struct pending {
+    char **at;
+    size_t count, capacity;
+};
+
+static int push(struct pending *pending, const char *folder, const char *name,
+                bool is_folder)
+{
+    struct text text = {0};
+
+    if (pending->count == pending->capacity &&
+        array_grow(&pending->at, &pending->capacity, sizeof *pending->at) < 0)
+        return -ENOMEM;
+    text_add(&text, folder, strlen(folder));
+    text_add(&text, name, strlen(name));
+    text_add(&text, "/", is_folder);
+    pending->at[pending->count] = text_take(&text);
+    return pending->at[pending->count] != NULL ? (pending->count++, 0) : -ENOMEM;
+}
+
+/* 1 if it is a file, 0 if not; -ENOMEM, -ECANCELED. A link to a file is a file; one to a folder
+   could lead round in a circle. */
+static int is_file(const char *folder, const coil_directory_entry *entry)
+{
+    struct statx stx;
+    struct text text = {0};
+    char *path;
+    int rc;
+
+    if (entry->type != DT_LNK)
+        return entry->type == DT_REG;
+    text_add(&text, folder, strlen(folder));
+    text_add(&text, entry->name, strlen(entry->name));
+    path = text_take(&text);
+    rc = path != NULL ? coil_stat(path, 0, &stx) : -ENOMEM;
+    free(path);
+    if (rc == -ENOMEM || rc == -ECANCELED)
+        return rc;
+    return rc == 0 && S_ISREG(stx.stx_mode);
+}
+
+static int push_entry(struct pending *pending, const char *folder,
+                      const coil_directory_entry *entry)
+{
+    int rc;
+
+    if (entry->name[0] == '.' || strcmp(entry->name, "node_modules") == 0)
+        return 0;
+    if (entry->type == DT_DIR)
+        return push(pending, folder, entry->name, true);
+    if (!local_is_page(local_content_type(entry->name)))
+        return 0;
+    rc = is_file(folder, entry);
+    return rc > 0 ? push(pending, folder, entry->name, false) : rc;
+}
+
+static int compare_backwards(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)b, *(char *const *)a);
+}
+
+/* What is in the folder, such that the first name comes next. */
+static int push_folder(struct pending *pending, const char *folder)
+{
+    size_t before = pending->count;
+    coil_directory *directory;
+    coil_directory_entry entry;
+    int rc = coil_directory_open(folder, &directory);
+
+    if (rc < 0)
+        return rc;
+    while (rc >= 0 && (rc = coil_directory_next(directory, &entry)) > 0)
+        rc = push_entry(pending, folder, &entry);
+    coil_directory_destroy(directory);
+    if (pending->count > before)
+        qsort(pending->at + before, pending->count - before, sizeof *pending->at,
+              compare_backwards);
+    return rc;
+}
+
+static int visit_next(struct pending *pending,
+                      int (*visit)(const char *path, int rc, void *arg), void *arg)
+{
+    char *path = pending->at[--pending->count];
+    int rc;
+
+    if (path[strlen(path) - 1] == '/') {
+        rc = push_folder(pending, path);
+        if (rc < 0 && rc != -ENOMEM && rc != -ECANCELED)
+            rc = visit(path, rc, arg);
+    } else {
+        rc = visit(path, 0, arg);
+    }
+    free(path);
+    return rc;
+}
+
+int local_walk(const char *folder, int (*visit)(const char *path, int rc, void *arg),
+               void *arg)
+{
+    size_t n = strlen(folder);
+    struct pending pending = {0};
+    int rc = push(&pending, folder, "", n == 0 || folder[n - 1] != '/');
+
+    while (rc == 0 && pending.count > 0)
+        rc = visit_next(&pending, visit, arg);
+    while (pending.count > 0)
+        free(pending.at[--pending.count]);
+    free(pending.at);
+    return rc;
+}

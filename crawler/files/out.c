@@ -1,0 +1,339 @@
+/*
+ * out.c - the writer of reports.
+ *
+ *     bytes   | written |  whole lines  | a line that is being made |
+ *             0         written         whole                       n
+ *
+ * A signal's handler may come between any two instructions, on any thread, and has to write
+ * what is between `written` and `whole`, once. So `whole` is moved after the line is there, and
+ * whoever writes or moves the bytes holds `is_busy`, with all signals blocked: a handler never
+ * interrupts it, and one on another thread waits for it. For that to be short, what is no
+ * regular file is written a pipe's atomic piece at a time, once poll() has said that there is
+ * room; the wait itself may be interrupted.
+ *
+ * A terminal has room when a byte fits, and a pipe may have other writers. So both are opened
+ * anew, with O_NONBLOCK, which is not set for the shell or whoever else has them. Where that is
+ * not allowed (a terminal of another user, no /proc), and for sockets, a write may hold back
+ * signals for as long as nobody reads.
+ */
+#include "out.h"
+
+#include "../url/url.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES ((size_t)64 * 1024)
+#define HANDLER_PATIENCE_MS 1000
+#define FULL_MS 10
+
+/* The same file, written to without blocking; or -1. */
+static int open_anew(int fd)
+{
+    char path[sizeof "/proc/self/fd/-2147483648"];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+int out_open_fd(struct out *out, int fd, const char *name)
+{
+    struct stat info = {0};
+    int own;
+
+    *out = (struct out){.fd = fd, .name = name, .is_busy = ATOMIC_FLAG_INIT};
+    out->bytes = malloc(BUFFER_BYTES);
+    if (out->bytes == NULL)
+        return out->rc = -ENOMEM;
+    out->capacity = BUFFER_BYTES;
+    out->is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    own = S_ISFIFO(info.st_mode) || isatty(fd) ? open_anew(fd) : -1;
+    if (own >= 0) {
+        out->fd = own;
+        out->is_owned = true;
+    }
+    return 0;
+}
+
+int out_open(struct out *out, const char *path)
+{
+    int fd, rc;
+
+    if (strcmp(path, "-") == 0)
+        return out_open_fd(out, STDOUT_FILENO, "stdout");
+    *out = (struct out){.fd = -1, .name = path};
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return out->rc = -errno;
+    rc = out_open_fd(out, fd, path);
+    if (rc < 0 || out->fd != fd)
+        close(fd);
+    out->is_owned = rc == 0;
+    return rc;
+}
+
+int out_fail(struct out *out, int rc)
+{
+    if (out->rc == 0)
+        out->rc = rc;
+    return out->rc;
+}
+
+/* ---- handing it to the kernel ------------------------------------------------------ */
+
+static void enter(struct out *out, sigset_t *before)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+    while (atomic_flag_test_and_set(&out->is_busy))
+        ; /* a handler on another thread: the program ends */
+}
+
+static void leave(struct out *out, const sigset_t *before)
+{
+    atomic_flag_clear(&out->is_busy);
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* How much of the n bytes, which are more than 0, is written at once: whole lines, if a line
+   fits. */
+static size_t piece_of(const struct out *out, const char *bytes, size_t n)
+{
+    const char *end;
+
+    if (out->is_file || n <= PIPE_BUF)
+        return n;
+    end = memrchr(bytes, '\n', PIPE_BUF);
+    return end != NULL ? (size_t)(end - bytes) + 1 : PIPE_BUF;
+}
+
+/* Wait until there is room; an interruption is as good. A descriptor that cannot be polled
+   is for write() to judge. */
+static int wait_for_room(const struct out *out, int timeout_ms)
+{
+    struct pollfd wanted = {.fd = out->fd, .events = POLLOUT};
+
+    if (out->is_file)
+        return 1;
+    return poll(&wanted, 1, timeout_ms);
+}
+
+/* One write(2), of what stands before `end`. What is not written then is still to be. False if
+   there is no room after all. */
+static bool write_piece(struct out *out, size_t end)
+{
+    const char *bytes = out->bytes + out->written;
+    ssize_t n = write(out->fd, bytes, piece_of(out, bytes, end - out->written));
+
+    if (n > 0)
+        out->written += (size_t)n;
+    else if (n == 0)
+        out->rc = -EIO;
+    else if (errno != EINTR && errno != EAGAIN)
+        out->rc = -errno;
+    return n >= 0 || errno != EAGAIN;
+}
+
+static int write_up_to(struct out *out, size_t end)
+{
+    while (out->rc == 0 && out->written < end) {
+        sigset_t before;
+        bool has_room;
+
+        if (wait_for_room(out, -1) < 0)
+            continue; /* EINTR */
+        enter(out, &before);
+        has_room = write_piece(out, end);
+        leave(out, &before);
+        if (!has_room) /* for a newline, which a terminal makes two characters */
+            poll(NULL, 0, FULL_MS);
+    }
+    return out->rc;
+}
+
+/* Move what is not written to the beginning. */
+static void make_room(struct out *out)
+{
+    size_t whole = atomic_load(&out->whole);
+    sigset_t before;
+
+    if (out->written == 0)
+        return;
+    enter(out, &before);
+    memmove(out->bytes, out->bytes + out->written, out->n - out->written);
+    atomic_store(&out->whole, whole > out->written ? whole - out->written : 0);
+    out->n -= out->written;
+    out->written = 0;
+    leave(out, &before);
+}
+
+int out_flush(struct out *out)
+{
+    if (write_up_to(out, atomic_load(&out->whole)) == 0)
+        make_room(out);
+    return out->rc;
+}
+
+void out_flush_in_handler(struct out *out)
+{
+    int error = errno;
+
+    if (out->bytes == NULL)
+        return;
+    while (atomic_flag_test_and_set(&out->is_busy))
+        ; /* another thread, which is about to be done: see enter() */
+    while (out->rc == 0 && out->written < atomic_load(&out->whole) &&
+           wait_for_room(out, HANDLER_PATIENCE_MS) > 0 &&
+           write_piece(out, atomic_load(&out->whole)))
+        ;
+    errno = error;
+}
+
+/* ---- filling it -------------------------------------------------------------------- */
+
+/* A line longer than the buffer: it is written as a whole, too. */
+static void grow(struct out *out, size_t n)
+{
+    size_t capacity = out->capacity;
+    sigset_t before;
+    char *longer;
+
+    while (capacity - out->n < n)
+        capacity *= 2;
+    enter(out, &before);
+    longer = realloc(out->bytes, capacity);
+    if (longer != NULL) {
+        out->bytes = longer;
+        out->capacity = capacity;
+    } else {
+        out->rc = -ENOMEM;
+    }
+    leave(out, &before);
+}
+
+char *out_reserve(struct out *out, size_t n)
+{
+    if (out->rc == 0 && out->capacity - out->n < n)
+        out_flush(out);
+    if (out->rc == 0 && out->capacity - out->n < n)
+        grow(out, n);
+    return out->rc == 0 ? out->bytes + out->n : NULL;
+}
+
+void out_commit(struct out *out, const char *end)
+{
+    out->n = (size_t)(end - out->bytes);
+    atomic_store_explicit(&out->whole, out->n, memory_order_release);
+}
+
+int out_write(struct out *out, const char *bytes, size_t n)
+{
+    char *room = n > 0 ? out_reserve(out, n) : NULL;
+    const char *end;
+
+    if (room == NULL)
+        return out->rc;
+    memcpy(room, bytes, n);
+    out->n += n;
+    end = memrchr(room, '\n', n);
+    if (end != NULL)
+        atomic_store_explicit(&out->whole, (size_t)(end + 1 - out->bytes),
+                              memory_order_release);
+    return 0;
+}
+
+int out_put(struct out *out, const char *text)
+{
+    return out_write(out, text, strlen(text));
+}
+
+int out_print(struct out *out, const char *format, ...)
+{
+    char text[512], *longer = NULL;
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n >= (int)sizeof text) {
+        va_start(args, format);
+        n = vasprintf(&longer, format, args);
+        va_end(args);
+    }
+    if (n < 0)
+        return out_fail(out, -ENOMEM);
+    out_write(out, longer != NULL ? longer : text, (size_t)n);
+    free(longer);
+    return out->rc;
+}
+
+/* What a server sent may hold anything, an escape sequence for the terminal, too. */
+int out_put_plain(struct out *out, const char *text, size_t n)
+{
+    const char *end = text + n;
+
+    while (text < end) {
+        const char *control = text;
+
+        while (control < end && (unsigned char)*control >= ' ' && *control != 0x7f)
+            control++;
+        out_write(out, text, (size_t)(control - text));
+        if (control < end)
+            out_write(out, "?", 1);
+        text = control + 1;
+    }
+    return out->rc;
+}
+
+static void put_piece(void *out, const char *piece, size_t n)
+{
+    out_put_plain(out, piece, n);
+}
+
+int out_put_url(struct out *out, const char *url)
+{
+    url_put_masked(url, put_piece, out);
+    return out->rc;
+}
+
+/* A handler finds the bytes, or nothing to write. */
+static void let_go_of_bytes(struct out *out)
+{
+    char *bytes = out->bytes;
+    sigset_t before;
+
+    enter(out, &before);
+    out->bytes = NULL;
+    out->n = out->written = out->capacity = 0;
+    atomic_store(&out->whole, 0);
+    out->fd = -1;
+    leave(out, &before);
+    free(bytes);
+}
+
+int out_close(struct out *out)
+{
+    int fd;
+
+    if (out->bytes == NULL)
+        return out->rc;
+    write_up_to(out, out->n);
+    /* A full disk may be told by close() alone, over NFS for one. */
+    fd = out->is_owned ? out->fd : dup(out->fd);
+    if (fd >= 0 && close(fd) < 0 && errno != EINTR)
+        out_fail(out, -errno);
+    let_go_of_bytes(out);
+    return out->rc;
+}

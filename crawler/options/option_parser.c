@@ -1,0 +1,596 @@
+/*
+ * option_parser.c - the command line and the configuration file.
+ *
+ * The command line is read in two steps: first into settings, a row and a value each, and
+ * operands, then the settings are set. In between the configuration file is read, so that what
+ * the command line says counts.
+ *
+ * Options and operands may be mixed; "--" ends the options. Long names may be shortened where that
+ * leaves one of them. Each flag has its contrary: --no-lenient, --robots.
+ */
+#include "option_row.h"
+#include "../url/url.h"
+
+#include <coil/run.h>
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEFAULT_FILE ".coil-crawl.conf"
+
+struct setting {
+    const struct option_row *row;
+    const char *value;
+};
+
+struct command {
+    struct setting *settings; /* room for one for each byte of the arguments */
+    size_t setting_count;
+    char *const *operands;
+    size_t operand_count;
+    FILE *complaints;
+};
+
+/* ---- finding rows ------------------------------------------------------------------ */
+
+/* Each name and alias of a row in turn; false behind the last one. */
+static bool next_name(const struct option_row *row, size_t *at, const char **name,
+                      size_t *n)
+{
+    const char *all = *at == 0 ? row->name : row->aliases;
+
+    if (*at == 0) {
+        *name = all;
+        *n = strlen(all);
+        *at = 1;
+        return true;
+    }
+    if (all == NULL || all[*at - 1] == '\0')
+        return false;
+    *name = all + *at - 1;
+    *n = strcspn(*name, " ");
+    *at += *n + ((*name)[*n] == ' ');
+    return true;
+}
+
+static bool has_name(const struct option_row *row, const char *wanted, size_t length)
+{
+    const char *name;
+    size_t at = 0, n;
+
+    while (next_name(row, &at, &name, &n))
+        if (n == length && memcmp(name, wanted, n) == 0)
+            return true;
+    return false;
+}
+
+static const struct option_row *row_named(const char *name, size_t n)
+{
+    for (size_t i = 0; i < option_row_count; i++)
+        if (has_name(&option_rows[i], name, n))
+            return &option_rows[i];
+    return NULL;
+}
+
+static const struct option_row *row_lettered(char letter)
+{
+    for (size_t i = 0; i < option_row_count; i++)
+        if (option_rows[i].letter == letter)
+            return &option_rows[i];
+    return NULL;
+}
+
+/* The flag that `name` is the contrary of: "no-lenient", "robots". */
+static const struct option_row *row_denied(const char *name, size_t n)
+{
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *row = &option_rows[i];
+
+        if (row->argument != NULL || row->set == NULL)
+            continue;
+        if (option_is_negative(row) && strlen(row->name) == n + 3 &&
+            memcmp(row->name + 3, name, n) == 0)
+            return row;
+        if (!option_is_negative(row) && n > 3 && memcmp(name, "no-", 3) == 0 &&
+            has_name(row, name + 3, n - 3))
+            return row;
+    }
+    return NULL;
+}
+
+/* next_name() of those that begin so; what is hidden is not found by a part of its name. */
+static bool next_that_begins(const struct option_row *row, const char *begin,
+                             size_t length, size_t *at, const char **name, size_t *n)
+{
+    while (row->group != OPTION_HIDDEN && next_name(row, at, name, n))
+        if (*n > length && memcmp(*name, begin, length) == 0)
+            return true;
+    return false;
+}
+
+/* How many rows have a name that begins so; *row is the last of them. */
+static size_t rows_that_begin(const char *begin, size_t length,
+                              const struct option_row **row)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < option_row_count; i++) {
+        const char *name;
+        size_t at = 0, n;
+
+        if (!next_that_begins(&option_rows[i], begin, length, &at, &name, &n))
+            continue;
+        *row = &option_rows[i];
+        count++;
+    }
+    return count;
+}
+
+/* ---- names that were misspelt ------------------------------------------------------ */
+
+#define LONGEST_NAME 40
+
+static unsigned least(unsigned a, unsigned b, unsigned c)
+{
+    unsigned ab = a < b ? a : b;
+
+    return ab < c ? ab : c;
+}
+
+/* Characters to insert, drop, change or swap with the next (optimal string alignment). */
+static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    unsigned rows[3][LONGEST_NAME + 1];
+
+    if (a_length > LONGEST_NAME || b_length > LONGEST_NAME)
+        return UINT_MAX;
+    for (size_t j = 0; j <= b_length; j++)
+        rows[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        unsigned *last = rows[(i - 1) % 3], *now = rows[i % 3],
+                 *before = rows[(i + 1) % 3];
+
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            bool equal = a[i - 1] == b[j - 1];
+
+            now[j] = least(last[j] + 1, now[j - 1] + 1, last[j - 1] + !equal);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < now[j])
+                now[j] = before[j - 2] + 1;
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+/* What was meant, or NULL if nothing is near. */
+static const struct option_row *nearest_row(const char *wanted, size_t length)
+{
+    const struct option_row *nearest = NULL;
+    unsigned best = length < 4 ? 1 : length < 8 ? 2 : 3;
+
+    for (size_t i = 0; i < option_row_count; i++) {
+        const char *name;
+        size_t at = 0, n;
+
+        while (option_rows[i].group != OPTION_HIDDEN &&
+               next_name(&option_rows[i], &at, &name, &n)) {
+            unsigned d = distance(wanted, length, name, n);
+
+            if (d < best || (d == best && nearest == NULL)) {
+                best = d;
+                nearest = &option_rows[i];
+            }
+        }
+    }
+    return nearest;
+}
+
+static int complain_unknown(FILE *to, const char *before, const char *name, size_t n)
+{
+    const char *dashes = before[0] == '\0' ? "--" : "";
+    const struct option_row *nearest = nearest_row(name, n);
+
+    fprintf(to, "coil-crawl: %s%s%.*s: no such option", before, dashes, (int)n, name);
+    if (nearest != NULL)
+        fprintf(to, "; did you mean %s%s?\n", dashes, nearest->name);
+    else
+        fputs("; coil-crawl --help lists them\n", to);
+    return -EINVAL;
+}
+
+static int complain_ambiguous(FILE *to, const char *begin, size_t length)
+{
+    const char *comma = "";
+
+    fprintf(to, "coil-crawl: --%.*s: that may be ", (int)length, begin);
+    for (size_t i = 0; i < option_row_count; i++) {
+        const char *name;
+        size_t at = 0, n;
+
+        if (!next_that_begins(&option_rows[i], begin, length, &at, &name, &n))
+            continue;
+        fprintf(to, "%s--%.*s", comma, (int)n, name);
+        comma = ", ";
+    }
+    fputc('\n', to);
+    return -EINVAL;
+}
+
+/* ---- the command line -------------------------------------------------------------- */
+
+static void add_setting(struct command *command, const struct option_row *row,
+                        const char *value)
+{
+    command->settings[command->setting_count++] = (struct setting){row, value};
+}
+
+static int complain_missing(struct command *command, const struct option_row *row)
+{
+    fprintf(command->complaints, "coil-crawl: --%s: needs a value: %s\n", row->name,
+            row->argument);
+    return -EINVAL;
+}
+
+/* "--name", "--name=value", "--name value". *next is the argument behind, if it is used. */
+static int read_long(struct command *command, const char *text, char *const **next)
+{
+    size_t n = strcspn(text, "=");
+    const char *value = text[n] == '=' ? text + n + 1 : NULL;
+    const struct option_row *row = row_named(text, n), *denied = NULL;
+    size_t count = 1;
+
+    if (row == NULL)
+        denied = row_denied(text, n);
+    if (row == NULL && denied == NULL)
+        count = rows_that_begin(text, n, &row);
+    if (count == 0 || n == 0)
+        return complain_unknown(command->complaints, "", text, n);
+    if (count > 1)
+        return complain_ambiguous(command->complaints, text, n);
+    if (denied != NULL)
+        row = denied;
+    if (row->argument == NULL && value != NULL) {
+        fprintf(command->complaints, "coil-crawl: --%.*s: takes no value\n", (int)n,
+                text);
+        return -EINVAL;
+    }
+    if (row->argument != NULL && value == NULL) {
+        if (**next == NULL)
+            return complain_missing(command, row);
+        value = *(*next)++;
+    }
+    add_setting(command, row, value != NULL ? value : denied != NULL ? "no" : "yes");
+    return 0;
+}
+
+/* "-q", "-qv", "-f FORMAT", "-fFORMAT". */
+static int read_letters(struct command *command, const char *text, char *const **next)
+{
+    while (*text != '\0') {
+        const struct option_row *row = row_lettered(*text++);
+
+        if (row == NULL) {
+            fprintf(command->complaints,
+                    "coil-crawl: -%c: no such option; coil-crawl --help lists them\n",
+                    text[-1]);
+            return -EINVAL;
+        }
+        if (row->argument == NULL) {
+            add_setting(command, row, "yes");
+            continue;
+        }
+        if (*text == '\0' && **next == NULL)
+            return complain_missing(command, row);
+        add_setting(command, row, *text != '\0' ? text : *(*next)++);
+        return 0;
+    }
+    return 0;
+}
+
+static int read_arguments(struct command *command, char *const *next, char **operands)
+{
+    bool only_operands = false;
+    int rc = 0;
+
+    command->operands = operands;
+    while (rc == 0 && *next != NULL) {
+        char *text = *next++;
+
+        if (only_operands || text[0] != '-' || text[1] == '\0')
+            operands[command->operand_count++] = text;
+        else if (strcmp(text, "--") == 0)
+            only_operands = true;
+        else if (text[1] == '-')
+            rc = read_long(command, text + 2, &next);
+        else
+            rc = read_letters(command, text + 1, &next);
+    }
+    return rc;
+}
+
+static const char *last_value(const struct command *command, const char *name)
+{
+    const char *value = NULL;
+
+    for (size_t i = 0; i < command->setting_count; i++)
+        if (strcmp(command->settings[i].row->name, name) == 0)
+            value = command->settings[i].value;
+    return value;
+}
+
+/* ---- the configuration file -------------------------------------------------------- */
+
+static char *trim(char *text)
+{
+    char *end;
+
+    text += strspn(text, " \t\r\n");
+    end = text + strlen(text);
+    while (end > text && strchr(" \t\r\n", end[-1]) != NULL)
+        end--;
+    *end = '\0';
+    return text;
+}
+
+/* "name = value"; a flag may stand alone. */
+static int read_line(struct option_source *source, char *line)
+{
+    char place[PATH_MAX + 16], *value, *name = trim(line);
+    const struct option_row *row;
+    size_t n;
+
+    if (name[0] == '\0' || name[0] == '#')
+        return 0;
+    value = strchr(name, '=');
+    if (value != NULL) {
+        *value = '\0';
+        value = trim(value + 1);
+        name = trim(name);
+    }
+    n = strlen(name);
+    row = row_named(name, n);
+    if (row == NULL && (row = row_denied(name, n)) != NULL)
+        return option_complain(source, row, "write \"%s = no\"", row->name);
+    if (row == NULL) {
+        snprintf(place, sizeof place, "%s:%u: ", source->file, source->line);
+        return complain_unknown(source->complaints, place, name, n);
+    }
+    if (row->set == NULL)
+        return option_complain(source, row, "is for the command line");
+    if (value == NULL && row->argument != NULL)
+        return option_complain(source, row, "needs a value: %s = %s", row->name,
+                               row->argument);
+    return option_set(source, row, value != NULL ? value : "yes");
+}
+
+static int read_lines(struct option_source *source, FILE *from)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t n;
+    int rc = 0;
+
+    while (rc == 0 && (n = getline(&line, &capacity, from)) >= 0) {
+        size_t mark = source->line++ == 0 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+        if (strlen(line) == (size_t)n) {
+            rc = read_line(source, line + mark);
+            continue;
+        }
+        fprintf(source->complaints, "coil-crawl: %s:%u: a byte of zero\n", source->file,
+                source->line);
+        rc = -EINVAL;
+    }
+    if (rc == 0 && ferror(from)) {
+        fprintf(source->complaints, "coil-crawl: %s: %s\n", source->file,
+                strerror(errno));
+        rc = -EINVAL;
+    }
+    free(line);
+    return rc;
+}
+
+static int read_file(struct option_source *source, const struct command *command)
+{
+    const char *named = last_value(command, "config");
+    const char *path = named != NULL ? named : DEFAULT_FILE;
+    struct option_source in_file = *source;
+    FILE *from;
+    int rc;
+
+    if (named == NULL && last_value(command, "no-config") != NULL)
+        return 0;
+    from = fopen(path, "re");
+    if (from == NULL) {
+        if (errno == ENOENT && named == NULL)
+            return 0;
+        fprintf(source->complaints, "coil-crawl: %s: %s\n", path, strerror(errno));
+        return -EINVAL;
+    }
+    in_file.file = path;
+    rc = read_lines(&in_file, from);
+    fclose(from);
+    return rc;
+}
+
+/* ---- where to start ---------------------------------------------------------------- */
+
+static int complain_about(const struct option_source *source, const char *operand,
+                          const char *what)
+{
+    fprintf(source->complaints, "coil-crawl: %s: %s\n", operand, what);
+    return -EINVAL;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), length = strlen(end);
+
+    return n > length && strcmp(text + n - length, end) == 0;
+}
+
+/* True if the operand, which is no file, cannot be meant as a URL without "http://". */
+static bool must_be_path(const char *operand)
+{
+    size_t host = strcspn(operand, "/");
+
+    if (operand[0] == '.' || operand[0] == '/' || operand[0] == '~')
+        return true;
+    if (operand[host] == '/') /* "docs/a.html", but "example.org/a.html", "localhost/" */
+        return memchr(operand, '.', host) == NULL && memchr(operand, ':', host) == NULL &&
+               strncmp(operand, "localhost/", 10) != 0;
+    return ends_with(operand, ".html") || ends_with(operand, ".htm") ||
+           ends_with(operand, ".xhtml") || ends_with(operand, ".md") ||
+           ends_with(operand, ".markdown");
+}
+
+static int add_url(struct option_source *source, const char *operand)
+{
+    struct options *options = source->options;
+    bool is_whole = strstr(operand, "://") != NULL;
+    char *url, *kept;
+    int rc;
+
+    if (!is_whole) {
+        operand = options_print(options, "http://%s", operand);
+        if (operand == NULL)
+            return -ENOMEM;
+    }
+    rc = url_resolve(NULL, operand, &url);
+    if (rc == -ENOMEM)
+        return rc;
+    if (rc < 0)
+        return complain_about(source, operand + (is_whole ? 0 : 7),
+                              "not an http or https URL, nor a file");
+    kept = options_keep(options, url, strlen(url));
+    free(url);
+    return kept != NULL ? text_list_add(&options->starts, kept) : -ENOMEM;
+}
+
+/* What exists is local; so a folder "example.org" is meant, if it is there. */
+static int add_start(struct option_source *source, const char *operand)
+{
+    struct options *options = source->options;
+    struct stat info;
+    char *kept;
+
+    if (strstr(operand, "://") != NULL)
+        return add_url(source, operand);
+    if (stat(operand, &info) == 0) {
+        if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+            return complain_about(source, operand, "neither a file nor a folder");
+        kept = options_keep(options, operand, strlen(operand));
+        return kept != NULL ? text_list_add(&options->starts, kept) : -ENOMEM;
+    }
+    if (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG)
+        return complain_about(source, operand, strerror(errno));
+    if (must_be_path(operand))
+        return complain_about(source, operand,
+                              "no such file or folder; write http:// before a host");
+    return add_url(source, operand);
+}
+
+static int add_starts(struct option_source *source, const struct command *command)
+{
+    char *const *operands = command->operands;
+    size_t count = command->operand_count;
+    int rc = 0;
+
+    if (count > 1 && strcmp(operands[0], "explain") == 0) {
+        source->options->explain = true;
+        operands++;
+        count--;
+    }
+    if (count == 0) {
+        fputs("coil-crawl: name a URL, a folder or a file; coil-crawl --help says more\n",
+              source->complaints);
+        return -EINVAL;
+    }
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = add_start(source, operands[i]);
+    return rc;
+}
+
+/* ---- all of it --------------------------------------------------------------------- */
+
+/* 0 if nothing is to be printed. */
+static int print_what_is_asked(const struct command *command, FILE *out)
+{
+    const char *shell = last_value(command, "completions");
+    const char *what = last_value(command, "print");
+
+    if (last_value(command, "help") != NULL)
+        option_print_help(out);
+    else if (last_value(command, "version") != NULL)
+        fprintf(out, "coil-crawl %s, %s\n", coil_version(), curl_version());
+    else if (shell != NULL)
+        option_print_completions(out, shell);
+    else if (what != NULL && strcmp(what, "man") == 0)
+        option_print_man(out);
+    else if (what != NULL)
+        option_print_table(out);
+    else
+        return 0;
+    return OPTIONS_PRINTED;
+}
+
+/* The values of the options that are done, not set, where they are choices. */
+static int check_choices(const struct command *command)
+{
+    for (size_t i = 0; i < command->setting_count; i++) {
+        const struct setting *setting = &command->settings[i];
+        const struct option_row *row = setting->row;
+        char choices[OPTION_CHOICES_BYTES];
+
+        if (row->set != NULL || row->choices == NULL)
+            continue;
+        if (option_word_index(row->choices, setting->value, strlen(setting->value)) < 0) {
+            fprintf(command->complaints, "coil-crawl: --%s: \"%s\" is none of %s\n",
+                    row->name, setting->value, option_choices(row, "", choices));
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+static int set_all(struct option_source *source, const struct command *command)
+{
+    int rc = read_file(source, command);
+
+    for (size_t i = 0; rc == 0 && i < command->setting_count; i++)
+        if (command->settings[i].row->set != NULL)
+            rc = option_set(source, command->settings[i].row, command->settings[i].value);
+    return rc < 0 ? rc : add_starts(source, command);
+}
+
+int options_parse(struct options *options, int argc, char *const argv[], FILE *out,
+                  FILE *complaints)
+{
+    struct command command = {.complaints = complaints};
+    struct option_source source = {.options = options, .complaints = complaints};
+    char **operands = calloc((size_t)argc + 1, sizeof *operands);
+    size_t bytes = 1;
+    int rc = -ENOMEM;
+
+    for (int i = 1; i < argc; i++)
+        bytes += strlen(argv[i]);
+    command.settings = calloc(bytes, sizeof *command.settings);
+    source.is_given = calloc(option_row_count, sizeof *source.is_given);
+    if (operands != NULL && command.settings != NULL && source.is_given != NULL)
+        rc = read_arguments(&command, argv + (argc > 0), operands);
+    if (rc == 0)
+        rc = check_choices(&command);
+    if (rc == 0)
+        rc = print_what_is_asked(&command, out);
+    if (rc == 0)
+        rc = set_all(&source, &command);
+    free(operands);
+    free(command.settings);
+    free(source.is_given);
+    return rc;
+}

@@ -1,0 +1,685 @@
+/*
+ * option_value.c - what a user writes as the value of an option, into its field.
+ *
+ * A setter says what it takes where it refuses a value. Numbers are read here and not by
+ * strtod(), which takes "inf", "0x10" and what the locale adds.
+ */
+#include "option_row.h"
+#include "../base/text.h"
+#include "../url/url.h"
+#include "../url/whatwg_url.h"
+
+#include <coil/timer.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int option_complain(const struct option_source *source, const struct option_row *row,
+                    const char *format, ...)
+{
+    FILE *to = source->complaints;
+    va_list args;
+
+    if (source->file != NULL)
+        fprintf(to, "coil-crawl: %s:%u: %s: ", source->file, source->line, row->name);
+    else
+        fprintf(to, "coil-crawl: --%s: ", row->name);
+    va_start(args, format);
+    vfprintf(to, format, args);
+    va_end(args);
+    fputc('\n', to);
+    return -EINVAL;
+}
+
+static void *field_of(const struct option_source *source, const struct option_row *row)
+{
+    return (char *)source->options + row->offset;
+}
+
+/* True if the values so far are the default, which an explicit one replaces. */
+static bool is_default(const struct option_source *source, const struct option_row *row)
+{
+    return source->is_given != NULL && !source->is_given[row - option_rows];
+}
+
+int option_set(struct option_source *source, const struct option_row *row,
+               const char *value)
+{
+    int rc = row->set(source, row, value);
+
+    if (rc == 0 && source->is_given != NULL)
+        source->is_given[row - option_rows] = true;
+    return rc;
+}
+
+/* ---- flags and numbers ------------------------------------------------------------- */
+
+static int flag_value(struct option_source *source, const struct option_row *row,
+                      const char *value, bool *out)
+{
+    static const char *const words[] = {"no", "yes", "false", "true", "off", "on"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(value, words[i]) == 0) {
+            *out = i % 2 == 1;
+            return 0;
+        }
+    return option_complain(source, row, "\"%s\" is neither yes nor no", value);
+}
+
+OPTION_SETTER(set_flag)
+{
+    return flag_value(source, row, value, field_of(source, row));
+}
+
+OPTION_SETTER(clear_flag)
+{
+    bool yes = false;
+    int rc = flag_value(source, row, value, &yes);
+
+    if (rc == 0)
+        *(bool *)field_of(source, row) = !yes;
+    return rc;
+}
+
+/* Digits only; false if there is another character, or too many. */
+static bool read_digits(const char *text, size_t n, int64_t *out)
+{
+    int64_t value = 0;
+
+    if (n == 0 || n > 15)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_digit(text[i]))
+            return false;
+        value = value * 10 + (text[i] - '0');
+    }
+    *out = value;
+    return true;
+}
+
+/* "none" where that is the default. */
+static bool is_none(const struct option_row *row, const char *value)
+{
+    return row->initial != NULL && strcmp(row->initial, "none") == 0 &&
+           strcmp(value, "none") == 0;
+}
+
+static int read_number(struct option_source *source, const struct option_row *row,
+                       const char *value, int64_t *out)
+{
+    bool may_be_none = is_none(row, "none");
+
+    if (read_digits(value, strlen(value), out) && *out >= row->min && *out <= row->max)
+        return 0;
+    return option_complain(source, row, "\"%s\" is not a number from %lld to %lld%s",
+                           value, (long long)row->min, (long long)row->max,
+                           may_be_none ? ", nor \"none\"" : "");
+}
+
+OPTION_SETTER(set_unsigned)
+{
+    int64_t number = 0;
+    int rc = is_none(row, value) ? 0 : read_number(source, row, value, &number);
+
+    if (rc == 0)
+        *(unsigned *)field_of(source, row) =
+            is_none(row, value) ? UINT_MAX : (unsigned)number;
+    return rc;
+}
+
+OPTION_SETTER(set_size)
+{
+    int64_t number = 0;
+    int rc = is_none(row, value) ? 0 : read_number(source, row, value, &number);
+
+    if (rc == 0)
+        *(size_t *)field_of(source, row) = (size_t)number;
+    return rc;
+}
+
+/* A flag that counts how often it is given: "-vv"; "verbose = 2". */
+OPTION_SETTER(set_count)
+{
+    unsigned *count = field_of(source, row);
+    int64_t number;
+    bool yes = false;
+    int rc;
+
+    if (read_digits(value, strlen(value), &number) && number <= 9) {
+        *count = (unsigned)number;
+        return 0;
+    }
+    rc = flag_value(source, row, value, &yes);
+    if (rc == 0)
+        *count = yes ? *count + 1 : 0;
+    return rc;
+}
+
+OPTION_SETTER(set_bytes)
+{
+    static const char units[] = "KMGT";
+    size_t digits = strspn(value, "0123456789");
+    const char *unit = value + digits;
+    int64_t bytes = 0;
+    bool well = read_digits(value, digits, &bytes);
+
+    for (int i = 0; well && *unit != '\0' && units[i] != '\0'; i++)
+        if ((*unit & ~0x20) == units[i]) {
+            well = bytes <= INT64_MAX >> (10 * (i + 1));
+            bytes = well ? bytes << (10 * (i + 1)) : 0;
+            unit++;
+            if (strcmp(unit, "B") == 0 || strcmp(unit, "iB") == 0)
+                unit += strlen(unit);
+            break;
+        }
+    if (!well || *unit != '\0' || bytes < row->min || bytes > row->max)
+        return option_complain(
+            source, row,
+            "\"%s\" is not a size from %lld to %lld bytes, such as 2048, "
+            "64K or 16M",
+            value, (long long)row->min, (long long)row->max);
+    *(size_t *)field_of(source, row) = (size_t)bytes;
+    return 0;
+}
+
+/* The unit of a time in nanoseconds; seconds if there is none, 0 if it is unknown. */
+static int64_t time_unit(const char *unit)
+{
+    static const struct {
+        const char *name;
+        int64_t ns;
+    } units[] = {{"", COIL_SEC(1)},   {"s", COIL_SEC(1)},    {"ms", COIL_MSEC(1)},
+                 {"m", COIL_SEC(60)}, {"h", COIL_SEC(3600)}, {"d", COIL_SEC(86400)}};
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(unit, units[i].name) == 0)
+            return units[i].ns;
+    return 0;
+}
+
+/* "90", "1.5", "30s", "5m": to nanoseconds. At most 31 years, so that it always fits. */
+static bool read_time(const char *text, int64_t *out)
+{
+    size_t whole = strspn(text, "0123456789"), fraction = 0;
+    const char *point = text + whole, *unit = point;
+    int64_t number = 0, ns, scale;
+
+    if (*point == '.') {
+        fraction = strspn(point + 1, "0123456789");
+        if (fraction == 0)
+            return false;
+        unit = point + 1 + fraction;
+    }
+    scale = time_unit(unit);
+    if (scale == 0 || !read_digits(text, whole, &number) ||
+        number > COIL_SEC(1000000000) / scale)
+        return false;
+    ns = number * scale;
+    for (size_t i = 0; i < fraction; i++) {
+        scale /= 10;
+        ns += (point[1 + i] - '0') * scale;
+    }
+    *out = ns;
+    return true;
+}
+
+OPTION_SETTER(set_duration)
+{
+    int64_t ns = 0;
+
+    if (!is_none(row, value) && (!read_time(value, &ns) || ns < row->min))
+        return option_complain(
+            source, row, "\"%s\" is not a time, such as 90, 1.5, 30s, 5m, 2h or 1d%s",
+            value, is_none(row, "none") ? ", nor \"none\"" : "");
+    *(int64_t *)field_of(source, row) = ns;
+    return 0;
+}
+
+/* ---- words ------------------------------------------------------------------------- */
+
+int option_word_index(const char *list, const char *word, size_t n)
+{
+    for (int i = 0; *list != '\0'; i++) {
+        size_t length = strcspn(list, " ");
+
+        if (length == n && memcmp(list, word, n) == 0)
+            return i;
+        list += length + (list[length] == ' ');
+    }
+    return -1;
+}
+
+const char *option_choices(const struct option_row *row, const char *quote,
+                           char to[OPTION_CHOICES_BYTES])
+{
+    size_t used = 0;
+
+    to[0] = '\0';
+    for (const char *word = row->choices; *word != '\0' && used < OPTION_CHOICES_BYTES;) {
+        size_t n = strcspn(word, " ");
+
+        used += (size_t)snprintf(to + used, OPTION_CHOICES_BYTES - used, "%s%s%.*s%s",
+                                 used > 0 ? ", " : "", quote, (int)n, word, quote);
+        word += n + (word[n] == ' ');
+    }
+    return to;
+}
+
+static int no_choice(struct option_source *source, const struct option_row *row,
+                     const char *word, size_t n)
+{
+    char list[OPTION_CHOICES_BYTES];
+
+    return option_complain(source, row, "\"%.*s\" is none of %s", (int)n, word,
+                           option_choices(row, "", list));
+}
+
+OPTION_SETTER(set_choice)
+{
+    int index = option_word_index(row->choices, value, strlen(value));
+
+    if (index < 0)
+        return no_choice(source, row, value, strlen(value));
+    *(unsigned *)field_of(source, row) = (unsigned)index;
+    return 0;
+}
+
+/* The next part of a list with commas, white space around it aside; false at its end. */
+static bool next_part(const char **list, struct whatwg_span *part)
+{
+    const char *at = *list, *end;
+
+    if (at == NULL)
+        return false;
+    end = at + strcspn(at, ",");
+    *list = *end == ',' ? end + 1 : NULL;
+    at += strspn(at, " \t");
+    while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    *part = (struct whatwg_span){at, (size_t)(end - at)};
+    return true;
+}
+
+OPTION_SETTER(set_traps)
+{
+    struct options *options = source->options;
+    struct whatwg_span part;
+
+    while (next_part(&value, &part)) {
+        int index = option_word_index(row->choices, part.at, part.n);
+
+        if (index < 0)
+            return no_choice(source, row, part.at, part.n);
+        options->trap_repeat_off |= index == 0 || index == 3;
+        options->trap_session_off |= index == 1 || index == 3;
+        options->trap_calendar_off |= index == 2 || index == 3;
+    }
+    return 0;
+}
+
+OPTION_SETTER(add_verdicts)
+{
+    bool *fail_on = source->options->fail_on;
+    struct whatwg_span part;
+
+    if (is_default(source, row))
+        memset(fail_on, 0, sizeof source->options->fail_on);
+    while (next_part(&value, &part)) {
+        char word[16];
+
+        if (option_word_index(row->choices, part.at, part.n) < 0)
+            return no_choice(source, row, part.at, part.n);
+        snprintf(word, sizeof word, "%.*s", (int)part.n, part.at);
+        fail_on[verdict_of_word(word)] = true; /* VERDICT_OPEN, which nothing has: none */
+    }
+    fail_on[VERDICT_OPEN] = false;
+    return 0;
+}
+
+/* "200", "200..299", lychee's "200..=299", or "200-299". */
+static bool read_range(struct whatwg_span part, struct status_range *out)
+{
+    int64_t first, last;
+    const char *second = part.at + 3;
+    size_t between;
+
+    if (part.n < 3 || !read_digits(part.at, 3, &first))
+        return false;
+    between = part.n == 3                                    ? 0
+              : part.n == 9 && memcmp(second, "..=", 3) == 0 ? 3
+              : part.n == 8 && memcmp(second, "..", 2) == 0  ? 2
+              : part.n == 7 && second[0] == '-'              ? 1
+                                                             : 4;
+    if (between == 4)
+        return false;
+    last = first;
+    if (between > 0 && !read_digits(second + between, 3, &last))
+        return false;
+    *out = (struct status_range){(int)first, (int)last};
+    return first >= 100 && first <= last;
+}
+
+OPTION_SETTER(add_statuses)
+{
+    struct options *options = source->options;
+    struct whatwg_span part;
+
+    if (is_default(source, row))
+        options->accept_count = 0;
+    while (next_part(&value, &part)) {
+        struct status_range range, *longer;
+
+        if (!read_range(part, &range))
+            return option_complain(
+                source, row,
+                "\"%.*s\" is no status from 100 to 999, nor a range such "
+                "as 200..299",
+                (int)part.n, part.at);
+        longer = realloc(options->accept, (options->accept_count + 1) * sizeof *longer);
+        if (longer == NULL)
+            return -ENOMEM;
+        options->accept = longer;
+        longer[options->accept_count++] = range;
+    }
+    return 0;
+}
+
+OPTION_SETTER(add_names)
+{
+    struct text_list *list = field_of(source, row);
+    struct whatwg_span part;
+    int rc = 0;
+
+    if (is_default(source, row))
+        list->count = 0;
+    while (rc == 0 && next_part(&value, &part)) {
+        char *name;
+
+        if (part.n == 0 || memchr(part.at, '/', part.n) != NULL)
+            return option_complain(source, row, "\"%.*s\" is not the name of a file",
+                                   (int)part.n, part.at);
+        name = options_keep(source->options, part.at, part.n);
+        rc = name != NULL ? text_list_add(list, name) : -ENOMEM;
+    }
+    return rc;
+}
+
+/* ---- texts, files, URLs ------------------------------------------------------------ */
+
+OPTION_SETTER(set_text)
+{
+    char *text;
+
+    if (value[0] == '\0')
+        return option_complain(source, row, "needs a value: %s", row->argument);
+    text = options_keep(source->options, value, strlen(value));
+    *(const char **)field_of(source, row) = text;
+    return text != NULL ? 0 : -ENOMEM;
+}
+
+/* Bytes that would end a header, or a terminal's line. */
+static bool has_control(const char *text)
+{
+    for (; *text != '\0'; text++)
+        if (((unsigned char)*text < ' ' && *text != '\t') || *text == 0x7f)
+            return true;
+    return false;
+}
+
+OPTION_SETTER(set_line)
+{
+    if (has_control(value))
+        return option_complain(source, row, "control characters cannot be sent");
+    return set_text(source, row, value);
+}
+
+OPTION_SETTER(set_file)
+{
+    struct stat info;
+
+    if (stat(value, &info) < 0 || access(value, R_OK) < 0)
+        return option_complain(source, row, "%s: %s", value, strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        return option_complain(source, row, "%s: %s", value, strerror(EISDIR));
+    return set_text(source, row, value);
+}
+
+OPTION_SETTER(set_folder)
+{
+    struct stat info;
+
+    if (stat(value, &info) < 0)
+        return option_complain(source, row, "%s: %s", value, strerror(errno));
+    if (!S_ISDIR(info.st_mode))
+        return option_complain(source, row, "%s: %s", value, strerror(ENOTDIR));
+    return set_text(source, row, value);
+}
+
+OPTION_SETTER(set_url)
+{
+    char *url;
+    int rc = url_resolve(NULL, value, &url);
+
+    if (rc == -ENOMEM)
+        return rc;
+    if (rc < 0)
+        return option_complain(source, row, "not an http or https URL");
+    rc = set_text(source, row, url);
+    free(url);
+    return rc;
+}
+
+/* What libcurl takes: a scheme of proxies, or none, and a host. */
+OPTION_SETTER(set_proxy)
+{
+    static const char schemes[] = "http https socks4 socks4a socks5 socks5h";
+    const char *colon = strstr(value, "://");
+    const char *host = colon != NULL ? colon + 3 : value;
+
+    if (colon != NULL && option_word_index(schemes, value, (size_t)(colon - value)) < 0)
+        return option_complain(
+            source, row,
+            "\"%.*s\" is not a scheme of proxies: http, https, socks4, "
+            "socks4a, socks5, socks5h",
+            (int)(colon - value), value);
+    if (has_control(value) || strchr(value, ' ') != NULL ||
+        (value[0] != '\0' && (host[0] == '\0' || host[0] == '/' || host[0] == ':')))
+        return option_complain(source, row, "not a proxy: write http://HOST:PORT");
+    if (value[0] != '\0')
+        return set_text(source, row, value);
+    source->options->proxy = "";
+    return 0;
+}
+
+OPTION_SETTER(add_regex)
+{
+    struct regex_list *list = field_of(source, row);
+    size_t count = list->count;
+    regex_t *longer = realloc(list->at, (count + 1) * sizeof *longer);
+    const char **texts;
+    char why[128];
+    int code;
+
+    if (longer == NULL)
+        return -ENOMEM;
+    list->at = longer;
+    texts = realloc(list->texts, (count + 1) * sizeof *texts);
+    if (texts == NULL)
+        return -ENOMEM;
+    list->texts = texts;
+    texts[count] = options_keep(source->options, value, strlen(value));
+    if (texts[count] == NULL)
+        return -ENOMEM;
+    code = regcomp(&longer[count], value, REG_EXTENDED | REG_NOSUB);
+    if (code == REG_ESPACE)
+        return -ENOMEM;
+    if (code != 0) {
+        regerror(code, NULL, why, sizeof why);
+        return option_complain(source, row, "\"%s\" is no regular expression: %s", value,
+                               why);
+    }
+    list->count = count + 1;
+    return 0;
+}
+
+/* ---- headers ----------------------------------------------------------------------- */
+
+/* "Name: value", the name a token. (RFC 9110, 5.6.2) */
+static bool is_header(const char *text)
+{
+    static const char token[] = "!#$%&'*+-.^_`|~0123456789"
+                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t n = strspn(text, token);
+
+    return n > 0 && text[n] == ':' && !has_control(text);
+}
+
+OPTION_SETTER(add_header)
+{
+    char *kept;
+
+    if (!is_header(value))
+        return option_complain(source, row, "not a header: write \"Name: value\"");
+    kept = options_keep(source->options, value, strlen(value));
+    return kept != NULL ? text_list_add(&source->options->headers, kept) : -ENOMEM;
+}
+
+/* The header of that name, "Cookie:" say, among those of the start URLs, or NULL. */
+static const char **find_header(struct options *options, const char *name)
+{
+    for (size_t i = 0; i < options->headers.count; i++)
+        if (strncasecmp(options->headers.at[i], name, strlen(name)) == 0)
+            return &options->headers.at[i];
+    return NULL;
+}
+
+static int put_header(struct options *options, const char **place, const char *header)
+{
+    if (header == NULL)
+        return -ENOMEM;
+    if (place == NULL)
+        return text_list_add(&options->headers, header);
+    *place = header;
+    return 0;
+}
+
+/* All cookies stand in one header. (RFC 6265, 5.4) */
+OPTION_SETTER(add_cookie)
+{
+    struct options *options = source->options;
+    const char **place = find_header(options, "Cookie:");
+    const char *equals = strchr(value, '=');
+
+    if (equals == NULL || equals == value || has_control(value))
+        return option_complain(source, row, "not a cookie: write \"name=value\"");
+    if (place != NULL)
+        return put_header(options, place,
+                          options_print(options, "%s; %s", *place, value));
+    return put_header(options, NULL, options_print(options, "Cookie: %s", value));
+}
+
+/* (RFC 4648, section 4) `to` has room for 4 characters for each 3 bytes, and the end. */
+static void base64(const char *text, size_t n, char *to)
+{
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *s = (const unsigned char *)text;
+
+    for (size_t i = 0; i < n; i += 3) {
+        unsigned group = (unsigned)s[i] << 16 | (i + 1 < n ? s[i + 1] << 8 : 0) |
+                         (i + 2 < n ? s[i + 2] : 0);
+
+        *to++ = digits[group >> 18];
+        *to++ = digits[group >> 12 & 63];
+        *to++ = i + 1 < n ? digits[group >> 6 & 63] : '=';
+        *to++ = i + 2 < n ? digits[group & 63] : '=';
+    }
+    *to = '\0';
+}
+
+/* The last one counts. The value is a secret: it is not repeated in a complaint. */
+OPTION_SETTER(set_credentials)
+{
+    struct options *options = source->options;
+    size_t n = strlen(value);
+    const char *header;
+    char *encoded;
+
+    if (strchr(value, ':') == NULL || has_control(value))
+        return option_complain(source, row, "write USER:PASSWORD");
+    encoded = malloc((n + 2) / 3 * 4 + 1);
+    if (encoded == NULL)
+        return -ENOMEM;
+    base64(value, n, encoded);
+    header = options_print(options, "Authorization: Basic %s", encoded);
+    free(encoded);
+    return put_header(options, find_header(options, "Authorization:"), header);
+}
+
+/* The length of "github.com", "github.com:8443" or "[::1]:80" in front of ":HEADER"; 0 if
+   there is none. */
+static size_t host_length(const char *text)
+{
+    size_t n = text[0] == '[' ? strcspn(text, "]") + 1 : strcspn(text, ":/ \t@");
+    size_t digits;
+
+    if (n > strlen(text) || n == 0 || text[n] != ':')
+        return 0;
+    digits = strspn(text + n + 1, "0123456789");
+    if (digits > 0 && text[n + 1 + digits] == ':')
+        n += 1 + digits;
+    return n;
+}
+
+OPTION_SETTER(add_host_header)
+{
+    struct options *options = source->options;
+    size_t n = host_length(value), count = options->host_header_count;
+    struct host_header *longer, added;
+    char *host;
+
+    if (n == 0 || !is_header(value + n + 1 + strspn(value + n + 1, " ")))
+        return option_complain(source, row, "write \"HOST:Name: value\"");
+    host = options_keep(options, value, n);
+    added.host = host;
+    added.header =
+        options_print(options, "%s", value + n + 1 + strspn(value + n + 1, " "));
+    longer = realloc(options->host_headers, (count + 1) * sizeof *longer);
+    if (longer != NULL)
+        options->host_headers = longer;
+    if (longer == NULL || host == NULL || added.header == NULL)
+        return -ENOMEM;
+    for (char *c = host; *c != '\0'; c++)
+        *c = *c >= 'A' && *c <= 'Z' ? (char)(*c | 0x20) : *c;
+    longer[count] = added;
+    options->host_header_count = count + 1;
+    return 0;
+}
+
+/* ---- reports ----------------------------------------------------------------------- */
+
+/* Kept as "FORMAT:FILE", with "-" for stdout. */
+OPTION_SETTER(add_format)
+{
+    struct options *options = source->options;
+    size_t n = strcspn(value, ":");
+    const char *file = value[n] == ':' ? value + n + 1 : "-";
+    char *kept;
+
+    if (option_word_index(row->choices, value, n) < 0)
+        return no_choice(source, row, value, n);
+    if (file[0] == '\0')
+        return option_complain(source, row, "\"%s\" names no file", value);
+    for (size_t i = 0; i < options->formats.count; i++)
+        if (strcmp(strchr(options->formats.at[i], ':') + 1, file) == 0)
+            return option_complain(source, row, "two reports to %s",
+                                   strcmp(file, "-") == 0 ? "stdout" : file);
+    kept = options_print(options, "%.*s:%s", (int)n, value, file);
+    return kept != NULL ? text_list_add(&options->formats, kept) : -ENOMEM;
+}

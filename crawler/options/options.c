@@ -1,0 +1,267 @@
+/*
+ * options.c - all options there are, as one table.
+ *
+ * Whatever has to know the options reads the table: the parser (option_parser.c), which sets a
+ * row's field by its setter (option_value.c); and --help, the manual, the manual page and the
+ * completions of shells (option_printer.c). The defaults are set by the same setters.
+ *
+ * Names are those of lychee, muffet, LinkChecker, wget and curl where they mean the same.
+ */
+#include "options.h"
+
+#include "option_row.h"
+
+#include <coil/run.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD(field) .offset = offsetof(struct options, field)
+#define MILLION 1000000
+
+const char *const option_group_names[OPTION_GROUP_COUNT] = {
+    [OPTION_SITE] = "What is checked",  [OPTION_LIMITS] = "How much, and how fast",
+    [OPTION_HTTP] = "Requests",         [OPTION_FILES] = "Local files",
+    [OPTION_VERDICTS] = "Verdicts",     [OPTION_REPORTS] = "Reports",
+    [OPTION_OTHER] = "Everything else",
+};
+
+/* clang-format off */
+const struct option_row option_rows[] = {
+    /* ---- what is checked ---- */
+    {.name = "exclude", .aliases = "ignore-url", .argument = "RE", .set = add_regex,
+     FIELD(exclude), .group = OPTION_SITE,
+     .words = "do not fetch URLs in which the regular expression (POSIX extended) is found; may be repeated"},
+    {.name = "include", .argument = "RE", .set = add_regex, FIELD(include), .group = OPTION_SITE,
+     .words = "fetch these all the same; may be repeated"},
+    {.name = "strict", .set = clear_flag, FIELD(lenient), .group = OPTION_SITE,
+     .words = "the site is the hosts of the URLs, with or without \"www.\" (the default)"},
+    {.name = "lenient", .set = set_flag, FIELD(lenient), .group = OPTION_SITE,
+     .words = "the site is all hosts that share the last two labels, on any port"},
+    {.name = "external", .argument = "MODE", .set = set_choice, FIELD(external), .initial = "head",
+     .choices = "head get skip", .group = OPTION_SITE,
+     .words = "check links that leave the site by HEAD, and GET where that fails; by GET; or not at all"},
+    {.name = "fragments", .argument = "WHERE", .set = set_choice, FIELD(fragments), .initial = "site",
+     .choices = "site all none", .group = OPTION_SITE,
+     .words = "check the part after \"#\" of links: on the site, on other sites too, or not at all"},
+    {.name = "exclude-private", .aliases = "exclude-all-private", .set = set_flag, FIELD(exclude_private),
+     .group = OPTION_SITE,
+     .words = "do not ask addresses of private networks and of this machine"},
+    {.name = "no-robots", .set = set_flag, FIELD(no_robots), .group = OPTION_SITE,
+     .words = "do not ask for robots.txt, nor obey it"},
+    {.name = "obey-nofollow", .set = set_flag, FIELD(obey_nofollow), .group = OPTION_SITE,
+     .words = "do not follow rel=nofollow and <meta name=robots content=nofollow>"},
+    {.name = "obey-x-robots-tag", .set = set_flag, FIELD(obey_x_robots_tag), .group = OPTION_SITE,
+     .words = "obey the header X-Robots-Tag in the same way"},
+    {.name = "no-trap", .argument = "RULE", .set = set_traps, .choices = "repeat session calendar all",
+     .group = OPTION_SITE,
+     .words = "follow links that look like a trap: a path that repeats itself, a session id, a calendar without an end; may be repeated"},
+
+    /* ---- limits ---- */
+    {.name = "max-tasks", .aliases = "max-concurrency max-connections", .argument = "N", .set = set_unsigned,
+     FIELD(max_tasks), .initial = "10", .min = 1, .max = MILLION, .group = OPTION_LIMITS,
+     .words = "fetch at most N pages at a time, and as many links that leave the site"},
+    {.name = "per-host", .aliases = "max-connections-per-host", .argument = "N", .set = set_unsigned,
+     FIELD(per_host), .min = 1, .max = MILLION, .group = OPTION_LIMITS,
+     .words = "of these at most N from each host of the site (as many as --max-tasks)"},
+    {.name = "external-per-host", .argument = "N", .set = set_unsigned, FIELD(external_per_host),
+     .initial = "2", .min = 1, .max = MILLION, .group = OPTION_LIMITS,
+     .words = "and at most N from each other host"},
+    {.name = "max-redirect", .aliases = "max-redirects max-redirs max-redirections", .argument = "N",
+     .set = set_unsigned, FIELD(max_redirects), .initial = "10", .min = 0, .max = 250,
+     .group = OPTION_LIMITS, .words = "follow at most N redirects in a row"},
+    {.name = "max-tries", .aliases = "tries", .argument = "N", .set = set_unsigned, FIELD(max_tries),
+     .initial = "3", .min = 1, .max = 250, .group = OPTION_LIMITS,
+     .words = "try a URL N times where the network or the server fails"},
+    {.name = "max-depth", .letter = 'l', .aliases = "depth level", .argument = "N", .set = set_unsigned,
+     FIELD(max_depth), .initial = "none", .min = 0, .max = 65000, .group = OPTION_LIMITS,
+     .words = "follow links up to N pages deep; 0: the start alone"},
+    {.name = "max-pages", .argument = "N", .set = set_size, FIELD(max_pages), .initial = "none", .min = 1,
+     .max = INT64_C(1000000000), .group = OPTION_LIMITS, .words = "fetch at most N pages of the site"},
+    {.name = "max-url-length", .argument = "SIZE", .set = set_bytes, FIELD(max_url_bytes),
+     .initial = "2048", .min = 16, .max = 65536, .group = OPTION_LIMITS,
+     .words = "do not follow URLs that are longer"},
+    {.name = "max-body-size", .aliases = "max-response-body-size", .argument = "SIZE", .set = set_bytes,
+     FIELD(max_body_bytes), .initial = "16M", .min = 1, .max = INT64_C(1) << 40, .group = OPTION_LIMITS,
+     .words = "search pages up to that size for links"},
+    {.name = "max-duration", .argument = "TIME", .set = set_duration, FIELD(max_duration_ns),
+     .initial = "none", .min = 1, .group = OPTION_LIMITS, .words = "end the crawl after that time"},
+    {.name = "timeout", .argument = "TIME", .set = set_duration, FIELD(timeout_ns), .initial = "30s",
+     .min = 1, .group = OPTION_LIMITS, .words = "give up an answer that makes no progress for so long"},
+    {.name = "max-time", .letter = 'm', .argument = "TIME", .set = set_duration, FIELD(max_time_ns),
+     .initial = "10m", .min = 1, .group = OPTION_LIMITS, .words = "give up an answer that takes so long as a whole"},
+    {.name = "delay", .aliases = "wait", .argument = "TIME", .set = set_duration, FIELD(delay_ns),
+     .initial = "0", .min = 0, .group = OPTION_LIMITS, .words = "wait so long between two requests to a host"},
+
+    /* ---- requests ---- */
+    {.name = "header", .letter = 'H', .argument = "HEADER", .set = add_header, .group = OPTION_HTTP,
+     .words = "send \"Name: value\" to the hosts of the start URLs, and to no other; may be repeated"},
+    {.name = "cookie", .letter = 'b', .argument = "COOKIE", .set = add_cookie, .group = OPTION_HTTP,
+     .words = "send the cookie \"name=value\" to them; may be repeated"},
+    {.name = "user", .letter = 'u', .argument = "USER:PASSWORD", .set = set_credentials,
+     .group = OPTION_HTTP, .words = "log in to them (basic authentication)"},
+    {.name = "header-for", .argument = "HOST:HEADER", .set = add_host_header, .group = OPTION_HTTP,
+     .words = "send a header to that host, \"git.example:Authorization: token x\"; HOST may have a port; may be repeated"},
+    {.name = "cookies", .set = set_flag, FIELD(cookies), .group = OPTION_HTTP,
+     .words = "keep the cookies that servers set, and send them back"},
+    {.name = "user-agent", .letter = 'A', .argument = "TEXT", .set = set_line, FIELD(user_agent),
+     .group = OPTION_HTTP, .words = "what the crawler calls itself (coil-crawl/VERSION)"},
+    {.name = "proxy", .letter = 'x', .argument = "URL", .set = set_proxy, FIELD(proxy), .group = OPTION_HTTP,
+     .words = "ask through this proxy; \"\": through none (what http_proxy, https_proxy and all_proxy say)"},
+    {.name = "cacert", .aliases = "ca-certificate", .argument = "FILE", .set = set_file, FIELD(ca_file),
+     .hint = HINT_FILE, .group = OPTION_HTTP,
+     .words = "trust the certificates in this file (PEM) instead of the system's"},
+    {.name = "insecure", .letter = 'k', .aliases = "skip-tls-verification", .set = set_flag,
+     FIELD(insecure), .group = OPTION_HTTP, .words = "do not check certificates"},
+
+    /* ---- local files ---- */
+    {.name = "root-dir", .argument = "FOLDER", .set = set_folder, FIELD(root_dir), .hint = HINT_FOLDER,
+     .group = OPTION_FILES, .words = "where \"/a.html\" is looked for (in the folder that is checked)"},
+    {.name = "base-url", .argument = "URL", .set = set_url, FIELD(base_url), .group = OPTION_FILES,
+     .words = "the URL at which the files will be served: links to it are links to the files"},
+    {.name = "index-files", .argument = "NAME,...", .set = add_names, FIELD(index_files),
+     .initial = "index.html", .group = OPTION_FILES, .words = "which file of a folder stands for it"},
+    {.name = "clean-urls", .set = set_flag, FIELD(clean_urls), .group = OPTION_FILES,
+     .words = "\"/a\" may be the file a.html"},
+    {.name = "offline", .set = set_flag, FIELD(offline), .group = OPTION_FILES,
+     .words = "ask nothing over the network"},
+
+    /* ---- verdicts ---- */
+    {.name = "accept", .letter = 'a', .argument = "STATUS,...", .set = add_statuses, .initial = "200..299",
+     .group = OPTION_VERDICTS,
+     .words = "the statuses that are well, as in 200..299,403"},
+    {.name = "fail-on", .argument = "VERDICT,...", .set = add_verdicts,
+     .initial = "broken,fragment,error,timeout",
+     .choices = "ok redirect broken fragment blocked error timeout skipped unchecked none",
+     .group = OPTION_VERDICTS, .words = "the verdicts that fail the run (exit status 2)"},
+    {.name = "baseline", .argument = "FILE", .set = set_file, FIELD(baseline), .hint = HINT_FILE,
+     .group = OPTION_VERDICTS, .words = "what this report (-f jsonl) of an earlier run has found does not fail this one"},
+    {.name = "cache", .argument = "FILE", .set = set_text, FIELD(cache), .hint = HINT_FILE,
+     .group = OPTION_VERDICTS, .words = "keep in FILE which links that leave the site were well, and do not check them again (but for --fragments all)"},
+    {.name = "max-age", .aliases = "max-cache-age", .argument = "TIME", .set = set_duration,
+     FIELD(max_age_ns), .initial = "1d", .min = 0, .group = OPTION_VERDICTS, .words = "for so long"},
+
+    /* ---- reports ---- */
+    {.name = "format", .letter = 'f', .argument = "FORMAT[:FILE]", .set = add_format,
+     .choices = "text jsonl github", .group = OPTION_REPORTS,
+     .words = "write the report as text, jsonl (a JSON object a line) or github (annotations of a workflow) to FILE, or to stdout; may be repeated"},
+    {.name = "quiet", .letter = 'q', .set = set_flag, FIELD(quiet), .group = OPTION_REPORTS,
+     .words = "no progress, no totals: only what is broken"},
+    {.name = "verbose", .letter = 'v', .set = set_count, FIELD(verbosity), .group = OPTION_REPORTS,
+     .words = "the whole report; twice: redirects and skipped links as well, and a line on stderr for each URL"},
+    {.name = "color", .aliases = "colour", .argument = "WHEN", .set = set_choice, FIELD(color),
+     .initial = "auto", .choices = "auto always never", .group = OPTION_REPORTS,
+     .words = "colours; auto: on terminals, unless NO_COLOR is set"},
+    {.name = "no-progress", .set = set_flag, FIELD(no_progress), .group = OPTION_REPORTS,
+     .words = "no progress line on terminals"},
+
+    /* ---- everything else ---- */
+    {.name = "config", .argument = "FILE", .hint = HINT_FILE, .group = OPTION_OTHER,
+     .words = "read options from FILE, as \"name = value\" lines (./.coil-crawl.conf if it is there)"},
+    {.name = "no-config", .group = OPTION_OTHER, .words = "read no such file"},
+    {.name = "completions", .argument = "SHELL", .choices = "bash zsh fish", .group = OPTION_OTHER,
+     .words = "print what completes the options in this shell"},
+    {.name = "help", .letter = 'h', .group = OPTION_OTHER, .words = "this text"},
+    {.name = "version", .letter = 'V', .group = OPTION_OTHER, .words = "the version"},
+    {.name = "print", .argument = "WHAT", .choices = "man manual-table", .group = OPTION_HIDDEN,
+     .words = "what the build and the tests need"},
+};
+/* clang-format on */
+
+const size_t option_row_count = sizeof option_rows / sizeof option_rows[0];
+
+bool option_is_negative(const struct option_row *row)
+{
+    return row->argument == NULL && strncmp(row->name, "no-", 3) == 0;
+}
+
+/* ---- what the options own ---------------------------------------------------------- */
+
+static char *own(struct options *options, char *text)
+{
+    size_t count = options->owned_count;
+    char **longer;
+
+    if (text == NULL)
+        return NULL;
+    longer = realloc(options->owned, (count + 1) * sizeof *longer);
+    if (longer == NULL) {
+        free(text);
+        return NULL;
+    }
+    options->owned = longer;
+    longer[options->owned_count++] = text;
+    return text;
+}
+
+char *options_keep(struct options *options, const char *text, size_t n)
+{
+    return own(options, strndup(text, n));
+}
+
+char *options_print(struct options *options, const char *format, ...)
+{
+    va_list args;
+    char *text;
+    int n;
+
+    va_start(args, format);
+    n = vasprintf(&text, format, args);
+    va_end(args);
+    return n < 0 ? NULL : own(options, text);
+}
+
+int text_list_add(struct text_list *list, const char *text)
+{
+    const char **longer = realloc(list->at, (list->count + 1) * sizeof *longer);
+
+    if (longer == NULL)
+        return -ENOMEM;
+    list->at = longer;
+    longer[list->count++] = text;
+    return 0;
+}
+
+int options_init(struct options *options)
+{
+    struct option_source source = {.options = options, .complaints = stderr};
+
+    *options = (struct options){0};
+    options->user_agent = options_print(options, "coil-crawl/%s", coil_version());
+    if (options->user_agent == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *row = &option_rows[i];
+        int rc = row->initial != NULL ? row->set(&source, row, row->initial) : 0;
+
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static void finish_regexes(struct regex_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        regfree(&list->at[i]);
+    free(list->at);
+    free(list->texts);
+}
+
+void options_finish(struct options *options)
+{
+    finish_regexes(&options->exclude);
+    finish_regexes(&options->include);
+    free(options->starts.at);
+    free(options->headers.at);
+    free(options->host_headers);
+    free(options->index_files.at);
+    free(options->accept);
+    free(options->formats.at);
+    for (size_t i = 0; i < options->owned_count; i++)
+        free(options->owned[i]);
+    free(options->owned);
+    *options = (struct options){0};
+}

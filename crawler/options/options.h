@@ -1,0 +1,128 @@
+/*
+ * options.h - what the user asked for.
+ *
+ * options.c has the one table that the parser, --help, the manual, the configuration file
+ * and the completions of shells are made from.
+ */
+#ifndef CRAWLER_OPTIONS_H
+#define CRAWLER_OPTIONS_H
+
+#include "../crawl/verdict.h"
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct text_list {
+    const char **at;
+    size_t count;
+};
+
+struct regex_list {
+    regex_t *at;
+    const char **texts; /* as given */
+    size_t count;
+};
+
+struct status_range {
+    int first, last;
+};
+
+struct host_header {
+    const char *host;   /* "github.com", or "github.com:8443" */
+    const char *header; /* "Authorization: token x" */
+};
+
+enum external_mode { EXTERNAL_HEAD, EXTERNAL_GET, EXTERNAL_SKIP };
+enum fragments_mode { FRAGMENTS_SITE, FRAGMENTS_ALL, FRAGMENTS_NONE };
+enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+struct options {
+    /* Where to start, and what belongs to it: */
+    struct text_list starts;     /* URLs as url_resolve() makes them, or paths */
+    struct regex_list exclude;   /* not fetched */
+    struct regex_list include;   /* fetched although `exclude` has it */
+    bool lenient;                /* in what belongs to a site: site.h */
+    enum external_mode external; /* what becomes of links that leave the site */
+    enum fragments_mode fragments;
+    bool exclude_private; /* addresses of private networks and of this machine */
+    bool no_robots;
+    bool obey_nofollow;     /* rel=nofollow, <meta name=robots> */
+    bool obey_x_robots_tag; /* the header */
+    bool trap_repeat_off, trap_session_off, trap_calendar_off;
+
+    /* How much: */
+    unsigned max_tasks; /* pages at a time, and as many links that leave the site */
+    unsigned per_host;  /* requests at a time to each host of the site; 0: max_tasks */
+    unsigned external_per_host;
+    unsigned max_redirects; /* in a row */
+    unsigned max_tries;
+    unsigned max_depth; /* UINT_MAX: no limit */
+    size_t max_pages;   /* 0: no limit */
+    size_t max_url_bytes;
+    size_t max_body_bytes;   /* of a page */
+    int64_t max_duration_ns; /* of the crawl; 0: no limit */
+    int64_t timeout_ns;      /* without progress */
+    int64_t max_time_ns;     /* of one answer, whole */
+    int64_t delay_ns;        /* between two requests to a host */
+
+    /* HTTP: */
+    const char *user_agent;
+    const char *ca_file, *proxy; /* NULL: what the environment says */
+    bool insecure;
+    bool cookies;             /* keep what servers set */
+    struct text_list headers; /* -H, -b and -u: to the start URLs' origins only */
+    struct host_header *host_headers;
+    size_t host_header_count;
+
+    /* Local files: */
+    const char *root_dir; /* NULL: the folder that is checked */
+    const char *base_url; /* the URL at which root_dir will be served; NULL: none */
+    struct text_list index_files;
+    bool clean_urls; /* "/a" is a.html */
+    bool offline;    /* nothing is asked over the network */
+
+    /* Judging: */
+    struct status_range *accept; /* that are well */
+    size_t accept_count;
+    bool fail_on[VERDICT_COUNT];
+    const char *baseline; /* a report whose findings do not fail the run */
+    const char *cache;    /* a file of external targets that were well */
+    int64_t max_age_ns;   /* of an entry of the cache */
+
+    /* Reports: */
+    struct text_list formats; /* "jsonl:FILE", "github", "text:-" */
+    enum color_mode color;
+    bool quiet, no_progress;
+    unsigned verbosity;
+    bool explain; /* `coil-crawl explain URL` */
+
+    /* Strings that are pointed at above and belong to the options. */
+    char **owned;
+    size_t owned_count;
+};
+
+/* The defaults. 0 or -ENOMEM; finish them in any case. */
+int options_init(struct options *options);
+
+/* What options_parse() returns where there is nothing to crawl: --help and its like. */
+#define OPTIONS_PRINTED 1
+
+/*
+ * Set what the configuration file and the command line say, after options_init(). The file is that
+ * of --config, else ./.coil-crawl.conf if there is one; what both set, the command line
+ * has set, and lists add up. `argv` must outlive the options.
+ *
+ * Returns 0, OPTIONS_PRINTED after --help and its like, which go to `out`, or fails with
+ * -EINVAL after a sentence to `complaints` that names the option and what it takes, or
+ * -ENOMEM.
+ */
+int options_parse(struct options *options, int argc, char *const argv[], FILE *out,
+                  FILE *complaints);
+
+/* Zeroes are accepted. */
+void options_finish(struct options *options);
+
+#endif

@@ -1,0 +1,424 @@
+/*
+ * charset.c - which encoding a page is in, and out of it by iconv(3).
+ *
+ * It matters for links like <a href="caf\xe9.html">: browsers ask for caf%C3%A9.html, so
+ * must we. What is declared is converted before anything looks at it; in UTF-16 not even a tag
+ * could be seen before. What is not declared is looked at as it is, and checked meanwhile.
+ */
+#include "charset.h"
+
+#include "html_tokenizer.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/types.h>
+
+/* ---- finding out ------------------------------------------------------------------- */
+
+/* False for a label that browsers do not know: then nothing is declared by it. */
+static bool set_label(struct charset *charset, const char *label, size_t n)
+{
+    const char *name;
+
+    for (; n > 0 && strchr(HTML_SPACE, *label) != NULL; label++)
+        n--;
+    while (n > 0 && strchr(HTML_SPACE, label[n - 1]) != NULL)
+        n--;
+    name = charset_name(label, n);
+    if (name == NULL)
+        return false;
+    snprintf(charset->label, sizeof charset->label, "%s", name);
+    return true;
+}
+
+/* The label in "text/html; charset=label", quoted or not. False if there is none.
+   (WHATWG: extracting a character encoding from a meta element) */
+static bool find_label(const char *text, const char **label, size_t *n)
+{
+    for (const char *s = text; (s = strcasestr(s, "charset")) != NULL;) {
+        s += strlen("charset");
+        s += strspn(s, HTML_SPACE);
+        if (*s != '=')
+            continue;
+        s++;
+        s += strspn(s, HTML_SPACE);
+        *n = strcspn(s, ";" HTML_SPACE);
+        *label = s;
+        if (*s != '"' && *s != '\'')
+            return *n > 0;
+        *label = s + 1;
+        *n = strcspn(s + 1, *s == '"' ? "\"" : "'");
+        return s[1 + *n] != '\0';
+    }
+    return false;
+}
+
+/* ---- <meta> ------------------------------------------------------------------------ */
+
+/* What of a <meta> matters. (WHATWG: prescan a byte stream to determine its encoding) */
+struct prescan {
+    struct charset charset;
+    bool has_charset, is_pragma; /* of this tag */
+    bool needs_pragma;           /* the charset is in its content */
+    bool has_attribute;          /* for a charset, so that its content does not count */
+};
+
+static bool begin_meta(const struct html_name *name, bool is_end, void *arg)
+{
+    struct prescan *scan = arg;
+
+    scan->has_charset = scan->is_pragma = scan->needs_pragma = false;
+    scan->has_attribute = false;
+    return !is_end && strcmp(name->bytes, "meta") == 0;
+}
+
+static bool wants_of_meta(const struct html_name *name, void *arg)
+{
+    (void)arg;
+    return strcmp(name->bytes, "charset") == 0 || strcmp(name->bytes, "content") == 0 ||
+           strcmp(name->bytes, "http-equiv") == 0;
+}
+
+static void take_label(struct prescan *scan, const char *label, size_t n)
+{
+    scan->has_charset = set_label(&scan->charset, label, n);
+    /* It was found as ASCII, so it cannot be what it says. (WHATWG: prescan) */
+    if (strncasecmp(scan->charset.label, "utf-16", 6) == 0)
+        scan->charset.label[0] = '\0';
+}
+
+static int take_attribute(const struct html_name *name, const struct html_value *value,
+                          void *arg)
+{
+    struct prescan *scan = arg;
+    char text[CHARSET_HEAD_BYTES + 1];
+    const char *label;
+    size_t n = value->n;
+
+    memcpy(text, value->bytes, n); /* of no more than what is looked at */
+    text[n] = '\0';
+    if (strcmp(name->bytes, "http-equiv") == 0) {
+        scan->is_pragma = strcasecmp(text, "content-type") == 0;
+    } else if (strcmp(name->bytes, "charset") == 0) {
+        scan->has_attribute = true;
+        scan->needs_pragma = false;
+        take_label(scan, text, n);
+    } else if (!scan->has_attribute && find_label(text, &label, &n)) {
+        scan->needs_pragma = true;
+        take_label(scan, label, n);
+    }
+    return 0;
+}
+
+/* Found: nothing more is looked at. */
+static int end_meta(const struct html_name *name, bool is_end, bool is_self_closing,
+                    void *arg)
+{
+    struct prescan *scan = arg;
+
+    (void)name;
+    (void)is_end;
+    (void)is_self_closing;
+    return scan->has_charset && (scan->is_pragma || !scan->needs_pragma) ? -EALREADY : 0;
+}
+
+/* 1, 0 or -ENOMEM. */
+static int find_in_meta(const char *html, size_t n, struct charset *out)
+{
+    static const struct html_sink sink = {.tag = begin_meta,
+                                          .wants = wants_of_meta,
+                                          .attribute = take_attribute,
+                                          .tag_end = end_meta};
+    struct prescan scan = {.has_charset = false};
+    struct html_tokenizer tokenizer;
+    int rc;
+
+    html_tokenizer_init(&tokenizer, &sink, &scan);
+    rc = html_tokenizer_feed(&tokenizer, html,
+                             n < CHARSET_HEAD_BYTES ? n : CHARSET_HEAD_BYTES);
+    html_tokenizer_finish(&tokenizer);
+    if (rc != -EALREADY)
+        return rc == -ENOMEM ? rc : 0;
+    *out = scan.charset;
+    return 1;
+}
+
+/* ---- any --------------------------------------------------------------------------- */
+
+static bool find_in_type(const char *content_type, struct charset *out)
+{
+    const char *label;
+    size_t n;
+
+    return content_type != NULL && find_label(content_type, &label, &n) &&
+           set_label(out, label, n);
+}
+
+int charset_of(struct charset *charset, const char *content_type, const char *html,
+               size_t n)
+{
+    int found = 1;
+
+    *charset = (struct charset){.label = ""};
+    if (n >= 3 && memcmp(html, "\xef\xbb\xbf", 3) == 0)
+        charset->mark_bytes = 3;
+    else if (n >= 2 && memcmp(html, "\xff\xfe", 2) == 0)
+        *charset = (struct charset){.label = "utf-16le", .mark_bytes = 2};
+    else if (n >= 2 && memcmp(html, "\xfe\xff", 2) == 0)
+        *charset = (struct charset){.label = "utf-16be", .mark_bytes = 2};
+    else if (!find_in_type(content_type, charset))
+        found = find_in_meta(html, n, charset);
+    charset->is_declared = found > 0;
+    return found < 0 ? found : 0;
+}
+
+bool charset_is_utf8(const struct charset *charset)
+{
+    return charset->label[0] == '\0';
+}
+
+/* ---- UTF-8 ------------------------------------------------------------------------- */
+
+#define BLOCK 16
+
+static bool is_ascii(const char *bytes)
+{
+    uint64_t words[2];
+
+    memcpy(words, bytes, BLOCK);
+    return ((words[0] | words[1]) & 0x8080808080808080) == 0;
+}
+
+static void check_byte(struct charset_check *check, unsigned char c)
+{
+    if (check->pending > 0) {
+        check->failed |= (c & 0xc0) != 0x80;
+        check->pending--;
+    } else if (c >= 0x80) {
+        check->failed |= c < 0xc2 || c > 0xf4;
+        check->pending = c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+    }
+}
+
+void charset_check_utf8(struct charset_check *check, const char *text, size_t n)
+{
+    while (n > 0 && !check->failed) {
+        if (check->pending == 0 && n >= BLOCK && is_ascii(text)) {
+            text += BLOCK;
+            n -= BLOCK;
+            continue;
+        }
+        check_byte(check, (unsigned char)*text);
+        text++;
+        n--;
+    }
+}
+
+/* ---- converting -------------------------------------------------------------------- */
+
+#define PIECE_BYTES 1024
+
+int charset_converter_open(struct charset_converter *converter,
+                           const struct charset *charset)
+{
+    bool is_utf16 = strncasecmp(charset->label, "utf-16", 6) == 0;
+
+    *converter = (struct charset_converter){.iconv = iconv_open("UTF-8", charset->label),
+                                            .back = (iconv_t)-1,
+                                            .unit = is_utf16 ? 2 : 1};
+    if (converter->iconv == (iconv_t)-1)
+        return errno == ENOMEM ? -ENOMEM : -EINVAL;
+    if (is_utf16)
+        return 0;
+    converter->back = iconv_open(charset->label, "UTF-8");
+    if (converter->back != (iconv_t)-1 || errno != ENOMEM)
+        return 0;
+    iconv_close(converter->iconv);
+    return -ENOMEM;
+}
+
+void charset_converter_reset(struct charset_converter *converter)
+{
+    iconv(converter->iconv, NULL, NULL, NULL, NULL);
+    converter->left_n = 0;
+}
+
+void charset_converter_close(struct charset_converter *converter)
+{
+    iconv_close(converter->iconv);
+    if (converter->back != (iconv_t)-1)
+        iconv_close(converter->back);
+}
+
+/* What has no meaning is left out, and U+FFFD stands for it. */
+static int leave_out(const struct charset_converter *converter, char **text, size_t *n,
+                     charset_take take, void *arg)
+{
+    size_t unit = converter->unit < *n ? converter->unit : *n;
+
+    *text += unit;
+    *n -= unit;
+    return take("\xef\xbf\xbd", 3, arg);
+}
+
+/* Convert all but the beginning of a character at the end. Returns how many bytes that is. */
+static ssize_t convert(const struct charset_converter *converter, char *text, size_t n,
+                       charset_take take, void *arg)
+{
+    int rc = 0;
+
+    while (n > 0 && rc >= 0) {
+        char piece[PIECE_BYTES], *to = piece;
+        size_t room = sizeof piece;
+        int error = 0;
+
+        if (iconv(converter->iconv, &text, &n, &to, &room) == (size_t)-1)
+            error = errno;
+        if (to > piece)
+            rc = take(piece, (size_t)(to - piece), arg);
+        if (error == EINVAL)
+            return rc < 0 ? rc : (ssize_t)n;
+        if (error != 0 && error != E2BIG && rc >= 0)
+            rc = leave_out(converter, &text, &n, take, arg);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+/* Add a byte to those that were left. */
+static int convert_left(struct charset_converter *converter, char byte, charset_take take,
+                        void *arg)
+{
+    char *left = converter->left;
+    ssize_t rest;
+    int rc = 0;
+
+    left[converter->left_n++] = byte;
+    rest = convert(converter, left, converter->left_n, take, arg);
+    if (rest < 0)
+        return (int)rest;
+    memmove(left, left + converter->left_n - (size_t)rest, (size_t)rest);
+    converter->left_n = (size_t)rest;
+    if (converter->left_n == sizeof converter->left) { /* no character is so long */
+        rc = take("\xef\xbf\xbd", 3, arg);
+        converter->left_n = 0;
+    }
+    return rc;
+}
+
+int charset_convert(struct charset_converter *converter, const char *text, size_t n,
+                    charset_take take, void *arg)
+{
+    ssize_t rest = 0;
+    int rc = 0;
+
+    for (; converter->left_n > 0 && n > 0 && rc >= 0; text++, n--)
+        rc = convert_left(converter, *text, take, arg);
+    if (rc < 0)
+        return rc;
+    rest = convert(converter, (char *)text, n, take, arg);
+    if (rest < 0)
+        return (int)rest;
+    text += n - (size_t)rest;
+    for (; rest > 0 && rc >= 0; text++, rest--)
+        rc = convert_left(converter, *text, take, arg);
+    return rc;
+}
+
+int charset_convert_end(struct charset_converter *converter, charset_take take, void *arg)
+{
+    size_t left_n = converter->left_n;
+
+    converter->left_n = 0;
+    return left_n > 0 ? take("\xef\xbf\xbd", 3, arg) : 0;
+}
+
+/* ---- queries ----------------------------------------------------------------------- */
+
+/* "&#9731;" of the character that is n bytes long. */
+static void add_by_number(struct text *out, const char *s, size_t n)
+{
+    char reference[sizeof "%26%23%3B" + 10];
+    int length = snprintf(reference, sizeof reference, "%%26%%23%u%%3B",
+                          (unsigned)text_utf8_point(s, n));
+
+    text_add(out, reference, (size_t)length);
+}
+
+static void add_in_windows_1252(struct text *out, const char *s, size_t n)
+{
+    size_t length;
+
+    for (; n > 0; s += length, n -= length) {
+        bool is_valid;
+        unsigned byte = 0x80;
+        char c;
+
+        length = text_utf8_length(s, n, &is_valid);
+        while (byte <= 0xff &&
+               html_windows_1252((unsigned char)byte) != text_utf8_point(s, length))
+            byte++;
+        c = (char)byte;
+        if (byte <= 0xff)
+            text_add_encoded(out, &c, 1, PERCENT_SPECIAL_QUERY);
+        else
+            add_by_number(out, s, length);
+    }
+}
+
+/* One call of iconv(3); NULL ends what has a state. Returns what went wrong, or 0. */
+static int add_converted(iconv_t back, struct text *out, char **s, size_t *n)
+{
+    char piece[PIECE_BYTES], *to = piece;
+    size_t room = sizeof piece;
+    int error = iconv(back, s, n, &to, &room) == (size_t)-1 ? errno : 0;
+
+    text_add_encoded(out, piece, (size_t)(to - piece), PERCENT_SPECIAL_QUERY);
+    return error;
+}
+
+static void add_in_encoding(iconv_t back, struct text *out, const char *s, size_t n)
+{
+    char *at = (char *)s;
+
+    while (n > 0) {
+        int error = add_converted(back, out, &at, &n);
+        bool is_valid;
+        size_t length;
+
+        if (error == E2BIG)
+            continue;
+        add_converted(back, out, NULL, NULL);
+        if (error == 0)
+            return;
+        length = text_utf8_length(at, n, &is_valid);
+        add_by_number(out, at, length);
+        at += length;
+        n -= length;
+    }
+}
+
+void charset_add_query(const struct charset_converter *converter, struct text *out,
+                       const char *s, size_t n)
+{
+    const char *end = s + n;
+
+    while (s < end) {
+        const char *begin = s;
+
+        while (s < end && (unsigned char)*s < 0x80)
+            s++;
+        text_add(out, begin, (size_t)(s - begin));
+        begin = s;
+        while (s < end && (unsigned char)*s >= 0x80)
+            s++;
+        if (converter == NULL)
+            add_in_windows_1252(out, begin, (size_t)(s - begin));
+        else if (converter->back != (iconv_t)-1)
+            add_in_encoding(converter->back, out, begin, (size_t)(s - begin));
+        else
+            text_add(out, begin, (size_t)(s - begin));
+    }
+}

@@ -1,0 +1,204 @@
+/*
+ * html_markup.c - what begins with "<!" or "<?": comments, DOCTYPEs, and the openings of
+ * CDATA sections.
+ *
+ * A comment's states (13.2.5.43 to 52) are phases here, by what has come last:
+ *
+ *   START, START_DASH   nothing, "-": '>' ends it already
+ *   TEXT                anything else
+ *   DASH, DASHES        "-", "--"
+ *   BANG                "--!"
+ *
+ * Those in between that only tell of nested comments are left out.
+ */
+#include "html_states.h"
+
+#include <string.h>
+
+enum { START, START_DASH, TEXT, DASH, DASHES, BANG };
+
+/* ---- collecting -------------------------------------------------------------------- */
+
+static void begin(struct html_tokenizer *t)
+{
+    html_buffer_clear(&t->value);
+    t->after_cr = false;
+}
+
+static void add(struct html_tokenizer *t, const char *bytes, size_t n)
+{
+    html_note(t, html_buffer_add(&t->value, bytes, n, HTML_DATA_BYTES));
+}
+
+/* Add to the comment or DOCTYPE. */
+static void collect(struct html_tokenizer *t, const char *bytes, size_t n)
+{
+    html_put_lines(t, bytes, n, true, add);
+}
+
+static void collect_comment(struct html_tokenizer *t, const char *bytes, size_t n)
+{
+    if (t->sink->comment != NULL)
+        collect(t, bytes, n);
+}
+
+static const char *end_comment(struct html_tokenizer *t, const char *p)
+{
+    t->state = HTML_DATA;
+    t->after_cr = false;
+    if (t->sink->comment != NULL && t->rc == 0)
+        html_note(t, t->sink->comment(t->value.n > 0 ? t->value.bytes : "", t->value.n,
+                                      t->arg));
+    return p;
+}
+
+static const char *end_doctype(struct html_tokenizer *t, const char *p, bool is_complete)
+{
+    char nothing[1];
+    struct html_doctype doctype;
+
+    t->state = HTML_DATA;
+    t->after_cr = false;
+    if (t->sink->doctype == NULL || t->rc < 0)
+        return p;
+    doctype = html_doctype_of(t->value.n > 0 ? t->value.bytes : nothing, t->value.n,
+                              is_complete);
+    html_note(t, t->sink->doctype(&doctype, t->arg));
+    return p;
+}
+
+/* ---- states ------------------------------------------------------------------------ */
+
+const char *html_begin_bogus_comment(struct html_tokenizer *t, const char *p,
+                                     const char *end)
+{
+    begin(t);
+    t->state = STATE_BOGUS_COMMENT;
+    return html_state_bogus_comment(t, p, end);
+}
+
+HTML_STATE(html_state_bogus_comment)
+{
+    const char *closing = memchr(p, '>', (size_t)(end - p));
+
+    collect_comment(t, p, (size_t)((closing != NULL ? closing : end) - p));
+    return closing != NULL ? end_comment(t, closing + 1) : end;
+}
+
+/* The word that a declaration may be, by its first byte; NULL if none. */
+static const char *word_of(const struct html_tokenizer *t, char c)
+{
+    if (c == '-')
+        return "--";
+    if (to_lower(c) == 'd')
+        return "doctype";
+    return c == '[' && t->allows_cdata ? "[CDATA[" : NULL;
+}
+
+static const char *end_word(struct html_tokenizer *t, const char *p)
+{
+    begin(t);
+    t->phase = START;
+    t->matched = 0;
+    if (t->held[0] == '-') {
+        t->state = STATE_COMMENT;
+    } else if (t->held[0] == '[') {
+        t->content = HTML_CDATA;
+        t->state = STATE_CDATA;
+    } else {
+        t->state = STATE_DOCTYPE;
+    }
+    t->held_n = 0;
+    return p;
+}
+
+static const char *end_no_word(struct html_tokenizer *t, const char *p, const char *end)
+{
+    begin(t);
+    collect_comment(t, t->held, t->held_n);
+    t->held_n = 0;
+    t->state = STATE_BOGUS_COMMENT;
+    return html_state_bogus_comment(t, p, end);
+}
+
+/* Behind "<!". */
+HTML_STATE(html_state_declaration)
+{
+    for (; p < end; p++) {
+        const char *word = word_of(t, t->held_n > 0 ? t->held[0] : *p);
+        char c = word != NULL && word[0] == 'd' ? to_lower(*p) : *p;
+        if (word == NULL || c != word[t->held_n])
+            return end_no_word(t, p, end);
+        html_hold(t, *p);
+        if (word[t->held_n] == '\0')
+            return end_word(t, p + 1);
+    }
+    return p;
+}
+
+/* One byte that may begin or end the end of a comment. False if it is text. */
+static bool step(struct html_tokenizer *t, char c)
+{
+    static const struct {
+        const char *text;   /* what has come is this, if it does not go on */
+        uint8_t dash, bang; /* where '-' and '!' lead to, if not TEXT */
+        bool ends;          /* '>' ends it */
+    } phases[] = {
+        [START] = {"", START_DASH, TEXT, true}, [START_DASH] = {"-", DASHES, TEXT, true},
+        [TEXT] = {"", DASH, TEXT, false},       [DASH] = {"-", DASHES, TEXT, false},
+        [DASHES] = {"--", DASHES, BANG, true},  [BANG] = {"--!", DASH, TEXT, true},
+    };
+    uint8_t from = t->phase;
+    uint8_t to = c == '-' ? phases[from].dash : c == '!' ? phases[from].bang : TEXT;
+
+    if (c == '>' && phases[from].ends)
+        return true;
+    if (from == DASHES && to == DASHES)
+        collect_comment(t, "-", 1);
+    else if (to == TEXT || from == BANG)
+        collect_comment(t, phases[from].text, strlen(phases[from].text));
+    t->phase = to;
+    return to != TEXT;
+}
+
+HTML_STATE(html_state_comment)
+{
+    while (p < end) {
+        const char *dash;
+        if (t->phase != TEXT || *p == '-') {
+            bool taken = step(t, *p);
+            if (taken && *p == '>')
+                return end_comment(t, p + 1);
+            p += taken;
+            continue;
+        }
+        dash = memchr(p, '-', (size_t)(end - p));
+        if (dash == NULL)
+            dash = end;
+        collect_comment(t, p, (size_t)(dash - p));
+        p = dash;
+    }
+    return p;
+}
+
+/* Whatever stands in it, it ends with the first '>'; html_doctype_of() sees to the rest. */
+HTML_STATE(html_state_doctype)
+{
+    const char *closing = memchr(p, '>', (size_t)(end - p));
+
+    if (t->sink->doctype != NULL)
+        collect(t, p, (size_t)((closing != NULL ? closing : end) - p));
+    return closing != NULL ? end_doctype(t, closing + 1, true) : end;
+}
+
+/* ---- the end of the page ----------------------------------------------------------- */
+
+void html_markup_end(struct html_tokenizer *t)
+{
+    if (t->state == STATE_DECLARATION)
+        end_no_word(t, "", "");
+    if (t->state == STATE_COMMENT || t->state == STATE_BOGUS_COMMENT)
+        end_comment(t, NULL);
+    else if (t->state == STATE_DOCTYPE)
+        end_doctype(t, NULL, false);
+}

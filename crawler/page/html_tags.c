@@ -1,0 +1,368 @@
+/*
+ * html_tags.c - tags and their attributes.
+ *
+ *   '<' --> TAG_OPEN --> TAG_NAME --> BEFORE_ATTRIBUTE --> ATTRIBUTE_NAME
+ *              |                          ^    ^               |      \ '='
+ *              v                          |    |               v       v
+ *         END_TAG_OPEN                    | AFTER_VALUE  AFTER_  BEFORE_VALUE
+ *                                         |    ^         ATTRIBUTE     |
+ *                                         |    '-- VALUE_QUOTED <------|
+ *                                         '------- VALUE_UNQUOTED <----'
+ *
+ * and '>' leads from nearly everywhere to end_tag(), '/' to SELF_CLOSING.
+ *
+ * Names are copied, in lower case, for they are short and must be looked up; values are not,
+ * unless a piece ends in them.
+ */
+#include "html_states.h"
+
+#include <string.h>
+
+/* ---- names ------------------------------------------------------------------------- */
+
+/* The byte in lower case; 0 for what may end a name, and for NUL. */
+static const unsigned char in_names[256] = {
+    0,   1,   2,   3,   4,   5,   6,   7,   8,   0,   0,   11,  0,   0,   14,  15,
+    16,  17,  18,  19,  20,  21,  22,  23,  24,  25,  26,  27,  28,  29,  30,  31,
+    0,   '!', '"', '#', '$', '%', '&', 39,  '(', ')', '*', '+', ',', '-', '.', 0,
+    '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', ':', ';', '<', 0,   0,   '?',
+    '@', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o',
+    'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z', '[', 92,  ']', '^', '_',
+    '`', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o',
+    'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z', '{', '|', '}', '~', 127,
+    128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143,
+    144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159,
+    160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 175,
+    176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191,
+    192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202, 203, 204, 205, 206, 207,
+    208, 209, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223,
+    224, 225, 226, 227, 228, 229, 230, 231, 232, 233, 234, 235, 236, 237, 238, 239,
+    240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255};
+
+void html_name_add(struct html_name_buffer *name, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n && name->n < HTML_NAME_BYTES; i++) {
+        name->bytes[name->n++] = bytes[i];
+        name->key = html_name_key(name->key, bytes[i]);
+    }
+}
+
+/* Bytes that are neither NUL nor end a name. Returns what is behind them. */
+static const char *read_plain(const char *p, const char *end,
+                              struct html_name_buffer *name)
+{
+    uint64_t key = name->key;
+    size_t n = name->n;
+    unsigned char c;
+
+    for (; p < end && (c = in_names[(unsigned char)*p]) != 0; p++) {
+        if (n == HTML_NAME_BYTES)
+            continue;
+        name->bytes[n++] = (char)c;
+        key = html_name_key(key, (char)c);
+    }
+    name->n = n;
+    name->key = key;
+    return p;
+}
+
+/* Copy as much of a name as there is; `inside` is a byte that does not end it. */
+static const char *read_name(const char *p, const char *end,
+                             struct html_name_buffer *name, char inside)
+{
+    while ((p = read_plain(p, end, name)) < end) {
+        if (*p == '\0')
+            html_name_add(name, "\xef\xbf\xbd", 3);
+        else if (*p == inside)
+            html_name_add(name, p, 1);
+        else
+            break;
+        p++;
+    }
+    return p;
+}
+
+static void clear_name(struct html_name_buffer *name)
+{
+    name->n = 0;
+    name->key = 0;
+}
+
+static struct html_name name_of(struct html_name_buffer *name)
+{
+    name->bytes[name->n] = '\0';
+    return (struct html_name){name->bytes, name->n, name->key};
+}
+
+/* ---- telling of tags --------------------------------------------------------------- */
+
+void html_begin_tag(struct html_tokenizer *t, bool is_end)
+{
+    t->is_end = is_end;
+    t->is_self_closing = false;
+    clear_name(&t->name);
+}
+
+/* Its name is known. */
+void html_name_tag(struct html_tokenizer *t)
+{
+    struct html_name name = name_of(&t->name);
+    bool wanted = t->sink->tag != NULL && t->sink->tag(&name, t->is_end, t->arg);
+
+    t->wants_attributes = wanted && !t->is_end && t->sink->attribute != NULL;
+    t->wants_value = false;
+    if (t->seen.count > 0)
+        html_names_clear(&t->seen);
+}
+
+/* Behind '>'. */
+static const char *end_tag(struct html_tokenizer *t, const char *p)
+{
+    struct html_name name = name_of(&t->name);
+
+    t->content = HTML_DATA;
+    if (t->sink->tag_end != NULL)
+        html_note(t, t->sink->tag_end(&name, t->is_end, t->is_self_closing, t->arg));
+    t->state = t->content;
+    return p;
+}
+
+/* ---- telling of attributes --------------------------------------------------------- */
+
+/* Its name is known, and ends before `p`. */
+static void name_attribute(struct html_tokenizer *t)
+{
+    struct html_name name = name_of(&t->attribute);
+    int is_new;
+
+    t->wants_value =
+        t->wants_attributes && (t->sink->wants == NULL || t->sink->wants(&name, t->arg));
+    if (!t->wants_value)
+        return;
+    is_new = html_names_add(&t->seen, name.bytes, name.n);
+    html_note(t, is_new);
+    t->wants_value = is_new == 1;
+    html_buffer_clear(&t->value);
+}
+
+static void tell_value(struct html_tokenizer *t, const char *bytes, size_t n, bool cut)
+{
+    struct html_name name = name_of(&t->attribute);
+    struct html_value value = {bytes, n, cut, t->value_place};
+
+    t->wants_value = false;
+    if (t->rc == 0)
+        html_note(t, t->sink->attribute(&name, &value, t->arg));
+}
+
+static void keep_value(struct html_tokenizer *t, const char *bytes, size_t n)
+{
+    if (t->wants_value)
+        html_note(t, html_buffer_add(&t->value, bytes, n, HTML_VALUE_BYTES));
+}
+
+/* The value ends with these bytes, which are all of it unless a piece ended in it. */
+static void end_value(struct html_tokenizer *t, const char *bytes, size_t n)
+{
+    if (!t->wants_value)
+        return;
+    if (t->value.n == 0) {
+        bool cut = n > HTML_VALUE_BYTES;
+        tell_value(t, bytes, cut ? HTML_VALUE_BYTES : n, cut);
+        return;
+    }
+    keep_value(t, bytes, n);
+    tell_value(t, t->value.bytes, t->value.n, t->value.cut);
+}
+
+/* ---- states: the tag --------------------------------------------------------------- */
+
+/* Behind '<'. */
+HTML_STATE(html_state_tag_open)
+{
+    if (p == end)
+        return p;
+    if (is_letter(*p)) {
+        html_begin_tag(t, false);
+        t->state = STATE_TAG_NAME;
+        return html_state_tag_name(t, p, end);
+    }
+    if (*p == '/') {
+        t->state = STATE_END_TAG_OPEN;
+        return html_state_end_tag_open(t, p + 1, end);
+    }
+    if (*p == '!') {
+        t->held_n = t->matched = 0;
+        t->state = STATE_DECLARATION;
+        return p + 1;
+    }
+    if (*p == '?')
+        return html_begin_bogus_comment(t, p, end);
+    html_put_text(t, "<", 1);
+    t->state = HTML_DATA;
+    return p;
+}
+
+/* Behind "</". */
+HTML_STATE(html_state_end_tag_open)
+{
+    if (p == end)
+        return p;
+    if (is_letter(*p)) {
+        html_begin_tag(t, true);
+        t->state = STATE_TAG_NAME;
+        return html_state_tag_name(t, p, end);
+    }
+    if (*p != '>')
+        return html_begin_bogus_comment(t, p, end);
+    t->state = HTML_DATA;
+    return p + 1;
+}
+
+HTML_STATE(html_state_tag_name)
+{
+    p = read_name(p, end, &t->name, '=');
+    if (p == end)
+        return p;
+    html_name_tag(t);
+    if (*p == '>')
+        return end_tag(t, p + 1);
+    t->state = STATE_BEFORE_ATTRIBUTE;
+    return html_state_before_attribute(t, p, end);
+}
+
+/* ---- states: attributes ------------------------------------------------------------ */
+
+HTML_STATE(html_state_before_attribute)
+{
+    while (p < end && html_is_space(*p))
+        p++;
+    if (p == end)
+        return p;
+    if (*p == '>')
+        return end_tag(t, p + 1);
+    if (*p == '/') {
+        t->state = STATE_SELF_CLOSING;
+        return html_state_self_closing(t, p + 1, end);
+    }
+    clear_name(&t->attribute);
+    t->state = STATE_ATTRIBUTE_NAME;
+    if (*p == '=') /* as its first byte it belongs to it */
+        html_name_add(&t->attribute, p++, 1);
+    return html_state_attribute_name(t, p, end);
+}
+
+HTML_STATE(html_state_attribute_name)
+{
+    p = read_name(p, end, &t->attribute, '\0');
+    if (p == end)
+        return p;
+    name_attribute(t);
+    if (*p == '=') {
+        t->state = STATE_BEFORE_VALUE;
+        return html_state_before_value(t, p + 1, end);
+    }
+    if (t->wants_value)
+        t->value_place = html_place_of(t, p);
+    t->state = STATE_AFTER_ATTRIBUTE;
+    return html_state_after_attribute(t, p, end);
+}
+
+HTML_STATE(html_state_after_attribute)
+{
+    while (p < end && html_is_space(*p))
+        p++;
+    if (p == end)
+        return p;
+    if (*p == '=') {
+        t->state = STATE_BEFORE_VALUE;
+        return html_state_before_value(t, p + 1, end);
+    }
+    end_value(t, p, 0);
+    t->state = STATE_BEFORE_ATTRIBUTE;
+    return p;
+}
+
+HTML_STATE(html_state_before_value)
+{
+    while (p < end && html_is_space(*p))
+        p++;
+    if (p == end)
+        return p;
+    t->quote = (uint8_t)*p;
+    if (*p == '"' || *p == '\'') {
+        t->state = STATE_VALUE_QUOTED;
+        p++;
+        if (t->wants_value)
+            t->value_place = html_place_of(t, p);
+        return html_state_value_quoted(t, p, end);
+    }
+    if (t->wants_value)
+        t->value_place = html_place_of(t, p);
+    t->state = STATE_VALUE_UNQUOTED;
+    return html_state_value_unquoted(t, p, end);
+}
+
+HTML_STATE(html_state_value_quoted)
+{
+    const char *quote = memchr(p, t->quote, (size_t)(end - p));
+
+    if (quote == NULL) {
+        keep_value(t, p, (size_t)(end - p));
+        return end;
+    }
+    end_value(t, p, (size_t)(quote - p));
+    t->state = STATE_AFTER_VALUE;
+    return html_state_after_value(t, quote + 1, end);
+}
+
+HTML_STATE(html_state_value_unquoted)
+{
+    const char *begin = p;
+
+    while (p < end && *p != '>' && !html_is_space(*p))
+        p++;
+    if (p == end) {
+        keep_value(t, begin, (size_t)(p - begin));
+        return p;
+    }
+    end_value(t, begin, (size_t)(p - begin));
+    t->state = STATE_BEFORE_ATTRIBUTE;
+    return p;
+}
+
+/* Space should follow. Returns, rather than go on to an earlier state: see
+   html_tokenizer_feed(). */
+HTML_STATE(html_state_after_value)
+{
+    if (p == end)
+        return p;
+    if (*p == '>')
+        return end_tag(t, p + 1);
+    t->state = STATE_BEFORE_ATTRIBUTE;
+    return p;
+}
+
+/* Behind '/'. */
+HTML_STATE(html_state_self_closing)
+{
+    if (p == end)
+        return p;
+    if (*p == '>') {
+        t->is_self_closing = true;
+        return end_tag(t, p + 1);
+    }
+    t->state = STATE_BEFORE_ATTRIBUTE;
+    return p;
+}
+
+/* ---- the end of the page ----------------------------------------------------------- */
+
+/* What was a tag by now is dropped; what was not yet is text. */
+void html_tags_end(struct html_tokenizer *t)
+{
+    if (t->state == STATE_TAG_OPEN)
+        html_put_text(t, "<", 1);
+    else if (t->state == STATE_END_TAG_OPEN)
+        html_put_text(t, "</", 2);
+}

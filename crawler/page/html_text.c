@@ -1,0 +1,326 @@
+/*
+ * html_text.c - what stands between tags: text of all kinds, scripts and CDATA sections.
+ *
+ * Who wants no text gets none: then all is a search for the next '<'. In RCDATA, RAWTEXT and
+ * scripts a '<' may begin the one end tag that counts there. Until that is known its bytes are
+ * held, so that they can still be text.
+ *
+ * A script has three levels (13.2.5.15 to 31), in `phase`:
+ *
+ *   PLAIN -- "<!--" --> ESCAPED -- "<script" --> TWICE
+ *     ^                   |  ^                     |
+ *     '------ "-->" ------'  '---- "</script" -----'     "-->" leads from TWICE to PLAIN
+ *
+ * and ends at "</script" in the first two.
+ */
+#include "html_states.h"
+
+#include <string.h>
+
+enum { PLAIN, ESCAPED, TWICE };
+
+/* ---- telling of text --------------------------------------------------------------- */
+
+static void tell(struct html_tokenizer *t, const char *bytes, size_t n)
+{
+    if (n > 0 && t->rc == 0)
+        html_note(t, t->sink->text(bytes, n, t->arg));
+}
+
+static bool wants_text(const struct html_tokenizer *t)
+{
+    return t->wants_text && t->sink->text != NULL;
+}
+
+/* In data and CDATA sections NUL is itself, elsewhere it is replaced. */
+static bool replaces_nul(const struct html_tokenizer *t)
+{
+    return t->content != HTML_DATA && t->content != HTML_CDATA;
+}
+
+void html_put_lines(struct html_tokenizer *t, const char *bytes, size_t n,
+                    bool replaces_nul, html_put_function put)
+{
+    const char *run = bytes, *end = bytes + n;
+
+    for (const char *s = bytes; s < end; s++) {
+        bool is_lf_of_cr = *s == '\n' && t->after_cr;
+        t->after_cr = *s == '\r';
+        if (!is_lf_of_cr && *s != '\r' && (*s != '\0' || !replaces_nul))
+            continue;
+        put(t, run, (size_t)(s - run));
+        run = s + 1;
+        if (*s == '\r')
+            put(t, "\n", 1);
+        else if (*s == '\0')
+            put(t, "\xef\xbf\xbd", 3);
+    }
+    put(t, run, (size_t)(end - run));
+}
+
+void html_put_text(struct html_tokenizer *t, const char *bytes, size_t n)
+{
+    if (wants_text(t))
+        html_put_lines(t, bytes, n, replaces_nul(t), tell);
+}
+
+/* What was held is text after all. */
+static const char *release(struct html_tokenizer *t, const char *p)
+{
+    html_put_text(t, t->held, t->held_n);
+    t->held_n = 0;
+    t->state = t->content;
+    return p;
+}
+
+/* ---- looking for what ends it ------------------------------------------------------ */
+
+static const char *find(const char *p, const char *end, char c)
+{
+    const char *found = memchr(p, c, (size_t)(end - p));
+
+    return found != NULL ? found : end;
+}
+
+static const char *find_either(const char *p, const char *end, char one, char other)
+{
+    while (p < end && *p != one && *p != other)
+        p++;
+    return p;
+}
+
+/* Text up to '<', or a reference if those are decoded. */
+static const char *skip_text(struct html_tokenizer *t, const char *p, const char *end,
+                             bool decodes)
+{
+    const char *begin = p;
+
+    if (!wants_text(t))
+        return find(p, end, '<');
+    p = decodes ? find_either(p, end, '<', '&') : find(p, end, '<');
+    html_put_text(t, begin, (size_t)(p - begin));
+    return p;
+}
+
+static const char *begin_reference(struct html_tokenizer *t, const char *p,
+                                   const char *end)
+{
+    html_reference_begin(&t->reference);
+    t->after_cr = false;
+    t->state = STATE_REFERENCE;
+    return html_state_reference(t, p, end);
+}
+
+static void mark_tag(struct html_tokenizer *t, const char *p)
+{
+    t->after_cr = false;
+    if (t->marks_tags)
+        t->tag_place = html_place_of(t, p);
+}
+
+/* ---- states ------------------------------------------------------------------------ */
+
+HTML_STATE(html_state_data)
+{
+    p = skip_text(t, p, end, true);
+    if (p == end)
+        return p;
+    if (*p == '&')
+        return begin_reference(t, p + 1, end);
+    mark_tag(t, p);
+    t->state = STATE_TAG_OPEN;
+    return html_state_tag_open(t, p + 1, end);
+}
+
+static const char *raw(struct html_tokenizer *t, const char *p, const char *end,
+                       bool decodes)
+{
+    p = skip_text(t, p, end, decodes);
+    if (p == end)
+        return p;
+    if (*p == '&')
+        return begin_reference(t, p + 1, end);
+    mark_tag(t, p);
+    html_hold(t, '<');
+    t->state = STATE_RAW_OPEN;
+    return html_state_raw_open(t, p + 1, end);
+}
+
+HTML_STATE(html_state_rcdata)
+{
+    return raw(t, p, end, true);
+}
+
+HTML_STATE(html_state_rawtext)
+{
+    return raw(t, p, end, false);
+}
+
+HTML_STATE(html_state_plaintext)
+{
+    html_put_text(t, p, (size_t)(end - p));
+    return end;
+}
+
+/* Behind '&'. */
+HTML_STATE(html_state_reference)
+{
+    char out[HTML_REFERENCE_OUT_BYTES];
+
+    while (p < end && html_reference_feed(&t->reference, (unsigned char)*p))
+        p++;
+    if (p == end)
+        return p;
+    tell(t, out, html_reference_end(&t->reference, false, 0, out));
+    t->state = t->content;
+    return p;
+}
+
+/* Behind '<': it is text, unless an end tag follows; a script has more to say. */
+HTML_STATE(html_state_raw_open)
+{
+    if (p == end)
+        return p;
+    t->matched = 0;
+    if (*p == '/' && !(t->content == HTML_SCRIPT && t->phase == TWICE)) {
+        html_hold(t, '/');
+        t->state = STATE_RAW_END_NAME;
+        return html_state_raw_end_name(t, p + 1, end);
+    }
+    release(t, p);
+    if (t->content != HTML_SCRIPT)
+        return p;
+    if (t->phase == ESCAPED && is_letter(*p)) {
+        t->state = STATE_SCRIPT_WORD;
+        return p;
+    }
+    if (*p != (t->phase == PLAIN ? '!' : '/') || t->phase == ESCAPED)
+        return p;
+    t->state = t->phase == PLAIN ? STATE_SCRIPT_ESCAPE : STATE_SCRIPT_WORD;
+    html_put_text(t, p, 1);
+    return p + 1;
+}
+
+/* Behind "</": the name of the start tag that began this, and no more? */
+HTML_STATE(html_state_raw_end_name)
+{
+    for (; p < end && t->matched < t->last_start_n; p++, t->matched++) {
+        if (to_lower(*p) != t->last_start[t->matched])
+            return release(t, p);
+        html_hold(t, *p);
+    }
+    if (p == end)
+        return p;
+    if (t->last_start_n == 0 || (!html_is_space(*p) && *p != '/' && *p != '>'))
+        return release(t, p);
+    t->held_n = 0;
+    html_begin_tag(t, true);
+    html_name_add(&t->name, t->last_start, t->last_start_n);
+    html_name_tag(t);
+    t->state = STATE_BEFORE_ATTRIBUTE;
+    return html_state_before_attribute(t, p, end);
+}
+
+/* ---- scripts ----------------------------------------------------------------------- */
+
+/* Escaped: "-->" ends that. Returns where '<' is. */
+static const char *skip_escaped(struct html_tokenizer *t, const char *p, const char *end)
+{
+    for (; p < end && *p != '<'; p++) {
+        if (*p == '>' && t->dashes == 2) {
+            t->phase = PLAIN;
+            return find(p, end, '<');
+        }
+        t->dashes = *p != '-' ? 0 : t->dashes < 2 ? t->dashes + 1 : 2;
+    }
+    return p;
+}
+
+HTML_STATE(html_state_script)
+{
+    const char *begin = p;
+
+    p = t->phase == PLAIN ? find(p, end, '<') : skip_escaped(t, p, end);
+    html_put_text(t, begin, (size_t)(p - begin));
+    if (p == end)
+        return p;
+    mark_tag(t, p);
+    t->dashes = 0;
+    html_hold(t, '<');
+    t->state = STATE_RAW_OPEN;
+    return html_state_raw_open(t, p + 1, end);
+}
+
+/* Behind "<!": two dashes make it escaped. */
+HTML_STATE(html_state_script_escape)
+{
+    for (; p < end && *p == '-' && t->matched < 2; p++, t->matched++)
+        html_put_text(t, p, 1);
+    if (p == end && t->matched < 2)
+        return p;
+    if (t->matched == 2) {
+        t->phase = ESCAPED;
+        t->dashes = 2;
+    }
+    t->state = STATE_SCRIPT;
+    return p;
+}
+
+/* In a name behind "<", or "</" if it is escaped twice: is it "script"? */
+HTML_STATE(html_state_script_word)
+{
+    static const char word[] = "script";
+    const char *begin = p;
+
+    for (; p < end && is_letter(*p); p++) {
+        bool agrees = t->matched < 6 && to_lower(*p) == word[t->matched];
+        t->matched = agrees ? t->matched + 1 : 7;
+    }
+    html_put_text(t, begin, (size_t)(p - begin));
+    if (p == end)
+        return p;
+    if (t->matched == 6 && (html_is_space(*p) || *p == '/' || *p == '>'))
+        t->phase = t->phase == ESCAPED ? TWICE : ESCAPED;
+    t->state = STATE_SCRIPT;
+    return p;
+}
+
+/* ---- CDATA sections ---------------------------------------------------------------- */
+
+/* `matched` brackets of "]]>" have come. */
+HTML_STATE(html_state_cdata)
+{
+    while (p < end) {
+        const char *begin = p;
+        if (t->matched == 0) {
+            p = find(p, end, ']');
+            html_put_text(t, begin, (size_t)(p - begin));
+            t->matched = p < end;
+            p += p < end;
+        } else if (*p == ']') {
+            html_put_text(t, p++, t->matched == 2); /* of more than two the first */
+            t->matched = 2;
+        } else if (*p == '>' && t->matched == 2) {
+            t->content = t->state = HTML_DATA;
+            t->after_cr = false;
+            return p + 1;
+        } else {
+            html_put_text(t, "]]", t->matched);
+            t->matched = 0;
+        }
+    }
+    return p;
+}
+
+/* ---- the end of the page ----------------------------------------------------------- */
+
+void html_text_end(struct html_tokenizer *t)
+{
+    char out[HTML_REFERENCE_OUT_BYTES];
+
+    if (t->state == STATE_REFERENCE)
+        tell(t, out, html_reference_end(&t->reference, false, 0, out));
+    if (t->state == STATE_CDATA)
+        html_put_text(t, "]]", t->matched);
+    release(t, NULL);
+}

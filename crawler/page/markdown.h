@@ -1,0 +1,47 @@
+/*
+ * markdown.h - what a Markdown text points at, as GitHub renders it.
+ *
+ *     rc = markdown_read(text, n, true, &markdown);
+ *     if (rc == 0)
+ *         rc = markdown_visit(markdown, visit, arg);
+ *     markdown_destroy(markdown);
+ *
+ * By libcmark-gfm, with tables, strikethrough, autolinks and footnotes. Raw HTML is searched as
+ * links.h does. Calls nothing of coil.
+ */
+#ifndef CRAWLER_MARKDOWN_H
+#define CRAWLER_MARKDOWN_H
+
+#include "links.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct markdown;
+
+/*
+ * Find each link and image of a text of UTF-8, and if asked for each id. The text is not needed
+ * any more then; *out is for markdown_destroy(), NULL on failure. Any thread whose stack has half a
+ * megabyte: libcmark-gfm calls itself a thousand deep.
+ *
+ * A link's element is "a" or "img"; its place is where its URL is written, which for
+ * "[text][label]" is the definition. The ids are those of headings (heading_ids.h), of
+ * footnotes, and of raw HTML. What stands between two lines of "---" at the beginning is
+ * skipped.
+ *
+ * -ENOMEM; but libcmark-gfm stops the program where it gets no memory. -EMSGSIZE: more than
+ * MARKDOWN_BYTES.
+ */
+int markdown_read(const char *text, size_t n, bool wants_ids, struct markdown **out);
+
+#define MARKDOWN_BYTES (64 << 20)
+
+/* Call visit() for what was found, in the order of the text, until it returns non-zero, and return
+   that. */
+int markdown_visit(const struct markdown *markdown, links_visit_function visit,
+                   void *arg);
+
+/* NULL is accepted. */
+void markdown_destroy(struct markdown *markdown);
+
+#endif

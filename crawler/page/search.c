@@ -1,0 +1,444 @@
+/*
+ * search.c - from the bytes of a page to URLs: its encoding, its links, what they resolve to.
+ *
+ * It runs in the loop: finding links takes two milliseconds for a megabyte, and a page comes in
+ * pieces of some kilobytes. The first of them are held until the encoding is certain; a page
+ * that needs a converter which is not open, the first of its encoding, is held to its end. So is
+ * Markdown, which is then read on a thread.
+ */
+#include "search.h"
+
+#include "../base/text.h"
+#include "charset.h"
+#include "markdown.h"
+
+#include <coil/executor.h>
+#include <coil/task.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Others get their turn after so many links. */
+#define LINKS_PER_TURN 1000
+
+enum encoding {
+    AS_IT_IS,     /* UTF-8, or Windows-1252 if it is not that */
+    CONVERTED,    /* by the converter that is open */
+    TO_BE_OPENED, /* a converter must be opened first */
+    MARKDOWN,     /* held to its end */
+};
+
+/* What is found is visited when so many more have been found: meanwhile the memory that the visit
+   needs comes into the cache. */
+#define AHEAD 8
+#define SOON (AHEAD / 2)
+
+struct ahead {
+    enum search_kind kind;
+    struct link link;
+    struct html_buffer text; /* link.reference */
+    struct url url;          /* of SEARCH_URL */
+    uint64_t mark;
+};
+
+struct search {
+    struct links links;
+    char content_type[256]; /* the beginning, which has the charset */
+    struct charset charset;
+    bool knows_charset;
+    enum encoding encoding;
+    struct charset_converter converter; /* from `opened`, if that is not "" */
+    char opened[CHARSET_BYTES];
+    struct html_buffer held; /* what has come, until there is a converter for it */
+    struct markdown *markdown;
+    struct charset_check check;
+    char head[CHARSET_HEAD_BYTES];
+    size_t head_n;
+    /* While links are visited: */
+    struct whatwg_url base;
+    size_t visited;
+    const struct search_visitor *visitor;
+    struct ahead ahead[AHEAD]; /* [first, first + waiting) */
+    size_t first, waiting;
+};
+
+struct search *search_create(void)
+{
+    struct search *search = calloc(1, sizeof *search);
+
+    if (search == NULL)
+        return NULL;
+    links_init(&search->links);
+    search->links.wants_ids = true;
+    return search;
+}
+
+static void close_converter(struct search *search)
+{
+    if (search->opened[0] != '\0')
+        charset_converter_close(&search->converter);
+    search->opened[0] = '\0';
+}
+
+void search_destroy(struct search *search)
+{
+    if (search == NULL)
+        return;
+    close_converter(search);
+    html_buffer_finish(&search->held);
+    markdown_destroy(search->markdown);
+    for (size_t i = 0; i < AHEAD; i++)
+        html_buffer_finish(&search->ahead[i].text);
+    links_finish(&search->links);
+    free(search);
+}
+
+void search_want_rel(struct search *search)
+{
+    search->links.wants_rel = true;
+}
+
+static bool is_markdown(const char *content_type)
+{
+    return content_type != NULL && strncasecmp(content_type, "text/markdown", 13) == 0;
+}
+
+void search_begin(struct search *search, const char *content_type)
+{
+    search_cancel(search);
+    snprintf(search->content_type, sizeof search->content_type, "%s",
+             content_type != NULL ? content_type : "");
+    search->knows_charset = is_markdown(content_type);
+    search->encoding = search->knows_charset ? MARKDOWN : AS_IT_IS;
+    search->check = (struct charset_check){0, false};
+    search->head_n = 0;
+}
+
+/* ---- a page ------------------------------------------------------------------------ */
+
+static int take(const char *html, size_t n, void *arg)
+{
+    struct search *search = arg;
+
+    return links_feed(&search->links, html, n);
+}
+
+/* Pages of a site have the same encoding, mostly: one converter stays open. */
+static enum encoding choose_encoding(struct search *search)
+{
+    if (charset_is_utf8(&search->charset))
+        return AS_IT_IS;
+    if (strcmp(search->charset.label, search->opened) != 0)
+        return TO_BE_OPENED;
+    charset_converter_reset(&search->converter);
+    return CONVERTED;
+}
+
+static int feed(struct search *search, const char *html, size_t n)
+{
+    switch (search->encoding) {
+    case CONVERTED:
+        return charset_convert(&search->converter, html, n, take, search);
+    case TO_BE_OPENED:
+    case MARKDOWN:
+        return html_buffer_add(&search->held, html, n, SIZE_MAX);
+    case AS_IT_IS:
+        break;
+    }
+    if (!search->charset.is_declared)
+        charset_check_utf8(&search->check, html, n);
+    return take(html, n, search);
+}
+
+/* On a thread: it may read files. */
+static int open_converter(void *arg)
+{
+    struct search *search = arg;
+
+    return charset_converter_open(&search->converter, &search->charset);
+}
+
+/* What nobody knows might as well not have been declared. */
+static int begin_converting(struct search *search)
+{
+    int rc;
+
+    close_converter(search);
+    rc = coil_blocking(COIL_LANE_FILE, open_converter, search);
+    if (rc == -EAGAIN)
+        rc = open_converter(search);
+    if (rc < 0 && rc != -EINVAL)
+        return rc;
+    search->charset.is_declared = rc == 0;
+    search->encoding = rc == 0 ? CONVERTED : AS_IT_IS;
+    if (rc == 0)
+        memcpy(search->opened, search->charset.label, sizeof search->opened);
+    return 0;
+}
+
+static int feed_held(struct search *search)
+{
+    int rc = begin_converting(search);
+
+    return rc == 0 ? feed(search, search->held.bytes, search->held.n) : rc;
+}
+
+static int feed_head(struct search *search)
+{
+    size_t mark_bytes;
+    int rc =
+        charset_of(&search->charset, search->content_type, search->head, search->head_n);
+
+    if (rc < 0)
+        return rc;
+    search->knows_charset = true;
+    search->encoding = choose_encoding(search);
+    mark_bytes = search->charset.mark_bytes;
+    return feed(search, search->head + mark_bytes, search->head_n - mark_bytes);
+}
+
+int search_feed(struct search *search, const char *html, size_t n)
+{
+    size_t room = sizeof search->head - search->head_n, part = n < room ? n : room;
+    int rc;
+
+    if (search->knows_charset)
+        return feed(search, html, n);
+    memcpy(search->head + search->head_n, html, part);
+    search->head_n += part;
+    if (search->head_n < sizeof search->head)
+        return 0;
+    rc = feed_head(search);
+    return rc < 0 ? rc : feed(search, html + part, n - part);
+}
+
+/* On a thread: of a long text it takes a while, and of some more stack than a task has. */
+static int read_markdown(void *arg)
+{
+    struct search *search = arg;
+
+    return markdown_read(search->held.bytes, search->held.n, true, &search->markdown);
+}
+
+/* ---- its links --------------------------------------------------------------------- */
+
+static struct ahead *ahead_at(struct search *search, size_t i)
+{
+    return &search->ahead[(search->first + i) % AHEAD];
+}
+
+static void drop_first(struct search *search)
+{
+    struct ahead *first = ahead_at(search, 0);
+
+    free(first->url.href);
+    first->url.href = NULL;
+    search->first = (search->first + 1) % AHEAD;
+    search->waiting--;
+}
+
+static int visit_first(struct search *search)
+{
+    const struct ahead *first = ahead_at(search, 0);
+    const struct ahead *soon = ahead_at(search, SOON);
+    const struct search_visitor *visitor = search->visitor;
+    struct search_found found = {first->kind, &first->link, &first->url, first->mark};
+    int rc;
+
+    if (visitor->expect != NULL && search->waiting > SOON && soon->kind == SEARCH_URL)
+        visitor->expect_soon(soon->mark, visitor->arg);
+    rc = visitor->visit(&found, visitor->arg);
+    drop_first(search);
+    return rc;
+}
+
+static int visit_rest(struct search *search)
+{
+    int rc = 0;
+
+    while (search->waiting > 0 && rc == 0)
+        rc = visit_first(search);
+    return rc;
+}
+
+/* A copy of the link at the end of the line; NULL without memory. */
+static struct ahead *add_ahead(struct search *search, const struct link *link)
+{
+    struct ahead *last = ahead_at(search, search->waiting);
+
+    html_buffer_clear(&last->text);
+    if (html_buffer_add(&last->text, link->reference, strlen(link->reference) + 1,
+                        SIZE_MAX) < 0)
+        return NULL;
+    last->link = *link;
+    last->link.reference = last->text.bytes;
+    search->waiting++;
+    return last;
+}
+
+/* Not declared and not valid as UTF-8: Windows-1252, then. */
+static bool is_windows_1252(const struct search *search)
+{
+    return search->encoding == AS_IT_IS && !search->charset.is_declared &&
+           search->check.failed;
+}
+
+static bool is_ascii(const char *s, size_t n)
+{
+    while (n > 0 && (unsigned char)s[n - 1] < 0x80)
+        n--;
+    return n == 0;
+}
+
+/* A query is in the encoding of its page: `url`, which has it in UTF-8, is made anew. (HTML:
+   encoding-parse a URL) */
+static int encode_query(const struct search *search, const char *reference,
+                        struct url *url)
+{
+    size_t end = strcspn(reference, "#");
+    const char *query = memchr(reference, '?', end);
+    struct text text = {0};
+    struct url encoded;
+    char *whole;
+    int rc;
+
+    if (url->kind != URL_WEB || query == NULL ||
+        is_ascii(query, (size_t)(reference + end - query)))
+        return 0;
+    text_add(&text, reference, (size_t)(query - reference));
+    charset_add_query(search->encoding == CONVERTED ? &search->converter : NULL, &text,
+                      query, (size_t)(reference + end - query));
+    text_add(&text, reference + end, strlen(reference + end));
+    whole = text_take(&text);
+    rc = whole != NULL ? url_parse(&search->base, whole, &encoded) : -ENOMEM;
+    free(whole);
+    if (rc < 0)
+        return rc;
+    free(url->href);
+    *url = encoded;
+    return 0;
+}
+
+static int find_url(struct search *search, struct ahead *found)
+{
+    const struct search_visitor *visitor = search->visitor;
+    int rc = url_parse(&search->base, found->link.reference, &found->url);
+
+    if (rc == 0 && (search->encoding == CONVERTED || is_windows_1252(search)))
+        rc = encode_query(search, found->link.reference, &found->url);
+    if (rc == 0 && visitor->rebase != NULL)
+        rc = visitor->rebase(found->link.reference, &found->url, visitor->arg);
+    if (rc == -ENOMEM)
+        return rc;
+    if (found->link.cut && (rc < 0 || found->url.kind != URL_OTHER))
+        found->kind = SEARCH_TOO_LONG;
+    else
+        found->kind = rc < 0 ? SEARCH_NO_URL : SEARCH_URL;
+    if (found->kind == SEARCH_URL && visitor->expect != NULL)
+        found->mark = visitor->expect(&found->url, visitor->arg);
+    return 0;
+}
+
+/* A base that nothing can be relative to is none. (HTML: set the frozen base URL) */
+static bool may_be_base(const struct whatwg_url *url)
+{
+    return !whatwg_url_scheme_is(url, "data") && !whatwg_url_scheme_is(url, "javascript");
+}
+
+/* What is no URL is no base. That of a local file may mean another: "/x" is in the root folder. */
+static int take_base(struct search *search, const char *reference)
+{
+    const struct search_visitor *visitor = search->visitor;
+    struct whatwg_url base = {0};
+    struct url url;
+    int rc = url_parse(&search->base, reference, &url);
+
+    if (rc == 0 && url.kind == URL_FILE && visitor->rebase != NULL)
+        rc = visitor->rebase(reference, &url, visitor->arg);
+    if (rc == 0)
+        rc = whatwg_url_parse(url.href, url.n, NULL, &base);
+    free(url.href);
+    if (rc < 0)
+        return rc == -ENOMEM ? rc : 0;
+    if (!may_be_base(&base)) {
+        whatwg_url_finish(&base);
+        return 0;
+    }
+    whatwg_url_finish(&search->base);
+    search->base = base;
+    return 0;
+}
+
+static int on_link(const struct link *link, void *arg)
+{
+    struct search *search = arg;
+    struct ahead *found;
+    int rc = 0;
+
+    if (link->kind == LINK_BASE)
+        return take_base(search, link->reference);
+    found = add_ahead(search, link);
+    if (found == NULL)
+        return -ENOMEM;
+    found->kind = SEARCH_ID;
+    if (link->kind != LINK_ID)
+        rc = find_url(search, found);
+    if (rc == 0 && search->waiting == AHEAD)
+        rc = visit_first(search);
+    if (rc == 0 && ++search->visited % LINKS_PER_TURN == 0)
+        rc = coil_yield();
+    return rc;
+}
+
+static int end_page(struct search *search)
+{
+    int rc = search->knows_charset ? 0 : feed_head(search);
+
+    if (rc == 0 && search->encoding == TO_BE_OPENED)
+        rc = feed_held(search);
+    if (rc == 0 && search->encoding == MARKDOWN)
+        rc = coil_blocking(COIL_LANE_CPU, read_markdown, search);
+    if (rc == 0 && search->encoding == CONVERTED)
+        rc = charset_convert_end(&search->converter, take, search);
+    return rc == 0 ? links_end(&search->links) : rc;
+}
+
+static int visit_all(struct search *search, const char *url)
+{
+    int rc = whatwg_url_parse(url, strlen(url), NULL, &search->base);
+
+    if (rc == 0 && search->encoding == MARKDOWN)
+        rc = markdown_visit(search->markdown, on_link, search);
+    else if (rc == 0)
+        rc = links_visit(&search->links, is_windows_1252(search), on_link, search);
+    if (rc == 0)
+        rc = visit_rest(search);
+    while (search->waiting > 0)
+        drop_first(search);
+    whatwg_url_finish(&search->base);
+    return rc;
+}
+
+int search_end(struct search *search, const char *url,
+               const struct search_visitor *visitor)
+{
+    int rc = end_page(search);
+
+    search->visited = 0;
+    search->visitor = visitor;
+    if (rc == 0)
+        rc = visit_all(search, url);
+    search_cancel(search);
+    return rc;
+}
+
+/* Whoever waits for the next page needs no memory for this one. */
+void search_cancel(struct search *search)
+{
+    html_buffer_finish(&search->held);
+    markdown_destroy(search->markdown);
+    search->markdown = NULL;
+    links_reset(&search->links);
+}

@@ -1,0 +1,85 @@
+/*
+ * search.h - the URLs that a page points at, found while the page comes.
+ *
+ *     search_begin(search, content_type);
+ *     while (rc == 0 && ... more of the page ...)
+ *         rc = search_feed(search, html, n);
+ *     if (rc == 0)
+ *         rc = search_end(search, url, visit, arg);
+ */
+#ifndef CRAWLER_SEARCH_H
+#define CRAWLER_SEARCH_H
+
+#include "links.h"
+#include "../url/url.h"
+
+#include <coil/base.h>
+
+#include <stdint.h>
+
+struct search;
+
+enum search_kind {
+    SEARCH_URL,      /* a URL */
+    SEARCH_NO_URL,   /* a text that is no URL */
+    SEARCH_TOO_LONG, /* the beginning of one that is too long to be kept */
+    SEARCH_ID        /* no link, but a place in the page that links may point at */
+};
+
+/* All of it lasts for the call. */
+struct search_found {
+    enum search_kind kind;
+    const struct link *link; /* where it stands, and how it is written */
+    const struct url *url;   /* of SEARCH_URL */
+    uint64_t mark;           /* what search_expect() has returned for it */
+};
+
+/* Whoever is told of what is found. */
+struct search_visitor {
+    /* Returns below 0 to end the search with that. */
+    int (*visit)(const struct search_found *found, void *arg);
+    /*
+     * This URL is to be visited after some others, and so is, sooner, the one with that mark:
+     * time to fetch what is known of them into the cache. Returns the URL's own mark. NULL:
+     * nobody cares.
+     */
+    uint64_t (*expect)(const struct url *url, void *arg);
+    void (*expect_soon)(uint64_t mark, void *arg);
+    /* What `reference` was resolved to may mean something else: local.h. Fails with -EINVAL,
+       -ENOMEM. NULL: never. */
+    int (*rebase)(const char *reference, struct url *url, void *arg);
+    void *arg;
+};
+
+/* For one page after the other; NULL without memory. NULL may be destroyed. */
+struct search *search_create(void);
+void search_destroy(struct search *search);
+
+/* Tell whether links are to be followed: link->nofollow. Before the first page. */
+void search_want_rel(struct search *search);
+
+/* Forget a page that is not searched to its end. */
+void search_cancel(struct search *search);
+
+/* A page begins, whatever came of the last. `content_type` may be NULL, and is copied. It is
+   HTML, unless that is text/markdown. */
+void search_begin(struct search *search, const char *content_type);
+
+/*
+ * The next piece of it. Nothing of it is kept but its links, unless it is the first in its
+ * encoding. Never suspends. Fails with -ENOMEM, or -EMSGSIZE where there is more to keep than
+ * anybody would.
+ */
+int search_feed(struct search *search, const char *html, size_t n);
+
+/*
+ * The page, which came from `url`, is at its end: resolve each reference, and visit them and the
+ * ids in the order of the page. Suspends now and then, so that a page with very many links
+ * does not hold up others, for a converter that iconv(3) has on disk, and for Markdown. Fails as
+ * search_feed(), with -ECANCELED, or -EAGAIN where Markdown gets no thread. Whatever comes of it,
+ * the page is forgotten.
+ */
+COIL_SUSPENDS int search_end(struct search *search, const char *url,
+                             const struct search_visitor *visitor);
+
+#endif

@@ -1,0 +1,171 @@
+/*
+ * github.c - annotations. (docs.github.com, "Workflow commands for GitHub Actions")
+ *
+ *     ::error file=docs/a.md,line=12,col=9,title=broken link::b.md: no such file
+ *
+ * A page on the web is no file, so it stands in the message. Percent signs and line ends are
+ * encoded, in properties colons and commas too.
+ */
+#include "github.h"
+
+#include "../files/local.h"
+#include "../url/url.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct view {
+    struct out *out;
+    const struct mentions *mentions;
+    char *folder; /* the working directory, left out of paths; NULL where that is gone */
+};
+
+/* ---- texts ------------------------------------------------------------------------- */
+
+/* What stands in `encoded` is written in hexadecimal. */
+static void put_encoded(struct out *out, const char *text, size_t n, const char *encoded)
+{
+    const char *end = text + n;
+
+    while (text < end) {
+        const char *at = text;
+
+        while (at < end && strchr(encoded, *at) == NULL)
+            at++;
+        out_put_plain(out, text, (size_t)(at - text));
+        if (at < end)
+            out_print(out, "%%%02X", (unsigned char)*at);
+        text = at + 1;
+    }
+}
+
+static void put_piece_of_property(void *out, const char *piece, size_t n)
+{
+    put_encoded(out, piece, n, "%\r\n:,");
+}
+
+static void put_piece_of_message(void *out, const char *piece, size_t n)
+{
+    put_encoded(out, piece, n, "%\r\n");
+}
+
+static void put_property(struct view *view, const char *text)
+{
+    url_put_masked(text, put_piece_of_property, view->out);
+}
+
+static void put_text(struct view *view, const char *text)
+{
+    url_put_masked(text, put_piece_of_message, view->out);
+}
+
+/* The path of a file as the workflow knows it: relative to the working directory. */
+static void put_path(struct view *view, const char *url)
+{
+    size_t n = view->folder != NULL ? strlen(view->folder) : 0;
+    char *path;
+    int rc = local_path(url, &path);
+
+    if (rc == -ENOMEM)
+        out_fail(view->out, rc);
+    else if (rc < 0)
+        put_property(view, url);
+    else if (n > 0 && strncmp(path, view->folder, n) == 0 && path[n] == '/')
+        put_property(view, path + n + 1);
+    else
+        put_property(view, path);
+    free(path);
+}
+
+/* ---- annotations ------------------------------------------------------------------- */
+
+static const char *title_of(const struct target *target)
+{
+    if (target->verdict == VERDICT_FRAGMENT)
+        return "broken fragment";
+    if (target->verdict == VERDICT_BROKEN)
+        return "broken link";
+    return verdict_word((enum verdict)target->verdict);
+}
+
+/* "title=broken link::b.md: no such file", `text` being what is written in the link. */
+static void put_finding(struct view *view, const struct target *target, const char *text)
+{
+    char status[TARGET_CAUSE_BYTES];
+    const char *cause = target_cause(target, status);
+
+    out_print(view->out, "title=%s::", title_of(target));
+    put_text(view, text);
+    out_put(view->out, ": ");
+    put_text(view, cause != NULL ? cause : verdict_word((enum verdict)target->verdict));
+}
+
+static void put_mention(struct view *view, const struct target *target,
+                        const struct mention *mention)
+{
+    const struct target *page = mention->page;
+    bool is_file = page->kind == TARGET_FILE;
+
+    out_put(view->out, "::error ");
+    if (is_file) {
+        out_put(view->out, "file=");
+        put_path(view, page->url);
+        if (mention->line > 0)
+            out_print(view->out, ",line=%u,col=%u", mention->line, mention->column);
+        out_put(view->out, ",");
+    }
+    put_finding(view, target, mention->text);
+    if (!is_file) {
+        out_put(view->out, mention->line > 0 ? " (on " : " (redirected from ");
+        put_text(view, page->url);
+        if (mention->line > 0)
+            out_print(view->out, ":%u:%u", mention->line, mention->column);
+        out_put(view->out, ")");
+    }
+    out_put(view->out, "\n");
+}
+
+/* A start that nobody links to, or the links whose places are not kept. */
+static void put_without_place(struct view *view, const struct target *target,
+                              size_t links)
+{
+    out_put(view->out, "::error ");
+    put_finding(view, target, target->url);
+    if (links > 0)
+        out_print(view->out, " (%zu more %s)", links, links == 1 ? "link" : "links");
+    out_put(view->out, "\n");
+}
+
+/* Each link to it, in the order in which they were found. */
+static void put_target(struct view *view, const struct target *target)
+{
+    const struct mention *kept[MENTIONS_KEPT],
+        *mention = mentions_at(view->mentions, target->mentions);
+    size_t n = 0;
+
+    for (; mention != NULL; mention = mentions_at(view->mentions, mention->before))
+        kept[n++] = mention;
+    for (size_t i = n; i-- > 0;)
+        put_mention(view, target, kept[i]);
+    if (n == 0 || target->mention_count > n)
+        put_without_place(view, target, target->mention_count - n);
+}
+
+int report_github(struct out *out, const struct options *options,
+                  const struct targets *targets, const struct mentions *mentions)
+{
+    struct view view = {out, mentions, getcwd(NULL, 0)};
+
+    if (view.folder == NULL && errno == ENOMEM)
+        return -ENOMEM;
+    for (size_t i = 0; i < targets->count; i++) {
+        const struct target *target = targets_at(targets, i);
+
+        if (target->is_wanted && !target->is_known && options->fail_on[target->verdict])
+            put_target(&view, target);
+    }
+    free(view.folder);
+    return out->rc;
+}

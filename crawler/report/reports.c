@@ -1,0 +1,170 @@
+/*
+ * reports.c - the reports asked for, each with a writer, some with a sink of records.
+ */
+#include "reports.h"
+
+#include "github.h"
+#include "jsonl.h"
+#include "report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum format { FORMAT_TEXT, FORMAT_JSONL, FORMAT_GITHUB };
+
+struct report {
+    enum format format;
+    struct out out;
+};
+
+/* ---- a line for each URL, on stderr ------------------------------------------------ */
+
+static int tell_verdict(void *arg, const struct record_verdict *verdict)
+{
+    struct out *out = arg;
+
+    out_put(out, verdict_word(verdict->verdict));
+    if (verdict->status > 0)
+        out_print(out, " %d", verdict->status);
+    out_put(out, " ");
+    out_put_url(out, verdict->target);
+    if (verdict->fragment != NULL) {
+        out_put(out, "#");
+        out_put_url(out, verdict->fragment);
+    }
+    if (verdict->message != NULL) {
+        out_put(out, ": ");
+        out_put_url(out, verdict->message);
+    }
+    out_put(out, "\n");
+    out_flush(out);
+    return 0; /* whether or not anybody reads it */
+}
+
+/* ---- opening ----------------------------------------------------------------------- */
+
+static enum format format_of(const char *text)
+{
+    return text[0] == 't' ? FORMAT_TEXT : text[0] == 'j' ? FORMAT_JSONL : FORMAT_GITHUB;
+}
+
+static int open_report(struct reports *reports, const char *format, const char *path)
+{
+    struct report *report = &reports->all[reports->count++];
+    int rc = out_open(&report->out, path);
+
+    report->format = format_of(format);
+    if (rc < 0 || report->format != FORMAT_JSONL)
+        return rc;
+    reports->sinks[reports->sink_count++] = jsonl_sink(&report->out);
+    return jsonl_start(&report->out, &reports->options->starts, time(NULL));
+}
+
+/* People are told on stdout, unless they asked for the text elsewhere or for another report
+   there. */
+static bool wants_text(const struct options *options)
+{
+    for (size_t i = 0; i < options->formats.count; i++) {
+        const char *format = options->formats.at[i];
+        if (format_of(format) == FORMAT_TEXT || strcmp(strchr(format, ':') + 1, "-") == 0)
+            return false;
+    }
+    return true;
+}
+
+static int open_trace(struct reports *reports)
+{
+    reports->sinks[reports->sink_count++] =
+        (struct record_sink){.verdict = tell_verdict, .arg = &reports->trace};
+    return out_open_fd(&reports->trace, STDERR_FILENO, "stderr");
+}
+
+int reports_open(struct reports *reports, const struct options *options)
+{
+    const struct text_list *formats = &options->formats;
+    int rc = 0;
+
+    *reports = (struct reports){.options = options};
+    reports->all = calloc(formats->count + 1, sizeof *reports->all);
+    reports->sinks = calloc(formats->count + 1, sizeof *reports->sinks);
+    if (reports->all == NULL || reports->sinks == NULL) {
+        fprintf(stderr, "coil-crawl: %s\n", strerror(ENOMEM));
+        return -ENOMEM;
+    }
+    for (size_t i = 0; rc == 0 && i < formats->count; i++)
+        rc = open_report(reports, formats->at[i], strchr(formats->at[i], ':') + 1);
+    if (rc == 0 && wants_text(options))
+        rc = open_report(reports, "text", "-");
+    if (rc == 0 && options->verbosity > 1)
+        rc = open_trace(reports);
+    return rc;
+}
+
+/* ---- writing and closing ----------------------------------------------------------- */
+
+static int write_report(struct report *report, const struct options *options,
+                        const struct crawler *crawler)
+{
+    if (report->format == FORMAT_TEXT)
+        return report_text(&report->out, options, &crawler->targets, &crawler->mentions,
+                           &crawler->summary);
+    if (report->format == FORMAT_GITHUB)
+        return report_github(&report->out, options, &crawler->targets,
+                             &crawler->mentions);
+    return 0; /* it is a sink */
+}
+
+int reports_flush(struct reports *reports)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < reports->count; i++) {
+        int its = out_flush(&reports->all[i].out);
+        rc = rc == 0 ? its : rc;
+    }
+    return rc;
+}
+
+/* A report that cannot be made does not keep the others from being made. */
+int reports_finish(struct reports *reports, const struct crawler *crawler)
+{
+    for (size_t i = 0; i < reports->count; i++) {
+        struct report *report = &reports->all[i];
+        int rc = write_report(report, reports->options, crawler);
+
+        if (rc < 0)
+            out_fail(&report->out, rc);
+    }
+    return reports_flush(reports);
+}
+
+void reports_flush_in_handler(struct reports *reports)
+{
+    for (size_t i = 0; i < reports->count; i++)
+        out_flush_in_handler(&reports->all[i].out);
+}
+
+int reports_close(struct reports *reports)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < reports->count; i++) {
+        struct out *out = &reports->all[i].out;
+
+        if (out_close(out) == 0)
+            continue;
+        rc = out->rc;
+        fprintf(stderr, "coil-crawl: %s: %s\n", out->name, strerror(-rc));
+    }
+    out_close(&reports->trace);
+    reports->count = 0; /* before a handler comes */
+    atomic_signal_fence(memory_order_seq_cst);
+    free(reports->all);
+    free(reports->sinks);
+    *reports = (struct reports){0};
+    return rc;
+}

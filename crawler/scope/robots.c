@@ -1,0 +1,530 @@
+/*
+ * robots.c - what a site's robots.txt allows. (RFC 9309)
+ *
+ *   robots_parse: for each line  read_line -> record_of -> take_record
+ *                                                            |
+ *            rules of groups that name the product  <--------+-------> rules of groups for "*"
+ *                              `---- if any names it, these; else these ----'
+ *
+ *   robots_allows: normalise the URL -> the first of the sorted rules that matches
+ *
+ * Invariants
+ * 1. Patterns and URLs are compared octet by octet in one spelling, which normalise() makes.
+ * 2. The chosen rules are sorted: more octets first, allow before disallow. So the first match
+ *    is the one that decides.
+ * 3. A "*" takes as little as it can. That loses no match, since the piece behind it may begin
+ *    with another "*" or must stand at the end, where it is looked for first. So a pattern is
+ *    matched by one pass over the URL, and memmem() is linear.
+ */
+#include "robots.h"
+
+#include "../base/array.h"
+#include "../base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_DELAY_S 3600
+
+struct rule {
+    size_t at, n; /* its pattern in robots.patterns */
+    unsigned line;
+    bool allows;
+    bool ends;          /* with "$": nothing may follow */
+    bool encoded_slash; /* "%2F", which may mean a slash in a query */
+};
+
+/* The rules for one name: of all groups that have it, as if they were one. */
+struct rules {
+    struct rule *at;
+    size_t count, capacity;
+    int64_t delay_ns; /* -1: none */
+    bool named;       /* some group has the name */
+    bool open;        /* the group that is being read has it */
+};
+
+struct robots {
+    struct rules ours, others; /* for the product, for "*"; after parsing `ours` alone */
+    struct text patterns, sitemaps;
+    size_t sitemap_count;
+    bool forbids_all;
+    bool failed; /* memory ran out */
+};
+
+enum record {
+    RECORD_OTHER,
+    RECORD_AGENT,
+    RECORD_ALLOW,
+    RECORD_DISALLOW,
+    RECORD_DELAY,
+    RECORD_SITEMAP
+};
+
+struct span {
+    const char *at;
+    size_t n;
+};
+
+/* ---- one spelling ------------------------------------------------------------------ */
+
+static bool is_unreserved(char c)
+{
+    return is_letter(c) || is_digit(c) || (c != '\0' && strchr("-._~", c) != NULL);
+}
+
+/* Delimiters stay as they were written: "a&b" and "a%26b" are two queries. */
+static bool is_delimiter(char c)
+{
+    return c != '\0' && strchr("/?&=+", c) != NULL;
+}
+
+static void add_encoded(struct text *out, char c)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    unsigned char byte = (unsigned char)c;
+
+    text_add(out, (char[]){'%', hex[byte >> 4], hex[byte & 15]}, 3);
+}
+
+/*
+ * Append a URL, or a piece of a pattern, in the spelling that is compared: octets that are
+ * unreserved and delimiters stand for themselves, all others are "%XX" in upper case. What was
+ * "%XX" of an unreserved octet is that octet. (2.2.2)
+ *
+ * In a query "/" and "%2F" are the same, as the RFC's table has it ("?baz=https://foo.bar"):
+ * both become `slash`, "/" or "%2F". *in_query says where `s` begins, and where it has ended.
+ */
+static void normalise(struct text *out, struct span s, const char *slash, bool *in_query)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.at[i];
+        bool encoded = c == '%' && s.n - i > 2 && hex_value(s.at[i + 1]) >= 0 &&
+                       hex_value(s.at[i + 2]) >= 0;
+
+        if (encoded) {
+            c = (char)(hex_value(s.at[i + 1]) << 4 | hex_value(s.at[i + 2]));
+            i += 2;
+        }
+        *in_query = *in_query || (c == '?' && !encoded);
+        if (c == '/' && *in_query)
+            text_add(out, slash, strlen(slash));
+        else if (is_unreserved(c) || (is_delimiter(c) && !encoded))
+            text_add(out, &c, 1);
+        else
+            add_encoded(out, c);
+    }
+}
+
+/* ---- lines ------------------------------------------------------------------------- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\0';
+}
+
+static struct span trimmed(struct span s)
+{
+    while (s.n > 0 && is_blank(s.at[0]))
+        s.at++, s.n--;
+    while (s.n > 0 && is_blank(s.at[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+static struct span before(struct span s, char c)
+{
+    const char *found = s.n > 0 ? memchr(s.at, c, s.n) : NULL;
+
+    return (struct span){s.at, found != NULL ? (size_t)(found - s.at) : s.n};
+}
+
+static struct span first_line(struct span text)
+{
+    struct span line = {text.at, 0};
+
+    while (line.n < text.n && line.at[line.n] != '\n' && line.at[line.n] != '\r')
+        line.n++;
+    return line;
+}
+
+static struct span behind(struct span s, size_t n)
+{
+    return (struct span){s.at + n, s.n - n};
+}
+
+static bool is_word(struct span s, const char *word)
+{
+    return s.n == strlen(word) && strncasecmp(s.at, word, s.n) == 0;
+}
+
+/* With the misspellings that Google's parser takes, too. */
+static enum record record_of(struct span name)
+{
+    static const struct {
+        const char *name;
+        enum record record;
+    } records[] = {
+        {"user-agent", RECORD_AGENT},  {"useragent", RECORD_AGENT},
+        {"user agent", RECORD_AGENT},  {"allow", RECORD_ALLOW},
+        {"disallow", RECORD_DISALLOW}, {"dissallow", RECORD_DISALLOW},
+        {"dissalow", RECORD_DISALLOW}, {"disalow", RECORD_DISALLOW},
+        {"diasllow", RECORD_DISALLOW}, {"disallaw", RECORD_DISALLOW},
+        {"crawl-delay", RECORD_DELAY}, {"crawl delay", RECORD_DELAY},
+        {"crawldelay", RECORD_DELAY},  {"sitemap", RECORD_SITEMAP},
+        {"site-map", RECORD_SITEMAP},
+    };
+
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        if (is_word(name, records[i].name))
+            return records[i].record;
+    return RECORD_OTHER;
+}
+
+/* "Disallow /a", without a colon, is taken as Google's parser does: if there are two words. */
+static enum record split_line(struct span line, struct span *value)
+{
+    struct span name = before(line, ':');
+
+    if (name.n < line.n) {
+        *value = trimmed(behind(line, name.n + 1));
+        return record_of(trimmed(name));
+    }
+    name = (struct span){line.at, 0};
+    while (name.n < line.n && !is_blank(line.at[name.n]))
+        name.n++;
+    *value = trimmed(behind(line, name.n));
+    for (size_t i = 0; i < value->n; i++)
+        if (is_blank(value->at[i]))
+            return RECORD_OTHER;
+    return value->n > 0 ? record_of(name) : RECORD_OTHER;
+}
+
+/* ---- records ----------------------------------------------------------------------- */
+
+/* "coil-crawl/1.0" names coil-crawl: a product token ends where its characters do. */
+static struct span product_token(struct span value)
+{
+    struct span token = {value.at, 0};
+
+    while (token.n < value.n && (is_letter(value.at[token.n]) ||
+                                 value.at[token.n] == '-' || value.at[token.n] == '_'))
+        token.n++;
+    return token;
+}
+
+static bool is_everybody(struct span value)
+{
+    return value.n > 0 && value.at[0] == '*' && (value.n == 1 || is_blank(value.at[1]));
+}
+
+static void take_agent(struct robots *robots, struct span value, const char *product)
+{
+    if (is_word(product_token(value), product))
+        robots->ours.open = robots->ours.named = true;
+    if (is_everybody(value))
+        robots->others.open = robots->others.named = true;
+}
+
+static void add_rule(struct robots *robots, struct rules *rules, const struct rule *rule)
+{
+    if (!rules->open)
+        return;
+    if (rules->count == rules->capacity &&
+        array_grow(&rules->at, &rules->capacity, sizeof *rules->at) < 0) {
+        robots->failed = true;
+        return;
+    }
+    rules->at[rules->count++] = *rule;
+}
+
+/* The pattern in its one spelling, in which "*" is the wildcard alone, and "$" has gone. */
+static void take_rule(struct robots *robots, struct span value, bool allows,
+                      unsigned line)
+{
+    struct rule rule = {.at = robots->patterns.n, .line = line, .allows = allows};
+    bool in_query = false;
+
+    /* An empty pattern matches nothing. So does one that begins like no path. */
+    if (value.n == 0 || (value.at[0] != '/' && value.at[0] != '*'))
+        return;
+    if (!robots->ours.open && !robots->others.open)
+        return;
+    if (value.at[value.n - 1] == '$') {
+        rule.ends = true;
+        value.n--;
+    }
+    for (;;) {
+        struct span piece = before(value, '*');
+        normalise(&robots->patterns, piece, "/", &in_query);
+        if (piece.n == value.n)
+            break;
+        text_add(&robots->patterns, "*", 1);
+        value = behind(value, piece.n + 1);
+    }
+    rule.n = robots->patterns.n - rule.at;
+    if (robots->patterns.failed || rule.n == 0)
+        return;
+    rule.encoded_slash = memmem(robots->patterns.at + rule.at, rule.n, "%2F", 3) != NULL;
+    add_rule(robots, &robots->ours, &rule);
+    add_rule(robots, &robots->others, &rule);
+}
+
+/* Seconds, with a fraction; -1 for what is no number. */
+static int64_t delay_of(struct span value)
+{
+    int64_t ns = 0, unit = 1000000000;
+    size_t i = 0;
+
+    for (; i < value.n && is_digit(value.at[i]); i++)
+        if (ns <= MAX_DELAY_S * unit)
+            ns = ns * 10 + (value.at[i] - '0') * unit;
+    if (i == 0)
+        return -1;
+    if (i < value.n && value.at[i] == '.')
+        for (i++; i < value.n && is_digit(value.at[i]); i++)
+            ns += (value.at[i] - '0') * (unit /= 10);
+    if (i < value.n)
+        return -1;
+    return ns > MAX_DELAY_S * INT64_C(1000000000) ? MAX_DELAY_S * INT64_C(1000000000)
+                                                  : ns;
+}
+
+static void take_delay(struct robots *robots, struct span value)
+{
+    int64_t delay_ns = delay_of(value);
+
+    if (delay_ns >= 0 && robots->ours.open)
+        robots->ours.delay_ns = delay_ns;
+    if (delay_ns >= 0 && robots->others.open)
+        robots->others.delay_ns = delay_ns;
+}
+
+static void take_sitemap(struct robots *robots, struct span value)
+{
+    if (value.n == 0 || memchr(value.at, '\0', value.n) != NULL)
+        return;
+    text_add(&robots->sitemaps, value.at, value.n);
+    text_add(&robots->sitemaps, "", 1);
+    robots->sitemap_count++;
+}
+
+/*
+ * *in_rules tells that the group has had a rule: then a User-agent begins the next group.
+ * Other records end no group, nor do they begin its rules. (2.1, 2.2.4)
+ */
+static void take_line(struct robots *robots, struct span line, unsigned number,
+                      const char *product, bool *in_rules)
+{
+    struct span value;
+    enum record record = split_line(trimmed(before(line, '#')), &value);
+
+    if (record == RECORD_AGENT) {
+        if (*in_rules)
+            robots->ours.open = robots->others.open = false;
+        *in_rules = false;
+        take_agent(robots, value, product);
+    } else if (record == RECORD_ALLOW || record == RECORD_DISALLOW) {
+        *in_rules = true;
+        take_rule(robots, value, record == RECORD_ALLOW, number);
+    } else if (record == RECORD_DELAY) {
+        take_delay(robots, value);
+    } else if (record == RECORD_SITEMAP) {
+        take_sitemap(robots, value);
+    }
+}
+
+/* ---- all of it --------------------------------------------------------------------- */
+
+/* The text without what is not looked at: a byte order mark, and what is too much. */
+static struct span text_of(const char *text, size_t n)
+{
+    struct span all = {text, n < ROBOTS_BYTES ? n : ROBOTS_BYTES};
+
+    if (n > ROBOTS_BYTES && text[ROBOTS_BYTES] != '\n' && text[ROBOTS_BYTES] != '\r')
+        while (all.n > 0 && all.at[all.n - 1] != '\n' && all.at[all.n - 1] != '\r')
+            all.n--;
+    return all.n >= 3 && memcmp(all.at, "\xef\xbb\xbf", 3) == 0 ? behind(all, 3) : all;
+}
+
+static void take_lines(struct robots *robots, struct span text, const char *product)
+{
+    bool in_rules = false;
+
+    for (unsigned number = 1; text.n > 0; number++) {
+        struct span line = first_line(text);
+        bool crlf = text.n - line.n >= 2 && memcmp(text.at + line.n, "\r\n", 2) == 0;
+
+        take_line(robots, line, number, product, &in_rules);
+        text = behind(text, line.n);
+        text = behind(text, text.n == 0 ? 0 : crlf ? 2 : 1);
+    }
+}
+
+static size_t octets(const struct rule *rule)
+{
+    return rule->n + rule->ends;
+}
+
+/* Invariant 2. The line makes the order one whatever qsort() does. */
+static int compare_rules(const void *a, const void *b)
+{
+    const struct rule *x = a, *y = b;
+
+    if (octets(x) != octets(y))
+        return octets(x) > octets(y) ? -1 : 1;
+    if (x->allows != y->allows)
+        return x->allows ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static void choose_rules(struct robots *robots)
+{
+    if (!robots->ours.named) {
+        free(robots->ours.at);
+        robots->ours = robots->others;
+        robots->others.at = NULL;
+    }
+    if (robots->ours.count > 0)
+        qsort(robots->ours.at, robots->ours.count, sizeof *robots->ours.at,
+              compare_rules);
+}
+
+static struct robots *robots_create(void)
+{
+    struct robots *robots = calloc(1, sizeof *robots);
+
+    if (robots != NULL)
+        robots->ours.delay_ns = robots->others.delay_ns = -1;
+    return robots;
+}
+
+struct robots *robots_parse(const char *text, size_t n, const char *product)
+{
+    struct robots *robots = robots_create();
+
+    if (robots == NULL)
+        return NULL;
+    take_lines(robots, text_of(text, n), product);
+    if (robots->failed || robots->patterns.failed || robots->sitemaps.failed) {
+        robots_destroy(robots);
+        return NULL;
+    }
+    choose_rules(robots);
+    return robots;
+}
+
+struct robots *robots_for_status(int status)
+{
+    struct robots *robots = robots_create();
+
+    if (robots != NULL)
+        robots->forbids_all = status <= 0 || status >= 500;
+    return robots;
+}
+
+void robots_destroy(struct robots *robots)
+{
+    if (robots == NULL)
+        return;
+    free(robots->ours.at);
+    free(robots->others.at);
+    text_finish(&robots->patterns);
+    text_finish(&robots->sitemaps);
+    free(robots);
+}
+
+/* ---- asking ------------------------------------------------------------------------ */
+
+/* Invariant 3. */
+static bool matches(struct span pattern, bool ends, struct span url)
+{
+    struct span piece = before(pattern, '*');
+
+    if (url.n < piece.n || memcmp(url.at, piece.at, piece.n) != 0)
+        return false;
+    url = behind(url, piece.n);
+    while (piece.n < pattern.n) {
+        const char *found;
+        pattern = behind(pattern, piece.n + 1);
+        piece = before(pattern, '*');
+        if (ends && piece.n == pattern.n)
+            return url.n >= piece.n &&
+                   memcmp(url.at + url.n - piece.n, piece.at, piece.n) == 0;
+        found = piece.n > 0 ? memmem(url.at, url.n, piece.at, piece.n) : url.at;
+        if (found == NULL)
+            return false;
+        url = behind(url, (size_t)(found - url.at) + piece.n);
+    }
+    return !ends || url.n == 0;
+}
+
+/* The rule that decides, or NULL. `encoded` is the URL with its query's slashes as "%2F". */
+static const struct rule *find_rule(const struct robots *robots, struct span url,
+                                    struct span encoded)
+{
+    for (size_t i = 0; i < robots->ours.count; i++) {
+        const struct rule *rule = &robots->ours.at[i];
+        struct span pattern = {robots->patterns.at + rule->at, rule->n};
+
+        if (matches(pattern, rule->ends, url) ||
+            (rule->encoded_slash && matches(pattern, rule->ends, encoded)))
+            return rule;
+    }
+    return NULL;
+}
+
+static int allows_by_rules(const struct robots *robots, const char *path_and_query,
+                           unsigned *line)
+{
+    struct span written = {path_and_query, strlen(path_and_query)};
+    struct text url = {0}, encoded = {0};
+    const struct rule *rule = NULL;
+    bool in_query = false, failed;
+
+    normalise(&url, written, "/", &in_query);
+    in_query = false;
+    normalise(&encoded, written, "%2F", &in_query);
+    failed = url.failed || encoded.failed;
+    if (!failed)
+        rule = find_rule(robots, (struct span){url.at, url.n},
+                         (struct span){encoded.at, encoded.n});
+    text_finish(&url);
+    text_finish(&encoded);
+    if (rule != NULL)
+        *line = rule->line;
+    if (failed)
+        return -ENOMEM;
+    return rule == NULL || rule->allows;
+}
+
+int robots_allows(const struct robots *robots, const char *path_and_query, unsigned *line)
+{
+    unsigned unused;
+
+    line = line != NULL ? line : &unused;
+    *line = 0;
+    if (strcmp(path_and_query, "/robots.txt") == 0)
+        return 1;
+    if (robots->forbids_all || robots->ours.count == 0)
+        return !robots->forbids_all;
+    return allows_by_rules(robots, path_and_query[0] != '\0' ? path_and_query : "/",
+                           line);
+}
+
+int64_t robots_delay_ns(const struct robots *robots)
+{
+    return robots->ours.delay_ns;
+}
+
+const char *robots_sitemap(const struct robots *robots, size_t index)
+{
+    const char *at = robots->sitemaps.at;
+
+    if (index >= robots->sitemap_count)
+        return NULL;
+    while (index-- > 0)
+        at += strlen(at) + 1;
+    return at;
+}

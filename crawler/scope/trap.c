@@ -1,0 +1,250 @@
+/*
+ * trap.c - path segments that repeat, and session ids; trap_calendar.c has the third rule.
+ *
+ * A server that puts a session id into its links gives a new one to each request that brings
+ * none: each page has its links anew, and the URL without an id may never be seen. So URLs
+ * are remembered without their ids, as hashes, each with the hash of the URL that had it first.
+ */
+#include "trap.h"
+
+#include "../base/text.h"
+#include "trap_calendar.h"
+#include "../url/url.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* An id is a long word; shorter ones under these names are numbers of stories. */
+#define ID_BYTES 16
+
+struct trap_session {
+    uint64_t without, first; /* hashes; without == 0: unused */
+};
+
+void traps_finish(struct traps *traps)
+{
+    free(traps->sessions);
+    trap_calendars_destroy(traps->calendars);
+    *traps = (struct traps){0};
+}
+
+/* ---- repetition -------------------------------------------------------------------- */
+
+/* The segment that begins at `s`, with its slash in front. */
+static size_t segment_length(const char *s)
+{
+    return *s == '/' ? 1 + strcspn(s + 1, "/?#") : 0;
+}
+
+/* True if what begins at `s` stands there TRAP_REPEATS times. */
+static bool repeats_here(const char *s, size_t n)
+{
+    if (n == 0)
+        return false;
+    for (size_t i = 1; i < TRAP_REPEATS; i++)
+        if (strncmp(s + i * n, s, n) != 0)
+            return false;
+    s += TRAP_REPEATS * n;
+    return *s == '\0' || strchr("/?#", *s) != NULL;
+}
+
+bool trap_repeats(const char *url)
+{
+    const char *s = url + url_origin_length(url);
+    size_t n;
+
+    for (; (n = segment_length(s)) > 0; s += n) {
+        size_t next = segment_length(s + n);
+        if (repeats_here(s, n) || (next > 0 && repeats_here(s, n + next)))
+            return true;
+    }
+    return false;
+}
+
+/* ---- session ids ------------------------------------------------------------------- */
+
+static bool is_name(const char *name, size_t n, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(names[i]) == n && strncasecmp(name, names[i], n) == 0)
+            return true;
+    return false;
+}
+
+/* True for 16 or more letters and digits, with some of each. */
+static bool looks_like_id(const char *value, size_t n)
+{
+    bool letters = false, digits = false;
+
+    for (size_t i = 0; i < n; i++) {
+        letters = letters || is_letter(value[i]);
+        digits = digits || is_digit(value[i]);
+        if (!is_letter(value[i]) && !is_digit(value[i]) &&
+            strchr("-_.,%", value[i]) == NULL)
+            return false;
+    }
+    return n >= ID_BYTES && letters && digits;
+}
+
+static bool looks_like_hash(const char *value, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (hex_value(value[i]) < 0)
+            return false;
+    return n >= 32;
+}
+
+/* True for "name=value" of a session. */
+static bool is_session(const char *s, size_t n)
+{
+    static const char *const certain[] = {
+        "jsessionid", "phpsessid", "sessionid", "session_id", "session-id",
+        "sessid",     "oscsid",    "zenid",     "cftoken",    "asp.net_sessionid",
+        "xtcsid",     "osessid",   "symfony"};
+    static const char *const perhaps[] = {"sid",     "session", "sess", "s",
+                                          "sesskey", "phpsid",  "cfid"};
+    const char *equals = memchr(s, '=', n);
+    size_t name_n = equals != NULL ? (size_t)(equals - s) : n;
+    const char *value = s + name_n + 1;
+    size_t value_n = equals != NULL ? n - name_n - 1 : 0;
+
+    if (value_n == 0)
+        return false;
+    if (is_name(s, name_n, certain, sizeof certain / sizeof *certain) ||
+        (name_n > 12 && strncasecmp(s, "aspsessionid", 12) == 0))
+        return true;
+    return is_name(s, name_n, perhaps, sizeof perhaps / sizeof *perhaps) &&
+           (looks_like_id(value, value_n) || looks_like_hash(value, value_n));
+}
+
+/* The length of ";name=value" or "/(S(value))" at `s`, if a session is in it. */
+static size_t session_in_path(const char *s)
+{
+    size_t n;
+
+    if (*s != ';' && *s != '/') /* else each byte would look to the segment's end */
+        return 0;
+    n = 1 + strcspn(s + 1, ";/?#");
+    if (*s == ';' && is_session(s + 1, n - 1))
+        return n;
+    if (n > 6 && s[n] != ';' && strncasecmp(s, "/(S(", 4) == 0 &&
+        strncmp(s + n - 2, "))", 2) == 0)
+        return n;
+    return 0;
+}
+
+/* Append the path, and return where it ends. */
+static const char *add_path(struct text *out, const char *s)
+{
+    while (*s != '\0' && *s != '?' && *s != '#') {
+        size_t n = session_in_path(s);
+        if (n == 0)
+            text_add(out, s, n = 1);
+        s += n;
+    }
+    return s;
+}
+
+static void add_query(struct text *out, const char *s)
+{
+    char separator = '?';
+
+    while (*s == '?' || *s == '&') {
+        size_t n = strcspn(++s, "&#");
+        if (!is_session(s, n)) {
+            text_add(out, &separator, 1);
+            text_add(out, s, n);
+            separator = '&';
+        }
+        s += n;
+    }
+}
+
+int trap_without_session(const char *url, char **out)
+{
+    size_t origin = url_origin_length(url);
+    struct text text = {0};
+    const char *query;
+
+    *out = NULL;
+    text_add(&text, url, origin);
+    query = add_path(&text, url + origin);
+    if (text.n == origin)
+        text_add(&text, "/", 1);
+    add_query(&text, query);
+    if (text.failed) {
+        text_finish(&text);
+        return -ENOMEM;
+    }
+    if (text.n == strcspn(url, "#")) {
+        text_finish(&text);
+        return 0;
+    }
+    *out = text_take(&text);
+    return *out != NULL ? 0 : -ENOMEM;
+}
+
+static struct trap_session *find_slot(struct trap_session *sessions, size_t capacity,
+                                      uint64_t without)
+{
+    size_t i = without & (capacity - 1);
+
+    while (sessions[i].without != 0 && sessions[i].without != without)
+        i = (i + 1) & (capacity - 1);
+    return &sessions[i];
+}
+
+static bool make_room(struct traps *traps)
+{
+    size_t capacity = traps->session_capacity > 0 ? 2 * traps->session_capacity : 64;
+    struct trap_session *sessions;
+
+    if (2 * traps->session_count < traps->session_capacity)
+        return true;
+    sessions = calloc(capacity, sizeof *sessions);
+    if (sessions == NULL)
+        return false;
+    for (size_t i = 0; i < traps->session_capacity; i++)
+        if (traps->sessions[i].without != 0)
+            *find_slot(sessions, capacity, traps->sessions[i].without) =
+                traps->sessions[i];
+    free(traps->sessions);
+    traps->sessions = sessions;
+    traps->session_capacity = capacity;
+    return true;
+}
+
+/* True if another URL came first that is the same without its id. */
+static bool came_before(struct traps *traps, const char *url, const char *without)
+{
+    struct trap_session *slot;
+    uint64_t hash = trap_hash(TRAP_HASH_START, url, strlen(url));
+
+    if (!make_room(traps))
+        return false;
+    slot = find_slot(traps->sessions, traps->session_capacity,
+                     trap_hash(TRAP_HASH_START, without, strlen(without)));
+    if (slot->without != 0)
+        return slot->first != hash;
+    slot->without = trap_hash(TRAP_HASH_START, without, strlen(without));
+    slot->first = hash;
+    traps->session_count++;
+    return false;
+}
+
+bool trap_session(struct traps *traps, const char *url,
+                  bool (*is_known)(const char *url, void *arg), void *arg)
+{
+    char *without;
+    bool is_trap;
+
+    if (strpbrk(url, ";?(") == NULL) /* most have none: no copy is made */
+        return false;
+    if (trap_without_session(url, &without) < 0 || without == NULL)
+        return false;
+    is_trap = is_known(without, arg) || came_before(traps, url, without);
+    free(without);
+    return is_trap;
+}

@@ -1,0 +1,333 @@
+/*
+ * url.c - resolving references for the crawler, by the parser that browsers have.
+ *
+ * What whatwg_url.c makes of a reference is its one spelling already.
+ */
+#include "url.h"
+
+#include "../base/text.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char text_directive[] = ":~:";
+
+/* A character that stands for itself in a fragment. (WHATWG: fragment percent-encode set) */
+static bool stands_for_itself(char c)
+{
+    return c > ' ' && c < 0x7f && strchr("\"<>`%", c) == NULL;
+}
+
+/* True for a "%" that no escape can follow from. */
+static bool is_bare_percent(char c, const char *rest, size_t n)
+{
+    return c == '%' && (n == 0 || hex_value(*rest) < 0);
+}
+
+/* What need not be encoded is not, and hexadecimal digits are in upper case, so that fragments
+   that mean the same are written alike; returns the length. (RFC 3986, section 6.2.2) */
+static size_t unify_escapes(char *s, size_t n)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    size_t to = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        int high = s[i] == '%' && n - i > 2 ? hex_value(s[i + 1]) : -1;
+        int low = high >= 0 ? hex_value(s[i + 2]) : -1;
+        char c = (char)(high * 16 + low);
+        if (low < 0) {
+            s[to++] = s[i];
+        } else {
+            if (stands_for_itself(c) || is_bare_percent(c, s + i + 3, n - i - 3)) {
+                s[to++] = c;
+            } else {
+                s[to++] = '%';
+                s[to++] = digits[high];
+                s[to++] = digits[low];
+            }
+            i += 2;
+        }
+    }
+    return to;
+}
+
+/* Browsers find the text themselves: it names no element. */
+static void cut_fragment(struct url *url)
+{
+    char *fragment = url->href + url->fragment_at;
+    char *directive = strstr(fragment, text_directive);
+
+    if (directive != NULL)
+        *directive = '\0';
+    url->n = url->fragment_at + unify_escapes(fragment, strlen(fragment));
+    url->href[url->n] = '\0';
+    if (*fragment != '\0')
+        return;
+    url->href[--url->n] = '\0'; /* the '#' */
+    url->fragment_at = 0;
+}
+
+static enum url_kind kind_of(const struct whatwg_url *url)
+{
+    if (whatwg_url_scheme_is(url, "http") || whatwg_url_scheme_is(url, "https"))
+        return URL_WEB;
+    return whatwg_url_scheme_is(url, "file") ? URL_FILE : URL_OTHER;
+}
+
+/* ---- plain references -------------------------------------------------------------- */
+
+/*
+ * Nine of ten references, "../a/b.html#c", need no parser: they are put behind what is kept
+ * of the base. What they consist of means nothing in a path or a fragment, and is not
+ * encoded there.
+ */
+static bool is_plain(char c)
+{
+    return is_letter(c) || is_digit(c) ||
+           (c != '\0' && strchr("-_~+,;=!@$&()*.", c) != NULL);
+}
+
+/* The length of a plain reference, and where its fragment begins, or 0; SIZE_MAX for any other. */
+static size_t plain_length(const char *s, size_t *fragment_at)
+{
+    size_t i = 0, segment = 0;
+    bool has_dots_alone = true;
+
+    for (*fragment_at = 0;; i++) {
+        if (is_plain(s[i])) {
+            has_dots_alone = has_dots_alone && s[i] == '.';
+            continue;
+        }
+        if (*fragment_at == 0 && has_dots_alone && i > segment && i - segment <= 2)
+            return SIZE_MAX; /* "." or ".." */
+        if (s[i] == '\0')
+            return *fragment_at == i ? SIZE_MAX : i;
+        if (s[i] == '#' && *fragment_at == 0)
+            *fragment_at = i + 1;
+        else if (s[i] != '/')
+            return SIZE_MAX;
+        segment = i + 1;
+        has_dots_alone = true;
+    }
+}
+
+/* How much of the base stands before the reference, which moves behind its "../". */
+static size_t kept_of_base(const struct whatwg_url *base, const char **reference)
+{
+    size_t end = base->query_at;
+
+    if (**reference == '#')
+        return base->fragment_at;
+    if (**reference == '/')
+        return base->path_at;
+    while (end > base->path_at + 1 && base->href[end - 1] != '/')
+        end--;
+    for (; strncmp(*reference, "../", 3) == 0; *reference += 3)
+        while (end > base->path_at + 1 && base->href[--end - 1] != '/')
+            continue;
+    return end;
+}
+
+/* 1 if the reference is plain, and *out what it resolves to; 0 if it is not, or -ENOMEM. */
+static int resolve_plain(const struct whatwg_url *base, const char *reference,
+                         struct url *out)
+{
+    size_t kept, n, fragment_at;
+
+    if (base == NULL || kind_of(base) != URL_WEB || *reference == '\0' ||
+        (reference[0] == '/' && reference[1] == '/'))
+        return 0;
+    kept = kept_of_base(base, &reference);
+    n = plain_length(reference, &fragment_at);
+    if (n == SIZE_MAX)
+        return 0;
+    out->href = malloc(kept + n + 1);
+    if (out->href == NULL)
+        return -ENOMEM;
+    memcpy(out->href, base->href, kept);
+    memcpy(out->href + kept, reference, n + 1);
+    out->kind = URL_WEB;
+    out->n = kept + n;
+    out->fragment_at = fragment_at > 0 ? kept + fragment_at : 0;
+    return 1;
+}
+
+/* ---- all references ---------------------------------------------------------------- */
+
+int url_parse(const struct whatwg_url *base, const char *reference, struct url *out)
+{
+    struct whatwg_url url;
+    int rc;
+
+    *out = (struct url){URL_OTHER, NULL, 0, 0};
+    rc = resolve_plain(base, reference, out);
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    rc = whatwg_url_parse(reference, strlen(reference), base, &url);
+    if (rc < 0)
+        return rc;
+    *out = (struct url){kind_of(&url), url.href, url.length, 0};
+    if (url.fragment_at < url.length) {
+        out->fragment_at = url.fragment_at + 1;
+        cut_fragment(out);
+    }
+    return 0;
+}
+
+int url_resolve(const char *base, const char *reference, char **out)
+{
+    struct whatwg_url base_url = {0};
+    struct url url;
+    int rc = 0;
+
+    if (base != NULL)
+        rc = whatwg_url_parse(base, strlen(base), NULL, &base_url);
+    if (rc == 0)
+        rc = url_parse(base != NULL ? &base_url : NULL, reference, &url);
+    whatwg_url_finish(&base_url);
+    if (rc < 0)
+        return rc;
+    if (url.kind != URL_WEB) {
+        free(url.href);
+        return -EPROTONOSUPPORT;
+    }
+    if (url.fragment_at > 0)
+        url.href[url.fragment_at - 1] = '\0';
+    *out = url.href;
+    return 0;
+}
+
+size_t url_origin_length(const char *url)
+{
+    const char *authority = strstr(url, "://") + 3;
+
+    return (size_t)(authority - url) + strcspn(authority, "/");
+}
+
+bool url_same_origin(const char *a, const char *b)
+{
+    size_t n = url_origin_length(a);
+
+    return url_origin_length(b) == n && memcmp(a, b, n) == 0;
+}
+
+struct whatwg_span url_host_and_port(const char *url)
+{
+    const char *end = url + url_origin_length(url);
+    const char *host = strstr(url, "://") + 3;
+    const char *sign = memrchr(host, '@', (size_t)(end - host));
+
+    if (sign != NULL)
+        host = sign + 1;
+    return (struct whatwg_span){host, (size_t)(end - host)};
+}
+
+/* The host, without "www.". */
+static struct whatwg_span host_without_www(const char *url)
+{
+    struct whatwg_span whole = url_host_and_port(url);
+    const char *host = whole.at;
+
+    if (whole.n > 4 && memcmp(host, "www.", 4) == 0)
+        host += 4;
+    if (*host == '[')
+        return (struct whatwg_span){host, strcspn(host, "]")};
+    return (struct whatwg_span){host, strcspn(host, ":/")};
+}
+
+bool url_sibling_hosts(const char *a, const char *b)
+{
+    struct whatwg_span one = host_without_www(a), other = host_without_www(b);
+
+    return one.n == other.n && memcmp(one.at, other.at, one.n) == 0;
+}
+
+size_t url_decode(char *s, size_t n)
+{
+    size_t to = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bool is_encoded = s[i] == '%' && n - i > 2 && hex_value(s[i + 1]) >= 0 &&
+                          hex_value(s[i + 2]) >= 0;
+        if (is_encoded) {
+            s[to++] = (char)(hex_value(s[i + 1]) * 16 + hex_value(s[i + 2]));
+            i += 2;
+        } else {
+            s[to++] = s[i];
+        }
+    }
+    return to;
+}
+
+/* ---- passwords --------------------------------------------------------------------- */
+
+/* The password of the credentials in front of a '@', if there are any at `at`. */
+static struct whatwg_span password_at(const char *at)
+{
+    const char *end = at + strcspn(at, "/\\?#");
+    const char *sign = memrchr(at, '@', (size_t)(end - at));
+    const char *colon = sign != NULL ? memchr(at, ':', (size_t)(sign - at)) : NULL;
+
+    if (colon == NULL)
+        return (struct whatwg_span){at, 0};
+    return (struct whatwg_span){colon + 1, (size_t)(sign - colon - 1)};
+}
+
+/* Where the authority of a URL begins as browsers see it, who do not mind how many slashes
+   there are, nor of which kind, and leave out tabs and line feeds. NULL if it has none. */
+static const char *authority_of(const char *url)
+{
+    static const char scheme[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "0123456789+.-\t\r\n";
+    size_t n;
+
+    while (*url != '\0' && (unsigned char)*url <= ' ')
+        url++;
+    n = strspn(url, scheme);
+    if (url[n] == ':')
+        url += n + 1;
+    else if (url[0] != '/' && url[0] != '\\')
+        return NULL;
+    return url + strspn(url, "/\\\t\r\n");
+}
+
+struct whatwg_span url_password(const char *text)
+{
+    struct whatwg_span none = {text, 0}, found = none;
+    const char *at;
+
+    if (strchr(text, '@') == NULL)
+        return none;
+    at = authority_of(text);
+    if (at != NULL)
+        found = password_at(at);
+    /* "a redirect to http://...", "/login?next=http://..." */
+    for (at = strstr(text, "://"); found.n == 0 && at != NULL; at = strstr(at + 3, "://"))
+        found = password_at(at + 3);
+    return found.n > 0 ? found : none;
+}
+
+void url_put_masked(const char *text, void (*put)(void *to, const char *piece, size_t n),
+                    void *to)
+{
+    struct whatwg_span password;
+
+    for (password = url_password(text); password.n > 0; password = url_password(text)) {
+        put(to, text, (size_t)(password.at - text));
+        put(to, "***", 3);
+        text = password.at + password.n;
+    }
+    put(to, text, strlen(text));
+}
+
+static void put_to_stream(void *to, const char *piece, size_t n)
+{
+    fwrite(piece, 1, n, to);
+}
+
+void url_print(FILE *to, const char *text)
+{
+    url_put_masked(text, put_to_stream, to);
+}

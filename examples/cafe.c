@@ -1,0 +1,73 @@
+/*
+ * cafe.c - tasks to look at: start it and press Ctrl-\.
+ *
+ * Four guests order through a counter that holds two orders, one cook is slow, and whoever
+ * pays has the till. Ctrl-C closes the cafe.
+ */
+#include <coil.h>
+
+#include <stdio.h>
+
+enum { GUESTS = 4 };
+
+static coil_queue counter = COIL_QUEUE_INIT(sizeof(int), 2);
+static coil_lock till = COIL_LOCK_INIT;
+
+static int cook(void *arg)
+{
+    int order, rc = 0;
+
+    (void)arg;
+    for (int dish = 0; dish < GUESTS && rc == 0; dish++) {
+        rc = coil_queue_get(&counter, &order);
+        if (rc == 0)
+            rc = coil_sleep(COIL_SEC(60));
+    }
+    return rc;
+}
+
+static int pay(void)
+{
+    int rc = coil_lock_acquire(&till);
+
+    if (rc < 0)
+        return rc;
+    rc = coil_sleep(COIL_SEC(45)); // looks for coins
+    coil_lock_release(&till);
+    return rc;
+}
+
+static int guest(void *arg)
+{
+    int rc = coil_queue_put(&counter, arg);
+
+    return rc < 0 ? rc : pay();
+}
+
+static int cafe(void *arg)
+{
+    static const char *const names[GUESTS] = {"Ada", "Grace", "Edsger", "Barbara"};
+    static int dishes[GUESTS] = {1, 2, 3, 4};
+    coil_group group;
+    int rc;
+
+    (void)arg;
+    coil_group_enter(&group);
+    rc = coil_group_spawn(&group, cook, NULL, &(coil_spawn_opts){.name = "cook"}, NULL);
+    for (int i = 0; rc == 0 && i < GUESTS; i++) {
+        coil_spawn_opts opts = {.name = names[i]};
+
+        rc = coil_group_spawn(&group, guest, &dishes[i], &opts, NULL);
+    }
+    if (rc == 0)
+        rc = coil_sleep(COIL_MSEC(10)); // all have come in
+    fprintf(stderr, "open: press Ctrl-\\ to see who waits for what\n");
+    rc = coil_group_exit(&group, rc);
+    coil_queue_finish(&counter);
+    return rc;
+}
+
+int main(void)
+{
+    return coil_run(cafe, NULL, NULL) != -EINTR;
+}

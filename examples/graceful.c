@@ -1,0 +1,58 @@
+/*
+ * graceful.c - a service that ends in good order when it is told to: by SIGTERM (systemd,
+ * Docker, Kubernetes), SIGHUP or Ctrl-C. It stops accepting at once, lets conversations
+ * end for three seconds, cancels those that are left, and exits. A second signal of the
+ * same kind ends it there and then.
+ */
+#include <coil.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static int shout(coil_stream *stream, void *arg)
+{
+    char line[100];
+    ssize_t n;
+
+    (void)arg;
+    while ((n = coil_read_line(stream, line, sizeof line - 1)) >= 0) {
+        memcpy(&line[n], "!\n", 2); // the '\0' goes, and had its place
+        if ((n = coil_write(stream, line, (size_t)n + 2)) < 0)
+            break;
+    }
+    if (n == -ECANCELED) { /* the time is over: a last word, for which there is little */
+        coil_scope scope;
+
+        coil_scope_enter_shielded(&scope, coil_in(COIL_MSEC(100)));
+        coil_write(stream, "closing time\n", 13);
+        coil_scope_exit(&scope, 0);
+    }
+    return n == -ENODATA ? 0 : (int)n;
+}
+
+static int app(void *arg)
+{
+    static const coil_server_opts opts = {.grace_ns = COIL_SEC(3)};
+    coil_listener *listener;
+    int rc = coil_listen("localhost", arg, 0, &listener);
+
+    if (rc < 0)
+        return rc;
+    printf("serving on port %u\n", coil_listener_port(listener));
+    fflush(stdout);
+    rc = coil_serve(listener, shout, NULL, &opts); /* until it is cancelled */
+    coil_listener_destroy(listener);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    int signo = 0, rc;
+
+    rc = coil_run(app, argc > 1 ? argv[1] : "0",
+                  &(coil_run_opts){.take_sigterm = true, .signo = &signo});
+    if (rc != -EINTR)
+        return rc < 0;
+    printf("ended in good order by %s\n", strsignal(signo));
+    return 0;
+}

@@ -1,0 +1,77 @@
+/*
+ * 06_toy_run.c - an event loop in thirty lines: the coroutines of 05_toy_sleep.c, at once.
+ *
+ * The first answer's run(), version 1. It knows one kind of event, "wake me at that time".
+ * It sleeps until the first of those who wait is due and resumes it; what that yields is
+ * its next time. Five coroutines sleep five times 0.1 s each, in 0.5 s, not 2.5. A real
+ * loop does the same with a heap, and with descriptors besides (07_toy_select.c).
+ *
+ * Call sleep_until(now() + 0.1) in place of asleep(0.1): nobody else goes on, 2.5 s.
+ */
+#include "toy_gen.h"
+#include "toy_time.h"
+
+#define SLEEPERS 5
+#define NAPS 5
+
+struct sleeper {
+    struct gen *gen;
+    double until;
+};
+
+static void asleep(double duration)
+{
+    double until = now() + duration / 2;
+
+    gen_yield(&until);
+    until = now() + duration / 2;
+    gen_yield(&until);
+}
+
+static void *sleepy(void *arg)
+{
+    for (int step = 1; step <= NAPS; step++) {
+        printf("coroutine %d step %d\n", (int)(intptr_t)arg, step);
+        asleep(0.1);
+    }
+    return NULL;
+}
+
+/* Sorted by time, equal ones in the order in which they came. */
+static void insert(struct sleeper *waiting, int n, struct sleeper sleeper)
+{
+    for (; n > 0 && waiting[n - 1].until > sleeper.until; n--)
+        waiting[n] = waiting[n - 1];
+    waiting[n] = sleeper;
+}
+
+/* [run] */
+static void run(struct sleeper *waiting, int n)
+{
+    while (n > 0) {
+        struct sleeper first = waiting[0]; // the first that wants to wake up
+        void *until;
+
+        n--;
+        for (int i = 0; i < n; i++)
+            waiting[i] = waiting[i + 1];
+        sleep_until(first.until);
+        if (gen_send(first.gen, NULL, &until))
+            insert(waiting, n++, (struct sleeper){first.gen, *(double *)until});
+        else
+            gen_free(first.gen);
+    }
+}
+/* [end] */
+
+int main(void)
+{
+    struct sleeper waiting[SLEEPERS];
+    double begin = now();
+
+    for (int i = 0; i < SLEEPERS; i++)
+        waiting[i] = (struct sleeper){gen_new(sleepy, (void *)(intptr_t)i), 0};
+    run(waiting, SLEEPERS);
+    printf("%.2f s\n", now() - begin);
+    return 0;
+}

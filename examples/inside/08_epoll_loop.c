@@ -1,0 +1,216 @@
+/*
+ * 08_epoll_loop.c - an event loop on epoll(7): futures, tasks, timers, descriptors.
+ *
+ * The loop of the blog's article. A coroutine yields the Future that it waits for; its
+ * Task asks to be called back. A Future knows nothing of what completes it: here a timer,
+ * a descriptor's event, or the end of another Task. Registering a descriptor is an
+ * awaitable like any other: wait_fd(). Differences from the article, each a mistake of
+ * its program: connect() and send() do not block; the clock is monotonic; the loop polls
+ * in every round, also while tasks are ready; and a descriptor is forgotten before its
+ * callback is called, which may register it again.
+ *
+ * Let coroutine() not wait before recv(): there is nothing yet.
+ */
+#include "toy_gen.h"
+#include "toy_time.h"
+
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MAX 64
+
+/* [future] */
+struct future {
+    bool done;
+    void *value;
+    struct task *waiter; // the callback: this task goes on
+};
+
+struct task {
+    struct future future; // first: a task is a future of its result
+    struct gen *gen;
+    struct future *awaited;
+};
+/* [end] */
+
+static int epoll;
+static struct task *ready[MAX]; // the article's task_list
+static int ready_count, io_count, timer_count;
+static struct timer {
+    double deadline;
+    struct future *future;
+} timers[MAX];
+
+static void future_set(struct future *future, void *value)
+{
+    future->done = true;
+    future->value = value;
+    if (future->waiter != NULL)
+        ready[ready_count++] = future->waiter;
+}
+
+// NOLINTBEGIN(clang-analyzer-core.StackAddressEscape): await() returns when it is done
+/* [await] */
+static void *await(struct future *future)
+{
+    return future->done ? future->value : gen_yield(future);
+}
+
+static void wait_fd(int fd, unsigned events)
+{
+    struct future future = {.done = false};
+    struct epoll_event event = {.events = events | EPOLLONESHOT, .data.ptr = &future};
+
+    if (epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event) < 0 &&
+        epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0)
+        return; // a regular file is always ready
+    io_count++;
+    await(&future);
+}
+
+static void loop_sleep(double duration)
+{
+    struct future future = {.done = false};
+
+    timers[timer_count++] = (struct timer){now() + duration, &future};
+    await(&future);
+}
+/* [end] */
+
+/* [step] */
+static void task_step(struct task *task)
+{
+    void *yielded, *result = task->awaited ? task->awaited->value : NULL;
+
+    if (!gen_send(task->gen, result, &yielded)) {
+        gen_free(task->gen);
+        future_set(&task->future, yielded); // the task resolves itself
+    } else if ((task->awaited = yielded) != NULL) {
+        task->awaited->waiter = task;
+    } else {
+        ready[ready_count++] = task; // a bare yield: once round the loop
+    }
+}
+/* [end] */
+
+static void task_begin(struct task *task, void *(*body)(void *), void *arg)
+{
+    *task = (struct task){.gen = gen_new(body, arg)};
+    ready[ready_count++] = task;
+}
+
+/* [run] */
+static void run_timers(void)
+{
+    for (int i = 0; i < timer_count; i++) {
+        struct timer timer = timers[i];
+        if (timer.deadline > now())
+            continue;
+        memmove(&timers[i], &timers[i + 1], (size_t)(--timer_count - i) * sizeof timer);
+        future_set(timer.future, NULL);
+        i--;
+    }
+}
+
+static int poll_timeout_ms(void)
+{
+    double left = 10; // the longest wait
+
+    for (int i = 0; i < timer_count; i++)
+        if (timers[i].deadline - now() < left)
+            left = timers[i].deadline - now();
+    return left < 0 || ready_count > 0 ? 0 : (int)(left * 1000) + 1;
+}
+
+static void run(void)
+{
+    while (ready_count + timer_count + io_count > 0) {
+        struct epoll_event events[MAX];
+        int n = epoll_wait(epoll, events, MAX, poll_timeout_ms());
+
+        for (int i = 0; i < n; i++) {
+            io_count--;
+            future_set(events[i].data.ptr, NULL);
+        }
+        run_timers();
+        for (int todo = ready_count; todo > 0; todo--) { // those that are ready now
+            struct task *task = ready[0];
+            memmove(ready, ready + 1, (size_t)--ready_count * sizeof *ready);
+            task_step(task);
+        }
+    }
+}
+/* [end] */
+
+static struct sockaddr_in address = {.sin_family = AF_INET};
+static int listener;
+
+/* The article asks a public server. */
+static void *server(void *arg)
+{
+    for (int i = 0; i < 3; i++) {
+        char request[100];
+        wait_fd(listener, EPOLLIN);
+        int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+        wait_fd(fd, EPOLLIN);
+        if (recv(fd, request, sizeof request, 0) > 0)
+            send(fd, "HTTP/1.0 200 OK\r\n", 17, MSG_NOSIGNAL);
+        close(fd);
+    }
+    return arg;
+}
+
+static void *coroutine2(void *name)
+{
+    printf("%s-2 A\n", (char *)name);
+    loop_sleep(0.03);
+    printf("%s-2 Over\n", (char *)name);
+    return "its result";
+}
+
+/* [coroutine] */
+static void *coroutine(void *name)
+{
+    char data[1024];
+    struct task task;
+
+    gen_yield(NULL);
+    printf("%s A\n", (char *)name);
+    loop_sleep(0.03);
+    printf("%s B\n", (char *)name);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    (void)connect(fd, (struct sockaddr *)&address, sizeof address); // EINPROGRESS
+    wait_fd(fd, EPOLLOUT);
+    send(fd, "GET / HTTP/1.0\r\n\r\n", 18, MSG_NOSIGNAL);
+    wait_fd(fd, EPOLLIN);
+    ssize_t n = recv(fd, data, sizeof data, 0);
+    printf("%s got %.*s\n", (char *)name, n > 2 ? (int)n - 2 : 0, data);
+    close(fd);
+    task_begin(&task, coroutine2, name);
+    printf("%s Over, with %s\n", (char *)name, (char *)await(&task.future));
+    return NULL;
+}
+/* [end] */
+
+int main(void)
+{
+    struct task tasks[4];
+    socklen_t length = sizeof address;
+
+    epoll = epoll_create1(0);
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (bind(listener, (struct sockaddr *)&address, length) < 0 ||
+        listen(listener, 8) < 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &length) < 0)
+        return 1;
+    for (int i = 0; i < 3; i++)
+        task_begin(&tasks[i], coroutine, (char *[]){"1", "2", "3"}[i]);
+    task_begin(&tasks[3], server, NULL);
+    run();
+    return 0;
+}
+// NOLINTEND(clang-analyzer-core.StackAddressEscape)

@@ -1,0 +1,79 @@
+/*
+ * 13_who_knows.c - who knows that open() blocks? Nobody; so say it.
+ *
+ * The first document asks how the interpreter can know that a C function waits in the
+ * kernel. It cannot. open() of a FIFO waits until somebody opens the other end, and the
+ * thread waits in it, with the loop and all tasks: (1) a ticker does not tick. (2) Debug
+ * mode (here, or COIL_DEBUG=1 in the environment) names the task that held up the others.
+ * (3) On a thread of a lane open() blocks that thread alone: so does coil_file_open().
+ *
+ * Make LATE "1.5": debug mode names the task, and the line, while it blocks.
+ */
+#include <coil.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LATE "0.3" // seconds
+
+static int tick(void *ticks)
+{
+    while (coil_sleep(COIL_MSEC(10)) == 0)
+        ++*(int *)ticks;
+    return -ECANCELED;
+}
+
+/* [open] */
+static int open_it(void *arg)
+{
+    int fd = open("fifo", O_RDONLY); // waits in the kernel
+
+    return (void)arg, fd < 0 ? -errno : close(fd);
+}
+
+static int open_on_lane(void *arg)
+{
+    return coil_blocking(COIL_LANE_FILE, open_it, arg);
+}
+/* [end] */
+
+static int count(const char *how, int (*open_somehow)(void *arg), const int *ticks)
+{
+    int rc = coil_yield(), before = *ticks;
+
+    if (rc == 0 && mkfifo("fifo", 0600) == 0 &&
+        system("(sleep " LATE "; : >fifo) &") == 0) // the other end
+        rc = open_somehow(NULL);
+    unlink("fifo"); // a new one for each: this one's writer may not have closed it yet
+    printf("%s: %s\n", how, *ticks == before ? "nobody else ran" : "the ticker ticked");
+    return rc;
+}
+
+static int app(void *arg)
+{
+    int ticks = 0;
+    coil_group group;
+    coil_group_enter(&group);
+    int rc = coil_group_spawn(&group, tick, &ticks, NULL, NULL);
+    rc = rc == 0 ? count("open() in a task", open_it, &ticks) : rc;
+    coil_set_debug(true);
+    rc = rc == 0 ? count("open() in debug mode", open_it, &ticks) : rc;
+    rc = rc == 0 ? coil_yield() : rc; // it is reported when the step has ended
+    coil_set_debug(false);
+    rc = rc == 0 ? count("open() on a lane", open_on_lane, &ticks) : rc;
+    coil_group_cancel(&group, "seen");
+    return (void)arg, coil_group_exit(&group, rc);
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/who_knows.XXXXXX";
+    if (mkdtemp(folder) == NULL || chdir(folder) < 0)
+        return 1;
+    int rc = coil_run(app, NULL, NULL);
+    return rmdir(folder) < 0 || rc < 0;
+}

@@ -1,0 +1,80 @@
+/*
+ * 16_failed_worker.c - a worker fails, and join() waits for ever. And the cure.
+ *
+ * The chapter's work() calls task_done() after fetch(): if that fails, never. asyncio then
+ * hangs in join() without a word. coil sees that nothing can ever happen any more, and
+ * reports all tasks with what they wait for. The cure: task_done() in any case; and the
+ * workers are in a group, so that what is no page's own failure ends the crawl.
+ *
+ * Let fetch() fail with another error: the cure ends the crawl, and does not hang.
+ */
+#include <coil.h>
+
+#include <stdio.h>
+
+static coil_queue pages;
+
+static int fetch(int page)
+{
+    int rc = coil_sleep(COIL_MSEC(1));
+    return rc == 0 && page == 2 ? coil_fail(-EBADMSG, "page %d is no HTML", page) : rc;
+}
+
+/* [hang] */
+static int work(void *arg)
+{
+    int page, rc;
+
+    while ((rc = coil_queue_get(&pages, &page)) == 0) {
+        if ((rc = fetch(page)) < 0)
+            return rc; // and task_done() is not called
+        coil_queue_task_done(&pages);
+    }
+    return (void)arg, rc;
+}
+/* [end] */
+
+/* [cure] */
+static int work_on(void *arg)
+{
+    int page, rc;
+
+    while ((rc = coil_queue_get(&pages, &page)) == 0) {
+        rc = fetch(page);
+        coil_queue_task_done(&pages); // in any case
+        if (rc == -EBADMSG)
+            printf("cure: %s\n", coil_error_message(coil_last_error()));
+        else if (rc < 0)
+            return rc; // ends its group, and so the crawl
+    }
+    return (void)arg, rc;
+}
+/* [end] */
+
+static int crawl(void *in_group)
+{
+    coil_group group;
+    int rc = 0;
+
+    pages = (coil_queue)COIL_QUEUE_INIT(sizeof(int), 0);
+    for (int page = 0; page < 4 && rc == 0; page++)
+        rc = coil_queue_put(&pages, &page);
+    coil_group_enter(&group);
+    for (int i = 0; i < 2 && rc == 0; i++)
+        rc = in_group ? coil_group_spawn(&group, work_on, NULL, NULL, NULL)
+                      : coil_spawn(work, NULL, NULL, NULL);
+    if (rc == 0)
+        rc = coil_queue_join(&pages);
+    coil_group_cancel(&group, "all pages are done");
+    return coil_group_exit(&group, rc);
+}
+
+int main(void)
+{
+    int rc = coil_run(crawl, NULL, &(coil_run_opts){.no_report = true});
+    printf("the chapter's: %s\n", rc == -EDEADLK ? "hangs" : "ends");
+    coil_queue_finish(&pages);
+    rc = coil_run(crawl, "in a group", NULL);
+    printf("the cure: %s\n", rc == 0 ? "all pages are done" : "fails");
+    return coil_queue_finish(&pages), rc < 0;
+}

@@ -1,0 +1,73 @@
+/*
+ * 17_lazy.c - an iterator over what does not fit in memory.
+ *
+ * The blog: a generator makes a value when it is asked for one. Here are all orders of 20
+ * letters, 2.4e18 of them, by the textbook's recursion: each yields from the bottom of 20
+ * calls, with the state of the search in their frames. Two generators are at different
+ * places of it. An ordinary loop takes what it wants and leaves: the generator is then
+ * closed where it stands.
+ *
+ * Return from permute() as soon as `rc` says that it is closed: `many` is not put back.
+ */
+#include <coil/gen.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* [permute] */
+static void swap(char *a, char *b)
+{
+    char was = *a;
+
+    *a = *b;
+    *b = was;
+}
+
+static int permute(char *letters, size_t at)
+{
+    int rc = 0;
+
+    if (letters[at] == '\0')
+        return coil_gen_yield(letters, NULL);
+    for (size_t i = at; letters[i] != '\0' && rc == 0; i++) {
+        swap(&letters[at], &letters[i]);
+        rc = permute(letters, at + 1);
+        swap(&letters[at], &letters[i]);
+    }
+    return rc; // -ECANCELED, where the generator was closed
+}
+
+static int permutations(coil_gen *gen, void *letters)
+{
+    (void)gen;
+    return permute(letters, 0);
+}
+/* [end] */
+
+int main(void)
+{
+    char many[] = "abcdefghijklmnopqrst", few[] = "xyz";
+    coil_gen *of_many, *of_few;
+    void *order;
+    int taken = 0;
+
+    if (coil_gen_create(permutations, many, NULL, &of_many) < 0 ||
+        coil_gen_create(permutations, few, NULL, &of_few) < 0)
+        return 1;
+    /* [loop] */
+    while (coil_gen_next(of_few, &order) == COIL_GEN_YIELDED) {
+        printf("%s", (char *)order);
+        if (coil_gen_next(of_many, &order) == COIL_GEN_YIELDED)
+            printf(" %s", (char *)order);
+        printf("\n");
+    }
+    /* [end] */
+    while (coil_gen_next(of_many, &order) == COIL_GEN_YIELDED)
+        if (++taken == 100000)
+            break;
+    printf("and after 100,000 more: %s\n", (char *)order);
+    coil_gen_destroy(of_many); // in the middle of it
+    coil_gen_destroy(of_few);
+    printf("as it was: %s\n", many);
+    return 0;
+}

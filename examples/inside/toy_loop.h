@@ -1,0 +1,218 @@
+/*
+ * toy_loop.h - asyncio's Future, Task and loop as a toy: what 09 shows and crawl/3 uses.
+ *
+ * After the source of asyncio, with its names. A future that is done never calls anybody:
+ * it puts a handle for each callback into the ready queue. A task is a future, and its
+ * step is such a callback. The loop runs the handles that are ready when a turn begins;
+ * what these make ready is for the next. No coil here.
+ */
+#ifndef TOY_LOOP_H
+#define TOY_LOOP_H
+
+#include "toy_gen.h"
+#include "toy_time.h"
+
+#include <poll.h>
+#include <string.h>
+
+#define LOOP_MAX 1024
+
+/* [future] */
+enum future_state { PENDING, CANCELLED, FINISHED };
+
+struct future {
+    enum future_state state;
+    void *result;
+    void (*callback)(struct future *future, void *arg); // one is enough for a toy
+    void *callback_arg;
+};
+/* [end] */
+
+/* [handle] */
+struct handle {
+    void (*fn)(void *arg);
+    void *arg;
+    double when; // of a timer
+    int fd;      // of a reader or writer
+    short events;
+    bool cancelled;
+};
+
+static struct {
+    struct handle *ready[LOOP_MAX], *scheduled[LOOP_MAX], *watched[LOOP_MAX];
+    int ready_count, scheduled_count, watched_count;
+    int tasks; // that have not ended
+    bool stopping;
+} loop;
+/* [end] */
+
+static inline struct handle *loop_add(struct handle **list, int *n, struct handle handle)
+{
+    struct handle *added = malloc(sizeof *added);
+    if (added == NULL || *n == LOOP_MAX) {
+        fprintf(stderr, "the toy is too small\n");
+        exit(1);
+    }
+    *added = handle;
+    return list[(*n)++] = added;
+}
+
+static inline struct handle *loop_take(struct handle **list, int *n, int at)
+{
+    struct handle *taken = list[at];
+    memmove(&list[at], &list[at + 1], (size_t)(--*n - at) * sizeof *list);
+    return taken;
+}
+
+/* [call_soon] */
+static inline struct handle *call_soon(void (*fn)(void *arg), void *arg)
+{
+    return loop_add(loop.ready, &loop.ready_count, (struct handle){.fn = fn, .arg = arg});
+}
+
+static inline struct handle *call_later(double delay, void (*fn)(void *arg), void *arg)
+{
+    return loop_add(loop.scheduled, &loop.scheduled_count,
+                    (struct handle){.fn = fn, .arg = arg, .when = now() + delay});
+}
+/* [end] */
+
+static inline void watch(int fd, short events, void (*fn)(void *arg), void *arg)
+{
+    loop_add(loop.watched, &loop.watched_count,
+             (struct handle){.fn = fn, .arg = arg, .fd = fd, .events = events});
+}
+
+/* [set_result] */
+static inline void future_run_callback(void *arg)
+{
+    struct future *future = arg;
+    future->callback(future, future->callback_arg);
+}
+
+static inline void future_end(struct future *future, enum future_state state,
+                              void *result)
+{
+    if (future->state != PENDING)
+        return;
+    future->state = state;
+    future->result = result;
+    if (future->callback != NULL)
+        call_soon(future_run_callback, future); // never here and now
+}
+
+static inline void future_add_done_callback(struct future *future,
+                                            void (*fn)(struct future *, void *),
+                                            void *arg)
+{
+    future->callback = fn;
+    future->callback_arg = arg;
+    if (future->state != PENDING)
+        call_soon(future_run_callback, future);
+}
+
+static inline void future_set_result(void *future) // a handle's function, too
+{
+    future_end(future, FINISHED, NULL);
+}
+
+static inline void future_cancel(void *future) // likewise
+{
+    future_end(future, CANCELLED, NULL);
+}
+
+/* Await it, in a task. Returns its state; one that is done is not waited for. */
+static inline enum future_state await(struct future *future)
+{
+    if (future->state == PENDING)
+        gen_yield(future);
+    return future->state;
+}
+/* [end] */
+
+/* [task] */
+struct task {
+    struct future future; // first: a task is a future
+    struct gen *gen;
+};
+
+static inline void task_step_soon(void *task);
+
+static inline void task_step(struct future *woken_by, void *arg)
+{
+    (void)woken_by;
+    struct task *task = arg;
+    void *yielded;
+
+    if (!gen_send(task->gen, NULL, &yielded)) { // StopIteration
+        gen_free(task->gen);
+        loop.tasks--;
+        future_end(&task->future, FINISHED, yielded);
+    } else if (yielded == NULL) { // a bare yield: once round the loop
+        call_soon(task_step_soon, task);
+    } else { // the future it waits for
+        future_add_done_callback(yielded, task_step, task);
+    }
+}
+
+static inline void task_step_soon(void *task)
+{
+    task_step(NULL, task);
+}
+
+static inline void task_begin(struct task *task, void *(*body)(void *arg), void *arg)
+{
+    *task = (struct task){.gen = gen_new(body, arg)};
+    loop.tasks++;
+    call_soon(task_step_soon, task); // it does not run yet
+}
+/* [end] */
+
+/* [run_once] */
+static inline void run_once(void)
+{
+    struct pollfd fds[LOOP_MAX];
+    double timeout = loop.watched_count > 0 ? 3600 : 0;
+
+    for (int i = 0; i < loop.scheduled_count; i++) // asyncio has a heap
+        if (i == 0 || loop.scheduled[i]->when - now() < timeout)
+            timeout = loop.scheduled[i]->when - now();
+    if (loop.ready_count > 0 || loop.stopping || timeout < 0)
+        timeout = 0;
+    for (int i = 0; i < loop.watched_count; i++)
+        fds[i] = (struct pollfd){loop.watched[i]->fd, loop.watched[i]->events, 0};
+    poll(fds, (nfds_t)loop.watched_count, timeout > 0 ? (int)(timeout * 1000) + 1 : 0);
+
+    for (int i = loop.watched_count - 1; i >= 0; i--) // process_events
+        if (fds[i].revents != 0)
+            loop.ready[loop.ready_count++] =
+                loop_take(loop.watched, &loop.watched_count, i);
+    for (int i = 0; i < loop.scheduled_count; i++) // all timers that are due
+        if (loop.scheduled[i]->when <= now())
+            loop.ready[loop.ready_count++] =
+                loop_take(loop.scheduled, &loop.scheduled_count, i--);
+    for (int todo = loop.ready_count; todo > 0; todo--) {
+        struct handle *handle = loop_take(loop.ready, &loop.ready_count, 0);
+        if (!handle->cancelled)
+            handle->fn(handle->arg);
+        free(handle);
+    }
+}
+/* [end] */
+
+/* [run_until_complete] */
+static inline void loop_stop(struct future *future, void *arg)
+{
+    (void)future, (void)arg;
+    loop.stopping = true; // the turn is finished first
+}
+
+static inline void run_until_complete(struct future *future)
+{
+    future_add_done_callback(future, loop_stop, NULL);
+    for (loop.stopping = false; !loop.stopping;)
+        run_once();
+}
+/* [end] */
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * proxy.c - hands every connection on to another host and port: proxy PORT HOST PORT
+ *
+ * A connection has two directions, each a task that copies. One may end long before the
+ * other (half-close): the end of what is read is handed on, too, by shutting down
+ * writing.
+ */
+#include <coil.h>
+
+#include <stdio.h>
+
+struct target {
+    const char *host, *port;
+};
+
+struct direction {
+    coil_stream *from, *to;
+};
+
+static int hand_on(void *arg)
+{
+    struct direction *d = arg;
+    ssize_t n = coil_copy(d->from, d->to);
+
+    return n < 0 ? (int)n : coil_stream_shutdown_write(d->to);
+}
+
+/* If one direction fails its group cancels the other. */
+static int hand_both_on(coil_stream *client, coil_stream *server)
+{
+    struct direction there = {client, server}, back = {server, client};
+    coil_group group;
+    int rc;
+
+    coil_group_enter(&group);
+    rc = coil_group_spawn(&group, hand_on, &there, NULL, NULL);
+    if (rc == 0)
+        rc = hand_on(&back);
+    return coil_group_exit(&group, rc);
+}
+
+static int serve(coil_stream *client, void *arg)
+{
+    const struct target *target = arg;
+    coil_stream *server;
+    int rc = coil_connect(target->host, target->port, &server);
+
+    if (rc < 0)
+        return rc; /* reported; the client sees its connection closed */
+    hand_both_on(client, server);
+    coil_stream_destroy(server);
+    return 0;
+}
+
+static int app(void *arg)
+{
+    char **argv = arg;
+    struct target target = {argv[2], argv[3]};
+    coil_listener *listener;
+    int rc = coil_listen("localhost", argv[1], 0, &listener);
+
+    if (rc < 0)
+        return rc;
+    printf("proxy on port %u\n", coil_listener_port(listener));
+    fflush(stdout);
+    rc = coil_serve(listener, serve, &target, NULL);
+    coil_listener_destroy(listener);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 4)
+        return coil_run(app, argv, NULL) < 0;
+    fprintf(stderr, "usage: %s PORT HOST PORT\n", argv[0]);
+    return 2;
+}

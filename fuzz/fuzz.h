@@ -1,0 +1,68 @@
+/*
+ * fuzz.h - what a fuzz target is written with.
+ *
+ * A target is one function, called for each input; it stops the program where a claim
+ * does not hold. It is linked with libFuzzer (make fuzz), or with replay.c, which gives
+ * it the inputs of its corpus (make test T=fuzz).
+ */
+#ifndef FUZZ_FUZZ_H
+#define FUZZ_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The claim, as text, is what the report shows. */
+#define CLAIM(condition)                                                                 \
+    do {                                                                                 \
+        if (!(condition)) {                                                              \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);      \
+            abort();                                                                     \
+        }                                                                                \
+    } while (0)
+
+/* The rest of an input, taken from its front. */
+struct fuzz_input {
+    const uint8_t *at;
+    size_t left;
+};
+
+/* The next byte; 0 at the end. */
+static inline uint8_t fuzz_byte(struct fuzz_input *in)
+{
+    if (in->left == 0)
+        return 0;
+    in->left--;
+    return *in->at++;
+}
+
+/* A copy of n bytes, terminated, in a block of its own: ASan sees what reads past it. */
+static inline char *fuzz_text(const uint8_t *data, size_t n)
+{
+    char *text = malloc(n + 1);
+
+    if (text == NULL)
+        abort();
+    if (n > 0)
+        memcpy(text, data, n);
+    text[n] = '\0';
+    return text;
+}
+
+/* The same without the terminator. */
+static inline uint8_t *fuzz_bytes(const uint8_t *data, size_t n)
+{
+    uint8_t *bytes = malloc(n > 0 ? n : 1);
+
+    if (bytes == NULL)
+        abort();
+    if (n > 0)
+        memcpy(bytes, data, n);
+    return bytes;
+}
+
+#endif

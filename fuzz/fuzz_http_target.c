@@ -1,0 +1,55 @@
+/*
+ * fuzz_http_target.c - who is to be asked for a URL, and where a redirect leads.
+ *
+ * The input's first line is a URL, or a proxy; the second a reference found there.
+ */
+#include "fuzz.h"
+
+#include "../http/target.h"
+
+typedef int (*parse_fn)(struct http_target *target, const char *url, const char **why);
+
+static void parse(parse_fn parse_it, const char *url)
+{
+    struct http_target target;
+    const char *why = NULL;
+    int rc = parse_it(&target, url, &why);
+
+    CLAIM(rc == 0 || rc == -EINVAL || rc == -ENOMEM || rc == -EMSGSIZE);
+    CLAIM(rc == 0 || why != NULL);
+    if (rc == 0)
+        CLAIM(target.scheme != NULL && target.host != NULL && target.port != NULL);
+    coil__http_target_finish(&target);
+}
+
+/* What was made by resolving is a URL by itself, and its own origin's. */
+static void resolve(const char *base, const char *reference)
+{
+    struct http_target target;
+    const char *why = NULL;
+    char *url = NULL;
+
+    (void)coil__http_same_origin(base, reference);
+    if (coil__http_resolve(base, reference, &url, &why) < 0) {
+        CLAIM(why != NULL);
+        return;
+    }
+    if (coil__http_target_parse(&target, url, NULL) == 0)
+        CLAIM(coil__http_same_origin(url, url));
+    coil__http_target_finish(&target);
+    free(url);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *base = fuzz_text(data, size), *reference = strchr(base, '\n');
+
+    if (reference != NULL)
+        *reference++ = '\0';
+    parse(coil__http_target_parse, base);
+    parse(coil__http_target_parse_proxy, base);
+    if (reference != NULL)
+        resolve(base, reference);
+    free(base);
+    return 0;
+}

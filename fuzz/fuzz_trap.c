@@ -1,0 +1,61 @@
+/*
+ * fuzz_trap.c - a URL: without its session id it is a URL without one; the same question gets the same answer;
+ * what a page brings is news once.
+ */
+#include "fuzz.h"
+
+#include "../crawler/scope/trap.h"
+#include "../crawler/url/url.h"
+
+static bool is_unknown(const char *url, void *arg)
+{
+    (void)url;
+    (void)arg;
+    return false;
+}
+
+static void check_session(struct traps *traps, const char *url)
+{
+    char *without, *again, *made;
+
+    CLAIM(!trap_session(traps, url, is_unknown, NULL));
+    CLAIM(!trap_session(traps, url, is_unknown, NULL));
+    CLAIM(trap_without_session(url, &without) == 0);
+    if (without == NULL)
+        return;
+    CLAIM(strlen(without) <= strlen(url));
+    CLAIM(url_origin_length(without) == url_origin_length(url));
+    CLAIM(url_resolve(NULL, without, &made) == 0);
+    free(made);
+    if (trap_without_session(without, &again) == 0)
+        free(again);
+    free(without);
+}
+
+static void check_calendar(struct traps *traps, const char *url)
+{
+    struct trap_page first = {0}, second = {0};
+
+    CLAIM(!trap_calendar(traps, &first, url));
+    CLAIM(first.news);
+    CLAIM(!trap_calendar(traps, &second, url));
+    CLAIM(!second.dates);
+    trap_page_end(traps, &first, url);
+    trap_page_end(traps, &second, url);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = fuzz_text(data, size), *url;
+    struct traps traps = {0};
+
+    if (url_resolve(NULL, text, &url) == 0) {
+        trap_repeats(url);
+        check_session(&traps, url);
+        check_calendar(&traps, url);
+        free(url);
+    }
+    traps_finish(&traps);
+    free(text);
+    return 0;
+}

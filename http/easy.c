@@ -1,0 +1,192 @@
+/*
+ * easy.c - libcurl's handles of transfers, used again.
+ *
+ * Making a handle and telling it all options of the session takes about as long as the
+ * rest of a short request. So a handle of a request that ended well becomes spare, and the
+ * next request tells it only what differs: the URL, and where to write its error. The
+ * pointer in all callbacks is the handle, which knows the response that uses it.
+ *
+ * What one request changed is undone when it gives the handle back; what cannot be undone
+ * by a single option (a method of its own, a body) and failures, which libcurl may
+ * remember, end the handle.
+ */
+#include "easy.h"
+
+#include "request.h"
+
+#include <stdlib.h>
+
+/* A task that ends a request mostly begins the next one: few are spare at once. */
+#define MOST_SPARE 32
+
+/* libcurl must keep an entry for longer than a request waits for a connection. */
+#define NAMES_KEPT_S 600L
+
+/* ---- options of the session -------------------------------------------------------- */
+
+/*
+ * coil follows redirects and looks up names, not libcurl, which must not use signals
+ * either.
+ */
+static void set_manners(CURL *easy)
+{
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, NAMES_KEPT_S);
+}
+
+/* libcurl has these options twice: for servers and for https:// proxies. */
+static CURLcode set_ca(CURL *easy, CURLoption option, CURLoption for_proxy,
+                       const char *path)
+{
+    CURLcode code = curl_easy_setopt(easy, option, path);
+
+    return code == CURLE_OK ? curl_easy_setopt(easy, for_proxy, path) : code;
+}
+
+static CURLcode set_trust(const coil_http_session *session, CURL *easy)
+{
+    CURLcode code = CURLE_OK;
+
+    if (session->insecure) {
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+        curl_easy_setopt(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 0L);
+    }
+    if (session->ca_file != NULL)
+        code = set_ca(easy, CURLOPT_CAINFO, CURLOPT_PROXY_CAINFO, session->ca_file);
+    if (code == CURLE_OK && (session->ca_folder != NULL || !session->system_ca_folder))
+        code = set_ca(easy, CURLOPT_CAPATH, CURLOPT_PROXY_CAPATH, session->ca_folder);
+    return code;
+}
+
+static CURLcode set_cookies(const coil_http_session *session, CURL *easy)
+{
+    CURLcode code = CURLE_OK;
+
+    if (session->cookies != NULL)
+        code = curl_easy_setopt(easy, CURLOPT_SHARE, session->cookies);
+    if (code == CURLE_OK && session->cookies != NULL)
+        code = curl_easy_setopt(easy, CURLOPT_COOKIEFILE, "");
+    return code;
+}
+
+/* Options that libcurl copies, for which it may have no memory. */
+static CURLcode set_strings(const coil_http_session *session, CURL *easy)
+{
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_USERAGENT, session->user_agent);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+    if (code == CURLE_OK)
+        code = set_trust(session, easy);
+    return code == CURLE_OK ? set_cookies(session, easy) : code;
+}
+
+/* ---- handles ----------------------------------------------------------------------- */
+
+static void destroy(struct http_easy *handle)
+{
+    curl_easy_cleanup(handle->easy);
+    free(handle);
+}
+
+static int create(const coil_http_session *session, struct http_easy **out)
+{
+    struct http_easy *handle = calloc(1, sizeof *handle);
+    CURLcode code;
+
+    if (handle == NULL)
+        return -ENOMEM;
+    handle->easy = curl_easy_init();
+    code =
+        handle->easy != NULL ? set_strings(session, handle->easy) : CURLE_OUT_OF_MEMORY;
+    if (code != CURLE_OK) {
+        destroy(handle);
+        return code == CURLE_BAD_FUNCTION_ARGUMENT ? -EMSGSIZE : -ENOMEM;
+    }
+    set_manners(handle->easy);
+    curl_easy_setopt(handle->easy, CURLOPT_PRIVATE, handle);
+    coil__http_session_apply(session, handle);
+    coil__http_response_apply(handle);
+    coil__http_request_apply(handle);
+    *out = handle;
+    return 0;
+}
+
+int coil__http_easy_take(coil_http_response *response)
+{
+    coil_http_session *session = response->session;
+    struct http_easy *handle = SLIST_FIRST(&session->spare);
+    int rc = 0;
+
+    if (handle != NULL) {
+        SLIST_REMOVE_HEAD(&session->spare, link);
+        session->spare_count--;
+    } else {
+        rc = create(session, &handle);
+    }
+    if (rc < 0)
+        return rc;
+    response->handle = handle;
+    response->easy = handle->easy;
+    handle->response = response;
+    curl_easy_setopt(handle->easy, CURLOPT_ERRORBUFFER, response->error);
+    return 0;
+}
+
+/* Undo what the request told it; false if that cannot be done. */
+static bool reset(struct http_easy *handle)
+{
+    CURL *easy = handle->easy;
+
+    handle->response = NULL;
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, NULL);
+    if (handle->has_headers)
+        curl_easy_setopt(easy, CURLOPT_HTTPHEADER, NULL);
+    if (handle->has_names)
+        curl_easy_setopt(easy, CURLOPT_RESOLVE, NULL);
+    if (handle->is_head)
+        curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    if (handle->is_not_decoded &&
+        curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "") != CURLE_OK)
+        return false;
+    handle->has_headers = handle->has_names = handle->is_head = false;
+    handle->is_not_decoded = false;
+    return true;
+}
+
+void coil__http_easy_give_back(coil_http_response *response)
+{
+    coil_http_session *session = response->session;
+    struct http_easy *handle = response->handle;
+    bool good = response->code == CURLE_OK && response->failure == 0;
+
+    if (handle == NULL)
+        return;
+    response->handle = NULL;
+    response->easy = NULL;
+    if (!good || session->multi == NULL || session->spare_count == MOST_SPARE ||
+        handle->is_changed_for_good || !reset(handle)) {
+        destroy(handle);
+        return;
+    }
+    SLIST_INSERT_HEAD(&session->spare, handle, link);
+    session->spare_count++;
+}
+
+void coil__http_easies_finish(coil_http_session *session)
+{
+    struct http_easy *handle;
+
+    while ((handle = SLIST_FIRST(&session->spare)) != NULL) {
+        SLIST_REMOVE_HEAD(&session->spare, link);
+        destroy(handle);
+    }
+    session->spare_count = 0;
+}

@@ -1,0 +1,131 @@
+/*
+ * idle.c - requests that end because nothing has come for too long.
+ *
+ * An event of a transfer only notes the time. A session has one timer: when it is due,
+ * all transfers that somebody waits for are looked at, those that stood still for too
+ * long fail, and the timer is set to the earliest time at which another one could. So
+ * with any number of transfers it is due about once in the time that they are given.
+ *
+ * A transfer that libcurl has not begun, because it waits for a connection to become
+ * free, does not stand still: its time runs once it has its turn.
+ */
+#include "idle.h"
+
+#include <stdio.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+/*
+ * With HTTP/2 what comes on a connection may be another transfer's. So from the headers
+ * on only the transfer's own body counts.
+ */
+static int64_t last_progress(const coil_http_response *response)
+{
+    int64_t event;
+
+    if (coil_http_version(response) >= 20)
+        return response->progress;
+    event = coil__http_socket_last_event(&response->session->sockets, response->fd);
+    return event > response->progress ? event : response->progress;
+}
+
+static int64_t after(int64_t time, int64_t span)
+{
+    return time < COIL_NEVER - span ? time + span : COIL_NEVER;
+}
+
+static const char *what_stands_still(const coil_http_response *response)
+{
+    bool tls = strncasecmp(response->url, "https:", 6) == 0;
+    struct sockaddr_storage peer;
+    socklen_t length = sizeof peer;
+    curl_off_t encrypted = 0;
+
+    if (response->has_headers)
+        return "of the body";
+    if (getpeername(response->fd, (struct sockaddr *)&peer, &length) != 0)
+        return "while connecting";
+    curl_easy_getinfo(response->easy, CURLINFO_APPCONNECT_TIME_T, &encrypted);
+    return tls && encrypted == 0 ? "while TLS was negotiated" : "of the answer";
+}
+
+static void fail_idle(coil_http_response *response)
+{
+    snprintf(response->error, sizeof response->error, "nothing came %s for %g s",
+             what_stands_still(response), (double)response->idle_timeout_ns / 1e9);
+    response->explained = true;
+    coil__http_fail(response, -ETIMEDOUT);
+}
+
+/* Fail the transfer if it stood still for too long, else return when it will have. */
+static int64_t look_at(coil_http_response *response, int64_t now)
+{
+    int64_t due;
+
+    if (response->idle_timeout_ns == 0 || response->waiter == NULL || response->done)
+        return COIL_NEVER;
+    if (!response->begun)
+        return after(now, response->idle_timeout_ns);
+    due = after(last_progress(response), response->idle_timeout_ns);
+    if (due > now)
+        return due;
+    fail_idle(response);
+    return COIL_NEVER;
+}
+
+static int set_timer(coil_http_session *session, int64_t due)
+{
+    int rc = coil_timer_start(&session->idle_timer, due);
+
+    if (rc == 0)
+        session->idle_due = due;
+    return rc;
+}
+
+static void on_timer(void *arg)
+{
+    coil_http_session *session = arg;
+    int64_t now = coil_now(), earliest = COIL_NEVER, due;
+    coil_http_response *response;
+    int rc = 0;
+
+    LIST_FOREACH(response, &session->running, link)
+    {
+        due = look_at(response, now);
+        earliest = due < earliest ? due : earliest;
+    }
+    if (earliest < COIL_NEVER)
+        rc = set_timer(session, earliest);
+    if (rc < 0)
+        coil__http_fail_all(session, rc);
+}
+
+void coil__http_idle_init(coil_http_session *session)
+{
+    coil_timer_init(&session->idle_timer, on_timer, session);
+}
+
+int coil__http_idle_begin(coil_http_response *response)
+{
+    coil_http_session *session = response->session;
+    int64_t due;
+
+    if (response->idle_timeout_ns == 0)
+        return 0;
+    response->progress = coil_now();
+    due = after(response->progress, response->idle_timeout_ns);
+    if (coil_timer_started(&session->idle_timer) && session->idle_due <= due)
+        return 0;
+    return set_timer(session, due);
+}
+
+void coil__http_idle_note(coil_http_response *response)
+{
+    if (response->idle_timeout_ns > 0)
+        response->progress = coil_now();
+}
+
+void coil__http_idle_finish(coil_http_session *session)
+{
+    coil_timer_stop(&session->idle_timer);
+}

@@ -1,0 +1,436 @@
+/*
+ * buffered_read.c - fread(3), fgets(3), getline(3), scanf(3) and their relatives.
+ *
+ * Each does what the C library's function does, except that posix__fill() fills the
+ * buffer, which suspends the task. scanf() is the C library's own: it reads from a FILE
+ * made by fopencookie(3), whose callback takes one byte at a time out of the caller's.
+ */
+#include "buffered.h"
+#include "receive.h"
+
+#include <limits.h>
+#include <stdio_ext.h>
+#include <string.h>
+
+#undef fread_unlocked /* glibc's header may define it as a macro, too */
+
+/* ---- one byte ---------------------------------------------------------------------- */
+
+static int get_byte(FILE *file)
+{
+    return posix__fill(file) > 0 ? (unsigned char)*file->_IO_read_ptr++ : EOF;
+}
+
+static int get_byte_in_task(FILE *file)
+{
+    struct posix__use use;
+    int c;
+
+    if (!posix__begin_use(&use, file))
+        return EOF;
+    c = get_byte(file);
+    posix__end_use(&use);
+    return c;
+}
+
+#define GETS_ONE(name)                                                                   \
+    INTERPOSE int name(FILE *file)                                                       \
+    {                                                                                    \
+        if (!IN_TASK() || posix__straight_in(file))                                      \
+            return NEXT(name)(file);                                                     \
+        return get_byte_in_task(file);                                                   \
+    }
+
+GETS_ONE(fgetc)
+GETS_ONE(getc)
+GETS_ONE(fgetc_unlocked)
+GETS_ONE(getc_unlocked)
+GETS_ONE(__uflow) /* an inlined getc_unlocked() calls it */
+
+INTERPOSE int getchar(void)
+{
+    if (!IN_TASK() || posix__straight_in(stdin))
+        return NEXT(getchar)();
+    return get_byte_in_task(stdin);
+}
+
+INTERPOSE int getchar_unlocked(void)
+{
+    if (!IN_TASK() || posix__straight_in(stdin))
+        return NEXT(getchar_unlocked)();
+    return get_byte_in_task(stdin);
+}
+
+INTERPOSE int __underflow(FILE *file)
+{
+    struct posix__use use;
+    int c = EOF;
+
+    if (!IN_TASK() || posix__straight_in(file))
+        return NEXT(__underflow)(file);
+    if (!posix__begin_use(&use, file))
+        return EOF;
+    if (posix__fill(file) > 0)
+        c = (unsigned char)*file->_IO_read_ptr;
+    posix__end_use(&use);
+    return c;
+}
+
+/* ---- n bytes ----------------------------------------------------------------------- */
+
+static size_t take_from_buffer(FILE *file, char *to, size_t n)
+{
+    size_t available = posix__available(file);
+
+    if (n > available)
+        n = available;
+    if (n == 0)
+        return 0; /* the buffer may be NULL: memcpy() must not see that */
+    memcpy(to, file->_IO_read_ptr, n);
+    file->_IO_read_ptr += n;
+    return n;
+}
+
+/* Whole multiples of the buffer's size are read into the caller's memory; the rest goes
+ * through the buffer. */
+static size_t get_bytes(FILE *file, char *to, size_t n)
+{
+    size_t done = take_from_buffer(file, to, n);
+
+    while (done < n) {
+        size_t size = (size_t)(file->_IO_buf_end - file->_IO_buf_base);
+        ssize_t got = 1;
+
+        if (size > 1 && n - done >= size && posix__reads_past(file)) {
+            got = posix__read_past(file, to + done, n - done - (n - done) % size);
+            done += got > 0 ? (size_t)got : 0;
+        } else if ((got = posix__fill(file)) > 0) {
+            done += take_from_buffer(file, to + done, n - done);
+        }
+        if (got <= 0)
+            break;
+    }
+    return done;
+}
+
+static size_t read_in_task(void *to, size_t size, size_t n, FILE *file)
+{
+    struct posix__use use;
+    size_t done;
+
+    if (size == 0 || n == 0 || !posix__begin_use(&use, file))
+        return 0;
+    done = posix__is_always_ready(file->_fileno)
+               ? NEXT(fread_unlocked)(to, 1, size * n, file)
+               : get_bytes(file, to, size * n);
+    posix__end_use(&use);
+    return done == size * n ? n : done / size;
+}
+
+/* True if the C library's fread() will not wait, or the FILE is not ours. */
+static bool has_all(const FILE *file, size_t size, size_t n)
+{
+    return posix__straight(file) ||
+           (posix__straight_in(file) && size * n <= posix__available(file));
+}
+
+INTERPOSE size_t fread(void *restrict to, size_t size, size_t n, FILE *restrict file)
+{
+    if (!IN_TASK() || has_all(file, size, n))
+        return NEXT(fread)(to, size, n, file);
+    return read_in_task(to, size, n, file);
+}
+
+INTERPOSE size_t fread_unlocked(void *restrict to, size_t size, size_t n,
+                                FILE *restrict file)
+{
+    if (!IN_TASK() || has_all(file, size, n))
+        return NEXT(fread_unlocked)(to, size, n, file);
+    return read_in_task(to, size, n, file);
+}
+
+/* More than fits: the C library's checking function then stops the program. */
+static bool overflows(size_t room, size_t size, size_t n)
+{
+    return size != 0 && n > room / size;
+}
+
+INTERPOSE size_t __fread_chk(void *restrict to, size_t room, size_t size, size_t n,
+                             FILE *restrict file)
+{
+    if (!IN_TASK() || overflows(room, size, n) || has_all(file, size, n))
+        return NEXT(__fread_chk)(to, room, size, n, file);
+    return read_in_task(to, size, n, file);
+}
+
+INTERPOSE size_t __fread_unlocked_chk(void *restrict to, size_t room, size_t size,
+                                      size_t n, FILE *restrict file)
+{
+    if (!IN_TASK() || overflows(room, size, n) || has_all(file, size, n))
+        return NEXT(__fread_unlocked_chk)(to, room, size, n, file);
+    return read_in_task(to, size, n, file);
+}
+
+/* ---- a line ------------------------------------------------------------------------ */
+
+/* The bytes in the buffer up to and including the delimiter; all of them if it is not
+ * there yet. */
+static size_t length_of_line(const FILE *file, int delimiter, bool *ends)
+{
+    size_t n = posix__available(file);
+    const char *end = memchr(file->_IO_read_ptr, delimiter, n);
+
+    *ends = end != NULL;
+    return end != NULL ? (size_t)(end + 1 - file->_IO_read_ptr) : n;
+}
+
+/* After EAGAIN it returns the part of the line that was read, as glibc does; the next
+ * call returns the rest. */
+static char *get_line(char *to, size_t room, FILE *file)
+{
+    bool ends = false, failed = false;
+    size_t done = 0;
+    int got = 0;
+
+    while (done < room && !ends && (got = posix__fill(file)) > 0) {
+        size_t n = length_of_line(file, '\n', &ends);
+
+        ends = ends && n <= room - done;
+        done += take_from_buffer(file, to + done, n < room - done ? n : room - done);
+    }
+    failed = done < room && !ends && got < 0;
+    if (done == 0 || (failed && errno != EAGAIN))
+        return NULL;
+    to[done] = '\0';
+    return to;
+}
+
+static char *gets_in_task(char *to, int size, FILE *file)
+{
+    struct posix__use use;
+
+    if (!posix__begin_use(&use, file))
+        return NULL;
+    to = get_line(to, (size_t)size - 1, file);
+    posix__end_use(&use);
+    return to;
+}
+
+/* True if the C library will not wait: the buffer has a whole line, or as much as fits
+ * into `size`, or `size` has no room for any byte of it; or the FILE is not ours. */
+static bool has_line(const FILE *file, int delimiter, int size)
+{
+    bool ends;
+
+    if (size < 2 || posix__straight(file))
+        return true;
+    return posix__straight_in(file) &&
+           (length_of_line(file, delimiter, &ends) >= (size_t)size - 1 || ends);
+}
+
+INTERPOSE char *fgets(char *restrict to, int size, FILE *restrict file)
+{
+    if (!IN_TASK() || has_line(file, '\n', size))
+        return NEXT(fgets)(to, size, file);
+    return gets_in_task(to, size, file);
+}
+
+INTERPOSE char *fgets_unlocked(char *restrict to, int size, FILE *restrict file)
+{
+    if (!IN_TASK() || has_line(file, '\n', size))
+        return NEXT(fgets_unlocked)(to, size, file);
+    return gets_in_task(to, size, file);
+}
+
+INTERPOSE char *__fgets_chk(char *restrict to, size_t room, int size, FILE *restrict file)
+{
+    if (!IN_TASK() || has_line(file, '\n', size) || (size_t)size > room)
+        return NEXT(__fgets_chk)(to, room, size, file);
+    return gets_in_task(to, size, file);
+}
+
+INTERPOSE char *__fgets_unlocked_chk(char *restrict to, size_t room, int size,
+                                     FILE *restrict file)
+{
+    if (!IN_TASK() || has_line(file, '\n', size) || (size_t)size > room)
+        return NEXT(__fgets_unlocked_chk)(to, room, size, file);
+    return gets_in_task(to, size, file);
+}
+
+/* Make room for `n` bytes and the closing NUL, as getline(3) does: `*line` is the
+ * caller's, from malloc(), or NULL. */
+static bool grow_line(char **line, size_t *room, size_t n)
+{
+    size_t wanted = n + 1 > 2 * *room ? n + 1 : 2 * *room;
+    char *larger;
+
+    if (n < *room && *line != NULL)
+        return true;
+    larger = realloc(*line, wanted < 120 ? 120 : wanted);
+    if (larger == NULL)
+        return false;
+    *room = wanted < 120 ? 120 : wanted;
+    *line = larger;
+    return true;
+}
+
+/* End of file or a failure ends the line; -1 if nothing was read before it. */
+static ssize_t get_delimited(char **line, size_t *room, int delimiter, FILE *file)
+{
+    bool ends = false;
+    size_t done = 0;
+
+    if (*line == NULL)
+        *room = 0;
+    while (!ends && posix__fill(file) > 0) {
+        size_t n = length_of_line(file, delimiter, &ends);
+
+        if (n >= SSIZE_MAX - done) {
+            errno = EOVERFLOW;
+            return -1;
+        }
+        if (!grow_line(line, room, done + n))
+            return -1;
+        done += take_from_buffer(file, *line + done, n);
+    }
+    if (done == 0)
+        return -1;
+    (*line)[done] = '\0';
+    return (ssize_t)done;
+}
+
+static ssize_t line_in_task(char **line, size_t *room, int delimiter, FILE *file)
+{
+    struct posix__use use;
+    ssize_t n;
+
+    if (!posix__begin_use(&use, file))
+        return -1;
+    n = get_delimited(line, room, delimiter, file);
+    posix__end_use(&use);
+    return n;
+}
+
+INTERPOSE ssize_t getdelim(char **restrict line, size_t *restrict room, int delimiter,
+                           FILE *restrict file)
+{
+    if (!IN_TASK() || line == NULL || room == NULL || has_line(file, delimiter, INT_MAX))
+        return NEXT(getdelim)(line, room, delimiter, file);
+    return line_in_task(line, room, delimiter, file);
+}
+
+INTERPOSE ssize_t __getdelim(char **restrict line, size_t *restrict room, int delimiter,
+                             FILE *restrict file)
+{
+    if (!IN_TASK() || line == NULL || room == NULL || has_line(file, delimiter, INT_MAX))
+        return NEXT(__getdelim)(line, room, delimiter, file);
+    return line_in_task(line, room, delimiter, file);
+}
+
+INTERPOSE ssize_t getline(char **restrict line, size_t *restrict room,
+                          FILE *restrict file)
+{
+    if (!IN_TASK() || line == NULL || room == NULL || has_line(file, '\n', INT_MAX))
+        return NEXT(getline)(line, room, file);
+    return line_in_task(line, room, '\n', file);
+}
+
+/* ---- scanf() ----------------------------------------------------------------------- */
+
+/* The cookie's read callback. One byte: bytes read ahead could not be given back. */
+static ssize_t read_one_byte(void *file, char *to, size_t n)
+{
+    int c = n > 0 ? get_byte(file) : EOF;
+
+    if (c != EOF)
+        *to = (char)c;
+    return c != EOF ? 1 : ferror_unlocked((FILE *)file) ? -1 : 0;
+}
+
+typedef int scan_fn(FILE *restrict file, const char *restrict format, va_list args);
+
+/* scanf() leaves the byte that did not match in the cookie's FILE; it is pushed back to
+ * the caller's. */
+static int scan_through_cookie(scan_fn *fn, FILE *file, const char *format, va_list args)
+{
+    cookie_io_functions_t functions = {.read = read_one_byte};
+    FILE *through = fopencookie(file, "r", functions);
+    int count, saved;
+
+    if (through == NULL)
+        return EOF;
+    setvbuf(through, NULL, _IONBF, 0);
+    count = fn(through, format, args);
+    saved = errno;
+    if (posix__available(through) > 0)
+        ungetc(NEXT(getc_unlocked)(through), file);
+    NEXT(fclose)(through);
+    errno = saved;
+    return count;
+}
+
+static int scan_in_task(scan_fn *fn, FILE *file, const char *format, va_list args)
+{
+    struct posix__use use;
+    int count;
+
+    if (!posix__begin_use(&use, file))
+        return EOF;
+    count = scan_through_cookie(fn, file, format, args);
+    posix__end_use(&use);
+    return count;
+}
+
+/* Each scanf() calls the vfscanf() of its C standard, which takes a va_list. */
+#define SCAN(fn, file, format)                                                           \
+    __extension__({                                                                      \
+        va_list args;                                                                    \
+        int count;                                                                       \
+                                                                                         \
+        va_start(args, format);                                                          \
+        count = !IN_TASK() || posix__straight(file)                                      \
+                    ? NEXT(fn)(file, format, args)                                       \
+                    : scan_in_task(NEXT(fn), file, format, args);                        \
+        va_end(args);                                                                    \
+        count;                                                                           \
+    })
+
+#define SCAN_ARGS(fn, file, format, args)                                                \
+    (!IN_TASK() || posix__straight(file) ? NEXT(fn)(file, format, args)                  \
+                                         : scan_in_task(NEXT(fn), file, format, args))
+
+/* glibc's headers redirect scanf() and its relatives to the names of a C standard, so the
+ * plain symbols are defined by assembler names. */
+int gnu_fscanf(FILE *restrict file, const char *restrict format, ...) __asm__("fscanf");
+int gnu_scanf(const char *restrict format, ...) __asm__("scanf");
+int gnu_vfscanf(FILE *restrict file, const char *restrict format,
+                va_list args) __asm__("vfscanf");
+int gnu_vscanf(const char *restrict format, va_list args) __asm__("vscanf");
+
+/* The four functions of one C standard; `fn` is the C library's vfscanf() of it. */
+#define SCANNERS(fscanf_, scanf_, vfscanf_, vscanf_, fn)                                 \
+    INTERPOSE int fscanf_(FILE *restrict file, const char *restrict format, ...)         \
+    {                                                                                    \
+        return SCAN(fn, file, format);                                                   \
+    }                                                                                    \
+    INTERPOSE int scanf_(const char *restrict format, ...)                               \
+    {                                                                                    \
+        return SCAN(fn, stdin, format);                                                  \
+    }                                                                                    \
+    INTERPOSE int vfscanf_(FILE *restrict file, const char *restrict format,             \
+                           va_list args)                                                 \
+    {                                                                                    \
+        return SCAN_ARGS(fn, file, format, args);                                        \
+    }                                                                                    \
+    INTERPOSE int vscanf_(const char *restrict format, va_list args)                     \
+    {                                                                                    \
+        return SCAN_ARGS(fn, stdin, format, args);                                       \
+    }
+
+/* clang-format off */
+SCANNERS(gnu_fscanf, gnu_scanf, gnu_vfscanf, gnu_vscanf, vfscanf)
+SCANNERS(__isoc99_fscanf, __isoc99_scanf, __isoc99_vfscanf, __isoc99_vscanf,
+         __isoc99_vfscanf)
+SCANNERS(__isoc23_fscanf, __isoc23_scanf, __isoc23_vfscanf, __isoc23_vscanf,
+         __isoc23_vfscanf)
+/* clang-format on */

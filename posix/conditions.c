@@ -1,0 +1,155 @@
+/*
+ * conditions.c - pthread_cond_wait(3) and its relatives.
+ *
+ * A task waits in our own list (parking.c), not in the C library. A signal wakes a task
+ * if one waits; otherwise it is passed to the C library, to wake a thread.
+ *
+ * A wait for a condition cannot fail. In a cancelled task the first wait returns as if
+ * the condition had been signalled; every later wait is shielded.
+ */
+#include "holding.h"
+#include "parking.h"
+
+#include <coil/scope.h>
+#include <coil/task.h>
+
+/*
+ * An untimed wait ends by a spurious wakeup after ROUND, which POSIX allows: a call that
+ * does not go through this library may have signalled the condition. If processes share
+ * the condition, no signal of another process is seen, so every wait ends after
+ * SHARED_ROUND.
+ */
+#define ROUND COIL_SEC(1)
+#define SHARED_ROUND COIL_MSEC(1)
+
+/* glibc's __wrefs: bit 1 is set for CLOCK_MONOTONIC, bit 0 for PTHREAD_PROCESS_SHARED. */
+static clockid_t clock_of(const pthread_cond_t *cond)
+{
+    return cond->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+static bool is_shared(const pthread_cond_t *cond)
+{
+    return cond->__data.__wrefs & 1;
+}
+
+/* The longest time that a wait is parked: until its time-out or its spurious wakeup. The
+ * more tasks are parked, the rarer the latter, to bound what they cost in all. */
+static int64_t round_of(const pthread_cond_t *cond, int64_t left)
+{
+    int64_t all = atomic_load(&posix__parked_total) * COIL_MSEC(1);
+    int64_t round = is_shared(cond) ? SHARED_ROUND : left == COIL_NEVER ? ROUND : left;
+
+    if (round < all && (is_shared(cond) || left == COIL_NEVER))
+        round = all;
+    return round < left ? round : left;
+}
+
+/* Shielded if the task's cancellation has been delivered already. 0, or -1. */
+static int park_after_cancel(struct posix__parked *p, int64_t span_ns)
+{
+    coil_scope shield;
+    bool shielded =
+        coil_cancel_delivered() && coil_scope_enter_shielded(&shield, COIL_NEVER) == 0;
+    int rc = posix__park(p, span_ns);
+
+    if (shielded)
+        coil_scope_exit(&shield, 0);
+    return rc;
+}
+
+/* After posix__park_begin(): signals from here on wake the task. */
+static int wait_parked(struct posix__parked *p, const pthread_cond_t *cond,
+                       pthread_mutex_t *mutex, int64_t left)
+{
+    int64_t round = round_of(cond, left);
+    int rc = pthread_mutex_unlock(mutex), waited, saved = errno;
+    bool woken;
+
+    if (rc != 0) {
+        if (posix__park_end(p))
+            posix__unpark(cond); /* pass the signal on */
+        return rc;
+    }
+    waited = park_after_cancel(p, round);
+    woken = posix__park_end(p);
+    errno = saved;
+    rc = pthread_mutex_lock(mutex);
+    return rc == 0 && !woken && waited == 0 && round == left ? ETIMEDOUT : rc;
+}
+
+/*
+ * Call it before the C library's wait, which unlocks the mutex without calling our
+ * pthread_mutex_unlock(). A task that waits for the mutex is woken here; if it finds the
+ * mutex still locked, it tries again soon.
+ */
+static void announce_unlock(pthread_mutex_t *mutex)
+{
+    posix__note_unlocked(mutex);
+    if (posix__may_be_parked(mutex))
+        posix__unpark(mutex);
+}
+
+INTERPOSE int pthread_cond_wait(pthread_cond_t *restrict cond,
+                                pthread_mutex_t *restrict mutex)
+{
+    struct posix__parked p;
+
+    if (IN_TASK() && posix__park_begin(&p, cond))
+        return wait_parked(&p, cond, mutex, COIL_NEVER);
+    announce_unlock(mutex);
+    return NEXT(pthread_cond_wait)(cond, mutex);
+}
+
+static int wait_until(struct posix__parked *p, const pthread_cond_t *cond,
+                      pthread_mutex_t *mutex, clockid_t clock,
+                      const struct timespec *time)
+{
+    return wait_parked(p, cond, mutex,
+                       posix__left_until(&(struct posix__until){clock, time}));
+}
+
+INTERPOSE int pthread_cond_timedwait(pthread_cond_t *restrict cond,
+                                     pthread_mutex_t *restrict mutex,
+                                     const struct timespec *restrict time)
+{
+    struct posix__parked p;
+
+    if (!posix__is_time(time)) /* EINVAL, and the mutex stays locked */
+        return NEXT(pthread_cond_timedwait)(cond, mutex, time);
+    if (IN_TASK() && posix__park_begin(&p, cond))
+        return wait_until(&p, cond, mutex, clock_of(cond), time);
+    announce_unlock(mutex);
+    return NEXT(pthread_cond_timedwait)(cond, mutex, time);
+}
+
+INTERPOSE int pthread_cond_clockwait(pthread_cond_t *restrict cond,
+                                     pthread_mutex_t *restrict mutex, clockid_t clock,
+                                     const struct timespec *restrict time)
+{
+    struct posix__parked p;
+
+    if (!posix__is_clock_of_locks(clock) || !posix__is_time(time))
+        return NEXT(pthread_cond_clockwait)(cond, mutex, clock, time);
+    if (IN_TASK() && posix__park_begin(&p, cond))
+        return wait_until(&p, cond, mutex, clock, time);
+    announce_unlock(mutex);
+    return NEXT(pthread_cond_clockwait)(cond, mutex, clock, time);
+}
+
+/* Wakes a task if one waits, else a thread. Only threads wait for libcoil's own condition
+ * variables. */
+INTERPOSE int pthread_cond_signal(pthread_cond_t *cond)
+{
+    if (posix__may_be_parked(cond) && !coil_is_own_call(__builtin_return_address(0)) &&
+        posix__unpark(cond))
+        return 0;
+    return NEXT(pthread_cond_signal)(cond);
+}
+
+INTERPOSE int pthread_cond_broadcast(pthread_cond_t *cond)
+{
+    if (posix__may_be_parked(cond) && !coil_is_own_call(__builtin_return_address(0)))
+        posix__unpark_all(cond);
+    return NEXT(pthread_cond_broadcast)(cond);
+}

@@ -1,0 +1,22 @@
+/*
+ * holding.h - which task of this thread holds a recursive or error-checking mutex.
+ */
+#ifndef POSIX_HOLDING_H
+#define POSIX_HOLDING_H
+
+#include "interpose.h"
+
+/* True if another task of this thread holds it: the C library would let this task lock or
+ * unlock it, because it compares threads. */
+bool posix__is_another_tasks(const pthread_mutex_t *mutex);
+
+/* True if the running task holds this error-checking mutex: locking it is EDEADLK. */
+bool posix__is_own_errorcheck(const pthread_mutex_t *mutex);
+
+/* The running task has locked it. False if memory ran out. */
+bool posix__note_locked(const pthread_mutex_t *mutex);
+
+/* Call it before unlocking. For a recursive mutex only the last unlock has an effect. */
+void posix__note_unlocked(const pthread_mutex_t *mutex);
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * joining.c - pthread_join(3) and its relatives.
+ *
+ * The end of a thread wakes only those that wait inside the C library. So a thread of the
+ * waiting lane joins on behalf of the task, and the task awaits that thread. This works
+ * for every thread, whoever created it, and the task goes on when the thread has really
+ * ended: a pthread_create() of ours that wraps the start function would tell too early,
+ * before the thread's destructors have run, and only of threads that it created.
+ *
+ * pthread_join() cannot fail because of a cancellation, so it is shielded. A timed join
+ * times out on the lane's thread, and the thread stays joinable.
+ *
+ * A waiting join occupies a thread of the lane. At most MOST_ON_LANE do so at a time,
+ * which leaves room on the lane for system() and pclose(). Further joins try again at
+ * growing intervals, and so does a join for which no thread could be started.
+ */
+#include "waiting.h"
+
+#include <stdatomic.h>
+
+#define MOST_ON_LANE 256
+
+struct join {
+    pthread_t thread;
+    void **result;
+    struct posix__until until;
+    int rc;
+};
+
+static _Atomic unsigned joins_on_lane;
+
+/* In a child of fork(2) the parent's joins never end. */
+static void forget_joins(void)
+{
+    atomic_store(&joins_on_lane, 0);
+}
+
+__attribute__((constructor)) static void forget_joins_after_fork(void)
+{
+    pthread_atfork(NULL, NULL, forget_joins);
+}
+
+/* On a thread of the lane, which may block. */
+static int join_blocking(void *arg)
+{
+    struct join *j = arg;
+
+    j->rc = j->until.time == NULL
+                ? NEXT(pthread_join)(j->thread, j->result)
+                : NEXT(pthread_clockjoin_np)(j->thread, j->result, j->until.clock,
+                                             j->until.time);
+    return 0;
+}
+
+/* False if no thread of the lane was free. */
+static bool join_on_lane(struct join *j)
+{
+    bool done = false;
+
+    if (atomic_fetch_add(&joins_on_lane, 1) < MOST_ON_LANE)
+        done = posix__blocking_shielded(posix__waiting_lane(), join_blocking, j) == 0;
+    atomic_fetch_sub(&joins_on_lane, 1);
+    return done;
+}
+
+static int join_by_naps(struct join *j)
+{
+    int64_t nap = 0, left;
+    int rc;
+
+    while ((rc = pthread_tryjoin_np(j->thread, j->result)) == EBUSY) {
+        left = posix__left_until(&j->until);
+        if (left <= 0)
+            return ETIMEDOUT;
+        posix__nap_shielded(&nap, coil_in(left));
+    }
+    return rc;
+}
+
+static int join_in_task(struct join *j)
+{
+    int rc = pthread_tryjoin_np(j->thread, j->result);
+
+    if (rc != EBUSY)
+        return rc;
+    if (j->until.time != NULL && !posix__is_time(j->until.time))
+        return EINVAL; /* glibc 2.36 would loop for ever */
+    return join_on_lane(j) ? j->rc : join_by_naps(j);
+}
+
+/* A thread that joins itself gets EDEADLK from the C library. */
+#define JOINS_IN_TASK(thread)                                                            \
+    (IN_TASK() && !pthread_equal(thread, pthread_self()) && posix__may_wait())
+
+INTERPOSE int pthread_join(pthread_t thread, void **result)
+{
+    struct join j = {.thread = thread, .result = result};
+
+    if (!JOINS_IN_TASK(thread))
+        return NEXT(pthread_join)(thread, result);
+    return join_in_task(&j);
+}
+
+INTERPOSE int pthread_timedjoin_np(pthread_t thread, void **result,
+                                   const struct timespec *time)
+{
+    struct join j = {.thread = thread, .result = result, .until = {CLOCK_REALTIME, time}};
+
+    if (!JOINS_IN_TASK(thread))
+        return NEXT(pthread_timedjoin_np)(thread, result, time);
+    return join_in_task(&j);
+}
+
+INTERPOSE int pthread_clockjoin_np(pthread_t thread, void **result, clockid_t clock,
+                                   const struct timespec *time)
+{
+    struct join j = {.thread = thread, .result = result, .until = {clock, time}};
+
+    if (!JOINS_IN_TASK(thread) || !posix__is_clock_of_locks(clock))
+        return NEXT(pthread_clockjoin_np)(thread, result, clock, time);
+    return join_in_task(&j);
+}

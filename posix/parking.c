@@ -1,0 +1,354 @@
+/*
+ * parking.c - tasks that wait at an address, as threads wait at a futex.
+ *
+ * A task that waits for a lock is listed under the lock's address, in one of 128 hash
+ * buckets (a `place`), and awaits a promise. A thread that unlocks, signals or posts
+ * checks whether the place lists a task; if none waits, that costs one load.
+ *
+ *     the task that waits                    the thread that wakes it
+ *     posix__park_begin()   is listed        posix__unpark()   unlists it, woken = true,
+ *     posix__park()         awaits                             sets the promise
+ *     posix__park_end()     unlists itself
+ *
+ * A task is unlisted under the place's lock. So one signal wakes one task, and a task
+ * that gives up at that moment sees in `woken` that it took the signal.
+ *
+ * sem_post() may be called in a signal handler, which must not take a lock. It posts the
+ * semaphore `poster`; a thread of ours waits for that and wakes the tasks.
+ *
+ * Some unlocks do not go through this library: those of another process, of the C library
+ * itself, and of a library whose calls are bound to the C library. To find them, parked
+ * tasks try again at growing intervals; however many are parked, all of them together try
+ * some 1,000 times a second.
+ */
+#include "parking.h"
+
+#include <coil/scope.h>
+
+#define FIRST_LOOK COIL_USEC(100)
+#define LONGEST_LOOK COIL_MSEC(100)
+
+struct place {
+    pthread_mutex_t lock;
+    struct posix__parked *first, *last;
+    unsigned long tickets;
+};
+
+static struct place places[POSIX__PLACES_TO_PARK] = {
+    [0 ... POSIX__PLACES_TO_PARK - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+_Atomic unsigned posix__parked_counts[POSIX__PLACES_TO_PARK];
+_Atomic unsigned posix__parked_total;
+
+static struct place *place_at(const void *address)
+{
+    return &places[posix__place_of(address)];
+}
+
+static void lock(struct place *place)
+{
+    NEXT(pthread_mutex_lock)(&place->lock);
+}
+
+static void unlock(struct place *place)
+{
+    NEXT(pthread_mutex_unlock)(&place->lock);
+}
+
+static void unlist(struct place *place, struct posix__parked *p)
+{
+    *(p->previous != NULL ? &p->previous->next : &place->first) = p->next;
+    *(p->next != NULL ? &p->next->previous : &place->last) = p->previous;
+    p->listed = false;
+    atomic_fetch_sub(&posix__parked_counts[place - places], 1);
+    atomic_fetch_sub(&posix__parked_total, 1);
+}
+
+/* ---- waiting ----------------------------------------------------------------------- */
+
+bool posix__park_begin(struct posix__parked *p, const void *address)
+{
+    struct place *place = place_at(address);
+
+    if (!posix__may_wait() || coil_promise_create(&p->promise) < 0)
+        return false;
+    lock(place);
+    p->address = address;
+    p->ticket = place->tickets++;
+    p->listed = true;
+    p->woken = false;
+    p->next = NULL;
+    p->previous = place->last;
+    *(place->last != NULL ? &place->last->next : &place->first) = p;
+    place->last = p;
+    atomic_fetch_add(&posix__parked_counts[place - places], 1);
+    atomic_fetch_add(&posix__parked_total, 1);
+    unlock(place);
+    return true;
+}
+
+int posix__park(struct posix__parked *p, int64_t span_ns)
+{
+    coil_scope scope, held;
+    bool is_held = posix__hold_cancel(&held);
+    int rc;
+
+    if (span_ns == COIL_NEVER)
+        rc = coil_promise_await(p->promise);
+    else if ((rc = coil_scope_enter(&scope, coil_in(span_ns))) == 0)
+        rc = coil_scope_exit(&scope, coil_promise_await(p->promise));
+    posix__release_cancel(&held, is_held);
+    if (rc >= 0 || rc == -ETIMEDOUT)
+        return 0;
+    errno = -rc;
+    return -1;
+}
+
+bool posix__park_end(struct posix__parked *p)
+{
+    struct place *place = place_at(p->address);
+
+    lock(place);
+    if (p->listed)
+        unlist(place, p);
+    unlock(place);
+    coil_promise_release(p->promise);
+    return p->woken;
+}
+
+/* ---- waking ------------------------------------------------------------------------ */
+
+/* Unlist the oldest task that waits at the address (NULL: at any address of the place)
+ * and was listed before `ticket`. Returns its promise, to be released, or NULL. */
+static coil_promise *take_oldest(struct place *place, const void *address,
+                                 unsigned long ticket)
+{
+    struct posix__parked *p = place->first;
+    coil_promise *promise;
+
+    while (p != NULL && address != NULL && p->address != address)
+        p = p->next;
+    if (p == NULL || p->ticket >= ticket)
+        return NULL;
+    promise = coil_promise_retain(p->promise);
+    p->woken = true;
+    unlist(place, p);
+    return promise;
+}
+
+/* Sets the promise after releasing the place's lock: setting it takes libcoil's locks. */
+static bool wake_before(struct place *place, const void *address, unsigned long ticket)
+{
+    coil_promise *promise;
+
+    lock(place);
+    promise = take_oldest(place, address, ticket);
+    unlock(place);
+    if (promise == NULL)
+        return false;
+    coil_promise_set(promise, 0, NULL, NULL);
+    coil_promise_release(promise);
+    return true;
+}
+
+/* All that are listed now. A task that is woken and parks again has a later ticket. */
+static void wake_all(struct place *place, const void *address)
+{
+    unsigned long ticket;
+
+    lock(place);
+    ticket = place->tickets;
+    unlock(place);
+    while (wake_before(place, address, ticket))
+        continue;
+}
+
+bool posix__unpark(const void *address)
+{
+    return wake_before(place_at(address), address, ~0ul);
+}
+
+void posix__unpark_all(const void *address)
+{
+    wake_all(place_at(address), address);
+}
+
+/* ---- semaphores -------------------------------------------------------------------- */
+
+/*
+ * Posts at a place that our thread has not handled yet: `times` posts of `sem`. The
+ * poster stores `sem` before it counts; our thread takes `times` before `sem`. So for
+ * each count it takes it finds the semaphore too, or NULL if it took that together with
+ * an earlier count: then it wakes all tasks of the place.
+ */
+struct posted {
+    _Atomic unsigned times;
+    _Atomic(const void *) sem;
+    _Atomic bool others; /* a second semaphore of the place was posted, too */
+};
+
+static struct posted posted[POSIX__PLACES_TO_PARK];
+static sem_t poster;
+static pthread_once_t poster_started = PTHREAD_ONCE_INIT;
+static _Atomic bool poster_runs;
+
+static void wake_posted(struct place *place)
+{
+    struct posted *at = &posted[place - places];
+    unsigned times = atomic_exchange(&at->times, 0);
+    const void *sem = atomic_exchange(&at->sem, NULL);
+
+    if (atomic_exchange(&at->others, false) || sem == NULL) {
+        wake_all(place, NULL);
+        return;
+    }
+    while (times-- > 0 && posix__unpark(sem))
+        continue;
+}
+
+static void *run_poster(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        while (NEXT(sem_wait)(&poster) < 0)
+            continue;
+        for (size_t i = 0; i < POSIX__PLACES_TO_PARK; i++)
+            if (atomic_load(&posted[i].times) > 0)
+                wake_posted(&places[i]);
+    }
+    return NULL;
+}
+
+/* The thread blocks all signals. If it cannot be started, parked tasks try again at
+ * growing intervals. */
+static void start_poster(void)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all, before;
+
+    if (sem_init(&poster, 0, 0) < 0 || pthread_attr_init(&attributes) != 0)
+        return;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 64 * 1024);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, &attributes, run_poster, NULL) == 0)
+        atomic_store(&poster_runs, true);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+void posix__expect_posts(void)
+{
+    NEXT(pthread_once)(&poster_started, start_poster);
+}
+
+void posix__unpark_poster(sem_t *sem)
+{
+    struct posted *at = &posted[posix__place_of(sem)];
+    const void *nobody = NULL;
+    int saved = errno;
+
+    if (!atomic_load(&poster_runs))
+        return;
+    if (!atomic_compare_exchange_strong(&at->sem, &nobody, sem) && nobody != sem)
+        atomic_store(&at->others, true);
+    atomic_fetch_add(&at->times, 1);
+    NEXT(sem_post)(&poster);
+    errno = saved;
+}
+
+/* In a child of fork(2): the parked tasks are the parent's, and our thread is gone. */
+static void forget_parked(void)
+{
+    for (size_t i = 0; i < POSIX__PLACES_TO_PARK; i++) {
+        places[i] = (struct place){.lock = PTHREAD_MUTEX_INITIALIZER};
+        atomic_store(&posix__parked_counts[i], 0);
+        atomic_store(&posted[i].times, 0);
+        atomic_store(&posted[i].sem, NULL);
+        atomic_store(&posted[i].others, false);
+    }
+    atomic_store(&posix__parked_total, 0);
+    atomic_store(&poster_runs, false);
+    poster_started = (pthread_once_t)PTHREAD_ONCE_INIT;
+}
+
+/* ---- trying again ------------------------------------------------------------------ */
+
+/* The time until the next attempt: the longer, the more tasks are parked. */
+static int64_t next_look(int64_t *length_ns, int64_t left)
+{
+    int64_t all = atomic_load(&posix__parked_total) * COIL_MSEC(1);
+    int64_t longest = all > LONGEST_LOOK ? all : LONGEST_LOOK;
+
+    *length_ns = *length_ns == 0 ? FIRST_LOOK : *length_ns * 2;
+    if (*length_ns > longest)
+        *length_ns = longest;
+    return *length_ns < left ? *length_ns : left;
+}
+
+/*
+ * List the task, try once more, and park. The second attempt is needed: an unlock between
+ * the caller's attempt and the listing has woken nobody. EBUSY: try again.
+ */
+static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *look_ns,
+                        int64_t left)
+{
+    int64_t span = next_look(look_ns, left);
+    struct posix__parked p;
+    int rc;
+
+    if (!posix__park_begin(&p, object))
+        return posix__sleep(span) < 0 ? errno : EBUSY;
+    rc = attempt(object);
+    if (rc != EBUSY) {
+        if (posix__park_end(&p))
+            posix__unpark(object); /* this task needs no wake-up: pass it on */
+        return rc;
+    }
+    rc = posix__park(&p, span) < 0 ? errno : EBUSY;
+    if (!posix__park_end(&p))
+        return rc;
+    *look_ns = 0;
+    return EBUSY;
+}
+
+int posix__retry(posix__attempt_fn *attempt, void *object,
+                 const struct posix__until *until)
+{
+    int64_t look_ns = 0, left = COIL_NEVER;
+    int rc;
+
+    while ((rc = attempt(object)) == EBUSY) {
+        if (until != NULL && !posix__is_time(until->time))
+            return EINVAL;
+        if (until != NULL && (left = posix__left_until(until)) == 0)
+            return ETIMEDOUT;
+        rc = try_and_park(attempt, object, &look_ns, left);
+        if (rc != EBUSY)
+            break;
+    }
+    return rc;
+}
+
+int posix__retry_shielded(posix__attempt_fn *attempt, void *object,
+                          const struct posix__until *until)
+{
+    int saved = errno, rc = attempt(object);
+    coil_scope shield;
+    bool shielded;
+
+    if (rc != EBUSY)
+        return rc;
+    shielded = posix__may_wait() && coil_scope_enter_shielded(&shield, COIL_NEVER) == 0;
+    rc = posix__retry(attempt, object, until);
+    if (shielded)
+        coil_scope_exit(&shield, 0);
+    errno = saved;
+    return rc;
+}
+
+__attribute__((constructor)) static void forget_parked_after_fork(void)
+{
+    pthread_atfork(NULL, NULL, forget_parked);
+}

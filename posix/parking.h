@@ -1,0 +1,87 @@
+/*
+ * parking.h - tasks that wait at the address of a mutex, a condition or a semaphore.
+ */
+#ifndef POSIX_PARKING_H
+#define POSIX_PARKING_H
+
+#include "waiting.h"
+
+#include <coil/promise.h>
+
+#include <stdatomic.h>
+
+/* A task that waits. It lies on the task's stack. */
+struct posix__parked {
+    struct posix__parked *next, *previous;
+    const void *address;
+    coil_promise *promise; /* set to wake the task */
+    unsigned long ticket;  /* number of arrival at its place */
+    bool listed, woken;    /* guarded by the place's lock */
+};
+
+/* Places are the buckets of a hash table by address. */
+#define POSIX__PLACES_TO_PARK 128
+
+/* The number of parked tasks: at each place, and in all. */
+extern _Atomic unsigned posix__parked_counts[];
+extern _Atomic unsigned posix__parked_total;
+
+static inline unsigned posix__place_of(const void *address)
+{
+    uintptr_t n = (uintptr_t)address;
+
+    return (unsigned)((n >> 4) ^ (n >> 12) ^ (n >> 20)) % POSIX__PLACES_TO_PARK;
+}
+
+/*
+ * False if no task waits at this address. Call it after the unlock, or while holding the
+ * lock that guards the condition. On x86-64 an unlock is a full barrier, so a load is
+ * enough here.
+ */
+static inline bool posix__may_be_parked(const void *address)
+{
+#ifndef __x86_64__
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+    return atomic_load_explicit(&posix__parked_counts[posix__place_of(address)],
+                                memory_order_seq_cst) > 0;
+}
+
+/* List the running task at the address: from here on posix__unpark() wakes it. False if
+ * the call must not suspend, or memory ran out. */
+bool posix__park_begin(struct posix__parked *p, const void *address);
+
+/* Suspend until the task is woken or `span_ns` has passed: 0. -1 if it is cancelled. */
+int posix__park(struct posix__parked *p, int64_t span_ns);
+
+/* Unlist the task: it can no longer be woken. True if it was. */
+bool posix__park_end(struct posix__parked *p);
+
+/* Wake the task that has waited longest at the address; false if none waits. Or all that
+ * wait now. On any thread, but not in signal handlers. */
+bool posix__unpark(const void *address);
+void posix__unpark_all(const void *address);
+
+/* Call it before a task waits for a semaphore: it starts the thread that wakes tasks. */
+void posix__expect_posts(void);
+
+/* The semaphore was posted. May be called in a signal handler. */
+void posix__unpark_poster(sem_t *sem);
+
+/*
+ * Make attempts until one returns something else than EBUSY, and return that. Between two
+ * attempts the task waits at the object's address, to be woken; it also tries by itself
+ * now and then. Returns ETIMEDOUT when `until` (may be NULL) has come, EINVAL if that
+ * time is invalid, ECANCELED if the task is cancelled; each after at least one attempt.
+ */
+typedef int posix__attempt_fn(void *object);
+
+int posix__retry(posix__attempt_fn *attempt, void *object,
+                 const struct posix__until *until);
+
+/* The same, shielded, for calls that cannot fail: a later call reports the cancellation.
+ * Keeps errno. */
+int posix__retry_shielded(posix__attempt_fn *attempt, void *object,
+                          const struct posix__until *until);
+
+#endif

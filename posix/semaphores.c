@@ -1,0 +1,58 @@
+/*
+ * semaphores.c - sem_wait(3) and its relatives.
+ *
+ * A wait tries sem_trywait(), and again when the semaphore is posted (parking.c). Unlike
+ * locking a mutex, sem_wait() may fail: in a cancelled task it returns ECANCELED.
+ */
+#include "parking.h"
+
+static int try_semaphore(void *sem)
+{
+    if (sem_trywait(sem) == 0)
+        return 0;
+    if (errno != EAGAIN)
+        return errno;
+    posix__expect_posts();
+    return EBUSY;
+}
+
+/* Returns as sem_wait() does: 0, or -1 and errno. */
+static int wait_in_task(sem_t *sem, const struct posix__until *until)
+{
+    int saved = errno;
+    int rc = posix__retry(try_semaphore, sem, until);
+
+    errno = rc == 0 ? saved : rc;
+    return rc == 0 ? 0 : -1;
+}
+
+INTERPOSE int sem_wait(sem_t *sem)
+{
+    if (!IN_TASK())
+        return NEXT(sem_wait)(sem);
+    return wait_in_task(sem, NULL);
+}
+
+INTERPOSE int sem_timedwait(sem_t *restrict sem, const struct timespec *restrict time)
+{
+    if (!IN_TASK() || !posix__is_time(time))
+        return NEXT(sem_timedwait)(sem, time);
+    return wait_in_task(sem, &(struct posix__until){CLOCK_REALTIME, time});
+}
+
+INTERPOSE int sem_clockwait(sem_t *restrict sem, clockid_t clock,
+                            const struct timespec *restrict time)
+{
+    if (!IN_TASK() || !posix__is_clock_of_locks(clock) || !posix__is_time(time))
+        return NEXT(sem_clockwait)(sem, clock, time);
+    return wait_in_task(sem, &(struct posix__until){clock, time});
+}
+
+INTERPOSE int sem_post(sem_t *sem)
+{
+    int rc = NEXT(sem_post)(sem);
+
+    if (posix__may_be_parked(sem))
+        posix__unpark_poster(sem);
+    return rc;
+}

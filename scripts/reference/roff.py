@@ -1,0 +1,199 @@
+"""Manual pages of the headers, in man(7)."""
+
+import re
+
+import headers
+
+WIDTH = 78
+MARKS = {'\\': r'\e', '`': r'\(ga', '^': r'\(ha', '~': r'\(ti'}
+CALL = re.compile(r'`([^`\n]+)`|\b(coil_\w+|COIL_\w+)(\(\))?|\b([a-z][\w-]*)(\(\d\))')
+
+
+def escape(text):
+    return ''.join(MARKS.get(c, c if c < '\x7f' else f'\\[u{ord(c):04X}]') for c in text)
+
+
+def code(text):
+    """Text of which each character counts: quotes and hyphens are those of ASCII."""
+    text = escape(text).replace('-', r'\-').replace("'", r'\(aq')
+    return '\n'.join(r'\&' + line if line.startswith('.') else line for line in text.split('\n'))
+
+
+def prose(text):
+    """Names, calls and what stands in backticks are bold; the rest is filled by the formatter."""
+    done, at = [], 0
+    for name in CALL.finditer(text):
+        done.append(escape(text[at:name.start()]))
+        bold = name[1] or name[2] or name[4]
+        done.append(rf'\fB\%{code(bold)}\fP{name[3] or name[5] or ""}')
+        at = name.end()
+    done.append(escape(text[at:]))
+    text = ''.join(done)
+    # What begins with a hyphen is a number, an option or an errno, and may be copied.
+    text = re.sub(r'(?<![\w\\-])-(?=\w)', r'\\%\\-', text)
+    # A line ends where a sentence does: the formatter knows then how wide the gap is.
+    lines = []
+    for sentence in re.split(r'(?<=[.?!:]) (?=[A-Z\\(*])', ' '.join(text.split())):
+        line = ''
+        for word in sentence.split(' '):
+            if line and len(line) + 1 + len(word) > WIDTH:
+                lines.append(line)
+                line = word
+            else:
+                line = f'{line} {word}' if line else word
+        lines.append(line)
+    return '\n'.join(r'\&' + line if line[:1] in ".'" else line for line in lines)
+
+
+def example(text):
+    return f'.EX\n{code(text)}\n.EE'
+
+
+def paragraphs(comment, gap):
+    """The words and examples of a comment; `gap` is the macro between two."""
+    found = []
+    for paragraph in comment:
+        if found:
+            found.append(gap)
+        if paragraph.example:
+            found.append(example(re.sub('^(?=.)', '    ', paragraph.text, flags=re.M)))
+        else:
+            found.append(prose(paragraph.text))
+    return found
+
+
+def page_of(header):
+    return f'coil_{header.noun}'
+
+
+def references(names):
+    """coil_event(3), coil_loop(3), as man pages have it."""
+    pairs = [name.rsplit('(', 1) for name in names]
+    return '\n'.join(rf'.BR \%{code(name)} ({section}' + (',' if i < len(pairs) - 1 else '')
+                     for i, (name, section) in enumerate(pairs))
+
+
+class Pages:
+    """All pages, by their file's name, and the names that are links to them."""
+
+    def __init__(self, sources, version, date):
+        self.sources = sources
+        self.headers = found = headers.read_all(sources / 'include')
+        self.homes = headers.homes(found)
+        self.version, self.date = version, date
+        self.pages = {f'{page_of(header)}.3': self.page(header) for header in found}
+        self.pages['coil.3'] = self.overview()
+        self.links = {f'{name}.3': f'{page_of(header)}.3' for name, header in self.homes.items()
+                      if f'{name}.3' not in self.pages}
+
+    def top(self, name, title):
+        return [f'.TH {name.upper()} 3 {self.date} "coil {self.version}" "Library functions of coil"',
+                '.ad l', '.SH NAME', rf'{code(name)} \-', prose(title)]
+
+    def page(self, header):
+        lines = self.top(page_of(header), header.title)
+        lines += ['.SH SYNOPSIS', '.nf', rf'\fB#include <{code(header.path)}>\fP', '.PP',
+                  f'cc ... $(pkg\\-config \\-\\-cflags \\-\\-libs {code(headers.library_of(header))})',
+                  '.fi']
+        for block in header.blocks:
+            if block.declarations:
+                text = '\n'.join(declaration.text for declaration in block.declarations)
+                lines += ['.PP', example(text)]
+        lines += ['.SH DESCRIPTION', *self.namesake(header), *paragraphs(header.head, '.PP')]
+        section = ''
+        for block in header.blocks:
+            if block.section != section:
+                section = block.section
+                lines.append(f'.SS {prose(section).capitalize()}')
+            lines += self.described(header, block)
+        lines += self.suspending(header) + self.errors(header) + self.followed(header)
+        lines += ['.SH SEE ALSO', references(self.see_also(header)), *self.manual(header)]
+        return '\n'.join(lines) + '\n'
+
+    def namesake(self, header):
+        """A function of the page's name that is in another header."""
+        name = page_of(header)
+        home = self.homes.get(name, header)
+        if home is header:
+            return []
+        return [prose(f'{name}() itself is in coil/{home.noun}.h: see {page_of(home)}(3).'), '.PP']
+
+    def described(self, header, block):
+        if not block.comment:
+            return []
+        kinds = header.named()
+        tags = [rf'\fB{code(name)}\fP' + ('()' if kinds[name] == 'function' else '')
+                for name in dict.fromkeys(block.names())]
+        if not tags:
+            return ['.PP', *paragraphs(block.comment, '.PP')]
+        head = ['.TP', tags[0]] + [line for tag in tags[1:] for line in ('.TQ', tag)]
+        return head + paragraphs(block.comment, '.IP')
+
+    def suspending(self, header):
+        names = header.suspending()
+        if not names:
+            return []
+        return ['.SS What suspends',
+                prose('Between two calls that are marked COIL_SUSPENDS nothing else of the thread '
+                      'runs. They may suspend the calling task, and are called from a task: '
+                      + ', '.join(f'{name}()' for name in names) + '.')]
+
+    def errors(self, header):
+        named = headers.errnos(header)
+        if not named:
+            return []
+        lines = ['.SH ERRORS', prose(
+            'A function that fails returns a negative errno; what is meant by it is said above, '
+            'with the functions, and in coil_base(3) what is meant in all of coil. These are '
+            'named:')]
+        for errno, functions in sorted(named.items()):
+            words = ', '.join(f'{name}()' for name in functions) or 'see above'
+            lines += ['.TP', rf'.B \-{errno}', prose(words)]
+        return lines
+
+    def followed(self, header):
+        found = list(headers.follows(header))
+        if not found:
+            return []
+        lines = ['.SH FOLLOWS']
+        for names, source, words in found:
+            lines += ['.TP', ', '.join(rf'\fB{code(name)}\fP' for name in names)
+                      or rf'\fB{code(header.path)}\fP',
+                      prose(f'{source}: {words}')]
+        return lines
+
+    def see_also(self, header):
+        """The pages that the header names: coil's own, then the system's."""
+        own, system = {'coil(3)'}, set()
+        for path in header.includes:
+            own.add(f'coil_{path[5:-2]}(3)')
+        for _, comment in header.comments():
+            words = headers.plain(comment)
+            own |= {f'coil_{noun}(3)' for noun in re.findall(r'\bcoil/(\w+)\.h', words)}
+            own |= {f'{page_of(self.homes[name])}(3)'
+                    for name in re.findall(r'\b(?:coil|COIL)_\w+', words) if name in self.homes}
+            system |= {f'{name}({section})'
+                       for name, section in headers.MANUAL_PAGE.findall(words)}
+        own.discard(f'{page_of(header)}(3)')
+        return sorted(own) + sorted(system)
+
+    def manual(self, header):
+        name = f'docs/manual/{header.noun}.md'
+        if not (self.sources / name).exists():
+            return []
+        return ['.PP', prose(f'More than the header tells: {name} in the sources, '
+                             'of which "make docs" makes HTML.')]
+
+    def overview(self):
+        lines = self.top('coil', 'stackful coroutines and an event loop: the library')
+        lines += ['.SH SYNOPSIS', '.nf', r'\fB#include <coil.h>\fP', '.PP',
+                  r'cc ... $(pkg\-config \-\-cflags \-\-libs coil)', '.fi', '.SH DESCRIPTION',
+                  prose('Each header has a page, and each function, type and macro leads to it. '
+                        'coil.h includes all of them but coil/http.h and coil/posix.h, which are '
+                        'of the libraries coil-http and coil-posix. What all have in common '
+                        'is in coil_base(3). coil.hpp, for C++17, is one more header: its '
+                        'manual is docs/manual/cxx.md in the sources.')]
+        for header in self.headers:
+            lines += ['.TP', rf'.BR {code(page_of(header))} (3)', prose(header.title)]
+        lines += ['.SH SEE ALSO', references(['coil_base(3)', 'coil_run(3)', 'coil_task(3)'])]
+        return '\n'.join(lines) + '\n'

@@ -1,0 +1,108 @@
+/*
+ * own.h (internal) - marks libcoil's calls of functions that libcoil-posix replaces.
+ *
+ * libcoil-posix replaces blocking functions by ones that suspend the calling task.
+ * libcoil calls the same functions in tasks and must not be suspended. So it calls each
+ * of them through a few instructions in own_x86_64.S (own_aarch64.S). libcoil-posix
+ * recognises such a call by its return address. That also works for callbacks that end in
+ * a jump, for libcoil.a inside a program, and with link-time optimisation.
+ *
+ * The compiler includes this header in every file of libcoil (src/meson.build). The
+ * source has plain calls; the labels below redirect them. tests/posix/run finds functions
+ * missing in the list.
+ *
+ * Each file also records the range of its code (COIL__OWN_TEXT). Reports leave out coil's
+ * frames by these ranges: a stripped program with libcoil.a inside has no names for them.
+ * libcoil-testing has only this part (COIL__OWN_TEXT_ALONE).
+ */
+#ifndef COIL_BASE_OWN_H
+#define COIL_BASE_OWN_H
+
+/* clang-format off */
+/* Functions of up to six arguments, variadic ones included; then those of seven. */
+#define COIL__OWN_CALLS(X)                                                               \
+    X(accept4) X(close) X(connect) X(dup3) X(epoll_wait) X(fclose) X(fcntl) X(fdatasync) \
+    X(fflush) X(fgets) X(flockfile) X(fprintf) X(fputc) X(fputs) X(fsync) X(funlockfile) \
+    X(fwrite) X(getaddrinfo) X(nanosleep) X(open) X(openat) X(poll) X(ppoll) X(preadv2)  \
+    X(pselect) X(pthread_cond_broadcast) X(pthread_cond_clockwait)                       \
+    X(pthread_cond_signal) X(pthread_cond_timedwait) X(pthread_cond_wait)                \
+    X(pthread_join) X(pthread_mutex_lock) X(pthread_mutex_unlock) X(pthread_once)        \
+    X(putc) X(pwritev2) X(read) X(recv) X(recvfrom) X(recvmmsg) X(recvmsg)               \
+    X(sched_yield) X(send) X(sendfile) X(sendmmsg) X(sendmsg) X(sigtimedwait) X(splice)  \
+    X(vfprintf) X(waitid) X(write) X(writev)
+#define COIL__OWN_CALLS_OF_SEVEN(X) X(getnameinfo)
+
+/*
+ * Records the range of this file's code in a section: its start, relative to the record,
+ * and its size. Subsection 8191 is the last that assemblers have, so its label is behind
+ * all code of the file. The flag "o" ties the record to the code: --gc-sections drops
+ * both.
+ */
+#define COIL__OWN_TEXT_IN(section)                                                       \
+    .pushsection section, "ax", %progbits; 1: .subsection 8191; 2: .popsection;          \
+    .pushsection coil_own_text, "ao", %progbits, section;                                \
+    .long 1b - ., 2b - 1b; .popsection;
+#define COIL__OWN_TEXT COIL__OWN_TEXT_IN(.text) COIL__OWN_TEXT_IN(.text.unlikely)
+/* clang-format on */
+
+#ifdef __ASSEMBLER__
+COIL__OWN_TEXT
+#else
+
+#define COIL__OWN_AS_TEXT(...) #__VA_ARGS__
+#define COIL__OWN_EXPANDED(...) COIL__OWN_AS_TEXT(__VA_ARGS__)
+__asm__(COIL__OWN_EXPANDED(COIL__OWN_TEXT));
+#undef COIL__OWN_EXPANDED
+#undef COIL__OWN_AS_TEXT
+
+#ifndef COIL__OWN_TEXT_ALONE
+
+/* The records of all files; the linker defines their start and end. */
+struct coil__own_text {
+    int begin; /* relative to the record */
+    unsigned size;
+};
+extern const struct coil__own_text __start_coil_own_text[]
+    __attribute__((visibility("hidden")));
+extern const struct coil__own_text __stop_coil_own_text[]
+    __attribute__((visibility("hidden")));
+
+/* _FORTIFY_SOURCE has inline wrappers with labels of their own for these functions. They
+   come first: clang does not relabel a function that was called already. */
+#include <features.h>
+#pragma push_macro("__USE_EXTERN_INLINES")
+#undef __USE_EXTERN_INLINES
+#pragma push_macro("__USE_FORTIFY_LEVEL")
+#undef __USE_FORTIFY_LEVEL
+#define __USE_FORTIFY_LEVEL 0
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#pragma pop_macro("__USE_FORTIFY_LEVEL")
+#pragma pop_macro("__USE_EXTERN_INLINES")
+
+#include <netdb.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define COIL__OWN(name) extern __typeof__(name) name __asm__("coil__own_" #name);
+COIL__OWN_CALLS(COIL__OWN)
+COIL__OWN_CALLS_OF_SEVEN(COIL__OWN)
+#undef COIL__OWN
+
+/* The calls return to addresses between these two. */
+extern const char coil__own_begin[] __attribute__((visibility("hidden")));
+extern const char coil__own_end[] __attribute__((visibility("hidden")));
+
+#endif
+#endif
+#endif

@@ -1,0 +1,159 @@
+/*
+ * exceptions.c - the C++ exceptions of a coroutine stay with it.
+ *
+ * A C++ runtime keeps two words for each thread: the exceptions whose catch blocks are
+ * open, and how many are thrown and not caught yet. A coroutine that is left inside a
+ * catch block, or in a destructor during unwinding, takes them along: they are kept in a
+ * frame on its own stack, and the thread's are zeroed. So a coroutine that is entered, a
+ * new one too, finds zeros, and nearly always there is nothing to do. The switch looks at
+ * eight bytes, which are zero then:
+ *
+ *     a C++ runtime is known     its two words: six bytes of the one and two of the
+ *                                other, since reading both costs 3 % of a switch
+ *     no runtime yet             a word of the loader that changes when the next object
+ *                                is opened with dlopen(3), perhaps by the running task
+ *     several runtimes, or no    `always`, which is not zero: each switch comes here,
+ *     such word                  and without a runtime asks the loader whether it has
+ *                                opened an object (15 ns)
+ *
+ * A thread begins with `always`; under a sanitizer it stays so, see sanitizer.h. A
+ * runtime is known by its name, or by our own reference, which is resolved where the
+ * program was linked with one. A copy that is hidden in a plugin is not found, nor a
+ * second runtime that is opened after the first was found.
+ */
+#include "exceptions.h"
+
+#include "../base/line.h"
+#include "coroutine.h"
+#include "objects.h"
+#include "sanitizer.h"
+
+#include <dlfcn.h>
+
+typedef struct coil__exceptions *get_globals(void);
+
+/* NULL if the program was linked without C++. */
+COIL__WEAK get_globals __cxa_get_globals;
+
+const uint64_t coil__exceptions_always = 1;
+
+static COIL__THREAD_LOCAL struct {
+    unsigned count;
+    struct coil__exceptions *of[COIL__CXX_RUNTIMES_MAX];
+    bool looked;
+    unsigned long long opened; /* shared objects, at the last look */
+} runtimes;
+
+/* ---- which runtimes ---------------------------------------------------------------- */
+
+static void add_runtime(get_globals *get)
+{
+    struct coil__exceptions *ours = get();
+
+    for (unsigned i = 0; i < runtimes.count; i++)
+        if (runtimes.of[i] == ours)
+            return;
+    if (runtimes.count < COIL__CXX_RUNTIMES_MAX)
+        runtimes.of[runtimes.count++] = ours;
+}
+
+/* The runtime is never unloaded: its words may be read from now on. */
+static void add_runtime_of(const char *name)
+{
+    void *object = dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    get_globals *get;
+
+    if (object == NULL)
+        return;
+    *(void **)&get = dlsym(object, "__cxa_get_globals");
+    if (get != NULL)
+        add_runtime(get);
+    dlclose(object);
+}
+
+/*
+ * Eight bytes that are zero exactly if both words are: an object lies above 64 KiB, so a
+ * pointer to a caught exception has a bit in its upper six bytes; and no stack holds
+ * 65,536 exceptions in flight.
+ */
+static const void *watch_both(const struct coil__exceptions *words)
+{
+    _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(void *) == 8 &&
+                       offsetof(struct coil__exceptions, uncaught) == 8,
+                   "the count's lower bytes lie beside the pointer's upper ones");
+    return (const char *)words + 2;
+}
+
+static const void *choose_watch(const struct coil__objects *objects)
+{
+    if (!coil__san_present() && runtimes.count == 1)
+        return watch_both(runtimes.of[0]);
+    if (!coil__san_present() && runtimes.count == 0 && objects->next != NULL)
+        return objects->next;
+    return &coil__exceptions_always;
+}
+
+static COIL__NOINLINE void look_for_runtimes(void)
+{
+    struct coil__objects objects;
+    int saved = errno;
+
+    coil__objects_look(
+        &objects); /* first: an object opened meanwhile is seen next time */
+    runtimes.looked = true;
+    runtimes.opened = objects.opened;
+    if (__cxa_get_globals != NULL)
+        add_runtime(__cxa_get_globals);
+    add_runtime_of("libstdc++.so.6");
+    add_runtime_of("libc++abi.so.1");
+    coil__coro_thread.watch = choose_watch(&objects);
+    errno = saved;
+}
+
+/* ---- leaving and going on ---------------------------------------------------------- */
+
+void coil__exceptions_leave(struct coil__kept_exceptions *kept)
+{
+    if (!runtimes.looked ||
+        (runtimes.count == 0 && runtimes.opened != coil__objects_opened()))
+        look_for_runtimes();
+    kept->count = runtimes.count;
+    for (unsigned i = 0; i < kept->count; i++) {
+        kept->of[i] = *runtimes.of[i];
+        *runtimes.of[i] = (struct coil__exceptions){0};
+    }
+}
+
+void coil__exceptions_return(const struct coil__kept_exceptions *kept)
+{
+    for (unsigned i = 0; i < kept->count; i++)
+        *runtimes.of[i] = kept->of[i];
+}
+
+/* ---- where they end ---------------------------------------------------------------- */
+
+enum { SEARCH_PHASE = 1, FATAL_ERROR_IN_SEARCH = 3, CONTINUE_UNWINDING = 8 };
+
+static int stop(int actions, const char *kind, const char *name)
+{
+    if ((actions & SEARCH_PHASE) == 0)
+        return CONTINUE_UNWINDING;
+    coil__line_print("coil: an exception would leave %s%s; catch it there, none can pass "
+                     "through coil\n",
+                     kind, name);
+    return FATAL_ERROR_IN_SEARCH;
+}
+
+int coil__exceptions_stop(int version, int actions, uint64_t class, void *exception,
+                          void *context)
+{
+    (void)version, (void)class, (void)exception, (void)context;
+    return stop(actions, "the body of ", coil__coro_label(coil__coro_current()));
+}
+
+int coil__exceptions_stop_callback(int version, int actions, uint64_t class,
+                                   void *exception, void *context)
+{
+    (void)version, (void)class, (void)exception, (void)context;
+    return stop(actions, "a callback of the loop", "");
+}

@@ -1,0 +1,141 @@
+/*
+ * file_op.c - operations on files: by the backend, or on a thread.
+ *
+ *   coil__file_do --> coil__op_await --> the backend
+ *                          |
+ *                          `- -EOPNOTSUPP --> file lane: coil__file_call
+ *
+ * Readiness says nothing about files: a disk is always ready, and its calls block all the
+ * same. So an operation that the backend does not support is a system call in the file
+ * lane. The operation may lie on the task's stack, and path and buffer too: the backend
+ * and coil_blocking() return only when neither kernel nor thread uses them any more.
+ */
+#include "file_op.h"
+
+#include "executor.h"
+
+#include "../base/fault.h"
+#include "../task/budget.h"
+#include "../task/task.h"
+
+#include <coil/scope.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+ssize_t coil__file_call(struct coil__op *op)
+{
+    ssize_t result = coil__op_call(op);
+
+    return result != -EINTR ? result : 0; /* an interrupted close(2) has closed */
+}
+
+/* ---- on a thread ------------------------------------------------------------------- */
+
+static COIL__THREAD_LOCAL bool in_batch; /* this thread may block */
+
+static int do_on_thread(void *arg)
+{
+    struct coil__op *op = arg;
+
+    op->result = coil__file_call(op);
+    return 0;
+}
+
+static void describe_file_wait(const struct coil__wait *wait, struct coil__waited *out)
+{
+    const struct coil__op *op = coil__blocking_arg(wait);
+
+    out->what = op != NULL ? coil__op_rows[op->kind].what : "file";
+    if (op != NULL && op->path == NULL)
+        out->fd = op->fd;
+}
+
+/*
+ * After a partial write, at a limit or on a full disk, io_uring does not advance the
+ * position (Linux 6.18): the next write would overwrite the bytes.
+ */
+static bool is_for_threads(const struct coil__op *op)
+{
+    return op->kind == COIL__OP_PWRITE && op->offset == -1;
+}
+
+static ssize_t do_once(struct coil__op *op)
+{
+    static const struct coil__wait_class class = {.cancel = coil__blocking_cancel,
+                                                  .describe = describe_file_wait};
+    ssize_t result = is_for_threads(op) ? -EOPNOTSUPP : coil__op_await(op);
+    int rc;
+
+    if (result != -EOPNOTSUPP)
+        return result;
+    rc = coil__blocking(COIL_LANE_FILE, do_on_thread, op, &class);
+    return rc < 0 ? rc : op->result;
+}
+
+ssize_t coil__file_do(struct coil__op *op)
+{
+    ssize_t result;
+
+    if (in_batch)
+        return coil__file_call(op);
+    coil__task_require(coil__op_rows[op->kind].user);
+    result = coil__task_spend();
+    if (result < 0)
+        return result;
+    do
+        result = do_once(op);
+    while (result == -EINTR && op->kind != COIL__OP_CLOSE);
+    return result != -EINTR ? coil__result(result) : 0;
+}
+
+/*
+ * These errors mean that the call was not made. A system call that failed with one of
+ * them may be repeated without harm.
+ */
+static bool was_not_done(ssize_t result)
+{
+    return result == -EAGAIN || result == -ENOMEM || result == -ECANCELED;
+}
+
+ssize_t coil__file_finish(struct coil__op *op)
+{
+    coil_scope shield;
+    ssize_t result;
+
+    if (in_batch)
+        return coil__file_call(op);
+    coil_scope_enter_shielded(&shield, COIL_NEVER);
+    result = coil__file_do(op);
+    coil_scope_exit(&shield, 0);
+    return was_not_done(result) ? coil__file_call(op) : result;
+}
+
+/* ---- batches ----------------------------------------------------------------------- */
+
+struct file_batch {
+    int (*fn)(void *arg);
+    void *arg;
+};
+
+static int run_batch(void *arg)
+{
+    const struct file_batch *batch = arg;
+    int rc;
+
+    in_batch = true;
+    rc = batch->fn(batch->arg);
+    in_batch = false;
+    return rc;
+}
+
+int coil__file_batch(int (*fn)(void *arg), void *arg)
+{
+    static const struct coil__wait_class class = {.what = "copy",
+                                                  .cancel = coil__blocking_cancel};
+
+    return coil__blocking(COIL_LANE_FILE, run_batch, &(struct file_batch){fn, arg},
+                          &class);
+}

@@ -1,0 +1,107 @@
+/*
+ * op.c - an operation of the backend's, awaited by a task.
+ *
+ * The operation and its wait lie on the waiting task's stack. The kernel, a cancellation
+ * or the descriptor's closing ends the operation, and each of them completes the wait: so
+ * after the park no pointer to either is left. The same holds for coil__readable_await(),
+ * whose operation and wait lie elsewhere.
+ */
+#include "op.h"
+
+#include "../loop/loop.h"
+#include "../task/budget.h"
+#include "../task/task.h"
+
+struct pending {
+    struct coil__wait wait;
+    struct coil__op *op;
+    struct coil__backend *backend;
+};
+
+static bool cancel_operation(struct coil__wait *wait)
+{
+    struct pending *p = COIL__CONTAINER(wait, struct pending, wait);
+
+    p->backend->class->cancel(p->backend, p->op);
+    return true;
+}
+
+static void describe_operation(const struct coil__wait *wait, struct coil__waited *out)
+{
+    const struct coil__op *op = COIL__CONTAINER(wait, const struct pending, wait)->op;
+
+    out->what = coil__op_rows[op->kind].what;
+    out->fd = op->fd;
+}
+
+#define MANY_BYTES 4096
+
+ssize_t coil__op_await(struct coil__op *op)
+{
+    static const struct coil__wait_class class = {.cancel = cancel_operation,
+                                                  .describe = describe_operation};
+    coil_loop *loop = coil__loop_require("a call that does I/O");
+    struct coil__backend *backend = loop->backend;
+    struct pending p;
+    ssize_t result;
+
+    op->complete = coil__wait_complete_by;
+    loop->operations++;
+    result = backend->class->submit(backend, op);
+    if (result != -EINPROGRESS) {
+        if (COIL__UNLIKELY(result >= MANY_BYTES) && coil__op_rows[op->kind].moves_bytes)
+            coil__task_spend_bytes((size_t)result);
+        return result != -EOPNOTSUPP ? coil__result(result) : result;
+    }
+    loop->operations_waited++;
+    /* The backend does not read `owner` before the next poll. */
+    coil__wait_init(&p.wait, &class);
+    p.op = op;
+    p.backend = backend;
+    op->owner = &p.wait;
+    op->hints[0] = &p.wait.task->step;
+    return coil__wait_park_for(&p.wait, op);
+}
+
+static bool cancel_readable(struct coil__wait *wait)
+{
+    struct coil__backend *backend = wait->task->future.loop->backend;
+
+    backend->class->cancel(backend,
+                           COIL__CONTAINER(wait, struct coil__op_waiter, wait)->op);
+    return true;
+}
+
+static void describe_readable(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->fd = COIL__CONTAINER(wait, const struct coil__op_waiter, wait)->op->fd;
+}
+
+int coil__readable_await(struct coil__short_op *memory, int fd, const void *hint)
+{
+    static const struct coil__wait_class class = {.what = "wait_readable",
+                                                  .cancel = cancel_readable,
+                                                  .describe = describe_readable};
+    coil_loop *loop = coil__loop_require("coil_stream_wait_readable");
+    struct coil__op *op = coil__short_op(memory);
+    struct coil__op_waiter *waiter;
+    ssize_t result;
+
+    *memory = (struct coil__short_op){0};
+    op->kind = COIL__OP_READABLE;
+    op->fd = fd;
+    op->events = COIL_READABLE;
+    op->complete = coil__wait_complete_by;
+    loop->operations++;
+    result = loop->backend->class->submit(loop->backend, op);
+    if (result == -EINPROGRESS) {
+        loop->operations_waited++;
+        waiter = &coil__wait_in_room(&class)->op_waiter;
+        waiter->op = op;
+        op->owner = &waiter->wait;
+        op->hints[0] = &waiter->wait.task->step;
+        op->hints[1] = hint;
+        result = coil__wait_park_for(&waiter->wait, op);
+    }
+    return result < 0 ? (int)coil__result(result) : 0;
+}

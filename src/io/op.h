@@ -1,0 +1,27 @@
+/*
+ * op.h - an operation of the backend's, awaited by a task.
+ *
+ *     n = coil__op_await(&(struct coil__op){
+ *         .kind = COIL__OP_READ, .fd = fd, .buf = buf, .len = n});
+ */
+#ifndef COIL_IO_OP_H
+#define COIL_IO_OP_H
+
+#include "../loop/backend.h"
+
+/*
+ * Submit an operation, wait for it if needed, and return its result. If the task is
+ * cancelled, this returns only when neither kernel nor backend uses the operation and its
+ * buffer any more: -ECANCELED, or the result if the operation had taken effect.
+ */
+ssize_t coil__op_await(struct coil__op *op);
+
+/*
+ * Wait until the attached descriptor is readable. `hint`: memory that is used next. The
+ * operation lies in `memory`, its wait in the task's control block: nothing names the
+ * task's stack, which may be put away. Returns 0 or a negative errno; then the memory can
+ * be used again.
+ */
+int coil__readable_await(struct coil__short_op *memory, int fd, const void *hint);
+
+#endif

@@ -1,0 +1,342 @@
+/*
+ * poll.c - poll(2) for tasks.
+ *
+ *     ask --- something, or no time ------------------------> the count
+ *      ^ `--- nothing --> begin --> park --> end --- timed out, cancelled, closed
+ *      |                                      |
+ *      `--------------------------------------'  something has happened
+ *
+ * The events always come from poll(2) itself, with a timeout of 0. So a regular file is
+ * ready on every backend, and if another task or process empties a descriptor first, the
+ * task waits for it again.
+ *
+ * Up to DIRECT descriptors are one operation of the backend each. Other calls use a set
+ * of the kernel's of their own, which is readable when one of its descriptors is ready,
+ * and is a single operation: calls with more descriptors, with events such as POLLPRI, or
+ * with a descriptor that the backend uses for a stream.
+ *
+ * A backend may have received bytes of a stream before they were asked for, and poll(2)
+ * does not see those. settle() of the backend tells of them, and ends the receiving ahead
+ * on that descriptor.
+ *
+ * Invariants
+ * 1. An operation lies in the waiting task's frame: when wait_for_change() returns, none
+ *    is in flight. A backend may need a while for that, and then the task waits again,
+ *    cancelled or not: see end().
+ * 2. complete() does no more than make the task ready. It is called while the backend
+ *    polls, which must not be disturbed by cancelling others.
+ */
+#include "../base/fault.h"
+#include "../kernel/descriptors.h"
+#include "../loop/loop.h"
+#include "../task/budget.h"
+#include "../task/task.h"
+
+#include <coil/poll.h>
+
+#include <unistd.h>
+
+#define DIRECT 4
+#define BUCKETS 64
+#define USUAL (POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM)
+
+struct polling;
+
+/* An operation of it. */
+struct part {
+    struct coil__op op;
+    struct polling *polling;
+    bool in_flight;
+};
+
+/* A descriptor it waits for, to be found by coil_poll_end(). */
+struct name {
+    struct coil__list link; /* of a bucket */
+    struct polling *polling;
+    int fd;
+};
+
+struct polling {
+    struct coil__wait wait, ending;
+    struct coil__timer timer;
+    coil_loop *loop;
+    int64_t deadline;
+    int set; /* of the kernel's, or -1 */
+    size_t part_count, name_count, in_flight;
+    bool ends;
+    struct part parts[DIRECT];
+    struct name names[DIRECT];
+};
+
+/* This thread's names, by number; set up by the first. */
+static COIL__THREAD_LOCAL struct coil__list buckets[BUCKETS];
+
+/* ---- asking ------------------------------------------------------------------------ */
+
+#define IN (POLLIN | POLLRDNORM)
+
+/* Has the backend received bytes of it ahead? Also ends the receiving ahead. */
+static bool was_received(struct coil__backend *backend, int fd)
+{
+    int error;
+
+    return backend->class->settle != NULL &&
+           backend->class->settle(backend, fd, &error) > 0;
+}
+
+/* Add what poll(2) cannot see, and count it. */
+static int add_received(struct pollfd *fds, nfds_t n, int count)
+{
+    struct coil__backend *backend = coil__loop_of_thread->backend;
+
+    for (nfds_t i = 0; i < n; i++) {
+        if (fds[i].fd < 0 || !(fds[i].events & IN) || (fds[i].revents & IN) ||
+            !was_received(backend, fds[i].fd))
+            continue;
+        count += fds[i].revents == 0;
+        fds[i].revents |= (short)(fds[i].events & IN);
+    }
+    return count;
+}
+
+/* Returns as poll(2) does, but for a negative errno. */
+static int ask(struct pollfd *fds, nfds_t n)
+{
+    int count;
+
+    do
+        count = COIL__CALL(ENOMEM, poll(fds, n, 0));
+    while (count < 0 && errno == EINTR);
+    return count < 0 ? coil__failed(-errno) : add_received(fds, n, count);
+}
+
+/* ---- names ------------------------------------------------------------------------- */
+
+static struct coil__list *bucket_of(int fd)
+{
+    return &buckets[(unsigned)fd % BUCKETS];
+}
+
+static void add_name(struct polling *p, int fd)
+{
+    struct name *name = &p->names[p->name_count++];
+    struct coil__list *bucket = bucket_of(fd);
+
+    *name = (struct name){.polling = p, .fd = fd};
+    if (bucket->next == NULL)
+        coil__list_init(bucket);
+    coil__list_push(bucket, &name->link);
+}
+
+static void add_names(struct polling *p, const struct pollfd *fds, nfds_t n)
+{
+    for (nfds_t i = 0; i < n && n <= DIRECT; i++)
+        if (fds[i].fd >= 0)
+            add_name(p, fds[i].fd);
+}
+
+static void remove_names(struct polling *p)
+{
+    for (size_t i = 0; i < p->name_count; i++)
+        coil__list_remove(&p->names[i].link);
+}
+
+int coil_poll_end(int fd)
+{
+    struct coil__list *bucket = bucket_of(fd);
+    int count = 0;
+
+    if (bucket->next == NULL)
+        return 0;
+    COIL__LIST_EACH (link, bucket) {
+        const struct name *name = COIL__CONTAINER(link, struct name, link);
+
+        /* After a fork the parent's tasks are still in the child's list. */
+        if (name->fd == fd && name->polling->loop == coil__loop_of_thread &&
+            name->polling->loop->pid == getpid())
+            count += coil__wait_complete(&name->polling->wait, -EBADF);
+    }
+    return count;
+}
+
+/* ---- operations -------------------------------------------------------------------- */
+
+static void complete(struct coil__op *op)
+{
+    struct part *part = op->owner;
+    struct polling *p = part->polling;
+
+    part->in_flight = false;
+    p->in_flight--;
+    if (!p->ends)
+        coil__wait_complete(&p->wait, op->result < 0 ? (int)op->result : 0);
+    else if (p->in_flight == 0)
+        coil__wait_complete(&p->ending, 0);
+}
+
+/* 1 if there is something already, 0 if it is in flight, or a negative errno. */
+static int submit(struct polling *p, int fd, unsigned events)
+{
+    struct part *part = &p->parts[p->part_count++];
+    ssize_t result;
+
+    *part = (struct part){.op = {.kind = COIL__OP_POLL, .fd = fd, .events = events},
+                          .polling = p,
+                          .in_flight = true};
+    part->op.complete = complete;
+    part->op.owner = part;
+    p->loop->operations++;
+    p->in_flight++;
+    result = p->loop->backend->class->submit(p->loop->backend, &part->op);
+    if (result == -EINPROGRESS)
+        return 0;
+    part->in_flight = false;
+    p->in_flight--;
+    return result < 0 ? (int)result : 1;
+}
+
+static bool is_direct(const struct pollfd *fds, nfds_t n)
+{
+    if (n > DIRECT)
+        return false;
+    for (nfds_t i = 0; i < n; i++)
+        if (fds[i].fd >= 0 && (fds[i].events == 0 || (fds[i].events & ~USUAL) != 0))
+            return false;
+    return true;
+}
+
+static int submit_each(struct polling *p, const struct pollfd *fds, nfds_t n)
+{
+    int rc = 0;
+
+    for (nfds_t i = 0; i < n && rc == 0; i++) {
+        unsigned events = 0;
+
+        if (fds[i].fd < 0)
+            continue;
+        if (fds[i].events & IN)
+            events |= COIL_READABLE;
+        if (fds[i].events & (POLLOUT | POLLWRNORM))
+            events |= COIL_WRITABLE;
+        rc = submit(p, fds[i].fd, events);
+    }
+    return rc;
+}
+
+/* Cancel all operations in flight. */
+static void cancel_parts(struct polling *p)
+{
+    for (size_t i = 0; i < p->part_count; i++)
+        if (p->parts[i].in_flight)
+            p->loop->backend->class->cancel(p->loop->backend, &p->parts[i].op);
+}
+
+static bool go_on(struct coil__wait *wait)
+{
+    (void)wait;
+    return false;
+}
+
+/* Until none is in flight, whatever happens to the task meanwhile. */
+static void end(struct polling *p)
+{
+    static const struct coil__wait_class class = {.what = "poll", .cancel = go_on};
+
+    coil__wait_init(&p->ending, &class);
+    p->ending.keeps_result = true;
+    p->ends = true;
+    cancel_parts(p);
+    if (p->in_flight > 0)
+        coil__wait_park(&p->ending);
+    p->ends = false;
+    p->part_count = 0;
+}
+
+/* ---- waiting ----------------------------------------------------------------------- */
+
+static void time_is_up(struct coil__runnable *runnable)
+{
+    struct polling *p = COIL__CONTAINER(runnable, struct polling, timer.runnable);
+
+    coil__wait_complete(&p->wait, -ETIMEDOUT);
+}
+
+static void describe(const struct coil__wait *wait, struct coil__waited *out)
+{
+    const struct polling *p = COIL__CONTAINER(wait, const struct polling, wait);
+
+    out->deadline = p->deadline;
+    if (p->name_count > 0)
+        out->fd = p->names[0].fd;
+}
+
+/* 0 if all is in flight, 1 if something has happened already, or a negative errno. */
+static int begin(struct polling *p, const struct pollfd *fds, nfds_t n)
+{
+    int rc = -EBUSY;
+
+    if (is_direct(fds, n))
+        rc = submit_each(p, fds, n);
+    if (rc != -EBUSY)
+        return rc;
+    end(p);
+    /* Not by operations of their own: see the head of the file. */
+    p->set = coil__poll_set_open(fds, n);
+    return p->set < 0 ? coil__failed(p->set) : submit(p, p->set, COIL_READABLE);
+}
+
+static int park(struct polling *p)
+{
+    int rc;
+
+    coil__timer_init(&p->timer, time_is_up);
+    if (p->deadline != COIL_NEVER)
+        coil__timer_start_reserved(p->loop, &p->timer, p->deadline);
+    p->loop->operations_waited++;
+    rc = coil__wait_park(&p->wait);
+    coil__timer_stop(p->loop, &p->timer);
+    return rc;
+}
+
+/* 0 if something may have happened, -ETIMEDOUT, -ECANCELED, or what else goes wrong. */
+static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
+{
+    static const struct coil__wait_class class = {.what = "poll", .describe = describe};
+    struct polling p;
+    int rc;
+
+    coil__wait_init(&p.wait, &class);
+    p.loop = p.wait.task->future.loop;
+    p.deadline = deadline;
+    p.set = -1;
+    p.part_count = p.name_count = p.in_flight = 0;
+    p.ends = false;
+    rc = begin(&p, fds, n);
+    if (rc == 0) {
+        add_names(&p, fds, n);
+        rc = park(&p);
+        remove_names(&p);
+    }
+    end(&p);
+    if (p.set >= 0)
+        close(p.set);
+    return rc < 0 ? rc : 0;
+}
+
+int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
+{
+    int64_t deadline = COIL_NEVER;
+    int rc = coil__task_spend();
+
+    if (rc < 0)
+        return rc;
+    if (timeout_ns != COIL_NEVER)
+        deadline = coil_in(timeout_ns);
+    do {
+        rc = ask(fds, n);
+        if (rc != 0 || timeout_ns <= 0)
+            return rc;
+        rc = wait_for_change(fds, n, deadline);
+    } while (rc == 0);
+    return rc == -ETIMEDOUT ? ask(fds, n) : coil__failed(rc);
+}

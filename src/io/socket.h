@@ -1,0 +1,38 @@
+/*
+ * socket.h - the system calls of sockets, or what stands for them in a simulated network.
+ *
+ * Operations that may wait go through the backend (io/op.h). The functions here never
+ * wait: they are system calls, or, for a socket of a simulated network, calls of that
+ * network. All return a negative errno on failure.
+ */
+#ifndef COIL_IO_SOCKET_H
+#define COIL_IO_SOCKET_H
+
+#include "../loop/loop.h"
+
+/* Open a non-blocking, close-on-exec socket. */
+int coil__socket_open(coil_loop *loop, int family, int type, int protocol);
+
+/* Is it a socket of a simulated network, and no descriptor? */
+bool coil__socket_is_simulated(coil_loop *loop, int fd);
+
+/*
+ * Close a descriptor of any kind; `loop` may be NULL if it belongs to none. EINTR is not
+ * reported.
+ */
+int coil__socket_close(coil_loop *loop, int fd);
+
+int coil__socket_bind(coil_loop *loop, int fd, const struct sockaddr *address,
+                      socklen_t address_bytes);
+int coil__socket_listen(coil_loop *loop, int fd, int backlog);
+int coil__socket_shutdown(coil_loop *loop, int fd, int how);
+int coil__socket_name(coil_loop *loop, int fd, struct sockaddr *address,
+                      socklen_t *address_bytes);
+int coil__socket_peer(coil_loop *loop, int fd, struct sockaddr *address,
+                      socklen_t *address_bytes);
+int coil__socket_set_option(coil_loop *loop, int fd, int level, int name,
+                            const void *value, socklen_t value_bytes);
+int coil__socket_option(coil_loop *loop, int fd, int level, int name, void *value,
+                        socklen_t *value_bytes);
+
+#endif

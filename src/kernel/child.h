@@ -1,0 +1,100 @@
+/*
+ * child.h (internal) - child processes: starting a program, signals, reaping.
+ *
+ * A child's handle is a descriptor, close-on-exec, which is readable once the child has
+ * ended. It refers to this child only, even after the child has been reaped and another
+ * process has its pid. The caller that got a handle closes it with close(2).
+ */
+#ifndef COIL_KERNEL_CHILD_H
+#define COIL_KERNEL_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* The options of a child. */
+struct coil__spawn {
+    const char *const *argv; /* at least argv[0] */
+    const char *program;     /* searched in PATH if it has no '/' */
+    const char *const *envp; /* NULL: the parent's */
+    const char *cwd;         /* or NULL */
+    int stdio[3];            /* descriptors that become its 0, 1, 2 */
+    const int *pass_fds;
+    size_t pass_fd_count;
+    bool new_session, new_group;
+    pid_t process_group;       /* 0: none */
+    const gid_t *extra_groups; /* these three may be NULL */
+    size_t extra_group_count;
+    const gid_t *group;
+    const uid_t *user;
+    const mode_t *umask; /* or NULL */
+};
+
+/* The steps of a child until it runs its program, any of which may fail. */
+enum coil__child_step {
+    COIL__CHILD_STDIO,
+    COIL__CHILD_SESSION,
+    COIL__CHILD_CWD,
+    COIL__CHILD_IDENTITY,
+    COIL__CHILD_PASS_FDS,
+    COIL__CHILD_CLOSE_OTHERS,
+    COIL__CHILD_EXEC
+};
+
+/* The data of a child, prepared by the parent in memory that both access. */
+struct coil__child {
+    struct coil__spawn what;  /* envp is not NULL here */
+    const char *const *paths; /* of the program, to try in order; NULL at the end */
+
+    enum coil__child_step step; /* out: the current step, or the one that failed */
+    int error;                  /* out: the errno, or 0 */
+};
+
+/* ---- its beginning ----------------------------------------------------------------- */
+
+/* Does this kernel have such handles? Returns 0, or a negative errno such as -ENOSYS. The
+   kernel is asked once. */
+int coil__child_handles(void);
+
+/*
+ * Start a child; blocks the thread until the child runs its program. Until then the child
+ * shares the parent's memory, if `shares_memory`, and runs on a stack of 16 KiB that ends
+ * below `stack_end`, a multiple of 16. Returns 0, or a negative errno: then there is no
+ * child, and child->error is not 0 if a step of the child failed.
+ */
+int coil__child_start(struct coil__child *child, char *stack_end, bool shares_memory,
+                      pid_t *pid, int *handle);
+
+/* The child's code until exec: `arg` is its struct coil__child. If a step fails, ends the
+   process. Does not return. */
+int coil__child_main(void *arg);
+
+/* ---- signals ----------------------------------------------------------------------- */
+
+/* Send a signal to this child, as kill(2). Returns 0 or a negative errno. */
+int coil__child_signal(int handle, int signo);
+
+/* The same to the process group that it leads, or led. -EINVAL: this kernel cannot. */
+int coil__child_signal_group(int handle, int signo);
+
+/* As coil__child_signal(), ignoring a failure, which the caller could not handle. */
+void coil__child_end(int handle, int signo);
+
+/* ---- its end ----------------------------------------------------------------------- */
+
+/*
+ * If the child has ended, reap it and store its status, as waitpid(2) does. -EAGAIN: it
+ * runs. -ECHILD: other code of this process has reaped it.
+ */
+int coil__child_reap(int handle, int *status);
+
+/* The same without reaping: it remains a zombie, so no other process gets its pid. */
+int coil__child_look(int handle, int *status);
+
+/* As coil__child_reap(), but blocks the thread until the child has ended. */
+int coil__child_reap_now(int handle, int *status);
+
+/* The same on a thread made for it, whose calls are not counted by coil's tests. */
+void coil__child_reap_apart(int handle);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * descriptors.h (internal) - descriptors that are no file, pipe or socket: wake-ups,
+ * alarms, sets; and opening a descriptor's file once more.
+ *
+ * All descriptors opened here are close-on-exec. The caller closes them with close(2).
+ */
+#ifndef COIL_KERNEL_DESCRIPTORS_H
+#define COIL_KERNEL_DESCRIPTORS_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- a wake-up: readable from a post to the next drain ----------------------------- */
+
+/* Open one. Returns it, or a negative errno. */
+int coil__wake_fd_open(void);
+
+/* Make it readable; async-signal-safe. Returns 0, or a negative errno: it is not open. */
+int coil__wake_fd_post(int fd);
+
+/* Make it unreadable until the next post. Returns 0, also if there was no post, or a
+   negative errno: it is not open. */
+int coil__wake_fd_drain(int fd);
+
+/* ---- an alarm: readable once real time has passed ---------------------------------- */
+
+/* Open one that is not set. Returns it, or a negative errno. */
+int coil__alarm_fd_open(void);
+
+/* Set it to become readable in `delay_ns` > 0. Replaces an earlier setting. */
+void coil__alarm_fd_set(int fd, int64_t delay_ns);
+
+/* Has the time passed since it was set? Then it is unreadable again. Does not wait. */
+bool coil__alarm_fd_has_rung(int fd);
+
+/* ---- a set: readable while one of its descriptors is ready ------------------------- */
+
+/*
+ * Open a set of `n` descriptors, each with its events, as for poll(2). Negative ones are
+ * left out, and so are those that the kernel cannot wait for, such as regular files. The
+ * array may name a descriptor twice. Returns the set, or a negative errno.
+ */
+int coil__poll_set_open(const struct pollfd *fds, nfds_t n);
+
+/* ---- the same pipe or terminal, opened once more ----------------------------------- */
+
+/* Is that possible? Not for a socket, nor for a terminal's master. */
+bool coil__fd_may_reopen(int fd);
+
+/*
+ * Open it with `flags`, as open(2), and O_NONBLOCK: so a FIFO does not wait for its other
+ * end. The new descriptor's O_NONBLOCK is independent of fd's. Returns -1 with errno on
+ * failure.
+ */
+int coil__fd_reopen(int fd, int flags);
+
+#endif

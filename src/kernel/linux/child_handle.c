@@ -1,0 +1,147 @@
+/*
+ * child_handle.c - handles of children are pidfds (Linux 5.4).
+ *
+ * A child is started by clone(2) with CLONE_VM, so that the parent's memory is not
+ * copied, and CLONE_VFORK, which blocks the parent until the child has its own memory.
+ * Not by vfork(2), which runs the child on the parent's stack without the compiler knowing
+ * it. Not by posix_spawn(3), which returns no pidfd before glibc 2.39.
+ *
+ * clone(2) returns the pidfd together with the child, so it cannot refer to another
+ * process.
+ */
+#include "../child.h"
+
+#include "../../base/base.h"
+#include "../../base/fault.h"
+#include "constants.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ThreadSanitizer's clone() treats every child as a fork and resets its data, which are
+   the parent's here. So this uses the C library's function by its other name. */
+#if COIL__TSAN
+int __clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
+#define clone __clone
+#endif
+
+/* ---- its beginning ----------------------------------------------------------------- */
+
+int coil__child_handles(void)
+{
+    static _Atomic bool known;
+    siginfo_t info;
+    int fd, error = 0;
+
+    if (known)
+        return 0;
+    fd = (int)COIL__CALL(ENOSYS, syscall(SYS_pidfd_open, getpid(), 0));
+    if (fd < 0)
+        return -errno;
+    /* A process is no child of itself: ECHILD, if the kernel supports P_PIDFD. */
+    if (COIL__CALL(EINVAL, waitid(COIL__P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG)) < 0)
+        error = errno;
+    close(fd);
+    if (error == EINVAL)
+        return -ENOSYS;
+    known = true;
+    return 0;
+}
+
+int coil__child_start(struct coil__child *child, char *stack_end, bool shares_memory,
+                      pid_t *pid, int *handle)
+{
+    const int flags = CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
+    uint64_t all = UINT64_MAX, before = 0;
+    int error, status;
+
+    /* A direct system call: the C library's would not block two signals it uses itself. */
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+    *pid = COIL__CALL(EAGAIN,
+                      clone(coil__child_main, stack_end,
+                            shares_memory ? flags | CLONE_VM : flags, child, handle));
+    error = errno;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+    if (*pid < 0)
+        return -error;
+    if (child->error == 0)
+        return 0;
+    coil__child_reap_now(*handle, &status);
+    close(*handle);
+    return -child->error;
+}
+
+/* ---- signals ----------------------------------------------------------------------- */
+
+int coil__child_signal(int handle, int signo)
+{
+    return COIL__CALL(EPERM, syscall(SYS_pidfd_send_signal, handle, signo, NULL, 0)) < 0
+               ? -errno
+               : 0;
+}
+
+/* Before Linux 6.9: -EINVAL. */
+int coil__child_signal_group(int handle, int signo)
+{
+    return COIL__CALL(EINVAL, syscall(SYS_pidfd_send_signal, handle, signo, NULL,
+                                      COIL__PIDFD_SIGNAL_PROCESS_GROUP)) < 0
+               ? -errno
+               : 0;
+}
+
+void coil__child_end(int handle, int signo)
+{
+    syscall(SYS_pidfd_send_signal, handle, signo, NULL, 0);
+}
+
+/* ---- its end ----------------------------------------------------------------------- */
+
+static int status_of(const siginfo_t *info)
+{
+    if (info->si_code == CLD_EXITED)
+        return W_EXITCODE(info->si_status, 0);
+    return info->si_status | (info->si_code == CLD_DUMPED ? WCOREFLAG : 0);
+}
+
+static int wait_for(int handle, int options, int *status)
+{
+    siginfo_t info = {.si_pid = 0};
+    int rc;
+
+    do
+        rc = COIL__CALL(ECHILD, waitid(COIL__P_PIDFD, (id_t)handle, &info, options));
+    while (rc < 0 && errno == EINTR);
+    if (rc < 0)
+        return -errno;
+    if (info.si_pid == 0)
+        return -EAGAIN;
+    *status = status_of(&info);
+    return 0;
+}
+
+int coil__child_reap(int handle, int *status)
+{
+    return wait_for(handle, WEXITED | WNOHANG, status);
+}
+
+int coil__child_look(int handle, int *status)
+{
+    return wait_for(handle, WEXITED | WNOHANG | WNOWAIT, status);
+}
+
+int coil__child_reap_now(int handle, int *status)
+{
+    return wait_for(handle, WEXITED, status);
+}
+
+void coil__child_reap_apart(int handle)
+{
+    siginfo_t info;
+
+    while (waitid(COIL__P_PIDFD, (id_t)handle, &info, WEXITED) < 0 && errno == EINTR)
+        continue;
+}

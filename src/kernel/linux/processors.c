@@ -1,0 +1,96 @@
+/*
+ * processors.c - the number of processors that this process may use.
+ *
+ * In a container the affinity mask often has all processors of the machine, but a quota of
+ * the control group limits their time (cgroups(7), version 2). Each group on the path to
+ * the root may have a quota; the smallest applies. A file that cannot be read is no limit.
+ */
+#include "../processors.h"
+
+#include "../../base/base.h"
+#include "../../base/fault.h"
+#include "quota.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_PROCESSORS 8192
+
+static unsigned usable(void)
+{
+    cpu_set_t *set = CPU_ALLOC(MOST_PROCESSORS);
+    size_t bytes = CPU_ALLOC_SIZE(MOST_PROCESSORS);
+    int count = 0;
+
+    if (set != NULL && sched_getaffinity(0, bytes, set) == 0)
+        count = CPU_COUNT_S(bytes, set);
+    CPU_FREE(set);
+    if (count <= 0)
+        count = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (unsigned)count : 1;
+}
+
+unsigned coil__processors_of_quota(const char *line)
+{
+    unsigned long long quota, period;
+
+    if (sscanf(line, "%llu %llu", &quota, &period) != 2 || period == 0)
+        return 0;
+    quota = (quota + period - 1) / period;
+    return quota < 1 ? 1 : quota < MOST_PROCESSORS ? (unsigned)quota : MOST_PROCESSORS;
+}
+
+/* Read the beginning of a small file as a string; false if it cannot be read. */
+static bool read_start(const char *path, char *text, size_t size)
+{
+    int fd = COIL__CALL(EMFILE, open(path, O_RDONLY | O_CLOEXEC));
+    ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+/* The process's group "/a/b", from the line "0::/a/b"; NULL if it is unknown. */
+static char *own_group(char *text, size_t size)
+{
+    char *group;
+
+    if (!read_start("/proc/self/cgroup", text, size))
+        return NULL;
+    group = strstr(text, "0::/");
+    if (group == NULL)
+        return NULL;
+    group[strcspn(group, "\n")] = '\0';
+    return group + 3;
+}
+
+static unsigned quota(void)
+{
+    char text[2048], path[2200], line[64];
+    char *group = own_group(text, sizeof text), *slash;
+    unsigned smallest = 0, n;
+
+    for (; group != NULL; *slash = '\0') {
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
+        n = read_start(path, line, sizeof line) ? coil__processors_of_quota(line) : 0;
+        if (n != 0 && (smallest == 0 || n < smallest))
+            smallest = n;
+        slash = strrchr(group, '/');
+        if (slash == NULL)
+            break;
+    }
+    return smallest;
+}
+
+unsigned coil__processor_count(void)
+{
+    unsigned there = usable(), paid = quota();
+
+    return paid != 0 && paid < there ? paid : there;
+}

@@ -1,0 +1,131 @@
+/*
+ * thread.c - threads by id, and their state in /proc. (proc(5))
+ */
+#include "../thread.h"
+
+#include "../../base/fault.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+pid_t coil__thread_id(void)
+{
+    return (pid_t)syscall(SYS_gettid);
+}
+
+bool coil__thread_is_main(void)
+{
+    return coil__thread_id() == getpid();
+}
+
+void coil__thread_set_name(const char *name)
+{
+    pthread_setname_np(pthread_self(), name);
+}
+
+int64_t coil__thread_timer_slack(void)
+{
+    int slack = prctl(PR_GET_TIMERSLACK);
+
+    return slack > 0 ? slack : 0;
+}
+
+bool coil__thread_signal(pid_t id, int signo)
+{
+    return syscall(SYS_tgkill, getpid(), id, signo) == 0;
+}
+
+/* ---- where one sleeps -------------------------------------------------------------- */
+
+/* Reads the last two fields of the thread's file `syscall`, which has only "running" if
+   the thread does not sleep. */
+bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc)
+{
+    char path[64], line[256], *end;
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)id);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    n = read(fd, line, sizeof line - 1);
+    close(fd);
+    line[n > 0 ? n : 0] = '\0';
+    if (strncmp(line, "running", strlen("running")) == 0)
+        return false;
+    end = strrchr(line, ' ');
+    if (end == NULL)
+        return false;
+    *pc = strtoul(end, NULL, 16);
+    *end = '\0';
+    end = strrchr(line, ' ');
+    *sp = end != NULL ? strtoul(end, NULL, 16) : 0;
+    return *sp != 0 && *pc != 0;
+}
+
+/* ---- how many there are ------------------------------------------------------------ */
+
+/*
+ * The 20th field of the file `stat`. Only the second field, in parentheses, may contain
+ * spaces. UINT_MAX if the file cannot be read.
+ */
+static unsigned count_threads(void)
+{
+    char line[1024], *p;
+    int fd = COIL__CALL(EMFILE, open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+    ssize_t n = fd >= 0 ? read(fd, line, sizeof line - 1) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    line[n > 0 ? n : 0] = '\0';
+    p = strrchr(line, ')');
+    for (int field = 2; field < 20 && p != NULL; field++)
+        p = strchr(p + 1, ' ');
+    return p != NULL ? (unsigned)strtoul(p, NULL, 10) : UINT_MAX;
+}
+
+static bool is_kernel_worker(int tasks_fd, const char *thread)
+{
+    char path[64], name[8] = "";
+    int fd;
+
+    snprintf(path, sizeof path, "%.40s/comm", thread);
+    fd = openat(tasks_fd, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (read(fd, name, sizeof name - 1) < 0)
+        name[0] = '\0';
+    close(fd);
+    return strncmp(name, "iou-", 4) == 0;
+}
+
+/* Workers of io_uring(7), which make the calls that would block. */
+static unsigned count_kernel_workers(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *entry;
+    unsigned n = 0;
+
+    if (tasks == NULL)
+        return 0;
+    while ((entry = readdir(tasks)) != NULL)
+        n += entry->d_name[0] != '.' && is_kernel_worker(dirfd(tasks), entry->d_name);
+    closedir(tasks);
+    return n;
+}
+
+bool coil__thread_count_exceeds(unsigned n)
+{
+    unsigned threads = count_threads();
+
+    return threads > n && threads - count_kernel_workers() > n;
+}

@@ -1,0 +1,16 @@
+/*
+ * quiet_write.h (internal) - writing without SIGPIPE.
+ */
+#ifndef COIL_KERNEL_QUIET_WRITE_H
+#define COIL_KERNEL_QUIET_WRITE_H
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/* As write(2), writev(2) and sendfile(2), but if the reader has closed its end they fail
+   with EPIPE and raise no SIGPIPE. sendfile does not change `offset`. */
+ssize_t coil__write_quietly(int fd, const void *buf, size_t len);
+ssize_t coil__writev_quietly(int fd, const struct iovec *parts, size_t count);
+ssize_t coil__sendfile_quietly(int fd, int file, off_t offset, size_t len);
+
+#endif

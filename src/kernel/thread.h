@@ -1,0 +1,56 @@
+/*
+ * thread.h (internal) - threads by their kernel ids; alarms for one thread.
+ */
+#ifndef COIL_KERNEL_THREAD_H
+#define COIL_KERNEL_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* This thread's id, unique in the system while it exists. Async-signal-safe. */
+pid_t coil__thread_id(void);
+
+/* Is this the thread that main() started on? Async-signal-safe. */
+bool coil__thread_is_main(void);
+
+/* Set this thread's name in top(1) and gdb: the first 15 bytes; `name` is copied. */
+void coil__thread_set_name(const char *name);
+
+/*
+ * By how many ns the kernel may prolong this thread's timed waits: poll(2) and its like,
+ * not those of io_uring_enter(2).
+ */
+int64_t coil__thread_timer_slack(void);
+
+/* Send a signal to thread `id` of this process. False if it does not exist. */
+bool coil__thread_signal(pid_t id, int signo);
+
+/*
+ * Does thread `id` of this process sleep in a system call, as far as /proc tells? Then
+ * store its stack pointer and program counter as they were when it made the call.
+ */
+bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc);
+
+/*
+ * Does this process have more than `n` threads, not counting the kernel's own workers?
+ * True if that is unknown.
+ */
+bool coil__thread_count_exceeds(unsigned n);
+
+/* ---- an alarm that is a signal to one thread --------------------------------------- */
+
+struct coil__thread_alarm {
+    void *timer; /* as the kernel names it */
+};
+
+/* Create an alarm that sends `signo`, with si_code SI_TIMER, to this thread. It is not set
+   yet. False if the kernel cannot create one. */
+bool coil__thread_alarm_create(struct coil__thread_alarm *alarm, int signo);
+
+/* Send the signal once, in `span_ns`; 0: never. Async-signal-safe. */
+void coil__thread_alarm_set(const struct coil__thread_alarm *alarm, int64_t span_ns);
+
+void coil__thread_alarm_destroy(const struct coil__thread_alarm *alarm);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * io_uring_opcode.h (internal) - io_uring's numbers of operations.
+ *
+ * The numbers are part of the kernel's stable ABI. They are written here for systems
+ * without the kernel's headers; a build with liburing compares them (io_uring_entry.c).
+ */
+#ifndef COIL_LOOP_BACKEND_IO_URING_OPCODE_H
+#define COIL_LOOP_BACKEND_IO_URING_OPCODE_H
+
+/* clang-format off */
+#define COIL__URING_OPCODES(X)                                                           \
+    X(NOP, 0) X(FSYNC, 3) X(POLL_ADD, 6) X(FALLOCATE, 17) X(OPENAT, 18) X(CLOSE, 19)     \
+    X(STATX, 21) X(READ, 22) X(WRITE, 23) X(SPLICE, 30) X(RENAMEAT, 35) X(UNLINKAT, 36)  \
+    X(MKDIRAT, 37) X(SYMLINKAT, 38) X(LINKAT, 39)
+
+enum coil__uring_opcode {
+#define COIL__URING_OPCODE(name, number) COIL__URING_##name = (number),
+    COIL__URING_OPCODES(COIL__URING_OPCODE)
+#undef COIL__URING_OPCODE
+    COIL__URING_FTRUNCATE = 55 /* Linux 6.9: the headers may lack it */
+};
+/* clang-format on */
+
+#endif

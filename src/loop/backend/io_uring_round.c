@@ -1,0 +1,238 @@
+/*
+ * io_uring_round.c - a round: submits the queue to the kernel, handles completions.
+ */
+#include "io_uring.h"
+
+#include "../../base/fault.h"
+#include "../loop.h"
+
+#include <string.h>
+
+#define MANY_WAITS 8 /* waits after which a loop gets its ring mapped */
+
+/* ---- the queues -------------------------------------------------------------------- */
+
+static unsigned queued(const struct coil__uring *u)
+{
+    return u->ring.sq.sqe_tail - io_uring_smp_load_acquire(u->ring.sq.khead);
+}
+
+static bool has_completions(const struct coil__uring *u)
+{
+    return *u->ring.cq.khead != io_uring_smp_load_acquire(u->ring.cq.ktail);
+}
+
+/* True if entering the kernel would produce completions. */
+static bool kernel_has_more(const struct coil__uring *u)
+{
+    return (IO_URING_READ_ONCE(*u->ring.sq.kflags) &
+            (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0;
+}
+
+bool coil__uring_has_more(const struct coil__uring *u)
+{
+    return has_completions(u) || kernel_has_more(u);
+}
+
+int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns)
+{
+    bool waits = timeout_ns > 0 && !has_completions(u);
+    struct __kernel_timespec span;
+    struct io_uring_getevents_arg arg = {.ts = 0};
+    int rc;
+
+    if (!waits && queued(u) == 0 && !kernel_has_more(u))
+        return 0;
+    if (waits && timeout_ns != COIL_NEVER) {
+        span.tv_sec = timeout_ns / COIL_SEC(1);
+        span.tv_nsec = timeout_ns % COIL_SEC(1);
+        arg.ts = (uintptr_t)&span;
+    }
+    io_uring_smp_store_release(u->ring.sq.ktail, u->ring.sq.sqe_tail);
+    coil__uring_offer_buffers(u);
+    coil__loop_enter_kernel();
+    rc = COIL__CALL(EINTR, coil__uring_as_call(
+                               io_uring_enter2((unsigned)u->enter_fd, queued(u), waits,
+                                               IORING_ENTER_GETEVENTS | u->enter_flags,
+                                               (sigset_t *)&arg, sizeof arg)));
+    coil__loop_leave_kernel();
+    /* EAGAIN, EBUSY: no memory at the moment, or no room for completions. Both pass as
+     * the present completions are handled. */
+    if (rc >= 0 || errno == EINTR || errno == ETIME || errno == EAGAIN || errno == EBUSY)
+        return 0;
+    return -errno;
+}
+
+struct io_uring_sqe *coil__uring_entry(struct coil__uring *u)
+{
+    struct io_uring_sq *sq = &u->ring.sq;
+    struct io_uring_sqe *entry;
+
+    if (COIL__UNLIKELY(queued(u) >= sq->ring_entries)) {
+        coil__uring_enter(u, 0);
+        if (queued(u) >= sq->ring_entries)
+            return NULL;
+    }
+    entry = &sq->sqes[sq->sqe_tail++ & sq->ring_mask];
+    memset(entry, 0, sizeof *entry);
+    entry->user_data = COIL__URING_NOTHING;
+    return entry;
+}
+
+/* ---- completions ------------------------------------------------------------------- */
+
+static void deal_with(struct coil__uring *u, const struct io_uring_cqe *cqe)
+{
+    int fd = (int)(cqe->user_data >> 3);
+
+    switch (cqe->user_data & COIL__URING_TAGS) {
+    case COIL__URING_OP:
+        coil__uring_completed(u, (struct coil__op *)(uintptr_t)cqe->user_data, cqe->res,
+                              cqe->flags);
+        break;
+    case COIL__URING_RECEIVE:
+        coil__uring_received(u, fd, cqe->res, cqe->flags);
+        break;
+    case COIL__URING_WATCH_IN:
+        coil__uring_watched(u, fd, COIL__IN, cqe->res);
+        break;
+    case COIL__URING_WATCH_OUT:
+        coil__uring_watched(u, fd, COIL__OUT, cqe->res);
+        break;
+    case COIL__URING_CANCEL:
+        coil__uring_cancelled(u, cqe->res);
+        break;
+    case COIL__URING_CALL_OFF:
+        coil__uring_called_off(u, fd, cqe->res);
+        break;
+    case COIL__URING_REMIND:
+        coil__uring_reminded(u);
+        break;
+    default:
+        break;
+    }
+}
+
+static const struct io_uring_cqe *completion(const struct io_uring_cq *cq, unsigned i)
+{
+    return &cq->cqes[i & cq->ring_mask];
+}
+
+static bool is_receive(const struct io_uring_cqe *cqe)
+{
+    return (cqe->user_data & COIL__URING_TAGS) == COIL__URING_RECEIVE;
+}
+
+/* The operation that waits for this completion; or NULL. */
+static const struct coil__op *op_of(const struct coil__uring *u,
+                                    const struct io_uring_cqe *cqe)
+{
+    if (is_receive(cqe))
+        return coil__descriptor_find(&u->backend.descriptors, (int)(cqe->user_data >> 3))
+            ->ops[COIL__IN];
+    if ((cqe->user_data & COIL__URING_TAGS) == COIL__URING_OP)
+        return (const struct coil__op *)(uintptr_t)cqe->user_data;
+    return NULL;
+}
+
+static void prefetch_descriptor(const struct coil__uring *u,
+                                const struct io_uring_cqe *cqe)
+{
+    if (is_receive(cqe))
+        COIL__PREFETCH(
+            coil__descriptor_find(&u->backend.descriptors, (int)(cqe->user_data >> 3)));
+}
+
+static void prefetch_waiter(const struct coil__op *op)
+{
+    if (op != NULL)
+        coil__op_prefetch_waiter(op);
+}
+
+/* Prefetch for n completions: the first step of the i-th, and the later steps of the
+ * completions before it. */
+static void prefetch(const struct coil__uring *u, unsigned n, unsigned i, unsigned ahead)
+{
+    const struct io_uring_cq *cq = &u->ring.cq;
+    unsigned head = *cq->khead;
+
+    if (i < n)
+        prefetch_descriptor(u, completion(cq, head + i));
+    if (i - ahead < n)
+        coil__op_prefetch(op_of(u, completion(cq, head + i - ahead)));
+    if (i - 2 * ahead < n)
+        prefetch_waiter(op_of(u, completion(cq, head + i - 2 * ahead)));
+}
+
+/*
+ * With many connections, all memory touched here is out of the caches, and each piece
+ * holds the address of the next. So a completion is handled in four steps, `ahead`
+ * completions apart: while one completion is handled, the memory for the steps of later
+ * ones is being fetched.
+ */
+int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
+{
+    enum { MANY = 256, AHEAD_MOST = 8 };
+    const struct io_uring_cq *cq = &u->ring.cq;
+    unsigned head, n, ahead = 0;
+    int rc;
+
+    if (COIL__UNLIKELY(u->dead < 0))
+        return u->dead;
+    coil__uring_do(u);
+    rc = coil__uring_enter(u, timeout_ns);
+    head = *cq->khead;
+    n = io_uring_smp_load_acquire(cq->ktail) - head;
+    if (u->backend.in_use >= MANY)
+        ahead = n < AHEAD_MOST ? n : AHEAD_MOST;
+    for (unsigned i = 0; i < n + 3 * ahead; i++) {
+        if (ahead > 0)
+            prefetch(u, n, i, ahead);
+        if (i - 3 * ahead < n)
+            deal_with(u, completion(cq, head + i - 3 * ahead));
+    }
+    io_uring_smp_store_release(cq->khead, head + n);
+    return rc;
+}
+
+/* The caller repeats its requests to end after each wait: a request may be in vain if its
+ * operation was between two steps. */
+int coil__uring_await_end(struct coil__uring *u, int failures)
+{
+    int rc = coil__uring_reap(u, COIL_MSEC(10));
+
+    if (rc == 0)
+        return 0;
+    if (++failures == COIL__URING_FAILURES)
+        u->dead = rc;
+    return failures;
+}
+
+/*
+ * A loop that waits again and again gets its ring mapped after all, if that works:
+ * ppoll(2) wakes it 50 us late (PR_SET_TIMERSLACK in prctl(2)), the ring only if the loop
+ * wants to be (coil_loop_opts.timer_slack_ns).
+ */
+static bool has_come_to_stay(struct coil__uring *u, int64_t timeout_ns)
+{
+    if (timeout_ns == 0 || ++u->waits_alone < MANY_WAITS)
+        return false;
+    u->waits_alone = 0;
+    return coil__uring_map(u) == 0;
+}
+
+int coil__uring_poll(struct coil__backend *backend, int64_t timeout_ns)
+{
+    struct coil__uring *u = coil__uring_of(backend);
+    int rc;
+
+    if (COIL__UNLIKELY(!u->mapped) && !has_come_to_stay(u, timeout_ns))
+        return coil__uring_poll_alone(u, timeout_ns);
+    if (u->first_to_arm >= 0)
+        coil__uring_arm_watches(u);
+    do {
+        rc = coil__uring_reap(u, timeout_ns);
+        timeout_ns = 0;
+    } while (rc == 0 && !coil__list_empty(&u->todo));
+    return rc;
+}

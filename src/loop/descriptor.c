@@ -1,0 +1,109 @@
+/*
+ * descriptor.c - the table of descriptors, which grows by doubling. It asks for zeroed
+ * memory: of a large table only the pages that are used are resident.
+ */
+#include "descriptor.h"
+
+#include "../base/fault.h"
+
+#include <coil/loop.h>
+
+#include <fcntl.h>
+#include <string.h>
+
+enum { FIRST_COUNT = 64 };
+
+void coil__descriptors_finish(struct coil__descriptors *all)
+{
+    coil__free(all->entries);
+    coil__free(all->simulated);
+}
+
+struct coil__descriptor *coil__descriptor_find_any(const struct coil__descriptors *all,
+                                                   int fd)
+{
+    size_t slot = (size_t)fd - COIL__FIRST_SIMULATED;
+
+    if (fd >= COIL__FIRST_SIMULATED)
+        return slot < all->simulated_count ? &all->simulated[slot] : NULL;
+    return coil__descriptor_find(all, fd);
+}
+
+static int grow(struct coil__descriptor **entries, size_t *count, size_t slot)
+{
+    size_t larger = *count > 0 ? *count : FIRST_COUNT;
+    struct coil__descriptor *moved;
+
+    if (slot < *count)
+        return 0;
+    while (larger <= slot)
+        larger *= 2;
+    moved = coil__alloc_zeroed(larger * sizeof *moved);
+    if (moved == NULL)
+        return -ENOMEM;
+    if (*count > 0)
+        memcpy(moved, *entries, *count * sizeof *moved);
+    coil__free(*entries);
+    *entries = moved;
+    *count = larger;
+    return 0;
+}
+
+int coil__descriptor_make_room(struct coil__descriptors *all, int fd)
+{
+    if (fd >= COIL__FIRST_SIMULATED)
+        return grow(&all->simulated, &all->simulated_count,
+                    (size_t)fd - COIL__FIRST_SIMULATED);
+    return grow(&all->entries, &all->count, (size_t)fd);
+}
+
+/* Any number that is no open descriptor is refused, whatever its value. The entry of a
+ * simulated socket is made together with the socket. */
+static int open_entry(struct coil__descriptors *all, int fd)
+{
+    if (fd < 0 || fd >= COIL__FIRST_SIMULATED)
+        return -EBADF;
+    if (COIL__CALL(EBADF, fcntl(fd, F_GETFD)) < 0)
+        return -errno;
+    return coil__descriptor_make_room(all, fd);
+}
+
+int coil__descriptor_claim(struct coil__descriptors *all, int fd, enum coil__use use,
+                           struct coil__descriptor **out)
+{
+    int rc = coil__descriptor_find_any(all, fd) != NULL ? 0 : open_entry(all, fd);
+
+    *out = coil__descriptor_find_any(all, fd);
+    if (rc < 0 || (*out)->use == COIL__UNUSED)
+        return rc;
+    return (*out)->use == use && use != COIL__ATTACHED ? 0 : -EBUSY;
+}
+
+int coil__descriptor_claim_poll(struct coil__descriptors *all, const struct coil__op *op,
+                                struct coil__descriptor **out)
+{
+    int rc = coil__descriptor_claim(all, op->fd, COIL__BORROWED, out);
+
+    if (rc < 0)
+        return rc;
+    if ((op->events & COIL_READABLE && (*out)->ops[COIL__IN] != NULL) ||
+        (op->events & COIL_WRITABLE && (*out)->ops[COIL__OUT] != NULL))
+        return -EBUSY;
+    return 0;
+}
+
+void coil__descriptor_release(struct coil__descriptor *d)
+{
+    uint32_t generation = d->generation + 1;
+
+    memset(d, 0, sizeof *d);
+    d->generation = generation & (UINT32_MAX >> 2);
+}
+
+void coil__descriptor_enlist_poll(struct coil__descriptor *d, struct coil__op *op)
+{
+    if (op->events & COIL_READABLE)
+        d->ops[COIL__IN] = op;
+    if (op->events & COIL_WRITABLE)
+        d->ops[COIL__OUT] = op;
+}

@@ -1,0 +1,120 @@
+/*
+ * descriptor.h - a loop's table of descriptors: the use of each number, and its waiters.
+ *
+ * A loop has one table, indexed by descriptor number. An entry has the fields that all
+ * backends need and, in a union, the fields of one backend.
+ */
+#ifndef COIL_LOOP_DESCRIPTOR_H
+#define COIL_LOOP_DESCRIPTOR_H
+
+#include "operation.h"
+
+struct coil__runnable;
+
+/*
+ * A simulated socket (backend.h) has a number that no descriptor can have (proc(5),
+ * fs.nr_open). Such numbers have a table of their own.
+ */
+#define COIL__FIRST_SIMULATED 1000000000
+
+enum coil__use {
+    COIL__UNUSED,
+    COIL__ATTACHED, /* by operations, until detach() */
+    COIL__BORROWED, /* by COIL__OP_POLL only, until the last of them ends */
+    COIL__WATCHED   /* by callbacks */
+};
+
+/* Two entries share a cache line. */
+struct coil__descriptor {
+    /* The waiter of each direction: an operation or a watcher, depending on `use`. */
+    union {
+        struct coil__op *ops[2];
+        struct coil__runnable *watchers[2];
+    };
+    uint32_t use : 2;         /* enum coil__use */
+    uint32_t generation : 30; /* counts the uses of this number */
+
+    /* The fields of one backend; all 0 at first. */
+    union {
+        struct {                 /* readiness.c */
+            uint8_t interest;    /* what the poller looks for now */
+            uint8_t blocked;     /* directions known not to be ready */
+            uint8_t in_vain : 2; /* directions reported ready whose call found nothing */
+            uint8_t paused : 2;  /* directions that are retried by time */
+            uint8_t drains : 2;  /* enum coil__drains */
+            bool unusual : 1;    /* COIL__FOUND_UNUSUAL was seen */
+            bool always : 1;     /* the poller refused it as always ready */
+            uint32_t slot;       /* private to the poller */
+        };
+        struct { /* io_uring, attached or borrowed */
+            bool is_socket : 1;
+            bool receiving : 1;  /* a multishot receive is in the kernel */
+            bool ending : 1;     /* that receive was asked to end */
+            bool ended : 1;      /* `end` is the next result, after the queued bytes */
+            bool more : 1;       /* maybe more to read: the last read filled its buffer */
+            uint8_t type : 2;    /* enum coil__uring_type */
+            uint8_t small_reads; /* small reads that had to wait, in a row */
+            uint8_t called_off;  /* multishot receives that a large read called off */
+            int16_t end;         /* 0 for the end of file, or the receive's error */
+            uint16_t first, last, queued; /* buffers received ahead of a read */
+        };
+        struct {                    /* io_uring, watched; by direction */
+            uint8_t armed : 2;      /* polls or time-outs in the kernel */
+            uint8_t to_arm : 2;     /* those that the next poll() submits */
+            uint8_t pauses : 2;     /* of both: time-outs in place of a poll */
+            uint8_t pause_count[2]; /* time-outs in a row */
+            int next_to_arm;        /* next descriptor in the list of those to arm; -1 */
+        };
+    };
+};
+
+_Static_assert(sizeof(struct coil__descriptor) <= 32, "see above");
+
+struct coil__descriptors {
+    struct coil__descriptor *entries; /* indexed by number */
+    size_t count;
+    struct coil__descriptor *simulated; /* indexed by number - COIL__FIRST_SIMULATED */
+    size_t simulated_count;
+};
+
+void coil__descriptors_finish(struct coil__descriptors *all);
+
+/* The entry of a descriptor, used or not; NULL if the table has none yet. */
+static inline struct coil__descriptor *
+coil__descriptor_find(const struct coil__descriptors *all, int fd)
+{
+    return (size_t)fd < all->count ? &all->entries[fd] : NULL;
+}
+
+/* The same, for a descriptor or a simulated socket. */
+struct coil__descriptor *coil__descriptor_find_any(const struct coil__descriptors *all,
+                                                   int fd);
+
+/* Make the table large enough for the number. Entries move. Returns 0 or -ENOMEM. */
+int coil__descriptor_make_room(struct coil__descriptors *all, int fd);
+
+/*
+ * Find the entry of a descriptor, to be used for `use`, and make it if the table has none
+ * yet; then entries move. The caller sets the entry's `use`. Returns 0; -EBUSY if the
+ * descriptor is used otherwise, or attached already; -EBADF, -ENOMEM.
+ */
+int coil__descriptor_claim(struct coil__descriptors *all, int fd, enum coil__use use,
+                           struct coil__descriptor **out);
+
+/* The same for a COIL__OP_POLL; -EBUSY also if its direction has a waiter. */
+int coil__descriptor_claim_poll(struct coil__descriptors *all, const struct coil__op *op,
+                                struct coil__descriptor **out);
+
+/* End the use of the descriptor. Events that carry the old generation are stale now. */
+void coil__descriptor_release(struct coil__descriptor *d);
+
+/* No operation or watcher waits for the descriptor. */
+static inline bool coil__descriptor_is_idle(const struct coil__descriptor *d)
+{
+    return d->ops[COIL__IN] == NULL && d->ops[COIL__OUT] == NULL; /* or watchers */
+}
+
+/* Enter a COIL__OP_POLL in the directions that it waits for. */
+void coil__descriptor_enlist_poll(struct coil__descriptor *d, struct coil__op *op);
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * fork.c - a child of fork(2) inherits its parent's loop, and must not touch it.
+ *
+ * An epoll instance, a ring and an eventfd are shared with the parent: a descriptor
+ * removed from the epoll instance by the child is removed for the parent as well. And a
+ * child that continued the loop would run every task a second time. So a handler of
+ * pthread_atfork(3) disables the loop in the child before fork(2) returns there:
+ *
+ *     the thread has no loop and no current task    calls that need one stop the program
+ *     the loop's backend refuses everything         running the loop stops the program
+ *     ready runnables are put aside                 so nothing runs before that
+ *     the child's copies of its descriptors         are closed
+ *
+ * Only fork(2) itself pays for this. Functions that destroy an object ask whether its
+ * loop is the parent's (coil__loop_is_parents()), which is one comparison.
+ *
+ * A child of vfork(2), clone(2) or _Fork(3) runs no handlers: it must exec or _exit.
+ */
+#include "loop.h"
+
+#include <unistd.h>
+
+_Atomic pid_t coil__process;
+
+COIL__THREAD_LOCAL coil_loop *coil__loop_of_parent;
+
+void coil__fork_misuse(const char *caller)
+{
+    coil__misuse("%s: this is a child of fork(2), and the loop is its parent's; a child "
+                 "may exec, _exit, or start a loop of its own with coil_run()",
+                 caller);
+}
+
+/* ---- the backend of an inherited loop ---------------------------------------------- */
+
+static int refuse_attach(struct coil__backend *backend, int fd)
+{
+    (void)backend, (void)fd;
+    coil__fork_misuse("a call that opens a stream");
+}
+
+static void forget(struct coil__backend *backend, int fd)
+{
+    (void)backend, (void)fd;
+}
+
+static ssize_t refuse_submit(struct coil__backend *backend, struct coil__op *op)
+{
+    (void)backend, (void)op;
+    coil__fork_misuse("a call that does I/O");
+}
+
+static void refuse_cancel(struct coil__backend *backend, struct coil__op *op)
+{
+    (void)backend, (void)op;
+}
+
+static int refuse_watch(struct coil__backend *backend, int fd, struct coil__descriptor *d,
+                        enum coil__direction direction, bool anew)
+{
+    (void)backend, (void)fd, (void)anew;
+    if (d->watchers[direction] != NULL)
+        coil__fork_misuse("coil_add_reader");
+    return 0;
+}
+
+static int refuse_poll(struct coil__backend *backend, int64_t timeout_ns)
+{
+    (void)backend, (void)timeout_ns;
+    coil__fork_misuse("going on with the event loop");
+}
+
+static const struct coil__backend_class parents_class = {
+    .name = "parent's",
+    .attach = refuse_attach,
+    .detach = forget,
+    .submit = refuse_submit,
+    .cancel = refuse_cancel,
+    .watch = refuse_watch,
+    .poll = refuse_poll,
+    .pollable = NULL,
+};
+
+static struct coil__backend parents_backend = {.class = &parents_class};
+
+/* ---- the handler of pthread_atfork() ----------------------------------------------- */
+
+/*
+ * The runnables stay in lists, since their owners may still remove them; but in lists
+ * that never run.
+ */
+static void put_aside(coil_loop *loop)
+{
+    coil__list_splice(&loop->fork.put_aside, &loop->batch);
+    coil__list_splice(&loop->fork.put_aside, &loop->ready);
+    coil__list_splice(&loop->fork.put_aside, &loop->idle);
+}
+
+static void give_up_loop(coil_loop *loop)
+{
+    const struct coil__task_layer *tasks = coil__task_layer;
+
+    if (tasks != NULL)
+        tasks->forked();
+    put_aside(loop);
+    loop->polls_every_turn = true;
+    if (loop->backend->class->forked != NULL)
+        loop->backend->class->forked(loop->backend);
+    loop->fork.backend = loop->backend; /* its memory is never freed here */
+    loop->backend = &parents_backend;
+    coil__wakeup_forked(loop);
+    coil__loop_of_parent = loop;
+    coil__loop_of_thread = NULL;
+}
+
+/* Async-signal-safe, since the parent may have had other threads. */
+static void in_child(void)
+{
+    coil__process = getpid();
+    coil__loops_forget();
+    if (coil__loop_in_kernel != NULL) /* a signal handler has forked */
+        coil__loop_leave_kernel();
+    if (coil__loop_of_thread != NULL)
+        give_up_loop(coil__loop_of_thread);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+void coil__fork_watch(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, watch_forks);
+    coil__process = getpid(); /* also in a child of clone(2) */
+}
+
+coil_loop *coil__loop_require_parents(const char *caller)
+{
+    if (coil__loop_of_parent == NULL)
+        coil__loop_missing(caller);
+    return coil__loop_of_parent;
+}

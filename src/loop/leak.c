@@ -1,0 +1,170 @@
+/*
+ * leak.c - in debug mode: objects created on a loop and not freed when the loop closes.
+ *
+ * One list serves the whole process, since an object may be freed on another thread than
+ * the one that created it. A hash table by address finds a note quickly: a million tasks
+ * may be noted. An object whose note cannot be allocated is not reported.
+ *
+ * Notes are allocated by the C library, not by the allocator of coil_set_allocator(). So
+ * a program whose allocations fail, one or all, fails the same way with and without debug
+ * mode.
+ */
+#include "leak.h"
+
+#include "../error/backtrace.h"
+#include "../error/symbol.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define FRAMES 16
+#define BUCKET_BITS 14 /* untouched pages of the table take no memory */
+
+struct note {
+    struct coil__list link; /* in `notes` */
+    struct note *next;      /* in the same hash bucket */
+    const struct coil__leak_kind *kind;
+    const void *thing;
+    const coil_loop *loop;
+    int number;
+    char name[32];
+    size_t n;
+    void *addresses[FRAMES]; /* the call stack that created the object */
+};
+
+_Atomic size_t coil__leak_notes;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct coil__list notes = {&notes, &notes};
+
+/* The head of the hash bucket of `thing`. */
+static struct note **bucket_of(const void *thing)
+{
+    static struct note *buckets[1 << BUCKET_BITS];
+    uint64_t hash = (uint64_t)(uintptr_t)thing * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &buckets[hash >> (64 - BUCKET_BITS)];
+}
+
+/* Needs `lock`. The link that points to the note of `thing`, or the end of its bucket. */
+static struct note **find(const void *thing)
+{
+    struct note **place = bucket_of(thing);
+
+    while (*place != NULL && (*place)->thing != thing)
+        place = &(*place)->next;
+    return place;
+}
+
+/* Needs `lock`. */
+static void enter(struct note *note)
+{
+    struct note **bucket = bucket_of(note->thing);
+
+    note->next = *bucket;
+    *bucket = note;
+    coil__list_push(&notes, &note->link);
+    atomic_fetch_add(&coil__leak_notes, 1);
+}
+
+/* Needs `lock`. Unlinks the note of `thing` and returns it; NULL if there is none. */
+static struct note *take(const void *thing)
+{
+    struct note **place = find(thing), *note = *place;
+
+    if (note == NULL)
+        return NULL;
+    *place = note->next;
+    coil__list_remove(&note->link);
+    atomic_fetch_sub(&coil__leak_notes, 1);
+    return note;
+}
+
+void coil__leak_remove(const void *thing)
+{
+    struct note *note;
+
+    pthread_mutex_lock(&lock);
+    note = take(thing);
+    pthread_mutex_unlock(&lock);
+    free(note);
+}
+
+void coil__leak_add(const struct coil__leak_kind *kind, const void *thing, int number,
+                    const char *name)
+{
+    struct note *note = calloc(1, sizeof *note);
+
+    coil__leak_remove(thing);
+    if (note == NULL)
+        return;
+    note->kind = kind;
+    note->thing = thing;
+    note->loop = coil__loop_of_thread;
+    note->number = number;
+    if (name != NULL)
+        snprintf(note->name, sizeof note->name, "%s", name);
+    note->n = coil__backtrace(note->addresses, FRAMES, NULL);
+    pthread_mutex_lock(&lock);
+    enter(note);
+    pthread_mutex_unlock(&lock);
+}
+
+static void print(struct coil__report *report, const struct note *note)
+{
+    coil__report_words(report, "The loop closes, and %s", note->kind->noun);
+    if (note->name[0] != '\0')
+        coil__report_words(report, " '%s'", note->name);
+    if (note->kind->number != NULL)
+        coil__report_words(report, " (%s %d)", note->kind->number, note->number);
+    coil__report_words(report, " was not %s", note->kind->verb);
+    if (note->n == 0)
+        return;
+    coil__report_words(report, "; made by ");
+    coil__symbol_print_caller(report, NULL, note->addresses, note->n);
+}
+
+static void report(const struct note *note)
+{
+    char message[512];
+    struct coil__report text;
+
+    if (!coil__report_begin_text(&text, message, sizeof message))
+        return;
+    print(&text, note);
+    coil__report_end_text(&text);
+    coil_call_exception_handler(&(coil_exception){.message = message});
+}
+
+/* Unlinks the note before it is reported: the handler may free the object, or create
+ * others. */
+static struct note *take_first_of(const coil_loop *loop)
+{
+    struct note *found = NULL;
+
+    pthread_mutex_lock(&lock);
+    COIL__LIST_EACH (link, &notes) {
+        found = COIL__CONTAINER(link, struct note, link);
+        if (found->loop == loop)
+            break;
+        found = NULL;
+    }
+    if (found != NULL)
+        take(found->thing);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void coil__leak_report(const coil_loop *loop)
+{
+    struct note *note;
+
+    if (atomic_load(&coil__leak_notes) == 0)
+        return;
+    coil__symbols_begin();
+    while ((note = take_first_of(loop)) != NULL) {
+        report(note);
+        free(note);
+    }
+    coil__symbols_end();
+}

@@ -1,0 +1,187 @@
+/*
+ * operation.h - an operation of the kernel that a task waits for, and the table of kinds.
+ *
+ * A new operation is a kind, below, and a row in operation.c. The table is read by the
+ * backends, by files, and by code that prints what a task waits for.
+ */
+#ifndef COIL_LOOP_OPERATION_H
+#define COIL_LOOP_OPERATION_H
+
+#include "../base/base.h"
+
+#include <stddef.h>
+#include <sys/socket.h>
+
+enum coil__direction { COIL__IN, COIL__OUT };
+
+enum coil__op_kind {
+    /* On attached descriptors; one operation for each direction at a time. */
+    COIL__OP_READ,    /* read(fd, buf, len) */
+    COIL__OP_WRITE,   /* write(fd, buf, len) */
+    COIL__OP_WRITEV,  /* writev(fd, buf: struct iovec[len]) */
+    COIL__OP_RECV,    /* recv(fd, buf, len, flags) */
+    COIL__OP_SEND,    /* send(fd, buf, len, flags | MSG_NOSIGNAL) */
+    COIL__OP_RECVMSG, /* recvmsg(fd, buf: struct msghdr, flags | MSG_CMSG_CLOEXEC) */
+    COIL__OP_SENDMSG, /* sendmsg(fd, buf: struct msghdr, flags | MSG_NOSIGNAL) */
+    COIL__OP_ACCEPT,  /* accept4(fd, addr, addrlen, non-blocking and close-on-exec) */
+    COIL__OP_CONNECT, /* connect(fd, addr, *addrlen), until it has connected or failed */
+    /* sendfile(fd, fd2, &offset, len) to a socket, once it has room; offset is not
+     * changed. -EOPNOTSUPP: the submitter can read and write instead. */
+    COIL__OP_SENDFILE,
+    COIL__OP_READABLE, /* wait until a read would not wait; result: COIL_READABLE */
+    COIL__OP_POLL, /* wait for `events` (COIL_READABLE, COIL_WRITABLE); result: those that
+                    * hold */
+    /*
+     * On files: any descriptor, attached or not, any number of operations at a time. A
+     * backend that could only block returns -EOPNOTSUPP; a thread of the file lane makes
+     * the call then (io/file_op.c).
+     */
+    COIL__OP_PREAD,    /* pread(fd, buf, len, offset); offset -1: read() */
+    COIL__OP_PWRITE,   /* pwrite(fd, buf, len, offset); offset -1: write() */
+    COIL__OP_FSYNC,    /* fsync(fd); flags 1: fdatasync(fd) */
+    COIL__OP_OPEN,     /* openat(fd, path, flags | O_CLOEXEC, mode) */
+    COIL__OP_CLOSE,    /* close(fd) */
+    COIL__OP_STATX,    /* statx(fd, path, flags, mode: its mask, buf: struct statx) */
+    COIL__OP_RENAME,   /* renameat2(fd, path, fd2, path2, flags) */
+    COIL__OP_UNLINK,   /* unlinkat(fd, path, flags) */
+    COIL__OP_MKDIR,    /* mkdirat(fd, path, mode) */
+    COIL__OP_SPLICE,   /* splice(fd, &offset or NULL for -1, fd2, offset2 likewise, len,
+                          flags) */
+    COIL__OP_COPY,     /* copy_file_range(fd, &offset, fd2, &offset2, len, 0) */
+    COIL__OP_SEEK,     /* lseek(fd, offset, flags: whence) */
+    COIL__OP_TRUNCATE, /* ftruncate(fd, offset) */
+    COIL__OP_ALLOCATE, /* fallocate(fd, flags, offset, len) */
+    COIL__OP_CHMOD,    /* fchmod(fd, mode) */
+    COIL__OP_LIST,     /* getdents64(fd, buf, len) */
+    COIL__OP_LINK,     /* linkat(fd, path, fd2, path2, flags) */
+    COIL__OP_SYMLINK,  /* symlinkat(path, fd2, path2) */
+    COIL__OP_READLINK, /* readlinkat(fd, path, buf, len) */
+
+    COIL__OP_COUNT
+};
+
+/* An operation. It lies in the submitter's memory until complete() is called. */
+struct coil__op {
+    enum coil__op_kind kind;
+    int fd;
+    int flags;
+    unsigned events;
+    ssize_t result; /* a count or descriptor, or a negative errno */
+    /*
+     * Called once, from poll(), cancel() or detach(), if submit() returned -EINPROGRESS.
+     * It makes its task ready and runs nothing else.
+     */
+    void (*complete)(struct coil__op *op);
+    void *owner; /* the submitter's */
+    /* Further addresses to prefetch before complete(), since complete() and the code that
+     * it makes ready will touch them; besides the owner and the memory behind the
+     * operation. NULL, or two addresses. */
+    const void *hints[2];
+    struct coil__list link; /* the backend's */
+    void *backend_data;     /* the backend's */
+    /* A COIL__OP_READABLE ends here: it may lie in a struct coil__short_op. */
+
+    void *buf;
+    size_t len;
+    /* Not used by reads from and writes to a descriptor: */
+    struct sockaddr *addr;
+    socklen_t *addrlen;
+    unsigned mode;
+    bool begun; /* connect() was called before */
+    int fd2;
+    const char *path, *path2;
+    int64_t offset, offset2;
+};
+
+/*
+ * The memory of an operation that has no buffer. It lies in what is waited for, so that
+ * nothing names the stack of the task that waits.
+ */
+struct coil__short_op {
+    _Alignas(struct coil__op) unsigned char bytes[offsetof(struct coil__op, buf)];
+};
+
+_Static_assert(sizeof(struct coil__short_op) == 80, "each connection has one");
+
+/* Its operation, of which only the members before `buf` may be used. */
+static inline struct coil__op *coil__short_op(struct coil__short_op *memory)
+{
+    return (struct coil__op *)(void *)memory;
+}
+
+/*
+ * For reads from and writes to a descriptor. The fields that they do not use stay unset:
+ * setting them would take longer than all the rest.
+ */
+static inline void coil__op_init(struct coil__op *op, enum coil__op_kind kind, void *buf,
+                                 size_t len)
+{
+    op->kind = kind;
+    op->fd = -1;
+    op->buf = buf;
+    op->len = len;
+    op->flags = 0;
+    op->events = 0;
+    op->hints[0] = op->hints[1] = NULL;
+    op->link.prev = op->link.next = NULL;
+    op->backend_data = NULL;
+}
+
+/* A kind of operation: its system call, its names, and how it behaves. */
+struct coil__op_row {
+    /*
+     * Makes the system call: -1 and errno if it fails. Always a function of this library
+     * that makes the call, never the address of the C library's own function: that could
+     * be libcoil-posix's, which interposes it.
+     */
+    ssize_t (*run)(const struct coil__op *op);
+    const char *call; /* that call as text, to name it in an injected failure */
+    const char *what; /* printed as what a waiting task does: "read" */
+    const char *user; /* files: the public function that submits it */
+    int error;        /* the errno of an injected failure; 0: it is never made to fail */
+    int waits;        /* the errno that means: wait until the descriptor is ready */
+    uint8_t direction;
+    /* io_uring's opcode; NOP if the kernel has none, or one that differs from the system
+     * call. */
+    uint8_t opcode;
+    bool moves_bytes;      /* the result is a number of bytes */
+    bool ends_interrupted; /* do not repeat an interrupted call: it takes effect */
+};
+
+extern const struct coil__op_row coil__op_rows[];
+
+static inline enum coil__direction coil__op_direction(const struct coil__op *op)
+{
+    return (enum coil__direction)coil__op_rows[op->kind].direction;
+}
+
+/*
+ * Make the operation's system call, and repeat it while it is interrupted. Returns the
+ * result or a negative errno; -EINPROGRESS if the call would block. Then the caller waits
+ * until the descriptor is ready and calls this again; for a connection, with `begun` set.
+ */
+ssize_t coil__op_call(const struct coil__op *op);
+
+/*
+ * Prefetch the operation and the memory around it, both about to be read: mostly the
+ * stack frames of the task that waits for it and will continue. NULL is accepted.
+ */
+static inline void coil__op_prefetch(const struct coil__op *op)
+{
+    for (int i = -5; i < 4; i++)
+        COIL__PREFETCH((const void *)((uintptr_t)op + (uintptr_t)(i * 64)));
+}
+
+/* The operation's result is about to arrive: prefetch the memory of complete() and of the
+ * waiter that runs after it. */
+static inline void coil__op_prefetch_waiter(const struct coil__op *op)
+{
+    if (op->kind != COIL__OP_READABLE)
+        COIL__PREFETCH(op->buf);
+    COIL__PREFETCH(op->owner);
+    COIL__PREFETCH(op->hints[0]);
+    COIL__PREFETCH(op->hints[1]);
+    COIL__PREFETCH((const void *)((uintptr_t)op->hints[1] + 64));
+}
+
+#endif

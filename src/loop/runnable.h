@@ -1,0 +1,30 @@
+/*
+ * runnable.h (internal) - an element of the ready queue.
+ */
+#ifndef COIL_LOOP_RUNNABLE_H
+#define COIL_LOOP_RUNNABLE_H
+
+#include "../base/list.h"
+
+/*
+ * An element of the ready queue: a callback, a task's next step, a timer that is due. It
+ * is a member of the object that it belongs to, so making it ready never allocates. While
+ * its link is in a list it waits there, in a future's callbacks as well as in the ready
+ * queue; coil__list_remove(&r->link) removes it from either.
+ *
+ * While the loop closes, each runnable that is still ready is run once with loop->closing
+ * set. That means: you will not be called, free yourself.
+ */
+struct coil__runnable {
+    struct coil__list link;
+    void (*run)(struct coil__runnable *runnable);
+};
+
+static inline void coil__runnable_init(struct coil__runnable *runnable,
+                                       void (*run)(struct coil__runnable *))
+{
+    coil__list_init(&runnable->link);
+    runnable->run = run;
+}
+
+#endif

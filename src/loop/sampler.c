@@ -1,0 +1,372 @@
+/*
+ * sampler.c - debug mode: samples the stack of a loop that is blocked in a step.
+ *
+ * A second thread watches the clock. When a step has lasted longer than it should, that
+ * thread copies the innermost part of the loop's stack and unwinds the copy. Pointers
+ * into the stack are changed to point into the copy, so the loop may continue meanwhile.
+ *
+ * If the loop's thread sleeps in a system call, the kernel reports its stack pointer.
+ * Such a thread gets no signal: sleep(3) and poll(2) would return early, and the program
+ * would behave differently because it is sampled. A running thread gets SIGURG, whose
+ * default action is to be ignored, and the signal's handler makes the copy.
+ *
+ * The second thread exists in debug mode only, from the first step until the loop closes.
+ * Its memory does not come from the allocator of coil_set_allocator(): see leak.c.
+ */
+#include "sampler.h"
+
+#include "../coro/sanitizer.h"
+#include "../base/fault.h"
+#include "../coro/coroutine.h"
+#include "../coro/switch.h"
+#include "../error/backtrace.h"
+#include "../error/symbol.h"
+#include "../kernel/memory.h"
+#include "../kernel/registers.h"
+#include "../kernel/thread.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_EVERY COIL_MSEC(10)
+#define TELL_AFTER COIL_SEC(1)
+#define ANSWER_WITHIN COIL_MSEC(200) /* by the signal handler */
+
+#define STACK_WORDS 2048 /* the part of the stack that is copied */
+
+/* The stack of a coroutine suspended by coil__switch(): the registers that a call
+ * preserves, and the address at which it continues. */
+#if defined(__x86_64__)
+enum { SAVED_WORDS = 8, SAVED_FRAME = 6, SAVED_PC = 7 };
+#else
+enum { SAVED_WORDS = 22, SAVED_FRAME = 10, SAVED_PC = 11 };
+#endif
+
+/* A stack in that layout. The words are followed by zeros, where registers with unknown
+ * contents point: a chain of frames that uses them ends there. */
+struct stack_copy {
+    uintptr_t pc, sp, frame;
+    size_t count; /* of the copied words */
+    uintptr_t words[SAVED_WORDS + STACK_WORDS + 64];
+};
+
+struct coil__sampler {
+    pthread_t thread;
+    pid_t sampled; /* the loop's thread */
+    int memory;    /* to read the process's memory without faults */
+    pthread_mutex_t lock;
+    pthread_cond_t closed;
+    bool closing;
+
+    /* Needs the lock: the step that runs, and its samples. */
+    uint64_t step; /* 0 between steps */
+    uint64_t steps;
+    int64_t began, deadline;
+    char task[32];
+    const void *spawned_at;
+    struct coil__sample sample;
+    bool sampled_already, told;
+
+    struct stack_copy copy;
+};
+
+/* ---- the signal handler ------------------------------------------------------------ */
+
+/* Only one thread at a time waits for an answer. */
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+static struct coil__sampler *_Atomic asked;
+static _Atomic int question;
+enum { NOTHING, ASKED, ANSWERING, ANSWERED };
+
+static bool question_goes(int from, int to)
+{
+    return atomic_compare_exchange_strong(&question, &from, to);
+}
+
+static void copy_stack(struct stack_copy *copy, int memory)
+{
+    ssize_t n = coil__memory_read(memory, copy->words + SAVED_WORDS, copy->sp,
+                                  STACK_WORDS * sizeof(uintptr_t));
+
+    copy->count = n > 0 ? (size_t)n / sizeof(uintptr_t) : 0;
+}
+
+static void on_signal(int signo, siginfo_t *info, void *context)
+{
+    struct coil__sampler *s = asked;
+    int saved = errno;
+
+    (void)signo, (void)info;
+    if (s != NULL && coil__thread_id() == s->sampled && question_goes(ASKED, ANSWERING)) {
+        const struct coil__registers registers = coil__registers_of(context);
+
+        s->copy.pc = registers.pc;
+        s->copy.sp = registers.sp;
+        s->copy.frame = registers.frame;
+        copy_stack(&s->copy, s->memory);
+        question = ANSWERED;
+    }
+    errno = saved;
+}
+
+/* ---- copying the stack ------------------------------------------------------------- */
+
+static bool copy_sleeper(struct coil__sampler *s)
+{
+    uintptr_t sp, pc;
+
+    if (!coil__thread_sleeps_at(s->sampled, &s->copy.sp, &s->copy.pc))
+        return false;
+    s->copy.frame = 0;
+    copy_stack(&s->copy, s->memory);
+    return coil__thread_sleeps_at(s->sampled, &sp, &pc) && sp == s->copy.sp &&
+           pc == s->copy.pc;
+}
+
+/* Does not time out while the handler is answering: it is writing to the copy then. */
+static bool get_answer(void)
+{
+    int64_t until = coil__clock_monotonic() + ANSWER_WITHIN;
+
+    while (question != ANSWERED) {
+        if (coil__clock_monotonic() >= until && question_goes(ASKED, NOTHING))
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = COIL_MSEC(1)}, NULL);
+    }
+    return true;
+}
+
+/* Only if the program has left SIGURG at its default action: then a signal that arrives
+ * late is ignored. */
+static bool copy_runner(struct coil__sampler *s)
+{
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    struct sigaction previous;
+    bool got = false;
+
+    pthread_mutex_lock(&asking);
+    if (sigaction(SIGURG, NULL, &previous) == 0 && previous.sa_handler == SIG_DFL &&
+        sigaction(SIGURG, &action, NULL) == 0) {
+        asked = s;
+        question = ASKED;
+        got = coil__thread_signal(s->sampled, SIGURG) && get_answer();
+        question = NOTHING;
+        asked = NULL;
+        sigaction(SIGURG, &previous, NULL);
+    }
+    pthread_mutex_unlock(&asking);
+    return got;
+}
+
+/* ---- unwinding the copy ------------------------------------------------------------ */
+
+/* Translate a pointer into the copied part of the stack to point into the copy. */
+static uintptr_t moved(const struct stack_copy *copy, uintptr_t word)
+{
+    const uintptr_t *first = copy->words + SAVED_WORDS;
+    uintptr_t offset = word - copy->sp;
+
+    return offset < copy->count * sizeof word ? (uintptr_t)first + offset : word;
+}
+
+static void unwind(struct stack_copy *copy, struct coil__sample *sample)
+{
+    uintptr_t *first = copy->words + SAVED_WORDS;
+    static const struct coil__coro_class copied = {.main = NULL}; /* no walk ends at it */
+    coil__coro coro = {.sp = copy->words, .class = &copied};
+
+    for (size_t i = 0; i < copy->count; i++)
+        first[i] = moved(copy, first[i]);
+    memset(first + copy->count, 0, 64 * sizeof *first);
+    for (size_t i = 0; i < SAVED_WORDS; i++)
+        copy->words[i] = (uintptr_t)(first + copy->count);
+    if (moved(copy, copy->frame) != copy->frame)
+        copy->words[SAVED_FRAME] = moved(copy, copy->frame);
+    copy->words[SAVED_PC] = copy->pc + 1; /* as if it were a return address */
+    sample->count =
+        coil__backtrace_suspended(&coro, sample->frames, COIL__SAMPLE_MAX, NULL);
+}
+
+static void take_sample(struct coil__sampler *s)
+{
+    s->sample.count = 0;
+    if (copy_sleeper(s) || copy_runner(s))
+        unwind(&s->copy, &s->sample);
+}
+
+/* ---- the thread -------------------------------------------------------------------- */
+
+struct news {
+    char task[32];
+    const void *spawned_at;
+    double seconds;
+    struct coil__sample sample;
+};
+
+/* The loop is blocked, so its exception handler cannot be called. */
+static void tell(const struct news *news)
+{
+    struct coil__report report;
+
+    coil__report_begin(&report, stderr, "slow");
+    coil__report_words(&report, "coil: Executing ");
+    if (news->task[0] != '\0')
+        coil__report_value(&report, "task", "task '%s'", news->task);
+    else
+        coil__report_words(&report, "a callback");
+    coil__symbol_print(&report, "spawned_by", ", spawned by %s,", news->spawned_at);
+    coil__report_value(&report, "seconds", " has taken %.3f seconds so far",
+                       news->seconds);
+    coil__sample_print(&report, &news->sample);
+    coil__report_words(&report, "\n");
+    coil__report_end(&report);
+}
+
+/* Samples the step if it is due. True if *news is to be printed, without the lock. */
+static bool look(struct coil__sampler *s, struct news *news)
+{
+    int64_t now = coil__clock_monotonic();
+
+    if (s->step == 0 || now < s->deadline || s->told)
+        return false;
+    if (!s->sampled_already)
+        take_sample(s);
+    s->sampled_already = true;
+    if (now - s->began < TELL_AFTER || now < s->deadline)
+        return false;
+    take_sample(s); /* the current place, not that of the first sample */
+    s->told = true;
+    memcpy(news->task, s->task, sizeof news->task);
+    news->spawned_at = s->spawned_at;
+    news->seconds = (double)(now - s->began) / (double)COIL_SEC(1);
+    news->sample = s->sample;
+    return true;
+}
+
+static void wait_a_little(struct coil__sampler *s)
+{
+    int64_t until = coil__clock_monotonic() + LOOK_EVERY;
+    struct timespec when = {.tv_sec = until / COIL_SEC(1),
+                            .tv_nsec = until % COIL_SEC(1)};
+
+    pthread_cond_clockwait(&s->closed, &s->lock, CLOCK_MONOTONIC, &when);
+}
+
+static void *watch(void *arg)
+{
+    struct coil__sampler *s = arg;
+    struct news news;
+
+    coil__thread_set_name("coil-sampler");
+    pthread_mutex_lock(&s->lock);
+    while (!s->closing) {
+        if (look(s, &news)) {
+            pthread_mutex_unlock(&s->lock);
+            tell(&news);
+            pthread_mutex_lock(&s->lock);
+        } else
+            wait_a_little(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+/* ---- called by the loop ------------------------------------------------------------ */
+
+static int start_thread(struct coil__sampler *s)
+{
+    sigset_t all, before;
+    int error;
+
+    if (coil__call_fails(EAGAIN, "pthread_create"))
+        return -errno;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&s->thread, NULL, watch, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return -error;
+}
+
+static void destroy(struct coil__sampler *s)
+{
+    if (s->memory >= 0)
+        close(s->memory);
+    pthread_cond_destroy(&s->closed);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+/* On Valgrind the kernel would report the thread's place in Valgrind's own code. */
+struct coil__sampler *coil__sampler_start(void)
+{
+    struct coil__sampler *s;
+
+    if (coil__on_valgrind())
+        return NULL;
+    s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return NULL;
+    s->sampled = coil__thread_id();
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->closed, NULL);
+    s->memory = coil__memory_open();
+    if (s->memory < 0 || start_thread(s) < 0) {
+        destroy(s);
+        return NULL;
+    }
+    coil__pool_threads++; /* it never posts: see deadlock.c */
+    coil__pool_idle++;
+    return s;
+}
+
+void coil__sampler_stop(struct coil__sampler *s)
+{
+    if (s == NULL)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->closing = true;
+    pthread_cond_signal(&s->closed);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+    coil__pool_idle--;
+    coil__pool_threads--;
+    destroy(s);
+}
+
+void coil__sampler_begin(struct coil__sampler *s, const char *task,
+                         const void *spawned_at, int64_t began, int64_t limit)
+{
+    if (s == NULL)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->step = ++s->steps;
+    s->began = began;
+    s->deadline = coil__time_add(began, limit);
+    snprintf(s->task, sizeof s->task, "%s", task);
+    s->spawned_at = spawned_at;
+    s->sampled_already = s->told = false;
+    s->sample.count = 0;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void coil__sampler_end(struct coil__sampler *s, struct coil__sample *sample)
+{
+    sample->count = 0;
+    if (s == NULL)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->step = 0;
+    *sample = s->sample;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void coil__sample_print(struct coil__report *report, const struct coil__sample *sample)
+{
+    if (sample->count == 0)
+        return;
+    coil__report_words(report, ", in ");
+    coil__symbol_print_place(report, "in", sample->frames, sample->count);
+}

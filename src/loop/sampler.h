@@ -1,0 +1,34 @@
+/*
+ * sampler.h - debug mode: samples the stack of a loop that is blocked in a step.
+ */
+#ifndef COIL_LOOP_SAMPLER_H
+#define COIL_LOOP_SAMPLER_H
+
+#include "../error/report.h"
+#include "loop.h"
+
+#define COIL__SAMPLE_MAX 32
+
+/* The active frames, innermost first; none if the step was not sampled. */
+struct coil__sample {
+    void *frames[COIL__SAMPLE_MAX];
+    size_t count;
+};
+
+/* Start the thread that watches this one. NULL if it cannot be started. */
+struct coil__sampler *coil__sampler_start(void);
+
+/* Join that thread. This and the functions below accept NULL. */
+void coil__sampler_stop(struct coil__sampler *sampler);
+
+/* A step of `task` begins ("": of no task); it should last no longer than `limit`. */
+void coil__sampler_begin(struct coil__sampler *sampler, const char *task,
+                         const void *spawned_at, int64_t began, int64_t limit);
+
+/* The step has ended. *sample becomes its sample. */
+void coil__sampler_end(struct coil__sampler *sampler, struct coil__sample *sample);
+
+/* Prints ", in usleep in libc.so.6, called by block at a.c:3", or nothing. */
+void coil__sample_print(struct coil__report *report, const struct coil__sample *sample);
+
+#endif

@@ -1,0 +1,125 @@
+/*
+ * timer.h (internal) - the timers of a loop.
+ *
+ * A loop has one heap of timers, whose fields are private to timer.c and this file.
+ */
+#ifndef COIL_LOOP_TIMER_H
+#define COIL_LOOP_TIMER_H
+
+#include "../base/base.h"
+#include "runnable.h"
+
+#include <coil/loop.h>
+
+/*
+ * A timer that becomes due goes to the ready queue as its `runnable`. The owner sets
+ * runnable.run, and may cancel at any moment, also after the timer has become due and
+ * before it runs.
+ */
+struct coil__timer {
+    union {
+        struct coil__runnable runnable;
+        uint64_t sequence; /* while in the heap, and so in no list: orders timers with
+                            * equal deadlines first in, first out */
+    };
+    size_t place; /* index in the heap + 1, or COIL__TIMER_IDLE */
+};
+
+#define COIL__TIMER_IDLE 0 /* also the place of a zeroed timer */
+
+/* Has a copy of the deadline, so comparing causes no cache miss. */
+struct coil__timer_entry {
+    int64_t when;
+    struct coil__timer *timer;
+};
+
+struct coil__timer_heap {
+    struct coil__timer_entry *entries; /* lies in `memory` so that each group of four
+                                        * children is one line of the cache */
+    void *memory;
+    size_t count, capacity;
+    size_t reserved; /* reservations: the room to keep free */
+    uint64_t next_sequence;
+};
+
+void coil__timer_init(struct coil__timer *timer, void (*run)(struct coil__runnable *));
+
+/* Arm an idle timer for `when`. -ENOMEM if the heap cannot grow. */
+int coil__timer_start(coil_loop *loop, struct coil__timer *timer, int64_t when);
+
+/* Double the room. -ENOMEM. */
+int coil__timers_grow(struct coil__timer_heap *heap);
+
+/* Is there room for one more timer? A timer armed by a reservation counts twice here, in
+ * `count` and in `reserved`, so there is always room enough. */
+static inline bool coil__timers_have_room(const struct coil__timer_heap *heap)
+{
+    return COIL__LIKELY(heap->count + heap->reserved < heap->capacity);
+}
+
+static inline int coil__timers_make_room(struct coil__timer_heap *heap)
+{
+    return coil__timers_have_room(heap) ? 0 : coil__timers_grow(heap);
+}
+
+/*
+ * Reserve room for one timer, until coil__timer_unreserve(). The owner of a reservation
+ * may have one timer armed at a time by coil__timer_start_reserved(), which cannot fail.
+ * A task has a reservation from its beginning to its end, for the timer of its waits.
+ * -ENOMEM.
+ */
+static inline int coil__timer_reserve(struct coil__timer_heap *heap)
+{
+    int rc = coil__timers_make_room(heap);
+
+    if (rc == 0)
+        heap->reserved++;
+    return rc;
+}
+
+void coil__timer_start_reserved(coil_loop *loop, struct coil__timer *timer, int64_t when);
+
+static inline void coil__timer_unreserve(struct coil__timer_heap *heap)
+{
+    heap->reserved--;
+}
+
+/* Disarm the timer: in the heap, in the ready queue, or idle. */
+void coil__timer_stop(coil_loop *loop, struct coil__timer *timer);
+
+/* When an armed timer fires; of one that is due, whose callback has not run, now. */
+int64_t coil__timer_deadline(const coil_loop *loop, const struct coil__timer *timer);
+
+COIL__NORETURN void coil__timer_stop_foreign(const char *caller);
+
+/* Stops the program, naming `caller`, if the timer is armed on another loop. The check is
+ * cheap: it reads an entry that the caller reads anyway. */
+static inline void coil__timer_check(const struct coil__timer_heap *heap,
+                                     const struct coil__timer *timer, const char *caller)
+{
+    size_t place = timer->place;
+
+    if (place != COIL__TIMER_IDLE &&
+        COIL__UNLIKELY(place > heap->count || heap->entries[place - 1].timer != timer))
+        coil__timer_stop_foreign(caller);
+}
+
+/* The earliest deadline, or COIL_NEVER. */
+static inline int64_t coil__timers_next(const struct coil__timer_heap *heap)
+{
+    return heap->count > 0 ? heap->entries[0].when : COIL_NEVER;
+}
+
+/* The number of armed timers. */
+static inline size_t coil__timers_count(const struct coil__timer_heap *heap)
+{
+    return heap->count;
+}
+
+/* Free the heap, which holds no timer any more. */
+void coil__timers_finish(coil_loop *loop);
+
+/* Move every timer due at `now` to the ready queue. */
+void coil__timers_expire(coil_loop *loop, int64_t now);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * wakeup.h (internal) - posts from other threads, and wake-ups by signal handlers.
+ */
+#ifndef COIL_LOOP_WAKEUP_H
+#define COIL_LOOP_WAKEUP_H
+
+#include "runnable.h"
+
+#include <coil/loop.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A post lies in the poster's memory until it runs, on the loop's thread. */
+struct coil__post {
+    struct coil__post *next;
+    struct coil__runnable runnable;
+};
+
+/* The fields used by other threads and signal handlers. Private to wakeup.c. */
+struct coil__wakeup {
+    _Atomic bool woken, interrupted, dump_asked;
+    int fd; /* see kernel/descriptors.h */
+    struct coil__runnable watch;
+    pthread_mutex_t lock;
+    struct coil__post *first_post, **last_post;
+    bool takes_posts;
+    struct coil__runnable *on_interrupt, *on_dump;
+};
+
+/* Post to the loop, from any thread. Never allocates. -ESHUTDOWN if the loop is closed:
+ * the post will not run. */
+int coil__loop_post(coil_loop *loop, struct coil__post *post);
+
+/* Withdraw a post, from the list of posts or the ready queue; on the loop's thread. */
+void coil__loop_withdraw(coil_loop *loop, struct coil__post *post);
+
+int coil__wakeup_init(coil_loop *loop);
+
+/* The loop closes: refuse further posts, and make the calls that coil_post() accepted. */
+void coil__wakeup_run_last(coil_loop *loop);
+void coil__wakeup_finish(coil_loop *loop);
+
+/* True if there was a post or wake-up since the last coil__wakeup_collect(). */
+static inline bool coil__wakeup_pending(const struct coil__wakeup *wakeup)
+{
+    return atomic_load_explicit(&wakeup->woken, memory_order_acquire);
+}
+
+/* Make the posts ready. */
+void coil__wakeup_collect(coil_loop *loop);
+
+/* In a child of fork(2): close the child's copy of the descriptor. Async-signal-safe. */
+void coil__wakeup_forked(coil_loop *loop);
+
+/* Close the descriptor: nothing wakes a closed loop. */
+void coil__wakeup_close(coil_loop *loop);
+
+/* The last reference to the loop is gone, so no thread can post any more. */
+void coil__wakeup_destroy(coil_loop *loop);
+
+/* ---- signals ----------------------------------------------------------------------- */
+
+/* The runnable that coil__loop_interrupt() makes ready; or NULL. */
+struct coil__runnable *coil__loop_on_interrupt(const coil_loop *loop);
+void coil__loop_set_on_interrupt(coil_loop *loop, struct coil__runnable *runnable);
+
+/* Make that runnable ready, and wake the loop. Async-signal-safe. */
+void coil__loop_interrupt(coil_loop *loop);
+
+/* The same for coil__loop_ask_for_dump(). */
+void coil__loop_set_on_dump(coil_loop *loop, struct coil__runnable *runnable);
+void coil__loop_ask_for_dump(coil_loop *loop);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * watch.h (internal) - watchers of descriptors: a loop's readers and writers.
+ */
+#ifndef COIL_LOOP_WATCH_H
+#define COIL_LOOP_WATCH_H
+
+#include "descriptor.h"
+
+#include <coil/loop.h>
+
+/*
+ * Make `runnable` ready in each poll that finds `fd` ready in `direction`:
+ * level-triggered, errors and hang-ups included. A runnable that replaces another watches
+ * the descriptor that has the number now. Returns 0; -EBUSY if operations use `fd`;
+ * -EBADF, -EINVAL, -ENOMEM.
+ */
+int coil__loop_watch(coil_loop *loop, int fd, enum coil__direction direction,
+                     struct coil__runnable *runnable);
+
+/* End the watch, and remove the runnable from the ready queue. */
+void coil__loop_unwatch(coil_loop *loop, int fd, enum coil__direction direction,
+                        struct coil__runnable *runnable);
+
+/* For backends: the watcher's descriptor is ready. NULL is accepted. */
+void coil__watch_found(struct coil__runnable *runnable);
+
+/* Remove all readers and writers. */
+void coil__watches_finish(coil_loop *loop);
+
+#endif

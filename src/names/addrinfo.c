@@ -1,0 +1,466 @@
+/*
+ * addrinfo.c - names into addresses.
+ *
+ *   numbers, bad hints --> answered here
+ *   what c-ares cannot --> the dns lane (resolver_lane.c)
+ *   else               --> a question for each family (question.c), the answers sorted
+ *
+ * The port and the hints (kinds of sockets, services by name, which of them are errors)
+ * are left to getaddrinfo(3), which is called with a numeric address. Its result is the
+ * template: the list has a copy of it for each address that was found.
+ *
+ * The list is for freeaddrinfo(3), which in glibc frees each node, and its ai_canonname,
+ * by free(3). So a node and its address are one block of malloc(3), as glibc makes them.
+ */
+#include "resolver.h"
+
+#include "../base/fault.h"
+#include "../task/wait.h"
+
+#include <coil/error.h>
+
+#include <ifaddrs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- failing ----------------------------------------------------------------------- */
+
+static const char *phrase_of_errno(int rc)
+{
+    switch (rc) {
+    case -ENOENT:
+        return "there is no such name or service";
+    case -EAGAIN:
+        return "no answer; try again later";
+    case -EIO:
+        return "the name server failed";
+    default:
+        return strerror(-rc);
+    }
+}
+
+static int fail_look_up(int rc, const char *host, const char *port)
+{
+    if (rc >= 0 || rc == -ECANCELED)
+        return rc;
+    return coil_fail(rc, "look-up of %s%s%s: %s", host != NULL ? host : "",
+                     port != NULL ? ":" : "", port != NULL ? port : "",
+                     phrase_of_errno(rc));
+}
+
+/* ---- ports ------------------------------------------------------------------------- */
+
+static bool is_number(const char *text)
+{
+    return *text != '\0' && strspn(text, "0123456789") == strlen(text);
+}
+
+/* A service name has at least one letter (RFC 6335, 5.1). */
+static bool has_letter(const char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((*text | 0x20) >= 'a' && (*text | 0x20) <= 'z')
+            return true;
+    return false;
+}
+
+bool coil__port_in_range(const char *digits)
+{
+    uint32_t value = 0;
+
+    for (; *digits >= '0' && *digits <= '9' && value <= UINT16_MAX; digits++)
+        value = value * 10 + (uint32_t)(*digits - '0');
+    return value <= UINT16_MAX;
+}
+
+/*
+ * getaddrinfo(3) reads a port by strtoul(3) and keeps 16 bits: it accepts " 80", "+80",
+ * "-1" and "99999", and takes "" for 0.
+ */
+int coil__port_check(const char *port)
+{
+    if (port == NULL || (is_number(port) ? coil__port_in_range(port) : has_letter(port)))
+        return 0;
+    return coil_fail(-EINVAL, "'%s' is no port: 0 to 65535, or the name of a service",
+                     port);
+}
+
+/* ---- numbers ----------------------------------------------------------------------- */
+
+int coil__addrinfo_of_numbers(const char *host, const char *port,
+                              const struct addrinfo *hints, struct addrinfo **out)
+{
+    struct addrinfo numeric = hints != NULL ? *hints : (struct addrinfo){.ai_flags = 0};
+    int eai;
+
+    if (port != NULL && !is_number(port))
+        return -EINPROGRESS;
+    if (host != NULL)
+        numeric.ai_flags |= AI_NUMERICHOST;
+    /*
+     * With AI_ADDRCONFIG glibc refuses 127.0.0.1 on a machine with loopback addresses
+     * only.
+     */
+    numeric.ai_flags &= ~AI_ADDRCONFIG;
+    numeric.ai_flags |= port != NULL ? AI_NUMERICSERV : 0;
+    eai = coil__call_getaddrinfo(host, port, &numeric, out);
+    if (eai == EAI_NONAME && host != NULL &&
+        !(hints != NULL && hints->ai_flags & AI_NUMERICHOST))
+        return -EINPROGRESS;
+    return coil__errno_of_eai(eai, errno);
+}
+
+/* ---- the template ------------------------------------------------------------------ */
+
+int coil__addrinfo_of_port(const char *port, const struct addrinfo *hints,
+                           struct addrinfo **out)
+{
+    struct addrinfo any = {.ai_flags = AI_NUMERICHOST, .ai_family = AF_INET};
+    int rc;
+
+    if (hints != NULL) {
+        any.ai_flags |= hints->ai_flags & AI_NUMERICSERV;
+        any.ai_socktype = hints->ai_socktype;
+        any.ai_protocol = hints->ai_protocol;
+    }
+    rc = coil__addrinfo_of_numbers("0.0.0.0", port, &any, out);
+    return rc == -EINPROGRESS ? coil__lane_look_up("0.0.0.0", port, &any, out) : rc;
+}
+
+static struct addrinfo *create_node(const coil_address *address,
+                                    const struct addrinfo *template, int flags)
+{
+    coil_address whole = *address;
+    struct addrinfo *node;
+
+    if (coil__call_fails(ENOMEM, "malloc") ||
+        (node = malloc(sizeof *node + sizeof(struct sockaddr_in6))) == NULL)
+        return NULL;
+    /* sin_port and sin6_port have the same offset. */
+    whole.v4.sin_port =
+        ((const struct sockaddr_in *)(const void *)template->ai_addr)->sin_port;
+    *node = *template;
+    node->ai_flags = flags;
+    node->ai_family = address->any.sa_family;
+    node->ai_addrlen = address->length;
+    node->ai_addr = memcpy(node + 1, &whole.storage, address->length);
+    node->ai_canonname = NULL;
+    node->ai_next = NULL;
+    return node;
+}
+
+/* ---- which families ---------------------------------------------------------------- */
+
+/* AI_ADDRCONFIG: does an interface have an address of the family, except loopback? */
+static bool is_configured(const struct ifaddrs *list, int family)
+{
+    const struct ifaddrs *i = list;
+
+    for (; i != NULL; i = i->ifa_next) {
+        const struct sockaddr_in *v4 = (const void *)i->ifa_addr;
+        const struct sockaddr_in6 *v6 = (const void *)i->ifa_addr;
+
+        if (v4 == NULL || v4->sin_family != family)
+            continue;
+        if (family == AF_INET ? ntohl(v4->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET
+                              : !IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr))
+            return true;
+    }
+    return false;
+}
+
+/* Drop families that are not configured; keep all if none is, or getifaddrs(3) fails. */
+static void leave_out_families(bool wanted[2])
+{
+    bool found[2];
+    struct ifaddrs *list;
+
+    if (COIL__CALL(ENOMEM, getifaddrs(&list)) < 0)
+        return;
+    found[COIL__ASK_V4] = wanted[COIL__ASK_V4] && is_configured(list, AF_INET);
+    found[COIL__ASK_V6] = wanted[COIL__ASK_V6] && is_configured(list, AF_INET6);
+    freeifaddrs(list);
+    if (found[0] || found[1])
+        memcpy(wanted, found, sizeof found);
+}
+
+/* ---- asking both, and waiting ------------------------------------------------------ */
+
+struct both {
+    struct coil__wait wait;
+    struct coil__question *questions[2]; /* by kind; NULL: not asked */
+    struct coil__answer_listener listeners[2];
+    size_t open;
+    bool waits;
+};
+
+static void one_answered(struct both *both)
+{
+    if (--both->open == 0 && both->waits)
+        coil__wait_complete(&both->wait, 0);
+}
+
+static void v4_answered(struct coil__answer_listener *listener)
+{
+    one_answered(COIL__CONTAINER(listener, struct both, listeners[COIL__ASK_V4]));
+}
+
+static void v6_answered(struct coil__answer_listener *listener)
+{
+    one_answered(COIL__CONTAINER(listener, struct both, listeners[COIL__ASK_V6]));
+}
+
+static void init_both(struct both *both)
+{
+    memset(both, 0, sizeof *both);
+    for (int i = 0; i < 2; i++)
+        coil__list_init(&both->listeners[i].link);
+    both->listeners[COIL__ASK_V4].answered = v4_answered;
+    both->listeners[COIL__ASK_V6].answered = v6_answered;
+}
+
+static int ask_both(struct coil__resolver *r, const char *host, const bool wanted[2],
+                    struct both *both)
+{
+    /* AAAA is asked first (RFC 8305, 3). */
+    static const enum coil__question_kind order[] = {COIL__ASK_V6, COIL__ASK_V4};
+    int rc = 0;
+
+    for (int i = 0; i < 2 && rc == 0; i++) {
+        enum coil__question_kind kind = order[i];
+
+        if (wanted[kind])
+            rc = coil__question_ask(r, host, kind, &both->questions[kind]);
+        if (!wanted[kind] || rc < 0 || both->questions[kind]->answer.rc != -EINPROGRESS)
+            continue;
+        both->open++;
+        coil__list_push(&both->questions[kind]->listeners, &both->listeners[kind].link);
+    }
+    return rc;
+}
+
+static int wait_for_both(struct both *both)
+{
+    static const struct coil__wait_class class = {.what = "getaddrinfo"};
+
+    if (both->open == 0)
+        return 0;
+    coil__wait_init(&both->wait, &class);
+    both->waits = true;
+    return coil__wait_park(&both->wait);
+}
+
+static void finish_both(struct both *both)
+{
+    for (int i = 0; i < 2; i++) {
+        coil__list_remove(&both->listeners[i].link);
+        coil__question_release(both->questions[i]);
+    }
+}
+
+/* ---- what came of it --------------------------------------------------------------- */
+
+int coil__addrinfo_fail(const char *host, struct coil__question *const questions[2])
+{
+    const struct coil__question *worst = NULL;
+    const char *why;
+
+    /*
+     * A failure of the server is more telling than a missing address of the other family.
+     */
+    for (int i = 0; i < 2; i++) {
+        const struct coil__question *q = questions[i];
+
+        if (q != NULL &&
+            (worst == NULL || (worst->answer.rc == -ENOENT && q->answer.rc != -ENOENT)))
+            worst = q;
+    }
+    if (worst == NULL)
+        return coil_fail(-ENOENT, "look-up of %s: nothing was asked", host);
+    why = worst->answer.why != NULL ? worst->answer.why : "it failed";
+    if (!worst->asked || worst->resolver->channel == NULL)
+        return coil_fail(worst->answer.rc, "look-up of %s: %s", host, why);
+    return coil_fail(worst->answer.rc, "look-up of %s: %s (asked: %s)", host, why,
+                     coil__channel_servers(worst->resolver->channel));
+}
+
+/*
+ * All addresses, best first; the caller frees them. NULL: there are none, or if *count is
+ * not 0, no memory.
+ */
+static coil_address *collect_addresses(coil_loop *loop,
+                                       struct coil__question *const questions[2],
+                                       size_t *count)
+{
+    static const enum coil__question_kind order[] = {COIL__ASK_V6, COIL__ASK_V4};
+    coil_address *all;
+
+    *count = 0;
+    for (int i = 0; i < 2; i++)
+        *count += questions[i] != NULL ? questions[i]->answer.count : 0;
+    if (*count == 0 || (all = coil__alloc(*count * sizeof *all)) == NULL)
+        return NULL;
+    *count = 0;
+    for (int i = 0; i < 2; i++) {
+        const struct coil__question *q = questions[order[i]];
+
+        if (q == NULL || q->answer.count == 0)
+            continue;
+        memcpy(all + *count, q->answer.addresses, q->answer.count * sizeof *all);
+        *count += q->answer.count;
+    }
+    coil__addresses_sort(loop, all, *count);
+    return all;
+}
+
+/* Make one node for each address and kind of socket. */
+static int make_list(const coil_address *addresses, size_t count,
+                     const struct addrinfo *template, int flags, struct addrinfo **out)
+{
+    struct addrinfo **last = out;
+
+    *out = NULL;
+    for (size_t i = 0; i < count; i++)
+        for (const struct addrinfo *t = template; t != NULL; t = t->ai_next) {
+            *last = create_node(&addresses[i], t, flags);
+            if (*last == NULL) {
+                if (*out != NULL)
+                    freeaddrinfo(*out);
+                *out = NULL;
+                return coil__failed(-ENOMEM);
+            }
+            last = &(*last)->ai_next;
+        }
+    return 0;
+}
+
+static int name_first(struct addrinfo *list, const char *host,
+                      struct coil__question *const questions[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (questions[i] != NULL && questions[i]->answer.name != NULL)
+            host = questions[i]->answer.name;
+    list->ai_canonname = coil__call_fails(ENOMEM, "malloc") ? NULL : strdup(host);
+    return list->ai_canonname != NULL ? 0 : coil__failed(-ENOMEM);
+}
+
+static int answer_with_list(coil_loop *loop, const char *host,
+                            struct coil__question *const questions[2],
+                            const struct addrinfo *template, int flags,
+                            struct addrinfo **out)
+{
+    size_t count;
+    coil_address *all = collect_addresses(loop, questions, &count);
+    int rc;
+
+    if (all == NULL)
+        return count != 0 ? coil__failed(-ENOMEM) : coil__addrinfo_fail(host, questions);
+    rc = make_list(all, count, template, flags, out);
+    coil__free(all);
+    if (rc == 0 && flags & AI_CANONNAME) {
+        rc = name_first(*out, host, questions);
+        if (rc < 0) {
+            freeaddrinfo(*out);
+            *out = NULL;
+        }
+    }
+    return rc;
+}
+
+/* ---- the whole --------------------------------------------------------------------- */
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), length = strlen(end);
+
+    if (n > 0 && text[n - 1] == '.')
+        n--;
+    return n > length && strncasecmp(text + n - length, end, length) == 0;
+}
+
+bool coil__addrinfo_suits_channel(const struct coil__resolver *r, const char *host,
+                                  const char *port, const struct addrinfo *hints)
+{
+    int flags = hints != NULL ? hints->ai_flags : 0;
+    int family = hints != NULL ? hints->ai_family : AF_UNSPEC;
+    int known = AI_PASSIVE | AI_CANONNAME | AI_NUMERICSERV | AI_ADDRCONFIG | AI_ALL |
+                (family != AF_INET6 ? AI_V4MAPPED : 0);
+    struct addrinfo numeric = {.ai_flags = AI_NUMERICHOST}, *list;
+
+    if (!r->settings.uses_channel || host == NULL || *host == '\0' ||
+        (flags & ~known) != 0 || ends_in(host, ".local"))
+        return false;
+    if (family != AF_UNSPEC && family != AF_INET && family != AF_INET6)
+        return false;
+    if (port == NULL || is_number(port))
+        return true;
+    if (getaddrinfo(host, NULL, &numeric, &list) != 0)
+        return true;
+    freeaddrinfo(list); /* a numeric host with a service name needs getaddrinfo(3) */
+    return false;
+}
+
+static int look_up_by_questions(struct coil__resolver *r, const char *host,
+                                const char *port, const struct addrinfo *hints,
+                                struct addrinfo **out)
+{
+    int family = hints != NULL ? hints->ai_family : AF_UNSPEC;
+    int flags = hints != NULL ? hints->ai_flags : AI_ADDRCONFIG;
+    bool wanted[2] = {
+        [COIL__ASK_V4] = family != AF_INET6, [COIL__ASK_V6] = family != AF_INET};
+    struct both both;
+    struct addrinfo *template;
+    int rc = coil__addrinfo_of_port(port, hints, &template);
+
+    if (rc < 0)
+        return fail_look_up(rc, host, port);
+    init_both(&both);
+    if (flags & AI_ADDRCONFIG)
+        leave_out_families(wanted);
+    rc = coil__resolver_prepare(r);
+    if (rc == 0)
+        rc = ask_both(r, host, wanted, &both);
+    if (rc == 0)
+        rc = wait_for_both(&both);
+    rc = rc < 0 ? fail_look_up(rc, host, port)
+                : answer_with_list(r->loop, host, both.questions, template, flags, out);
+    finish_both(&both);
+    freeaddrinfo(template);
+    return rc;
+}
+
+int coil_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                     struct addrinfo **out)
+{
+    struct coil__resolver *r;
+    int rc = coil__port_check(port);
+
+    *out = NULL;
+    if (rc < 0)
+        return rc;
+    rc = coil__addrinfo_of_numbers(host, port, hints, out);
+    if (rc != -EINPROGRESS)
+        return fail_look_up(rc, host, port);
+    rc = coil__resolver_get(&r);
+    if (rc < 0) /* a wrong $COIL_RESOLVER has set the error */
+        return rc == -ENOMEM ? fail_look_up(rc, host, port) : rc;
+    if (!coil__addrinfo_suits_channel(r, host, port, hints))
+        return fail_look_up(coil__lane_look_up(host, port, hints, out), host, port);
+    return look_up_by_questions(r, host, port, hints, out);
+}
+
+int coil_getnameinfo(const struct sockaddr *address, socklen_t address_bytes, char *host,
+                     size_t host_size, char *service, size_t service_size, int flags)
+{
+    coil_address copy = {.length = address_bytes};
+    int rc;
+
+    if (address_bytes < sizeof address->sa_family || address_bytes > sizeof copy.storage)
+        return coil__failed(-EINVAL);
+    memcpy(&copy.storage, address, address_bytes);
+    rc = coil__lane_look_up_name(&copy, host, host_size, service, service_size, flags);
+    if (rc < 0 && rc != -ECANCELED)
+        return coil_fail(rc, "look-up of an address: %s", phrase_of_errno(rc));
+    return rc;
+}

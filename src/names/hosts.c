@@ -1,0 +1,245 @@
+/*
+ * hosts.c - hosts(5), read when it has changed and kept.
+ *
+ * One entry for each name of each line, sorted by name: a file that blocks hosts may have
+ * a hundred thousand lines. The whole text is kept, and the entries point into it. Of
+ * equal names the earlier line comes first; the first name of a line is the host's
+ * canonical one.
+ */
+#include "resolver.h"
+
+#include "../base/fault.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LARGEST ((off_t)64 * 1024 * 1024)
+
+struct entry {
+    const char *name, *address, *proper;
+};
+
+struct coil__hosts {
+    struct timespec changed;
+    off_t bytes;
+    struct entry *entries;
+    size_t count, capacity;
+    char text[];
+};
+
+/* ---- reading ----------------------------------------------------------------------- */
+
+static int add_entry(struct coil__hosts *hosts, const struct entry *entry)
+{
+    if (hosts->count == hosts->capacity) {
+        size_t capacity = hosts->capacity != 0 ? hosts->capacity * 2 : 16;
+        struct entry *entries = coil__realloc(hosts->entries, capacity * sizeof *entries);
+
+        if (entries == NULL)
+            return -ENOMEM;
+        hosts->entries = entries;
+        hosts->capacity = capacity;
+    }
+    hosts->entries[hosts->count++] = *entry;
+    return 0;
+}
+
+static int read_line(struct coil__hosts *hosts, char *line)
+{
+    static const char blanks[] = " \t\r\v\f";
+    struct entry entry = {.proper = NULL};
+    char *save;
+    int rc = 0;
+
+    line[strcspn(line, "#")] = '\0';
+    entry.address = strtok_r(line, blanks, &save);
+    if (entry.address == NULL)
+        return 0;
+    while (rc == 0 && (entry.name = strtok_r(NULL, blanks, &save)) != NULL) {
+        for (char *c = (char *)entry.name; *c != '\0'; c++)
+            *c = (char)tolower((unsigned char)*c);
+        if (entry.proper == NULL)
+            entry.proper = entry.name;
+        rc = add_entry(hosts, &entry);
+    }
+    return rc;
+}
+
+/* By name, then in the order of the file, which is the order of the names in memory. */
+static int compare_entries(const void *a, const void *b)
+{
+    const struct entry *one = a, *other = b;
+    int by_name = strcmp(one->name, other->name);
+
+    if (by_name != 0)
+        return by_name;
+    return one->name < other->name ? -1 : one->name > other->name;
+}
+
+static int read_text(struct coil__hosts *hosts)
+{
+    char *line = hosts->text;
+    int rc = 0;
+
+    while (rc == 0 && line != NULL) {
+        char *end = strchr(line, '\n');
+
+        if (end != NULL)
+            *end++ = '\0';
+        rc = read_line(hosts, line);
+        line = end;
+    }
+    if (hosts->count > 0)
+        qsort(hosts->entries, hosts->count, sizeof *hosts->entries, compare_entries);
+    return rc;
+}
+
+/* Read the text. A file that cannot be read counts as empty. */
+static size_t read_file(int fd, char *text, size_t size)
+{
+    size_t done = 0;
+    ssize_t n;
+
+    while (done < size) {
+        n = COIL__CALL(EIO, read(fd, text + done, size - done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        done += (size_t)n;
+    }
+    /* A NUL hides the rest of its line, as in the C library, but not the lines behind. */
+    for (char *nul = text;
+         (nul = memchr(nul, '\0', done - (size_t)(nul - text))) != NULL;)
+        *nul = '#';
+    return done;
+}
+
+static int read_hosts(int fd, const struct stat *file, struct coil__hosts **out)
+{
+    size_t size =
+        file->st_size > 0 && file->st_size < LARGEST ? (size_t)file->st_size : 0;
+    struct coil__hosts *hosts = coil__alloc_zeroed(sizeof *hosts + size + 1);
+    int rc;
+
+    if (hosts == NULL)
+        return -ENOMEM;
+    hosts->changed = file->st_mtim;
+    hosts->bytes = file->st_size;
+    hosts->text[fd >= 0 ? read_file(fd, hosts->text, size) : 0] = '\0';
+    rc = read_text(hosts);
+    if (rc < 0)
+        coil__hosts_destroy(hosts);
+    else
+        *out = hosts;
+    return rc;
+}
+
+int coil__hosts_refresh(struct coil__hosts **hosts, const char *path)
+{
+    int fd = COIL__CALL(EMFILE, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct coil__hosts *before = *hosts;
+    struct stat file = {.st_size = 0};
+    int rc = 0;
+
+    if (fd >= 0 && COIL__CALL(EIO, fstat(fd, &file)) < 0)
+        file.st_size = 0;
+    if (before == NULL || before->bytes != file.st_size ||
+        before->changed.tv_sec != file.st_mtim.tv_sec ||
+        before->changed.tv_nsec != file.st_mtim.tv_nsec) {
+        rc = read_hosts(fd, &file, hosts);
+        if (rc == 0)
+            coil__hosts_destroy(before);
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+void coil__hosts_destroy(struct coil__hosts *hosts)
+{
+    if (hosts == NULL)
+        return;
+    coil__free(hosts->entries);
+    coil__free(hosts);
+}
+
+/* ---- finding ----------------------------------------------------------------------- */
+
+/* Binary search: the first entry that does not sort before `name`. */
+static size_t find_first_entry(const struct coil__hosts *hosts, const char *name)
+{
+    size_t low = 0, high = hosts->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strcmp(hosts->entries[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Parse "192.0.2.1" or "fe80::1%eth0"; false if it is not an address of this family. */
+static bool parse_address(const char *text, enum coil__question_kind kind,
+                          coil_address *out)
+{
+    const char *zone = strchr(text, '%');
+    char plain[INET6_ADDRSTRLEN];
+    size_t n = zone != NULL ? (size_t)(zone - text) : strlen(text);
+
+    memset(out, 0, sizeof *out);
+    if (kind == COIL__ASK_V4) {
+        out->length = sizeof out->v4;
+        out->v4.sin_family = AF_INET;
+        return inet_pton(AF_INET, text, &out->v4.sin_addr) == 1;
+    }
+    if (n >= sizeof plain)
+        return false;
+    memcpy(plain, text, n);
+    plain[n] = '\0';
+    out->length = sizeof out->v6;
+    out->v6.sin6_family = AF_INET6;
+    out->v6.sin6_scope_id = zone != NULL ? if_nametoindex(zone + 1) : 0;
+    return inet_pton(AF_INET6, plain, &out->v6.sin6_addr) == 1;
+}
+
+static int fill_answer(const struct entry *entries, size_t n,
+                       enum coil__question_kind kind, struct coil__answer *answer)
+{
+    size_t name_bytes = strlen(entries->proper) + 1;
+
+    answer->rc = -ENOENT;
+    answer->why = "the hosts file has no address of this kind";
+    answer->addresses = coil__alloc(n * sizeof *answer->addresses);
+    answer->name = coil__alloc(name_bytes);
+    if (answer->addresses == NULL || answer->name == NULL)
+        return -ENOMEM; /* the question frees what was allocated */
+    memcpy(answer->name, entries->proper, name_bytes);
+    for (size_t i = 0; i < n; i++)
+        if (parse_address(entries[i].address, kind, &answer->addresses[answer->count]))
+            answer->count++;
+    if (answer->count > 0)
+        answer->rc = 0;
+    return 0;
+}
+
+int coil__hosts_find(struct coil__hosts *hosts, const char *host,
+                     enum coil__question_kind kind, struct coil__answer *answer)
+{
+    size_t first = hosts != NULL ? find_first_entry(hosts, host) : 0, n = 0;
+
+    if (hosts == NULL)
+        return 0;
+    while (first + n < hosts->count && strcmp(hosts->entries[first + n].name, host) == 0)
+        n++;
+    return n > 0 ? fill_answer(&hosts->entries[first], n, kind, answer) : 0;
+}

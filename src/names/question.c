@@ -1,0 +1,248 @@
+/*
+ * question.c - a name and a kind of address: asked once, answered to all tasks that
+ * asked, and kept for its time to live.
+ *
+ *     ask --- "localhost", hosts(5) -----------------------------> answered, not kept
+ *      |----- in the table, answered and not expired ------------> answered
+ *      |----- in the table, under way ---------------------------> one more waits for it
+ *      `----- a new one: channel_ask() ... question_answer() ----> answered, kept
+ *
+ * A question that is under way has no owner: a cancelled task removes its listener and
+ * drops its reference, and the answer is kept all the same.
+ *
+ * Positive answers are kept for their time to live, at most a day; negative ones (no such
+ * name, or no address of this kind) as RFC 2308 says. Failures are not kept: asking again
+ * may help. Beyond `cache_entries` the least recently used answer is dropped.
+ */
+#include "resolver.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define LONGEST COIL_SEC(24 * 3600)
+
+/* ---- the table --------------------------------------------------------------------- */
+
+static struct coil__list *bucket_of(struct coil__resolver *r, const char *host,
+                                    enum coil__question_kind kind)
+{
+    uint32_t hash = 2166136261u + kind;
+
+    for (; *host != '\0'; host++)
+        hash = (hash ^ (unsigned char)*host) * 16777619u;
+    return &r->table[(hash ^ hash >> 16) % COIL__QUESTION_BUCKETS];
+}
+
+static void finish_answer(struct coil__answer *answer)
+{
+    coil__free(answer->name);
+    coil__free(answer->addresses);
+}
+
+void coil__question_release(struct coil__question *q)
+{
+    if (q == NULL || --q->references > 0)
+        return;
+    finish_answer(&q->answer);
+    coil__free(q);
+}
+
+/* Remove it from the table, which drops the table's reference. */
+static void forget_question(struct coil__question *q)
+{
+    if (coil__list_empty(&q->in_table))
+        return;
+    coil__list_remove(&q->in_table);
+    if (q->answer.rc != -EINPROGRESS) {
+        coil__list_remove(&q->in_use);
+        q->resolver->kept--;
+    }
+    coil__question_release(q);
+}
+
+void coil__questions_forget(struct coil__resolver *r)
+{
+    for (size_t i = 0; i < COIL__QUESTION_BUCKETS; i++)
+        COIL__LIST_EACH (link, &r->table[i])
+            forget_question(COIL__CONTAINER(link, struct coil__question, in_table));
+}
+
+/* Look it up in the table; an expired answer is removed. */
+static struct coil__question *find_known_question(struct coil__resolver *r,
+                                                  const char *host,
+                                                  enum coil__question_kind kind)
+{
+    COIL__LIST_EACH (link, bucket_of(r, host, kind)) {
+        struct coil__question *q = COIL__CONTAINER(link, struct coil__question, in_table);
+
+        if (q->kind != kind || strcmp(q->host, host) != 0)
+            continue;
+        if (q->answer.rc == -EINPROGRESS)
+            return q;
+        if (q->expires <= coil__loop_now(r->loop)) {
+            forget_question(q);
+            return NULL;
+        }
+        coil__list_remove(&q->in_use);
+        coil__list_push(&r->by_use, &q->in_use);
+        return q;
+    }
+    return NULL;
+}
+
+/* ---- answers ----------------------------------------------------------------------- */
+
+/* Decide whether the answer is kept, and for how long. */
+static void keep_or_forget(struct coil__question *q)
+{
+    struct coil__resolver *r = q->resolver;
+    int64_t ttl = q->answer.ttl_ns < LONGEST ? q->answer.ttl_ns : LONGEST;
+
+    r->kept++;
+    coil__list_push(&r->by_use, &q->in_use);
+    if ((q->answer.rc != 0 && q->answer.rc != -ENOENT) || ttl <= 0) {
+        forget_question(q);
+        return;
+    }
+    q->expires = coil__time_add(coil__loop_now(r->loop), ttl);
+    while (r->kept > r->settings.cache_entries)
+        forget_question(COIL__CONTAINER(r->by_use.next, struct coil__question, in_use));
+}
+
+void coil__question_answer(struct coil__question *q, const struct coil__answer *answer)
+{
+    struct coil__list *link;
+
+    q->references++;
+    q->answer = *answer;
+    q->channel = NULL;
+    if (!coil__list_empty(&q->in_table))
+        keep_or_forget(q);
+    while ((link = coil__list_pop(&q->listeners)) != NULL) {
+        struct coil__answer_listener *listener =
+            COIL__CONTAINER(link, struct coil__answer_listener, link);
+
+        listener->answered(listener);
+    }
+    coil__question_release(q);
+}
+
+/* ---- asking ------------------------------------------------------------------------ */
+
+static struct coil__question *create_question(struct coil__resolver *r, const char *host,
+                                              enum coil__question_kind kind)
+{
+    size_t n = strlen(host) + 1;
+    struct coil__question *q = coil__alloc_zeroed(sizeof *q + n);
+
+    if (q == NULL)
+        return NULL;
+    coil__list_init(&q->in_table);
+    coil__list_init(&q->in_use);
+    coil__list_init(&q->listeners);
+    q->resolver = r;
+    q->references = 1;
+    q->kind = kind;
+    q->answer.rc = -EINPROGRESS;
+    memcpy(q->host, host, n);
+    return q;
+}
+
+/* "localhost" and "*.localhost" always mean this machine (RFC 6761, 6.3). */
+static bool is_localhost(const char *host)
+{
+    static const char name[] = "localhost";
+    size_t n = strlen(host), length = sizeof name - 1;
+
+    if (n > 0 && host[n - 1] == '.')
+        n--;
+    if (n < length || memcmp(host + n - length, name, length) != 0)
+        return false;
+    return n == length || host[n - length - 1] == '.';
+}
+
+static bool is_loopback(const coil_address *address)
+{
+    if (address->any.sa_family == AF_INET)
+        return ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
+}
+
+/* Answer with loopback addresses of the hosts file, else with 127.0.0.1 or ::1. */
+static int answer_localhost(enum coil__question_kind kind, struct coil__answer *answer)
+{
+    coil_address *address;
+
+    for (size_t i = 0; i < answer->count; i++)
+        if (!is_loopback(&answer->addresses[i]))
+            answer->rc = -EINPROGRESS;
+    if (answer->rc != -EINPROGRESS)
+        return 0;
+    finish_answer(answer);
+    address = coil__alloc_zeroed(sizeof *address);
+    *answer = (struct coil__answer){.addresses = address, .count = 1};
+    if (address == NULL)
+        return -ENOMEM;
+    if (kind == COIL__ASK_V4) {
+        address->length = sizeof address->v4;
+        address->v4.sin_family = AF_INET;
+        address->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    } else {
+        address->length = sizeof address->v6;
+        address->v6.sin6_family = AF_INET6;
+        address->v6.sin6_addr = in6addr_loopback;
+    }
+    return 0;
+}
+
+/* Answer without a server, if possible; else answer.rc stays -EINPROGRESS. */
+static int find_here(struct coil__question *q)
+{
+    int rc = coil__hosts_find(q->resolver->hosts, q->host, q->kind, &q->answer);
+
+    if (rc == 0 && is_localhost(q->host))
+        rc = answer_localhost(q->kind, &q->answer);
+    if (rc == 0 && q->answer.rc == -EINPROGRESS && strchr(q->host, ':') != NULL) {
+        /* For example "fe80::1%eth9", if there is no such interface. */
+        q->answer.rc = -ENOENT;
+        q->answer.why = "no host's name has a colon";
+    }
+    return rc;
+}
+
+static void ask_servers(struct coil__question *q)
+{
+    struct coil__resolver *r = q->resolver;
+
+    coil__list_push(bucket_of(r, q->host, q->kind), &q->in_table);
+    q->references++;
+    q->asked = true;
+    coil__channel_ask(r->channel, q);
+}
+
+int coil__question_ask(struct coil__resolver *r, const char *host,
+                       enum coil__question_kind kind, struct coil__question **out)
+{
+    struct coil__question *known, *q = create_question(r, host, kind);
+    int rc;
+
+    if (q == NULL)
+        return -ENOMEM;
+    for (char *c = q->host; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
+    rc = find_here(q);
+    if (rc < 0) {
+        coil__question_release(q);
+        return rc;
+    }
+    known = q->answer.rc == -EINPROGRESS ? find_known_question(r, q->host, kind) : NULL;
+    if (known != NULL) {
+        known->references++;
+        coil__question_release(q);
+        q = known;
+    } else if (q->answer.rc == -EINPROGRESS) {
+        ask_servers(q);
+    }
+    *out = q;
+    return 0;
+}

@@ -1,0 +1,220 @@
+/*
+ * resolver.h (internal) - the parts of a loop's resolver.
+ *
+ *   addrinfo.c, connect.c    what tasks call
+ *        |        \
+ *        |     resolver_lane.c     getaddrinfo(3) on a thread
+ *   resolver.c                     the loop's: options, engine, what it has open
+ *        |
+ *   question.c                     one name, one family: asked, answered, kept
+ *        |            \
+ *     hosts.c     channel_cares.c  (or channel_none.c) asks the name servers
+ *                       |
+ *                 resolv_conf.c    how long, how often
+ */
+#ifndef COIL_NAMES_RESOLVER_H
+#define COIL_NAMES_RESOLVER_H
+
+#include "../loop/loop.h"
+
+#include <coil/address.h>
+#include <coil/addrinfo.h>
+#include <coil/resolver.h>
+
+struct coil__channel;
+struct coil__hosts;
+
+/* ---- questions --------------------------------------------------------------------- */
+
+enum coil__question_kind {
+    COIL__ASK_V4, /* its IPv4 addresses */
+    COIL__ASK_V6  /* its IPv6 addresses */
+};
+
+/* The answer to a question. */
+struct coil__answer {
+    /* 0; -EINPROGRESS; -ENOENT: no such name or address; or another failure */
+    int rc;
+    int64_t ttl_ns;          /* time to live */
+    const char *why;         /* a static phrase, if it failed */
+    char *name;              /* canonical name; coil__alloc()ed or NULL */
+    coil_address *addresses; /* without port; coil__alloc()ed or NULL */
+    size_t count;
+};
+
+/* Counted references: the table's, the channel's that asks, and each user's. */
+struct coil__question {
+    struct coil__list in_table; /* resolver.table[] */
+    struct coil__list in_use;   /* resolver.by_use, once answered; channel.line before */
+    struct coil__list listeners;
+    struct coil__resolver *resolver;
+    struct coil__channel *channel; /* while it is asked */
+    unsigned references;
+    enum coil__question_kind kind;
+    bool asked; /* name servers were asked */
+    struct coil__answer answer;
+    int64_t expires;
+    char host[]; /* lower case */
+};
+
+/* Called once when the question is answered, after it was taken out of its list. */
+struct coil__answer_listener {
+    struct coil__list link;
+    void (*answered)(struct coil__answer_listener *listener);
+};
+
+/*
+ * Ask, unless the answer is known or the question under way. *out is a reference to the
+ * question, which is answered if answer.rc is not -EINPROGRESS. Returns 0 or -ENOMEM.
+ */
+int coil__question_ask(struct coil__resolver *resolver, const char *host,
+                       enum coil__question_kind kind, struct coil__question **out);
+void coil__question_release(struct coil__question *question);
+
+/* Called by the channel. The memory of the answer becomes the question's. */
+void coil__question_answer(struct coil__question *question,
+                           const struct coil__answer *answer);
+
+/* Forget all answers. */
+void coil__questions_forget(struct coil__resolver *resolver);
+
+/* ---- the resolver ------------------------------------------------------------------ */
+
+#define COIL__QUESTION_BUCKETS 256
+
+struct coil__resolver_settings {
+    /* c-ares is the engine; else getaddrinfo(3) in the dns lane */
+    bool uses_channel;
+    char *servers, *hosts_file, *resolv_conf_file; /* or NULL */
+    int64_t timeout_ns;                            /* 0: as resolv.conf says */
+    unsigned tries;                                /* the same */
+    size_t cache_entries;
+};
+
+struct coil__resolver {
+    coil_loop *loop;
+    struct coil__close_hook hook;
+    struct coil__resolver_settings settings;
+    struct coil__list table[COIL__QUESTION_BUCKETS];
+    struct coil__list by_use; /* answered questions, the latest used last */
+    size_t kept;
+    struct coil__channel *channel; /* for new questions; NULL before the first */
+    struct coil__list retired;     /* replaced channels with questions under way */
+    struct coil__hosts *hosts;     /* hosts.c; NULL until it is read */
+    struct timespec resolv_conf_changed;
+    int64_t looked_at_files; /* time of the latest check; COIL_NEVER: none yet */
+};
+
+/*
+ * Get the resolver of the current loop, creating it first if needed. Returns 0 or
+ * -ENOMEM.
+ */
+int coil__resolver_get(struct coil__resolver **out);
+
+/*
+ * Check at most once a second whether the files have changed, and open a channel if there
+ * is none. Returns 0, -ENOMEM, or the failure of opening the channel.
+ */
+int coil__resolver_prepare(struct coil__resolver *resolver);
+
+/* ---- whom it asks ------------------------------------------------------------------ */
+
+/* NULL if coil was built without c-ares. */
+extern const char *const coil__channel_engine;
+
+/* Is this a list of servers? 0, -EINVAL, -ENOMEM. */
+int coil__channel_check_servers(const char *servers);
+
+int coil__channel_open(struct coil__resolver *resolver, struct coil__channel **out);
+
+/*
+ * It takes no new questions, and is destroyed when those under way are answered. NULL is
+ * accepted.
+ */
+void coil__channel_retire(struct coil__channel *channel);
+
+/* Destroy it at once; its questions stay unanswered. */
+void coil__channel_destroy(struct coil__channel *channel);
+void coil__channels_destroy_retired(struct coil__resolver *resolver);
+
+/* Takes a reference. The question may be answered before this returns. */
+void coil__channel_ask(struct coil__channel *channel, struct coil__question *question);
+
+/* Its servers, for messages: "192.0.2.1:53, ...". */
+const char *coil__channel_servers(const struct coil__channel *channel);
+
+/* ---- resolv.conf(5) ---------------------------------------------------------------- */
+
+#define COIL__RESOLV_CONF_FILE "/etc/resolv.conf"
+
+/*
+ * Read the options `timeout` and `attempts` of the file and of $RES_OPTIONS, limited as
+ * in the C library. Default, also if the file cannot be read: 5 s and 2.
+ */
+void coil__resolv_conf_read(const char *path, int64_t *timeout_ns, unsigned *tries);
+
+/* ---- hosts(5) ---------------------------------------------------------------------- */
+
+/*
+ * Look up a name in lower case. Returns 0 or -ENOMEM. answer->rc stays -EINPROGRESS if
+ * the file does not have the name, and is -ENOENT if it has addresses of the other family
+ * only.
+ */
+int coil__hosts_find(struct coil__hosts *hosts, const char *host,
+                     enum coil__question_kind kind, struct coil__answer *answer);
+
+/* Read the file if its size or time has changed. *hosts is NULL at first. */
+int coil__hosts_refresh(struct coil__hosts **hosts, const char *path);
+void coil__hosts_destroy(struct coil__hosts *hosts);
+
+/* ---- and the rest ------------------------------------------------------------------ */
+
+/* Sort by RFC 6724, best first. Equal addresses keep their order. */
+void coil__addresses_sort(coil_loop *loop, coil_address addresses[], size_t count);
+
+/*
+ * getaddrinfo(3) and getnameinfo(3) in the dns lane. Converting numbers needs no thread.
+ */
+int coil__lane_look_up(const char *host, const char *port, const struct addrinfo *hints,
+                       struct addrinfo **out);
+int coil__lane_look_up_name(const coil_address *address, char *host, size_t host_size,
+                            char *service, size_t service_size, int flags);
+
+/* Convert a result of getaddrinfo(3) or getnameinfo(3) to a negative errno. */
+int coil__errno_of_eai(int eai, int error);
+int coil__call_getaddrinfo(const char *host, const char *port,
+                           const struct addrinfo *hints, struct addrinfo **out);
+
+/*
+ * Check a port that a user passes as text: digits from 0 to 65535, a possible service
+ * name, or NULL; else fails with -EINVAL and a message.
+ */
+int coil__port_check(const char *port);
+
+/* Is the number at the beginning of the text at most 65535? */
+bool coil__port_in_range(const char *digits);
+
+/*
+ * Convert numeric hosts and ports, and refuse wrong hints. Returns 0, an error, or
+ * -EINPROGRESS if a name has to be looked up.
+ */
+int coil__addrinfo_of_numbers(const char *host, const char *port,
+                              const struct addrinfo *hints, struct addrinfo **out);
+
+/*
+ * Entries for 0.0.0.0 and `port`, one for each kind of socket: templates of port, kind
+ * and protocol. Suspends for a service name.
+ */
+int coil__addrinfo_of_port(const char *port, const struct addrinfo *hints,
+                           struct addrinfo **out);
+
+/* Can c-ares look this up, or is getaddrinfo(3) needed? */
+bool coil__addrinfo_suits_channel(const struct coil__resolver *resolver, const char *host,
+                                  const char *port, const struct addrinfo *hints);
+
+/*
+ * Fail with a message about the answers to both questions, either of which may be NULL.
+ */
+int coil__addrinfo_fail(const char *host, struct coil__question *const questions[2]);
+
+#endif

@@ -1,0 +1,176 @@
+/*
+ * communicate.c - write a child's input, read its output, wait for its end.
+ *
+ * The pipes are served at the same time, since a child may stop reading its input until
+ * its output is read. Each open pipe is a job, so there are up to three. This task does
+ * the last job, tasks of a group do the others. With one pipe, the common case, there is
+ * no group.
+ *
+ * A job does not use its stream after a failure: the stream may have been destroyed.
+ */
+#include "process.h"
+#include "../stream/stream.h"
+
+#include "../base/base.h"
+
+#include <coil/group.h>
+
+#include <string.h>
+
+#define READ_BYTES ((size_t)4096)
+
+struct pipe_job {
+    coil_stream *stream;
+    const void *input; /* written to `stream`; NULL: the stream is read */
+    size_t n;
+    coil_output *output; /* NULL: the output is discarded */
+    size_t limit;
+};
+
+static int feed(const struct pipe_job *job)
+{
+    ssize_t rc = job->n > 0 ? coil_write(job->stream, job->input, job->n) : 0;
+
+    /* A child may close its input unread: that is no failure of communicate(). */
+    if (rc < 0 && rc != -EPIPE && rc != -ECONNRESET)
+        return (int)rc;
+    coil_stream_close(job->stream);
+    return 0;
+}
+
+/* Keep at least half of READ_BYTES free, the '\0' at the end included. */
+static int make_room_for_output(coil_output *output)
+{
+    size_t capacity = output->capacity > 0 ? 2 * output->capacity : READ_BYTES;
+    char *data;
+
+    if (output->capacity - output->size > READ_BYTES / 2)
+        return 0;
+    data = coil__realloc(output->data, capacity);
+    if (data == NULL)
+        return coil__failed(-ENOMEM);
+    output->data = data;
+    output->capacity = capacity;
+    return 0;
+}
+
+/* Reads one byte more than the limit allows: that byte shows that it is exceeded. */
+static ssize_t read_output(const struct pipe_job *job)
+{
+    coil_output *output = job->output;
+    size_t left = job->limit > output->size ? job->limit - output->size : 0;
+    ssize_t n = make_room_for_output(output);
+    size_t room = output->capacity - output->size - 1;
+
+    if (n < 0)
+        return n;
+    if (job->limit > 0 && room > left)
+        room = left + 1;
+    n = coil_read(job->stream, output->data + output->size, room);
+    if (n > 0)
+        output->size += (size_t)n;
+    output->data[output->size] = '\0';
+    return n;
+}
+
+static ssize_t read_all(const struct pipe_job *job)
+{
+    ssize_t n;
+
+    do
+        n = read_output(job);
+    while (n > 0 && (job->limit == 0 || job->output->size <= job->limit));
+    if (n > 0) {
+        job->output->size = job->limit;
+        job->output->data[job->limit] = '\0';
+    }
+    return n > 0 ? coil__failed(-EMSGSIZE) : n;
+}
+
+static ssize_t discard_output(const struct pipe_job *job)
+{
+    char discarded[READ_BYTES];
+    ssize_t n;
+
+    do
+        n = coil_read(job->stream, discarded, sizeof discarded);
+    while (n > 0);
+    return n;
+}
+
+static int drain(const struct pipe_job *job)
+{
+    ssize_t rc = job->output != NULL ? read_all(job) : discard_output(job);
+
+    if (rc == 0 || rc == -EMSGSIZE)
+        coil_stream_close(job->stream);
+    return (int)rc;
+}
+
+static int do_job(void *arg)
+{
+    const struct pipe_job *job = arg;
+
+    return job->input != NULL ? feed(job) : drain(job);
+}
+
+static int do_jobs(struct pipe_job *jobs, size_t count)
+{
+    static const coil_spawn_opts opts = {.name = "communicate"};
+    coil_group group;
+    int rc = 0;
+
+    if (count == 0)
+        return 0;
+    if (count == 1)
+        return do_job(&jobs[0]);
+    coil_group_enter(&group);
+    for (size_t i = 0; i + 1 < count && rc == 0; i++)
+        rc = coil_group_spawn(&group, do_job, &jobs[i], &opts, NULL);
+    if (rc == 0)
+        rc = do_job(&jobs[count - 1]);
+    return coil_group_exit(&group, rc);
+}
+
+static bool is_open(const coil_stream *stream)
+{
+    return stream != NULL && coil_stream_fd(stream) >= 0;
+}
+
+int coil_process_communicate(coil_process *process, const void *input, size_t n,
+                             coil_output *out, coil_output *err, size_t limit)
+{
+    coil_stream *in = coil_process_stdin(process);
+    struct pipe_job jobs[3];
+    size_t count = 0;
+    int rc;
+
+    /* Forget the count of bytes written by an earlier call: this call may fail before its
+       own writer starts. */
+    if (in != NULL)
+        coil__stream_refuse(in, COIL__OUT, 0);
+    if (is_open(in))
+        jobs[count++] = (struct pipe_job){.stream = in,
+                                          .input = input != NULL ? input : "",
+                                          .n = input != NULL ? n : 0};
+    if (is_open(coil_process_stderr(process)))
+        jobs[count++] = (struct pipe_job){
+            .stream = coil_process_stderr(process), .output = err, .limit = limit};
+    if (is_open(coil_process_stdout(process)))
+        jobs[count++] = (struct pipe_job){
+            .stream = coil_process_stdout(process), .output = out, .limit = limit};
+    coil__process_enter(process);
+    rc = do_jobs(jobs, count);
+    if (rc == 0)
+        rc = coil_process_wait(process);
+    coil__process_leave(process);
+    return rc;
+}
+
+void coil_output_finish(coil_output *output)
+{
+    if (output == NULL)
+        return;
+    coil__free(output->data);
+    *output = (coil_output){.data = NULL};
+}

@@ -1,0 +1,128 @@
+/*
+ * file_line.c - reading files line by line.
+ *
+ *      offset          position                         offset + count
+ *        | returned       | a line \n, another \n, a par |
+ *
+ * pread(2) reads a large piece ahead and does not change the file's position. A line
+ * within that piece costs one memchr(3) and two lseek(2), which do not block, but no
+ * operation of the backend. The position is the kernel's, right after the latest line:
+ * so read_line() may be mixed with all other calls, of this process and of others that
+ * share the open file. The bytes that were read ahead are used only while the position
+ * lies within them, and until a call on this file changes its bytes.
+ *
+ * A reader object beside the file was dropped: the user would have to know two positions.
+ */
+#include "file.h"
+
+#include "../base/base.h"
+#include "../task/budget.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define PIECE ((size_t)64 * 1024)
+
+/* Drop the bytes before `position` and read more at the end. Returns 0 at the end of the
+   file. */
+static ssize_t fill(coil_file *file, struct coil__ahead *a, int64_t position)
+{
+    size_t done = (size_t)(position - a->offset), size = a->size;
+    ssize_t result;
+
+    if (done > 0)
+        memmove(a->bytes, a->bytes + done, a->count - done);
+    a->count -= done;
+    a->offset = position;
+    if (a->count == size) {
+        char *bytes = coil__realloc(a->bytes, size > 0 ? size * 2 : PIECE);
+
+        if (bytes == NULL)
+            return coil__failed(-ENOMEM);
+        a->bytes = bytes;
+        a->size = size > 0 ? size * 2 : PIECE;
+    }
+    result =
+        coil__file_step(file, &(struct coil__op){.kind = COIL__OP_PREAD,
+                                                 .buf = a->bytes + a->count,
+                                                 .len = a->size - a->count,
+                                                 .offset = position + (int64_t)a->count});
+    if (result > 0)
+        a->count += (size_t)result;
+    return result;
+}
+
+/* Returns the length of the line at `position`, '\n' included. -EMSGSIZE if it has more
+   than `most` bytes, -ENODATA if the file ends before a '\n'. */
+static ssize_t find_end(coil_file *file, struct coil__ahead *a, int64_t position,
+                        size_t most)
+{
+    size_t searched = 0;
+
+    if (a->seen != a->changes || position < a->offset ||
+        position > a->offset + (int64_t)a->count) {
+        a->count = 0;
+        a->offset = position;
+    }
+    a->seen = a->changes; /* before the read: a change during it makes its bytes stale */
+    for (;;) {
+        size_t begin = (size_t)(position - a->offset), there = a->count - begin;
+        const char *line = a->bytes + begin, *found = NULL;
+        ssize_t result;
+
+        if (there > most)
+            there = most;
+        if (there > searched)
+            found = memchr(line + searched, '\n', there - searched);
+        if (found != NULL)
+            return found - line + 1;
+        if (there == most)
+            return coil__failed(-EMSGSIZE);
+        searched = there;
+        result = fill(file, a, position);
+        if (result <= 0)
+            return result < 0 ? result : coil__failed(-ENODATA);
+    }
+}
+
+static ssize_t take_line(coil_file *file, struct coil__ahead *a, char *line, size_t size,
+                         size_t *taken)
+{
+    int64_t position = lseek(coil_file_fd(file), 0, SEEK_CUR);
+    ssize_t end;
+
+    if (position < 0)
+        return coil__failed(-errno);
+    end = find_end(file, a, position, size);
+    if (end < 0 && end != -ENODATA)
+        return end;
+    *taken = end > 0 ? (size_t)end : (size_t)(a->offset + (int64_t)a->count - position);
+    if (*taken > 0)
+        memcpy(line, a->bytes + (position - a->offset), *taken);
+    if (lseek(coil_file_fd(file), position + (int64_t)*taken, SEEK_SET) < 0) {
+        *taken = 0;
+        return coil__failed(-errno);
+    }
+    if (end > 0)
+        end--; /* the '\0' replaces the '\n' */
+    line[end >= 0 ? (size_t)end : *taken] = '\0';
+    return end;
+}
+
+ssize_t coil_file_read_line(coil_file *file, char *line, size_t size)
+{
+    struct coil__ahead *ahead;
+    size_t taken = 0;
+    ssize_t result;
+
+    if (size == 0)
+        return coil__failed(-EINVAL);
+    result = coil__task_spend();
+    if (result == 0)
+        result = coil__file_enter_position(file, &ahead);
+    if (result < 0)
+        return result;
+    result = take_line(file, ahead, line, size, &taken);
+    coil__file_leave_position(file, taken);
+    return result;
+}

@@ -1,0 +1,72 @@
+/*
+ * border.c - the one function through which libcoil-testing registers with libcoil.
+ */
+#include "border.h"
+
+#include <string.h>
+
+static int failed(int rc)
+{
+    return coil__failed(rc);
+}
+
+static coil_loop *loop_require(const char *caller)
+{
+    return coil__loop_require(caller);
+}
+
+static void add_ready(coil_loop *loop, struct coil__runnable *runnable)
+{
+    coil__loop_add_ready(loop, runnable);
+}
+
+static bool waiter_wake(struct coil__waiter *waiter)
+{
+    return coil__waiter_wake(waiter);
+}
+
+static const struct coil__inside inside = {
+    .alloc = coil__alloc,
+    .alloc_zeroed = coil__alloc_zeroed,
+    .realloc = coil__realloc,
+    .free = coil__free,
+    .time_add = coil__time_add,
+    .failed = failed,
+    .misuse = coil__misuse,
+    .fault_hooks = &coil__fault_hooks,
+    .loop_require = loop_require,
+    .loop_now = coil__loop_now,
+    .loop_add_ready = add_ready,
+    .timer_init = coil__timer_init,
+    .timer_start = coil__timer_start,
+    .timer_stop = coil__timer_stop,
+    .op_rows = coil__op_rows,
+    .backend_poll = &coil__backend_poll,
+    .descriptor_make_room = coil__descriptor_make_room,
+    .wait_init = coil__wait_init,
+    .wait_park = coil__wait_park,
+    .wait_complete = coil__wait_complete,
+    .waiters_wait_as = coil__waiters_wait_as,
+    .waiter_wake = waiter_wake,
+    .waiters_wake_all = coil__waiters_wake_all,
+};
+
+const struct coil__inside *coil__testing_register(const struct coil__border *border,
+                                                  const struct coil__loop_hooks *hooks)
+{
+    static const struct coil__border own = COIL__BORDER;
+    const unsigned *theirs = border->version;
+
+    if (memcmp(theirs, own.version, sizeof own.version) != 0)
+        coil__misuse(
+            "libcoil-testing is of coil %u.%u.%u, and libcoil of %s: the two must "
+            "be of the same",
+            theirs[0], theirs[1], theirs[2], coil_version());
+    if (memcmp(border->sizes, own.sizes, sizeof own.sizes) != 0)
+        coil__misuse(
+            "libcoil-testing and libcoil were not compiled from the same sources, "
+            "though both are coil %s",
+            coil_version());
+    atomic_store(&coil__loop_hooks, hooks);
+    return &inside;
+}

@@ -1,0 +1,20 @@
+/*
+ * run.h (internal) - what coil_run() and coil_run_threads() share.
+ */
+#ifndef COIL_RUN_RUN_H
+#define COIL_RUN_RUN_H
+
+#include <coil/error.h>
+#include <coil/run.h>
+
+/* Report that the main task `name` failed with rc, unless the caller takes the error.
+   `error` may be NULL. */
+void coil__run_report(const coil_run_opts *opts, const char *name, int rc,
+                      coil_error *error);
+
+/* coil_run() for coil_run_threads(), which reports the failure itself, unless *reported
+   says that it has been. */
+int coil__run_quietly(coil_task_fn fn, void *arg, const coil_run_opts *opts,
+                      bool *reported);
+
+#endif

@@ -1,0 +1,360 @@
+/*
+ * threads.c - a loop on each of several threads.
+ *
+ *   thread 0: coil_run(run_first)            the others: coil_run(run_member)
+ *       |                                        |
+ *       start ---------------------------------> |
+ *       fn(arg)                                  fn(arg)
+ *       wait for the others <------------------- the last one ends
+ *       join, in coil_run_threads()
+ *
+ * Thread 0 is the caller's. It receives the signals until the last thread has ended. The
+ * first member that fails cancels the others by posts, which lie in the members' structs:
+ * they need no memory.
+ *
+ * Invariants
+ * 1. struct team says which members its lock guards. Only a member's own thread uses its
+ *    main task.
+ * 2. The other threads can post to a member's loop from the beginning of its main task
+ *    until that has ended. Posts to a loop that is closed are refused.
+ * 3. The team outlives all threads: coil_run_threads() always joins them.
+ */
+#include "run.h"
+
+#include "../base/context.h"
+#include "../base/fault.h"
+#include "../kernel/processors.h"
+#include "../kernel/thread.h"
+#include "../task/task.h"
+
+#include <coil/error.h>
+#include <coil/threads.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_THREADS 1024
+
+struct team;
+
+struct member {
+    struct team *team;
+    unsigned index;
+    pthread_t thread;
+    char name[COIL__NAME_BYTES];
+    struct coil__bindings *bindings; /* of the caller's context */
+    coil_task *main;                 /* while it runs */
+    coil_loop *loop;                 /* a reference; under the lock */
+    struct coil__post cancel;        /* posted once; under the lock */
+    coil_error *error;
+    bool reported; /* its failure has been reported */
+};
+
+struct team {
+    coil_task_fn fn;
+    void *arg;
+    coil_run_opts opts;
+    unsigned count;
+    unsigned started; /* threads to join; only thread 0 uses it */
+    struct coil__post all_ended;
+
+    pthread_mutex_t lock; /* guards the members below, and those marked above */
+    unsigned running;     /* of those started */
+    bool failed;
+    int rc; /* of the first failure */
+    struct member *first_failed;
+    coil_loop *waiting; /* thread 0's loop, once it waits for all_ended */
+    struct coil__wait *wait;
+    struct member members[];
+};
+
+static COIL__THREAD_LOCAL const struct member *this_member;
+
+unsigned coil_thread_index(void)
+{
+    return this_member != NULL ? this_member->index : 0;
+}
+
+unsigned coil_thread_count(void)
+{
+    return this_member != NULL ? this_member->team->count : 1;
+}
+
+unsigned coil_processor_count(void)
+{
+    return coil__processor_count();
+}
+
+/* ---- the first failure ------------------------------------------------------------- */
+
+static void cancel_member(struct coil__runnable *runnable)
+{
+    struct member *member = COIL__CONTAINER(runnable, struct member, cancel.runnable);
+
+    if (member->main != NULL && !member->loop->closing)
+        coil_task_cancel(member->main, "another thread failed");
+}
+
+/* Record the first failure, and cancel the other members. */
+static void fail_team(struct member *member, int rc)
+{
+    struct team *team = member->team;
+
+    pthread_mutex_lock(&team->lock);
+    if (!team->failed) {
+        team->failed = true;
+        team->rc = rc;
+        team->first_failed = member;
+        for (unsigned i = 0; i < team->count; i++) {
+            struct member *other = &team->members[i];
+
+            if (other != member && other->loop != NULL)
+                coil__loop_post(other->loop, &other->cancel);
+        }
+    }
+    pthread_mutex_unlock(&team->lock);
+}
+
+/* ---- a main task ------------------------------------------------------------------- */
+
+static void begin_member(struct member *member)
+{
+    struct team *team = member->team;
+    bool failed;
+
+    member->main = coil_task_current();
+    pthread_mutex_lock(&team->lock);
+    member->loop = coil_loop_retain(coil_loop_current());
+    failed = team->failed;
+    pthread_mutex_unlock(&team->lock);
+    if (failed)
+        coil_task_cancel(member->main, "another thread failed");
+}
+
+/* After this the member is not cancelled any more. */
+static void end_member(struct member *member, int rc)
+{
+    struct team *team = member->team;
+    coil_loop *loop = member->loop;
+
+    if (rc < 0)
+        fail_team(member, rc);
+    pthread_mutex_lock(&team->lock);
+    member->loop = NULL;
+    pthread_mutex_unlock(&team->lock);
+    coil__loop_withdraw(loop, &member->cancel);
+    member->main = NULL;
+    coil_loop_release(loop);
+}
+
+static int run_member(void *arg)
+{
+    struct member *member = arg;
+    int rc;
+
+    begin_member(member);
+    rc = member->team->fn(member->team->arg);
+    end_member(member, rc);
+    return rc;
+}
+
+/* ---- threads 1 and following ------------------------------------------------------- */
+
+static int run_loop(struct member *member, coil_task_fn fn)
+{
+    coil_run_opts opts = member->team->opts;
+    struct coil__context_slot slot, *outer;
+    int rc;
+
+    opts.name = member->name;
+    opts.error = &member->error;
+    this_member = member;
+    outer = coil__context_enter(&slot, member->bindings);
+    rc = coil__run_quietly(fn, member, &opts, &member->reported);
+    coil__context_leave(&slot, outer);
+    this_member = NULL;
+    if (rc < 0)
+        fail_team(member, rc);
+    return rc;
+}
+
+static void *thread_main(void *arg)
+{
+    struct member *member = arg;
+    struct team *team = member->team;
+    char name[16];
+
+    snprintf(name, sizeof name, "coil-%u", member->index);
+    coil__thread_set_name(name);
+    run_loop(member, run_member);
+    pthread_mutex_lock(&team->lock);
+    if (--team->running == 0 && team->waiting != NULL)
+        coil__loop_post(team->waiting, &team->all_ended);
+    pthread_mutex_unlock(&team->lock);
+    return NULL;
+}
+
+/* Returns 0 or a negative errno; the threads started so far run. */
+static int start_threads(struct team *team)
+{
+    for (unsigned i = 1; i < team->count; i++) {
+        struct member *member = &team->members[i];
+        int error;
+
+        pthread_mutex_lock(&team->lock);
+        team->running++;
+        pthread_mutex_unlock(&team->lock);
+        error = coil__call_fails(EAGAIN, "pthread_create")
+                    ? errno
+                    : pthread_create(&member->thread, NULL, thread_main, member);
+        if (error != 0) {
+            pthread_mutex_lock(&team->lock);
+            team->running--;
+            pthread_mutex_unlock(&team->lock);
+            return -error;
+        }
+        team->started++;
+    }
+    return 0;
+}
+
+/* ---- thread 0 ---------------------------------------------------------------------- */
+
+static void others_have_ended(struct coil__runnable *runnable)
+{
+    struct team *team = COIL__CONTAINER(runnable, struct team, all_ended.runnable);
+
+    if (!team->waiting->closing)
+        coil__wait_complete(team->wait, 0);
+}
+
+struct waiting {
+    struct coil__wait wait;
+    struct member *member;
+};
+
+/* Cancel the other members too, and go on waiting for them. */
+static bool cancel_others(struct coil__wait *wait)
+{
+    fail_team(COIL__CONTAINER(wait, struct waiting, wait)->member, -ECANCELED);
+    return false;
+}
+
+static void wait_for_others(struct member *member)
+{
+    static const struct coil__wait_class class = {.what = "threads",
+                                                  .cancel = cancel_others};
+    struct team *team = member->team;
+    coil_loop *loop = coil_loop_current();
+    struct waiting waiting = {.member = member};
+    bool all;
+
+    coil__wait_init(&waiting.wait, &class);
+    waiting.wait.keeps_result = true;
+    team->wait = &waiting.wait;
+    pthread_mutex_lock(&team->lock);
+    all = team->running == 0;
+    team->waiting = all ? NULL : coil_loop_retain(loop);
+    pthread_mutex_unlock(&team->lock);
+    if (!all) {
+        coil__loop_expect(loop, 1);
+        coil__wait_park(&waiting.wait);
+        coil__loop_expect(loop, -1);
+    }
+}
+
+static int run_first(void *arg)
+{
+    struct member *member = arg;
+    int rc = start_threads(member->team);
+
+    if (rc == 0)
+        rc = run_member(member);
+    else
+        fail_team(member, rc);
+    wait_for_others(member);
+    return rc;
+}
+
+/* ---- the team ---------------------------------------------------------------------- */
+
+static struct team *create_team(unsigned n, coil_task_fn fn, void *arg,
+                                const coil_run_opts *opts)
+{
+    struct team *team = coil__alloc_zeroed(sizeof *team + n * sizeof team->members[0]);
+    const char *name = opts != NULL && opts->name != NULL ? opts->name : "main";
+
+    if (team == NULL)
+        return NULL;
+    team->fn = fn;
+    team->arg = arg;
+    if (opts != NULL)
+        team->opts = *opts;
+    team->count = n;
+    pthread_mutex_init(&team->lock, NULL);
+    coil__runnable_init(&team->all_ended.runnable, others_have_ended);
+    for (unsigned i = 0; i < n; i++) {
+        struct member *member = &team->members[i];
+
+        member->team = team;
+        member->index = i;
+        member->bindings = coil__context_capture();
+        coil__runnable_init(&member->cancel.runnable, cancel_member);
+        snprintf(member->name, sizeof member->name, i == 0 ? "%.20s" : "%.20s-%u", name,
+                 i);
+    }
+    return team;
+}
+
+/* The result of the team: the first failure of the others, else thread 0's, which has
+   SIGINT. */
+static int result_of(struct team *team, int rc)
+{
+    struct member *source = &team->members[0];
+
+    if (team->failed && team->first_failed != source) {
+        source = team->first_failed;
+        rc = team->rc;
+    }
+    if (!source->reported)
+        coil__run_report(&team->opts, source->name, rc, source->error);
+    if (team->opts.error != NULL) {
+        *team->opts.error = rc < 0 ? source->error : NULL;
+        if (rc < 0)
+            source->error = NULL;
+    }
+    return rc < 0 ? rc : 0;
+}
+
+static void destroy_team(struct team *team)
+{
+    for (unsigned i = 0; i < team->count; i++) {
+        coil_error_release(team->members[i].error);
+        coil_loop_release(team->members[i].loop); /* kept, if it failed at its start */
+    }
+    coil_loop_release(team->waiting);
+    pthread_mutex_destroy(&team->lock);
+    coil__free(team);
+}
+
+int coil_run_threads(unsigned n, coil_task_fn fn, void *arg, const coil_run_opts *opts)
+{
+    struct team *team;
+    int rc;
+
+    if (n > MAX_THREADS)
+        return coil__failed(-EINVAL);
+    if (n == 0)
+        n = coil__processor_count();
+    team = create_team(n < MAX_THREADS ? n : MAX_THREADS, fn, arg, opts);
+    if (team == NULL)
+        return coil__failed(-ENOMEM);
+    rc = run_loop(&team->members[0], run_first);
+    for (unsigned i = 1; i <= team->started; i++)
+        pthread_join(team->members[i].thread, NULL);
+    for (unsigned i = team->started + 1; i < team->count; i++)
+        coil__bindings_release(team->members[i].bindings);
+    rc = result_of(team, rc);
+    destroy_team(team);
+    return rc;
+}

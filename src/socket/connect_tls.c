@@ -1,0 +1,22 @@
+/*
+ * connect_tls.c - a connection, and TLS on it.
+ */
+#include <coil/connect.h>
+#include <coil/tls.h>
+
+int coil_connect_tls(const char *host, const char *port, coil_tls *tls, coil_stream **out)
+{
+    coil_stream *stream;
+    int rc;
+
+    *out = NULL;
+    rc = coil_connect(host, port, &stream);
+    if (rc < 0)
+        return rc;
+    rc = coil_start_tls(stream, tls, host);
+    if (rc < 0)
+        coil_stream_destroy(stream);
+    else
+        *out = stream;
+    return rc;
+}

@@ -1,0 +1,178 @@
+/*
+ * datagram.c - one datagram in, one out.
+ *
+ * A stream refuses a second reader, since bytes divided between two readers make no
+ * sense. Datagrams may be divided: so the tasks of one direction stand in line, and one
+ * at a time has an operation on the descriptor.
+ */
+#include "datagram.h"
+
+#include "../io/socket.h"
+
+#include "../base/fault.h"
+
+#include <coil/stream.h>
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* ---- a call ------------------------------------------------------------------------ */
+
+int coil__datagram_enter(coil_datagram *datagram, enum coil__direction direction,
+                         const char *caller)
+{
+    struct coil__endpoint *endpoint = &datagram->endpoint;
+    int rc;
+
+    coil__endpoint_check(endpoint, caller);
+    if (endpoint->fd < 0)
+        return coil__failed(-EBADF);
+    /* the socket may be destroyed while this task waits for the lock */
+    endpoint->references++;
+    rc = coil_lock_acquire(&datagram->line[direction]);
+    if (rc == 0) {
+        rc = coil__endpoint_enter(endpoint, direction, caller);
+        if (rc < 0)
+            coil_lock_release(&datagram->line[direction]);
+    }
+    if (rc < 0)
+        coil__endpoint_release(endpoint);
+    return rc;
+}
+
+void coil__datagram_leave(coil_datagram *datagram, enum coil__direction direction)
+{
+    coil__endpoint_leave(&datagram->endpoint, direction);
+    coil_lock_release(&datagram->line[direction]);
+    coil__endpoint_release(&datagram->endpoint);
+}
+
+/* ---- sending ----------------------------------------------------------------------- */
+
+/*
+ * Wait until a local receiver's queue has room. An unconnected socket is reported
+ * writable whatever the queue of the receiver (unix(7), poll(2)). So a second socket is
+ * connected to the receiver, and waited for. coil_datagram_close() ends the wait by
+ * shutting that one down, which makes it readable; select(2) does not report it writable
+ * then.
+ */
+static int wait_for_room(coil_datagram *datagram, const struct sockaddr *to,
+                         socklen_t to_bytes)
+{
+    int fd =
+        COIL__CALL(EMFILE, socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    int rc;
+
+    if (fd < 0)
+        return coil__failed(-errno);
+    rc = COIL__CALL(ECONNREFUSED, connect(fd, to, to_bytes));
+    datagram->room_fd = fd;
+    rc = rc < 0 ? coil__failed(-errno) : coil_wait_fd(fd, COIL_READABLE | COIL_WRITABLE);
+    datagram->room_fd = -1;
+    close(fd);
+    return rc;
+}
+
+static ssize_t send_to_local(coil_datagram *datagram, const struct msghdr *message)
+{
+    struct coil__endpoint *endpoint = &datagram->endpoint;
+    ssize_t n;
+    int rc;
+
+    for (;;) {
+        rc = coil__endpoint_spend(endpoint);
+        if (rc < 0)
+            return rc;
+        do
+            n = COIL__CALL(ECONNREFUSED, sendmsg(endpoint->fd, message, MSG_NOSIGNAL));
+        while (n < 0 && errno == EINTR);
+        if (n >= 0 || errno != EAGAIN)
+            return n < 0 ? coil__failed(-errno) : n;
+        rc = wait_for_room(datagram, message->msg_name, message->msg_namelen);
+        if (rc < 0)
+            return rc;
+    }
+}
+
+ssize_t coil__datagram_send(coil_datagram *datagram, const void *buf, size_t n,
+                            const struct sockaddr *to, socklen_t to_bytes)
+{
+    struct iovec part = {(void *)buf, n};
+    struct msghdr message = {.msg_name = (void *)to,
+                             .msg_namelen = to != NULL ? to_bytes : 0,
+                             .msg_iov = &part,
+                             .msg_iovlen = 1};
+
+    if (to != NULL && datagram->family == AF_UNIX)
+        return send_to_local(datagram, &message);
+    return coil__endpoint_do(
+        &datagram->endpoint,
+        &(struct coil__op){.kind = COIL__OP_SENDMSG, .buf = &message});
+}
+
+ssize_t coil_send_to(coil_datagram *datagram, const void *buf, size_t n,
+                     const struct sockaddr *to, socklen_t to_bytes)
+{
+    ssize_t result = coil__datagram_enter(datagram, COIL__OUT, "coil_send_to");
+
+    if (result < 0)
+        return result;
+    result = coil__datagram_send(datagram, buf, n, to, to_bytes);
+    coil__datagram_leave(datagram, COIL__OUT);
+    return result;
+}
+
+ssize_t coil_send(coil_datagram *datagram, const void *buf, size_t n)
+{
+    return coil_send_to(datagram, buf, n, NULL, 0);
+}
+
+/* ---- receiving --------------------------------------------------------------------- */
+
+ssize_t coil__datagram_receive(coil_datagram *datagram, void *buf, size_t n,
+                               coil_address *from)
+{
+    struct iovec part = {buf, n};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    ssize_t result = datagram->held_error;
+
+    datagram->held_error = 0;
+    if (result < 0)
+        return coil__failed((int)result);
+    if (from != NULL) {
+        message.msg_name = &from->storage;
+        message.msg_namelen = sizeof from->storage;
+    }
+    /* MSG_TRUNC: the result is the datagram's whole size (recv(2)). */
+    result = coil__endpoint_do(&datagram->endpoint,
+                               &(struct coil__op){.kind = COIL__OP_RECVMSG,
+                                                  .buf = &message,
+                                                  .flags = MSG_TRUNC});
+    if (result >= 0 && from != NULL)
+        from->length = message.msg_namelen;
+    return result;
+}
+
+ssize_t coil_receive_from(coil_datagram *datagram, void *buf, size_t n,
+                          coil_address *from)
+{
+    ssize_t result = coil__datagram_enter(datagram, COIL__IN, "coil_receive_from");
+
+    if (result < 0)
+        return result;
+    result = coil__datagram_receive(datagram, buf, n, from);
+    if (result >= 0)
+        datagram->size = (size_t)result;
+    coil__datagram_leave(datagram, COIL__IN);
+    return result > (ssize_t)n ? coil__failed(-EMSGSIZE) : result;
+}
+
+ssize_t coil_receive(coil_datagram *datagram, void *buf, size_t n)
+{
+    return coil_receive_from(datagram, buf, n, NULL);
+}
+
+size_t coil_datagram_size(const coil_datagram *datagram)
+{
+    return datagram->size;
+}

@@ -1,0 +1,38 @@
+/*
+ * datagram.h (internal) - struct coil_datagram, and the calls waiting in it.
+ */
+#ifndef COIL_SOCKET_DATAGRAM_H
+#define COIL_SOCKET_DATAGRAM_H
+
+#include "../stream/endpoint.h"
+
+#include <coil/datagram.h>
+#include <coil/lock.h>
+
+struct coil_datagram {
+    struct coil__endpoint endpoint;
+    coil_lock line[2]; /* by direction: guards sending and receiving */
+    int family;
+    int room_fd;    /* the socket of wait_for_room(); -1: no task is in it */
+    size_t size;    /* of the datagram that was received last */
+    int held_error; /* 0, or the result of the next receiving call */
+};
+
+/*
+ * Wait for the earlier calls of this direction, and begin a call; coil__datagram_leave()
+ * ends it. Fails with -EBADF or -ECANCELED.
+ */
+int coil__datagram_enter(coil_datagram *datagram, enum coil__direction direction,
+                         const char *caller);
+void coil__datagram_leave(coil_datagram *datagram, enum coil__direction direction);
+
+/*
+ * Send or receive one datagram within a call, as coil_send_to() and coil_receive_from().
+ * A truncated datagram is no failure: its whole size is returned.
+ */
+ssize_t coil__datagram_send(coil_datagram *datagram, const void *buf, size_t n,
+                            const struct sockaddr *to, socklen_t to_bytes);
+ssize_t coil__datagram_receive(coil_datagram *datagram, void *buf, size_t n,
+                               coil_address *from);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * datagram_batch.c - many datagrams in a system call.
+ *
+ * sendmmsg(2) and recvmmsg(2) are called without waiting. A task that has to wait does so
+ * by an operation on one datagram, and then sends or receives further ones at once. A
+ * simulated network has neither call, and handles one datagram at a time.
+ */
+#include "datagram.h"
+
+#include "../io/socket.h"
+
+#include "../base/fault.h"
+
+#include <sys/uio.h>
+
+#define AT_ONCE 16
+
+/* Headers for sendmmsg(2) and recvmmsg(2): few at a time, since stacks are small. */
+struct message_batch {
+    struct mmsghdr headers[AT_ONCE];
+    struct iovec parts[AT_ONCE];
+};
+
+static int fill_headers(struct message_batch *batch, coil_message *messages, int count,
+                        bool to_send)
+{
+    int n = count < AT_ONCE ? count : AT_ONCE;
+
+    for (int i = 0; i < n; i++) {
+        coil_message *m = &messages[i];
+        bool named = !to_send || m->address.length > 0;
+
+        batch->parts[i] = (struct iovec){m->data, m->size};
+        batch->headers[i] = (struct mmsghdr){
+            .msg_hdr = {.msg_name = named ? &m->address.storage : NULL,
+                        .msg_namelen = !named    ? 0
+                                       : to_send ? m->address.length
+                                                 : (socklen_t)sizeof m->address.storage,
+                        .msg_iov = &batch->parts[i],
+                        .msg_iovlen = 1}};
+    }
+    return n;
+}
+
+static bool is_simulated(const coil_datagram *d)
+{
+    return coil__socket_is_simulated(d->endpoint.loop, d->endpoint.fd);
+}
+
+/* ---- sending ----------------------------------------------------------------------- */
+
+/* Does the failure of a non-blocking call mean that it would have to wait? */
+static bool would_wait(void)
+{
+    return errno == EAGAIN || errno == EINTR;
+}
+
+/* Send without waiting. Returns how many went, maybe 0; or the failure of the first. */
+static int send_some(coil_datagram *d, coil_message *messages, int count)
+{
+    struct message_batch batch;
+    int n;
+
+    if (count < 2 || d->endpoint.fd < 0 || is_simulated(d))
+        return 0;
+    n = fill_headers(&batch, messages, count, true);
+    n = COIL__CALL(ENOBUFS, sendmmsg(d->endpoint.fd, batch.headers, (unsigned)n,
+                                     MSG_DONTWAIT | MSG_NOSIGNAL));
+    return n < 0 && would_wait() ? 0 : n < 0 ? coil__failed(-errno) : n;
+}
+
+static ssize_t send_one(coil_datagram *d, const coil_message *m)
+{
+    const struct sockaddr *to = m->address.length > 0 ? &m->address.any : NULL;
+
+    return coil__datagram_send(d, m->data, m->size, to, m->address.length);
+}
+
+static int send_all(coil_datagram *d, coil_message *messages, int count)
+{
+    ssize_t rc = 0;
+    int done = 0;
+
+    while (done < count && rc >= 0) {
+        int n = 0;
+
+        rc = coil__endpoint_spend(&d->endpoint);
+        if (rc == 0)
+            rc = n = send_some(d, messages + done, count - done);
+        if (rc == 0) {
+            rc = send_one(d, &messages[done]);
+            n = 1;
+        }
+        if (rc >= 0)
+            done += n;
+    }
+    return done > 0 ? done : (int)rc;
+}
+
+int coil_send_batch(coil_datagram *datagram, coil_message *messages, int count)
+{
+    int rc = coil__datagram_enter(datagram, COIL__OUT, "coil_send_batch");
+
+    if (rc < 0)
+        return rc;
+    rc = count < 0 ? coil__failed(-EINVAL) : send_all(datagram, messages, count);
+    coil__datagram_leave(datagram, COIL__OUT);
+    return rc;
+}
+
+/* ---- receiving --------------------------------------------------------------------- */
+
+/*
+ * Receive without waiting. Returns how many there were, maybe 0. A failure behind the
+ * first, such as an ICMP message, is kept for the next call.
+ */
+static int receive_some(coil_datagram *d, coil_message *messages, int count)
+{
+    struct message_batch batch;
+    int n;
+
+    if (count == 0 || d->endpoint.fd < 0 || is_simulated(d))
+        return 0;
+    n = fill_headers(&batch, messages, count, false);
+    n = COIL__CALL(ENOMEM, recvmmsg(d->endpoint.fd, batch.headers, (unsigned)n,
+                                    MSG_DONTWAIT | MSG_TRUNC, NULL));
+    if (n < 0 && !would_wait())
+        d->held_error = -errno;
+    for (int i = 0; i < n; i++) {
+        messages[i].received = batch.headers[i].msg_len;
+        messages[i].address.length = batch.headers[i].msg_hdr.msg_namelen;
+    }
+    return n > 0 ? n : 0;
+}
+
+static int receive_all(coil_datagram *d, coil_message *messages, int count)
+{
+    ssize_t size = coil__datagram_receive(d, messages[0].data, messages[0].size,
+                                          &messages[0].address);
+    int done = 1, n;
+
+    if (size < 0)
+        return (int)size;
+    messages[0].received = (size_t)size;
+    do {
+        n = receive_some(d, messages + done, count - done);
+        done += n;
+    } while (n == AT_ONCE);
+    d->size = messages[done - 1].received;
+    return done;
+}
+
+int coil_receive_batch(coil_datagram *datagram, coil_message *messages, int count)
+{
+    int rc = coil__datagram_enter(datagram, COIL__IN, "coil_receive_batch");
+
+    if (rc < 0)
+        return rc;
+    rc = count < 1 ? coil__failed(-EINVAL) : receive_all(datagram, messages, count);
+    coil__datagram_leave(datagram, COIL__IN);
+    return rc;
+}

@@ -1,0 +1,34 @@
+/*
+ * listener.h - a listener, as those who make one see it.
+ */
+#ifndef COIL_SOCKET_LISTENER_H
+#define COIL_SOCKET_LISTENER_H
+
+#include "../stream/endpoint.h"
+
+#include <coil/stream.h>
+
+/* The file of a local socket, removed when the socket is closed. */
+struct coil__socket_file;
+
+struct coil_listener {
+    struct coil__endpoint endpoint;
+    uint16_t port;
+    struct coil__socket_file *file; /* or NULL */
+};
+
+/* Make a listener of a listening, non-blocking socket; closes it if that fails. */
+int coil__listener_make(int fd, const char *caller, coil_listener **out);
+
+/* ---- local sockets: unix.c --------------------------------------------------------- */
+
+int coil__listen_unix(const coil_listen_options *opts, int backlog, coil_listener **out);
+
+/* Listen at an address of the family AF_UNIX; `opts->path` is not used. */
+int coil__listen_local(const coil_address *address, const coil_listen_options *opts,
+                       int backlog, coil_listener **out);
+
+/* Remove the file, unless another one has taken its place. */
+void coil__socket_file_remove(const struct coil__socket_file *file);
+
+#endif

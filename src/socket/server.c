@@ -1,0 +1,562 @@
+/*
+ * server.c - a task for each connection.
+ *
+ *     run_server() --- group ---+--- accept_all()   one for each listener
+ *                               +--- handle()       one for each connection
+ *
+ * run_server() is a task that the server spawns. It waits until the server is asked to
+ * stop, or until neither acceptors nor connections are left; then it closes the
+ * listeners, gives the handlers the grace time, cancels those that still run, and leaves
+ * the group, which waits for all. A server ends in this way alone: destroying it, or
+ * closing the loop, cancels run_server(), which then skips the waits.
+ *
+ * Handlers start eagerly, within the acceptor's step. A task that is cancelled before its
+ * first step never runs, and would not destroy its stream; a handler that has started
+ * does. And a connection needs no memory except its stream and its task; with idle_ns, a
+ * record, which is not on the handler's stack: others read it while the handler waits.
+ *
+ * One task looks for idle connections a few times in `idle_ns`: so a connection needs
+ * neither a timer nor a reading of the clock for each call. A connection is idle if a
+ * call waits in its stream and has begun no operation since the last looks. A scope
+ * cancels it, as at any deadline.
+ *
+ * Invariants
+ * 1. run_server() holds a reference until the group is closed: acceptors and handlers need
+ *    none.
+ * 2. Code that changes a condition which tasks wait for calls tell_waiters(), and they
+ *    test the condition again.
+ */
+#include "listener.h"
+#include "../stream/stream.h"
+
+#include "../task/failure.h"
+#include "../task/task.h"
+
+#include <coil/error.h>
+#include <coil/event.h>
+#include <coil/group.h>
+#include <coil/scope.h>
+#include <coil/server.h>
+
+#include <string.h>
+
+#define SHORTEST_REST COIL_MSEC(50)
+#define LONGEST_REST COIL_SEC(1)
+/* so long after the latest failure, the next one is reported again */
+#define OVER_AFTER (2 * LONGEST_REST)
+#define HANDSHAKE COIL_SEC(10)
+#define LOOKS 4 /* checks for idle connections in each idle_ns */
+
+struct coil_server {
+    coil_loop *loop; /* a reference */
+    coil_handler fn;
+    void *arg;
+    unsigned references;
+    bool destroyed; /* its owner has dropped its reference */
+    coil_server_opts opts;
+    char name[32];
+    coil_group group;
+    coil_task *task; /* run_server()'s; a reference */
+    struct coil__list acceptors;
+    struct coil__list connections;           /* those that may be found idle */
+    size_t acceptor_count, connection_count; /* running tasks */
+    size_t handshake_count;                  /* connections in the TLS handshake */
+    /* set and cleared at once: wakes the tasks that wait now */
+    coil_event changed;
+    coil_event stopped;
+    bool stopping;
+    int64_t same_until; /* until then a failure to accept is not reported again */
+};
+
+struct acceptor {
+    struct coil__list link; /* coil_server.acceptors */
+    coil_server *server;
+    coil_listener *listener; /* a reference to its endpoint */
+    coil_task *task;         /* a reference */
+    int64_t rest_ns;
+};
+
+/* What a handler's task is given. */
+struct accepted {
+    coil_server *server;
+    coil_stream *stream;
+};
+
+/* With opts.idle_ns. */
+struct connection {
+    struct coil__list link; /* coil_server.connections */
+    const coil_stream *stream;
+    coil_scope *idle;    /* cancelled when the connection is idle */
+    unsigned operations; /* operations of its stream at the latest check */
+    int quiet;           /* checks since then that found it waiting */
+};
+
+static void tell_waiters(coil_server *s)
+{
+    coil_event_set(&s->changed);
+    coil_event_clear(&s->changed);
+}
+
+/* NOINLINE, as what else a handler's frames below need not hold while it waits. */
+static COIL__NOINLINE void report_failure(const char *message, int rc)
+{
+    coil_call_exception_handler(&(coil_exception){.message = message,
+                                                  .rc = rc,
+                                                  .error = coil__failure_of(rc),
+                                                  .task = coil_task_current()});
+}
+
+/* ---- its life ---------------------------------------------------------------------- */
+
+static void destroy_acceptor(struct acceptor *a)
+{
+    coil__list_remove(&a->link);
+    coil__endpoint_release(&a->listener->endpoint);
+    coil_task_release(a->task);
+    coil__free(a);
+}
+
+static void release_server(coil_server *s)
+{
+    if (--s->references > 0)
+        return;
+    while (!coil__list_empty(&s->acceptors))
+        destroy_acceptor(COIL__CONTAINER(s->acceptors.next, struct acceptor, link));
+    coil_task_release(s->task);
+    coil_tls_release(s->opts.tls);
+    coil_loop_release(s->loop);
+    coil__free(s);
+}
+
+/* No connection is lost: a waiting acceptor has not taken one. */
+static void stop_accepting(coil_server *s)
+{
+    s->stopping = true;
+    COIL__LIST_EACH (link, &s->acceptors) {
+        struct acceptor *a = COIL__CONTAINER(link, struct acceptor, link);
+
+        if (!coil__loop_is_parents(s->loop))
+            coil_task_cancel(a->task, "its server stops");
+        coil_listener_close(a->listener);
+    }
+}
+
+/* ---- connections ------------------------------------------------------------------- */
+
+static COIL__NOINLINE int shake_hands(coil_server *s, coil_stream *stream)
+{
+    int64_t timeout_ns = s->opts.handshake_ns > 0 ? s->opts.handshake_ns : HANDSHAKE;
+    coil_scope scope;
+    int rc = coil_scope_enter(&scope, coil_in(timeout_ns));
+
+    if (rc < 0)
+        return rc;
+    s->handshake_count++;
+    rc = coil_scope_exit(&scope, coil_accept_tls(stream, s->opts.tls));
+    s->handshake_count--;
+    if (s->opts.max_handshakes > 0)
+        tell_waiters(s);
+    return rc;
+}
+
+/* An idle peer is no failure of the server, nor is a failed handshake. */
+static COIL__NOINLINE int call_until_idle(const struct accepted *a)
+{
+    struct connection *c = coil__alloc_zeroed(sizeof *c);
+    coil_server *s = a->server;
+    coil_scope scope;
+    int rc = c != NULL ? coil_scope_enter(&scope, COIL_NEVER) : coil__failed(-ENOMEM);
+
+    if (rc < 0) {
+        coil__free(c);
+        return rc;
+    }
+    c->stream = a->stream;
+    c->idle = &scope;
+    coil__list_push(&s->connections, &c->link);
+    rc = coil_scope_exit(&scope, s->fn(a->stream, s->arg));
+    coil__list_remove(&c->link);
+    coil__free(c);
+    return rc == -ETIMEDOUT && coil_scope_expired(&scope) ? 0 : rc;
+}
+
+static int call_handler(const struct accepted *a)
+{
+    coil_server *s = a->server;
+    int rc;
+
+    if (s->opts.tls != NULL && shake_hands(s, a->stream) < 0)
+        return 0;
+    rc = s->opts.idle_ns > 0 ? call_until_idle(a) : s->fn(a->stream, s->arg);
+    if (rc < 0 && rc != -ECANCELED)
+        report_failure("Unhandled failure in a connection's handler", rc);
+    return rc;
+}
+
+static int handle(void *arg)
+{
+    const struct accepted a = *(struct accepted *)arg;
+    coil_server *s = a.server;
+    int rc;
+
+    if (s->connection_count++ == 0 && s->opts.idle_ns > 0)
+        tell_waiters(s); /* wakes the task that checks for idle connections */
+    rc = call_handler(&a);
+    coil_stream_destroy(a.stream);
+    s->connection_count--;
+    tell_waiters(s);
+    return rc == -ECANCELED ? rc : 0; /* a failed child would end the group */
+}
+
+static int serve(coil_server *s, coil_stream *stream)
+{
+    struct accepted a = {s, stream};
+    coil_spawn_opts opts = {.name = s->opts.name,
+                            .stack_bytes = s->opts.stack_bytes,
+                            .eager = true,
+                            .light = s->opts.light};
+
+    return coil_group_spawn(&s->group, handle, &a, &opts, NULL);
+}
+
+static void look_whether_idle(struct connection *c)
+{
+    const struct coil__endpoint *endpoint = &c->stream->endpoint;
+    bool waits = endpoint->busy[COIL__IN] || endpoint->busy[COIL__OUT];
+
+    if (!waits || endpoint->operations != c->operations)
+        c->quiet = 0;
+    else
+        c->quiet++;
+    c->operations = endpoint->operations;
+    if (c->quiet >= LOOKS)
+        coil_scope_set_deadline(c->idle, coil_now());
+}
+
+static int look_for_idle_ones(void *arg)
+{
+    coil_server *s = arg;
+    int rc = 0;
+
+    while (rc == 0) {
+        if (s->connection_count == 0)
+            rc = coil_event_wait(&s->changed);
+        else
+            rc = coil_sleep(s->opts.idle_ns / LOOKS + 1);
+        COIL__LIST_EACH (link, &s->connections)
+            look_whether_idle(COIL__CONTAINER(link, struct connection, link));
+    }
+    return 0;
+}
+
+/*
+ * Is the running task one of the server's handlers? Acceptors are in the group, too, and
+ * call nothing of a user's.
+ */
+static bool is_handling(const coil_server *s)
+{
+    const coil_task *task = coil_task_current();
+
+    return task != NULL && task->group == &s->group;
+}
+
+/* ---- accepting --------------------------------------------------------------------- */
+
+/*
+ * The acceptor is to stop: cancelled, or its listener is closed. Other failures of
+ * accept(2), such as too many descriptors, are temporary.
+ */
+static bool is_over(int rc)
+{
+    return rc == -ECANCELED || rc == -EBADF || rc == -ESHUTDOWN;
+}
+
+/*
+ * Wait before accepting again: until one of the connections has ended, at most for a time
+ * that doubles. Returns 0 or -ECANCELED.
+ */
+static int rest(struct acceptor *a, int why)
+{
+    coil_server *s = a->server;
+    coil_scope scope;
+    int rc;
+
+    if (coil_now() >= s->same_until)
+        report_failure("A server cannot accept a connection, and rests", why);
+    s->same_until = coil_in(OVER_AFTER);
+    rc = coil_scope_enter(&scope, coil_in(a->rest_ns));
+    if (rc < 0) /* no memory for a timer: wait for a connection to end */
+        return s->connection_count > 0 ? coil_event_wait(&s->changed) : coil_yield();
+    rc = coil_scope_exit(&scope, coil_event_wait(&s->changed));
+    a->rest_ns = a->rest_ns * 2 < LONGEST_REST ? a->rest_ns * 2 : LONGEST_REST;
+    return rc == -ETIMEDOUT ? 0 : rc;
+}
+
+static bool server_is_full(const coil_server *s)
+{
+    const coil_server_opts *most = &s->opts;
+
+    return (most->max_connections > 0 && s->connection_count >= most->max_connections) ||
+           (most->max_handshakes > 0 && s->handshake_count >= most->max_handshakes);
+}
+
+static int wait_for_room(coil_server *s)
+{
+    int rc = 0;
+
+    while (rc == 0 && server_is_full(s))
+        rc = coil_event_wait(&s->changed);
+    return rc;
+}
+
+/* Accept one connection and start its handler, waiting for room as long as needed. */
+static int accept_one(struct acceptor *a)
+{
+    coil_server *s = a->server;
+    coil_stream *stream;
+    int rc = coil_accept(a->listener, &stream);
+
+    if (rc < 0)
+        return rc;
+    rc = wait_for_room(s); /* another acceptor may have taken the room */
+    while (rc == 0 && (rc = serve(s, stream)) < 0 && !is_over(rc))
+        rc = rest(a, rc);
+    if (rc < 0) {
+        coil_stream_destroy(stream);
+        return rc;
+    }
+    a->rest_ns = SHORTEST_REST;
+    return 0;
+}
+
+static int accept_all(void *arg)
+{
+    struct acceptor *a = arg;
+    coil_server *s = a->server;
+    int rc = 0;
+
+    while (rc == 0) {
+        rc = wait_for_room(s);
+        if (rc == 0)
+            rc = accept_one(a);
+        if (rc < 0 && !is_over(rc))
+            rc = rest(a, rc);
+    }
+    s->acceptor_count--;
+    tell_waiters(s);
+    return 0;
+}
+
+static void check(const coil_server *server, const char *caller)
+{
+    if (COIL__UNLIKELY(server->destroyed))
+        coil__misuse_gone(caller);
+    coil__loop_require_own(server->loop, caller);
+}
+
+int coil_server_add(coil_server *server, coil_listener *listener)
+{
+    struct acceptor *a;
+    int rc;
+
+    check(server, "coil_server_add");
+    if (server->stopping)
+        return coil__failed(-ESHUTDOWN);
+    a = coil__alloc_zeroed(sizeof *a);
+    if (a == NULL)
+        return coil__failed(-ENOMEM);
+    a->server = server;
+    a->listener = listener;
+    a->rest_ns = SHORTEST_REST;
+    rc = coil_group_spawn(&server->group, accept_all, a,
+                          &(coil_spawn_opts){.name = "acceptor"}, &a->task);
+    if (rc < 0) {
+        coil__free(a);
+        return rc;
+    }
+    coil_task_retain(a->task);
+    listener->endpoint.references++;
+    coil__list_push(&server->acceptors, &a->link);
+    server->acceptor_count++;
+    return 0;
+}
+
+/* ---- the whole --------------------------------------------------------------------- */
+
+static int wait_until_asked(coil_server *s)
+{
+    int rc = 0;
+
+    while (rc == 0 && !s->stopping && (s->acceptor_count > 0 || s->connection_count > 0))
+        rc = coil_event_wait(&s->changed);
+    return rc;
+}
+
+/* Without memory for a timer there is no grace time: it could not end. */
+static int let_handlers_end(coil_server *s)
+{
+    coil_scope scope;
+    int rc = s->connection_count > 0 && s->opts.grace_ns > 0 ? 0 : -ETIMEDOUT;
+
+    if (rc == 0)
+        rc = coil_scope_enter(&scope, coil_in(s->opts.grace_ns));
+    if (rc < 0)
+        return rc;
+    while (rc == 0 && s->connection_count > 0)
+        rc = coil_event_wait(&s->changed);
+    return coil_scope_exit(&scope, rc);
+}
+
+/*
+ * Spawned by coil_server_create(), which adds the first listener once the group is open.
+ */
+static int run_server(void *arg)
+{
+    coil_server *s = arg;
+    int rc;
+
+    coil_group_enter(&s->group);
+    rc = coil_event_wait(&s->changed);
+    if (rc == 0)
+        rc = wait_until_asked(s);
+    stop_accepting(s);
+    if (rc == 0)
+        rc = let_handlers_end(s);
+    coil_group_cancel(&s->group, "its server stops");
+    coil_group_exit(&s->group, rc == -ECANCELED ? rc : 0);
+    coil_event_set(&s->stopped);
+    release_server(s);
+    return 0;
+}
+
+static coil_server *alloc_server(coil_handler fn, void *arg, const coil_server_opts *opts)
+{
+    coil_server *s = coil__alloc_zeroed(sizeof *s);
+
+    if (s == NULL)
+        return NULL;
+    s->references = 2; /* the creator's, and run_server()'s */
+    s->loop = coil_loop_retain(coil__loop_require("coil_server_create"));
+    s->fn = fn;
+    s->arg = arg;
+    if (opts != NULL)
+        s->opts = *opts;
+    if (s->opts.tls != NULL)
+        coil_tls_retain(s->opts.tls);
+    if (s->opts.name != NULL) {
+        strncpy(s->name, s->opts.name, sizeof s->name - 1);
+        s->opts.name = s->name;
+    }
+    coil__list_init(&s->acceptors);
+    coil__list_init(&s->connections);
+    coil_event_init(&s->changed);
+    coil_event_init(&s->stopped);
+    return s;
+}
+
+int coil_server_create(coil_listener *listener, coil_handler fn, void *arg,
+                       const coil_server_opts *opts, coil_server **out)
+{
+    coil_spawn_opts spawn = {.name = "server", .eager = true};
+    coil_server *s = alloc_server(fn, arg, opts);
+    int rc;
+
+    *out = NULL;
+    if (s == NULL)
+        return coil__failed(-ENOMEM);
+    if (coil_task_current() == NULL)
+        coil__misuse("coil_server_create: no task is running");
+    rc = coil_spawn(run_server, s, &spawn, &s->task);
+    if (rc < 0) {
+        s->references--;
+        coil_server_destroy(s);
+        return rc;
+    }
+    rc = coil_server_add(s, listener);
+    if (rc == 0 && s->opts.idle_ns > 0)
+        rc = coil_group_spawn(&s->group, look_for_idle_ones, s,
+                              &(coil_spawn_opts){.name = "idle connections"}, NULL);
+    if (rc < 0) {
+        coil_server_destroy(s);
+        return rc;
+    }
+    tell_waiters(s);
+    *out = s;
+    return 0;
+}
+
+static int wait_until_stopped(coil_server *s)
+{
+    int rc;
+
+    s->references++;
+    rc = coil_event_wait(&s->stopped);
+    release_server(s);
+    return rc;
+}
+
+int coil_server_wait(coil_server *server)
+{
+    check(server, "coil_server_wait");
+    return is_handling(server) ? coil__failed(-EDEADLK) : wait_until_stopped(server);
+}
+
+int coil_server_stop(coil_server *server)
+{
+    check(server, "coil_server_stop");
+    if (!server->stopping) {
+        stop_accepting(server);
+        tell_waiters(server);
+    }
+    return is_handling(server) ? 0 : wait_until_stopped(server);
+}
+
+void coil_server_destroy(coil_server *server)
+{
+    if (server == NULL)
+        return;
+    if (server->destroyed)
+        coil__misuse_gone("coil_server_destroy");
+    if (coil__loop_is_parents(server->loop)) {
+        /* closes the child's descriptors; the memory is not freed */
+        stop_accepting(server);
+        return;
+    }
+    if (server->task != NULL && !coil_event_is_set(&server->stopped)) {
+        coil__loop_check_thread(server->loop);
+        stop_accepting(server);
+        coil_task_cancel(server->task, "its server was destroyed");
+    }
+    server->destroyed = true;
+    release_server(server);
+}
+
+size_t coil_server_connections(const coil_server *server)
+{
+    return server->connection_count;
+}
+
+/* Stop and wait, however often the caller is cancelled: the handlers use `arg`. */
+static void stop_although_cancelled(coil_server *s)
+{
+    coil_scope scope;
+    int rc = coil_scope_enter_shielded(&scope, COIL_NEVER);
+
+    if (rc == 0)
+        coil_scope_exit(&scope, coil_server_stop(s));
+}
+
+int coil_serve(coil_listener *listener, coil_handler fn, void *arg,
+               const coil_server_opts *opts)
+{
+    coil_server *s;
+    int rc = coil_server_create(listener, fn, arg, opts, &s);
+
+    if (rc < 0)
+        return rc;
+    rc = coil_server_wait(s);
+    if (rc == -ECANCELED)
+        stop_although_cancelled(s);
+    coil_server_destroy(s);
+    return rc;
+}

@@ -1,0 +1,241 @@
+/*
+ * adopt.c - descriptors that come from elsewhere, and streams that go elsewhere.
+ *
+ * WHOSE FLAG IT IS. O_NONBLOCK belongs to the open file description (open(2)), which an
+ * inherited terminal or pipe shares with other processes: the shell, the other end of
+ * 2>&1. Setting it breaks programs that do not expect it; clearing it while another
+ * stream of ours uses the same description makes our loop block. So a blocking pipe end
+ * or terminal is opened a second time, and the new description replaces
+ * the old one under the adopted number. If that fails (no permission, a fifo
+ * without its reader) the flag is set, and cleared when the stream is closed. A socket
+ * cannot be opened twice. Its flag is cleared only by coil_stream_release_fd(): programs
+ * that inherit sockets set the flag themselves.
+ */
+#include "../io/socket.h"
+#include "stream.h"
+
+#include "../base/fault.h"
+#include "../kernel/descriptors.h"
+#include "../task/failure.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ---- coming ------------------------------------------------------------------------ */
+
+static bool reopen(int fd, int flags)
+{
+    int close_on_exec = COIL__CALL(EBADF, fcntl(fd, F_GETFD)), own, rc;
+
+    if (close_on_exec < 0 || !coil__fd_may_reopen(fd) || coil__call_fails(EACCES, "open"))
+        return false;
+    own = coil__fd_reopen(fd, flags & (O_ACCMODE | O_APPEND | O_DIRECT));
+    if (own < 0)
+        return false;
+    rc = COIL__CALL(EBUSY, dup3(own, fd, close_on_exec & FD_CLOEXEC ? O_CLOEXEC : 0));
+    close(own);
+    return rc >= 0;
+}
+
+static void make_blocking(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags >= 0)
+        fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+/* Returns whether it was blocking before, or a negative errno. */
+static int make_non_blocking(int fd, bool is_socket, bool *reopened)
+{
+    int flags = COIL__CALL(EBADF, fcntl(fd, F_GETFL));
+
+    if (flags < 0)
+        return coil__failed(-errno);
+    *reopened = false;
+    if (flags & O_NONBLOCK)
+        return 0;
+    *reopened = !is_socket && reopen(fd, flags);
+    if (!*reopened && COIL__CALL(EPERM, fcntl(fd, F_SETFL, flags | O_NONBLOCK)) < 0)
+        return coil__failed(-errno);
+    return 1;
+}
+
+static int adopt_stream(int fd, coil_stream **out)
+{
+    socklen_t length = sizeof(int);
+    int type, rc, blocked;
+    bool is_socket = getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0, reopened;
+    coil_stream *stream = coil__stream_alloc();
+
+    if (stream == NULL)
+        return coil__failed(-ENOMEM);
+    rc = blocked = make_non_blocking(fd, is_socket, &reopened);
+    if (rc >= 0)
+        rc = coil__stream_open(stream, fd, is_socket, "coil_stream_adopt");
+    if (rc < 0) {
+        if (blocked > 0)
+            make_blocking(fd);
+        coil__free(stream);
+        return rc;
+    }
+    stream->blocked = blocked > 0;
+    stream->shared = blocked > 0 && !is_socket && !reopened;
+    *out = stream;
+    return 0;
+}
+
+int coil_stream_adopt(int fd, coil_stream **out)
+{
+    *out = NULL;
+    return coil__explain(adopt_stream(fd, out), "cannot adopt descriptor %d as a stream",
+                         fd);
+}
+
+static int make_ends(const int fds[2], bool are_sockets, const char *caller,
+                     coil_stream *ends[2])
+{
+    int rc = coil__stream_make(fds[0], are_sockets, caller, &ends[0]);
+
+    if (rc < 0) {
+        close(fds[1]);
+        return rc;
+    }
+    rc = coil__stream_make(fds[1], are_sockets, caller, &ends[1]);
+    if (rc < 0) {
+        coil_stream_destroy(ends[0]);
+        ends[0] = NULL;
+    }
+    return rc;
+}
+
+int coil_pipe(coil_stream *ends[2])
+{
+    int fds[2];
+
+    ends[0] = ends[1] = NULL;
+    coil__loop_require("coil_pipe");
+    if (COIL__CALL(EMFILE, pipe2(fds, O_NONBLOCK | O_CLOEXEC)) < 0)
+        return coil__failed(-errno);
+    return make_ends(fds, false, "coil_pipe", ends);
+}
+
+int coil_stream_pair(coil_stream *ends[2])
+{
+    int fds[2];
+
+    ends[0] = ends[1] = NULL;
+    coil__loop_require("coil_stream_pair");
+    if (COIL__CALL(EMFILE, socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                                      0, fds)) < 0)
+        return coil__failed(-errno);
+    return make_ends(fds, true, "coil_stream_pair", ends);
+}
+
+void coil__stream_give_flag_back(coil_stream *stream)
+{
+    if (stream->endpoint.fd >= 0 && stream->shared &&
+        !coil__endpoint_is_parents(&stream->endpoint))
+        make_blocking(stream->endpoint.fd);
+}
+
+/* ---- going ------------------------------------------------------------------------- */
+
+/*
+ * How many bytes, and which error, the backend has received before a read asked for them.
+ */
+static size_t count_received_ahead(const coil_stream *stream, int *error)
+{
+    struct coil__backend *backend = stream->endpoint.loop->backend;
+
+    *error = 0;
+    if (backend->class->settle == NULL)
+        return 0;
+    return backend->class->settle(backend, stream->endpoint.fd, error);
+}
+
+static int receive_into(struct coil__buffer **came, const coil_stream *stream, size_t n)
+{
+    struct coil__backend *backend = stream->endpoint.loop->backend;
+
+    while (n > 0) {
+        int rc = coil__buffer_make_room(came, coil__buffer_count(*came) + n);
+        struct coil__op op = {.kind = COIL__OP_RECV, .fd = stream->endpoint.fd};
+        ssize_t got;
+
+        if (rc < 0)
+            return rc;
+        op.buf = (*came)->bytes + (*came)->end;
+        op.len = (*came)->size - (*came)->end < n ? (*came)->size - (*came)->end : n;
+        got = backend->class->submit(backend, &op);
+        if (got <= 0)
+            return (int)got;
+        coil__buffer_add(*came, (size_t)got);
+        n -= (size_t)got;
+    }
+    return 0;
+}
+
+/*
+ * Move the received bytes into the stream: they come before what is read later. If that
+ * fails halfway, the bytes that were moved are still read first.
+ */
+static int take_along(coil_stream *stream)
+{
+    int error, rc;
+    size_t n = count_received_ahead(stream, &error);
+
+    if (n == 0 && error == 0)
+        return 0;
+    if (stream->came == NULL)
+        stream->came = coil__alloc_zeroed(sizeof *stream->came);
+    if (stream->came == NULL)
+        return coil__failed(-ENOMEM);
+    rc = receive_into(&stream->came->buffer, stream, n);
+    if (rc == 0)
+        stream->came->error = error;
+    else if (coil__buffer_count(stream->came->buffer) == 0)
+        coil__stream_drop_came(stream);
+    return rc;
+}
+
+int coil_stream_detach(coil_stream *stream)
+{
+    int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_detach");
+
+    if (rc == 0)
+        rc = take_along(stream);
+    if (rc == 0)
+        coil__endpoint_detach(&stream->endpoint);
+    return rc;
+}
+
+int coil_stream_attach(coil_stream *stream)
+{
+    int rc = coil__endpoint_attach(&stream->endpoint, "coil_stream_attach");
+
+    if (rc == 0)
+        coil__stream_note(stream);
+    return rc;
+}
+
+int coil_stream_release_fd(coil_stream *stream)
+{
+    int fd = stream->endpoint.fd, error;
+    int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_release_fd");
+
+    if (rc < 0)
+        return rc;
+    if (stream->transport != &coil__transport_bare)
+        return coil__failed(-EOPNOTSUPP);
+    if (coil__stream_buffered(stream) > 0 || stream->came != NULL ||
+        count_received_ahead(stream, &error) > 0 || error < 0)
+        return coil__failed(-EBUSY);
+    coil__endpoint_detach(&stream->endpoint);
+    if (stream->blocked)
+        make_blocking(fd);
+    stream->endpoint.fd = -1;
+    coil_stream_destroy(stream);
+    return fd;
+}

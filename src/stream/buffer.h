@@ -1,0 +1,58 @@
+/*
+ * buffer.h - the bytes that a stream has read ahead.
+ *
+ *     bytes         begin          end            size
+ *       | given out   | unread      | room          |
+ *
+ * A stream has none before the first read ahead; NULL is an empty buffer. It grows up to
+ * the stream's limit while reads fill it, and shrinks to its first size when they no
+ * longer do. It goes back when the stream is freed, or when a task waits until the stream
+ * is readable: then it is empty. Some of the first size are kept for the next stream: a
+ * malloc(3) and a free(3) for each line of a slow conversation would be felt.
+ */
+#ifndef COIL_STREAM_BUFFER_H
+#define COIL_STREAM_BUFFER_H
+
+#include "../base/base.h"
+
+#define COIL__LOOK_AHEAD ((size_t)64 * 1024) /* the default limit */
+
+struct coil__buffer {
+    size_t begin, end, size;
+    union {
+        bool filled;               /* the latest read filled the buffer */
+        struct coil__buffer *next; /* spare */
+    };
+    char bytes[];
+};
+
+static inline size_t coil__buffer_count(const struct coil__buffer *buffer)
+{
+    return buffer != NULL ? buffer->end - buffer->begin : 0;
+}
+
+/* Of a buffer that is not NULL. */
+static inline const char *coil__buffer_data(const struct coil__buffer *buffer)
+{
+    return buffer->bytes + buffer->begin;
+}
+
+/*
+ * Make room for at least one more byte. The buffer, which holds fewer than `most` bytes,
+ * grows to `most` at most. Returns 0 or -ENOMEM.
+ */
+int coil__buffer_make_room(struct coil__buffer **buffer, size_t most);
+
+/* `n` bytes were stored in the room. */
+void coil__buffer_add(struct coil__buffer *buffer, size_t n);
+
+/*
+ * Remove the first n bytes, or as many as there are; copy them to `to` if that is not
+ * NULL.
+ */
+size_t coil__buffer_take(struct coil__buffer *buffer, void *to, size_t n);
+
+/* Give its memory back, if it has any. */
+void coil__buffer_drop(struct coil__buffer **buffer);
+
+#endif

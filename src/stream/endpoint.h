@@ -1,0 +1,84 @@
+/*
+ * endpoint.h - a descriptor that tasks use: what streams and listeners have in common.
+ */
+#ifndef COIL_STREAM_ENDPOINT_H
+#define COIL_STREAM_ENDPOINT_H
+
+#include "../loop/loop.h"
+
+/*
+ * The first member of its owner (a stream, a listener), which is one block of
+ * coil__alloc(). The block is freed when the owner has dropped its reference and no call
+ * is in it. So a task that waited in a call may still use the block, even if the owner
+ * was destroyed meanwhile.
+ */
+struct coil__endpoint {
+    int fd; /* -1 once closed */
+    /* operations begun so far, wraps around; tells idle connections */
+    unsigned operations;
+    coil_loop *loop;     /* a reference; NULL while it is detached */
+    unsigned references; /* its owner's, and one for each call in it; 0 in free memory */
+    bool busy[2];        /* by direction: a call is in it */
+    bool destroyed;      /* the owner has dropped its reference */
+    void (*finish)(struct coil__endpoint *endpoint); /* before it is freed; may be NULL */
+};
+
+/* Stop the program if the block was freed, as far as that can be detected. */
+void coil__endpoint_check(const struct coil__endpoint *endpoint, const char *caller);
+
+/* Attach `fd` to the current loop. On failure the descriptor remains the caller's. */
+int coil__endpoint_open(struct coil__endpoint *endpoint, int fd, const char *caller);
+
+/*
+ * May it leave its loop? Returns 0; -EBADF if it is closed or detached, -EBUSY while a
+ * call is in it, -EOPNOTSUPP for a simulated socket.
+ */
+int coil__endpoint_may_leave(const struct coil__endpoint *endpoint, const char *caller);
+
+/* Detach it from its loop; attach it to the current loop. */
+void coil__endpoint_detach(struct coil__endpoint *endpoint);
+int coil__endpoint_attach(struct coil__endpoint *endpoint, const char *caller);
+
+/* Close the descriptor; the calls in it end with -EBADF. A second call does nothing. */
+int coil__endpoint_close(struct coil__endpoint *endpoint);
+
+/*
+ * Drop the owner's reference. A second call stops the program, as far as that can be
+ * detected.
+ */
+void coil__endpoint_destroy(struct coil__endpoint *endpoint, const char *caller);
+
+/* Drop a reference. The last one closes the descriptor and frees the block. */
+void coil__endpoint_release(struct coil__endpoint *endpoint);
+
+/*
+ * Begin a call, which coil__endpoint_leave() ends. Fails with -EBADF if it is closed, or
+ * -EBUSY if another call of this direction is in it.
+ */
+int coil__endpoint_enter(struct coil__endpoint *endpoint, enum coil__direction direction,
+                         const char *caller);
+void coil__endpoint_leave(struct coil__endpoint *endpoint,
+                          enum coil__direction direction);
+
+/*
+ * Spend from the task's budget, for a call that may not have to wait; may let other tasks
+ * run. Fails with -EBADF if the endpoint is closed, or is closed meanwhile.
+ */
+int coil__endpoint_spend(struct coil__endpoint *endpoint);
+
+/* Begin an operation: spend, and count it. Fails as coil__endpoint_spend(). */
+int coil__endpoint_begin(struct coil__endpoint *endpoint);
+
+/* Spend from the task's budget, and do one operation on the descriptor (io/op.h). */
+ssize_t coil__endpoint_do(struct coil__endpoint *endpoint, struct coil__op *op);
+
+/*
+ * Is it the parent's, in a child of fork(2)? Then the child may free its memory and close
+ * its descriptor, and do nothing that the parent would notice.
+ */
+static inline bool coil__endpoint_is_parents(const struct coil__endpoint *endpoint)
+{
+    return endpoint->loop != NULL && coil__loop_is_parents(endpoint->loop);
+}
+
+#endif

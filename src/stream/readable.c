@@ -1,0 +1,36 @@
+/*
+ * readable.c - waiting until a stream is readable.
+ *
+ * For idle connections, of which there may be very many: the operation lies in the stream
+ * and its wait in the task's control block, and no buffer is held. So nothing names the
+ * stack of the task, and with io_uring the kernel may be receiving for it all the same
+ * (io_uring_receive.c).
+ */
+#include "stream.h"
+
+int coil__stream_wait_fd_readable(coil_stream *stream)
+{
+    int rc = coil__endpoint_begin(&stream->endpoint);
+
+    if (rc < 0 || stream->came != NULL)
+        return rc;
+    return coil__readable_await(&stream->readable, stream->endpoint.fd,
+                                &stream->endpoint);
+}
+
+int coil_stream_wait_readable(coil_stream *stream)
+{
+    int rc =
+        coil__endpoint_enter(&stream->endpoint, COIL__IN, "coil_stream_wait_readable");
+
+    if (rc < 0)
+        return rc;
+    if (coil__stream_buffered(stream) > 0) {
+        rc = coil__endpoint_spend(&stream->endpoint);
+    } else {
+        coil__buffer_drop(&stream->buffer);
+        rc = stream->transport->wait_readable(stream);
+    }
+    coil__endpoint_leave(&stream->endpoint, COIL__IN);
+    return rc;
+}

@@ -1,0 +1,144 @@
+/*
+ * stream.h (internal) - struct coil_stream, for the code that makes one, and transports,
+ * which carry its bytes.
+ */
+#ifndef COIL_STREAM_STREAM_H
+#define COIL_STREAM_STREAM_H
+
+#include "../io/op.h"
+#include "buffer.h"
+#include "endpoint.h"
+
+#include <coil/stream.h>
+
+#include <sys/uio.h>
+
+/*
+ * A transport carries the bytes of a stream: the descriptor itself (stream.c), or TLS
+ * (tls). Its functions are called between coil__endpoint_enter() and
+ * coil__endpoint_leave() of their direction: one reader and one writer at a time. After
+ * each wait the endpoint may have been closed.
+ */
+struct coil__transport {
+    /*
+     * Wait until read() would not wait: for a byte, the end or a failure. Returns 0, or a
+     * negative errno that ends the wait alone.
+     */
+    int (*wait_readable)(coil_stream *stream);
+    /* Read at least one byte; 0 at the end. n is not 0. */
+    ssize_t (*read)(coil_stream *stream, void *buf, size_t n);
+    /*
+     * Write at least one byte of the parts, which are not empty. A call that fails adds
+     * to transferred[COIL__OUT] the bytes that will be sent nevertheless.
+     */
+    ssize_t (*write)(coil_stream *stream, const struct iovec *parts, size_t count);
+    /* End the direction of writing. May wait. */
+    int (*shutdown_write)(coil_stream *stream);
+    /*
+     * Send at most n bytes of a file from `offset` on; 0 at its end. -EOPNOTSUPP, or a
+     * NULL function: the file has to be read and written.
+     */
+    ssize_t (*sendfile)(coil_stream *stream, int fd, int64_t offset, size_t n);
+    /*
+     * The descriptor is about to be closed: send what ends the connection, without
+     * waiting. Calls may be in the stream. May be NULL.
+     */
+    void (*close)(coil_stream *stream);
+    /* The last reference is dropped: free `carrier`. Never waits. May be NULL. */
+    void (*finish)(coil_stream *stream);
+};
+
+/* The transport that is the descriptor itself. */
+extern const struct coil__transport coil__transport_bare;
+
+/* Received before a read asked: bytes, and behind them an error or 0. */
+struct coil__came {
+    struct coil__buffer *buffer;
+    int error;
+};
+
+/*
+ * Each connection has one, so each byte counts: docs/design/light-tasks.md. Fields that
+ * every read and write uses come first.
+ */
+struct coil_stream {
+    struct coil__endpoint endpoint;
+    const struct coil__transport *transport;
+    struct coil__came *came; /* received by the loop that it was detached from; or NULL */
+    struct coil__buffer *buffer;
+    size_t transferred[2]; /* by direction, of the latest call */
+    bool is_socket;
+    bool ended; /* the latest read returned 0 */
+    /* was blocking when adopted; the flag is shared with other processes */
+    bool blocked, shared;
+    size_t limit;                   /* of calls that look ahead */
+    void *carrier;                  /* the transport's own */
+    struct coil__short_op readable; /* of the call that waits for bytes */
+};
+
+/*
+ * How many bytes were read ahead. There must be none when another transport is put on the
+ * stream: they came before it.
+ */
+static inline size_t coil__stream_buffered(const coil_stream *stream)
+{
+    return coil__buffer_count(stream->buffer);
+}
+
+/* Read by the transport, and note the end. Does not use the buffer. */
+ssize_t coil__stream_receive(coil_stream *stream, void *buf, size_t n);
+
+/*
+ * Within a call that reads: read once into the buffer, which grows to `most` bytes or to
+ * the limit, whichever is more. Returns how many; 0 at the end.
+ */
+ssize_t coil__stream_fill(coil_stream *stream, size_t most);
+
+/* In debug mode: report the stream if it is not destroyed before this loop closes. */
+void coil__stream_note(const coil_stream *stream);
+
+/* Allocate a stream, for coil__stream_open() or coil__free(). */
+coil_stream *coil__stream_alloc(void);
+
+/* Open it on a non-blocking descriptor. On failure both remain the caller's. */
+int coil__stream_open(coil_stream *stream, int fd, bool is_socket, const char *caller);
+
+/* Allocate and open a stream. Closes the descriptor on failure. */
+int coil__stream_make(int fd, bool is_socket, const char *caller, coil_stream **out);
+
+/* The same for a TCP socket, which sends small writes at once (TCP_NODELAY). */
+int coil__stream_open_socket(int fd, const char *caller, coil_stream **out);
+
+/* Before closing: make a shared file description blocking again, if it was. */
+void coil__stream_give_flag_back(coil_stream *stream);
+
+/* Free the bytes that were received before a read asked. */
+void coil__stream_drop_came(coil_stream *stream);
+
+/*
+ * Begin a call whose bytes coil_stream_read_transferred() or its like counts;
+ * coil__endpoint_leave() ends it. Sets the count to 0, even on failure. Fails as
+ * coil__endpoint_enter().
+ */
+int coil__stream_enter(coil_stream *stream, enum coil__direction direction,
+                       const char *caller);
+
+/* Such a call fails before it begins: set its count to 0, and return rc. */
+int coil__stream_refuse(coil_stream *stream, enum coil__direction direction, int rc);
+
+/* connect(2), and wait until it has succeeded or failed. */
+int coil__stream_connect(coil_stream *stream, const struct sockaddr *address,
+                         socklen_t address_bytes);
+
+/* Connect to a local socket as coil_connect_unix(), without its message. */
+int coil__connect_local(const coil_address *address, coil_stream **out);
+
+/* Wait for the descriptor, within a call of a transport that stands on it. */
+int coil__stream_wait_fd_readable(coil_stream *stream);
+
+/* Read and write the descriptor, within a call of a transport that stands on it. */
+ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n);
+ssize_t coil__stream_write_fd(coil_stream *stream, const struct iovec *parts,
+                              size_t count);
+
+#endif

@@ -1,0 +1,460 @@
+/*
+ * channel.c - a queue that threads share.
+ *
+ * One mutex guards all of it, and is held for a few instructions at a time. Items are
+ * handed over: a put copies its item to the memory of the first waiting getter, and a get
+ * moves the item of the first waiting putter to the slot that it freed. So no waiter is
+ * overtaken, and a waiter that is woken has its result.
+ *
+ *     a task     parks; a post to its loop, which lies on its stack, wakes it
+ *     a thread   blocks on a condition variable of its own
+ *
+ * Invariants
+ * 1. Getters wait only while the ring is empty, putters only while it is full.
+ * 2. A waiter that is in no line is complete: its rc is final, its item was handed over
+ *    if the rc is 0, and a task's post is under way. A later cancellation or deadline
+ *    does not change the rc; the cancellation reaches the task's next wait.
+ * 3. A task in a line has a reference to its loop, which may close. A closed loop accepts
+ *    no post: then the item goes to the next in line.
+ * 4. Lock order: the channel's mutex, then that of the loop's posts.
+ * 5. Static functions return plain error codes; the public functions note the failure.
+ */
+#include "../loop/loop.h"
+#include "../task/task.h"
+
+#include <coil/channel.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#define FIRST_CAPACITY 16
+
+struct coil_channel {
+    pthread_mutex_t lock;
+    _Atomic unsigned refs; /* 0 in free memory: coil__misuse_gone() */
+    struct coil__list getters, putters;
+    char *items; /* a ring buffer: the oldest at `first` */
+    size_t item_bytes, maxsize;
+    size_t capacity, first, count;
+    bool is_shutdown;
+};
+
+/* A waiting task or thread. It lies on that one's stack. */
+struct waiter {
+    struct coil__list link; /* channel.getters or channel.putters, until it is complete */
+    void *item;
+    int rc;
+    bool (*wake)(struct waiter *waiter); /* false: its loop is closed */
+};
+
+/* ---- life -------------------------------------------------------------------------- */
+
+static int create_items(coil_channel *channel)
+{
+    size_t bytes;
+
+    channel->capacity = channel->maxsize > 0 ? channel->maxsize : FIRST_CAPACITY;
+    if (__builtin_mul_overflow(channel->capacity, channel->item_bytes, &bytes))
+        return -ENOMEM;
+    channel->items = coil__alloc(bytes);
+    return channel->items != NULL ? 0 : -ENOMEM;
+}
+
+int coil_channel_create(size_t item_bytes, size_t maxsize, coil_channel **out)
+{
+    coil_channel *channel;
+    int rc;
+
+    *out = NULL;
+    if (item_bytes == 0)
+        return coil__failed(-EINVAL);
+    channel = coil__alloc_zeroed(sizeof *channel);
+    if (channel == NULL)
+        return coil__failed(-ENOMEM);
+    channel->item_bytes = item_bytes;
+    channel->maxsize = maxsize;
+    rc = create_items(channel);
+    if (rc < 0) {
+        coil__free(channel);
+        return coil__failed(rc);
+    }
+    atomic_init(&channel->refs, 1);
+    pthread_mutex_init(&channel->lock, NULL);
+    coil__list_init(&channel->getters);
+    coil__list_init(&channel->putters);
+    *out = channel;
+    return 0;
+}
+
+coil_channel *coil_channel_retain(coil_channel *channel)
+{
+    if (atomic_fetch_add_explicit(&channel->refs, 1, memory_order_relaxed) == 0)
+        coil__misuse_gone("coil_channel_retain");
+    return channel;
+}
+
+void coil_channel_release(coil_channel *channel)
+{
+    unsigned before = channel != NULL ? atomic_fetch_sub(&channel->refs, 1) : 2;
+
+    if (COIL__UNLIKELY(before == 0))
+        coil__misuse_gone("coil_channel_release");
+    if (before > 1)
+        return;
+    pthread_mutex_destroy(&channel->lock);
+    coil__free(channel->items);
+    coil__free(channel);
+}
+
+/* Stops the program in a signal handler, which may have interrupted the holder of the
+ * mutex, and if the channel was freed. */
+static void check_call(const coil_channel *channel, const char *caller)
+{
+    coil__loop_check_handler(caller);
+    if (COIL__UNLIKELY(atomic_load_explicit(&channel->refs, memory_order_relaxed) == 0))
+        coil__misuse_gone(caller);
+}
+
+/* ---- the ring buffer, with the mutex held ------------------------------------------ */
+
+static bool is_full(const coil_channel *channel)
+{
+    return channel->maxsize > 0 && channel->count == channel->maxsize;
+}
+
+static char *ring_slot(const coil_channel *channel, size_t i)
+{
+    return channel->items +
+           (channel->first + i) % channel->capacity * channel->item_bytes;
+}
+
+/* Only in a channel without a maxsize. */
+static int grow_ring(coil_channel *channel)
+{
+    size_t bytes, tail = channel->capacity - channel->first;
+    char *items;
+
+    if (__builtin_mul_overflow(2 * channel->capacity, channel->item_bytes, &bytes))
+        return -ENOMEM;
+    items = coil__alloc(bytes);
+    if (items == NULL)
+        return -ENOMEM;
+    memcpy(items, ring_slot(channel, 0), tail * channel->item_bytes);
+    memcpy(items + tail * channel->item_bytes, channel->items,
+           channel->first * channel->item_bytes);
+    coil__free(channel->items);
+    channel->items = items;
+    channel->first = 0;
+    channel->capacity *= 2;
+    return 0;
+}
+
+static int push_item(coil_channel *channel, const void *item)
+{
+    int rc = channel->count == channel->capacity ? grow_ring(channel) : 0;
+
+    if (rc < 0)
+        return rc;
+    memcpy(ring_slot(channel, channel->count), item, channel->item_bytes);
+    channel->count++;
+    return 0;
+}
+
+/* ---- put and get, with the mutex held ---------------------------------------------- */
+
+/* Do not use the waiter after this: it lies on the stack of the task or thread woken. */
+static bool complete_waiter(struct waiter *waiter, int rc)
+{
+    waiter->rc = rc;
+    return waiter->wake(waiter);
+}
+
+static struct waiter *take_first(struct coil__list *line)
+{
+    struct coil__list *link = coil__list_pop(line);
+
+    return link != NULL ? COIL__CONTAINER(link, struct waiter, link) : NULL;
+}
+
+static int try_put(coil_channel *channel, void *item)
+{
+    struct waiter *getter;
+
+    if (channel->is_shutdown)
+        return -ESHUTDOWN;
+    while ((getter = take_first(&channel->getters)) != NULL) {
+        memcpy(getter->item, item, channel->item_bytes);
+        if (complete_waiter(getter, 0))
+            return 0;
+    }
+    return is_full(channel) ? -EAGAIN : push_item(channel, item);
+}
+
+static int try_get(coil_channel *channel, void *item)
+{
+    struct waiter *putter;
+
+    if (channel->count == 0)
+        return channel->is_shutdown ? -ESHUTDOWN : -EAGAIN;
+    memcpy(item, ring_slot(channel, 0), channel->item_bytes);
+    channel->first = (channel->first + 1) % channel->capacity;
+    channel->count--;
+    while (!is_full(channel) && (putter = take_first(&channel->putters)) != NULL) {
+        push_item(channel, putter->item); /* there is room: it cannot fail */
+        if (!complete_waiter(putter, 0))
+            channel->count--;
+    }
+    return 0;
+}
+
+void coil_channel_shutdown(coil_channel *channel)
+{
+    struct waiter *waiter;
+
+    check_call(channel, "coil_channel_shutdown");
+    pthread_mutex_lock(&channel->lock);
+    channel->is_shutdown = true;
+    while ((waiter = take_first(&channel->getters)) != NULL)
+        complete_waiter(waiter, -ESHUTDOWN);
+    while ((waiter = take_first(&channel->putters)) != NULL)
+        complete_waiter(waiter, -ESHUTDOWN);
+    pthread_mutex_unlock(&channel->lock);
+}
+
+size_t coil_channel_count(coil_channel *channel)
+{
+    size_t count;
+
+    check_call(channel, "coil_channel_count");
+    pthread_mutex_lock(&channel->lock);
+    count = channel->count;
+    pthread_mutex_unlock(&channel->lock);
+    return count;
+}
+
+/* The differences between putting and getting. */
+struct side {
+    struct coil__wait_class class;
+    const char *task_call, *thread_call;
+    int (*try)(coil_channel *channel, void *item); /* -EAGAIN: it has to wait */
+    size_t line;                                   /* offset of the line in a channel */
+};
+
+static struct coil__list *line_of(coil_channel *channel, const struct side *side)
+{
+    return (struct coil__list *)((char *)channel + side->line);
+}
+
+static int try_only(coil_channel *channel, const struct side *side, void *item)
+{
+    int rc;
+
+    check_call(channel, side->task_call);
+    pthread_mutex_lock(&channel->lock);
+    rc = side->try(channel, item);
+    pthread_mutex_unlock(&channel->lock);
+    return rc;
+}
+
+/* ---- tasks ------------------------------------------------------------------------- */
+
+struct task_waiter {
+    struct waiter waiter;
+    struct coil__wait wait;
+    struct coil__post post;
+    coil_channel *channel;
+    coil_loop *loop;
+    bool arrived; /* the post has run */
+};
+
+static bool wake_task(struct waiter *waiter)
+{
+    struct task_waiter *t = COIL__CONTAINER(waiter, struct task_waiter, waiter);
+    coil_loop *loop = t->loop;
+    bool taken = coil__loop_post(loop, &t->post) == 0;
+
+    coil_loop_release(loop);
+    return taken;
+}
+
+/* The post, in the task's loop. */
+static void complete_task_wait(struct coil__runnable *runnable)
+{
+    struct task_waiter *t = COIL__CONTAINER(runnable, struct task_waiter, post.runnable);
+
+    t->arrived = true;
+    if (!t->loop->closing)
+        coil__wait_complete(&t->wait, t->waiter.rc);
+}
+
+static void describe_channel(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->object = COIL__CONTAINER(wait, const struct task_waiter, wait)->channel;
+}
+
+/* The task was cancelled before its post has run: either the waiter is still in line, or
+ * it is complete and the post is under way. */
+static int withdraw_task(struct task_waiter *t)
+{
+    bool listed;
+
+    pthread_mutex_lock(&t->channel->lock);
+    listed = !coil__list_empty(&t->waiter.link);
+    coil__list_remove(&t->waiter.link);
+    pthread_mutex_unlock(&t->channel->lock);
+    if (listed) {
+        coil_loop_release(t->loop);
+        return -ECANCELED;
+    }
+    coil__loop_withdraw(t->loop, &t->post);
+    return t->waiter.rc;
+}
+
+static void init_task_waiter(struct task_waiter *t, coil_channel *channel,
+                             const struct side *side, void *item)
+{
+    coil__wait_init(&t->wait, &side->class);
+    t->wait.keeps_result = true;
+    coil__list_init(&t->waiter.link);
+    coil__runnable_init(&t->post.runnable, complete_task_wait);
+    t->waiter.item = item;
+    t->waiter.wake = wake_task;
+    t->channel = channel;
+    t->loop = t->wait.task->future.loop;
+    t->arrived = false;
+}
+
+static int wait_in_task(coil_channel *channel, const struct side *side, void *item)
+{
+    struct task_waiter t;
+    bool listed;
+    int rc;
+
+    coil__task_require(side->task_call);
+    check_call(channel, side->task_call);
+    init_task_waiter(&t, channel, side, item);
+    pthread_mutex_lock(&channel->lock);
+    rc = side->try(channel, item);
+    listed = rc == -EAGAIN && !t.wait.task->delivered;
+    if (listed) {
+        coil_loop_retain(t.loop); /* released by what removes the waiter from the line */
+        coil_channel_retain(channel);
+        coil__list_push(line_of(channel, side), &t.waiter.link);
+    }
+    pthread_mutex_unlock(&channel->lock);
+    if (rc != -EAGAIN)
+        return rc;
+    if (!listed) {
+        coil__task_refuses(t.wait.task); /* suspends: not with the mutex held */
+        return -ECANCELED;
+    }
+    coil__wait_park(&t.wait);
+    rc = t.arrived ? t.waiter.rc : withdraw_task(&t);
+    coil_channel_release(channel);
+    return rc;
+}
+
+/* ---- threads ----------------------------------------------------------------------- */
+
+struct thread_waiter {
+    struct waiter waiter;
+    pthread_cond_t completed;
+};
+
+static bool wake_thread(struct waiter *waiter)
+{
+    struct thread_waiter *t = COIL__CONTAINER(waiter, struct thread_waiter, waiter);
+
+    pthread_cond_signal(&t->completed);
+    return true;
+}
+
+/* With the mutex held. The waiter is complete when its link is in no line. */
+static int block_thread(coil_channel *channel, const struct side *side, void *item,
+                        int64_t timeout_ns)
+{
+    struct thread_waiter t = {.waiter = {.item = item, .wake = wake_thread}};
+    int64_t deadline = coil__time_add(coil__clock_monotonic(), timeout_ns);
+    struct timespec until = {deadline / COIL_SEC(1), (long)(deadline % COIL_SEC(1))};
+    bool late = false;
+
+    if (coil_loop_current() != NULL && coil_loop_running(coil_loop_current()))
+        coil__misuse("%s: it would stop the loop of this thread; use %s()",
+                     side->thread_call, side->task_call);
+    pthread_cond_init(&t.completed, NULL);
+    coil__list_init(&t.waiter.link);
+    coil__list_push(line_of(channel, side), &t.waiter.link);
+    while (!coil__list_empty(&t.waiter.link) && !late)
+        late = pthread_cond_clockwait(&t.completed, &channel->lock, CLOCK_MONOTONIC,
+                                      &until) == ETIMEDOUT;
+    pthread_cond_destroy(&t.completed);
+    if (coil__list_empty(&t.waiter.link))
+        return t.waiter.rc;
+    coil__list_remove(&t.waiter.link);
+    return -ETIMEDOUT;
+}
+
+static int wait_in_thread(coil_channel *channel, const struct side *side, void *item,
+                          int64_t timeout_ns)
+{
+    int rc;
+
+    check_call(channel, side->thread_call);
+    pthread_mutex_lock(&channel->lock);
+    rc = side->try(channel, item);
+    if (rc == -EAGAIN)
+        rc = timeout_ns > 0 ? block_thread(channel, side, item, timeout_ns) : -ETIMEDOUT;
+    pthread_mutex_unlock(&channel->lock);
+    return rc;
+}
+
+/* ---- coil/channel.h ---------------------------------------------------------------- */
+
+static const struct side put_side = {
+    .class = {.what = "channel.put", .describe = describe_channel},
+    .task_call = "coil_channel_put",
+    .thread_call = "coil_channel_put_wait",
+    .try = try_put,
+    .line = offsetof(struct coil_channel, putters),
+};
+
+static const struct side get_side = {
+    .class = {.what = "channel.get", .describe = describe_channel},
+    .task_call = "coil_channel_get",
+    .thread_call = "coil_channel_get_wait",
+    .try = try_get,
+    .line = offsetof(struct coil_channel, getters),
+};
+
+int coil_channel_put(coil_channel *channel, const void *item)
+{
+    return (int)coil__result(wait_in_task(channel, &put_side, (void *)item));
+}
+
+int coil_channel_get(coil_channel *channel, void *item)
+{
+    return (int)coil__result(wait_in_task(channel, &get_side, item));
+}
+
+int coil_channel_put_wait(coil_channel *channel, const void *item, int64_t timeout_ns)
+{
+    return (int)coil__result(
+        wait_in_thread(channel, &put_side, (void *)item, timeout_ns));
+}
+
+int coil_channel_get_wait(coil_channel *channel, void *item, int64_t timeout_ns)
+{
+    return (int)coil__result(wait_in_thread(channel, &get_side, item, timeout_ns));
+}
+
+int coil_channel_put_nowait(coil_channel *channel, const void *item)
+{
+    return (int)coil__result(try_only(channel, &put_side, (void *)item));
+}
+
+int coil_channel_get_nowait(coil_channel *channel, void *item)
+{
+    return (int)coil__result(try_only(channel, &get_side, item));
+}

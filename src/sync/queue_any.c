@@ -1,0 +1,93 @@
+/*
+ * queue_any.c - get an item from whichever of several queues has one.
+ *
+ * The task has a waiter in the line of each queue. All of them complete one wait,
+ * `any.wait`, so only one queue wakes the task. The put on that queue has woken no other
+ * getter. So if the task then takes an item from another queue, or none, it wakes the
+ * next getter of that queue.
+ */
+#include "queue_items.h"
+#include "waiters.h"
+
+#include <coil/queue.h>
+
+#define ON_STACK 8
+
+struct any {
+    struct coil__wait wait;
+    coil_queue *const *queues;
+    size_t n;
+    struct coil__waiter *waiters;
+    struct coil__waiter few[ON_STACK];
+};
+
+/* Returns the index of the first queue that has an item, or an error. */
+static int get_from_first(const struct any *any, void *item)
+{
+    bool open = false;
+
+    for (size_t i = 0; i < any->n; i++) {
+        if (coil_queue_get_nowait(any->queues[i], item) == 0)
+            return (int)i;
+        open |= !any->queues[i]->is_shutdown;
+    }
+    return open ? -EAGAIN : coil__failed(-ESHUTDOWN);
+}
+
+/* Task dumps show the first queue. */
+static void describe_any(const struct coil__wait *wait, struct coil__waited *out)
+{
+    out->object = COIL__CONTAINER(wait, const struct any, wait)->queues[0];
+}
+
+/* 0 when one of the queues has woken the task, or -ECANCELED. */
+static int wait_in_all_lines(struct any *any)
+{
+    static const struct coil__wait_class class = {.what = "queue.get_any",
+                                                  .describe = describe_any};
+    int rc;
+
+    coil__wait_init(&any->wait, &class);
+    for (size_t i = 0; i < any->n; i++) {
+        coil__waiter_init_for(&any->waiters[i], &any->wait);
+        coil__waiters_push(&any->queues[i]->getters, &any->waiters[i]);
+    }
+    rc = coil__wait_park(&any->wait);
+    for (size_t i = 0; i < any->n; i++)
+        coil__waiters_remove(&any->queues[i]->getters, &any->waiters[i]);
+    return rc;
+}
+
+/* For each queue whose put has woken us, but from which we did not get: `taken` is the
+ * index of the one from which we did. */
+static void pass_on_wakeups(const struct any *any, int taken)
+{
+    for (size_t i = 0; i < any->n; i++)
+        if ((int)i != taken && coil__waiter_woken(&any->waiters[i]) &&
+            !coil_queue_empty(any->queues[i]))
+            coil__queue_wake_getter(any->queues[i]);
+}
+
+int coil_queue_get_any(coil_queue *const queues[], size_t n, void *item)
+{
+    struct any any = {.queues = queues, .n = n};
+    int rc;
+
+    if (n == 0 || n > INT32_MAX)
+        return coil__failed(-EINVAL);
+    rc = get_from_first(&any, item);
+    if (rc != -EAGAIN)
+        return rc;
+    any.waiters = n <= ON_STACK ? any.few : coil__alloc(n * sizeof *any.waiters);
+    if (any.waiters == NULL)
+        return coil__failed(-ENOMEM);
+    do {
+        rc = wait_in_all_lines(&any);
+        if (rc == 0)
+            rc = get_from_first(&any, item);
+        pass_on_wakeups(&any, rc);
+    } while (rc == -EAGAIN);
+    if (any.waiters != any.few)
+        coil__free(any.waiters);
+    return rc;
+}

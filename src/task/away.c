@@ -1,0 +1,167 @@
+/*
+ * away.c - which tasks' stacks may be put away, and when they come back.
+ *
+ * A light task's stack may be put away while nobody else can have a pointer into it that
+ * coil knows of: while the task waits in its own room (wait.h), and nothing else of it is
+ * open but scopes without a deadline. Every other wait lies on the stack, and so keeps it:
+ * no list of exceptions is needed. How it is put away is coro/light.c.
+ *
+ *     rouse()    the step of a task that has not begun, or is put away: first brings its
+ *                stack back, and those of the tasks behind it in the turn; then step()
+ *
+ * Other tasks of the thread may touch the stack all the same: the program's pointers to
+ * it, by the handler of SIGSEGV. Where coil itself does so, it brings the stack back
+ * before: a cancellation that is held back by a shield, and whatever prints a task.
+ */
+#include "away.h"
+
+#include "../coro/light.h"
+#include "hooks.h"
+
+int coil__task_light_mode;
+
+static coil_task *task_of(const struct coil__stack *stack)
+{
+    const coil__coro *coro = COIL__CONTAINER(stack, const coil__coro, stack);
+
+    return COIL__CONTAINER((coil__coro *)(uintptr_t)coro, coil_task, coro);
+}
+
+/* A group has children that are linked to it; a deadline a timer. */
+static bool has_region_that_pins(const coil_task *task)
+{
+    for (const struct coil__region *r = task->regions; r != NULL; r = r->outer)
+        if (r->kind == COIL__GROUP || coil__scope_has_deadline(r))
+            return true;
+    return false;
+}
+
+/* Its hooks are called on its own stack, also when its wait has begun. */
+static bool is_in_hooks(const coil_task *task)
+{
+    return task->hooks != NULL && !task->hooks->are_left;
+}
+
+static bool may_wait_away(const coil_task *task, int64_t since)
+{
+    const struct coil__wait *wait = coil__task_waits(task);
+
+    return wait == &task->room.wait && wait->parked && wait->since <= since &&
+           task->leaf == &task->coro && task != coil__scheduler.current &&
+           !is_in_hooks(task) && !has_region_that_pins(task);
+}
+
+/* What runs may be at the end of a task, on its own stack. */
+static bool runs_on(const struct coil__stack *stack)
+{
+    return (uintptr_t)coil__stack_pointer() - (uintptr_t)stack->low <
+           coil__stack_bytes(stack);
+}
+
+/* A task that has not begun may have arguments there; one that has ended has nothing. */
+static const char *may_go(const struct coil__stack *stack, int64_t since)
+{
+    const coil_task *task = task_of(stack);
+
+    if (coil__task_light_mode == COIL__LIGHT_APART || runs_on(stack))
+        return NULL;
+    if (task->coro.done)
+        return coil__light_top(stack);
+    if (!task->started)
+        return stack->high;
+    return may_wait_away(task, since) ? task->coro.sp : NULL;
+}
+
+static void gone(struct coil__stack *stack)
+{
+    task_of(stack)->step.run = coil__task_rouse;
+}
+
+void coil__light_tasks_set_up(void)
+{
+    static const struct coil__light_owner owner = {.may_go = may_go, .gone = gone};
+
+    coil__light_owner = &owner;
+}
+
+bool coil__task_put_away(coil_task *task)
+{
+    struct coil__stack *stack = &task->coro.stack;
+    const char *sp = coil__stack_apart(stack) ? may_go(stack, INT64_MAX) : NULL;
+
+    return sp != NULL && coil__light_put_away(stack, sp);
+}
+
+bool coil__task_bring_back(coil_task *task)
+{
+    struct coil__stack *stack = &task->coro.stack;
+
+    if (!coil__stack_apart(stack) || stack->state != COIL__LIGHT_STORED)
+        return false;
+    coil__light_bring_back(stack);
+    return true;
+}
+
+/* ---- steps ------------------------------------------------------------------------- */
+
+/* Bring the task back, and those that follow it in the turn: none of them can be put away
+   before its step, as it does not wait any more. */
+static void bring_back_ahead(coil_task *task)
+{
+    const coil_loop *loop = task->future.loop;
+    struct coil__stack *stacks[COIL__LIGHT_AHEAD] = {&task->coro.stack};
+    struct coil__list *link = loop->batch.next;
+    size_t n = 1;
+
+    for (; link != &loop->batch && n < COIL__LIGHT_AHEAD; link = link->next) {
+        struct coil__runnable *runnable =
+            COIL__CONTAINER(link, struct coil__runnable, link);
+        coil_task *next = COIL__CONTAINER(runnable, coil_task, step);
+
+        if (runnable->run != coil__task_rouse || !next->started)
+            break;
+        stacks[n++] = &next->coro.stack;
+        runnable->run = coil__task_step;
+    }
+    coil__light_bring_back_all(stacks, n);
+}
+
+static void step_and_put_away(coil_task *task)
+{
+    coil__future_retain(&task->future);
+    coil__task_step(&task->step);
+    coil__task_stays_away(task);
+    coil__future_release(&task->future);
+}
+
+void coil__task_stays_away(coil_task *task)
+{
+    if (!coil__stack_apart(&task->coro.stack) || task->coro.done)
+        return;
+    coil__task_put_away(task);
+    task->step.run = coil__task_rouse;
+}
+
+void coil__task_rouse(struct coil__runnable *runnable)
+{
+    coil_task *task = COIL__CONTAINER(runnable, coil_task, step);
+    bool always = coil__task_light_mode == COIL__LIGHT_ALWAYS;
+
+    if (task->future.loop->closing)
+        return;
+    if (!task->started && task->must_cancel) {
+        coil__task_end_unbegun(task);
+        return;
+    }
+    if (!task->started)
+        coil__task_begin(task);
+    else if (always)
+        coil__light_bring_back(&task->coro.stack);
+    else
+        bring_back_ahead(task);
+    task->step.run = coil__task_step;
+    if (always)
+        step_and_put_away(task);
+    else
+        coil__task_step(runnable);
+}

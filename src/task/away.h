@@ -1,0 +1,50 @@
+/*
+ * away.h (internal) - light tasks: their stacks are put away while they wait.
+ */
+#ifndef COIL_TASK_AWAY_H
+#define COIL_TASK_AWAY_H
+
+#include "task.h"
+
+/* Which tasks are light, and when they are put away. Tests set it. */
+enum coil__light_mode {
+    COIL__LIGHT_CHOSEN, /* as their options say */
+    COIL__LIGHT_APART,  /* all, and none is put away by itself */
+    COIL__LIGHT_ALWAYS  /* all, and they are at each wait that allows it */
+};
+
+extern int coil__task_light_mode; /* enum coil__light_mode */
+
+/* Before the first light task. */
+void coil__light_tasks_set_up(void);
+
+/*
+ * Put a light task's stack away by hand. False if that is not possible now: it does not
+ * wait in its room, something that is open in it has pointers to its stack, more than 1
+ * KiB is live, or there is no memory.
+ */
+bool coil__task_put_away(coil_task *task);
+
+/* Bring the stack back, if it is away: true. The task goes on waiting. */
+bool coil__task_bring_back(coil_task *task);
+
+/* The step of a light task that has not begun, or is put away. */
+void coil__task_rouse(struct coil__runnable *runnable);
+
+/* ---- in task.c --------------------------------------------------------------------- */
+
+/* The step of any task that has begun and is on its stack. */
+void coil__task_step(struct coil__runnable *runnable);
+
+/* A light task is about to be entered for the first time. */
+void coil__task_begin(coil_task *task);
+
+/* A task was cancelled before its first step. */
+void coil__task_end_unbegun(coil_task *task);
+
+/* ---- for tests --------------------------------------------------------------------- */
+
+/* COIL__LIGHT_ALWAYS: the task has been left. */
+void coil__task_stays_away(coil_task *task);
+
+#endif

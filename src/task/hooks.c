@@ -1,0 +1,119 @@
+/*
+ * hooks.c - calls a task's hooks when the task is entered and left.
+ *
+ * The states lie on top of the task's stack, one after the other, in the order of the
+ * hooks. All calls are made on that stack, around the switch: see task.c.
+ */
+#include "hooks.h"
+
+#include <locale.h>
+
+static size_t room_for(const coil_task_hooks *hooks)
+{
+    return (hooks->state_bytes + 15) & ~(size_t)15;
+}
+
+int coil__hooks_set(coil_task *task, const coil_task_hooks *const *hooks)
+{
+    size_t bytes = 0;
+
+    if (hooks == NULL || hooks[0] == NULL)
+        return 0;
+    for (size_t i = 0; hooks[i] != NULL; i++) {
+        if (hooks[i]->state_bytes > COIL_HOOK_STATES_BYTES)
+            return coil__failed(-EINVAL);
+        bytes += room_for(hooks[i]);
+        if (bytes > COIL_HOOK_STATES_BYTES)
+            return coil__failed(-EINVAL);
+    }
+    bytes += sizeof *task->hooks;
+    task->hooks = coil__coro_reserve(&task->coro, bytes);
+    memset(task->hooks, 0, bytes);
+    task->hooks->hooks = hooks;
+    coil__scheduler.has_hooks = true;
+    coil__scheduler.careful = true;
+    return 0;
+}
+
+/* Call a hook of the running task, which must not wait in it. */
+static void call_hook(void (*fn)(void *, void *), char *state, void *data)
+{
+    struct coil__no_suspend region;
+    int saved = errno;
+
+    if (fn == NULL)
+        return;
+    coil__no_suspend_enter(&region, "one of its coil_task_hooks is called");
+    fn(state, data);
+    coil__no_suspend_exit(&region);
+    errno = saved;
+}
+
+void coil__hooks_enter(coil_task *task)
+{
+    const coil_task_hooks *const *hooks = task->hooks->hooks;
+    char *state = task->hooks->states;
+
+    for (size_t i = 0; hooks[i] != NULL; i++) {
+        call_hook(hooks[i]->enter, state, hooks[i]->data);
+        state += room_for(hooks[i]);
+    }
+}
+
+static void leave_hooks(coil_task *task, bool for_good)
+{
+    const coil_task_hooks *const *all = task->hooks->hooks;
+    char *state = task->hooks->states;
+    size_t count = 0;
+
+    while (all[count] != NULL)
+        state += room_for(all[count++]);
+    while (count-- > 0) {
+        const coil_task_hooks *hooks = all[count];
+
+        state -= room_for(hooks);
+        call_hook(for_good && hooks->end != NULL ? hooks->end : hooks->leave, state,
+                  hooks->data);
+    }
+}
+
+void coil__hooks_leave(coil_task *task)
+{
+    leave_hooks(task, false);
+}
+
+void coil__hooks_end(coil_task *task)
+{
+    leave_hooks(task, true);
+}
+
+/* ---- uselocale(3) ------------------------------------------------------------------ */
+
+struct locales {
+    locale_t own, of_thread; /* own is 0 before the task has run */
+};
+
+static void enter_locale(void *state, void *data)
+{
+    struct locales *locales = state;
+
+    (void)data;
+    locales->of_thread = uselocale(locales->own);
+}
+
+static void leave_locale(void *state, void *data)
+{
+    struct locales *locales = state;
+
+    (void)data;
+    locales->own = uselocale(locales->of_thread);
+}
+
+const coil_task_hooks *coil_hooks_locale(void)
+{
+    static const coil_task_hooks hooks = {.state_bytes = sizeof(struct locales),
+                                          .enter = enter_locale,
+                                          .leave = leave_locale};
+
+    return &hooks;
+}

@@ -1,0 +1,25 @@
+/*
+ * hooks.h (internal) - calls a task's hooks when the task is entered and left;
+ * coil/hooks.h.
+ */
+#ifndef COIL_TASK_HOOKS_H
+#define COIL_TASK_HOOKS_H
+
+#include "task.h"
+
+/* The hooks of a task, and their states, one after the other; on top of its stack. */
+struct coil__hooked {
+    const coil_task_hooks *const *hooks;
+    bool are_left;
+    _Alignas(16) char states[];
+};
+
+/* Store hooks and states in a task that is being created. -EINVAL: too large. */
+int coil__hooks_set(coil_task *task, const coil_task_hooks *const *hooks);
+
+/* For a running task with hooks: it begins or goes on; it is left; it has ended. */
+void coil__hooks_enter(coil_task *task);
+void coil__hooks_leave(coil_task *task);
+void coil__hooks_end(coil_task *task);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * interval.c - ticks at a fixed rate.
+ */
+#include "../base/base.h"
+
+#include <coil/interval.h>
+#include <coil/task.h>
+#include <limits.h>
+
+void coil_interval_reset(coil_interval *interval)
+{
+    interval->next = coil_in(interval->period_ns);
+}
+
+void coil_interval_init(coil_interval *interval, int64_t period_ns)
+{
+    if (period_ns <= 0)
+        coil__misuse("coil_interval_init: a period of %lld ns", (long long)period_ns);
+    interval->period_ns = period_ns;
+    coil_interval_reset(interval);
+}
+
+/* The grid goes on behind the last tick that was due. */
+static int64_t take_ticks(coil_interval *interval)
+{
+    int64_t late = coil_now() - interval->next;
+    int64_t ticks = late > 0 ? late / interval->period_ns + 1 : 1;
+
+    interval->next = coil__time_add(interval->next, ticks * interval->period_ns);
+    return ticks;
+}
+
+int coil_interval_wait(coil_interval *interval)
+{
+    int64_t ticks;
+    int rc = coil_sleep_until(interval->next);
+
+    if (rc < 0)
+        return rc;
+    ticks = take_ticks(interval);
+    return ticks < INT_MAX ? (int)ticks : INT_MAX;
+}

@@ -1,0 +1,83 @@
+/*
+ * name.h (internal) - the name of a task: up to 15 bytes in place, else a counted text.
+ *
+ * Most tasks are "task-" and a number, and nobody asks for their names: then the number
+ * is kept, and spelt in place by the first who asks. Zeroed it is the empty name. Copying
+ * shares a text, so it allocates nothing: a request to cancel keeps the name of the task
+ * that asked.
+ */
+#ifndef COIL_TASK_NAME_H
+#define COIL_TASK_NAME_H
+
+#include "../base/base.h"
+
+#include <stdatomic.h>
+
+#define COIL__NAME_BYTES 32 /* of the longest, with its end */
+
+struct coil__long_name {
+    unsigned refs;
+    char text[COIL__NAME_BYTES];
+};
+
+/* The last byte of `text`. */
+enum coil__name_kind {
+    COIL__NAME_TEXT,   /* it ends the string */
+    COIL__NAME_SHARED, /* `shared` is kept instead */
+    COIL__NAME_NUMBER  /* the other bytes of `tail` are the number */
+};
+
+struct coil__name {
+    union {
+        char text[16];
+        struct coil__long_name *shared;
+        struct {
+            uint64_t head; /* the first bytes of the text */
+            _Atomic uint64_t tail;
+        };
+    };
+};
+
+static inline bool coil__name_is_long(const struct coil__name *name)
+{
+    return COIL__UNLIKELY(name->text[15] == COIL__NAME_SHARED);
+}
+
+/* For the inline function below. */
+const char *coil__name_spell(const struct coil__name *name);
+
+/* Valid until the name is changed. Async-signal-safe; any thread, while no other changes
+   the name. */
+static inline const char *coil__name_text(const struct coil__name *name)
+{
+    return name->text[15] == COIL__NAME_TEXT ? name->text : coil__name_spell(name);
+}
+
+void coil__name_set_long_number(struct coil__name *name, uint64_t number);
+
+/* "task-7". `name` has no name, or one that may be overwritten. */
+static inline void coil__name_set_number(struct coil__name *name, uint64_t number)
+{
+    if (COIL__LIKELY(number <= 9999999999))
+        atomic_store_explicit(&name->tail, number | (uint64_t)COIL__NAME_NUMBER << 56,
+                              memory_order_relaxed);
+    else
+        coil__name_set_long_number(name, number);
+}
+
+/* At most 31 bytes of `text` are copied; the first 15 if there is no memory for more. */
+void coil__name_set(struct coil__name *name, const char *text);
+
+/* `from` may be `to`; NULL is the empty name. */
+void coil__name_copy(struct coil__name *to, const struct coil__name *from);
+
+void coil__name_drop(struct coil__name *name);
+
+/* A text that is shared is given up; then the name is empty. */
+static inline void coil__name_finish(struct coil__name *name)
+{
+    if (coil__name_is_long(name))
+        coil__name_drop(name);
+}
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * staggered.h (internal) - a staggered race whose works are found while it runs.
+ */
+#ifndef COIL_TASK_STAGGERED_H
+#define COIL_TASK_STAGGERED_H
+
+#include "../base/base.h"
+
+/* The works, numbered from 0 in the order in which they begin. */
+struct coil__race_works {
+    const char *what; /* the name of the owner's wait in reports */
+    void *arg;
+    /*
+     * Called before work `i` begins, and may suspend until there is one: 0; -ENOENT if
+     * there are no more works; another error counts as the result of work `i`.
+     */
+    int (*next)(void *arg, size_t i);
+    /* Do work `i`; 0 or more is success. */
+    int (*run)(void *arg, size_t i);
+    /* May there be a work `i`? Does not suspend. */
+    bool (*expected)(const void *arg, size_t i);
+    /* Work `i` has ended, or could not begin; may be NULL. */
+    void (*ended)(void *arg, size_t i, int rc);
+};
+
+/*
+ * Run them as coil_staggered_race() says: the winner's result, whose number goes to
+ * *winner; else -ECANCELED or the first failure, and *winner is SIZE_MAX. `address` is
+ * where the public function was called.
+ */
+int coil__staggered_race(const struct coil__race_works *works, int64_t delay_ns,
+                         size_t *winner, const void *address);
+
+#endif

@@ -1,0 +1,125 @@
+/*
+ * faults.c - makes the n-th allocation or system call fail.
+ *
+ * libcoil asks before each allocation and system call (base/fault.h), from the first call
+ * of a function of this file on. All threads share one count, so exactly one call on one
+ * thread fails.
+ */
+#include "inside.h"
+
+#include <coil/testing.h>
+
+/* The counter of one kind of call, and the failure that was requested. */
+struct fault {
+    _Atomic uint64_t count;   /* calls since counting began */
+    _Atomic uint64_t failing; /* the number of the call that fails; 0: none */
+    _Atomic int error;        /* errno of the failure; 0: one that the call may have */
+};
+
+static struct fault allocations, calls;
+static _Atomic int64_t blocks;     /* allocated and not freed */
+static const char *_Atomic failed; /* the call that was made to fail, or NULL */
+
+/* Count a call; true, with errno set, if it has to fail. */
+static bool count_and_fail(struct fault *fault, int error, const char *what)
+{
+    int requested;
+
+    if (atomic_fetch_add(&fault->count, 1) + 1 != atomic_load(&fault->failing))
+        return false;
+    requested = atomic_load(&fault->error);
+    errno = requested != 0 ? requested : error;
+    atomic_store(&failed, what);
+    return true;
+}
+
+/* ---- libcoil's hooks --------------------------------------------------------------- */
+
+static bool allocation_fails(void)
+{
+    return count_and_fail(&allocations, ENOMEM, "an allocation");
+}
+
+static bool call_fails(int error, const char *what)
+{
+    return count_and_fail(&calls, error, what);
+}
+
+/* Calls that can fail with EINTR alone are counted only when EINTR was requested. */
+static bool call_is_interrupted(const char *what)
+{
+    return atomic_load_explicit(&calls.error, memory_order_relaxed) == EINTR &&
+           count_and_fail(&calls, EINTR, what);
+}
+
+static void block_allocated(void)
+{
+    atomic_fetch_add(&blocks, 1);
+}
+
+static void block_freed(void)
+{
+    atomic_fetch_sub(&blocks, 1);
+}
+
+static void begin_counting(void)
+{
+    static const struct coil__fault_hooks hooks = {
+        .allocation_fails = allocation_fails,
+        .call_fails = call_fails,
+        .call_is_interrupted = call_is_interrupted,
+        .block_came = block_allocated,
+        .block_went = block_freed,
+    };
+
+    coil__testing_begin();
+    atomic_store(coil__inside->fault_hooks, &hooks);
+}
+
+bool coil__sim_call_fails(int error, const char *what)
+{
+    return atomic_load(coil__inside->fault_hooks) != NULL && call_fails(error, what);
+}
+
+/* ---- coil/testing.h ---------------------------------------------------------------- */
+
+static void request_failure(struct fault *fault, uint64_t nth, int error)
+{
+    begin_counting();
+    atomic_store(&failed, NULL);
+    atomic_store(&fault->error, error);
+    atomic_store(&fault->failing, nth != 0 ? atomic_load(&fault->count) + nth : 0);
+}
+
+void coil_testing_fail_allocation(uint64_t nth)
+{
+    request_failure(&allocations, nth, ENOMEM);
+}
+
+void coil_testing_fail_system_call(uint64_t nth, int error)
+{
+    request_failure(&calls, nth, error);
+}
+
+const char *coil_testing_failed(void)
+{
+    return atomic_load(&failed);
+}
+
+uint64_t coil_testing_allocations(void)
+{
+    begin_counting();
+    return atomic_load(&allocations.count);
+}
+
+uint64_t coil_testing_system_calls(void)
+{
+    begin_counting();
+    return atomic_load(&calls.count);
+}
+
+int64_t coil_testing_blocks(void)
+{
+    begin_counting();
+    return atomic_load(&blocks);
+}

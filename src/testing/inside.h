@@ -1,0 +1,36 @@
+/*
+ * inside.h (internal) - libcoil's hidden functions that libcoil-testing calls.
+ *
+ * This folder is a library of its own, so it cannot link to libcoil's hidden functions.
+ * It calls them through the table `coil__inside`. Inline functions of libcoil's headers
+ * that call a hidden function are in that table, too.
+ */
+#ifndef COIL_TESTING_INSIDE_H
+#define COIL_TESTING_INSIDE_H
+
+#include "../run/border.h"
+
+/* NULL until coil__testing_begin(). */
+extern const struct coil__inside *_Atomic coil__inside;
+
+/* Register with libcoil, once. Public functions call it before they use the table or rely
+ * on a hook. */
+void coil__testing_begin(void);
+
+/* ---- injected failures: faults.c --------------------------------------------------- */
+
+/* As libcoil's coil__call_fails(), for the calls that the simulated network makes up. */
+bool coil__sim_call_fails(int error, const char *what);
+
+/* ---- random order: shuffle.c ------------------------------------------------------- */
+
+void coil__shuffle_begin(coil_loop *loop);
+void coil__shuffle_batch(coil_loop *loop);
+
+/* ---- the simulated network: network.c, simulated.c --------------------------------- */
+
+bool coil__network_is_wanted(void);
+
+extern const struct coil__backend_class coil__backend_simulated;
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * network.c - the public functions of the simulated network.
+ *
+ * Each thread has its own options; a new loop copies those of its thread. The network
+ * itself is in simulated.c.
+ */
+#include "simulated.h"
+
+static COIL__THREAD_LOCAL bool wanted;
+static COIL__THREAD_LOCAL coil_network_opts wanted_opts;
+
+coil_network_opts coil_network_calm(uint64_t seed)
+{
+    coil_network_opts opts = {.seed = seed};
+
+    opts.latency_ns[1] = COIL_MSEC(2);
+    opts.short_ppm = 200000;
+    opts.late_ppm = 100000;
+    return opts;
+}
+
+coil_network_opts coil_network_hostile(uint64_t seed)
+{
+    coil_network_opts opts = {.seed = seed};
+
+    opts.latency_ns[1] = COIL_MSEC(40);
+    opts.send_buffer_bytes = opts.receive_buffer_bytes = 4096;
+    opts.segment_bytes = 536;
+    opts.short_ppm = opts.late_ppm = 400000;
+    opts.refuse_ppm = opts.accept_abort_ppm = opts.accept_limit_ppm = 50000;
+    opts.reset_ppm = 2000;
+    opts.cut_ppm = 2000;
+    opts.cut_ns[0] = COIL_MSEC(100);
+    opts.cut_ns[1] = COIL_SEC(20);
+    opts.loss_ppm = opts.duplicate_ppm = 50000;
+    return opts;
+}
+
+void coil_testing_network(const coil_network_opts *opts)
+{
+    coil__testing_begin();
+    wanted = opts != NULL;
+    wanted_opts = opts != NULL ? *opts : (coil_network_opts){0};
+}
+
+bool coil__network_is_wanted(void)
+{
+    return wanted;
+}
+
+coil_network_opts coil__network_wanted_opts(void)
+{
+    return wanted_opts;
+}
+
+int coil_network_cut(const char *address, int64_t for_ns)
+{
+    coil_loop *loop;
+
+    coil__testing_begin();
+    loop = coil__inside->loop_require("coil_network_cut");
+    if (loop->backend->class != &coil__backend_simulated)
+        return coil__inside->failed(-ENOTSUP);
+    return coil__sim_cut(coil__sim_of(loop->backend), address, for_ns);
+}

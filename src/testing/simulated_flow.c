@@ -1,0 +1,400 @@
+/*
+ * simulated_flow.c - the bytes of a simulated connection, from one end to the other.
+ *
+ *   send --> waiting --> flying --> the other end's `received` --> receive
+ *               |  room there |  latency                              |
+ *               ^             `--> acknowledgement: room for send     |
+ *               `-------------------- the window opens ---------------'
+ *
+ * Invariants
+ * 1. Flying packets arrive in order: none is due earlier than the one before it, and only
+ *    the first has an event.
+ * 2. flying_bytes plus the bytes that the other end has not read are at most its receive
+ *    limit, except for a single packet that is larger. All further packets are waiting.
+ * 3. unacknowledged counts the bytes that are waiting, flying, or arrived and not yet
+ *    acknowledged. It is at most send_limit: a sender that would exceed that waits.
+ * 4. Memory is allocated only when bytes are sent. The packets of handshakes, FINs and
+ *    resets are members of the connection, so no arrival and no close needs memory.
+ */
+#include "simulated.h"
+
+#include <string.h>
+
+enum { DEFAULT_SEGMENT = 16384 };
+
+/* tcp(7): tcp_retries2, and tcp_syn_retries. */
+#define SENDER_GIVES_UP COIL_MSEC(924600)
+#define CONNECTING_GIVES_UP COIL_SEC(127)
+
+static struct coil__sim_packet *first_of(struct coil__list *list)
+{
+    return coil__list_empty(list)
+               ? NULL
+               : COIL__CONTAINER(list->next, struct coil__sim_packet, link);
+}
+
+static void drop_packet(struct coil__sim_packet *packet)
+{
+    coil__list_remove(&packet->link);
+    if (packet->kind >= COIL__SIM_CONTROLS)
+        coil__inside->free(packet);
+}
+
+static void drop_packets(struct coil__list *packets)
+{
+    while (!coil__list_empty(packets))
+        drop_packet(first_of(packets));
+}
+
+void coil__sim_flow_drop_waiting(struct coil__sim_end *end)
+{
+    drop_packets(&end->waiting);
+}
+
+void coil__sim_flow_finish(struct coil__sim *sim, struct coil__sim_end *end)
+{
+    coil__sim_unschedule(sim, &end->arrival);
+    coil__sim_unschedule(sim, &end->acknowledgement);
+    drop_packets(&end->waiting);
+    drop_packets(&end->flying);
+    drop_packets(&end->received);
+}
+
+/* ---- transmission ------------------------------------------------------------------ */
+
+static void launch_packet(struct coil__sim *sim, struct coil__sim_end *end,
+                          struct coil__sim_packet *packet)
+{
+    int64_t now = coil__sim_now(), leaves = now > end->wire_free ? now : end->wire_free;
+
+    if (sim->opts.bytes_per_second > 0)
+        leaves += (int64_t)packet->bytes * COIL_SEC(1) / sim->opts.bytes_per_second;
+    end->wire_free = leaves;
+    packet->sent = now;
+    packet->due = coil__inside->time_add(leaves, coil__sim_latency(sim));
+    if (packet->due < end->last_due)
+        packet->due = end->last_due;
+    end->last_due = packet->due;
+    packet->breaks =
+        packet->kind == COIL__SIM_DATA && coil__sim_chance(sim, sim->opts.reset_ppm);
+    coil__sim_perhaps_cut(sim, &coil__sim_other(end)->name.host);
+    end->flying_bytes += packet->bytes;
+    coil__list_remove(&packet->link);
+    coil__list_push(&end->flying, &packet->link);
+    if (!end->arrival.queued)
+        coil__sim_schedule(sim, &end->arrival, packet->due);
+}
+
+static bool has_room(const struct coil__sim_end *end,
+                     const struct coil__sim_packet *packet)
+{
+    const struct coil__sim_end *other = coil__sim_other(end);
+    size_t there = end->flying_bytes + other->received_bytes;
+
+    return packet->bytes == 0 || there == 0 ||
+           there + packet->bytes <= other->receive_limit;
+}
+
+/* Send waiting packets as long as the other end has room. */
+static void transmit(struct coil__sim *sim, struct coil__sim_end *end)
+{
+    struct coil__sim_packet *packet;
+
+    while ((packet = first_of(&end->waiting)) != NULL && has_room(end, packet))
+        launch_packet(sim, end, packet);
+}
+
+void coil__sim_flow_control(struct coil__sim *sim, struct coil__sim_end *end,
+                            enum coil__sim_packet_kind kind)
+{
+    struct coil__sim_packet *packet = &end->controls[kind];
+
+    if (!coil__list_empty(&packet->link))
+        return;
+    if (kind == COIL__SIM_RST)
+        drop_packets(&end->waiting);
+    coil__list_push(&end->waiting, &packet->link);
+    transmit(sim, end);
+}
+
+/* ---- arrival ----------------------------------------------------------------------- */
+
+static void acknowledgement_arrives(struct coil__sim *sim, struct coil__sim_event *event)
+{
+    struct coil__sim_end *end =
+        COIL__CONTAINER(event, struct coil__sim_end, acknowledgement);
+
+    end->unacknowledged -= end->acknowledging;
+    end->acknowledging = 0;
+    coil__sim_changed(sim, end->socket);
+}
+
+static void log_packet(struct coil__sim *sim, const struct coil__sim_end *end,
+                       const struct coil__sim_packet *packet)
+{
+    static const char *const kinds[] = {
+        [COIL__SIM_HELLO] = "hello", [COIL__SIM_FIN] = "fin", [COIL__SIM_RST] = "reset"};
+    const struct coil__sim_end *other = coil__sim_other(end);
+
+    if (packet->kind == COIL__SIM_DATA)
+        coil__sim_log(sim, &end->name, &other->name, "data %zu%s", packet->bytes,
+                      packet->breaks ? ", lost with the connection" : "");
+    else
+        coil__sim_log(sim, &end->name, &other->name, "%s", kinds[packet->kind]);
+}
+
+/* Data that `end` has sent. An end that is closed or dead answers with a reset. */
+static void deliver_data(struct coil__sim *sim, struct coil__sim_end *end,
+                         struct coil__sim_packet *packet)
+{
+    struct coil__sim_end *other = coil__sim_other(end);
+    bool welcome = other->open && !other->dead && !packet->breaks;
+
+    end->acknowledging += packet->bytes;
+    if (!end->acknowledgement.queued)
+        coil__sim_schedule(
+            sim, &end->acknowledgement,
+            coil__inside->time_add(coil__sim_now(), coil__sim_latency(sim)));
+    if (welcome) {
+        other->received_bytes += packet->bytes;
+        coil__list_push(&other->received, &packet->link);
+        coil__sim_changed(sim, other->socket);
+        return;
+    }
+    drop_packet(packet);
+    coil__sim_flow_control(sim, other, COIL__SIM_RST);
+    if (other->open && !other->dead)
+        coil__sim_tcp_was_reset(sim, other);
+}
+
+static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
+                           struct coil__sim_packet *packet)
+{
+    struct coil__sim_end *other = coil__sim_other(end);
+
+    switch (packet->kind) {
+    case COIL__SIM_HELLO:
+        coil__sim_tcp_greeted(sim, other);
+        break;
+    case COIL__SIM_FIN:
+        if (!other->dead) /* receive() would report the end instead of the reset */
+            other->fin_received = true;
+        coil__sim_changed(sim, other->socket);
+        break;
+    case COIL__SIM_RST:
+        coil__sim_tcp_was_reset(sim, other);
+        break;
+    default:
+        deliver_data(sim, end, packet);
+        break;
+    }
+}
+
+/* One of the hosts is cut off: TCP retransmits the packet until its sender times out. */
+static void hold_packet(struct coil__sim *sim, struct coil__sim_end *end,
+                        const struct coil__sim_packet *packet, int64_t until)
+{
+    bool connecting = packet->kind == COIL__SIM_HELLO &&
+                      end == &end->connection->ends[COIL__SIM_SERVER];
+    int64_t limit = coil__inside->time_add(packet->sent, connecting ? CONNECTING_GIVES_UP
+                                                                    : SENDER_GIVES_UP);
+
+    if (coil__sim_now() < limit) {
+        coil__sim_schedule(sim, &end->arrival, until < limit ? until : limit);
+        return;
+    }
+    coil__sim_log(sim, &end->name, &coil__sim_other(end)->name, "given up");
+    drop_packets(&end->flying);
+    end->flying_bytes = 0;
+    coil__sim_tcp_fail(sim, connecting ? coil__sim_other(end) : end, ETIMEDOUT);
+}
+
+static void packet_arrives(struct coil__sim *sim, struct coil__sim_event *event)
+{
+    struct coil__sim_end *end = COIL__CONTAINER(event, struct coil__sim_end, arrival);
+    struct coil__sim_packet *packet = first_of(&end->flying);
+    int64_t until =
+        coil__sim_cut_until(sim, &end->name.host, &coil__sim_other(end)->name.host);
+
+    if (until > coil__sim_now()) {
+        hold_packet(sim, end, packet, until);
+        return;
+    }
+    log_packet(sim, end, packet);
+    end->flying_bytes -= packet->bytes;
+    coil__list_remove(&packet->link);
+    if (!coil__list_empty(&end->flying))
+        coil__sim_schedule(sim, event, first_of(&end->flying)->due);
+    deliver_packet(sim, end, packet); /* may free the connection */
+}
+
+void coil__sim_flow_reschedule(struct coil__sim *sim, struct coil__sim_end *end)
+{
+    int64_t now = coil__sim_now(), due;
+
+    if (coil__list_empty(&end->flying))
+        return;
+    due = first_of(&end->flying)->due;
+    coil__sim_schedule(sim, &end->arrival, due > now ? due : now);
+}
+
+void coil__sim_flow_init(struct coil__sim_end *end)
+{
+    coil__list_init(&end->received);
+    coil__list_init(&end->waiting);
+    coil__list_init(&end->flying);
+    end->arrival.happen = packet_arrives;
+    end->acknowledgement.happen = acknowledgement_arrives;
+    end->last_due = end->wire_free = INT64_MIN;
+    for (int i = 0; i < COIL__SIM_CONTROLS; i++) {
+        end->controls[i].kind = (enum coil__sim_packet_kind)i;
+        coil__list_init(&end->controls[i].link);
+    }
+}
+
+/* ---- sending ----------------------------------------------------------------------- */
+
+static int take_error(struct coil__sim_end *end)
+{
+    int error = end->error;
+
+    end->error = 0;
+    return error;
+}
+
+/* Add a waiting packet of the n bytes from `offset` on. -ENOBUFS. */
+static int add_packet(struct coil__sim_end *end, const struct iovec *parts, size_t count,
+                      size_t offset, size_t n)
+{
+    struct coil__sim_packet *packet = coil__inside->alloc(sizeof *packet + n);
+
+    if (packet == NULL)
+        return -ENOBUFS;
+    *packet = (struct coil__sim_packet){.kind = COIL__SIM_DATA, .bytes = n};
+    coil__list_init(&packet->link);
+    coil__sim_iov_get(parts, count, offset, packet->data, n);
+    coil__list_push(&end->waiting, &packet->link);
+    end->unacknowledged += n;
+    return 0;
+}
+
+ssize_t coil__sim_flow_send(struct coil__sim *sim, struct coil__sim_end *end,
+                            const struct iovec *parts, size_t count)
+{
+    size_t segment =
+        sim->opts.segment_bytes > 0 ? sim->opts.segment_bytes : DEFAULT_SEGMENT;
+    size_t n = coil__sim_iov_bytes(parts, count), room, done, part;
+    int rc = 0;
+
+    if (end->error != 0)
+        return -take_error(end);
+    if (end->dead || end->fin_sent)
+        return -EPIPE;
+    if (n == 0)
+        return 0;
+    if (end->unacknowledged >= end->send_limit)
+        return -EAGAIN;
+    room = end->send_limit - end->unacknowledged;
+    n = coil__sim_shorten(sim, n < room ? n : room);
+    for (done = 0; done < n && rc == 0; done += part) {
+        part = n - done < segment ? n - done : segment;
+        rc = add_packet(end, parts, count, done, part);
+        if (rc < 0)
+            break;
+    }
+    transmit(sim, end);
+    return done > 0 ? (ssize_t)done : rc;
+}
+
+/* ---- receiving --------------------------------------------------------------------- */
+
+/* The result of a receive without data. Its order of checks is Linux's, in
+ * tcp_recvmsg_locked(). */
+static ssize_t receive_nothing(struct coil__sim_end *end)
+{
+    if (end->fin_received)
+        return 0;
+    if (end->error != 0)
+        return -take_error(end);
+    return end->dead || end->reading_ended ? 0 : -EAGAIN;
+}
+
+ssize_t coil__sim_flow_receive(struct coil__sim *sim, struct coil__sim_end *end,
+                               const struct iovec *parts, size_t count, int flags)
+{
+    size_t n = coil__sim_iov_bytes(parts, count), done = 0;
+
+    if (flags & MSG_OOB)
+        return -EINVAL;
+    if (n == 0)
+        return 0;
+    if (end->received_bytes == 0)
+        return receive_nothing(end);
+    n = coil__sim_shorten(sim, n < end->received_bytes ? n : end->received_bytes);
+    COIL__LIST_EACH (link, &end->received) {
+        struct coil__sim_packet *packet =
+            COIL__CONTAINER(link, struct coil__sim_packet, link);
+        size_t left = packet->bytes - packet->taken,
+               part = left < n - done ? left : n - done;
+
+        coil__sim_iov_put(parts, count, done, packet->data + packet->taken, part);
+        done += part;
+        if (!(flags & MSG_PEEK)) {
+            packet->taken += part;
+            if (part == left)
+                drop_packet(packet);
+        }
+        if (done == n)
+            break;
+    }
+    if (!(flags & MSG_PEEK)) {
+        end->received_bytes -= n;
+        transmit(sim, coil__sim_other(end));
+    }
+    return (ssize_t)n;
+}
+
+/* ---- parts of a message ------------------------------------------------------------ */
+
+size_t coil__sim_iov_bytes(const struct iovec *parts, size_t count)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += parts[i].iov_len;
+    return bytes;
+}
+
+/* Copy n bytes to the parts if `into`, else from them. */
+static void copy_parts(const struct iovec *parts, size_t count, size_t offset,
+                       unsigned char *bytes, size_t n, bool into)
+{
+    for (size_t i = 0; i < count && n > 0; i++) {
+        size_t here = parts[i].iov_len, part;
+
+        if (offset >= here) {
+            offset -= here;
+            continue;
+        }
+        part = here - offset < n ? here - offset : n;
+        if (into)
+            memcpy((char *)parts[i].iov_base + offset, bytes, part);
+        else
+            memcpy(bytes, (const char *)parts[i].iov_base + offset, part);
+        bytes += part;
+        n -= part;
+        offset = 0;
+    }
+}
+
+void coil__sim_iov_get(const struct iovec *parts, size_t count, size_t offset, void *to,
+                       size_t n)
+{
+    copy_parts(parts, count, offset, to, n, false);
+}
+
+void coil__sim_iov_put(const struct iovec *parts, size_t count, size_t offset,
+                       const void *from, size_t n)
+{
+    copy_parts(parts, count, offset, (unsigned char *)from, n, true);
+}

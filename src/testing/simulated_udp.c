@@ -1,0 +1,246 @@
+/*
+ * simulated_udp.c - datagrams of the simulated network.
+ *
+ * Each datagram has its own latency: it may be lost, duplicated, or overtake another. One
+ * that reaches no socket is answered by ICMP's "unreachable", which only a connected
+ * sender receives. The datagram itself turns round as that answer.
+ */
+#include "simulated.h"
+
+#include <string.h>
+
+/* 65,535 less the headers: IPv4's and UDP's; with IPv6 only UDP's. */
+enum { LARGEST_V4 = 65507, LARGEST_V6 = 65527 };
+
+static struct coil__sim_datagram *first_received(struct coil__sim_socket *socket)
+{
+    return COIL__CONTAINER(socket->received.next, struct coil__sim_datagram, link);
+}
+
+static void drop_datagram(struct coil__sim_datagram *datagram)
+{
+    coil__list_remove(&datagram->link);
+    coil__inside->free(datagram);
+}
+
+/* The connected socket with that name and that peer, or NULL. */
+static struct coil__sim_socket *connected_at(struct coil__sim *sim,
+                                             const struct coil__sim_address *name,
+                                             const struct coil__sim_address *peer)
+{
+    for (size_t i = 0; i < sim->socket_slots; i++) {
+        struct coil__sim_socket *s = sim->sockets[i];
+
+        if (s != NULL && s->type == SOCK_DGRAM && s->state == COIL__SIM_CONNECTED &&
+            coil__sim_address_equal(&s->name, name) &&
+            coil__sim_address_equal(&s->peer, peer))
+            return s;
+    }
+    return NULL;
+}
+
+/* ---- transmission ------------------------------------------------------------------ */
+
+static void launch_datagram(struct coil__sim *sim, struct coil__sim_datagram *datagram)
+{
+    coil__sim_perhaps_cut(sim, &datagram->to.host);
+    coil__sim_schedule(sim, &datagram->arrival,
+                       coil__inside->time_add(coil__sim_now(), coil__sim_latency(sim)));
+}
+
+/* Send the datagram back as ICMP's answer. */
+static void turn_round(struct coil__sim *sim, struct coil__sim_datagram *datagram)
+{
+    struct coil__sim_address from = datagram->from;
+
+    datagram->from = datagram->to;
+    datagram->to = from;
+    datagram->unreachable = true;
+    launch_datagram(sim, datagram);
+}
+
+static void deliver_unreachable(struct coil__sim *sim,
+                                struct coil__sim_datagram *datagram)
+{
+    struct coil__sim_socket *socket = connected_at(sim, &datagram->to, &datagram->from);
+
+    drop_datagram(datagram);
+    if (socket == NULL)
+        return;
+    socket->error = ECONNREFUSED;
+    coil__sim_changed(sim, socket);
+}
+
+static void deliver_datagram(struct coil__sim *sim, struct coil__sim_datagram *datagram)
+{
+    struct coil__sim_socket *socket = connected_at(sim, &datagram->to, &datagram->from);
+
+    if (socket == NULL)
+        socket = coil__sim_socket_at(sim, SOCK_DGRAM, COIL__SIM_FRESH, &datagram->to);
+    if (socket == NULL) {
+        turn_round(sim, datagram);
+        return;
+    }
+    if (socket->received_bytes > 0 &&
+        socket->received_bytes + datagram->bytes > socket->receive_limit) {
+        drop_datagram(datagram);
+        return;
+    }
+    coil__list_remove(&datagram->link);
+    coil__list_push(&socket->received, &datagram->link);
+    socket->received_bytes += datagram->bytes + 1; /* empty datagrams take room, too */
+    coil__sim_changed(sim, socket);
+}
+
+static void datagram_arrives(struct coil__sim *sim, struct coil__sim_event *event)
+{
+    struct coil__sim_datagram *d =
+        COIL__CONTAINER(event, struct coil__sim_datagram, arrival);
+    bool lost = coil__sim_cut_until(sim, &d->from.host, &d->to.host) > coil__sim_now() ||
+                coil__sim_chance(sim, sim->opts.loss_ppm);
+
+    coil__sim_log(sim, &d->from, &d->to, "%s %zu%s",
+                  d->unreachable ? "unreachable" : "datagram", d->bytes,
+                  lost ? ", lost" : "");
+    if (lost)
+        drop_datagram(d);
+    else if (d->unreachable)
+        deliver_unreachable(sim, d);
+    else
+        deliver_datagram(sim, d);
+}
+
+/* ---- sending ----------------------------------------------------------------------- */
+
+static struct coil__sim_datagram *create_datagram(struct coil__sim *sim,
+                                                  const struct coil__sim_address *from,
+                                                  const struct coil__sim_address *to,
+                                                  size_t bytes)
+{
+    struct coil__sim_datagram *datagram = coil__inside->alloc(sizeof *datagram + bytes);
+
+    if (datagram == NULL)
+        return NULL;
+    *datagram = (struct coil__sim_datagram){.arrival = {.happen = datagram_arrives},
+                                            .from = *from,
+                                            .to = *to,
+                                            .bytes = bytes};
+    coil__list_push(&sim->datagrams, &datagram->link);
+    return datagram;
+}
+
+static int destination(const struct coil__sim_socket *socket,
+                       const struct msghdr *message, struct coil__sim_address *to)
+{
+    if (message->msg_name != NULL)
+        return coil__sim_address_read(socket->family, message->msg_name,
+                                      message->msg_namelen, to);
+    if (socket->state != COIL__SIM_CONNECTED)
+        return -EDESTADDRREQ;
+    *to = socket->peer;
+    return 0;
+}
+
+static int take_error(struct coil__sim_socket *socket)
+{
+    int error = socket->error;
+
+    socket->error = 0;
+    return error;
+}
+
+ssize_t coil__sim_udp_send(struct coil__sim *sim, struct coil__sim_socket *socket,
+                           const struct msghdr *message)
+{
+    size_t n = coil__sim_iov_bytes(message->msg_iov, message->msg_iovlen);
+    struct coil__sim_address to, from;
+    struct coil__sim_datagram *datagram, *twin = NULL;
+    int rc = destination(socket, message, &to);
+
+    if (socket->error != 0)
+        return -take_error(socket);
+    if (rc < 0)
+        return rc;
+    if (n > (IN6_IS_ADDR_V4MAPPED(&to.host) ? LARGEST_V4 : LARGEST_V6))
+        return -EMSGSIZE;
+    rc = coil__sim_socket_autobind(sim, socket, NULL);
+    if (rc < 0)
+        return rc;
+    if (coil__sim_host_any(&to.host))
+        to.host = coil__sim_host_facing(&to.host);
+    from = socket->name;
+    if (coil__sim_host_any(&from.host))
+        from.host = coil__sim_host_facing(&to.host);
+    datagram = create_datagram(sim, &from, &to, n);
+    if (datagram == NULL)
+        return -ENOBUFS;
+    coil__sim_iov_get(message->msg_iov, message->msg_iovlen, 0, datagram->data, n);
+    if (coil__sim_chance(sim, sim->opts.duplicate_ppm))
+        twin = create_datagram(sim, &from, &to, n);
+    if (twin != NULL) {
+        memcpy(twin->data, datagram->data, n);
+        launch_datagram(sim, twin);
+    }
+    launch_datagram(sim, datagram);
+    return (ssize_t)n;
+}
+
+/* ---- receiving --------------------------------------------------------------------- */
+
+ssize_t coil__sim_udp_receive(struct coil__sim *sim, struct coil__sim_socket *socket,
+                              struct msghdr *message, int flags)
+{
+    size_t room = coil__sim_iov_bytes(message->msg_iov, message->msg_iovlen), n, whole;
+    struct coil__sim_datagram *datagram;
+
+    (void)sim;
+    if (socket->error != 0)
+        return -take_error(socket);
+    if (coil__list_empty(&socket->received))
+        return -EAGAIN;
+    datagram = first_received(socket);
+    whole = datagram->bytes;
+    n = whole < room ? whole : room;
+    coil__sim_iov_put(message->msg_iov, message->msg_iovlen, 0, datagram->data, n);
+    message->msg_flags = n < whole ? MSG_TRUNC : 0;
+    message->msg_controllen = 0;
+    if (message->msg_name != NULL)
+        coil__sim_address_write(socket->family, &datagram->from, message->msg_name,
+                                &message->msg_namelen);
+    if (!(flags & MSG_PEEK)) {
+        socket->received_bytes -= whole + 1;
+        drop_datagram(datagram);
+    }
+    return (ssize_t)(flags & MSG_TRUNC ? whole : n);
+}
+
+/* ---- the rest ---------------------------------------------------------------------- */
+
+int coil__sim_udp_connect(struct coil__sim *sim, struct coil__sim_socket *socket,
+                          const struct coil__sim_address *to)
+{
+    struct coil__sim_address peer = *to;
+    int rc;
+
+    if (coil__sim_host_any(&peer.host))
+        peer.host = coil__sim_host_facing(&peer.host);
+    rc = coil__sim_socket_autobind(sim, socket, &peer.host);
+    if (rc < 0)
+        return rc;
+    socket->peer = peer;
+    socket->state = COIL__SIM_CONNECTED;
+    return 0;
+}
+
+void coil__sim_udp_close(struct coil__sim_socket *socket)
+{
+    while (!coil__list_empty(&socket->received))
+        drop_datagram(first_received(socket));
+}
+
+unsigned coil__sim_udp_ready(const struct coil__sim_socket *socket)
+{
+    bool readable = !coil__list_empty(&socket->received) || socket->error != 0;
+
+    return COIL_WRITABLE | (readable ? COIL_READABLE : 0);
+}

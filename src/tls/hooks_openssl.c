@@ -1,0 +1,108 @@
+/*
+ * hooks_openssl.c - OpenSSL's error queue, kept for each task: see coil/hooks.h.
+ *
+ * The queue cannot be exchanged as a whole, so its errors are taken out one by one and
+ * put back. Nearly always there are none. Their texts are OpenSSL's until the queue is
+ * used again: they are copied, one after the other, into one block.
+ */
+#include "../base/base.h"
+
+#include <coil/hooks.h>
+
+#include <openssl/err.h>
+#include <string.h>
+
+#define ERRORS_MAX 16 /* the length of OpenSSL's queue */
+
+struct kept_error {
+    unsigned long code;
+    int line;
+    unsigned file, function, text; /* see kept_text() */
+};
+
+struct kept_errors {
+    unsigned count;
+    char *texts;
+    size_t text_bytes;
+    struct kept_error errors[ERRORS_MAX];
+};
+
+/* 0: none, or no memory for it; else its offset in `texts` plus 1. */
+static unsigned keep_text(struct kept_errors *kept, const char *text)
+{
+    size_t at = kept->text_bytes, bytes = text != NULL ? strlen(text) + 1 : 0;
+    char *texts = bytes > 1 ? coil__realloc(kept->texts, at + bytes) : NULL;
+
+    if (texts == NULL)
+        return 0;
+    memcpy(texts + at, text, bytes);
+    kept->texts = texts;
+    kept->text_bytes += bytes;
+    return (unsigned)at + 1;
+}
+
+static const char *kept_text(const struct kept_errors *kept, unsigned at)
+{
+    return at != 0 ? kept->texts + at - 1 : NULL;
+}
+
+static void keep_errors(void *state, void *data)
+{
+    struct kept_errors *kept = state;
+    const char *file, *function, *text;
+    int flags;
+
+    (void)data;
+    for (kept->count = 0; kept->count < ERRORS_MAX; kept->count++) {
+        struct kept_error *error = &kept->errors[kept->count];
+
+        error->code = ERR_get_error_all(&file, &error->line, &function, &text, &flags);
+        if (error->code == 0)
+            break;
+        error->file = keep_text(kept, file);
+        error->function = keep_text(kept, function);
+        error->text = keep_text(kept, (flags & ERR_TXT_STRING) != 0 ? text : NULL);
+    }
+}
+
+static void put_back_error(const struct kept_errors *kept, const struct kept_error *error)
+{
+    const char *text = kept_text(kept, error->text);
+
+    ERR_new();
+    ERR_set_debug(kept_text(kept, error->file), error->line,
+                  kept_text(kept, error->function));
+    ERR_set_error(ERR_GET_LIB(error->code), ERR_GET_REASON(error->code),
+                  text != NULL ? "%s" : NULL, text);
+}
+
+/* Errors in the queue now belong to no task with these hooks: drop them. */
+static void put_back_errors(void *state, void *data)
+{
+    struct kept_errors *kept = state;
+
+    (void)data;
+    if (ERR_peek_error() != 0)
+        ERR_clear_error();
+    for (unsigned i = 0; i < kept->count; i++)
+        put_back_error(kept, &kept->errors[i]);
+    coil__free(kept->texts);
+    kept->texts = NULL;
+    kept->text_bytes = 0;
+}
+
+static void clear_errors(void *state, void *data)
+{
+    (void)state, (void)data;
+    ERR_clear_error();
+}
+
+const coil_task_hooks *coil_hooks_openssl_errors(void)
+{
+    static const coil_task_hooks hooks = {.state_bytes = sizeof(struct kept_errors),
+                                          .enter = put_back_errors,
+                                          .leave = keep_errors,
+                                          .end = clear_errors};
+
+    return &hooks;
+}

@@ -1,0 +1,508 @@
+/*
+ * tls.c - what connections have in common.
+ *
+ * A context is only read once it is made, so loops on all threads share it; its sessions
+ * and its reference count, which change, have a lock and atomics. One context serves for
+ * clients and servers: the differences are set on each connection (tls_verify.c).
+ *
+ * WHICH CONTEXT. A server may have one for each name. It is chosen in the very first
+ * callback, before OpenSSL looks at a session that the client wants to resume, and each
+ * context marks its sessions as its own: chosen later, as is usual, a session made
+ * without a client's certificate could be resumed at a name that demands one
+ * (CVE-2025-23419).
+ */
+#include "tls.h"
+
+#include "../base/fault.h"
+
+#include <coil/error.h>
+#include <coil/executor.h>
+
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- files ------------------------------------------------------------------------- */
+
+/*
+ * OpenSSL does not tell why it could not read a file or a folder: find out. A folder in
+ * place of a file is -EISDIR, the reverse -ENOTDIR.
+ */
+static int check_path(const char *path, bool is_folder)
+{
+    int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (is_folder ? O_DIRECTORY : 0);
+    int fd = COIL__CALL(EMFILE, open(path, flags));
+    int rc = fd >= 0 ? 0 : -errno;
+    struct stat info;
+
+    if (rc == 0 && !is_folder && fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
+        rc = -EISDIR;
+    if (fd >= 0)
+        close(fd);
+    if (rc < 0)
+        return coil_fail(rc, "cannot open '%s': %s", path, strerror(-rc));
+    return 0;
+}
+
+static int check_file(const char *path)
+{
+    return check_path(path, false);
+}
+
+struct password {
+    const char *text;
+    bool wanted;
+};
+
+/* Without this callback OpenSSL would prompt on the terminal. */
+static int give_password(char *buf, int size, int writing, void *arg)
+{
+    struct password *password = arg;
+    size_t n;
+
+    (void)writing;
+    if (password == NULL)
+        return -1;
+    n = password->text != NULL ? strlen(password->text) : 0;
+    password->wanted = true;
+    if (password->text == NULL || n > (size_t)size)
+        return -1;
+    memcpy(buf, password->text, n);
+    return (int)n;
+}
+
+/* OpenSSL accepts a key of another type than the certificate's, and never uses it. */
+static int check_pair(const SSL_CTX *ctx, const char *path)
+{
+    if (SSL_CTX_check_private_key(ctx) != 1)
+        return coil__tls_fail_setup(-EINVAL, "cannot use the key in", path);
+    return 0;
+}
+
+static int load_key(SSL_CTX *ctx, const coil_tls_opts *opts)
+{
+    const char *path = opts->key_file != NULL ? opts->key_file : opts->certificate_file;
+    struct password password = {.text = opts->key_password};
+    int rc = check_file(path);
+    int loaded;
+
+    if (rc < 0)
+        return rc;
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, &password);
+    loaded = SSL_CTX_use_PrivateKey_file(ctx, path, SSL_FILETYPE_PEM);
+    SSL_CTX_set_default_passwd_cb_userdata(ctx, NULL);
+    if (loaded == 1)
+        return check_pair(ctx, path);
+    if (password.wanted && password.text == NULL)
+        return coil__tls_fail_setup(-ENOKEY, "no password for the key in", path);
+    if (password.wanted)
+        return coil__tls_fail_setup(-EKEYREJECTED, "wrong password for the key in", path);
+    return coil__tls_fail_setup(-EINVAL, "cannot use the key in", path);
+}
+
+static int load_certificate(SSL_CTX *ctx, const coil_tls_opts *opts)
+{
+    int rc;
+
+    if (opts->certificate_file == NULL)
+        return opts->key_file == NULL ? 0
+                                      : coil_fail(-EINVAL, "a key without a certificate");
+    rc = check_file(opts->certificate_file);
+    if (rc < 0)
+        return rc;
+    if (SSL_CTX_use_certificate_chain_file(ctx, opts->certificate_file) != 1)
+        return coil__tls_fail_setup(-EINVAL, "cannot use the certificate in",
+                                    opts->certificate_file);
+    return load_key(ctx, opts);
+}
+
+/* A server names the authorities it trusts: clients choose their certificate by that. */
+static int name_authorities(SSL_CTX *ctx, const char *ca_file)
+{
+    STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(ca_file);
+
+    if (names == NULL)
+        return coil__tls_fail_setup(-EINVAL, "no certificate in", ca_file);
+    SSL_CTX_set_client_CA_list(ctx, names);
+    return 0;
+}
+
+static int load_authorities(SSL_CTX *ctx, const coil_tls_opts *opts)
+{
+    int rc;
+
+    if (opts->verify_client && opts->ca_file == NULL && opts->ca_path == NULL)
+        return coil_fail(-EINVAL, "verify_client: whom to trust has to be said");
+    if (opts->ca_file == NULL && opts->ca_path == NULL) {
+        if (SSL_CTX_set_default_verify_paths(ctx) != 1)
+            return coil__tls_fail_setup(-EINVAL, "cannot load",
+                                        "the system's authorities");
+        ERR_clear_error(); /* a system may have no store: then no peer is trusted */
+        return 0;
+    }
+    rc = opts->ca_path != NULL ? check_path(opts->ca_path, true) : 0;
+    if (rc == 0 && opts->ca_file != NULL)
+        rc = check_file(opts->ca_file);
+    if (rc < 0)
+        return rc;
+    if (opts->ca_path != NULL && SSL_CTX_load_verify_dir(ctx, opts->ca_path) != 1)
+        return coil__tls_fail_setup(-EINVAL, "cannot use", opts->ca_path);
+    if (opts->ca_file == NULL)
+        return 0;
+    if (SSL_CTX_load_verify_file(ctx, opts->ca_file) != 1)
+        return coil__tls_fail_setup(-EINVAL, "no certificate in", opts->ca_file);
+    return opts->verify_client ? name_authorities(ctx, opts->ca_file) : 0;
+}
+
+/* From now on each authority in a chain needs a revocation list. */
+static int load_revoked(SSL_CTX *ctx, const char *crl_file)
+{
+    X509_STORE *store = SSL_CTX_get_cert_store(ctx);
+    X509_LOOKUP *lookup = X509_STORE_add_lookup(store, X509_LOOKUP_file());
+    int rc = check_file(crl_file);
+
+    if (rc < 0)
+        return rc;
+    if (lookup == NULL || X509_load_crl_file(lookup, crl_file, X509_FILETYPE_PEM) < 1)
+        return coil__tls_fail_setup(-EINVAL, "no list of revoked certificates in",
+                                    crl_file);
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx),
+                                X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
+    return 0;
+}
+
+/* ---- versions, ciphers, protocols -------------------------------------------------- */
+
+static bool is_version(int version)
+{
+    return version == 0 || version == COIL_TLS_1_2 || version == COIL_TLS_1_3;
+}
+
+/*
+ * For TLS 1.2, ciphers with forward secrecy only, so that a key stolen later does not
+ * decrypt recorded traffic (RFC 9325, 4.2). TLS 1.3 has no others.
+ */
+#define FORWARD_SECRET "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES:!aNULL"
+
+static int set_versions(SSL_CTX *ctx, const coil_tls_opts *opts)
+{
+    int least = opts->min_version != 0 ? opts->min_version : COIL_TLS_1_2;
+    const char *ciphers = opts->ciphers != NULL ? opts->ciphers : FORWARD_SECRET;
+
+    if (!is_version(opts->min_version) || !is_version(opts->max_version) ||
+        (opts->max_version != 0 && opts->max_version < least))
+        return coil_fail(-EINVAL, "no such version of TLS");
+    SSL_CTX_set_min_proto_version(ctx, least);
+    SSL_CTX_set_max_proto_version(ctx, opts->max_version);
+    if (SSL_CTX_set_cipher_list(ctx, ciphers) != 1)
+        return coil__tls_fail_setup(-EINVAL, "ciphers", ciphers);
+    if (opts->ciphersuites != NULL &&
+        SSL_CTX_set_ciphersuites(ctx, opts->ciphersuites) != 1)
+        return coil__tls_fail_setup(-EINVAL, "ciphersuites", opts->ciphersuites);
+    return 0;
+}
+
+/* The wire format: "\2h2\10http/1.1". */
+static int set_protocols(coil_tls *tls, const char *const *protocols)
+{
+    size_t bytes = 0;
+
+    if (protocols == NULL || protocols[0] == NULL)
+        return 0;
+    for (size_t i = 0; protocols[i] != NULL; i++) {
+        size_t n = strlen(protocols[i]);
+
+        bytes += n + 1;
+        if (n == 0 || n > 255 || bytes > 65535)
+            return coil_fail(-EINVAL, "alpn: '%.20s' is too short or too long",
+                             protocols[i]);
+    }
+    tls->alpn = coil__alloc(bytes);
+    if (tls->alpn == NULL)
+        return coil__failed(-ENOMEM);
+    for (size_t i = 0; protocols[i] != NULL; i++) {
+        size_t n = strlen(protocols[i]);
+
+        tls->alpn[tls->alpn_bytes] = (unsigned char)n;
+        memcpy(&tls->alpn[tls->alpn_bytes + 1], protocols[i], n);
+        tls->alpn_bytes += (unsigned)n + 1;
+    }
+    if (SSL_CTX_set_alpn_protos(tls->ctx, tls->alpn, tls->alpn_bytes) != 0)
+        return coil__failed(-ENOMEM);
+    return 0;
+}
+
+/*
+ * The server's order of preference counts. Without a common protocol the handshake fails
+ * (RFC 7301, 3.2).
+ */
+static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_bytes,
+                           const unsigned char *offered, unsigned offered_bytes,
+                           void *arg)
+{
+    const coil_tls *tls = coil__tls_of(ssl)->chosen;
+
+    (void)arg;
+    if (tls->alpn == NULL)
+        return SSL_TLSEXT_ERR_NOACK;
+    if (SSL_select_next_proto((unsigned char **)out, out_bytes, tls->alpn,
+                              tls->alpn_bytes, offered,
+                              offered_bytes) != OPENSSL_NPN_NEGOTIATED)
+        return SSL_TLSEXT_ERR_ALERT_FATAL;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+/* ---- names ------------------------------------------------------------------------- */
+
+static bool matches(const char *pattern, const char *name)
+{
+    const char *rest = strchr(name, '.');
+
+    if (pattern[0] == '*')
+        return rest != NULL && rest != name && strcasecmp(pattern + 1, rest) == 0;
+    return strcasecmp(pattern, name) == 0;
+}
+
+coil_tls *coil__tls_for_name(coil_tls *tls, const char *name)
+{
+    coil_tls *found = tls;
+
+    for (const struct coil__tls_name *n = tls->names; n != NULL; n = n->next)
+        if (matches(n->pattern, name)) {
+            if (n->pattern[0] != '*')
+                return n->tls;
+            found = n->tls;
+        }
+    return found;
+}
+
+int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
+{
+    char normal[COIL__TLS_NAME_MAX + 1];
+    struct coil__tls_name *added;
+    size_t bytes;
+
+    if (atomic_load(&tls->references) == 0)
+        coil__misuse_gone("coil_tls_add_name");
+    if (other == tls || coil__tls_normalize(name, normal) != COIL__TLS_HOST ||
+        (normal[0] == '*' && normal[1] != '.') || strchr(normal + 1, '*') != NULL)
+        return coil__failed(-EINVAL);
+    for (const struct coil__tls_name *n = tls->names; n != NULL; n = n->next)
+        if (strcasecmp(n->pattern, normal) == 0)
+            return coil__failed(-EEXIST);
+    bytes = strlen(normal) + 1;
+    added = coil__alloc(sizeof *added + bytes);
+    if (added == NULL)
+        return coil__failed(-ENOMEM);
+    memcpy(added->pattern, normal, bytes);
+    added->tls = coil_tls_retain(other);
+    added->next = tls->names;
+    tls->names = added;
+    return 0;
+}
+
+/* The name in a ClientHello (RFC 6066, 3): a list's length, 0, a length, the name. */
+static bool read_name(SSL *ssl, char *name)
+{
+    const unsigned char *bytes;
+    char asked[256];
+    size_t n, length;
+
+    if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &bytes, &n) != 1 ||
+        n < 5 || bytes[2] != TLSEXT_NAMETYPE_host_name)
+        return false;
+    length = (size_t)bytes[3] << 8 | bytes[4];
+    if (length == 0 || length > n - 5 || length >= sizeof asked ||
+        memchr(bytes + 5, '\0', length) != NULL)
+        return false; /* OpenSSL itself will refuse the malformed extension */
+    memcpy(asked, bytes + 5, length);
+    asked[length] = '\0';
+    return coil__tls_normalize(asked, name) == COIL__TLS_HOST;
+}
+
+static int choose_context(SSL *ssl, int *alert, void *arg)
+{
+    struct coil__tls_stream *t = coil__tls_of(ssl);
+
+    (void)alert;
+    (void)arg;
+    t->chosen = t->tls;
+    t->name[0] = '\0';
+    if (read_name(ssl, t->name))
+        t->chosen = coil__tls_for_name(t->tls, t->name);
+    SSL_set_SSL_CTX(ssl, t->chosen->ctx);
+    coil__tls_expect_client(t, t->chosen);
+    return SSL_CLIENT_HELLO_SUCCESS;
+}
+
+/* Tell the client that the name was used. */
+static int accept_name(SSL *ssl, int *alert, void *arg)
+{
+    (void)ssl;
+    (void)alert;
+    (void)arg;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+/* ---- sessions ---------------------------------------------------------------------- */
+
+/*
+ * Called while a client reads, when it receives a session. Returning 1 keeps the
+ * reference.
+ */
+static int keep_session(SSL *ssl, SSL_SESSION *session)
+{
+    struct coil__tls_stream *t = coil__tls_of(ssl);
+
+    if (SSL_is_server(ssl) || t->name[0] == '\0' || !SSL_SESSION_is_resumable(session))
+        return 0;
+    return coil__tls_sessions_put(&t->tls->sessions, t->name, session);
+}
+
+/* ---- life -------------------------------------------------------------------------- */
+
+/* Settings that do not depend on options. */
+static int prepare_context(coil_tls *tls)
+{
+    unsigned char id[SSL_MAX_SID_CTX_LENGTH];
+    SSL_CTX *ctx = tls->ctx;
+
+    SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
+                                 SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_default_passwd_cb(ctx, give_password);
+    /* idle connections hold no buffers */
+    SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_session_cache_mode(ctx,
+                                   SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(ctx, keep_session);
+    SSL_CTX_set_client_hello_cb(ctx, choose_context, NULL);
+    SSL_CTX_set_tlsext_servername_callback(ctx, accept_name);
+    SSL_CTX_set_alpn_select_cb(ctx, select_protocol, NULL);
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx), X509_V_FLAG_PARTIAL_CHAIN);
+    if (RAND_bytes(id, sizeof id) != 1 ||
+        SSL_CTX_set_session_id_context(ctx, id, sizeof id) != 1)
+        return coil__tls_fail_setup(-EIO, "cannot make", "a random number");
+    return 0;
+}
+
+static int fill_in(coil_tls *tls, const coil_tls_opts *opts)
+{
+    int rc;
+
+    ERR_clear_error();
+    tls->ctx = SSL_CTX_new(TLS_method());
+    if (tls->ctx == NULL)
+        return coil__tls_fail_setup(-ENOMEM, "cannot make", "a context");
+    tls->no_verify = opts->no_verify;
+    tls->verify_client = opts->verify_client;
+    tls->allow_truncation = opts->allow_truncation;
+    rc = prepare_context(tls);
+    if (rc == 0)
+        rc = set_versions(tls->ctx, opts);
+    if (rc == 0)
+        rc = set_protocols(tls, opts->alpn);
+    if (rc == 0)
+        rc = load_authorities(tls->ctx, opts);
+    if (rc == 0 && opts->crl_file != NULL)
+        rc = load_revoked(tls->ctx, opts->crl_file);
+    if (rc == 0)
+        rc = load_certificate(tls->ctx, opts);
+    ERR_clear_error();
+    return rc;
+}
+
+static void empty(coil_tls *tls)
+{
+    while (tls->names != NULL) {
+        struct coil__tls_name *name = tls->names;
+
+        tls->names = name->next;
+        coil_tls_release(name->tls);
+        coil__free(name);
+    }
+    SSL_CTX_free(tls->ctx);
+    coil__tls_sessions_finish(&tls->sessions);
+    coil__free(tls->alpn);
+}
+
+int coil_tls_create(const coil_tls_opts *opts, coil_tls **out)
+{
+    static const coil_tls_opts defaults;
+    coil_tls *tls = coil__alloc_zeroed(sizeof *tls);
+    int rc;
+
+    *out = NULL;
+    if (tls == NULL)
+        return coil__failed(-ENOMEM);
+    tls->references = 1;
+    coil__tls_sessions_init(&tls->sessions);
+    rc = fill_in(tls, opts != NULL ? opts : &defaults);
+    if (rc < 0)
+        coil_tls_release(tls);
+    else
+        *out = tls;
+    return rc;
+}
+
+coil_tls *coil_tls_retain(coil_tls *tls)
+{
+    if (atomic_fetch_add_explicit(&tls->references, 1, memory_order_relaxed) == 0)
+        coil__misuse_gone("using a TLS context");
+    return tls;
+}
+
+void coil_tls_release(coil_tls *tls)
+{
+    unsigned before =
+        tls != NULL ? atomic_fetch_sub_explicit(&tls->references, 1, memory_order_acq_rel)
+                    : 2;
+
+    if (COIL__UNLIKELY(before == 0))
+        coil__misuse_gone("coil_tls_release");
+    if (before > 1)
+        return;
+    empty(tls);
+    coil__free(tls);
+}
+
+/* ---- the process's own ------------------------------------------------------------- */
+
+/*
+ * The default context is never freed, so its memory is not coil__alloc()ed. It is made on
+ * a thread, since some systems keep all authorities in one large file.
+ */
+static coil_tls the_default = {.references = 1};
+static pthread_mutex_t making_default = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool default_is_made;
+
+static int make_default(void *arg)
+{
+    static const coil_tls_opts defaults;
+    int rc = 0;
+
+    (void)arg;
+    pthread_mutex_lock(&making_default);
+    if (!default_is_made) {
+        coil__tls_sessions_init(&the_default.sessions);
+        rc = fill_in(&the_default, &defaults);
+        if (rc < 0)
+            empty(&the_default);
+        default_is_made = rc == 0;
+    }
+    pthread_mutex_unlock(&making_default);
+    return rc;
+}
+
+int coil__tls_default(coil_tls **out)
+{
+    int rc = default_is_made ? 0 : coil_blocking(COIL_LANE_FILE, make_default, NULL);
+
+    *out = &the_default;
+    return rc;
+}

@@ -1,0 +1,170 @@
+/*
+ * tls.h (internal) - TLS by OpenSSL: contexts, connections, and what went wrong.
+ *
+ *     tls.c           coil_tls: files, trusted authorities, protocols, names
+ *     tls_sessions.c  the sessions that a client may resume
+ *     tls_verify.c    verifies the peer's certificate, and says why it is refused
+ *     tls_error.c     OpenSSL's errors as coil's
+ *     tls_stream.c    the transport: reading, writing, closing
+ *     tls_handshake.c starts TLS on a stream
+ *     tls_info.c      the negotiated version, cipher, protocol
+ *     tls_none.c      all of these for a build without OpenSSL
+ */
+#ifndef COIL_TLS_TLS_H
+#define COIL_TLS_TLS_H
+
+#include "../stream/stream.h"
+
+#include <coil/tls.h>
+
+#include <openssl/ssl.h>
+#include <pthread.h>
+
+/* ---- sessions ---------------------------------------------------------------------- */
+
+/*
+ * Sessions that a client may resume, by the verified name of their server. Used by any
+ * thread. Table and sessions are allocated by OpenSSL.
+ */
+struct coil__tls_sessions {
+    pthread_mutex_t mutex;
+    struct coil__tls_session *table; /* NULL before the first session */
+    uint64_t clock;
+};
+
+void coil__tls_sessions_init(struct coil__tls_sessions *sessions);
+void coil__tls_sessions_finish(struct coil__tls_sessions *sessions);
+
+/*
+ * Keep a session, taking over its reference. If there is no memory, false, and the
+ * reference stays the caller's.
+ */
+bool coil__tls_sessions_put(struct coil__tls_sessions *sessions, const char *name,
+                            SSL_SESSION *session);
+
+/*
+ * Find a session for this server: a reference, or NULL. A session of TLS 1.3 is given out
+ * once.
+ */
+SSL_SESSION *coil__tls_sessions_take(struct coil__tls_sessions *sessions,
+                                     const char *name);
+
+/* ---- contexts ---------------------------------------------------------------------- */
+
+struct coil__tls_name {
+    struct coil__tls_name *next;
+    coil_tls *tls;
+    char pattern[];
+};
+
+struct coil_tls {
+    SSL_CTX *ctx;
+    bool no_verify, verify_client, allow_truncation;
+    unsigned char *alpn; /* in wire format: a length before each */
+    unsigned alpn_bytes;
+    _Atomic unsigned references; /* 0 in free memory: coil__misuse_gone() */
+    struct coil__tls_name *names;
+    struct coil__tls_sessions sessions;
+};
+
+/* The default context of the process, borrowed. May wait while files are read. */
+int coil__tls_default(coil_tls **out);
+
+/* The context for the name a client asked for, borrowed. */
+coil_tls *coil__tls_for_name(coil_tls *tls, const char *name);
+
+/* The server's name without a trailing dot, or its address without the zone. */
+#define COIL__TLS_NAME_MAX 253
+
+enum coil__tls_name_kind { COIL__TLS_NO_NAME, COIL__TLS_HOST, COIL__TLS_ADDRESS };
+
+/*
+ * Copy the name in that form to `out`, of COIL__TLS_NAME_MAX + 1 bytes; returns its kind.
+ */
+enum coil__tls_name_kind coil__tls_normalize(const char *name, char *out);
+
+/* ---- one connection ---------------------------------------------------------------- */
+
+/* Bytes between OpenSSL and the descriptor: [start, end) of the block. */
+struct coil__tls_bytes {
+    unsigned char *block; /* NULL: none */
+    size_t start, end, size;
+};
+
+struct coil__tls_stream {
+    coil_tls *tls;    /* a reference */
+    coil_tls *chosen; /* by name; of tls */
+    SSL *ssl;
+    coil_stream *stream;
+    struct coil__tls_bytes in;  /* received, not yet decrypted */
+    struct coil__tls_bytes out; /* encrypted, not yet written */
+    /* being written, or left by a write that failed: goes first */
+    struct coil__tls_bytes sending;
+    size_t next_read; /* size of the next read */
+    int failed;       /* 0, or the result of every further call */
+    int unread;       /* 0, or a failure that the next coil__tls_fill() has to return */
+    bool established, shut_down;
+    bool out_of_memory; /* `out` could not grow */
+    bool flushing;      /* a task is writing `out` */
+    struct coil__wait *waiting_to_flush;
+    struct coil__op last_words;
+    /* of the server, by the name the client asked for */
+    char name[COIL__TLS_NAME_MAX + 1];
+    char alpn[256];
+    char *peer;       /* NULL: not asked for yet, or none */
+    char *complaint;  /* about the peer's certificate; NULL: none, or no memory */
+    int verify_error; /* X509_V_ERR_... of the last certificate that was refused */
+};
+
+extern const struct coil__transport coil__tls_transport;
+
+/* Create a connection whose handshake has not begun, not yet on a stream. */
+int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream **out);
+void coil__tls_destroy(struct coil__tls_stream *t);
+
+/* Wait for more bytes from the peer. Returns how many; 0 at the end of the connection. */
+ssize_t coil__tls_fill(struct coil__tls_stream *t);
+
+/*
+ * Write all encrypted bytes. For one task at a time: in the handshake there is one, later
+ * the caller must hold the turn.
+ */
+int coil__tls_flush(struct coil__tls_stream *t);
+
+/*
+ * Unless a task is flushing: write what OpenSSL has to answer, at once or within that
+ * time. Only fatal alerts are worth waiting for: they tell the peer the reason.
+ */
+void coil__tls_answer(struct coil__tls_stream *t, int64_t patience_ns);
+#define COIL__TLS_LAST_WORDS_NS COIL_SEC(1)
+
+/* The connection of an SSL object. */
+struct coil__tls_stream *coil__tls_of(const SSL *ssl);
+
+/* ---- verification ------------------------------------------------------------------ */
+
+/*
+ * Set what the peer has to prove: its name, if it is a server; a certificate, if clients
+ * need one.
+ */
+int coil__tls_expect_server(struct coil__tls_stream *t, enum coil__tls_name_kind kind);
+void coil__tls_expect_client(struct coil__tls_stream *t, const coil_tls *tls);
+
+/* A certificate's subject, "CN = localhost", allocated by OpenSSL; NULL: no memory. */
+char *coil__tls_name_text(const X509_NAME *name);
+
+/* ---- errors ------------------------------------------------------------------------ */
+
+/*
+ * OpenSSL has one queue of errors for each thread, which all its tasks share: so the
+ * queue is emptied before and after each use of OpenSSL. These functions return a
+ * negative errno, and set the message of coil_last_error().
+ */
+
+/* A call on the connection failed with SSL_ERROR_SSL or SSL_ERROR_SYSCALL. */
+int coil__tls_fail(struct coil__tls_stream *t, const char *doing);
+
+/* Another call failed; the message is `what` and OpenSSL's reason. */
+int coil__tls_fail_setup(int rc, const char *what, const char *detail);
+
+#endif

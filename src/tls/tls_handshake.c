@@ -1,0 +1,184 @@
+/*
+ * tls_handshake.c - how a stream comes to speak TLS.
+ *
+ * A handshake is a call of both directions, so no other call is in the stream. From its
+ * first byte on the transport is TLS. A handshake that fails or is cancelled leaves a
+ * stream that can only be closed: which bytes the peer expects next is unknown.
+ */
+#include "tls.h"
+
+#include <coil/error.h>
+
+#include <openssl/err.h>
+#include <string.h>
+
+/* ---- the handshake ----------------------------------------------------------------- */
+
+/* Returns 0 when the handshake is done, -EAGAIN if it needs more bytes, or a failure. */
+static int take_step(struct coil__tls_stream *t)
+{
+    int done;
+
+    ERR_clear_error();
+    done = SSL_do_handshake(t->ssl);
+    if (done == 1)
+        return 0;
+    if (SSL_get_error(t->ssl, done) == SSL_ERROR_WANT_READ)
+        return -EAGAIN;
+    return coil__tls_fail(t, "TLS handshake");
+}
+
+static int shake_hands(struct coil__tls_stream *t)
+{
+    for (;;) {
+        int step = take_step(t);
+        ssize_t rc;
+
+        if (step != 0 && step != -EAGAIN) {
+            coil__tls_answer(t, COIL__TLS_LAST_WORDS_NS);
+            return step;
+        }
+        rc = coil__tls_flush(t);
+        if (rc < 0 || step == 0)
+            return (int)rc;
+        rc = coil__tls_fill(t);
+        if (rc == 0)
+            return coil_fail(-ECONNABORTED,
+                             "TLS handshake: the peer closed the connection");
+        if (rc < 0)
+            return (int)rc;
+    }
+}
+
+static void note_protocol(struct coil__tls_stream *t)
+{
+    const unsigned char *name;
+    unsigned n;
+
+    SSL_get0_alpn_selected(t->ssl, &name, &n);
+    if (n > 0)
+        memcpy(t->alpn, name, n);
+}
+
+static int prepare_client(struct coil__tls_stream *t, const char *server_name)
+{
+    enum coil__tls_name_kind kind = COIL__TLS_NO_NAME;
+    SSL_SESSION *session;
+    int rc;
+
+    if (server_name != NULL)
+        kind = coil__tls_normalize(server_name, t->name);
+    if (kind == COIL__TLS_NO_NAME && (server_name != NULL || !t->tls->no_verify))
+        return coil_fail(-EINVAL, "'%.60s' cannot be a server's name",
+                         server_name != NULL ? server_name : "(null)");
+    SSL_set_connect_state(t->ssl);
+    rc = coil__tls_expect_server(t, kind);
+    if (rc < 0)
+        return rc;
+    session = coil__tls_sessions_take(&t->tls->sessions, t->name);
+    if (session != NULL)
+        SSL_set_session(t->ssl, session);
+    SSL_SESSION_free(session);
+    return 0;
+}
+
+static int refuse_without_certificate(void)
+{
+    return coil_fail(-EINVAL, "a TLS server needs a certificate");
+}
+
+static int prepare_server(struct coil__tls_stream *t)
+{
+    if (SSL_get_certificate(t->ssl) == NULL && t->tls->names == NULL)
+        return refuse_without_certificate();
+    SSL_set_accept_state(t->ssl);
+    coil__tls_expect_client(t, t->tls);
+    return 0;
+}
+
+static int begin_handshake(coil_stream *stream, struct coil__tls_stream *t)
+{
+    int rc;
+
+    stream->carrier = t;
+    stream->transport = &coil__tls_transport;
+    rc = shake_hands(t);
+    if (rc < 0) {
+        t->failed = -ENOTCONN;
+        return rc;
+    }
+    t->established = true;
+    note_protocol(t);
+    return 0;
+}
+
+/* Start TLS as the client of `server_name`, or as the server. */
+static int start_tls(coil_stream *stream, coil_tls *tls, bool as_server,
+                     const char *server_name)
+{
+    struct coil__tls_stream *t;
+    int rc;
+
+    if (stream->transport == &coil__tls_transport)
+        return coil__failed(-EALREADY);
+    if (coil__stream_buffered(stream) > 0)
+        return coil_fail(-EPROTO, "the peer has sent more before TLS began");
+    rc = coil__tls_create(stream, tls, &t);
+    if (rc < 0)
+        return rc;
+    rc = as_server ? prepare_server(t) : prepare_client(t, server_name);
+    if (rc < 0) {
+        coil__tls_destroy(t);
+        return rc;
+    }
+    return begin_handshake(stream, t);
+}
+
+/* The handshake occupies both directions. */
+static int enter_and_start(coil_stream *stream, coil_tls *tls, bool as_server,
+                           const char *server_name, const char *caller)
+{
+    int rc = coil__endpoint_enter(&stream->endpoint, COIL__IN, caller);
+
+    if (rc < 0)
+        return rc;
+    rc = coil__endpoint_enter(&stream->endpoint, COIL__OUT, caller);
+    if (rc == 0) {
+        rc = start_tls(stream, tls, as_server, server_name);
+        coil__endpoint_leave(&stream->endpoint, COIL__OUT);
+    }
+    coil__endpoint_leave(&stream->endpoint, COIL__IN);
+    return rc;
+}
+
+int coil_start_tls(coil_stream *stream, coil_tls *tls, const char *server_name)
+{
+    int rc = tls == NULL ? coil__tls_default(&tls) : 0;
+
+    if (rc < 0)
+        return rc;
+    return enter_and_start(stream, tls, false, server_name, "coil_start_tls");
+}
+
+int coil_accept_tls(coil_stream *stream, coil_tls *tls)
+{
+    if (tls == NULL)
+        return refuse_without_certificate();
+    return enter_and_start(stream, tls, true, NULL, "coil_accept_tls");
+}
+
+int coil_tls_stop(coil_stream *stream)
+{
+    char dropped[4096];
+    ssize_t n;
+
+    if (stream->transport != &coil__tls_transport)
+        return coil__failed(-EINVAL);
+    n = coil_stream_shutdown_write(stream);
+    if (n < 0)
+        return (int)n;
+    do
+        n = coil_read(stream, dropped, sizeof dropped);
+    while (n > 0);
+    return (int)n;
+}

@@ -1,0 +1,121 @@
+/*
+ * tls_sessions.c - the sessions that a client may resume.
+ *
+ * A table of a fixed size, searched from end to end: a handshake costs a thousand times
+ * as much. A new session replaces the oldest one. A server has a few at most, so that a
+ * server that sends many tickets does not drive out all the others.
+ *
+ * The key is the verified name: a resumed connection does not see the certificate again,
+ * so it must not use a session that was made for another name.
+ */
+#include "tls.h"
+
+#include <string.h>
+
+#define SESSIONS 128
+#define SESSIONS_OF_ONE 4
+
+struct coil__tls_session {
+    SSL_SESSION *session; /* NULL: free */
+    uint64_t kept;        /* a counter of the table's, which tells the order */
+    char name[COIL__TLS_NAME_MAX + 1];
+};
+
+void coil__tls_sessions_init(struct coil__tls_sessions *sessions)
+{
+    pthread_mutex_init(&sessions->mutex, NULL);
+    sessions->table = NULL;
+    sessions->clock = 0;
+}
+
+void coil__tls_sessions_finish(struct coil__tls_sessions *sessions)
+{
+    for (size_t i = 0; sessions->table != NULL && i < SESSIONS; i++)
+        SSL_SESSION_free(sessions->table[i].session);
+    OPENSSL_free(sessions->table);
+    pthread_mutex_destroy(&sessions->mutex);
+}
+
+/*
+ * The entry for a further session of this server: its oldest, a free one, or the oldest
+ * of all.
+ */
+static struct coil__tls_session *find_place(struct coil__tls_sessions *sessions,
+                                            const char *name)
+{
+    struct coil__tls_session *own = NULL, *any = &sessions->table[0];
+    int own_count = 0;
+
+    for (size_t i = 0; i < SESSIONS; i++) {
+        struct coil__tls_session *s = &sessions->table[i];
+
+        if (s->kept < any->kept)
+            any = s; /* a free one was kept at 0 */
+        if (s->session == NULL || strcmp(s->name, name) != 0)
+            continue;
+        own_count++;
+        if (own == NULL || s->kept < own->kept)
+            own = s;
+    }
+    return own_count >= SESSIONS_OF_ONE ? own : any;
+}
+
+bool coil__tls_sessions_put(struct coil__tls_sessions *sessions, const char *name,
+                            SSL_SESSION *session)
+{
+    struct coil__tls_session *place;
+
+    pthread_mutex_lock(&sessions->mutex);
+    if (sessions->table == NULL)
+        sessions->table = OPENSSL_zalloc(SESSIONS * sizeof *sessions->table);
+    if (sessions->table != NULL) {
+        place = find_place(sessions, name);
+        SSL_SESSION_free(place->session);
+        place->session = session;
+        place->kept = ++sessions->clock;
+        strcpy(place->name, name);
+    }
+    pthread_mutex_unlock(&sessions->mutex);
+    return sessions->table != NULL;
+}
+
+static struct coil__tls_session *find_newest(struct coil__tls_sessions *sessions,
+                                             const char *name)
+{
+    struct coil__tls_session *found = NULL;
+
+    for (size_t i = 0; sessions->table != NULL && i < SESSIONS; i++) {
+        struct coil__tls_session *s = &sessions->table[i];
+
+        if (s->session != NULL && strcmp(s->name, name) == 0 &&
+            (found == NULL || s->kept > found->kept))
+            found = s;
+    }
+    return found;
+}
+
+SSL_SESSION *coil__tls_sessions_take(struct coil__tls_sessions *sessions,
+                                     const char *name)
+{
+    struct coil__tls_session *found;
+    SSL_SESSION *session = NULL;
+
+    pthread_mutex_lock(&sessions->mutex);
+    found = find_newest(sessions, name);
+    if (found != NULL) {
+        session = found->session;
+        /*
+         * A ticket of TLS 1.3 that is used twice shows eavesdroppers that the client is
+         * the same (RFC 8446, C.4). A session of TLS 1.2 may be resumed as long as the
+         * server keeps it.
+         */
+        if (SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION) {
+            found->session = NULL;
+            found->kept = 0;
+        } else {
+            SSL_SESSION_up_ref(session);
+        }
+    }
+    pthread_mutex_unlock(&sessions->mutex);
+    return session;
+}

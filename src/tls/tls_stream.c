@@ -1,0 +1,571 @@
+/*
+ * tls_stream.c - TLS as what carries a stream's bytes.
+ *
+ *      coil_read                                         coil_write
+ *          |  decrypt()                          seal()      |
+ *          |            .------------------------.           |
+ *          `----------- |        OpenSSL         | ----------'
+ *                       '------------------------'
+ *               give_to_openssl()  |   (a BIO: two buffers) |  take_from_openssl()
+ *                       in                      out -> sending
+ *               fill()  |                        |  flush()
+ *                       '------ descriptor ------'
+ *
+ * OpenSSL never waits: if `in` is empty it returns, and `out` grows as needed. A task that
+ * needs bytes fills `in`, a task that has made some flushes `out`, and tasks wait only
+ * there. So a reader and a writer can use one connection at once, although OpenSSL's
+ * object is not made for two, and each can be cancelled while OpenSSL's state is complete.
+ *
+ * Invariants
+ * 1. No task is suspended inside OpenSSL.
+ * 2. What is in `sending` is the kernel's while a call is under way, so it does not grow
+ *    or move; what OpenSSL makes meanwhile goes to `out`. It is sent to its end, by
+ *    whoever flushes next, before anything of `out` is: a record that was cut off by a
+ *    cancellation comes whole in the end.
+ * 3. One task flushes at a time (`flushing`). A writer waits for its turn. A reader, who
+ *    flushes what OpenSSL has to answer (alerts, key updates), leaves it to the writer,
+ *    and does not wait for room: a peer that does not read must not keep us from reading.
+ *    Its answer may wait for the next write, says RFC 8446, 4.6.3.
+ * 4. While a reader is in fill(), `in` is empty and nobody else looks at it: OpenSSL
+ *    needs no bytes to write, as renegotiation is off.
+ * 5. At most AT_ONCE bytes are sealed at a time, and only when all before them went out.
+ *
+ * Why not let OpenSSL have the socket: it would want readiness, where we have operations;
+ * and kernel TLS, which needs that: docs/decisions/0004.
+ */
+#include "tls.h"
+
+#include "../task/wait.h"
+
+#include <coil/error.h>
+#include <coil/scope.h>
+
+#include <openssl/err.h>
+#include <string.h>
+
+#define READ_MIN ((size_t)4096)
+#define READ_MAX ((size_t)65536)
+#define AT_ONCE ((size_t)65536)
+#define GATHER 4096 /* smaller parts are copied together into one record */
+
+/* ---- bytes ------------------------------------------------------------------------- */
+
+static size_t count_of(const struct coil__tls_bytes *b)
+{
+    return b->end - b->start;
+}
+
+static void drop_bytes(struct coil__tls_bytes *b)
+{
+    coil__free(b->block);
+    *b = (struct coil__tls_bytes){0};
+}
+
+/* Room for n more. */
+static bool reserve(struct coil__tls_bytes *b, size_t n)
+{
+    size_t size = b->size != 0 ? b->size : 512;
+    unsigned char *block;
+
+    if (b->end + n <= b->size)
+        return true;
+    while (size < b->end + n)
+        size *= 2;
+    block = coil__realloc(b->block, size);
+    if (block == NULL)
+        return false;
+    b->block = block;
+    b->size = size;
+    return true;
+}
+
+/* ---- what OpenSSL reads and writes ------------------------------------------------- */
+
+static int give_to_openssl(BIO *bio, char *buf, int n)
+{
+    struct coil__tls_bytes *in = &((struct coil__tls_stream *)BIO_get_data(bio))->in;
+    size_t count = count_of(in) < (size_t)n ? count_of(in) : (size_t)n;
+
+    BIO_clear_retry_flags(bio);
+    if (count == 0) {
+        BIO_set_retry_read(bio);
+        return -1;
+    }
+    memcpy(buf, in->block + in->start, count);
+    in->start += count;
+    return (int)count;
+}
+
+static int take_from_openssl(BIO *bio, const char *buf, int n)
+{
+    struct coil__tls_stream *t = BIO_get_data(bio);
+
+    BIO_clear_retry_flags(bio);
+    if (!reserve(&t->out, (size_t)n)) {
+        t->out_of_memory = true;
+        return -1;
+    }
+    memcpy(t->out.block + t->out.end, buf, (size_t)n);
+    t->out.end += (size_t)n;
+    return n;
+}
+
+static long control(BIO *bio, int command, long number, void *pointer)
+{
+    (void)bio;
+    (void)number;
+    (void)pointer;
+    return command == BIO_CTRL_FLUSH;
+}
+
+static BIO_METHOD *method; /* or NULL: out of memory */
+static pthread_once_t method_once = PTHREAD_ONCE_INIT;
+
+static void make_method(void)
+{
+    method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "coil stream");
+    if (method == NULL)
+        return;
+    BIO_meth_set_read(method, give_to_openssl);
+    BIO_meth_set_write(method, take_from_openssl);
+    BIO_meth_set_ctrl(method, control);
+}
+
+static BIO *make_bio(struct coil__tls_stream *t)
+{
+    BIO *bio;
+
+    pthread_once(&method_once, make_method);
+    bio = method != NULL ? BIO_new(method) : NULL;
+    if (bio == NULL)
+        return NULL;
+    BIO_set_data(bio, t);
+    BIO_set_init(bio, 1);
+    return bio;
+}
+
+struct coil__tls_stream *coil__tls_of(const SSL *ssl)
+{
+    return SSL_get_app_data(ssl);
+}
+
+/* ---- the descriptor ---------------------------------------------------------------- */
+
+/*
+ * Wait for more bytes. The buffer is small while the connection is idle, and grows while
+ * reads fill it. Returns how many bytes; 0 at the end of the connection.
+ */
+ssize_t coil__tls_fill(struct coil__tls_stream *t)
+{
+    struct coil__tls_bytes *in = &t->in;
+    ssize_t n = t->unread;
+
+    t->unread = 0;
+    if (n < 0)
+        return coil__failed((int)n);
+    if (in->size != t->next_read) {
+        drop_bytes(in);
+        in->block = coil__alloc(t->next_read);
+        if (in->block == NULL)
+            return coil__failed(-ENOMEM);
+        in->size = t->next_read;
+    }
+    in->start = in->end = 0;
+    n = coil__stream_read_fd(t->stream, in->block, in->size);
+    if (n <= 0)
+        return n;
+    in->end = (size_t)n;
+    if (in->end == in->size && in->size < READ_MAX)
+        t->next_read = in->size * 2;
+    else if (in->end < in->size / 4 && in->size > READ_MIN)
+        t->next_read = in->size / 2;
+    return n;
+}
+
+static const struct coil__wait_class waiting_to_write = {.what = "write"};
+
+static int begin_flushing(struct coil__tls_stream *t)
+{
+    struct coil__wait wait;
+    int rc = 0;
+
+    while (rc == 0 && t->flushing) {
+        coil__wait_init(&wait, &waiting_to_write);
+        t->waiting_to_flush = &wait;
+        rc = coil__wait_park(&wait);
+        t->waiting_to_flush = NULL;
+    }
+    if (rc == 0)
+        t->flushing = true;
+    return rc;
+}
+
+static void end_flushing(struct coil__tls_stream *t)
+{
+    t->flushing = false;
+    if (t->waiting_to_flush != NULL)
+        coil__wait_complete(t->waiting_to_flush, 0);
+}
+
+/* Write all of `out`; returns 0 when the kernel has it. */
+int coil__tls_flush(struct coil__tls_stream *t)
+{
+    struct coil__tls_bytes *sending = &t->sending;
+
+    for (;;) {
+        struct iovec rest;
+        ssize_t n;
+
+        if (count_of(sending) == 0) {
+            drop_bytes(sending);
+            if (count_of(&t->out) == 0)
+                return 0;
+            *sending = t->out;
+            t->out = (struct coil__tls_bytes){0};
+        }
+        rest = (struct iovec){sending->block + sending->start, count_of(sending)};
+        n = coil__stream_write_fd(t->stream, &rest, 1);
+        if (n < 0)
+            return (int)n;
+        sending->start += (size_t)n;
+    }
+}
+
+void coil__tls_answer(struct coil__tls_stream *t, int64_t patience_ns)
+{
+    coil_scope scope;
+
+    if (count_of(&t->out) == 0 || t->flushing ||
+        coil_scope_enter_shielded(&scope, coil_in(patience_ns)) < 0)
+        return;
+    t->flushing = true;
+    coil__tls_flush(t);
+    end_flushing(t);
+    coil_scope_exit(&scope, 0);
+}
+
+/* ---- reading ----------------------------------------------------------------------- */
+
+/*
+ * By SSL_read_ex() or SSL_peek_ex(). Returns a count, 0 at the peer's close_notify,
+ * -EAGAIN if it needs more bytes, or a failure.
+ */
+static ssize_t decrypt(struct coil__tls_stream *t,
+                       int (*read_or_peek)(SSL *, void *, size_t, size_t *), void *buf,
+                       size_t n)
+{
+    size_t got;
+
+    ERR_clear_error();
+    if (read_or_peek(t->ssl, buf, n, &got) == 1)
+        return (ssize_t)got;
+    switch (SSL_get_error(t->ssl, 0)) {
+    case SSL_ERROR_WANT_READ:
+        return -EAGAIN;
+    case SSL_ERROR_ZERO_RETURN:
+        return 0;
+    default:
+        t->failed = coil__tls_fail(t, "TLS, reading");
+        return t->failed;
+    }
+}
+
+static ssize_t truncated(const struct coil__tls_stream *t)
+{
+    if (t->chosen->allow_truncation)
+        return 0;
+    return coil_fail(-ECONNABORTED, "the connection ended without close_notify: what "
+                                    "came may have been cut short");
+}
+
+static ssize_t read_tls(coil_stream *stream, void *buf, size_t n)
+{
+    struct coil__tls_stream *t = stream->carrier;
+    ssize_t result = t->failed;
+
+    /*
+     * A read that is served from the buffer does not wait: it spends budget, so that
+     * others run.
+     */
+    if (result == 0 && count_of(&t->in) > 0)
+        result = coil__endpoint_spend(&stream->endpoint);
+    if (result < 0)
+        return result;
+    for (;;) {
+        result = decrypt(t, SSL_read_ex, buf, n);
+        coil__tls_answer(t, t->failed < 0 ? COIL__TLS_LAST_WORDS_NS : 0);
+        if (result != -EAGAIN)
+            return result;
+        result = coil__tls_fill(t);
+        if (result <= 0)
+            return result < 0 ? result : truncated(t);
+    }
+}
+
+/*
+ * Get the bytes of a readable descriptor. A failure of the connection is kept for the
+ * read. Returns 0 if there is something to decrypt, 1 if the end or a failure is there, or
+ * a failure of the wait.
+ */
+static int fill_for_peek(struct coil__tls_stream *t)
+{
+    ssize_t n = coil__tls_fill(t);
+
+    if (n == -ECANCELED || n == -EBADF || n == -ENOMEM)
+        return (int)n;
+    t->unread = n < 0 ? (int)n : 0;
+    return n <= 0;
+}
+
+/*
+ * A readable descriptor may have less than a record, or a record without bytes: then the
+ * wait goes on. `in` goes before it: it is empty, as OpenSSL has taken what it held.
+ */
+static int wait_readable_tls(coil_stream *stream)
+{
+    struct coil__tls_stream *t = stream->carrier;
+    int rc = coil__endpoint_spend(&stream->endpoint);
+    char byte;
+
+    while (rc == 0 && t->failed == 0 && t->unread == 0) {
+        ssize_t there = decrypt(t, SSL_peek_ex, &byte, 1);
+
+        coil__tls_answer(t, t->failed < 0 ? COIL__TLS_LAST_WORDS_NS : 0);
+        if (there != -EAGAIN)
+            return 0;
+        drop_bytes(&t->in);
+        rc = coil__stream_wait_fd_readable(stream);
+        if (rc == 0)
+            rc = fill_for_peek(t);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- writing ----------------------------------------------------------------------- */
+
+/* A position in the parts. */
+struct cursor {
+    const struct iovec *part, *end;
+    size_t offset;
+};
+
+static size_t rest_of_part(const struct cursor *c)
+{
+    return c->part->iov_len - c->offset;
+}
+
+static void advance_cursor(struct cursor *c, size_t n)
+{
+    c->offset += n;
+    while (c->part < c->end && rest_of_part(c) == 0) {
+        c->part++;
+        c->offset = 0;
+    }
+}
+
+/*
+ * The next bytes, up to `max`: one large part in place, or small parts copied together.
+ */
+static const void *next_piece(struct cursor *c, char *copy, size_t max, size_t *n)
+{
+    const char *from = (const char *)c->part->iov_base + c->offset;
+
+    *n = rest_of_part(c);
+    if (*n >= GATHER || *n >= max || c->part + 1 == c->end) {
+        *n = *n < max ? *n : max;
+        advance_cursor(c, *n);
+        return from;
+    }
+    max = max < GATHER ? max : GATHER;
+    for (*n = 0; *n < max && c->part < c->end;) {
+        size_t rest = rest_of_part(c) < max - *n ? rest_of_part(c) : max - *n;
+
+        memcpy(copy + *n, (const char *)c->part->iov_base + c->offset, rest);
+        *n += rest;
+        advance_cursor(c, rest);
+    }
+    return copy;
+}
+
+/* Encrypt some bytes into `out`; returns how many. */
+static ssize_t seal(struct coil__tls_stream *t, const struct iovec *parts, size_t count)
+{
+    struct cursor c = {parts, parts + count, 0};
+    char copy[GATHER];
+    size_t sealed = 0, n;
+
+    for (size_t i = 0; i < count && sealed < AT_ONCE; i++)
+        sealed += parts[i].iov_len;
+    if (!reserve(&t->out, (sealed < AT_ONCE ? sealed : AT_ONCE) + GATHER))
+        return coil__failed(-ENOMEM);
+    ERR_clear_error();
+    advance_cursor(&c, 0);
+    for (sealed = 0; c.part < c.end && sealed < AT_ONCE; sealed += n) {
+        const void *piece = next_piece(&c, copy, AT_ONCE - sealed, &n);
+        size_t written;
+
+        if (SSL_write_ex(t->ssl, piece, n, &written) != 1) {
+            t->failed = coil__tls_fail(t, "TLS, writing");
+            return t->failed;
+        }
+    }
+    return (ssize_t)sealed;
+}
+
+/* Holding the turn: write what an earlier call left, then these bytes. */
+static ssize_t seal_and_flush(struct coil__tls_stream *t, const struct iovec *parts,
+                              size_t count)
+{
+    ssize_t sealed;
+    int rc = coil__tls_flush(t);
+
+    if (rc < 0)
+        return rc;
+    if (t->shut_down)
+        return coil__failed(-EPIPE);
+    if (t->failed < 0)
+        return t->failed;
+    sealed = seal(t, parts, count);
+    rc = sealed > 0 ? coil__tls_flush(t) : 0;
+    if (rc < 0) {
+        /* Encrypted bytes cannot be taken back: they count as sent. */
+        t->stream->transferred[COIL__OUT] += (size_t)sealed;
+        return rc;
+    }
+    return sealed;
+}
+
+static ssize_t write_tls(coil_stream *stream, const struct iovec *parts, size_t count)
+{
+    struct coil__tls_stream *t = stream->carrier;
+    ssize_t result = t->failed;
+
+    if (result == 0)
+        result = begin_flushing(t);
+    if (result < 0)
+        return result;
+    result = seal_and_flush(t, parts, count);
+    end_flushing(t);
+    return result;
+}
+
+/* ---- closing ----------------------------------------------------------------------- */
+
+#define ALERT_ROOM 256
+
+/* Encrypt close_notify into `out`. */
+static int say_goodbye(struct coil__tls_stream *t)
+{
+    if (t->shut_down)
+        return 0;
+    if (!reserve(&t->out, ALERT_ROOM))
+        return coil__failed(-ENOMEM);
+    t->shut_down = true;
+    ERR_clear_error();
+    SSL_shutdown(t->ssl);
+    ERR_clear_error();
+    return 0;
+}
+
+static int shutdown_write_tls(coil_stream *stream)
+{
+    struct coil__tls_stream *t = stream->carrier;
+    int rc = t->failed;
+
+    if (rc == 0)
+        rc = begin_flushing(t);
+    if (rc < 0)
+        return rc;
+    rc = coil__tls_flush(t);
+    if (rc == 0)
+        rc = say_goodbye(t);
+    if (rc == 0)
+        rc = coil__tls_flush(t);
+    end_flushing(t);
+    return rc;
+}
+
+static void ignore(struct coil__op *op)
+{
+    (void)op;
+}
+
+/*
+ * Try once; the descriptor is closed next. Nothing is sent behind a truncated record, so
+ * that the peer notices it.
+ */
+static void close_tls(coil_stream *stream)
+{
+    struct coil__tls_stream *t = stream->carrier;
+    coil_loop *loop = stream->endpoint.loop;
+
+    if (!t->established || t->failed < 0 || t->shut_down || t->flushing ||
+        count_of(&t->sending) > 0 || loop == NULL || loop != coil_loop_current() ||
+        loop->closing)
+        return;
+    if (say_goodbye(t) < 0 || count_of(&t->out) == 0)
+        return;
+    t->last_words = (struct coil__op){
+        .kind = stream->is_socket ? COIL__OP_SEND : COIL__OP_WRITE,
+        .fd = stream->endpoint.fd,
+        .buf = t->out.block + t->out.start,
+        .len = count_of(&t->out),
+        .complete = ignore,
+    };
+    loop->backend->class->submit(loop->backend, &t->last_words);
+}
+
+/* ---- life -------------------------------------------------------------------------- */
+
+int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream **out)
+{
+    struct coil__tls_stream *t = coil__alloc_zeroed(sizeof *t);
+    BIO *bio;
+
+    if (t == NULL)
+        return coil__failed(-ENOMEM);
+    ERR_clear_error();
+    t->tls = t->chosen = coil_tls_retain(tls);
+    t->stream = stream;
+    t->next_read = READ_MIN;
+    t->ssl = SSL_new(tls->ctx);
+    bio = t->ssl != NULL ? make_bio(t) : NULL;
+    if (bio == NULL) {
+        coil__tls_destroy(t);
+        ERR_clear_error();
+        return coil__failed(-ENOMEM);
+    }
+    SSL_set_bio(t->ssl, bio, bio);
+    SSL_set_app_data(t->ssl, t);
+    *out = t;
+    return 0;
+}
+
+void coil__tls_destroy(struct coil__tls_stream *t)
+{
+    /* Otherwise SSL_free() makes a session of TLS 1.2 non-resumable (a rule of SSLv3). */
+    if (t->established && t->failed == 0)
+        SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+    SSL_free(t->ssl);
+    drop_bytes(&t->in);
+    drop_bytes(&t->out);
+    drop_bytes(&t->sending);
+    OPENSSL_free(t->peer);
+    OPENSSL_free(t->complaint);
+    coil_tls_release(t->tls);
+    coil__free(t);
+}
+
+static void finish_tls(coil_stream *stream)
+{
+    coil__tls_destroy(stream->carrier);
+}
+
+const struct coil__transport coil__tls_transport = {
+    .wait_readable = wait_readable_tls,
+    .read = read_tls,
+    .write = write_tls,
+    .shutdown_write = shutdown_write_tls,
+    .close = close_tls,
+    .finish = finish_tls,
+};

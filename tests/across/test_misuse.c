@@ -1,0 +1,664 @@
+/*
+ * Objects that are used after their last reference has gone, released twice, or used on
+ * another thread than their loop's: the program ends with a sentence.
+ */
+#include "../harness/harness.h"
+#include "objects.h"
+
+#include <coil.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+/* True where reading freed memory is reported by others, as it should be. */
+static bool freed_memory_is_watched(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return true;
+#else
+    return test_under_valgrind();
+#endif
+}
+
+/* ---- destroyed, or released for the last time, before ------------------------------ */
+
+/* What is done with an object once it has gone; in a child with a loop of its own. */
+static const struct test_object *kind;
+static bool is_used;
+static const char *backend;
+
+static int misuse_what_has_gone(void *arg)
+{
+    void *object;
+    int rc = coil_listen_port("127.0.0.1", 0, 1, &test_listener);
+
+    (void)arg;
+    if (rc == 0)
+        rc = kind->make(&object);
+    if (rc < 0)
+        return rc;
+    kind->destroy(object);
+    if (is_used)
+        kind->use(object);
+    else
+        kind->destroy(object);
+    return 0;
+}
+
+static void run_on_backend(void *task)
+{
+    int (*const *fn)(void *) = task;
+
+    coil_run(*fn, NULL, &(coil_run_opts){.loop.backend = backend});
+}
+
+/* In a child, with a loop on the test's backend. */
+static void check_dies_in_task(int (*fn)(void *), const char *sentence)
+{
+    backend = coil_backend_name();
+    test_dies(run_on_backend, &fn, sentence);
+}
+
+static void skip_where_freed_memory_is_watched(void)
+{
+    if (freed_memory_is_watched())
+        test_skip("the sanitizer reports the use of what is freed");
+}
+
+IO_TEST(object_destroyed_twice_stops_the_program)
+{
+    skip_where_freed_memory_is_watched();
+    is_used = false;
+    for (size_t i = 0; i < test_object_count; i++) {
+        kind = &test_objects[i];
+        check_dies_in_task(misuse_what_has_gone, kind->again);
+    }
+}
+
+IO_TEST(object_used_after_it_was_destroyed_stops_the_program)
+{
+    skip_where_freed_memory_is_watched();
+    is_used = true;
+    for (size_t i = 0; i < test_object_count; i++) {
+        kind = &test_objects[i];
+        if (kind->use != NULL)
+            check_dies_in_task(misuse_what_has_gone, kind->used);
+    }
+}
+
+static int await_released_task(void *arg)
+{
+    coil_task *task;
+
+    (void)arg;
+    coil_spawn(test_nothing, NULL, NULL, &task);
+    coil_task_await(task);
+    coil_task_release(task);
+    return coil_task_await(task);
+}
+
+static int retain_released_future(void *arg)
+{
+    coil_future *future;
+
+    (void)arg;
+    coil_future_create(&future);
+    coil_future_release(future);
+    coil_future_retain(future);
+    return 0;
+}
+
+static int close_destroyed_file(void *arg)
+{
+    coil_file *file;
+
+    (void)arg;
+    coil_file_open("/dev/null", O_RDONLY, 0, &file);
+    coil_file_destroy(file);
+    return coil_file_close(file);
+}
+
+static int kill_destroyed_process(void *arg)
+{
+    coil_process *process;
+
+    (void)arg;
+    coil_process_shell(":", NULL, &process);
+    coil_process_wait(process);
+    coil_process_destroy(process);
+    return coil_process_kill(process, SIGTERM);
+}
+
+static int release_error_twice(void *arg)
+{
+    coil_error *error;
+
+    (void)arg;
+    coil_fail(-EINVAL, "no reason");
+    error = coil_error_retain(coil_last_error());
+    coil_fail(-ENOENT, "another one");
+    coil_error_release(error);
+    coil_error_release(error);
+    return 0;
+}
+
+IO_TEST(call_on_what_was_released_before_stops_the_program)
+{
+    skip_where_freed_memory_is_watched();
+    check_dies_in_task(await_released_task, "coil_await: the last reference");
+    check_dies_in_task(retain_released_future, "was released before");
+    check_dies_in_task(close_destroyed_file, "coil_file_close: it was destroyed before");
+    check_dies_in_task(kill_destroyed_process, "coil_process_kill: it was destroyed");
+    check_dies_in_task(release_error_twice, "coil_error_release: it was destroyed");
+}
+
+static void close_loop_twice(void *arg)
+{
+    coil_loop *loop;
+
+    (void)arg;
+    coil_loop_create(NULL, &loop);
+    coil_loop_close(loop);
+    coil_loop_close(loop);
+}
+
+static void release_closed_loop(void *arg)
+{
+    coil_loop *loop;
+
+    (void)arg;
+    coil_loop_create(NULL, &loop);
+    coil_loop_close(loop);
+    coil_loop_release(loop);
+}
+
+static void destroy_runner_twice(void *arg)
+{
+    coil_runner *runner;
+
+    (void)arg;
+    coil_runner_create(NULL, &runner);
+    coil_runner_destroy(runner);
+    coil_runner_destroy(runner);
+}
+
+static void run_destroyed_runner(void *arg)
+{
+    coil_runner *runner;
+
+    coil_runner_create(NULL, &runner);
+    coil_runner_destroy(runner);
+    coil_runner_run(runner, test_nothing, arg);
+}
+
+static void destroy_executor_twice(void *arg)
+{
+    coil_lane lane;
+
+    (void)arg;
+    coil_executor_create("once", 1, &lane);
+    coil_executor_destroy(lane);
+    coil_executor_destroy(lane);
+}
+
+TEST(loop_runner_or_executor_destroyed_twice_stops_the_program)
+{
+    skip_where_freed_memory_is_watched();
+    test_dies(close_loop_twice, NULL, "coil_loop_close: the loop is another thread's");
+    test_dies(release_closed_loop, NULL, "coil_loop_release: it was destroyed before");
+    test_dies(destroy_runner_twice, NULL, "coil_runner_destroy: it was destroyed");
+    test_dies(run_destroyed_runner, NULL, "coil_runner_run: it was destroyed");
+    test_dies(destroy_executor_twice, NULL, "is none of the program's");
+}
+
+/* ---- destroyed while a call is in it, which keeps the memory ----------------------- */
+
+static int read_for_ever(void *stream)
+{
+    char byte;
+
+    return (int)coil_read(stream, &byte, 1);
+}
+
+static int destroy_stream_in_use_twice(void *arg)
+{
+    coil_stream *ends[2];
+
+    (void)arg;
+    coil_stream_pair(ends);
+    coil_spawn(read_for_ever, ends[0], NULL, NULL);
+    coil_yield();
+    coil_stream_destroy(ends[0]);
+    coil_stream_destroy(ends[0]);
+    return 0;
+}
+
+static int read_fifo(void *file)
+{
+    char byte;
+
+    return (int)coil_file_read(file, &byte, 1);
+}
+
+static int destroy_file_in_use_twice(void *arg)
+{
+    coil_file *file;
+    int fds[2];
+
+    (void)arg;
+    if (pipe(fds) < 0 || coil_file_adopt(fds[0], &file) < 0)
+        return -1;
+    coil_spawn(read_fifo, file, NULL, NULL);
+    coil_yield();
+    coil_file_destroy(file);
+    coil_file_destroy(file);
+    return 0;
+}
+
+IO_TEST(object_destroyed_twice_while_a_call_is_in_it_stops_the_program)
+{
+    check_dies_in_task(destroy_stream_in_use_twice, "it was destroyed before");
+    check_dies_in_task(destroy_file_in_use_twice, "coil_file_destroy: it was destroyed");
+}
+
+/* What is the caller's memory may be finished again: it is empty then. */
+TASK_TEST(what_is_the_callers_memory_may_be_finished_twice)
+{
+    coil_queue queue = COIL_QUEUE_INIT(1, 0);
+    coil_event event = COIL_EVENT_INIT;
+    coil_lock lock = COIL_LOCK_INIT;
+    coil_output output = {.data = NULL};
+    coil_as_completed each;
+    coil_semaphore semaphore;
+    coil_barrier barrier;
+
+    coil_semaphore_init(&semaphore, 1);
+    coil_barrier_init(&barrier, 2);
+    CHECK_INT(coil_queue_put_nowait(&queue, &(char){1}), 0);
+    CHECK_INT(coil_as_completed_init(&each, NULL, 0, COIL_NEVER), 0);
+    for (int i = 0; i < 2; i++) {
+        coil_queue_finish(&queue);
+        coil_event_finish(&event);
+        coil_lock_finish(&lock);
+        coil_semaphore_finish(&semaphore);
+        coil_barrier_finish(&barrier);
+        coil_output_finish(&output);
+        coil_as_completed_finish(&each);
+    }
+}
+
+/* ---- on another thread ------------------------------------------------------------- */
+
+struct call {
+    void *(*make)(void *object);
+    void *object;
+};
+
+static void call_on_thread(void *arg)
+{
+    const struct call *call = arg;
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, call->make, call->object);
+    pthread_join(thread, NULL);
+}
+
+static void *release_future(void *future)
+{
+    coil_future_release(future);
+    return NULL;
+}
+
+static void *retain_future(void *future)
+{
+    return coil_future_retain(future);
+}
+
+static void *set_future(void *future)
+{
+    coil_future_set(future, 0, NULL, NULL);
+    return NULL;
+}
+
+static void *cancel_future(void *future)
+{
+    coil_future_cancel(future, NULL);
+    return NULL;
+}
+
+static void *cancel_task(void *task)
+{
+    coil_task_cancel(task, NULL);
+    return NULL;
+}
+
+static void *unpark_task(void *task)
+{
+    coil_unpark(task, 0);
+    return NULL;
+}
+
+static void *resume_coro(void *coro)
+{
+    return coil_coro_resume(coro, NULL);
+}
+
+static void *destroy_coro(void *coro)
+{
+    coil_coro_destroy(coro);
+    return NULL;
+}
+
+#define FOREIGN "by a thread that is not its loop's"
+
+TASK_TEST(future_used_by_another_thread_stops_the_program)
+{
+    coil_future *future;
+
+    CHECK_INT(coil_future_create(&future), 0);
+    test_dies(call_on_thread, (&(struct call){release_future, future}), FOREIGN);
+    test_dies(call_on_thread, (&(struct call){retain_future, future}), FOREIGN);
+    coil_future_set(future, 0, NULL, NULL);
+    test_dies(call_on_thread, (&(struct call){set_future, future}), FOREIGN);
+    test_dies(call_on_thread, (&(struct call){cancel_future, future}), FOREIGN);
+    coil_future_release(future);
+}
+
+TASK_TEST(task_used_by_another_thread_stops_the_program)
+{
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(test_nothing, NULL, NULL, &task), 0);
+    CHECK_INT(coil_task_await(task), 0);
+    test_dies(call_on_thread, (&(struct call){cancel_task, task}), FOREIGN);
+    test_dies(call_on_thread, (&(struct call){unpark_task, task}), FOREIGN);
+    coil_task_release(task);
+}
+
+TASK_TEST(coroutine_used_by_another_thread_stops_the_program)
+{
+    coil_coro *coro;
+
+    CHECK_INT(coil_coro_create(test_coro_nothing, NULL, NULL, &coro), 0);
+    test_dies(call_on_thread, (&(struct call){resume_coro, coro}), "is another thread's");
+    test_dies(call_on_thread, (&(struct call){destroy_coro, coro}),
+              "is another thread's");
+    coil_coro_destroy(coro);
+}
+
+/* ---- what tasks wait for, where none waits any more -------------------------------- */
+
+static struct waited {
+    coil_event event;
+    coil_lock lock;
+    coil_semaphore semaphore;
+    coil_condition condition;
+    coil_queue queue;
+} waited;
+
+static int let_all_go(void *arg)
+{
+    (void)arg;
+    coil_event_set(&waited.event);
+    coil_semaphore_release(&waited.semaphore);
+    coil_queue_put_nowait(&waited.queue, &(char){1});
+    coil_lock_release(&waited.lock);
+    return 0;
+}
+
+static int give_one(void *arg)
+{
+    if (*(const int *)arg == 0)
+        coil_event_set(&waited.event);
+    else if (*(const int *)arg == 1)
+        coil_semaphore_release(&waited.semaphore);
+    else
+        coil_queue_put_nowait(&waited.queue, &(char){1});
+    return 0;
+}
+
+static int notify(void *arg)
+{
+    (void)arg;
+    coil_lock_acquire(&waited.lock);
+    coil_condition_notify(&waited.condition, 1);
+    coil_lock_release(&waited.lock);
+    return 0;
+}
+
+static void wait_for_each(void)
+{
+    char item;
+
+    coil_event_init(&waited.event);
+    coil_lock_init(&waited.lock);
+    coil_semaphore_init(&waited.semaphore, 0);
+    coil_condition_init(&waited.condition, &waited.lock);
+    coil_queue_init(&waited.queue, 1, 0);
+    CHECK_INT(coil_lock_acquire(&waited.lock), 0);
+    CHECK_INT(coil_spawn(let_all_go, NULL, NULL, NULL), 0);
+    CHECK_INT(coil_lock_acquire(&waited.lock), 0);
+    CHECK_INT(coil_semaphore_acquire(&waited.semaphore), 0);
+    CHECK_INT(coil_queue_get(&waited.queue, &item), 0);
+    coil_event_clear(&waited.event);
+    for (int i = 0; i < 3; i++) { /* what each has to wait for comes anew */
+        CHECK_INT(coil_spawn(give_one, &i, NULL, NULL), 0);
+        if (i == 0)
+            CHECK_INT(coil_event_wait(&waited.event), 0);
+        else if (i == 1)
+            CHECK_INT(coil_semaphore_acquire(&waited.semaphore), 0);
+        else
+            CHECK_INT(coil_queue_get(&waited.queue, &item), 0);
+    }
+    CHECK_INT(coil_spawn(notify, NULL, NULL, NULL), 0);
+    CHECK_INT(coil_condition_wait(&waited.condition), 0);
+    coil_lock_release(&waited.lock);
+}
+
+static void *set_event(void *arg)
+{
+    coil_event_set(&waited.event);
+    return arg;
+}
+
+static void *clear_event(void *arg)
+{
+    coil_event_clear(&waited.event);
+    return arg;
+}
+
+static void *acquire_lock(void *arg)
+{
+    coil_lock_acquire(&waited.lock);
+    return arg;
+}
+
+static void *release_lock(void *arg)
+{
+    coil_lock_release(&waited.lock);
+    return arg;
+}
+
+static void *release_semaphore(void *arg)
+{
+    coil_semaphore_release(&waited.semaphore);
+    return arg;
+}
+
+static void *notify_condition(void *arg)
+{
+    coil_condition_notify(&waited.condition, 1);
+    return arg;
+}
+
+static void *get_item(void *arg)
+{
+    char item;
+
+    coil_queue_get_nowait(&waited.queue, &item);
+    return arg;
+}
+
+TASK_TEST(lock_or_queue_used_by_another_thread_where_nobody_waits_stops_the_program)
+{
+    static const struct {
+        void *(*make)(void *);
+        const char *sentence;
+    } calls[] = {
+        {set_event, "coil_event_set: it was called by a thread"},
+        {clear_event, "coil_event_clear: it was called by a thread"},
+        {acquire_lock, "coil_lock_acquire: it was called by a thread"},
+        {release_lock, "coil_lock_release: it was called by a thread"},
+        {release_semaphore, "coil_semaphore_release: it was called by a thread"},
+        {notify_condition, "coil_condition_notify: it was called by a thread"},
+        {get_item, "coil_queue_get: it was called by a thread"},
+    };
+
+    wait_for_each();
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        test_dies(call_on_thread, (&(struct call){calls[i].make, NULL}),
+                  calls[i].sentence);
+    coil_queue_finish(&waited.queue);
+}
+
+/* ---- from a thread that has another loop ------------------------------------------- */
+
+static bool in_debug_mode;
+
+static struct {
+    coil_group group;
+    coil_scope scope;
+    coil_timer timer;
+    coil_handle *later, *soon;
+} first_loops;
+
+/* clang-format off */
+static void cancel_group(void) { coil_group_cancel(&first_loops.group, NULL); }
+static void limit_group(void) { coil_group_set_limit(&first_loops.group, 1); }
+static void spawn_into_group(void)
+{
+    coil_group_spawn(&first_loops.group, test_nothing, NULL, NULL, NULL);
+}
+static void spawn_when_free(void)
+{
+    coil_group_spawn_when_free(&first_loops.group, test_nothing, NULL, NULL, NULL);
+}
+static void set_deadline(void) { coil_scope_set_deadline(&first_loops.scope, 1); }
+static void start_timer(void) { coil_timer_start(&first_loops.timer, COIL_NEVER); }
+static void stop_timer(void) { coil_timer_stop(&first_loops.timer); }
+static void cancel_later(void) { coil_handle_cancel(first_loops.later); }
+static void cancel_soon(void) { coil_handle_cancel(first_loops.soon); }
+/* clang-format on */
+
+static int misuse_here(void *call)
+{
+    coil_timer many[8];
+
+    /* So that a place among the first loop's timers is one here, too. */
+    for (int i = 0; i < 8; i++) {
+        coil_timer_init(&many[i], test_call_nothing, NULL);
+        coil_timer_start(&many[i], coil_in(COIL_SEC(60) + i));
+    }
+    (*(void (**)(void))call)();
+    return 0;
+}
+
+static void *run_with_second_loop(void *call)
+{
+    coil_run(misuse_here, call, NULL);
+    return NULL;
+}
+
+static int wait_for_ever(void *arg)
+{
+    (void)arg;
+    return coil_sleep(COIL_SEC(600));
+}
+
+/* In a child: the first loop waits for the thread meanwhile. */
+static int misuse_from_second_loop(void *call)
+{
+    coil_timer_init(&first_loops.timer, test_call_nothing, NULL);
+    CHECK_INT(coil_timer_start(&first_loops.timer, coil_in(COIL_SEC(60))), 0);
+    CHECK_INT(coil_call_later(COIL_SEC(60), test_call_nothing, NULL, &first_loops.later),
+              0);
+    CHECK_INT(coil_call_soon(test_call_nothing, NULL, &first_loops.soon), 0);
+    CHECK_INT(coil_scope_enter(&first_loops.scope, COIL_NEVER), 0);
+    coil_group_enter(&first_loops.group);
+    coil_group_set_limit(&first_loops.group, 1);
+    if (*(void (**)(void))call == spawn_when_free)
+        coil_group_spawn(&first_loops.group, wait_for_ever, NULL, NULL, NULL);
+    call_on_thread(&(struct call){run_with_second_loop, call});
+    _exit(0);
+}
+
+static void misuse_first_loop(void *call)
+{
+    coil_run(misuse_from_second_loop, call,
+             &(coil_run_opts){.loop.debug = in_debug_mode});
+}
+
+TEST(group_scope_timer_or_handle_of_another_loop_stops_the_program)
+{
+    static const struct {
+        void (*make)(void);
+        const char *sentence;
+    } calls[] = {
+        {cancel_group, "coil_group_cancel: it was called by a thread"},
+        {limit_group, "coil_group_set_limit: it was called by a thread"},
+        {spawn_into_group, "touched by a thread that is not its loop's"},
+        {spawn_when_free, "coil_group_spawn_when_free: it was called by a thread"},
+        {set_deadline, "coil_scope_set_deadline: it was called by a thread"},
+        {start_timer, "coil_timer_start: it was asked of another loop"},
+        {stop_timer, "coil_timer_stop: it was asked of another loop"},
+        {cancel_later, "coil_handle_cancel: it was asked of another loop"},
+    };
+
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        test_dies(misuse_first_loop, (void *)&calls[i].make, calls[i].sentence);
+}
+
+TEST(ready_handle_of_another_loop_stops_the_program_in_debug_mode)
+{
+    static void (*const cancel)(void) = cancel_soon;
+
+    in_debug_mode = true;
+    test_dies(misuse_first_loop, (void *)&cancel,
+              "coil_handle_cancel: it was asked of another loop");
+}
+
+/* ---- what is no misuse ------------------------------------------------------------- */
+
+static int create_future(void *out)
+{
+    return coil_future_create(out);
+}
+
+TEST(future_of_a_closed_loop_may_be_released_on_any_thread)
+{
+    coil_future *future = NULL;
+    pthread_t thread;
+
+    CHECK_INT(coil_run(create_future, &future, NULL), 0);
+    pthread_create(&thread, NULL, release_future, future);
+    pthread_join(thread, NULL);
+}
+
+static int wait_for_event(void *arg)
+{
+    int rc = coil_spawn(let_all_go, arg, NULL, NULL);
+
+    return rc < 0 ? rc : coil_event_wait(&waited.event);
+}
+
+TEST(event_of_a_closed_loop_may_be_used_anywhere)
+{
+    coil_queue_init(&waited.queue, 1, 0);
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(coil_run(wait_for_event, NULL, NULL), 0);
+        call_on_thread(&(struct call){clear_event, NULL});
+    }
+    coil_queue_finish(&waited.queue);
+}

@@ -1,0 +1,188 @@
+"""Which failures that nobody has asked for are reported."""
+
+from scenario import *
+
+
+async def never_retrieved_failure_behind_body():
+    await asyncio.sleep(2)
+    trace("fails")
+    raise Failure("EIO")
+
+
+async def waiter():
+    await tell("shield", asyncio.shield(asyncio.create_task(never_retrieved_failure_behind_body())))
+
+
+@scenario
+async def never_retrieved_failure_behind_a_shield_is_reported():
+    """Who is cancelled in a shield asks no more: when what was shielded fails then, it is
+    reported."""
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    task = asyncio.create_task(waiter())
+    await asyncio.sleep(1)
+    task.cancel()
+    trace("waiter: %s", await outcome(task))
+    await asyncio.sleep(2)
+
+
+@scenario
+async def never_retrieved_failure_of_a_future_is_reported():
+    """A future that failed and was never asked is reported as its last reference goes: not
+    before, and once."""
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    future = new_future()
+    other = future
+    future.set_exception(Failure("EIO"))
+    trace("set")
+    await turns(2)
+    del future
+    trace("one reference left")
+    del other
+    trace("none left")
+
+
+async def never_retrieved_failure_of_a_task_body(name):
+    await asyncio.sleep(1)
+    trace("%s fails", name)
+    raise Failure("EIO")
+
+
+@scenario
+async def never_retrieved_failure_of_a_task_is_reported():
+    """A task that failed and was never asked is reported as its last reference goes: at its end,
+    if nobody holds it."""
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    held = asyncio.create_task(never_retrieved_failure_of_a_task_body("held"))
+    asyncio.create_task(never_retrieved_failure_of_a_task_body("loose"))
+    await asyncio.sleep(2)
+    trace("done: %d", held.done())
+    del held
+    trace("let go")
+
+
+async def body(i, fails):
+    await asyncio.sleep(i)
+    trace("%d ends", i)
+    if fails:
+        raise Failure("EIO")
+
+
+@scenario
+async def never_retrieved_failure_of_the_last_waited_for_is_reported():
+    """Of the last one a wait for the first failure does not ask: it is over anyway."""
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    tasks = [asyncio.create_task(body(i + 1, fails)) for i, fails in enumerate((False, True))]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    trace("waited")
+    await asyncio.sleep(3)
+    while tasks:
+        del tasks[0]
+        trace("let go of one")
+
+
+@scenario
+async def never_retrieved_failure_that_ended_a_wait_is_silent():
+    """To wait for the first failure is to ask for that one, and not for those that come later."""
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    tasks = [asyncio.create_task(body(i + 1, fails)) for i, fails in enumerate((True, True))]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    trace("waited")
+    await asyncio.sleep(3)
+    while tasks:
+        del tasks[0]
+        trace("let go of one")
+
+
+def failed():
+    future = new_future()
+    future.set_exception(Failure("EIO"))
+    return future
+
+
+@scenario
+async def never_retrieved_failure_that_was_asked_for_is_silent():
+    """A failure that somebody has asked for, by result, exception or await, is not reported."""
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    future = failed()
+    trace("result: %s", attempt(future.result))
+    del future
+    future = failed()
+    trace("exception: %s", name_of(future.exception()))
+    del future
+    future = failed()
+    trace("awaited: %s", await outcome(future))
+    del future
+    future = failed()
+    trace("done: %d", future.done())
+    del future
+    trace("end")
+
+
+@scenario
+async def never_retrieved_failures_after_a_wait_are_reported():
+    """To wait until all have ended is not to ask what they came to."""
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    tasks = [asyncio.create_task(body(i + 1, fails)) for i, fails in enumerate((True, True))]
+    await asyncio.wait(tasks, return_when=asyncio.ALL_COMPLETED)
+    trace("waited")
+    await asyncio.sleep(3)
+    while tasks:
+        del tasks[0]
+        trace("let go of one")
+
+
+async def never_retrieved_failures_are_reported_body(i):
+    await asyncio.sleep(i)
+    trace("%d fails", i)
+    raise Failure(("EIO", "EPROTO", "EBADF")[i])
+
+
+@scenario
+async def never_retrieved_failures_are_reported_in_the_order_of_release():
+    """Which failure came first does not matter: what is let go of first is reported first."""
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    tasks = [asyncio.create_task(never_retrieved_failures_are_reported_body(i)) for i in range(3)]
+    await asyncio.sleep(3)
+    for i in (1, 2, 0):
+        trace("let go of %d", i)
+        tasks[i] = None
+
+
+async def never_retrieved_failures_of_gathered_body(seconds):
+    await asyncio.sleep(seconds)
+    trace("%d fails", seconds)
+    raise Failure("EIO")
+
+
+@scenario
+async def never_retrieved_failures_of_gathered_tasks_are_silent():
+    """Of tasks that are gathered one failure is handed on; those that fail later are not
+    reported: it was known that they might."""
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    bodies = map(never_retrieved_failures_of_gathered_body, (1, 2, 3))
+    gathered = asyncio.gather(*map(asyncio.create_task, bodies))
+    asyncio.create_task(never_retrieved_failures_of_gathered_body(4))
+    trace("gathered: %s", await outcome(gathered))
+    del gathered
+    await asyncio.sleep(4)
+
+
+@scenario
+async def never_retrieved_results_are_silent():
+    """Only failures are reported: not a result that nobody asked for, nor one that somebody
+    did, nor a future that is cancelled, or pending for ever."""
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    pending, result, asked, cancelled = [new_future() for _ in range(4)]
+    result.set_result(42)
+    asked.set_result(43)
+    cancelled.cancel()
+    trace("asked: %s", state(asked))
+    await turns(1)
+    del pending
+    trace("pending: gone")
+    del result
+    trace("result: gone")
+    del asked
+    trace("asked: gone")
+    del cancelled
+    trace("cancelled: gone")

@@ -1,0 +1,672 @@
+/* barrier.c - barriers. */
+#include "locks.h"
+
+static coil_barrier barrier_of_1 = COIL_BARRIER_INIT(1);
+
+/* A barrier that was broken while nobody waited fails at once whoever comes. */
+SCENARIO(barrier_abort_while_nobody_waits)
+{
+    if (start(ticker, TURNS(1)) == NULL)
+        return -ENOMEM;
+    trace("abort: %s", outcome(coil_barrier_abort(&barrier_of_1)));
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_1),
+          coil_barrier_broken(&barrier_of_1));
+    trace("we: %s", outcome(coil_barrier_wait(&barrier_of_1)));
+    trace("abort again: %s", outcome(coil_barrier_abort(&barrier_of_1)));
+    trace("we: %s", outcome(coil_barrier_wait(&barrier_of_1)));
+    return 0;
+}
+
+static coil_barrier barrier_of_5 = COIL_BARRIER_INIT(5);
+
+static int barrier_abort_while_some_party(void *name)
+{
+    static int left;
+    int rc = coil_barrier_wait(&barrier_of_5);
+
+    trace("%s: %s", (char *)name, outcome(rc));
+    if (rc == -EPIPE)
+        return 0;
+    if (++left > 2) {
+        coil_barrier_abort(&barrier_of_5);
+        trace("%s has broken it", (char *)name);
+    } else {
+        trace("%s again: %s", (char *)name, outcome(coil_barrier_wait(&barrier_of_5)));
+    }
+    return 0;
+}
+
+/*
+ * Breaking a barrier while some of a round have not left and some have come again fails
+ * them all.
+ */
+SCENARIO(barrier_abort_while_some_came_again)
+{
+    int rc = gather_each(barrier_abort_while_some_party, 5);
+
+    if (rc < 0)
+        return rc;
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_5),
+          coil_barrier_broken(&barrier_of_5));
+    return 0;
+}
+
+static coil_barrier barrier_of_4 = COIL_BARRIER_INIT(4);
+
+static int barrier_aborted_by_a_failing_party(void *name)
+{
+    int index = coil_barrier_wait(&barrier_of_4);
+
+    trace("%s: index %d", (char *)name, index);
+    if (index != 2) {
+        trace("%s again: %s", (char *)name, outcome(coil_barrier_wait(&barrier_of_4)));
+        return 0;
+    }
+    trace("%s fails", (char *)name);
+    return coil_barrier_abort(&barrier_of_4);
+}
+
+/*
+ * A task that fails between two rounds breaks the barrier, so that the others do not wait
+ * for it in vain.
+ */
+SCENARIO(barrier_aborted_by_a_failing_task)
+{
+    int rc = gather_each(barrier_aborted_by_a_failing_party, 4);
+
+    if (rc < 0)
+        return rc;
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_4),
+          coil_barrier_broken(&barrier_of_4));
+    return 0;
+}
+
+static coil_barrier barrier_aborted_then_barrier = COIL_BARRIER_INIT(4),
+                    barrier_aborted_then_elsewhere = COIL_BARRIER_INIT(4);
+
+static void break_or_find_it_broken(const char *name)
+{
+    if (coil_barrier_wait(&barrier_aborted_then_barrier) == 2)
+        trace("%s breaks it: %s", name,
+              outcome(coil_barrier_abort(&barrier_aborted_then_barrier)));
+    else
+        trace("%s: %s", name, outcome(coil_barrier_wait(&barrier_aborted_then_barrier)));
+}
+
+static int barrier_aborted_then_party(void *name)
+{
+    break_or_find_it_broken(name);
+    if (coil_barrier_wait(&barrier_aborted_then_elsewhere) == 2)
+        trace("%s resets it: %s", (char *)name,
+              outcome(coil_barrier_reset(&barrier_aborted_then_barrier)));
+    coil_barrier_wait(&barrier_aborted_then_elsewhere);
+    trace("%s at the end: %s", (char *)name,
+          outcome(coil_barrier_wait(&barrier_aborted_then_barrier)));
+    return 0;
+}
+
+/*
+ * A broken barrier is whole again after a reset, for which the tasks meet at a second
+ * barrier, so that nobody is at the first.
+ */
+SCENARIO(barrier_aborted_then_reset)
+{
+    int rc = gather_each(barrier_aborted_then_party, 4);
+
+    if (rc < 0)
+        return rc;
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_aborted_then_barrier),
+          coil_barrier_broken(&barrier_aborted_then_barrier));
+    return 0;
+}
+
+static coil_barrier barrier_of_3 = COIL_BARRIER_INIT(3);
+
+static int party(void *name)
+{
+    int index = coil_barrier_wait(&barrier_of_3);
+
+    if (index < 0)
+        return index;
+    trace("%s passes: index %d", (char *)name, index);
+    return 0;
+}
+
+/*
+ * A task that is cancelled while it waits at a barrier no longer counts: one more must
+ * come in its stead.
+ */
+SCENARIO(barrier_cancelled_waiter_leaves_its_place)
+{
+    coil_task *a = start(party, "a"), *b = start(party, "b"), *d;
+    coil_future *both[2];
+    int rc;
+
+    if (a == NULL || b == NULL)
+        return -ENOMEM;
+    turns(1);
+    trace("%zu wait", coil_barrier_waiting(&barrier_of_3));
+    coil_task_cancel(a, NULL);
+    turns(1);
+    trace("a %s, %zu wait", state(coil_task_future(a)),
+          coil_barrier_waiting(&barrier_of_3));
+    if (start(party, "c") == NULL)
+        return -ENOMEM;
+    turns(1);
+    trace("%zu wait", coil_barrier_waiting(&barrier_of_3));
+    d = start(party, "d");
+    if (d == NULL)
+        return -ENOMEM;
+    both[0] = coil_task_future(b);
+    both[1] = coil_task_future(d);
+    rc = coil_gather(both, 2, 0, NULL);
+    if (rc < 0)
+        return rc;
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_3),
+          coil_barrier_broken(&barrier_of_3));
+    return 0;
+}
+
+static int barrier_counts_party(void *arg)
+{
+    int index = coil_barrier_wait(&barrier_of_3);
+
+    (void)arg;
+    if (index >= 0)
+        trace("index %d leaves: %zu wait", index, coil_barrier_waiting(&barrier_of_3));
+    return index;
+}
+
+/*
+ * A barrier knows how many have come; when it opens nobody waits any more, although not
+ * all have left yet.
+ */
+SCENARIO(barrier_counts_who_waits)
+{
+    coil_future *all[3];
+    int rc;
+
+    for (int i = 0; i < 3; i++) {
+        coil_task *task = start(barrier_counts_party, NULL);
+
+        if (task == NULL)
+            return -ENOMEM;
+        all[i] = coil_task_future(task);
+        turns(1);
+        trace("%zu of %zu wait", coil_barrier_waiting(&barrier_of_3),
+              coil_barrier_parties(&barrier_of_3));
+    }
+    rc = coil_wait(all, 3, COIL_WAIT_ALL, COIL_NEVER);
+    if (rc < 0)
+        return rc;
+    trace("%s %s %s", state(all[0]), state(all[1]), state(all[2]));
+    return 0;
+}
+
+static int newcomer(void *arg)
+{
+    (void)arg;
+    trace("the newcomer comes: %zu wait", coil_barrier_waiting(&barrier_of_4));
+    return coil_barrier_wait(&barrier_of_4);
+}
+
+static int barrier_drains_party(void *name)
+{
+    int index = coil_barrier_wait(&barrier_of_4);
+
+    if (index < 0)
+        return index;
+    trace("%s leaves: %zu wait", (char *)name, coil_barrier_waiting(&barrier_of_4));
+    if (*(char *)name == 'a' && start(newcomer, NULL) == NULL)
+        return -ENOMEM;
+    return index;
+}
+
+/*
+ * While the tasks of a round leave one by one, a newcomer is not counted; it is when the
+ * last has left.
+ */
+SCENARIO(barrier_drains_before_it_fills)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+
+    for (int i = 0; i < 4; i++)
+        if (start(barrier_drains_party, (void *)names[i]) == NULL)
+            return -ENOMEM;
+    for (int turn = 1; turn < 5; turn++) {
+        turns(1);
+        trace("turn %d: %zu wait", turn, coil_barrier_waiting(&barrier_of_4));
+    }
+    return 0;
+}
+
+static int barrier_gives_each_party(void *name)
+{
+    int index;
+
+    trace("%s comes: %zu wait", (char *)name, coil_barrier_waiting(&barrier_of_3));
+    index = coil_barrier_wait(&barrier_of_3);
+    if (index < 0)
+        return index;
+    trace("%s passes with index %d", (char *)name, index);
+    return 0;
+}
+
+/*
+ * The tasks that pass a barrier get the order of their coming as an index; the last goes
+ * on first, since it does not wait.
+ */
+SCENARIO(barrier_gives_each_its_index)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    coil_group group;
+    int rc = 0;
+
+    coil_group_enter(&group);
+    for (int i = 0; i < 3 && rc == 0; i++)
+        rc = coil_group_spawn(&group, barrier_gives_each_party, (void *)names[i], NULL,
+                              NULL);
+    rc = coil_group_exit(&group, rc);
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_3),
+          coil_barrier_broken(&barrier_of_3));
+    return rc;
+}
+
+static int barrier_gives_indexes_party(void *name)
+{
+    int first = coil_barrier_wait(&barrier_of_4), second;
+
+    if (first < 0)
+        return first;
+    second = coil_barrier_wait(&barrier_of_4);
+    if (second < 0)
+        return second;
+    trace("%s: %d then %d", (char *)name, first, second);
+    return 0;
+}
+
+/* Each round has its own indexes, by the order of coming in that round. */
+SCENARIO(barrier_gives_indexes_in_each_round)
+{
+    int rc = gather_each(barrier_gives_indexes_party, 4);
+
+    if (rc < 0)
+        return rc;
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_4),
+          coil_barrier_broken(&barrier_of_4));
+    return 0;
+}
+
+static coil_barrier barrier_newcomers_barrier = COIL_BARRIER_INIT(5),
+                    barrier_newcomers_elsewhere = COIL_BARRIER_INIT(3);
+
+static int pass(const char *name, const char *what, coil_barrier *which)
+{
+    int index = coil_barrier_wait(which);
+
+    if (index >= 0)
+        trace("%s %s: index %d", name, what, index);
+    return index < 0 ? index : 0;
+}
+
+static int barrier_newcomers_party(void *name)
+{
+    static int returning = 2;
+    int rc = pass(name, "passes", &barrier_newcomers_barrier);
+
+    if (rc == 0 && returning > 0) {
+        returning--;
+        trace("%s returns at once", (char *)name);
+    } else if (rc == 0) {
+        rc = pass(name, "was elsewhere", &barrier_newcomers_elsewhere);
+    }
+    return rc < 0 ? rc : pass(name, "passes again", &barrier_newcomers_barrier);
+}
+
+/*
+ * Two tasks that come back while the round drains wait; with the others, who meet
+ * elsewhere first, they make the next round.
+ */
+SCENARIO(barrier_newcomers_wait_while_it_drains)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    coil_group group;
+    int rc = 0;
+
+    coil_group_enter(&group);
+    for (int i = 0; i < 5 && rc == 0; i++)
+        rc = coil_group_spawn(&group, barrier_newcomers_party, (void *)names[i], NULL,
+                              NULL);
+    rc = coil_group_exit(&group, rc);
+    trace("%zu wait", coil_barrier_waiting(&barrier_newcomers_barrier));
+    return rc;
+}
+
+/* A barrier for one task lets it through without a turn of the loop. */
+SCENARIO(barrier_of_one_does_not_wait)
+{
+    int index;
+
+    if (start(ticker, TURNS(1)) == NULL)
+        return -ENOMEM;
+    index = coil_barrier_wait(&barrier_of_1);
+    trace("index %d, %zu wait", index, coil_barrier_waiting(&barrier_of_1));
+    trace("broken %d", coil_barrier_broken(&barrier_of_1));
+    return 0;
+}
+
+static int wait_for(void *barrier_)
+{
+    return coil_barrier_wait(barrier_);
+}
+
+/*
+ * A barrier can be passed again as soon as the round before has left: each time with
+ * index 0 where it is for one.
+ */
+SCENARIO(barrier_of_one_passes_again)
+{
+    for (int i = 0; i < 2; i++) {
+        coil_task *task = start(wait_for, &barrier_of_1);
+
+        if (task == NULL)
+            return -ENOMEM;
+        turns(1);
+        trace("%c: %s, %zu wait", "ab"[i], state(coil_task_future(task)),
+              coil_barrier_waiting(&barrier_of_1));
+    }
+    trace("we: %s", outcome(coil_barrier_wait(&barrier_of_1)));
+    trace("we again: %s", outcome(coil_barrier_wait(&barrier_of_1)));
+    return 0;
+}
+
+static int barrier_passed_party(void *name)
+{
+    static const char *const rounds[] = {"first", "second"};
+
+    for (int i = 0; i < 2; i++) {
+        int rc = coil_barrier_wait(&barrier_of_3);
+
+        if (rc < 0)
+            return rc;
+        trace("%s: %s", (char *)name, rounds[i]);
+    }
+    return 0;
+}
+
+/*
+ * Tasks that pass a barrier twice go through the second time only when all of them have
+ * come again.
+ */
+SCENARIO(barrier_passed_twice_by_the_same_tasks)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    coil_group group;
+    int rc = 0;
+
+    coil_group_enter(&group);
+    for (int i = 0; i < 3 && rc == 0; i++)
+        rc = coil_group_spawn(&group, barrier_passed_party, (void *)names[i], NULL, NULL);
+    rc = coil_group_exit(&group, rc);
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_3),
+          coil_barrier_broken(&barrier_of_3));
+    return rc;
+}
+
+static int barrier_reset_breaks_party(void *name)
+{
+    trace("%s: %s", (char *)name, outcome(coil_barrier_wait(&barrier_of_4)));
+    return 0;
+}
+
+static int resetter(void *arg)
+{
+    (void)arg;
+    trace("resets while %zu wait", coil_barrier_waiting(&barrier_of_4));
+    coil_barrier_reset(&barrier_of_4);
+    trace("has reset: %zu wait, broken %d", coil_barrier_waiting(&barrier_of_4),
+          coil_barrier_broken(&barrier_of_4));
+    return 0;
+}
+
+/*
+ * A reset sends the tasks away that wait at a barrier; the barrier itself is not broken.
+ */
+SCENARIO(barrier_reset_breaks_who_waits)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    coil_future *all[3];
+    int rc;
+
+    for (int i = 0; i < 3; i++) {
+        coil_task *task = start(barrier_reset_breaks_party, (void *)names[i]);
+
+        if (task == NULL)
+            return -ENOMEM;
+        all[i] = coil_task_future(task);
+    }
+    turns(1);
+    if (start(resetter, NULL) == NULL)
+        return -ENOMEM;
+    rc = coil_gather(all, 3, 0, NULL);
+    if (rc < 0)
+        return rc;
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_4),
+          coil_barrier_broken(&barrier_of_4));
+    return 0;
+}
+
+static int barrier_reset_by_the_last_party(void *name)
+{
+    static int left;
+
+    trace("%s: %s", (char *)name, outcome(coil_barrier_wait(&barrier_of_4)));
+    if (++left == 4) {
+        coil_barrier_reset(&barrier_of_4);
+        trace("%s has reset: %zu wait", (char *)name,
+              coil_barrier_waiting(&barrier_of_4));
+    }
+    trace("%s: second %s", (char *)name, outcome(coil_barrier_wait(&barrier_of_4)));
+    trace("%s: third %s", (char *)name, outcome(coil_barrier_wait(&barrier_of_4)));
+    return 0;
+}
+
+/*
+ * A reset by the last that leaves breaks nobody who has come again: the next round is
+ * another.
+ */
+SCENARIO(barrier_reset_by_the_last_to_leave)
+{
+    int rc = gather_each(barrier_reset_by_the_last_party, 4);
+
+    if (rc < 0)
+        return rc;
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_4),
+          coil_barrier_broken(&barrier_of_4));
+    return 0;
+}
+
+static int barrier_reset_then_party(void *name)
+{
+    trace("%s: %s", (char *)name, outcome(coil_barrier_wait(&barrier_of_4)));
+    trace("%s again: %s", (char *)name, outcome(coil_barrier_wait(&barrier_of_4)));
+    return 0;
+}
+
+static int reset(void *arg)
+{
+    (void)arg;
+    return coil_barrier_reset(&barrier_of_4);
+}
+
+static int last(void *arg)
+{
+    (void)arg;
+    trace("the last: %s", outcome(coil_barrier_wait(&barrier_of_4)));
+    return 0;
+}
+
+/* Tasks that a reset sent away may come again; with one more they pass. */
+SCENARIO(barrier_reset_then_filled_again)
+{
+    static const char *const names[] = {"a", "b", "c"};
+
+    for (int i = 0; i < 3; i++)
+        if (start(barrier_reset_then_party, (void *)names[i]) == NULL)
+            return -ENOMEM;
+    if (start(reset, NULL) == NULL)
+        return -ENOMEM;
+    turns(1);
+    trace("%zu wait", coil_barrier_waiting(&barrier_of_4));
+    if (start(last, NULL) == NULL)
+        return -ENOMEM;
+    turns(3);
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_4),
+          coil_barrier_broken(&barrier_of_4));
+    return 0;
+}
+
+static int barrier_reset_while_half_party(void *name)
+{
+    static int left;
+    int rc = coil_barrier_wait(&barrier_of_5);
+
+    trace("%s: %s, %zu wait", (char *)name, outcome(rc),
+          coil_barrier_waiting(&barrier_of_5));
+    left += rc != -EPIPE;
+    if (left == 3 && rc != -EPIPE) {
+        coil_barrier_reset(&barrier_of_5);
+        trace("%s has reset: %zu wait", (char *)name,
+              coil_barrier_waiting(&barrier_of_5));
+    }
+    return 0;
+}
+
+/* A reset by the third of five to leave breaks those who have not left yet. */
+SCENARIO(barrier_reset_while_half_have_left)
+{
+    int rc = gather_each(barrier_reset_while_half_party, 5);
+
+    if (rc < 0)
+        return rc;
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_5),
+          coil_barrier_broken(&barrier_of_5));
+    return 0;
+}
+
+static coil_barrier barrier_of_2 = COIL_BARRIER_INIT(2);
+
+/* Resetting a barrier at which nobody waits does nothing, and lets no turn pass. */
+SCENARIO(barrier_reset_while_nobody_waits)
+{
+    coil_task *task;
+
+    if (start(ticker, TURNS(2)) == NULL)
+        return -ENOMEM;
+    trace("reset: %s", outcome(coil_barrier_reset(&barrier_of_2)));
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_2),
+          coil_barrier_broken(&barrier_of_2));
+    task = start(wait_for, &barrier_of_2);
+    if (task == NULL)
+        return -ENOMEM;
+    turns(1);
+    trace("we: %s", outcome(coil_barrier_wait(&barrier_of_2)));
+    trace("the other: %s", outcome(coil_task_await(task)));
+    return 0;
+}
+
+static int again(const char *name)
+{
+    trace("%s again: %s", name, outcome(coil_barrier_wait(&barrier_of_5)));
+    return 0;
+}
+
+static int barrier_reset_while_some_party(void *name)
+{
+    static int left;
+    int rc = coil_barrier_wait(&barrier_of_5);
+
+    trace("%s: %s", (char *)name, outcome(rc));
+    if (rc != -EPIPE && ++left > 2) {
+        coil_barrier_reset(&barrier_of_5);
+        trace("%s has reset", (char *)name);
+    }
+    return again(name);
+}
+
+/*
+ * A reset while some of a round have not left and some have come again breaks the former;
+ * the latter wait on, and all meet in the next round.
+ */
+SCENARIO(barrier_reset_while_some_came_again)
+{
+    int rc = gather_each(barrier_reset_while_some_party, 5);
+
+    if (rc < 0)
+        return rc;
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_5),
+          coil_barrier_broken(&barrier_of_5));
+    return 0;
+}
+
+static int impatient(void *arg)
+{
+    coil_scope scope;
+    int rc = coil_scope_enter(&scope, coil_in(COIL_SEC(2)));
+
+    (void)arg;
+    return rc < 0 ? rc : coil_scope_exit(&scope, coil_barrier_wait(&barrier_of_2));
+}
+
+static int wait_a_while(void)
+{
+    coil_scope scope;
+    int rc = coil_scope_enter(&scope, coil_in(COIL_SEC(9)));
+
+    return rc < 0 ? rc : coil_scope_exit(&scope, coil_barrier_wait(&barrier_of_2));
+}
+
+/*
+ * A task that waits at a barrier for two seconds only leaves its place when they are
+ * over; the barrier is not broken by that.
+ */
+SCENARIO(barrier_wait_times_out_and_breaks_nobody)
+{
+    coil_task *task;
+
+    trace("alone: %s", outcome(impatient(NULL)));
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_2),
+          coil_barrier_broken(&barrier_of_2));
+    task = start(impatient, NULL);
+    if (task == NULL)
+        return -ENOMEM;
+    coil_sleep(COIL_SEC(1));
+    trace("we: %s", outcome(wait_a_while()));
+    trace("the other: %s", outcome(coil_task_await(task)));
+    return 0;
+}
+
+/*
+ * A task that is cancelled in the turn in which the barrier opens is cancelled; the
+ * others pass, and the next round fills.
+ */
+SCENARIO(barrier_waiter_cancelled_as_it_opens)
+{
+    coil_task *a = start(party, "a"), *b = start(party, "b");
+
+    if (a == NULL || b == NULL)
+        return -ENOMEM;
+    turns(1);
+    trace("we pass: index %d", coil_barrier_wait(&barrier_of_3));
+    coil_task_cancel(a, NULL);
+    turns(1);
+    trace("a %s, b %s, %zu wait", state(coil_task_future(a)), state(coil_task_future(b)),
+          coil_barrier_waiting(&barrier_of_3));
+    if (start(party, "c") == NULL || start(party, "d") == NULL ||
+        start(party, "e") == NULL)
+        return -ENOMEM;
+    turns(2);
+    trace("%zu wait, broken %d", coil_barrier_waiting(&barrier_of_3),
+          coil_barrier_broken(&barrier_of_3));
+    return 0;
+}

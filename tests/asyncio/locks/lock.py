@@ -1,0 +1,270 @@
+"""Locks."""
+
+from scenario import *
+
+lock = asyncio.Lock()
+
+
+async def lock_acquire_cancelled_taker():
+    trace("wants it")
+    await lock.acquire()
+
+
+@scenario
+async def lock_acquire_cancelled_leaves_the_line():
+    """A task that is cancelled while it waits for a lock does not get it, and leaves the lock
+    as it was.
+    """
+    await lock.acquire()
+    task = asyncio.create_task(lock_acquire_cancelled_taker())
+    asyncio.get_running_loop().call_soon(task.cancel)
+    trace("taker: %s", await outcome(task))
+    trace("locked %d", lock.locked())
+    lock.release()
+    await turns(1)
+    trace("locked %d", lock.locked())
+
+
+async def impatient():
+    async with asyncio.timeout(2):
+        await lock.acquire()
+
+
+async def patient():
+    await lock.acquire()
+    trace("the patient one has it")
+
+
+@scenario
+async def lock_acquire_times_out_while_another_holds_it():
+    """A task that gives up after two seconds is not in the way of the one behind it when the
+    lock is released.
+    """
+    await lock.acquire()
+    a = asyncio.create_task(impatient())
+    b = asyncio.create_task(patient())
+    trace("a: %s", await outcome(a))
+    await asyncio.sleep(1)
+    lock.release()
+    await turns(1)
+    trace("b: %s, locked %d", state(b), lock.locked())
+
+
+async def lock_cancelled_taker(name):
+    trace("%s wants it", name)
+    await lock.acquire()
+    trace("%s has it", name)
+
+
+@scenario
+async def lock_cancelled_and_released_in_one_turn_goes_to_one():
+    """A callback that cancels the first waiter and releases the lock lets exactly one other
+    have it.
+    """
+    def trigger():
+        a.cancel()
+        lock.release()
+
+    await lock.acquire()
+    a = asyncio.create_task(lock_cancelled_taker("a"))
+    b = asyncio.create_task(lock_cancelled_taker("b"))
+    c = asyncio.create_task(lock_cancelled_taker("c"))
+    await turns(1)
+    asyncio.get_running_loop().call_soon(trigger)
+    trace("a: %s", await outcome(a))
+    trace("b %s, c %s", state(b), state(c))
+    c.cancel()
+    await turns(1)
+    trace("b %s, c %s", state(b), state(c))
+
+
+async def block(name, failure):
+    async with lock:
+        trace("%s: locked %d", name, lock.locked())
+        await asyncio.sleep(2)
+        if failure:
+            raise Failure(failure)
+
+
+@scenario
+async def lock_held_for_a_block():
+    """A block under a lock: held inside, free after it, also when the block fails or is
+    cancelled.
+    """
+    trace("locked %d", lock.locked())
+    a = asyncio.create_task(block("a", None))
+    b = asyncio.create_task(block("b", "EIO"))
+    c = asyncio.create_task(block("c", None))
+    trace("a: %s, locked %d", await outcome(a), lock.locked())
+    trace("b: %s, locked %d", await outcome(b), lock.locked())
+    await asyncio.sleep(1)
+    c.cancel()
+    trace("c: %s, locked %d", await outcome(c), lock.locked())
+
+
+async def taker(name):
+    await lock.acquire()
+    trace("%s has it", name)
+
+
+@scenario
+async def lock_is_not_lost_on_a_cancelled_waiter():
+    """A lock that is released right after its only waiter was cancelled goes to who comes in
+    the next turn.
+    """
+    await lock.acquire()
+    b = asyncio.create_task(taker("b"))
+    await turns(1)
+    c = asyncio.create_task(taker("c"))
+    b.cancel()
+    lock.release()
+    trace("locked %d", lock.locked())
+    await turns(1)
+    trace("locked %d; b %s", lock.locked(), state(b))
+    trace("c: %s", await outcome(c))
+
+
+async def releaser():
+    await asyncio.sleep(2)
+    lock.release()
+    trace("released")
+
+
+@scenario
+async def lock_may_be_released_by_another_task():
+    """A lock belongs to nobody: one task takes it, another gives it back."""
+    await lock.acquire()
+    asyncio.create_task(releaser())
+    trace("taken")
+    await lock.acquire()
+    trace("taken again")
+
+
+async def lock_newcomer_taker(name):
+    trace("%s wants it: locked %d", name, lock.locked())
+    await lock.acquire()
+    trace("%s has it", name)
+    lock.release()
+
+
+@scenario
+async def lock_newcomer_does_not_overtake_who_was_woken():
+    """Between a release and the woken waiter's going on the lock is free, but a newcomer
+    stands in line all the same.
+    """
+    await lock.acquire()
+    asyncio.create_task(lock_newcomer_taker("a"))
+    await turns(1)
+    lock.release()
+    await lock_newcomer_taker("newcomer")
+    trace("locked %d", lock.locked())
+
+
+async def holder(name, until):
+    try:
+        await lock.acquire()
+        trace("%s has it", name)
+        if until is not None:
+            await until
+        lock.release()
+        trace("%s gave it back", name)
+    except asyncio.CancelledError:
+        trace("%s was cancelled", name)
+        raise
+
+
+@scenario
+async def lock_release_passes_over_a_cancelled_waiter():
+    """Where the first in line is cancelled in the turn in which the lock is released, the
+    lock goes to the second.
+    """
+    until = new_future()
+    a = asyncio.create_task(holder("a", until))
+    await turns(1)
+    b = asyncio.create_task(holder("b", None))
+    await turns(1)
+    c = asyncio.create_task(holder("c", None))
+    await turns(1)
+    until.set_result(None)
+    b.cancel()
+    await turns(1)
+    trace("locked %d; a %s, b %s", lock.locked(), state(a), state(b))
+    trace("c: %s", await outcome(c))
+
+
+def release():
+    try:
+        lock.release()
+    except RuntimeError:
+        return "EPERM"
+    return "0"
+
+
+@scenario
+async def lock_released_twice_is_an_error():
+    """Releasing a lock that nobody holds is an error, and changes nothing."""
+    trace("before: %s, locked %d", release(), lock.locked())
+    await lock.acquire()
+    trace("held: %s, locked %d", release(), lock.locked())
+    trace("after: %s, locked %d", release(), lock.locked())
+    await lock.acquire()
+    trace("again: locked %d", lock.locked())
+
+
+@scenario
+async def lock_released_without_waiters_is_free():
+    """A lock for which nobody waits is free at once when it is released, and is taken without
+    waiting.
+    """
+    asyncio.create_task(ticker(3))
+    await lock.acquire()
+    trace("locked %d", lock.locked())
+    lock.release()
+    trace("locked %d", lock.locked())
+    await lock.acquire()
+    trace("locked %d", lock.locked())
+    await turns(1)
+    lock.release()
+    trace("locked %d", lock.locked())
+    await turns(1)
+
+
+@scenario
+async def lock_serves_waiters_in_order():
+    """A lock that is released goes to who waited longest, in the next turn, and to nobody
+    before it is released again.
+    """
+    await lock.acquire()
+    asyncio.create_task(taker("a"))
+    asyncio.create_task(taker("b"))
+    await turns(1)
+    trace("they wait")
+    lock.release()
+    trace("released: locked %d", lock.locked())
+    await turns(1)
+    trace("locked %d", lock.locked())
+    await turns(1)
+    asyncio.create_task(taker("c"))
+    lock.release()
+    await turns(1)
+    lock.release()
+    trace("released again")
+    await turns(1)
+    trace("locked %d", lock.locked())
+
+
+@scenario
+async def lock_woken_waiter_cancelled_wakes_the_next():
+    """A waiter that is cancelled in the turn in which the lock was released to it passes it
+    on.
+    """
+    await lock.acquire()
+    b = asyncio.create_task(taker("b"))
+    c = asyncio.create_task(taker("c"))
+    await turns(1)
+    lock.release()
+    b.cancel()
+    await turns(1)
+    trace("b %s, c %s, locked %d", state(b), state(c), lock.locked())
+    await turns(1)
+    trace("b %s, c %s, locked %d", state(b), state(c), lock.locked())

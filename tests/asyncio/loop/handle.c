@@ -1,0 +1,264 @@
+/* handle.c - calls soon, later, at a time or by another thread, and their handles. */
+#include "calls.h"
+
+static void at_three(void *unused)
+{
+    trace("at three");
+    at(2, say, "two has passed");
+    at(5, say, "at five");
+    later(5, stop, unused);
+}
+
+/* A deadline is a time of the loop's clock, wherever that stands; one that has passed
+ * is due. */
+LOOP_SCENARIO(call_at_calls_at_a_time_of_the_clock)
+{
+    at(3, at_three, NULL);
+    return run_loop(loop);
+}
+
+/* Calls are made in the order of their deadlines; the handle knows its own. */
+LOOP_SCENARIO(call_later_calls_each_at_its_time)
+{
+    coil_handle *five = later(5, say, "after five");
+    coil_handle *two = later(2, say, "after two");
+    int rc;
+
+    later(9, stop, NULL);
+    later(3, say, "after three");
+    if (five == NULL || two == NULL)
+        return -ENOMEM;
+    trace("due at %d and %d", (int)(coil_handle_when(five) / COIL_SEC(1)),
+          (int)(coil_handle_when(two) / COIL_SEC(1)));
+    rc = run_loop(loop);
+    trace("cancelled: %d", coil_handle_cancelled(five));
+    return rc;
+}
+
+/* Delays below zero are due at once, and the longest overdue is called first. */
+LOOP_SCENARIO(call_later_with_a_negative_delay_was_due_before)
+{
+    later(0, say, "zero");
+    later(-1, say, "minus one");
+    later(-2, say, "minus two");
+    later(1, stop, NULL);
+    return run_loop(loop);
+}
+
+static void call_soon_first(void *unused)
+{
+    (void)unused;
+    trace("first");
+    soon(say, "from first");
+}
+
+static void call_soon_second(void *unused)
+{
+    trace("second");
+    soon(stop, unused);
+    soon(say, "from second");
+}
+
+/* Callbacks are called in the order they were asked for; what they ask for comes a
+ * turn later. */
+LOOP_SCENARIO(call_soon_calls_in_the_next_turn_in_order)
+{
+    soon(call_soon_first, NULL);
+    soon(call_soon_second, NULL);
+    soon(say, "third");
+    trace("nothing yet");
+    return run_loop(loop);
+}
+
+static coil_handle *handle;
+
+static void body(void *unused)
+{
+    (void)unused;
+    cancel_handle(handle);
+    trace("in the call: %d", handle == NULL || coil_handle_cancelled(handle));
+}
+
+/* To cancel what was called already, or is being called, changes nothing but the
+ * handle's word. */
+LOOP_SCENARIO(handle_cancelled_after_its_call_says_so)
+{
+    coil_handle *called;
+    int rc;
+
+    handle = soon(body, NULL);
+    called = soon(say, "called");
+    soon(stop, NULL);
+    rc = run_loop(loop);
+    if (called == NULL)
+        return -ENOMEM;
+    trace("called: %d", coil_handle_cancelled(called));
+    coil_handle_cancel(called);
+    trace("afterwards: %d", coil_handle_cancelled(called));
+    return rc;
+}
+
+static coil_handle *next;
+
+static void cancel_next(void *unused)
+{
+    (void)unused;
+    trace("cancels");
+    cancel_handle(next);
+}
+
+/* A call that is ready is cancelled before its turn, and by a callback within its very
+ * turn. */
+LOOP_SCENARIO(handle_cancelled_while_ready_is_not_called)
+{
+    coil_handle *first = soon(say, "never printed");
+    int rc;
+
+    if (first == NULL)
+        return -ENOMEM;
+    trace("before: %d", coil_handle_cancelled(first));
+    coil_handle_cancel(first);
+    trace("cancelled: %d", coil_handle_cancelled(first));
+    coil_handle_cancel(first);
+    trace("twice: %d", coil_handle_cancelled(first));
+    soon(cancel_next, NULL);
+    next = soon(say, "never printed either");
+    soon(say, "the third is called");
+    soon(stop, NULL);
+    rc = run_loop(loop);
+    if (next != NULL)
+        trace("both: %d %d", coil_handle_cancelled(first), coil_handle_cancelled(next));
+    return rc;
+}
+
+static void post(coil_callback fn, void *arg)
+{
+    if (coil_post(coil_loop_current(), fn, arg) < 0)
+        stop(NULL);
+}
+
+static void ask(void *unused)
+{
+    post(say, "posted");
+    soon(say, "called soon");
+    post(say, "posted again");
+    soon(say, "called soon again");
+    post(stop, unused);
+}
+
+/* What the loop's own thread posts is called in the order in which all of it was asked
+ * for. */
+LOOP_SCENARIO(post_from_the_loops_thread_keeps_its_place)
+{
+    post(ask, NULL);
+    return run_loop(loop);
+}
+
+/* The earliest timer is cancelled: nothing happens until the next one is due. */
+LOOP_SCENARIO(timer_cancelled_does_not_wake_the_loop)
+{
+    coil_handle *first = later(5, say, "never printed");
+    int rc;
+
+    later(10, stop, NULL);
+    if (first == NULL)
+        return -ENOMEM;
+    coil_handle_cancel(first);
+    rc = run_loop(loop);
+    trace("stopped at %d, cancelled: %d", (int)(coil_now() / COIL_SEC(1)),
+          coil_handle_cancelled(first));
+    return rc;
+}
+
+/* A timer without a delay is due in the next turn, behind what is ready by then. */
+LOOP_SCENARIO(timer_of_no_delay_comes_after_what_is_ready)
+{
+    later(0, say, "a timer");
+    soon(say, "soon");
+    at(0, stop, NULL);
+    soon(say, "soon too");
+    return run_loop(loop);
+}
+
+static void due(void *unused)
+{
+    trace("due");
+    soon(say, "called soon");
+    soon(stop, unused);
+}
+
+/* What a timer's callback calls soon comes after all that was due with the timer. */
+LOOP_SCENARIO(timer_that_calls_soon_is_a_turn_ahead_of_it)
+{
+    later(2, due, NULL);
+    later(2, say, "due as well");
+    return run_loop(loop);
+}
+
+static coil_handle *timer_that_is_due_second;
+
+static void timer_that_is_due_first(void *unused)
+{
+    trace("first");
+    cancel_handle(timer_that_is_due_second);
+    later(1, stop, unused);
+}
+
+/* Two timers are due together: the first cancels the second, which is ready by then. */
+LOOP_SCENARIO(timer_that_is_due_is_cancelled_in_its_turn)
+{
+    int rc;
+
+    later(3, timer_that_is_due_first, NULL);
+    timer_that_is_due_second = later(3, say, "never printed");
+    later(3, say, "third");
+    rc = run_loop(loop);
+    if (timer_that_is_due_second != NULL)
+        trace("cancelled: %d", coil_handle_cancelled(timer_that_is_due_second));
+    return rc;
+}
+
+static int left = 3;
+
+static void tick(void *unused)
+{
+    trace("tick");
+    if (--left > 0)
+        later(2, tick, unused);
+    else
+        soon(stop, unused);
+}
+
+/* A callback that calls itself later is called at even distances, others between them. */
+LOOP_SCENARIO(timer_that_starts_itself_again_keeps_its_pace)
+{
+    later(2, tick, NULL);
+    later(3, say, "between");
+    later(4, say, "with the second");
+    return run_loop(loop);
+}
+
+static void say_number(void *number)
+{
+    trace("timer %d", (int)(intptr_t)number);
+}
+
+/* Most of two hundred timers are cancelled; those that are left are called at their
+ * times. */
+LOOP_SCENARIO(timers_cancelled_by_the_hundred_leave_the_others)
+{
+    int cancelled = 0, rc;
+
+    for (int i = 0; i < 200; i++) {
+        coil_handle *timer = later(1 + i * 37 % 200, say_number, (void *)(intptr_t)i);
+
+        if (i % 40 != 7)
+            cancel_handle(timer);
+        cancelled += timer != NULL && coil_handle_cancelled(timer);
+    }
+    later(300, stop, NULL);
+    trace("cancelled: %d", cancelled);
+    rc = run_loop(loop);
+    trace("stopped at %d", (int)(coil_now() / COIL_SEC(1)));
+    return rc;
+}

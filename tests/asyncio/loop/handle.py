@@ -1,0 +1,230 @@
+"""Calls soon, later, at a time or by another thread, and their handles."""
+
+from scenario import *
+
+
+@scenario
+def call_at_calls_at_a_time_of_the_clock():
+    """A deadline is a time of the loop's clock, wherever that stands; one that has passed is
+    due."""
+    loop = VirtualLoop()
+
+    def at_three():
+        trace("at three")
+        loop.call_at(2, trace, "two has passed")
+        loop.call_at(5, trace, "at five")
+        loop.call_later(5, loop.stop)
+
+    loop.call_at(3, at_three)
+    loop.run_forever()
+    loop.close()
+
+
+@scenario
+def call_later_calls_each_at_its_time():
+    """Calls are made in the order of their deadlines; the handle knows its own."""
+    loop = VirtualLoop()
+    five = loop.call_later(5, trace, "after five")
+    two = loop.call_later(2, trace, "after two")
+    loop.call_later(9, loop.stop)
+    loop.call_later(3, trace, "after three")
+    trace("due at %d and %d", five.when(), two.when())
+    loop.run_forever()
+    trace("cancelled: %d", five.cancelled())
+    loop.close()
+
+
+@scenario
+def call_later_with_a_negative_delay_was_due_before():
+    """Delays below zero are due at once, and the longest overdue is called first."""
+    loop = VirtualLoop()
+    loop.call_later(0, trace, "zero")
+    loop.call_later(-1, trace, "minus one")
+    loop.call_later(-2, trace, "minus two")
+    loop.call_later(1, loop.stop)
+    loop.run_forever()
+    loop.close()
+
+
+@scenario
+def call_soon_calls_in_the_next_turn_in_order():
+    """Callbacks are called in the order they were asked for; what they ask for comes a turn
+    later."""
+    loop = VirtualLoop()
+
+    def first():
+        trace("first")
+        loop.call_soon(trace, "from first")
+
+    def second():
+        trace("second")
+        loop.call_soon(loop.stop)
+        loop.call_soon(trace, "from second")
+
+    loop.call_soon(first)
+    loop.call_soon(second)
+    loop.call_soon(trace, "third")
+    trace("nothing yet")
+    loop.run_forever()
+    loop.close()
+
+
+@scenario
+def handle_cancelled_after_its_call_says_so():
+    """To cancel what was called already, or is being called, changes nothing but the handle's
+    word."""
+    loop = VirtualLoop()
+    handle = None
+
+    def body():
+        handle.cancel()
+        trace("in the call: %d", handle.cancelled())
+
+    handle = loop.call_soon(body)
+    called = loop.call_soon(trace, "called")
+    loop.call_soon(loop.stop)
+    loop.run_forever()
+    trace("called: %d", called.cancelled())
+    called.cancel()
+    trace("afterwards: %d", called.cancelled())
+    loop.close()
+
+
+@scenario
+def handle_cancelled_while_ready_is_not_called():
+    """A call that is ready is cancelled before its turn, and by a callback within its very
+    turn."""
+    loop = VirtualLoop()
+    cancelled = loop.call_soon(trace, "never printed")
+    trace("before: %d", cancelled.cancelled())
+    cancelled.cancel()
+    trace("cancelled: %d", cancelled.cancelled())
+    cancelled.cancel()
+    trace("twice: %d", cancelled.cancelled())
+    later = None
+
+    def cancel_later():
+        trace("cancels")
+        later.cancel()
+
+    loop.call_soon(cancel_later)
+    later = loop.call_soon(trace, "never printed either")
+    loop.call_soon(trace, "the third is called")
+    loop.call_soon(loop.stop)
+    loop.run_forever()
+    trace("both: %d %d", cancelled.cancelled(), later.cancelled())
+    loop.close()
+
+
+@scenario
+def post_from_the_loops_thread_keeps_its_place():
+    """What the loop's own thread posts is called in the order in which all of it was asked
+    for."""
+    loop = VirtualLoop()
+
+    def ask():
+        loop.call_soon_threadsafe(trace, "posted")
+        loop.call_soon(trace, "called soon")
+        loop.call_soon_threadsafe(trace, "posted again")
+        loop.call_soon(trace, "called soon again")
+        loop.call_soon_threadsafe(loop.stop)
+
+    loop.call_soon_threadsafe(ask)
+    loop.run_forever()
+    loop.close()
+
+
+@scenario
+def timer_cancelled_does_not_wake_the_loop():
+    """The earliest timer is cancelled: nothing happens until the next one is due."""
+    loop = VirtualLoop()
+    first = loop.call_later(5, trace, "never printed")
+    loop.call_later(10, loop.stop)
+    first.cancel()
+    loop.run_forever()
+    trace("stopped at %d, cancelled: %d", loop.time(), first.cancelled())
+    loop.close()
+
+
+@scenario
+def timer_of_no_delay_comes_after_what_is_ready():
+    """A timer without a delay is due in the next turn, behind what is ready by then."""
+    loop = VirtualLoop()
+    loop.call_later(0, trace, "a timer")
+    loop.call_soon(trace, "soon")
+    loop.call_at(0, loop.stop)
+    loop.call_soon(trace, "soon too")
+    loop.run_forever()
+    loop.close()
+
+
+@scenario
+def timer_that_calls_soon_is_a_turn_ahead_of_it():
+    """What a timer's callback calls soon comes after all that was due with the timer."""
+    loop = VirtualLoop()
+
+    def due():
+        trace("due")
+        loop.call_soon(trace, "called soon")
+        loop.call_soon(loop.stop)
+
+    loop.call_later(2, due)
+    loop.call_later(2, trace, "due as well")
+    loop.run_forever()
+    loop.close()
+
+
+@scenario
+def timer_that_is_due_is_cancelled_in_its_turn():
+    """Two timers are due together: the first cancels the second, which is ready by then."""
+    loop = VirtualLoop()
+    second = None
+
+    def first():
+        trace("first")
+        second.cancel()
+        loop.call_later(1, loop.stop)
+
+    loop.call_later(3, first)
+    second = loop.call_later(3, trace, "never printed")
+    loop.call_later(3, trace, "third")
+    loop.run_forever()
+    trace("cancelled: %d", second.cancelled())
+    loop.close()
+
+
+@scenario
+def timer_that_starts_itself_again_keeps_its_pace():
+    """A callback that calls itself later is called at even distances, others between them."""
+    loop = VirtualLoop()
+    left = 3
+
+    def tick():
+        nonlocal left
+        trace("tick")
+        left -= 1
+        if left > 0:
+            loop.call_later(2, tick)
+        else:
+            loop.call_soon(loop.stop)
+
+    loop.call_later(2, tick)
+    loop.call_later(3, trace, "between")
+    loop.call_later(4, trace, "with the second")
+    loop.run_forever()
+    loop.close()
+
+
+@scenario
+def timers_cancelled_by_the_hundred_leave_the_others():
+    """Most of two hundred timers are cancelled; those that are left are called at their times."""
+    loop = VirtualLoop()
+    timers = [loop.call_later(1 + i * 37 % 200, trace, "timer %d", i) for i in range(200)]
+    for i, timer in enumerate(timers):
+        if i % 40 != 7:
+            timer.cancel()
+    loop.call_later(300, loop.stop)
+    trace("cancelled: %d", sum(timer.cancelled() for timer in timers))
+    loop.run_forever()
+    trace("stopped at %d", loop.time())
+    loop.close()

@@ -1,0 +1,197 @@
+"""Running a loop, stopping it, closing it."""
+
+from scenario import *
+
+
+@scenario
+def loop_closed_calls_nothing_any_more():
+    """What is ready, or timed, when the loop closes is never called; the next loop begins
+    anew."""
+    loop = VirtualLoop()
+    loop.call_later(4, loop.stop)
+    loop.run_forever()
+    trace("stopped at %d", loop.time())
+    ready = loop.call_soon(trace, "never printed")
+    loop.call_later(1, trace, "never printed either")
+    loop.close()
+    trace("closed: %d", ready.cancelled())
+    loop = VirtualLoop()
+    loop.call_later(1, trace, "another loop")
+    loop.call_later(2, loop.stop)
+    loop.run_forever()
+    loop.close()
+
+
+@scenario
+def loop_stopped_before_it_runs_takes_one_turn():
+    """A loop that is stopped before it runs takes one turn: what is ready, and no more."""
+    loop = VirtualLoop()
+    loop.call_soon(loop.call_soon, trace, "in the second turn")
+    loop.call_soon(trace, "in the first turn")
+    loop.call_later(1, trace, "never printed")
+    loop.stop()
+    loop.run_forever()
+    trace("returned")
+    loop.stop()
+    loop.run_forever()
+    trace("returned again, at %d", loop.time())
+    loop.close()
+
+
+@scenario
+def loop_stopped_finishes_its_turn():
+    """Stopping lets the turn end; what became ready in it waits for the loop to run again."""
+    loop = VirtualLoop()
+
+    def stop_and_go_on():
+        trace("stops, twice")
+        loop.stop()
+        loop.stop()
+        loop.call_soon(trace, "in the next run")
+        loop.call_soon(loop.stop)
+
+    loop.call_soon(stop_and_go_on)
+    loop.call_soon(trace, "still in this turn")
+    loop.run_forever()
+    trace("returned")
+    loop.run_forever()
+    trace("returned again")
+    loop.close()
+
+
+@scenario
+def loop_that_runs_cannot_be_run():
+    """A loop is not run from its own callbacks, and goes on when somebody has tried."""
+    loop = VirtualLoop()
+
+    def run_again():
+        trace("running: %d", loop.is_running())
+        try:
+            loop.run_forever()
+        except RuntimeError:
+            trace("refused")
+        loop.call_soon(trace, "goes on")
+        loop.call_later(1, loop.stop)
+
+    trace("running: %d", loop.is_running())
+    loop.call_soon(run_again)
+    loop.run_forever()
+    trace("running: %d", loop.is_running())
+    loop.close()
+
+
+@scenario
+async def loop_within_a_loop_is_refused():
+    """While a loop runs, its thread runs no other."""
+    other = VirtualLoop()
+    try:
+        other.run_until_complete(other.create_future())
+    except RuntimeError:
+        trace("refused")
+    other.close()
+    await asyncio.sleep(1)
+    trace("the first goes on")
+
+
+async def sleep(seconds):
+    await asyncio.sleep(seconds)
+    trace("slept %d", seconds)
+
+
+@scenario
+def run_until_complete_cut_short_leaves_no_callback():
+    """Stopped while it ran until one task was done, the loop is not stopped by that task's
+    end later."""
+    loop = VirtualLoop()
+    one, two = loop.create_task(sleep(1)), loop.create_task(sleep(2))
+    loop.call_soon(loop.stop)
+    try:
+        loop.run_until_complete(one)
+    except RuntimeError:
+        trace("cut short: %s", state(one))
+    loop.run_until_complete(two)
+    trace("the first: %s", state(one))
+    loop.close()
+
+
+@scenario
+def run_until_complete_leaves_ready_what_its_last_turn_made():
+    """What is called soon when the future is set is called in the turn that ends the run;
+    what that calls soon, in the next run."""
+    loop = VirtualLoop()
+    future = loop.create_future()
+
+    def set_future():
+        future.set_result(1)
+        loop.call_soon(inner)
+        trace("set")
+
+    def inner():
+        trace("in the last turn")
+        loop.call_soon(trace, "in another run")
+
+    loop.call_later(2, set_future)
+    loop.run_until_complete(future)
+    trace("complete")
+    loop.call_soon(loop.stop)
+    loop.run_forever()
+    loop.close()
+
+
+async def fail():
+    raise Failure("EIO")
+
+
+@scenario
+def run_until_complete_of_a_failure_leaves_no_stop():
+    """A task that fails at once ends the run; the next run is not stopped by what is left of
+    it."""
+    loop = VirtualLoop()
+    try:
+        loop.run_until_complete(fail())
+    except Failure as failure:
+        trace("run: %s", name_of(failure))
+
+    def last():
+        trace("reached")
+        loop.stop()
+
+    loop.call_soon(loop.call_soon, last)
+    loop.run_forever()
+    loop.close()
+
+
+@scenario
+def run_until_complete_of_what_is_done_takes_a_turn():
+    """A future that is done lets the loop take one turn: what was ready before is called."""
+    loop = VirtualLoop()
+    future = loop.create_future()
+    future.set_result(7)
+    loop.call_soon(loop.call_soon, trace, "in the next run")
+    loop.call_soon(trace, "in the first run")
+    trace("first: %d", loop.run_until_complete(future))
+    trace("second: %d", loop.run_until_complete(future))
+    loop.close()
+
+
+async def body(loop):
+    loop.stop()
+    trace("still runs")
+    await asyncio.sleep(0)
+    trace("runs again")
+    await asyncio.sleep(1)
+    return 5
+
+
+@scenario
+def stop_from_a_task_lets_it_go_on_until_it_waits():
+    """A task that stops its loop goes on until it waits, and after that when the loop runs
+    again."""
+    loop = VirtualLoop()
+    task = loop.create_task(body(loop))
+    try:
+        loop.run_until_complete(task)
+    except RuntimeError:
+        trace("stopped: %s", state(task))
+    trace("ends: %d", loop.run_until_complete(task))
+    loop.close()

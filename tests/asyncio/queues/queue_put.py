@@ -1,0 +1,239 @@
+"""Putting into a queue: who waits, who is woken, who is cancelled."""
+
+from scenario import *
+
+q = asyncio.Queue()
+
+
+async def queue_put_by_a_task_putter():
+    await q.put(1)
+    trace("put")
+    return 7
+
+
+@scenario
+async def queue_put_by_a_task_ends_it_at_once():
+    """A task that puts where there is room is done when the one that waits for the item has
+    it.
+    """
+    task = asyncio.create_task(queue_put_by_a_task_putter())
+    trace("get: %d", await q.get())
+    trace("putter: %s", state(task))
+
+
+queue_of_1 = asyncio.Queue(1)
+
+
+@scenario
+async def queue_put_cancelled_leaves_the_line():
+    """A putter that is cancelled while the queue is full is forgotten: room that is made
+    later is for others.
+    """
+    queue_of_1.put_nowait(1)
+    a = asyncio.create_task(queue_of_1.put(2))
+    b = asyncio.create_task(queue_of_1.put(3))
+    await turns(1)
+    trace("a %s, b %s", state(a), state(b))
+    a.cancel()
+    trace("a: %s", await outcome(a))
+    trace("get: %s", attempt(queue_of_1.get_nowait))
+    await turns(1)
+    trace("a %s, b %s", state(a), state(b))
+    trace("get: %s", attempt(queue_of_1.get_nowait))
+
+
+async def queue_put_nowait_wakes_taker():
+    trace("has %d", await q.get())
+
+
+@scenario
+async def queue_put_nowait_wakes_a_getter():
+    """An item that is put without waiting is for the getter that waits, in the next turn; the
+    putter does not wait for that.
+    """
+    asyncio.create_task(queue_put_nowait_wakes_taker())
+    await turns(1)
+    q.put_nowait(1)
+    trace("put: %d in it", q.qsize())
+    q.put_nowait(2)
+    await turns(1)
+    trace("%d in it", q.qsize())
+    trace("get: %s", attempt(q.get_nowait))
+
+
+@scenario
+async def queue_put_nowait_when_full_is_an_error():
+    """Putting into a full queue without waiting is an error and puts nothing."""
+    asyncio.create_task(ticker(1))
+    trace("put: %s", attempt(queue_of_1.put_nowait, 1))
+    trace("put: %s, %d in it", attempt(queue_of_1.put_nowait, 2), queue_of_1.qsize())
+    trace("get: %s", attempt(queue_of_1.get_nowait))
+    trace("put: %s", attempt(queue_of_1.put_nowait, 3))
+    trace("get: %s", attempt(queue_of_1.get_nowait))
+
+
+@scenario
+async def queue_put_passes_over_a_cancelled_getter():
+    """An item that is put after the first getter was cancelled is for the second."""
+    a = asyncio.create_task(q.get())
+    b = asyncio.create_task(q.get())
+    await turns(1)
+    a.cancel()
+    await turns(1)
+    trace("a %s, b %s", state(a), state(b))
+    await q.put(5)
+    await turns(1)
+    trace("a %s, b %s", state(a), state(b))
+
+
+queue_of_2 = asyncio.Queue(2)
+
+
+async def put_three():
+    for item in 1, 2, 3:
+        await queue_of_2.put(item)
+        trace("put %d", item)
+
+
+@scenario
+async def queue_put_waits_for_room():
+    """A task that puts three items into a queue for two waits with the third, and goes on in
+    the turn after one was taken.
+    """
+    task = asyncio.create_task(put_three())
+    await turns(2)
+    trace("%d in it", queue_of_2.qsize())
+    trace("get: %d", await queue_of_2.get())
+    trace("%d in it", queue_of_2.qsize())
+    await turns(1)
+    trace("%d in it, the task: %s", queue_of_2.qsize(), state(task))
+    trace("get: %d", await queue_of_2.get())
+    trace("get: %d", await queue_of_2.get())
+
+
+started = asyncio.Event()
+
+
+async def giver():
+    started.set()
+    for item in 1, 2:
+        await queue_of_1.put(item)
+        trace("put %d", item)
+
+
+def take():
+    trace("took %s", attempt(queue_of_1.get_nowait))
+
+
+@scenario
+async def queue_put_waits_until_a_timer_takes_one():
+    """A task that puts into a full queue goes on when a timer takes something out."""
+    asyncio.get_running_loop().call_later(4, take)
+    task = asyncio.create_task(giver())
+    await started.wait()
+    trace("giver: %s", state(task))
+    trace("giver: %s", await outcome(task))
+    trace("%d in it", queue_of_1.qsize())
+
+
+async def queue_put_wakes_taker(name):
+    trace("%s has %d", name, await q.get())
+
+
+@scenario
+async def queue_put_wakes_a_getter():
+    """Putting wakes the one who waited longest, and lets no turn pass."""
+    asyncio.create_task(queue_put_wakes_taker("a"))
+    asyncio.create_task(queue_put_wakes_taker("b"))
+    await turns(1)
+    await q.put(5)
+    trace("put")
+    await turns(1)
+    await q.put(6)
+    trace("put")
+    await turns(1)
+    trace("%d in it", q.qsize())
+
+
+@scenario
+async def queue_put_without_limit_does_not_wait():
+    """Putting into a queue without a limit lets no turn pass, however much is in it."""
+    asyncio.create_task(ticker(1))
+    for item in range(1, 101):
+        await q.put(item)
+    trace("%d in it", q.qsize())
+    trace("get: %d", await q.get())
+
+
+@scenario
+async def queue_putter_cancelled_in_line_lets_the_others_in():
+    """Of three putters at a queue for one, the last is cancelled: the second puts when the
+    first's item is taken, and the third never.
+    """
+    a, b, c = [asyncio.create_task(queue_of_1.put(item)) for item in (1, 2, 3)]
+    await turns(1)
+    trace("a %s, b %s, c %s", state(a), state(b), state(c))
+    c.cancel()
+    await turns(1)
+    trace("a %s, b %s, c %s", state(a), state(b), state(c))
+    trace("get: %s", attempt(queue_of_1.get_nowait))
+    await turns(1)
+    trace("get: %s", attempt(queue_of_1.get_nowait))
+    await turns(1)
+    trace("get: %s", attempt(queue_of_1.get_nowait))
+    trace("b: %s", state(b))
+
+
+@scenario
+async def queue_putter_cancelled_when_there_is_room_puts_nothing():
+    """A putter that is cancelled in the turn in which room was made puts nothing; trying
+    again does.
+    """
+    queue_of_1.put_nowait(1)
+    first = asyncio.create_task(queue_of_1.put(2))
+    await turns(1)
+    trace("get: %s", attempt(queue_of_1.get_nowait))
+    first.cancel()
+    trace("first: %s, %d in it", await outcome(first), queue_of_1.qsize())
+    second = asyncio.create_task(queue_of_1.put(3))
+    trace("second: %s, %d in it", await outcome(second), queue_of_1.qsize())
+    trace("get: %s, %d in it", attempt(queue_of_1.get_nowait), queue_of_1.qsize())
+
+
+async def queue_putter_that_was_woken_putter(item):
+    await queue_of_1.put(item)
+    trace("put %d", item)
+
+
+@scenario
+async def queue_putter_that_was_woken_may_be_overtaken():
+    """A putter that is woken for room finds it taken by one who came without waiting, and
+    goes to the end of the line.
+    """
+    queue_of_1.put_nowait(1)
+    for item in 2, 3:
+        asyncio.create_task(queue_putter_that_was_woken_putter(item))
+    await turns(1)
+    trace("get: %s", attempt(queue_of_1.get_nowait))
+    trace("put: %s", attempt(queue_of_1.put_nowait, 4))
+    await turns(1)
+    for _ in range(3):
+        trace("get: %s", attempt(queue_of_1.get_nowait))
+        await turns(1)
+
+
+@scenario
+async def queue_woken_putter_cancelled_wakes_the_next():
+    """A putter that is cancelled after room was made for it leaves the room to the next in
+    line.
+    """
+    queue_of_1.put_nowait(1)
+    a = asyncio.create_task(queue_of_1.put(2))
+    b = asyncio.create_task(queue_of_1.put(3))
+    await turns(1)
+    trace("get: %s", attempt(queue_of_1.get_nowait))
+    a.cancel()
+    trace("a: %s", await outcome(a))
+    await turns(1)
+    trace("b %s, %d in it", state(b), queue_of_1.qsize())
+    trace("get: %s", attempt(queue_of_1.get_nowait))

@@ -1,0 +1,219 @@
+"""Task groups: their children, and cancelling them."""
+
+from scenario import *
+
+
+async def child(name, seconds):
+    await tell(name, asyncio.sleep(seconds))
+
+
+async def group_cancelled_at_its_exit_owner():
+    async with telling_group() as group:
+        for name in "abcde":
+            group.create_task(child(name, 5))
+
+
+@scenario
+async def group_cancelled_at_its_exit_cancels_its_children():
+    """Whoever is cancelled while it waits for its children cancels them, in the order in which
+    they were started, and is cancelled when they have ended.
+    """
+    task = asyncio.create_task(group_cancelled_at_its_exit_owner())
+    await asyncio.sleep(1)
+    trace("cancel: %d", task.cancel())
+    trace("task: %s", await outcome(task))
+
+
+async def group_cancelled_in_its_body_owner():
+    async with telling_group() as group:
+        for name in "abc":
+            group.create_task(child(name, 5))
+        await tell("body", asyncio.sleep(10))
+
+
+@scenario
+async def group_cancelled_in_its_body_cancels_its_children():
+    """A cancellation that arrives in the body reaches the children when the body leaves the
+    group with it.
+    """
+    task = asyncio.create_task(group_cancelled_in_its_body_owner())
+    await asyncio.sleep(1)
+    trace("cancel: %d", task.cancel())
+    trace("task: %s", await outcome(task))
+
+
+async def group_child_child():
+    trace("child is %s", asyncio.current_task().get_name())
+    await asyncio.sleep(0)
+
+
+@scenario
+async def group_child_has_the_name_it_was_given():
+    """A child has the name it was started with."""
+    async with telling_group() as group:
+        task = group.create_task(group_child_child(), name="yolo")
+        trace("it is %s", task.get_name())
+
+
+async def group_children_come_child(name):
+    trace("%d begins", name)
+    await tell(str(name), asyncio.sleep(3))
+
+
+@scenario
+async def group_children_come_and_go_while_the_body_runs():
+    """Children that end early leave nothing to wait for."""
+    async with telling_group() as group:
+        for name in range(5):
+            await asyncio.sleep(1)
+            group.create_task(group_children_come_child(name))
+        await tell("body", asyncio.sleep(4))
+        asyncio.create_task(ticker(3))
+
+
+async def leaf(name, seconds):
+    await tell(name, asyncio.sleep(seconds))
+
+
+async def root(group):
+    await tell("root", asyncio.sleep(1))
+    group.create_task(leaf("a", 1))
+    group.create_task(leaf("b", 2))
+
+
+@scenario
+async def group_children_may_start_children():
+    """A child may start children of the group it is in; the owner, who waits for the end,
+    waits for those, too.
+    """
+    async with telling_group() as group:
+        group.create_task(root(group))
+
+
+var = contextvars.ContextVar("var", default=0)
+
+
+async def group_children_share_child(value):
+    await asyncio.sleep(0)
+    trace("child finds %d", var.get())
+    var.set(value)
+
+
+@scenario
+async def group_children_share_a_context():
+    """Children that are given one context set their variables there, one after the other."""
+    async with telling_group() as group:
+        context = contextvars.copy_context()
+        for value in 1, 2:
+            await group.create_task(group_children_share_child(value), context=context)
+            trace("there %d, here %d", context.run(var.get), var.get())
+
+
+@scenario
+async def group_goes_on_when_a_child_is_cancelled():
+    """A child that somebody cancels is no failure of its group: more may be started, and all
+    is well in the end.
+    """
+    async with telling_group() as group:
+        a = group.create_task(child("a", 10))
+        await asyncio.sleep(1)
+        trace("cancel a: %d", a.cancel())
+        b = group.create_task(child("b", 2))
+    trace("a %s, b %s", state(a), state(b))
+
+
+@scenario
+async def group_takes_a_child_while_another_runs():
+    """A child may come while others run already; the group waits for it, too."""
+    async with telling_group() as group:
+        group.create_task(child("a", 1))
+        await tell("body", asyncio.sleep(2))
+        group.create_task(child("b", 3))
+
+
+async def group_takes_its_request_child():
+    await asyncio.sleep(0)
+    raise Failure("EIO")
+
+
+def count(where):
+    trace("%s: cancelling %d", where, asyncio.current_task().cancelling())
+
+
+@scenario
+async def group_takes_its_request_to_its_owner_back():
+    """A child's failure cancels the owner, which counts as a request in the body, and no more
+    after the exit.
+    """
+    try:
+        async with telling_group() as group:
+            group.create_task(group_takes_its_request_child())
+            count("body")
+            try:
+                await tell("body", asyncio.sleep(10))
+            finally:
+                count("cancelled body")
+    except ExceptionGroup:
+        count("after")
+    await tell("sleep", asyncio.sleep(1))
+
+
+async def nap(name):
+    await tell(name, asyncio.sleep(2))
+
+
+def try_to_start(group):
+    coro = nap("late")
+    try:
+        group.create_task(coro)
+        trace("started")
+    except RuntimeError:
+        coro.close()
+        trace("refused")
+
+
+@scenario
+async def group_that_has_ended_takes_no_child():
+    """A group that was left takes no child; one whose owner waits still does, until the last
+    one has ended.
+    """
+    loop = asyncio.get_running_loop()
+    async with telling_group() as group:
+        group.create_task(nap("child"))
+        loop.call_later(1, try_to_start, group)
+    try_to_start(group)
+    async with telling_group() as group:
+        pass
+    try_to_start(group)
+
+
+async def group_waits_child(name, seconds, result):
+    await tell(name, asyncio.sleep(seconds))
+    return result
+
+
+@scenario
+async def group_waits_for_its_children():
+    """A group ends when its last child has, and their results are there."""
+    async with telling_group() as group:
+        a = group.create_task(group_waits_child("a", 1, 42))
+        b = group.create_task(group_waits_child("b", 2, 11))
+        trace("body: %s %s", state(a), state(b))
+    trace("after: %s %s", state(a), state(b))
+
+
+async def group_without_owner():
+    async with telling_group():
+        await tell("body", asyncio.sleep(10))
+
+
+@scenario
+async def group_without_children_is_cancelled_with_its_body():
+    """A group without children takes no turn to leave, cancelled or not."""
+    asyncio.create_task(ticker(4))
+    async with telling_group("empty"):
+        pass
+    task = asyncio.create_task(group_without_owner())
+    await turns(2)
+    trace("cancel: %d", task.cancel())
+    trace("task: %s", await outcome(task))

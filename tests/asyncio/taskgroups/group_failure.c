@@ -1,0 +1,573 @@
+/* group_failure.c - task groups in which something fails. */
+#include "taskgroups.h"
+
+static int group_adds_nested(void)
+{
+    int rc = tell("nested", coil_sleep(COIL_SEC(10)));
+
+    return rc < 0 ? -EPROTO : rc;
+}
+
+static int group_adds_owner(void *arg)
+{
+    static struct child children[] = {{"child", 1, -EIO, 0}};
+    coil_group group;
+    int rc;
+
+    (void)arg;
+    coil_group_enter(&group);
+    rc = start_children(&group, children, 1);
+    return leave("group", &group, rc == 0 ? group_adds_nested() : rc);
+}
+
+/*
+ * A child fails, and the body fails otherwise when it is cancelled for that: both are
+ * the group's failures, the child's first.
+ */
+SCENARIO(group_adds_its_bodys_failure_to_a_childs)
+{
+    coil_task *task = start(group_adds_owner, NULL);
+
+    if (task == NULL)
+        return -ENOMEM;
+    tell("owner", coil_task_await(task));
+    return 0;
+}
+
+static int group_cancelled_owner(void *arg)
+{
+    static struct child children[] = {
+        {"a", 10, 0, -EIO}, {"b", 10, 0, -EIO}, {"c", 10, 0, -EIO}};
+    coil_group group;
+    int rc;
+
+    (void)arg;
+    coil_group_enter(&group);
+    rc = start_children(&group, children, 3);
+    if (rc == 0)
+        rc = tell("body", coil_sleep(COIL_SEC(10)));
+    return leave("group", &group, rc);
+}
+
+/*
+ * Children that fail as they are cancelled turn a cancellation into failures: those
+ * come out of the group.
+ */
+SCENARIO(group_cancelled_returns_what_its_children_fail_with)
+{
+    return cancel_after(1, start(group_cancelled_owner, NULL));
+}
+
+static void b_is(coil_future *b, void *arg)
+{
+    (void)arg;
+    trace("b is %s", state(b));
+}
+
+static int group_cancels_owner(void)
+{
+    static struct child children[] = {{"a", 1, -EIO, 0}, {"b", 10, 0, 0}};
+    coil_group group;
+    coil_task *b;
+    int rc = -ENOMEM;
+
+    coil_group_enter(&group);
+    start_child(&group, child, &children[0]);
+    b = start_child(&group, child, &children[1]);
+    if (b != NULL)
+        rc = coil_future_add_callback(coil_task_future(b), b_is, NULL);
+    return leave("group", &group, rc);
+}
+
+/*
+ * A child's failure cancels its siblings, and comes out of the group when they have
+ * ended.
+ */
+SCENARIO(group_cancels_the_siblings_of_a_child_that_fails)
+{
+    tell("owner", group_cancels_owner());
+    return 0;
+}
+
+static int group_child_owner(void *arg)
+{
+    static struct child children[] = {{"child", 3, -EIO, 0}};
+    coil_group group;
+    int rc;
+
+    (void)arg;
+    coil_group_enter(&group);
+    rc = start_children(&group, children, 1);
+    if (rc == 0)
+        rc = tell("body", coil_sleep(COIL_SEC(10)));
+    if (rc == -ECANCELED) {
+        coil_cancel_caught();
+        tell("cleanup", coil_sleep(COIL_SEC(5)));
+    }
+    return leave("group", &group, rc);
+}
+
+/*
+ * A child fails while its cancelled owner cleans up: the cleanup is cut off, and the
+ * failure comes out.
+ */
+SCENARIO(group_child_fails_while_the_body_cleans_up)
+{
+    return cancel_after(1, start(group_child_owner, NULL));
+}
+
+static int group_collects_the_failure_failing(void *arg)
+{
+    (void)arg;
+    return -EIO;
+}
+
+static int close_database(void)
+{
+    trace("closes");
+    return -EPROTO;
+}
+
+static int group_collects_the_failure_owner(void)
+{
+    coil_group group;
+    int rc;
+
+    coil_group_enter(&group);
+    rc = start_child(&group, group_collects_the_failure_failing, NULL) != NULL ? 0
+                                                                               : -ENOMEM;
+    if (rc == 0) {
+        tell("body", coil_sleep(COIL_SEC(1)));
+        rc = close_database();
+    }
+    rc = leave("group", &group, rc);
+    trace("cancelling %d", coil_task_cancelling(coil_task_current()));
+    return rc;
+}
+
+/*
+ * What the body holds fails to close when a child has failed: two failures, and no
+ * request is left.
+ */
+SCENARIO(group_collects_the_failure_of_a_cleanup)
+{
+    tell("owner", group_collects_the_failure_owner());
+    return 0;
+}
+
+static int group_collects_the_failures_owner(void)
+{
+    static struct child children[] = {
+        {"a", 1, -EIO, 0}, {"b", 1, -EIO, 0}, {"c", 1, -EIO, 0}, {"d", 5, 0, 0}};
+    coil_group group;
+    int rc;
+
+    coil_group_enter(&group);
+    rc = start_children(&group, children, 4);
+    if (rc == 0)
+        rc = tell("body", coil_sleep(COIL_SEC(10)));
+    return leave("group", &group, rc);
+}
+
+/*
+ * Children that fail in the same turn are all among the group's failures; the body and
+ * the others are cancelled once.
+ */
+SCENARIO(group_collects_the_failures_of_one_turn)
+{
+    tell("owner", group_collects_the_failures_owner());
+    trace("cancelling: %d", coil_task_cancelling(coil_task_current()));
+    return 0;
+}
+
+static coil_event event = COIL_EVENT_INIT;
+
+static int set_and_fail(void *arg)
+{
+    int rc;
+
+    (void)arg;
+    coil_event_set(&event);
+    rc = coil_yield();
+    return rc == 0 ? -EIO : rc;
+}
+
+static int inner(void *arg)
+{
+    coil_group group;
+    int rc;
+
+    (void)arg;
+    coil_group_enter(&group);
+    start_child(&group, set_and_fail, NULL);
+    rc = tell("body", coil_sleep(COIL_SEC(1)));
+    leave("group", &group, rc);
+    coil_event_set(&event); /* where memory failed */
+    trace("after: cancelling %d", coil_task_cancelling(coil_task_current()));
+    return tell("sleep", coil_sleep(COIL_SEC(1)));
+}
+
+/*
+ * The owner is cancelled by somebody else in the turn in which a child fails: the
+ * failure comes out of the group, and the cancellation at the next wait.
+ */
+SCENARIO(group_failure_does_not_swallow_a_cancellation)
+{
+    coil_task *task = start(inner, NULL);
+
+    if (task == NULL)
+        return -ENOMEM;
+    coil_event_wait(&event);
+    trace("cancelling %d", coil_task_cancelling(task));
+    trace("cancel: %d", coil_task_cancel(task, NULL));
+    trace("cancelling %d", coil_task_cancelling(task));
+    tell("task", coil_task_await(task));
+    return 0;
+}
+
+static int group_failure_inside_owner(void *arg)
+{
+    static struct child children[] = {{"outer child", 10, -EPROTO, 0},
+                                      {"inner child", 1, -EIO, 0}};
+    coil_group outer, inner;
+    int rc;
+
+    (void)arg;
+    coil_group_enter(&outer);
+    rc = start_children(&outer, &children[0], 1);
+    coil_group_enter(&inner);
+    if (rc == 0)
+        rc = start_children(&inner, &children[1], 1);
+    rc = leave("inner", &inner, rc);
+    return leave("outer", &outer, rc);
+}
+
+/*
+ * A failure in a nested group is the failure of the outer one's body: it cancels the
+ * outer children.
+ */
+SCENARIO(group_failure_inside_cancels_the_group_outside)
+{
+    coil_task *task = start(group_failure_inside_owner, NULL);
+
+    if (task == NULL)
+        return -ENOMEM;
+    tell("owner", coil_task_await(task));
+    return 0;
+}
+
+static int group_failure_outside_owner(void *arg)
+{
+    static struct child children[] = {{"outer child", 1, -EIO, 0},
+                                      {"inner child", 10, -EPROTO, 0}};
+    coil_group outer, inner;
+    int rc;
+
+    (void)arg;
+    coil_group_enter(&outer);
+    rc = start_children(&outer, &children[0], 1);
+    coil_group_enter(&inner);
+    if (rc == 0)
+        rc = start_children(&inner, &children[1], 1);
+    rc = leave("inner", &inner, rc);
+    return leave("outer", &outer, rc);
+}
+
+/*
+ * A child of the outer group that fails cancels the owner, who waits in the nested
+ * group: that one is cancelled, and only the failure comes out.
+ */
+SCENARIO(group_failure_outside_cancels_the_group_inside)
+{
+    coil_task *task = start(group_failure_outside_owner, NULL);
+
+    if (task == NULL)
+        return -ENOMEM;
+    tell("owner", coil_task_await(task));
+    return 0;
+}
+
+static int group_in_a_group_fails_owner(void *arg)
+{
+    static struct child children[] = {
+        {"outer child", 10, 0, 0}, {"a", 10, 0, -EIO}, {"b", 10, 0, -EIO}};
+    coil_group outer, inner;
+    int rc;
+
+    (void)arg;
+    coil_group_enter(&outer);
+    rc = start_children(&outer, children, 1);
+    coil_group_enter(&inner);
+    if (rc == 0)
+        rc = start_children(&inner, children + 1, 2);
+    if (rc == 0)
+        rc = tell("body", coil_sleep(COIL_SEC(10)));
+    rc = leave("inner", &inner, rc);
+    return leave("outer", &outer, rc);
+}
+
+/*
+ * The children of an outer group are cancelled when the failure of the nested one
+ * leaves it, and not before.
+ */
+SCENARIO(group_in_a_group_fails_and_cancels_the_outer_children)
+{
+    return cancel_after(1, start(group_in_a_group_fails_owner, NULL));
+}
+
+static int group_in_a_group_hands_owner(void *arg)
+{
+    static struct child children[] = {
+        {"a", 10, 0, -EIO}, {"b", 10, 0, -EIO}, {"c", 10, 0, -EIO}};
+    coil_group outer, inner;
+    int rc;
+
+    (void)arg;
+    coil_group_enter(&outer);
+    coil_group_enter(&inner);
+    rc = start_children(&inner, children, 3);
+    if (rc == 0)
+        rc = tell("body", coil_sleep(COIL_SEC(10)));
+    rc = leave("inner", &inner, rc);
+    return leave("outer", &outer, rc);
+}
+
+/* Failures that arise as a nested group is cancelled come out of both groups. */
+SCENARIO(group_in_a_group_hands_its_failures_outward)
+{
+    return cancel_after(1, start(group_in_a_group_hands_owner, NULL));
+}
+
+static int group_in_an_awaited_nested(void *arg)
+{
+    static struct child children[] = {{"child", 3, -EIO, 0}};
+    coil_group group;
+    int rc;
+
+    (void)arg;
+    coil_group_enter(&group);
+    rc = start_children(&group, children, 1);
+    if (rc == 0)
+        rc = tell("body", coil_sleep(COIL_SEC(10)));
+    if (rc == -ECANCELED) {
+        coil_cancel_caught();
+        tell("cleanup", coil_sleep(COIL_SEC(5)));
+    }
+    return leave("group", &group, rc);
+}
+
+static int group_in_an_awaited_owner(void *arg)
+{
+    coil_task *task = start(group_in_an_awaited_nested, NULL);
+
+    (void)arg;
+    return task != NULL ? tell("nested", coil_task_await(task)) : -ENOMEM;
+}
+
+/*
+ * The same one task further: who awaits the owner of the group is cancelled, and gets
+ * its failure.
+ */
+SCENARIO(group_in_an_awaited_task_fails_while_it_cleans_up)
+{
+    return cancel_after(1, start(group_in_an_awaited_owner, NULL));
+}
+
+static int fail_in_a_turn(void *arg)
+{
+    int rc = coil_yield();
+
+    return rc == 0 ? *(int *)arg : rc;
+}
+
+static void count(const char *where)
+{
+    trace("%s: cancelling %d", where, coil_task_cancelling(coil_task_current()));
+}
+
+/*
+ * Both groups of a task fail in the same turn: the inner one gives its failure, the
+ * outer one's request stays until its own exit.
+ */
+SCENARIO(group_inside_and_outside_fail_in_one_turn)
+{
+    static int eio = -EIO, eproto = -EPROTO;
+    coil_group outer, inner;
+    int rc;
+
+    coil_group_enter(&outer);
+    coil_group_enter(&inner);
+    start_child(&inner, fail_in_a_turn, &eio);
+    rc = start_child(&outer, fail_in_a_turn, &eproto) != NULL ? 0 : -ENOMEM;
+    leave("inner", &inner, rc);
+    count("between");
+    leave("outer", &outer, 0);
+    count("after");
+    return 0;
+}
+
+static int group_that_is_failing_failing(void *arg)
+{
+    int rc = coil_sleep(COIL_SEC(1));
+
+    (void)arg;
+    return rc == 0 ? -EIO : rc;
+}
+
+static void try_to_start(const char *who, coil_group *group)
+{
+    int rc = coil_group_spawn(group, group_that_is_failing_failing, NULL, NULL, NULL);
+
+    trace("%s: %s", who, rc == -ESHUTDOWN ? "refused" : "started");
+}
+
+static int sibling(void *group)
+{
+    int rc = tell("sibling", coil_sleep(COIL_SEC(10)));
+
+    try_to_start("sibling", group);
+    return rc;
+}
+
+static int group_that_is_failing_owner(void)
+{
+    coil_group group;
+    int rc;
+
+    coil_group_enter(&group);
+    start_child(&group, group_that_is_failing_failing, NULL);
+    if (start_child(&group, sibling, &group) == NULL)
+        return coil_group_exit(&group, -ENOMEM);
+    rc = tell("body", coil_sleep(COIL_SEC(10)));
+    try_to_start("body", &group);
+    return leave("group", &group, rc);
+}
+
+/*
+ * Once a child has failed nobody can start another, neither the siblings as they are
+ * cancelled nor the body.
+ */
+SCENARIO(group_that_is_failing_takes_no_child)
+{
+    tell("owner", group_that_is_failing_owner());
+    return 0;
+}
+
+static int heads;
+
+static int hydra(void *group)
+{
+    int rc;
+
+    trace("head %d", ++heads);
+    rc = coil_sleep(COIL_SEC(2));
+    for (int i = 0; i < 2 && rc == 0; i++)
+        rc = coil_group_spawn(group, hydra, group, NULL, NULL);
+    return rc;
+}
+
+static int hercules(void *arg)
+{
+    int rc = 0;
+
+    (void)arg;
+    while (heads < 10 && rc == 0)
+        rc = coil_sleep(COIL_SEC(3));
+    if (rc < 0)
+        return rc;
+    trace("enough");
+    return -EIO;
+}
+
+static int group_that_keeps_owner(void)
+{
+    coil_group group;
+
+    coil_group_enter(&group);
+    start_child(&group, hydra, &group);
+    return leave("group", &group, start_child(&group, hercules, NULL) ? 0 : -ENOMEM);
+}
+
+/* Children that start two more each, for ever, are stopped by one that fails. */
+SCENARIO(group_that_keeps_growing_ends_with_a_failure)
+{
+    tell("owner", group_that_keeps_owner());
+    trace("heads: %d", heads);
+    return 0;
+}
+
+static coil_task *tasks[2];
+
+static int never(void *arg)
+{
+    (void)arg;
+    trace("never printed");
+    return 0;
+}
+
+static int group_whose_body_fails_at_once_owner(void)
+{
+    coil_group group;
+
+    coil_group_enter(&group);
+    for (int i = 0; i < 2; i++)
+        tasks[i] = start_child(&group, never, NULL);
+    return leave("group", &group, tasks[1] != NULL ? -EIO : -ENOMEM);
+}
+
+/* Children of a body that fails before it waits for the first time never begin. */
+SCENARIO(group_whose_body_fails_at_once_begins_no_child)
+{
+    start(ticker, TURNS(5));
+    tell("owner", group_whose_body_fails_at_once_owner());
+    if (tasks[1] == NULL)
+        return -ENOMEM;
+    trace("children %s %s", state(coil_task_future(tasks[0])),
+          state(coil_task_future(tasks[1])));
+    return 0;
+}
+
+static int group_whose_body_fails_cancels_owner(void)
+{
+    static struct child children[] = {{"a", 5, 0, 0}, {"b", 6, 0, 0}};
+    coil_group group;
+    int rc;
+
+    coil_group_enter(&group);
+    rc = start_children(&group, children, 2);
+    if (rc == 0)
+        rc = tell("body", coil_sleep(COIL_SEC(1)));
+    return leave("group", &group, rc == 0 ? -EIO : rc);
+}
+
+/*
+ * A body that fails after a while cancels the children, and its failure comes out when
+ * they have ended.
+ */
+SCENARIO(group_whose_body_fails_cancels_its_children)
+{
+    tell("owner", group_whose_body_fails_cancels_owner());
+    return 0;
+}
+
+static int group_whose_body_makes_owner(void *arg)
+{
+    coil_group group;
+    int rc;
+
+    (void)arg;
+    coil_group_enter(&group);
+    rc = tell("body", coil_sleep(COIL_SEC(10)));
+    rc = leave("group", &group, rc == -ECANCELED ? -EIO : rc);
+    trace("cancelling: %d", coil_task_cancelling(coil_task_current()));
+    return rc;
+}
+
+/*
+ * A body that fails when it is cancelled: the failure comes out of the group, and the
+ * request still counts.
+ */
+SCENARIO(group_whose_body_makes_a_failure_of_a_cancellation)
+{
+    return cancel_after(1, start(group_whose_body_makes_owner, NULL));
+}

@@ -1,0 +1,435 @@
+"""Task groups in which something fails."""
+
+import contextlib
+
+from scenario import *
+
+
+async def child(name, seconds, fails=None):
+    await tell(name, asyncio.sleep(seconds))
+    if fails:
+        raise Failure(fails)
+
+
+async def group_adds_nested():
+    try:
+        await tell("nested", asyncio.sleep(10))
+    finally:
+        raise Failure("EPROTO")
+
+
+async def group_adds_owner():
+    async with telling_group() as group:
+        group.create_task(child("child", 1, "EIO"))
+        await group_adds_nested()
+
+
+@scenario
+async def group_adds_its_bodys_failure_to_a_childs():
+    """A child fails, and the body fails otherwise when it is cancelled for that: both are the
+    group's failures, the child's first.
+    """
+    trace("owner: %s", await outcome(asyncio.create_task(group_adds_owner())))
+
+
+async def group_cancelled_child(name):
+    try:
+        await tell(name, asyncio.sleep(10))
+    finally:
+        raise Failure("EIO")
+
+
+async def group_cancelled_owner():
+    async with telling_group() as group:
+        for name in "abc":
+            group.create_task(group_cancelled_child(name))
+        await tell("body", asyncio.sleep(10))
+
+
+@scenario
+async def group_cancelled_returns_what_its_children_fail_with():
+    """Children that fail as they are cancelled turn a cancellation into failures: those come
+    out of the group.
+    """
+    task = asyncio.create_task(group_cancelled_owner())
+    await asyncio.sleep(1)
+    trace("cancel: %d", task.cancel())
+    trace("task: %s", await outcome(task))
+
+
+async def group_cancels_owner():
+    async with telling_group() as group:
+        group.create_task(child("a", 1, "EIO"))
+        b = group.create_task(child("b", 10))
+        b.add_done_callback(lambda b: trace("b is %s", state(b)))
+    trace("never printed")
+
+
+@scenario
+async def group_cancels_the_siblings_of_a_child_that_fails():
+    """A child's failure cancels its siblings, and comes out of the group when they have ended.
+    """
+    trace("owner: %s", await outcome(group_cancels_owner()))
+
+
+async def group_child_owner():
+    async with telling_group() as group:
+        group.create_task(child("child", 3, "EIO"))
+        try:
+            await tell("body", asyncio.sleep(10))
+        except asyncio.CancelledError:
+            await tell("cleanup", asyncio.sleep(5))
+            raise
+
+
+@scenario
+async def group_child_fails_while_the_body_cleans_up():
+    """A child fails while its cancelled owner cleans up: the cleanup is cut off, and the
+    failure comes out.
+    """
+    task = asyncio.create_task(group_child_owner())
+    await asyncio.sleep(1)
+    trace("cancel: %d", task.cancel())
+    trace("task: %s", await outcome(task))
+
+
+@contextlib.asynccontextmanager
+async def database():
+    try:
+        yield
+    finally:
+        trace("closes")
+        raise Failure("EPROTO")
+
+
+async def group_collects_the_failure_child():
+    raise Failure("EIO")
+
+
+async def group_collects_the_failure_owner():
+    try:
+        async with telling_group() as group:
+            async with database():
+                group.create_task(group_collects_the_failure_child())
+                await tell("body", asyncio.sleep(1))
+    finally:
+        trace("cancelling %d", asyncio.current_task().cancelling())
+
+
+@scenario
+async def group_collects_the_failure_of_a_cleanup():
+    """What the body holds fails to close when a child has failed: two failures, and no request
+    is left.
+    """
+    trace("owner: %s", await outcome(group_collects_the_failure_owner()))
+
+
+async def group_collects_the_failures_owner():
+    async with telling_group() as group:
+        for name in "abc":
+            group.create_task(child(name, 1, "EIO"))
+        group.create_task(child("d", 5))
+        await tell("body", asyncio.sleep(10))
+
+
+@scenario
+async def group_collects_the_failures_of_one_turn():
+    """Children that fail in the same turn are all among the group's failures; the body and the
+    others are cancelled once.
+    """
+    trace("owner: %s", await outcome(group_collects_the_failures_owner()))
+    trace("cancelling: %d", asyncio.current_task().cancelling())
+
+
+event = asyncio.Event()
+
+
+async def group_failure_does_child():
+    event.set()
+    await asyncio.sleep(0)
+    raise Failure("EIO")
+
+
+def count(where):
+    trace("%s: cancelling %d", where, asyncio.current_task().cancelling())
+
+
+async def inner():
+    try:
+        async with telling_group() as group:
+            group.create_task(group_failure_does_child())
+            await tell("body", asyncio.sleep(1))
+    except ExceptionGroup:
+        count("after")
+    await tell("sleep", asyncio.sleep(1))
+
+
+@scenario
+async def group_failure_does_not_swallow_a_cancellation():
+    """The owner is cancelled by somebody else in the turn in which a child fails: the failure
+    comes out of the group, and the cancellation at the next wait.
+
+    Since: 3.13
+    """
+    task = asyncio.create_task(inner())
+    await event.wait()
+    trace("cancelling %d", task.cancelling())
+    trace("cancel: %d", task.cancel())
+    trace("cancelling %d", task.cancelling())
+    trace("task: %s", await outcome(task))
+
+
+async def group_failure_inside_owner():
+    async with telling_group("outer") as outer:
+        outer.create_task(child("outer child", 10, "EPROTO"))
+        async with telling_group("inner") as inner:
+            inner.create_task(child("inner child", 1, "EIO"))
+
+
+@scenario
+async def group_failure_inside_cancels_the_group_outside():
+    """A failure in a nested group is the failure of the outer one's body: it cancels the outer
+    children.
+    """
+    trace("owner: %s", await outcome(asyncio.create_task(group_failure_inside_owner())))
+
+
+async def group_failure_outside_owner():
+    async with telling_group("outer") as outer:
+        outer.create_task(child("outer child", 1, "EIO"))
+        async with telling_group("inner") as inner:
+            inner.create_task(child("inner child", 10, "EPROTO"))
+
+
+@scenario
+async def group_failure_outside_cancels_the_group_inside():
+    """A child of the outer group that fails cancels the owner, who waits in the nested group:
+    that one is cancelled, and only the failure comes out.
+    """
+    trace("owner: %s", await outcome(asyncio.create_task(group_failure_outside_owner())))
+
+
+async def sleeper(name):
+    await tell(name, asyncio.sleep(10))
+
+
+async def group_in_a_group_fails_owner():
+    async with telling_group("outer") as outer:
+        outer.create_task(sleeper("outer child"))
+        async with telling_group("inner") as inner:
+            for name in "ab":
+                inner.create_task(group_cancelled_child(name))
+            await tell("body", asyncio.sleep(10))
+
+
+@scenario
+async def group_in_a_group_fails_and_cancels_the_outer_children():
+    """The children of an outer group are cancelled when the failure of the nested one leaves
+    it, and not before.
+    """
+    task = asyncio.create_task(group_in_a_group_fails_owner())
+    await asyncio.sleep(1)
+    trace("cancel: %d", task.cancel())
+    trace("task: %s", await outcome(task))
+
+
+async def group_in_a_group_hands_owner():
+    async with telling_group("outer"):
+        async with telling_group("inner") as inner:
+            for name in "abc":
+                inner.create_task(group_cancelled_child(name))
+            await tell("body", asyncio.sleep(10))
+
+
+@scenario
+async def group_in_a_group_hands_its_failures_outward():
+    """Failures that arise as a nested group is cancelled come out of both groups."""
+    task = asyncio.create_task(group_in_a_group_hands_owner())
+    await asyncio.sleep(1)
+    trace("cancel: %d", task.cancel())
+    trace("task: %s", await outcome(task))
+
+
+async def group_in_an_awaited_nested():
+    async with telling_group() as group:
+        group.create_task(child("child", 3, "EIO"))
+        try:
+            await tell("body", asyncio.sleep(10))
+        except asyncio.CancelledError:
+            await tell("cleanup", asyncio.sleep(5))
+            raise
+
+
+async def group_in_an_awaited_owner():
+    await tell("nested", asyncio.create_task(group_in_an_awaited_nested()))
+
+
+@scenario
+async def group_in_an_awaited_task_fails_while_it_cleans_up():
+    """The same one task further: who awaits the owner of the group is cancelled, and gets its
+    failure.
+    """
+    task = asyncio.create_task(group_in_an_awaited_owner())
+    await asyncio.sleep(1)
+    trace("cancel: %d", task.cancel())
+    trace("task: %s", await outcome(task))
+
+
+async def group_inside_child(error):
+    await asyncio.sleep(0)
+    raise Failure(error)
+
+
+@scenario
+async def group_inside_and_outside_fail_in_one_turn():
+    """Both groups of a task fail in the same turn: the inner one gives its failure, the outer
+    one's request stays until its own exit.
+
+    Since: 3.13
+    """
+    try:
+        async with telling_group("outer") as outer:
+            try:
+                async with telling_group("inner") as inner:
+                    inner.create_task(group_inside_child("EIO"))
+                    outer.create_task(group_inside_child("EPROTO"))
+            except ExceptionGroup:
+                count("between")
+    except ExceptionGroup:
+        count("after")
+
+
+async def failing():
+    await asyncio.sleep(1)
+    raise Failure("EIO")
+
+
+def try_to_start(who, group):
+    coro = failing()
+    try:
+        group.create_task(coro)
+        trace("%s: started", who)
+    except RuntimeError:
+        coro.close()
+        trace("%s: refused", who)
+
+
+async def sibling(group):
+    try:
+        await tell("sibling", asyncio.sleep(10))
+    finally:
+        try_to_start("sibling", group)
+
+
+async def group_that_is_failing_owner():
+    async with telling_group() as group:
+        group.create_task(failing())
+        group.create_task(sibling(group))
+        try:
+            await tell("body", asyncio.sleep(10))
+        finally:
+            try_to_start("body", group)
+
+
+@scenario
+async def group_that_is_failing_takes_no_child():
+    """Once a child has failed nobody can start another, neither the siblings as they are
+    cancelled nor the body.
+    """
+    trace("owner: %s", await outcome(group_that_is_failing_owner()))
+
+
+heads = 0
+
+
+async def hydra(group):
+    global heads
+    heads += 1
+    trace("head %d", heads)
+    await asyncio.sleep(2)
+    group.create_task(hydra(group))
+    group.create_task(hydra(group))
+
+
+async def hercules():
+    while heads < 10:
+        await asyncio.sleep(3)
+    trace("enough")
+    raise Failure("EIO")
+
+
+async def group_that_keeps_owner():
+    async with telling_group() as group:
+        group.create_task(hydra(group))
+        group.create_task(hercules())
+
+
+@scenario
+async def group_that_keeps_growing_ends_with_a_failure():
+    """Children that start two more each, for ever, are stopped by one that fails."""
+    trace("owner: %s", await outcome(group_that_keeps_owner()))
+    trace("heads: %d", heads)
+
+
+tasks = []
+
+
+async def group_whose_body_fails_at_once_child():
+    trace("never printed")
+
+
+async def group_whose_body_fails_at_once_owner():
+    async with telling_group() as group:
+        for _ in range(2):
+            tasks.append(group.create_task(group_whose_body_fails_at_once_child()))
+        raise Failure("EIO")
+
+
+@scenario
+async def group_whose_body_fails_at_once_begins_no_child():
+    """Children of a body that fails before it waits for the first time never begin."""
+    asyncio.create_task(ticker(5))
+    trace("owner: %s", await outcome(group_whose_body_fails_at_once_owner()))
+    trace("children %s %s", state(tasks[0]), state(tasks[1]))
+
+
+async def group_whose_body_fails_cancels_child(name, seconds):
+    await tell(name, asyncio.sleep(seconds))
+
+
+async def group_whose_body_fails_cancels_owner():
+    async with telling_group() as group:
+        group.create_task(group_whose_body_fails_cancels_child("a", 5))
+        group.create_task(group_whose_body_fails_cancels_child("b", 6))
+        await tell("body", asyncio.sleep(1))
+        raise Failure("EIO")
+
+
+@scenario
+async def group_whose_body_fails_cancels_its_children():
+    """A body that fails after a while cancels the children, and its failure comes out when
+    they have ended.
+    """
+    trace("owner: %s", await outcome(group_whose_body_fails_cancels_owner()))
+
+
+async def group_whose_body_makes_owner():
+    try:
+        async with telling_group():
+            try:
+                await tell("body", asyncio.sleep(10))
+            except asyncio.CancelledError:
+                raise Failure("EIO")
+    finally:
+        trace("cancelling: %d", asyncio.current_task().cancelling())
+
+
+@scenario
+async def group_whose_body_makes_a_failure_of_a_cancellation():
+    """A body that fails when it is cancelled: the failure comes out of the group, and the
+    request still counts.
+    """
+    task = asyncio.create_task(group_whose_body_makes_owner())
+    await asyncio.sleep(1)
+    trace("cancel: %d", task.cancel())
+    trace("task: %s", await outcome(task))

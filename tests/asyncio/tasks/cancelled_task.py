@@ -1,0 +1,338 @@
+"""What a task makes of requests to cancel it, its own too."""
+
+from scenario import *
+
+
+async def cancel_of_oneself_reaches_a_gather_inner(i):
+    await tell("inner %d" % i, asyncio.sleep(2))
+
+
+async def cancel_of_oneself_reaches_a_gather_body(tasks):
+    await turns(1)
+    asyncio.current_task().cancel()
+    await tell("body", asyncio.gather(*tasks, return_exceptions=True))
+
+
+@scenario
+async def cancel_of_oneself_reaches_a_gather():
+    """A request for oneself cancels all that one gathers next."""
+    tasks = [asyncio.create_task(cancel_of_oneself_reaches_a_gather_inner(i)) for i in range(2)]
+    task = asyncio.create_task(cancel_of_oneself_reaches_a_gather_body(tasks))
+    ticks = asyncio.create_task(ticker(5))
+    trace("task: %s", await outcome(task))
+    trace("inner: %s %s", *map(state, tasks))
+    await ticks
+
+
+async def nested(future):
+    await tell("nested", future)
+
+
+async def cancel_of_oneself_reaches_what_is_awaited_body(future):
+    task = asyncio.create_task(nested(future))
+    await turns(1)
+    asyncio.current_task().cancel()
+    result = await outcome(task)
+    trace("body: %s, nested task %s", result, state(task))
+    raise asyncio.CancelledError
+
+
+@scenario
+async def cancel_of_oneself_reaches_what_is_awaited_next():
+    """A task that cancels itself and then awaits another cancels that one, and its future
+    too."""
+    future = new_future()
+    task = asyncio.create_task(cancel_of_oneself_reaches_what_is_awaited_body(future))
+    trace("awaited: %s", await outcome(task))
+    trace("future: %s", state(future))
+
+
+async def cancel_of_oneself_stops_inner():
+    await tell("inner", asyncio.sleep(2))
+    return 8
+
+
+async def cancel_of_oneself_stops_body(task):
+    asyncio.current_task().cancel()
+    await tell("body", asyncio.shield(task))
+
+
+@scenario
+async def cancel_of_oneself_stops_before_a_shield():
+    """A request for oneself ends the next wait behind a shield, and what is behind it goes
+    on."""
+    inner_task = asyncio.create_task(cancel_of_oneself_stops_inner())
+    task = asyncio.create_task(cancel_of_oneself_stops_body(inner_task))
+    trace("task: %s", await outcome(task))
+    trace("inner: %s", state(inner_task))
+    trace("inner: %s", await outcome(inner_task))
+
+
+async def cancel_of_oneself_waits_body(done):
+    asyncio.current_task().cancel()
+    await tell("done future", done)
+    await tell("shield", asyncio.shield(done))
+    trace("gathered %d", (await asyncio.gather(done, done))[1])
+    await tell("yield", asyncio.sleep(0))
+
+
+@scenario
+async def cancel_of_oneself_waits_for_a_wait_that_suspends():
+    """A request for oneself lets pass what need not wait: done futures, gathers of them.
+
+    Since: 3.12
+    """
+    done = new_future()
+    done.set_result(6)
+    task = asyncio.create_task(cancel_of_oneself_waits_body(done))
+    trace("awaited: %s", await outcome(task))
+
+
+async def cancelling_counts_body():
+    try:
+        await tell("told", asyncio.sleep(10))
+    finally:
+        trace("counted inside: %d", asyncio.current_task().cancelling())
+
+
+@scenario
+async def cancelling_counts_each_request():
+    """Each request to cancel is counted, and the task is cancelled once."""
+    task = asyncio.create_task(cancelling_counts_body())
+    await turns(1)
+    trace("counted: %d", task.cancelling())
+    trace("cancel: %s", result_of(task.cancel()))
+    trace("counted: %d", task.cancelling())
+    trace("cancel: %s", result_of(task.cancel()))
+    trace("counted: %d", task.cancelling())
+    trace("awaited: %s", await outcome(task))
+    trace("cancel: %s", result_of(task.cancel()))
+    trace("counted: %d", task.cancelling())
+
+
+async def task_and_its_future_body(future):
+    try:
+        await tell("told", future)
+    finally:
+        trace("counted: %d", asyncio.current_task().cancelling())
+
+
+@scenario
+async def task_and_its_future_are_cancelled_both():
+    """A task whose future was cancelled just now may be cancelled too: it is told once."""
+    future = new_future()
+    task = asyncio.create_task(task_and_its_future_body(future))
+    await turns(1)
+    trace("cancel the future: %s", result_of(future.cancel()))
+    trace("cancel the task: %s", result_of(task.cancel()))
+    trace("future %s, task %s", state(future), state(task))
+    trace("awaited: %s", await outcome(task))
+
+
+async def task_cancelled_body():
+    trace("never printed")
+
+
+@scenario
+async def task_cancelled_before_its_first_step():
+    """A task that is cancelled before it ever ran does not run."""
+    task = asyncio.create_task(task_cancelled_body())
+    trace("cancel: %s", result_of(task.cancel()))
+    trace("before: %s", state(task))
+    trace("awaited: %s", await outcome(task))
+
+
+async def task_that_cancels_itself_and_returns_body(fails):
+    trace("cancel: %s", result_of(asyncio.current_task().cancel()))
+    if fails:
+        raise Failure("EIO")
+    return 12
+
+
+@scenario
+async def task_that_cancels_itself_and_returns_is_cancelled():
+    """A task that returns with its own request not yet delivered ends cancelled, result or
+    not."""
+    for fails in False, True:
+        task = asyncio.create_task(task_that_cancels_itself_and_returns_body(fails))
+        trace("awaited: %s", await outcome(task))
+        trace("counted: %d", task.cancelling())
+        trace("cancel: %s", result_of(task.cancel()))
+
+
+async def task_that_cancels_itself_is_told_body():
+    task = asyncio.current_task()
+    trace("cancel: %s", result_of(task.cancel()))
+    trace("still runs, counted %d", task.cancelling())
+    await tell("slept", asyncio.sleep(100))
+    return 12
+
+
+@scenario
+async def task_that_cancels_itself_is_told_at_its_next_wait():
+    """Cancelling oneself takes effect at the next wait, which ends at once."""
+    task = asyncio.create_task(task_that_cancels_itself_is_told_body())
+    trace("awaited: %s", await outcome(task))
+    trace("cancel: %s", result_of(task.cancel()))
+
+
+async def task_that_catches_body(first, second):
+    trace("first: %s", await outcome(first))
+    trace("second: %s", await outcome(second))
+    return 42
+
+
+@scenario
+async def task_that_catches_a_cancellation_returns_its_result():
+    """A task that catches its cancellation and returns is done, not cancelled."""
+    first, second = new_future(), new_future()
+    task = asyncio.create_task(task_that_catches_body(first, second))
+    await turns(1)
+    first.set_result(1)
+    await turns(1)
+    trace("cancel: %s", result_of(task.cancel()))
+    trace("second is %s", state(second))
+    trace("awaited: %s", await outcome(task))
+    trace("cancelled: %s", result_of(task.cancelled()))
+
+
+async def task_that_fails_body():
+    trace("slept: %s", await outcome(asyncio.sleep(10)))
+    raise Failure("EIO")
+
+
+@scenario
+async def task_that_fails_when_it_is_cancelled_has_failed():
+    """A task that answers its cancellation with a failure has failed and is not cancelled."""
+    task = asyncio.create_task(task_that_fails_body())
+    await turns(1)
+    trace("cancel: %s", result_of(task.cancel()))
+    trace("state: %s", state(task))
+    await turns(1)
+    trace("state: %s, cancelled: %s", state(task), result_of(task.cancelled()))
+    trace("awaited: %s", await outcome(task))
+
+
+async def task_that_ignores_body(futures):
+    for i, future in enumerate(futures):
+        trace("%d: %s", i, await outcome(future))
+    return 42
+
+
+@scenario
+async def task_that_ignores_a_cancellation_waits_on():
+    """A task that has caught its cancellation may await something else, which is not
+    cancelled."""
+    futures = [new_future() for _ in range(3)]
+    task = asyncio.create_task(task_that_ignores_body(futures))
+    await turns(1)
+    futures[0].set_result(1)
+    await turns(1)
+    trace("cancel: %s", result_of(task.cancel()))
+    await turns(1)
+    trace("task %s, counted %d", state(task), task.cancelling())
+    trace("set the cancelled one: %s", attempt(futures[1].set_result, 2))
+    futures[2].set_result(3)
+    trace("awaited: %s", await outcome(task))
+    trace("futures: %s %s %s", *map(state, futures))
+
+
+async def uncancel_drops_body(future):
+    task = asyncio.current_task()
+    task.cancel()
+    task.cancel()
+    trace("counted %d", task.cancelling())
+    trace("%d left", task.uncancel())
+    trace("%d left", task.uncancel())
+    trace("%d left", task.uncancel())
+    trace("future: %s", await outcome(future))
+    return 42
+
+
+@scenario
+async def uncancel_drops_a_request_not_yet_delivered():
+    """A task that asks itself to end and takes that back before it waits hears nothing of it.
+
+    Since: 3.13
+    """
+    future = new_future()
+    task = asyncio.create_task(uncancel_drops_body(future))
+    await turns(1)
+    future.set_result(7)
+    trace("awaited: %s", await outcome(task))
+
+
+async def uncancel_lets_body():
+    task = asyncio.current_task()
+    try:
+        await asyncio.sleep(10)
+    except asyncio.CancelledError:
+        trace("caught; %d left", task.uncancel())
+        await asyncio.sleep(10)
+
+
+@scenario
+async def uncancel_lets_a_task_be_cancelled_anew():
+    """A task that catches its cancellation and takes it back sleeps on, until the next
+    one."""
+    task = asyncio.create_task(uncancel_lets_body())
+    await asyncio.sleep(1)
+    trace("cancel: %s", result_of(task.cancel()))
+    trace("counted %d, %s", task.cancelling(), state(task))
+    await asyncio.sleep(1)
+    trace("counted %d, %s", task.cancelling(), state(task))
+    trace("cancel: %s", result_of(task.cancel()))
+    trace("counted %d, %s", task.cancelling(), state(task))
+    trace("awaited: %s", await outcome(task))
+    trace("counted %d, %s", task.cancelling(), state(task))
+
+
+async def timed(delay, timeout):
+    task = asyncio.current_task()
+    fired = False
+
+    def fire():
+        nonlocal fired
+        fired = True
+        trace("the timer cancels")
+        task.cancel()
+
+    timer = asyncio.get_running_loop().call_later(timeout, fire)
+    rc = await outcome(asyncio.sleep(delay))
+    timer.cancel()
+    if fired and task.uncancel() == 0 and rc == "ECANCELED":
+        rc = "ETIMEDOUT"
+    trace("the block: %s, counted %d", rc, task.cancelling())
+    trace("after it: %s", await outcome(asyncio.sleep(0)))
+
+
+@scenario
+async def uncancel_makes_a_timeout_of_ones_own():
+    """A timer cancels a block of code; uncancel after it tells a timeout from a
+    cancellation."""
+    for delay, timeout in (10, 1), (1, 10):
+        task = asyncio.create_task(timed(delay, timeout))
+        trace("awaited: %s", await outcome(task))
+
+
+async def uncancel_takes_body():
+    task = asyncio.current_task()
+    try:
+        await asyncio.sleep(10)
+    except asyncio.CancelledError:
+        trace("caught, counted %d", task.cancelling())
+        trace("%d left", task.uncancel())
+    await tell("sleeps on", asyncio.sleep(1))
+    trace("counted %d", task.cancelling())
+    return 2
+
+
+@scenario
+async def uncancel_takes_back_one_of_two_requests():
+    """Two asked the task to end; one request that is taken back leaves the other's count."""
+    task = asyncio.create_task(uncancel_takes_body())
+    await turns(1)
+    for _ in range(2):
+        trace("cancel: %s", result_of(task.cancel()))
+    trace("awaited: %s", await outcome(task))
+    trace("counted %d", task.cancelling())

@@ -1,0 +1,282 @@
+"""Cancelling what gather() waits for, and who waits in it."""
+
+from scenario import *
+
+
+async def inner(i, future):
+    await tell("inner %d" % i, future)
+
+
+async def cancel_reaches_outer(tasks):
+    await tell("outer", asyncio.gather(*tasks))
+
+
+@scenario
+async def cancel_reaches_every_task_of_a_gather():
+    """Cancelling a task that gathers cancels all it gathers, in order, and the future they
+    await."""
+    future = new_future()
+    tasks = [asyncio.create_task(inner(i, future)) for i in range(2)]
+    task = asyncio.create_task(cancel_reaches_outer(tasks))
+    ticks = asyncio.create_task(ticker(5))
+    await turns(1)
+    trace("cancel: %s", result_of(task.cancel()))
+    trace("future %s, tasks %s %s", state(future), *map(state, tasks))
+    trace("counted: %d %d %d", task.cancelling(), *(each.cancelling() for each in tasks))
+    trace("outer task: %s", await outcome(task))
+    trace("tasks %s %s", *map(state, tasks))
+    await ticks
+
+
+async def cancelled_gather_of_all_is_cancelled_body():
+    while True:
+        sleeper = asyncio.create_task(asyncio.sleep(2))
+        await tell("gather", asyncio.gather(sleeper, return_exceptions=True))
+
+
+@scenario
+async def cancelled_gather_of_all_is_cancelled():
+    """gather of all, in a loop, collects no cancellation of its own waiter: that one ends."""
+    task = asyncio.create_task(cancelled_gather_of_all_is_cancelled_body())
+    await asyncio.sleep(5)
+    task.cancel("enough")
+    try:
+        await task
+    except asyncio.CancelledError as error:
+        trace("cancelled: %s", error.args[0])
+
+
+async def slow(i):
+    try:
+        await asyncio.sleep(10)
+    except asyncio.CancelledError:
+        trace("child %d cleans up", i)
+        await asyncio.sleep(i)
+        trace("child %d ends", i)
+        raise
+
+
+async def cancelled_gather_of_all_waits_body(tasks, everything):
+    await tell("gather", asyncio.gather(*tasks, return_exceptions=everything))
+
+
+@scenario
+async def cancelled_gather_of_all_waits_for_the_cleanup():
+    """Cancelled, gather returns with the first child that ends; gather of all, with the
+    last."""
+    for everything in False, True:
+        tasks = [asyncio.create_task(slow(i)) for i in (2, 1)]
+        task = asyncio.create_task(cancelled_gather_of_all_waits_body(tasks, everything))
+        await turns(1)
+        task.cancel()
+        trace("awaited: %s", await outcome(task))
+        await asyncio.sleep(3)
+
+
+async def gather_cancels_child():
+    trace("child: %s", await outcome(asyncio.sleep(10)))
+    trace("counted %d", asyncio.current_task().cancelling())
+    await tell("child again", asyncio.sleep(1))
+    return 3
+
+
+async def gather_cancels_body(task):
+    await tell("gather", asyncio.gather(task, task))
+
+
+@scenario
+async def gather_cancels_a_repeated_task_twice():
+    """A task that stands twice in a gather is asked twice; it catches both requests at once."""
+    child_task = asyncio.create_task(gather_cancels_child())
+    task = asyncio.create_task(gather_cancels_body(child_task))
+    await asyncio.sleep(1)
+    trace("cancel: %s", result_of(task.cancel()))
+    trace("awaited: %s", await outcome(task))
+    trace("child: %s", state(child_task))
+
+
+async def stubborn():
+    trace("stubborn: %s", await outcome(asyncio.sleep(10)))
+    raise Failure("EIO")
+
+
+async def body(tasks):
+    await tell("gather", asyncio.gather(*tasks))
+
+
+@scenario
+async def gather_fails_with_a_child_that_fails_when_cancelled():
+    """A task that gathers is cancelled; a child that answers with a failure decides what it
+    gets."""
+    tasks = [asyncio.create_task(stubborn()), asyncio.create_task(asyncio.sleep(10))]
+    task = asyncio.create_task(body(tasks))
+    await asyncio.sleep(1)
+    trace("cancel: %s", result_of(task.cancel()))
+    trace("awaited: %s", await outcome(task))
+    trace("counted: %d, children %s %s", task.cancelling(), *map(state, tasks))
+
+
+async def gather_is_cancelled_as_its_failure_failing(future):
+    await future
+    raise Failure("EIO")
+
+
+@scenario
+async def gather_is_cancelled_as_its_failure_is_under_way():
+    """A child has failed, gather knows and its task has not run yet: cancelled, it sees no
+    failure."""
+    for delay in 1, 2, 3:
+        future, other = new_future(), new_future()
+        child = asyncio.create_task(gather_is_cancelled_as_its_failure_failing(future))
+        task = asyncio.create_task(body([child, other]))
+        await turns(1)
+        future.set_result(0)
+        await turns(delay)
+        trace("after %d: child %s, task %s", delay, state(child), state(task))
+        trace("cancel: %s", result_of(task.cancel()))
+        trace("awaited: %s, other %s", await outcome(task), state(other))
+
+
+async def deaf(i):
+    trace("deaf %d: %s", i, await outcome(asyncio.sleep(10)))
+    await asyncio.sleep(i)
+    return i
+
+
+async def gather_is_cancelled_though_its_children_body(tasks, everything):
+    try:
+        await tell("gather", asyncio.gather(*tasks, return_exceptions=everything))
+    finally:
+        trace("children: %s %s", *map(state, tasks))
+
+
+@scenario
+async def gather_is_cancelled_though_its_children_refuse():
+    """All children ignore the cancellation and have results: the gather was cancelled all the
+    same."""
+    for everything in False, True:
+        tasks = [asyncio.create_task(deaf(i)) for i in (1, 2)]
+        task = asyncio.create_task(gather_is_cancelled_though_its_children_body(tasks, everything))
+        await asyncio.sleep(1)
+        trace("cancel: %s", result_of(task.cancel()))
+        trace("awaited: %s", await outcome(task))
+
+
+async def gather_of_all_collects_body(futures):
+    results = await asyncio.gather(*futures, return_exceptions=True)
+    trace("gathered %s", " ".join(
+        name_of(r) if isinstance(r, BaseException) else str(r) for r in results))  # fmt: skip
+
+
+@scenario
+async def gather_of_all_collects_cancellations():
+    """gather of all has cancelled futures among its results, and is not cancelled itself."""
+    futures = [new_future() for _ in range(6)]
+    task = asyncio.create_task(gather_of_all_collects_body(futures))
+    await turns(1)
+    futures[0].set_result(1)
+    futures[1].set_exception(Failure("EIO"))
+    futures[2].cancel()
+    await turns(3)
+    trace("task: %s", state(task))
+    futures[3].set_result(3)
+    futures[4].cancel()
+    futures[5].set_exception(Failure("ENOENT"))
+    trace("awaited: %s", await outcome(task))
+
+
+async def gather_takes_body(futures):
+    try:
+        await tell("gather", asyncio.gather(*futures))
+    except asyncio.CancelledError:
+        trace("counted: %d", asyncio.current_task().cancelling())
+    await tell("goes on", asyncio.sleep(1))
+
+
+@scenario
+async def gather_takes_a_cancelled_future_for_a_failure():
+    """A future that is cancelled ends the gather it is in; the other futures are not
+    cancelled."""
+    futures = [new_future() for _ in range(4)]
+    task = asyncio.create_task(gather_takes_body(futures))
+    await turns(1)
+    futures[0].set_result(1)
+    futures[1].cancel()
+    await turns(3)
+    trace("futures: %s", " ".join(map(state, futures)))
+    futures[2].set_result(3)
+    futures[3].set_exception(Failure("EIO"))
+    trace("task: %s", await outcome(task))
+    trace("futures: %s", " ".join(map(state, futures)))
+
+
+async def gather_that_failed_failing():
+    await asyncio.sleep(1)
+    raise Failure("EIO")
+
+
+async def gather_that_failed_body(tasks):
+    trace("gather: %s", await outcome(asyncio.gather(*tasks)))
+    await tell("sleep", asyncio.sleep(5))
+
+
+@scenario
+async def gather_that_failed_cancels_nobody_any_more():
+    """A task whose gather has failed is cancelled in its next wait; the siblings are left
+    alone."""
+    tasks = [asyncio.create_task(gather_that_failed_failing()),
+             asyncio.create_task(asyncio.sleep(4))]  # fmt: skip
+    task = asyncio.create_task(gather_that_failed_body(tasks))
+    await asyncio.sleep(2)
+    trace("cancel: %s", result_of(task.cancel()))
+    trace("awaited: %s", await outcome(task))
+    trace("sibling: %s, counted %d", state(tasks[1]), tasks[1].cancelling())
+    trace("sibling: %s", await outcome(tasks[1]))
+
+
+async def gatherer(name, parts):
+    await tell(name, asyncio.gather(*parts))
+
+
+@scenario
+async def gathers_within_gathers_are_cancelled_together():
+    """Cancelling the outermost of three gathers reaches the futures at the bottom in that
+    call."""
+    futures = [new_future() for _ in range(4)]
+    left = asyncio.create_task(gatherer("left", futures[:2]))
+    right = asyncio.create_task(gatherer("right", futures[2:]))
+    top = asyncio.create_task(gatherer("top", [left, right]))
+    ticks = asyncio.create_task(ticker(6))
+    await turns(1)
+    trace("cancel: %s", result_of(top.cancel()))
+    trace("futures: %s %s %s %s", *map(state, futures))
+    trace("top: %s", await outcome(top))
+    trace("left %s, right %s", state(left), state(right))
+    await ticks
+
+
+async def task_in_gather_child(future):
+    return await future
+
+
+async def task_in_gather_outer(task):
+    await tell("outer", asyncio.gather(task))
+
+
+@scenario
+async def task_in_gather_is_cancelled_after_its_children_ended():
+    """The children have ended and gather has not yet returned: a cancel still reaches the
+    task."""
+    future = new_future()
+    child_task = asyncio.create_task(task_in_gather_child(future))
+    task = asyncio.create_task(task_in_gather_outer(child_task))
+    await turns(1)
+
+    def cancel(_):
+        trace("child %s, cancel it: %s", state(child_task), result_of(child_task.cancel()))
+        trace("cancel: %s", result_of(task.cancel()))
+
+    future.add_done_callback(cancel)
+    future.set_result(42)
+    trace("outer task: %s", await outcome(task))
+    trace("child %s", state(child_task))

@@ -1,0 +1,362 @@
+/* shield.c - what shield() keeps from its future, and what it does not. */
+#include "../scenario.h"
+
+static int body(void *future)
+{
+    return tell("told", coil_shield(future));
+}
+
+/* A shield does not hold off the cancellation of the future behind it. */
+SCENARIO(shield_ends_with_its_future_that_is_cancelled)
+{
+    coil_future *future = new_future();
+    coil_task *task = start(body, future);
+    int rc;
+
+    if (task == NULL)
+        return -ENOMEM;
+    turns(1);
+    trace("cancel: %d", coil_future_cancel(future, NULL));
+    turns(1);
+    trace("task %s", state(coil_task_future(task)));
+    rc = coil_task_await(task);
+    trace("awaited: %s, counted %d", outcome(rc), coil_task_cancelling(task));
+    return 0;
+}
+
+static coil_future *shield_hands_on_a_failure_future;
+
+static int shield_hands_on_a_failure_body(void *arg)
+{
+    int i = (int)(intptr_t)arg, rc = coil_shield(shield_hands_on_a_failure_future);
+
+    if (rc >= 0)
+        return 0;
+    trace("%d: %s", i, outcome(rc));
+    return i;
+}
+
+/* A failure goes through a shield to who waits behind it, and leaves the others alone. */
+SCENARIO(shield_hands_on_a_failure)
+{
+    coil_future *tasks[2];
+
+    shield_hands_on_a_failure_future = new_future();
+    for (int i = 0; i < 2; i++) {
+        coil_task *task =
+            start(shield_hands_on_a_failure_body, (void *)(intptr_t)(i + 1));
+
+        if (task == NULL)
+            return -ENOMEM;
+        tasks[i] = coil_task_future(task);
+    }
+    coil_sleep(COIL_SEC(1));
+    coil_future_set(shield_hands_on_a_failure_future, -EIO, NULL, NULL);
+    coil_wait(tasks, 2, COIL_WAIT_ALL, COIL_NEVER);
+    trace("future %s, tasks %s %s", state(shield_hands_on_a_failure_future),
+          state(tasks[0]), state(tasks[1]));
+    return 0;
+}
+
+static int bare(void *future)
+{
+    return tell("bare", coil_await(future));
+}
+
+static int shielded(void *future)
+{
+    return tell("shielded", coil_shield(future));
+}
+
+/* Through a shield a result needs one turn more than by awaiting the future itself. */
+SCENARIO(shield_hands_on_a_result)
+{
+    coil_future *future = new_future();
+    coil_task *first = start(shielded, future), *second = start(bare, future), *ticks;
+
+    if (second == NULL)
+        return -ENOMEM;
+    turns(1);
+    ticks = start(ticker, TURNS(3));
+    if (ticks == NULL)
+        return -ENOMEM;
+    turns(1);
+    coil_future_set(future, 42, NULL, NULL);
+    trace("set");
+    coil_task_await(first);
+    return coil_task_await(ticks);
+}
+
+/* Who waits behind a shield is cancelled; the future stays pending, and can still be set.
+ */
+SCENARIO(shield_keeps_its_future_from_being_cancelled)
+{
+    coil_future *future = new_future();
+    coil_task *task = start(body, future);
+
+    if (task == NULL)
+        return -ENOMEM;
+    turns(1);
+    trace("cancel: %d", coil_task_cancel(task, NULL));
+    turns(1);
+    trace("task %s, future %s", state(coil_task_future(task)), state(future));
+    coil_future_set(future, 5, NULL, NULL);
+    turns(2);
+    trace("task %s, future %s", state(coil_task_future(task)), state(future));
+    return 0;
+}
+
+/* A shield around a future that is done is that future: nothing else runs meanwhile. */
+SCENARIO(shield_of_what_is_done_takes_no_turn)
+{
+    coil_future *future = new_future(), *failed = new_future();
+    coil_task *ticks = start(ticker, TURNS(1));
+
+    if (ticks == NULL)
+        return -ENOMEM;
+    coil_future_set(future, 42, NULL, NULL);
+    trace("shield: %s", outcome(coil_shield(future)));
+    trace("no turn has passed");
+    coil_future_set(failed, -EIO, NULL, NULL);
+    trace("shield: %s", outcome(coil_shield(failed)));
+    return coil_task_await(ticks);
+}
+
+static void cancel(coil_future *future, void *task)
+{
+    (void)future;
+    trace("cancel: %d", coil_task_cancel(task, NULL));
+}
+
+/* The result has passed the shield, and the waiter has not yet run: a cancel still
+ * reaches it. */
+SCENARIO(shield_waiter_is_cancelled_after_its_future_was_set)
+{
+    coil_future *future = new_future();
+    coil_task *task = start(body, future);
+
+    if (task == NULL)
+        return -ENOMEM;
+    turns(1);
+    if (coil_future_add_callback(future, cancel, task) < 0)
+        return -ENOMEM;
+    coil_future_set(future, 1, NULL, NULL);
+    trace("awaited: %s", outcome(coil_task_await(task)));
+    trace("future: %s", state(future));
+    return 0;
+}
+
+static int shield_waiter_is_cancelled_as_its_future_body(void *name)
+{
+    return tell(name, coil_shield(shield_hands_on_a_failure_future));
+}
+
+/* A future is set, and who waits behind a shield is cancelled in the same turn:
+ * cancelled. */
+SCENARIO(shield_waiter_is_cancelled_as_its_future_is_set)
+{
+    static char names[3][9] = {"waiter 0", "waiter 1", "waiter 2"};
+    coil_task *tasks[3], *ticks;
+    coil_future *all[4];
+
+    shield_hands_on_a_failure_future = new_future();
+    for (int i = 0; i < 3; i++)
+        tasks[i] = start(shield_waiter_is_cancelled_as_its_future_body, names[i]);
+    ticks = start(ticker, TURNS(4));
+    if (ticks == NULL)
+        return -ENOMEM;
+    for (int i = 0; i < 3; i++)
+        all[i] = coil_task_future(tasks[i]);
+    all[3] = coil_task_future(ticks);
+    turns(1);
+    coil_task_cancel(tasks[0], NULL);
+    coil_future_set(shield_hands_on_a_failure_future, 1, NULL, NULL);
+    coil_task_cancel(tasks[1], NULL);
+    trace("set between two cancels");
+    coil_wait(all, 4, COIL_WAIT_ALL, COIL_NEVER);
+    trace("tasks %s %s %s", state(all[0]), state(all[1]), state(all[2]));
+    return 0;
+}
+
+static int try_steps(const char *how, coil_future *future)
+{
+    coil_task *task = start(body, future);
+
+    if (task == NULL)
+        return -ENOMEM;
+    turns(1);
+    if (how[0] == 'c')
+        coil_task_cancel(task, NULL);
+    if (strstr(how, "turn") != NULL)
+        turns(2);
+    coil_future_set(future, -EIO, NULL, NULL);
+    if (how[0] == 'f')
+        coil_task_cancel(task, NULL);
+    trace("awaited: %s", outcome(coil_task_await(task)));
+    return turns(1);
+}
+
+/* A waiter leaves a shield; the future that fails after that is reported, if a turn has
+ * passed. */
+SCENARIO(shielded_failure_nobody_waits_for_is_reported)
+{
+    static const char *const hows[] = {"cancel, a turn, fail", "cancel, fail",
+                                       "fail, cancel"};
+
+    coil_set_exception_handler(tell_exception, NULL);
+    for (int i = 0; i < 3; i++) {
+        coil_future *future;
+        int rc;
+
+        trace("%s", hows[i]);
+        rc = coil_future_create(&future);
+        if (rc < 0)
+            return rc;
+        rc = try_steps(hows[i], future);
+        coil_future_release(future);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static coil_future *futures[2];
+
+static int gatherer(void *arg)
+{
+    int rcs[2], rc = coil_gather(futures, 2, 0, rcs);
+
+    (void)arg;
+    if (rc < 0)
+        return rc;
+    trace("gathered %d and %d", rcs[0], rcs[1]);
+    return 0;
+}
+
+static int outer(void *task)
+{
+    return tell("outer", coil_shield(coil_task_future(task)));
+}
+
+/* A task that gathers two futures, behind a shield, gets both though its waiter is
+ * cancelled. */
+SCENARIO(shielded_gather_outlives_its_waiter)
+{
+    coil_task *inner, *waiter;
+
+    futures[0] = new_future();
+    futures[1] = new_future();
+    inner = start(gatherer, NULL);
+    waiter = start(outer, inner);
+    if (waiter == NULL)
+        return -ENOMEM;
+    turns(1);
+    coil_task_cancel(waiter, NULL);
+    turns(1);
+    trace("waiter %s, futures %s %s", state(coil_task_future(waiter)), state(futures[0]),
+          state(futures[1]));
+    coil_future_set(futures[0], 1, NULL, NULL);
+    coil_future_set(futures[1], 2, NULL, NULL);
+    trace("inner: %s", outcome(coil_task_await(inner)));
+    return 0;
+}
+
+static int inner(void *future)
+{
+    tell("inner", coil_await(future));
+    return coil_task_cancelling(coil_task_current());
+}
+
+/* A task behind a shield works on when its waiter is cancelled, and is not even told. */
+SCENARIO(shielded_task_outlives_its_waiter)
+{
+    coil_future *future = new_future();
+    coil_task *inner_task = start(inner, future), *outer_task = start(outer, inner_task);
+
+    if (outer_task == NULL)
+        return -ENOMEM;
+    turns(1);
+    coil_task_cancel(outer_task, NULL);
+    trace("outer task: %s", outcome(coil_task_await(outer_task)));
+    coil_future_set(future, 1, NULL, NULL);
+    trace("inner task: %s", outcome(coil_task_await(inner_task)));
+    return 0;
+}
+
+static int work(void *arg)
+{
+    int rc = coil_sleep(COIL_SEC(3));
+
+    (void)arg;
+    trace("work is done");
+    return rc < 0 ? rc : 5;
+}
+
+static int shielded_work_body(void *task)
+{
+    int rc = tell("shield", coil_shield(coil_task_future(task)));
+
+    if (rc != -ECANCELED)
+        return rc;
+    coil_cancel_caught();
+    tell("await", coil_task_await(task));
+    return rc;
+}
+
+/* A task cancelled behind a shield may await the shielded work all the same, and then
+ * leave. */
+SCENARIO(shielded_work_is_awaited_before_leaving)
+{
+    coil_task *inner = start(work, NULL), *task = start(shielded_work_body, inner);
+
+    if (task == NULL)
+        return -ENOMEM;
+    coil_sleep(COIL_SEC(1));
+    trace("cancel: %d", coil_task_cancel(task, NULL));
+    coil_sleep(COIL_SEC(1));
+    trace("task %s", state(coil_task_future(task)));
+    trace("awaited: %s", outcome(coil_task_await(task)));
+    return 0;
+}
+
+static coil_task *middle, *shields_around_outer;
+
+static int first(void *arg)
+{
+    (void)arg;
+    return tell("middle", coil_shield(shield_hands_on_a_failure_future));
+}
+
+static int second(void *arg)
+{
+    (void)arg;
+    return tell("outer", coil_shield(coil_task_future(middle)));
+}
+
+static void look(void)
+{
+    trace("outer %s, middle %s, future %s", state(coil_task_future(shields_around_outer)),
+          state(coil_task_future(middle)), state(shield_hands_on_a_failure_future));
+}
+
+/* A task that waits behind a shield, behind another: cancelling the outermost stops only
+ * that. */
+SCENARIO(shields_around_shields_protect_twice)
+{
+    shield_hands_on_a_failure_future = new_future();
+    middle = start(first, NULL);
+    shields_around_outer = start(second, NULL);
+    if (shields_around_outer == NULL)
+        return -ENOMEM;
+    turns(1);
+    coil_task_cancel(shields_around_outer, NULL);
+    turns(1);
+    look();
+    coil_task_cancel(middle, NULL);
+    turns(1);
+    look();
+    coil_future_cancel(shield_hands_on_a_failure_future, NULL);
+    turns(1);
+    look();
+    return 0;
+}

@@ -1,0 +1,237 @@
+"""What shield() keeps from its future, and what it does not."""
+
+from scenario import *
+
+
+async def body(future):
+    await tell("told", asyncio.shield(future))
+
+
+@scenario
+async def shield_ends_with_its_future_that_is_cancelled():
+    """A shield does not hold off the cancellation of the future behind it."""
+    future = new_future()
+    task = asyncio.create_task(body(future))
+    await turns(1)
+    trace("cancel: %s", result_of(future.cancel()))
+    await turns(1)
+    trace("task %s", state(task))
+    trace("awaited: %s, counted %d", await outcome(task), task.cancelling())
+
+
+async def shield_hands_on_a_failure_body(i, future):
+    try:
+        await asyncio.shield(future)
+    except Failure as failure:
+        trace("%d: %s", i, failure.args[0])
+        return i
+    return 0
+
+
+@scenario
+async def shield_hands_on_a_failure():
+    """A failure goes through a shield to who waits behind it, and leaves the others alone."""
+    future = new_future()
+    tasks = [asyncio.create_task(shield_hands_on_a_failure_body(i, future)) for i in (1, 2)]
+    await asyncio.sleep(1)
+    future.set_exception(Failure("EIO"))
+    await asyncio.wait(tasks)
+    trace("future %s, tasks %s %s", state(future), *map(state, tasks))
+
+
+async def bare(future):
+    await tell("bare", future)
+
+
+async def shielded(future):
+    await tell("shielded", asyncio.shield(future))
+
+
+@scenario
+async def shield_hands_on_a_result():
+    """Through a shield a result needs one turn more than by awaiting the future itself."""
+    future = new_future()
+    tasks = [asyncio.create_task(body(future)) for body in (shielded, bare)]
+    await turns(1)
+    ticks = asyncio.create_task(ticker(3))
+    await turns(1)
+    future.set_result(42)
+    trace("set")
+    await asyncio.wait([*tasks, ticks])
+
+
+@scenario
+async def shield_keeps_its_future_from_being_cancelled():
+    """Who waits behind a shield is cancelled; the future stays pending, and can still be
+    set."""
+    future = new_future()
+    task = asyncio.create_task(body(future))
+    await turns(1)
+    trace("cancel: %s", result_of(task.cancel()))
+    await turns(1)
+    trace("task %s, future %s", state(task), state(future))
+    future.set_result(5)
+    await turns(2)
+    trace("task %s, future %s", state(task), state(future))
+
+
+@scenario
+async def shield_of_what_is_done_takes_no_turn():
+    """A shield around a future that is done is that future: nothing else runs meanwhile."""
+    future = new_future()
+    future.set_result(42)
+    ticks = asyncio.create_task(ticker(1))
+    trace("shield: %s", await outcome(asyncio.shield(future)))
+    trace("no turn has passed")
+    failed = new_future()
+    failed.set_exception(Failure("EIO"))
+    trace("shield: %s", await outcome(asyncio.shield(failed)))
+    await ticks
+
+
+@scenario
+async def shield_waiter_is_cancelled_after_its_future_was_set():
+    """The result has passed the shield, and the waiter has not yet run: a cancel still
+    reaches it."""
+    future = new_future()
+    task = asyncio.create_task(body(future))
+    await turns(1)
+    future.add_done_callback(lambda _: trace("cancel: %s", result_of(task.cancel())))
+    future.set_result(1)
+    trace("awaited: %s", await outcome(task))
+    trace("future: %s", state(future))
+
+
+async def shield_waiter_is_cancelled_as_its_future_body(i, future):
+    return await tell("waiter %d" % i, asyncio.shield(future))
+
+
+@scenario
+async def shield_waiter_is_cancelled_as_its_future_is_set():
+    """A future is set, and who waits behind a shield is cancelled in the same turn:
+    cancelled."""
+    future = new_future()
+    tasks = [asyncio.create_task(shield_waiter_is_cancelled_as_its_future_body(i, future))
+             for i in range(3)]  # fmt: skip
+    ticks = asyncio.create_task(ticker(4))
+    await turns(1)
+    tasks[0].cancel()
+    future.set_result(1)
+    tasks[1].cancel()
+    trace("set between two cancels")
+    await asyncio.wait([*tasks, ticks])
+    trace("tasks %s %s %s", *map(state, tasks))
+
+
+@scenario
+async def shielded_failure_nobody_waits_for_is_reported():
+    """A waiter leaves a shield; the future that fails after that is reported, if a turn has
+    passed."""
+    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    for how in "cancel, a turn, fail", "cancel, fail", "fail, cancel":
+        trace("%s", how)
+        future = new_future()
+        task = asyncio.create_task(body(future))
+        await turns(1)
+        for step in how.split(", "):
+            if step == "cancel":
+                task.cancel()
+            elif step == "fail":
+                future.set_exception(Failure("EIO"))
+            else:
+                await turns(2)
+        trace("awaited: %s", await outcome(task))
+        await turns(1)
+        future = task = None
+
+
+async def gatherer(futures):
+    trace("gathered %d and %d", *await asyncio.gather(*futures))
+
+
+async def outer(task):
+    await tell("outer", asyncio.shield(task))
+
+
+@scenario
+async def shielded_gather_outlives_its_waiter():
+    """A task that gathers two futures, behind a shield, gets both though its waiter is
+    cancelled."""
+    futures = [new_future(), new_future()]
+    inner = asyncio.create_task(gatherer(futures))
+    waiter = asyncio.create_task(outer(inner))
+    await turns(1)
+    waiter.cancel()
+    await turns(1)
+    trace("waiter %s, futures %s %s", state(waiter), *map(state, futures))
+    futures[0].set_result(1)
+    futures[1].set_result(2)
+    trace("inner: %s", await outcome(inner))
+
+
+async def inner(future):
+    await tell("inner", future)
+    return asyncio.current_task().cancelling()
+
+
+@scenario
+async def shielded_task_outlives_its_waiter():
+    """A task behind a shield works on when its waiter is cancelled, and is not even told."""
+    future = new_future()
+    inner_task = asyncio.create_task(inner(future))
+    outer_task = asyncio.create_task(outer(inner_task))
+    await turns(1)
+    outer_task.cancel()
+    trace("outer task: %s", await outcome(outer_task))
+    future.set_result(1)
+    trace("inner task: %s", await outcome(inner_task))
+
+
+async def work():
+    await asyncio.sleep(3)
+    trace("work is done")
+    return 5
+
+
+async def shielded_work_body(task):
+    try:
+        await tell("shield", asyncio.shield(task))
+    except asyncio.CancelledError:
+        await tell("await", task)
+        raise
+
+
+@scenario
+async def shielded_work_is_awaited_before_leaving():
+    """A task cancelled behind a shield may await the shielded work all the same, and then
+    leave."""
+    inner = asyncio.create_task(work())
+    task = asyncio.create_task(shielded_work_body(inner))
+    await asyncio.sleep(1)
+    trace("cancel: %s", result_of(task.cancel()))
+    await asyncio.sleep(1)
+    trace("task %s", state(task))
+    trace("awaited: %s", await outcome(task))
+
+
+async def shielding(name, future):
+    await tell(name, asyncio.shield(future))
+
+
+@scenario
+async def shields_around_shields_protect_twice():
+    """A task that waits behind a shield, behind another: cancelling the outermost stops only
+    that."""
+    future = new_future()
+    middle = asyncio.create_task(shielding("middle", future))
+    outer = asyncio.create_task(shielding("outer", middle))
+    await turns(1)
+    outer.cancel()
+    await turns(1)
+    trace("outer %s, middle %s, future %s", *map(state, (outer, middle, future)))
+    middle.cancel()
+    await turns(1)
+    trace("outer %s, middle %s, future %s", *map(state, (outer, middle, future)))
+    future.cancel()
+    await turns(1)
+    trace("outer %s, middle %s, future %s", *map(state, (outer, middle, future)))

@@ -1,0 +1,111 @@
+"""as_completed(): one after the other, as they end."""
+
+from scenario import *
+
+
+async def work(name, seconds, result):
+    await tell(name, asyncio.sleep(seconds))
+    return result
+
+
+@scenario
+async def as_completed_forgets_a_deadline_that_is_not_reached():
+    """When the last one has come there is no deadline any more.
+
+    Since: 3.13
+    """
+    tasks = [asyncio.create_task(work("a", 1, 1))]
+    async for task in asyncio.as_completed(tasks, timeout=5):
+        trace("a: %s", state(task))
+    trace("over")
+    await tell("sleep", asyncio.sleep(10))
+
+
+@scenario
+async def as_completed_goes_on_where_it_was_left():
+    """A loop that is left may be taken up again: what has come meanwhile comes without a turn.
+
+    Since: 3.13
+    """
+    tasks = [asyncio.create_task(work(*args)) for args in (("a", 3, 1), ("b", 1, 2), ("c", 2, 3))]
+    each = asyncio.as_completed(tasks)
+    async for task in each:
+        trace("first: %s", state(task))
+        break
+    await tell("sleep", asyncio.sleep(5))
+    asyncio.create_task(ticker(2))
+    async for task in each:
+        trace("next: %s", state(task))
+    trace("over")
+
+
+@scenario
+async def as_completed_returns_tasks_as_they_end():
+    """Tasks come in the order in which they end, each as it does; one that has failed, too.
+
+    Since: 3.13
+    """
+    tasks = [
+        asyncio.create_task(work(*args))
+        for args in (("a", 3, 1), ("b", 1, 2), ("c", 1, 3), ("d", 0, 4))
+    ]
+    async for task in asyncio.as_completed(tasks):
+        trace("%s: %s", "abcd"[tasks.index(task)], state(task))
+    trace("over")
+
+
+@scenario
+async def as_completed_says_when_the_deadline_passed():
+    """Those that end in time come; then there is one timeout for each that does not, and they
+    go on.
+
+    Since: 3.13
+    """
+    tasks = [asyncio.create_task(work(*args)) for args in (("a", 1, 1), ("b", 5, 2), ("c", 6, 3))]
+    each = asyncio.as_completed(tasks, timeout=3)
+    while True:
+        try:
+            task = await anext(each)
+            trace("%s: %s", "abc"[tasks.index(task)], state(task))
+        except TimeoutError:
+            trace("timeout")
+        except StopAsyncIteration:
+            break
+    trace("over")
+    trace("b: %s", await outcome(tasks[1]))
+    trace("c: %s", await outcome(tasks[2]))
+
+
+async def asker(each, name):
+    try:
+        trace("%s gets %s", name, state(await anext(each)))
+    except StopAsyncIteration:
+        trace("%s: over", name)
+
+
+@scenario
+async def as_completed_serves_tasks_in_the_order_in_which_they_ask():
+    """Several tasks that ask for the next one get theirs in the order in which they asked; who
+    asks for more than there are is told that it is over.
+
+    Since: 3.13
+    """
+    tasks = [asyncio.create_task(work(*args)) for args in (("a", 2, 1), ("b", 1, 2))]
+    each = asyncio.as_completed(tasks)
+    await asyncio.gather(*[asker(each, name) for name in ("first", "second", "third")])
+
+
+@scenario
+async def as_completed_takes_two_turns_to_know():
+    """A future that is set, or was set before, is known two turns later; one that is known
+    takes none.
+
+    Since: 3.13
+    """
+    early, late = new_future(), new_future()
+    early.set_result(1)
+    each = asyncio.as_completed([early, late])
+    asyncio.create_task(ticker(6))
+    trace("early: %s", state(await anext(each)))
+    asyncio.get_running_loop().call_soon(late.set_result, 2)
+    trace("late: %s", state(await anext(each)))

@@ -1,0 +1,127 @@
+/* staggered_race.c - staggered races. */
+#include "races.h"
+
+/*
+ * A work that takes longer than the delay is joined by the next, and cancelled when
+ * that wins.
+ */
+SCENARIO(staggered_race_begins_the_next_after_the_delay)
+{
+    static struct way ways[] = {{0, 10, 10}, {1, 1, 11}};
+    coil_work works[2];
+    int rc;
+
+    for (int i = 0; i < 2; i++)
+        works[i] = (coil_work){work, &ways[i]};
+    rc = race(works, 2, COIL_SEC(2));
+    if (rc == -ENOMEM)
+        return rc;
+    trace("over");
+    tell("sleep", coil_sleep(COIL_SEC(1)));
+    return 0;
+}
+
+/* A failure begins the next at once, however long the delay. */
+SCENARIO(staggered_race_goes_on_after_a_failure)
+{
+    static struct way ways[] = {{0, 1, -EIO}, {1, 2, 11}, {2, 3, 12}};
+    coil_work works[3];
+    int rc;
+
+    for (int i = 0; i < 3; i++)
+        works[i] = (coil_work){work, &ways[i]};
+    rc = race(works, 3, COIL_SEC(60));
+    if (rc == -ENOMEM)
+        return rc;
+    trace("over");
+    tell("sleep", coil_sleep(COIL_SEC(1)));
+    return 0;
+}
+
+/* A first work that succeeds wins; the second never begins. */
+SCENARIO(staggered_race_needs_only_the_first)
+{
+    static struct way ways[] = {{0, 0, 10}, {1, 0, 11}};
+    coil_work works[2];
+    int rc;
+
+    start(ticker, TURNS(8));
+    for (int i = 0; i < 2; i++)
+        works[i] = (coil_work){work, &ways[i]};
+    rc = race(works, 2, COIL_NEVER);
+    if (rc == -ENOMEM)
+        return rc;
+    trace("over");
+    tell("sleep", coil_sleep(COIL_SEC(1)));
+    return 0;
+}
+
+static void staggered_race_of_nothing_race(const coil_work works[], size_t n,
+                                           int64_t delay)
+{
+    size_t winner = 1;
+
+    coil_staggered_race(works, n, delay, &winner, NULL);
+    if (winner == n)
+        trace("nobody won");
+}
+
+/* A race of nothing is won by nobody. */
+SCENARIO(staggered_race_of_nothing)
+{
+    staggered_race_of_nothing_race(NULL, 0, COIL_NEVER);
+    staggered_race_of_nothing_race(NULL, 0, COIL_SEC(1));
+    return 0;
+}
+
+/* Works begin so long after each other; the second to succeed came too late. */
+SCENARIO(staggered_race_of_three_is_won_by_the_second)
+{
+    static struct way ways[] = {{0, 6, 10}, {1, 3, 11}, {2, 2, 12}};
+    coil_work works[3];
+    int rc;
+
+    for (int i = 0; i < 3; i++)
+        works[i] = (coil_work){work, &ways[i]};
+    rc = race(works, 3, COIL_SEC(2));
+    if (rc == -ENOMEM)
+        return rc;
+    trace("over");
+    tell("sleep", coil_sleep(COIL_SEC(1)));
+    return 0;
+}
+
+/* Where all fail nobody wins, one after the other. */
+SCENARIO(staggered_race_that_nobody_wins)
+{
+    static struct way ways[] = {{0, 1, -EIO}, {1, 1, -EPROTO}};
+    coil_work works[2];
+    int rc;
+
+    for (int i = 0; i < 2; i++)
+        works[i] = (coil_work){work, &ways[i]};
+    rc = race(works, 2, COIL_NEVER);
+    if (rc == -ENOMEM)
+        return rc;
+    trace("over");
+    tell("sleep", coil_sleep(COIL_SEC(1)));
+    return 0;
+}
+
+/* With a delay of 0 all begin, some turns after each other. */
+SCENARIO(staggered_race_without_delay_begins_all)
+{
+    static struct way ways[] = {{0, 3, -EIO}, {1, 2, 11}, {2, 1, -EPROTO}};
+    coil_work works[3];
+    int rc;
+
+    start(ticker, TURNS(12));
+    for (int i = 0; i < 3; i++)
+        works[i] = (coil_work){work, &ways[i]};
+    rc = race(works, 3, COIL_SEC(0));
+    if (rc == -ENOMEM)
+        return rc;
+    trace("over");
+    tell("sleep", coil_sleep(COIL_SEC(1)));
+    return 0;
+}

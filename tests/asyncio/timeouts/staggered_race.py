@@ -1,0 +1,122 @@
+"""Staggered races."""
+
+from asyncio.staggered import staggered_race
+
+from scenario import *
+
+
+async def work(index, seconds, result=0, fails=None):
+    trace("%d begins", index)
+    await tell(str(index), asyncio.sleep(seconds))
+    if fails:
+        raise Failure(fails)
+    return result
+
+
+async def race(works, delay):
+    result, winner, errors = await staggered_race(works, delay)
+    if winner is None:
+        trace("nobody won")
+    else:
+        trace("winner %d: %s", winner, result_of(result))
+    for index, error in enumerate(errors):
+        if error is not None:
+            trace("%d: %s", index, name_of(error))
+
+
+@scenario
+async def staggered_race_begins_the_next_after_the_delay():
+    """A work that takes longer than the delay is joined by the next, and cancelled when that
+    wins.
+    """
+    await race(
+        [
+            lambda: work(0, 10, 10),
+            lambda: work(1, 1, 11),
+        ],
+        2,
+    )
+    trace("over")
+    await tell("sleep", asyncio.sleep(1))
+
+
+@scenario
+async def staggered_race_goes_on_after_a_failure():
+    """A failure begins the next at once, however long the delay."""
+    await race(
+        [
+            lambda: work(0, 1, fails="EIO"),
+            lambda: work(1, 2, 11),
+            lambda: work(2, 3, 12),
+        ],
+        60,
+    )
+    trace("over")
+    await tell("sleep", asyncio.sleep(1))
+
+
+@scenario
+async def staggered_race_needs_only_the_first():
+    """A first work that succeeds wins; the second never begins."""
+    asyncio.create_task(ticker(8))
+    await race(
+        [
+            lambda: work(0, 0, 10),
+            lambda: work(1, 0, 11),
+        ],
+        None,
+    )
+    trace("over")
+    await tell("sleep", asyncio.sleep(1))
+
+
+@scenario
+async def staggered_race_of_nothing():
+    """A race of nothing is won by nobody."""
+    await race([], None)
+    await race([], 1)
+
+
+@scenario
+async def staggered_race_of_three_is_won_by_the_second():
+    """Works begin so long after each other; the second to succeed came too late."""
+    await race(
+        [
+            lambda: work(0, 6, 10),
+            lambda: work(1, 3, 11),
+            lambda: work(2, 2, 12),
+        ],
+        2,
+    )
+    trace("over")
+    await tell("sleep", asyncio.sleep(1))
+
+
+@scenario
+async def staggered_race_that_nobody_wins():
+    """Where all fail nobody wins, one after the other."""
+    await race(
+        [
+            lambda: work(0, 1, fails="EIO"),
+            lambda: work(1, 1, fails="EPROTO"),
+        ],
+        None,
+    )
+    trace("over")
+    await tell("sleep", asyncio.sleep(1))
+
+
+@scenario
+async def staggered_race_without_delay_begins_all():
+    """With a delay of 0 all begin, some turns after each other."""
+    asyncio.create_task(ticker(12))
+    await race(
+        [
+            lambda: work(0, 3, fails="EIO"),
+            lambda: work(1, 2, 11),
+            lambda: work(2, 1, fails="EPROTO"),
+        ],
+        0,
+    )
+    trace("over")
+    await tell("sleep", asyncio.sleep(1))

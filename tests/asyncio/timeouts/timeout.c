@@ -1,0 +1,457 @@
+/* timeout.c - timeouts of a block. */
+#include "timeouts.h"
+
+/*
+ * A task that has caught a cancellation is cancelled once more in a block with a
+ * deadline: that is no timeout.
+ */
+SCENARIO(timeout_after_a_cancellation_meets_another)
+{
+    coil_scope scope;
+    int rc;
+
+    coil_task_cancel(coil_task_current(), NULL);
+    tell("work", coil_sleep(COIL_SEC(1)));
+    coil_cancel_caught();
+    rc = enter(&scope, 1);
+    if (rc < 0)
+        return rc;
+    coil_task_cancel(coil_task_current(), NULL);
+    rc = leave("timeout", &scope, tell("cleanup", coil_sleep(COIL_SEC(10))));
+    trace("caught %s", outcome(rc));
+    trace("cancelling %d", coil_task_cancelling(coil_task_current()));
+    return 0;
+}
+
+/*
+ * A task that has caught a cancellation, whose request still counts, may time out as
+ * ever.
+ */
+SCENARIO(timeout_after_a_cancellation_that_was_caught)
+{
+    coil_scope scope;
+    int rc;
+
+    coil_task_cancel(coil_task_current(), NULL);
+    tell("work", coil_sleep(COIL_SEC(1)));
+    coil_cancel_caught();
+    rc = enter(&scope, 0);
+    if (rc < 0)
+        return rc;
+    rc = leave("timeout", &scope, tell("cleanup", coil_sleep(COIL_SEC(10))));
+    trace("caught %s", outcome(rc));
+    trace("cancelling %d", coil_task_cancelling(coil_task_current()));
+    return 0;
+}
+
+/*
+ * What waits when the deadline passes is cancelled, and the block times out; no
+ * request is left.
+ */
+SCENARIO(timeout_cuts_off_what_takes_too_long)
+{
+    coil_scope scope;
+    int rc = enter(&scope, 1);
+
+    if (rc < 0)
+        return rc;
+    rc = leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(10))));
+    trace("body: %s", outcome(rc));
+    trace("cancelling %d", coil_task_cancelling(coil_task_current()));
+    tell("sleep", coil_sleep(COIL_SEC(1)));
+    return 0;
+}
+
+static int timeout_does_body(void *arg)
+{
+    coil_scope scope;
+    int rc = enter(&scope, 10);
+
+    (void)arg;
+    if (rc < 0)
+        return rc;
+    coil_task_cancel(coil_task_current(), NULL);
+    return leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(10))));
+}
+
+/*
+ * Cancelled by somebody else before the deadline: the block is cancelled, and has not
+ * expired.
+ */
+SCENARIO(timeout_does_not_claim_a_foreign_cancellation)
+{
+    coil_task *task = start(timeout_does_body, NULL);
+
+    if (task == NULL)
+        return -ENOMEM;
+    tell("task", coil_task_await(task));
+    trace("cancelled %d", coil_future_cancelled(coil_task_future(task)));
+    return 0;
+}
+
+/* A deadline long past is as good as now. */
+SCENARIO(timeout_in_the_past_cancels_even_a_yield)
+{
+    coil_scope scope;
+
+    start(ticker, TURNS(5));
+    coil_scope_enter(&scope, coil_in(COIL_SEC(-11)));
+    trace("begins");
+    tell("body", leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(0)))));
+    return 0;
+}
+
+static int inner(void)
+{
+    coil_scope scope;
+    int rc = enter(&scope, 1);
+
+    if (rc < 0)
+        return rc;
+    return leave("inner", &scope, tell("first sleep", coil_sleep(COIL_SEC(10))));
+}
+
+/*
+ * An inner deadline that passes first is a timeout there; the work goes on outside
+ * until the outer one passes.
+ */
+SCENARIO(timeout_inside_comes_before_the_one_outside)
+{
+    coil_scope outer;
+    int rc = enter(&outer, 3);
+
+    if (rc < 0)
+        return rc;
+    trace("caught %s", outcome(inner()));
+    tell("body", leave("outer", &outer, tell("second sleep", coil_sleep(COIL_SEC(10)))));
+    return 0;
+}
+
+static coil_scope timeout_is_moved_scope;
+
+static int timeout_is_moved_body(void *arg)
+{
+    int rc = enter(&timeout_is_moved_scope, 10);
+
+    (void)arg;
+    if (rc < 0)
+        return rc;
+    return leave("timeout", &timeout_is_moved_scope,
+                 tell("sleep", coil_sleep(COIL_SEC(50))));
+}
+
+static coil_task *begin(void)
+{
+    coil_task *task = start(timeout_is_moved_body, NULL);
+
+    if (task == NULL || coil_sleep(COIL_SEC(1)) < 0 ||
+        coil_future_done(coil_task_future(task)))
+        return NULL;
+    return task;
+}
+
+/* Another task may move the deadline, nearer, further, or away. */
+SCENARIO(timeout_is_moved_by_somebody_else)
+{
+    static const int64_t deadlines[] = {COIL_SEC(20), COIL_SEC(4), COIL_NEVER};
+    coil_task *task = begin();
+
+    if (task == NULL)
+        return -ENOMEM;
+    for (int i = 0; i < 3; i++) {
+        trace("deadline %d",
+              (int)(coil_scope_deadline(&timeout_is_moved_scope) / COIL_SEC(1)));
+        coil_scope_set_deadline(&timeout_is_moved_scope, deadlines[i]);
+    }
+    trace("deadline %s",
+          coil_scope_deadline(&timeout_is_moved_scope) == COIL_NEVER ? "none" : "some");
+    coil_sleep(COIL_SEC(30));
+    trace("cancel: %d", coil_task_cancel(task, NULL));
+    tell("task", coil_task_await(task));
+    task = begin();
+    if (task == NULL)
+        return -ENOMEM;
+    coil_scope_set_deadline(&timeout_is_moved_scope, COIL_SEC(35));
+    tell("task", coil_task_await(task));
+    return 0;
+}
+
+/* A block that fails by itself fails with that, in time or late. */
+SCENARIO(timeout_lets_a_failure_pass)
+{
+    coil_scope scope;
+    int rc = enter(&scope, 1);
+
+    if (rc < 0)
+        return rc;
+    tell("in time", leave("timeout", &scope, -EIO));
+    rc = enter(&scope, 1);
+    if (rc < 0)
+        return rc;
+    rc = tell("sleep", coil_sleep(COIL_SEC(10)));
+    tell("late", leave("timeout", &scope, rc < 0 ? -EPROTO : rc));
+    trace("cancelling %d", coil_task_cancelling(coil_task_current()));
+    tell("sleep", coil_sleep(COIL_SEC(10)));
+    return 0;
+}
+
+static int timeout_may_body(int64_t deadline)
+{
+    coil_scope scope;
+    int rc = coil_scope_enter(&scope, deadline);
+
+    if (rc < 0)
+        return rc;
+    trace("deadline %d", (int)(coil_scope_deadline(&scope) / COIL_SEC(1)));
+    return coil_scope_exit(&scope, tell("sleep", coil_sleep(COIL_SEC(10))));
+}
+
+/* A deadline may be given as a point of the loop's time. */
+SCENARIO(timeout_may_be_a_point_of_time)
+{
+    coil_sleep(COIL_SEC(2));
+    tell("body", timeout_may_body(COIL_SEC(5)));
+    tell("body", timeout_may_body(COIL_SEC(5)));
+    return 0;
+}
+
+static void clean_up(void)
+{
+    coil_scope inner;
+    int rc;
+
+    coil_cancel_caught();
+    rc = enter(&inner, 1);
+    if (rc == 0)
+        rc = leave("inner", &inner, tell("cleanup", coil_sleep(COIL_SEC(10))));
+    trace("caught %s", outcome(rc));
+}
+
+/*
+ * The cleanup of a block that was cut off has a deadline of its own, and is cut off,
+ * too; the block has timed out all the same.
+ */
+SCENARIO(timeout_of_a_cleanup_after_a_timeout)
+{
+    coil_scope outer;
+    int rc = enter(&outer, 1);
+
+    if (rc < 0)
+        return rc;
+    rc = tell("sleep", coil_sleep(COIL_SEC(10)));
+    clean_up();
+    tell("body", leave("outer", &outer, rc));
+    tell("sleep", coil_sleep(COIL_SEC(1)));
+    return 0;
+}
+
+static int child(void *arg)
+{
+    int rc = tell("child", coil_sleep(COIL_SEC(2)));
+
+    (void)arg;
+    return rc < 0 ? -EIO : rc;
+}
+
+/*
+ * A group is cut off by a deadline, and its child fails as it is cancelled: the block
+ * comes to that failure.
+ */
+SCENARIO(timeout_of_a_group_whose_child_fails)
+{
+    coil_scope scope;
+    coil_group group;
+    int rc = enter(&scope, 1);
+
+    if (rc < 0)
+        return rc;
+    coil_group_enter(&group);
+    if (start_child(&group, child, NULL) == NULL)
+        rc = -ENOMEM;
+    else
+        rc = tell("body", coil_sleep(COIL_SEC(5)));
+    rc = tell("group", coil_group_exit(&group, rc));
+    trace("group: failures %s", failures(&group));
+    tell("body", leave("timeout", &scope, rc));
+    trace("cancelling %d", coil_task_cancelling(coil_task_current()));
+    tell("sleep", coil_sleep(COIL_SEC(1)));
+    return 0;
+}
+
+/* Without a deadline nothing is cut off, however it is said. */
+SCENARIO(timeout_of_none_never_comes)
+{
+    coil_scope scope;
+
+    coil_scope_enter(&scope, COIL_NEVER);
+    tell("sleep", coil_sleep(COIL_SEC(1000)));
+    trace("deadline %s", coil_scope_deadline(&scope) == COIL_NEVER ? "none" : "some");
+    leave("none", &scope, 0);
+    coil_scope_enter(&scope, COIL_NEVER);
+    tell("sleep", coil_sleep(COIL_SEC(1000)));
+    coil_scope_exit(&scope, 0);
+    trace("expired %d", coil_scope_expired(&scope));
+    return 0;
+}
+
+/*
+ * Two nested deadlines pass at once: inside it is a cancellation, and only the outer
+ * block times out.
+ */
+SCENARIO(timeout_of_two_that_pass_together_is_the_outer_one)
+{
+    coil_scope outer, inner;
+    int rc = enter(&outer, 1);
+
+    if (rc < 0)
+        return rc;
+    rc = enter(&inner, 1);
+    if (rc < 0)
+        return coil_scope_exit(&outer, rc);
+    rc = leave("inner", &inner, tell("sleep", coil_sleep(COIL_SEC(10))));
+    tell("body", leave("outer", &outer, rc));
+    return 0;
+}
+
+/* A deadline of now lets the block begin, and cuts off its first wait. */
+SCENARIO(timeout_of_zero_cancels_at_the_first_wait)
+{
+    coil_scope scope;
+
+    start(ticker, TURNS(5));
+    coil_scope_enter(&scope, coil_in(COIL_SEC(0)));
+    trace("begins");
+    tell("body", leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(10)))));
+    return 0;
+}
+
+/* A deadline of now cuts off even what would only have let others run. */
+SCENARIO(timeout_of_zero_cancels_even_a_yield)
+{
+    coil_scope scope;
+
+    start(ticker, TURNS(5));
+    coil_scope_enter(&scope, coil_in(COIL_SEC(0)));
+    trace("begins");
+    tell("body", leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(0)))));
+    return 0;
+}
+
+/*
+ * An outer deadline that passes first cancels through the inner block, which has not
+ * expired.
+ */
+SCENARIO(timeout_outside_comes_before_the_one_inside)
+{
+    coil_scope outer, inner;
+    int rc = enter(&outer, 1);
+
+    if (rc < 0)
+        return rc;
+    rc = enter(&inner, 3);
+    if (rc < 0)
+        return coil_scope_exit(&outer, rc);
+    rc = leave("inner", &inner, tell("sleep", coil_sleep(COIL_SEC(10))));
+    tell("body", leave("outer", &outer, rc));
+    tell("sleep", coil_sleep(COIL_SEC(5)));
+    return 0;
+}
+
+static int outer(void *arg)
+{
+    coil_scope scope;
+    int rc = enter(&scope, 1);
+
+    (void)arg;
+    if (rc < 0)
+        return rc;
+    rc = leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(10))));
+    trace("caught %s", outcome(rc));
+    return tell("sleep", coil_sleep(COIL_SEC(1)));
+}
+
+/* A task that catches its timeout ends well, not cancelled. */
+SCENARIO(timeout_that_is_caught_leaves_the_task_alone)
+{
+    coil_task *task = start(outer, NULL);
+
+    if (task == NULL)
+        return -ENOMEM;
+    tell("task", coil_task_await(task));
+    trace("done %d, cancelled %d", coil_future_done(coil_task_future(task)),
+          coil_future_cancelled(coil_task_future(task)));
+    return 0;
+}
+
+/* A block that is left in time: its deadline never happens. */
+SCENARIO(timeout_that_is_not_reached_does_nothing)
+{
+    coil_scope scope;
+    int rc = enter(&scope, 3);
+
+    if (rc < 0)
+        return rc;
+    tell("sleep", coil_sleep(COIL_SEC(1)));
+    trace("deadline %d", (int)(coil_scope_deadline(&scope) / COIL_SEC(1)));
+    leave("timeout", &scope, 0);
+    tell("sleep", coil_sleep(COIL_SEC(10)));
+    return 0;
+}
+
+static void move(const char *when)
+{
+    int rc = coil_scope_set_deadline(&timeout_is_moved_scope, coil_in(COIL_SEC(2)));
+
+    trace("%s: %s", when, rc < 0 ? "refused" : "moved");
+}
+
+/*
+ * The deadline of a block that is being cancelled, has expired, or was left cannot be
+ * moved.
+ */
+SCENARIO(timeout_that_is_over_cannot_be_moved)
+{
+    int rc = enter(&timeout_is_moved_scope, 1);
+
+    if (rc < 0)
+        return rc;
+    move("inside");
+    rc = tell("sleep", coil_sleep(COIL_SEC(10)));
+    move("expiring");
+    tell("body", leave("timeout", &timeout_is_moved_scope, rc));
+    move("expired");
+    rc = enter(&timeout_is_moved_scope, 1);
+    if (rc < 0)
+        return rc;
+    leave("timeout", &timeout_is_moved_scope, 0);
+    move("left");
+    return 0;
+}
+
+static int timeout_that_meets_body(void *arg)
+{
+    coil_scope scope;
+    int rc = enter(&scope, 1);
+
+    (void)arg;
+    if (rc < 0)
+        return rc;
+    return leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(10))));
+}
+
+/*
+ * Cancelled by somebody else in the turn of the deadline: the block has expired, and
+ * is cancelled all the same.
+ */
+SCENARIO(timeout_that_meets_a_foreign_cancellation_gives_way)
+{
+    coil_task *task = start(timeout_that_meets_body, NULL);
+
+    if (task == NULL)
+        return -ENOMEM;
+    coil_sleep(COIL_SEC(1));
+    trace("cancel: %d", coil_task_cancel(task, NULL));
+    tell("task", coil_task_await(task));
+    trace("cancelling %d", coil_task_cancelling(task));
+    return 0;
+}

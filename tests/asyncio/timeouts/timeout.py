@@ -1,0 +1,342 @@
+"""Timeouts of a block."""
+
+from scenario import *
+
+
+async def timeout_after_a_cancellation_meets_cleanup():
+    async with telling_timeout("timeout", 1):
+        asyncio.current_task().cancel()
+        await tell("cleanup", asyncio.sleep(10))
+
+
+@scenario
+async def timeout_after_a_cancellation_meets_another():
+    """A task that has caught a cancellation is cancelled once more in a block with a deadline:
+    that is no timeout.
+    """
+    asyncio.current_task().cancel()
+    trace("work: %s", await outcome(asyncio.sleep(1)))
+    trace("caught %s", await outcome(timeout_after_a_cancellation_meets_cleanup()))
+    trace("cancelling %d", asyncio.current_task().cancelling())
+
+
+async def timeout_after_a_cancellation_that_was_caught_cleanup():
+    async with telling_timeout("timeout", 0):
+        await tell("cleanup", asyncio.sleep(10))
+
+
+@scenario
+async def timeout_after_a_cancellation_that_was_caught():
+    """A task that has caught a cancellation, whose request still counts, may time out as ever.
+
+    Since: 3.12 (and late releases of 3.11; Debian 12 has an early one)
+    """
+    asyncio.current_task().cancel()
+    trace("work: %s", await outcome(asyncio.sleep(1)))
+    trace("caught %s", await outcome(timeout_after_a_cancellation_that_was_caught_cleanup()))
+    trace("cancelling %d", asyncio.current_task().cancelling())
+
+
+async def body():
+    async with telling_timeout("timeout", 1):
+        await tell("sleep", asyncio.sleep(10))
+
+
+@scenario
+async def timeout_cuts_off_what_takes_too_long():
+    """What waits when the deadline passes is cancelled, and the block times out; no request is
+    left.
+    """
+    trace("body: %s", await outcome(body()))
+    trace("cancelling %d", asyncio.current_task().cancelling())
+    await tell("sleep", asyncio.sleep(1))
+
+
+async def timeout_does_body():
+    async with telling_timeout("timeout", 10):
+        asyncio.current_task().cancel()
+        await tell("sleep", asyncio.sleep(10))
+
+
+@scenario
+async def timeout_does_not_claim_a_foreign_cancellation():
+    """Cancelled by somebody else before the deadline: the block is cancelled, and has not
+    expired.
+    """
+    task = asyncio.create_task(timeout_does_body())
+    trace("task: %s", await outcome(task))
+    trace("cancelled %d", task.cancelled())
+
+
+async def timeout_in_the_past_body():
+    async with telling_timeout("timeout", -11):
+        trace("begins")
+        await tell("sleep", asyncio.sleep(0))
+
+
+@scenario
+async def timeout_in_the_past_cancels_even_a_yield():
+    """A deadline long past is as good as now."""
+    asyncio.create_task(ticker(5))
+    trace("body: %s", await outcome(timeout_in_the_past_body()))
+
+
+async def inner():
+    async with telling_timeout("inner", 1):
+        await tell("first sleep", asyncio.sleep(10))
+
+
+async def timeout_inside_body():
+    async with telling_timeout("outer", 3):
+        trace("caught %s", await outcome(inner()))
+        await tell("second sleep", asyncio.sleep(10))
+
+
+@scenario
+async def timeout_inside_comes_before_the_one_outside():
+    """An inner deadline that passes first is a timeout there; the work goes on outside until
+    the outer one passes.
+    """
+    trace("body: %s", await outcome(timeout_inside_body()))
+
+
+timeout_is_moved_scope = None
+
+
+async def timeout_is_moved_body():
+    global timeout_is_moved_scope
+    async with telling_timeout("timeout", 10) as timeout_is_moved_scope:
+        await tell("sleep", asyncio.sleep(50))
+
+
+@scenario
+async def timeout_is_moved_by_somebody_else():
+    """Another task may move the deadline, nearer, further, or away."""
+    task = asyncio.create_task(timeout_is_moved_body())
+    await asyncio.sleep(1)
+    for when in 20, 4, None:
+        trace("deadline %d", timeout_is_moved_scope.when())
+        timeout_is_moved_scope.reschedule(when)
+    trace("deadline %s", "none" if timeout_is_moved_scope.when() is None else "some")
+    await asyncio.sleep(30)
+    trace("cancel: %d", task.cancel())
+    trace("task: %s", await outcome(task))
+    task = asyncio.create_task(timeout_is_moved_body())
+    await asyncio.sleep(1)
+    timeout_is_moved_scope.reschedule(35)
+    trace("task: %s", await outcome(task))
+
+
+async def in_time():
+    async with telling_timeout("timeout", 1):
+        raise Failure("EIO")
+
+
+async def late():
+    async with telling_timeout("timeout", 1):
+        try:
+            await tell("sleep", asyncio.sleep(10))
+        finally:
+            raise Failure("EPROTO")
+
+
+@scenario
+async def timeout_lets_a_failure_pass():
+    """A block that fails by itself fails with that, in time or late."""
+    trace("in time: %s", await outcome(in_time()))
+    trace("late: %s", await outcome(late()))
+    trace("cancelling %d", asyncio.current_task().cancelling())
+    await tell("sleep", asyncio.sleep(10))
+
+
+async def timeout_may_body(deadline):
+    async with asyncio.timeout_at(deadline) as scope:
+        trace("deadline %d", scope.when())
+        await tell("sleep", asyncio.sleep(10))
+
+
+@scenario
+async def timeout_may_be_a_point_of_time():
+    """A deadline may be given as a point of the loop's time."""
+    await asyncio.sleep(2)
+    trace("body: %s", await outcome(timeout_may_body(5)))
+    trace("body: %s", await outcome(timeout_may_body(5)))
+
+
+async def timeout_of_a_cleanup_cleanup():
+    async with telling_timeout("inner", 1):
+        await tell("cleanup", asyncio.sleep(10))
+
+
+async def timeout_of_a_cleanup_body():
+    async with telling_timeout("outer", 1):
+        try:
+            await tell("sleep", asyncio.sleep(10))
+        finally:
+            trace("caught %s", await outcome(timeout_of_a_cleanup_cleanup()))
+
+
+@scenario
+async def timeout_of_a_cleanup_after_a_timeout():
+    """The cleanup of a block that was cut off has a deadline of its own, and is cut off, too;
+    the block has timed out all the same.
+
+    Since: 3.12 (and late releases of 3.11; Debian 12 has an early one)
+    """
+    trace("body: %s", await outcome(timeout_of_a_cleanup_body()))
+    await tell("sleep", asyncio.sleep(1))
+
+
+async def child():
+    try:
+        await tell("child", asyncio.sleep(2))
+    finally:
+        raise Failure("EIO")
+
+
+async def timeout_of_a_group_body():
+    async with telling_timeout("timeout", 1):
+        async with telling_group() as group:
+            group.create_task(child())
+            await tell("body", asyncio.sleep(5))
+
+
+@scenario
+async def timeout_of_a_group_whose_child_fails():
+    """A group is cut off by a deadline, and its child fails as it is cancelled: the block
+    comes to that failure.
+    """
+    trace("body: %s", await outcome(timeout_of_a_group_body()))
+    trace("cancelling %d", asyncio.current_task().cancelling())
+    await tell("sleep", asyncio.sleep(1))
+
+
+@scenario
+async def timeout_of_none_never_comes():
+    """Without a deadline nothing is cut off, however it is said."""
+    async with telling_timeout("none", None) as scope:
+        await tell("sleep", asyncio.sleep(1000))
+        trace("deadline %s", "none" if scope.when() is None else "some")
+    async with asyncio.timeout_at(None) as scope:
+        await tell("sleep", asyncio.sleep(1000))
+    trace("expired %d", scope.expired())
+
+
+async def timeout_of_two_body():
+    async with telling_timeout("outer", 1):
+        async with telling_timeout("inner", 1):
+            await tell("sleep", asyncio.sleep(10))
+
+
+@scenario
+async def timeout_of_two_that_pass_together_is_the_outer_one():
+    """Two nested deadlines pass at once: inside it is a cancellation, and only the outer block
+    times out.
+    """
+    trace("body: %s", await outcome(timeout_of_two_body()))
+
+
+async def timeout_of_zero_cancels_at_the_first_body():
+    async with telling_timeout("timeout", 0):
+        trace("begins")
+        await tell("sleep", asyncio.sleep(10))
+
+
+@scenario
+async def timeout_of_zero_cancels_at_the_first_wait():
+    """A deadline of now lets the block begin, and cuts off its first wait."""
+    asyncio.create_task(ticker(5))
+    trace("body: %s", await outcome(timeout_of_zero_cancels_at_the_first_body()))
+
+
+async def timeout_of_zero_cancels_even_body():
+    async with telling_timeout("timeout", 0):
+        trace("begins")
+        await tell("sleep", asyncio.sleep(0))
+
+
+@scenario
+async def timeout_of_zero_cancels_even_a_yield():
+    """A deadline of now cuts off even what would only have let others run."""
+    asyncio.create_task(ticker(5))
+    trace("body: %s", await outcome(timeout_of_zero_cancels_even_body()))
+
+
+async def timeout_outside_body():
+    async with telling_timeout("outer", 1):
+        async with telling_timeout("inner", 3):
+            await tell("sleep", asyncio.sleep(10))
+
+
+@scenario
+async def timeout_outside_comes_before_the_one_inside():
+    """An outer deadline that passes first cancels through the inner block, which has not
+    expired.
+    """
+    trace("body: %s", await outcome(timeout_outside_body()))
+    await tell("sleep", asyncio.sleep(5))
+
+
+async def outer():
+    trace("caught %s", await outcome(body()))
+    await tell("sleep", asyncio.sleep(1))
+
+
+@scenario
+async def timeout_that_is_caught_leaves_the_task_alone():
+    """A task that catches its timeout ends well, not cancelled."""
+    task = asyncio.create_task(outer())
+    trace("task: %s", await outcome(task))
+    trace("done %d, cancelled %d", task.done(), task.cancelled())
+
+
+@scenario
+async def timeout_that_is_not_reached_does_nothing():
+    """A block that is left in time: its deadline never happens."""
+    async with telling_timeout("timeout", 3) as scope:
+        await tell("sleep", asyncio.sleep(1))
+        trace("deadline %d", scope.when())
+    await tell("sleep", asyncio.sleep(10))
+
+
+def move(when):
+    try:
+        timeout_is_moved_scope.reschedule(asyncio.get_running_loop().time() + 2)
+        trace("%s: moved", when)
+    except RuntimeError:
+        trace("%s: refused", when)
+
+
+async def timeout_that_is_over_body():
+    global timeout_is_moved_scope
+    async with telling_timeout("timeout", 1) as timeout_is_moved_scope:
+        move("inside")
+        try:
+            await tell("sleep", asyncio.sleep(10))
+        finally:
+            move("expiring")
+
+
+@scenario
+async def timeout_that_is_over_cannot_be_moved():
+    """The deadline of a block that is being cancelled, has expired, or was left cannot be
+    moved.
+    """
+    global timeout_is_moved_scope
+    trace("body: %s", await outcome(timeout_that_is_over_body()))
+    move("expired")
+    async with telling_timeout("timeout", 1) as timeout_is_moved_scope:
+        pass
+    move("left")
+
+
+@scenario
+async def timeout_that_meets_a_foreign_cancellation_gives_way():
+    """Cancelled by somebody else in the turn of the deadline: the block has expired, and is
+    cancelled all the same.
+    """
+    task = asyncio.create_task(body())
+    await asyncio.sleep(1)
+    trace("cancel: %d", task.cancel())
+    trace("task: %s", await outcome(task))
+    trace("cancelling %d", task.cancelling())

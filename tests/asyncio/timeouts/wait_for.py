@@ -1,0 +1,244 @@
+"""wait_for(): a task or a future, for some time."""
+
+from scenario import *
+
+
+async def worker():
+    await tell("worker", asyncio.sleep(3))
+    return 5
+
+
+@scenario
+async def wait_for_a_shield_for_no_time_leaves_the_task_alone():
+    """A shielded task goes on, and has not even begun, when there is no time to wait."""
+    task = asyncio.create_task(worker())
+    asyncio.create_task(ticker(4))
+    trace("wait_for: %s", await outcome(asyncio.wait_for(asyncio.shield(task), 0)))
+    trace("task %s, cancelling %d", state(task), task.cancelling())
+    trace("task: %s", await outcome(task))
+
+
+@scenario
+async def wait_for_a_shield_that_times_out_leaves_the_task_alone():
+    """A deadline ends the wait for a shielded task; the task goes on."""
+    task = asyncio.create_task(worker())
+    trace("wait_for: %s", await outcome(asyncio.wait_for(asyncio.shield(task), 1)))
+    trace("task %s, cancelling %d", state(task), task.cancelling())
+    trace("task: %s", await outcome(task))
+
+
+@scenario
+async def wait_for_a_shield_without_a_deadline_awaits():
+    """Without a deadline a shielded task is awaited to its end."""
+    task = asyncio.create_task(worker())
+    trace("wait_for: %s", await outcome(asyncio.wait_for(asyncio.shield(task), None)))
+    trace("task %s, cancelling %d", state(task), task.cancelling())
+    trace("task: %s", await outcome(task))
+
+
+async def inner():
+    await asyncio.sleep(0)
+    trace("inner ends")
+    return 3
+
+
+async def wait_and_go_on(task):
+    await tell("wait_for", asyncio.wait_for(task, 100))
+    trace("never printed")
+
+
+@scenario
+async def wait_for_cancelled_as_the_task_ends_is_cancelled():
+    """Who waits is cancelled after the task has ended and before it goes on: it is cancelled,
+    and the task done.
+
+    Since: 3.12
+    """
+    task = asyncio.create_task(inner())
+    waiter = asyncio.create_task(wait_and_go_on(task))
+    waiting = asyncio.create_task(wait_and_go_on(new_future()))
+    await turns(2)
+    trace("task %s, waiter %s", state(task), state(waiter))
+    trace("cancel: %d", waiter.cancel())
+    trace("cancel: %d", waiting.cancel())
+    trace("waiter: %s", await outcome(waiter))
+    trace("waiting: %s", await outcome(waiting))
+    trace("task: %s", state(task))
+
+
+async def stubborn():
+    while now() < 4:
+        try:
+            await asyncio.sleep(4 - now())
+        except asyncio.CancelledError:
+            trace("does not listen")
+    trace("ends")
+    return 7
+
+
+@scenario
+async def wait_for_cancelled_waits_for_what_does_not_listen():
+    """Cancelling who waits cancels what is waited for; if that does not listen, its result
+    comes when it has ended.
+
+    Since: 3.12
+    """
+    inner = asyncio.create_task(stubborn())
+    waiter = asyncio.create_task(asyncio.wait_for(inner, 8))
+    await asyncio.sleep(1)
+    trace("cancel: %d", waiter.cancel())
+    trace("waiter: %s", await outcome(waiter))
+    trace("inner: %s", state(inner))
+
+
+async def sleeper():
+    try:
+        return await tell("sleep", asyncio.sleep(10, 7))
+    finally:
+        trace("ends")
+
+
+@scenario
+async def wait_for_cancels_a_task_at_the_deadline():
+    """At the deadline the task is cancelled; when it has ended there is a timeout."""
+    task = asyncio.create_task(sleeper())
+    trace("wait_for: %s", await outcome(asyncio.wait_for(task, 2)))
+    trace("task: %s", state(task))
+    trace("cancelling %d and %d", task.cancelling(), asyncio.current_task().cancelling())
+    await tell("sleep", asyncio.sleep(1))
+
+
+@scenario
+async def wait_for_goes_on_as_soon_as_the_future_is_set():
+    """A future that is set in time is known to who waits in the next turn.
+
+    Since: 3.12
+    """
+    loop = asyncio.get_running_loop()
+    future = new_future()
+    loop.call_soon(future.set_result, 5)
+    asyncio.create_task(ticker(3))
+    trace("wait_for: %s", await outcome(asyncio.wait_for(future, 2)))
+    await tell("sleep", asyncio.sleep(3))
+
+
+async def failing():
+    try:
+        await tell("sleep", asyncio.sleep(10))
+    finally:
+        raise Failure("EIO")
+
+
+@scenario
+async def wait_for_hands_on_what_a_cancelled_task_fails_with():
+    """A task that fails as it is cancelled at the deadline: its failure is what comes of it.
+    """
+    for delay in 2, 0:
+        task = asyncio.create_task(failing())
+        await turns(1)
+        trace("wait_for: %s", await outcome(asyncio.wait_for(task, delay)))
+
+
+async def never():
+    trace("never printed")
+
+
+@scenario
+async def wait_for_no_time_begins_no_task():
+    """With no time at all a task that has not begun never does."""
+    asyncio.create_task(ticker(5))
+    trace("wait_for: %s", await outcome(asyncio.wait_for(asyncio.create_task(never()), 0)))
+
+
+@scenario
+async def wait_for_no_time_cancels_what_runs():
+    """With no time at all a task that runs is cancelled, and waited for."""
+    for delay in 0, -1:
+        task = asyncio.create_task(sleeper())
+        await turns(1)
+        asyncio.create_task(ticker(4))
+        trace("wait_for: %s", await outcome(asyncio.wait_for(task, delay)))
+        trace("task: %s", state(task))
+        await turns(2)
+
+
+@scenario
+async def wait_for_no_time_takes_what_is_done():
+    """With no time at all a result that is there is taken, without a turn; a future that is
+    pending is cancelled.
+    """
+    asyncio.create_task(ticker(4))
+    done, pending = new_future(), new_future()
+    done.set_result(5)
+    for future in done, pending:
+        for delay in 0, -1:
+            trace("wait_for: %s", await outcome(asyncio.wait_for(future, delay)))
+            trace("future: %s", state(future))
+
+
+@scenario
+async def wait_for_takes_the_result_of_what_does_not_listen():
+    """A task that does not listen when the deadline cancels it is waited for, and its result
+    taken: there is no timeout.
+    """
+    inner = asyncio.create_task(stubborn())
+    trace("wait_for: %s", await outcome(asyncio.wait_for(inner, 2)))
+    trace("cancelling %d", asyncio.current_task().cancelling())
+
+
+async def catcher():
+    trace("sleep: %s", await outcome(asyncio.sleep(10)))
+    return 1
+
+
+@scenario
+async def wait_for_takes_what_a_cancelled_task_returns():
+    """A task that catches its cancellation and returns a value: that is what comes of it, in
+    time or late.
+    """
+    for delay in 2, 0:
+        task = asyncio.create_task(catcher())
+        await turns(1)
+        trace("wait_for: %s", await outcome(asyncio.wait_for(task, delay)))
+
+
+@scenario
+async def wait_for_that_is_cancelled_cancels_the_task():
+    """Cancelling who waits, with a deadline or without, cancels the task.
+
+    Since: 3.12
+    """
+    for delay in None, 60:
+        task = asyncio.create_task(sleeper())
+        waiter = asyncio.create_task(asyncio.wait_for(task, delay))
+        asyncio.get_running_loop().call_soon(waiter.cancel)
+        asyncio.create_task(ticker(4))
+        trace("waiter: %s", await outcome(waiter))
+        trace("task: %s", state(task))
+        await turns(4)
+
+
+async def slow():
+    try:
+        await tell("sleep", asyncio.sleep(10))
+    except asyncio.CancelledError:
+        await tell("cleanup", asyncio.sleep(3))
+        raise
+
+
+@scenario
+async def wait_for_waits_while_a_cancelled_task_cleans_up():
+    """A task that takes its time to end after it was cancelled is waited for, in time or late.
+    """
+    for delay in 2, 0:
+        task = asyncio.create_task(slow())
+        await turns(1)
+        trace("wait_for: %s", await outcome(asyncio.wait_for(task, delay)))
+        trace("task: %s", state(task))
+
+
+@scenario
+async def wait_for_without_a_deadline_only_awaits():
+    """Without a deadline it awaits, and that is all."""
+    task = asyncio.create_task(sleeper())
+    trace("wait_for: %s", await outcome(asyncio.wait_for(task, None)))

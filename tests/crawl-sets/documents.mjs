@@ -1,0 +1,131 @@
+// documents.mjs - a page as parse5 reads it: its text, its links and their places, its ids.
+
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { attribute, baseOf, elements, references } from './references.mjs';
+
+export async function loadParse5(folder) {
+  return (await import(pathToFileURL(join(folder, 'node_modules/parse5/dist/index.js')))).parse;
+}
+
+// Node decodes the bytes from 0x80 to 0x9f as ISO 8859-1 has them.
+const windows1252 = {
+  decode(bytes) {
+    const upper = '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d' +
+      '\u017d\x8f\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d' +
+      '\u017e\u0178';
+    return bytes.toString('latin1').replace(/[\x80-\x9f]/g, (c) => upper[c.charCodeAt(0) - 0x80]);
+  },
+};
+
+function decoder(label) {
+  try {
+    const found = new TextDecoder(label);
+    return found.encoding === 'windows-1252' ? windows1252 : found;
+  } catch {
+    return null;
+  }
+}
+
+function charsetOf(contentType) {
+  const match = /;\s*charset\s*=\s*(?:"([^"]*)"|([^;\s]+))/i.exec(contentType ?? '');
+  return match?.[1] ?? match?.[2];
+}
+
+// By byte order mark, header, meta, or what it can be.
+export function textOf(bytes, contentType) {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) {
+    return new TextDecoder('utf-16le').decode(bytes);
+  }
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) {
+    return new TextDecoder('utf-16be').decode(bytes);
+  }
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    return new TextDecoder('utf-8').decode(bytes);
+  }
+  const ofHeader = decoder(charsetOf(contentType) ?? '');
+  if (ofHeader !== null) {
+    return ofHeader.decode(bytes);
+  }
+  const head = bytes.subarray(0, 1024).toString('latin1').replace(/<!--[^]*?-->/g, '');
+  const label = /<meta[^>]*?charset\s*=\s*["']?([^"'\s/>;]+)/i.exec(head)?.[1] ?? '';
+  const ofMeta = decoder(/^utf-16/i.test(label) ? 'utf-8' : label);
+  if (ofMeta !== null) {
+    return ofMeta.decode(bytes);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return windows1252.decode(bytes);
+  }
+}
+
+// Where the value begins of the attribute that begins at `start`; without one, where the name
+// ends.
+function valueAt(text, start) {
+  const match = /[^][^\s/>=]*(?:\s*=\s*["']?)?/y;
+  match.lastIndex = start;
+  match.test(text);
+  return match.lastIndex;
+}
+
+// Offsets to [line, column], for offsets that mostly grow. Columns are of characters.
+function placer(text) {
+  let at = 0, line = 1, column = 1;
+  return (offset) => {
+    if (offset < at) {
+      [at, line, column] = [0, 1, 1];
+    }
+    for (; at < offset; at++) {
+      const c = text[at];
+      if (c === '\n' || (c === '\r' && text[at + 1] !== '\n')) {
+        line++;
+        column = 1;
+      } else if (c !== '\r' && !(c >= '\udc00' && c <= '\udfff')) {
+        column++;
+      }
+    }
+    return [line, column];
+  };
+}
+
+function* linksOf(all, text) {
+  const place = placer(text);
+  const seen = new Set(); // elements that parse5 copies are one
+  for (const element of all) {
+    for (const name of new Set([...references(element)].map(([name]) => name))) {
+      const start = element.sourceCodeLocation?.attrs?.[name]?.startOffset;
+      if (start === undefined || seen.has(start)) {
+        continue;
+      }
+      seen.add(start);
+      const [line, column] = place(valueAt(text, start));
+      for (const [of, reference] of references(element)) {
+        if (of === name) {
+          yield { element: element.tagName, attribute: name, text: reference, line, column };
+        }
+      }
+    }
+  }
+}
+
+// What "#x" can lead to. (HTML: the indicated part of the document)
+function idsOf(all) {
+  const ids = new Set();
+  for (const element of all) {
+    ids.add(attribute(element, 'id'));
+    if (element.tagName === 'a') {
+      ids.add(attribute(element, 'name'));
+    }
+  }
+  ids.delete(undefined);
+  ids.delete('');
+  return ids;
+}
+
+// {base, links, ids} of a page at `url`.
+export function readDocument(parse, text, url) {
+  const all = [...elements(
+    parse(text, { scriptingEnabled: false, sourceCodeLocationInfo: true }))];
+  return { base: baseOf(all, url), links: [...linksOf(all, text)], ids: idsOf(all) };
+}

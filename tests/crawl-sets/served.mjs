@@ -1,0 +1,89 @@
+// served.mjs - what a server of files answers, from the files alone.
+//
+// As examples/httpd does it: a folder without its slash is redirected, one with it is its
+// index.html. A file `answers.json` in the folder changes the answer of paths, for serve.py:
+// {"/path": {"status": 302, "location": "/there", "type": "text/html", "file": "a.html"}}
+
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const types = {
+  '.html': 'text/html; charset=utf-8', '.htm': 'text/html; charset=utf-8',
+  '.xml': 'application/xml',
+};
+
+export function readAnswers(site) {
+  const file = join(site, 'answers.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+}
+
+// The path in the file system; null for what httpd refuses.
+function fileOf(site, pathname) {
+  let path;
+  try {
+    path = decodeURIComponent(pathname);
+  } catch {
+    return null;
+  }
+  const names = path.split('/').filter((name) => name !== '' && name !== '.');
+  return names.includes('..') || path.includes('\0') ? null : join(site, ...names);
+}
+
+function ofFile(path, type) {
+  return { status: 200, type: type ?? types[extname(path).toLowerCase()] ?? '', path };
+}
+
+// {status, type, path, location} of a GET.
+export function answerTo(site, answers, url) {
+  const { pathname } = new URL(url);
+  const slash = pathname.endsWith('/');
+  const special = answers[pathname];
+  if (special !== undefined) {
+    return special.file === undefined
+      ? { type: '', ...special }
+      : { ...ofFile(join(site, special.file), special.type), ...special };
+  }
+  if (/%(?![0-9a-f]{2})/i.test(pathname)) {
+    return { status: 400, type: '' };
+  }
+  const path = fileOf(site, pathname);
+  const info = path && statSync(path, { throwIfNoEntry: false });
+  if (!info || (info.isFile() && slash)) {
+    return { status: 404, type: '' };
+  }
+  if (!info.isDirectory()) {
+    return ofFile(path);
+  }
+  if (!slash) {
+    return { status: 301, type: '', location: pathname.replace(/^\/+/, '/') + '/' };
+  }
+  const index = join(path, 'index.html');
+  return existsSync(index) ? ofFile(index) : { status: 404, type: '' };
+}
+
+// ---- without a server ---------------------------------------------------------------------------
+
+export function rootUrl(site) {
+  return pathToFileURL(resolve(site)).href + '/';
+}
+
+export function pagesBelow(site) {
+  return readdirSync(site, { recursive: true })
+    .filter((name) => /\.html?$/i.test(name))
+    .map((name) => pathToFileURL(join(resolve(site), name)).href);
+}
+
+// `isOtherName`: of a page that has another URL, by which its links are told.
+export function answerOfFile(url) {
+  const path = fileURLToPath(url.replace(/\?.*/s, ''));
+  const info = existsSync(path) && statSync(path);
+  if (!info || (info.isFile() && path.endsWith('/'))) {
+    return { status: 404, type: '' };
+  }
+  const index = join(path, 'index.html');
+  const file = info.isDirectory() && existsSync(index) ? index : path;
+  const isPage = /\.html?$/i.test(file);
+  const isOtherName = isPage && pathToFileURL(file).href !== url;
+  return { ...ofFile(file, isPage ? 'text/html' : ''), isOtherName };
+}

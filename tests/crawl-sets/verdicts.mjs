@@ -1,0 +1,208 @@
+// verdicts.mjs - all links of a site with their verdicts, by parse5 and Node's own URLs, from
+// its files alone: no server, no network, nothing of coil's.
+//
+//     node verdicts.mjs PARSE5_FOLDER SITE ORIGIN [MAX_DEPTH]
+//
+// ORIGIN "file:" means: without a server; then all pages in the folder are where it begins.
+//
+// Writes a line of JSON for each
+//     ["page", url, status, number of links, searched]
+//     ["link", page, text, line, column, element, attribute, target, fragment]
+//     ["redirect", url, status, location, target]
+//     ["verdict", target, fragment, verdict, reason, status]
+// as docs/design/checker.md says, for --external skip. The status of a verdict is "any" where
+// several answers led to it. No chain of redirects may be longer than --max-redirect allows:
+// how far such a chain is asked for depends on who else points at it.
+
+import { readFileSync } from 'node:fs';
+import { loadParse5, readDocument, textOf } from './documents.mjs';
+import { answerOfFile, answerTo, pagesBelow, readAnswers, rootUrl } from './served.mjs';
+
+const [parse5Folder, site, origin, depthArgument] = process.argv.slice(2);
+const maxDepth = Number(depthArgument ?? Infinity);
+const parse = await loadParse5(parse5Folder);
+const answers = readAnswers(site);
+const isLocal = origin === 'file:';
+
+const MAX_URL_LENGTH = 2048;
+const SEARCHED = /^(text\/html|application\/(xhtml\+xml|xml))\s*(;|$)/i;
+
+const write = (...record) => console.log(JSON.stringify(record));
+const pages = new Map(); // URL -> {status, location, ids, depth, rule}
+const levels = [[]]; // the URLs of each depth; some turn out to belong to the one before
+const wanted = new Set(); // JSON of [target, fragment]; of [null, text] for what is no URL
+
+// A fragment, percent-decoded, without a text directive; null for none.
+function fragmentOf(url) {
+  const fragment = url.hash.replace(/^#/, '').replace(/:~:.*/s, '');
+  return fragment === '' ? null : percentDecode(fragment);
+}
+
+function percentDecode(text) {
+  const bytes = Buffer.from(text.replace(/%([0-9a-f]{2})/gi,
+    (_, hex) => String.fromCharCode(parseInt(hex, 16))), 'latin1'); // `text` is ASCII
+  return bytes.toString('utf8');
+}
+
+// [target, fragment]; [null, null] for what is no URL.
+function targetOf(text, base) {
+  const absolute = base.startsWith('file:') && /^[\0- ]*([/\\]{1,2})/.exec(text);
+  if (absolute) { // "/x" is below the root, "//host/x" elsewhere
+    if (!URL.canParse(text, 'https://root/')) {
+      return [null, null];
+    }
+    const url = new URL(text, 'https://root/');
+    const there = absolute[1].length > 1 ? url
+      : new URL(rootUrl(site) + url.href.slice('https://root/'.length));
+    return [there.href.replace(/#.*/s, ''), fragmentOf(there)];
+  }
+  if (!URL.canParse(text, base)) {
+    return [null, null];
+  }
+  // Node loses the empty query of a base.
+  const isHere = /^[\0- ]*(#|$)/.test(text) && base.endsWith('?');
+  const url = isHere ? new URL(base + text.trim()) : new URL(text, base);
+  return [url.href.replace(/#.*/s, ''), fragmentOf(url)];
+}
+
+// Why a URL is not asked for; null if it is.
+function ruleAgainst(target) {
+  const url = new URL(target);
+  if (isLocal && url.protocol === 'file:') {
+    return null;
+  }
+  if (!['http:', 'https:'].includes(url.protocol)) {
+    return 'scheme';
+  }
+  if (isLocal || url.origin !== origin) {
+    return 'external';
+  }
+  return target.length > MAX_URL_LENGTH ? 'length' : null;
+}
+
+// ---- the crawl, by breadth first: so depths are those of the shortest way ----------------------
+
+function meet(target, fragment, depth) {
+  wanted.add(JSON.stringify([target, fragment]));
+  const page = pages.get(target) ?? { rule: ruleAgainst(target), depth: Infinity };
+  pages.set(target, page);
+  if (depth < page.depth) {
+    page.depth = depth;
+    (levels[depth] ??= []).push(target);
+  }
+}
+
+function readPage(url, page, answer) {
+  const text = textOf(readFileSync(answer.path), answer.type);
+  const { base, links, ids } = readDocument(parse, text, url);
+  page.ids = ids;
+  for (const link of links) {
+    const [target, fragment] = targetOf(link.text, base);
+    write('link', url, link.text, link.line, link.column, link.element, link.attribute, target,
+      fragment);
+    if (target === null) {
+      wanted.add(JSON.stringify([null, link.text]));
+    } else {
+      meet(target, fragment, page.depth + 1);
+    }
+  }
+  return links.length;
+}
+
+function follow(url, page) {
+  const [target, fragment] = page.location === undefined
+    ? [null, null] : targetOf(page.location, url);
+  write('redirect', url, page.status, page.location ?? null, target);
+  page.next = target === null ? null : [target, fragment];
+  if (target !== null) {
+    meet(target, null, page.depth);
+  }
+}
+
+function fetchPage(url, page) {
+  const answer = isLocal ? answerOfFile(url) : answerTo(site, answers, url);
+  page.status = answer.status;
+  page.location = answer.location;
+  const isRedirect = [301, 302, 303, 307, 308].includes(page.status);
+  const searched = page.status >= 200 && page.status < 300 && SEARCHED.test(answer.type);
+  if (answer.isOtherName) { // the links are told of the file alone
+    page.ids = readDocument(parse, textOf(readFileSync(answer.path)), url).ids;
+    return;
+  }
+  const links = searched ? readPage(url, page, answer) : 0;
+  if (isRedirect) {
+    follow(url, page);
+  }
+  if (!isLocal) {
+    write('page', url, page.status, links, searched);
+  } else if (searched) {
+    write('page', url, null, links, true);
+  }
+}
+
+// ---- verdicts -----------------------------------------------------------------------------------
+
+// Of a page that does not redirect: [verdict, reason, status].
+function ofPage(page, fragment) {
+  if (page.rule !== null) {
+    return ['skipped', page.rule, null];
+  }
+  if (page.status >= 400) {
+    return isLocal ? ['broken', 'no-such-file', null] : ['broken', 'status', page.status];
+  }
+  if (fragment === null || fragment.toLowerCase() === 'top') {
+    return ['ok', null, isLocal ? null : page.status];
+  }
+  if (page.ids === undefined) {
+    return ['unchecked', 'not-searched', isLocal ? null : page.status];
+  }
+  return page.ids.has(fragment) ? ['ok', null, isLocal ? null : page.status]
+    : ['fragment', 'no-such-id', isLocal ? null : page.status];
+}
+
+// Of a page that redirects.
+function ofChain(target, fragment) {
+  const { status } = pages.get(target);
+  const seen = new Set();
+  let page = pages.get(target);
+  for (let at = target; page.next !== undefined; page = pages.get(at)) {
+    if (page.next === null) {
+      return ['broken', 'redirect-nowhere', 'any'];
+    }
+    if (seen.has(at)) {
+      return ['broken', 'redirect-circle', 'any'];
+    }
+    seen.add(at);
+    at = page.next[0];
+    fragment = page.next[1] === null ? fragment : null; // that of a Location is not looked for
+  }
+  if (page.rule === 'scheme') {
+    return ['broken', 'redirect-scheme', 'any'];
+  }
+  const [verdict, reason] = ofPage(page, fragment);
+  if (verdict !== 'ok') {
+    return [verdict, reason, 'any'];
+  }
+  const isPermanent = [301, 308].includes(status);
+  return ['redirect', seen.size > 1 ? 'chain' : isPermanent ? 'permanent' : 'temporary', 'any'];
+}
+
+const starts = isLocal ? pagesBelow(site) : [origin + '/'];
+starts.forEach((start) => meet(start, null, 0));
+for (let depth = 0; depth <= maxDepth && levels[depth] !== undefined; depth++) {
+  for (const url of levels[depth]) { // redirects make it grow
+    const page = pages.get(url);
+    if (page.rule === null && page.status === undefined) {
+      fetchPage(url, page);
+    }
+  }
+}
+for (const page of pages.values()) {
+  page.rule ??= page.status === undefined ? 'depth' : null;
+}
+for (const [target, fragment] of [...wanted].map((key) => JSON.parse(key))) {
+  const page = pages.get(target);
+  const verdict = target === null ? ['broken', 'not-a-url', null]
+    : page.next !== undefined ? ofChain(target, fragment) : ofPage(page, fragment);
+  write('verdict', target ?? fragment, target === null ? null : fragment, ...verdict);
+}

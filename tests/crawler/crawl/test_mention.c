@@ -1,0 +1,130 @@
+#include "../../../crawler/crawl/mention.h"
+#include "../../harness/harness.h"
+
+static struct targets targets;
+static struct mentions mentions;
+
+static struct target *get(const char *url)
+{
+    bool is_new;
+
+    return targets_get(&targets, url, 0, &is_new);
+}
+
+static void mention(struct target *target, const char *text, uint32_t line)
+{
+    CHECK_INT(
+        mentions_add(&mentions, &targets, target, get("http://a/page"), text, line, 7),
+        0);
+}
+
+/* From the last to the first. */
+static void trace(const struct target *target)
+{
+    const struct mention *at = mentions_at(&mentions, target->mentions);
+
+    for (; at != NULL; at = mentions_at(&mentions, at->before))
+        test_trace("%s:%u:%u %s, ", at->page->url, at->line, at->column, at->text);
+}
+
+static void finish(void)
+{
+    mentions_finish(&mentions);
+    targets_finish(&targets);
+}
+
+TEST(mentions_are_kept_with_their_places)
+{
+    struct target *x = get("http://a/x"), *y = get("http://a/y");
+
+    mention(x, "x", 1);
+    mention(y, "../y", 2);
+    mention(x, "/X", 3);
+    trace(x);
+    CHECK_TRACE("http://a/page:3:7 /X, http://a/page:1:7 x, ");
+    trace(y);
+    CHECK_TRACE("http://a/page:2:7 ../y, ");
+    CHECK_INT(x->mention_count, 2);
+    CHECK_PTR(mentions_at(&mentions, 0), NULL);
+    finish();
+}
+
+TEST(mentions_beyond_a_hundred_are_only_counted)
+{
+    struct target *x = get("http://a/x");
+
+    for (uint32_t i = 1; i <= 150; i++)
+        mention(x, "x", i);
+    CHECK_INT(x->mention_count, 150);
+    CHECK_INT(mentions.count, MENTIONS_KEPT);
+    CHECK_INT(mentions_at(&mentions, x->mentions)->line, MENTIONS_KEPT);
+    finish();
+}
+
+TEST(mentions_of_what_is_well_or_skipped_are_only_counted)
+{
+    static const enum verdict verdicts[] = {VERDICT_OK, VERDICT_SKIPPED};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct target *x = get("http://a/x");
+        x->verdict = verdicts[i];
+        mention(x, "x", 1);
+        CHECK_INT(x->mentions, 0);
+        CHECK_INT(x->mention_count, 1);
+        finish();
+    }
+}
+
+TEST(mentions_of_a_verdict_that_fails_the_run_are_kept)
+{
+    static const bool fail_on[VERDICT_COUNT] = {[VERDICT_SKIPPED] = true};
+    struct target *x = get("http://a/x"), *y = get("http://a/y");
+
+    x->verdict = VERDICT_SKIPPED;
+    y->verdict = VERDICT_OK;
+    mentions.fail_on = fail_on;
+    CHECK(mentions_are_needed(&mentions, x));
+    CHECK(!mentions_are_needed(&mentions, y));
+    mention(x, "x", 1);
+    mention(y, "y", 2);
+    trace(x);
+    CHECK_TRACE("http://a/page:1:7 x, ");
+    CHECK_INT(y->mentions, 0);
+    finish();
+}
+
+TEST(mentions_that_are_dropped_make_room_for_others)
+{
+    struct target *x = get("http://a/x"), *y = get("http://a/y"), *z = get("http://a/z");
+
+    mention(x, "x1", 1);
+    mention(y, "y1", 2);
+    mention(x, "x2", 3);
+    mentions_drop(&mentions, x);
+    mentions_drop(&mentions, x);
+    mentions_drop(&mentions, z);
+    CHECK_INT(x->mentions, 0);
+    CHECK_INT(x->mention_count, 2);
+    mention(z, "z1", 4);
+    mention(y, "y2", 5);
+    mention(z, "z2", 6);
+    CHECK_INT(mentions.count, 4);
+    trace(z);
+    trace(y);
+    CHECK_TRACE("http://a/page:6:7 z2, http://a/page:4:7 z1, "
+                "http://a/page:5:7 y2, http://a/page:2:7 y1, ");
+    finish();
+}
+
+TEST(mentions_cut_texts_that_are_very_long)
+{
+    struct target *x = get("http://a/x");
+    char text[1001];
+
+    memset(text, 'y', 1000);
+    text[1000] = '\0';
+    mention(x, text, 1);
+    CHECK_INT(strlen(mentions_at(&mentions, x->mentions)->text), 203);
+    CHECK_STR(mentions_at(&mentions, x->mentions)->text + 195, "yyyyy...");
+    finish();
+}

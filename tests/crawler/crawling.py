@@ -1,0 +1,51 @@
+"""coil-crawl as a process, which no configuration and no proxy of the user's changes.
+
+    status, out, err = run("--max-pages", "3", site.url)
+    with started(site.url) as process: ...      # it goes on while the test looks at it
+
+The program is the first argument of the test's. $COIL_WRAPPER, if set, is put before the command:
+"valgrind -q --error-exitcode=99".
+"""
+import contextlib
+import os
+import shlex
+import subprocess
+import sys
+import time
+
+WELL, FAILED, BROKEN, USAGE, NOTHING, INTERRUPTED = 0, 1, 2, 3, 4, 6
+PROGRAM = os.path.abspath(sys.argv[1])
+WRAPPER = shlex.split(os.environ.get("COIL_WRAPPER", ""))
+ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
+PATIENCE = 120  # seconds, for what ends by itself
+
+
+@contextlib.contextmanager
+def started(*arguments, environment=None, **options):
+    """A process that has ended afterwards, whatever becomes of the test."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    process = subprocess.Popen([*WRAPPER, PROGRAM, "--no-config", *arguments], text=True,
+                               env={**ENVIRONMENT, **(environment or {})}, **options)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        for pipe in filter(None, (process.stdout, process.stderr)):
+            pipe.close()
+
+
+def run(*arguments, **options):
+    """Its exit status, and what it wrote, to its end."""
+    with started(*arguments, **options) as process:
+        out, err = process.communicate(timeout=PATIENCE)
+        return process.returncode, out, err
+
+
+def wait_until(condition, seconds=PATIENCE):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"it did not happen within {seconds} s")
+        time.sleep(0.005)

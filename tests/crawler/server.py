@@ -1,0 +1,201 @@
+"""A web server with a script: what to answer to each path, written down by the test.
+
+    with Site({"/": page("a", "b"), "/a": redirect("b"), "/b": status(404)}) as site:
+        run(site.url)
+        site.requests        # the paths asked for, in order, but for robots.txt
+        site.asked           # "GET /a" and "HEAD /a", robots.txt too
+        site.times           # when, for each of `asked`
+
+An answer is bytes to send; a list of answers, one for each time that it is asked for, the last for good;
+or a function of the connection and the request that does as it likes, and returns bytes to send, CLOSE or
+None. HEAD gets the head of the bytes that GET would get, unless there is an answer to "HEAD /a".
+"""
+
+import contextlib
+import dataclasses
+import socket
+import threading
+import time
+import typing
+
+CLOSE = object()  # what a function returns after which the connection ends
+
+
+@dataclasses.dataclass
+class Request:
+    method: str
+    path: str
+    headers: dict  # by lower-case name
+    head: str
+    time: float
+    server: typing.Any
+
+
+def response(body=b'', status=200, headers=(), content_type='text/html', length=True):
+    """The bytes of an answer; `status` may be a whole reason: '200 OK'."""
+    body = body.encode() if isinstance(body, str) else body
+    lines = [f'HTTP/1.1 {status if isinstance(status, str) else f"{status} Word"}']
+    if content_type is not None:
+        lines.append(f'Content-Type: {content_type}')
+    if length:
+        lines.append(f'Content-Length: {len(body)}')
+    head = '\r\n'.join([*lines, *headers]).encode('utf-8', 'surrogateescape')
+    return head + b'\r\n\r\n' + body
+
+
+def html(body, **options):
+    return response('<!DOCTYPE html><title>x</title>' + body, **options)
+
+
+def page(*links, **options):
+    return html(''.join(f'<a href="{link}">x</a>\n' for link in links), **options)
+
+
+def redirect(location, status=302, **options):
+    return response(status=status, headers=[f'Location: {location}'], content_type=None, **options)
+
+
+def status(code):
+    return html(str(code), status=code)
+
+
+NOT_FOUND = html('not found', status='404 Not Found')
+
+
+def slow(seconds, answer):
+    def wait(*_):
+        time.sleep(seconds)
+        return answer
+    return wait
+
+
+def cut(answer, keep):
+    """Send the first bytes only, then close."""
+    def send(connection, _):
+        connection.sendall(answer[:keep])
+        return CLOSE
+    return send
+
+
+def hang_up(*_):
+    return CLOSE
+
+
+class Server:
+    """Answers by path; `otherwise` answers what is not among them. `requests` are Requests."""
+
+    def __init__(self, answers=None, otherwise=NOT_FOUND, host='127.0.0.1', context=None):
+        self.answers = {} if answers is None else answers
+        self.otherwise = otherwise
+        self.context = context  # for TLS
+        self.seen = []
+        self.active = self.most_active = self.connections = 0
+        self.lock = threading.Lock()
+        self.listener = socket.create_server((host, 0), backlog=512)
+        self.port = self.listener.getsockname()[1]
+        self.address = f'{host}:{self.port}'
+        self.origin = f'{"https" if context else "http"}://{self.address}'
+        self.url = self.origin + '/'
+
+    def __enter__(self):
+        threading.Thread(target=self.accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+    @property
+    def requests(self):
+        return self.seen
+
+    def forget(self):
+        self.seen.clear()
+
+    def paths(self, method=None):
+        return [request.path for request in self.seen
+                if not request.path.endswith('/robots.txt') and method in (None, request.method)]
+
+    def accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self.serve, args=[connection], daemon=True).start()
+
+    def serve(self, connection):
+        with contextlib.suppress(OSError), connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self.context:
+                connection = self.context.wrap_socket(connection, server_side=True)
+            while self.serve_request(connection):
+                pass
+
+    def serve_request(self, connection):
+        head = b''
+        while b'\r\n\r\n' not in head:
+            piece = connection.recv(65536)
+            if not piece:
+                return False
+            head += piece
+            if head[:1] == b'\x16':  # TLS, where HTTP is spoken
+                connection.sendall(response('', status='400 Bad Request'))
+                return False
+        request = self.parse(head.decode('latin-1'))
+        with self.lock:
+            self.seen.append(request)
+            answer = self.answer_to(request)
+            if isinstance(answer, list):
+                answer = answer.pop(0) if len(answer) > 1 else answer[0]
+            self.active += 1
+            self.most_active = max(self.most_active, self.active)
+        try:
+            if callable(answer):
+                answer = answer(connection, request)
+        finally:
+            with self.lock:  # who has the answer may ask again before we are here again
+                self.active -= 1
+        return self.send(connection, request, answer)
+
+    def answer_to(self, request):
+        if request.method == 'HEAD' and 'HEAD ' + request.path in self.answers:
+            return self.answers['HEAD ' + request.path]
+        return self.answers.get(request.path, self.otherwise)
+
+    def send(self, connection, request, answer):
+        if answer is None or answer is CLOSE:
+            return answer is None
+        if request.method == 'HEAD':
+            answer = answer[:answer.index(b'\r\n\r\n') + 4]
+        connection.sendall(answer)
+        return True
+
+    def parse(self, head):
+        first, *lines = head.split('\r\n')
+        method, path, _ = first.split(' ')
+        headers = dict((name.lower(), value.strip()) for name, _, value in
+                       (line.partition(':') for line in lines if line))
+        return Request(method, path, headers, head, time.monotonic(), self)
+
+
+class Site(Server):
+    """The same, told of by texts."""
+
+    @property
+    def requests(self):
+        return self.paths()
+
+    @property
+    def asked(self):
+        return [f'{request.method} {request.path}' for request in self.seen]
+
+    @property
+    def times(self):
+        return [request.time for request in self.seen]
+
+    @property
+    def headers(self):
+        return [request.head for request in self.seen if not request.path.endswith('/robots.txt')]

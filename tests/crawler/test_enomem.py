@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""coil-crawl, one of whose allocations fails: it ends by itself with status 1 and a sentence, or what it
+finds is the same.
+
+    test_enomem.py COIL_CRAWL_ENOMEM [--all]
+
+With the sanitizers it leaks nothing either. A sample of the allocations, or all of them.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from check import Skip, run_tests  # noqa: E402
+from server import Site, html, page, redirect, response, status  # noqa: E402
+
+PROGRAM = os.path.abspath(sys.argv[1])
+SAMPLE = 0 if "--all" in sys.argv else 150
+ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
+KEPT = {"page": ("url", "status", "links"), "verdict": ("target", "fragment", "verdict", "reason")}
+
+
+def answers(other):
+    """Something of everything that allocates."""
+    return {
+        "/robots.txt": redirect("/rules"),
+        "/rules": response("User-agent: *\nDisallow: /no\n", content_type="text/plain"),
+        "/": page("/a#x", "/a#%79", "/moved#x", "/1", "/c1", "/no", "/gone", "http://", "mailto:x#y",
+                  "/x?PHPSESSID=abc123", "/x", "/2026-01-02", "/" + "x" * 3000, "/out", other + "#x",
+                  other + "late", "/entities", "/latin", "/excluded", "//\u00e4.invalid:0/"),
+        "/a": html("<i id=x></i><i id=z></i>" + '<a href="/a#z">x</a>' * 300),
+        "/x": page(other + "late#x", *(f"/many/{n}" for n in range(150))),
+        "/moved": redirect("/a", 301), "/gone": [status(503), status(404)],
+        "/c1": redirect("/c2"), "/c2": redirect("/c1"), "/out": redirect(other),
+        **{f"/{n}": redirect(f"/{n + 1}") for n in range(1, 14)},
+        "/entities": html('<base href="/b/"><a href="&auml;&#9731;?a b">x</a><img srcset="1 1x, 2 2x">'),
+        "/latin": response("<meta charset=shift_jis><a href=/\u3042>x</a>".encode("shift_jis")),
+    }
+
+
+def crawl(site, folder, nth):
+    """(exit status, stderr, what it has found)"""
+    file, count = os.path.join(folder, f"{nth}.jsonl"), os.path.join(folder, f"{nth}.count")
+    environment = {**ENVIRONMENT, "FAIL_ALLOCATION": str(nth), "ALLOCATIONS": count}
+    done = subprocess.run(
+        [PROGRAM, "--no-config", "-f", f"jsonl:{file}", "-f", "text", "-v", "--exclude", "/excluded",
+         "--fragments", "all", "--obey-nofollow", "--obey-x-robots-tag", "-H", "X-A: b",
+         "--max-depth", "5", "--max-tasks", "3", "--baseline", os.path.join(folder, "baseline"),
+         "--cache", os.path.join(folder, f"cache{nth}"), site.url],
+        capture_output=True, text=True, env=environment, timeout=60)
+    found = set()
+    if os.path.exists(file):
+        with open(file, encoding="utf-8") as lines:
+            records = [json.loads(line) for line in lines]
+        found = {tuple(r[key] for key in KEPT[r["type"]]) for r in records if r["type"] in KEPT}
+    made = 0  # a crash leaves no count
+    if os.path.exists(count):
+        with open(count, encoding="utf-8") as lines:
+            made = int(lines.read())
+    return done.returncode, done.stderr, found, made
+
+
+def complaint_of(code, err, found, whole):
+    """What is wrong with an outcome, or None."""
+    if "Sanitizer" in err or "runtime error" in err or code < 0:
+        return f"status {code}\n{err}"
+    if code == 1:
+        good = err.startswith("coil-crawl: ") and "memory" in err.lower()
+        return None if good else f"status {code} with {err!r}"
+    if found != whole:
+        other = set(map(str, found)) ^ set(map(str, whole))
+        return f"status {code}, {err!r}; other results: {sorted(other)[:6]!r:.600}"
+    return None
+
+
+def need_program():
+    if not os.path.exists(PROGRAM):
+        raise Skip("this linker does not know --wrap")
+
+
+def test_any_allocation():
+    need_program()
+    with tempfile.TemporaryDirectory() as folder, \
+            Site({"/": html("<i id=x>"), "/late": html("<i id=x>")}) as other, \
+            Site({}) as site:
+        def try_one(nth):
+            return nth, complaint_of(*crawl(site, folder, nth)[:3], whole)
+
+        class Always(dict):
+            def get(self, path, otherwise=None):
+                answer = answers(other.url).get(path, otherwise)
+                return answer[-1] if isinstance(answer, list) else answer
+
+        site.answers = Always()
+        with open(os.path.join(folder, "baseline"), "w", encoding="utf-8") as out:
+            out.write('{"type":"start","schema":1,"version":"0","urls":[],"time":""}\n'
+                      '{"type":"verdict","target":"x","fragment":null,"verdict":"broken"}\n')
+        code, err, whole, count = crawl(site, folder, 0)
+        assert code == 2 and not err and len(whole) > 100, (code, err, len(whole))
+        assert count > 1000, count
+        step = max(1, count // SAMPLE) if SAMPLE else 1
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            outcomes = list(pool.map(try_one, range(1, count + 1, step)))
+    bad = [(nth, complaint) for nth, complaint in outcomes if complaint]
+    print(f"{len(outcomes)} of {count} allocations failed")
+    for nth, complaint in bad[:20]:
+        print(f"without allocation {nth}: {complaint}")
+    assert not bad, f"{len(bad)} of {len(outcomes)}"
+
+
+# ---- without a server, so that each run allocates the same -----------------------------------------
+
+
+def read(path):
+    return pathlib.Path(path).read_text(encoding="utf-8") if os.path.exists(path) else ""
+
+
+def run(nth, folder, *arguments, **options):
+    """What came of it, and how many allocations there were."""
+    count = os.path.join(folder, f"{nth}.count")
+    done = subprocess.run(
+        [PROGRAM, "--no-config", *arguments], capture_output=True, text=True, timeout=60, check=False,
+        env={**ENVIRONMENT, "FAIL_ALLOCATION": str(nth), "ALLOCATIONS": count}, **options)
+    return done, int(read(count) or 0)
+
+
+def fail_each(try_one):
+    """try_one(nth) is (exit status, stderr, what it tells, number of allocations). Returns the first and
+    the third of these when nothing fails: it must come to the same each time, or say why not."""
+    status, err, whole, count = try_one(0)
+    assert status != 1 and not err and count > 0, (status, err, count)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        outcomes = list(pool.map(try_one, range(1, count + 1)))
+    bad = []
+    for nth, (code, err, told, _) in enumerate(outcomes, 1):
+        complaint = complaint_of(code, err, [f"status {code}", *told], [f"status {status}", *whole])
+        if complaint:
+            bad.append(f"without allocation {nth}: {complaint}")
+    print(f"{count} allocations failed")
+    assert not bad, f"{len(bad)} of {count}\n" + "\n".join(bad[:20])
+    return status, whole
+
+
+def make_site(folder, files):
+    for name, text in files.items():
+        path = pathlib.Path(folder, "site", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def report(nth, folder, *options):
+    text, annotations = (os.path.join(folder, f"{nth}.{name}") for name in ("text", "annotations"))
+    done, count = run(nth, folder, "--offline", "--max-tasks", "1", "-f", f"text:{text}",
+                      "-f", f"github:{annotations}", *options, ".", cwd=os.path.join(folder, "site"))
+    told = re.sub(r" in \d+\.\d+ s$", "", read(text), flags=re.M)
+    return done.returncode, done.stderr, [told, read(annotations)], count
+
+
+def test_a_report_is_whole_or_said_not_to_be():
+    """All that the reports for people tell in a way of its own: a target of many links, a folder of
+    targets, a page of links, more than are listed, a long URL, a password."""
+    need_program()
+    targets = ["gone", "in/1", "in/2", "in/3", "of/1", "of/2", "of/3", "x%20y", "b.html#no", "http://",
+               "http://user:pass@h/" + "x" * 80, "long" * 20, *(f"only{n}/x" for n in range(9))]
+    with tempfile.TemporaryDirectory() as folder:
+        make_site(folder, {
+            "a.html": "".join(f'<a href="{target}">x</a>\n' for target in targets),
+            "b.html": '<a href="gone">x</a><a href="a.html">x</a><a href="mailto:x@y">x</a>',
+            "c.html": '<a href="gone">x</a><a href="b.html#no">x</a>',
+            "in/d.html": '<a href="../gone">x</a>'})
+        for options in ([], ["-v", "--fail-on", "broken,fragment,unchecked"]):
+            status, told = fail_each(lambda nth, options=options: report(nth, folder, *options))
+            assert status == 2 and all(told), (status, told)
+
+
+def test_a_folder_is_whole_or_said_not_to_be():
+    """A page behind a symbolic link, and Markdown with something of everything."""
+    need_program()
+    with tempfile.TemporaryDirectory() as folder:
+        make_site(folder, {
+            "../c.html": '<a href="gone2">x</a>', "d.html": '<base href="/e/"><a href="gone1">x</a>',
+            "a.md": '---\nx: y\n---\n# A [b](gone3) ![c](gone4)\n\n[d] `e` <a href="gone5">f</a> [g][h]\n\n'
+                    '[d]: gone6\n[h]: <gone7>\n\n<div id=i></div>\n\n# A b\n\nj[^k]\n\n[^k]: http://l/\n'})
+        os.symlink("../c.html", os.path.join(folder, "site", "b.html"))
+        status, told = fail_each(lambda nth: report(nth, folder, "-v"))
+        assert status == 2, status
+        for nth in range(1, 8):
+            assert f"gone{nth}" in told[0], (nth, told)
+
+
+def test_what_the_baseline_has_does_not_fail_the_run():
+    need_program()
+    with tempfile.TemporaryDirectory() as folder:
+        make_site(folder, {"a.html": '<a href="gone#x">x</a>'})
+        baseline = os.path.join(folder, "baseline")
+        assert report(0, folder, "-f", f"jsonl:{baseline}")[0] == 2
+        status, _ = fail_each(lambda nth: report(nth, folder, "--baseline", baseline))
+        assert status == 0, status
+
+
+def test_an_explanation_is_whole_or_said_not_to_be():
+    need_program()
+
+    def explain(nth):
+        done, count = run(nth, folder, "-H", "X-A: b", "explain", site.url + "no/page")
+        return done.returncode, done.stderr, [done.stdout], count
+
+    rules = response("User-agent: *\nDisallow: /no\n", content_type="text/plain")
+    with tempfile.TemporaryDirectory() as folder, Site({"/robots.txt": rules}) as site:
+        status, told = fail_each(explain)
+    assert status == 0 and "line 2 forbids it" in told[0], (status, told)
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))

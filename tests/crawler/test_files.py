@@ -1,0 +1,193 @@
+"""coil-crawl without a server: HTML and Markdown in folders.
+
+    test_files.py COIL_CRAWL [TEST...]
+"""
+import json
+import os
+import pathlib
+import resource
+import sys
+import tempfile
+
+from check import contains, equal, run_tests
+from crawling import run
+from server import Site, html
+
+
+class Check:
+    """One run in a folder that has these files: its exit status, output and records."""
+
+    def __init__(self, files, *arguments, **options):
+        with tempfile.TemporaryDirectory() as folder:
+            self.folder = pathlib.Path(folder).resolve()
+            for name, text in files.items():
+                path = self.folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                if text is None:
+                    os.mkfifo(path)
+                else:
+                    path.write_text(text)
+            self.status, self.out, err = run("-f", "jsonl:/dev/stderr", *arguments, cwd=folder, **options)
+        self.err = "".join(line for line in err.splitlines(True) if line[0] != "{")
+        self.records = [json.loads(line) for line in err.splitlines() if line[0] == "{"]
+
+    def name(self, url):
+        return (url or "").removeprefix(f"file://{self.folder}/")
+
+    def verdicts(self):
+        """{target#fragment: verdict, with its reason}, of what is not ok by itself."""
+        found = {}
+        for record in self.records:
+            if record["type"] == "verdict":
+                name = self.name(record["target"])
+                if record["fragment"] is not None:
+                    name += "#" + record["fragment"]
+                found[name] = " ".join(filter(None, (record["verdict"], record["reason"])))
+        return found
+
+    def links(self):
+        return [(self.name(r["page"]), r["text"], r["line"], r["column"])
+                for r in self.records if r["type"] == "link"]
+
+    def pages(self):
+        return {self.name(r["url"]): r for r in self.records if r["type"] == "page"}
+
+
+def test_files_wait_for_descriptors():
+    """More than may be open are asked for at once: those that fail are looked at again, one by one."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
+
+    files = {f"{n}.html": f"<a href={n + 1}.html>x</a>" for n in range(300)}
+    check = Check({**files, "300.html": ""}, "--offline", "--max-tasks", "200", ".", preexec_fn=limit)
+    equal((check.status, set(check.verdicts().values()), len(check.pages())), (0, {"ok"}, 301))
+
+
+def test_base_of_a_file():
+    """It is as on a server: "/sub/" lies in the root folder."""
+    check = Check({"a.html": "<base href=/sub/><a href=b.html>1</a><a href=/c.html>2</a>",
+                   "sub/b.html": "<base href='../'><a href=c.html>3</a><a href=no.html>4</a>",
+                   "sub/d.html": "<base href=http://h/><a href=x>5</a>",
+                   "sub/e.html": "<base href=file://h/><a href=/x>6</a>", "c.html": ""},
+                  "--offline", ".")
+    equal(check.verdicts(), {"a.html": "ok", "sub/b.html": "ok", "sub/d.html": "ok", "sub/e.html": "ok",
+                             "c.html": "ok", "no.html": "broken no-such-file",
+                             "http://h/x": "unchecked offline", "file://h/x": "broken no-such-file"})
+
+
+def test_base_of_a_file_that_will_be_served():
+    check = Check({"a.html": "<base href=/x/sub/><a href=b.html>1</a><a href=/x/c.html>2</a><a href=/up>3</a>",
+                   "sub/b.html": "", "c.html": ""},
+                  "--offline", "--base-url", "http://h/x/", ".")
+    equal(check.verdicts(), {"a.html": "ok", "sub/b.html": "ok", "c.html": "ok",
+                             "http://h/up": "unchecked offline"})
+
+
+def test_links_between_files():
+    check = Check({"a.html": "<a href=sub/b.html>1</a>\n<img src='x y.png'><a href=no.html>",
+                   "sub/b.html": "<a href=../a.html><a href=/a.html><a href=../../up.html>",
+                   "x y.png": "x"}, ".")
+    equal(check.status, 2)
+    equal(check.verdicts(), {"a.html": "ok", "sub/b.html": "ok", "x%20y.png": "ok",
+                             "no.html": "broken no-such-file",
+                             check.folder.parent.as_uri() + "/up.html": "broken no-such-file"})
+    contains(check.links(), ("a.html", "no.html", 2, 28))
+    equal(sorted(check.pages()), ["a.html", "sub/b.html"])
+
+
+def test_ids_are_looked_for_wherever_they_are_asked_for():
+    check = Check({"a.html": "<a href=b.html#x><a href=b.html#y><a href=c.html#z>"
+                             "<a href=c.html#q><a href=t.txt#1><p id=own><a href=#own><a href=#Top>",
+                   "b.html": "<p id=x>", "c.html": "<a name=z><a href=nowhere.html>",
+                   "t.txt": ""}, "a.html")
+    equal(check.status, 2)
+    equal(check.verdicts(), {
+        "a.html": "ok", "b.html#x": "ok", "b.html#y": "fragment no-such-id", "c.html#z": "ok",
+        "c.html#q": "fragment no-such-id", "t.txt#1": "unchecked not-searched",
+        "a.html#own": "ok", "a.html#Top": "ok"})
+    equal(sorted(check.pages()), ["a.html"])
+
+
+def test_markdown_and_its_headings():
+    check = Check({"README.md": "# One & two\n\n[a](docs/b.md#the-end) [b](docs/b.md#end)\n"
+                                "[c](#one--two)\n\n[d]\n\n[d]: docs/none.md\n",
+                   "docs/b.md": "## The end!\n<a id=raw></a>\n\n[up](../README.md#one-two) "
+                                "[raw](#raw)\n"}, ".")
+    equal(check.status, 2)
+    equal(check.verdicts(), {
+        "README.md": "ok", "docs/b.md": "ok", "docs/b.md#the-end": "ok",
+        "docs/b.md#end": "fragment no-such-id", "README.md#one--two": "ok",
+        "docs/none.md": "broken no-such-file", "README.md#one-two": "fragment no-such-id",
+        "docs/b.md#raw": "ok"})
+    contains(check.links(), ("README.md", "docs/b.md#the-end", 3, 5))
+
+
+def test_only_named_files_are_searched():
+    check = Check({"a.html": "<a href=b.html>", "b.html": "<a href=no.html>"}, "a.html")
+    equal(check.status, 0)
+    equal(check.verdicts(), {"a.html": "ok", "b.html": "ok"})
+
+
+def test_what_a_server_would_do():
+    files = {"index.html": "<a href=guide/><a href=guide/#x><a href=about><a href=empty/>"
+                           "<a href=https://docs.example/guide/index.html>",
+             "guide/index.html": "<p id=x><a href=/about.html>", "about.html": "",
+             "empty/x.txt": ""}
+    plain = Check(files, "--offline", ".").verdicts()
+    equal(plain["about"], "broken no-such-file")
+    equal((plain["guide/"], plain["guide/#x"], plain["empty/"]), ("ok", "ok", "ok"))
+    equal(plain["https://docs.example/guide/index.html"], "unchecked offline")
+    served = Check(files, "--clean-urls", "--base-url", "https://docs.example/", "--offline", ".")
+    equal(served.status, 0)
+    equal(served.verdicts()["about"], "ok")
+    equal(served.verdicts()["guide/index.html"], "ok")
+
+
+def test_the_root_is_the_folder_unless_it_is_said():
+    files = {"site/a/b.html": "<a href=/x.html>", "site/x.html": "", "x.html": ""}
+    equal(Check(files, "site/a").verdicts().get("site/x.html"), None)
+    equal(Check(files, "site/a").status, 2)
+    equal(Check(files, "--root-dir", "site", "site/a").verdicts()["site/x.html"], "ok")
+
+
+def test_nothing_that_could_block_is_opened():
+    check = Check({"a.html": "<a href=fifo><a href=fifo#x>", "fifo": None}, "a.html")
+    equal(check.verdicts(), {"a.html": "ok", "fifo": "ok", "fifo#x": "unchecked not-searched"})
+
+
+def test_links_that_leave_the_files_are_asked_for():
+    with Site({"/ok": html("x")}) as site:
+        check = Check({"a.md": f"[a]({site.url}ok) [b]({site.url}no)"}, "a.md")
+        equal(check.status, 2)
+        equal(check.verdicts(), {"a.md": "ok", site.url + "ok": "ok",
+                                 site.url + "no": "broken status"})
+        equal(Check({"a.md": f"[b]({site.url}no)"}, "--external", "skip", "a.md").status, 0)
+
+
+def test_a_folder_without_pages_is_nothing():
+    equal(Check({"x.txt": ""}, ".").status, 4)
+
+
+def test_reports_name_files_as_one_would_from_here():
+    files = {"docs/a.html": "<a href=no.html>"}
+    contains(Check(files, "docs").out, "docs/a.html:1:9  no.html  No such file or directory")
+    contains(Check(files, "-q", "-f", "github", "docs").out,
+             "::error file=docs/a.html,line=1,col=9,title=broken link::no.html: ")
+
+
+def test_what_is_skipped_has_its_place_if_it_fails_the_run():
+    check = Check({"a.html": '<a href="mailto:x@y">x</a>\n<a href="b.html">x</a>',
+                   "b.html": '<p>\n<a href="mailto:x@y">x</a>'},
+                  "--fail-on", "skipped", "--max-tasks", "1", "-f", "github", ".")
+    equal(check.status, 2)
+    equal(check.out, "::error file=a.html,line=1,col=10,title=skipped::mailto:x@y: "
+          "a scheme other than http and https\n"
+          "::error file=b.html,line=2,col=10,title=skipped::mailto:x@y: "
+          "a scheme other than http and https\n")
+    check = Check({"a.html": '<a href="mailto:x@y">x</a>'}, "--fail-on", "skipped", "-f", "text", "-q", ".")
+    equal((check.status, check.out),
+          (2, "a.html:1:10  mailto:x@y  a scheme other than http and https\n"))
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals(), sys.argv[2:]))

@@ -1,0 +1,13 @@
+/* What the programs here check with: the first failure ends them. */
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+#define CHECK(ok)                                                                        \
+    do {                                                                                 \
+        if (!(ok)) {                                                                     \
+            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #ok);        \
+            std::exit(1);                                                                \
+        }                                                                                \
+    } while (0)

@@ -1,0 +1,193 @@
+/*
+ * What a session keeps for its requests.
+ */
+#include "fixture.h"
+
+#include "../harness/harness.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int say_ok(struct http_connection *c)
+{
+    return http_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+}
+
+static int set_cookies(struct http_connection *c)
+{
+    return http_say(c, "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\n"
+                       "Set-Cookie: b=2; Path=/below\r\nSet-Cookie: c=3; Domain=other.org"
+                       "\r\nContent-Length: 0\r\n\r\n");
+}
+
+static int redirect_with_a_cookie(struct http_connection *c)
+{
+    return http_say(c, "HTTP/1.1 302 Found\r\nLocation: /ok\r\nSet-Cookie: login=yes\r\n"
+                       "Content-Length: 0\r\n\r\n");
+}
+
+static const struct http_route routes[] = {
+    {"/ok", say_ok},       {"/below/ok", say_ok},
+    {"/set", set_cookies}, {"/redirect", redirect_with_a_cookie},
+    {NULL, NULL},
+};
+
+static bool was_sent(const struct http_both *both, const char *text)
+{
+    return strstr(both->server.last_request, text) != NULL;
+}
+
+IO_TEST(http_session_keeps_cookies_if_asked_to)
+{
+    coil_http_session_opts opts = {.cookies = true};
+    struct http_both both;
+
+    http_both_begin(&both, routes, &opts);
+    CHECK_INT(http_fetch(&both.client, "/set"), 0);
+    CHECK(!was_sent(&both, "Cookie:"));
+    CHECK_INT(http_fetch(&both.client, "/ok"), 0);
+    CHECK(was_sent(&both, "\r\nCookie: a=1\r\n"));
+    CHECK_INT(http_fetch(&both.client, "/below/ok"), 0);
+    CHECK(was_sent(&both, "a=1") && was_sent(&both, "b=2") && !was_sent(&both, "c=3"));
+    both.client.request.max_redirects = 1;
+    CHECK_INT(http_fetch(&both.client, "/redirect"), 0);
+    CHECK(was_sent(&both, "GET /ok") && was_sent(&both, "login=yes"));
+    http_both_end(&both);
+
+    http_both_begin(&both, routes, NULL);
+    CHECK_INT(http_fetch(&both.client, "/set"), 0);
+    CHECK_INT(http_fetch(&both.client, "/ok"), 0);
+    CHECK(!was_sent(&both, "Cookie:"));
+    http_both_end(&both);
+}
+
+/* Responses may be destroyed after their session: the cookies are there until then. */
+IO_TEST(http_cookies_outlive_their_session)
+{
+    coil_http_session_opts opts = {.cookies = true};
+    struct http_both both;
+
+    http_both_begin(&both, routes, &opts);
+    CHECK_INT(http_ask(&both.client, "/set"), 0);
+    coil_http_session_destroy(both.client.session);
+    both.client.session = NULL;
+    http_both_end(&both);
+}
+
+/* The connection stays registered with the loop meanwhile; the peer's end is no event. */
+IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
+{
+    struct http_both both;
+
+    http_both_begin(&both, routes, NULL);
+    for (int i = 1; i <= 3; i++) {
+        CHECK_INT(http_fetch(&both.client, "/ok"), 0);
+        CHECK_INT(both.server.connections, i);
+        http_server_hang_up(&both.server);
+        coil_sleep(COIL_MSEC(20));
+    }
+    http_both_end(&both);
+}
+
+/* *arg is whether it is allowed. */
+static bool look_at_address(const struct sockaddr *address, void *arg)
+{
+    const struct sockaddr_in *v4 = (const void *)address;
+    char text[INET_ADDRSTRLEN] = "?";
+
+    if (address->sa_family == AF_INET)
+        inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+    test_trace("%s ", text);
+    return *(const bool *)arg;
+}
+
+IO_TEST(http_session_asks_whether_an_address_may_be_connected_to)
+{
+    bool allowed = true;
+    coil_http_session_opts opts = {.allows_address = look_at_address,
+                                   .allows_address_arg = &allowed};
+    struct http_both both;
+
+    http_both_begin(&both, routes, &opts);
+    CHECK_INT(http_fetch(&both.client, "/ok"), 0);
+    CHECK_TRACE("127.0.0.1 ");
+    CHECK_INT(http_fetch(&both.client, "/ok"), 0);
+    CHECK_TRACE(""); /* the connection is there */
+    http_both_end(&both);
+}
+
+IO_TEST(http_session_does_not_connect_to_an_address_that_is_not_allowed)
+{
+    bool allowed = false;
+    coil_http_session_opts opts = {.allows_address = look_at_address,
+                                   .allows_address_arg = &allowed};
+    struct http_both both;
+
+    http_both_begin(&both, routes, &opts);
+    CHECK_INT(http_fetch(&both.client, "/ok"), -EACCES);
+    CHECK_TRACE("127.0.0.1 ");
+    CHECK(!was_sent(&both, "GET"));
+    CHECK_INT(http_fetch(&both.client, "/ok"), -EACCES);
+    CHECK_TRACE("127.0.0.1 ");
+    allowed = true;
+    CHECK_INT(http_fetch(&both.client, "/ok"), 0);
+    CHECK_TRACE("127.0.0.1 ");
+    http_both_end(&both);
+}
+
+static bool is_ipv6(const struct sockaddr *address, void *arg)
+{
+    (void)arg;
+    return address->sa_family == AF_INET6;
+}
+
+/* Of a host's two addresses one is not allowed, and nobody listens at the other. */
+IO_TEST(http_session_tells_of_the_address_that_is_allowed)
+{
+    static const char hosts[] = "::1 both.test\n127.0.0.1 both.test\n";
+    coil_http_session_opts opts = {.proxy = "", .allows_address = is_ipv6};
+    char path[] = "/tmp/coil-hosts-XXXXXX";
+    struct http_client client;
+    coil_listener *listener;
+    int fd = mkstemp(path), port;
+
+    CHECK_INT(write(fd, hosts, strlen(hosts)), strlen(hosts));
+    close(fd);
+    if (coil_listen("::1", "0", 0, &listener) < 0) {
+        unlink(path);
+        test_skip("there is no IPv6 here");
+    }
+    port = coil_listener_port(listener);
+    coil_listener_destroy(listener);
+    CHECK_INT(coil_resolver_configure(&(coil_resolver_opts){.hosts_file = path}), 0);
+    http_client_open(&client, &opts, "http", "both.test", port);
+    CHECK_INT(http_fetch(&client, "/ok"), -ECONNREFUSED);
+    http_client_close(&client);
+    unlink(path);
+}
+
+/* ---- the environment --------------------------------------------------------------- */
+
+TEST(http_proxy_of_environment_is_what_a_session_takes)
+{
+    static const char *const names[] = {"http_proxy",  "https_proxy", "HTTP_PROXY",
+                                        "HTTPS_PROXY", "all_proxy",   "ALL_PROXY"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        unsetenv(names[i]);
+    CHECK_STR(coil_http_proxy_of_environment("http"), NULL);
+    CHECK_STR(coil_http_proxy_of_environment("https"), NULL);
+    setenv("HTTP_PROXY", "http://a", 1); /* a CGI script's request could set it */
+    setenv("http_proxy", "", 1);
+    CHECK_STR(coil_http_proxy_of_environment("http"), NULL);
+    setenv("ALL_PROXY", "http://b", 1);
+    CHECK_STR(coil_http_proxy_of_environment("http"), "http://b");
+    setenv("http_proxy", "http://c", 1);
+    setenv("HTTPS_PROXY", "http://d", 1);
+    CHECK_STR(coil_http_proxy_of_environment("http"), "http://c");
+    CHECK_STR(coil_http_proxy_of_environment("https"), "http://d");
+}

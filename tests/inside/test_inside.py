@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""The programs of examples/inside, and what they print: whole where that is determined,
+order and bounds where time decides.
+
+    test_inside.py FOLDER [TEST...]
+"""
+import errno
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from programs import BUILD, SOURCES, lines_of, matches, output_of
+from page_server import ALL_PAGES, SITE, crawled_by
+from check import Skip, contains, equal, run_tests
+
+
+def test_01_wrong_model_asks_in_vain():
+    lines = lines_of("01_wrong_model")
+    for half in (lines[:4], lines[5:9]):
+        equal(sorted(half[:2]), ["before first", "before second"])
+        equal(sorted(half[2:]), ["after first", "after second"])
+    equal(lines[5:9], ["before first", "before second", "after first", "after second"])
+    asked, vain = map(int, matches(r"the guess: asked (\d+) times, (\d+) in vain",
+                                   lines[4]).groups())
+    equal(asked - vain, 4)  # two coroutines of two parts each
+    steps = int(matches(r"coil: (\d+) steps of tasks and callbacks", lines[9])[1])
+    assert steps < 20, steps
+
+
+def test_02_state_machine_hands_suspend_up():
+    equal(lines_of("02_state_machine"), """\
+  (ping waits)
+  (pong waits)
+ping 1
+  (ping waits)
+pong 2
+  (pong waits)
+ping 3
+  (ping waits)
+pong 4
+  (pong waits)
+ping 5
+pong 6""".splitlines())
+
+
+def test_03_generators_give_the_documents_values():
+    equal(output_of("03_generators")[0], """\
+the blog's
+  next()           -> 1
+  next()           -> 2
+  f = 4
+  send(4)          -> 3
+  next()           -> ended with 0
+  next()           -> ended with None
+the answer's, sent to and thrown into
+  next()           -> 1
+  abc
+  send(abc)        -> 2
+  throw(ENOENT)    -> raised ENOENT
+  next()           -> ended with None
+the answer's, with a return value
+  next()           -> 1
+  next()           -> ended with abc
+outer(inner())
+  next()           -> 1
+  next()           -> 2
+  inner abc
+  outer 3
+  send(abc)        -> 4
+  next()           -> ended with None
+wrap(cofoo())
+  next()           -> before
+  next()           -> cofoo
+  next()           -> after
+  next()           -> ended with None
+the answer's, plain
+  next()           -> 1
+  next()           -> 2
+  next()           -> ended with None
+caller_fn(gen_fn())
+  next()           -> 1
+  result of yield: hello
+  send(hello)      -> 2
+  result of 2nd yield: goodbye
+  return value of yield-from: done
+  send(goodbye)    -> ended with None
+caller_fn(gen_fn()), thrown into
+  next()           -> 1
+  caught No such file or directory
+  throw(ENOENT)    -> ended with None
+""")
+
+
+def test_04_frames_outlive_their_calls():
+    equal(lines_of("04_frames"), [
+        "subroutine: 6, and again 6",
+        "coroutine: bar, and then qux",
+        *(f"deep has {10 * i + (i == 7)}, body {i}" for i in range(10))])
+
+
+def test_05_toy_sleep_yields_two_events():
+    lines = lines_of("05_toy_sleep")
+    first, second = (float(matches(r"AsyncSleep\(until=(\d+\.\d\d)\)", line)[1])
+                     for line in lines[:2])
+    assert 0.05 <= first < second, lines
+    equal(float(matches(r"ended after (.*) s: well rested", lines[2])[1]) >= 0.1, True)
+
+
+def test_06_toy_run_sleeps_for_all_at_once():
+    lines = lines_of("06_toy_run")
+    equal(lines[:-1], [f"coroutine {number} step {step}"
+                       for step in range(1, 6) for number in range(5)])
+    assert 0.5 <= float(lines[-1].split()[0]) < 2.5, lines[-1]
+
+
+def test_07_toy_select_reads_while_others_sleep():
+    lines = lines_of("07_toy_select")
+    equal([line for line in lines if line.startswith("background")],
+          [f"background round {number}" for number in range(1, 6)])
+    equal(sorted(line for line in lines if not line.startswith("background")),
+          ["done /dev/urandom: got 4096 B", "done /proc/self/exe: got 4096 B",
+           "done a socket: got 32768 B", "read /dev/urandom", "read /proc/self/exe",
+           "read a socket"])
+    equal(lines[:4], ["background round 1", "read /dev/urandom", "read /proc/self/exe",
+                      "read a socket"])
+    assert lines.index("background round 2") < lines.index("done a socket: got 32768 B")
+
+
+def test_08_epoll_loop_runs_until_nothing_is_left():
+    lines = lines_of("08_epoll_loop")
+    for name in "123":
+        equal([line for line in lines if line[0] == name],
+              [f"{name} A", f"{name} B", f"{name} got HTTP/1.0 200 OK", f"{name}-2 A",
+               f"{name}-2 Over", f"{name} Over, with its result"])
+    equal(lines[:3], ["1 A", "2 A", "3 A"])
+
+
+def test_09_future_task_keeps_the_order():
+    equal(output_of("09_future_task")[0], """\
+run_until_complete:
+  both tasks are made, none has run
+  a1: runs, and yields once
+  b1: awaits the future
+  a2: sets the result
+  a3: the setter goes on
+  b2: the future is done
+  b3: and is not waited for again
+  the task is a future: a result
+  the timer: a future that call_later() sets
+  a cancelled future calls back as well
+stop:
+  ready with the stop: done
+the next run:
+  made ready by that: only in the next run
+closing: 1 task was destroyed but it is pending
+""")
+
+
+def test_10_seven_steps_come_in_their_order():
+    lines = lines_of("10_seven_steps")
+    equal([line[:2] for line in lines], [f"{number}." for number in range(1, 8)])
+    equal(lines[6], "7. the caller has 'hello'")
+
+
+def test_11_own_sleep_leaves_no_timer():
+    equal(lines_of("11_own_sleep"), [
+        "on select", "egg: 42", "nothing: 0", f"roast: {-errno.ECANCELED}",
+        "gave up on the roast", "0 timers are left"])
+
+
+def test_12_one_event_waits_only_if_it_must():
+    equal(lines_of("12_one_event"), ["7 bytes, suspended 0 times",
+                                     "4 bytes, suspended 1 times"])
+
+
+def test_13_who_knows_that_open_blocks():
+    out, err = output_of("13_who_knows", reports=True)
+    equal(out.splitlines(), ["open() in a task: nobody else ran",
+                             "open() in debug mode: nobody else ran",
+                             "open() on a lane: the ticker ticked"])
+    assert re.search(r"^coil: Executing task 'main' took \d+\.\d+ seconds", err, re.M), err
+
+
+def test_14_stack_ripping_is_the_callbacks_alone():
+    text = output_of("14_stack_ripping")[0]
+    callback, task, generator = re.split(r"in a task:\n|in a generator:\n", text)
+    for part, has, lacks in ((callback, ["parse_links", "read_response"], ["fetch"]),
+                             (task, ["parse_links", "fetch", "app"], ["read_response"]),
+                             (generator, ["parse_links", "caller_fn"], ["read_response"])):
+        contains(part, "Bad message: parse error in '<a href='\n")
+        for name in has:
+            contains(part, f"    {name} ")
+        for name in lacks:
+            equal(f"    {name} " in part, False)
+
+
+def test_15_seen_set_is_safe_with_tasks_alone():
+    equal(lines_of("15_seen_set"), ["two threads queued one link 2 times",
+                                    "two tasks queued one link 1 times"])
+
+
+def test_15_seen_set_races_where_thread_sanitizer_sees_it():
+    library = BUILD / "src"
+    if not (library / "libcoil.so").exists():
+        raise Skip("there is no shared libcoil beside the programs")
+    if b"__asan_init" in (library / "libcoil.so").read_bytes():
+        raise Skip("this libcoil has AddressSanitizer, and one program takes one of them")
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "seen_set")
+        built = subprocess.run(
+            ["cc", "-g", "-O1", "-fsanitize=thread", "-D_GNU_SOURCE",
+             "-I", str(SOURCES.parents[1] / "include"), str(SOURCES / "15_seen_set.c"),
+             "-o", program, "-L", str(library), f"-Wl,-rpath,{library}", "-lcoil", "-pthread"],
+            capture_output=True, text=True)
+        if built.returncode != 0:
+            raise Skip("it cannot be built with ThreadSanitizer: "
+                       + built.stderr.strip().splitlines()[-1])
+        done = subprocess.run([program], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, "TSAN_OPTIONS": "halt_on_error=1"})
+        if "unexpected memory mapping" in done.stderr:
+            raise Skip("ThreadSanitizer cannot run with this kernel's address layout")
+        contains(done.stderr, "SUMMARY: ThreadSanitizer: data race")
+        assert re.search(r"#\d add_in_thread ", done.stderr), done.stderr
+
+
+def test_16_failed_worker_is_reported_and_cured():
+    out, err = output_of("16_failed_worker", reports=True)
+    equal(out.splitlines(), ["the chapter's: hangs", "cure: page 2 is no HTML",
+                             "the cure: all pages are done"])
+    contains(err, "coil: Deadlock: all tasks wait")
+    contains(err, "- main waits")
+    contains(err, "queue.join")
+
+
+def test_17_lazy_makes_what_is_asked_for():
+    equal(lines_of("17_lazy"), [
+        "xyz abcdefghijklmnopqrst", "xzy abcdefghijklmnopqrts", "yxz abcdefghijklmnopqsrt",
+        "yzx abcdefghijklmnopqstr", "zyx abcdefghijklmnopqtsr", "zxy abcdefghijklmnopqtrs",
+        "and after 100,000 more: abcdefghijknpstqolmr", "as it was: abcdefghijklmnopqrst"])
+
+
+def test_18_gather_waits_for_all():
+    equal(lines_of("18_gather"), [
+        "before first", "before second", "after first", "after second",
+        "gather: 0; first: 5, second: 6",
+        "before third", "before fourth", "after fourth",
+        f"gather: 0; third: {-errno.ENOENT}, fourth: 6"])
+
+
+def test_crawl_finds_the_same_pages_by_all_five():
+    for name in ("0_threads", "1_spin", "2_callbacks", "3_futures", "4_coil"):
+        out, err, server = crawled_by(f"crawl/{name}")
+        equal((name, out), (name, ALL_PAGES))
+        equal((name, sorted(server.requests)), (name, sorted(SITE)))  # each page once
+        matches(r"\d+\.\d+ s of processor time\n"
+                + (r"[1-9]\d* tries in vain\n" if name == "1_spin" else ""), err)
+
+
+TOYS = ["02", "05", "06", "07", "08", "09", "toy", "pages", "0_", "1_", "2_", "3_"]
+
+
+# More than one idea: all generators of the documents, a loop and what runs on it, the five
+# promises of asyncio's, a crawler.
+LONGER = ["03", "07", "08", "09", "0_", "2_", "3_", "4_"]
+
+
+def test_they_say_what_they_show_and_stay_short():
+    readme = (SOURCES / "README.md").read_text(encoding="utf-8")
+    for path in [*SOURCES.glob("*.[ch]"), *SOURCES.glob("crawl/*.[ch]")]:
+        text = path.read_text(encoding="utf-8")
+        assert text.startswith(f"/*\n * {path.name} - "), path.name
+        limit = 80 if path.suffix == ".c" and not path.name.startswith(tuple(LONGER)) else 220
+        assert text.count("\n") <= limit, f"{path.name} has {text.count(chr(10))} lines"
+        assert "src/" not in text, path.name
+        if path.suffix == ".c":
+            contains(readme, path.stem)
+        is_toy = path.name.startswith(tuple(TOYS))
+        equal((path.name, "#include <coil" in text), (path.name, not is_toy))
+        equal(len(re.findall(r"^ */\* \[(?!end\])\w+\] \*/$", text, re.M)),
+              len(re.findall(r"^ */\* \[end\] \*/$", text, re.M)))
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals(), sys.argv[2:]))

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""foreign.py BUILD [NAME...] - libraries that nobody tuned to, in 20 tasks of one thread.
+
+For each that is installed runs tests/posix/foreign/NAME against a server that it starts in
+a temporary folder. What is not installed is left out, and that is said. Ends with
+`N passed, N failed`.
+"""
+
+import contextlib
+import getpass
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import libraries
+from libraries import Skip
+
+PATH = os.environ['PATH'] + ':/usr/sbin:/sbin'
+
+
+def find(program):
+    found = shutil.which(program, path=PATH)
+    if found is None:
+        raise Skip(f'{program} is not installed')
+    return found
+
+
+def free_port():
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def wait_for_port(port, process, log):
+    for _ in range(600):
+        with contextlib.suppress(OSError), \
+                socket.create_connection(('127.0.0.1', port)):
+            return
+        if process.poll() is not None:
+            break
+        time.sleep(0.1)
+    raise RuntimeError(f'{log} does not come up: ' + log.read_text())
+
+
+@contextlib.contextmanager
+def listening(command, folder, stop=signal.SIGTERM, port=None, **options):
+    log = folder / 'server.log'
+    with libraries.server(command, stop, log, **options) as process:
+        wait_for_port(port, process, log)
+        yield {'FOREIGN_SERVER': str(port)}
+
+
+def quietly(*command, **options):
+    subprocess.run([str(c) for c in command], check=True, stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+
+
+@contextlib.contextmanager
+def mariadb(folder):
+    install, server = find('mariadb-install-db'), find('mariadbd')
+    find('my_print_defaults')  # which the first needs, from another package
+    data, port = folder / 'data', free_port()
+    user = getpass.getuser()
+    quietly(install, '--no-defaults', f'--datadir={data}', f'--user={user}',
+            '--skip-test-db', '--auth-root-authentication-method=normal')
+    command = [server, '--no-defaults', f'--datadir={data}', f'--user={user}',
+               f'--socket={folder}/socket', f'--pid-file={folder}/pid',
+               '--bind-address=127.0.0.1', f'--port={port}', '--skip-grant-tables',
+               '--skip-name-resolve', '--innodb-buffer-pool-size=8M',
+               '--innodb-flush-log-at-trx-commit=0']
+    with listening(command, folder, port=port, stop=signal.SIGKILL) as environment:
+        yield environment
+
+
+@contextlib.contextmanager
+def sshd(folder):
+    server, keygen = find('sshd'), find('ssh-keygen')
+    port = free_port()
+    for name in 'host_key', 'key':
+        quietly(keygen, '-q', '-t', 'ecdsa', '-m', 'PEM', '-N', '', '-f', folder / name)
+    shutil.copy(folder / 'key.pub', folder / 'authorized')
+    if os.geteuid() == 0:
+        pathlib.Path('/run/sshd').mkdir(exist_ok=True)
+    (folder / 'config').write_text(
+        f'Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host_key\n'
+        f'AuthorizedKeysFile {folder}/authorized\nPidFile none\nStrictModes no\n'
+        'UsePAM no\nPermitRootLogin yes\nMaxStartups 100\nLoginGraceTime 200\n')
+    with listening([server, '-D', '-e', '-f', folder / 'config'], folder,
+                   port=port) as environment:
+        yield {**environment, 'SSH_USER': getpass.getuser(),
+               'SSH_KEY': str(folder / 'key')}
+
+
+@contextlib.contextmanager
+def git(folder):
+    program, port = find('git'), free_port()
+    repository = folder / 'repository'
+    who = ['-c', 'user.name=nobody', '-c', 'user.email=nobody@localhost']
+    environment = dict(os.environ, GIT_CONFIG_GLOBAL='/dev/null', HOME=str(folder))
+    quietly(program, 'init', '-q', repository, env=environment)
+    (repository / 'file').write_bytes(os.urandom(300000))
+    quietly(program, 'add', 'file', cwd=repository, env=environment)
+    quietly(program, *who, 'commit', '-q', '-m', 'one', cwd=repository, env=environment)
+    command = [program, 'daemon', f'--base-path={folder}', '--export-all',
+               '--listen=127.0.0.1', f'--port={port}', '--max-connections=100']
+    with listening(command, folder, port=port, env=environment) as found:
+        yield {**found, 'FOREIGN_FOLDER': str(folder), 'HOME': str(folder)}
+
+
+@contextlib.contextmanager
+def lua(folder):
+    if not list(pathlib.Path('/usr').glob('lib/*/lua/5.4/socket/core.so')):
+        raise Skip('luasocket is not installed')
+    with libraries.slow_http(folder) as found:
+        yield {'FOREIGN_SERVER': found['HTTP_SERVER'].rsplit(':', 1)[1].rstrip('/')}
+
+
+@contextlib.contextmanager
+def nothing(folder):
+    yield {'FOREIGN_FOLDER': str(folder)}
+
+
+SERVERS = {'libmariadb': mariadb, 'libssh2': sshd, 'libgit2': git, 'lua': lua,
+           'sqlite': nothing, 'zeromq': nothing, 'python': nothing}
+
+
+def test(name, program):
+    if not program.exists():
+        raise Skip(f'{name} is not installed, or was not when coil was built')
+    with tempfile.TemporaryDirectory() as folder:
+        with SERVERS[name](pathlib.Path(folder)) as environment:
+            return libraries.run(name, [program], dict(os.environ, **environment))
+
+
+def main():
+    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else 'build').resolve()
+    names = sys.argv[2:] or SERVERS
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    passed = failed = skipped = 0
+    for name in names:
+        try:
+            counts = test(name, build / 'tests' / 'posix' / f'posix-foreign-{name}')
+            passed += counts[0]
+            failed += counts[1]
+        except Skip as reason:
+            skipped += 1
+            print(f'left out: {reason}')
+    print(f'{passed} passed, {failed} failed' + (f', {skipped} skipped' * (skipped > 0)))
+    return failed > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

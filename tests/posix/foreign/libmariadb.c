@@ -1,0 +1,58 @@
+/*
+ * libmariadb.c - MariaDB's connector: blocking sockets, and poll() for its time-outs.
+ */
+#include "foreign.h"
+
+#include <mysql.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool start(void)
+{
+    return mysql_library_init(0, NULL, NULL) == 0;
+}
+
+static bool ask(MYSQL *db, int number)
+{
+    char question[100], expected[20];
+    MYSQL_RES *result;
+    MYSQL_ROW row;
+    bool right;
+
+    snprintf(question, sizeof question, "select %d * 7 from (select sleep(0.1)) as t",
+             number);
+    snprintf(expected, sizeof expected, "%d", number * 7);
+    if (mysql_query(db, question) != 0)
+        return foreign_failed("%s", mysql_error(db));
+    result = mysql_store_result(db);
+    row = result != NULL ? mysql_fetch_row(result) : NULL;
+    right = row != NULL && strcmp(row[0], expected) == 0;
+    mysql_free_result(result);
+    return right;
+}
+
+static bool use(int number)
+{
+    unsigned seconds = 120;
+    MYSQL *db = mysql_init(NULL);
+    bool right = false;
+
+    mysql_options(db, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
+    mysql_options(db, MYSQL_OPT_READ_TIMEOUT, &seconds);
+    if (mysql_real_connect(db, "127.0.0.1", "root", NULL, NULL, (unsigned)foreign_port,
+                           NULL, 0) != NULL)
+        right = ask(db, number) && ask(db, number + 1);
+    else
+        foreign_failed("%s", mysql_error(db));
+    mysql_close(db);
+    return right;
+}
+
+static bool stop(void)
+{
+    mysql_library_end();
+    return true;
+}
+
+const struct foreign foreign = {
+    .name = "libmariadb", .server = true, .start = start, .use = use, .stop = stop};

@@ -1,0 +1,488 @@
+/*
+ * test_queues.c - what moves bytes and messages within the kernel: splice(), FIFOs,
+ * System V's queues and semaphores; and what waits for a disk.
+ */
+#include "differential.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+/* ---- splice() and its like --------------------------------------------------------- */
+
+static void read_all(int fd)
+{
+    char buf[70000];
+    ssize_t n = read(fd, buf, sizeof buf);
+
+    say("read %zd, %.*s", n, n < 10 ? (int)(n > 0 ? n : 0) : 10, buf);
+}
+
+SAME(splice_between_pipes_and_sockets, true)
+{
+    int a[2], b[2], s[2];
+
+    make_pipe(a);
+    make_pipe(b);
+    make_tcp(s);
+    later(20, write_byte, a[1]);
+    SAY(splice(a[0], NULL, b[1], NULL, 100, 0));
+    read_all(b[0]);
+    later(20, write_byte, s[0]);
+    SAY(splice(s[1], NULL, a[1], NULL, 100, 0));
+    SAY(splice(a[0], NULL, s[1], NULL, 100, SPLICE_F_MOVE));
+    read_all(s[0]);
+    SAY(splice(a[0], NULL, b[1], NULL, 100, SPLICE_F_NONBLOCK));
+    SAY(splice(s[0], NULL, s[1], NULL, 100, 0)); /* neither is a pipe */
+    close(a[1]);
+    SAY(splice(a[0], NULL, b[1], NULL, 100, 0)); /* the end */
+    close(s[0]);
+    SAY(splice(s[1], NULL, b[1], NULL, 100, 0));
+    close(a[0]);
+    close_both(b);
+    close(s[1]);
+    finish_later();
+}
+
+static void drain(int fd)
+{
+    char buf[65536];
+
+    CHECK(read(fd, buf, sizeof buf) > 0);
+}
+
+SAME(splice_waits_for_room, true)
+{
+    static char full[65536];
+    int a[2], b[2];
+
+    make_pipe(a);
+    make_pipe(b);
+    CHECK_INT(write(b[1], full, sizeof full), sizeof full);
+    CHECK_INT(write(a[1], "hello", 5), 5);
+    SAY(tee(a[0], b[1], 5, SPLICE_F_NONBLOCK));
+    later(20, drain, b[0]);
+    SAY(tee(a[0], b[1], 5, 0));
+    read_all(b[0]);
+    read_all(a[0]);
+    later(20, write_byte, a[1]);
+    SAY(tee(a[0], b[1], 5, 0));
+    read_all(b[0]);
+    CHECK_INT(write(b[1], full, sizeof full), sizeof full);
+    later(20, drain, b[0]);
+    SAY(vmsplice(b[1], &(struct iovec){"world", 5}, 1, 0));
+    read_all(b[0]);
+    finish_later();
+    close_both(a);
+    close_both(b);
+}
+
+/* A peer that does not read must not keep the thread, however much is to go. */
+SAME(splice_to_a_socket_that_is_read_slowly, true)
+{
+    static char much[60000];
+    int p[2], s[2];
+    size_t total = 0;
+
+    make_pipe(p);
+    make_tcp(s);
+    later(10, read_slowly, s[0]);
+    while (total < 1500000) {
+        ssize_t n = write(p[1], much, sizeof much), moved = 0;
+
+        CHECK_INT(n, sizeof much);
+        for (; n > 0; n -= moved) {
+            moved = splice(p[0], NULL, s[1], NULL, (size_t)n, 0);
+            CHECK(moved > 0);
+            total += (size_t)moved;
+        }
+    }
+    say("%zu", total);
+    shutdown(s[1], SHUT_WR);
+    finish_later();
+    close_both(p);
+    close_both(s);
+}
+
+SAME(read_and_write_with_flags, true)
+{
+    char buf[100];
+    struct iovec to = {buf, sizeof buf}, from = {"hello", 5};
+    int p[2];
+
+    make_pipe(p);
+    later(20, write_byte, p[1]);
+    SAY(preadv2(p[0], &to, 1, -1, 0));
+    SAY(preadv2(p[0], &to, 1, -1, RWF_NOWAIT));
+    SAY(pwritev2(p[1], &from, 1, -1, 0));
+    SAY(preadv2(p[0], &to, 1, -1, RWF_HIPRI));
+    SAY(preadv2(p[0], &to, 1, 0, 0)); /* ESPIPE */
+    SAY(preadv2(p[0], &to, 1, -1, 1 << 30));
+    SAY(pwritev2(p[1], &from, 1, 7, 0));
+    finish_later();
+    close_both(p);
+    SAY(preadv2(p[0], &to, 1, -1, 0));
+}
+
+/* ---- FIFOs ------------------------------------------------------------------------- */
+
+static char folder[64], path[96];
+
+static void make_fifo(void)
+{
+    strcpy(folder, "/tmp/coil-posix-XXXXXX");
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/fifo", folder);
+    CHECK_INT(mkfifo(path, 0600), 0);
+}
+
+static void remove_fifo(void)
+{
+    CHECK_INT(unlink(path), 0);
+    CHECK_INT(rmdir(folder), 0);
+}
+
+static int other_end;
+
+static void open_other_end(int flags)
+{
+    other_end = open(path, flags | O_CLOEXEC);
+}
+
+static void say_mode(int fd)
+{
+    say("%s, %s", fcntl(fd, F_GETFL) & O_NONBLOCK ? "O_NONBLOCK" : "blocking",
+        fcntl(fd, F_GETFD) & FD_CLOEXEC ? "FD_CLOEXEC" : "inherited");
+}
+
+/* The writer says nothing, and stays: nothing can be read, and nothing hangs up. */
+SAME(open_a_fifo_to_read, true)
+{
+    char byte;
+    int fd;
+
+    make_fifo();
+    later(20, open_other_end, O_WRONLY);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    say("%s", fd >= 0 ? "open" : strerrorname_np(errno));
+    say_mode(fd);
+    finish_later();
+    CHECK_INT(write(other_end, "x", 1), 1);
+    SAY(read(fd, &byte, 1));
+    close(other_end);
+    SAY(read(fd, &byte, 1));
+    close(fd);
+    remove_fifo();
+}
+
+SAME(open_a_fifo_to_write, true)
+{
+    int fd;
+
+    make_fifo();
+    later(20, open_other_end, O_RDONLY);
+    fd = openat(AT_FDCWD, path, O_WRONLY | O_CREAT, 0600);
+    say("%s", fd >= 0 ? "open" : strerrorname_np(errno));
+    say_mode(fd);
+    finish_later();
+    SAY(write(fd, "x", 1));
+    close(fd);
+    close(other_end);
+    SAY(open(path, O_WRONLY | O_NONBLOCK));
+    SAY(open(path, O_WRONLY | O_CREAT | O_EXCL, 0600));
+    remove_fifo();
+    SAY(open(path, O_RDONLY));
+    fd = open("/tmp", O_TMPFILE | O_RDWR, 0640);
+    CHECK(fd >= 0);
+    say_mode(fd);
+    close(fd);
+}
+
+static void open_briefly(int flags)
+{
+    close(open(path, flags | O_CLOEXEC));
+}
+
+SAME(open_a_fifo_whose_writer_goes_at_once, true)
+{
+    char byte;
+    int fd;
+
+    make_fifo();
+    later(20, open_briefly, O_WRONLY);
+    fd = open(path, O_RDONLY);
+    SAY(read(fd, &byte, 1));
+    finish_later();
+    close(fd);
+    remove_fifo();
+}
+
+static int open_both_ways(void *arg)
+{
+    int fd = open(path, *(int *)arg);
+
+    CHECK(fd >= 0);
+    *(int *)arg = fd;
+    return 0;
+}
+
+IO_TEST(open_a_fifo_in_two_tasks)
+{
+    int fds[2] = {O_RDONLY, O_WRONLY};
+    coil_task *reader, *writer;
+
+    make_fifo();
+    reader = start_task(open_both_ways, &fds[0]);
+    writer = start_task(open_both_ways, &fds[1]);
+    finish_task(reader);
+    finish_task(writer);
+    close_both(fds);
+    remove_fifo();
+}
+
+/* ---- System V ---------------------------------------------------------------------- */
+
+static void need_system_v(void)
+{
+    int some_queue = msgget(IPC_PRIVATE, 0600);
+
+    if (some_queue < 0 && errno == ENOSYS)
+        test_skip("this kernel has no message queues and semaphores of System V");
+    CHECK_INT(msgctl(some_queue, IPC_RMID, NULL), 0);
+}
+
+struct message {
+    long type;
+    char text[8];
+};
+
+static void send_message(int queue)
+{
+    struct message m = {.type = 7, .text = "later"};
+
+    CHECK_INT(msgsnd(queue, &m, sizeof m.text, 0), 0);
+}
+
+static void receive_message(int queue)
+{
+    struct message m;
+
+    CHECK_INT(msgrcv(queue, &m, sizeof m.text, 0, 0), sizeof m.text);
+}
+
+static void exchange_messages(void)
+{
+    int queue = msgget(IPC_PRIVATE, 0600);
+    struct message m = {.type = 3, .text = "first"};
+    struct msqid_ds status;
+
+    CHECK(queue >= 0);
+    SAY(msgsnd(queue, &m, sizeof m.text, 0));
+    SAY(msgrcv(queue, &m, sizeof m.text, 7, IPC_NOWAIT));
+    SAY(msgrcv(queue, &m, sizeof m.text, 3, MSG_COPY));
+    SAY(msgrcv(queue, &m, sizeof m.text, 3, 0));
+    later(20, send_message, queue);
+    SAY(msgrcv(queue, &m, sizeof m.text, 7, 0));
+    say("%ld %s", m.type, m.text);
+    finish_later();
+    CHECK_INT(msgctl(queue, IPC_STAT, &status), 0);
+    status.msg_qbytes = sizeof m.text;
+    CHECK_INT(msgctl(queue, IPC_SET, &status), 0);
+    SAY(msgsnd(queue, &m, sizeof m.text, 0));
+    SAY(msgsnd(queue, &m, sizeof m.text, IPC_NOWAIT));
+    later(20, receive_message, queue);
+    SAY(msgsnd(queue, &m, sizeof m.text, 0));
+    finish_later();
+    CHECK_INT(msgctl(queue, IPC_RMID, NULL), 0);
+    SAY(msgrcv(queue, &m, sizeof m.text, 7, 0));
+}
+
+IO_TEST(messages_of_system_v)
+{
+    need_system_v();
+    compare_in_and_out(exchange_messages, true);
+}
+
+static void raise_by_two(int set)
+{
+    CHECK_INT(semop(set, &(struct sembuf){.sem_op = 2}, 1), 0);
+}
+
+static void use_semaphores(void)
+{
+    int set = semget(IPC_PRIVATE, 2, 0600);
+    struct sembuf down[2] = {{.sem_op = -1}, {.sem_op = -1}};
+
+    CHECK(set >= 0);
+    later(20, raise_by_two, set);
+    SAY(semop(set, down, 2));
+    SAY_AT_LEAST(20, semtimedop(set, down, 1, &(struct timespec){.tv_nsec = 20000000}));
+    down[0].sem_flg = IPC_NOWAIT;
+    SAY(semop(set, down, 1));
+    SAY(semop(set, down, 0));
+    SAY(semop(set, &(struct sembuf){.sem_op = 0}, 1));
+    finish_later();
+    CHECK_INT(semctl(set, 0, IPC_RMID), 0);
+    SAY(semop(set, down, 1));
+}
+
+IO_TEST(semaphores_of_system_v)
+{
+    need_system_v();
+    compare_in_and_out(use_semaphores, true);
+}
+
+/* ---- a disk ------------------------------------------------------------------------ */
+
+SAME(write_to_the_disk, false)
+{
+    char name[] = "/tmp/coil-posix-XXXXXX", *memory;
+    int fd = mkstemp(name), p[2];
+
+    unlink(name);
+    make_pipe(p);
+    CHECK_INT(ftruncate(fd, 4096), 0);
+    memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    memory[0] = 'x';
+    SAY(msync(memory, 4096, MS_SYNC));
+    SAY(msync(memory, 4096, MS_ASYNC));
+    SAY(msync(memory + 1, 1, MS_SYNC));
+    munmap(memory, 4096);
+    SAY(fsync(fd));
+    SAY(fdatasync(fd));
+    SAY(sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE));
+    SAY(fsync(p[0]));
+    close_both(p);
+    close(fd);
+    SAY(fsync(fd));
+    SAY(fdatasync(fd));
+    SAY(syncfs(fd));
+}
+
+struct syncing {
+    int fd;
+    bool done;
+};
+
+static int write_out(void *arg)
+{
+    struct syncing *s = arg;
+
+    CHECK_INT(fsync(s->fd), 0);
+    s->done = true;
+    return 0;
+}
+
+IO_TEST(write_to_the_disk_beside_other_tasks)
+{
+    char name[] = "/tmp/coil-posix-XXXXXX";
+    struct syncing s = {.fd = mkstemp(name)};
+    coil_task *task = start_task(write_out, &s);
+
+    unlink(name);
+    coil_yield();
+    CHECK(!s.done); /* it is another thread's, and this one goes on */
+    finish_task(task);
+    CHECK(s.done);
+    close(s.fd);
+}
+
+/* ---- cancelled --------------------------------------------------------------------- */
+
+static int ends[2], queue, set;
+
+static long call_splice(void)
+{
+    return splice(ends[0], NULL, other_end, NULL, 1, 0);
+}
+
+static long call_tee(void)
+{
+    return tee(ends[0], other_end, 1, 0);
+}
+
+static long call_preadv2(void)
+{
+    char byte;
+
+    return preadv2(ends[0], &(struct iovec){&byte, 1}, 1, -1, 0);
+}
+
+static long call_open_to_read(void)
+{
+    return open(path, O_RDONLY);
+}
+
+static long call_open_to_write(void)
+{
+    return open(path, O_WRONLY);
+}
+
+static long call_msgrcv(void)
+{
+    struct message m;
+
+    errno = ECANCELED;
+    return queue < 0 ? coil_park() : msgrcv(queue, &m, sizeof m.text, 0, 0);
+}
+
+static long call_semop(void)
+{
+    errno = ECANCELED;
+    return set < 0 ? coil_park() : semop(set, &(struct sembuf){.sem_op = -1}, 1);
+}
+
+static long (*const calls[])(void) = {call_splice,       call_tee,           call_preadv2,
+                                      call_open_to_read, call_open_to_write, call_msgrcv,
+                                      call_semop};
+
+struct calling {
+    long (*call)(void);
+    int error;
+    bool ended;
+};
+
+static int do_call(void *arg)
+{
+    struct calling *c = arg;
+
+    CHECK(c->call() < 0);
+    c->error = errno;
+    c->ended = true;
+    return 0;
+}
+
+IO_TEST(cancelled_calls_on_queues_fail)
+{
+    int aside[2];
+
+    need_system_v();
+    make_fifo();
+    make_pipe(ends);
+    make_pipe(aside);
+    other_end = aside[1];
+    queue = msgget(IPC_PRIVATE, 0600);
+    set = semget(IPC_PRIVATE, 1, 0600);
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        struct calling c = {.call = calls[i]};
+        coil_task *task = start_task(do_call, &c);
+
+        coil_sleep(COIL_MSEC(2));
+        CHECK(!c.ended);
+        coil_task_cancel(task, NULL);
+        finish_task(task);
+        CHECK_INT(c.error, ECANCELED);
+    }
+    if (queue >= 0)
+        CHECK_INT(msgctl(queue, IPC_RMID, NULL), 0);
+    if (set >= 0)
+        CHECK_INT(semctl(set, 0, IPC_RMID), 0);
+    close_both(ends);
+    close_both(aside);
+    remove_fifo();
+}

@@ -1,0 +1,165 @@
+/*
+ * test_resolver.c - res_query() and its relatives: questions to a server of this test's,
+ * which the thread's own `_res` names.
+ */
+#include "differential.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <resolv.h>
+#include <string.h>
+
+static int server;
+
+/* To the loopback alone, whatever resolv.conf says. */
+static void ask_here(void)
+{
+    struct sockaddr_in here = {.sin_family = AF_INET,
+                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t bytes = sizeof here;
+
+    CHECK_INT(res_init(), 0);
+    server = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    CHECK_INT(bind(server, (struct sockaddr *)&here, bytes), 0);
+    CHECK_INT(getsockname(server, (struct sockaddr *)&here, &bytes), 0);
+    _res.nscount = 1;
+    _res.nsaddr_list[0] = here;
+    _res.retrans = 30;
+    _res.retry = 1;
+    strcpy(_res.defdname, "example");
+    _res.dnsrch[0] = _res.defdname;
+    _res.dnsrch[1] = NULL;
+    _res.ndots = 1;
+}
+
+/* As a thread finds it that has asked nothing yet. */
+static void ask_elsewhere(void)
+{
+    res_nclose(&_res);
+    memset(&_res, 0, sizeof _res);
+    close(server);
+}
+
+/* 127.1.2.3, or by the third byte of the flags that the name does not exist. */
+static void answer_one(int code)
+{
+    static const unsigned char record[] = {0xc0, 12, 0, 1, 0,   1, 0, 0,
+                                           0,    9,  0, 4, 127, 1, 2, 3};
+    unsigned char message[600];
+    struct sockaddr_in from;
+    socklen_t bytes = sizeof from;
+    ssize_t n = recvfrom(server, message, sizeof message - sizeof record, 0,
+                         (struct sockaddr *)&from, &bytes);
+
+    CHECK(n > 12);
+    message[2] |= 0x80;
+    message[3] = (unsigned char)(0x80 | code);
+    message[7] = code == 0;
+    message[11] = 0;
+    memcpy(message + n, record, sizeof record);
+    n += code == 0 ? (ssize_t)sizeof record : 0;
+    CHECK_INT(sendto(server, message, (size_t)n, 0, (struct sockaddr *)&from, bytes), n);
+}
+
+static void say_answer(int n, const unsigned char *answer)
+{
+    char text[INET_ADDRSTRLEN] = "none";
+
+    if (n > 16 && answer[7] == 1)
+        inet_ntop(AF_INET, answer + n - 4, text, sizeof text);
+    say("%d bytes, %s; %d", n, text, n < 0 ? h_errno : 0);
+}
+
+SAME(ask_a_name_server, true)
+{
+    unsigned char answer[512], query[512];
+    int n;
+
+    ask_here();
+    later(20, answer_one, 0);
+    say_answer(res_query("host.example", C_IN, T_A, answer, sizeof answer), answer);
+    later(20, answer_one, 0);
+    say_answer(res_search("host", C_IN, T_A, answer, sizeof answer), answer);
+    later(20, answer_one, 0);
+    n = res_querydomain("host", "example", C_IN, T_A, answer, sizeof answer);
+    say_answer(n, answer);
+    later(20, answer_one, 3);
+    say_answer(res_query("nobody.example", C_IN, T_A, answer, sizeof answer), answer);
+    n = res_mkquery(QUERY, "host.example", C_IN, T_A, NULL, 0, NULL, query, sizeof query);
+    later(20, answer_one, 0);
+    say_answer(res_send(query, n, answer, sizeof answer), answer);
+    finish_later();
+    ask_elsewhere();
+}
+
+SAME(ask_a_name_server_by_a_state_of_ones_own, true)
+{
+    unsigned char answer[512], query[512];
+    struct __res_state *state = &_res;
+    int n;
+
+    ask_here();
+    later(20, answer_one, 0);
+    n = res_nquery(state, "host.example", C_IN, T_A, answer, sizeof answer);
+    say_answer(n, answer);
+    later(20, answer_one, 0);
+    n = res_nsearch(state, "host", C_IN, T_A, answer, sizeof answer);
+    say_answer(n, answer);
+    later(20, answer_one, 0);
+    n = res_nquerydomain(state, "host", "example", C_IN, T_A, answer, sizeof answer);
+    say_answer(n, answer);
+    n = res_mkquery(QUERY, "host.example", C_IN, T_A, NULL, 0, NULL, query, sizeof query);
+    later(20, answer_one, 0);
+    say_answer(res_nsend(state, query, n, answer, sizeof answer), answer);
+    finish_later();
+    ask_elsewhere();
+}
+
+static int ask(void *arg)
+{
+    unsigned char answer[512];
+    int n = res_query("host.example", C_IN, T_A, answer, sizeof answer);
+
+    *(int *)arg = n > 0 ? answer[n - 1] : -errno;
+    return 0;
+}
+
+/* All of them with the state of the one thread, before anybody is answered. */
+IO_TEST(ask_a_name_server_in_several_tasks)
+{
+    struct pollfd asked = {.events = POLLIN};
+    coil_task *tasks[5];
+    int answers[5];
+
+    ask_here();
+    asked.fd = server;
+    for (int i = 0; i < 5; i++)
+        tasks[i] = start_task(ask, &answers[i]);
+    for (int i = 0; i < 5; i++) {
+        CHECK_INT(coil_poll(&asked, 1, COIL_NEVER), 1);
+        answer_one(0);
+    }
+    for (int i = 0; i < 5; i++) {
+        finish_task(tasks[i]);
+        CHECK_INT(answers[i], 3);
+    }
+    ask_elsewhere();
+}
+
+IO_TEST(ask_a_name_server_in_a_cancelled_task)
+{
+    struct pollfd asked = {.events = POLLIN};
+    int answer = 0;
+    coil_task *task;
+
+    ask_here();
+    asked.fd = server;
+    task = start_task(ask, &answer);
+    CHECK_INT(coil_poll(&asked, 1, COIL_NEVER), 1);
+    coil_task_cancel(task, NULL);
+    finish_task(task);
+    CHECK_INT(answer, -ECANCELED);
+    answer_one(0); /* to whom it was left to */
+    ask_elsewhere();
+}
