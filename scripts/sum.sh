@@ -1,17 +1,41 @@
 # sum.sh - run parts that each end with `N passed, N failed`, and add them up.
 #
-# To be sourced. part NAME COMMAND... runs one; part_folded does too, but shows what it
-# wrote only if it failed, and names those of its own parts that took 20 s or more;
-# print_sum prints the total and fails if anything did.
+# To be sourced, from the top of the tree. part [-n] [-t SECONDS] NAME COMMAND... runs one;
+# part_folded does too, but shows what it wrote only if it failed, and names those of its
+# own parts that took 20 s or more; print_sum prints the total and fails if anything did.
 #
 # A part without such a line counts as one. A part that says nothing failed but ends with
-# an error has failed once more: a sum is never better than its parts.
+# an error has failed once more: a sum is never better than its parts. A part that is not
+# done after its SECONDS (900) shows where it hangs, and is ended (scripts/limited).
+#
+# What failed is run again when all else is done, alone: what passes then has passed, but
+# print_sum says `flaky: NAME` of it, which is a defect to be mended next. -n says that
+# COMMAND prints `FAIL NAME` for each test that failed and takes such names as further
+# arguments, instead of those behind a `--`; a part without -n is run again as a whole. A
+# part within a part tells the outermost script of its failures through the folder
+# $COIL_FAILURES, a script for each.
 
 sum_passed=0
 sum_failed=0
 sum_skipped=0
-sum_log=$(mktemp)
-trap 'rm -f "$sum_log"' EXIT
+sum_parts=0
+sum_noted=0
+sum_flaky=()
+sum_owns_failures=
+sum_folder=$(mktemp -d)
+if [ -z "${COIL_FAILURES:-}" ]; then
+    sum_owns_failures=yes
+    COIL_FAILURES=$sum_folder
+elif ! [ -d "$COIL_FAILURES" ]; then
+    COIL_FAILURES=$sum_folder
+fi
+sum_log=$sum_folder/log
+trap 'rm -rf "$sum_folder"' EXIT
+
+# More failures than this are no accident, and are not tried again.
+SUM_TRIED_AGAIN=20
+
+# ---- one part ---------------------------------------------------------------------------
 
 add_up() {
     local name=$1 status=$2 line passed failed skipped
@@ -38,37 +62,183 @@ add_up() {
     part_failed=$failed
 }
 
-part() {
-    local name=$1 status=0 began=$SECONDS
-
+# Sets part_name, part_by_name, part_seconds, part_command, and part_failures, the folder
+# where its own parts note theirs.
+read_part() {
+    part_by_name='' part_seconds=900
+    while [[ $1 == -* ]]; do
+        case $1 in
+        -n) part_by_name=yes && shift ;;
+        -t) part_seconds=$2 && shift 2 ;;
+        esac
+    done
+    part_name=$1
     shift
-    echo "== $name"
-    "$@" 2>&1 | tee "$sum_log" || status=${PIPESTATUS[0]}
-    add_up "$name" "$status"
-    echo "-- $name took $((SECONDS - began)) s"
+    part_command=("$@")
+    part_failures=$COIL_FAILURES/$((sum_parts += 1))
+    mkdir -p "$part_failures"
+}
+
+# The command, or the function, of the part that was read.
+run_part() {
+    if [ "$(type -t "${part_command[0]}")" = function ]; then
+        "${part_command[@]}"
+    else
+        COIL_FAILURES=$part_failures scripts/limited "$part_seconds" "${part_command[@]}"
+    fi
+}
+
+part() {
+    local status=0 began=$SECONDS
+
+    read_part "$@"
+    echo "== $part_name"
+    run_part 2>&1 | tee "$sum_log" || status=${PIPESTATUS[0]}
+    end_part "$status" $((SECONDS - began))
+}
+
+end_part() {
+    add_up "$part_name" "$1"
+    note_failures
+    echo "-- $part_name took $2 s"
 }
 
 part_folded() {
-    local name=$1 status=0 began=$SECONDS
+    local status=0 began=$SECONDS
 
-    shift
-    "$@" >"$sum_log" 2>&1 || status=$?
-    add_up "$name" "$status"
+    read_part "$@"
+    run_part >"$sum_log" 2>&1 || status=$?
+    add_up "$part_name" "$status"
+    note_failures
     if [ "$part_failed" != 0 ]; then
-        echo "---- $name"
+        echo "---- $part_name"
         cat "$sum_log"
-        echo "---- end of $name"
+        echo "---- end of $part_name"
     fi
-    echo "$name: $part_line ($((SECONDS - began)) s$(long_parts))"
+    echo "$part_name: $part_line ($((SECONDS - began)) s$(long_parts))"
+}
+
+# ---- parts side by side -----------------------------------------------------------------
+
+sum_lanes=2
+sum_later=()
+
+# As part, but in the background, $sum_lanes at a time; await_parts prints them in order.
+part_later() {
+    local log
+
+    while [ "$(jobs -rp | wc -l)" -ge "$sum_lanes" ]; do
+        wait -n || true
+    done
+    read_part "$@"
+    log=$part_failures.log
+    {
+        began=$SECONDS status=0
+        run_part >"$log" 2>&1 || status=$?
+        echo "$status $((SECONDS - began))" >"$log.end"
+    } </dev/null &
+    sum_later+=("$(declare -p part_name part_by_name part_seconds part_command part_failures)")
+}
+
+await_parts() {
+    local later status seconds
+
+    for later in "${sum_later[@]}"; do
+        eval "${later//declare -/declare -g -}"
+        while ! [ -e "$part_failures.log.end" ]; do
+            sleep 0.1
+        done
+        read -r status seconds <"$part_failures.log.end"
+        echo "== $part_name"
+        cp "$part_failures.log" "$sum_log"
+        cat "$sum_log"
+        end_part "$status" "$seconds"
+    done
+    wait
+    sum_later=()
 }
 
 # ": unit 203 s, crawler 41 s", of what was written last.
 long_parts() {
-    sed -nE 's/^-- (.*) took ([0-9]{3,}|[2-9][0-9]) s$/\1 \2 s/p' "$sum_log" |
-        paste -sd , | sed 's/,/, /g; s/^/: /'
+    local list
+
+    list=$(sed -nE 's/^-- (.*) took ([0-9]{3,}|[2-9][0-9]) s$/\1 \2 s/p' "$sum_log" |
+        paste -sd , | sed 's/,/, /g')
+    [ -z "$list" ] || echo ": $list"
+}
+
+# ---- what failed, once more -------------------------------------------------------------
+
+# How many failures the scripts below the folder stand for.
+failures_noted() {
+    find "$1" -name '*.count' -exec cat {} + | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# note COUNT NAME COMMAND... - a script that runs it again as it was run here.
+note() {
+    local file
+
+    file=$part_failures/again-$((sum_noted += 1))
+    {
+        export -p
+        printf 'export COIL_FAILURES=/dev/null\n'
+        printf 'cd %q\n' "$PWD"
+        printf '%q ' exec scripts/limited "$part_seconds" "${@:3}"
+    } >"$file.run"
+    echo "$2" >"$file.name"
+    echo "$1" >"$file.count"
+}
+
+# Of the part that has just ended, unless its own parts have noted all of it. What cannot be
+# run again by itself stays failed.
+note_failures() {
+    local names=() without=() word noted
+
+    noted=$(failures_noted "$part_failures")
+    if [ "$part_failed" -le "$noted" ]; then
+        return 0
+    fi
+    if [ -n "$part_by_name" ]; then
+        mapfile -t names < <(sed -nE 's/^FAIL(ED)? ([^ :(][^ :]*).*/\2/p' "$sum_log")
+    fi
+    if [ ${#names[@]} = "$part_failed" ]; then
+        for word in "${part_command[@]}"; do
+            [ "$word" != -- ] || break
+            without+=("$word")
+        done
+        for word in "${names[@]}"; do
+            note 1 "$word ($part_name)" "${without[@]}" "$word"
+        done
+    elif [ "$noted" = 0 ] && [ "$(type -t "${part_command[0]}")" != function ]; then
+        note "$part_failed" "$part_name" "${part_command[@]}"
+    fi
+}
+
+try_failures_again() {
+    local noted file count name
+
+    noted=$(failures_noted "$COIL_FAILURES")
+    if [ "$noted" -gt $SUM_TRIED_AGAIN ]; then
+        echo "more than $SUM_TRIED_AGAIN failures: they are not tried again"
+        return 0
+    fi
+    while read -r file; do
+        name=$(cat "${file%.run}.name") count=$(cat "${file%.run}.count")
+        if bash "$file" >"$sum_log" 2>&1 </dev/null; then
+            sum_flaky+=("$name")
+            sum_failed=$((sum_failed - count))
+            sum_passed=$((sum_passed + count))
+        else
+            echo "---- failed twice: $name"
+            cat "$sum_log"
+            echo "---- end of $name"
+        fi
+    done < <(find "$COIL_FAILURES" -name '*.run' | sort)
+    [ ${#sum_flaky[@]} = 0 ] || printf 'flaky: %s\n' "${sum_flaky[@]}"
 }
 
 print_sum() {
+    [ -z "$sum_owns_failures" ] || try_failures_again
     if [ "$sum_skipped" != 0 ]; then
         echo "$sum_passed passed, $sum_failed failed, $sum_skipped skipped"
     else

@@ -12,6 +12,7 @@
  *     -j N      N at a time
  *     -t SEC    time limit of each, 20 by default
  *     -n N      number of seeds for the simulated network, 8 by default, from 1 on
+ *     -e N      of each file every Nth alone: a sample that covers all files
  *     -r SEED   shuffled: see coil_testing_shuffle()
  *     -f        fork even for a single NAME
  *     -l        list the tests instead of running them
@@ -27,8 +28,9 @@
  * whatever coil-tests inherited: see surroundings.c.
  *
  * A test writes to an unnamed file of its own, which is shown only if it fails. It leads
- * a process group, which is killed when the test has ended or its time is up, so no
- * process of a test outlives it. The last line is `N passed, N failed`.
+ * a session, which is killed when the test has ended or its time is up, so no process of a
+ * test outlives it. A test whose time is up prints first where it hangs: see hang.c. After
+ * five of those no more are begun. The last line is `N passed, N failed`.
  */
 #include "run.h"
 
@@ -54,16 +56,21 @@ __attribute__((weak)) extern int coil__task_light_mode;
 static const char *const backends[] = {"io_uring", "epoll", "poll", "select",
                                        "simulated"};
 
-enum { BACKENDS = sizeof backends / sizeof backends[0], JOBS_LIMIT = 16, TEXTS = 8 };
+enum {
+    BACKENDS = sizeof backends / sizeof backends[0],
+    JOBS_LIMIT = 16,
+    TEXTS = 8,
+    TIMED_OUT_LIMIT = 5, /* then something is wrong with all of them */
+};
 
 static struct {
     const char *backends, *warm_up, *parts[TEXTS], *left_out[TEXTS];
     int part_count, left_out_count;
     char **patterns;
     int pattern_count;
-    int jobs, limit_s;
+    int jobs, limit_s, every;
     bool list, verbose, fork_always, selftest;
-} options = {.jobs = 2, .limit_s = 20};
+} options = {.jobs = 2, .limit_s = 20, .every = 1};
 
 static struct {
     int passed, failed, skipped;
@@ -162,6 +169,22 @@ static struct test__run *select_runs(size_t *count)
     return runs;
 }
 
+/* The first run of each file, and each options.every'th behind it. */
+static size_t take_sample(struct test__run *runs, size_t count)
+{
+    const char *file = "";
+    size_t taken = 0;
+    int place = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        place = strcmp(file, runs[i].test->file) == 0 ? place + 1 : 0;
+        file = runs[i].test->file;
+        if (place % options.every == 0)
+            runs[taken++] = runs[i];
+    }
+    return taken;
+}
+
 /* False, and says so, if two tests have the same name. */
 static bool names_are_unique(const struct test__run *runs, size_t count)
 {
@@ -187,7 +210,7 @@ struct job {
 };
 
 static struct job jobs[JOBS_LIMIT];
-static int running;
+static int running, timed_out_count;
 
 static int64_t now_ms(void)
 {
@@ -203,8 +226,9 @@ static void run_in_child(const struct test__run *run, int output)
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     sigset_t empty;
 
-    setpgid(0, 0);
+    setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* for test__show_hang() */
     setrlimit(RLIMIT_CORE, &none);
     sigemptyset(&empty);
     sigprocmask(SIG_SETMASK, &empty, NULL);
@@ -225,6 +249,7 @@ static void start_job(const struct test__run *run)
     while (job->run != NULL)
         job++;
     *job = (struct job){.run = run, .output = memfd_create("test output", MFD_CLOEXEC)};
+    fcntl(job->output, F_SETFL, O_APPEND); /* gdb and the test both write to it */
     job->began = now_ms();
     job->deadline = job->began + (int64_t)options.limit_s * 1000;
     fflush(NULL);
@@ -235,7 +260,6 @@ static void start_job(const struct test__run *run)
     }
     if (job->pid == 0)
         run_in_child(run, job->output);
-    setpgid(job->pid, job->pid); /* parent and child both do: either may run first */
     running++;
 }
 
@@ -305,7 +329,7 @@ static void report_job(const struct job *job, int status, const struct rusage *u
 
 static void end_job(struct job *job, int status, const struct rusage *use)
 {
-    kill(-job->pid, SIGKILL); /* processes that the test has left */
+    test__kill_session(job->pid); /* processes that the test has left */
     report_job(job, status, use);
     close(job->output);
     job->run = NULL;
@@ -337,7 +361,9 @@ static void kill_overdue(int64_t now)
         if (job->run != NULL && !job->timed_out && now >= job->deadline &&
             now >= job->deadline + starved_ms(job->pid)) {
             job->timed_out = true;
-            kill(-job->pid, SIGKILL);
+            timed_out_count++;
+            test__show_hang(job->pid, job->output);
+            kill(job->pid, SIGKILL);
         }
     }
 }
@@ -353,10 +379,10 @@ static void await_jobs(void)
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     sigtimedwait(&children, NULL, &second);
-    kill_overdue(now_ms());
     for (int i = 0; i < JOBS_LIMIT; i++)
         if (jobs[i].run != NULL && wait4(jobs[i].pid, &status, WNOHANG, &use) > 0)
             end_job(&jobs[i], status, &use);
+    kill_overdue(now_ms());
 }
 
 static void warm_up(const struct test__run *runs, size_t count)
@@ -377,10 +403,16 @@ static void run_forked(const struct test__run *runs, size_t count)
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     sigprocmask(SIG_BLOCK, &children, NULL);
-    while (next < count || running > 0) {
-        while (next < count && running < options.jobs)
+    while ((next < count && timed_out_count < TIMED_OUT_LIMIT) || running > 0) {
+        while (next < count && running < options.jobs &&
+               timed_out_count < TIMED_OUT_LIMIT)
             start_job(&runs[next++]);
         await_jobs();
+    }
+    if (next < count) {
+        printf("FAIL (all): %d tests were not done in time, so %zu were not begun\n",
+               timed_out_count, count - next);
+        sum.failed++;
     }
 }
 
@@ -421,10 +453,10 @@ void test__end_skipped(void)
 
 static void usage(void)
 {
-    fputs(
-        "usage: coil-tests [-flsv] [-b BACKENDS] [-j N] [-k TEXT] [-n SEEDS] [-r SEED]\n"
-        "                  [-t SECONDS] [-w NAME] [-x TEXT]... [NAME | PATTERN...]\n",
-        stderr);
+    fputs("usage: coil-tests [-flsv] [-b BACKENDS] [-e N] [-j N] [-k TEXT] [-n SEEDS]\n"
+          "                  [-r SEED] [-t SECONDS] [-w NAME] [-x TEXT]... [NAME | "
+          "PATTERN...]\n",
+          stderr);
     exit(2);
 }
 
@@ -439,10 +471,13 @@ static void read_options(int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "b:fj:k:ln:r:st:vw:x:")) != -1) {
+    while ((c = getopt(argc, argv, "b:e:fj:k:ln:r:st:vw:x:")) != -1) {
         switch (c) {
         case 'b':
             options.backends = optarg;
+            break;
+        case 'e':
+            options.every = atoi(optarg);
             break;
         case 'f':
             options.fork_always = true;
@@ -490,7 +525,7 @@ static void read_options(int argc, char **argv)
     options.patterns = argv + optind;
     options.pattern_count = argc - optind;
     if (options.jobs < 1 || options.jobs > JOBS_LIMIT || options.limit_s < 1 ||
-        test__seed_count < 1)
+        test__seed_count < 1 || options.every < 1)
         usage();
 }
 
@@ -512,6 +547,7 @@ int main(int argc, char **argv)
     runs = select_runs(&count);
     if (!names_are_unique(runs, count))
         return 2;
+    count = take_sample(runs, count);
     if (count == 0) {
         fputs("coil-tests: no such test; -l lists them\n", stderr);
         sum.failed++;

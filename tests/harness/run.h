@@ -7,6 +7,7 @@
 #include "harness.h"
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Exit statuses of the process of a test. */
 enum {
@@ -42,6 +43,12 @@ void test__leaks_check(void);
 
 /* surroundings.c: default signals, open standard streams, a shell's usual limits. */
 void test__begin_afresh(void);
+
+/* hang.c: print where the processes of the session hang to `output`, the leader first. */
+void test__show_hang(pid_t session, int output);
+
+/* hang.c: kill the processes of the session, whose leader may be gone. */
+void test__kill_session(pid_t session);
 
 /* main.c: end the test as skipped; the reason has been printed to stdout. */
 void test__end_skipped(void) __attribute__((noreturn));

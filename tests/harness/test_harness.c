@@ -122,6 +122,28 @@ SELFTEST(selftest_hang)
         pause();
 }
 
+static int sleep_for_ever(void *arg)
+{
+    (void)arg;
+    return coil_sleep(COIL_SEC(100000));
+}
+
+SELFTEST_TASK(selftest_task_hang)
+{
+    coil_spawn_opts opts = {.name = "lost sheep"};
+
+    CHECK_INT(coil_spawn(sleep_for_ever, NULL, &opts, NULL), 0);
+    coil_yield();
+    for (;;)
+        pause();
+}
+
+TEST__DEFINE_CASE(selftest_hangs, TEST__IO, true)
+{
+    for (;;)
+        pause();
+}
+
 SELFTEST(selftest_skip)
 {
     test_skip("no moon tonight");
@@ -240,6 +262,26 @@ TEST(harness_reports_crashes_and_exits)
 TEST(harness_kills_what_takes_too_long)
 {
     expect("-f -t 1", "selftest_hang", 1, "selftest_hang: not done after 1 s");
+}
+
+TEST(harness_shows_where_a_test_hangs)
+{
+    if (access("/usr/bin/gdb", X_OK) < 0)
+        test_skip("there is no gdb");
+    if (test_under_valgrind())
+        test_skip("gdb would show Valgrind's own stacks");
+    expect("-f -t 1", "selftest_hang", 1, "selftest_hang (");
+    expect("-f -t 1", "selftest_task_hang", 1, "lost sheep");
+}
+
+TEST(harness_stops_when_many_tests_hang)
+{
+    expect("-f -t 1 -j 1", "'selftest_*hang*'", 1, "so 1 were not begun");
+}
+
+TEST(harness_takes_a_sample)
+{
+    expect("-l -e 1000", "'selftest_*'", 0, "selftest_passes\n");
 }
 
 TEST(harness_counts_skipped_tests)

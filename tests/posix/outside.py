@@ -12,6 +12,7 @@ Ends with `N passed, N failed`.
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -136,7 +137,8 @@ def compile_outside(build, folder, name, flags, static):
     path = str(build / 'meson-uninstalled')
     libraries = subprocess.run(['pkg-config', '--libs', 'coil', *['--static'] * static],
                                env=dict(os.environ, PKG_CONFIG_PATH=path), check=True,
-                               text=True, stdout=subprocess.PIPE).stdout.split()
+                               text=True, stdout=subprocess.PIPE).stdout
+    libraries = shlex.split(libraries)
     if static:
         libraries[libraries.index('-lcoil')] = str(build / 'src' / 'libcoil.a')
     program = pathlib.Path(folder) / 'program'

@@ -1,0 +1,30 @@
+"""How a program outside the tree finds a coil that was installed below a folder, by pkg-config."""
+
+import os
+import pathlib
+import shlex
+import subprocess
+
+
+def below(build, folder):
+    """Installs the build below the folder; returns where its coil.pc lies."""
+    subprocess.run(['meson', 'install', '-C', build, '--no-rebuild', '--destdir', folder],
+                   check=True, stdout=subprocess.DEVNULL)
+    found = list(pathlib.Path(folder).rglob('coil.pc'))
+    if len(found) != 1:
+        raise RuntimeError(f'{len(found)} files coil.pc were installed')
+    return found[0]
+
+
+def pkg_config(pc, folder, *arguments):
+    """The words that pkg-config says; its prefix is moved below the folder.
+
+    PKG_CONFIG_SYSROOT_DIR would do that, too, but for folders with a space in their names.
+    """
+    prefix = next(line.partition('=')[2] for line in pc.read_text().splitlines()
+                  if line.startswith('prefix='))
+    moved = (str(folder) + prefix.replace('\\ ', ' ')).replace(' ', '\\ ')
+    said = subprocess.run(['pkg-config', f'--define-variable=prefix={moved}', *arguments],
+                          check=True, text=True, stdout=subprocess.PIPE,
+                          env=dict(os.environ, PKG_CONFIG_PATH=str(pc.parent))).stdout
+    return shlex.split(said)
