@@ -214,8 +214,9 @@ def main():
             except Skip as reason:
                 skipped += 1
                 print(f'left out: {reason}')
-        preloaded = dict(environment,
-                         LD_PRELOAD=str(build / 'posix' / 'libcoil-posix.so'))
+        # By its name, since LD_PRELOAD is split at spaces.
+        preloaded = dict(environment, LD_PRELOAD='libcoil-posix.so',
+                         LD_LIBRARY_PATH=str(build / 'posix'))
         for name, command, env in (
                 ('linked', [programs / 'posix-libraries'], environment),
                 ('preloaded', [programs / 'posix-libraries-alone'], preloaded),

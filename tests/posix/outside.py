@@ -177,7 +177,8 @@ def active(build):
 def outcome(script, folder, library):
     environment = dict(os.environ, TMP=str(folder), LC_ALL='C')
     if library is not None:
-        environment['LD_PRELOAD'] = str(library)
+        # By its name, since LD_PRELOAD is split at spaces.
+        environment.update(LD_PRELOAD=library.name, LD_LIBRARY_PATH=str(library.parent))
     done = subprocess.run(['bash', '-c', script], env=environment, timeout=120,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)

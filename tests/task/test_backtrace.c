@@ -54,7 +54,7 @@ static void read_backtrace(char *text, size_t size)
     CHECK(n > 0);
     snprintf(command, sizeof command,
              "gdb -nx -batch -ex 'break wait_in_task' -ex run -ex bt "
-             "--args %s task_that_waits_inside_qsort 2>&1",
+             "--args '%s' task_that_waits_inside_qsort 2>&1",
              program);
     gdb = popen(command, "r");
     text[gdb != NULL ? fread(text, 1, size - 1, gdb) : 0] = '\0';
