@@ -148,11 +148,10 @@ static struct coil__question *create_question(struct coil__resolver *r, const ch
     return q;
 }
 
-/* "localhost" and "*.localhost" always mean this machine (RFC 6761, 6.3). */
-static bool is_localhost(const char *host)
+/* Is it the domain, or a name in it? A dot at the end does not count. */
+static bool is_in_domain(const char *host, const char *name)
 {
-    static const char name[] = "localhost";
-    size_t n = strlen(host), length = sizeof name - 1;
+    size_t n = strlen(host), length = strlen(name);
 
     if (n > 0 && host[n - 1] == '.')
         n--;
@@ -168,7 +167,10 @@ static bool is_loopback(const coil_address *address)
     return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
 }
 
-/* Answer with loopback addresses of the hosts file, else with 127.0.0.1 or ::1. */
+/*
+ * "localhost" and "*.localhost" always mean this machine (RFC 6761, 6.3): answer with
+ * loopback addresses of the hosts file, else with 127.0.0.1 or ::1.
+ */
 static int answer_localhost(enum coil__question_kind kind, struct coil__answer *answer)
 {
     coil_address *address;
@@ -200,12 +202,16 @@ static int find_here(struct coil__question *q)
 {
     int rc = coil__hosts_find(q->resolver->hosts, q->host, q->kind, &q->answer);
 
-    if (rc == 0 && is_localhost(q->host))
+    if (rc == 0 && is_in_domain(q->host, "localhost"))
         rc = answer_localhost(q->kind, &q->answer);
     if (rc == 0 && q->answer.rc == -EINPROGRESS && strchr(q->host, ':') != NULL) {
         /* For example "fe80::1%eth9", if there is no such interface. */
         q->answer.rc = -ENOENT;
         q->answer.why = "no host's name has a colon";
+    }
+    if (rc == 0 && q->answer.rc == -EINPROGRESS && is_in_domain(q->host, "invalid")) {
+        q->answer.rc = -ENOENT;
+        q->answer.why = "no host is in the domain invalid (RFC 6761, 6.4)";
     }
     return rc;
 }

@@ -605,6 +605,16 @@ TASK_TEST(resolver_asks_for_nothing_that_is_no_name)
 }
 
 /* RFC 6761: no server is asked, whatever the files say. */
+TASK_TEST(resolver_asks_no_server_for_names_in_invalid)
+{
+    begin(NULL);
+    CHECK_STR(look_up("invalid", &v4), "ENOENT");
+    CHECK_STR(look_up("host.invalid.", &v6), "ENOENT");
+    CHECK_STR(look_up("HOST.Invalid", &v4), "ENOENT");
+    CHECK_INT(server.questions, 0);
+    name_server_stop(&server);
+}
+
 TASK_TEST(resolver_knows_localhost)
 {
     char path[] = "/tmp/coil-hosts-XXXXXX";

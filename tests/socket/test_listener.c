@@ -411,13 +411,17 @@ NET_TEST(listen_at_an_address_and_connect_to_it)
     static const char *const hosts[] = {"127.0.0.1", "::1"};
     coil_address at, name, peer;
     char one[2 * COIL_ADDRESS_TEXT], other[COIL_ADDRESS_TEXT];
+    int rc;
 
     for (int i = 0; i < 2; i++) {
         coil_stream *client = NULL, *served = NULL;
         coil_listener *listener = NULL;
 
         CHECK_INT(coil_address_of_numbers(hosts[i], 0, &at), 0);
-        CHECK_INT(coil_listen_address(&at, 0, &listener), 0);
+        rc = coil_listen_address(&at, 0, &listener);
+        if (i == 1 && (rc == -EADDRNOTAVAIL || rc == -EAFNOSUPPORT))
+            return; /* no IPv6 here */
+        CHECK_INT(rc, 0);
         CHECK_INT(coil_listener_name(listener, &name), 0);
         CHECK_INT(coil_address_port(&name), coil_listener_port(listener));
         CHECK_INT(coil_connect_address(&name, &client), 0);
