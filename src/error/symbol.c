@@ -101,12 +101,28 @@ static void print_module(struct coil__report *report, const char *function,
         coil__report_value(report, "offset", "+0x%zx", (size_t)(address - map->l_addr));
 }
 
-/* Compiled in a build folder, a file's path begins with "../". */
-static const char *without_way_up(const char *file)
+/* The path's last `count` names. */
+static const char *last_names(const char *path, int count)
 {
-    while (strncmp(file, "../", 3) == 0)
-        file += 3;
-    return file;
+    const char *at = path + strlen(path);
+
+    while (at > path && (at[-1] != '/' || --count > 0))
+        at--;
+    return at;
+}
+
+/*
+ * Compiled in a build folder, a file's path begins with "../". If that folder is outside of
+ * the project, it begins with several of them, and goes on through the folders above the
+ * project; its last three names are kept.
+ */
+static const char *without_way(const char *file)
+{
+    int ups = 0;
+
+    for (; strncmp(file, "../", 3) == 0; file += 3)
+        ups++;
+    return ups > 1 ? last_names(file, 3) : file;
 }
 
 /* The function at `address`; `line` is NULL where there is no debug data. */
@@ -117,7 +133,7 @@ static void print_function(struct coil__report *report, const char *key,
     if (line != NULL && line->file != NULL) {
         coil__report_value(report, "function", "%.*s", length_of_name(line->function),
                            line->function);
-        coil__report_value(report, "file", " at %s", without_way_up(line->file));
+        coil__report_value(report, "file", " at %s", without_way(line->file));
         coil__report_value(report, "line", ":%d", line->number);
     } else
         print_module(report, line != NULL ? line->function : NULL, address);
