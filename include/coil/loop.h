@@ -54,12 +54,12 @@ typedef void (*coil_callback)(void *arg);
 
 typedef struct coil_loop_opts {
     /*
-     * "io_uring", "epoll", "poll", "select", or "simulated" (coil/network.h), once a
+     * "epoll", "poll", "select", "io_uring", or "simulated" (coil/network.h), once a
      * function of libcoil-testing's was called, as coil_testing_network(); NULL means
-     * $COIL_BACKEND if set, else the best that works here. io_uring needs Linux 5.11, and
-     * is often forbidden: to sandboxes, by a sysctl, by the limit of locked memory. Then
-     * it is epoll; but what was asked for by name is -ENOSYS, and an unknown name
-     * -EINVAL. Of $COIL_BACKEND that is said on stderr, too.
+     * $COIL_BACKEND if set, else epoll, or poll where a sandbox forbids that. io_uring
+     * needs Linux 5.11, and is often forbidden: to sandboxes, by a sysctl, by the limit of
+     * locked memory. What was asked for by name and does not work is -ENOSYS, and an
+     * unknown name -EINVAL. Of $COIL_BACKEND that is said on stderr, too.
      */
     const char *backend;
     /*

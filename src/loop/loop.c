@@ -151,12 +151,15 @@ const char *coil_backend_name(void)
 
 /* ---- creating and closing ---------------------------------------------------------- */
 
-/* Best first. select, the last, is used only on request, since poll always works. */
+/*
+ * The default first, then what is used where that is forbidden. poll always works, so those
+ * behind it are used only on request (docs/decisions/0007-epoll-by-default.md).
+ */
 static const struct coil__backend_class *const backends[] = {
-    &coil__backend_io_uring,
     &coil__backend_epoll,
     &coil__backend_poll,
     &coil__backend_select,
+    &coil__backend_io_uring,
 };
 
 #define BACKEND_COUNT (sizeof backends / sizeof backends[0])
@@ -181,7 +184,7 @@ static int create_by_name(coil_loop *loop, const char *name)
     return class != NULL ? class->create(&loop->backend) : coil__failed(-EINVAL);
 }
 
-/* "io_uring, epoll", and so on. */
+/* "epoll, poll", and so on. */
 static const char *list_backends(char *names, size_t size)
 {
     size_t n = 0;

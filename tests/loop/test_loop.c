@@ -225,6 +225,21 @@ TEST(backend_is_chosen_by_name_and_by_environment)
     CHECK(coil_backend_name() == NULL);
 }
 
+/* Though io_uring works, unless it is asked for. */
+TEST(backend_that_nobody_chooses_is_epoll)
+{
+    coil_loop *loop;
+
+    unsetenv("COIL_BACKEND");
+    CHECK_INT(coil_loop_create(NULL, &loop), 0);
+    CHECK_STR(coil_backend_name(), "epoll");
+    coil_loop_close(loop);
+    setenv("COIL_BACKEND", "", 1);
+    CHECK_INT(coil_loop_create(NULL, &loop), 0);
+    CHECK_STR(coil_backend_name(), "epoll");
+    coil_loop_close(loop);
+}
+
 static void create_and_abort(void *value)
 {
     coil_loop *loop;
@@ -239,8 +254,8 @@ TEST(backend_that_the_environment_misspells_is_named)
 {
     static char value[] = "nonsense";
     static const char *const parts[] = {
-        "coil: COIL_BACKEND=nonsense: there are io_uring, ", " epoll, ", " poll, ",
-        " select", " and, to simulate a network, simulated: Invalid argument\n"};
+        "coil: COIL_BACKEND=nonsense: there are epoll, ", " poll, ", " select, ",
+        " io_uring", " and, to simulate a network, simulated: Invalid argument\n"};
 
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         test_dies(create_and_abort, value, parts[i]);
