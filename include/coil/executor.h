@@ -20,7 +20,7 @@ extern "C" {
 typedef enum coil_lane {
     COIL_LANE_DNS,  /* look-ups: at most 8 threads */
     COIL_LANE_FILE, /* files: at most 8 threads */
-    COIL_LANE_CPU   /* computation: as many threads as processors */
+    COIL_LANE_CPU   /* computation: as many threads as processors, or 4 if those are fewer */
 } coil_lane;
 
 /*
@@ -31,7 +31,8 @@ typedef enum coil_lane {
  * caller's stack: the wait is finished even if the task is cancelled meanwhile; then fn's
  * result is returned, and the next call that waits sees the cancellation. A job that no
  * thread has begun yet is withdrawn by the cancellation instead: -ECANCELED. -EAGAIN: no
- * thread could be started. -ENOMEM: only for a loop's first job.
+ * thread could be started, or all are held by jobs that were left behind. -ENOMEM: only
+ * for a loop's first job.
  */
 COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg);
 
@@ -40,7 +41,10 @@ COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
  * -ECANCELED while the thread goes on. `arg` is then not the caller's any more:
  * discard(arg), if not NULL, is called on that thread when fn has returned, or at once,
  * on this one, for a job that had not begun. A closing loop waits for it, though not
- * longer than coil_run_opts.drain_ns says. Also fails with -ENOMEM.
+ * longer than coil_run_opts.drain_ns says. Its thread does not count for the lane's limit
+ * until the job is done, so that jobs which hang hold up nobody; with more than 64 such
+ * jobs in a lane the others keep their places, and once they have taken all, blocking
+ * calls in that lane fail with -EAGAIN. Also fails with -ENOMEM.
  */
 COIL_SUSPENDS int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg),
                                             void *arg, void (*discard)(void *arg));
@@ -58,7 +62,7 @@ COIL_API int coil_executor_set_limit(coil_lane lane, unsigned max_threads);
  *     rc = coil_blocking(thumbnails, make_thumbnail, &picture);
  *
  * *out is a number for the functions above, on any thread. Its threads, at most
- * max_threads (0: as many as processors), are called `name`, up to 15 bytes, which is
+ * max_threads (0: as COIL_LANE_CPU has), are called `name`, up to 15 bytes, which is
  * copied. -EINVAL, -EMFILE (there are 61 already); then *out is no lane, and using it
  * stops the program. Any thread. (Python: ThreadPoolExecutor)
  */

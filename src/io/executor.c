@@ -46,6 +46,10 @@
 #include <unistd.h>
 
 #define MAX_THREADS 1024
+/* Of a lane without a limit, however few processors there are: a job may sleep, too. */
+#define LEAST_THREADS 4
+/* Threads of a lane that are replaced while they work on abandoned jobs. */
+#define MAX_REPLACED 64
 #define IDLE_SECONDS 10
 #define STACK_BYTES ((size_t)1024 * 1024)
 
@@ -61,7 +65,9 @@ struct lane {
     struct coil__list queue; /* job.in_queue */
     size_t queue_length;
     unsigned threads, idle;
-    unsigned limit; /* 0: as many as processors */
+    unsigned replaced; /* threads whose abandoned jobs do not count for the limit */
+    unsigned stuck;    /* abandoned jobs that do: there were too many */
+    unsigned limit;    /* 0: as many as processors */
 };
 
 /* The finished jobs of one loop. */
@@ -88,6 +94,7 @@ struct job {
     void (*discard)(void *arg);
     bool abandonable; /* on the heap */
     bool queued, finished, abandoned;
+    bool replaced; /* abandoned, and counted in lane.replaced; otherwise in lane.stuck */
     int rc;
     struct coil__bindings *bindings; /* of the task's context, until it begins */
     struct lane *lane;
@@ -134,7 +141,7 @@ static void init_lane(struct lane *lane)
     pthread_cond_init(&lane->left, NULL);
     coil__list_init(&lane->queue);
     lane->queue_length = 0;
-    lane->threads = lane->idle = 0;
+    lane->threads = lane->idle = lane->replaced = lane->stuck = 0;
 }
 
 static void lock_lanes(void)
@@ -179,6 +186,12 @@ static void set_up_once(void)
 
 /* ---- the threads ------------------------------------------------------------------- */
 
+/* How many threads count for the limit. Called with the lane's lock. */
+static unsigned counted_threads(const struct lane *lane)
+{
+    return lane->threads - lane->replaced;
+}
+
 /* One job less. Called with the desk's lock. */
 static void count_out(struct desk *desk)
 {
@@ -194,6 +207,19 @@ static void free_desk(struct desk *desk)
     coil__free(desk);
 }
 
+/* The thread of an abandoned job counts for its lane again; one too many ends. */
+static void take_place_again(struct job *job)
+{
+    struct lane *lane = job->lane;
+
+    pthread_mutex_lock(&lane->lock);
+    if (job->replaced)
+        lane->replaced--;
+    else
+        lane->stuck--;
+    pthread_mutex_unlock(&lane->lock);
+}
+
 /* No task waits for the job any more. Uncount it last: the desk exists while it is
    counted. */
 static void finish_abandoned_job(struct job *job)
@@ -203,6 +229,7 @@ static void finish_abandoned_job(struct job *job)
 
     if (job->discard != NULL)
         job->discard(job->arg);
+    take_place_again(job);
     coil__free(job);
     pthread_mutex_lock(&desk->lock);
     desk->abandoned--;
@@ -244,14 +271,15 @@ static struct job *take_job(struct lane *lane)
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += IDLE_SECONDS;
     pthread_mutex_lock(&lane->lock);
-    while (lane->queue_length == 0 && lane->threads <= lane->limit && !waited_enough) {
+    while (lane->queue_length == 0 && counted_threads(lane) <= lane->limit &&
+           !waited_enough) {
         lane->idle++;
         atomic_fetch_add(&coil__pool_idle, 1);
         waited_enough = pthread_cond_timedwait(&lane->work, &lane->lock, &until) != 0;
         atomic_fetch_sub(&coil__pool_idle, 1);
         lane->idle--;
     }
-    link = lane->threads <= lane->limit ? coil__list_pop(&lane->queue) : NULL;
+    link = counted_threads(lane) <= lane->limit ? coil__list_pop(&lane->queue) : NULL;
     if (link != NULL) {
         lane->queue_length--;
         COIL__CONTAINER(link, struct job, in_queue)->queued = false;
@@ -320,15 +348,22 @@ static int start_thread(struct lane *lane)
 
 /* ---- enqueueing -------------------------------------------------------------------- */
 
+static unsigned usual_limit(void)
+{
+    unsigned processors = coil__processor_count();
+
+    return processors > LEAST_THREADS ? processors : LEAST_THREADS;
+}
+
 /*
- * Wake or start a thread for the queue; false if there is no thread and none can be
- * started. Called with the lane's lock.
+ * Wake or start a thread for the queue; false if there is no thread that will come to it,
+ * and none can be started. Called with the lane's lock.
  */
 static bool see_to_threads(struct lane *lane)
 {
     if (lane->limit == 0)
-        lane->limit = coil__processor_count();
-    if (lane->idle < lane->queue_length && lane->threads < lane->limit) {
+        lane->limit = usual_limit();
+    if (lane->idle < lane->queue_length && counted_threads(lane) < lane->limit) {
         lane->threads++; /* counted before it starts, since it uncounts itself */
         atomic_fetch_add(&coil__pool_threads, 1);
         if (start_thread(lane) != 0) {
@@ -337,7 +372,7 @@ static bool see_to_threads(struct lane *lane)
         }
     }
     pthread_cond_signal(&lane->work);
-    return lane->threads > 0;
+    return counted_threads(lane) > lane->stuck;
 }
 
 /* The job will not be done. */
@@ -409,6 +444,25 @@ static bool withdraw(struct job *job)
     return queued;
 }
 
+/*
+ * The thread of an abandoned job does not count for the lane's limit any more: a job that
+ * hangs would keep all later ones from being done. But only so many threads are replaced.
+ * Called with the desk's lock.
+ */
+static void give_place_back(struct job *job)
+{
+    struct lane *lane = job->lane;
+
+    pthread_mutex_lock(&lane->lock);
+    job->replaced = lane->replaced < MAX_REPLACED;
+    if (job->replaced) {
+        lane->replaced++;
+        see_to_threads(lane);
+    } else
+        lane->stuck++;
+    pthread_mutex_unlock(&lane->lock);
+}
+
 /* Abandon a job to its thread, which frees it; false if it has finished. */
 static bool abandon(struct job *job)
 {
@@ -421,6 +475,7 @@ static bool abandon(struct job *job)
         leave_desk(job);
         job->abandoned = true;
         desk->abandoned++;
+        give_place_back(job);
     }
     pthread_mutex_unlock(&desk->lock);
     return !finished;

@@ -276,6 +276,83 @@ TASK_TEST(blocking_abandoned_before_it_begins_is_discarded_unrun)
     CHECK_INT(gate.discarded, 1);
 }
 
+static void leave_one_behind(struct gate *gate)
+{
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, gate, NULL, &task), 0);
+    coil_yield();
+    wait_for(&gate->begun);
+    coil_task_cancel(task, NULL);
+    finish(task, -ECANCELED);
+}
+
+TASK_TEST(blocking_abandoned_gives_its_place_back)
+{
+    struct gate gate;
+    coil_task *waiting;
+    int n = 1;
+
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 1), 0);
+    init_gate(&gate);
+    for (int i = 0; i < 3; i++) {
+        leave_one_behind(&gate);
+        CHECK_INT(coil_blocking(COIL_LANE_CPU, add_one, &n), 2);
+    }
+    CHECK_INT(gate.inside, 3);
+    open_gate(&gate, 3);
+    while (gate.discarded < 3)
+        usleep(100);
+    /* There are no more threads than before: two jobs are done one after the other. */
+    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &waiting), 0);
+    open_gate(&gate, 2);
+    CHECK_INT(in_cpu_lane_abandonable(&gate), 7);
+    finish(waiting, 7);
+}
+
+/* One that was queued when the thread before it was left behind is begun, too. */
+TASK_TEST(blocking_abandoned_lets_the_queue_go_on)
+{
+    struct gate gate;
+    coil_task *first, *second;
+
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 1), 0);
+    init_gate(&gate);
+    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &first), 0);
+    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &second), 0);
+    coil_yield();
+    wait_for(&gate.begun);
+    coil_task_cancel(first, NULL);
+    finish(first, -ECANCELED);
+    wait_for(&gate.begun);
+    open_gate(&gate, 2);
+    finish(second, 7);
+    while (gate.discarded == 0)
+        usleep(100);
+}
+
+/* 64 threads are replaced; what is left behind then holds the lane's places. */
+TASK_TEST(blocking_abandoned_without_end_is_an_error)
+{
+    struct gate gate;
+    int n = 1, rc;
+
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 1), 0);
+    init_gate(&gate);
+    for (int i = 0; i < 64; i++)
+        leave_one_behind(&gate);
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, add_one, &n), 2);
+    leave_one_behind(&gate);
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, add_one, &n), -EAGAIN);
+    CHECK_INT(coil_blocking_abandonable(COIL_LANE_CPU, add_one, &n, NULL), -EAGAIN);
+    open_gate(&gate, 65);
+    while ((rc = coil_blocking(COIL_LANE_CPU, add_one, &n)) == -EAGAIN)
+        usleep(100);
+    CHECK_INT(rc, 2);
+    while (gate.discarded < 65)
+        usleep(100);
+}
+
 /* However cancelling and finishing meet, a job is either returned or discarded. */
 static atomic_int jobs_begun, jobs_returned, jobs_discarded;
 
