@@ -3,6 +3,7 @@
 # To be sourced, from the top of the tree. part [-n] [-t SECONDS] NAME COMMAND... runs one;
 # part_folded does too, but shows what it wrote only if it failed, and names those of its
 # own parts that took 20 s or more; print_sum prints the total and fails if anything did.
+# Of each part the time is told, and the processor time of all that it started.
 #
 # A part without such a line counts as one. A part that says nothing failed but ends with
 # an error has failed once more: a sum is never better than its parts. A part that is not
@@ -79,13 +80,25 @@ read_part() {
     mkdir -p "$part_failures"
 }
 
-# The command, or the function, of the part that was read.
+# The command, or the function, of the part that was read; how many seconds of processor
+# time it took stands in $part_failures.busy.
 run_part() {
+    local TIMEFORMAT='%U %S'
+
+    { time call_part >&3 2>&4; } 3>&1 4>&2 2>"$part_failures.busy"
+}
+
+call_part() {
     if [ "$(type -t "${part_command[0]}")" = function ]; then
         "${part_command[@]}"
     else
         COIL_FAILURES=$part_failures scripts/limited "$part_seconds" "${part_command[@]}"
     fi
+}
+
+# "203 s, busy for 310" of the part that took so many seconds.
+time_taken() {
+    echo "$1 s, busy for $(awk '{ printf "%.0f", $1 + $2 }' "$part_failures.busy")"
 }
 
 part() {
@@ -100,7 +113,7 @@ part() {
 end_part() {
     add_up "$part_name" "$1"
     note_failures
-    echo "-- $part_name took $2 s"
+    echo "-- $part_name took $(time_taken "$2")"
 }
 
 part_folded() {
@@ -115,7 +128,7 @@ part_folded() {
         cat "$sum_log"
         echo "---- end of $part_name"
     fi
-    echo "$part_name: $part_line ($((SECONDS - began)) s$(long_parts))"
+    echo "$part_name: $part_line ($(time_taken $((SECONDS - began)))$(long_parts))"
 }
 
 # ---- parts side by side -----------------------------------------------------------------
@@ -162,7 +175,7 @@ await_parts() {
 long_parts() {
     local list
 
-    list=$(sed -nE 's/^-- (.*) took ([0-9]{3,}|[2-9][0-9]) s$/\1 \2 s/p' "$sum_log" |
+    list=$(sed -nE 's/^-- (.*) took ([0-9]{3,}|[2-9][0-9]) s, (.*)$/\1 \2 s/p' "$sum_log" |
         paste -sd , | sed 's/,/, /g')
     [ -z "$list" ] || echo ": $list"
 }
