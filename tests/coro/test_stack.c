@@ -635,12 +635,13 @@ TEST(stack_of_a_generator_that_jumped_the_guard_is_named_when_it_yields)
 
 enum { PATIENCE = 100000 };
 
-static struct coil__stack taken[PATIENCE];
+static struct coil__stack *taken;
 
 /* The budget is the process's, a quarter of what it may map. Returns how many it took. */
 static int use_up_guards(void)
 {
     coil__stack_guard = COIL__GUARD_MPROTECT;
+    taken = test_memory(PATIENCE * sizeof *taken);
     for (int i = 0; i < PATIENCE; i++) {
         taken[i] = acquire(16384);
         if (!coil__stack_guarded(&taken[i]))

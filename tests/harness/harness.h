@@ -60,6 +60,20 @@ uint64_t test_first_seed(void);
 int test_seed_count(int usual);
 void test_seed_failed(uint64_t seed, const char *name);
 
+/*
+ * For tests of very many: `many`, but a tenth of them under ASan and a hundredth under TSan
+ * and Valgrind, where each is dear. And a million in `make soak` (-n above 8), otherwise
+ * test_many(100000): a million stacks are 4 GiB, which some machines give slowly.
+ */
+int test_many(int many);
+int test_million(void);
+
+/*
+ * n bytes of zeros, which the test need not give back. For what is large: static variables
+ * are in each test's memory, where LeakSanitizer would look at every page of them.
+ */
+void *test_memory(size_t n);
+
 /* ---- checks: a failed one prints file, line and both values ------------------------ */
 
 #define CHECK(expr) test__check(__FILE__, __LINE__, #expr, (expr) ? true : false)

@@ -1,7 +1,18 @@
 /*
- * proc.c - figures of this process from /proc.
+ * proc.c - memory for this process, and its figures from /proc.
  */
 #include "harness.h"
+
+#include <sys/mman.h>
+
+void *test_memory(size_t n)
+{
+    void *memory =
+        mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(memory != MAP_FAILED);
+    return memory;
+}
 
 long test_proc_kib(const char *path, const char *key)
 {

@@ -3,6 +3,8 @@
  */
 #include "run.h"
 
+#include "../../src/base/compiler.h"
+
 #include <coil/testing.h>
 
 #include <errno.h>
@@ -80,6 +82,18 @@ int test_seed_count(int usual)
     long long count = (long long)usual * test__seed_count / 8;
 
     return test__seed_count > 1 ? (int)count : 1;
+}
+
+int test_many(int many)
+{
+    if (COIL__TSAN || test_under_valgrind())
+        return many / 100;
+    return COIL__ASAN ? many / 10 : many;
+}
+
+int test_million(void)
+{
+    return test_many(test__seed_count > 8 ? 1000000 : 100000);
 }
 
 void test_seed_failed(uint64_t seed, const char *name)

@@ -109,20 +109,21 @@ IO_TEST(http_nginx_sends_ranges)
 
 IO_TEST(http_nginx_takes_long_bodies)
 {
-    static char body[900000];
+    enum { BYTES = 900000 };
+    char *body = test_memory(BYTES);
     struct http_client client;
     struct nginx nginx;
 
-    for (size_t i = 0; i < sizeof body; i++)
+    for (size_t i = 0; i < BYTES; i++)
         body[i] = (char)('a' + i % 26);
     open_with_nginx(&nginx, &client, 0);
     client.request =
-        (coil_http_request){.method = "PUT", .body = body, .body_bytes = sizeof body};
+        (coil_http_request){.method = "PUT", .body = body, .body_bytes = BYTES};
     CHECK_INT(http_fetch(&client, "/put/it"), 0);
     CHECK_INT(coil_http_status(client.response), 201);
     client.request = (coil_http_request){.url = NULL};
     CHECK_INT(http_fetch(&client, "/put/it"), 0);
-    check_whole(&client, sizeof body);
+    check_whole(&client, BYTES);
     close_with_nginx(&nginx, &client);
 }
 

@@ -27,7 +27,6 @@ struct poster {
     } posts[POSTS];
 };
 
-static struct poster posters[POSTERS];
 static int posters_left;
 
 static void receive(void *arg)
@@ -56,6 +55,8 @@ static void *post_all(void *arg)
 
 IO_TEST(post_from_several_threads_arrives_in_order)
 {
+    struct poster *posters = test_memory(POSTERS * sizeof *posters);
+
     posters_left = POSTERS;
     for (int i = 0; i < POSTERS; i++) {
         posters[i].loop = coil_loop_retain(coil_loop_current());

@@ -1031,11 +1031,11 @@ TEST(ring_waits_for_a_full_queue_that_is_not_its_peers)
     on_each_way(send_to_a_full_queue);
 }
 
-static char sixteen_megabytes[16 << 20];
+enum { SIXTEEN_MEGABYTES = 16 << 20 };
 
 static int write_sixteen_megabytes(void *stream)
 {
-    return (int)coil_write(stream, sixteen_megabytes, sizeof sixteen_megabytes);
+    return (int)coil_write(stream, test_memory(SIXTEEN_MEGABYTES), SIXTEEN_MEGABYTES);
 }
 
 static int write_to_a_half_closed_peer(void *arg)
@@ -1053,9 +1053,9 @@ static int write_to_a_half_closed_peer(void *arg)
     coil_sleep(COIL_MSEC(100));
     coil_stats_get(&after);
     CHECK(after.polls - before.polls < 50);
-    CHECK_INT(coil_read_exact(ends[1], sixteen_megabytes, sizeof sixteen_megabytes),
-              sizeof sixteen_megabytes);
-    CHECK_INT(coil_task_await(task), sizeof sixteen_megabytes);
+    CHECK_INT(coil_read_exact(ends[1], test_memory(SIXTEEN_MEGABYTES), SIXTEEN_MEGABYTES),
+              SIXTEEN_MEGABYTES);
+    CHECK_INT(coil_task_await(task), SIXTEEN_MEGABYTES);
     coil_task_release(task);
     coil_stream_destroy(ends[0]);
     coil_stream_destroy(ends[1]);

@@ -396,7 +396,7 @@ static void *post_many(void *arg)
 
 TEST(threads_post_and_every_post_arrives_in_order)
 {
-    static struct poster posters[POSTERS];
+    struct poster *posters = test_memory(POSTERS * sizeof *posters);
     coil_loop *loop;
 
     CHECK_INT(coil_loop_create(NULL, &loop), 0);

@@ -360,12 +360,12 @@ IO_TEST(copy_without_memory)
 
 /* ---- fairness ---------------------------------------------------------------------- */
 
-static char much[8 << 20];
+enum { MUCH = 8 << 20 };
 
 /* Under load all of it may have been written before the cancellation comes. */
 static int write_much(void *arg)
 {
-    ssize_t n = coil_write(arg, much, sizeof much);
+    ssize_t n = coil_write(arg, test_memory(MUCH), MUCH);
 
     return n < 0 ? (int)n : 0;
 }

@@ -896,11 +896,11 @@ static void make_half_closed(coil_stream *ends[2], bool local)
     CHECK_INT(coil_stream_shutdown_write(ends[1]), 0);
 }
 
-static char much[16 << 20];
+enum { MUCH = 16 << 20 };
 
 static int write_much(void *arg)
 {
-    return (int)coil_write(arg, much, sizeof much);
+    return (int)coil_write(arg, test_memory(MUCH), MUCH);
 }
 
 static coil_task *start_writing_much(coil_stream *stream)
@@ -926,8 +926,8 @@ IO_TEST(stream_write_to_a_peer_that_sends_no_more_waits_asleep)
         coil_sleep(COIL_MSEC(100));
         coil_stats_get(&after);
         CHECK(after.polls - before.polls < 30);
-        CHECK_INT(coil_read_exact(ends[1], much, sizeof much), sizeof much);
-        CHECK_INT(coil_task_await(task), sizeof much);
+        CHECK_INT(coil_read_exact(ends[1], test_memory(MUCH), MUCH), MUCH);
+        CHECK_INT(coil_task_await(task), MUCH);
         coil_task_release(task);
         coil_stream_destroy(ends[0]);
         coil_stream_destroy(ends[1]);

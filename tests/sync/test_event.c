@@ -67,7 +67,7 @@ static int count_down(void *arg)
 
 TASK_TEST(event_with_a_hundred_thousand_waiters)
 {
-    int left = COIL__TSAN || test_under_valgrind() ? 1000 : 100000; /* theirs are dear */
+    int left = test_many(100000);
 
     for (int n = left; n > 0; n--)
         CHECK_INT(coil_spawn(count_down, &left, NULL, NULL), 0);

@@ -14,7 +14,7 @@
 
 #include <unistd.h>
 
-enum { MILLION = 1000000, MANY = 100000 };
+#define MANY test_many(100000)
 
 /* Between which addresses the stack ended where somebody looked. */
 static struct {
@@ -70,18 +70,19 @@ static void set_next(coil_future *future, void *arg)
 TASK_TEST(a_million_futures_that_set_each_other_take_a_turn_each_and_no_stack)
 {
     coil_future *first, *last, *next;
+    int million = test_million();
 
     CHECK_INT(coil_future_create(&first), 0);
     last = first;
-    for (int i = 0; i < MILLION; i++) {
+    for (int i = 0; i < million; i++) {
         CHECK_INT(coil_future_create(&next), 0);
         CHECK_INT(coil_future_add_callback(last, set_next, next), 0);
         last = next;
     }
     begin_turns();
     coil_future_set(first, 0, NULL, NULL);
-    CHECK_INT(coil_await(last), MILLION);
-    CHECK_INT(end_turns(), MILLION + 1);
+    CHECK_INT(coil_await(last), million);
+    CHECK_INT(end_turns(), million + 1);
     CHECK(depth.highest - depth.lowest < 4096);
     coil_future_release(last);
 }
@@ -160,7 +161,7 @@ TASK_TEST(a_hundred_thousand_wait_for_a_semaphore_that_is_released_as_often)
 }
 
 /* The lock goes from one to the next, a turn each. */
-static void notify_many(size_t each)
+static void notify_many(int each)
 {
     long passed;
 
@@ -168,8 +169,8 @@ static void notify_many(size_t each)
     coil_condition_init(&condition, &lock);
     spawn_many(pass_condition, &passed);
     CHECK_INT(coil_lock_acquire(&lock), 0);
-    for (size_t i = 0; i < MANY; i += each)
-        CHECK_INT(coil_condition_notify(&condition, each), 0);
+    for (int i = 0; i < MANY; i += each)
+        CHECK_INT(coil_condition_notify(&condition, (size_t)each), 0);
     CHECK_INT(coil_lock_release(&lock), 0);
     check_turns(&passed, MANY, MANY + 2);
 }
@@ -259,16 +260,16 @@ TASK_TEST(a_group_of_a_hundred_thousand_is_cancelled_by_one_failure)
 
 TASK_TEST(a_gather_of_a_hundred_thousand_tasks_in_time_and_out_of_it)
 {
-    coil_future **futures = calloc(MANY, sizeof *futures);
+    coil_future **futures = calloc((size_t)MANY, sizeof *futures);
     coil_scope scope;
     int rc;
 
     for (int i = 0; i < MANY; i++)
         futures[i] =
             coil_task_future(test_spawn(sleep_for, (void *)(intptr_t)COIL_SEC(5)));
-    CHECK_INT(coil_wait(futures, MANY, COIL_WAIT_ALL, COIL_SEC(1)), 0);
+    CHECK_INT(coil_wait(futures, (size_t)MANY, COIL_WAIT_ALL, COIL_SEC(1)), 0);
     CHECK_INT(coil_scope_enter(&scope, COIL_SEC(2)), 0);
-    rc = coil_gather(futures, MANY, COIL_GATHER_ALL, NULL);
+    rc = coil_gather(futures, (size_t)MANY, COIL_GATHER_ALL, NULL);
     CHECK_INT(coil_scope_exit(&scope, rc), -ETIMEDOUT);
     CHECK_INT(coil_now(), COIL_SEC(2));
     for (int i = 0; i < MANY; i++) {

@@ -143,7 +143,7 @@ TASK_TEST(cancelling_down_gathers_a_million_deep_needs_no_deep_stack)
         test_skip("a sanitizer's own memory is many times that");
     if (test_proc_kib("/proc/meminfo", "MemAvailable") < 6L * 1024 * 1024)
         test_skip("needs 6 GiB of free memory");
-    cancel_down_gathers(1000000);
+    cancel_down_gathers(test_million());
 }
 
 /* The same, shallower, for every build. */

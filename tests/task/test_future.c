@@ -177,16 +177,16 @@ static void set_next(coil_future *future, void *arg)
 
 TASK_TEST(future_chain_of_a_million_needs_no_deep_stack)
 {
-    enum { N = 1000000 };
-    coil_future **f = malloc(N * sizeof *f);
+    int n = test_million();
+    coil_future **f = malloc((size_t)n * sizeof *f);
 
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < n; i++)
         CHECK_INT(coil_future_create(&f[i]), 0);
-    for (int i = 0; i + 1 < N; i++)
+    for (int i = 0; i + 1 < n; i++)
         CHECK_INT(coil_future_add_callback(f[i], set_next, f[i + 1]), 0);
     coil_future_set(f[0], 1, NULL, NULL);
-    CHECK_INT(coil_await(f[N - 1]), N);
-    for (int i = 0; i < N; i++)
+    CHECK_INT(coil_await(f[n - 1]), n);
+    for (int i = 0; i < n; i++)
         coil_future_release(f[i]);
     free(f);
 }

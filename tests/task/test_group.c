@@ -248,8 +248,7 @@ static int nothing(void *arg)
 
 TASK_TEST(a_group_of_a_hundred_thousand)
 {
-    int n = COIL__TSAN || test_under_valgrind() ? 1000 : 100000,
-        count = 0; /* theirs are dear */
+    int n = test_many(100000), count = 0;
     coil_group g;
 
     coil_group_enter(&g);

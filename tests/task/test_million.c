@@ -1,6 +1,6 @@
 /*
- * test_million.c - a million tasks wait at once, a page each (docs/seeds.md, row 102); and
- * very many light ones, which take less.
+ * test_million.c - a million tasks wait at once, a page each (docs/seeds.md, row 102; fewer
+ * but in `make soak`); and very many light ones, which take less.
  */
 #include "../../src/coro/light.h"
 #include "../../src/task/away.h"
@@ -9,8 +9,6 @@
 #include "../../src/base/compiler.h"
 
 #include <coil.h>
-
-enum { MILLION = 1000000 };
 
 /* What the process has taken at most, page tables included. */
 static long taken(void)
@@ -30,29 +28,32 @@ static int sleep_and_count(void *arg)
 TASK_TEST(a_million_sleeping_tasks_take_a_page_each)
 {
     long before, bytes_each, awake = 0;
+    int million = test_million();
 
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
         test_skip("a sanitizer's own memory is many times that");
     if (test_proc_kib("/proc/meminfo", "MemAvailable") < 6L * 1024 * 1024)
         test_skip("needs 6 GiB of free memory");
     before = taken();
-    for (int i = 0; i < MILLION; i++)
+    for (int i = 0; i < million; i++)
         CHECK_INT(coil_spawn(sleep_and_count, &awake, NULL, NULL), 0);
     CHECK_INT(coil_yield(), 0);
-    bytes_each = (taken() - before) * 1024 / MILLION;
+    bytes_each = (taken() - before) * 1024 / million;
     printf("%ld bytes each, %ld mappings\n", bytes_each, test_mapping_count());
     /* 4.4 KiB; and a record, if the blocks lie apart from the stacks. */
     CHECK(bytes_each <= 4505 + (coil__task_light_mode != COIL__LIGHT_CHOSEN ? 450 : 0));
     CHECK(test_mapping_count() < 65530);
     CHECK_INT(coil_sleep(COIL_SEC(2)), 0);
-    CHECK_INT(awake, MILLION);
+    CHECK_INT(awake, million);
 }
 
 /* ---- light ones -------------------------------------------------------------------- */
 
-enum { MANY = 200000, CAP = 8 << 20, EACH = 1200 };
+enum { CAP = 8 << 20, EACH = 1200 };
 
-static coil_task *many[MANY];
+#define MANY (test_million() / 2)
+
+static coil_task **many;
 static long taken_before;
 
 static __attribute__((noinline)) void go_deep(void)
@@ -85,6 +86,7 @@ static void spawn_many(coil_task_fn fn, void *arg)
         test_skip(coil__light_off());
     coil__light_limit(CAP, 0);
     CHECK_INT(test_join(test_spawn(sleep_and_count, &(long){0})), 0);
+    many = test_memory((size_t)MANY * sizeof(coil_task *));
     taken_before = taken();
     for (int i = 0; i < MANY; i++)
         CHECK_INT(coil_spawn(fn, arg, &opts, &many[i]), 0);
@@ -118,7 +120,7 @@ TASK_TEST(many_light_tasks_sleep_wake_and_end_under_their_cap)
     check_taken("spawned");
     CHECK_INT(coil_yield(), 0);
     check_taken("asleep");
-    CHECK(coil__light_counts().stored >= MANY - CAP / 4096);
+    CHECK(coil__light_counts().stored >= (size_t)MANY - CAP / 4096);
     join_many(0);
     CHECK_INT(awake, MANY);
 }

@@ -12,7 +12,7 @@ TEST(table_starts_empty_and_as_zeroes)
 
 TEST(table_keeps_every_key_while_it_grows)
 {
-    static char keys[20000][24];
+    char(*keys)[24] = test_memory(20000 * sizeof *keys);
     struct table table = {0};
 
     for (size_t i = 0; i < 20000; i++) {
