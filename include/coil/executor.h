@@ -20,7 +20,7 @@ extern "C" {
 typedef enum coil_lane {
     COIL_LANE_DNS,  /* look-ups: at most 8 threads */
     COIL_LANE_FILE, /* files: at most 8 threads */
-    COIL_LANE_CPU   /* computation: as many threads as processors, or 4 if those are fewer */
+    COIL_LANE_CPU   /* computation: as many threads as processors, 4 at least */
 } coil_lane;
 
 /*
