@@ -109,6 +109,7 @@ static void give_up_loop(coil_loop *loop)
     loop->fork.backend = loop->backend; /* its memory is never freed here */
     loop->backend = &parents_backend;
     coil__wakeup_forked(loop);
+    coil__slow_forked(loop);
     coil__loop_of_parent = loop;
     coil__loop_of_thread = NULL;
 }

@@ -44,6 +44,11 @@ void coil__loop_set_debug(coil_loop *loop, bool on)
     coil__loop_choose_turns(loop);
 }
 
+void coil__slow_forked(coil_loop *loop)
+{
+    loop->slow.sampler = NULL;
+}
+
 /* Called with the first step: a loop that never runs has no second thread. */
 static void start_sampler(coil_loop *loop)
 {

@@ -27,6 +27,9 @@ void coil__loop_set_slow(coil_loop *loop, int64_t ns);
 /* Stop the sampler: nothing is timed any more. */
 void coil__loop_finish_debug(coil_loop *loop);
 
+/* In a forked child: the sampler is the parent's, and its lock may have been held. */
+void coil__slow_forked(coil_loop *loop);
+
 /* Run the batch, or poll, and report what is slow. */
 void coil__loop_run_timed(coil_loop *loop);
 int coil__loop_poll_timed(coil_loop *loop, int64_t timeout_ns);
