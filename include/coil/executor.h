@@ -20,7 +20,7 @@ extern "C" {
 typedef enum coil_lane {
     COIL_LANE_DNS,  /* look-ups: at most 8 threads */
     COIL_LANE_FILE, /* files: at most 8 threads */
-    COIL_LANE_CPU   /* computation: as many threads as processors, 4 at least */
+    COIL_LANE_CPU   /* computation: as many threads as processors, at least 4 */
 } coil_lane;
 
 /*
@@ -44,7 +44,8 @@ COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
  * longer than coil_run_opts.drain_ns says. Its thread does not count for the lane's limit
  * until the job is done, so that jobs which hang hold up nobody; with more than 64 such
  * jobs in a lane the others keep their places, and once they have taken all, blocking
- * calls in that lane fail with -EAGAIN. Also fails with -ENOMEM.
+ * calls in that lane fail with -EAGAIN, those that were queued too. Also fails with
+ * -ENOMEM.
  */
 COIL_SUSPENDS int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg),
                                             void *arg, void (*discard)(void *arg));

@@ -17,7 +17,7 @@
  *
  * Invariants
  * 1. `queued` changes under the lane's lock, `finished` and `abandoned` under the desk's.
- *    Code that needs both takes the lane's first.
+ *    Code that needs both takes the desk's first.
  * 2. A thread that has put a job on the desk, or found it abandoned and freed it, does
  *    not look at it again; nor at the desk once the lock is released.
  * 3. Only the loop's thread uses desk.jobs and job.wait.
@@ -65,9 +65,8 @@ struct lane {
     struct coil__list queue; /* job.in_queue */
     size_t queue_length;
     unsigned threads, idle;
-    unsigned replaced; /* threads whose abandoned jobs do not count for the limit */
-    unsigned stuck;    /* abandoned jobs that do: there were too many */
-    unsigned limit;    /* 0: as many as processors */
+    unsigned abandoned; /* threads with an abandoned job */
+    unsigned limit;     /* 0: as many as processors */
 };
 
 /* The finished jobs of one loop. */
@@ -94,7 +93,6 @@ struct job {
     void (*discard)(void *arg);
     bool abandonable; /* on the heap */
     bool queued, finished, abandoned;
-    bool replaced; /* abandoned, and counted in lane.replaced; otherwise in lane.stuck */
     int rc;
     struct coil__bindings *bindings; /* of the task's context, until it begins */
     struct lane *lane;
@@ -141,7 +139,7 @@ static void init_lane(struct lane *lane)
     pthread_cond_init(&lane->left, NULL);
     coil__list_init(&lane->queue);
     lane->queue_length = 0;
-    lane->threads = lane->idle = lane->replaced = lane->stuck = 0;
+    lane->threads = lane->idle = lane->abandoned = 0;
 }
 
 static void lock_lanes(void)
@@ -186,10 +184,17 @@ static void set_up_once(void)
 
 /* ---- the threads ------------------------------------------------------------------- */
 
-/* How many threads count for the limit. Called with the lane's lock. */
+/*
+ * How many threads count for the limit: not those with an abandoned job, which may hang.
+ * But only so many are replaced. Called with the lane's lock.
+ */
 static unsigned counted_threads(const struct lane *lane)
 {
-    return lane->threads - lane->replaced;
+    unsigned replaced = lane->abandoned;
+
+    if (replaced > MAX_REPLACED)
+        replaced = MAX_REPLACED;
+    return lane->threads - replaced;
 }
 
 /* One job less. Called with the desk's lock. */
@@ -208,15 +213,10 @@ static void free_desk(struct desk *desk)
 }
 
 /* The thread of an abandoned job counts for its lane again; one too many ends. */
-static void take_place_again(struct job *job)
+static void take_place_again(struct lane *lane)
 {
-    struct lane *lane = job->lane;
-
     pthread_mutex_lock(&lane->lock);
-    if (job->replaced)
-        lane->replaced--;
-    else
-        lane->stuck--;
+    lane->abandoned--;
     pthread_mutex_unlock(&lane->lock);
 }
 
@@ -229,7 +229,7 @@ static void finish_abandoned_job(struct job *job)
 
     if (job->discard != NULL)
         job->discard(job->arg);
-    take_place_again(job);
+    take_place_again(job->lane);
     coil__free(job);
     pthread_mutex_lock(&desk->lock);
     desk->abandoned--;
@@ -372,7 +372,7 @@ static bool see_to_threads(struct lane *lane)
         }
     }
     pthread_cond_signal(&lane->work);
-    return counted_threads(lane) > lane->stuck;
+    return lane->threads > lane->abandoned;
 }
 
 /* The job will not be done. */
@@ -445,39 +445,54 @@ static bool withdraw(struct job *job)
 }
 
 /*
- * The thread of an abandoned job does not count for the lane's limit any more: a job that
- * hangs would keep all later ones from being done. But only so many threads are replaced.
- * Called with the desk's lock.
+ * The thread of an abandoned job gives its place to another. If there is none, nobody
+ * will come to what is in the queue: that goes to *undone. Called with the desk's lock.
  */
-static void give_place_back(struct job *job)
+static void give_place_back(struct lane *lane, struct coil__list *undone)
 {
-    struct lane *lane = job->lane;
-
     pthread_mutex_lock(&lane->lock);
-    job->replaced = lane->replaced < MAX_REPLACED;
-    if (job->replaced) {
-        lane->replaced++;
-        see_to_threads(lane);
-    } else
-        lane->stuck++;
+    lane->abandoned++;
+    if (!see_to_threads(lane)) {
+        COIL__LIST_EACH (link, &lane->queue)
+            COIL__CONTAINER(link, struct job, in_queue)->queued = false;
+        coil__list_splice(undone, &lane->queue);
+        lane->queue_length = 0;
+    }
     pthread_mutex_unlock(&lane->lock);
+}
+
+/* As if a thread had begun each of them, which returned -EAGAIN at once. */
+static void finish_undone(struct coil__list *undone)
+{
+    struct coil__list *link;
+
+    while ((link = coil__list_pop(undone)) != NULL) {
+        struct job *job = COIL__CONTAINER(link, struct job, in_queue);
+
+        coil__bindings_release(job->bindings);
+        job->rc = -EAGAIN;
+        finish_job(job);
+    }
 }
 
 /* Abandon a job to its thread, which frees it; false if it has finished. */
 static bool abandon(struct job *job)
 {
     struct desk *desk = job->desk;
+    struct coil__list undone;
     bool finished;
 
+    coil__list_init(&undone);
     pthread_mutex_lock(&desk->lock);
     finished = job->finished;
     if (!finished) {
         leave_desk(job);
         job->abandoned = true;
         desk->abandoned++;
-        give_place_back(job);
+        give_place_back(job->lane, &undone);
     }
     pthread_mutex_unlock(&desk->lock);
+    finish_undone(&undone);
     return !finished;
 }
 
@@ -711,6 +726,8 @@ int coil_executor_set_limit(coil_lane number, unsigned max_threads)
     exists = lane->exists;
     if (exists) { /* else threads that are about to end still read 0 */
         lane->limit = max_threads;
+        for (size_t n = lane->queue_length; n > 0; n--)
+            see_to_threads(lane);
         pthread_cond_broadcast(&lane->work);
     }
     pthread_mutex_unlock(&lane->lock);

@@ -353,6 +353,61 @@ TASK_TEST(blocking_abandoned_without_end_is_an_error)
         usleep(100);
 }
 
+static int add_one_in_cpu_lane(void *arg)
+{
+    return coil_blocking(COIL_LANE_CPU, add_one, arg);
+}
+
+/* Nobody will come to what is in the queue of a lane that has lost its last place. */
+TASK_TEST(blocking_queued_behind_what_hangs_is_an_error)
+{
+    struct gate gate;
+    coil_task *last, *queued[2];
+    int n = 1, rc;
+
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 1), 0);
+    init_gate(&gate);
+    for (int i = 0; i < 64; i++)
+        leave_one_behind(&gate);
+    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &last), 0);
+    CHECK_INT(coil_spawn(add_one_in_cpu_lane, &n, NULL, &queued[0]), 0);
+    CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &queued[1]), 0);
+    coil_yield();
+    wait_for(&gate.begun);
+    coil_task_cancel(last, NULL);
+    finish(last, -ECANCELED);
+    finish(queued[0], -EAGAIN);
+    finish(queued[1], -EAGAIN);
+    CHECK_INT(gate.discarded, 0);
+    /* Whichever of the 65 ends, there is a place again. */
+    open_gate(&gate, 1);
+    while ((rc = coil_blocking(COIL_LANE_CPU, add_one, &n)) == -EAGAIN)
+        usleep(100);
+    CHECK_INT(rc, 2);
+    open_gate(&gate, 64);
+    while (gate.discarded < 65)
+        usleep(100);
+}
+
+TASK_TEST(blocking_with_a_higher_limit_begins_what_is_queued)
+{
+    struct gate gate;
+    coil_task *tasks[3];
+
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 1), 0);
+    init_gate(&gate);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &tasks[i]), 0);
+    coil_yield();
+    wait_for(&gate.begun);
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 3), 0);
+    wait_for(&gate.begun);
+    wait_for(&gate.begun);
+    open_gate(&gate, 3);
+    for (int i = 0; i < 3; i++)
+        finish(tasks[i], 7);
+}
+
 /* However cancelling and finishing meet, a job is either returned or discarded. */
 static atomic_int jobs_begun, jobs_returned, jobs_discarded;
 
