@@ -1225,6 +1225,37 @@ TEST(ring_does_files)
     on_each_way(file_ops);
 }
 
+static int open_to_read(void *path)
+{
+    return (int)file_op((struct coil__op){
+        .kind = COIL__OP_OPEN, .fd = AT_FDCWD, .path = path, .flags = O_RDONLY});
+}
+
+/* A worker of the kernel waits in the call for a writer, until it is interrupted. */
+static int end_an_opening(void *arg)
+{
+    char path[] = "/tmp/coil-ring-XXXXXX", fifo[64];
+    coil_task *opening;
+
+    (void)arg;
+    CHECK(mkdtemp(path) != NULL);
+    snprintf(fifo, sizeof fifo, "%s/fifo", path);
+    CHECK_INT(mkfifo(fifo, 0600), 0);
+    CHECK_INT(coil_spawn(open_to_read, fifo, NULL, &opening), 0);
+    coil_sleep(COIL_MSEC(20));
+    coil_task_cancel(opening, NULL);
+    CHECK_INT(coil_task_await(opening), -ECANCELED);
+    coil_task_release(opening);
+    CHECK_INT(unlink(fifo), 0);
+    CHECK_INT(rmdir(path), 0);
+    return 0;
+}
+
+TEST(ring_ends_the_opening_of_a_fifo)
+{
+    on_each_way(end_an_opening);
+}
+
 static int sleep_an_hour(void *arg)
 {
     (void)arg;

@@ -178,6 +178,17 @@ static void polled(struct coil__uring *u, struct coil__op *op, int result, bool 
         was_in_vain(u, op, result);
 }
 
+/*
+ * io_uring returns some of the kernel's internal codes (include/linux/errno.h) for an
+ * interrupted call: ERESTARTSYS for the opening of a FIFO (Linux 6.18).
+ */
+static int as_interrupted(int result)
+{
+    enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
+
+    return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK ? -EINTR : result;
+}
+
 /* Interrupted without a request to end. A close is not repeated: close(2). */
 static bool to_be_made_again(const struct coil__op *op, int result)
 {
@@ -190,6 +201,7 @@ void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int resul
     bool more = (flags & IORING_CQE_F_MORE) != 0;
     uintptr_t state = coil__uring_state(op);
 
+    result = as_interrupted(result);
     if (more && (is_ending(op) || (state & COIL__URING_DONE)))
         return; /* the poll was asked to end */
     if (!more)
