@@ -43,7 +43,9 @@ struct statx; /* of <sys/stat.h>, with _GNU_SOURCE */
 
 /*
  * open(2), close-on-exec. `mode` is for O_CREAT. *out is the caller's. Opening a FIFO
- * waits for the other end, unless O_NONBLOCK is given.
+ * waits for the other end, unless O_NONBLOCK is given. Except on io_uring, no deadline
+ * and no cancellation ends that wait: open it with open(2) and O_NONBLOCK, which does not
+ * block, and give it to coil_stream_adopt().
  */
 COIL_SUSPENDS int coil_file_open(const char *path, int flags, mode_t mode,
                                  coil_file **out);

@@ -66,7 +66,10 @@
  *
  * No check finds a frame larger than the guard that was written to and has returned
  * before its coroutine is left, unless it hit the canary. Code that is compiled with
- * -fstack-clash-protection has no such frames; coil is compiled so.
+ * -fstack-clash-protection has no such frames; coil is compiled so. Comparing the canary
+ * at each switch would find hardly more: a guard lies right above it, so an array that is
+ * written upwards through the canary faults there, while one that ends further down
+ * leaves it alone. And it would read a line of the slot below, cold among many tasks.
  *
  * Trimming. The pages that a returned body has written would stay resident in the pool.
  * mincore(2) costs more than a spawn, so the second page is probed instead: in a slot
