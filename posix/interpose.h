@@ -12,11 +12,12 @@
  *             return NEXT(read)(fd, buf, n);
  *         ...
  *
- * POSIX__FUNCTIONS below lists every interposed function; docs/manual/posix.md describes
- * them.
+ * functions.h lists every interposed function; docs/manual/posix.md describes them.
  */
 #ifndef POSIX_INTERPOSE_H
 #define POSIX_INTERPOSE_H
+
+#include "functions.h"
 
 #include <coil/debug.h>
 
@@ -91,78 +92,9 @@ int __uflow(FILE *file);
 int __underflow(FILE *file);
 int __overflow(FILE *file, int c);
 
-/* clang-format off */
-#define POSIX__FUNCTIONS(X)                                                              \
-    /* plain.c */                                                                        \
-    X(read) X(readv) X(__read_chk) X(write) X(writev) X(sendfile) X(sendfile64)          \
-    X(close) X(dup2) X(dup3)                                                             \
-    /* receive.c, send.c */                                                              \
-    X(recv) X(recvfrom) X(recvmsg) X(recvmmsg) X(__recv_chk) X(__recvfrom_chk)           \
-    X(send) X(sendto) X(sendmsg) X(sendmmsg)                                             \
-    /* connecting.c */                                                                   \
-    X(connect) X(accept) X(accept4)                                                      \
-    /* polling.c, selecting.c */                                                         \
-    X(poll) X(ppoll) X(__poll_chk) X(__ppoll_chk)                                        \
-    X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) X(select) X(pselect)                    \
-    /* sleeping.c */                                                                     \
-    X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep) X(sched_yield)                    \
-    /* lookup.c */                                                                       \
-    X(getaddrinfo) X(getnameinfo) X(gethostbyname) X(gethostbyname2) X(gethostbyaddr)    \
-    X(gethostbyname_r) X(gethostbyname2_r) X(gethostbyaddr_r)                            \
-    /* children.c */                                                                     \
-    X(wait) X(wait3) X(wait4) X(waitpid) X(waitid) X(system)                             \
-    /* signals.c */                                                                      \
-    X(sigwait) X(sigwaitinfo) X(sigtimedwait)                                            \
-    /* locking.c */                                                                      \
-    X(pthread_mutex_lock) X(pthread_mutex_trylock) X(pthread_mutex_timedlock)            \
-    X(pthread_mutex_clocklock) X(pthread_mutex_unlock) X(pthread_rwlock_rdlock)          \
-    X(pthread_rwlock_wrlock) X(pthread_rwlock_timedrdlock) X(pthread_rwlock_timedwrlock) \
-    X(pthread_rwlock_clockrdlock) X(pthread_rwlock_clockwrlock) X(pthread_rwlock_unlock) \
-    /* conditions.c */                                                                   \
-    X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait)             \
-    X(pthread_cond_signal) X(pthread_cond_broadcast)                                     \
-    /* semaphores.c */                                                                   \
-    X(sem_wait) X(sem_timedwait) X(sem_clockwait) X(sem_post)                            \
-    /* joining.c */                                                                      \
-    X(pthread_join) X(pthread_timedjoin_np) X(pthread_clockjoin_np)                      \
-    /* file_lock.c */                                                                    \
-    X(flock) X(lockf) X(lockf64) X(fcntl) X(fcntl64)                                     \
-    /* plain.c, splicing.c */                                                            \
-    X(preadv2) X(preadv64v2) X(pwritev2) X(pwritev64v2) X(splice) X(tee) X(vmsplice)     \
-    /* once.c, c11.c */                                                                  \
-    X(pthread_once) X(call_once) X(mtx_lock) X(mtx_trylock) X(mtx_timedlock)             \
-    X(mtx_unlock) X(cnd_wait) X(cnd_timedwait) X(cnd_signal) X(cnd_broadcast)            \
-    X(thrd_join) X(thrd_sleep) X(thrd_yield)                                             \
-    /* syncing.c */                                                                      \
-    X(fsync) X(fdatasync) X(sync) X(syncfs) X(sync_file_range) X(msync)                  \
-    /* opening.c */                                                                      \
-    X(open) X(open64) X(openat) X(openat64) X(creat) X(creat64)                          \
-    X(__open_2) X(__open64_2) X(__openat_2) X(__openat64_2)                              \
-    /* messages.c */                                                                     \
-    X(msgrcv) X(msgsnd) X(semop) X(semtimedop)                                           \
-    /* resolving.c */                                                                    \
-    X(res_query) X(res_nquery) X(res_search) X(res_nsearch) X(res_querydomain)           \
-    X(res_nquerydomain) X(res_send) X(res_nsend)                                         \
-    /* buffered.c, buffered_read.c */                                                    \
-    X(flockfile) X(ftrylockfile) X(funlockfile)                                          \
-    X(fgetc) X(getc) X(getchar) X(fgetc_unlocked) X(getc_unlocked) X(getchar_unlocked)   \
-    X(__uflow) X(__underflow) X(fread) X(fread_unlocked) X(__fread_chk)                  \
-    X(__fread_unlocked_chk) X(fgets) X(fgets_unlocked) X(__fgets_chk)                    \
-    X(__fgets_unlocked_chk) X(getdelim) X(__getdelim) X(getline)                         \
-    X(scanf) X(vscanf) X(fscanf) X(vfscanf)                                              \
-    X(__isoc99_scanf) X(__isoc99_vscanf) X(__isoc99_fscanf) X(__isoc99_vfscanf)          \
-    X(__isoc23_scanf) X(__isoc23_vscanf) X(__isoc23_fscanf) X(__isoc23_vfscanf)          \
-    /* buffered_write.c */                                                               \
-    X(fputc) X(putc) X(putchar) X(fputc_unlocked) X(putc_unlocked) X(putchar_unlocked)   \
-    X(__overflow) X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(puts)        \
-    X(printf) X(vprintf) X(fprintf) X(vfprintf) X(dprintf) X(vdprintf)                   \
-    X(__printf_chk) X(__vprintf_chk) X(__fprintf_chk) X(__vfprintf_chk)                  \
-    X(__dprintf_chk) X(__vdprintf_chk) X(fflush) X(fflush_unlocked) X(fclose) X(pclose)
-
 #define POSIX__INDEX(name) POSIX__##name,
 enum posix__function { POSIX__FUNCTIONS(POSIX__INDEX) POSIX__FUNCTION_COUNT };
 #undef POSIX__INDEX
-/* clang-format on */
 
 #define INTERPOSE __attribute__((visibility("default")))
 #define LIKELY(x) __builtin_expect(!!(x), 1)

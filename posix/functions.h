@@ -1,0 +1,153 @@
+/*
+ * functions.h - the functions that libcoil-posix interposes, by how they wait.
+ *
+ * scripts/posix-table makes the table in docs/manual/posix.md of this one. The comment
+ * before each row has the source files, the version since when, and the text of the row.
+ * Functions whose names begin with __ are left out in the manual.
+ */
+#ifndef POSIX_FUNCTIONS_H
+#define POSIX_FUNCTIONS_H
+
+/* clang-format off */
+/* suspends: the task waits until it is woken. */
+#define POSIX__SUSPENDING(X)                                                             \
+    /* plain.c, 0.1: sockets as below; pipes and terminals by `RWF_NOWAIT`; regular      \
+       files by the C library */                                                         \
+    X(read) X(readv) X(__read_chk) X(write) X(writev)                                    \
+    /* receive.c, 0.1: by `MSG_DONTWAIT`; `MSG_WAITALL` and `SO_RCVTIMEO` are            \
+       obeyed */                                                                         \
+    X(recv) X(recvfrom) X(recvmsg) X(recvmmsg) X(__recv_chk) X(__recvfrom_chk)           \
+    /* send.c, 0.1: the same; `SO_SNDTIMEO` is obeyed. All bytes are sent, as by a       \
+       blocking call */                                                                  \
+    X(send) X(sendto) X(sendmsg) X(sendmmsg)                                             \
+    /* plain.c, 0.1: to a socket or pipe: by read and write */                           \
+    X(sendfile) X(sendfile64)                                                            \
+    /* connecting.c, 0.1: `SO_SNDTIMEO` is obeyed. See below */                          \
+    X(connect)                                                                           \
+    /* connecting.c, 0.1: `SO_RCVTIMEO` is obeyed. Any number of tasks may wait on one   \
+       listener */                                                                       \
+    X(accept) X(accept4)                                                                 \
+    /* plain.c, 0.1: with offset -1 as `readv` and `writev`; with another offset, or     \
+       `RWF_NOWAIT`, the C library's */                                                  \
+    X(preadv2) X(preadv64v2) X(pwritev2) X(pwritev64v2)                                  \
+    /* splicing.c, 0.1: waits until both ends are ready; to a socket, 4 KiB at a         \
+       time */                                                                           \
+    X(splice) X(tee) X(vmsplice)                                                         \
+    /* buffered.c, buffered_read.c, 0.1: if the buffer is empty, as `read`; see          \
+       below */                                                                          \
+    X(fread) X(fread_unlocked) X(__fread_chk) X(__fread_unlocked_chk) X(fgets)           \
+    X(fgets_unlocked) X(__fgets_chk) X(__fgets_unlocked_chk) X(fgetc) X(getc)            \
+    X(getchar) X(fgetc_unlocked) X(getc_unlocked) X(getchar_unlocked) X(__uflow)         \
+    X(__underflow) X(getline) X(getdelim) X(__getdelim) X(scanf) X(fscanf) X(vscanf)     \
+    X(vfscanf) X(__isoc99_scanf) X(__isoc99_fscanf) X(__isoc99_vscanf)                   \
+    X(__isoc99_vfscanf) X(__isoc23_scanf) X(__isoc23_fscanf) X(__isoc23_vscanf)          \
+    X(__isoc23_vfscanf)                                                                  \
+    /* buffered_write.c, 0.1: if the buffer is full, as `write` */                       \
+    X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(puts) X(fputc) X(putc)     \
+    X(putchar) X(fputc_unlocked) X(putc_unlocked) X(putchar_unlocked) X(__overflow)      \
+    X(printf) X(fprintf) X(vprintf) X(vfprintf) X(dprintf) X(vdprintf) X(__printf_chk)   \
+    X(__fprintf_chk) X(__vprintf_chk) X(__vfprintf_chk) X(__dprintf_chk)                 \
+    X(__vdprintf_chk)                                                                    \
+    /* buffered_write.c, 0.1: the same. Of all FILEs, `fflush(NULL)` flushes only        \
+       stdout and stderr without blocking */                                             \
+    X(fflush) X(fflush_unlocked) X(fclose)                                               \
+    /* buffered.c, 0.1: the lock is the task's as well as the thread's */                \
+    X(flockfile)                                                                         \
+    /* polling.c, selecting.c, 0.1: a blocked signal that the signal mask unblocks       \
+       ends the wait with EINTR */                                                       \
+    X(poll) X(ppoll) X(__poll_chk) X(__ppoll_chk) X(select) X(pselect)                   \
+    /* polling.c, 0.1: the same */                                                       \
+    X(epoll_wait) X(epoll_pwait) X(epoll_pwait2)                                         \
+    /* sleeping.c, 0.1: by the loop's clock, a virtual one too */                        \
+    X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep)                                   \
+    /* sleeping.c, 0.1: lets the other tasks run */                                      \
+    X(sched_yield)                                                                       \
+    /* children.c, 0.1: one child: by a pidfd; any of several: at intervals */           \
+    X(wait) X(wait3) X(wait4) X(waitpid) X(waitid)                                       \
+    /* signals.c, 0.1: by a signalfd */                                                  \
+    X(sigwait) X(sigwaitinfo) X(sigtimedwait)                                            \
+    /* locking.c, 0.1: woken by the unlock; see below */                                 \
+    X(pthread_mutex_lock) X(pthread_rwlock_rdlock) X(pthread_rwlock_wrlock)              \
+    /* locking.c, 0.1: the same, until the time given */                                 \
+    X(pthread_mutex_timedlock) X(pthread_mutex_clocklock) X(pthread_rwlock_timedrdlock)  \
+    X(pthread_rwlock_timedwrlock) X(pthread_rwlock_clockrdlock)                          \
+    X(pthread_rwlock_clockwrlock)                                                        \
+    /* conditions.c, 0.1: a signal of any thread wakes a task; see below */              \
+    X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait)             \
+    /* semaphores.c, 0.1: woken by a post, from a signal handler too */                  \
+    X(sem_wait) X(sem_timedwait) X(sem_clockwait)                                        \
+    /* once.c, 0.1: the routine runs in the first task that calls, and may suspend it;   \
+       the others are woken when it has returned */                                      \
+    X(pthread_once) X(call_once)                                                         \
+    /* c11.c, 0.1: as POSIX's */                                                         \
+    X(mtx_lock) X(mtx_timedlock) X(cnd_wait) X(cnd_timedwait) X(thrd_sleep)              \
+    X(thrd_yield)
+
+/* on a thread: the C library's function runs there, and the task waits for it. */
+#define POSIX__ON_LANES(X)                                                               \
+    /* syncing.c, 0.1: on a thread of the file lane */                                   \
+    X(fsync) X(fdatasync) X(sync) X(syncfs) X(sync_file_range) X(msync)                  \
+    /* lookup.c, 0.1: the C library's, on threads of the dns lane; numeric addresses     \
+       at once */                                                                        \
+    X(getaddrinfo) X(getnameinfo) X(gethostbyname) X(gethostbyname2) X(gethostbyaddr)    \
+    X(gethostbyname_r) X(gethostbyname2_r) X(gethostbyaddr_r)                            \
+    /* resolving.c, 0.1: on threads of the dns lane, with a copy of the state (the       \
+       thread's `_res`), without `RES_STAYOPEN` */                                       \
+    X(res_query) X(res_search) X(res_querydomain) X(res_send) X(res_nquery)              \
+    X(res_nsearch) X(res_nquerydomain) X(res_nsend)                                      \
+    /* joining.c, c11.c, 0.1: joined on a thread of its own, so woken when the thread    \
+       ends; see below */                                                                \
+    X(pthread_join) X(pthread_timedjoin_np) X(pthread_clockjoin_np) X(thrd_join)         \
+    /* children.c, buffered_write.c, 0.1: on a thread of its own */                      \
+    X(system) X(pclose)
+
+/* at intervals: the task sleeps between two attempts. */
+#define POSIX__AT_INTERVALS(X)                                                           \
+    /* opening.c, 0.1: of a FIFO: checks whether its other end is open */                \
+    X(open) X(open64) X(openat) X(openat64) X(creat) X(creat64) X(__open_2)              \
+    X(__open64_2) X(__openat_2) X(__openat64_2)                                          \
+    /* messages.c, 0.1: tried with `IPC_NOWAIT` */                                       \
+    X(msgrcv) X(msgsnd) X(semop) X(semtimedop)                                           \
+    /* file_lock.c, 0.1: locks on files (`F_SETLKW`, `F_OFD_SETLKW`) */                  \
+    X(flock) X(lockf) X(lockf64) X(fcntl) X(fcntl64)
+
+/* never waits: interposed for the sake of tasks that wait. */
+#define POSIX__NEVER_WAITING(X)                                                          \
+    /* plain.c, 0.1: tasks that wait for the descriptor go on with EBADF */              \
+    X(close) X(dup2) X(dup3)                                                             \
+    /* buffered.c, 0.1: the lock is the task's as well as the thread's */                \
+    X(ftrylockfile) X(funlockfile)                                                       \
+    /* locking.c, c11.c, 0.1: an unlock wakes a task that waits */                       \
+    X(pthread_mutex_trylock) X(pthread_mutex_unlock) X(pthread_rwlock_unlock)            \
+    X(mtx_trylock) X(mtx_unlock)                                                         \
+    /* conditions.c, semaphores.c, c11.c, 0.1: wakes a task, or a thread */              \
+    X(pthread_cond_signal) X(pthread_cond_broadcast) X(cnd_signal) X(cnd_broadcast)      \
+    X(sem_post)
+
+#define POSIX__FUNCTIONS(X)                                                              \
+    POSIX__SUSPENDING(X) POSIX__ON_LANES(X) POSIX__AT_INTERVALS(X) POSIX__NEVER_WAITING(X)
+
+/* blocks: these may wait and are not interposed. All tasks of the thread wait. */
+#define POSIX__BLOCKING(X)                                                               \
+    /* the C library: until a signal comes */                                            \
+    X(pause) X(sigsuspend)                                                               \
+    /* the C library: also with a time-out */                                            \
+    X(mq_receive) X(mq_timedreceive) X(mq_send) X(mq_timedsend) X(pthread_barrier_wait)  \
+    X(tcdrain) X(aio_suspend)                                                            \
+    /* the C library: FILEs of wide characters */                                        \
+    X(fgetwc) X(getwc) X(getwchar) X(fgetws) X(fputwc) X(putwc) X(putwchar) X(fputws)    \
+    X(wprintf) X(fwprintf) X(vwprintf) X(vfwprintf) X(wscanf) X(fwscanf) X(vwscanf)      \
+    X(vfwscanf)                                                                          \
+    /* the C library: where they have to read or to flush */                             \
+    X(getw) X(putw) X(freopen) X(fseek) X(fseeko) X(fsetpos) X(rewind)                   \
+    /* the C library: where standard error, or the log's socket, takes no more */        \
+    X(perror) X(psignal) X(err) X(errx) X(warn) X(warnx) X(syslog) X(vsyslog)            \
+    /* the C library: if the name service asks a server for users and groups */          \
+    X(getpwnam) X(getpwuid) X(getgrnam) X(getgrgid) X(getpwnam_r) X(getpwuid_r)          \
+    X(getgrnam_r) X(getgrgid_r) X(initgroups) X(getgrouplist)                            \
+    /* the C library: regular files: until the disk is done */                           \
+    X(pread) X(pwrite) X(preadv) X(pwritev) X(pread64) X(pwrite64) X(preadv64)           \
+    X(pwritev64) X(copy_file_range) X(fallocate) X(posix_fallocate) X(ftruncate)
+/* clang-format on */
+
+#endif
