@@ -2,6 +2,8 @@
 """outside.py BUILD - libcoil-posix seen from outside.
 
 - It exports what its table says, and docs/manual/posix.md has that table.
+- Every function of the table that may wait suspends the task, as the table says: linked,
+  preloaded, with libcoil.a, and when a function of the program ends in it.
 - libcoil never jumps to one of these functions instead of calling it: its calls are known
   by where they return to.
 - Programs that have no task do the same with it preloaded as without: the same output,
@@ -103,6 +105,19 @@ def manual():
         raise Failure(done.stdout)
 
 
+def all_calls():
+    """calls.h has a call of each function that may wait, and says how as the table does."""
+    text = (ROOT / 'tests' / 'posix' / 'outside' / 'calls.h').read_text()
+    called = {}
+    for name, body in re.findall(r'#define CALLS_(\w+)\(X\)((?:.*\\\n)*.*\n)', text):
+        called.setdefault(name, set()).update(re.findall(r'\bX\((\w+),', body))
+    for part, names in (('SUSPENDING', called['THAT_SUSPEND'] | called['OF_C23']),
+                        ('ON_LANES', called['ON_LANES'] | called['FOR_ONCE']),
+                        ('AT_INTERVALS', called['AT_INTERVALS'])):
+        if wrong := names ^ table(part):
+            raise Failure(f'in calls.h or in {part}, not both: ' + ' '.join(sorted(wrong)))
+
+
 def own_calls(libcoil):
     """libcoil reaches the functions of the table through src/base/own.h alone."""
     code = run('objdump', '-d', '--no-show-raw-insn', libcoil)
@@ -133,31 +148,50 @@ def own_addresses(libcoil):
         raise Failure('libcoil keeps addresses of ' + ', '.join(sorted(found)))
 
 
-def compile_outside(build, folder, name, flags, static):
-    """A program of tests/posix/outside, linked as users' are, or with libcoil.a in it."""
+def libraries(build, static):
+    """What a program is linked with: libcoil, or libcoil.a."""
     path = str(build / 'meson-uninstalled')
-    libraries = subprocess.run(['pkg-config', '--libs', 'coil', *['--static'] * static],
-                               env=dict(os.environ, PKG_CONFIG_PATH=path), check=True,
-                               text=True, stdout=subprocess.PIPE).stdout
-    libraries = shlex.split(libraries)
+    flags = subprocess.run(['pkg-config', '--libs', 'coil', *['--static'] * static],
+                           env=dict(os.environ, PKG_CONFIG_PATH=path), check=True,
+                           text=True, stdout=subprocess.PIPE).stdout
+    flags = shlex.split(flags)
     if static:
-        libraries[libraries.index('-lcoil')] = str(build / 'src' / 'libcoil.a')
+        flags[flags.index('-lcoil')] = str(build / 'src' / 'libcoil.a')
+    return flags
+
+
+def compile_outside(build, folder, name, flags, static, preloaded=False):
+    """A program of tests/posix/outside, linked as users' are, or with libcoil.a in it."""
     program = pathlib.Path(folder) / 'program'
     compiler = [os.environ.get('CC', 'cc')]
     if name.endswith('.cpp'):
         compiler = [os.environ.get('CXX', 'c++'), '-std=c++17']
+    posix = ['-DPRELOADED'] if preloaded else [
+        '-L', build / 'posix', '-Wl,--no-as-needed', '-lcoil-posix']
     run(*compiler, *flags, '-g', '-Wall', '-Wextra',
         ROOT / 'tests' / 'posix' / 'outside' / name, '-o', program,
-        '-I', ROOT / 'include', '-L', build / 'posix', '-Wl,--no-as-needed',
-        '-lcoil-posix', *libraries, '-pthread', f'-Wl,-rpath,{build}/src:{build}/posix')
+        '-I', ROOT / 'include', *posix, *libraries(build, static), '-pthread', '-lresolv',
+        f'-Wl,-rpath,{build}/src:{build}/posix')
     return program
 
 
 def tails(build, name, flags, static):
     with tempfile.TemporaryDirectory() as folder:
         program = compile_outside(build, folder, name, flags, static)
-        done = subprocess.run([program], timeout=600, text=True, stdout=subprocess.PIPE)
+        done = subprocess.run([program], timeout=600, text=True, stdout=subprocess.PIPE,
+                              stdin=subprocess.DEVNULL)
         if done.returncode != 0 or 'not active' in done.stdout:
+            raise Failure(done.stdout)
+
+
+def preloaded_calls(build):
+    with tempfile.TemporaryDirectory() as folder:
+        program = compile_outside(build, folder, 'calls.c', ['-O2'], False, preloaded=True)
+        environment = dict(os.environ, LD_PRELOAD='libcoil-posix.so',
+                           LD_LIBRARY_PATH=str(build / 'posix'))
+        done = subprocess.run([program], timeout=600, text=True, stdout=subprocess.PIPE,
+                              stdin=subprocess.DEVNULL, env=environment)
+        if done.returncode != 0:
             raise Failure(done.stdout)
 
 
@@ -200,9 +234,14 @@ def cases(build):
     library = build / 'posix' / 'libcoil-posix.so'
     yield 'exports', lambda: exports(library)
     yield 'manual', manual
+    yield 'all calls', all_calls
     if shutil.which('objdump'):
         yield 'own calls', lambda: own_calls(build / 'src' / 'libcoil.so')
         yield 'own addresses', lambda: own_addresses(build / 'src' / 'libcoil.so')
+    for static in False, True:
+        title = 'calls.c' + ' libcoil.a' * static
+        yield title, lambda s=static: tails(build, 'calls.c', ['-O2'], s)
+    yield 'calls.c preloaded', lambda: preloaded_calls(build)
     for static in False, True:
         for flags in ['-O2'], ['-O2', '-flto']:
             title = ' '.join(['tails.c', *flags, *['libcoil.a'] * static])

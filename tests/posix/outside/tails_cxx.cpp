@@ -15,39 +15,63 @@ struct form {
 #define FORM(name, call) {#name, [] { return static_cast<int>(call); }},
 static const form forms[] = {CALLS(FORM)};
 
-static int in_lambda(void *arg)
+static int in_lambda(const form &f)
 {
-    auto fn = static_cast<const form *>(arg)->fn;
+    auto fn = f.fn;
     coil::group group;
+    coil_task *task;
 
-    return group.exit(group.spawn([fn] { return fn(); }, nullptr, &caller));
+    group.spawn([fn] { return fn(); }, nullptr, &task);
+    begin_in(task);
+    return group.exit(0);
 }
 
-static int in_void_lambda(void *arg)
+static int in_void_lambda(const form &f)
 {
-    auto fn = static_cast<const form *>(arg)->fn;
+    auto fn = f.fn;
     coil::group group;
+    coil_task *task;
 
-    return group.exit(group.spawn([fn] { fn(); }, nullptr, &caller));
+    group.spawn([fn] { fn(); }, nullptr, &task);
+    begin_in(task);
+    return group.exit(0);
 }
 
-static int in_scope(void *arg)
+static int in_scope(const form &f)
 {
-    auto fn = static_cast<const form *>(arg)->fn;
     coil::scope scope;
 
     begin();
-    return scope.exit(fn());
+    return scope.exit(f.fn());
 }
 
 struct kind {
     const char *name;
-    int (*fn)(void *arg);
+    int (*fn)(const form &f);
 };
 
 static const kind kinds[] = {{"a lambda", in_lambda},
                              {"a lambda without a result", in_void_lambda},
                              {"a scope", in_scope}};
+
+struct pair {
+    const kind *k;
+    const form *f;
+};
+
+static int run_pair(void *arg)
+{
+    auto p = static_cast<const pair *>(arg);
+
+    return p->k->fn(*p->f);
+}
+
+static void report(const void *arg, int status)
+{
+    auto p = static_cast<const pair *>(arg);
+
+    printf("%s that ends in %s(): status %d\n", p->k->name, p->f->name, status);
+}
 
 int main()
 {
@@ -55,15 +79,15 @@ int main()
 
     if (!coil_posix_active())
         puts("libcoil-posix is not active");
-    for (const kind &k : kinds)
-        for (form f : forms) {
-            int status = run_alone(k.fn, &f);
+    prepare_queues();
+    for (const form &f : forms) {
+        pair pairs[] = {{&kinds[0], &f}, {&kinds[1], &f}, {&kinds[2], &f}};
 
-            if (status == 0)
-                continue;
-            wrong++;
-            printf("%s that ends in %s(): status %d\n", k.name, f.name, status);
-        }
+        wrong += run_alone(
+            {run_pair, reinterpret_cast<char *>(pairs), sizeof *pairs, 3, nullptr},
+            report);
+    }
     printf("%d wrong\n", wrong);
+    remove_queues();
     return wrong > 0;
 }
