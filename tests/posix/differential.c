@@ -42,12 +42,17 @@ bool may_call_wrongly(void)
     return !COIL__ASAN && !test_under_valgrind();
 }
 
-int64_t milliseconds(void)
+static int64_t milliseconds_of(clockid_t clock)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int64_t milliseconds(void)
+{
+    return milliseconds_of(CLOCK_MONOTONIC);
 }
 
 struct timespec from_now(clockid_t clock, int ms)
@@ -108,6 +113,20 @@ struct ticking {
 };
 
 static struct ticking *ticker_of_task;
+
+/*
+ * Linux rounds a socket's time-out up to ticks (CONFIG_HZ), adds one, and counts from the
+ * latest tick that it has handled (schedule_timeout(), jiffies). If that is late, because a
+ * virtual processor did not run, the wait is too short by as much: with 250 ticks a second,
+ * 30 ms are 36 ms from that tick, and less than 30 ms if it is more than 6 ms ago. The
+ * kernel lets up to 5 ticks be late (MAX_STALLED_JIFFIES). CLOCK_MONOTONIC_COARSE has the
+ * time of the latest tick. coil counts from the call, so a task's wait is measured from it.
+ */
+int64_t from_latest_tick(void)
+{
+    return ticker_of_task != NULL ? milliseconds()
+                                  : milliseconds_of(CLOCK_MONOTONIC_COARSE);
+}
 
 static int tick(void *arg)
 {

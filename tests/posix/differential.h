@@ -48,13 +48,18 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_result(const char *call, long result);
 
 /* What the call took: at least so long, or less. */
-#define SAY_AT_LEAST(ms, call)                                                           \
+#define SAY_AT_LEAST(ms, call) SAY_FROM(milliseconds(), ms, call)
+#define SAY_FROM(time, ms, call)                                                         \
     do {                                                                                 \
-        int64_t began = milliseconds();                                                  \
+        int64_t began = (time);                                                          \
         SAY(call);                                                                       \
         say(milliseconds() - began >= (ms) ? "took its time" : "was too fast");          \
     } while (0)
 int64_t milliseconds(void);
+
+/* The same of a call that ends by SO_RCVTIMEO or SO_SNDTIMEO: see from_latest_tick(). */
+#define SAY_TIME_OUT(ms, call) SAY_FROM(from_latest_tick(), ms, call)
+int64_t from_latest_tick(void);
 
 /* A point of time by a clock, and whether it has come. */
 struct timespec from_now(clockid_t clock, int ms);

@@ -111,18 +111,18 @@ SAME(receive_until_the_time_out, true)
 
     make_unix(ends, SOCK_STREAM);
     set_timeout(ends[0], SO_RCVTIMEO, 30);
-    SAY_AT_LEAST(30, read(ends[0], buf, sizeof buf));
-    SAY_AT_LEAST(30, recv(ends[0], buf, sizeof buf, 0));
+    SAY_TIME_OUT(30, read(ends[0], buf, sizeof buf));
+    SAY_TIME_OUT(30, recv(ends[0], buf, sizeof buf, 0));
     write_byte(ends[1]);
-    SAY_AT_LEAST(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    SAY_TIME_OUT(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL));
     write_byte(ends[1]);
     SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL | MSG_PEEK));
     close_both(ends);
     make_tcp(ends);
     set_timeout(ends[0], SO_RCVTIMEO, 30);
     write_byte(ends[1]);
-    SAY_AT_LEAST(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL | MSG_PEEK));
-    SAY_AT_LEAST(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    SAY_TIME_OUT(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL | MSG_PEEK));
+    SAY_TIME_OUT(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL));
     close_both(ends);
 }
 
@@ -396,7 +396,7 @@ SAME(send_until_the_time_out, true)
     set_timeout(ends[0], SO_SNDTIMEO, 30);
     n = send(ends[0], buf, LARGE, 0);
     say("%s", n > 0 && n < (ssize_t)LARGE ? "some" : "all or nothing");
-    SAY_AT_LEAST(30, send(ends[0], buf, LARGE, 0));
+    SAY_TIME_OUT(30, send(ends[0], buf, LARGE, 0));
     SAY(send(ends[0], buf, LARGE, MSG_DONTWAIT));
     set_nonblocking(ends[0]);
     SAY(write(ends[0], buf, LARGE));
@@ -503,7 +503,7 @@ SAME(datagrams_wait_for_room_elsewhere, true)
     set_timeout(sender, SO_SNDTIMEO, 30);
     while (sendto(sender, "x", 1, 0, (struct sockaddr *)&to, bytes) == 1)
         ;
-    SAY_AT_LEAST(30, sendto(sender, "x", 1, 0, (struct sockaddr *)&to, bytes));
+    SAY_TIME_OUT(30, sendto(sender, "x", 1, 0, (struct sockaddr *)&to, bytes));
     close(sender);
     close(receiver);
 }

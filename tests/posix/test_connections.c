@@ -118,7 +118,7 @@ SAME(connect_until_the_time_out, true)
     int waiting[4], listener = fill_queue(waiting), fd = tcp(0);
 
     set_timeout(fd, SO_SNDTIMEO, 200);
-    SAY_AT_LEAST(200, connect(fd, at(), address_bytes));
+    SAY_TIME_OUT(200, connect(fd, at(), address_bytes));
     say_state(fd);
     close(fd);
     close_all(waiting, 4);
@@ -175,7 +175,7 @@ SAME(connect_to_a_local_listener_whose_queue_is_full, true)
     CHECK_INT(listen(listener, 0), 0);
     SAY(connect(first, at(), address_bytes));
     set_timeout(second, SO_SNDTIMEO, 40);
-    SAY_AT_LEAST(40, connect(second, at(), address_bytes));
+    SAY_TIME_OUT(40, connect(second, at(), address_bytes));
     set_timeout(second, SO_SNDTIMEO, 0);
     enough = false;
     later(30, accept_all, listener);
@@ -226,7 +226,7 @@ SAME(accept_a_connection, true)
     say_state(listener);
     finish_later();
     set_timeout(listener, SO_RCVTIMEO, 30);
-    SAY_AT_LEAST(30, accept(listener, NULL, NULL));
+    SAY_TIME_OUT(30, accept(listener, NULL, NULL));
     say_state(listener);
     CHECK_INT(fcntl(listener, F_SETFL, O_NONBLOCK), 0);
     SAY(accept(listener, NULL, NULL));
