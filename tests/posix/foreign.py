@@ -19,6 +19,7 @@ import tempfile
 import time
 
 import libraries
+import mariadb
 from libraries import Skip
 
 PATH = os.environ['PATH'] + ':/usr/sbin:/sbin'
@@ -61,20 +62,9 @@ def quietly(*command, **options):
 
 
 @contextlib.contextmanager
-def mariadb(folder):
-    install, server = find('mariadb-install-db'), find('mariadbd')
-    find('my_print_defaults')  # which the first needs, from another package
-    data, port = folder / 'data', free_port()
-    user = getpass.getuser()
-    quietly(install, '--no-defaults', f'--datadir={data}', f'--user={user}',
-            '--skip-test-db', '--auth-root-authentication-method=normal')
-    command = [server, '--no-defaults', f'--datadir={data}', f'--user={user}',
-               f'--socket={folder}/socket', f'--pid-file={folder}/pid',
-               '--bind-address=127.0.0.1', f'--port={port}', '--skip-grant-tables',
-               '--skip-name-resolve', '--innodb-buffer-pool-size=8M',
-               '--innodb-flush-log-at-trx-commit=0']
-    with listening(command, folder, port=port, stop=signal.SIGKILL) as environment:
-        yield environment
+def mariadb_protocol(_folder):
+    with mariadb.listening() as port:
+        yield {'FOREIGN_SERVER': str(port)}
 
 
 @contextlib.contextmanager
@@ -125,7 +115,7 @@ def nothing(folder):
     yield {'FOREIGN_FOLDER': str(folder)}
 
 
-SERVERS = {'libmariadb': mariadb, 'libssh2': sshd, 'libgit2': git, 'lua': lua,
+SERVERS = {'libmariadb': mariadb_protocol, 'libssh2': sshd, 'libgit2': git, 'lua': lua,
            'sqlite': nothing, 'zeromq': nothing, 'python': nothing}
 
 

@@ -3,6 +3,7 @@
  */
 #include "foreign.h"
 
+#include <errmsg.h>
 #include <mysql.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,21 +32,47 @@ static bool ask(MYSQL *db, int number)
     return right;
 }
 
-static bool use(int number)
+static MYSQL *connect_for(unsigned seconds)
 {
-    unsigned seconds = 120;
     MYSQL *db = mysql_init(NULL);
-    bool right = false;
+    unsigned long_time = 120;
 
-    mysql_options(db, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
+    mysql_options(db, MYSQL_OPT_CONNECT_TIMEOUT, &long_time);
     mysql_options(db, MYSQL_OPT_READ_TIMEOUT, &seconds);
     if (mysql_real_connect(db, "127.0.0.1", "root", NULL, NULL, (unsigned)foreign_port,
                            NULL, 0) != NULL)
-        right = ask(db, number) && ask(db, number + 1);
-    else
-        foreign_failed("%s", mysql_error(db));
+        return db;
+    foreign_failed("%s", mysql_error(db));
+    mysql_close(db);
+    return NULL;
+}
+
+static bool ask_twice(int number)
+{
+    MYSQL *db = connect_for(120);
+    bool right = db != NULL && ask(db, number) && ask(db, number + 1);
+
     mysql_close(db);
     return right;
+}
+
+/* The connector's own time-out ends a wait for an answer that does not come. */
+static bool give_up(void)
+{
+    MYSQL *db = connect_for(1);
+    bool right = db != NULL &&
+                 mysql_query(db, "select 1 * 7 from (select sleep(600)) as t") != 0 &&
+                 mysql_errno(db) == CR_SERVER_LOST;
+
+    if (db != NULL && !right)
+        foreign_failed("no time-out: %s", mysql_error(db));
+    mysql_close(db);
+    return right;
+}
+
+static bool use(int number)
+{
+    return ask_twice(number) && give_up();
 }
 
 static bool stop(void)
