@@ -406,11 +406,11 @@ static int pclose_in_task(FILE *file)
 {
     struct command *c = malloc(sizeof *c);
     int rc = -ENOMEM, status;
+    coil_lane lane;
 
-    if (c != NULL) {
+    if (c != NULL && posix__waiting_lane(&lane)) {
         *c = (struct command){.stream = file};
-        rc = posix__blocking_abandonable(posix__waiting_lane(), pclose_on_lane, c,
-                                         abandon_command);
+        rc = posix__blocking_abandonable(lane, pclose_on_lane, c, abandon_command);
     }
     if (rc == -ECANCELED) {
         errno = ECANCELED; /* abandon_command() owns `c` now */
@@ -418,7 +418,7 @@ static int pclose_in_task(FILE *file)
     }
     if (rc < 0) {
         free(c);
-        return NEXT(pclose)(file); /* no thread could be started: block this one */
+        return NEXT(pclose)(file); /* no thread and no lane: block this one */
     }
     status = c->status;
     errno = c->error;

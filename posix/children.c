@@ -147,15 +147,17 @@ static int run_command(void *arg)
     return 0;
 }
 
-/* On a thread of the lane: the call starts the child and waits for it in one. */
+/* On a thread of the lane: the call starts the child and waits for it in one. Without a
+ * lane it is EAGAIN, as if the child could not be started. */
 INTERPOSE int system(const char *text)
 {
     struct command c = {.text = text};
+    coil_lane lane;
     int rc;
 
     if (!IN_TASK() || text == NULL || !posix__may_wait())
         return NEXT(system)(text);
-    rc = posix__blocking(posix__waiting_lane(), run_command, &c);
+    rc = posix__waiting_lane(&lane) ? posix__blocking(lane, run_command, &c) : -EAGAIN;
     errno = rc < 0 ? -rc : c.error;
     return rc < 0 ? -1 : c.status;
 }

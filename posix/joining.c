@@ -12,7 +12,7 @@
  *
  * A waiting join occupies a thread of the lane. At most MOST_ON_LANE do so at a time,
  * which leaves room on the lane for system() and pclose(). Further joins try again at
- * growing intervals, and so does a join for which no thread could be started.
+ * growing intervals, and so does a join for which there is no thread or no lane.
  */
 #include "waiting.h"
 
@@ -56,9 +56,10 @@ static int join_blocking(void *arg)
 static bool join_on_lane(struct join *j)
 {
     bool done = false;
+    coil_lane lane;
 
-    if (atomic_fetch_add(&joins_on_lane, 1) < MOST_ON_LANE)
-        done = posix__blocking_shielded(posix__waiting_lane(), join_blocking, j) == 0;
+    if (atomic_fetch_add(&joins_on_lane, 1) < MOST_ON_LANE && posix__waiting_lane(&lane))
+        done = posix__blocking_shielded(lane, join_blocking, j) == 0;
     atomic_fetch_sub(&joins_on_lane, 1);
     return done;
 }

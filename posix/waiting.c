@@ -250,12 +250,13 @@ static void create_waiting_lane(void)
         coil_executor_create("coil-posix", WAITING_THREADS, &waiting_lane) == 0;
 }
 
-coil_lane posix__waiting_lane(void)
+bool posix__waiting_lane(coil_lane *lane)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     NEXT(pthread_once)(&once, create_waiting_lane);
-    return has_waiting_lane ? waiting_lane : COIL_LANE_FILE;
+    *lane = waiting_lane;
+    return has_waiting_lane;
 }
 
 /* ---- for a descriptor -------------------------------------------------------------- */

@@ -98,8 +98,9 @@ int posix__nap(int64_t *length_ns, int64_t deadline);
 /* The same, shielded, for calls that cannot fail: a later one reports the cancel. */
 void posix__nap_shielded(int64_t *length_ns, int64_t deadline);
 
-/* The threads for calls that must wait inside the C library, for any length of time. */
-coil_lane posix__waiting_lane(void);
+/* The threads for calls that must wait inside the C library, for any length of time. False
+ * if the program has all lanes: the other lanes must not be occupied so long. */
+bool posix__waiting_lane(coil_lane *lane);
 
 /* The time until the deadline, or COIL_NEVER; 0 when it has passed. */
 int64_t posix__left(int64_t deadline);

@@ -252,3 +252,37 @@ IO_TEST(joins_in_great_number_leave_room_for_others)
         finish_task(tasks[i]);
     pthread_attr_destroy(&small);
 }
+
+/* ---- without a lane of its own ------------------------------------------------------ */
+
+static int join_it(void *thread)
+{
+    CHECK_INT(pthread_join(*(pthread_t *)thread, NULL), 0);
+    return 0;
+}
+
+/* Eight threads serve the file lane: joins that wait there would hold up all files. */
+TASK_TEST(join_takes_no_thread_of_the_file_lane)
+{
+    enum { JOINS = 10 };
+    pthread_t threads[JOINS];
+    coil_task *tasks[JOINS];
+    coil_lane lane;
+
+    while (coil_executor_create("other", 1, &lane) == 0)
+        continue;
+    CHECK_INT(sem_init(&may_end, 0, 0), 0);
+    for (int i = 0; i < JOINS; i++) {
+        CHECK_INT(pthread_create(&threads[i], NULL, end_when_posted, NULL), 0);
+        tasks[i] = start_task(join_it, &threads[i]);
+    }
+    coil_sleep(COIL_MSEC(20));
+    CHECK_INT(fsync(-1), -1);
+    CHECK_INT(errno, EBADF);
+    CHECK_INT(system("exit 0"), -1);
+    CHECK_INT(errno, EAGAIN);
+    for (int i = 0; i < JOINS; i++)
+        post(0);
+    for (int i = 0; i < JOINS; i++)
+        finish_task(tasks[i]);
+}
