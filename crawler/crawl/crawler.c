@@ -191,7 +191,7 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
         rc = tell_page(crawler, page, answer, links);
     if (rc < 0)
         return rc;
-    judgement = judge_answer(crawler->options, on_site, answer);
+    judgement = judge_answer(crawler->options, page->url, on_site, answer);
     crawler->fetched_count += on_site && judgement.verdict == VERDICT_OK;
     if (answer->rc < 0)
         snprintf(message, sizeof message, "%s", answer->error);

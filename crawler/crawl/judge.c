@@ -3,13 +3,25 @@
  */
 #include "judge.h"
 
+#include "../url/url.h"
+
 #include <errno.h>
 
-static bool is_accepted(const struct options *options, int status)
+/* Of all hosts, or of the URL's. */
+static bool is_accepted(const struct options *options, const char *url, int status,
+                        bool of_host)
 {
-    for (size_t i = 0; i < options->accept_count; i++)
-        if (status >= options->accept[i].first && status <= options->accept[i].last)
+    for (size_t i = 0; i < options->accept_count; i++) {
+        const struct status_range *range = &options->accept[i];
+        const struct host_name *host = &range->host;
+
+        if (status < range->first || status > range->last ||
+            of_host != (host->name != NULL))
+            continue;
+        if (!of_host || url_has_host(url, host->name, host->port) ||
+            url_is_below_host(url, host->name, host->port))
             return true;
+    }
     return false;
 }
 
@@ -49,14 +61,16 @@ static struct judgement judge_failure(const struct answer *answer)
     }
 }
 
-struct judgement judge_answer(const struct options *options, bool on_site,
-                              const struct answer *answer)
+struct judgement judge_answer(const struct options *options, const char *url,
+                              bool on_site, const struct answer *answer)
 {
     if (answer->rc < 0)
         return judge_failure(answer);
+    if (is_accepted(options, url, answer->status, true)) /* who names the host knows it */
+        return (struct judgement){VERDICT_OK, REASON_NONE};
     if (!on_site && answer->is_challenge)
         return (struct judgement){VERDICT_BLOCKED, REASON_CHALLENGE};
-    if (is_accepted(options, answer->status))
+    if (is_accepted(options, url, answer->status, false))
         return (struct judgement){VERDICT_OK, REASON_NONE};
     if (!on_site && is_refusal(answer->status))
         return (struct judgement){VERDICT_BLOCKED, REASON_STATUS};

@@ -13,9 +13,9 @@ struct judgement {
     enum reason reason;
 };
 
-/* Of an answer that is no redirect. A pure function. */
-struct judgement judge_answer(const struct options *options, bool on_site,
-                              const struct answer *answer);
+/* Of an answer about this URL that is no redirect. A pure function. */
+struct judgement judge_answer(const struct options *options, const char *url,
+                              bool on_site, const struct answer *answer);
 
 /* A status that sends one elsewhere. */
 bool judge_is_redirect(int status);

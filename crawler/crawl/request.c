@@ -8,17 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-/* "github.com" or "github.com:8443" is the host of the origin. */
-static bool is_host_of(const char *host, const char *origin)
-{
-    struct whatwg_span its = url_host_and_port(origin);
-    size_t n = strlen(host);
-
-    return n <= its.n && strncasecmp(its.at, host, n) == 0 &&
-           (n == its.n || its.at[n] == ':');
-}
 
 static bool is_start_origin(const struct crawler *crawler, const char *origin)
 {
@@ -43,9 +32,11 @@ static const char *const *make_headers(const struct crawler *crawler,
     if (is_start_origin(crawler, host->origin))
         for (size_t i = 0; i < options->headers.count; i++)
             headers[n++] = options->headers.at[i];
-    for (size_t i = 0; i < options->host_header_count; i++)
-        if (is_host_of(options->host_headers[i].host, host->origin))
-            headers[n++] = options->host_headers[i].header;
+    for (size_t i = 0; i < options->host_header_count; i++) {
+        const struct host_header *its = &options->host_headers[i];
+        if (url_has_host(host->origin, its->host.name, its->host.port))
+            headers[n++] = its->header;
+    }
     return headers;
 }
 

@@ -1,9 +1,9 @@
 /*
- * option_parser.c - the command line and the configuration file.
+ * option_parser.c - the command line, and the names of options.
  *
  * The command line is read in two steps: first into settings, a row and a value each, and
- * operands, then the settings are set. In between the configuration file is read, so that what
- * the command line says counts.
+ * operands, then the settings are set. In between the configuration file is read
+ * (option_file.c), so that what the command line says counts.
  *
  * Options and operands may be mixed; "--" ends the options. Long names may be shortened where that
  * leaves one of them. Each flag has its contrary: --no-lenient, --robots.
@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define DEFAULT_FILE ".coil-crawl.conf"
 
 struct setting {
     const struct option_row *row;
@@ -68,7 +66,7 @@ static bool has_name(const struct option_row *row, const char *wanted, size_t le
     return false;
 }
 
-static const struct option_row *row_named(const char *name, size_t n)
+const struct option_row *option_named(const char *name, size_t n)
 {
     for (size_t i = 0; i < option_row_count; i++)
         if (has_name(&option_rows[i], name, n))
@@ -84,8 +82,7 @@ static const struct option_row *row_lettered(char letter)
     return NULL;
 }
 
-/* The flag that `name` is the contrary of: "no-lenient", "robots". */
-static const struct option_row *row_denied(const char *name, size_t n)
+const struct option_row *option_denied(const char *name, size_t n)
 {
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *row = &option_rows[i];
@@ -190,7 +187,7 @@ static const struct option_row *nearest_row(const char *wanted, size_t length)
     return nearest;
 }
 
-static int complain_unknown(FILE *to, const char *before, const char *name, size_t n)
+int option_complain_unknown(FILE *to, const char *before, const char *name, size_t n)
 {
     const char *dashes = before[0] == '\0' ? "--" : "";
     const struct option_row *nearest = nearest_row(name, n);
@@ -241,15 +238,15 @@ static int read_long(struct command *command, const char *text, char *const **ne
 {
     size_t n = strcspn(text, "=");
     const char *value = text[n] == '=' ? text + n + 1 : NULL;
-    const struct option_row *row = row_named(text, n), *denied = NULL;
+    const struct option_row *row = option_named(text, n), *denied = NULL;
     size_t count = 1;
 
     if (row == NULL)
-        denied = row_denied(text, n);
+        denied = option_denied(text, n);
     if (row == NULL && denied == NULL)
         count = rows_that_begin(text, n, &row);
     if (count == 0 || n == 0)
-        return complain_unknown(command->complaints, "", text, n);
+        return option_complain_unknown(command->complaints, "", text, n);
     if (count > 1)
         return complain_ambiguous(command->complaints, text, n);
     if (denied != NULL)
@@ -323,107 +320,14 @@ static const char *last_value(const struct command *command, const char *name)
     return value;
 }
 
-/* ---- the configuration file -------------------------------------------------------- */
-
-static char *trim(char *text)
-{
-    char *end;
-
-    text += strspn(text, " \t\r\n");
-    end = text + strlen(text);
-    while (end > text && strchr(" \t\r\n", end[-1]) != NULL)
-        end--;
-    *end = '\0';
-    return text;
-}
-
-/* "name = value"; a flag may stand alone. */
-static int read_line(struct option_source *source, char *line)
-{
-    char place[PATH_MAX + 16], *value, *name = trim(line);
-    const struct option_row *row;
-    size_t n;
-
-    if (name[0] == '\0' || name[0] == '#')
-        return 0;
-    value = strchr(name, '=');
-    if (value != NULL) {
-        *value = '\0';
-        value = trim(value + 1);
-        name = trim(name);
-    }
-    n = strlen(name);
-    row = row_named(name, n);
-    if (row == NULL && (row = row_denied(name, n)) != NULL)
-        return option_complain(source, row, "write \"%s = no\"", row->name);
-    if (row == NULL) {
-        snprintf(place, sizeof place, "%s:%u: ", source->file, source->line);
-        return complain_unknown(source->complaints, place, name, n);
-    }
-    if (row->set == NULL)
-        return option_complain(source, row, "is for the command line");
-    if (value == NULL && row->argument != NULL)
-        return option_complain(source, row, "needs a value: %s = %s", row->name,
-                               row->argument);
-    return option_set(source, row, value != NULL ? value : "yes");
-}
-
-static int read_lines(struct option_source *source, FILE *from)
-{
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t n;
-    int rc = 0;
-
-    while (rc == 0 && (n = getline(&line, &capacity, from)) >= 0) {
-        size_t mark = source->line++ == 0 && memcmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-
-        if (strlen(line) == (size_t)n) {
-            rc = read_line(source, line + mark);
-            continue;
-        }
-        fprintf(source->complaints, "coil-crawl: %s:%u: a byte of zero\n", source->file,
-                source->line);
-        rc = -EINVAL;
-    }
-    if (rc == 0 && ferror(from)) {
-        fprintf(source->complaints, "coil-crawl: %s: %s\n", source->file,
-                strerror(errno));
-        rc = -EINVAL;
-    }
-    free(line);
-    return rc;
-}
-
-static int read_file(struct option_source *source, const struct command *command)
-{
-    const char *named = last_value(command, "config");
-    const char *path = named != NULL ? named : DEFAULT_FILE;
-    struct option_source in_file = *source;
-    FILE *from;
-    int rc;
-
-    if (named == NULL && last_value(command, "no-config") != NULL)
-        return 0;
-    from = fopen(path, "re");
-    if (from == NULL) {
-        if (errno == ENOENT && named == NULL)
-            return 0;
-        fprintf(source->complaints, "coil-crawl: %s: %s\n", path, strerror(errno));
-        return -EINVAL;
-    }
-    in_file.file = path;
-    rc = read_lines(&in_file, from);
-    fclose(from);
-    return rc;
-}
-
 /* ---- where to start ---------------------------------------------------------------- */
 
 static int complain_about(const struct option_source *source, const char *operand,
                           const char *what)
 {
-    fprintf(source->complaints, "coil-crawl: %s: %s\n", operand, what);
+    fputs("coil-crawl: ", source->complaints);
+    url_print(source->complaints, operand);
+    fprintf(source->complaints, ": %s\n", what);
     return -EINVAL;
 }
 
@@ -449,6 +353,23 @@ static bool must_be_path(const char *operand)
            ends_with(operand, ".markdown");
 }
 
+/* Of a URL to be explained the fragment matters, too. */
+static int resolve_start(const struct options *options, const char *operand, char **out)
+{
+    struct url url;
+    int rc;
+
+    if (!options->explain || options->starts.count > 0)
+        return url_resolve(NULL, operand, out);
+    rc = url_parse(NULL, operand, &url);
+    if (rc == 0 && url.kind != URL_WEB) {
+        free(url.href);
+        rc = -EPROTONOSUPPORT;
+    }
+    *out = url.href;
+    return rc;
+}
+
 static int add_url(struct option_source *source, const char *operand)
 {
     struct options *options = source->options;
@@ -461,7 +382,7 @@ static int add_url(struct option_source *source, const char *operand)
         if (operand == NULL)
             return -ENOMEM;
     }
-    rc = url_resolve(NULL, operand, &url);
+    rc = resolve_start(options, operand, &url);
     if (rc == -ENOMEM)
         return rc;
     if (rc < 0)
@@ -560,7 +481,9 @@ static int check_choices(const struct command *command)
 
 static int set_all(struct option_source *source, const struct command *command)
 {
-    int rc = read_file(source, command);
+    const char *file = last_value(command, "config");
+    bool reads_file = file != NULL || last_value(command, "no-config") == NULL;
+    int rc = reads_file ? option_read_file(source, file) : 0;
 
     for (size_t i = 0; rc == 0 && i < command->setting_count; i++)
         if (command->settings[i].row->set != NULL)

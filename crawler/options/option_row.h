@@ -44,6 +44,7 @@ struct option_row {
     const char *initial; /* its default as a user would write it; NULL: zero */
     int64_t min, max;    /* of a number */
     const char *choices; /* with spaces between them; NULL: free */
+    bool repeats;        /* each value counts; else the last */
     enum option_hint hint;
     enum option_group group;
     const char *words; /* what it does */
@@ -60,7 +61,19 @@ bool option_is_negative(const struct option_row *row);
 int option_set(struct option_source *source, const struct option_row *row,
                const char *value);
 
-/* A sentence about a row's value, printf's way, and -EINVAL. */
+/* The option of that name, an alias included, or NULL; the flag that it is the contrary of:
+   "no-lenient", "robots". */
+const struct option_row *option_named(const char *name, size_t n);
+const struct option_row *option_denied(const char *name, size_t n);
+
+/* "no such option; did you mean --lenient?", behind `before`, or dashes if that is "". -EINVAL. */
+int option_complain_unknown(FILE *to, const char *before, const char *name, size_t n);
+
+/* Set what the configuration file says; NULL: ./coil-crawl.toml, if it is there. option_file.c.
+   0, -EINVAL after a sentence, or -ENOMEM. */
+int option_read_file(struct option_source *source, const char *path);
+
+/* A sentence about a row's value, printf's way, and -EINVAL, or -ENOMEM without one. */
 int option_complain(const struct option_source *source, const struct option_row *row,
                     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -81,7 +94,7 @@ char *options_print(struct options *options, const char *format, ...)
 
 int text_list_add(struct text_list *list, const char *text);
 
-/* The setters: option_value.c. */
+/* The setters: option_value.c, and option_host.c where a value may be for one host. */
 #define OPTION_SETTER(name)                                                              \
     int name(struct option_source *source, const struct option_row *row,                 \
              const char *value)
@@ -109,6 +122,22 @@ OPTION_SETTER(set_traps);
 OPTION_SETTER(add_statuses);
 OPTION_SETTER(add_verdicts);
 OPTION_SETTER(add_format);
+
+/* What setters share. A struct option_part is a part of a list with commas: no white space
+   around it. */
+struct option_part {
+    const char *at;
+    size_t n;
+};
+
+/* The next one; false behind the last, where *list is NULL. */
+bool option_next_part(const char **list, struct option_part *part);
+
+/* Digits only; false if there is another character, or too many. */
+bool option_read_digits(const char *text, size_t n, int64_t *out);
+
+/* "Name: value", the name a token. (RFC 9110, 5.6.2) */
+bool option_is_header(const char *text);
 
 /* What is printed: option_printer.c. */
 void option_print_help(FILE *to);

@@ -7,7 +7,6 @@
 #include "option_row.h"
 #include "../base/text.h"
 #include "../url/url.h"
-#include "../url/whatwg_url.h"
 
 #include <coil/timer.h>
 
@@ -24,15 +23,21 @@ int option_complain(const struct option_source *source, const struct option_row 
 {
     FILE *to = source->complaints;
     va_list args;
+    char *what;
+    int n;
 
+    va_start(args, format);
+    n = vasprintf(&what, format, args);
+    va_end(args);
+    if (n < 0)
+        return -ENOMEM;
     if (source->file != NULL)
         fprintf(to, "coil-crawl: %s:%u: %s: ", source->file, source->line, row->name);
     else
         fprintf(to, "coil-crawl: --%s: ", row->name);
-    va_start(args, format);
-    vfprintf(to, format, args);
-    va_end(args);
+    url_print(to, what); /* without the passwords in it */
     fputc('\n', to);
+    free(what);
     return -EINVAL;
 }
 
@@ -69,7 +74,7 @@ static int flag_value(struct option_source *source, const struct option_row *row
             *out = i % 2 == 1;
             return 0;
         }
-    return option_complain(source, row, "\"%s\" is neither yes nor no", value);
+    return option_complain(source, row, "\"%s\" is neither true nor false", value);
 }
 
 OPTION_SETTER(set_flag)
@@ -87,8 +92,7 @@ OPTION_SETTER(clear_flag)
     return rc;
 }
 
-/* Digits only; false if there is another character, or too many. */
-static bool read_digits(const char *text, size_t n, int64_t *out)
+bool option_read_digits(const char *text, size_t n, int64_t *out)
 {
     int64_t value = 0;
 
@@ -115,7 +119,8 @@ static int read_number(struct option_source *source, const struct option_row *ro
 {
     bool may_be_none = is_none(row, "none");
 
-    if (read_digits(value, strlen(value), out) && *out >= row->min && *out <= row->max)
+    if (option_read_digits(value, strlen(value), out) && *out >= row->min &&
+        *out <= row->max)
         return 0;
     return option_complain(source, row, "\"%s\" is not a number from %lld to %lld%s",
                            value, (long long)row->min, (long long)row->max,
@@ -151,7 +156,7 @@ OPTION_SETTER(set_count)
     bool yes = false;
     int rc;
 
-    if (read_digits(value, strlen(value), &number) && number <= 9) {
+    if (option_read_digits(value, strlen(value), &number) && number <= 9) {
         *count = (unsigned)number;
         return 0;
     }
@@ -167,7 +172,7 @@ OPTION_SETTER(set_bytes)
     size_t digits = strspn(value, "0123456789");
     const char *unit = value + digits;
     int64_t bytes = 0;
-    bool well = read_digits(value, digits, &bytes);
+    bool well = option_read_digits(value, digits, &bytes);
 
     for (int i = 0; well && *unit != '\0' && units[i] != '\0'; i++)
         if ((*unit & ~0x20) == units[i]) {
@@ -217,7 +222,7 @@ static bool read_time(const char *text, int64_t *out)
         unit = point + 1 + fraction;
     }
     scale = time_unit(unit);
-    if (scale == 0 || !read_digits(text, whole, &number) ||
+    if (scale == 0 || !option_read_digits(text, whole, &number) ||
         number > COIL_SEC(1000000000) / scale)
         return false;
     ns = number * scale;
@@ -290,8 +295,7 @@ OPTION_SETTER(set_choice)
     return 0;
 }
 
-/* The next part of a list with commas, white space around it aside; false at its end. */
-static bool next_part(const char **list, struct whatwg_span *part)
+bool option_next_part(const char **list, struct option_part *part)
 {
     const char *at = *list, *end;
 
@@ -302,16 +306,16 @@ static bool next_part(const char **list, struct whatwg_span *part)
     at += strspn(at, " \t");
     while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
-    *part = (struct whatwg_span){at, (size_t)(end - at)};
+    *part = (struct option_part){at, (size_t)(end - at)};
     return true;
 }
 
 OPTION_SETTER(set_traps)
 {
     struct options *options = source->options;
-    struct whatwg_span part;
+    struct option_part part;
 
-    while (next_part(&value, &part)) {
+    while (option_next_part(&value, &part)) {
         int index = option_word_index(row->choices, part.at, part.n);
 
         if (index < 0)
@@ -326,11 +330,11 @@ OPTION_SETTER(set_traps)
 OPTION_SETTER(add_verdicts)
 {
     bool *fail_on = source->options->fail_on;
-    struct whatwg_span part;
+    struct option_part part;
 
     if (is_default(source, row))
         memset(fail_on, 0, sizeof source->options->fail_on);
-    while (next_part(&value, &part)) {
+    while (option_next_part(&value, &part)) {
         char word[16];
 
         if (option_word_index(row->choices, part.at, part.n) < 0)
@@ -342,63 +346,15 @@ OPTION_SETTER(add_verdicts)
     return 0;
 }
 
-/* "200", "200..299", lychee's "200..=299", or "200-299". */
-static bool read_range(struct whatwg_span part, struct status_range *out)
-{
-    int64_t first, last;
-    const char *second = part.at + 3;
-    size_t between;
-
-    if (part.n < 3 || !read_digits(part.at, 3, &first))
-        return false;
-    between = part.n == 3                                    ? 0
-              : part.n == 9 && memcmp(second, "..=", 3) == 0 ? 3
-              : part.n == 8 && memcmp(second, "..", 2) == 0  ? 2
-              : part.n == 7 && second[0] == '-'              ? 1
-                                                             : 4;
-    if (between == 4)
-        return false;
-    last = first;
-    if (between > 0 && !read_digits(second + between, 3, &last))
-        return false;
-    *out = (struct status_range){(int)first, (int)last};
-    return first >= 100 && first <= last;
-}
-
-OPTION_SETTER(add_statuses)
-{
-    struct options *options = source->options;
-    struct whatwg_span part;
-
-    if (is_default(source, row))
-        options->accept_count = 0;
-    while (next_part(&value, &part)) {
-        struct status_range range, *longer;
-
-        if (!read_range(part, &range))
-            return option_complain(
-                source, row,
-                "\"%.*s\" is no status from 100 to 999, nor a range such "
-                "as 200..299",
-                (int)part.n, part.at);
-        longer = realloc(options->accept, (options->accept_count + 1) * sizeof *longer);
-        if (longer == NULL)
-            return -ENOMEM;
-        options->accept = longer;
-        longer[options->accept_count++] = range;
-    }
-    return 0;
-}
-
 OPTION_SETTER(add_names)
 {
     struct text_list *list = field_of(source, row);
-    struct whatwg_span part;
+    struct option_part part;
     int rc = 0;
 
     if (is_default(source, row))
         list->count = 0;
-    while (rc == 0 && next_part(&value, &part)) {
+    while (rc == 0 && option_next_part(&value, &part)) {
         char *name;
 
         if (part.n == 0 || memchr(part.at, '/', part.n) != NULL)
@@ -530,8 +486,7 @@ OPTION_SETTER(add_regex)
 
 /* ---- headers ----------------------------------------------------------------------- */
 
-/* "Name: value", the name a token. (RFC 9110, 5.6.2) */
-static bool is_header(const char *text)
+bool option_is_header(const char *text)
 {
     static const char token[] = "!#$%&'*+-.^_`|~0123456789"
                                 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -544,7 +499,7 @@ OPTION_SETTER(add_header)
 {
     char *kept;
 
-    if (!is_header(value))
+    if (!option_is_header(value))
         return option_complain(source, row, "not a header: write \"Name: value\"");
     kept = options_keep(source->options, value, strlen(value));
     return kept != NULL ? text_list_add(&source->options->headers, kept) : -ENOMEM;
@@ -620,46 +575,6 @@ OPTION_SETTER(set_credentials)
     header = options_print(options, "Authorization: Basic %s", encoded);
     free(encoded);
     return put_header(options, find_header(options, "Authorization:"), header);
-}
-
-/* The length of "github.com", "github.com:8443" or "[::1]:80" in front of ":HEADER"; 0 if
-   there is none. */
-static size_t host_length(const char *text)
-{
-    size_t n = text[0] == '[' ? strcspn(text, "]") + 1 : strcspn(text, ":/ \t@");
-    size_t digits;
-
-    if (n > strlen(text) || n == 0 || text[n] != ':')
-        return 0;
-    digits = strspn(text + n + 1, "0123456789");
-    if (digits > 0 && text[n + 1 + digits] == ':')
-        n += 1 + digits;
-    return n;
-}
-
-OPTION_SETTER(add_host_header)
-{
-    struct options *options = source->options;
-    size_t n = host_length(value), count = options->host_header_count;
-    struct host_header *longer, added;
-    char *host;
-
-    if (n == 0 || !is_header(value + n + 1 + strspn(value + n + 1, " ")))
-        return option_complain(source, row, "write \"HOST:Name: value\"");
-    host = options_keep(options, value, n);
-    added.host = host;
-    added.header =
-        options_print(options, "%s", value + n + 1 + strspn(value + n + 1, " "));
-    longer = realloc(options->host_headers, (count + 1) * sizeof *longer);
-    if (longer != NULL)
-        options->host_headers = longer;
-    if (longer == NULL || host == NULL || added.header == NULL)
-        return -ENOMEM;
-    for (char *c = host; *c != '\0'; c++)
-        *c = *c >= 'A' && *c <= 'Z' ? (char)(*c | 0x20) : *c;
-    longer[count] = added;
-    options->host_header_count = count + 1;
-    return 0;
 }
 
 /* ---- reports ----------------------------------------------------------------------- */

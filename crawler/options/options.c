@@ -31,10 +31,10 @@ const char *const option_group_names[OPTION_GROUP_COUNT] = {
 /* clang-format off */
 const struct option_row option_rows[] = {
     /* ---- what is checked ---- */
-    {.name = "exclude", .aliases = "ignore-url", .argument = "RE", .set = add_regex,
+    {.name = "exclude", .repeats = true, .aliases = "ignore-url", .argument = "RE", .set = add_regex,
      FIELD(exclude), .group = OPTION_SITE,
      .words = "do not fetch URLs in which the regular expression (POSIX extended) is found; may be repeated"},
-    {.name = "include", .argument = "RE", .set = add_regex, FIELD(include), .group = OPTION_SITE,
+    {.name = "include", .repeats = true, .argument = "RE", .set = add_regex, FIELD(include), .group = OPTION_SITE,
      .words = "fetch these all the same; may be repeated"},
     {.name = "strict", .set = clear_flag, FIELD(lenient), .group = OPTION_SITE,
      .words = "the site is the hosts of the URLs, with or without \"www.\" (the default)"},
@@ -55,7 +55,7 @@ const struct option_row option_rows[] = {
      .words = "do not follow rel=nofollow and <meta name=robots content=nofollow>"},
     {.name = "obey-x-robots-tag", .set = set_flag, FIELD(obey_x_robots_tag), .group = OPTION_SITE,
      .words = "obey the header X-Robots-Tag in the same way"},
-    {.name = "no-trap", .argument = "RULE", .set = set_traps, .choices = "repeat session calendar all",
+    {.name = "no-trap", .repeats = true, .argument = "RULE", .set = set_traps, .choices = "repeat session calendar all",
      .group = OPTION_SITE,
      .words = "follow links that look like a trap: a path that repeats itself, a session id, a calendar without an end; may be repeated"},
 
@@ -96,13 +96,13 @@ const struct option_row option_rows[] = {
      .initial = "0", .min = 0, .group = OPTION_LIMITS, .words = "wait so long between two requests to a host"},
 
     /* ---- requests ---- */
-    {.name = "header", .letter = 'H', .argument = "HEADER", .set = add_header, .group = OPTION_HTTP,
+    {.name = "header", .repeats = true, .letter = 'H', .argument = "HEADER", .set = add_header, .group = OPTION_HTTP,
      .words = "send \"Name: value\" to the hosts of the start URLs, and to no other; may be repeated"},
-    {.name = "cookie", .letter = 'b', .argument = "COOKIE", .set = add_cookie, .group = OPTION_HTTP,
+    {.name = "cookie", .repeats = true, .letter = 'b', .argument = "COOKIE", .set = add_cookie, .group = OPTION_HTTP,
      .words = "send the cookie \"name=value\" to them; may be repeated"},
     {.name = "user", .letter = 'u', .argument = "USER:PASSWORD", .set = set_credentials,
      .group = OPTION_HTTP, .words = "log in to them (basic authentication)"},
-    {.name = "header-for", .argument = "HOST:HEADER", .set = add_host_header, .group = OPTION_HTTP,
+    {.name = "header-for", .repeats = true, .argument = "HOST:HEADER", .set = add_host_header, .group = OPTION_HTTP,
      .words = "send a header to that host, \"git.example:Authorization: token x\"; HOST may have a port; may be repeated"},
     {.name = "cookies", .set = set_flag, FIELD(cookies), .group = OPTION_HTTP,
      .words = "keep the cookies that servers set, and send them back"},
@@ -121,7 +121,7 @@ const struct option_row option_rows[] = {
      .group = OPTION_FILES, .words = "where \"/a.html\" is looked for (in the folder that is checked)"},
     {.name = "base-url", .argument = "URL", .set = set_url, FIELD(base_url), .group = OPTION_FILES,
      .words = "the URL at which the files will be served: links to it are links to the files"},
-    {.name = "index-files", .argument = "NAME,...", .set = add_names, FIELD(index_files),
+    {.name = "index-files", .repeats = true, .argument = "NAME,...", .set = add_names, FIELD(index_files),
      .initial = "index.html", .group = OPTION_FILES, .words = "which file of a folder stands for it"},
     {.name = "clean-urls", .set = set_flag, FIELD(clean_urls), .group = OPTION_FILES,
      .words = "\"/a\" may be the file a.html"},
@@ -129,10 +129,10 @@ const struct option_row option_rows[] = {
      .words = "ask nothing over the network"},
 
     /* ---- verdicts ---- */
-    {.name = "accept", .letter = 'a', .argument = "STATUS,...", .set = add_statuses, .initial = "200..299",
+    {.name = "accept", .repeats = true, .letter = 'a', .argument = "[HOST=]STATUS,...", .set = add_statuses, .initial = "200..299",
      .group = OPTION_VERDICTS,
-     .words = "the statuses that are well, as in 200..299,403"},
-    {.name = "fail-on", .argument = "VERDICT,...", .set = add_verdicts,
+     .words = "the statuses that are well: 200..299,404 of all hosts, in the default's place; linkedin.com=999,403 also of that host and those below it; may be repeated"},
+    {.name = "fail-on", .repeats = true, .argument = "VERDICT,...", .set = add_verdicts,
      .initial = "broken,fragment,error,timeout",
      .choices = "ok redirect broken fragment blocked error timeout skipped unchecked none",
      .group = OPTION_VERDICTS, .words = "the verdicts that fail the run (exit status 2)"},
@@ -144,7 +144,7 @@ const struct option_row option_rows[] = {
      FIELD(max_age_ns), .initial = "1d", .min = 0, .group = OPTION_VERDICTS, .words = "for so long"},
 
     /* ---- reports ---- */
-    {.name = "format", .letter = 'f', .argument = "FORMAT[:FILE]", .set = add_format,
+    {.name = "format", .repeats = true, .letter = 'f', .argument = "FORMAT[:FILE]", .set = add_format,
      .choices = "text jsonl github", .group = OPTION_REPORTS,
      .words = "write the report as text, jsonl (a JSON object a line) or github (annotations of a workflow) to FILE, or to stdout; may be repeated"},
     {.name = "quiet", .letter = 'q', .set = set_flag, FIELD(quiet), .group = OPTION_REPORTS,
@@ -159,7 +159,7 @@ const struct option_row option_rows[] = {
 
     /* ---- everything else ---- */
     {.name = "config", .argument = "FILE", .hint = HINT_FILE, .group = OPTION_OTHER,
-     .words = "read options from FILE, as \"name = value\" lines (./.coil-crawl.conf if it is there)"},
+     .words = "read options from FILE, in TOML (./coil-crawl.toml if it is there)"},
     {.name = "no-config", .group = OPTION_OTHER, .words = "read no such file"},
     {.name = "completions", .argument = "SHELL", .choices = "bash zsh fish", .group = OPTION_OTHER,
      .words = "print what completes the options in this shell"},

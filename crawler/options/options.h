@@ -26,12 +26,19 @@ struct regex_list {
     size_t count;
 };
 
+struct host_name {
+    const char *name; /* "github.com", as in a URL */
+    unsigned port;    /* 0: any */
+};
+
 struct status_range {
     int first, last;
+    struct host_name
+        host; /* of this host's answers, or of one below it; no name: of all */
 };
 
 struct host_header {
-    const char *host;   /* "github.com", or "github.com:8443" */
+    struct host_name host;
     const char *header; /* "Authorization: token x" */
 };
 
@@ -87,6 +94,7 @@ struct options {
     /* Judging: */
     struct status_range *accept; /* that are well */
     size_t accept_count;
+    bool accept_is_default; /* as to what is for all hosts */
     bool fail_on[VERDICT_COUNT];
     const char *baseline; /* a report whose findings do not fail the run */
     const char *cache;    /* a file of external targets that were well */
@@ -97,7 +105,7 @@ struct options {
     enum color_mode color;
     bool quiet, no_progress;
     unsigned verbosity;
-    bool explain; /* `coil-crawl explain URL` */
+    bool explain; /* `coil-crawl explain URL`: the first start, with its fragment */
 
     /* Strings that are pointed at above and belong to the options. */
     char **owned;
@@ -112,7 +120,7 @@ int options_init(struct options *options);
 
 /*
  * Set what the configuration file and the command line say, after options_init(). The file is that
- * of --config, else ./.coil-crawl.conf if there is one; what both set, the command line
+ * of --config, else ./coil-crawl.toml if there is one; what both set, the command line
  * has set, and lists add up. `argv` must outlive the options.
  *
  * Returns 0, OPTIONS_PRINTED after --help and its like, which go to `out`, or fails with

@@ -6,6 +6,7 @@
 #include "github.h"
 #include "jsonl.h"
 #include "report.h"
+#include "../url/url.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -158,7 +159,9 @@ int reports_close(struct reports *reports)
         if (out_close(out) == 0)
             continue;
         rc = out->rc;
-        fprintf(stderr, "coil-crawl: %s: %s\n", out->name, strerror(-rc));
+        fputs("coil-crawl: ", stderr);
+        url_print(stderr, out->name);
+        fprintf(stderr, ": %s\n", strerror(-rc));
     }
     out_close(&reports->trace);
     reports->count = 0; /* before a handler comes */

@@ -224,6 +224,44 @@ struct whatwg_span url_host_and_port(const char *url)
     return (struct whatwg_span){host, (size_t)(end - host)};
 }
 
+/* Of "example.org:8080" or "[::1]", the host alone. */
+static size_t host_length(struct whatwg_span whole)
+{
+    const char *colon = memrchr(whole.at, ':', whole.n);
+
+    return colon == NULL || whole.at[whole.n - 1] == ']' ? whole.n
+                                                         : (size_t)(colon - whole.at);
+}
+
+/* That of the scheme, if it names none. */
+static bool has_port(const char *url, struct whatwg_span whole, unsigned port)
+{
+    size_t n = host_length(whole);
+    unsigned long its = n < whole.n ? strtoul(whole.at + n + 1, NULL, 10)
+                        : strncmp(url, "https:", 6) == 0 ? 443
+                                                         : 80;
+
+    return port == 0 || its == port;
+}
+
+bool url_has_host(const char *url, const char *name, unsigned port)
+{
+    struct whatwg_span whole = url_host_and_port(url);
+    size_t n = strlen(name);
+
+    return host_length(whole) == n && memcmp(whole.at, name, n) == 0 &&
+           has_port(url, whole, port);
+}
+
+bool url_is_below_host(const char *url, const char *name, unsigned port)
+{
+    struct whatwg_span whole = url_host_and_port(url);
+    size_t n = strlen(name), its = host_length(whole);
+
+    return its > n && whole.at[its - n - 1] == '.' && !is_digit(name[n - 1]) &&
+           memcmp(whole.at + its - n, name, n) == 0 && has_port(url, whole, port);
+}
+
 /* The host, without "www.". */
 static struct whatwg_span host_without_www(const char *url)
 {

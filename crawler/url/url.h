@@ -52,6 +52,10 @@ struct whatwg_span url_host_and_port(const char *url);
 /* True if two web URLs have the same scheme, host and port. */
 bool url_same_origin(const char *a, const char *b);
 
+/* True if a web URL is of that host and port; 0: of any port. Or of a host below it. */
+bool url_has_host(const char *url, const char *name, unsigned port);
+bool url_is_below_host(const char *url, const char *name, unsigned port);
+
 /* True if the hosts are the same but for a "www." in front; scheme and port aside. */
 bool url_sibling_hosts(const char *a, const char *b);
 

@@ -807,6 +807,19 @@ def test_accept_and_fail_on():
     equal(crawl({"/": page("mailto:x")}, "--fail-on", "skipped").status, BROKEN)
 
 
+def test_accept_of_a_host():
+    """On the site and elsewhere; another host's 403 stays blocked, and 404 broken."""
+    with Site({"/403": status(403), "/404": status(404)}, host="127.0.0.2") as other, \
+            Site({"/403": status(403)}, host="127.0.0.3") as third:
+        answers = {"/": page("/404", "/405", other.url + "403", other.url + "404", third.url + "403"),
+                   "/405": status(405)}
+        result = crawl(answers, "-a", "127.0.0.2=403,404,127.0.0.1=405,127.0.0.3:1=403")
+        own = [result.told[path] for path in ("/404", "/405")]
+        theirs = [result.told[url] for url in (other.url + "403", other.url + "404", third.url + "403")]
+    equal(own, ["broken/status", "ok"])
+    equal(theirs, ["ok", "ok", "blocked/status"])
+
+
 def test_exclude_private():
     with Site({"/": page()}) as other:
         result = crawl({"/": page(other.url, "/moved"), "/moved": redirect(other.url + "x")},

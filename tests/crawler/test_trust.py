@@ -416,6 +416,16 @@ def test_a_password_of_the_start_is_not_told():
     assert "s3cret" not in explained[1] + explained[2]
 
 
+def test_a_password_is_not_told_in_complaints():
+    url = "http://user:s3cret@h h/"
+    for arguments in ([url], ["ftp://user:s3cret@h/"], ["-x", url, "h"], ["--base-url", url, "h"],
+                      ["--root-dir", url, "h"], ["--cacert", url, "h"], ["-f", f"jsonl:{url}x", "127.0.0.1:1"],
+                      ["--exclude", f"[{url}", "h"], ["--max-tasks", url, "h"], ["-a", f"{url}=200", "h"],
+                      ["--header-for", f"{url}:A: b", "h"], ["--baseline", url, "h"], [f"--nothing={url}", "h"]):
+        status, out, err = run(*arguments)
+        equal((arguments, status, out, "s3cret" in err), (arguments, 3, "", False))
+
+
 def test_user_agent():
     with Server({"/": page()}) as site, Crawl(site.origin + "/") as crawl:
         equal(crawl.end(), WELL)

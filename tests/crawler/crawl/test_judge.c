@@ -30,9 +30,9 @@ TEST(judge_statuses)
     CHECK_INT(options_init(&options), 0);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct answer answer = {.status = rows[i].status};
-        check(judge_answer(&options, true, &answer), rows[i].on_site,
+        check(judge_answer(&options, "http://h/", true, &answer), rows[i].on_site,
               rows[i].on_site == VERDICT_OK ? REASON_NONE : REASON_STATUS);
-        check(judge_answer(&options, false, &answer), rows[i].elsewhere,
+        check(judge_answer(&options, "http://h/", false, &answer), rows[i].elsewhere,
               rows[i].elsewhere == VERDICT_OK ? REASON_NONE : REASON_STATUS);
     }
     options_finish(&options);
@@ -40,30 +40,69 @@ TEST(judge_statuses)
 
 TEST(judge_accepts_what_the_user_accepts)
 {
-    struct status_range ranges[] = {{200, 200}, {403, 404}};
+    struct status_range ranges[] = {{.first = 200, .last = 200},
+                                    {.first = 403, .last = 404}};
     struct options options = {.accept = ranges, .accept_count = 2};
     struct answer answer = {.status = 404};
 
-    check(judge_answer(&options, true, &answer), VERDICT_OK, REASON_NONE);
+    check(judge_answer(&options, "http://h/", true, &answer), VERDICT_OK, REASON_NONE);
     answer.status = 403;
-    check(judge_answer(&options, false, &answer), VERDICT_OK, REASON_NONE);
+    check(judge_answer(&options, "http://h/", false, &answer), VERDICT_OK, REASON_NONE);
     answer.status = 201;
-    check(judge_answer(&options, true, &answer), VERDICT_BROKEN, REASON_STATUS);
+    check(judge_answer(&options, "http://h/", true, &answer), VERDICT_BROKEN,
+          REASON_STATUS);
     answer.status = 405;
-    check(judge_answer(&options, true, &answer), VERDICT_BROKEN, REASON_STATUS);
+    check(judge_answer(&options, "http://h/", true, &answer), VERDICT_BROKEN,
+          REASON_STATUS);
+}
+
+TEST(judge_accepts_of_a_host_what_is_said_of_it)
+{
+    struct status_range ranges[] = {
+        {200, 299, {NULL, 0}}, {403, 403, {"b.example", 0}}, {404, 404, {"c", 8080}}};
+    struct options options = {.accept = ranges, .accept_count = 3};
+    static const struct {
+        const char *url;
+        int status;
+        enum verdict verdict;
+    } rows[] = {
+        {"http://b.example/x", 403, VERDICT_OK},
+        {"https://u:p@b.example:8443/x", 403, VERDICT_OK},
+        {"http://www.b.example/x", 403, VERDICT_OK},
+        {"http://b.example/x", 200, VERDICT_OK},
+        {"http://b.example/x", 404, VERDICT_BROKEN},
+        {"http://ab.example/x", 403, VERDICT_BLOCKED},
+        {"http://b.example.org/x", 403, VERDICT_BLOCKED},
+        {"http://c:8080/x", 404, VERDICT_OK},
+        {"http://c/x", 404, VERDICT_BROKEN},
+    };
+    struct answer challenge = {.status = 403, .is_challenge = true};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct answer answer = {.status = rows[i].status};
+        CHECK_INT(judge_answer(&options, rows[i].url, false, &answer).verdict,
+                  rows[i].verdict);
+    }
+    check(judge_answer(&options, "http://b.example/", false, &challenge), VERDICT_OK,
+          REASON_NONE);
+    check(judge_answer(&options, "http://b.example/", true, &challenge), VERDICT_OK,
+          REASON_NONE);
 }
 
 TEST(judge_challenges_are_of_other_sites)
 {
-    struct status_range range = {200, 299};
+    struct status_range range = {.first = 200, .last = 299};
     struct options options = {.accept = &range, .accept_count = 1};
     struct answer answer = {.status = 200, .is_challenge = true};
 
-    check(judge_answer(&options, false, &answer), VERDICT_BLOCKED, REASON_CHALLENGE);
-    check(judge_answer(&options, true, &answer), VERDICT_OK, REASON_NONE);
+    check(judge_answer(&options, "http://h/", false, &answer), VERDICT_BLOCKED,
+          REASON_CHALLENGE);
+    check(judge_answer(&options, "http://h/", true, &answer), VERDICT_OK, REASON_NONE);
     answer.status = 503;
-    check(judge_answer(&options, false, &answer), VERDICT_BLOCKED, REASON_CHALLENGE);
-    check(judge_answer(&options, true, &answer), VERDICT_BROKEN, REASON_STATUS);
+    check(judge_answer(&options, "http://h/", false, &answer), VERDICT_BLOCKED,
+          REASON_CHALLENGE);
+    check(judge_answer(&options, "http://h/", true, &answer), VERDICT_BROKEN,
+          REASON_STATUS);
 }
 
 TEST(judge_failures)
@@ -95,7 +134,7 @@ TEST(judge_failures)
                                     .is_late = rows[i].is_late,
                                     .status = 200,
                                     .is_challenge = true};
-            check(judge_answer(&options, on_site, &answer), rows[i].verdict,
+            check(judge_answer(&options, "http://h/", on_site, &answer), rows[i].verdict,
                   rows[i].reason);
         }
 }
@@ -105,9 +144,10 @@ TEST(judge_protocol_failures_behind_tls_are_of_tls)
     struct options options = {.accept_count = 0};
     struct answer answer = {.rc = -EPROTO, .is_tls = true};
 
-    check(judge_answer(&options, true, &answer), VERDICT_ERROR, REASON_TLS);
+    check(judge_answer(&options, "http://h/", true, &answer), VERDICT_ERROR, REASON_TLS);
     answer.rc = -ECONNRESET;
-    check(judge_answer(&options, true, &answer), VERDICT_ERROR, REASON_NETWORK);
+    check(judge_answer(&options, "http://h/", true, &answer), VERDICT_ERROR,
+          REASON_NETWORK);
 }
 
 TEST(judge_redirects)

@@ -417,6 +417,48 @@ TEST(options_accept_takes_statuses_and_ranges)
         "-a", "050");
 }
 
+static void check_accept_of(const struct options *options, size_t at, const char *host,
+                            unsigned port, int first)
+{
+    const struct status_range *range = &options->accept[at];
+
+    CHECK_STR(range->host.name != NULL ? range->host.name : "all", host);
+    CHECK_INT(range->host.port, port);
+    CHECK_INT(range->first, first);
+}
+
+/* It stands before the statuses that are for it; what is for all hosts replaces the default. */
+TEST(options_accept_takes_a_host)
+{
+    struct parsed p =
+        PARSE("-a", "LinkedIn.com=999,403", "-a", "[::1]:80=200..=299", "h");
+
+    CHECK_STR(p.complaints, "");
+    CHECK_INT(p.options.accept_count, 4);
+    check_accept_of(&p.options, 0, "all", 0, 200);
+    check_accept_of(&p.options, 1, "linkedin.com", 0, 999);
+    check_accept_of(&p.options, 2, "linkedin.com", 0, 403);
+    check_accept_of(&p.options, 3, "[::1]", 80, 200);
+    CHECK_INT(p.options.accept[3].last, 299);
+    finish(&p);
+    p = PARSE("-a", "a=404", "-a", "204,b:8080=403,c=405", "-a", "206", "h");
+    CHECK_INT(p.options.accept_count, 5);
+    check_accept_of(&p.options, 0, "a", 0, 404);
+    check_accept_of(&p.options, 1, "all", 0, 204);
+    check_accept_of(&p.options, 2, "b", 8080, 403);
+    check_accept_of(&p.options, 3, "c", 0, 405);
+    check_accept_of(&p.options, 4, "all", 0, 206);
+    finish(&p);
+    REFUSED("--accept: \"a b\" is not a host", "-a", "a b=403");
+    REFUSED("--accept: \"a/b\" is not a host", "-a", "200,a/b=403");
+    REFUSED("--accept: \"h:0\" is not a host", "-a", "h:0=403");
+    REFUSED("--accept: \"\" is no status from 100 to 999, nor a range such as 200..299",
+            "-a", "h=");
+    REFUSED(
+        "--accept: \"=403\" is no status from 100 to 999, nor a range such as 200..299",
+        "-a", "=403");
+}
+
 TEST(options_fail_on_takes_verdicts)
 {
     struct parsed p = PARSE("--fail-on=blocked", "--fail-on=broken,skipped", "h");
@@ -473,23 +515,28 @@ TEST(options_what_is_no_header_is_refused_without_its_secret)
     REFUSED("--user-agent: needs a value: TEXT", "-A", "");
 }
 
-static void check_host_header(const char *text, const char *host, const char *header)
+static void check_host_header(const char *text, const char *host, unsigned port,
+                              const char *header)
 {
     struct parsed p = PARSE("--header-for", text, "h");
 
     CHECK_INT(p.options.host_header_count, 1);
-    CHECK_STR(p.options.host_headers[0].host, host);
+    CHECK_STR(p.options.host_headers[0].host.name, host);
+    CHECK_INT(p.options.host_headers[0].host.port, port);
     CHECK_STR(p.options.host_headers[0].header, header);
     finish(&p);
 }
 
 TEST(options_headers_for_another_host)
 {
-    check_host_header("GitHub.com:Authorization: token x", "github.com",
+    check_host_header("GitHub.com:Authorization: token x", "github.com", 0,
                       "Authorization: token x");
-    check_host_header("h:8443:A: b", "h:8443", "A: b");
-    check_host_header("[::1]:80:A: b", "[::1]:80", "A: b");
-    check_host_header("h: A:b", "h", "A:b");
+    check_host_header("h:8443:A: b", "h", 8443, "A: b");
+    check_host_header("[0::1]:80:A: b", "[::1]", 80, "A: b");
+    check_host_header("B\xc3\xbc"
+                      "cher.example: A:b",
+                      "xn--bcher-kva.example", 0, "A:b");
+    REFUSED("--header-for: write \"HOST:Name: value\"", "--header-for", "h:99999:A: b");
 }
 
 TEST(options_proxies)
@@ -646,15 +693,16 @@ TEST(options_stand_in_a_file_and_the_command_line_counts)
     struct parsed p;
 
     enter_scratch();
-    write_file(".coil-crawl.conf",
-               "\xef\xbb\xbf# ours\n\n  max-tasks = 3  \r\nlenient\nno-robots = no\n"
-               "exclude = a = b # c\naccept=403\nverbose = 2\n"
+    write_file("coil-crawl.toml",
+               "\xef\xbb\xbf# ours\n\n  max-tasks = 3  \r\nlenient = true\n"
+               "no-robots = false\nprogress = false\n"
+               "exclude = 'a = b # c'\naccept=403\nverbose = 2\n"
                "max-tries\t=\t9");
     p = PARSE("--max-tries=4", "--exclude=d", "-a", "200", "h");
     CHECK_STR(p.complaints, "");
     CHECK_INT(p.options.max_tasks, 3);
     CHECK_INT(p.options.max_tries, 4);
-    CHECK(p.options.lenient && !p.options.no_robots);
+    CHECK(p.options.lenient && !p.options.no_robots && p.options.no_progress);
     CHECK_INT(p.options.verbosity, 2);
     CHECK_INT(p.options.exclude.count, 2);
     CHECK_STR(p.options.exclude.texts[0], "a = b # c");
@@ -664,44 +712,82 @@ TEST(options_stand_in_a_file_and_the_command_line_counts)
     p = PARSE("--no-config", "h");
     CHECK_INT(p.options.max_tasks, 10);
     finish(&p);
-    write_file("other.conf", "max-tasks = 7");
-    p = PARSE("--config=other.conf", "h");
+    write_file("other.toml", "max-tasks = 7");
+    p = PARSE("--config=other.toml", "h");
     CHECK_INT(p.options.max_tasks, 7);
     CHECK_INT(p.options.max_tries, 3);
     finish(&p);
     leave_scratch();
 }
 
+/* Names may be those of other checkers, with underscores; what may be repeated may be a list. */
+TEST(options_in_a_file_may_be_lists)
+{
+    struct parsed p;
+
+    enter_scratch();
+    write_file("coil-crawl.toml",
+               "exclude = [\n  '\\.png$', # pictures\n  \"/calendar/\",\n]\n"
+               "accept = [200, \"b.example=403,404\", '204..206']\n"
+               "max_concurrency = 7\ntimeout = 1.5\nmax_time = \"2m\"\n"
+               "include = []\nfail-on = ['broken', 'blocked']\n");
+    p = PARSE("h");
+    CHECK_STR(p.complaints, "");
+    CHECK_INT(p.options.exclude.count, 2);
+    CHECK_STR(p.options.exclude.texts[0], "\\.png$");
+    CHECK_STR(p.options.exclude.texts[1], "/calendar/");
+    CHECK_INT(p.options.accept_count, 4);
+    check_accept_of(&p.options, 2, "b.example", 0, 404);
+    check_accept_of(&p.options, 3, "all", 0, 204);
+    CHECK_INT(p.options.max_tasks, 7);
+    CHECK_INT(p.options.timeout_ns, COIL_MSEC(1500));
+    CHECK_INT(p.options.max_time_ns, COIL_SEC(120));
+    CHECK(p.options.fail_on[VERDICT_BLOCKED] && !p.options.fail_on[VERDICT_ERROR]);
+    finish(&p);
+    leave_scratch();
+}
+
 static void check_line_refused(const char *lines, const char *sentence)
 {
-    write_file(".coil-crawl.conf", lines);
+    write_file("coil-crawl.toml", lines);
     check_refused(PARSE("h"), sentence);
 }
 
 TEST(options_in_a_file_are_refused_with_its_name_and_line)
 {
     enter_scratch();
-    check_line_refused("\nmax-tasks = x\n",
-                       ".coil-crawl.conf:2: max-tasks: \"x\" is not a number "
+    check_line_refused("\nmax-tasks = 'x'\n",
+                       "coil-crawl.toml:2: max-tasks: \"x\" is not a number "
                        "from 1 to 1000000");
     check_line_refused("max-taks = 3",
-                       ".coil-crawl.conf:1: max-taks: no such option; did you "
+                       "coil-crawl.toml:1: max-taks: no such option; did you "
                        "mean max-tasks?");
-    check_line_refused("qqqqqqqq = 3", ".coil-crawl.conf:1: qqqqqqqq: no such option; "
+    check_line_refused("qqqqqqqq = 3", "coil-crawl.toml:1: qqqqqqqq: no such option; "
                                        "coil-crawl --help lists them");
-    check_line_refused("= 3",
-                       ".coil-crawl.conf:1: : no such option; coil-crawl --help lists "
-                       "them");
-    check_line_refused("timeout",
-                       ".coil-crawl.conf:1: timeout: needs a value: timeout = TIME");
+    check_line_refused("\"\" = 3", "coil-crawl.toml:1: : no such option; "
+                                   "coil-crawl --help lists them");
+    check_line_refused("print = 'man'", "coil-crawl.toml:1: print: no such option; "
+                                        "coil-crawl --help lists them");
+    check_line_refused("= 3", "coil-crawl.toml:1: there is no name in front of \"=\"");
+    check_line_refused("quiet", "coil-crawl.toml:1: there is no \"=\" behind the name");
+    check_line_refused("timeout = true",
+                       "coil-crawl.toml:1: timeout: needs a value: timeout = TIME");
+    check_line_refused("timeout = 30s", "coil-crawl.toml:1: neither a number, true nor "
+                                        "false: texts stand in quotes");
     check_line_refused("quiet = 3",
-                       ".coil-crawl.conf:1: quiet: \"3\" is neither yes nor no");
-    check_line_refused("verbose = x",
-                       ".coil-crawl.conf:1: verbose: \"x\" is neither yes nor no");
-    check_line_refused("config = x",
-                       ".coil-crawl.conf:1: config: is for the command line");
-    check_line_refused("robots = yes",
-                       ".coil-crawl.conf:1: no-robots: write \"no-robots = no\"");
+                       "coil-crawl.toml:1: quiet: \"3\" is neither true nor false");
+    check_line_refused("verbose = 'x'",
+                       "coil-crawl.toml:1: verbose: \"x\" is neither true nor false");
+    check_line_refused("config = 'x'",
+                       "coil-crawl.toml:1: config: is for the command line");
+    check_line_refused("max-tasks = 3\nmax-concurrency = 3\n",
+                       "coil-crawl.toml:2: max-tasks: is there twice");
+    check_line_refused("max-tasks = [\n3]",
+                       "coil-crawl.toml:2: max-tasks: takes one value, not a list");
+    check_line_refused("accept = [\n]", "coil-crawl.toml:2: accept: an empty list: leave "
+                                        "it out for the default");
+    check_line_refused("[http]\nheader = 'A: b'",
+                       "coil-crawl.toml:1: a table: options have none");
     leave_scratch();
 }
 
@@ -709,8 +795,9 @@ TEST(options_a_file_that_cannot_be_read_is_said)
 {
     enter_scratch();
     check_refused(PARSE("--config=nowhere", "h"), "nowhere: No such file or directory");
-    CHECK_INT(mkdir(".coil-crawl.conf", 0700), 0);
-    check_refused(PARSE("h"), ".coil-crawl.conf: Is a directory");
+    CHECK_INT(mkdir("coil-crawl.toml", 0700), 0);
+    check_refused(PARSE("h"), "coil-crawl.toml: Is a directory");
+    check_refused(PARSE("--config=/dev/zero", "h"), "/dev/zero: is a megabyte or more");
     leave_scratch();
 }
 

@@ -273,3 +273,20 @@ TEST(url_password_is_found_where_browsers_see_one)
     check_password("", "");
     check_password("@", "");
 }
+
+TEST(url_has_host_and_port_of_its_own_or_of_its_scheme)
+{
+    CHECK(url_has_host("http://h/", "h", 0) && url_has_host("http://h/", "h", 80));
+    CHECK(url_has_host("https://h/a:81/", "h", 443) &&
+          !url_has_host("https://h/", "h", 80));
+    CHECK(url_has_host("http://u:p@h:81/", "h", 81) &&
+          url_has_host("http://h:81/", "h", 0));
+    CHECK(url_has_host("http://[::1]/", "[::1]", 80) &&
+          url_has_host("http://[::1]:8/", "[::1]", 8));
+    CHECK(!url_has_host("http://h.i/", "h", 0) && !url_has_host("http://i.h/", "h", 0));
+    CHECK(url_is_below_host("http://i.h/", "h", 0) &&
+          url_is_below_host("http://i.h:8/", "h", 8));
+    CHECK(!url_is_below_host("http://h/", "h", 0) &&
+          !url_is_below_host("http://ih/", "h", 0));
+    CHECK(!url_is_below_host("http://127.0.0.1/", "0.0.1", 0));
+}

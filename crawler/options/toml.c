@@ -1,0 +1,439 @@
+/*
+ * toml.c - reading TOML 1.0 without its tables. (Debian 12 has no library in C for it.)
+ *
+ * From left to right, by functions that are called as the parts of the grammar. Strings are
+ * decoded where they stand: no escape is shorter than what it is for. (toml.io/en/v1.0.0)
+ *
+ * Where to start reading: toml_read(), read_pair().
+ */
+#include "toml.h"
+
+#include "../base/ascii.h"
+#include "../base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NUMBER_BYTES 64
+
+struct reader {
+    char *at; /* the text ends with a byte of zero, which is in no value */
+    unsigned line;
+    struct toml_mistake *mistake;
+    int (*take)(void *arg, const struct toml_value *value);
+    void *arg;
+};
+
+static int fail(struct reader *reader, const char *what)
+{
+    *reader->mistake = (struct toml_mistake){what, reader->line};
+    return -EINVAL;
+}
+
+/* ---- between values ---------------------------------------------------------------- */
+
+/* Of a line feed, alone or behind a carriage return; 0 if there is none. */
+static size_t newline_length(const char *at)
+{
+    return at[0] == '\n' ? 1 : at[0] == '\r' && at[1] == '\n' ? 2 : 0;
+}
+
+static bool is_control(char c)
+{
+    return ((unsigned char)c < ' ' && c != '\t') || c == 0x7f;
+}
+
+static void skip_blanks(struct reader *reader)
+{
+    reader->at += strspn(reader->at, " \t");
+}
+
+/* Blanks, and a comment, up to the end of the line. */
+static int skip_comment(struct reader *reader)
+{
+    skip_blanks(reader);
+    if (*reader->at != '#')
+        return 0;
+    while (*reader->at != '\0' && newline_length(reader->at) == 0)
+        if (is_control(*reader->at++))
+            return fail(reader, "a control character");
+    return 0;
+}
+
+/* True if there was a line to be ended. */
+static bool skip_newline(struct reader *reader)
+{
+    size_t n = newline_length(reader->at);
+
+    reader->at += n;
+    reader->line += n > 0;
+    return n > 0;
+}
+
+static int skip_lines(struct reader *reader)
+{
+    int rc;
+
+    do
+        rc = skip_comment(reader);
+    while (rc == 0 && skip_newline(reader));
+    return rc;
+}
+
+/* ---- strings ----------------------------------------------------------------------- */
+
+/* A character in UTF-8 at *to, which moves behind it. False for what is no character. */
+static bool put_point(char **to, uint32_t point)
+{
+    static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    int n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+
+    if (point == 0 || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
+        return false;
+    for (int i = n - 1; i > 0; i--, point >>= 6)
+        (*to)[i] = (char)(0x80 | (point & 0x3f));
+    (*to)[0] = (char)(first[n] | point);
+    *to += n;
+    return true;
+}
+
+/* "\u00e9" and "\U0001f600": so many digits behind the letter. */
+static int read_point(struct reader *reader, int digits, char **to)
+{
+    uint32_t point = 0;
+
+    for (int i = 0; i < digits; i++) {
+        int value = hex_value(*reader->at);
+        if (value < 0)
+            return fail(reader, "an escape that is none of TOML's");
+        point = point << 4 | (uint32_t)value;
+        reader->at++;
+    }
+    return put_point(to, point) ? 0 : fail(reader, "an escape of what is no character");
+}
+
+/* A backslash at the end of a line: what is blank is left out, up to the next text. */
+static bool skip_line_end(struct reader *reader)
+{
+    const char *at = reader->at + strspn(reader->at, " \t");
+
+    if (newline_length(at) == 0)
+        return false;
+    do
+        skip_blanks(reader);
+    while (skip_newline(reader));
+    return true;
+}
+
+/* What stands behind a backslash. */
+static int read_escape(struct reader *reader, bool may_span, char **to)
+{
+    static const char names[] = "btnfr\"\\", values[] = "\b\t\n\f\r\"\\";
+    const char *found;
+    char letter;
+
+    if (may_span && skip_line_end(reader))
+        return 0;
+    letter = *reader->at;
+    found = letter != '\0' ? strchr(names, letter) : NULL;
+    if (found == NULL && letter != 'u' && letter != 'U')
+        return fail(reader, "an escape that is none of TOML's");
+    reader->at++;
+    if (found == NULL)
+        return read_point(reader, letter == 'u' ? 4 : 8, to);
+    *(*to)++ = values[found - names];
+    return 0;
+}
+
+/* Quotes in a string of several lines: up to two belong to it, three end it. True at its end. */
+static bool take_quotes(struct reader *reader, char quote, char **to)
+{
+    size_t n = strspn(reader->at, (char[]){quote, '\0'});
+    bool is_end = n >= 3;
+    size_t own = n > 5 ? 2 : is_end ? n - 3 : n;
+
+    memset(*to, quote, own);
+    *to += own;
+    reader->at += is_end ? own + 3 : own;
+    return is_end;
+}
+
+static bool ends_string(struct reader *reader, char quote, bool may_span, char **to)
+{
+    if (may_span)
+        return take_quotes(reader, quote, to);
+    reader->at++;
+    return true;
+}
+
+/* One character of a string, or a line feed. */
+static int read_character(struct reader *reader, char quote, bool may_span, char **to)
+{
+    char c = *reader->at;
+    size_t newline = newline_length(reader->at);
+
+    if (c == '\0' || (newline > 0 && !may_span))
+        return fail(reader, "a string without an end");
+    if (newline > 0) {
+        skip_newline(reader);
+        *(*to)++ = '\n';
+        return 0;
+    }
+    if (is_control(c))
+        return fail(reader, "a control character");
+    reader->at++;
+    if (c == '\\' && quote == '"')
+        return read_escape(reader, may_span, to);
+    *(*to)++ = c;
+    return 0;
+}
+
+static int read_string(struct reader *reader, bool may_span, const char **out)
+{
+    char quote = *reader->at, *to;
+    int rc;
+
+    may_span = may_span && reader->at[1] == quote && reader->at[2] == quote;
+    reader->at += may_span ? 3 : 1;
+    if (may_span)
+        skip_newline(reader);
+    *out = to = reader->at;
+    while (*reader->at != quote || !ends_string(reader, quote, may_span, &to)) {
+        if (*reader->at == quote)
+            continue;
+        rc = read_character(reader, quote, may_span, &to);
+        if (rc < 0)
+            return rc;
+    }
+    *to = '\0';
+    return 0;
+}
+
+/* ---- numbers ----------------------------------------------------------------------- */
+
+/* Digits with single underscores between them, to *to without those. False if it is none. */
+static bool take_digits(const char **at, int base, char **to)
+{
+    const char *s = *at;
+
+    for (;; s++) {
+        int value = hex_value(*s);
+        if (value < 0 || value >= base)
+            return false;
+        *(*to)++ = *s;
+        if (s[1] == '_')
+            s++;
+        else if (hex_value(s[1]) < 0 || hex_value(s[1]) >= base)
+            break;
+    }
+    *at = s + 1;
+    return true;
+}
+
+/* "0x1f", "0o17", "0b101" in decimal digits. */
+static bool take_in_base(const char *at, char to[NUMBER_BYTES])
+{
+    int base = at[1] == 'x' ? 16 : at[1] == 'o' ? 8 : 2;
+    char digits[NUMBER_BYTES], *end = digits;
+    uint64_t number = 0;
+
+    at += 2;
+    if (!take_digits(&at, base, &end) || *at != '\0')
+        return false;
+    for (const char *c = digits; c < end; c++) {
+        if (number > (uint64_t)INT64_MAX / (uint64_t)base)
+            return false;
+        number = number * (uint64_t)base + (uint64_t)hex_value(*c);
+    }
+    snprintf(to, NUMBER_BYTES, "%" PRIu64, number);
+    return number <= INT64_MAX;
+}
+
+/* "10", "-1", "1_000", "0.5", "1e3". */
+static bool take_decimal(const char *at, char to[NUMBER_BYTES])
+{
+    const char *whole;
+
+    if (*at == '-')
+        *to++ = '-';
+    at += *at == '-' || *at == '+';
+    whole = at;
+    if (!take_digits(&at, 10, &to) || (*whole == '0' && at - whole > 1))
+        return false;
+    if (*at == '.') {
+        *to++ = *at++;
+        if (!take_digits(&at, 10, &to))
+            return false;
+    }
+    if (*at == 'e' || *at == 'E') {
+        *to++ = *at++;
+        if (*at == '-' || *at == '+')
+            *to++ = *at++;
+        if (!take_digits(&at, 10, &to))
+            return false;
+    }
+    *to = '\0';
+    return *at == '\0';
+}
+
+/* A word without quotes: true, false, or a number. */
+static int read_word(struct reader *reader, char number[NUMBER_BYTES],
+                     struct toml_value *value)
+{
+    char word[NUMBER_BYTES];
+    size_t n = strcspn(reader->at, " \t\r\n,]#");
+    bool is_based;
+
+    snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1),
+             reader->at);
+    if (n == 0)
+        return fail(reader, "there is no value");
+    value->kind = strcmp(word, "true") == 0 || strcmp(word, "false") == 0 ? TOML_BOOLEAN
+                                                                          : TOML_NUMBER;
+    is_based = word[0] == '0' && word[1] != '\0' && strchr("xob", word[1]) != NULL;
+    value->text = number;
+    if (value->kind == TOML_BOOLEAN)
+        memcpy(number, word, sizeof word);
+    else if (n >= sizeof word ||
+             !(is_based ? take_in_base(word, number) : take_decimal(word, number)))
+        return fail(reader, "neither a number, true nor false: texts stand in quotes");
+    reader->at += n;
+    return 0;
+}
+
+/* ---- values ------------------------------------------------------------------------ */
+
+/* One that is no list, to take(). */
+static int read_value(struct reader *reader, struct toml_value value)
+{
+    char number[NUMBER_BYTES];
+    int rc;
+
+    value.line = reader->line;
+    if (*reader->at == '{')
+        return fail(reader, "a table: options have none");
+    if (*reader->at == '[')
+        return fail(reader, "a list in a list");
+    if (*reader->at == '"' || *reader->at == '\'')
+        rc = read_string(reader, true, &value.text);
+    else
+        rc = read_word(reader, number, &value);
+    return rc == 0 ? reader->take(reader->arg, &value) : rc;
+}
+
+/* Behind its '['. */
+static int read_list(struct reader *reader, struct toml_value value)
+{
+    int rc = skip_lines(reader);
+    size_t count = 0;
+
+    value.in_list = true;
+    for (; rc == 0 && *reader->at != ']'; count++) {
+        value.is_first = count == 0;
+        rc = read_value(reader, value);
+        if (rc == 0)
+            rc = skip_lines(reader);
+        if (rc == 0 && *reader->at == ',') {
+            reader->at++;
+            rc = skip_lines(reader);
+        } else if (rc == 0 && *reader->at != ']') {
+            rc = fail(reader, "neither a comma nor the end of the list");
+        }
+    }
+    if (rc < 0)
+        return rc;
+    reader->at++;
+    value.line = reader->line;
+    return count > 0 ? 0 : reader->take(reader->arg, &value);
+}
+
+/* Up to the '='. */
+static int read_key(struct reader *reader, const char **key)
+{
+    static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "0123456789_-";
+    bool is_quoted = *reader->at == '"' || *reader->at == '\'';
+    char *end;
+    int rc = 0;
+
+    *key = reader->at;
+    if (is_quoted)
+        rc = read_string(reader, false, key);
+    else
+        reader->at += strspn(reader->at, bare);
+    end = reader->at;
+    if (rc < 0)
+        return rc;
+    if (*key == end)
+        return fail(reader, *end == '[' ? "a table: options have none"
+                                        : "there is no name in front of \"=\"");
+    skip_blanks(reader);
+    if (*reader->at == '.')
+        return fail(reader, "a name with a dot in it: options have no tables");
+    if (*reader->at != '=')
+        return fail(reader, "there is no \"=\" behind the name");
+    reader->at++;
+    if (!is_quoted)
+        *end = '\0';
+    return 0;
+}
+
+/* "key = value", to the end of its last line. */
+static int read_pair(struct reader *reader)
+{
+    struct toml_value value = {.kind = TOML_STRING, .is_first = true};
+    int rc = read_key(reader, &value.key);
+
+    if (rc < 0)
+        return rc;
+    skip_blanks(reader);
+    if (*reader->at == '[') {
+        reader->at++;
+        rc = read_list(reader, value);
+    } else {
+        rc = read_value(reader, value);
+    }
+    if (rc == 0)
+        rc = skip_comment(reader);
+    if (rc == 0 && *reader->at != '\0' && !skip_newline(reader))
+        rc = fail(reader, "there is something behind the value");
+    return rc;
+}
+
+/* ---- a file ------------------------------------------------------------------------ */
+
+/* A file of TOML is UTF-8; 0 or the mistake, whose line is counted up to there. */
+static int check_bytes(struct reader *reader, const char *text, size_t n)
+{
+    for (size_t i = 0, length; i < n; i += length) {
+        bool is_valid = true;
+
+        length = text_utf8_length(text + i, n - i, &is_valid);
+        if (!is_valid)
+            return fail(reader, "not UTF-8");
+        if (text[i] == '\0')
+            return fail(reader, "a byte of zero");
+        reader->line += text[i] == '\n';
+    }
+    reader->line = 1;
+    return 0;
+}
+
+int toml_read(char *text, size_t n,
+              int (*take)(void *arg, const struct toml_value *value), void *arg,
+              struct toml_mistake *mistake)
+{
+    struct reader reader = {text, 1, mistake, take, arg};
+    int rc;
+
+    *mistake = (struct toml_mistake){NULL, 0};
+    rc = check_bytes(&reader, text, n);
+    if (rc == 0 && n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        reader.at += 3;
+    while (rc == 0 && (rc = skip_lines(&reader)) == 0 && *reader.at != '\0')
+        rc = read_pair(&reader);
+    return rc;
+}
