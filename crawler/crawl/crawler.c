@@ -414,15 +414,14 @@ static int place_starts(struct crawler *crawler)
     return rc == 0 ? file_place_starts(crawler) : rc;
 }
 
+/* Until the frontier is empty. */
 static int crawl(struct crawler *crawler)
 {
     coil_group group;
     int rc;
 
     coil_group_enter(&group);
-    rc = place_starts(crawler);
-    if (rc == 0)
-        rc = spawn_workers(crawler, &group, work_on_site);
+    rc = spawn_workers(crawler, &group, work_on_site);
     if (rc == 0 && crawler->options->external != EXTERNAL_SKIP)
         rc = spawn_workers(crawler, &group, work_outside);
     return coil_group_exit(&group, rc);
@@ -437,7 +436,8 @@ static int crawl_in_time(struct crawler *crawler)
 
     if (rc < 0)
         return rc;
-    rc = coil_scope_exit(&scope, crawl(crawler));
+    rc = place_starts(crawler);
+    rc = coil_scope_exit(&scope, rc == 0 ? crawl(crawler) : rc);
     crawler->out_of_time = rc == -ETIMEDOUT && coil_scope_expired(&scope);
     return crawler->out_of_time ? 0 : rc;
 }
@@ -524,6 +524,17 @@ int crawler_run(void *arg)
     ended = settle_rest(crawler);
     crawler_close(crawler);
     crawler->summary.duration_ns = coil_now() - begin;
+    return rc < 0 ? rc : ended;
+}
+
+int crawler_ask(struct crawler *crawler)
+{
+    int rc, ended;
+
+    crawler->takes_no_links = true;
+    rc = crawl(crawler);
+    frontier_close(&crawler->frontier);
+    ended = settle_rest(crawler);
     return rc < 0 ? rc : ended;
 }
 

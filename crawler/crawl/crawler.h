@@ -45,6 +45,7 @@ struct crawler {
     size_t fetched_count; /* pages and files of the site that were well */
     size_t finding_count; /* verdicts that fail the run */
     bool out_of_time;     /* --max-duration is over */
+    bool takes_no_links;  /* crawler_ask() */
     struct record_summary summary;
 };
 
@@ -66,6 +67,10 @@ void crawler_finish(struct crawler *crawler);
    Open: 0, -ENOMEM; close it in any case. */
 int crawler_open(struct crawler *crawler);
 void crawler_close(struct crawler *crawler);
+
+/* Ask for what was placed meanwhile, and where it redirects to, and for nothing that pages link
+   to. Fails as crawler_run(). */
+COIL_SUSPENDS int crawler_ask(struct crawler *crawler);
 
 /* How far it is: targets without fragment that are asked for, and those that are through. */
 struct crawler_progress {

@@ -8,10 +8,12 @@
 #include "request.h"
 #include "rules.h"
 #include "../url/url.h"
+#include "verdicts.h"
 
 #include <errno.h>
-#include <string.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A line of the answer: a word, and what is to be said of it. */
 static void say(FILE *out, const char *about, const char *format, ...)
@@ -63,11 +65,8 @@ static void say_pace(FILE *out, const struct options *options, const struct host
         say(out, "headers", "yours are for other hosts");
 }
 
-static const char *outcome(const struct target *page, const struct options *options,
-                           bool forbidden)
+static const char *manner(const struct target *page, const struct options *options)
 {
-    if (forbidden)
-        return "left out: skipped, robots";
     if (page->kind == TARGET_SITE)
         return "fetched, and searched for links if it is HTML";
     return options->external == EXTERNAL_HEAD
@@ -75,13 +74,11 @@ static const char *outcome(const struct target *page, const struct options *opti
                : "checked by GET";
 }
 
-static int say_of_host(struct crawler *crawler, struct target *page, FILE *out)
+static int say_of_host(struct crawler *crawler, const struct target *page, FILE *out)
 {
-    bool on_site = page->kind == TARGET_SITE;
-    struct host *host = frontier_host(&crawler->frontier, page->url,
-                                      on_site ? FRONTIER_SITE : FRONTIER_EXTERNAL);
+    struct host *host = page->host;
     unsigned line;
-    int forbids, rc = host == NULL ? -ENOMEM : request_find_headers(crawler, host);
+    int forbids, rc = request_find_headers(crawler, host);
 
     if (rc == 0 && host->robots == ROBOTS_WANTED)
         rc = rules_get(crawler, host);
@@ -92,45 +89,123 @@ static int say_of_host(struct crawler *crawler, struct target *page, FILE *out)
         return forbids;
     say_rules(out, host, forbids > 0, line);
     say_pace(out, crawler->options, host);
-    say(out, "so it is", "%s", outcome(page, crawler->options, forbids > 0));
+    if (forbids == 0)
+        say(out, "so it is", "%s", manner(page, crawler->options));
     return 0;
 }
 
-static int say_of_page(struct crawler *crawler, struct target *page, FILE *out)
+static int say_of_site(struct crawler *crawler, const struct target *page, FILE *out)
 {
-    const struct options *options = crawler->options;
-    int inside = site_has(&crawler->site, page->url), reason;
+    int inside = site_has(&crawler->site, page->url);
 
     if (inside < 0)
         return inside;
-    page->kind = inside ? TARGET_SITE : TARGET_EXTERNAL;
     say(out, "site", inside ? "yes, it belongs to the site" : "no, it leaves the site");
-    say_filter(out, &options->exclude, "--exclude", page->url);
-    say_filter(out, &options->include, "--include", page->url);
-    reason = place_reason(crawler, page, NULL);
-    if (reason == REASON_NONE)
-        return say_of_host(crawler, page, out);
-    if (reason > 0)
-        say(out, "so it is", "left out: %s, %s",
-            reason == REASON_OFFLINE ? "unchecked" : "skipped",
-            reason_word((enum reason)reason));
-    return reason < 0 ? reason : 0;
+    say_filter(out, &crawler->options->exclude, "--exclude", page->url);
+    say_filter(out, &crawler->options->include, "--include", page->url);
+    return 0;
 }
 
-static int explain_url(struct crawler *crawler, const char *url, FILE *out)
+/* ---- what comes of it -------------------------------------------------------------- */
+
+struct outcome {
+    const struct target *target;
+    FILE *out;
+};
+
+static int say_redirect(void *arg, const struct record_redirect *redirect)
 {
+    FILE *out = ((struct outcome *)arg)->out;
+
+    fprintf(out, "  %-11s %d to ", "redirect", redirect->status);
+    url_print(out, redirect->target != NULL     ? redirect->target
+                   : redirect->location != NULL ? redirect->location
+                                                : "nowhere");
+    fputc('\n', out);
+    return 0;
+}
+
+/* Of the target itself, and not of where it redirects to. */
+static int say_verdict(void *arg, const struct record_verdict *verdict)
+{
+    const struct outcome *outcome = arg;
+    const struct target *target = outcome->target;
+    FILE *out = outcome->out;
+
+    if (strcmp(verdict->target, target->page->url) != 0 ||
+        (verdict->fragment != NULL) != (target->fragment_at > 0))
+        return 0;
+    fprintf(out, "  %-11s %s", "verdict", verdict_word(verdict->verdict));
+    if (verdict->reason != REASON_NONE)
+        fprintf(out, ", %s", reason_word(verdict->reason));
+    if (verdict->message != NULL) {
+        fputs(": ", out);
+        url_print(out, verdict->message);
+    }
+    fputc('\n', out);
+    return 0;
+}
+
+static int ask(struct crawler *crawler, struct target *target, FILE *out)
+{
+    struct target *page = target->page;
+    int rc = say_of_site(crawler, page, out);
+
+    target->is_wanted = true;
+    if (rc == 0)
+        rc = place_page(crawler, page, NULL);
+    if (rc == 0 && target != page && crawler->options->fragments == FRAGMENTS_ALL)
+        place_want_ids(crawler, page);
+    if (rc == 0 && target != page)
+        rc = verdicts_await_page(crawler, target);
+    if (rc == 0 && page->host != NULL)
+        rc = say_of_host(crawler, page, out);
+    if (rc == 0)
+        rc = crawler_ask(crawler);
+    return rc;
+}
+
+static int explain_url(struct crawler *crawler, struct outcome *outcome, const char *url)
+{
+    const char *sign = strchr(url, '#');
     bool is_new;
-    struct target *page = targets_get(&crawler->targets, url, 0, &is_new);
+    struct target *target = targets_get(
+        &crawler->targets, url, sign != NULL ? (size_t)(sign - url) + 1 : 0, &is_new);
     int rc;
 
-    if (page == NULL)
+    if (target == NULL)
         return -ENOMEM;
-    url_print(out, url);
-    fputc('\n', out);
+    outcome->target = target;
+    url_print(outcome->out, url);
+    fputc('\n', outcome->out);
     rc = crawler_open(crawler);
     if (rc == 0)
-        rc = say_of_page(crawler, page, out);
+        rc = ask(crawler, target, outcome->out);
     crawler_close(crawler);
+    return rc;
+}
+
+/* What the site is, the other starts say, or the URL itself, without its fragment. */
+static int crawl_for(const struct explanation *explanation, struct options *options,
+                     const char *page)
+{
+    struct outcome outcome = {NULL, explanation->out};
+    struct record_sink sink = {
+        .redirect = say_redirect, .verdict = say_verdict, .arg = &outcome};
+    const char *url = options->starts.at[0];
+    struct crawler crawler;
+    int rc;
+
+    if (options->starts.count > 1) {
+        options->starts.at++;
+        options->starts.count--;
+    } else {
+        options->starts.at = &page;
+    }
+    rc = crawler_init(&crawler, options, &sink, 1);
+    if (rc == 0)
+        rc = explain_url(&crawler, &outcome, url);
+    crawler_finish(&crawler);
     return rc;
 }
 
@@ -139,7 +214,7 @@ int explain(void *arg)
     const struct explanation *explanation = arg;
     struct options options = *explanation->options;
     const char *url = options.starts.at[0];
-    struct crawler crawler;
+    char *page;
     int rc;
 
     if (strstr(url, "://") == NULL) {
@@ -147,13 +222,10 @@ int explain(void *arg)
                 "%s\n  a file or folder of this machine, whose links are checked\n", url);
         return 0;
     }
-    if (options.starts.count > 1) { /* what the site is, others say */
-        options.starts.at++;
-        options.starts.count--;
-    }
-    rc = crawler_init(&crawler, &options, NULL, 0);
-    if (rc == 0)
-        rc = explain_url(&crawler, url, explanation->out);
-    crawler_finish(&crawler);
+    page = strndup(url, strcspn(url, "#"));
+    if (page == NULL)
+        return -ENOMEM;
+    rc = crawl_for(explanation, &options, page);
+    free(page);
     return rc;
 }

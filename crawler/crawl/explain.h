@@ -18,8 +18,8 @@ struct explanation {
 
 /*
  * A task's body, `arg` being the explanation: write how the URL is understood, if it is of the
- * site, which rule is against it, what robots.txt says, and how it would be asked for. Asks for
- * robots.txt and nothing else. 0, -ECANCELED, -ENOMEM.
+ * site, which rule is against it, what robots.txt says, how it is asked for, where it redirects
+ * to, and its verdict. Asks for robots.txt and for the URL. 0, -ECANCELED, -ENOMEM.
  */
 COIL_SUSPENDS int explain(void *arg);
 

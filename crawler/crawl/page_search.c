@@ -20,6 +20,7 @@ struct finding {
     struct target *page;
     struct trap_page trap; /* what it has brought so far */
     size_t links;
+    bool tells_links;
     int rc; /* below 0: the crawl cannot go on */
 };
 
@@ -234,9 +235,10 @@ static int rebase(const char *reference, struct url *url, void *arg)
 
 /* ---- a page ------------------------------------------------------------------------ */
 
-static bool tells_links(const struct target *page)
+static bool tells_links(const struct crawler *crawler, const struct target *page)
 {
-    return page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start);
+    return !crawler->takes_no_links &&
+           (page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start));
 }
 
 static int on_found(const struct search_found *found, void *arg)
@@ -245,7 +247,7 @@ static int on_found(const struct search_found *found, void *arg)
 
     if (found->kind == SEARCH_ID)
         finding->rc = note_id(finding->pages, found->link->reference);
-    else if (!tells_links(finding->page))
+    else if (!finding->tells_links)
         return 0;
     else if (found->kind == SEARCH_URL)
         finding->rc = note_url(finding, found);
@@ -261,7 +263,8 @@ static int on_found(const struct search_found *found, void *arg)
 int page_search_end(struct page_search *pages, struct target *page, const char *base,
                     size_t *links, int *problem)
 {
-    struct finding finding = {.pages = pages, .page = page};
+    struct finding finding = {
+        .pages = pages, .page = page, .tells_links = tells_links(pages->crawler, page)};
     struct search_visitor visitor = {on_found, expect, expect_soon,
                                      page->kind == TARGET_FILE ? rebase : NULL, &finding};
     int rc;
