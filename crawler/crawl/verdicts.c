@@ -142,8 +142,7 @@ static bool changes_fragment(const struct target *target)
     return false;
 }
 
-/* 1 if the page has it, as the fragment is written or decoded, and every page has a top; 0, or
-   -ENOMEM. (HTML standard: find a potential indicated element) */
+/* 1 if the page has it, as the fragment is written or decoded; 0, or -ENOMEM. (HTML standard: find a potential indicated element) */
 static int has_place(const struct targets *targets, const struct target *page,
                      const char *fragment)
 {
@@ -152,8 +151,7 @@ static int has_place(const struct targets *targets, const struct target *page,
     char *decoded;
     bool has;
 
-    if (target_has_id(page, targets_hash_id(targets, fragment, n)) ||
-        strcasecmp(fragment, "top") == 0)
+    if (target_has_id(page, targets_hash_id(targets, fragment, n)))
         return 1;
     decoded = n < sizeof usual ? usual : malloc(n + 1);
     if (decoded == NULL)
@@ -171,17 +169,18 @@ static int settle_fragment(struct crawler *crawler, struct target *target,
                            const struct target *end)
 {
     const struct target *page = target->page;
+    const char *fragment = target->url + target->fragment_at;
     struct judgement judgement = judgement_of(page);
     int has = 1;
 
-    if (!is_well(page) || changes_fragment(page))
-        return give_as(crawler, target, page, judgement);
+    if (!is_well(page) || changes_fragment(page) || strcasecmp(fragment, "top") == 0)
+        return give_as(crawler, target, page, judgement); /* every page has a top */
     if (!end->is_searched)
         judgement = (struct judgement){VERDICT_UNCHECKED, end->kind == TARGET_EXTERNAL
                                                               ? REASON_EXTERNAL_FRAGMENT
                                                               : REASON_NOT_SEARCHED};
     else
-        has = has_place(&crawler->targets, end, target->url + target->fragment_at);
+        has = has_place(&crawler->targets, end, fragment);
     if (has < 0)
         return has;
     if (has == 0)

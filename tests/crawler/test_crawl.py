@@ -724,6 +724,15 @@ def test_fragments_of_other_sites_if_asked_for():
     equal(result.status, BROKEN)
 
 
+def test_every_page_has_a_top():
+    """Whether or not it was searched: of another site, a picture; not if it is broken."""
+    with Site({"/": page()}) as other:
+        result = crawl({"/": page(other.url + "#top", other.url + "gone#Top", "/a.png#TOP", "/moved#top"),
+                        "/a.png": response("x", content_type="image/png"), "/moved": redirect("/")})
+    equal(result.told, {"/": "ok", other.url + "#top": "ok", other.url + "gone#Top": "broken/status",
+                        "/a.png#TOP": "ok", "/moved#top": "redirect/temporary"})
+
+
 def test_fragments_of_other_sites_that_come_late():
     """A page of another site was asked for without its content: once more, by GET. So is the end of a
     chain, and a page that is being asked for."""
