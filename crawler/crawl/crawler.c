@@ -260,6 +260,18 @@ static int put_back(struct crawler *crawler, const struct frontier_job *job,
     return rc < 0 ? rc : 1;
 }
 
+/* Somebody is there after all. Returns 1: it is put back. */
+static int ask_rules_first(struct crawler *crawler, const struct frontier_job *job)
+{
+    struct host *host = job->host;
+    int rc;
+
+    if (host->robots == ROBOTS_KNOWN)
+        host->robots = ROBOTS_WANTED;
+    rc = frontier_retry(&crawler->frontier, job, coil_now());
+    return rc < 0 ? rc : 1;
+}
+
 /* Below 0 only for what must end the crawl: cancelled, out of memory, a report that fails. */
 static int fetch(struct worker *worker, const struct frontier_job *job)
 {
@@ -276,7 +288,8 @@ static int fetch(struct worker *worker, const struct frontier_job *job)
     rc = request_answer(crawler, job->target, &reader, &answer);
     crawler->summary.bytes += answer.received_bytes;
     if (rc == 0)
-        rc = put_back(crawler, job, &answer);
+        rc = job->host->deserted > 0 && answer.rc == 0 ? ask_rules_first(crawler, job)
+                                                       : put_back(crawler, job, &answer);
     if (rc == 0) {
         rc = digest(worker, job->target, &answer);
         if (rc == 0)

@@ -39,10 +39,11 @@ struct host {
     bool is_timed;    /* it is in the schedule */
     bool is_troubled; /* it has said that it can take no more: one request at a time */
     enum host_robots robots;
-    struct robots *rules;       /* once they are known; NULL: there are none */
-    int64_t rules_until_ns;     /* then they are asked for again */
-    bool forbids_all;           /* its robots.txt could not be had */
-    unsigned refusals;          /* in a row */
+    struct robots *rules;   /* once they are known; NULL: there are none */
+    int64_t rules_until_ns; /* then they are asked for again */
+    bool forbids_all;       /* its robots.txt could not be had */
+    unsigned deserted;      /* so often in a row nobody was there to be asked for it */
+    unsigned refusals;      /* in a row */
     const char *const *headers; /* that its requests have; for the crawler */
     bool has_headers;           /* they are known */
 };

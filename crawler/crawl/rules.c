@@ -18,6 +18,8 @@
 #define ROBOTS_REDIRECTS 5
 #define READ_BYTES                                                                       \
     (ROBOTS_BYTES + 1) /* the last tells whether the line before it goes on */
+#define DESERTED_ENOUGH                                                                  \
+    3 /* then nobody is a failure, too: it may be a redirect to there */
 #define RULES_NS COIL_SEC(24 * 60 * 60) /* so long they are believed */
 
 static bool is_loopback(const char *origin)
@@ -111,7 +113,8 @@ static int get_rules(struct crawler *crawler, struct host *host)
     return rc < 0 ? rc : 0; /* too many redirects: as if it were not there */
 }
 
-/* Nobody there to ask: the pages will tell. Any other failure forbids. */
+/* Nobody there to ask: the pages will tell, and once one is answered the rules are asked for first.
+   Any other failure forbids. */
 static bool is_nobody_there(int rc)
 {
     return rc == -ENOENT || rc == -ECONNREFUSED || rc == -EHOSTUNREACH ||
@@ -133,7 +136,10 @@ int rules_get(struct crawler *crawler, struct host *host)
     rc = coil_scope_exit(&scope, get_rules(crawler, host));
     if (rc == -ECANCELED || rc == -ENOMEM)
         return rc;
-    host->forbids_all = host->forbids_all || (rc < 0 && !is_nobody_there(rc));
+    host->deserted = is_nobody_there(rc) ? host->deserted + 1 : 0;
+    host->forbids_all =
+        host->forbids_all ||
+        (rc < 0 && (host->deserted == 0 || host->deserted > DESERTED_ENOUGH));
     host->robots = ROBOTS_KNOWN;
     host->rules_until_ns = coil_in(RULES_NS);
     return 0;

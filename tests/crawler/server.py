@@ -84,14 +84,15 @@ def hang_up(*_):
 class Server:
     """Answers by path; `otherwise` answers what is not among them. `requests` are Requests."""
 
-    def __init__(self, answers=None, otherwise=NOT_FOUND, host='127.0.0.1', context=None):
+    def __init__(self, answers=None, otherwise=NOT_FOUND, host='127.0.0.1', context=None, listener=None):
         self.answers = {} if answers is None else answers
         self.otherwise = otherwise
         self.context = context  # for TLS
         self.seen = []
         self.active = self.most_active = self.connections = 0
         self.lock = threading.Lock()
-        self.listener = socket.create_server((host, 0), backlog=512)
+        self.listener = listener or socket.create_server((host, 0))
+        self.listener.listen(512)
         self.port = self.listener.getsockname()[1]
         self.address = f'{host}:{self.port}'
         self.origin = f'{"https" if context else "http"}://{self.address}'

@@ -9,6 +9,7 @@ import pty
 import random
 import resource
 import signal
+import socket
 import sys
 import tempfile
 import time
@@ -939,6 +940,24 @@ def test_robots_that_cannot_be_had():
                        "--max-tries", "1")
         equal(result.told, {"/": "ok", "/a": "ok"} if allowed else {"/": "skipped/robots"})
         equal(result.status, WELL if allowed else NOTHING)
+
+
+def test_robots_of_a_host_that_comes_later():
+    """Nobody was there to be asked: the page is tried again, and once it is answered the rules are asked
+    for before it counts. A redirect to where nobody ever is forbids."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    with started("-f", "jsonl:-", "--max-tries", "20", url) as process:
+        time.sleep(1)  # it was refused by now, or is not: then this tests less
+        with Site({"/": page("/no"), "/no": page(), "/robots.txt": robots("User-agent: *\nDisallow: /no\n")},
+                  listener=listener) as site:
+            out, _ = process.communicate(timeout=PATIENCE)
+    told = {r["target"]: r["reason"] for r in map(json.loads, out.splitlines()) if r["type"] == "verdict"}
+    equal(told, {url: None, url + "no": "robots"})
+    equal("GET /no" in site.asked, False)
+    result = crawl({"/": page(), "/robots.txt": redirect("http://127.0.0.1:1/")})
+    equal(result.told, {"/": "skipped/robots"})
 
 
 def test_robots_elsewhere():
