@@ -5,13 +5,18 @@
 import json
 import os
 import pathlib
+import re
 import resource
+import shlex
 import sys
 import tempfile
 
 from check import contains, equal, run_tests
 from crawling import run
 from server import Site, html
+
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Check:
@@ -173,6 +178,32 @@ def test_reports_name_files_as_one_would_from_here():
     contains(Check(files, "docs").out, "docs/a.html:1:9  no.html  No such file or directory")
     contains(Check(files, "-q", "-f", "github", "docs").out,
              "::error file=docs/a.html,line=1,col=9,title=broken link::no.html: ")
+
+
+def test_the_documents_of_this_project():
+    """Every Markdown file that is not of a test: its links lead somewhere, their #places too."""
+    documents = [path.relative_to(TOP) for path in sorted(TOP.rglob("*.md"))
+                 if not {"tests", "node_modules", ".git"} & set(path.relative_to(TOP).parts[:-1]) and
+                 not path.relative_to(TOP).parts[0].startswith("build")]
+    status, out, err = run("--offline", "-q", *map(str, documents), cwd=TOP)
+    equal((status, out, err), (0, "", ""))
+    contains([str(path) for path in documents], "README.md")
+    assert len(documents) > 60, documents
+
+
+def test_the_hook_for_pre_commit():
+    """As pre-commit runs it: the entry, with the files of a commit."""
+    hook = (TOP / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    fields = dict(re.findall(r"^(?:- |  )(\w+): (.*)$", hook, re.M))
+    equal((fields["id"], fields["language"], fields["types_or"]), ("coil-crawl", "system", "[html, markdown]"))
+    program, *options = shlex.split(fields["entry"])
+    equal(program, "coil-crawl")
+    files = {"README.md": "[a](docs/a.html#x) [b](docs/b.md) <http://h/>", "docs/a.html": "<p id=x>",
+             "docs/c.md": "[a](/README.md)"}
+    check = Check(files, *options, "-f", "text", "README.md", "docs/a.html", "docs/c.md")
+    equal((check.status, check.out), (2, "README.md:1:24  docs/b.md  No such file or directory\n"))
+    check = Check({**files, "docs/b.md": ""}, *options, "-f", "text", "README.md", "docs/a.html", "docs/c.md")
+    equal((check.status, check.out, check.err), (0, "", ""))
 
 
 def test_what_is_skipped_has_its_place_if_it_fails_the_run():
