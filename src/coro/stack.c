@@ -303,7 +303,9 @@ static void destroy_slab(struct coil__stack_pool *pool, struct coil__slab *slab)
     coil__list_remove(&slab->link);
     pool->dirty_count -= slab->dirty_count;
     atomic_fetch_add(&mprotect_budget, slab->mprotect_count);
-    coil__asan_unpoison(slab->base, slab->bytes);
+    /* Of the slots that were never taken the shadow is not touched. */
+    coil__asan_unpoison(slab->base + page_bytes,
+                        slab->fresh * slot_bytes(pool->size_class));
     for (struct coil__stack *stack = slab->free; pools->on_valgrind && stack != NULL;
          stack = stack->next)
         coil__valgrind_end(stack);

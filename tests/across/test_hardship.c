@@ -258,7 +258,7 @@ TEST(server_of_a_hundred_thousand_idle_connections)
 {
     enum { PAIRS_MAX = 16 };
     struct pair pairs[PAIRS_MAX];
-    int each = descriptors_allowed() - 64, count, total = test_many(100000);
+    int each = descriptors_allowed() - 64, count, total = test_hundred_thousand();
     long free_kib = test_proc_kib("/proc/meminfo", "MemAvailable");
     char byte = 'x';
 

@@ -62,10 +62,12 @@ void test_seed_failed(uint64_t seed, const char *name);
 
 /*
  * For tests of very many: `many`, but a tenth of them under ASan and a hundredth under TSan
- * and Valgrind, where each is dear. And a million in `make soak` (-n above 8), otherwise
- * test_many(100000): a million stacks are 4 GiB, which some machines give slowly.
+ * and Valgrind, where each is dear. A hundred thousand and a million are that in `make soak`
+ * (-n above 8) alone, otherwise test_many(20000) and test_many(100000): a million stacks are
+ * 4 GiB, which some machines give slowly.
  */
 int test_many(int many);
+int test_hundred_thousand(void);
 int test_million(void);
 
 /*

@@ -91,6 +91,11 @@ int test_many(int many)
     return COIL__ASAN ? many / 10 : many;
 }
 
+int test_hundred_thousand(void)
+{
+    return test_many(test__seed_count > 8 ? 100000 : 20000);
+}
+
 int test_million(void)
 {
     return test_many(test__seed_count > 8 ? 1000000 : 100000);

@@ -6,6 +6,8 @@
  */
 #include "harness.h"
 
+#include "../../src/base/compiler.h"
+
 #include <coil.h>
 
 #include <fcntl.h>
@@ -60,6 +62,17 @@ SELFTEST(selftest_memory)
     CHECK_INT(coil_loop_create(NULL, &loop), 0);
     coil_loop_retain(loop); /* and forget it */
     coil_loop_close(loop);
+}
+
+static __attribute__((noinline)) void lose_memory(void)
+{
+    for (int i = 0; i < 10; i++)
+        *(void *volatile *)malloc(sizeof(void *)) = NULL;
+}
+
+SELFTEST(selftest_malloc)
+{
+    lose_memory();
 }
 
 SELFTEST(selftest_loop)
@@ -239,6 +252,8 @@ TEST(harness_reports_what_is_left_behind)
     expect("-f", "selftest_descriptor", 1, "leak: descriptor");
     expect("-f", "selftest_descriptor", 1, "(/dev/null)");
     expect("-f", "selftest_memory", 1, "bytes of coil's in 1 blocks");
+    expect("-f", "selftest_malloc", COIL__ASAN,
+           COIL__ASAN ? "LeakSanitizer: detected memory leaks" : "1 passed");
     expect("-f", "selftest_loop", 1, "leak: a loop is still open");
     expect("-f", "selftest_task", 1, "leak: task sleeper has not ended");
     expect("-f", "selftest_stack", 1, "leak: 1 stacks");

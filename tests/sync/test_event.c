@@ -67,7 +67,7 @@ static int count_down(void *arg)
 
 TASK_TEST(event_with_a_hundred_thousand_waiters)
 {
-    int left = test_many(100000);
+    int left = test_hundred_thousand();
 
     for (int n = left; n > 0; n--)
         CHECK_INT(coil_spawn(count_down, &left, NULL, NULL), 0);

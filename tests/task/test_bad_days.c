@@ -14,7 +14,7 @@
 
 #include <unistd.h>
 
-#define MANY test_many(100000)
+#define MANY test_hundred_thousand()
 
 /* Between which addresses the stack ended where somebody looked. */
 static struct {

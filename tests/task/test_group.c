@@ -248,7 +248,7 @@ static int nothing(void *arg)
 
 TASK_TEST(a_group_of_a_hundred_thousand)
 {
-    int n = test_many(100000), count = 0;
+    int n = test_hundred_thousand(), count = 0;
     coil_group g;
 
     coil_group_enter(&g);
