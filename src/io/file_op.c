@@ -81,8 +81,7 @@ ssize_t coil__file_do(struct coil__op *op)
 
     if (in_batch)
         return coil__file_call(op);
-    coil__task_require(coil__op_rows[op->kind].user);
-    result = coil__task_spend();
+    result = coil__task_spend(coil__op_rows[op->kind].user);
     if (result < 0)
         return result;
     do
@@ -107,6 +106,7 @@ ssize_t coil__file_finish(struct coil__op *op)
 
     if (in_batch)
         return coil__file_call(op);
+    coil__task_require(coil__op_rows[op->kind].user);
     coil_scope_enter_shielded(&shield, COIL_NEVER);
     result = coil__file_do(op);
     coil_scope_exit(&shield, 0);

@@ -326,7 +326,7 @@ static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
 int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
 {
     int64_t deadline = COIL_NEVER;
-    int rc = coil__task_spend();
+    int rc = coil__task_spend("coil_poll");
 
     if (rc < 0)
         return rc;

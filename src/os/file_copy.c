@@ -267,5 +267,6 @@ int coil_copy_file(const char *from, const char *to, const coil_copy_opts *opts)
         rc = coil__target_close(&c.to, rc);
     coil_file_destroy(c.from);
     coil__free(c.buffer);
+    coil__task_require("coil_copy_file");
     return coil__explain(rc, "cannot copy '%s' to '%s'", from, to);
 }

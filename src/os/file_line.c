@@ -117,7 +117,7 @@ ssize_t coil_file_read_line(coil_file *file, char *line, size_t size)
 
     if (size == 0)
         return coil__failed(-EINVAL);
-    result = coil__task_spend();
+    result = coil__task_spend("coil_file_read_line");
     if (result == 0)
         result = coil__file_enter_position(file, &ahead);
     if (result < 0)

@@ -83,10 +83,12 @@ int coil_read_file(const char *path, size_t max, void **data, size_t *n)
 {
     struct contents c = {.max = max != 0 ? max : SIZE_MAX / 4};
     coil_file *file;
-    int rc = coil_file_open(path, O_RDONLY, 0, &file);
+    int rc;
 
     *data = NULL;
     *n = 0;
+    coil__task_require("coil_read_file");
+    rc = coil_file_open(path, O_RDONLY, 0, &file);
     if (rc < 0)
         return rc;
     rc = make_first_room(&c, file);
@@ -245,3 +247,4 @@ int coil_write_file(const char *path, const void *data, size_t n, mode_t mode,
     return coil__explain(coil__target_close(&target, rc < 0 ? (int)rc : 0),
                          "cannot write '%s'", path);
 }
+    coil__task_require("coil_write_file");

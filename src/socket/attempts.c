@@ -422,7 +422,7 @@ static int fail_all_attempts(const struct coil__attempts *all)
 
 int coil__attempts_run(struct coil__attempts *all, coil_stream **out)
 {
-    int rc = coil__task_spend();
+    int rc = coil__task_spend("coil_connect");
 
     if (rc == 0)
         rc = wait_for_first_address(all);

@@ -9,6 +9,7 @@
 #include "attempts.h"
 #include "../io/socket.h"
 #include "../stream/stream.h"
+#include "../task/task.h"
 
 #include <coil/connect.h>
 #include <coil/error.h>
@@ -164,6 +165,7 @@ int coil_connect_address(const coil_address *to, coil_stream **out)
     char text[COIL_ADDRESS_TEXT];
 
     *out = NULL;
+    coil__task_require("coil_connect_address");
     if (rc == 0 && to->any.sa_family == AF_UNIX)
         rc = coil__connect_local(to, out);
     else if (rc == 0)

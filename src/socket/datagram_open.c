@@ -216,6 +216,7 @@ int coil_datagram_connect(const char *host, const char *port, coil_datagram **ou
         return rc;
     rc = -EADDRNOTAVAIL;
     for (const struct addrinfo *a = list; a != NULL && rc < 0 && rc != -ECANCELED;
+    coil__task_require("coil_datagram_connect");
          a = a->ai_next)
         rc = open_connected(loop, a, &d);
     freeaddrinfo(list);

@@ -9,6 +9,7 @@
 #include "listener.h"
 #include "../io/socket.h"
 #include "../stream/stream.h"
+#include "../task/task.h"
 
 #include "../base/fault.h"
 
@@ -68,6 +69,7 @@ int coil_connect_unix(const char *path, coil_stream **out)
     int rc = coil_address_of_path(path, &address);
 
     *out = NULL;
+    coil__task_require("coil_connect_unix");
     if (rc == 0)
         rc = coil__connect_local(&address, out);
     if (rc < 0 && rc != -ECANCELED)

@@ -153,7 +153,7 @@ void coil__endpoint_leave(struct coil__endpoint *endpoint, enum coil__direction 
 
 int coil__endpoint_spend(struct coil__endpoint *endpoint)
 {
-    int rc = coil__task_spend();
+    int rc = coil__task_spend("a call that does I/O");
 
     if (rc < 0)
         return rc;
@@ -171,7 +171,7 @@ int coil__endpoint_begin(struct coil__endpoint *endpoint)
 
 ssize_t coil__endpoint_do(struct coil__endpoint *endpoint, struct coil__op *op)
 {
-    int rc = coil__task_spend();
+    int rc = coil__task_spend("a call that does I/O");
 
     if (rc < 0)
         return rc;

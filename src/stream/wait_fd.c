@@ -12,7 +12,7 @@ int coil_wait_fd(int fd, unsigned events)
 
     if (events == 0 || (events & ~(COIL_READABLE | COIL_WRITABLE)) != 0)
         return coil__failed(-EINVAL);
-    rc = coil__task_spend();
+    rc = coil__task_spend("coil_wait_fd");
     if (rc < 0)
         return rc;
     return (int)coil__op_await(

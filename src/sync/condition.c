@@ -41,7 +41,7 @@ int coil__condition_wait(coil_waiters *waiters, coil_lock *lock,
     coil_task *task;
     int rc;
 
-    task = coil__task_require("coil_condition_wait");
+    task = coil__task_require(class->call);
     if (coil_lock_release(lock) < 0)
         return coil__failed(-EPERM);
     rc = coil__waiters_wait(waiters, class, object);

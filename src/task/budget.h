@@ -13,9 +13,10 @@
 
 /*
  * Called before each I/O operation that may succeed at once. Yields if the running task
- * has spent COIL__BUDGET since others last ran. Returns 0 or -ECANCELED.
+ * has spent COIL__BUDGET since others last ran. Returns 0 or -ECANCELED. Without a task it
+ * stops the program, naming `caller`.
  */
-int coil__task_spend(void);
+int coil__task_spend(const char *caller);
 
 /* An operation moved n bytes at once: they count as several small operations. */
 void coil__task_spend_bytes(size_t n);

@@ -2,6 +2,7 @@
  * interval.c - ticks at a fixed rate.
  */
 #include "../base/base.h"
+#include "task.h"
 
 #include <coil/interval.h>
 #include <coil/task.h>
@@ -33,8 +34,10 @@ static int64_t take_ticks(coil_interval *interval)
 int coil_interval_wait(coil_interval *interval)
 {
     int64_t ticks;
-    int rc = coil_sleep_until(interval->next);
+    int rc;
 
+    coil__task_require("coil_interval_wait");
+    rc = coil_sleep_until(interval->next);
     if (rc < 0)
         return rc;
     ticks = take_ticks(interval);

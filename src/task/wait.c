@@ -194,9 +194,9 @@ int coil_yield(void)
     return (int)deliver_cancellation(task, 0, false);
 }
 
-int coil__task_spend(void)
+int coil__task_spend(const char *caller)
 {
-    coil__task_require("a call that does I/O");
+    coil__task_require(caller);
     if (COIL__LIKELY(coil__scheduler.budget > 0)) {
         coil__scheduler.budget--;
         return 0;

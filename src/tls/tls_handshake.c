@@ -7,6 +7,8 @@
  */
 #include "tls.h"
 
+#include "../task/task.h"
+
 #include <coil/error.h>
 
 #include <openssl/err.h>
@@ -153,8 +155,10 @@ static int enter_and_start(coil_stream *stream, coil_tls *tls, bool as_server,
 
 int coil_start_tls(coil_stream *stream, coil_tls *tls, const char *server_name)
 {
-    int rc = tls == NULL ? coil__tls_default(&tls) : 0;
+    int rc;
 
+    coil__task_require("coil_start_tls");
+    rc = tls == NULL ? coil__tls_default(&tls) : 0;
     if (rc < 0)
         return rc;
     return enter_and_start(stream, tls, false, server_name, "coil_start_tls");

@@ -10,6 +10,7 @@
 
 #include <sys/resource.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -993,6 +994,146 @@ static int fail_without_descriptors(void *arg)
     fclose(out);
     CHECK(strstr(text, "fail_here") != NULL || strstr(text, "coil-tests+") != NULL);
     return 0;
+}
+
+static void connect_outside(void *arg)
+{
+    coil_stream *stream;
+
+    (void)arg;
+    coil_connect("127.0.0.1", "1", &stream);
+}
+
+static void connect_address_outside(void *arg)
+{
+    coil_address address;
+    coil_stream *stream;
+
+    (void)arg;
+    coil_address_of_numbers("127.0.0.1", 1, &address);
+    coil_connect_address(&address, &stream);
+}
+
+static void connect_unix_outside(void *arg)
+{
+    coil_stream *stream;
+
+    (void)arg;
+    coil_connect_unix("/nonexistent", &stream);
+}
+
+static void connect_datagrams_outside(void *arg)
+{
+    coil_datagram *datagram;
+
+    (void)arg;
+    coil_datagram_connect("127.0.0.1", "9", &datagram);
+}
+
+static void wait_for_fd_outside(void *arg)
+{
+    (void)arg;
+    coil_wait_fd(0, COIL_READABLE);
+}
+
+static void poll_outside(void *arg)
+{
+    (void)arg;
+    coil_poll(NULL, 0, 1);
+}
+
+static void read_line_outside(void *arg)
+{
+    coil_file *file;
+    char line[8];
+
+    (void)arg;
+    coil_file_adopt(open("/etc/passwd", O_RDONLY), &file);
+    coil_file_read_line(file, line, sizeof line);
+}
+
+static void close_file_outside(void *arg)
+{
+    coil_file *file;
+
+    (void)arg;
+    coil_file_adopt(open("/etc/passwd", O_RDONLY), &file);
+    coil_file_close(file);
+}
+
+static void read_file_outside(void *arg)
+{
+    size_t n;
+
+    coil_read_file("/etc/passwd", 0, &arg, &n);
+}
+
+static void write_file_outside(void *arg)
+{
+    (void)arg;
+    coil_write_file("/dev/null", "", 0, 0, 0);
+}
+
+static void copy_file_outside(void *arg)
+{
+    (void)arg;
+    coil_copy_file("/dev/null", "/dev/null", NULL);
+}
+
+static void wait_at_barrier_outside(void *arg)
+{
+    coil_barrier barrier = COIL_BARRIER_INIT(2);
+
+    (void)arg;
+    coil_barrier_wait(&barrier);
+}
+
+static void wait_for_tick_outside(void *arg)
+{
+    coil_interval interval;
+
+    (void)arg;
+    coil_interval_init(&interval, COIL_SEC(1));
+    coil_interval_wait(&interval);
+}
+
+/* Calls of the loop's, which there is. */
+static const struct {
+    void (*call)(void *arg);
+    const char *name;
+} outside[] = {
+    {connect_outside, "coil_connect"},
+    {connect_address_outside, "coil_connect_address"},
+    {connect_unix_outside, "coil_connect_unix"},
+    {connect_datagrams_outside, "coil_datagram_connect"},
+    {wait_for_fd_outside, "coil_wait_fd"},
+    {poll_outside, "coil_poll"},
+    {read_line_outside, "coil_file_read_line"},
+    {close_file_outside, "coil_file_close"},
+    {read_file_outside, "coil_read_file"},
+    {write_file_outside, "coil_write_file"},
+    {copy_file_outside, "coil_copy_file"},
+    {wait_at_barrier_outside, "coil_barrier_wait"},
+    {wait_for_tick_outside, "coil_interval_wait"},
+};
+
+static void call_outside(void *arg)
+{
+    coil_loop *loop;
+
+    coil_loop_create(NULL, &loop);
+    outside[*(size_t *)arg].call(NULL);
+}
+
+TEST(a_call_of_the_loop_outside_of_a_task_is_named)
+{
+    char sentence[80];
+
+    for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
+        snprintf(sentence, sizeof sentence, "coil: %s: no task is running here",
+                 outside[i].name);
+        test_dies(call_outside, &i, sentence);
+    }
 }
 
 TEST(a_first_failure_without_descriptors_leaves_later_ones_their_frames)
