@@ -121,10 +121,10 @@ typedef struct coil_no_suspend {
 
 /*
  * From here to the exit the running task must not wait: if it would, the program stops,
- * with `why` (kept, not copied) and what it would have waited for. For code that relies
- * on nothing else running meanwhile. Calls that need not wait return as ever. Regions
- * close last in, first out, in the function or task that opened them; they may be entered
- * where nothing can wait anyhow.
+ * with `why` (kept, not copied), where it was entered, and what it would have waited for.
+ * For code that relies on nothing else running meanwhile. Calls that need not wait return
+ * as ever. Regions close last in, first out, in the function or task that opened them;
+ * they may be entered where nothing can wait anyhow.
  */
 COIL_API void coil_no_suspend_enter(coil_no_suspend *region, const char *why);
 COIL_API void coil_no_suspend_exit(coil_no_suspend *region);

@@ -17,28 +17,31 @@ static struct coil__no_suspend *region_inside(coil_no_suspend *region)
     return (struct coil__no_suspend *)region;
 }
 
-void coil_no_suspend_enter(coil_no_suspend *region, const char *why)
+COIL__NOINLINE void coil_no_suspend_enter(coil_no_suspend *region, const char *why)
 {
     coil__no_suspend_enter(region_inside(region), why);
+    coil__scheduler.no_suspend.address = COIL__CALLER();
 }
 
 void coil_no_suspend_exit(coil_no_suspend *region)
 {
-    if (coil__scheduler.no_suspend != region_inside(region))
-        coil__misuse("coil_no_suspend_exit: it is not the innermost region that is open");
+    const struct coil__no_suspend *innermost = &coil__scheduler.no_suspend;
+    char text[200];
+
+    if (innermost->outer == NULL)
+        coil__misuse("coil_no_suspend_exit: no region is open");
+    if (innermost->outer != region_inside(region))
+        coil__misuse("coil_no_suspend_exit: it is not the innermost region that is open, "
+                     "which is: %s",
+                     coil__no_suspend_describe(innermost, text, sizeof text));
     coil__no_suspend_exit(region_inside(region));
 }
 
 bool coil_may_suspend(void)
 {
     const coil_task *task = coil__scheduler.current;
-    const struct coil__no_suspend *region = coil__scheduler.no_suspend;
 
-    if (COIL__LIKELY(region == NULL || task == NULL))
-        return task != NULL;
-    while (region != NULL && region->task != task)
-        region = region->outer;
-    return region == NULL;
+    return task != NULL && coil__no_suspend_of(task) == NULL;
 }
 
 /* own.h makes libcoil's calls return to one short range of addresses. */

@@ -55,6 +55,19 @@ static const char *describe_region(const struct coil__inner_region *region, char
     return text;
 }
 
+const char *coil__no_suspend_describe(const struct coil__no_suspend *region, char *text,
+                                      size_t size)
+{
+    struct coil__report report;
+
+    if (!coil__report_begin_text(&report, text, size))
+        return region->why;
+    coil__report_words(&report, "%s", region->why);
+    coil__symbol_print(&report, NULL, ", entered at %s", region->address);
+    coil__report_end_text(&report);
+    return text;
+}
+
 const char *coil__region_outermost(const coil_task *task, char *text, size_t size)
 {
     const struct coil__inner_region outermost = {

@@ -60,15 +60,16 @@ static void leave_scheduler(coil_task *task)
 /* Check that the task has closed all scopes, groups and no_suspend regions. */
 static COIL__NOINLINE void check_all_is_closed(const coil_task *task)
 {
-    const struct coil__no_suspend *region = coil__scheduler.no_suspend;
+    const struct coil__no_suspend *region = &coil__scheduler.no_suspend;
     char open[200];
 
     if (task->regions != NULL)
         coil__misuse("task '%s' has ended with %s", coil_task_name(task),
                      coil__region_outermost(task, open, sizeof open));
-    if (region != NULL && region->task == task)
+    if (region->outer != NULL && region->task == task)
         coil__misuse("task '%s' has ended in a region where it must not wait: %s",
-                     coil_task_name(task), region->why);
+                     coil_task_name(task),
+                     coil__no_suspend_describe(region, open, sizeof open));
 }
 
 /* What every end does. */
@@ -85,7 +86,7 @@ static inline void finish_task(coil_task *task, int rc)
 
 static COIL__NOINLINE void end_task(coil_task *task, int rc)
 {
-    if (COIL__UNLIKELY(task->regions != NULL || coil__scheduler.no_suspend != NULL))
+    if (COIL__UNLIKELY(task->regions != NULL || coil__scheduler.no_suspend.outer != NULL))
         check_all_is_closed(task);
     if (rc >= 0 && task->must_cancel)
         rc = -ECANCELED; /* cancelled just before it stopped */
@@ -271,15 +272,14 @@ static inline coil_task *next_in_turn(coil_loop *loop)
  */
 static COIL__NOINLINE void check_may_suspend(const coil_task *task)
 {
-    const struct coil__no_suspend *region = coil__scheduler.no_suspend;
+    const struct coil__no_suspend *region = coil__no_suspend_of(task);
+    char why[200];
 
-    while (region != NULL && region->task != task)
-        region = region->outer;
     if (region != NULL)
         coil__misuse("task '%s' would wait (%s) where it must not: %s",
                      coil_task_name(task),
                      task->wait != NULL ? coil__wait_describe(task->wait).what : "yield",
-                     region->why);
+                     coil__no_suspend_describe(region, why, sizeof why));
 }
 
 /*
@@ -337,7 +337,7 @@ static bool ends_quietly(const coil_task *task, int rc)
 {
     const struct coil__scheduler *scheduler = &coil__scheduler;
 
-    return rc >= 0 && scheduler->current == task && scheduler->no_suspend == NULL &&
+    return rc >= 0 && scheduler->current == task && scheduler->no_suspend.outer == NULL &&
            scheduler->eager_return == NULL &&
            ((uintptr_t)task->deferred | (uintptr_t)task->regions |
             (uintptr_t)task->context.own | (uintptr_t)task->context.entered |
@@ -481,7 +481,7 @@ static void leave_tasks_to_parent(void)
         coil__context_ambient = &scheduler->current->context;
     scheduler->current = NULL;
     scheduler->eager_return = NULL;
-    scheduler->no_suspend = NULL;
+    scheduler->no_suspend.outer = NULL;
     scheduler->hooked = NULL;
 }
 
@@ -509,7 +509,7 @@ static void hook_scheduler(coil_loop *loop)
     scheduler->hooked = loop;
     scheduler->spawned = 0;
     loop->light_tasks |= coil__task_light_mode != COIL__LIGHT_CHOSEN;
-    scheduler->no_suspend = NULL;
+    scheduler->no_suspend.outer = NULL;
     scheduler->has_hooks = scheduler->careful = false;
     scheduler->current = NULL; /* after a fork: the parent's; and so below */
     scheduler->eager_return = NULL;

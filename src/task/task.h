@@ -120,11 +120,16 @@ _Static_assert(offsetof(coil_task, step) % 64 == 0 &&
                    offsetof(coil_task, asked_reason) % 64 == 0,
                "what a step and its end touch lies in one line of the cache");
 
-/* A region in which `task` must not wait: coil/debug.h. */
+/*
+ * The innermost region in which `task` must not wait: coil/debug.h. The region's own memory
+ * keeps what was innermost before: it is not read while the region is the innermost, since
+ * it is gone if the region was forgotten.
+ */
 struct coil__no_suspend {
-    struct coil__no_suspend *outer;
-    const coil_task *task;
+    const struct coil__no_suspend *outer; /* the region's memory; NULL: none */
+    const coil_task *task;                /* NULL: it is a callback's */
     const char *why;
+    const void *address; /* behind the call that entered it; NULL: coil itself did */
 };
 
 /* The state of tasks that each thread has once, like its loop. */
@@ -133,10 +138,10 @@ struct coil__scheduler {
     coil__coro *loop_coro;    /* the coroutine that runs the loop, while a task runs */
     coil__coro *eager_return; /* the coroutine that starts a task eagerly, resumed at the
                                  task's first wait; else NULL */
-    struct coil__no_suspend *no_suspend; /* the innermost region; else NULL */
-    unsigned budget;                     /* of the current task: see budget.h */
-    bool has_hooks;                      /* a task has, or had, hooks */
-    bool careful; /* no_suspend or has_hooks is set: one test when switching out */
+    struct coil__no_suspend no_suspend;
+    unsigned budget; /* of the current task: see budget.h */
+    bool has_hooks;  /* a task has, or had, hooks */
+    bool careful; /* no_suspend.outer or has_hooks is set: one test when switching out */
     struct coil__branch *branch; /* see cancel.c */
     struct coil__list tasks;     /* not ended, or leftovers; oldest first */
     coil_loop *hooked;           /* the loop for which it is set up, or NULL */
@@ -159,17 +164,36 @@ extern COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
 static inline void coil__no_suspend_enter(struct coil__no_suspend *region,
                                           const char *why)
 {
-    *region = (struct coil__no_suspend){
-        .outer = coil__scheduler.no_suspend, .task = coil__scheduler.current, .why = why};
-    coil__scheduler.no_suspend = region;
+    *region = coil__scheduler.no_suspend;
+    coil__scheduler.no_suspend = (struct coil__no_suspend){
+        .outer = region, .task = coil__scheduler.current, .why = why};
     coil__scheduler.careful = true;
 }
 
 static inline void coil__no_suspend_exit(const struct coil__no_suspend *region)
 {
-    coil__scheduler.no_suspend = region->outer;
+    coil__scheduler.no_suspend = *region;
     coil__scheduler.careful = region->outer != NULL || coil__scheduler.has_hooks;
 }
+
+/* The innermost region of the task, NULL if there is none. The regions of a callback are no
+   task's, and none of a task's lies outside of them. */
+static inline const struct coil__no_suspend *coil__no_suspend_of(const coil_task *task)
+{
+    const struct coil__no_suspend *region = &coil__scheduler.no_suspend;
+
+    for (; region->outer != NULL; region = region->outer) {
+        if (region->task == task)
+            return region;
+        if (region->task == NULL)
+            break;
+    }
+    return NULL;
+}
+
+/* Why it must not wait, and where that was said. */
+const char *coil__no_suspend_describe(const struct coil__no_suspend *region, char *text,
+                                      size_t size);
 
 COIL__NORETURN void coil__task_missing(const char *caller);
 

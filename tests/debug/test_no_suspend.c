@@ -3,6 +3,8 @@
  */
 #include "../harness/harness.h"
 
+#include "../../src/base/compiler.h"
+
 #include <coil.h>
 
 #include <stdio.h>
@@ -51,6 +53,53 @@ static int end_in_a_region(void *arg)
     return 0;
 }
 
+static COIL__NOINLINE int forget_the_exit(int rc)
+{
+    coil_no_suspend region;
+
+    coil_no_suspend_enter(&region, "somewhere below");
+    return rc;
+}
+
+static COIL__NOINLINE int use_the_stack(int rc)
+{
+    volatile char bytes[4096];
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = 'x';
+    return rc;
+}
+
+/* What the region's memory was is overwritten when the task ends. */
+static int end_after_a_region(void *arg)
+{
+    (void)arg;
+    return use_the_stack(forget_the_exit(0));
+}
+
+static void run_end_after(void *arg)
+{
+    (void)arg;
+    run_in_a_task(end_after_a_region);
+}
+
+static int exit_twice(void *arg)
+{
+    coil_no_suspend region;
+
+    (void)arg;
+    coil_no_suspend_enter(&region, "once");
+    coil_no_suspend_exit(&region);
+    coil_no_suspend_exit(&region);
+    return 0;
+}
+
+static void run_exit_twice(void *arg)
+{
+    (void)arg;
+    run_in_a_task(exit_twice);
+}
+
 static void run_sleep(void *arg)
 {
     (void)arg;
@@ -94,8 +143,16 @@ TEST(no_suspend_names_the_task_the_wait_and_the_reason)
 
 TEST(no_suspend_regions_close_in_order_and_before_the_task_ends)
 {
-    test_dies(run_wrong_exit, NULL, "coil_no_suspend_exit: it is not the innermost");
-    test_dies(run_end, NULL, "has ended in a region where it must not wait: for ever");
+    test_dies(run_wrong_exit, NULL,
+              "coil_no_suspend_exit: it is not the innermost region that is open, which "
+              "is: inner, entered at exit_the_outer_first");
+    test_dies(run_exit_twice, NULL, "coil_no_suspend_exit: no region is open");
+    test_dies(run_end, NULL,
+              "has ended in a region where it must not wait: for ever, entered at "
+              "end_in_a_region");
+    test_dies(run_end_after, NULL,
+              "has ended in a region where it must not wait: somewhere below, entered at "
+              "forget_the_exit");
 }
 
 static int wait_in_a_child(void *arg)
