@@ -153,7 +153,9 @@ static void explain(coil_http_response *response, int rc)
         return;
     if (response->taker_failed && rc == response->failure) {
         snprintf(response->error, sizeof response->error,
-                 "whoever takes the body ended the request: %s", strerror(-rc));
+                 "whoever takes the body ended the request: %s",
+                 response->taker_error != NULL ? coil_error_message(response->taker_error)
+                                               : strerror(-rc));
         return;
     }
     if (response->failure < 0 || rc == -ECANCELED || rc == -ELOOP)
@@ -182,8 +184,8 @@ static int fail_response(const coil_http_response *response, int rc)
     scheme = (size_t)(host - url);
     authority = parsed ? strcspn(host, "/?#") : strlen(host);
     at = memrchr(host, '@', authority);
-    return coil_fail(rc, "%.*s%.*s: %s", (int)scheme, url, LONGEST_URL_SHOWN,
-                     at != NULL ? at + 1 : host, response->error);
+    return coil_fail_from(response->taker_error, rc, "%.*s%.*s: %s", (int)scheme, url,
+                          LONGEST_URL_SHOWN, at != NULL ? at + 1 : host, response->error);
 }
 
 int coil__http_give_up(coil_http_response *response, int rc)
@@ -194,5 +196,5 @@ int coil__http_give_up(coil_http_response *response, int rc)
         response->failure = rc;
         response->given_up = response->done = true;
     }
-    return rc != -ECANCELED ? fail_response(response, rc) : rc;
+    return rc == -ECANCELED || response->passed_over ? rc : fail_response(response, rc);
 }

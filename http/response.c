@@ -178,14 +178,30 @@ static bool make_room_for_body(coil_http_response *response, size_t n)
     return true;
 }
 
+/*
+ * The request's function has failed. What it said by coil_fail() is the error of the thread,
+ * whose callback it is, and becomes the cause of the request's failure.
+ */
+static void note_taker_failed(coil_http_response *response, int rc)
+{
+    coil_error *said = coil_last_error();
+
+    response->taker_failed = true;
+    if (said != NULL && coil_error_rc(said) == rc)
+        response->taker_error = coil_error_retain(said);
+    coil_clear_error();
+}
+
 /* Hand a piece of the body to the request's function. */
 static size_t hand_on(coil_http_response *response, const char *bytes, size_t n)
 {
     int rc = response->failure;
 
     if (rc == 0) {
+        coil_clear_error();
         rc = response->on_body(response, bytes, n, response->on_body_arg);
-        response->taker_failed = rc < 0;
+        if (rc < 0)
+            note_taker_failed(response, rc);
     }
     return rc < 0 ? refuse(response, rc) : n;
 }
@@ -261,6 +277,8 @@ static void rewind_response(coil_http_response *response)
     response->begun = response->explained = response->redirected = false;
     response->had_socket = false;
     response->taker_failed = response->has_length = response->lengths_doubtful = false;
+    coil_error_release(response->taker_error);
+    response->taker_error = NULL;
     response->header_names = 0;
     response->fd = CURL_SOCKET_BAD;
     response->error[0] = '\0';
@@ -331,8 +349,11 @@ static int send_step(coil_http_response *response, const coil_http_request *requ
 /* Follow a redirect even if reading its body has failed. */
 static int pass_over_body(coil_http_response *response)
 {
-    int rc = coil_http_discard(response, REDIRECT_BYTES);
+    int rc;
 
+    response->passed_over = true;
+    rc = coil_http_discard(response, REDIRECT_BYTES);
+    response->passed_over = false;
     return rc == -ECANCELED || rc == -ESHUTDOWN ? rc : 0;
 }
 

@@ -8,6 +8,7 @@
 #include "target.h"
 #include "watched.h"
 
+#include <coil/error.h>
 #include <coil/http.h>
 #include <coil/loop.h>
 #include <coil/task.h>
@@ -88,17 +89,19 @@ struct coil_http_response {
     uint64_t header_names; /* a set of their beginnings: response.c */
     bool has_length, lengths_doubtful; /* Content-Length came; several times */
     bool taker_failed;                 /* on_body ended the transfer */
+    coil_error *taker_error;           /* what it said, a reference; or NULL */
     bool redirected;                   /* the answer is a redirect to follow */
     bool running;                      /* the transfer is in libcurl's multi handle */
     bool reading;                      /* a task is in coil_http_read() */
     bool has_headers;
     bool paused; /* the buffer is full: libcurl is paused */
     bool done;
-    bool no_memory;          /* what libcurl calls that may be a limit of its own */
-    bool given_up;           /* `failure` has been returned, `error` says why */
-    bool trusted;            /* libcurl was not told addresses that it has been before */
-    bool name_wanted;        /* libcurl wanted to resolve a name itself */
-    bool may_resolve;        /* ... which is an address in numbers */
+    bool no_memory;   /* what libcurl calls that may be a limit of its own */
+    bool passed_over; /* a redirect's body, whose failure is the caller's no more */
+    bool given_up;    /* `failure` has been returned, `error` says why */
+    bool trusted;     /* libcurl was not told addresses that it has been before */
+    bool name_wanted; /* libcurl wanted to resolve a name itself */
+    bool may_resolve; /* ... which is an address in numbers */
     volatile bool destroyed; /* detects a second destroy */
     char error[CURL_ERROR_SIZE];
 };

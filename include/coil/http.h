@@ -94,7 +94,7 @@ COIL_API void coil_http_session_destroy(coil_http_session *session);
  * Takes the next n bytes of a body, decompressed; borrowed for the call. It runs as a callback
  * of the loop and must not suspend, begin a request, nor read or destroy a response or session,
  * which stops the program; it may ask for status and headers. 0, or below 0 to end the request
- * with that.
+ * with that; what it said by coil_fail() is the cause of the request's failure.
  */
 typedef int (*coil_http_body_fn)(coil_http_response *response, const char *bytes,
                                  size_t n, void *arg);

@@ -33,11 +33,23 @@ static int redirect(struct http_connection *c)
                        "Content-Length: 0\r\n\r\n");
 }
 
-static const struct http_route routes[] = {{"/half", say_half},
-                                           {"/nothing", say_nothing},
-                                           {"/cut", cut},
-                                           {"/redirect", redirect},
-                                           {NULL, NULL}};
+static int redirect_in_half(struct http_connection *c)
+{
+    http_say(c, "HTTP/1.1 302 Found\r\nLocation: /whole\r\n"
+                "Content-Length: 100\r\n\r\nhello");
+    return -1;
+}
+
+static int say_whole(struct http_connection *c)
+{
+    return http_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+}
+
+static const struct http_route routes[] = {
+    {"/half", say_half},   {"/away", redirect_in_half},
+    {"/whole", say_whole}, {"/nothing", say_nothing},
+    {"/cut", cut},         {"/redirect", redirect},
+    {NULL, NULL}};
 
 static int refuse(coil_http_response *response, const char *bytes, size_t n, void *arg)
 {
@@ -148,5 +160,44 @@ IO_TEST(http_failures_are_described_by_their_own_sentences)
     http_both_begin(&both, routes, NULL);
     check_own_sentences(calls, sizeof calls / sizeof *calls);
     check_last_errors(calls, sizeof calls / sizeof *calls);
+    http_both_end(&both);
+}
+
+/* The body of a redirect that is followed is nobody's: whether it came whole, too. */
+IO_TEST(a_redirect_whose_body_is_cut_off_leaves_no_error)
+{
+    http_both_begin(&both, routes, NULL);
+    CHECK_INT(ask("/away", (coil_http_request){.max_redirects = 1}), 0);
+    CHECK_PTR(coil_last_error(), NULL);
+    coil_fail(-ENODATA, "the reason");
+    CHECK_INT(ask("/away", (coil_http_request){.max_redirects = 1}), 0);
+    CHECK(coil_last_error() != NULL);
+    CHECK_STR(coil_error_message(coil_last_error()), "the reason");
+    http_both_end(&both);
+}
+
+static int refuse_in_words(coil_http_response *response, const char *bytes, size_t n,
+                           void *arg)
+{
+    (void)response, (void)bytes, (void)arg;
+    return coil_fail(-ENOSPC, "no room for %zu bytes", n);
+}
+
+/* Of the callback the request knows the rc, and what it said. */
+IO_TEST(what_the_taker_of_a_body_said_is_the_cause)
+{
+    coil_error *error;
+
+    http_both_begin(&both, routes, NULL);
+    CHECK_INT(ask("/whole", (coil_http_request){.on_body = refuse_in_words}), -ENOSPC);
+    CHECK_STR(coil_http_error(both.client.response),
+              "whoever takes the body ended the request: no room for 5 bytes");
+    error = coil_last_error();
+    CHECK(error != NULL && coil_error_cause(error) != NULL);
+    CHECK_STR(coil_error_message(coil_error_cause(error)), "no room for 5 bytes");
+    CHECK_INT(ask("/whole", (coil_http_request){.on_body = refuse}), -ENOSPC);
+    CHECK_PTR(coil_error_cause(coil_last_error()), NULL);
+    CHECK_STR(coil_http_error(both.client.response),
+              "whoever takes the body ended the request: No space left on device");
     http_both_end(&both);
 }
