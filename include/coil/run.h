@@ -115,8 +115,9 @@ COIL_API int coil_runner_create(const coil_run_opts *opts, coil_runner **out);
 
 /*
  * Run fn(arg) as a main task and return its rc, as coil_run() does; each run takes SIGINT
- * and SIGQUIT and restores them. Fails as coil_spawn(), and with -ESHUTDOWN once the
- * runner is closed. Inside a running loop it stops the program. (asyncio: Runner.run)
+ * and SIGQUIT and restores them. The task's error is the thread's then (coil_last_error()).
+ * Fails as coil_spawn(), and with -ESHUTDOWN once the runner is closed. Inside a running
+ * loop it stops the program. (asyncio: Runner.run)
  */
 COIL_API int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *arg);
 

@@ -549,7 +549,7 @@ pid_t coil_process_pid(const coil_process *process)
 
 int coil_process_status(const coil_process *process)
 {
-    return process->status;
+    return (int)coil__result(process->status);
 }
 
 static void describe(const struct coil__wait *wait, struct coil__waited *out)

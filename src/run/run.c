@@ -11,6 +11,7 @@
 #include "../coro/light.h"
 #include "../debug/quit.h"
 #include "../kernel/thread.h"
+#include "../task/failure.h"
 #include "../task/task.h"
 
 #include <coil/error.h>
@@ -53,11 +54,13 @@ static int run_until_complete(coil_future *future, bool *deadlock)
     return rc;
 }
 
-int coil_run_until_complete(coil_future *future)
+COIL__NOINLINE int coil_run_until_complete(coil_future *future)
 {
     bool deadlock;
+    int rc = run_until_complete(future, &deadlock);
 
-    return run_until_complete(future, &deadlock);
+    coil__failure_hand_on_error(coil_future_error(future), rc, COIL__CALLER());
+    return rc;
 }
 
 /* ---- Ctrl-C ------------------------------------------------------------------------ */
@@ -445,8 +448,10 @@ int coil_runner_create(const coil_run_opts *opts, coil_runner **out)
     return 0;
 }
 
-int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *arg)
+COIL__NOINLINE int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *arg)
 {
+    int rc;
+
     if (runner->destroyed)
         coil__misuse_gone("coil_runner_run");
     refuse_running_loop("coil_runner_run");
@@ -456,7 +461,9 @@ int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *arg)
         coil__fork_misuse("coil_runner_run");
     if (runner->loop != coil__loop_of_thread)
         coil__misuse("coil_runner_run: the runner is another thread's");
-    return tell_result(runner, run_main(runner, fn, arg));
+    rc = run_main(runner, fn, arg);
+    coil__failure_hand_on_error(runner->failure, rc, COIL__CALLER());
+    return tell_result(runner, rc);
 }
 
 coil_loop *coil_runner_loop(const coil_runner *runner)

@@ -195,6 +195,8 @@ static inline int hand_on(const coil_future *future, int rc, const void *from)
 
 COIL__NOINLINE int coil_future_result(coil_future *future)
 {
+    if (coil__future_pending(future))
+        return coil__failed(-EINPROGRESS);
     return hand_on(future, coil__future_retrieve(future), COIL__CALLER());
 }
 

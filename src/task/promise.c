@@ -113,14 +113,20 @@ void coil_promise_release(coil_promise *promise)
     coil__free(promise);
 }
 
-int coil_promise_result(const coil_promise *promise)
+/* -EINPROGRESS, or the result. */
+static int rc_of(const coil_promise *promise)
 {
     return atomic_load(&promise->rc);
 }
 
+int coil_promise_result(const coil_promise *promise)
+{
+    return (int)coil__result(rc_of(promise));
+}
+
 bool coil_promise_done(const coil_promise *promise)
 {
-    return coil_promise_result(promise) != -EINPROGRESS;
+    return rc_of(promise) != -EINPROGRESS;
 }
 
 void *coil_promise_value(const coil_promise *promise)
@@ -213,7 +219,7 @@ int coil_promise_wait(coil_promise *promise, int64_t timeout_ns)
     bool late = false;
 
     if (coil_promise_done(promise))
-        return (int)coil__result(coil_promise_result(promise));
+        return coil_promise_result(promise);
     if (timeout_ns <= 0)
         return coil__failed(-ETIMEDOUT);
     if (coil_loop_current() != NULL && coil_loop_running(coil_loop_current()))
@@ -224,7 +230,7 @@ int coil_promise_wait(coil_promise *promise, int64_t timeout_ns)
     while (!coil_promise_done(promise) && !late)
         late = pthread_cond_timedwait(&promise->done, &promise->lock, &until) != 0;
     pthread_mutex_unlock(&promise->lock);
-    return coil_promise_done(promise) ? (int)coil__result(coil_promise_result(promise))
+    return coil_promise_done(promise) ? coil_promise_result(promise)
                                       : coil__failed(-ETIMEDOUT);
 }
 
@@ -234,7 +240,7 @@ static void complete_wait(struct coil__runnable *runnable)
 
     awaiter->arrived = true;
     if (!awaiter->loop->closing)
-        coil__wait_complete(&awaiter->wait, coil_promise_result(awaiter->promise));
+        coil__wait_complete(&awaiter->wait, rc_of(awaiter->promise));
 }
 
 static void enlist_awaiter(struct awaiter *awaiter, coil_promise *promise)

@@ -707,7 +707,59 @@ static ssize_t block_and_fail(void)
     return coil_blocking_abandonable(COIL_LANE_CPU, fail_on_a_thread, NULL, NULL);
 }
 
+static ssize_t result_of_pending(void)
+{
+    coil_future *future;
+    int rc = coil_future_create(&future);
+
+    if (rc < 0)
+        return rc;
+    rc = coil_future_result(future);
+    coil_future_release(future);
+    return rc;
+}
+
+static ssize_t result_of_promise(int rc)
+{
+    coil_promise *promise;
+
+    CHECK_INT(coil_promise_create(&promise), 0);
+    if (rc < 0)
+        coil_promise_set(promise, rc, NULL, NULL);
+    rc = coil_promise_result(promise);
+    coil_promise_release(promise);
+    return rc;
+}
+
+static ssize_t result_of_pending_promise(void)
+{
+    return result_of_promise(0);
+}
+
+static ssize_t result_of_failed_promise(void)
+{
+    return result_of_promise(-EIO);
+}
+
+static ssize_t status_of_running(void)
+{
+    const char *argv[] = {"cat", NULL};
+    coil_process_opts opts = {.argv = argv, .in = COIL_PIPE};
+    coil_process *process;
+    int rc = coil_process_spawn(&opts, &process);
+
+    if (rc < 0)
+        return rc; /* under Valgrind there are no processes */
+    rc = coil_process_status(process);
+    coil_process_destroy(process);
+    return rc;
+}
+
 static const struct failing_call calls[] = {
+    CALL(result_of_pending),
+    CALL(result_of_pending_promise),
+    CALL(result_of_failed_promise),
+    CALL(status_of_running),
     CALL(read_closed),
     CALL(address_in_no_zone),
     CALL(configure_no_time),

@@ -415,6 +415,45 @@ static int fail_in_words(void *arg)
     return coil_fail(-EIO, "the first run");
 }
 
+static int fail_without_words(void *arg)
+{
+    (void)arg;
+    return -EIO;
+}
+
+TEST(the_last_error_of_a_thread_is_what_its_latest_run_failed_with)
+{
+    coil_run_opts opts = {.no_report = true};
+    coil_runner *runner;
+
+    CHECK_INT(coil_runner_create(&opts, &runner), 0);
+    CHECK_INT(coil_runner_run(runner, fail_in_words, NULL), -EIO);
+    CHECK(coil_last_error() != NULL);
+    CHECK_STR(coil_error_message(coil_last_error()), "the first run");
+    CHECK_STR(coil_error_task(coil_error_cause(coil_last_error())), "main");
+    CHECK_INT(coil_runner_run(runner, fail_without_words, NULL), -EIO);
+    CHECK_PTR(coil_last_error(), NULL);
+    coil_runner_destroy(runner);
+}
+
+TEST(the_last_error_of_a_thread_is_that_of_the_future_it_ran_for)
+{
+    coil_loop *loop;
+    coil_task *task;
+
+    CHECK_INT(coil_loop_create(NULL, &loop), 0);
+    CHECK_INT(coil_spawn(fail_in_words, NULL, NULL, &task), 0);
+    CHECK_INT(coil_run_until_complete(coil_task_future(task)), -EIO);
+    CHECK(coil_last_error() != NULL);
+    CHECK_STR(coil_error_message(coil_last_error()), "the first run");
+    coil_task_release(task);
+    CHECK_INT(coil_spawn(fail_without_words, NULL, NULL, &task), 0);
+    CHECK_INT(coil_run_until_complete(coil_task_future(task)), -EIO);
+    CHECK_PTR(coil_last_error(), NULL);
+    coil_task_release(task);
+    coil_loop_close(loop);
+}
+
 /* What the caller was told of an earlier run is the caller's, and has been released. */
 TEST(runner_that_cannot_begin_a_run_tells_no_more_of_the_one_before)
 {
@@ -957,45 +996,6 @@ static void park_outside(void *arg)
     coil_park();
 }
 
-TEST(a_call_that_waits_outside_of_a_task_is_named)
-{
-    test_dies(sleep_outside, NULL, "coil_sleep: no task is running here");
-    test_dies(wait_for_event_outside, NULL, "coil_event_wait: no task is running here");
-    test_dies(get_outside, NULL, "coil_queue_get: no task is running here");
-    test_dies(acquire_outside, NULL, "coil_lock_acquire: no task is running here");
-    test_dies(open_outside, NULL, "coil_file_open: no task is running here");
-    test_dies(park_outside, NULL, "coil_park: no task is running here");
-}
-
-/* ---- out of descriptors ------------------------------------------------------------ */
-
-static COIL__NOINLINE int fail_here(void)
-{
-    int rc = coil_fail(-EIO, "a failure");
-
-    __asm__ volatile("");
-    return rc;
-}
-
-static int fail_without_descriptors(void *arg)
-{
-    struct rlimit before, few = {0, 0};
-    char text[2048];
-    FILE *out = fmemopen(text, sizeof text, "w");
-
-    (void)arg;
-    getrlimit(RLIMIT_NOFILE, &before);
-    few.rlim_max = before.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &few);
-    fail_here();
-    setrlimit(RLIMIT_NOFILE, &before);
-    fail_here();
-    coil_error_print(coil_last_error(), out);
-    fclose(out);
-    CHECK(strstr(text, "fail_here") != NULL || strstr(text, "coil-tests+") != NULL);
-    return 0;
-}
-
 static void connect_outside(void *arg)
 {
     coil_stream *stream;
@@ -1134,6 +1134,45 @@ TEST(a_call_of_the_loop_outside_of_a_task_is_named)
                  outside[i].name);
         test_dies(call_outside, &i, sentence);
     }
+}
+
+TEST(a_call_that_waits_outside_of_a_task_is_named)
+{
+    test_dies(sleep_outside, NULL, "coil_sleep: no task is running here");
+    test_dies(wait_for_event_outside, NULL, "coil_event_wait: no task is running here");
+    test_dies(get_outside, NULL, "coil_queue_get: no task is running here");
+    test_dies(acquire_outside, NULL, "coil_lock_acquire: no task is running here");
+    test_dies(open_outside, NULL, "coil_file_open: no task is running here");
+    test_dies(park_outside, NULL, "coil_park: no task is running here");
+}
+
+/* ---- out of descriptors ------------------------------------------------------------ */
+
+static COIL__NOINLINE int fail_here(void)
+{
+    int rc = coil_fail(-EIO, "a failure");
+
+    __asm__ volatile("");
+    return rc;
+}
+
+static int fail_without_descriptors(void *arg)
+{
+    struct rlimit before, few = {0, 0};
+    char text[2048];
+    FILE *out = fmemopen(text, sizeof text, "w");
+
+    (void)arg;
+    getrlimit(RLIMIT_NOFILE, &before);
+    few.rlim_max = before.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &few);
+    fail_here();
+    setrlimit(RLIMIT_NOFILE, &before);
+    fail_here();
+    coil_error_print(coil_last_error(), out);
+    fclose(out);
+    CHECK(strstr(text, "fail_here") != NULL || strstr(text, "coil-tests+") != NULL);
+    return 0;
 }
 
 TEST(a_first_failure_without_descriptors_leaves_later_ones_their_frames)
