@@ -91,10 +91,10 @@ __attribute__((always_inline)) static inline int coil__through_frame(int rc)
 
 /*
  * The error of the last failure of the running task, or where none runs of the thread:
- * its own coil_fail(), what it got by awaiting, or what a call of coil's failed with.
- * Borrowed until the next failure. NULL if that had a negative errno and no sentence, as
- * most of coil's calls have. A cancellation, and -EAGAIN, are no failures here. So it is
- * right as long as one asks at once.
+ * its own coil_fail(), what it got by awaiting, or what a call of coil's failed with; one
+ * that succeeds leaves it. Borrowed until the next failure. NULL if that had a negative
+ * errno and no sentence, as most of coil's calls have. A cancellation, and -EAGAIN, are no
+ * failures here. So it is right as long as one asks at once.
  */
 COIL_API coil_error *coil_last_error(void);
 

@@ -63,7 +63,7 @@ struct polling {
     int64_t deadline;
     int set; /* of the kernel's, or -1 */
     size_t part_count, name_count, in_flight;
-    bool ends;
+    bool ends, time_is_up;
     struct part parts[DIRECT];
     struct name names[DIRECT];
 };
@@ -258,7 +258,8 @@ static void time_is_up(struct coil__runnable *runnable)
 {
     struct polling *p = COIL__CONTAINER(runnable, struct polling, timer.runnable);
 
-    coil__wait_complete(&p->wait, -ETIMEDOUT);
+    p->time_is_up = true;
+    coil__wait_complete(&p->wait, 0);
 }
 
 static void describe(const struct coil__wait *wait, struct coil__waited *out)
@@ -298,7 +299,8 @@ static int park(struct polling *p)
     return rc;
 }
 
-/* 0 if something may have happened, -ETIMEDOUT, -ECANCELED, or what else goes wrong. */
+/* 0 if something may have happened, 1 if the time is up, -ECANCELED, or what else goes
+   wrong. */
 static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
 {
     static const struct coil__wait_class class = {.what = "poll", .describe = describe};
@@ -310,7 +312,7 @@ static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
     p.deadline = deadline;
     p.set = -1;
     p.part_count = p.name_count = p.in_flight = 0;
-    p.ends = false;
+    p.ends = p.time_is_up = false;
     rc = begin(&p, fds, n);
     if (rc == 0) {
         add_names(&p, fds, n);
@@ -320,7 +322,7 @@ static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
     end(&p);
     if (p.set >= 0)
         close(p.set);
-    return rc < 0 ? rc : 0;
+    return rc < 0 ? rc : p.time_is_up;
 }
 
 int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
@@ -338,5 +340,5 @@ int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
             return rc;
         rc = wait_for_change(fds, n, deadline);
     } while (rc == 0);
-    return rc == -ETIMEDOUT ? ask(fds, n) : coil__failed(rc);
+    return rc > 0 ? ask(fds, n) : coil__failed(rc);
 }

@@ -55,6 +55,9 @@ struct coil__target {
     unsigned flags;
 };
 
+/* coil_stat(), but the last error of the task stays, whatever it returns. */
+int coil__target_look(const char *path, struct statx *out);
+
 /*
  * Open it. A new file gets `mode`, but one that will replace a file gets the mode of that
  * file. open_flags say what happens to the bytes of an existing file: O_TRUNC, O_APPEND.

@@ -62,14 +62,21 @@ static bool needs_buffer(const struct copy *c, ssize_t result)
     }
 }
 
+/* What the kernel cannot copy is no failure of the caller's, whose last error stays. */
 static ssize_t copy_by_kernel(struct copy *c, int64_t n)
 {
-    return coil__file_do(&(struct coil__op){.kind = COIL__OP_COPY,
-                                            .fd = coil_file_fd(c->from),
-                                            .offset = c->done,
-                                            .fd2 = coil_file_fd(c->to.file),
-                                            .offset2 = c->done,
-                                            .len = (size_t)n});
+    struct coil__failure_kept kept;
+    ssize_t result;
+
+    coil__failure_keep(&kept);
+    result = coil__file_do(&(struct coil__op){.kind = COIL__OP_COPY,
+                                              .fd = coil_file_fd(c->from),
+                                              .offset = c->done,
+                                              .fd2 = coil_file_fd(c->to.file),
+                                              .offset2 = c->done,
+                                              .len = (size_t)n});
+    coil__failure_put_back(&kept);
+    return result;
 }
 
 static ssize_t copy_by_buffer(struct copy *c, int64_t n)
@@ -182,7 +189,7 @@ static int open_target(struct copy *c)
 
     /* `to` is the source under another name: an atomic copy would replace that name by a
        copy. No data would be lost, but it is a mistake of the caller. */
-    if (c->flags & COIL_FILE_ATOMIC && coil_stat(c->to_path, 0, &there) == 0 &&
+    if (c->flags & COIL_FILE_ATOMIC && coil__target_look(c->to_path, &there) == 0 &&
         is_same_file(&c->source, &there))
         return coil__failed(-EINVAL);
     return coil__target_open(&c->to, c->to_path, c->source.stx_mode & 0777, c->flags,
@@ -260,6 +267,7 @@ int coil_copy_file(const char *from, const char *to, const coil_copy_opts *opts)
         .from_path = from, .to_path = to, .flags = opts != NULL ? opts->flags : 0};
     int rc;
 
+    coil__task_require("coil_copy_file");
     if (c.flags & ~all)
         return coil__failed(-EINVAL);
     rc = copy_all(&c, opts);
@@ -267,6 +275,5 @@ int coil_copy_file(const char *from, const char *to, const coil_copy_opts *opts)
         rc = coil__target_close(&c.to, rc);
     coil_file_destroy(c.from);
     coil__free(c.buffer);
-    coil__task_require("coil_copy_file");
     return coil__explain(rc, "cannot copy '%s' to '%s'", from, to);
 }

@@ -145,11 +145,22 @@ static int open_beside(struct coil__target *target, mode_t mode)
     return rc;
 }
 
+int coil__target_look(const char *path, struct statx *out)
+{
+    struct coil__failure_kept kept;
+    int rc;
+
+    coil__failure_keep(&kept);
+    rc = coil_stat(path, 0, out);
+    coil__failure_put_back(&kept);
+    return rc;
+}
+
 /* A file that will replace another gets the mode of that file, whatever the umask. */
 static int open_atomic(struct coil__target *target, mode_t mode)
 {
     struct statx there;
-    int found = coil_stat(target->path, 0, &there);
+    int found = coil__target_look(target->path, &there);
     int rc;
 
     if (found == 0 && S_ISDIR(there.stx_mode))
@@ -157,7 +168,7 @@ static int open_atomic(struct coil__target *target, mode_t mode)
     if (found == 0 && target->flags & COIL_FILE_EXCLUSIVE)
         return coil__failed(-EEXIST);
     if (found < 0 && found != -ENOENT)
-        return found;
+        return coil__explain(found, "cannot look at '%s'", target->path);
     if (found == 0)
         mode = there.stx_mode & 0777;
     rc = open_beside(target, mode);
@@ -237,6 +248,7 @@ int coil_write_file(const char *path, const void *data, size_t n, mode_t mode,
     struct coil__target target;
     ssize_t rc;
 
+    coil__task_require("coil_write_file");
     if (!flags_are_valid(flags))
         return coil__failed(-EINVAL);
     rc = coil__target_open(&target, path, mode, flags,
@@ -247,4 +259,3 @@ int coil_write_file(const char *path, const void *data, size_t n, mode_t mode,
     return coil__explain(coil__target_close(&target, rc < 0 ? (int)rc : 0),
                          "cannot write '%s'", path);
 }
-    coil__task_require("coil_write_file");

@@ -163,6 +163,7 @@ int coil_datagram_open(const char *host, const char *port, unsigned flags,
 {
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM, .ai_flags = AI_PASSIVE};
     coil_loop *loop = coil__loop_require("coil_datagram_open");
+    struct coil__failure_kept kept;
     struct addrinfo *list;
     int fd = -EADDRNOTAVAIL, family = AF_UNSPEC, rc;
 
@@ -176,12 +177,15 @@ int coil_datagram_open(const char *host, const char *port, unsigned flags,
      * Without a host, prefer "::", which receives both families; getaddrinfo(3) lists
      * 0.0.0.0 first.
      */
+    coil__failure_keep(&kept);
     if (host == NULL)
         fd = bind_at_first(loop, list, AF_INET6, flags, &family);
     if (fd < 0)
         fd = bind_at_first(loop, list, AF_UNSPEC, flags, &family);
+    coil__failure_put_back(&kept);
     freeaddrinfo(list);
-    return create_or_close(loop, fd, family, "coil_datagram_open", out);
+    return (int)coil__result(
+        create_or_close(loop, fd, family, "coil_datagram_open", out));
 }
 
 static int open_connected(coil_loop *loop, const struct addrinfo *address,
@@ -206,23 +210,26 @@ int coil_datagram_connect(const char *host, const char *port, coil_datagram **ou
 {
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
     coil_loop *loop = coil__loop_require("coil_datagram_connect");
+    struct coil__failure_kept kept;
     coil_datagram *d = NULL;
     struct addrinfo *list;
     int rc;
 
     *out = NULL;
+    coil__task_require("coil_datagram_connect");
     rc = coil_getaddrinfo(host, port, &hints, &list);
     if (rc < 0)
         return rc;
     rc = -EADDRNOTAVAIL;
+    coil__failure_keep(&kept);
     for (const struct addrinfo *a = list; a != NULL && rc < 0 && rc != -ECANCELED;
-    coil__task_require("coil_datagram_connect");
          a = a->ai_next)
         rc = open_connected(loop, a, &d);
+    coil__failure_put_back(&kept);
     freeaddrinfo(list);
     if (rc == 0)
         *out = d;
-    return rc;
+    return (int)coil__result(rc);
 }
 
 /* ---- by path ------------------------------------------------------------------------ */

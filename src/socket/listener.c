@@ -216,6 +216,7 @@ static int explain(int rc, const coil_listen_options *opts)
 int coil_listen_opts(const coil_listen_options *opts, coil_listener **out)
 {
     coil_loop *loop = coil__loop_require("coil_listen");
+    struct coil__failure_kept kept;
     struct addrinfo *list;
     int fd = -1, rc;
 
@@ -231,10 +232,12 @@ int coil_listen_opts(const coil_listen_options *opts, coil_listener **out)
      * Without a host, prefer "::", which serves both families; getaddrinfo(3) lists
      * 0.0.0.0 first.
      */
+    coil__failure_keep(&kept);
     if (opts->host == NULL)
         fd = listen_at_first(loop, list, AF_INET6, opts);
     if (fd < 0)
         fd = listen_at_first(loop, list, AF_UNSPEC, opts);
+    coil__failure_put_back(&kept);
     freeaddrinfo(list);
     rc = fd < 0 ? fd : coil__listener_make(fd, "coil_listen", out);
     return explain(rc, opts);
@@ -310,6 +313,7 @@ static int listen_at_each(const struct addrinfo *list, const coil_listen_options
 int coil_listen_all(const coil_listen_options *opts, coil_listener *out[], int max)
 {
     coil_listen_options each = *opts;
+    struct coil__failure_kept kept;
     struct addrinfo *list;
     int rc, tries = 0;
 
@@ -323,12 +327,14 @@ int coil_listen_all(const coil_listen_options *opts, coil_listener *out[], int m
     rc = look_up_addresses(opts, &list);
     if (rc < 0)
         return rc;
+    coil__failure_keep(&kept);
     each.v6_only = true; /* IPv4 has an address of its own in the list */
     do {                 /* the port may be taken at another address */
         rc = listen_at_each(list, &each, out, max);
         set_port(list, 0);
     } while (rc == -EADDRINUSE && opts->port != NULL && strcmp(opts->port, "0") == 0 &&
              ++tries < FREE_PORT_TRIES);
+    coil__failure_put_back(&kept);
     freeaddrinfo(list);
     return explain(rc, opts);
 }

@@ -16,6 +16,7 @@
 #include "../base/fault.h"
 #include "../io/file_op.h"
 #include "../kernel/files.h"
+#include "../task/failure.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -107,6 +108,19 @@ static bool is_refusal(ssize_t result)
     return result == -EOPNOTSUPP || result == -EINVAL || result == -ENOSYS;
 }
 
+/* A refusal is no failure of the caller's, whose last error stays. */
+static ssize_t send_from_file(struct sending *s, size_t n)
+{
+    struct coil__failure_kept kept;
+    ssize_t result;
+
+    coil__failure_keep(&kept);
+    result = s->stream->transport->sendfile(s->stream, s->fd, s->position, n);
+    coil__failure_put_back(&kept);
+    s->refused = is_refusal(result);
+    return s->refused ? result : coil__result(result);
+}
+
 /*
  * Send some bytes. Returns a positive number, 0 at the end of the file, or a negative
  * errno.
@@ -117,10 +131,9 @@ static ssize_t send_some(struct sending *s)
     ssize_t result;
 
     if (!s->refused && is_cached(s, n)) {
-        result = s->stream->transport->sendfile(s->stream, s->fd, s->position, n);
+        result = send_from_file(s, n);
         if (result > 0)
             advance_position(s, (size_t)result);
-        s->refused = is_refusal(result);
         if (!s->refused)
             return result;
     }

@@ -116,6 +116,30 @@ static void note_failure(int rc)
         error_of_thread_is_older = true;
 }
 
+/* ---- failures that stay inside of coil --------------------------------------------- */
+
+void coil__failure_keep(struct coil__failure_kept *kept)
+{
+    const coil_task *task = coil__scheduler.current;
+
+    kept->error = task != NULL ? task->future.error : error_of_thread;
+    kept->is_older =
+        task != NULL ? task->future.error_is_older : error_of_thread_is_older;
+    if (kept->error != NULL)
+        coil_error_retain(kept->error);
+}
+
+void coil__failure_put_back(struct coil__failure_kept *kept)
+{
+    coil_task *task = coil__scheduler.current;
+
+    keep_here(kept->error);
+    if (task != NULL)
+        task->future.error_is_older = kept->is_older;
+    else
+        error_of_thread_is_older = kept->is_older;
+}
+
 /* ---- failing ----------------------------------------------------------------------- */
 
 static void fail_here(coil_error *cause, int rc, const void *from, const char *format,

@@ -31,6 +31,17 @@ int coil__explain(int rc, const char *format, ...) COIL__PRINTF(2, 3);
    now. NULL without a sentence. Borrowed. */
 coil_error *coil__failure_of(int rc);
 
+/*
+ * For a public function that goes on after a call of coil's has failed: between these two
+ * nothing changes the last error of the running task, or of the thread.
+ */
+struct coil__failure_kept {
+    coil_error *error; /* a reference */
+    bool is_older;
+};
+void coil__failure_keep(struct coil__failure_kept *kept);
+void coil__failure_put_back(struct coil__failure_kept *kept);
+
 /* Drop the error of the thread, whose loop closes. */
 void coil__failure_loop_closes(void);
 
