@@ -232,13 +232,121 @@ def test_traceback():
                         f"  awaited by task 'main'{lines}", text + "\n"), text
 
 
-def https_server(folder):
-    """One that answers a single request; returns its port, its thread, its certificate."""
+def test_lines_of_files_and_of_any_input():
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"one\n\nthree")
+        file.flush()
+        numbered = "     1  one\n     2  \n     3  three\n"
+        equal(output_of("lines", file.name), (numbered, ""))
+        for backend in ("epoll", "io_uring", "poll", "select"):
+            with open(file.name, "rb") as same, open("/dev/null", "rb") as nothing:
+                equal(numbers(backend, stdin=same), numbered)
+                equal(numbers(backend, stdin=nothing), "")
+            equal(numbers(backend, input=b"one\n\nthree"), numbered)
+
+
+def numbers(backend, **options):
+    done = subprocess.run([*WRAPPER, os.path.join(FOLDER, "lines")], stdout=subprocess.PIPE,
+                          timeout=60, env={**os.environ, "COIL_BACKEND": backend}, **options)
+    if backend != "io_uring" or done.returncode == 0:  # which may be forbidden here
+        equal(done.returncode, 0)
+        return done.stdout.decode()
+    return numbers("epoll", **options)
+
+
+def test_station():
+    equal(lines_of("station"), ["5 readings, now 24 degrees"])
+
+
+def test_at_most():
+    def at_most(*arguments):
+        return subprocess.run([*WRAPPER, os.path.join(FOLDER, "at_most"), *arguments],
+                              capture_output=True, text=True, timeout=60)
+
+    done = at_most("60", "echo begun; exit 3")
+    if "pidfds" in done.stderr:
+        raise Skip("no child processes here")
+    equal((done.returncode, done.stdout), (3, "begun\n"))
+    # The shell ends at once: its child is still killed.
+    for seconds in ("0.5", "5", "50"):  # as many as the shell needs to begin
+        done = at_most(seconds, "echo begun; sleep 3600 & echo $!")
+        if done.stdout.count("\n") == 2:
+            break
+    pid = done.stdout.split()[-1]
+    equal((done.returncode, done.stdout), (124, f"begun\n{pid}\n"))
+    end = time.monotonic() + 60
+    while is_alive(pid) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not is_alive(pid), pid
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+def test_knock():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+
+        def greet():
+            with listener.accept()[0] as connection:
+                connection.sendall(b"welcome\n")
+
+        threading.Thread(target=greet, daemon=True).start()
+        equal(lines_of("knock", "127.0.0.1", str(port), str(port)), [f"{port}: says welcome"])
+    equal(lines_of("knock", "127.0.0.1", str(port), str(port)), [f"{port}: closed"])
+
+
+def certificate(folder):
+    """One for localhost, its key beside it."""
     pem = os.path.join(folder, "localhost.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                     "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost", "-addext",
                     "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", pem + ".key",
                     "-out", pem], check=True, capture_output=True)
+    return pem
+
+
+def test_secure_echo():
+    with tempfile.TemporaryDirectory() as folder:
+        pem = certificate(folder)
+        with subprocess.Popen([*WRAPPER, os.path.join(FOLDER, "secure_echo"), pem, pem + ".key",
+                               "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as server:
+            line = server.stdout.readline()
+            if line == "" and "built without OpenSSL" in server.stderr.read():
+                raise Skip("built without OpenSSL")
+            try:
+                port = int(line.split()[-1])
+                context = ssl.create_default_context(cafile=pem)
+                equal(secure_answer(context, port), b"hello")
+                context.maximum_version = ssl.TLSVersion.TLSv1_2
+                context.set_ciphers("AES128-GCM-SHA256")  # without forward secrecy
+                try:
+                    assert not secure_answer(context, port)
+                except OSError:
+                    pass
+            finally:
+                server.send_signal(signal.SIGTERM)
+            equal(server.wait(60), 0)
+
+
+def secure_answer(context, port):
+    with socket.create_connection(("localhost", port), timeout=60) as plain:
+        with context.wrap_socket(plain, server_hostname="localhost") as s:
+            s.sendall(b"hello")
+            answer = s.recv(100)
+            s.unwrap()
+            return answer
+
+
+def https_server(folder):
+    """One that answers a single request; returns its port, its thread, its certificate."""
+    pem = certificate(folder)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem, pem + ".key")
     listener = socket.create_server(("127.0.0.1", 0))

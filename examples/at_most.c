@@ -1,0 +1,53 @@
+/*
+ * at_most.c - run a shell command for so many seconds at most, as timeout(1) does:
+ *
+ *     at_most 2 'sleep 100 & sleep 100 & wait'
+ *
+ * The command has a process group of its own, which is killed as a whole when the time is
+ * up: the shell, and all that it has started, also when the shell itself has ended.
+ */
+#include <coil.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct order {
+    double seconds;
+    const char *command;
+};
+
+static int app(void *arg)
+{
+    const struct order *order = arg;
+    coil_process_opts opts = {.new_group = true, .out = COIL_PIPE};
+    coil_output output = {0};
+    coil_process *process;
+    coil_scope scope;
+    int rc = coil_process_shell(order->command, &opts, &process);
+
+    if (rc < 0)
+        return rc;
+    rc = coil_scope_enter(&scope, coil_in((int64_t)(order->seconds * 1e9)));
+    if (rc == 0) // until all that may write have ended: not the shell alone
+        rc = coil_scope_exit(&scope, coil_process_communicate(process, NULL, 0, &output,
+                                                              NULL, 1 << 20));
+    fwrite(output.data, 1, output.size, stdout);
+    coil_output_finish(&output);
+    if (rc < 0)
+        coil_process_kill_group(process, SIGKILL); // -ESRCH: none is left
+    coil_process_destroy(process);
+    return rc == -ETIMEDOUT ? 124 : rc;
+}
+
+int main(int argc, char **argv)
+{
+    int rc;
+
+    if (argc != 3) {
+        fprintf(stderr, "usage: at_most SECONDS COMMAND\n");
+        return 2;
+    }
+    rc = coil_run(app, &(struct order){atof(argv[1]), argv[2]}, NULL);
+    return rc < 0 ? 1 : rc;
+}

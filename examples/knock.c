@@ -1,0 +1,74 @@
+/*
+ * knock.c - which ports of an address are open, and what greets there:
+ *
+ *     knock 127.0.0.1 20 25
+ *
+ * Ten are tried at a time, by a group with a limit. Each has two seconds: a scope around
+ * what returns a count.
+ */
+#include <coil.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned ports[2]; // the first and the last
+
+static ssize_t greeting(const coil_address *address, char *text, size_t size)
+{
+    coil_stream *stream;
+    ssize_t n = coil_connect_address(address, &stream);
+
+    if (n < 0)
+        return n;
+    snprintf(text, size, "open");
+    n = coil_read_line(stream, text, size);
+    coil_stream_destroy(stream);
+    return n;
+}
+
+static int knock(void *arg)
+{
+    const coil_address *address = arg;
+    char text[256] = "closed";
+    coil_scope scope;
+    ssize_t n = coil_scope_enter(&scope, coil_in(COIL_SEC(2)));
+
+    if (n < 0)
+        return (int)n;
+    n = greeting(address, text, sizeof text);
+    n = coil_scope_exit_count(&scope, n); // the count, or -ETIMEDOUT after two seconds
+    if (n == -ECANCELED)
+        return -ECANCELED;
+    printf("%u: %s%s\n", coil_address_port(address), n >= 0 ? "says " : "", text);
+    return 0; // a closed door is no failure
+}
+
+static int app(void *host)
+{
+    coil_group group;
+    int rc = 0;
+
+    coil_group_enter(&group);
+    coil_group_set_limit(&group, 10);
+    for (unsigned port = ports[0]; port <= ports[1] && rc == 0; port++) {
+        coil_address address;
+
+        rc = coil_address_of_numbers(host, (uint16_t)port, &address);
+        if (rc == 0)
+            rc = coil_group_spawn_when_free(
+                &group, knock, &address, &(coil_spawn_opts){.arg_bytes = sizeof address},
+                NULL);
+    }
+    return coil_group_exit(&group, rc);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 0; i < 2 && argc == 4; i++)
+        ports[i] = (unsigned)strtoul(argv[2 + i], NULL, 10);
+    if (argc != 4 || ports[1] > UINT16_MAX) {
+        fprintf(stderr, "usage: knock ADDRESS FIRST LAST\n");
+        return 2;
+    }
+    return coil_run(app, argv[1], NULL) < 0;
+}

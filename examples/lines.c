@@ -1,0 +1,69 @@
+/*
+ * lines.c - number the lines of files, or of standard input, as cat -n does:
+ *
+ *     lines /etc/passwd        lines < /etc/passwd        ls | lines        lines < /dev/null
+ *
+ * Files are read by coil_file_read_line(), so that a slow disk holds up this task alone.
+ * Standard input may be anything, a terminal, a pipe, a socket, a file or a device:
+ * coil_stream_adopt() takes it, whatever the backend, and what is always ready is read at
+ * once.
+ */
+#include <coil.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static size_t number;
+
+static int number_file(const char *path)
+{
+    char line[4096];
+    coil_file *file;
+    ssize_t n;
+    int rc = coil_file_open(path, O_RDONLY, 0, &file);
+
+    if (rc < 0)
+        return rc;
+    while ((n = coil_file_read_line(file, line, sizeof line)) >= 0)
+        printf("%6zu  %s\n", ++number, line);
+    if (n == -ENODATA && (n = coil_file_transferred(file)) > 0) // no newline at its end
+        printf("%6zu  %s\n", ++number, line);
+    coil_file_destroy(file);
+    return n < 0 ? coil_fail((int)n, "line %zu of '%s'", number + 1, path) : 0;
+}
+
+static int number_input(void)
+{
+    char line[4096];
+    coil_stream *in;
+    ssize_t n;
+    int fd = dup(STDIN_FILENO); // the stream owns its descriptor, and closes it
+    int rc = coil_stream_adopt(fd, &in);
+
+    if (rc < 0) {
+        close(fd);
+        return rc;
+    }
+    while ((n = coil_read_line(in, line, sizeof line)) >= 0)
+        printf("%6zu  %s\n", ++number, line);
+    if (n == -ENODATA && (n = coil_stream_read_transferred(in)) > 0)
+        printf("%6zu  %s\n", ++number, line);
+    coil_stream_destroy(in);
+    return n < 0 ? coil_fail((int)n, "line %zu of standard input", number + 1) : 0;
+}
+
+static int app(void *arg)
+{
+    char **path = arg;
+    int rc = *path == NULL ? number_input() : 0;
+
+    for (; *path != NULL && rc == 0; path++)
+        rc = number_file(*path);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    return coil_run(app, &argv[argc > 0], NULL) < 0;
+}

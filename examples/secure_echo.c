@@ -1,0 +1,69 @@
+/*
+ * secure_echo.c - an echo server that speaks TLS, and what it allows its peers:
+ *
+ *     secure_echo cert.pem key.pem 4443      openssl s_client -quiet -connect localhost:4443
+ *
+ * A server on the open net limits all that a peer can make it hold: connections,
+ * handshakes, which cost most, and how long one may say nothing. TLS 1.2 has forward-secret
+ * ciphers alone, unless .ciphers names others.
+ */
+#include <coil.h>
+#include <coil/tls.h>
+
+#include <stdio.h>
+
+static int echo(coil_stream *stream, void *arg)
+{
+    ssize_t n = coil_copy(stream, stream);
+
+    (void)arg;
+    return n < 0 ? (int)n : 0;
+}
+
+static int serve(coil_tls *tls, const char *port)
+{
+    const coil_server_opts opts = {
+        .tls = tls,
+        .max_connections = 1000,
+        .max_handshakes = 50,       // at a time; the others wait in the listener's queue
+        .handshake_ns = COIL_SEC(5), // instead of 10 s
+        .idle_ns = COIL_SEC(60),
+        .grace_ns = COIL_SEC(3),
+    };
+    coil_listener *listener;
+    int rc = coil_listen("localhost", port, 0, &listener);
+
+    if (rc < 0)
+        return rc;
+    printf("serving on port %u\n", coil_listener_port(listener));
+    fflush(stdout);
+    rc = coil_serve(listener, echo, NULL, &opts);
+    coil_listener_destroy(listener);
+    return rc;
+}
+
+static int app(void *arg)
+{
+    char **argv = arg;
+    coil_tls *tls;
+    int rc = coil_tls_create(
+        &(coil_tls_opts){.certificate_file = argv[1], .key_file = argv[2]}, &tls);
+
+    if (rc < 0)
+        return rc; // which file, and what is wrong with it, is printed
+    rc = serve(tls, argv[3]);
+    coil_tls_release(tls);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    int rc;
+
+    if (argc != 4) {
+        fprintf(stderr, "usage: secure_echo CERTIFICATE KEY PORT\n");
+        return 2;
+    }
+    rc = coil_run(app, argv, &(coil_run_opts){.take_sigterm = true});
+    return rc < 0 && rc != -EINTR;
+}
