@@ -30,8 +30,8 @@ static int app(void *arg)
         return rc;
     rc = coil_scope_enter(&scope, coil_in((int64_t)(order->seconds * 1e9)));
     if (rc == 0) // until all that may write have ended: not the shell alone
-        rc = coil_scope_exit(&scope, coil_process_communicate(process, NULL, 0, &output,
-                                                              NULL, 1 << 20));
+        rc = coil_scope_exit(
+            &scope, coil_process_communicate(process, NULL, 0, &output, NULL, 1 << 20));
     fwrite(output.data, 1, output.size, stdout);
     coil_output_finish(&output);
     if (rc < 0)

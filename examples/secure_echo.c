@@ -25,7 +25,7 @@ static int serve(coil_tls *tls, const char *port)
     const coil_server_opts opts = {
         .tls = tls,
         .max_connections = 1000,
-        .max_handshakes = 50,       // at a time; the others wait in the listener's queue
+        .max_handshakes = 50,        // at a time; the others wait in the listener's queue
         .handshake_ns = COIL_SEC(5), // instead of 10 s
         .idle_ns = COIL_SEC(60),
         .grace_ns = COIL_SEC(3),

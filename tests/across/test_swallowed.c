@@ -116,22 +116,17 @@ static const struct {
     const char *name;
     ssize_t (*call)(void);
 } successes[] = {
-    SUCCESS(replace_missing),
-    SUCCESS(replace_missing_exclusively),
-    SUCCESS(copy_to_missing),
-    SUCCESS(copy_what_the_kernel_cannot),
-    SUCCESS(poll_in_vain),
-    SUCCESS(wait_in_vain),
-    SUCCESS(send_file_into_a_pipe),
-    SUCCESS(listen_on_each_family),
-    SUCCESS(open_datagrams),
-    SUCCESS(connect_datagrams),
+    SUCCESS(replace_missing),       SUCCESS(replace_missing_exclusively),
+    SUCCESS(copy_to_missing),       SUCCESS(copy_what_the_kernel_cannot),
+    SUCCESS(poll_in_vain),          SUCCESS(wait_in_vain),
+    SUCCESS(send_file_into_a_pipe), SUCCESS(listen_on_each_family),
+    SUCCESS(open_datagrams),        SUCCESS(connect_datagrams),
 };
 
 /* What may go wrong inside of them, and an errno that cannot. */
-static const int failures[] = {
-    -ENOENT,        -ETIMEDOUT,    -EOPNOTSUPP,   -EINVAL, -EXDEV,
-    -EADDRNOTAVAIL, -EAFNOSUPPORT, -EINPROGRESS, -EDOM};
+static const int failures[] = {-ENOENT,       -ETIMEDOUT,   -EOPNOTSUPP,
+                               -EINVAL,       -EXDEV,       -EADDRNOTAVAIL,
+                               -EAFNOSUPPORT, -EINPROGRESS, -EDOM};
 
 static void check_each_leaves(int rc)
 {
