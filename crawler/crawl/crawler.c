@@ -51,6 +51,7 @@ struct worker {
     struct crawler *crawler;
     enum frontier_class class;
     struct page_search pages;
+    const struct target *page; /* that is asked for */
     /* of the target that is asked for; another page may want it meanwhile */
     bool wants_body;
 };
@@ -93,27 +94,63 @@ static int tell_page(struct crawler *crawler, const struct target *page,
 
 /* ---- answers ----------------------------------------------------------------------- */
 
+static bool is_of_type(const char *content_type, const char *type)
+{
+    size_t n = strlen(type);
+
+    return content_type != NULL && strncasecmp(content_type, type, n) == 0 &&
+           strchr("; \t", content_type[n]) != NULL;
+}
+
 static bool is_html(const char *content_type)
 {
-    static const char *const types[] = {"text/html", "application/xhtml+xml",
-                                        "application/xml"};
+    return is_of_type(content_type, "text/html") ||
+           is_of_type(content_type, "application/xhtml+xml") ||
+           is_of_type(content_type, "application/xml");
+}
 
-    for (size_t i = 0; content_type != NULL && i < 3; i++) {
-        size_t n = strlen(types[i]);
-        if (strncasecmp(content_type, types[i], n) == 0 &&
-            strchr("; \t", content_type[n]) != NULL)
-            return true;
-    }
-    return false;
+static bool is_xml(const char *content_type)
+{
+    return is_of_type(content_type, "application/xml") ||
+           is_of_type(content_type, "text/xml");
+}
+
+/* A start of these types is read as if somebody had named it as a sitemap. */
+static bool is_named_as_sitemap(const struct target *page, const char *content_type)
+{
+    return page->is_sitemap ||
+           (page->is_start &&
+            (is_xml(content_type) || is_of_type(content_type, "application/rss+xml") ||
+             is_of_type(content_type, "application/atom+xml")));
+}
+
+/* Of other sites only ids are wanted, which neither style sheets nor sitemaps have. */
+static bool is_searched(const struct worker *worker, const char *content_type,
+                        bool is_named)
+{
+    const struct options *options = worker->crawler->options;
+
+    if (is_html(content_type))
+        return true;
+    if (worker->page->kind != TARGET_SITE)
+        return false;
+    return is_named || (!options->no_css && is_of_type(content_type, "text/css")) ||
+           (!options->no_sitemaps && is_xml(content_type));
 }
 
 static bool wants_body(const struct answer *answer, void *arg)
 {
     struct worker *worker = arg;
+    const char *content_type = answer->content_type;
+    bool is_named = is_named_as_sitemap(worker->page, content_type);
 
-    if (answer->status < 200 || answer->status >= 300 || !is_html(answer->content_type))
+    if (answer->status < 200 || answer->status >= 300 ||
+        !is_searched(worker, content_type, is_named))
         return false;
-    search_begin(worker->pages.search, answer->content_type);
+    search_begin(worker->pages.search, content_type);
+    if (worker->page->kind == TARGET_SITE &&
+        (is_named || (!worker->crawler->options->no_sitemaps && is_xml(content_type))))
+        search_expect_sitemap(worker->pages.search, is_named, is_html(content_type));
     return true;
 }
 
@@ -174,19 +211,31 @@ static bool has_nofollow(const struct options *options, const struct answer *ans
     return false;
 }
 
+/* Of the site, and of what was well: the page of an error is not searched either. */
+static bool has_header_links(const struct options *options, const struct target *page,
+                             const struct answer *answer)
+{
+    return !options->no_header_links && page->kind == TARGET_SITE && answer->rc == 0 &&
+           answer->status >= 200 && answer->status < 300;
+}
+
 static int judge(struct worker *worker, struct target *page, struct answer *answer)
 {
     struct crawler *crawler = worker->crawler;
     bool on_site = page->kind == TARGET_SITE;
+    struct page_source source;
     struct judgement judgement;
     size_t links = 0;
     int problem = 0;
     char message[ANSWER_ERROR_BYTES] = "";
     int rc = 0;
 
+    source = (struct page_source){
+        page->url, answer->has_body,
+        has_header_links(crawler->options, page, answer) ? answer->response : NULL};
     worker->pages.nofollow = has_nofollow(crawler->options, answer);
-    if (answer->has_body)
-        rc = page_search_end(&worker->pages, page, page->url, &links, &problem);
+    if (page_search_is_due(&source))
+        rc = page_search_end(&worker->pages, page, &source, &links, &problem);
     if (rc == 0 && on_site)
         rc = tell_page(crawler, page, answer, links);
     if (rc < 0)
@@ -197,9 +246,14 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
         snprintf(message, sizeof message, "%s", answer->error);
     else if (problem < 0)
         snprintf(message, sizeof message, "not searched: %s", strerror(-problem));
+    else if (answer->has_body && search_problem(worker->pages.search) != NULL)
+        snprintf(message, sizeof message, "not searched to its end: %s",
+                 search_problem(worker->pages.search));
+    else if (page->is_sitemap && answer->has_body && !page->is_searched)
+        snprintf(message, sizeof message, "not searched: it is no sitemap");
     else if (answer->is_too_long)
         snprintf(message, sizeof message, "not searched: it is longer than %zu bytes",
-                 crawler->options->max_body_bytes);
+                 request_body_limit(crawler->options, page));
     if (crawler->cache != NULL && !on_site && judgement.verdict == VERDICT_OK)
         rc = cache_add(crawler->cache, page->url, time(NULL));
     if (rc < 0)
@@ -284,6 +338,7 @@ static int fetch(struct worker *worker, const struct frontier_job *job)
         return rc;
     frontier_ask(job->host);
     job->target->tries += job->target->tries < UINT8_MAX;
+    worker->page = job->target;
     worker->wants_body = job->target->wants_body;
     rc = request_answer(crawler, job->target, &reader, &answer);
     crawler->summary.bytes += answer.received_bytes;
@@ -302,10 +357,23 @@ static int fetch(struct worker *worker, const struct frontier_job *job)
 
 /* ---- robots.txt -------------------------------------------------------------------- */
 
-static int ask_rules(struct crawler *crawler, const struct frontier_job *job)
+/* Once, though the rules may be asked for again. */
+static int tell_sitemaps(struct worker *worker, struct host *host)
 {
+    if (worker->crawler->options->no_sitemaps || host->rules == NULL ||
+        host->has_told_sitemaps)
+        return 0;
+    host->has_told_sitemaps = true;
+    return page_search_robots(&worker->pages, host);
+}
+
+static int ask_rules(struct worker *worker, const struct frontier_job *job)
+{
+    struct crawler *crawler = worker->crawler;
     int rc = rules_get(crawler, job->host);
 
+    if (rc == 0)
+        rc = tell_sitemaps(worker, job->host);
     if (rc == 0)
         frontier_done(&crawler->frontier, job);
     return rc;
@@ -353,7 +421,7 @@ static int visit(struct worker *worker, const struct frontier_job *job)
     int forbids;
 
     if (job->target == NULL)
-        return ask_rules(crawler, job);
+        return ask_rules(worker, job);
     if (job->target->kind == TARGET_FILE)
         return look_at(worker, job);
     if (job->host->robots == ROBOTS_KNOWN && coil_now() > job->host->rules_until_ns) {
@@ -582,6 +650,20 @@ static int add_start(struct crawler *crawler, const char *url)
     return site_add(&crawler->site, url);
 }
 
+/* It is among the starts. */
+static int mark_sitemap(struct crawler *crawler, const char *url)
+{
+    bool is_new;
+    struct target *target = strstr(url, "://") != NULL
+                                ? targets_get(&crawler->targets, url, 0, &is_new)
+                                : NULL;
+
+    if (target == NULL)
+        return strstr(url, "://") != NULL ? -ENOMEM : 0;
+    target->is_sitemap = true;
+    return 0;
+}
+
 int crawler_init(struct crawler *crawler, const struct options *options,
                  const struct record_sink *sinks, size_t sink_count)
 {
@@ -594,6 +676,8 @@ int crawler_init(struct crawler *crawler, const struct options *options,
     crawler->held_end = &crawler->held;
     for (size_t i = 0; i < options->starts.count && rc == 0; i++)
         rc = add_start(crawler, options->starts.at[i]);
+    for (size_t i = 0; i < options->sitemaps.count && rc == 0; i++)
+        rc = mark_sitemap(crawler, options->sitemaps.at[i]);
     return rc;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "file_visit.h"
 
+#include "../page/sitemap.h"
 #include "place.h"
 #include "retry.h"
 #include "verdicts.h"
@@ -17,6 +18,17 @@
 #include <sys/stat.h>
 
 /* ---- starts ------------------------------------------------------------------------ */
+
+/* One of --sitemap, or an XML file that was named. */
+static bool is_named_as_sitemap(const struct options *options, const char *path)
+{
+    const char *type = local_content_type(path);
+
+    for (size_t i = 0; i < options->sitemaps.count; i++)
+        if (strcmp(options->sitemaps.at[i], path) == 0)
+            return true;
+    return type != NULL && strcmp(type, "application/xml") == 0;
+}
 
 static int place_path(const char *path, int failure, void *arg)
 {
@@ -35,6 +47,7 @@ static int place_path(const char *path, int failure, void *arg)
     if (!is_new)
         return 0;
     target->is_start = true;
+    target->is_sitemap = is_named_as_sitemap(crawler->options, path);
     rc = verdicts_want(crawler, target);
     if (rc == 0 && failure == 0)
         return place_file(crawler, target);
@@ -46,12 +59,22 @@ static int place_path(const char *path, int failure, void *arg)
                                     strerror(-failure));
 }
 
+/* In a folder. */
+static int place_found(const char *path, int failure, void *arg)
+{
+    const struct crawler *crawler = arg;
+
+    if (crawler->options->no_css && local_is_sheet(local_content_type(path)))
+        return 0;
+    return place_path(path, failure, arg);
+}
+
 static int place_path_or_folder(struct crawler *crawler, const char *path)
 {
     struct stat info;
 
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return local_walk(path, place_path, crawler);
+        return local_walk(path, place_found, crawler);
     return place_path(path, 0, crawler);
 }
 
@@ -90,19 +113,23 @@ static int feed(const char *bytes, size_t n, void *search)
 }
 
 /* All of it has been read. */
-static int search_links(struct visiting *visiting)
+static int end_search(struct visiting *visiting)
 {
     struct crawler *crawler = visiting->pages->crawler;
     char *base = local_base(&crawler->local, visiting->file.url);
     int problem = 0, rc = -ENOMEM;
 
     if (base != NULL)
-        rc = page_search_end(visiting->pages, visiting->page, base, &visiting->links,
-                             &problem);
+        rc = page_search_end(visiting->pages, visiting->page,
+                             &(struct page_source){.base = base, .has_body = true},
+                             &visiting->links, &problem);
     free(base);
     if (rc == 0 && problem < 0)
         snprintf(visiting->message, sizeof visiting->message, "not searched: %s",
                  strerror(-problem));
+    else if (rc == 0 && search_problem(visiting->pages->search) != NULL)
+        snprintf(visiting->message, sizeof visiting->message,
+                 "not searched to its end: %s", search_problem(visiting->pages->search));
     return rc;
 }
 
@@ -129,9 +156,14 @@ static int search_file(struct visiting *visiting)
     int rc;
 
     search_begin(visiting->pages->search, visiting->file.content_type);
+    if (visiting->page->is_sitemap) {
+        search_expect_sitemap(visiting->pages->search, true,
+                              local_is_page(visiting->file.content_type));
+        limit = limit < SITEMAP_BYTES ? SITEMAP_BYTES : limit;
+    }
     rc = read_file(visiting, limit, feed);
     if (rc == 0 && visiting->failure == 0)
-        return search_links(visiting);
+        return end_search(visiting);
     if (visiting->failure == -EFBIG) {
         visiting->failure = 0;
         snprintf(visiting->message, sizeof visiting->message,
@@ -142,9 +174,16 @@ static int search_file(struct visiting *visiting)
 
 static bool is_to_be_searched(const struct visiting *visiting)
 {
-    return visiting->file.kind == LOCAL_FILE &&
-           local_is_page(visiting->file.content_type) &&
-           (visiting->page->is_start || visiting->page->wants_body);
+    const struct target *page = visiting->page;
+    const char *content_type = visiting->file.content_type;
+
+    if (visiting->file.kind != LOCAL_FILE)
+        return false;
+    if (page->is_sitemap)
+        return true;
+    if (local_is_sheet(content_type))
+        return page->is_start && !visiting->pages->crawler->options->no_css;
+    return local_is_page(content_type) && (page->is_start || page->wants_body);
 }
 
 static int tell_page(const struct visiting *visiting)

@@ -14,7 +14,7 @@
 struct mention {
     const struct target *page; /* that links, or redirects */
     const char *text; /* as written, kept by the targets; cut where it is very long */
-    uint32_t line, column; /* from 1; 0: it is a redirect */
+    uint32_t line, column; /* from 1; line 0: it is a redirect, column 0: a header */
     uint32_t before;       /* the mention before this one; 0: there is none */
 };
 
@@ -26,8 +26,8 @@ struct mentions {
 };
 
 /*
- * `page` points at the target, in these words and at this place; line 0 is a redirect. It is
- * counted, and kept if its verdict may need it and there are not enough yet. 0 or -ENOMEM.
+ * `page` points at the target, in these words and at this place; line 0 is a redirect, and
+ * column 0 a header. It is counted, and kept if its verdict may need it and there are not enough yet. 0 or -ENOMEM.
  */
 int mentions_add(struct mentions *mentions, struct targets *targets,
                  struct target *target, const struct target *page, const char *text,

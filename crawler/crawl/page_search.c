@@ -6,6 +6,8 @@
 #include "place.h"
 #include "../base/array.h"
 #include "../base/text.h"
+#include "../page/header_links.h"
+#include "../scope/robots.h"
 #include "../url/url.h"
 #include "verdicts.h"
 
@@ -39,13 +41,15 @@ static int note(struct finding *finding, const struct link *link, struct target 
                                  .column = link->place.column,
                                  .target = told_target,
                                  .fragment = fragment};
+    bool is_of_header = link->place.line == 0;
     int rc = records_link(&crawler->sinks, &record), wanted;
 
     finding->links++;
     crawler->summary.links++;
     if (rc == 0)
         rc = mentions_add(&crawler->mentions, &crawler->targets, target, finding->page,
-                          link->reference, link->place.line, link->place.column);
+                          link->reference, is_of_header ? 1 : link->place.line,
+                          link->place.column);
     wanted = verdicts_want(crawler, target); /* even so: other reports have the link */
     return rc == 0 ? wanted : rc;
 }
@@ -105,6 +109,7 @@ static int note_web(struct finding *finding, const struct link *link, struct url
     if (target == NULL)
         return -ENOMEM;
     page = target->page;
+    page->is_sitemap |= link->is_sitemap;
     rc = note(finding, link, target, page->url,
               url.fragment_at > 0 ? decode_fragment(&url) : NULL);
     if (rc == 0)
@@ -260,8 +265,62 @@ static int on_found(const struct search_found *found, void *arg)
     return finding->rc;
 }
 
-int page_search_end(struct page_search *pages, struct target *page, const char *base,
-                    size_t *links, int *problem)
+static const struct {
+    enum header_kind kind;
+    const char *name;
+} searched_headers[] = {{HEADER_LINK, "Link"}, {HEADER_REFRESH, "Refresh"}};
+
+#define HEADER_COUNT (sizeof searched_headers / sizeof searched_headers[0])
+
+static bool has_headers(const struct page_source *source)
+{
+    for (size_t i = 0; source->response != NULL && i < HEADER_COUNT; i++)
+        if (coil_http_header(source->response, searched_headers[i].name) != NULL)
+            return true;
+    return false;
+}
+
+bool page_search_is_due(const struct page_source *source)
+{
+    return source->has_body || has_headers(source);
+}
+
+/* All headers of that name. */
+static int find_in_headers(links_visit_function visit, void *visit_arg, void *arg)
+{
+    const coil_http_response *response = arg;
+    const char *value;
+    int rc = 0;
+
+    for (size_t which = 0; which < HEADER_COUNT; which++)
+        for (size_t i = 0;
+             rc == 0 && (value = coil_http_header_at(
+                             response, searched_headers[which].name, i)) != NULL;
+             i++)
+            rc =
+                header_links_visit(searched_headers[which].kind, value, visit, visit_arg);
+    return rc;
+}
+
+static int search_source(struct page_search *pages, struct target *page,
+                         const struct page_source *source,
+                         const struct search_visitor *visitor)
+{
+    int rc = 0;
+
+    if (has_headers(source))
+        rc = search_links(pages->search, find_in_headers, (void *)source->response,
+                          source->base, visitor);
+    if (rc == 0 && source->has_body) {
+        rc = search_end(pages->search, source->base, visitor);
+        page->is_searched = rc == 0 && search_was_page(pages->search);
+        page->has_ids = rc == 0 && search_has_ids(pages->search);
+    }
+    return rc;
+}
+
+int page_search_end(struct page_search *pages, struct target *page,
+                    const struct page_source *source, size_t *links, int *problem)
 {
     struct finding finding = {
         .pages = pages, .page = page, .tells_links = tells_links(pages->crawler, page)};
@@ -271,18 +330,57 @@ int page_search_end(struct page_search *pages, struct target *page, const char *
 
     pages->id_count = 0;
     *problem = 0;
-    rc = search_end(pages->search, base, &visitor);
+    rc = search_source(pages, page, source, &visitor);
     *links = finding.links;
     trap_page_end(&pages->crawler->traps, &finding.trap, page->url);
-    if (rc == 0) {
-        page->is_searched = true;
+    if (rc == 0)
         return targets_keep_ids(&pages->crawler->targets, page, pages->ids,
                                 pages->id_count);
-    }
     if (rc == -ECANCELED || rc == -ENOMEM || finding.rc < 0)
         return rc;
     *problem = rc;
     return 0;
+}
+
+/* ---- robots.txt -------------------------------------------------------------------- */
+
+static int find_in_robots(links_visit_function visit, void *visit_arg, void *arg)
+{
+    const struct robots *robots = arg;
+    struct link link = {.kind = LINK_OTHER,
+                        .attribute = "Sitemap",
+                        .is_sitemap = true,
+                        .has_no_encoding = true};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0; i++) {
+        link.reference = robots_sitemap(robots, i);
+        if (link.reference == NULL)
+            break;
+        robots_sitemap_place(robots, i, &link.place.line, &link.place.column);
+        rc = visit(&link, visit_arg);
+    }
+    return rc;
+}
+
+int page_search_robots(struct page_search *pages, const struct host *host)
+{
+    struct finding finding = {.pages = pages};
+    struct search_visitor visitor = {on_found, expect, expect_soon, NULL, &finding};
+    char *url;
+    bool is_new;
+
+    if (robots_sitemap(host->rules, 0) == NULL)
+        return 0;
+    if (asprintf(&url, "%s/robots.txt", host->origin) < 0)
+        return -ENOMEM;
+    finding.page = targets_get(&pages->crawler->targets, url, 0, &is_new);
+    free(url);
+    if (finding.page == NULL)
+        return -ENOMEM;
+    pages->nofollow = false;
+    return search_links(pages->search, find_in_robots, host->rules, finding.page->url,
+                        &visitor);
 }
 
 /* ---- its life ---------------------------------------------------------------------- */
@@ -294,6 +392,8 @@ int page_search_init(struct page_search *pages, struct crawler *crawler)
         return -ENOMEM;
     if (crawler->options->obey_nofollow)
         search_want_rel(pages->search);
+    if (crawler->options->no_css)
+        search_leave_out_css(pages->search);
     return 0;
 }
 

@@ -20,13 +20,29 @@ struct page_search {
 int page_search_init(struct page_search *pages, struct crawler *crawler);
 void page_search_finish(struct page_search *pages);
 
+/* What has come of a page. */
+struct page_source {
+    const char *base;                   /* its links are relative to it */
+    bool has_body;                      /* all of it has been fed */
+    const coil_http_response *response; /* whose headers are searched, too; or NULL */
+};
+
+/* True if there is something in it to search. */
+bool page_search_is_due(const struct page_source *source);
+
 /*
- * All of the page has been fed, whose links are relative to `base`: tell each of them, and see
- * to their targets. Of a target of another site, and a file that nobody named, only the ids are
+ * Tell each of a page's links, and see to their targets. Of a target of another site, and a file that nobody named, only the ids are
  * taken. *links becomes their number. What is wrong with the page alone is *problem, a negative
  * errno, or 0. Fails with what must end the crawl: -ECANCELED, -ENOMEM, a sink that fails.
  */
 COIL_SUSPENDS int page_search_end(struct page_search *pages, struct target *page,
-                                  const char *base, size_t *links, int *problem);
+                                  const struct page_source *source, size_t *links,
+                                  int *problem);
+
+/*
+ * The same of the Sitemap lines in the robots.txt of a host, whose rules are known: what they name
+ * is a link away from where the crawl starts.
+ */
+COIL_SUSPENDS int page_search_robots(struct page_search *pages, const struct host *host);
 
 #endif

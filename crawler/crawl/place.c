@@ -120,7 +120,7 @@ static int place_on_site(struct crawler *crawler, struct target *page,
         return reason < 0 ? reason : leave_out(crawler, page, (enum reason)reason);
     if (page->depth > crawler->options->max_depth)
         return 0; /* until the end: there may be a shorter way */
-    crawler->page_count++;
+    crawler->page_count += !page->is_sitemap;
     return ask_for(crawler, page, FRONTIER_SITE);
 }
 

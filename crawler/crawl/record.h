@@ -23,8 +23,8 @@ struct record_page {
 
 struct record_link {
     const char *page, *text, *element, *attribute;
-    size_t line, column;
-    const char *target; /* without fragment; NULL where the text is no URL */
+    size_t line, column; /* 0: it is in a header */
+    const char *target;  /* without fragment; NULL where the text is no URL */
     const char *fragment;
 };
 

@@ -28,6 +28,7 @@ static int place_next(struct crawler *crawler, const struct target *page,
     bool is_near = hops <= crawler->options->max_redirects;
     int rc;
 
+    next->is_sitemap |= page->is_sitemap;
     if (page->is_start && is_near && url_sibling_hosts(page->url, next->url)) {
         rc = site_add(&crawler->site, next->url);
         if (rc < 0 || next->is_asked)

@@ -3,6 +3,7 @@
  */
 #include "request.h"
 
+#include "../page/sitemap.h"
 #include "../url/url.h"
 
 #include <errno.h>
@@ -50,6 +51,13 @@ int request_find_headers(const struct crawler *crawler, struct host *host)
     return host->has_headers ? 0 : -ENOMEM;
 }
 
+size_t request_body_limit(const struct options *options, const struct target *page)
+{
+    return page->is_sitemap && options->max_body_bytes < SITEMAP_BYTES
+               ? SITEMAP_BYTES
+               : options->max_body_bytes;
+}
+
 static struct question question_of(const struct crawler *crawler,
                                    const struct target *page,
                                    const struct request_reader *reader)
@@ -64,7 +72,7 @@ static struct question question_of(const struct crawler *crawler,
                              .ends_after_headers = !on_site && !page->wants_body,
                              .idle_ns = options->timeout_ns,
                              .max_ns = options->max_time_ns,
-                             .body_limit = options->max_body_bytes,
+                             .body_limit = request_body_limit(options, page),
                              .wants_body =
                                  on_site || page->wants_body ? reader->wants_body : NULL,
                              .take_body = reader->take_body,

@@ -18,6 +18,9 @@ struct request_reader {
    -ENOMEM. */
 int request_find_headers(const struct crawler *crawler, struct host *host);
 
+/* So long may its body be: a sitemap's as long as the protocol allows. */
+size_t request_body_limit(const struct options *options, const struct target *page);
+
 /*
  * Ask for it: of the site by GET, of others by HEAD, and by GET where HEAD does no good. As
  * answer_get().

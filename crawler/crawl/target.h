@@ -56,7 +56,9 @@ struct target {
     bool is_asked : 1;          /* the frontier has it, or had it */
     bool is_given : 1;          /* it is, or was, in its host's queue */
     bool is_fetched : 1;        /* its answer is known */
-    bool is_searched : 1;       /* its links and ids are known */
+    bool is_sitemap : 1;        /* somebody says so: search_expect_sitemap() */
+    bool is_searched : 1;       /* its links are known */
+    bool has_ids : 1;           /* and its ids, of which a style sheet has none */
     bool is_wanted : 1;         /* somebody points at it: its verdict is told */
     bool is_known : 1;   /* the baseline has its verdict: it does not fail the run */
     bool wants_body : 1; /* its ids are asked for, although it is of another site */

@@ -175,7 +175,7 @@ static int settle_fragment(struct crawler *crawler, struct target *target,
 
     if (!is_well(page) || changes_fragment(page) || strcasecmp(fragment, "top") == 0)
         return give_as(crawler, target, page, judgement); /* every page has a top */
-    if (!end->is_searched)
+    if (!end->has_ids)
         judgement = (struct judgement){VERDICT_UNCHECKED, end->kind == TARGET_EXTERNAL
                                                               ? REASON_EXTERNAL_FRAGMENT
                                                               : REASON_NOT_SEARCHED};

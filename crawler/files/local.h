@@ -101,11 +101,12 @@ COIL_SUSPENDS int local_read(const struct local_file *file, size_t max,
 /* "text/html", "text/markdown" and others, by the suffix of a name; NULL: unknown. */
 const char *local_content_type(const char *name);
 
-/* True for a content type whose links are searched: HTML and Markdown. */
+/* True for a content type whose links are searched: HTML and Markdown; and a style sheet's. */
 bool local_is_page(const char *content_type);
+bool local_is_sheet(const char *content_type);
 
 /*
- * Call visit() for each page in a folder and those below, in the order of their names; but for
+ * Call visit() for each page and style sheet in a folder and those below, in the order of their names; but for
  * what is hidden, node_modules, and folders behind symbolic links. `rc` is below 0 for a folder
  * that could not be listed. Ends when visit() returns other than 0, and returns that. -ENOMEM,
  * -ECANCELED.

@@ -65,6 +65,11 @@ bool local_is_page(const char *content_type)
                                     strcmp(content_type, "text/markdown") == 0);
 }
 
+bool local_is_sheet(const char *content_type)
+{
+    return content_type != NULL && strcmp(content_type, "text/css") == 0;
+}
+
 /* ---- finding ----------------------------------------------------------------------- */
 
 /* A part of the path that is no folder, or longer than a name can be: then there is no such
@@ -260,13 +265,14 @@ static int is_file(const char *folder, const coil_directory_entry *entry)
 static int push_entry(struct pending *pending, const char *folder,
                       const coil_directory_entry *entry)
 {
+    const char *type = local_content_type(entry->name);
     int rc;
 
     if (entry->name[0] == '.' || strcmp(entry->name, "node_modules") == 0)
         return 0;
     if (entry->type == DT_DIR)
         return push(pending, folder, entry->name, true);
-    if (!local_is_page(local_content_type(entry->name)))
+    if (!local_is_page(type) && !local_is_sheet(type))
         return 0;
     rc = is_file(folder, entry);
     return rc > 0 ? push(pending, folder, entry->name, false) : rc;

@@ -416,6 +416,20 @@ static int add_start(struct option_source *source, const char *operand)
     return add_url(source, operand);
 }
 
+/* The crawl starts at each, too. */
+static int add_sitemaps(struct option_source *source)
+{
+    struct options *options = source->options;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < options->sitemaps.count; i++) {
+        rc = add_start(source, options->sitemaps.at[i]);
+        if (rc == 0)
+            options->sitemaps.at[i] = options->starts.at[options->starts.count - 1];
+    }
+    return rc;
+}
+
 static int add_starts(struct option_source *source, const struct command *command)
 {
     char *const *operands = command->operands;
@@ -427,14 +441,14 @@ static int add_starts(struct option_source *source, const struct command *comman
         operands++;
         count--;
     }
-    if (count == 0) {
+    if (count == 0 && source->options->sitemaps.count == 0) {
         fputs("coil-crawl: name a URL, a folder or a file; coil-crawl --help says more\n",
               source->complaints);
         return -EINVAL;
     }
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = add_start(source, operands[i]);
-    return rc;
+    return rc == 0 && !source->options->explain ? add_sitemaps(source) : rc;
 }
 
 /* ---- all of it --------------------------------------------------------------------- */

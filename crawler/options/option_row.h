@@ -118,6 +118,7 @@ OPTION_SETTER(add_header);
 OPTION_SETTER(add_cookie);
 OPTION_SETTER(set_credentials);
 OPTION_SETTER(add_host_header);
+OPTION_SETTER(add_sitemap);
 OPTION_SETTER(set_traps);
 OPTION_SETTER(add_statuses);
 OPTION_SETTER(add_verdicts);

@@ -327,6 +327,23 @@ OPTION_SETTER(set_traps)
     return 0;
 }
 
+/* Where the crawl starts is known once all options are: option_parser.c. */
+OPTION_SETTER(add_sitemap)
+{
+    struct options *options = source->options;
+    bool is_off = strcmp(value, "off") == 0;
+    char *kept;
+
+    if (*value == '\0')
+        return option_complain(source, row, "it takes a URL, a file, auto or off");
+    if (is_off || strcmp(value, "auto") == 0) {
+        options->no_sitemaps = is_off;
+        return 0;
+    }
+    kept = options_keep(options, value, strlen(value));
+    return kept != NULL ? text_list_add(&options->sitemaps, kept) : -ENOMEM;
+}
+
 OPTION_SETTER(add_verdicts)
 {
     bool *fail_on = source->options->fail_on;

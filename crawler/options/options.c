@@ -55,6 +55,12 @@ const struct option_row option_rows[] = {
      .words = "do not follow rel=nofollow and <meta name=robots content=nofollow>"},
     {.name = "obey-x-robots-tag", .set = set_flag, FIELD(obey_x_robots_tag), .group = OPTION_SITE,
      .words = "obey the header X-Robots-Tag in the same way"},
+    {.name = "no-css", .set = set_flag, FIELD(no_css), .group = OPTION_SITE,
+     .words = "do not search style sheets, \"style\" elements and style attributes for links"},
+    {.name = "sitemap", .repeats = true, .argument = "URL", .set = add_sitemap, .group = OPTION_SITE,
+     .words = "read this sitemap, feed or list of URLs (XML, text, gzip), too; \"auto\": those that robots.txt names, and XML that is one; \"off\": none of these; may be repeated (auto)"},
+    {.name = "no-header-links", .set = set_flag, FIELD(no_header_links), .group = OPTION_SITE,
+     .words = "do not search the headers Link and Refresh for links"},
     {.name = "no-trap", .repeats = true, .argument = "RULE", .set = set_traps, .choices = "repeat session calendar all",
      .group = OPTION_SITE,
      .words = "follow links that look like a trap: a path that repeats itself, a session id, a calendar without an end; may be repeated"},
@@ -255,6 +261,7 @@ void options_finish(struct options *options)
     finish_regexes(&options->exclude);
     finish_regexes(&options->include);
     free(options->starts.at);
+    free(options->sitemaps.at);
     free(options->headers.at);
     free(options->host_headers);
     free(options->index_files.at);

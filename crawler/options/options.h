@@ -49,6 +49,7 @@ enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct options {
     /* Where to start, and what belongs to it: */
     struct text_list starts;     /* URLs as url_resolve() makes them, or paths */
+    struct text_list sitemaps;   /* those of them that are read as sitemaps */
     struct regex_list exclude;   /* not fetched */
     struct regex_list include;   /* fetched although `exclude` has it */
     bool lenient;                /* in what belongs to a site: site.h */
@@ -58,6 +59,9 @@ struct options {
     bool no_robots;
     bool obey_nofollow;     /* rel=nofollow, <meta name=robots> */
     bool obey_x_robots_tag; /* the header */
+    bool no_sitemaps;       /* but those */
+    bool no_header_links;   /* Link and Refresh are not searched */
+    bool no_css;            /* style sheets are not searched, nor styles in pages */
     bool trap_repeat_off, trap_session_off, trap_calendar_off;
 
     /* How much: */

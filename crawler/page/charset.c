@@ -157,22 +157,56 @@ static bool find_in_type(const char *content_type, struct charset *out)
            set_label(out, label, n);
 }
 
+/* A byte order mark. */
+static bool find_mark(const char *text, size_t n, struct charset *out)
+{
+    *out = (struct charset){.label = ""};
+    if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        out->mark_bytes = 3;
+    else if (n >= 2 && memcmp(text, "\xff\xfe", 2) == 0)
+        *out = (struct charset){.label = "utf-16le", .mark_bytes = 2};
+    else if (n >= 2 && memcmp(text, "\xfe\xff", 2) == 0)
+        *out = (struct charset){.label = "utf-16be", .mark_bytes = 2};
+    return out->mark_bytes > 0;
+}
+
 int charset_of(struct charset *charset, const char *content_type, const char *html,
                size_t n)
 {
     int found = 1;
 
-    *charset = (struct charset){.label = ""};
-    if (n >= 3 && memcmp(html, "\xef\xbb\xbf", 3) == 0)
-        charset->mark_bytes = 3;
-    else if (n >= 2 && memcmp(html, "\xff\xfe", 2) == 0)
-        *charset = (struct charset){.label = "utf-16le", .mark_bytes = 2};
-    else if (n >= 2 && memcmp(html, "\xfe\xff", 2) == 0)
-        *charset = (struct charset){.label = "utf-16be", .mark_bytes = 2};
-    else if (!find_in_type(content_type, charset))
+    if (!find_mark(html, n, charset) && !find_in_type(content_type, charset))
         found = find_in_meta(html, n, charset);
     charset->is_declared = found > 0;
     return found < 0 ? found : 0;
+}
+
+/* Those very bytes: it is no rule of CSS, but looks like one. */
+static bool find_in_rule(const char *css, size_t n, struct charset *out)
+{
+    static const char rule[] = "@charset \"";
+    size_t at = sizeof rule - 1;
+    const char *quote;
+
+    n = n < CHARSET_HEAD_BYTES ? n : CHARSET_HEAD_BYTES;
+    if (n < at || memcmp(css, rule, at) != 0)
+        return false;
+    quote = memchr(css + at, '"', n - at);
+    if (quote == NULL || quote + 1 == css + n || quote[1] != ';')
+        return false;
+    if (!set_label(out, css + at, (size_t)(quote - css) - at))
+        return false;
+    if (strncasecmp(out->label, "utf-16", 6) == 0)
+        out->label[0] = '\0';
+    return true;
+}
+
+void charset_of_sheet(struct charset *charset, const char *content_type, const char *css,
+                      size_t n)
+{
+    if (!find_mark(css, n, charset) && !find_in_type(content_type, charset))
+        find_in_rule(css, n, charset);
+    charset->is_declared = true;
 }
 
 bool charset_is_utf8(const struct charset *charset)

@@ -34,6 +34,11 @@ const char *charset_name(const char *label, size_t n);
 int charset_of(struct charset *charset, const char *content_type, const char *html,
                size_t n);
 
+/* The same of a style sheet: by its byte order mark, else by `content_type`, else by its @charset,
+   else it is UTF-8. (CSS Syntax Level 3, section 3.2, without the encoding of who links to it) */
+void charset_of_sheet(struct charset *charset, const char *content_type, const char *css,
+                      size_t n);
+
 bool charset_is_utf8(const struct charset *charset);
 
 /* Is a text UTF-8, that comes in pieces? Begins as zeroes. */

@@ -167,6 +167,7 @@ static const struct known attributes[ATTRIBUTE_COUNT] = {
     [ATTRIBUTE_SIZE] = {"size", 0, HTML_DATA},
     [ATTRIBUTE_SRC] = {"src", 0, HTML_DATA},
     [ATTRIBUTE_SRCSET] = {"srcset", 0, HTML_DATA},
+    [ATTRIBUTE_STYLE] = {"style", 0, HTML_DATA},
     [ATTRIBUTE_TYPE] = {"type", 0, HTML_DATA},
 };
 /* clang-format on */

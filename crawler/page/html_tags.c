@@ -121,6 +121,8 @@ static const char *end_tag(struct html_tokenizer *t, const char *p)
     struct html_name name = name_of(&t->name);
 
     t->content = HTML_DATA;
+    if (t->marks_end)
+        t->end_place = html_place_of(t, p);
     if (t->sink->tag_end != NULL)
         html_note(t, t->sink->tag_end(&name, t->is_end, t->is_self_closing, t->arg));
     t->state = t->content;

@@ -69,7 +69,7 @@ void html_tokenizer_reset(struct html_tokenizer *tokenizer)
     tokenizer->held_n = tokenizer->last_start_n = 0;
     tokenizer->after_cr = false;
     tokenizer->wants_text = true;
-    tokenizer->allows_cdata = tokenizer->marks_tags = false;
+    tokenizer->allows_cdata = tokenizer->marks_tags = tokenizer->marks_end = false;
     tokenizer->counter = (struct html_counter){{1, 1}, false};
     tokenizer->tag_place = tokenizer->counter.place;
 }

@@ -103,6 +103,9 @@ struct html_tokenizer {
     bool allows_cdata; /* where a tag would be of SVG or MathML; false at first */
     bool marks_tags;   /* `tag_place` is wanted; false at first */
     struct html_place tag_place; /* of the '<' of the latest tag */
+    /* The sink may change this when told that a tag begins. */
+    bool marks_end;              /* `end_place` is wanted; false at first */
+    struct html_place end_place; /* of what follows the '>' of the latest tag */
 
     /* The rest is for the tokenizer's own files: html_states.h. */
     const struct html_sink *sink;

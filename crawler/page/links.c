@@ -9,6 +9,7 @@
 #include "links.h"
 
 #include "../base/array.h"
+#include "link_visit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +19,15 @@
 #define KEPT_BYTES_MAX ((size_t)1 << 30)
 #define USUAL_LINKS 4096 /* of a page; room for more is given back */
 
-enum kept_kind { KEPT_LINK, KEPT_SRCSET, KEPT_REFRESH, KEPT_BASE, KEPT_ID };
+enum kept_kind {
+    KEPT_LINK,
+    KEPT_SRCSET,
+    KEPT_REFRESH,
+    KEPT_BASE,
+    KEPT_ID,
+    KEPT_STYLE, /* an attribute; the element's name is kept behind it */
+    KEPT_CSS,   /* a URL of a style sheet: `attribute` is its enum css_kind */
+};
 
 struct kept_value {
     uint32_t start, n; /* in `bytes` */
@@ -49,6 +58,7 @@ static const uint32_t wanted_of[ELEMENT_COUNT] = {
     [ELEMENT_OBJECT] = BIT(DATA),
     [ELEMENT_SCRIPT] = BIT(SRC),
     [ELEMENT_SOURCE] = BIT(SRC) | BIT(SRCSET),
+    [ELEMENT_STYLE] = BIT(TYPE),
     [ELEMENT_TRACK] = BIT(SRC),
     [ELEMENT_VIDEO] = BIT(SRC) | BIT(POSTER),
 };
@@ -72,6 +82,8 @@ static uint32_t wanted_attributes(const struct links *links)
         wanted |= BIT(ID) | (links->element == ELEMENT_A ? BIT(NAME) : 0);
     if (links->wants_rel)
         wanted |= rel_of(links->element);
+    if (links->wants_css)
+        wanted |= BIT(STYLE);
     if (!html_tree_is_foreign(&links->tree))
         return wanted;
     if (links->element == ELEMENT_FONT)
@@ -185,6 +197,8 @@ static int kind_of(const struct links *links, const struct kept_value *value,
         return KEPT_ID;
     if (value->attribute == ATTRIBUTE_NAME)
         return links->element == ELEMENT_A ? KEPT_ID : -1;
+    if (value->attribute == ATTRIBUTE_STYLE)
+        return KEPT_STYLE;
     if (!has_resource)
         return -1;
     if (links->element == ELEMENT_META)
@@ -247,6 +261,7 @@ static bool on_tag(const struct html_name *name, bool is_end, void *arg)
     if (is_end)
         return false;
     links->wanted = wanted_attributes(links);
+    links->tokenizer.marks_end = links->wants_css && links->element == ELEMENT_STYLE;
     return links->wanted != 0;
 }
 
@@ -258,27 +273,48 @@ static bool on_wants(const struct html_name *name, void *arg)
     return links->wanted >> links->attribute & 1;
 }
 
+/* n bytes, with room for one more. */
+static int keep_value(struct links *links, const char *bytes, size_t n,
+                      struct kept_value value)
+{
+    if (links->count == links->capacity &&
+        array_grow(&links->kept, &links->capacity, sizeof *links->kept) < 0)
+        return -ENOMEM;
+    value.start = (uint32_t)links->bytes.n;
+    value.n = (uint32_t)n;
+    if (html_buffer_reserve(&links->bytes, 1) < 0 ||
+        html_buffer_add(&links->bytes, bytes, n, KEPT_BYTES_MAX) < 0)
+        return -ENOMEM;
+    links->kept[links->count++] = value;
+    return links->bytes.cut ? -EMSGSIZE : 0;
+}
+
+/* Most style attributes have no URL, which they cannot without a parenthesis, or a reference to
+   one. */
+static bool may_have_url(const struct html_value *style)
+{
+    return memchr(style->bytes, '(', style->n) != NULL ||
+           memchr(style->bytes, '&', style->n) != NULL;
+}
+
 static int on_attribute(const struct html_name *name, const struct html_value *value,
                         void *arg)
 {
     struct links *links = arg;
-    struct kept_value *kept;
+    const struct html_name_buffer *element = &links->tokenizer.name;
+    int rc;
 
     (void)name;
-    if (links->count == links->capacity &&
-        array_grow(&links->kept, &links->capacity, sizeof *links->kept) < 0)
-        return -ENOMEM;
-    kept = &links->kept[links->count];
-    *kept = (struct kept_value){.start = (uint32_t)links->bytes.n,
-                                .n = (uint32_t)value->n,
-                                .place = value->place,
-                                .attribute = (uint8_t)links->attribute,
-                                .cut = value->cut};
-    if (html_buffer_reserve(&links->bytes, 1) < 0 ||
-        html_buffer_add(&links->bytes, value->bytes, value->n, KEPT_BYTES_MAX) < 0)
-        return -ENOMEM;
-    links->count++;
-    return links->bytes.cut ? -EMSGSIZE : 0;
+    if (links->attribute == ATTRIBUTE_STYLE && !may_have_url(value))
+        return 0;
+    rc = keep_value(links, value->bytes, value->n,
+                    (struct kept_value){.place = value->place,
+                                        .attribute = (uint8_t)links->attribute,
+                                        .cut = value->cut});
+    if (rc == 0 && links->attribute == ATTRIBUTE_STYLE)
+        rc = html_buffer_add(&links->bytes, element->bytes, element->n + 1,
+                             KEPT_BYTES_MAX);
+    return rc == 0 && links->bytes.cut ? -EMSGSIZE : rc;
 }
 
 static void begin_tag(struct links *links)
@@ -305,6 +341,43 @@ static struct html_start start_of(const struct links *links, const struct html_n
     return start;
 }
 
+/* ---- style sheets ------------------------------------------------------------------ */
+
+/* Outside of tags: what comes next begins behind it. */
+static int on_css_url(const struct css_url *url, void *arg)
+{
+    struct links *links = arg;
+    int rc = keep_value(
+        links, url->bytes, url->n,
+        (struct kept_value){.place = url->place,
+                            .kind = KEPT_CSS,
+                            .element = links->is_sheet ? ELEMENT_OTHER : ELEMENT_STYLE,
+                            .attribute = (uint8_t)url->kind,
+                            .cut = url->cut});
+
+    begin_tag(links);
+    return rc;
+}
+
+/* (HTML: update a style block) */
+static bool is_style_sheet(const struct links *links, const struct html_effect *effect)
+{
+    return links->wants_css && links->element == ELEMENT_STYLE && effect->is_inserted &&
+           effect->content == HTML_RAWTEXT &&
+           (attribute(links, ATTRIBUTE_TYPE) == NULL ||
+            attribute_is(links, ATTRIBUTE_TYPE, "", "text/css"));
+}
+
+static int end_style(struct links *links)
+{
+    if (!links->in_style)
+        return 0;
+    links->in_style = false;
+    return css_end(&links->css);
+}
+
+/* ---- the end of a tag -------------------------------------------------------------- */
+
 static void start_tag(struct links *links, const struct html_name *name,
                       bool is_self_closing)
 {
@@ -315,6 +388,9 @@ static void start_tag(struct links *links, const struct html_name *name,
         html_tokenizer_set_content(&links->tokenizer, effect.content, name->bytes);
     if (effect.drops_body)
         drop_body(links);
+    links->in_style = is_style_sheet(links, &effect);
+    if (links->in_style)
+        css_begin(&links->css, links->tokenizer.end_place);
     if (links->element == ELEMENT_IMAGE) /* "Don't ask", says the standard */
         links->element = effect.is_foreign ? ELEMENT_OTHER : ELEMENT_IMG;
     else if (links->element == ELEMENT_BASE && effect.is_foreign)
@@ -331,6 +407,7 @@ static int on_tag_end(const struct html_name *name, bool is_end, bool is_self_cl
     struct links *links = arg;
     struct html_tokenizer *tokenizer = &links->tokenizer;
     bool had_body = links->tree.has_body;
+    int rc = end_style(links);
 
     if (is_end)
         html_tree_end(&links->tree, name, links->element);
@@ -340,9 +417,9 @@ static int on_tag_end(const struct html_name *name, bool is_end, bool is_self_cl
         links->body_at = links->tag_at;
     begin_tag(links);
     tokenizer->allows_cdata = html_tree_allows_cdata(&links->tree);
-    tokenizer->wants_text =
-        links->tree.may_have_frames && tokenizer->content == HTML_DATA;
-    return 0;
+    tokenizer->wants_text = links->in_style || (links->tree.may_have_frames &&
+                                                tokenizer->content == HTML_DATA);
+    return rc;
 }
 
 static int on_text(const char *bytes, size_t n, void *arg)
@@ -350,6 +427,8 @@ static int on_text(const char *bytes, size_t n, void *arg)
     struct links *links = arg;
     bool had_body = links->tree.has_body;
 
+    if (links->in_style)
+        return css_feed(&links->css, bytes, n);
     html_tree_text(&links->tree, bytes, n);
     if (!had_body && links->tree.has_body)
         links->body_at = links->count;
@@ -370,6 +449,7 @@ void links_init(struct links *links)
     memset(links, 0, sizeof *links);
     html_names_prepare();
     html_tokenizer_init(&links->tokenizer, &sink, links);
+    css_init(&links->css, on_css_url, links);
     links_reset(links);
 }
 
@@ -383,8 +463,10 @@ static void free_kept(struct links *links)
 void links_finish(struct links *links)
 {
     html_tokenizer_finish(&links->tokenizer);
+    css_finish(&links->css);
     html_buffer_finish(&links->bytes);
     html_buffer_finish(&links->text);
+    html_buffer_finish(&links->css_text);
     free_kept(links);
 }
 
@@ -394,133 +476,61 @@ void links_reset(struct links *links)
     html_tree_reset(&links->tree);
     html_buffer_shrink(&links->bytes);
     html_buffer_shrink(&links->text);
+    html_buffer_shrink(&links->css_text);
     if (links->capacity > USUAL_LINKS)
         free_kept(links);
     links->count = links->body_at = links->base = 0;
-    links->nofollow = false;
+    links->nofollow = links->is_sheet = links->in_style = false;
     begin_tag(links);
+}
+
+void links_expect_sheet(struct links *links)
+{
+    links->is_sheet = true;
+    css_begin(&links->css, (struct html_place){1, 1});
 }
 
 int links_feed(struct links *links, const char *html, size_t n)
 {
+    if (links->is_sheet)
+        return css_feed(&links->css, html, n);
     return html_tokenizer_feed(&links->tokenizer, html, n);
 }
 
 int links_end(struct links *links)
 {
-    int rc = html_tokenizer_end(&links->tokenizer);
+    int rc;
 
+    if (links->is_sheet)
+        return css_end(&links->css);
+    rc = html_tokenizer_end(&links->tokenizer);
     drop_tag(links);
-    return rc;
+    return rc == 0 ? end_style(links) : rc;
 }
 
 /* ---- visiting ---------------------------------------------------------------------- */
 
-struct visit {
-    links_visit_function function;
-    void *arg;
-    struct link link;
-    bool cut; /* the value that the link is of */
-};
-
-/* Visit n bytes of a text, which a NUL ends for that long; `next` is what follows them. */
-static int visit_part(struct visit *visit, char *text, size_t n)
-{
-    char next = text[n];
-    int rc;
-
-    text[n] = '\0';
-    visit->link.reference = text;
-    visit->link.cut = visit->cut && next == '\0';
-    rc = visit->function(&visit->link, visit->arg);
-    text[n] = next;
-    return rc;
-}
-
-/* Behind "url =", in any case and with any white space; or `s` if it is not there. */
-static char *skip_word_url(char *s)
-{
-    char *at = s + 3;
-
-    if (strncasecmp(s, "url", 3) != 0)
-        return s;
-    at += strspn(at, HTML_SPACE);
-    if (*at != '=')
-        return s;
-    at++;
-    return at + strspn(at, HTML_SPACE);
-}
-
-/*
- * The URL in <meta http-equiv="refresh" content="0; url=there">.
- * (HTML standard: shared declarative refresh steps)
- */
-static int visit_refresh(struct visit *visit, char *s)
-{
-    char quote[2] = "";
-    size_t n;
-
-    s += strspn(s, HTML_SPACE);
-    n = strspn(s, "0123456789.");
-    if (n == 0 || (s[n] != ';' && s[n] != ',' && strchr(HTML_SPACE, s[n]) == NULL))
-        return 0;
-    s += n;
-    s += strspn(s, HTML_SPACE);
-    s += *s == ';' || *s == ',';
-    s = skip_word_url(s + strspn(s, HTML_SPACE));
-    if (*s == '"' || *s == '\'')
-        quote[0] = *s++;
-    n = strcspn(s, quote);
-    return n > 0 ? visit_part(visit, s, n) : 0;
-}
-
-/* Behind what follows a URL, "2x" or "100w", which may have commas in parentheses. */
-static char *skip_descriptors(char *s)
-{
-    bool in_parentheses = false;
-
-    for (; *s != '\0'; s++) {
-        if (*s == '(')
-            in_parentheses = true;
-        else if (*s == ')')
-            in_parentheses = false;
-        else if (*s == ',' && !in_parentheses)
-            return s + 1;
-    }
-    return s;
-}
-
-/* Each image of srcset="small.png, large.png 2x". (HTML standard: parse a srcset) */
-static int visit_srcset(struct visit *visit, char *s)
-{
-    int rc = 0;
-
-    for (s += strspn(s, "," HTML_SPACE); *s != '\0' && rc == 0;
-         s += strspn(s, "," HTML_SPACE)) {
-        size_t n = strcspn(s, HTML_SPACE), url_n = n;
-
-        while (url_n > 0 && s[url_n - 1] == ',')
-            url_n--;
-        rc = visit_part(visit, s, url_n);
-        s += n;
-        if (url_n == n)
-            s = skip_descriptors(s);
-    }
-    return rc;
-}
-
 /* An empty <a href> leads to the page itself; elsewhere browsers take it for none. */
-static int visit_value(struct visit *visit, const struct kept_value *value, char *text)
+static int visit_value(struct links *links, struct link_visit *visit,
+                       const struct kept_value *value, char *text)
 {
     bool may_be_empty = value->element == ELEMENT_A || value->element == ELEMENT_AREA;
 
-    if (value->kind == KEPT_SRCSET)
-        return visit_srcset(visit, text);
-    if (value->kind == KEPT_REFRESH)
-        return visit_refresh(visit, text);
-    if (value->kind == KEPT_LINK && *text == '\0' && !may_be_empty)
-        return 0;
-    return visit_part(visit, text, strlen(text));
+    switch (value->kind) {
+    case KEPT_SRCSET:
+        return link_visit_srcset(visit, text);
+    case KEPT_REFRESH:
+        return link_visit_refresh(visit, text);
+    case KEPT_STYLE:
+        return link_visit_style(visit, text, &links->css_text);
+    case KEPT_LINK:
+        if (*text == '\0' && !may_be_empty)
+            return 0;
+        break;
+    default:
+        break;
+    }
+    return link_visit_part(visit, text, strlen(text));
 }
 
 static size_t from_windows_1252(const char *bytes, size_t n, char *out)
@@ -532,21 +542,23 @@ static size_t from_windows_1252(const char *bytes, size_t n, char *out)
     return (size_t)(out - begin);
 }
 
-/* The text of a value, which lasts until the next call; NULL without memory. */
-static char *text_of(struct links *links, const struct kept_value *value,
-                     bool is_windows_1252)
+/* The bytes of a value as UTF-8, *n of them, in links->text behind room for 3 bytes for each of
+   them if they are not in it already; NULL without memory. */
+static const char *bytes_of(struct links *links, const struct kept_value *value,
+                            bool is_windows_1252, size_t *n)
 {
     const char *raw = links->bytes.bytes + value->start;
-    size_t n = value->n, room = (is_windows_1252 ? 9 * n + 3 * n : 3 * n) + 1;
+    size_t room = 3 * (size_t)value->n + 1;
+    char *converted;
 
-    if (html_buffer_reserve(&links->text, room) < 0)
+    *n = value->n;
+    if (html_buffer_reserve(&links->text, is_windows_1252 ? 4 * room : room) < 0)
         return NULL;
-    if (is_windows_1252) {
-        n = from_windows_1252(raw, n, links->text.bytes + 9 * value->n);
-        raw = links->text.bytes + 9 * value->n;
-    }
-    links->text.bytes[html_decode(raw, n, links->text.bytes)] = '\0';
-    return links->text.bytes;
+    if (!is_windows_1252)
+        return raw;
+    converted = links->text.bytes + 3 * room;
+    *n = from_windows_1252(raw, value->n, converted);
+    return converted;
 }
 
 static enum link_kind kind_told(const struct kept_value *value)
@@ -556,27 +568,54 @@ static enum link_kind kind_told(const struct kept_value *value)
                                     : LINK_OTHER;
 }
 
-static int visit_kept(struct links *links, const struct kept_value *value,
-                      bool is_windows_1252, struct visit *visit)
-{
-    char *text = text_of(links, value, is_windows_1252);
+static const char *const css_names[CSS_KINDS] = {
+    [CSS_URL] = "url()",
+    [CSS_IMPORT] = "@import",
+    [CSS_IMAGE_SET] = "image-set()",
+};
 
-    if (text == NULL)
-        return -ENOMEM;
-    visit->cut = value->cut;
-    visit->link = (struct link){
+/* Where a value stands; that of a style attribute has the name of an element that is not known. */
+static struct link link_of(const struct links *links, const struct kept_value *value)
+{
+    const char *behind = links->bytes.bytes + value->start + value->n;
+    struct link link = {
         .kind = kind_told(value),
         .element = html_element_name((enum html_element)value->element),
-        .attribute = html_attribute_name((enum html_attribute)value->attribute),
         .place = value->place,
-        .nofollow = value->nofollow || links->nofollow};
-    return visit_value(visit, value, text);
+        .nofollow = value->nofollow || links->nofollow,
+        .has_no_encoding = value->kind == KEPT_CSS || value->kind == KEPT_STYLE,
+    };
+
+    if (value->kind == KEPT_STYLE && value->element == ELEMENT_OTHER)
+        link.element = behind;
+    if (value->kind == KEPT_CSS && value->element == ELEMENT_OTHER)
+        link.element = NULL;
+    link.attribute = value->kind == KEPT_CSS
+                         ? css_names[value->attribute]
+                         : html_attribute_name((enum html_attribute)value->attribute);
+    return link;
+}
+
+static int visit_kept(struct links *links, const struct kept_value *value,
+                      bool is_windows_1252, struct link_visit *visit)
+{
+    size_t n;
+    const char *bytes = bytes_of(links, value, is_windows_1252, &n);
+
+    if (bytes == NULL)
+        return -ENOMEM;
+    visit->cut = value->cut;
+    visit->link = link_of(links, value);
+    if (value->kind == KEPT_CSS)
+        return link_visit_css(visit, bytes, n, &links->css_text);
+    links->text.bytes[html_decode(bytes, n, links->text.bytes)] = '\0';
+    return visit_value(links, visit, value, links->text.bytes);
 }
 
 int links_visit(struct links *links, bool is_windows_1252, links_visit_function visit,
                 void *arg)
 {
-    struct visit state = {.function = visit, .arg = arg};
+    struct link_visit state = {.function = visit, .arg = arg};
     int rc = 0;
 
     if (links->base > 0)

@@ -1,5 +1,5 @@
 /*
- * links.h - what an HTML page points at, out of a page that comes in pieces.
+ * links.h - what an HTML page or a style sheet points at, out of a page that comes in pieces.
  *
  *     links_init(&links);
  *     while (... more of the page ...)
@@ -14,6 +14,7 @@
 #ifndef CRAWLER_LINKS_H
 #define CRAWLER_LINKS_H
 
+#include "css.h"
 #include "html_tokenizer.h"
 #include "html_tree.h"
 
@@ -28,9 +29,12 @@ struct link {
     enum link_kind kind;
     const char *reference; /* as written, with character references decoded */
     bool nofollow;         /* its `rel` says so, or the page */
-    bool cut; /* it was longer than HTML_VALUE_BYTES: this is its beginning */
-    const char *element, *attribute;
-    struct html_place place; /* of the attribute's value */
+    bool cut;             /* it was longer than HTML_VALUE_BYTES: this is its beginning */
+    bool is_sitemap;      /* it names a sitemap */
+    bool has_no_encoding; /* of a style sheet or header: its query is in UTF-8 */
+    const char *element;  /* NULL outside of any */
+    const char *attribute;   /* or "url()", "@import", "image-set()" in a style sheet */
+    struct html_place place; /* of the attribute's value, or of a URL in a style sheet */
 };
 
 typedef int (*links_visit_function)(const struct link *link, void *arg);
@@ -38,6 +42,7 @@ typedef int (*links_visit_function)(const struct link *link, void *arg);
 struct links {
     bool wants_ids; /* tell of LINK_ID as well; false at first */
     bool wants_rel; /* and of `nofollow`; false at first */
+    bool wants_css; /* and of URLs in <style> and style attributes; false at first */
     bool nofollow;  /* a <meta name=robots> says so of the whole page */
 
     /* The rest is for links.c. */
@@ -51,9 +56,12 @@ struct links {
     /* Of the tag that is being read: */
     enum html_element element;
     enum html_attribute attribute;
-    size_t tag_at, bytes_at; /* where it began in `kept` and `bytes` */
-    uint32_t wanted;         /* attributes, a bit each */
-    struct html_buffer text; /* what links_visit() works in */
+    size_t tag_at, bytes_at;           /* where it began in `kept` and `bytes` */
+    uint32_t wanted;                   /* attributes, a bit each */
+    struct html_buffer text, css_text; /* what links_visit() works in */
+    struct css css;
+    bool is_sheet; /* the page is a style sheet */
+    bool in_style; /* a <style> is open */
 };
 
 /* Nothing is allocated before there is a page. */
@@ -62,6 +70,9 @@ void links_finish(struct links *links);
 
 /* Forget the page, and keep as much memory as most pages need. */
 void links_reset(struct links *links);
+
+/* The page, of which nothing has been given yet, is a style sheet and no HTML. */
+void links_expect_sheet(struct links *links);
 
 /*
  * Take the next piece of the page: UTF-8, or another encoding that has ASCII's bytes for

@@ -11,6 +11,7 @@
 #include "../base/text.h"
 #include "charset.h"
 #include "markdown.h"
+#include "sitemap.h"
 
 #include <coil/executor.h>
 #include <coil/task.h>
@@ -27,8 +28,18 @@ enum encoding {
     AS_IT_IS,     /* UTF-8, or Windows-1252 if it is not that */
     CONVERTED,    /* by the converter that is open */
     TO_BE_OPENED, /* a converter must be opened first */
-    MARKDOWN,     /* held to its end */
+    HELD,         /* to the page's end */
+    SITEMAP,      /* which says itself what it is in */
+    IGNORED,
 };
+
+/* What is searched. */
+enum page_type { PAGE_HTML, PAGE_MARKDOWN, PAGE_SHEET, PAGE_SITEMAP, PAGE_NONE };
+
+/* What else it may be. */
+enum sitemap_mode { NO_SITEMAP, MAY_BE_SITEMAP, NAMED_SITEMAP };
+
+#define PROBLEM_BYTES 128
 
 /* What is found is visited when so many more have been found: meanwhile the memory that the visit
    needs comes into the cache. */
@@ -46,6 +57,11 @@ struct ahead {
 struct search {
     struct links links;
     char content_type[256]; /* the beginning, which has the charset */
+    enum page_type type;
+    enum sitemap_mode sitemap_mode;
+    bool else_html;
+    struct sitemap *sitemap;
+    char problem[PROBLEM_BYTES];
     struct charset charset;
     bool knows_charset;
     enum encoding encoding;
@@ -71,7 +87,7 @@ struct search *search_create(void)
     if (search == NULL)
         return NULL;
     links_init(&search->links);
-    search->links.wants_ids = true;
+    search->links.wants_ids = search->links.wants_css = true;
     return search;
 }
 
@@ -89,6 +105,7 @@ void search_destroy(struct search *search)
     close_converter(search);
     html_buffer_finish(&search->held);
     markdown_destroy(search->markdown);
+    sitemap_destroy(search->sitemap);
     for (size_t i = 0; i < AHEAD; i++)
         html_buffer_finish(&search->ahead[i].text);
     links_finish(&search->links);
@@ -100,9 +117,36 @@ void search_want_rel(struct search *search)
     search->links.wants_rel = true;
 }
 
-static bool is_markdown(const char *content_type)
+void search_leave_out_css(struct search *search)
 {
-    return content_type != NULL && strncasecmp(content_type, "text/markdown", 13) == 0;
+    search->links.wants_css = false;
+}
+
+bool search_has_ids(const struct search *search)
+{
+    return search->type == PAGE_HTML || search->type == PAGE_MARKDOWN;
+}
+
+bool search_was_page(const struct search *search)
+{
+    return search->type != PAGE_NONE;
+}
+
+const char *search_problem(const struct search *search)
+{
+    return search->problem[0] != '\0' ? search->problem : NULL;
+}
+
+static bool is_type(const char *content_type, const char *type)
+{
+    return content_type != NULL && strncasecmp(content_type, type, strlen(type)) == 0;
+}
+
+static enum page_type type_of(const char *content_type)
+{
+    if (is_type(content_type, "text/markdown"))
+        return PAGE_MARKDOWN;
+    return is_type(content_type, "text/css") ? PAGE_SHEET : PAGE_HTML;
 }
 
 void search_begin(struct search *search, const char *content_type)
@@ -110,10 +154,100 @@ void search_begin(struct search *search, const char *content_type)
     search_cancel(search);
     snprintf(search->content_type, sizeof search->content_type, "%s",
              content_type != NULL ? content_type : "");
-    search->knows_charset = is_markdown(content_type);
-    search->encoding = search->knows_charset ? MARKDOWN : AS_IT_IS;
+    search->type = type_of(content_type);
+    if (search->type == PAGE_SHEET)
+        links_expect_sheet(&search->links);
+    search->knows_charset = search->type == PAGE_MARKDOWN;
+    search->encoding = search->knows_charset ? HELD : AS_IT_IS;
+    search->sitemap_mode = NO_SITEMAP;
+    search->problem[0] = '\0';
     search->check = (struct charset_check){0, false};
     search->head_n = 0;
+}
+
+void search_expect_sitemap(struct search *search, bool is_named, bool else_html)
+{
+    search->sitemap_mode = is_named ? NAMED_SITEMAP : MAY_BE_SITEMAP;
+    search->else_html = else_html;
+}
+
+/* ---- sitemaps ---------------------------------------------------------------------- */
+
+/* Then it is XML, which expat reads. */
+static bool is_utf16(const char *head, size_t n)
+{
+    return n >= 2 &&
+           (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0);
+}
+
+/* By what is there of the page. */
+static bool is_sitemap(const struct search *search)
+{
+    bool is_named = search->sitemap_mode == NAMED_SITEMAP;
+    const char *head = search->head;
+    size_t n = search->head_n;
+
+    switch (sitemap_root_of(head, n)) {
+    case SITEMAP_URLSET:
+    case SITEMAP_INDEX:
+        return true;
+    case SITEMAP_RSS:
+    case SITEMAP_ATOM:
+        return is_named;
+    case SITEMAP_NO_XML:
+        return is_named && (is_utf16(head, n) ||
+                            (!search->else_html && memchr(head, '\0', n) == NULL));
+    case SITEMAP_OTHER:
+        break;
+    }
+    return false;
+}
+
+/* False for what is to be searched as HTML. */
+static bool choose_sitemap(struct search *search)
+{
+    bool is_gzip = search->sitemap_mode == NAMED_SITEMAP &&
+                   sitemap_is_gzip(search->head, search->head_n);
+
+    search->knows_charset = true;
+    search->type = PAGE_SITEMAP;
+    search->encoding = is_gzip ? HELD : SITEMAP;
+    if (is_gzip || is_sitemap(search))
+        return true;
+    search->type = search->else_html ? PAGE_HTML : PAGE_NONE;
+    search->encoding = IGNORED;
+    return !search->else_html;
+}
+
+static int feed_sitemap(struct search *search, const char *bytes, size_t n)
+{
+    if (search->sitemap == NULL)
+        search->sitemap = sitemap_create();
+    return search->sitemap != NULL ? sitemap_feed(search->sitemap, bytes, n) : -ENOMEM;
+}
+
+/* On a thread: a little may be made of much. */
+static int inflate_sitemap(void *arg)
+{
+    struct search *search = arg;
+
+    return sitemap_inflate(search->sitemap, search->held.bytes, search->held.n);
+}
+
+static int end_sitemap(struct search *search)
+{
+    int rc;
+
+    if (search->sitemap == NULL)
+        search->sitemap = sitemap_create();
+    if (search->sitemap == NULL)
+        return -ENOMEM;
+    rc = search->encoding == HELD ? coil_blocking(COIL_LANE_CPU, inflate_sitemap, search)
+                                  : sitemap_end(search->sitemap);
+    if (sitemap_problem(search->sitemap) != NULL)
+        snprintf(search->problem, sizeof search->problem, "%s",
+                 sitemap_problem(search->sitemap));
+    return rc;
 }
 
 /* ---- a page ------------------------------------------------------------------------ */
@@ -142,8 +276,12 @@ static int feed(struct search *search, const char *html, size_t n)
     case CONVERTED:
         return charset_convert(&search->converter, html, n, take, search);
     case TO_BE_OPENED:
-    case MARKDOWN:
+    case HELD:
         return html_buffer_add(&search->held, html, n, SIZE_MAX);
+    case SITEMAP:
+        return feed_sitemap(search, html, n);
+    case IGNORED:
+        return 0;
     case AS_IT_IS:
         break;
     }
@@ -188,9 +326,16 @@ static int feed_held(struct search *search)
 static int feed_head(struct search *search)
 {
     size_t mark_bytes;
-    int rc =
-        charset_of(&search->charset, search->content_type, search->head, search->head_n);
+    int rc = 0;
 
+    if (search->sitemap_mode != NO_SITEMAP && choose_sitemap(search))
+        return feed(search, search->head, search->head_n);
+    if (search->type == PAGE_SHEET)
+        charset_of_sheet(&search->charset, search->content_type, search->head,
+                         search->head_n);
+    else
+        rc = charset_of(&search->charset, search->content_type, search->head,
+                        search->head_n);
     if (rc < 0)
         return rc;
     search->knows_charset = true;
@@ -292,7 +437,7 @@ static bool is_ascii(const char *s, size_t n)
     return n == 0;
 }
 
-/* A query is in the encoding of its page: `url`, which has it in UTF-8, is made anew. (HTML:
+/* A query is in the encoding of its page, unless a style sheet has it: `url`, which has it in UTF-8, is made anew. (HTML:
    encoding-parse a URL) */
 static int encode_query(const struct search *search, const char *reference,
                         struct url *url)
@@ -326,7 +471,8 @@ static int find_url(struct search *search, struct ahead *found)
     const struct search_visitor *visitor = search->visitor;
     int rc = url_parse(&search->base, found->link.reference, &found->url);
 
-    if (rc == 0 && (search->encoding == CONVERTED || is_windows_1252(search)))
+    if (rc == 0 && !found->link.has_no_encoding &&
+        (search->encoding == CONVERTED || is_windows_1252(search)))
         rc = encode_query(search, found->link.reference, &found->url);
     if (rc == 0 && visitor->rebase != NULL)
         rc = visitor->rebase(found->link.reference, &found->url, visitor->arg);
@@ -398,21 +544,26 @@ static int end_page(struct search *search)
 
     if (rc == 0 && search->encoding == TO_BE_OPENED)
         rc = feed_held(search);
-    if (rc == 0 && search->encoding == MARKDOWN)
+    if (rc == 0 && search->type == PAGE_SITEMAP)
+        return end_sitemap(search);
+    if (rc == 0 && search->type == PAGE_MARKDOWN)
         rc = coil_blocking(COIL_LANE_CPU, read_markdown, search);
     if (rc == 0 && search->encoding == CONVERTED)
         rc = charset_convert_end(&search->converter, take, search);
     return rc == 0 ? links_end(&search->links) : rc;
 }
 
-static int visit_all(struct search *search, const char *url)
+/* What is found from here on is relative to `url`. */
+static int begin_visits(struct search *search, const char *url,
+                        const struct search_visitor *visitor)
 {
-    int rc = whatwg_url_parse(url, strlen(url), NULL, &search->base);
+    search->visited = 0;
+    search->visitor = visitor;
+    return whatwg_url_parse(url, strlen(url), NULL, &search->base);
+}
 
-    if (rc == 0 && search->encoding == MARKDOWN)
-        rc = markdown_visit(search->markdown, on_link, search);
-    else if (rc == 0)
-        rc = links_visit(&search->links, is_windows_1252(search), on_link, search);
+static int end_visits(struct search *search, int rc)
+{
     if (rc == 0)
         rc = visit_rest(search);
     while (search->waiting > 0)
@@ -421,17 +572,35 @@ static int visit_all(struct search *search, const char *url)
     return rc;
 }
 
+static int visit_page(struct search *search)
+{
+    if (search->type == PAGE_MARKDOWN)
+        return markdown_visit(search->markdown, on_link, search);
+    if (search->type == PAGE_SITEMAP)
+        return sitemap_visit(search->sitemap, on_link, search);
+    return links_visit(&search->links, is_windows_1252(search), on_link, search);
+}
+
 int search_end(struct search *search, const char *url,
                const struct search_visitor *visitor)
 {
     int rc = end_page(search);
 
-    search->visited = 0;
-    search->visitor = visitor;
     if (rc == 0)
-        rc = visit_all(search, url);
+        rc = begin_visits(search, url, visitor);
+    if (rc == 0)
+        rc = end_visits(search, visit_page(search));
     search_cancel(search);
     return rc;
+}
+
+int search_links(struct search *search,
+                 int (*find)(links_visit_function visit, void *visit_arg, void *arg),
+                 void *arg, const char *url, const struct search_visitor *visitor)
+{
+    int rc = begin_visits(search, url, visitor);
+
+    return rc == 0 ? end_visits(search, find(on_link, search, arg)) : rc;
 }
 
 /* Whoever waits for the next page needs no memory for this one. */
@@ -440,5 +609,7 @@ void search_cancel(struct search *search)
     html_buffer_finish(&search->held);
     markdown_destroy(search->markdown);
     search->markdown = NULL;
+    sitemap_destroy(search->sitemap);
+    search->sitemap = NULL;
     links_reset(&search->links);
 }

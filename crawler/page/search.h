@@ -58,16 +58,26 @@ void search_destroy(struct search *search);
 /* Tell whether links are to be followed: link->nofollow. Before the first page. */
 void search_want_rel(struct search *search);
 
+/* Leave out style sheets, <style> and style attributes. Before the first page. */
+void search_leave_out_css(struct search *search);
+
 /* Forget a page that is not searched to its end. */
 void search_cancel(struct search *search);
 
 /* A page begins, whatever came of the last. `content_type` may be NULL, and is copied. It is
-   HTML, unless that is text/markdown. */
+   HTML, unless that is text/markdown or text/css. */
 void search_begin(struct search *search, const char *content_type);
 
 /*
+ * The page that has begun may be a sitemap, if its first bytes look like one. `is_named`: somebody
+ * says that it is, so it may also be a feed, a list of URLs, or any of them in gzip. What is none of
+ * these is HTML if `else_html`, and is not searched otherwise.
+ */
+void search_expect_sitemap(struct search *search, bool is_named, bool else_html);
+
+/*
  * The next piece of it. Nothing of it is kept but its links, unless it is the first in its
- * encoding. Never suspends. Fails with -ENOMEM, or -EMSGSIZE where there is more to keep than
+ * encoding, or a sitemap in gzip. Never suspends. Fails with -ENOMEM, or -EMSGSIZE where there is more to keep than
  * anybody would.
  */
 int search_feed(struct search *search, const char *html, size_t n);
@@ -75,11 +85,28 @@ int search_feed(struct search *search, const char *html, size_t n);
 /*
  * The page, which came from `url`, is at its end: resolve each reference, and visit them and the
  * ids in the order of the page. Suspends now and then, so that a page with very many links
- * does not hold up others, for a converter that iconv(3) has on disk, and for Markdown. Fails as
- * search_feed(), with -ECANCELED, or -EAGAIN where Markdown gets no thread. Whatever comes of it,
+ * does not hold up others, for a converter that iconv(3) has on disk, for Markdown, and for gzip. Fails
+ * as search_feed(), with -ECANCELED, or -EAGAIN where these get no thread. Whatever comes of it,
  * the page is forgotten.
  */
 COIL_SUSPENDS int search_end(struct search *search, const char *url,
                              const struct search_visitor *visitor);
+
+/*
+ * The same of links that find() calls `visit` with: those in a header that came with the page, say;
+ * they are relative to `url`, whatever base the page has. Before the page's end, or without a page.
+ */
+COIL_SUSPENDS int
+search_links(struct search *search,
+             int (*find)(links_visit_function visit, void *visit_arg, void *arg),
+             void *arg, const char *url, const struct search_visitor *visitor);
+
+/* Of the page that was searched last: whether it was something to be searched, and whether that has
+   places which links may point at. */
+bool search_was_page(const struct search *search);
+bool search_has_ids(const struct search *search);
+
+/* What was wrong with the page that was searched last, "line 3: mismatched tag", or NULL. */
+const char *search_problem(const struct search *search);
 
 #endif

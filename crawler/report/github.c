@@ -120,7 +120,9 @@ static void put_mention(struct view *view, const struct target *target,
     if (!is_file) {
         out_put(view->out, mention->line > 0 ? " (on " : " (redirected from ");
         put_text(view, page->url);
-        if (mention->line > 0)
+        if (mention->line > 0 && mention->column == 0)
+            out_put(view->out, ":header");
+        else if (mention->line > 0)
             out_print(view->out, ":%u:%u", mention->line, mention->column);
         out_put(view->out, ")");
     }

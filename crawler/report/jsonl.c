@@ -159,11 +159,17 @@ static char *put_unsigned(char *to, uint64_t value)
 #define STRING(to, before, string) put_string(PUT(to, before), string)
 #define NUMBER(to, before, value) put_unsigned(PUT(to, before), value)
 
+/* A number that is not 0, or null. */
+static char *put_number_or_null(char *to, uint64_t value)
+{
+    return value > 0 ? put_unsigned(to, value) : PUT(to, "null");
+}
+
 /* A status of HTTP, or null. */
 static char *put_status(char *to, int value)
 {
     to = PUT(to, ",\"status\":");
-    return value > 0 ? put_unsigned(to, (unsigned)value) : PUT(to, "null");
+    return put_number_or_null(to, value > 0 ? (unsigned)value : 0);
 }
 
 static int finish_line(struct out *out, char *to)
@@ -239,8 +245,8 @@ static int write_link(void *arg, const struct record_link *link)
         return failure_of(arg);
     to = STRING(to, "{\"type\":\"link\",\"page\":", page);
     to = STRING(to, ",\"text\":", text);
-    to = NUMBER(to, ",\"line\":", link->line);
-    to = NUMBER(to, ",\"column\":", link->column);
+    to = put_number_or_null(PUT(to, ",\"line\":"), link->line);
+    to = put_number_or_null(PUT(to, ",\"column\":"), link->column);
     to = STRING(to, ",\"element\":", element);
     to = STRING(to, ",\"attribute\":", attribute);
     to = STRING(to, ",\"target\":", target);

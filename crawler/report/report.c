@@ -191,10 +191,20 @@ static void put_url(struct view *view, const struct target *target)
     put_short(view, target->url, strlen(target->url));
 }
 
+/* "12:9", or "header". */
+static void put_position(struct view *view, const struct mention *mention)
+{
+    if (mention->column == 0)
+        put(view, "header");
+    else
+        put(view, "%u:%u", mention->line, mention->column);
+}
+
 static void put_place(struct view *view, const struct mention *mention)
 {
     put_url(view, mention->page);
-    put(view, ":%u:%u", mention->line, mention->column);
+    put(view, ":");
+    put_position(view, mention);
 }
 
 /* ---- why --------------------------------------------------------------------------- */
@@ -365,7 +375,8 @@ static void put_folder_group(struct view *view, const struct groups *groups,
 /* "12:9  ../a.html (3 links)" */
 static void put_item(struct view *view, const struct broken_link *link, bool with_cause)
 {
-    put(view, "    %u:%u", link->first->line, link->first->column);
+    put(view, "    ");
+    put_position(view, link->first);
     put(view, "%*s", view->column < 12 ? (int)(12 - view->column) : 2, "");
     put_link(view, link);
     if (with_cause) {
@@ -383,7 +394,8 @@ static void put_cluster(struct view *view, struct broken_link *const *links, siz
 
     for (size_t i = 0; i < count; i++)
         sum += links[i]->count;
-    put(view, "    %u:%u", links[0]->first->line, links[0]->first->column);
+    put(view, "    ");
+    put_position(view, links[0]->first);
     put(view, "%*s", view->column < 12 ? (int)(12 - view->column) : 2, "");
     put_folder(view, links[0]->target);
     put(view, "  ");

@@ -45,10 +45,16 @@ struct rules {
     bool open;        /* the group that is being read has it */
 };
 
+struct sitemap_line {
+    size_t at; /* its URL in robots.sitemaps */
+    uint32_t line, column;
+};
+
 struct robots {
     struct rules ours, others; /* for the product, for "*"; after parsing `ours` alone */
     struct text patterns, sitemaps;
-    size_t sitemap_count;
+    struct sitemap_line *sitemap_lines;
+    size_t sitemap_count, sitemap_capacity;
     bool forbids_all;
     bool failed; /* memory ran out */
 };
@@ -301,13 +307,32 @@ static void take_delay(struct robots *robots, struct span value)
         robots->others.delay_ns = delay_ns;
 }
 
-static void take_sitemap(struct robots *robots, struct span value)
+/* Of characters, from 1: of bytes that do not continue one. */
+static uint32_t column_of(struct span line, const char *at)
 {
+    uint32_t column = 1;
+
+    for (const char *s = line.at; s < at; s++)
+        column += (*s & 0xc0) != 0x80;
+    return column;
+}
+
+static void take_sitemap(struct robots *robots, struct span value, struct span line,
+                         unsigned number)
+{
+    struct sitemap_line sitemap = {robots->sitemaps.n, number, column_of(line, value.at)};
+
     if (value.n == 0 || memchr(value.at, '\0', value.n) != NULL)
         return;
+    if (robots->sitemap_count == robots->sitemap_capacity &&
+        array_grow(&robots->sitemap_lines, &robots->sitemap_capacity,
+                   sizeof *robots->sitemap_lines) < 0) {
+        robots->failed = true;
+        return;
+    }
     text_add(&robots->sitemaps, value.at, value.n);
     text_add(&robots->sitemaps, "", 1);
-    robots->sitemap_count++;
+    robots->sitemap_lines[robots->sitemap_count++] = sitemap;
 }
 
 /*
@@ -331,7 +356,7 @@ static void take_line(struct robots *robots, struct span line, unsigned number,
     } else if (record == RECORD_DELAY) {
         take_delay(robots, value);
     } else if (record == RECORD_SITEMAP) {
-        take_sitemap(robots, value);
+        take_sitemap(robots, value, line, number);
     }
 }
 
@@ -432,6 +457,7 @@ void robots_destroy(struct robots *robots)
     free(robots->others.at);
     text_finish(&robots->patterns);
     text_finish(&robots->sitemaps);
+    free(robots->sitemap_lines);
     free(robots);
 }
 
@@ -520,11 +546,14 @@ int64_t robots_delay_ns(const struct robots *robots)
 
 const char *robots_sitemap(const struct robots *robots, size_t index)
 {
-    const char *at = robots->sitemaps.at;
+    return index < robots->sitemap_count
+               ? robots->sitemaps.at + robots->sitemap_lines[index].at
+               : NULL;
+}
 
-    if (index >= robots->sitemap_count)
-        return NULL;
-    while (index-- > 0)
-        at += strlen(at) + 1;
-    return at;
+void robots_sitemap_place(const struct robots *robots, size_t index, uint32_t *line,
+                          uint32_t *column)
+{
+    *line = robots->sitemap_lines[index].line;
+    *column = robots->sitemap_lines[index].column;
 }

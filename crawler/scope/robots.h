@@ -51,4 +51,8 @@ int64_t robots_delay_ns(const struct robots *robots);
 /* The index-th Sitemap, from 0, as written; NULL behind the last. (2.2.4) */
 const char *robots_sitemap(const struct robots *robots, size_t index);
 
+/* Where that stands, from 1. */
+void robots_sitemap_place(const struct robots *robots, size_t index, uint32_t *line,
+                          uint32_t *column);
+
 #endif

@@ -8,6 +8,7 @@ With the sanitizers it leaks nothing either. Of the allocations of a crawl of a 
 of the others all, or a few: every fifth.
 """
 import concurrent.futures
+import gzip
 import json
 import os
 import pathlib
@@ -32,7 +33,7 @@ def answers(other):
     """Something of everything that allocates."""
     return {
         "/robots.txt": redirect("/rules"),
-        "/rules": response("User-agent: *\nDisallow: /no\n", content_type="text/plain"),
+        "/rules": response("User-agent: *\nDisallow: /no\nSitemap: /maps\n", content_type="text/plain"),
         "/": page("/a#x", "/a#%79", "/moved#x", "/1", "/c1", "/no", "/gone", "http://", "mailto:x#y",
                   "/x?PHPSESSID=abc123", "/x", "/2026-01-02", "/" + "x" * 3000, "/out", other + "#x",
                   other + "late", "/entities", "/latin", "/excluded", "//\u00e4.invalid:0/"),
@@ -42,6 +43,13 @@ def answers(other):
         "/c1": redirect("/c2"), "/c2": redirect("/c1"), "/out": redirect(other),
         **{f"/{n}": redirect(f"/{n + 1}") for n in range(1, 14)},
         "/entities": html('<base href="/b/"><a href="&auml;&#9731;?a b">x</a><img srcset="1 1x, 2 2x">'),
+        "/maps": response("<sitemapindex><sitemap><loc>/map</loc></sitemap><sitemap><loc>/map.gz</loc></sitemap>"
+                          "</sitemapindex>", content_type="text/xml"),
+        "/map": response("<urlset><url><loc>/styles</loc></url></urlset>", content_type="application/xml"),
+        "/map.gz": response(gzip.compress(b"/s.css\n/a"), content_type="application/gzip"),
+        "/styles": html("<style>a{b:url(/x)}</style><b style='a:url(\"/a\")'>x</b>",
+                        headers=["Link: </s.css>; rel=next", "Refresh: 1; url=/a"]),
+        "/s.css": response("@import '/s.css';a{b:url(x\\41 )}", content_type="text/css"),
         "/latin": response("<meta charset=shift_jis><a href=/\u3042>x</a>".encode("shift_jis")),
     }
 

@@ -325,6 +325,117 @@ TEST(links_take_time_in_proportion_in_foreign_markup)
     free(html);
 }
 
+static int trace_style(const struct link *link, void *arg)
+{
+    (void)arg;
+    test_trace("%s %s[%.100s]%s@%u:%u ", link->element != NULL ? link->element : "-",
+               link->attribute, link->reference, link->cut ? "(cut)" : "",
+               link->place.line, link->place.column);
+    return 0;
+}
+
+/* In pieces of any size. */
+static void check_styles(const char *html, const char *expected)
+{
+    for (size_t piece = 1; piece < 40; piece += 6) {
+        struct links links;
+        size_t n = strlen(html);
+
+        links_init(&links);
+        links.wants_css = true;
+        for (size_t at = 0; at < n; at += piece)
+            CHECK_INT(links_feed(&links, html + at, n - at < piece ? n - at : piece), 0);
+        CHECK_INT(links_end(&links), 0);
+        CHECK_INT(links_visit(&links, false, trace_style, NULL), 0);
+        CHECK_TRACE(expected);
+        links_finish(&links);
+    }
+}
+
+TEST(links_in_style_elements)
+{
+    check_styles("<p>\n<style>a{b:url(c)}\r\n@import 'd';</style><a href=e>",
+                 "style url()[c]@2:16 style @import[d]@3:10 a href[e]@3:29 ");
+    check_styles("<style type=''>url(a)</style><style type=TEXT/css>url(b)</style>"
+                 "<style type=text/less>url(no)</style>",
+                 "style url()[a]@1:20 style url()[b]@1:55 ");
+    check_styles("<style><a href=no>url(a</styl></style><a href=b>",
+                 "style url()[a</styl>]@1:23 a href[b]@1:47 ");
+    check_styles(
+        "<template><style>url(no)</style></template><svg><style>url(no)</style></svg>"
+        "<title><style>url(no)</style></title><style>url(a",
+        "style url()[a]@1:125 ");
+    check_styles("<style>url(#no) url(' #no') url(\\23 no) url(a#b)</style>",
+                 "style url()[a#b]@1:45 ");
+    check_styles("<style>url(a)</style", "style url()[a]@1:12 ");
+}
+
+TEST(links_in_style_attributes)
+{
+    check_styles("<p style=\"a:url('b');c:url(d)\"><my-box href=no style=a:url(b)>",
+                 "p style[b]@1:11 p style[d]@1:11 my-box style[b]@1:54 ");
+    check_styles(
+        "<p style='a:url&#40;b&rpar;;c:url(&quot;d&quot;)' class=x><p style=x><p style>",
+        "p style[b]@1:11 p style[d]@1:11 ");
+    check_styles(
+        "<svg><image style=a:url(b)><g style='fill:url(#c)'></svg><image style=a:url(b)>",
+        "image style[b]@1:19 img style[b]@1:71 ");
+    check_styles("<template><p style=a:url(b)></template><p style='a:url(b", "");
+}
+
+TEST(links_of_a_style_sheet)
+{
+    struct links links;
+
+    links_init(&links);
+    links_expect_sheet(&links);
+    CHECK_INT(links_feed(&links, "@import 'a';<style>url(b", 24), 0);
+    CHECK_INT(links_end(&links), 0);
+    CHECK_INT(links_visit(&links, false, trace_style, NULL), 0);
+    CHECK_TRACE("- @import[a]@1:10 - url()[b]@1:24 ");
+    links_reset(&links);
+    CHECK_INT(links_feed(&links, "<a href=c><style>url(no)</style>", 32), 0);
+    CHECK_INT(links_end(&links), 0);
+    CHECK_INT(links_visit(&links, false, trace_style, NULL), 0);
+    CHECK_TRACE("a href[c]@1:9 ");
+    links_finish(&links);
+}
+
+/* The escapes are decoded behind the encoding. */
+TEST(links_of_a_style_in_windows_1252)
+{
+    const char html[] = "<style>url(\xe9\\e9 \x80)</style><p style='a:url(\xe9)'>";
+    struct links links;
+
+    links_init(&links);
+    links.wants_css = true;
+    CHECK_INT(links_feed(&links, html, sizeof html - 1), 0);
+    CHECK_INT(links_end(&links), 0);
+    CHECK_INT(links_visit(&links, true, trace_link, NULL), 0);
+    CHECK_TRACE("[\u00e9\u00e9\u20ac][\u00e9]");
+    links_finish(&links);
+}
+
+TEST(links_in_a_style_that_is_too_long_are_cut)
+{
+    size_t n = 1 << 20;
+    char *html = malloc(n + 64);
+    struct links links;
+
+    memset(html, 'x', n + 64);
+    memcpy(html, "<p style='a:url(", 16);
+    memcpy(html + n, ");b:url(c)'>", 12);
+    links_init(&links);
+    links.wants_css = true;
+    CHECK_INT(links_feed(&links, html, n + 12), 0);
+    CHECK_INT(links_end(&links), 0);
+    CHECK_INT(links_visit(&links, false, trace_style, NULL), 0);
+    CHECK_TRACE("p style[xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx](cut)@1:11 ");
+    links_finish(&links);
+    free(html);
+}
+
 static int trace_followed(const struct link *link, void *arg)
 {
     (void)arg;

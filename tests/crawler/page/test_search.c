@@ -238,6 +238,102 @@ TASK_TEST(search_tells_of_links_that_are_too_long)
     free(html);
 }
 
+/* ---- style sheets and sitemaps ----------------------------------------------------- */
+
+TASK_TEST(search_of_a_style_sheet)
+{
+    CHECK_SEARCH("Text/CSS",
+                 "@import 'a?\xc3\xa9';b{c:url(../d),url(http://),url(#e)}<p id=no>",
+                 "[http://h/p/a?%C3%A9][http://h/d]![http://]");
+}
+
+TASK_TEST(search_of_a_style_sheet_in_its_encoding)
+{
+    CHECK_SEARCH("text/css;charset=iso-8859-1", "@charset \"utf-8\";url(\xe9?\xe9)",
+                 "[http://h/p/%C3%A9?%C3%A9]");
+    CHECK_SEARCH("text/css", "@charset \"koi8-r\";url(\xd1)", "[http://h/p/%D1%8F]");
+    CHECK_SEARCH("text/css", "@charset  \"koi8-r\";url(\xd1)", "[http://h/p/%EF%BF%BD]");
+    CHECK_SEARCH("text/css", "@charset \"utf-16\";url(\xc3\xa9)", "[http://h/p/%C3%A9]");
+    CHECK_SEARCH("text/css", "\xff\xfeu\0r\0l\0(\0\xe9\0)\0", "[http://h/p/%C3%A9]");
+    CHECK_SEARCH("text/css", "\xef\xbb\xbf@charset \"koi8-r\";url(\xc3\xa9)",
+                 "[http://h/p/%C3%A9]");
+}
+
+TASK_TEST(search_of_styles_has_queries_in_utf_8)
+{
+    CHECK_SEARCH("text/html;charset=iso-8859-1",
+                 "<p style='a:url(?\xe9)'><a href='?\xe9'>",
+                 "[http://h/p/q?%C3%A9][http://h/p/q?%E9]");
+}
+
+/* As it is told of; then it is searched byte by byte as well. */
+static void check_sitemap(const char *content_type, bool is_named, bool else_html,
+                          const char *text, size_t n, bool is_page, const char *expected)
+{
+    struct search *search = search_create();
+
+    for (size_t piece = n; piece > 0; piece = piece > 1 ? 1 : 0) {
+        search_begin(search, content_type);
+        search_expect_sitemap(search, is_named, else_html);
+        for (size_t at = 0; at < n; at += piece)
+            CHECK_INT(search_feed(search, text + at, piece), 0);
+        CHECK_INT(search_end(search, "http://h/p/q",
+                             &(struct search_visitor){.visit = trace_found}),
+                  0);
+        CHECK_INT(search_was_page(search), is_page);
+        CHECK_TRACE(expected);
+    }
+    search_destroy(search);
+}
+
+#define URLSET "<urlset><url><loc>/a</loc></url></urlset>"
+#define FEED "<feed><link href='a'/></feed>"
+
+TASK_TEST(search_of_a_sitemap)
+{
+    check_sitemap("text/xml", false, false, URLSET, strlen(URLSET), true, "[http://h/a]");
+    check_sitemap("application/xml", false, true, URLSET, strlen(URLSET), true,
+                  "[http://h/a]");
+    check_sitemap("text/xml", false, false, FEED, strlen(FEED), false, "");
+    check_sitemap("application/xml", false, true, FEED, strlen(FEED), true,
+                  "[http://h/p/a]");
+    check_sitemap("text/xml", true, false, FEED, strlen(FEED), true, "[http://h/p/a]");
+    check_sitemap("text/plain", true, false, "b\nc", 3, true,
+                  "[http://h/p/b][http://h/p/c]");
+    check_sitemap("text/plain", false, false, "b\nc", 3, false, "");
+    check_sitemap("image/png", true, false, "\x89PNG\0", 5, false, "");
+    check_sitemap("text/html", true, true, "x<a href=b>", 11, true, "[http://h/p/b]");
+    check_sitemap("text/xml", false, false, "<svg/>", 6, false, "");
+}
+
+TASK_TEST(search_of_a_sitemap_in_gzip)
+{
+    static const char packed[] = /* "/a\n/b" */
+        "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff\xd3\x4f\xe4\xd2\x4f\x02\x00\x61\x62\x1e"
+        "\xba\x05\x00\x00\x00";
+
+    check_sitemap("application/gzip", true, false, packed, sizeof packed - 1, true,
+                  "[http://h/a][http://h/b]");
+    check_sitemap("application/gzip", false, false, packed, sizeof packed - 1, false, "");
+}
+
+TASK_TEST(search_tells_what_is_wrong_with_a_sitemap)
+{
+    struct search *search = search_create();
+
+    search_begin(search, "text/xml");
+    search_expect_sitemap(search, true, false);
+    CHECK_INT(search_feed(search, "<urlset><url><loc>a</loc>", 25), 0);
+    CHECK_INT(
+        search_end(search, "http://h/", &(struct search_visitor){.visit = trace_found}),
+        0);
+    CHECK_TRACE("[http://h/a]");
+    CHECK_STR(search_problem(search), "line 1: no element found");
+    search_begin(search, "text/html");
+    CHECK_PTR(search_problem(search), NULL);
+    search_destroy(search);
+}
+
 /* ---- many links -------------------------------------------------------------------- */
 
 static int ignore(const struct search_found *found, void *arg)

@@ -313,6 +313,12 @@ TEST(robots_sitemaps)
     CHECK_STR(robots_sitemap(robots, 1), "http://c/d?e");
     CHECK_STR(robots_sitemap(robots, 2), "g");
     CHECK_PTR(robots_sitemap(robots, 3), NULL);
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t line, column;
+        robots_sitemap_place(robots, i, &line, &column);
+        test_trace("%u:%u ", line, column);
+    }
+    CHECK_TRACE("1:10 3:9 4:11 ");
     robots_destroy(robots);
 }
 
