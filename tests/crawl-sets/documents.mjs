@@ -1,10 +1,17 @@
 // documents.mjs - a page as parse5 reads it: its text, its links and their places, its ids.
 
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { attribute, baseOf, elements, references } from './references.mjs';
+import { placer } from './places.mjs';
+import { attribute, baseOf, elements, references, refresh } from './references.mjs';
+import { loadCssTree, urlsIn } from './stylesheets.mjs';
+
+let csstree, LinkHeader;
 
 export async function loadParse5(folder) {
+  LinkHeader = createRequire(join(folder, 'x'))('http-link-header');
+  csstree = await loadCssTree(folder);
   return (await import(pathToFileURL(join(folder, 'node_modules/parse5/dist/index.js')))).parse;
 }
 
@@ -32,8 +39,17 @@ function charsetOf(contentType) {
   return match?.[1] ?? match?.[2];
 }
 
-// By byte order mark, header, meta, or what it can be.
-export function textOf(bytes, contentType) {
+// By byte order mark, header, @charset, or UTF-8.
+function textOfSheet(bytes, contentType) {
+  const label = /^@charset "([^"]*)";/.exec(bytes.subarray(0, 1024).toString('latin1'))?.[1] ?? '';
+  const found = markedText(bytes)
+    ?? (decoder(charsetOf(contentType) ?? '')
+      ?? decoder(/^utf-16/i.test(label) ? 'utf-8' : label))?.decode(bytes);
+  return found ?? new TextDecoder('utf-8').decode(bytes);
+}
+
+// A text with a byte order mark; null without one.
+function markedText(bytes) {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) {
     return new TextDecoder('utf-16le').decode(bytes);
   }
@@ -42,6 +58,15 @@ export function textOf(bytes, contentType) {
   }
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     return new TextDecoder('utf-8').decode(bytes);
+  }
+  return null;
+}
+
+// By byte order mark, header, meta, or what it can be.
+export function textOf(bytes, contentType) {
+  const marked = markedText(bytes);
+  if (marked !== null) {
+    return marked;
   }
   const ofHeader = decoder(charsetOf(contentType) ?? '');
   if (ofHeader !== null) {
@@ -69,30 +94,52 @@ function valueAt(text, start) {
   return match.lastIndex;
 }
 
-// Offsets to [line, column], for offsets that mostly grow. Columns are of characters.
-function placer(text) {
-  let at = 0, line = 1, column = 1;
-  return (offset) => {
-    if (offset < at) {
-      [at, line, column] = [0, 1, 1];
+// Of a style sheet, but for places in the document that is styled. `whole` is what it lies in.
+function* linksOfSheet(element, css, whole, offset) {
+  const place = placer(whole);
+  for (const url of urlsIn(csstree, css)) {
+    if (!/^[ \t\n\f\r]*#/.test(url.text)) {
+      const [line, column] = place(offset + url.offset);
+      yield { element, attribute: url.kind, text: url.text, line, column };
     }
-    for (; at < offset; at++) {
-      const c = text[at];
-      if (c === '\n' || (c === '\r' && text[at + 1] !== '\n')) {
-        line++;
-        column = 1;
-      } else if (c !== '\r' && !(c >= '\udc00' && c <= '\udfff')) {
-        column++;
-      }
+  }
+}
+
+export function readSheet(bytes, contentType) {
+  const css = textOfSheet(bytes, contentType);
+  return [...linksOfSheet(null, css, css, 0)];
+}
+
+const HTML = 'http://www.w3.org/1999/xhtml';
+
+function isSheet(element) {
+  return element.tagName === 'style' && element.namespaceURI === HTML &&
+    ['', 'text/css'].includes((attribute(element, 'type') ?? '').toLowerCase());
+}
+
+// Those in a <style>, and in a style attribute, which has one place.
+function* linksOfStyles(element, text, place, seen) {
+  const content = element.childNodes[0]?.sourceCodeLocation;
+  if (isSheet(element) && content && !seen.has(content.startOffset)) {
+    seen.add(content.startOffset);
+    yield* linksOfSheet('style', text.slice(content.startOffset, content.endOffset), text,
+      content.startOffset);
+  }
+  const start = element.sourceCodeLocation?.attrs?.style?.startOffset;
+  if (start !== undefined && !seen.has(start)) {
+    seen.add(start);
+    const [line, column] = place(valueAt(text, start));
+    for (const link of linksOfSheet(element.tagName.toLowerCase(), attribute(element, 'style'), '', 0)) {
+      yield { ...link, attribute: 'style', line, column };
     }
-    return [line, column];
-  };
+  }
 }
 
 function* linksOf(all, text) {
   const place = placer(text);
   const seen = new Set(); // elements that parse5 copies are one
   for (const element of all) {
+    yield* linksOfStyles(element, text, place, seen);
     for (const name of new Set([...references(element)].map(([name]) => name))) {
       const start = element.sourceCodeLocation?.attrs?.[name]?.startOffset;
       if (start === undefined || seen.has(start)) {
@@ -105,6 +152,27 @@ function* linksOf(all, text) {
           yield { element: element.tagName, attribute: name, text: reference, line, column };
         }
       }
+    }
+  }
+}
+
+// Relations that lead to no resource.
+const NO_RESOURCE = ['type', 'profile', 'preconnect', 'dns-prefetch'];
+
+// Of headers, each a pair of name and value, by npm's http-link-header.
+export function* linksOfHeaders(headers) {
+  const place = { element: null, line: null, column: null };
+  for (const [name, value] of headers) {
+    if (name.toLowerCase() === 'link') {
+      const leads = new Map();
+      for (const { uri, rel } of LinkHeader.parse(value).refs) {
+        leads.set(uri, leads.get(uri) || !(rel === undefined || NO_RESOURCE.includes(rel)));
+      }
+      for (const uri of [...leads].filter(([, leads]) => leads).map(([uri]) => uri)) {
+        yield { ...place, attribute: 'Link', text: uri };
+      }
+    } else if (name.toLowerCase() === 'refresh') {
+      yield* refresh(value).map((text) => ({ ...place, attribute: 'Refresh', text }));
     }
   }
 }

@@ -47,11 +47,8 @@ function candidates(srcset) {
   return [...srcset.matchAll(candidate)].map((match) => match[1]);
 }
 
-function refresh(element) {
-  if (lower(element, 'http-equiv') !== 'refresh') {
-    return [];
-  }
-  const content = attribute(element, 'content') ?? '';
+// The URL in the content of a refresh, if there is one.
+export function refresh(content) {
   const match = /^\s*[\d.]+(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))/is
     .exec(content);
   const target = match?.[1] ?? match?.[2] ?? match?.[3];
@@ -60,8 +57,8 @@ function refresh(element) {
 
 // Each as [attribute, reference].
 export function* references(element) {
-  if (element.tagName === 'meta') {
-    yield* refresh(element).map((reference) => ['content', reference]);
+  if (element.tagName === 'meta' && lower(element, 'http-equiv') === 'refresh') {
+    yield* refresh(attribute(element, 'content') ?? '').map((reference) => ['content', reference]);
   }
   for (const name of attributes[element.tagName] ?? []) {
     const value = attribute(element, name);

@@ -13,7 +13,7 @@ import urllib.parse
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 ANSWERS = json.loads((ROOT / 'answers.json').read_text('utf-8'))
 TYPES = {'.html': 'text/html; charset=utf-8', '.htm': 'text/html; charset=utf-8',
-         '.xml': 'application/xml'}
+         '.xml': 'application/xml', '.css': 'text/css'}
 
 
 def answer_of_file(path, content_type=None):
@@ -55,6 +55,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header('Content-Type', answer['type'])
         if 'location' in answer:
             self.send_header('Location', answer['location'])
+        for name, value in answer.get('headers', []):
+            self.send_header(name, value)
         self.end_headers()
         if self.command == 'GET':
             self.wfile.write(body)

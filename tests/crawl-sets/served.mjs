@@ -2,7 +2,8 @@
 //
 // As examples/httpd does it: a folder without its slash is redirected, one with it is its
 // index.html. A file `answers.json` in the folder changes the answer of paths, for serve.py:
-// {"/path": {"status": 302, "location": "/there", "type": "text/html", "file": "a.html"}}
+// {"/path": {"status": 302, "location": "/there", "type": "text/html", "file": "a.html",
+//            "headers": [["Link", "</x>; rel=up"]]}}
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
@@ -10,7 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const types = {
   '.html': 'text/html; charset=utf-8', '.htm': 'text/html; charset=utf-8',
-  '.xml': 'application/xml',
+  '.xml': 'application/xml', '.css': 'text/css',
 };
 
 export function readAnswers(site) {
@@ -34,7 +35,7 @@ function ofFile(path, type) {
   return { status: 200, type: type ?? types[extname(path).toLowerCase()] ?? '', path };
 }
 
-// {status, type, path, location} of a GET.
+// {status, type, path, location, headers} of a GET.
 export function answerTo(site, answers, url) {
   const { pathname } = new URL(url);
   const slash = pathname.endsWith('/');
@@ -70,7 +71,7 @@ export function rootUrl(site) {
 
 export function pagesBelow(site) {
   return readdirSync(site, { recursive: true })
-    .filter((name) => /\.html?$/i.test(name))
+    .filter((name) => /\.(html?|css)$/i.test(name))
     .map((name) => pathToFileURL(join(resolve(site), name)).href);
 }
 
@@ -83,7 +84,8 @@ export function answerOfFile(url) {
   }
   const index = join(path, 'index.html');
   const file = info.isDirectory() && existsSync(index) ? index : path;
-  const isPage = /\.html?$/i.test(file);
+  const isSheet = /\.css$/i.test(file);
+  const isPage = isSheet || /\.html?$/i.test(file);
   const isOtherName = isPage && pathToFileURL(file).href !== url;
-  return { ...ofFile(file, isPage ? 'text/html' : ''), isOtherName };
+  return { ...ofFile(file, isSheet ? 'text/css' : isPage ? 'text/html' : ''), isOtherName };
 }

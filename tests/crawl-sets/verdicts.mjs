@@ -14,18 +14,23 @@
 // several answers led to it. No chain of redirects may be longer than --max-redirect allows:
 // how far such a chain is asked for depends on who else points at it.
 
-import { readFileSync } from 'node:fs';
-import { loadParse5, readDocument, textOf } from './documents.mjs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { linksOfHeaders, loadParse5, readDocument, readSheet, textOf } from './documents.mjs';
+import { isSitemap, loadSax, readSitemap, sitemapLines } from './sitemaps.mjs';
 import { answerOfFile, answerTo, pagesBelow, readAnswers, rootUrl } from './served.mjs';
 
 const [parse5Folder, site, origin, depthArgument] = process.argv.slice(2);
 const maxDepth = Number(depthArgument ?? Infinity);
 const parse = await loadParse5(parse5Folder);
+loadSax(parse5Folder);
 const answers = readAnswers(site);
 const isLocal = origin === 'file:';
 
 const MAX_URL_LENGTH = 2048;
-const SEARCHED = /^(text\/html|application\/(xhtml\+xml|xml))\s*(;|$)/i;
+const HTML = /^(text\/html|application\/(xhtml\+xml|xml))\s*(;|$)/i;
+const SHEET = /^text\/css\s*(;|$)/i;
+const XML = /^(text|application)\/xml\s*(;|$)/i;
 
 const write = (...record) => console.log(JSON.stringify(record));
 const pages = new Map(); // URL -> {status, location, ids, depth, rule}
@@ -93,9 +98,19 @@ function meet(target, fragment, depth) {
 }
 
 function readPage(url, page, answer) {
-  const text = textOf(readFileSync(answer.path), answer.type);
-  const { base, links, ids } = readDocument(parse, text, url);
+  const bytes = readFileSync(answer.path);
+  if (SHEET.test(answer.type)) {
+    return tellLinks(url, page, url, readSheet(bytes, answer.type));
+  }
+  if (XML.test(answer.type) && !isLocal && isSitemap(bytes.toString())) {
+    return tellLinks(url, page, url, readSitemap(bytes.toString()).links);
+  }
+  const { base, links, ids } = readDocument(parse, textOf(bytes, answer.type), url);
   page.ids = ids;
+  return tellLinks(url, page, base, links);
+}
+
+function tellLinks(url, page, base, links) {
   for (const link of links) {
     const [target, fragment] = targetOf(link.text, base);
     write('link', url, link.text, link.line, link.column, link.element, link.attribute, target,
@@ -124,12 +139,17 @@ function fetchPage(url, page) {
   page.status = answer.status;
   page.location = answer.location;
   const isRedirect = [301, 302, 303, 307, 308].includes(page.status);
-  const searched = page.status >= 200 && page.status < 300 && SEARCHED.test(answer.type);
+  const searched = page.status >= 200 && page.status < 300 &&
+    (HTML.test(answer.type) || SHEET.test(answer.type));
   if (answer.isOtherName) { // the links are told of the file alone
-    page.ids = readDocument(parse, textOf(readFileSync(answer.path)), url).ids;
+    if (!SHEET.test(answer.type)) {
+      page.ids = readDocument(parse, textOf(readFileSync(answer.path)), url).ids;
+    }
     return;
   }
-  const links = searched ? readPage(url, page, answer) : 0;
+  const isWell = page.status >= 200 && page.status < 300;
+  const links = (isWell ? tellLinks(url, page, url, [...linksOfHeaders(answer.headers ?? [])]) : 0) +
+    (searched ? readPage(url, page, answer) : 0);
   if (isRedirect) {
     follow(url, page);
   }
@@ -187,8 +207,18 @@ function ofChain(target, fragment) {
   return ['redirect', seen.size > 1 ? 'chain' : isPermanent ? 'permanent' : 'temporary', 'any'];
 }
 
+// Its robots.txt is where the crawl starts, too.
+function readRobots() {
+  const file = join(site, 'robots.txt');
+  if (!isLocal && existsSync(file)) {
+    const robots = origin + '/robots.txt';
+    tellLinks(robots, { depth: 0 }, robots, sitemapLines(readFileSync(file, 'utf8')));
+  }
+}
+
 const starts = isLocal ? pagesBelow(site) : [origin + '/'];
 starts.forEach((start) => meet(start, null, 0));
+readRobots();
 for (let depth = 0; depth <= maxDepth && levels[depth] !== undefined; depth++) {
   for (const url of levels[depth]) { // redirects make it grow
     const page = pages.get(url);
