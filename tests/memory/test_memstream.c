@@ -101,7 +101,7 @@ static int ignore(const struct search_found *found, void *arg)
 }
 
 /* More links than there is room for at first. */
-static int search_links(struct search *search, int count)
+static int find_links(struct search *search, int count)
 {
     int rc = 0;
 
@@ -117,12 +117,12 @@ TASK_TEST(search_without_memory)
 {
     struct search *search = search_create();
 
-    CHECK_INT(search_links(search, 10), 0);
+    CHECK_INT(find_links(search, 10), 0);
     fails = true;
-    CHECK_INT(search_links(search, 1000), -ENOMEM);
+    CHECK_INT(find_links(search, 1000), -ENOMEM);
     fails = false;
     CHECK(failures > 0);
-    CHECK_INT(search_links(search, 1000), 0);
+    CHECK_INT(find_links(search, 1000), 0);
     search_destroy(search);
 }
 #endif
