@@ -92,6 +92,19 @@ static int tell_page(struct crawler *crawler, const struct target *page,
     return records_page(&crawler->sinks, &record);
 }
 
+static int tell_answer(struct crawler *crawler, const struct target *page,
+                       const struct answer *answer, int64_t asked_ns)
+{
+    struct record_answer record = {.url = page->url,
+                                   .status = answer->status,
+                                   .at_ns = asked_ns - crawler->begin_ns,
+                                   .duration_ns = coil_now() - asked_ns,
+                                   .bytes = answer->received_bytes,
+                                   .tries = page->tries};
+
+    return records_answer(&crawler->sinks, &record);
+}
+
 /* ---- answers ----------------------------------------------------------------------- */
 
 static bool is_of_type(const char *content_type, const char *type)
@@ -332,16 +345,20 @@ static int fetch(struct worker *worker, const struct frontier_job *job)
     struct crawler *crawler = worker->crawler;
     struct answer answer;
     struct request_reader reader = {wants_body, take_body, worker};
+    int64_t asked_ns;
     int rc = request_find_headers(crawler, job->host);
 
     if (rc < 0)
         return rc;
     frontier_ask(job->host);
+    asked_ns = coil_now();
     job->target->tries += job->target->tries < UINT8_MAX;
     worker->page = job->target;
     worker->wants_body = job->target->wants_body;
     rc = request_answer(crawler, job->target, &reader, &answer);
     crawler->summary.bytes += answer.received_bytes;
+    if (rc == 0)
+        rc = tell_answer(crawler, job->target, &answer, asked_ns);
     if (rc == 0)
         rc = job->host->deserted > 0 && answer.rc == 0 ? ask_rules_first(crawler, job)
                                                        : put_back(crawler, job, &answer);
@@ -596,15 +613,15 @@ void crawler_close(struct crawler *crawler)
 int crawler_run(void *arg)
 {
     struct crawler *crawler = arg;
-    int64_t begin = coil_now();
     int rc = crawler_open(crawler), ended;
 
+    crawler->begin_ns = coil_now();
     if (rc == 0)
         rc = crawl_in_time(crawler);
     frontier_close(&crawler->frontier);
     ended = settle_rest(crawler);
     crawler_close(crawler);
-    crawler->summary.duration_ns = coil_now() - begin;
+    crawler->summary.duration_ns = coil_now() - crawler->begin_ns;
     return rc < 0 ? rc : ended;
 }
 

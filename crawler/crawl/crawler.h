@@ -40,6 +40,7 @@ struct crawler {
     struct target *due; /* whose verdict can be found now; judge_due() */
     struct target *held,
         **held_end;     /* of another site, it seems, until the starts are known */
+    int64_t begin_ns;   /* when crawler_run() began */
     size_t starts_open; /* starts, and where they redirect to, that are not fetched yet */
     size_t page_count;  /* that were asked for: --max-pages */
     size_t fetched_count; /* pages and files of the site that were well */

@@ -28,6 +28,16 @@ int records_link(const struct record_sinks *sinks, const struct record_link *lin
     return rc;
 }
 
+int records_answer(const struct record_sinks *sinks, const struct record_answer *answer)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < sinks->count; i++)
+        if (sinks->at[i].answer != NULL)
+            rc = first_failure(rc, sinks->at[i].answer(sinks->at[i].arg, answer));
+    return rc;
+}
+
 int records_redirect(const struct record_sinks *sinks,
                      const struct record_redirect *redirect)
 {

@@ -28,6 +28,15 @@ struct record_link {
     const char *fragment;
 };
 
+/* What came of asking for a target once. HEAD, and GET where that did no good, are one. */
+struct record_answer {
+    const char *url;
+    int status;                 /* 0 if there was none */
+    int64_t at_ns, duration_ns; /* since the crawl began, and from then on */
+    int64_t bytes;              /* as they came over the wire */
+    unsigned tries;             /* how often it was asked for by then */
+};
+
 struct record_redirect {
     const char *url, *location;
     int status;
@@ -41,6 +50,7 @@ struct record_verdict {
     enum reason reason;
     int status;
     const char *message;
+    bool is_known; /* the baseline has it: told by whoever reads that, and by no JSONL */
 };
 
 struct record_summary {
@@ -56,6 +66,7 @@ struct record_summary {
 struct record_sink {
     int (*page)(void *arg, const struct record_page *page);
     int (*link)(void *arg, const struct record_link *link);
+    int (*answer)(void *arg, const struct record_answer *answer);
     int (*redirect)(void *arg, const struct record_redirect *redirect);
     int (*verdict)(void *arg, const struct record_verdict *verdict);
     int (*summary)(void *arg, const struct record_summary *summary);
@@ -70,6 +81,7 @@ struct record_sinks {
 /* Tell all of them, even if one fails. 0, or what the first that fails returns. */
 int records_page(const struct record_sinks *sinks, const struct record_page *page);
 int records_link(const struct record_sinks *sinks, const struct record_link *link);
+int records_answer(const struct record_sinks *sinks, const struct record_answer *answer);
 int records_redirect(const struct record_sinks *sinks,
                      const struct record_redirect *redirect);
 int records_verdict(const struct record_sinks *sinks,

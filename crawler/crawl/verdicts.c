@@ -49,7 +49,7 @@ static int tell_as(struct crawler *crawler, struct target *target, const char *u
     if (is_known < 0)
         return is_known;
     crawler->summary.verdicts[target->verdict]++;
-    target->is_known = is_known > 0;
+    target->is_known = record.is_known = is_known > 0;
     crawler->finding_count +=
         judge_fails(crawler->options, target->verdict) && !target->is_known;
     if (!mentions_are_needed(&crawler->mentions, target))

@@ -254,6 +254,22 @@ static int write_link(void *arg, const struct record_link *link)
     return finish_line(arg, to);
 }
 
+static int write_answer(void *arg, const struct record_answer *answer)
+{
+    struct string url = string_of(answer->url);
+    char *to = out_reserve(arg, FRAME_BYTES + LONGEST(url.n));
+
+    if (to == NULL)
+        return failure_of(arg);
+    to = STRING(to, "{\"type\":\"answer\",\"url\":", url);
+    to = put_status(to, answer->status);
+    to += sprintf(to, ",\"at\":%.6f,\"seconds\":%.6f", (double)answer->at_ns / 1e9,
+                  (double)answer->duration_ns / 1e9);
+    to = NUMBER(to, ",\"bytes\":", (uint64_t)answer->bytes);
+    to = NUMBER(to, ",\"tries\":", answer->tries);
+    return finish_line(arg, to);
+}
+
 static int write_redirect(void *arg, const struct record_redirect *redirect)
 {
     struct string url = string_of(redirect->url),
@@ -314,6 +330,7 @@ struct record_sink jsonl_sink(struct out *out)
 {
     return (struct record_sink){.page = write_page,
                                 .link = write_link,
+                                .answer = write_answer,
                                 .redirect = write_redirect,
                                 .verdict = write_verdict,
                                 .summary = write_summary,

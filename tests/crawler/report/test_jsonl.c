@@ -104,6 +104,26 @@ TEST(jsonl_link)
                   "\"target\":null,\"fragment\":null}\n");
 }
 
+TEST(jsonl_answer)
+{
+    struct record_answer answer = {.url = "http://h/",
+                                   .status = 200,
+                                   .at_ns = 1500000,
+                                   .duration_ns = 12345678,
+                                   .bytes = 5000000000,
+                                   .tries = 2};
+    struct record_answer none = {.url = "http://h/a", .tries = 1};
+
+    begin();
+    CHECK_INT(sink.answer(sink.arg, &answer), 0);
+    CHECK_INT(sink.answer(sink.arg, &none), 0);
+    check_written("{\"type\":\"answer\",\"url\":\"http://h/\",\"status\":200,"
+                  "\"at\":0.001500,\"seconds\":0.012346,\"bytes\":5000000000,"
+                  "\"tries\":2}\n"
+                  "{\"type\":\"answer\",\"url\":\"http://h/a\",\"status\":null,"
+                  "\"at\":0.000000,\"seconds\":0.000000,\"bytes\":0,\"tries\":1}\n");
+}
+
 TEST(jsonl_redirect)
 {
     struct record_redirect redirect = {
