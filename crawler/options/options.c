@@ -151,8 +151,8 @@ const struct option_row option_rows[] = {
 
     /* ---- reports ---- */
     {.name = "format", .repeats = true, .letter = 'f', .argument = "FORMAT[:FILE]", .set = add_format,
-     .choices = "text jsonl github", .group = OPTION_REPORTS,
-     .words = "write the report as text, jsonl (a JSON object a line) or github (annotations of a workflow) to FILE, or to stdout; may be repeated"},
+     .choices = "text jsonl github junit sarif csv markdown html", .group = OPTION_REPORTS,
+     .words = "write the report as text, jsonl (a JSON object a line), github (annotations of a workflow), junit (XML), sarif, csv, markdown (for a summary) or html to FILE, or to stdout; may be repeated"},
     {.name = "quiet", .letter = 'q', .set = set_flag, FIELD(quiet), .group = OPTION_REPORTS,
      .words = "no progress, no totals: only what is broken"},
     {.name = "verbose", .letter = 'v', .set = set_count, FIELD(verbosity), .group = OPTION_REPORTS,

@@ -1,11 +1,21 @@
 /*
- * reports.c - the reports asked for, each with a writer, some with a sink of records.
+ * reports.c - the reports asked for, each with a writer.
+ *
+ *     jsonl                               a sink, which writes each record as it comes
+ *     text, github                        made once the crawl is over, of its targets
+ *     junit, sarif, csv, markdown, html   made with the summary, of a digest of all records
  */
 #include "reports.h"
 
+#include "csv.h"
+#include "digest.h"
 #include "github.h"
+#include "html_report.h"
 #include "jsonl.h"
+#include "junit.h"
+#include "markdown_report.h"
 #include "report.h"
+#include "sarif.h"
 #include "../url/url.h"
 
 #include <errno.h>
@@ -15,7 +25,33 @@
 #include <time.h>
 #include <unistd.h>
 
-enum format { FORMAT_TEXT, FORMAT_JSONL, FORMAT_GITHUB };
+enum format {
+    FORMAT_TEXT,
+    FORMAT_JSONL,
+    FORMAT_GITHUB,
+    FORMAT_JUNIT,
+    FORMAT_SARIF,
+    FORMAT_CSV,
+    FORMAT_MARKDOWN,
+    FORMAT_HTML
+};
+
+/* Those that are made of a digest. */
+typedef int (*digest_writer)(struct out *out, const struct digest *digest);
+
+static const struct {
+    const char *name;
+    digest_writer write; /* or NULL */
+} formats[] = {
+    [FORMAT_TEXT] = {"text", NULL},
+    [FORMAT_JSONL] = {"jsonl", NULL},
+    [FORMAT_GITHUB] = {"github", NULL},
+    [FORMAT_JUNIT] = {"junit", report_junit},
+    [FORMAT_SARIF] = {"sarif", report_sarif},
+    [FORMAT_CSV] = {"csv", report_csv},
+    [FORMAT_MARKDOWN] = {"markdown", report_markdown},
+    [FORMAT_HTML] = {"html", report_html},
+};
 
 struct report {
     enum format format;
@@ -46,11 +82,62 @@ static int tell_verdict(void *arg, const struct record_verdict *verdict)
     return 0; /* whether or not anybody reads it */
 }
 
+/* ---- reports of a digest ----------------------------------------------------------- */
+
+/* One that cannot be made does not keep the others from being made. */
+static int write_digested(void *arg, const struct record_summary *summary)
+{
+    struct reports *reports = arg;
+    int rc = digest_arrange(reports->digest);
+
+    (void)summary; /* the digest has it */
+    for (size_t i = 0; i < reports->count; i++) {
+        struct report *report = &reports->all[i];
+        digest_writer write = formats[report->format].write;
+
+        if (write == NULL)
+            continue;
+        if (rc < 0)
+            out_fail(&report->out, rc);
+        else if (write(&report->out, reports->digest) == -ENOMEM)
+            out_fail(&report->out, -ENOMEM);
+    }
+    return rc;
+}
+
+static int open_digest(struct reports *reports)
+{
+    reports->digest = malloc(sizeof *reports->digest);
+    if (reports->digest == NULL) {
+        fprintf(stderr, "coil-crawl: %s\n", strerror(ENOMEM));
+        return -ENOMEM;
+    }
+    digest_init(reports->digest, reports->options, time(NULL));
+    reports->sinks[reports->sink_count++] = digest_sink(reports->digest);
+    reports->sinks[reports->sink_count++] =
+        (struct record_sink){.summary = write_digested, .arg = reports};
+    return 0;
+}
+
+static void close_digest(struct reports *reports)
+{
+    if (reports->digest != NULL)
+        digest_finish(reports->digest);
+    free(reports->digest);
+}
+
 /* ---- opening ----------------------------------------------------------------------- */
 
+/* Of "NAME" or "NAME:FILE"; options.c has the names, too. */
 static enum format format_of(const char *text)
 {
-    return text[0] == 't' ? FORMAT_TEXT : text[0] == 'j' ? FORMAT_JSONL : FORMAT_GITHUB;
+    size_t n = strcspn(text, ":");
+    int i = FORMAT_HTML;
+
+    while (i > 0 &&
+           (strlen(formats[i].name) != n || memcmp(formats[i].name, text, n) != 0))
+        i--;
+    return (enum format)i;
 }
 
 static int open_report(struct reports *reports, const char *format, const char *path)
@@ -59,6 +146,8 @@ static int open_report(struct reports *reports, const char *format, const char *
     int rc = out_open(&report->out, path);
 
     report->format = format_of(format);
+    if (rc == 0 && formats[report->format].write != NULL && reports->digest == NULL)
+        return open_digest(reports);
     if (rc < 0 || report->format != FORMAT_JSONL)
         return rc;
     reports->sinks[reports->sink_count++] = jsonl_sink(&report->out);
@@ -86,18 +175,19 @@ static int open_trace(struct reports *reports)
 
 int reports_open(struct reports *reports, const struct options *options)
 {
-    const struct text_list *formats = &options->formats;
+    const struct text_list *wanted = &options->formats;
     int rc = 0;
 
     *reports = (struct reports){.options = options};
-    reports->all = calloc(formats->count + 1, sizeof *reports->all);
-    reports->sinks = calloc(formats->count + 1, sizeof *reports->sinks);
+    reports->all = calloc(wanted->count + 1, sizeof *reports->all);
+    /* The trace's, and two of a digest. */
+    reports->sinks = calloc(wanted->count + 3, sizeof *reports->sinks);
     if (reports->all == NULL || reports->sinks == NULL) {
         fprintf(stderr, "coil-crawl: %s\n", strerror(ENOMEM));
         return -ENOMEM;
     }
-    for (size_t i = 0; rc == 0 && i < formats->count; i++)
-        rc = open_report(reports, formats->at[i], strchr(formats->at[i], ':') + 1);
+    for (size_t i = 0; rc == 0 && i < wanted->count; i++)
+        rc = open_report(reports, wanted->at[i], strchr(wanted->at[i], ':') + 1);
     if (rc == 0 && wants_text(options))
         rc = open_report(reports, "text", "-");
     if (rc == 0 && options->verbosity > 1)
@@ -116,7 +206,7 @@ static int write_report(struct report *report, const struct options *options,
     if (report->format == FORMAT_GITHUB)
         return report_github(&report->out, options, &crawler->targets,
                              &crawler->mentions);
-    return 0; /* it is a sink */
+    return 0; /* it is a sink, or made with the summary */
 }
 
 int reports_flush(struct reports *reports)
@@ -164,6 +254,7 @@ int reports_close(struct reports *reports)
         fprintf(stderr, ": %s\n", strerror(-rc));
     }
     out_close(&reports->trace);
+    close_digest(reports);
     reports->count = 0; /* before a handler comes */
     atomic_signal_fence(memory_order_seq_cst);
     free(reports->all);

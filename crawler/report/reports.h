@@ -9,6 +9,7 @@
 #include "../files/out.h"
 #include "../crawl/record.h"
 
+struct digest;
 struct report;
 
 struct reports {
@@ -18,14 +19,15 @@ struct reports {
     size_t count;
     struct record_sink *sinks; /* for crawler_init() */
     size_t sink_count;
-    struct out trace; /* -vv */
+    struct digest *digest; /* for those who are made of it; or NULL */
+    struct out trace;      /* -vv */
 };
 
 /* Open the files, so that a wrong path does not cost an hour. 0 or a negative errno; close
    them in any case, which says which it was. */
 int reports_open(struct reports *reports, const struct options *options);
 
-/* Once the crawl is over: write all but the summary. 0, or what the first failed with that could
+/* Once the crawl is over: write all that does not need the summary. 0, or what the first failed with that could
    not be written; reports_close() says which it was. */
 int reports_finish(struct reports *reports, const struct crawler *crawler);
 

@@ -165,12 +165,14 @@ def make_site(folder, files):
         path.write_text(text, encoding="utf-8")
 
 
-def report(nth, folder, *options):
-    text, annotations = (os.path.join(folder, f"{nth}.{name}") for name in ("text", "annotations"))
-    done, count = run(nth, folder, "--offline", "--max-tasks", "1", "-f", f"text:{text}",
-                      "-f", f"github:{annotations}", *options, ".", cwd=os.path.join(folder, "site"))
-    told = re.sub(r" in \d+\.\d+ s$", "", read(text), flags=re.M)
-    return done.returncode, done.stderr, [told, read(annotations)], count
+def report(nth, folder, *options, formats=("text", "github")):
+    files = {name: os.path.join(folder, f"{nth}.{name}") for name in formats}
+    done, count = run(nth, folder, "--offline", "--max-tasks", "1",
+                      *(word for name, file in files.items() for word in ("-f", f"{name}:{file}")),
+                      *options, ".", cwd=os.path.join(folder, "site"))
+    told = [re.sub(r"\bin \d+\.?\d* m?s\b|time\w*=\"[^\"]*\"|\"\w+TimeUtc\":\"[^\"]*\"|, 20\d\d-[^,]*,", "",
+                   read(file)) for file in files.values()]
+    return done.returncode, done.stderr, told, count
 
 
 def test_a_report_is_whole_or_said_not_to_be():
@@ -188,6 +190,22 @@ def test_a_report_is_whole_or_said_not_to_be():
         for options in ([], ["-v", "--fail-on", "broken,fragment,unchecked"]):
             status, told = fail_each(lambda nth, options=options: report(nth, folder, *options))
             assert status == 2 and all(told), (status, told)
+
+
+def test_a_report_of_a_digest_is_whole_or_said_not_to_be():
+    """Those that are made of records: links before and after their targets' verdicts, texts that are no
+    end of a URL, fragments, what is no URL."""
+    need_program()
+    with tempfile.TemporaryDirectory() as folder:
+        make_site(folder, {
+            "a.html": '<a href="gone">x</a><a href="b.html#no">x</a><a href="x%20y#%61">x</a><img src="in/./i">'
+                      '<a href="http://">x</a><a href="' + "long" * 60 + '">x</a>',
+            "b.html": '<a href="gone">x</a><a href="a.html">x</a><a href="mailto:x@y">x</a>',
+            "in/d.html": "".join(f'<a href="../gone{n}">x</a>' for n in range(20))})
+        status, told = fail_each(lambda nth: report(
+            nth, folder, "--fail-on", "broken,fragment,unchecked,skipped",
+            formats=("junit", "sarif", "csv", "markdown", "html")))
+        assert status == 2 and all("gone19" in text for text in told), (status, told)
 
 
 def test_a_folder_is_whole_or_said_not_to_be():

@@ -111,7 +111,7 @@ def test_bash_completes_names_and_values():
     equal(complete("--external-"), ["--external-per-host"])
     equal({name[2:] for name in complete("--")}, names())
     equal(complete("--external", ""), ["head", "get", "skip"])
-    equal(complete("-f", "j"), ["jsonl"])
+    equal(complete("-f", "j"), ["jsonl", "junit"])
     equal(complete("--timeout", ""), [])
 
 

@@ -606,8 +606,12 @@ TEST(options_formats_go_to_files_of_their_own)
     CHECK_STR(p.options.formats.at[1], "jsonl:-");
     CHECK_STR(p.options.formats.at[2], "github:b:c");
     finish(&p);
-    REFUSED("--format: \"xml\" is none of text, jsonl, github", "-f", "xml");
-    REFUSED("--format: \"xml\" is none of text, jsonl, github", "-f", "xml:file");
+    REFUSED("--format: \"xml\" is none of text, jsonl, github, junit, "
+            "sarif, csv, markdown, html",
+            "-f", "xml");
+    REFUSED("--format: \"xml\" is none of text, jsonl, github, junit, "
+            "sarif, csv, markdown, html",
+            "-f", "xml:file");
     REFUSED("--format: \"jsonl:\" names no file", "-f", "jsonl:");
     REFUSED("--format: two reports to stdout", "-f", "jsonl:-", "-f", "github");
     REFUSED("--format: two reports to x", "-f", "jsonl:x", "-f", "github:x");

@@ -1,0 +1,705 @@
+/*
+ * digest.c - findings and their links, from records.
+ *
+ * A link is told before its target's verdict or after it. So each target that is met has a slot,
+ * found by a hash of 64 bits whose seed nobody knows:
+ *
+ *     OPEN ---- verdict: well, or in the baseline ---> WELL       its links are forgotten
+ *      |
+ *      '------- verdict: worth telling --------------> FINDING    and stay
+ *
+ * Invariants
+ *   1. A link in the list of a slot or of a finding uses its page; no other link uses one.
+ *   2. A page is open from its first link to its own record, and not freed in between.
+ *   3. At most DIGEST_LINKS_KEPT links of a slot or a finding are kept, all are counted.
+ */
+#include "digest.h"
+
+#include "../base/array.h"
+#include "../base/hash.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SLOTS 256
+#define LONGEST_TEXT 200    /* of a link as written */
+#define LONGEST_TARGET 4096 /* of a text that is no URL, say */
+#define LONGEST_CHAIN 250   /* of redirects: --max-redirect */
+#define MANY_LINKS ((UINT32_C(1) << 28) - 1)
+
+enum slot_state { SLOT_FREE, SLOT_OPEN, SLOT_WELL, SLOT_FINDING };
+
+struct digest_slot {
+    uint64_t hash;
+    uint32_t at; /* OPEN: the last of its links, or 0; FINDING: its index */
+    uint32_t link_count : 28, state : 2, is_led_to : 1;
+};
+
+struct redirect {
+    const char *target; /* NULL: nowhere */
+    int status;
+};
+
+void digest_init(struct digest *digest, const struct options *options, time_t begin)
+{
+    *digest = (struct digest){.options = options, .begin = begin, .seed = hash_seed()};
+}
+
+static void *copy(struct digest *digest, const char *text, size_t n)
+{
+    return arena_text(&digest->arena, text, n);
+}
+
+/* ---- slots ------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const struct digest *digest, const char *target,
+                        const char *fragment)
+{
+    uint64_t hash = hash_bytes(target, strlen(target), digest->seed);
+
+    return fragment != NULL ? hash_bytes(fragment, strlen(fragment), ~hash) : hash;
+}
+
+static struct digest_slot *probe(struct digest_slot *slots, size_t capacity,
+                                 uint64_t hash)
+{
+    size_t i = hash & (capacity - 1);
+
+    while (slots[i].state != SLOT_FREE && slots[i].hash != hash)
+        i = (i + 1) & (capacity - 1);
+    return &slots[i];
+}
+
+static int grow_slots(struct digest *digest)
+{
+    size_t capacity = digest->slot_capacity > 0 ? 2 * digest->slot_capacity : FIRST_SLOTS;
+    struct digest_slot *slots = calloc(capacity, sizeof *slots);
+
+    if (slots == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < digest->slot_capacity; i++)
+        if (digest->slots[i].state != SLOT_FREE)
+            *probe(slots, capacity, digest->slots[i].hash) = digest->slots[i];
+    free(digest->slots);
+    digest->slots = slots;
+    digest->slot_capacity = capacity;
+    return 0;
+}
+
+/* That of the target, an OPEN one at first; NULL without memory. */
+static struct digest_slot *slot_of(struct digest *digest, const char *target,
+                                   const char *fragment)
+{
+    uint64_t hash = hash_of(digest, target, fragment);
+    struct digest_slot *slot;
+
+    if (digest->slot_count >= digest->slot_capacity / 4 * 3 && grow_slots(digest) < 0)
+        return NULL;
+    slot = probe(digest->slots, digest->slot_capacity, hash);
+    if (slot->state == SLOT_FREE) {
+        *slot = (struct digest_slot){.hash = hash, .state = SLOT_OPEN};
+        digest->slot_count++;
+    }
+    return slot;
+}
+
+/* ---- pages ------------------------------------------------------------------------- */
+
+static void release_page(struct digest_page *page)
+{
+    if (--page->uses == 0)
+        free(page);
+}
+
+static struct digest_page *create_page(const char *url, uint64_t hash)
+{
+    size_t n = strlen(url) + 1;
+    struct digest_page *page = malloc(sizeof *page + n);
+
+    if (page == NULL)
+        return NULL;
+    *page = (struct digest_page){.hash = hash, .uses = 1};
+    memcpy(page->url, url, n);
+    return page;
+}
+
+/* Its index among those that are open, or their number. */
+static size_t find_open(const struct digest *digest, const char *url, uint64_t hash)
+{
+    size_t i = 0;
+
+    while (i < digest->open_count &&
+           (digest->open[i]->hash != hash || strcmp(digest->open[i]->url, url) != 0))
+        i++;
+    return i;
+}
+
+/* As many are open as workers are at work, and most links are on the same as the last. NULL
+   without memory. */
+static struct digest_page *open_page(struct digest *digest, const char *url)
+{
+    uint64_t hash = hash_of(digest, url, NULL);
+    size_t at = find_open(digest, url, hash);
+    struct digest_page *page;
+
+    if (at < digest->open_count) {
+        page = digest->open[at];
+    } else {
+        if (digest->open_count == digest->open_capacity &&
+            array_grow(&digest->open, &digest->open_capacity,
+                       sizeof(struct digest_page *)) < 0)
+            return NULL;
+        page = create_page(url, hash);
+        if (page == NULL)
+            return NULL;
+        digest->open_count++;
+    }
+    memmove(digest->open + 1, digest->open, at * sizeof(struct digest_page *));
+    digest->open[0] = page;
+    return page;
+}
+
+static int take_page(void *arg, const struct record_page *record)
+{
+    struct digest *digest = arg;
+    size_t at = find_open(digest, record->url, hash_of(digest, record->url, NULL));
+
+    if (at == digest->open_count)
+        return 0;
+    release_page(digest->open[at]);
+    digest->open_count--;
+    memmove(digest->open + at, digest->open + at + 1,
+            (digest->open_count - at) * sizeof(struct digest_page *));
+    return 0;
+}
+
+/* ---- words ------------------------------------------------------------------------- */
+
+/* The number of an element's or attribute's name, 0 of NULL; below 0 without memory. There are
+   few: what is one too many is not told. */
+static int number_of(struct digest *digest, const char *word)
+{
+    uintptr_t number =
+        word != NULL ? (uintptr_t)table_get(&digest->word_numbers, word) : 0;
+    char *kept;
+
+    if (word == NULL || number > 0)
+        return (int)number;
+    if (digest->word_count > UINT16_MAX)
+        return 0;
+    if (digest->word_count == digest->word_capacity &&
+        array_grow(&digest->words, &digest->word_capacity, sizeof(const char *)) < 0)
+        return -ENOMEM;
+    if (digest->word_count == 0)
+        digest->words[digest->word_count++] = NULL;
+    number = digest->word_count;
+    kept = copy(digest, word, strlen(word));
+    /* The table borrows the number as a pointer, and never follows it. */
+    if (kept == NULL ||
+        table_add(&digest->word_numbers, kept, (void *)number) < 0) // NOLINT
+        return -ENOMEM;
+    digest->words[digest->word_count++] = kept;
+    return (int)number;
+}
+
+/* ---- links ------------------------------------------------------------------------- */
+
+/* The index of a free one; 0 without memory. */
+static uint32_t take_link(struct digest *digest)
+{
+    uint32_t at = digest->unused_links;
+
+    if (at > 0) {
+        digest->unused_links = digest->links[at].before;
+        return at;
+    }
+    if (digest->link_count + 1 >= digest->link_capacity &&
+        (digest->link_count >= UINT32_MAX / 2 ||
+         array_grow(&digest->links, &digest->link_capacity, sizeof *digest->links) < 0))
+        return 0;
+    return (uint32_t)++digest->link_count;
+}
+
+/* From the last to the first; the list must not be empty. */
+static void drop_links(struct digest *digest, uint32_t last)
+{
+    uint32_t first = last;
+
+    for (uint32_t at = last; at > 0; at = digest->links[at].before) {
+        release_page(digest->links[at].page);
+        free(digest->links[at].text);
+        first = at;
+    }
+    digest->links[first].before = digest->unused_links;
+    digest->unused_links = last;
+}
+
+/* True if the text is the end of "target#fragment": most are. */
+static bool is_end_of(const struct record_link *record, size_t n)
+{
+    const char *text = record->text, *fragment = record->fragment;
+    size_t target_n, m = fragment != NULL ? strlen(fragment) + 1 : 0;
+
+    if (record->target == NULL)
+        return false;
+    target_n = strlen(record->target);
+    if (target_n > LONGEST_TARGET || m > LONGEST_TARGET || n < m || n - m > target_n)
+        return false;
+    if (m > 0 && (text[n - m] != '#' || memcmp(text + n - m + 1, fragment, m - 1) != 0))
+        return false;
+    return memcmp(record->target + target_n - (n - m), text, n - m) == 0;
+}
+
+/* 0 or -ENOMEM; `link` is then as it was. */
+static int keep_text(struct digest_link *link, const struct record_link *record)
+{
+    size_t n = strlen(record->text);
+    char *text;
+    int written = 0;
+
+    if (is_end_of(record, n)) {
+        link->text_n = (uint32_t)n;
+        return 0;
+    }
+    if (n <= LONGEST_TEXT)
+        text = strdup(record->text);
+    else
+        written = asprintf(&text, "%.*s...", LONGEST_TEXT, record->text);
+    if (written < 0 || text == NULL)
+        return -ENOMEM;
+    link->text = text;
+    return 0;
+}
+
+static int add_link(struct digest *digest, uint32_t *last,
+                    const struct record_link *record)
+{
+    struct digest_link link = {.line = (uint32_t)record->line,
+                               .column = (uint32_t)record->column,
+                               .before = *last};
+    int element = number_of(digest, record->element);
+    int attribute = number_of(digest, record->attribute);
+    uint32_t at;
+
+    link.page = open_page(digest, record->page);
+    if (element < 0 || attribute < 0 || link.page == NULL || keep_text(&link, record) < 0)
+        return -ENOMEM;
+    at = take_link(digest);
+    if (at == 0) {
+        free(link.text);
+        return -ENOMEM;
+    }
+    link.element = (uint16_t)element;
+    link.attribute = (uint16_t)attribute;
+    link.page->uses++;
+    digest->links[at] = link;
+    *last = at;
+    return 0;
+}
+
+static int take_link_record(void *arg, const struct record_link *record)
+{
+    struct digest *digest = arg;
+    const char *target = record->target != NULL ? record->target : record->text;
+    struct digest_slot *slot = slot_of(digest, target, record->fragment);
+    struct finding *finding;
+
+    if (slot == NULL)
+        return -ENOMEM;
+    if (slot->state == SLOT_WELL)
+        return 0;
+    slot->link_count += slot->link_count < MANY_LINKS;
+    if (slot->state == SLOT_OPEN)
+        return slot->link_count <= DIGEST_LINKS_KEPT ? add_link(digest, &slot->at, record)
+                                                     : 0;
+    finding = &digest->findings[slot->at];
+    finding->link_count = slot->link_count;
+    return finding->link_count <= DIGEST_LINKS_KEPT
+               ? add_link(digest, &finding->links, record)
+               : 0;
+}
+
+/* ---- redirects --------------------------------------------------------------------- */
+
+static int take_redirect(void *arg, const struct record_redirect *record)
+{
+    struct digest *digest = arg;
+    struct redirect *redirect;
+    const char *url;
+    struct digest_slot *slot;
+
+    if (record->target != NULL) {
+        slot = slot_of(digest, record->target, NULL);
+        if (slot == NULL)
+            return -ENOMEM;
+        slot->is_led_to = true;
+        if (slot->state == SLOT_FINDING)
+            digest->findings[slot->at].is_led_to = true;
+    }
+    if (table_get(&digest->redirects, record->url) != NULL)
+        return 0;
+    redirect = arena_alloc(&digest->arena, sizeof *redirect);
+    url = copy(digest, record->url, strlen(record->url));
+    if (redirect == NULL || url == NULL)
+        return -ENOMEM;
+    *redirect = (struct redirect){.status = record->status};
+    if (record->target != NULL) {
+        redirect->target = copy(digest, record->target, strlen(record->target));
+        if (redirect->target == NULL)
+            return -ENOMEM;
+    }
+    return table_add(&digest->redirects, url, redirect);
+}
+
+/* The end of the chain, or of what of it is for good. NULL: it is none. */
+static const char *end_of_chain(const struct digest *digest, const char *url,
+                                bool is_for_good)
+{
+    const char *end = NULL;
+
+    for (int i = 0; i < LONGEST_CHAIN; i++) {
+        const struct redirect *redirect = table_get(&digest->redirects, url);
+
+        if (redirect == NULL || redirect->target == NULL ||
+            (is_for_good && redirect->status != 301 && redirect->status != 308))
+            break;
+        end = url = redirect->target;
+    }
+    return end;
+}
+
+/* ---- verdicts ---------------------------------------------------------------------- */
+
+static int count_total(struct digest *digest, const struct record_verdict *record)
+{
+    struct digest_total one = {.verdict = record->verdict,
+                               .reason = record->reason,
+                               .status =
+                                   record->reason == REASON_STATUS ? record->status : 0,
+                               .count = 1};
+
+    for (size_t i = 0; i < digest->total_count; i++) {
+        struct digest_total *total = &digest->totals[i];
+
+        if (total->verdict == one.verdict && total->reason == one.reason &&
+            total->status == one.status) {
+            total->count++;
+            return 0;
+        }
+    }
+    if (digest->total_count == digest->total_capacity &&
+        array_grow(&digest->totals, &digest->total_capacity, sizeof *digest->totals) < 0)
+        return -ENOMEM;
+    digest->totals[digest->total_count++] = one;
+    return 0;
+}
+
+static bool is_worth_telling(const struct options *options,
+                             const struct record_verdict *record)
+{
+    if (record->is_known)
+        return false;
+    switch (record->verdict) {
+    case VERDICT_BROKEN:
+    case VERDICT_FRAGMENT:
+    case VERDICT_ERROR:
+    case VERDICT_TIMEOUT:
+    case VERDICT_BLOCKED:
+        return true;
+    case VERDICT_REDIRECT:
+        return options->fail_on[VERDICT_REDIRECT] || record->reason != REASON_TEMPORARY;
+    default:
+        return options->fail_on[record->verdict];
+    }
+}
+
+static enum finding_kind kind_of(const struct options *options, enum verdict verdict)
+{
+    if (options->fail_on[verdict])
+        return FINDING_FAILS;
+    return verdict == VERDICT_REDIRECT ? FINDING_MOVED : FINDING_WARNS;
+}
+
+/* The same message is of many. NULL without memory. */
+static const char *keep_message(struct digest *digest, const char *message)
+{
+    char *kept = table_get(&digest->messages, message);
+
+    if (kept != NULL)
+        return kept;
+    kept = copy(digest, message, strlen(message));
+    return kept != NULL && table_add(&digest->messages, kept, kept) == 0 ? kept : NULL;
+}
+
+static const char *keep_target(struct digest *digest, const char *target)
+{
+    size_t n = strlen(target);
+    char cut[LONGEST_TARGET + 4];
+
+    if (n <= LONGEST_TARGET)
+        return copy(digest, target, n);
+    snprintf(cut, sizeof cut, "%.*s...", LONGEST_TARGET, target);
+    return copy(digest, cut, LONGEST_TARGET + 3);
+}
+
+static int add_finding(struct digest *digest, const struct digest_slot *slot,
+                       const struct record_verdict *record)
+{
+    struct finding finding = {.kind = kind_of(digest->options, record->verdict),
+                              .verdict = record->verdict,
+                              .reason = record->reason,
+                              .status = record->status,
+                              .links = slot->at,
+                              .link_count = slot->link_count,
+                              .is_led_to = slot->is_led_to};
+
+    if (digest->finding_count == digest->finding_capacity &&
+        (digest->finding_count >= UINT32_MAX / 2 ||
+         array_grow(&digest->findings, &digest->finding_capacity,
+                    sizeof *digest->findings) < 0))
+        return -ENOMEM;
+    finding.target = keep_target(digest, record->target);
+    if (record->fragment != NULL)
+        finding.fragment = keep_target(digest, record->fragment);
+    if (record->message != NULL)
+        finding.message = keep_message(digest, record->message);
+    if (finding.target == NULL ||
+        (record->fragment != NULL && finding.fragment == NULL) ||
+        (record->message != NULL && finding.message == NULL))
+        return -ENOMEM;
+    digest->findings[digest->finding_count++] = finding;
+    return 0;
+}
+
+static int take_verdict(void *arg, const struct record_verdict *record)
+{
+    struct digest *digest = arg;
+    struct digest_slot *slot = slot_of(digest, record->target, record->fragment);
+    int rc = slot != NULL ? count_total(digest, record) : -ENOMEM;
+
+    if (rc < 0 || slot->state != SLOT_OPEN)
+        return rc;
+    digest->known_count += record->is_known;
+    if (is_worth_telling(digest->options, record)) {
+        rc = add_finding(digest, slot, record);
+        if (rc < 0)
+            return rc; /* and the slot stays open */
+        slot->at = (uint32_t)(digest->finding_count - 1);
+        slot->state = SLOT_FINDING;
+        return 0;
+    }
+    if (slot->at > 0)
+        drop_links(digest, slot->at);
+    slot->at = 0;
+    slot->state = SLOT_WELL;
+    return 0;
+}
+
+/* ---- the others -------------------------------------------------------------------- */
+
+static int take_answer(void *arg, const struct record_answer *record)
+{
+    return pace_add(&((struct digest *)arg)->pace, record);
+}
+
+static int take_summary(void *arg, const struct record_summary *record)
+{
+    ((struct digest *)arg)->summary = *record;
+    return 0;
+}
+
+struct record_sink digest_sink(struct digest *digest)
+{
+    return (struct record_sink){.page = take_page,
+                                .link = take_link_record,
+                                .answer = take_answer,
+                                .redirect = take_redirect,
+                                .verdict = take_verdict,
+                                .summary = take_summary,
+                                .arg = digest};
+}
+
+/* ---- in order ---------------------------------------------------------------------- */
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* By what stands in it alone, so that the order of a crawl does not show. */
+static int compare_rows(const void *a, const void *b)
+{
+    const struct digest_row *one = a, *other = b;
+    const struct digest_link *m = one->link, *n = other->link;
+    int order = compare(m != NULL, n != NULL);
+
+    if (order == 0 && m != NULL && m->page != n->page)
+        order = strcmp(m->page->url, n->page->url);
+    if (order == 0 && m != NULL)
+        order = compare(m->line, n->line);
+    if (order == 0 && m != NULL)
+        order = compare(m->column, n->column);
+    if (order == 0)
+        order = strcmp(one->finding->target, other->finding->target);
+    return order;
+}
+
+static int compare_totals(const void *a, const void *b)
+{
+    const struct digest_total *one = a, *other = b;
+    int order = compare(one->verdict, other->verdict);
+
+    if (order == 0)
+        order = compare(other->count, one->count);
+    if (order == 0)
+        order = compare(one->reason, other->reason);
+    return order != 0 ? order : compare((uint64_t)one->status, (uint64_t)other->status);
+}
+
+/* How many rows it has. What is a redirect's end and nothing else is told with the redirect, and
+   what has not moved for good is well. */
+static size_t count_rows(const struct digest *digest, const struct finding *finding)
+{
+    size_t n = 0;
+
+    if (finding->kind == FINDING_MOVED && finding->leads_to == NULL)
+        return 0;
+    for (uint32_t at = finding->links; at > 0; at = digest->links[at].before)
+        n++;
+    return n > 0 || finding->is_led_to ? n : 1;
+}
+
+static void add_row(struct digest *digest, const struct finding *finding,
+                    const struct digest_link *link)
+{
+    digest->rows[digest->row_count++] = (struct digest_row){finding, link};
+    digest->kind_counts[finding->kind]++;
+}
+
+static void add_rows(struct digest *digest, const struct finding *finding)
+{
+    size_t n = count_rows(digest, finding);
+
+    if (n == 0)
+        return;
+    if (finding->links == 0)
+        add_row(digest, finding, NULL);
+    else
+        digest->untold_counts[finding->kind] += finding->link_count - n;
+    for (uint32_t at = finding->links; at > 0; at = digest->links[at].before)
+        add_row(digest, finding, &digest->links[at]);
+}
+
+int digest_arrange(struct digest *digest)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < digest->finding_count; i++) {
+        struct finding *finding = &digest->findings[i];
+
+        finding->leads_to =
+            end_of_chain(digest, finding->target, finding->verdict == VERDICT_REDIRECT);
+        count += count_rows(digest, finding);
+    }
+    digest->rows = calloc(count + 1, sizeof *digest->rows);
+    if (digest->rows == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < digest->finding_count; i++)
+        add_rows(digest, &digest->findings[i]);
+    if (count > 0)
+        qsort(digest->rows, count, sizeof *digest->rows, compare_rows);
+    if (digest->total_count > 0)
+        qsort(digest->totals, digest->total_count, sizeof *digest->totals,
+              compare_totals);
+    pace_arrange(&digest->pace);
+    return 0;
+}
+
+/* ---- what to print of it ----------------------------------------------------------- */
+
+char *digest_text(const struct digest_row *row)
+{
+    const struct finding *finding = row->finding;
+    const char *fragment = finding->fragment != NULL ? finding->fragment : "";
+    const char *sign = finding->fragment != NULL ? "#" : "";
+    size_t n = strlen(finding->target), m = strlen(sign) + strlen(fragment);
+    char *text;
+
+    if (row->link != NULL && row->link->text != NULL)
+        return strdup(row->link->text);
+    if (row->link != NULL && row->link->text_n <= n + m)
+        n = n + m - row->link->text_n; /* what the page leaves out */
+    else
+        n = 0;
+    return asprintf(&text, "%s%s%s", finding->target + n, sign, fragment) >= 0 ? text
+                                                                               : NULL;
+}
+
+const char *digest_cause(const struct finding *finding)
+{
+    return finding->message != NULL ? finding->message : verdict_word(finding->verdict);
+}
+
+const char *digest_total_cause(const struct digest_total *total,
+                               char to[DIGEST_CAUSE_BYTES])
+{
+    const char *name = status_name(total->status);
+
+    if (total->status == 0)
+        return reason_sentence(total->reason);
+    snprintf(to, DIGEST_CAUSE_BYTES, "%d%s%s", total->status, name[0] != '\0' ? " " : "",
+             name);
+    return to;
+}
+
+const char *digest_rule(enum verdict verdict, enum reason reason,
+                        char to[DIGEST_RULE_BYTES])
+{
+    const char *word = reason_word(reason);
+
+    snprintf(to, DIGEST_RULE_BYTES, "%s%s%s", verdict_word(verdict),
+             word != NULL ? "/" : "", word != NULL ? word : "");
+    return to;
+}
+
+const char *digest_time(const struct digest *digest, int64_t after_ns,
+                        char to[DIGEST_TIME_BYTES])
+{
+    time_t when = digest->begin + (time_t)(after_ns / 1000000000);
+    struct tm utc;
+
+    to[0] = '\0';
+    if (gmtime_r(&when, &utc) != NULL)
+        strftime(to, DIGEST_TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return to;
+}
+
+void digest_finish(struct digest *digest)
+{
+    /* Those that are not used have neither. */
+    for (uint32_t at = digest->unused_links; at > 0; at = digest->links[at].before)
+        digest->links[at].page = NULL;
+    for (size_t i = 1; i <= digest->link_count; i++)
+        if (digest->links[i].page != NULL) {
+            release_page(digest->links[i].page);
+            free(digest->links[i].text);
+        }
+    for (size_t i = 0; i < digest->open_count; i++)
+        release_page(digest->open[i]);
+    free(digest->open);
+    free(digest->links);
+    free(digest->slots);
+    free(digest->rows);
+    free(digest->totals);
+    free(digest->findings);
+    free(digest->words);
+    table_finish(&digest->word_numbers);
+    table_finish(&digest->messages);
+    table_finish(&digest->redirects);
+    arena_finish(&digest->arena);
+    pace_finish(&digest->pace);
+    *digest = (struct digest){0};
+}

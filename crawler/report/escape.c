@@ -1,0 +1,163 @@
+/*
+ * escape.c - see escape.h
+ *
+ *     text --> url_put_masked() --> clean() --> what the format needs --> put()
+ *
+ * Each step hands on pieces, so that a text of any length takes no memory.
+ */
+#include "escape.h"
+
+#include "../base/text.h"
+#include "../url/url.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What clean characters are handed to: a byte that is `special` is replaced by what `replace` writes. */
+struct escape {
+    escape_put put;
+    void *to;
+    const char *special;
+    size_t (*replace)(char byte, char to[8]);
+};
+
+static void hand_on(const struct escape *escape, const char *piece, size_t n)
+{
+    char replaced[8];
+
+    while (n > 0) {
+        size_t plain = 0;
+
+        while (plain < n && strchr(escape->special, piece[plain]) == NULL)
+            plain++;
+        if (plain > 0)
+            escape->put(escape->to, piece, plain);
+        if (plain < n) {
+            escape->put(escape->to, replaced, escape->replace(piece[plain], replaced));
+            plain++;
+        }
+        piece += plain;
+        n -= plain;
+    }
+}
+
+/* Control characters of C0 and C1; overrides, embeddings and isolates of the bidirectional algorithm
+   and its marks; line and paragraph separators; no characters. (Unicode, UAX #9) */
+static bool is_hidden(uint32_t point)
+{
+    return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
+           point == 0x200e || point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
+           (point >= 0x2066 && point <= 0x2069) || point == 0xfeff ||
+           (point & 0xfffe) == 0xfffe;
+}
+
+static void clean(void *arg, const char *piece, size_t n)
+{
+    size_t begin = 0, length;
+
+    for (size_t i = 0; i < n; i += length) {
+        bool is_valid;
+
+        length = text_utf8_length(piece + i, n - i, &is_valid);
+        if (is_valid && !is_hidden(text_utf8_point(piece + i, length)))
+            continue;
+        hand_on(arg, piece + begin, i - begin);
+        hand_on(arg, "\xef\xbf\xbd", 3);
+        begin = i + length;
+    }
+    hand_on(arg, piece + begin, n - begin);
+}
+
+static size_t as_reference(char byte, char to[8])
+{
+    return (size_t)snprintf(to, 8, "&#%d;", byte);
+}
+
+static size_t twice(char byte, char to[8])
+{
+    to[0] = to[1] = byte;
+    return 2;
+}
+
+void escape_plain(const char *text, escape_put put, void *to)
+{
+    url_put_masked(text, clean, &(struct escape){put, to, "", as_reference});
+}
+
+static size_t with_backslash(char byte, char to[8])
+{
+    to[0] = '\\';
+    to[1] = byte;
+    return 2;
+}
+
+void escape_json(const char *text, escape_put put, void *to)
+{
+    url_put_masked(text, clean, &(struct escape){put, to, "\"\\", with_backslash});
+}
+
+static size_t in_message(char byte, char to[8])
+{
+    switch (byte) {
+    case '"':
+        return with_backslash(byte, to);
+    case '{':
+    case '}':
+        return twice(byte, to);
+    case '\\':
+        memcpy(to, "\\\\\\\\", 4);
+        return 4;
+    default: /* brackets */
+        memcpy(to, "\\\\", 2);
+        to[2] = byte;
+        return 3;
+    }
+}
+
+void escape_sarif(const char *text, escape_put put, void *to)
+{
+    url_put_masked(text, clean, &(struct escape){put, to, "\"\\[]{}", in_message});
+}
+
+void escape_markup(const char *text, escape_put put, void *to)
+{
+    url_put_masked(text, clean, &(struct escape){put, to, "&<>\"'`", as_reference});
+}
+
+/* All of ASCII's marks but those that mean nothing within a line. A ':' would begin a URL or an
+   emoji, '@' mention somebody, '#' an issue. */
+void escape_markdown(const char *text, escape_put put, void *to)
+{
+    url_put_masked(text, clean,
+                   &(struct escape){put, to, "!\"#$&'()*:;<>@[\\]^_`{|}~", as_reference});
+}
+
+/* Some spreadsheets take the wide forms, U+FF1D and so on, too. */
+static bool is_formula(const char *text)
+{
+    static const char *const wide[] = {"\uff1d", "\uff0b", "\uff0d", "\uff20"};
+
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
+        if (strncmp(text, wide[i], strlen(wide[i])) == 0)
+            return true;
+    return text[0] != '\0' && strchr("=+-@", text[0]) != NULL;
+}
+
+void escape_csv(const char *text, escape_put put, void *to)
+{
+    put(to, "\"'", is_formula(text) ? 2 : 1);
+    url_put_masked(text, clean, &(struct escape){put, to, "\"", twice});
+    put(to, "\"", 1);
+}
+
+void escape_to_out(void *to, const char *piece, size_t n)
+{
+    out_write(to, piece, n);
+}
+
+void out_put_markup(struct out *out, const char *text)
+{
+    escape_markup(text, escape_to_out, out);
+}
