@@ -365,7 +365,8 @@ static int find_in_robots(links_visit_function visit, void *visit_arg, void *arg
 
 int page_search_robots(struct page_search *pages, const struct host *host)
 {
-    struct finding finding = {.pages = pages};
+    struct finding finding = {.pages = pages,
+                              .tells_links = !pages->crawler->takes_no_links};
     struct search_visitor visitor = {on_found, expect, expect_soon, NULL, &finding};
     char *url;
     bool is_new;
