@@ -40,6 +40,7 @@ MEMBERS = {
     'start': ['type', 'schema', 'version', 'urls', 'time'],
     'page': ['type', 'url', 'status', 'content_type', 'encoding', 'size', 'depth', 'tries',
              'links', 'searched'],
+    'answer': ['type', 'url', 'status', 'at', 'seconds', 'bytes', 'tries'],
     'link': ['type', 'page', 'text', 'line', 'column', 'element', 'attribute', 'target',
              'fragment'],
     'redirect': ['type', 'url', 'status', 'location', 'target'],
