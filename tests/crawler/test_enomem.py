@@ -60,6 +60,7 @@ def crawl(site, folder, nth):
     environment = {**ENVIRONMENT, "FAIL_ALLOCATION": str(nth), "ALLOCATIONS": count}
     done = subprocess.run(
         [PROGRAM, "--no-config", "-f", f"jsonl:{file}", "-f", "text", "-v", "--exclude", "/excluded",
+         "-f", f"html:{os.path.join(folder, 'html')}{nth}",
          "--fragments", "all", "--obey-nofollow", "--obey-x-robots-tag", "-H", "X-A: b",
          "--max-depth", "5", "--max-tasks", "3", "--baseline", os.path.join(folder, "baseline"),
          "--cache", os.path.join(folder, f"cache{nth}"), site.url],
