@@ -1,0 +1,328 @@
+/*
+ * link_blob.c - the links of a page in a few bytes each, as a page of a crawl keeps them.
+ *
+ * The bytes are those of a file, which may be anybody's: whoever reads them takes nothing from
+ * them that he has not looked at, and finds it wrong rather than beyond the end.
+ */
+#include "link_blob.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first byte of a link: two bits of enum search_kind, and */
+enum {
+    KIND_MASK = 3,
+    IS_NOFOLLOW = 4,
+    IS_CUT = 8,
+    HAS_URL =
+        16, /* written out, where it is no number; but for SEARCH_URL there is none */
+    IS_TAIL = 32 /* what is written on the page is the end of the URL */
+};
+
+/* ---- writing ----------------------------------------------------------------------- */
+
+static void put_byte(struct text *to, unsigned value)
+{
+    char byte = (char)value;
+
+    text_add(to, &byte, 1);
+}
+
+/* Seven bits a byte, the low ones first. (LEB128) */
+static void put_number(struct text *to, uint64_t value)
+{
+    char bytes[10];
+    size_t n = 0;
+
+    for (; value >= 0x80; value >>= 7)
+        bytes[n++] = (char)(value | 0x80);
+    bytes[n++] = (char)value;
+    text_add(to, bytes, n);
+}
+
+static void put_bytes(struct text *to, const char *s, size_t n)
+{
+    put_number(to, n);
+    text_add(to, s, n);
+}
+
+/* NULL, where there is no attribute, is a name of no length. */
+static void put_name(struct text *to, const char *name)
+{
+    put_bytes(to, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
+}
+
+/* Texts of elements and attributes are constants, so that their addresses tell most. The first of a
+   kind is written out, behind the number that it gets. */
+static void put_place(struct link_blob *blob, const struct link *link)
+{
+    size_t i = 0;
+
+    while (i < blob->place_count &&
+           (blob->elements[i] != link->element || blob->attributes[i] != link->attribute))
+        i++;
+    put_number(&blob->bytes, i);
+    if (i < blob->place_count)
+        return;
+    if (i < LINK_BLOB_PLACES) {
+        blob->elements[i] = link->element;
+        blob->attributes[i] = link->attribute;
+        blob->place_count++;
+    }
+    put_name(&blob->bytes, link->element);
+    put_name(&blob->bytes, link->attribute);
+}
+
+void link_blob_begin(struct link_blob *blob)
+{
+    blob->bytes.n = 0;
+    blob->bytes.failed = false;
+    blob->place_count = 0;
+    blob->line = 0;
+}
+
+void link_blob_add(struct link_blob *blob, const struct search_found *found, uint32_t id,
+                   const char *url, size_t url_n)
+{
+    const struct link *link = found->link;
+    size_t n = strlen(link->reference);
+    bool is_tail =
+        url != NULL && n <= url_n && memcmp(url + url_n - n, link->reference, n) == 0;
+    uint32_t step = link->place.line - blob->line;
+
+    put_byte(&blob->bytes, (unsigned)found->kind | (link->nofollow ? IS_NOFOLLOW : 0) |
+                               (link->cut ? IS_CUT : 0) | (is_tail ? IS_TAIL : 0) |
+                               (url != NULL && id == 0 ? HAS_URL : 0));
+    put_place(blob, link);
+    put_number(&blob->bytes,
+               step); /* one that goes back is a large number, and right all the same */
+    put_number(&blob->bytes, link->place.column);
+    blob->line = link->place.line;
+    if (id > 0) {
+        put_number(&blob->bytes, id);
+    } else if (url != NULL) {
+        put_number(&blob->bytes, (uint64_t)found->url->kind);
+        put_number(&blob->bytes, found->url->fragment_at);
+        put_bytes(&blob->bytes, url, url_n);
+    }
+    if (is_tail)
+        put_number(&blob->bytes, n);
+    else
+        put_bytes(&blob->bytes, link->reference, n);
+}
+
+void link_blob_finish(struct link_blob *blob)
+{
+    text_finish(&blob->bytes);
+    *blob = (struct link_blob){.place_count = 0};
+}
+
+/* ---- reading ----------------------------------------------------------------------- */
+
+struct bytes {
+    const unsigned char *at, *end;
+    bool failed; /* it is no blob */
+};
+
+static unsigned take_byte(struct bytes *from)
+{
+    if (from->at < from->end)
+        return *from->at++;
+    from->failed = true;
+    return 0;
+}
+
+static uint64_t take_number(struct bytes *from)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        unsigned byte = take_byte(from);
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if ((byte & 0x80) == 0)
+            return value;
+    }
+    from->failed = true;
+    return 0;
+}
+
+/* A copy with a NUL behind, for free(). NULL without memory, or if it failed. */
+static char *take_text(struct bytes *from, size_t *length)
+{
+    uint64_t n = take_number(from);
+    const char *text = (const char *)from->at;
+
+    if (from->failed || n > (uint64_t)(from->end - from->at) ||
+        memchr(text, '\0', (size_t)n) != NULL) {
+        from->failed = true;
+        return NULL;
+    }
+    from->at += n;
+    *length = (size_t)n;
+    return strndup(text, (size_t)n);
+}
+
+struct reading {
+    struct bytes from;
+    const struct link_blob_reader *reader;
+    char *elements[LINK_BLOB_PLACES + 1], *attributes[LINK_BLOB_PLACES + 1];
+    size_t place_count;
+    uint32_t line;
+};
+
+/* Of the link that is being read. */
+struct taken {
+    struct link link;
+    struct url url;
+    char *reference;
+};
+
+static int failure_of(const struct reading *reading)
+{
+    return reading->from.failed ? -EBADMSG : -ENOMEM;
+}
+
+static int take_new_place(struct reading *reading, size_t i)
+{
+    size_t n;
+
+    free(reading->elements[i]);
+    free(reading->attributes[i]);
+    reading->attributes[i] = NULL;
+    reading->elements[i] = take_text(&reading->from, &n);
+    if (reading->elements[i] != NULL)
+        reading->attributes[i] = take_text(&reading->from, &n);
+    return reading->attributes[i] != NULL ? 0 : failure_of(reading);
+}
+
+static const char *name_of(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
+static int take_place(struct reading *reading, struct link *link)
+{
+    uint64_t i = take_number(&reading->from);
+    int rc = 0;
+
+    if (reading->from.failed || i > reading->place_count)
+        return -EBADMSG;
+    if (i == reading->place_count) {
+        rc = take_new_place(reading, i);
+        reading->place_count += rc == 0 && i < LINK_BLOB_PLACES;
+    }
+    if (rc < 0)
+        return rc;
+    link->element = name_of(reading->elements[i]);
+    link->attribute = name_of(reading->attributes[i]);
+    return 0;
+}
+
+/* The URL of a number, copied, since who visits it may write to it. */
+static int take_known(struct reading *reading, struct url *url)
+{
+    uint64_t id = take_number(&reading->from);
+    const char *text = NULL;
+
+    if (!reading->from.failed && id <= UINT32_MAX)
+        text = reading->reader->url_of((uint32_t)id, &url->fragment_at,
+                                       reading->reader->arg);
+    if (text == NULL)
+        return -EBADMSG;
+    url->kind = strncmp(text, "file:", 5) == 0 ? URL_FILE : URL_WEB;
+    url->n = strlen(text);
+    url->href = strdup(text);
+    return url->href != NULL ? 0 : -ENOMEM;
+}
+
+static int take_written_out(struct reading *reading, struct url *url)
+{
+    uint64_t kind = take_number(&reading->from), at = take_number(&reading->from);
+
+    url->href = take_text(&reading->from, &url->n);
+    if (url->href == NULL)
+        return failure_of(reading);
+    if (kind > URL_OTHER || at > url->n || (at > 0 && url->href[at - 1] != '#'))
+        return -EBADMSG;
+    url->kind = (enum url_kind)kind;
+    url->fragment_at = (size_t)at;
+    return 0;
+}
+
+static int take_reference(struct reading *reading, bool is_tail, struct taken *taken)
+{
+    const struct url *url = &taken->url;
+    uint64_t n;
+    size_t length;
+
+    if (!is_tail) {
+        taken->reference = take_text(&reading->from, &length);
+        return taken->reference != NULL ? 0 : failure_of(reading);
+    }
+    n = take_number(&reading->from);
+    if (reading->from.failed || url->href == NULL || n > url->n)
+        return -EBADMSG;
+    taken->reference = strdup(url->href + (url->n - n));
+    return taken->reference != NULL ? 0 : -ENOMEM;
+}
+
+static int visit(struct reading *reading, enum search_kind kind, struct taken *taken)
+{
+    struct search_found found = {.kind = kind,
+                                 .link = &taken->link,
+                                 .url = kind == SEARCH_URL ? &taken->url : NULL};
+
+    taken->link.kind = LINK_OTHER;
+    taken->link.reference = taken->reference;
+    return reading->reader->visit(&found, reading->reader->arg);
+}
+
+static int read_into(struct reading *reading, struct taken *taken)
+{
+    unsigned head = take_byte(&reading->from);
+    enum search_kind kind = (enum search_kind)(head & KIND_MASK);
+    int rc = take_place(reading, &taken->link);
+
+    if (rc < 0)
+        return rc;
+    reading->line += (uint32_t)take_number(&reading->from);
+    taken->link.place.line = reading->line;
+    taken->link.place.column = (uint32_t)take_number(&reading->from);
+    taken->link.nofollow = (head & IS_NOFOLLOW) != 0;
+    taken->link.cut = (head & IS_CUT) != 0;
+    if (kind == SEARCH_ID)
+        return -EBADMSG;
+    if (kind == SEARCH_URL)
+        rc = (head & HAS_URL) != 0 ? take_written_out(reading, &taken->url)
+                                   : take_known(reading, &taken->url);
+    if (rc == 0)
+        rc = take_reference(reading, (head & IS_TAIL) != 0, taken);
+    return rc == 0 ? visit(reading, kind, taken) : rc;
+}
+
+static int read_link(struct reading *reading)
+{
+    struct taken taken = {.reference = NULL};
+    int rc = read_into(reading, &taken);
+
+    free(taken.reference);
+    free(taken.url.href);
+    return rc;
+}
+
+int link_blob_read(const void *bytes, size_t n, const struct link_blob_reader *reader)
+{
+    struct reading reading = {.reader = reader};
+    int rc = 0;
+
+    reading.from.at = bytes;
+    reading.from.end = reading.from.at + n;
+    while (rc == 0 && reading.from.at < reading.from.end)
+        rc = read_link(&reading);
+    for (size_t i = 0; i <= LINK_BLOB_PLACES; i++) {
+        free(reading.elements[i]);
+        free(reading.attributes[i]);
+    }
+    return rc;
+}

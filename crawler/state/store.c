@@ -1,0 +1,826 @@
+/*
+ * store.c - the file in which a crawl is kept: DIR/crawl.db, SQLite.
+ *
+ * Invariants
+ *   1. A page and all URLs that its links name are written by one transaction, or earlier.
+ *   2. One process writes: it has the lock (flock(2)) on the folder, which goes with the process.
+ *   3. What the schema needs at all is there, or none of it: it is made by one transaction.
+ *
+ * Write-ahead logging: a commit appends to one file and waits for no disk (synchronous=NORMAL), so
+ * that a killed process loses nothing that was committed, and a power failure the last commits at
+ * most. Where to start reading: store_create(), store_write().
+ */
+#include "store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define APPLICATION 0x636f696c /* "coil", for file(1) */
+#define SCHEMA 1
+#define BUSY_MS 10000 /* for a reader that is in the way */
+
+#define TEXT(name) #name
+#define PRAGMA(name, value) "PRAGMA " name "=" TEXT(value) ";"
+
+enum statement {
+    BEGIN,
+    COMMIT,
+    ROLLBACK,
+    ADD_URL,
+    ADD_PAGE,
+    FINISH,
+    NEXT_PAGE,
+    STATEMENT_COUNT
+};
+
+static const char *const statements[STATEMENT_COUNT] = {
+    [BEGIN] = "BEGIN IMMEDIATE",
+    [COMMIT] = "COMMIT",
+    [ROLLBACK] = "ROLLBACK",
+    [ADD_URL] = "INSERT INTO url(id, fragment_at, url) VALUES (?, ?, ?)",
+    [ADD_PAGE] =
+        "INSERT INTO page(url, flags, rc, status, problem, line, tries, size, bytes,"
+        " time, content_type, location, error, etag, modified, links, ids)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [FINISH] = "UPDATE crawl SET finished = ?",
+    [NEXT_PAGE] =
+        "SELECT number, url, flags, rc, status, problem, line, tries, size, bytes,"
+        " time, content_type, location, error, etag, modified, links, ids"
+        " FROM page WHERE number > ? ORDER BY number LIMIT 1",
+};
+
+static const char schema[] =
+    "CREATE TABLE crawl(time INTEGER NOT NULL, seed INTEGER NOT NULL,"
+    " finished INTEGER NOT NULL);"
+    "CREATE TABLE setting(number INTEGER PRIMARY KEY, argument TEXT NOT NULL);"
+    "CREATE TABLE start(number INTEGER PRIMARY KEY, url TEXT NOT NULL);"
+    "CREATE TABLE url(id INTEGER PRIMARY KEY, fragment_at INTEGER NOT NULL,"
+    " url TEXT NOT NULL);"
+    "CREATE TABLE page(number INTEGER PRIMARY KEY, url INTEGER NOT NULL REFERENCES url,"
+    " flags INTEGER NOT NULL, rc INTEGER NOT NULL, status INTEGER NOT NULL,"
+    " problem INTEGER NOT NULL, line INTEGER NOT NULL, tries INTEGER NOT NULL,"
+    " size INTEGER NOT NULL, bytes INTEGER NOT NULL, time INTEGER NOT NULL,"
+    " content_type TEXT, location TEXT, error TEXT, etag TEXT, modified TEXT,"
+    " links BLOB, ids BLOB);" PRAGMA("application_id", APPLICATION)
+        PRAGMA("user_version", SCHEMA);
+
+struct store {
+    char *path;
+    int folder_fd; /* has the lock; -1 while reading */
+    sqlite3 *db;
+    sqlite3_stmt *prepared[STATEMENT_COUNT];
+    struct store_setup setup;
+    char **texts; /* of the setup */
+    size_t text_count;
+    uint32_t last_url;
+    bool is_finished;
+    char *message; /* NULL without memory for it */
+};
+
+/* ---- failures ---------------------------------------------------------------------- */
+
+static int errno_of(sqlite3 *db, int code)
+{
+    int error = db != NULL ? sqlite3_system_errno(db) : 0;
+
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return -ENOMEM;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return -EBUSY;
+    case SQLITE_FULL:
+        return -ENOSPC;
+    case SQLITE_READONLY:
+        return -EROFS;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return -EBADMSG;
+    default:
+        return error > 0 ? -error : -EIO;
+    }
+}
+
+static void say(struct store *store, const char *words)
+{
+    free(store->message);
+    if (asprintf(&store->message, "%s: %s", store->path, words) < 0)
+        store->message = NULL;
+}
+
+/* What SQLite failed with; it knows the disk's errors by one word, errno by another. */
+static int fail(struct store *store, int code)
+{
+    int rc = errno_of(store->db, code);
+
+    say(store,
+        rc == -EIO || (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN
+            ? strerror(-rc)
+            : sqlite3_errstr(code));
+    return rc;
+}
+
+static int fail_as(struct store *store, int rc, const char *words)
+{
+    say(store, words);
+    return rc;
+}
+
+const char *store_message(const struct store *store)
+{
+    return store->message != NULL ? store->message : strerror(ENOMEM);
+}
+
+/* ---- statements -------------------------------------------------------------------- */
+
+static int prepare(struct store *store, enum statement which, sqlite3_stmt **out)
+{
+    int code = SQLITE_OK;
+
+    if (store->prepared[which] == NULL)
+        code =
+            sqlite3_prepare_v3(store->db, statements[which], -1,
+                               SQLITE_PREPARE_PERSISTENT, &store->prepared[which], NULL);
+    *out = store->prepared[which];
+    return code == SQLITE_OK ? 0 : fail(store, code);
+}
+
+/* One that returns no rows; its parameters are bound. */
+static int step(struct store *store, sqlite3_stmt *statement)
+{
+    int code = sqlite3_step(statement);
+
+    sqlite3_reset(statement);
+    return code == SQLITE_DONE ? 0 : fail(store, code);
+}
+
+static int run(struct store *store, enum statement which)
+{
+    sqlite3_stmt *statement;
+    int rc = prepare(store, which, &statement);
+
+    return rc == 0 ? step(store, statement) : rc;
+}
+
+static int execute(struct store *store, const char *sql)
+{
+    int code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+
+    return code == SQLITE_OK ? 0 : fail(store, code);
+}
+
+static int bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+}
+
+/* Ends a transaction; one that fails is as if it had not begun. */
+static int end(struct store *store, int rc)
+{
+    if (rc == 0)
+        rc = run(store, COMMIT);
+    if (rc < 0 && sqlite3_get_autocommit(store->db) == 0)
+        sqlite3_exec(store->db, statements[ROLLBACK], NULL, NULL, NULL);
+    return rc;
+}
+
+/* ---- writing ----------------------------------------------------------------------- */
+
+static int add_url(struct store *store, sqlite3_stmt *statement,
+                   const struct store_url *url)
+{
+    sqlite3_bind_int64(statement, 1, url->id);
+    sqlite3_bind_int64(statement, 2, url->fragment_at);
+    bind_text(statement, 3, url->url);
+    return step(store, statement);
+}
+
+static int add_page(struct store *store, sqlite3_stmt *statement,
+                    const struct store_page *page)
+{
+    const int64_t numbers[] = {page->url,     page->flags, page->rc,    page->status,
+                               page->problem, page->line,  page->tries, page->size,
+                               page->bytes,   page->time_s};
+    const char *const texts[] = {page->content_type, page->location, page->error,
+                                 page->etag, page->modified};
+    int at = 1;
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sqlite3_bind_int64(statement, at++, numbers[i]);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        bind_text(statement, at++, texts[i]);
+    if (page->links == NULL)
+        sqlite3_bind_null(statement, at);
+    else
+        sqlite3_bind_blob64(statement, at, page->links, page->links_n, SQLITE_STATIC);
+    sqlite3_bind_blob64(statement, at + 1, page->id_count > 0 ? page->ids : NULL,
+                        page->id_count * sizeof *page->ids, SQLITE_STATIC);
+    return step(store, statement);
+}
+
+static int add_all(struct store *store, const struct store_batch *batch)
+{
+    sqlite3_stmt *url, *page;
+    int rc = prepare(store, ADD_URL, &url);
+
+    if (rc == 0)
+        rc = prepare(store, ADD_PAGE, &page);
+    for (size_t i = 0; rc == 0 && i < batch->url_count; i++)
+        rc = add_url(store, url, &batch->urls[i]);
+    for (size_t i = 0; rc == 0 && i < batch->page_count; i++)
+        rc = add_page(store, page, &batch->pages[i]);
+    return rc;
+}
+
+static int set_finished(struct store *store, bool is_finished)
+{
+    sqlite3_stmt *statement;
+    int rc = prepare(store, FINISH, &statement);
+
+    if (rc < 0)
+        return rc;
+    sqlite3_bind_int(statement, 1, is_finished);
+    return step(store, statement);
+}
+
+int store_write(struct store *store, const struct store_batch *batch)
+{
+    bool changes = batch->is_finished != store->is_finished;
+    int rc;
+
+    if (batch->url_count == 0 && batch->page_count == 0 && !changes)
+        return 0;
+    rc = run(store, BEGIN);
+    if (rc < 0)
+        return rc;
+    rc = add_all(store, batch);
+    if (rc == 0 && changes)
+        rc = set_finished(store, batch->is_finished);
+    rc = end(store, rc);
+    if (rc < 0)
+        return rc;
+    store->is_finished = batch->is_finished;
+    if (batch->url_count > 0)
+        store->last_url = batch->urls[batch->url_count - 1].id;
+    return 0;
+}
+
+/* ---- what it was begun with -------------------------------------------------------- */
+
+static int write_texts(struct store *store, const char *sql,
+                       const struct store_texts *texts)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+    int rc = code == SQLITE_OK ? 0 : fail(store, code);
+
+    for (size_t i = 0; rc == 0 && i < texts->count; i++) {
+        bind_text(statement, 1, texts->at[i]);
+        rc = step(store, statement);
+    }
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+static int write_crawl(struct store *store, const struct store_setup *setup)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(store->db, "INSERT INTO crawl VALUES (?, ?, 0)", -1,
+                                  &statement, NULL);
+    int rc = code == SQLITE_OK ? 0 : fail(store, code);
+
+    if (rc == 0) {
+        sqlite3_bind_int64(statement, 1, setup->time_s);
+        sqlite3_bind_int64(statement, 2, (int64_t)setup->seed);
+        rc = step(store, statement);
+    }
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+/* Invariant 3. */
+static int begin_crawl(struct store *store, const struct store_setup *setup)
+{
+    int rc = run(store, BEGIN);
+
+    if (rc < 0)
+        return rc;
+    rc = execute(store, schema);
+    if (rc == 0)
+        rc = write_crawl(store, setup);
+    if (rc == 0)
+        rc = write_texts(store, "INSERT INTO setting(argument) VALUES (?)",
+                         &setup->settings);
+    if (rc == 0)
+        rc = write_texts(store, "INSERT INTO start(url) VALUES (?)", &setup->starts);
+    return end(store, rc);
+}
+
+static int keep_text(struct store *store, const unsigned char *text)
+{
+    char **longer = realloc(store->texts, (store->text_count + 1) * sizeof *longer);
+
+    if (longer == NULL)
+        return -ENOMEM;
+    store->texts = longer;
+    longer[store->text_count] = text != NULL ? strdup((const char *)text) : NULL;
+    return longer[store->text_count] != NULL ? (store->text_count++, 0) : -ENOMEM;
+}
+
+static int read_texts(struct store *store, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+    int rc = code == SQLITE_OK ? 0 : fail(store, code);
+
+    while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
+        rc = keep_text(store, sqlite3_column_text(statement, 0));
+    if (rc == -ENOMEM)
+        say(store, strerror(ENOMEM));
+    else if (rc == 0 && code != SQLITE_DONE)
+        rc = fail(store, code);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+/* The first column of the first row of a statement. */
+static int read_number(struct store *store, const char *sql, int64_t *out)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+    int rc = 0;
+
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        *out = sqlite3_column_int64(statement, 0);
+    else if (code == SQLITE_DONE)
+        rc = fail_as(store, -EBADMSG, "it lacks what every crawl has");
+    else
+        rc = fail(store, code);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+static int read_setup(struct store *store)
+{
+    int64_t seed = 0, finished = 0, last = 0;
+    size_t settings = 0;
+    int rc = read_number(store, "SELECT seed FROM crawl", &seed);
+
+    if (rc == 0)
+        rc = read_number(store, "SELECT time FROM crawl", &store->setup.time_s);
+    if (rc == 0)
+        rc = read_number(store, "SELECT finished FROM crawl", &finished);
+    if (rc == 0)
+        rc = read_number(store, "SELECT ifnull(max(id), 0) FROM url", &last);
+    if (rc == 0)
+        rc = read_texts(store, "SELECT argument FROM setting ORDER BY number");
+    settings = store->text_count;
+    if (rc == 0)
+        rc = read_texts(store, "SELECT url FROM start ORDER BY number");
+    if (rc == 0 && (last < 0 || last > UINT32_MAX))
+        return fail_as(store, -EBADMSG, "it lacks what every crawl has");
+    store->setup.seed = (uint64_t)seed;
+    store->is_finished = finished != 0;
+    store->last_url = (uint32_t)last;
+    if (rc < 0 || store->texts == NULL)
+        return rc;
+    store->setup.settings = (struct store_texts){(const char **)store->texts, settings};
+    store->setup.starts = (struct store_texts){(const char **)store->texts + settings,
+                                               store->text_count - settings};
+    return 0;
+}
+
+const struct store_setup *store_setup(const struct store *store)
+{
+    return &store->setup;
+}
+
+bool store_is_finished(const struct store *store)
+{
+    return store->is_finished;
+}
+
+uint32_t store_last_url(const struct store *store)
+{
+    return store->last_url;
+}
+
+/* ---- opening ----------------------------------------------------------------------- */
+
+static const char *const names[] = {
+    [STORE_CRAWL] = "crawl.db",
+    [STORE_RECHECK] = "recheck.db",
+    [STORE_PREVIOUS] = "previous.db",
+};
+
+static bool is_there(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0;
+}
+
+static bool has(const char *folder, enum store_name name)
+{
+    char path[PATH_MAX];
+
+    return snprintf(path, sizeof path, "%s/%s", folder, names[name]) < (int)sizeof path &&
+           is_there(path);
+}
+
+static bool is_file(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static struct store *new_store(const char *folder, enum store_name name)
+{
+    struct store *store = calloc(1, sizeof *store);
+    int n;
+
+    if (store == NULL)
+        return NULL;
+    store->folder_fd = -1;
+    n = is_file(folder) ? asprintf(&store->path, "%s", folder)
+                        : asprintf(&store->path, "%s/%s", folder, names[name]);
+    if (n >= 0)
+        return store;
+    free(store);
+    return NULL;
+}
+
+/* Invariant 2. Where a file system knows no locks, SQLite's own are left. */
+static int lock(struct store *store, const char *folder)
+{
+    store->folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (store->folder_fd < 0) {
+        int rc = -errno;
+        return fail_as(store, rc, strerror(-rc));
+    }
+    if (flock(store->folder_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return fail_as(store, -EBUSY, "another coil-crawl is at work in this folder");
+    return 0;
+}
+
+/* Made here rather than by SQLite, so that it is the user's alone: passwords may be in it. */
+static int make_file(struct store *store)
+{
+    int fd = open(store->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), rc = -errno;
+
+    if (fd < 0)
+        return fail_as(store, rc, strerror(-rc));
+    close(fd);
+    return 0;
+}
+
+static int connect(struct store *store, enum store_mode mode)
+{
+    int flags = SQLITE_OPEN_NOMUTEX |
+                (mode == STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
+    int code = sqlite3_open_v2(store->path, &store->db, flags, NULL);
+
+    if (code != SQLITE_OK)
+        return fail(store, code);
+    sqlite3_extended_result_codes(store->db, 1);
+    sqlite3_busy_timeout(store->db, BUSY_MS);
+    return 0;
+}
+
+/* 1 if a crawl is in it, 0 if it is empty. */
+static int look_into(struct store *store)
+{
+    int64_t tables = 0, application = 0, version = 0;
+    int rc = read_number(store, "SELECT count(*) FROM sqlite_master", &tables);
+
+    if (rc == 0 && tables > 0)
+        rc = read_number(store, "PRAGMA application_id", &application);
+    if (rc == 0 && tables > 0)
+        rc = read_number(store, "PRAGMA user_version", &version);
+    if (rc < 0 || tables == 0)
+        return rc;
+    if (application != APPLICATION)
+        return fail_as(store, -EBADMSG, "not a crawl of coil-crawl's");
+    if (version != SCHEMA)
+        return fail_as(store, -EBADMSG, "a crawl of another version of coil-crawl");
+    return 1;
+}
+
+static int use_log(struct store *store)
+{
+    return execute(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
+}
+
+static int create(struct store *store, const char *folder,
+                  const struct store_setup *setup)
+{
+    int rc;
+
+    if (mkdir(folder, 0777) < 0 && errno != EEXIST) {
+        rc = -errno;
+        return fail_as(store, rc, strerror(-rc));
+    }
+    rc = lock(store, folder);
+    if (rc == 0)
+        rc = make_file(store);
+    if (rc == 0)
+        rc = connect(store, STORE_WRITE);
+    if (rc == 0)
+        rc = look_into(store);
+    if (rc > 0)
+        return fail_as(store, -EEXIST,
+                       "a crawl is there already; resume, recheck and report are for it");
+    if (rc == 0)
+        rc = use_log(store);
+    if (rc == 0)
+        rc = begin_crawl(store, setup);
+    return rc == 0 ? read_setup(store) : rc;
+}
+
+/* Between the two renames of store_replace() there is no crawl.db. */
+static int find_file(struct store *store, const char *folder, enum store_mode mode)
+{
+    char *new;
+    int rc = 0;
+
+    if (is_there(store->path))
+        return 0;
+    if (asprintf(&new, "%s/%s", folder, names[STORE_RECHECK]) < 0)
+        return -ENOMEM;
+    if (strcmp(store->path + strlen(folder) + 1, names[STORE_CRAWL]) != 0 ||
+        !has(folder, STORE_PREVIOUS) || !is_there(new))
+        rc = fail_as(store, -ENOENT, "no crawl is there");
+    else if (mode == STORE_WRITE && rename(new, store->path) < 0)
+        rc = fail_as(store, -errno, strerror(errno));
+    else if (mode == STORE_READ) {
+        free(store->path);
+        store->path = new;
+        return 0;
+    }
+    free(new);
+    return rc;
+}
+
+static int open_existing(struct store *store, const char *folder, enum store_mode mode)
+{
+    int rc = mode == STORE_WRITE && is_there(folder) ? lock(store, folder) : 0;
+
+    if (rc == 0)
+        rc = find_file(store, folder, mode);
+    if (rc == 0)
+        rc = connect(store, mode);
+    if (rc == 0)
+        rc = look_into(store);
+    if (rc == 0 && store->db != NULL)
+        return fail_as(store, -ENOENT, "no crawl is there");
+    if (rc > 0)
+        rc = mode == STORE_WRITE ? use_log(store) : 0;
+    return rc == 0 ? read_setup(store) : rc;
+}
+
+/* What it has to say is the caller's now. */
+static int hand_over(struct store *store, int rc, struct store **out, char **message)
+{
+    *out = rc == 0 ? store : NULL;
+    *message = NULL;
+    if (rc == 0)
+        return 0;
+    *message = store->message;
+    store->message = NULL;
+    store_close(store);
+    return rc;
+}
+
+int store_create(const char *folder, enum store_name name,
+                 const struct store_setup *setup, struct store **out, char **message)
+{
+    struct store *store = new_store(folder, name);
+
+    *out = NULL;
+    *message = NULL;
+    if (store == NULL)
+        return -ENOMEM;
+    return hand_over(store, create(store, folder, setup), out, message);
+}
+
+int store_open(const char *folder, enum store_name name, enum store_mode mode,
+               struct store **out, char **message)
+{
+    struct store *store = new_store(folder, name);
+
+    *out = NULL;
+    *message = NULL;
+    if (store == NULL)
+        return -ENOMEM;
+    return hand_over(store, open_existing(store, folder, mode), out, message);
+}
+
+/* What is finished is one file again, which a folder that cannot be written may hold, too. Where
+   somebody reads it the log stays, and the next who opens it sees to that. */
+static void end_log(struct store *store)
+{
+    if (store->is_finished && store->folder_fd >= 0)
+        sqlite3_exec(store->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL)
+        return;
+    for (int i = 0; i < STATEMENT_COUNT; i++)
+        sqlite3_finalize(store->prepared[i]);
+    if (store->db != NULL)
+        end_log(store);
+    sqlite3_close(store->db);
+    if (store->folder_fd >= 0)
+        close(store->folder_fd);
+    for (size_t i = 0; i < store->text_count; i++)
+        free(store->texts[i]);
+    free(store->texts);
+    free(store->message);
+    free(store->path);
+    free(store);
+}
+
+/* ---- reading ----------------------------------------------------------------------- */
+
+static const char *text_at(sqlite3_stmt *statement, int column)
+{
+    return (const char *)sqlite3_column_text(statement, column);
+}
+
+static int visit_url(sqlite3_stmt *row, int (*visit)(void *arg, const struct store_url *),
+                     void *arg)
+{
+    struct store_url url = {.id = (uint32_t)sqlite3_column_int64(row, 0),
+                            .fragment_at = (uint32_t)sqlite3_column_int64(row, 1),
+                            .url = text_at(row, 2)};
+
+    return url.url != NULL ? visit(arg, &url) : -ENOMEM;
+}
+
+int store_each_url(struct store *store,
+                   int (*visit)(void *arg, const struct store_url *url), void *arg)
+{
+    static const char sql[] = "SELECT id, fragment_at, url FROM url ORDER BY id";
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL), rc = 0;
+
+    if (code == SQLITE_OK) {
+        while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
+            rc = visit_url(statement, visit, arg);
+        if (rc != 0)
+            code = SQLITE_DONE;
+    }
+    if (code != SQLITE_DONE)
+        rc = fail(store, code);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+int store_each_validator(struct store *store,
+                         int (*visit)(void *arg, int64_t number, const char *url),
+                         void *arg)
+{
+    static const char sql[] =
+        "SELECT number, url.url FROM page JOIN url ON url.id = page.url"
+        " WHERE (etag IS NOT NULL OR modified IS NOT NULL) AND status = 200 AND rc = 0"
+        " ORDER BY number";
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL), rc = 0;
+
+    if (code == SQLITE_OK) {
+        while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
+            rc = text_at(statement, 1) != NULL
+                     ? visit(arg, sqlite3_column_int64(statement, 0),
+                             text_at(statement, 1))
+                     : -ENOMEM;
+        if (rc != 0)
+            code = SQLITE_DONE;
+    }
+    if (code != SQLITE_DONE)
+        rc = fail(store, code);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+/* Whatever a file says that somebody has changed, the numbers are in bounds. */
+static int int_at(sqlite3_stmt *row, int column)
+{
+    int64_t value = sqlite3_column_int64(row, column);
+
+    return value < INT32_MIN || value > INT32_MAX ? 0 : (int)value;
+}
+
+static void read_page(sqlite3_stmt *row, struct store_page *page)
+{
+    *page = (struct store_page){.url = (uint32_t)sqlite3_column_int64(row, 1),
+                                .flags = (unsigned)int_at(row, 2),
+                                .rc = int_at(row, 3),
+                                .status = int_at(row, 4),
+                                .problem = int_at(row, 5),
+                                .line = (unsigned)int_at(row, 6),
+                                .tries = (unsigned)int_at(row, 7),
+                                .size = sqlite3_column_int64(row, 8),
+                                .bytes = sqlite3_column_int64(row, 9),
+                                .time_s = sqlite3_column_int64(row, 10),
+                                .content_type = text_at(row, 11),
+                                .location = text_at(row, 12),
+                                .error = text_at(row, 13),
+                                .etag = text_at(row, 14),
+                                .modified = text_at(row, 15)};
+    page->links_n = (size_t)sqlite3_column_bytes(row, 16);
+    page->links = sqlite3_column_type(row, 16) == SQLITE_NULL ? NULL
+                  : page->links_n > 0 ? sqlite3_column_blob(row, 16)
+                                      : "";
+    page->ids = sqlite3_column_blob(row, 17);
+    page->id_count = (size_t)sqlite3_column_bytes(row, 17) / sizeof *page->ids;
+}
+
+int64_t store_next_page(struct store *store, int64_t after, struct store_page *page)
+{
+    sqlite3_stmt *statement;
+    int rc = prepare(store, NEXT_PAGE, &statement), code;
+
+    if (rc < 0)
+        return rc;
+    sqlite3_reset(statement);
+    sqlite3_bind_int64(statement, 1, after);
+    code = sqlite3_step(statement);
+    if (code == SQLITE_DONE) {
+        sqlite3_reset(statement);
+        return 0;
+    }
+    if (code != SQLITE_ROW) {
+        sqlite3_reset(statement);
+        return fail(store, code);
+    }
+    read_page(statement, page);
+    return sqlite3_column_int64(statement, 0);
+}
+
+/* ---- files ------------------------------------------------------------------------- */
+
+static int move(const char *folder, enum store_name from, enum store_name to,
+                char **message)
+{
+    char *old = NULL, *new = NULL;
+    int rc = 0;
+
+    if (asprintf(&old, "%s/%s", folder, names[from]) < 0)
+        return -ENOMEM;
+    if (asprintf(&new, "%s/%s", folder, names[to]) < 0) {
+        free(old);
+        return -ENOMEM;
+    }
+    if (rename(old, new) < 0) {
+        rc = -errno;
+        if (asprintf(message, "%s: %s", old, strerror(errno)) < 0)
+            *message = NULL;
+    }
+    free(old);
+    free(new);
+    return rc;
+}
+
+/* A log belongs to the file of its name: it must not be left for another that gets the name. */
+static int check_log(const char *folder, enum store_name name, char **message)
+{
+    char *log;
+    bool there;
+
+    if (asprintf(&log, "%s/%s-wal", folder, names[name]) < 0)
+        return -ENOMEM;
+    there = is_there(log);
+    free(log);
+    if (!there)
+        return 0;
+    if (asprintf(message, "%s/%s: somebody reads it; recheck it again when that is done",
+                 folder, names[name]) < 0)
+        *message = NULL;
+    return -EBUSY;
+}
+
+int store_replace(const char *folder, char **message)
+{
+    int rc;
+
+    *message = NULL;
+    rc = check_log(folder, STORE_CRAWL, message);
+    if (rc == 0)
+        rc = check_log(folder, STORE_RECHECK, message);
+    if (rc == 0)
+        rc = move(folder, STORE_CRAWL, STORE_PREVIOUS, message);
+    return rc == 0 ? move(folder, STORE_RECHECK, STORE_CRAWL, message) : rc;
+}
