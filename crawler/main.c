@@ -8,7 +8,9 @@
  */
 #include "crawl/crawler.h"
 #include "crawl/explain.h"
+#include "crawl/kept.h"
 #include "options/options.h"
+#include "report/diff.h"
 #include "report/progress.h"
 #include "report/reports.h"
 #include "url/url.h"
@@ -53,7 +55,8 @@ struct run {
     struct crawler crawler;
     struct cache *cache;
     struct baseline *baseline;
-    coil_task *task; /* that crawls */
+    struct kept kept; /* what is kept of it; or zeroes */
+    coil_task *task;  /* that crawls */
 };
 
 /* ---- signals ----------------------------------------------------------------------- */
@@ -121,11 +124,15 @@ static int write_each_second(void *arg)
     struct run *run = arg;
     int rc;
 
-    while ((rc = coil_sleep(COIL_SEC(1))) == 0)
+    while ((rc = coil_sleep(COIL_SEC(1))) == 0) {
         if (reports_flush(&run->reports) < 0) {
             coil_task_cancel(run->task, "a report that cannot be written");
             return 0;
         }
+        rc = crawler_save(&run->crawler);
+        if (rc < 0)
+            return rc;
+    }
     return rc;
 }
 
@@ -197,9 +204,11 @@ static enum status status_of(const struct run *run, int rc)
     return run->crawler.finding_count > 0 ? STATUS_BROKEN : STATUS_WELL;
 }
 
-static void say_why(enum status status, int rc)
+static void say_why(enum status status, int rc, const char *complaint)
 {
-    if (status == STATUS_INTERRUPTED)
+    if (status == STATUS_FAILED && complaint != NULL)
+        fprintf(stderr, "coil-crawl: %s\n", complaint);
+    else if (status == STATUS_INTERRUPTED)
         fputs("coil-crawl: interrupted\n", stderr);
     else if (status == STATUS_FAILED)
         fprintf(stderr, "coil-crawl: the crawl could not go on: %s\n", strerror(-rc));
@@ -258,15 +267,34 @@ static void forget_files(struct run *run)
     baseline_destroy(run->baseline);
 }
 
+/* A crawl that is cut short can be gone on with. */
+static int close_kept(struct kept *kept, bool is_finished)
+{
+    bool goes_on = kept->state != NULL && !is_finished;
+    const char *folder = kept->folder;
+    const char *word = kept->command == COMMAND_RECHECK ? "recheck" : "resume";
+    char *message;
+    int rc = kept_close(kept, is_finished, &message);
+
+    if (rc < 0)
+        return complain(message, rc);
+    if (goes_on)
+        fprintf(stderr, "coil-crawl: coil-crawl %s %s goes on from here\n", word, folder);
+    return 0;
+}
+
 /* A report that cannot be written ends the crawl; then that is said, and no more. */
 static enum status crawl_and_report(struct run *run)
 {
     enum status status;
+    char *complaint;
+    bool is_finished;
     int written, rc = crawler_init(&run->crawler, run->options, run->reports.sinks,
                                    run->reports.sink_count);
 
     run->crawler.cache = run->cache;
     run->crawler.baseline = run->baseline;
+    kept_give(&run->kept, &run->crawler);
     if (rc == 0)
         rc = coil_run(crawl, run,
                       &(coil_run_opts){.drain_ns = DRAIN_NS, .no_report = true});
@@ -278,29 +306,149 @@ static enum status crawl_and_report(struct run *run)
     records_summary(&run->crawler.sinks, &run->crawler.summary);
     if (status == STATUS_NOTHING)
         say_where_the_start_is(&run->crawler);
+    complaint = run->crawler.complaint;
+    run->crawler.complaint = NULL;
+    is_finished = run->crawler.is_finished;
     crawler_finish(&run->crawler);
     if (reports_close(&run->reports) < 0 || written < 0)
-        return STATUS_FAILED;
-    say_why(status, rc);
-    return status;
+        status = STATUS_FAILED;
+    else
+        say_why(status, rc, complaint);
+    free(complaint);
+    return close_kept(&run->kept, is_finished) < 0 ? STATUS_FAILED : status;
 }
 
-static enum status run_with(const struct options *options)
+/* What is begun is kept; what is gone on with is open already. */
+static int begin_kept(struct run *run)
 {
-    struct run run = {.options = options};
+    char *message;
+    int rc = 0;
+
+    if (run->options->state != NULL && run->options->command == COMMAND_CRAWL)
+        rc = kept_begin(&run->kept, run->options, &message);
+    return rc < 0 ? complain(message, rc) : 0;
+}
+
+static enum status run_with(const struct options *options, const struct kept *kept)
+{
+    struct run run = {.options = options, .kept = *kept};
     enum status status = STATUS_FAILED;
     int rc = read_files(&run);
 
     if (rc == 0)
         rc = reports_open(&run.reports, options);
+    if (rc == 0)
+        rc = begin_kept(&run);
     if (rc < 0 && rc != -ENOMEM)
         status = STATUS_USAGE;
     if (rc == 0 && take_signals(&run) == 0)
         status = crawl_and_report(&run);
     reports_close(&run.reports); /* if that has not */
     reports_at_signal = NULL;
+    close_kept(&run.kept, false); /* the same */
     forget_files(&run);
     return status;
+}
+
+/* ---- crawls that are kept ---------------------------------------------------------- */
+
+/* The options with which it was begun, and what is asked for now. */
+static int restore(struct options *options, const struct options *now,
+                   const struct kept *kept)
+{
+    const struct store_setup *setup = kept_setup(kept);
+    struct text_list settings = {setup->settings.at, setup->settings.count};
+    struct text_list starts = {setup->starts.at, setup->starts.count};
+    int rc = options_init(options);
+
+    return rc == 0 ? options_restore(options, now, &settings, &starts, stderr) : rc;
+}
+
+static enum status run_kept(const struct options *now)
+{
+    struct options options = {0};
+    struct kept kept;
+    char *message;
+    enum status status = STATUS_USAGE;
+    int rc = kept_open(&kept, now->command, now->state, now->state_interval_ns, &message);
+
+    if (rc < 0) {
+        complain(message, rc);
+        kept_close(&kept, false, &message);
+        return rc == -ENOMEM ? STATUS_FAILED : STATUS_USAGE;
+    }
+    rc = restore(&options, now, &kept);
+    if (rc == 0)
+        status = run_with(&options, &kept);
+    else
+        kept_close(&kept, false, &message);
+    options_finish(&options);
+    return rc == -ENOMEM ? STATUS_FAILED : status;
+}
+
+/* All that a crawl has found, told to the sink; the last options are those of the later one. */
+static int tell_kept(const struct options *now, const char *folder,
+                     struct record_sink sink, struct options *options)
+{
+    struct crawler crawler = {.options = NULL};
+    struct kept kept;
+    char *message = NULL;
+    int rc = kept_open(&kept, COMMAND_REPORT, folder, 0, &message);
+
+    options_finish(options);
+    if (rc == 0)
+        rc = restore(options, now, &kept);
+    if (rc == 0)
+        rc = crawler_init(&crawler, options, &sink, 1);
+    if (rc == 0) {
+        kept_give(&kept, &crawler);
+        rc = coil_run(crawler_run, &crawler,
+                      &(coil_run_opts){.drain_ns = DRAIN_NS, .no_report = true});
+        message = crawler.complaint;
+        crawler.complaint = NULL;
+    }
+    crawler_finish(&crawler);
+    if (rc < 0 && rc != -EINVAL)
+        complain(message, rc);
+    else
+        free(message);
+    kept_close(&kept, false, &message);
+    return rc;
+}
+
+/* Where the report goes, and how: as -f says, if it is said. */
+static int write_diff(struct diff *diff, const struct options *options)
+{
+    const struct text_list *formats = &options->formats;
+    const char *format = formats->count > 0 ? formats->at[formats->count - 1] : "text:-";
+    struct out out;
+    int rc = out_open(&out, strchr(format, ':') + 1);
+
+    if (rc == 0)
+        rc = diff_write(diff, options->fail_on, &out, format[0] == 'j');
+    if (out_close(&out) < 0 || rc < 0) {
+        rc = rc < 0 ? rc : out.rc;
+        fprintf(stderr, "coil-crawl: %s: %s\n", out.name, strerror(-rc));
+    }
+    return rc;
+}
+
+static enum status diff_with(const struct options *now)
+{
+    struct options options = {0};
+    struct diff diff = {.still = 0};
+    enum status status = STATUS_USAGE;
+    int rc = tell_kept(now, now->state, diff_sink(&diff.earlier), &options);
+
+    if (rc == 0)
+        rc = tell_kept(now, now->later_state, diff_sink(&diff.later), &options);
+    if (rc == 0) {
+        rc = write_diff(&diff, &options);
+        status = rc < 0 ? STATUS_FAILED : diff.broken > 0 ? STATUS_BROKEN : STATUS_WELL;
+    }
+    diff_finish(&diff);
+    options_finish(&options);
+    return rc == -ENOMEM ? STATUS_FAILED : status;
 }
 
 static enum status explain_with(const struct options *options)
@@ -310,7 +458,7 @@ static enum status explain_with(const struct options *options)
                       &(coil_run_opts){.drain_ns = DRAIN_NS, .no_report = true});
 
     if (rc < 0)
-        say_why(rc == -EINTR ? STATUS_INTERRUPTED : STATUS_FAILED, rc);
+        say_why(rc == -EINTR ? STATUS_INTERRUPTED : STATUS_FAILED, rc, NULL);
     if (rc == -EINTR)
         return STATUS_INTERRUPTED;
     return rc == 0 && fflush(stdout) == 0 ? STATUS_WELL : STATUS_FAILED;
@@ -325,8 +473,30 @@ static bool goes_through_proxy(const struct options *options)
            coil_http_proxy_of_environment("https") != NULL;
 }
 
+static bool is_url(const char *start)
+{
+    return strstr(start, "://") != NULL;
+}
+
+/* Files are quickly read again, and have changed by then. */
+static int check_state(const struct options *options)
+{
+    if (options->state == NULL || options->command != COMMAND_CRAWL || options->explain)
+        return 0;
+    for (size_t i = 0; i < options->starts.count; i++)
+        if (!is_url(options->starts.at[i])) {
+            fprintf(stderr,
+                    "coil-crawl: %s: --state keeps crawls of URLs, not of files\n",
+                    options->starts.at[i]);
+            return -EINVAL;
+        }
+    return 0;
+}
+
 static int check_options(const struct options *options)
 {
+    if (check_state(options) < 0)
+        return -EINVAL;
     if (!options->exclude_private || !goes_through_proxy(options))
         return 0;
     fputs(
@@ -334,6 +504,17 @@ static int check_options(const struct options *options)
         "the address it connects to; -x \"\" goes without\n",
         stderr);
     return -EINVAL;
+}
+
+static enum status run_command(const struct options *options)
+{
+    if (options->explain)
+        return explain_with(options);
+    if (options->command == COMMAND_DIFF)
+        return diff_with(options);
+    if (options->command != COMMAND_CRAWL)
+        return run_kept(options);
+    return run_with(options, &(struct kept){.folder = NULL});
 }
 
 static enum status run_as(int argc, char *argv[])
@@ -347,7 +528,7 @@ static enum status run_as(int argc, char *argv[])
     if (rc == 0)
         rc = check_options(&options);
     if (rc == 0)
-        status = options.explain ? explain_with(&options) : run_with(&options);
+        status = run_command(&options);
     else if (rc == OPTIONS_PRINTED)
         status = fflush(stdout) == 0 ? STATUS_WELL : STATUS_FAILED;
     else if (rc == -ENOMEM)

@@ -27,7 +27,9 @@
 #include "page_search.h"
 #include "place.h"
 #include "../scope/private_address.h"
+#include "recheck.h"
 #include "redirect.h"
+#include "replay.h"
 #include "request.h"
 #include "retry.h"
 #include "rules.h"
@@ -52,8 +54,14 @@ struct worker {
     enum frontier_class class;
     struct page_search pages;
     const struct target *page; /* that is asked for */
+    const struct store_page
+        *kept; /* the page is what an earlier crawl was answered; or NULL */
+    const struct url_book *book; /* of that one */
     /* of the target that is asked for; another page may want it meanwhile */
     bool wants_body;
+    int64_t asked_ns, duration_ns; /* when it was asked for last, and how long that took */
+    int problem;      /* of the page that was judged last: page_search_end() */
+    const char *flaw; /* the same in words, where it was searched but not to its end */
 };
 
 /* ---- records ----------------------------------------------------------------------- */
@@ -92,13 +100,14 @@ static int tell_page(struct crawler *crawler, const struct target *page,
     return records_page(&crawler->sinks, &record);
 }
 
-static int tell_answer(struct crawler *crawler, const struct target *page,
-                       const struct answer *answer, int64_t asked_ns)
+static int tell_answer(const struct worker *worker, const struct target *page,
+                       const struct answer *answer)
 {
+    struct crawler *crawler = worker->crawler;
     struct record_answer record = {.url = page->url,
                                    .status = answer->status,
-                                   .at_ns = asked_ns - crawler->begin_ns,
-                                   .duration_ns = coil_now() - asked_ns,
+                                   .at_ns = worker->asked_ns - crawler->begin_ns,
+                                   .duration_ns = worker->duration_ns,
                                    .bytes = answer->received_bytes,
                                    .tries = page->tries};
 
@@ -232,6 +241,13 @@ static bool has_header_links(const struct options *options, const struct target 
            answer->status >= 200 && answer->status < 300;
 }
 
+static const char *flaw_of(const struct worker *worker, const struct answer *answer)
+{
+    if (worker->kept != NULL)
+        return answer->rc == 0 ? worker->kept->error : NULL;
+    return answer->has_body ? search_problem(worker->pages.search) : NULL;
+}
+
 static int judge(struct worker *worker, struct target *page, struct answer *answer)
 {
     struct crawler *crawler = worker->crawler;
@@ -247,21 +263,25 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
         page->url, answer->has_body,
         has_header_links(crawler->options, page, answer) ? answer->response : NULL};
     worker->pages.nofollow = has_nofollow(crawler->options, answer);
-    if (page_search_is_due(&source))
+    if (worker->kept != NULL)
+        rc = page_search_replay(&worker->pages, page, worker->kept, worker->book, &links,
+                                &problem);
+    else if (page_search_is_due(&source))
         rc = page_search_end(&worker->pages, page, &source, &links, &problem);
     if (rc == 0 && on_site)
         rc = tell_page(crawler, page, answer, links);
     if (rc < 0)
         return rc;
+    worker->problem = problem;
+    worker->flaw = flaw_of(worker, answer);
     judgement = judge_answer(crawler->options, page->url, on_site, answer);
     crawler->fetched_count += on_site && judgement.verdict == VERDICT_OK;
     if (answer->rc < 0)
         snprintf(message, sizeof message, "%s", answer->error);
     else if (problem < 0)
         snprintf(message, sizeof message, "not searched: %s", strerror(-problem));
-    else if (answer->has_body && search_problem(worker->pages.search) != NULL)
-        snprintf(message, sizeof message, "not searched to its end: %s",
-                 search_problem(worker->pages.search));
+    else if (worker->flaw != NULL)
+        snprintf(message, sizeof message, "not searched to its end: %s", worker->flaw);
     else if (page->is_sitemap && answer->has_body && !page->is_searched)
         snprintf(message, sizeof message, "not searched: it is no sitemap");
     else if (answer->is_too_long)
@@ -339,36 +359,180 @@ static int ask_rules_first(struct crawler *crawler, const struct frontier_job *j
     return rc < 0 ? rc : 1;
 }
 
+/* ---- what is kept of it ------------------------------------------------------------ */
+
+static unsigned flags_of(const struct worker *worker, const struct target *page,
+                         const struct answer *answer)
+{
+    return (answer->is_late ? STORE_LATE : 0) | (answer->is_tls ? STORE_TLS : 0) |
+           (answer->is_too_long ? STORE_TOO_LONG : 0) |
+           (answer->is_challenge ? STORE_CHALLENGE : 0) |
+           (answer->has_body ? STORE_BODY : 0) |
+           (worker->wants_body ? STORE_WANTED_IDS : 0) |
+           (page->is_searched ? STORE_SEARCHED : 0) | (page->has_ids ? STORE_HAS_IDS : 0);
+}
+
+/* Of an answer that has taken the place of one that was kept: that one's. */
+static const char *validator_of(const struct worker *worker, const struct answer *answer,
+                                const char *name, const char *kept)
+{
+    if (worker->kept != NULL)
+        return kept;
+    return answer->response != NULL ? coil_http_header(answer->response, name) : NULL;
+}
+
+/* Why there is no answer, or what was wrong with the page. */
+static const char *error_of(const struct worker *worker, const struct answer *answer)
+{
+    return answer->rc < 0 ? answer->error : worker->flaw;
+}
+
+static void keep_links(const struct worker *worker, struct store_page *record)
+{
+    const struct text *links = &worker->pages.links.bytes;
+
+    record->links = links->n > 0 ? links->at : "";
+    record->links_n = links->n;
+}
+
+/* The page is digested: from now on a crawl that is gone on with need not ask for it. */
+static int keep(struct worker *worker, const struct target *page,
+                const struct answer *answer)
+{
+    struct crawler *crawler = worker->crawler;
+    const struct store_page *kept = worker->kept;
+    struct store_page record = {.flags = flags_of(worker, page, answer),
+                                .rc = answer->rc,
+                                .status = answer->status,
+                                .problem = worker->problem,
+                                .tries = page->tries,
+                                .size = answer->size,
+                                .bytes = crawler->summary.bytes - crawler->kept_bytes,
+                                .at_ns = worker->asked_ns - crawler->begin_ns,
+                                .duration_ns = worker->duration_ns,
+                                .content_type = answer->content_type,
+                                .location = answer->location,
+                                .error = error_of(worker, answer)};
+
+    if (crawler->state == NULL)
+        return 0;
+    record.etag = validator_of(worker, answer, "ETag", kept != NULL ? kept->etag : NULL);
+    record.modified = validator_of(worker, answer, "Last-Modified",
+                                   kept != NULL ? kept->modified : NULL);
+    if (answer->has_body || worker->pages.links.bytes.n > 0)
+        keep_links(worker, &record);
+    if (page->is_searched && worker->problem == 0) {
+        record.ids = page->ids;
+        record.id_count = page->id_count;
+    }
+    crawler->kept_bytes = crawler->summary.bytes;
+    return state_add(crawler->state, page, &record);
+}
+
+/* It was digested, or left out, as robots.txt wants it. */
+static int keep_left_out(struct crawler *crawler, const struct target *page,
+                         unsigned line)
+{
+    struct store_page record = {.flags = STORE_ROBOTS, .line = line};
+
+    return crawler->state != NULL ? state_add(crawler->state, page, &record) : 0;
+}
+
+/* The sitemaps that a robots.txt names. */
+static int keep_sitemaps(struct worker *worker, const struct target *rules)
+{
+    struct crawler *crawler = worker->crawler;
+    struct store_page record = {.flags = STORE_SITEMAPS};
+
+    if (crawler->state == NULL)
+        return 0;
+    keep_links(worker, &record);
+    return state_add(crawler->state, rules, &record);
+}
+
+/* ---- asking ------------------------------------------------------------------------ */
+
+/* An answer that is kept will do if the server says so, and if it has all that is wanted. */
+static int find_kept(struct worker *worker, const struct frontier_job *job,
+                     struct recheck_kept *kept, struct request_reader *reader)
+{
+    int rc = recheck_find(worker->crawler->recheck, job->target->url, kept);
+
+    if (rc <= 0)
+        return rc;
+    if (job->target->wants_body && (kept->page.flags & STORE_BODY) == 0)
+        return 0;
+    rc = recheck_headers(kept, job->host->headers);
+    reader->headers = kept->headers;
+    return rc;
+}
+
+/* 304 Not Modified: what was kept is the answer. */
+static void take_kept(struct worker *worker, const struct recheck_kept *kept,
+                      struct answer *answer)
+{
+    int64_t received_bytes = answer->received_bytes;
+
+    if (kept->headers == NULL || answer->rc < 0 || answer->status != 304)
+        return;
+    answer_finish(answer);
+    replay_answer(&kept->page, answer);
+    answer->received_bytes = received_bytes;
+    worker->kept = &kept->page;
+    worker->book = recheck_book(worker->crawler->recheck);
+}
+
+static int digest_and_keep(struct worker *worker, struct target *page,
+                           struct answer *answer)
+{
+    int rc;
+
+    worker->problem = 0;
+    worker->flaw = NULL;
+    link_blob_begin(&worker->pages.links);
+    rc = digest(worker, page, answer);
+    return rc == 0 ? keep(worker, page, answer) : rc;
+}
+
 /* Below 0 only for what must end the crawl: cancelled, out of memory, a report that fails. */
 static int fetch(struct worker *worker, const struct frontier_job *job)
 {
     struct crawler *crawler = worker->crawler;
+    struct recheck_kept kept = {.headers = NULL};
     struct answer answer;
-    struct request_reader reader = {wants_body, take_body, worker};
-    int64_t asked_ns;
+    struct request_reader reader = {wants_body, take_body, worker, NULL};
     int rc = request_find_headers(crawler, job->host);
 
-    if (rc < 0)
+    if (rc == 0 && crawler->recheck != NULL)
+        rc = find_kept(worker, job, &kept, &reader);
+    if (rc < 0) {
+        recheck_kept_finish(&kept);
         return rc;
+    }
     frontier_ask(job->host);
-    asked_ns = coil_now();
+    worker->asked_ns = coil_now();
     job->target->tries += job->target->tries < UINT8_MAX;
     worker->page = job->target;
     worker->wants_body = job->target->wants_body;
     rc = request_answer(crawler, job->target, &reader, &answer);
+    worker->duration_ns = coil_now() - worker->asked_ns;
     crawler->summary.bytes += answer.received_bytes;
     if (rc == 0)
-        rc = tell_answer(crawler, job->target, &answer, asked_ns);
+        take_kept(worker, &kept, &answer);
+    if (rc == 0)
+        rc = tell_answer(worker, job->target, &answer);
     if (rc == 0)
         rc = job->host->deserted > 0 && answer.rc == 0 ? ask_rules_first(crawler, job)
                                                        : put_back(crawler, job, &answer);
     if (rc == 0) {
-        rc = digest(worker, job->target, &answer);
+        rc = digest_and_keep(worker, job->target, &answer);
         if (rc == 0)
             frontier_done(&crawler->frontier, job);
     }
     search_cancel(worker->pages.search);
     answer_finish(&answer);
+    recheck_kept_finish(&kept);
+    worker->kept = NULL;
     return rc < 0 ? rc : 0;
 }
 
@@ -377,11 +541,15 @@ static int fetch(struct worker *worker, const struct frontier_job *job)
 /* Once, though the rules may be asked for again. */
 static int tell_sitemaps(struct worker *worker, struct host *host)
 {
+    const struct target *rules;
+    int rc;
+
     if (worker->crawler->options->no_sitemaps || host->rules == NULL ||
         host->has_told_sitemaps)
         return 0;
     host->has_told_sitemaps = true;
-    return page_search_robots(&worker->pages, host);
+    rc = page_search_robots(&worker->pages, host, &rules);
+    return rc == 0 && rules != NULL ? keep_sitemaps(worker, rules) : rc;
 }
 
 static int ask_rules(struct worker *worker, const struct frontier_job *job)
@@ -396,22 +564,105 @@ static int ask_rules(struct worker *worker, const struct frontier_job *job)
     return rc;
 }
 
-static int leave_out(struct crawler *crawler, const struct frontier_job *job,
-                     unsigned line)
+static int leave_out(struct crawler *crawler, struct target *page, unsigned line)
 {
     char message[64] = "its robots.txt could not be had";
     int rc;
 
     if (line > 0)
         snprintf(message, sizeof message, "line %u of its robots.txt forbids it", line);
-    rc = verdicts_settle(crawler, job->target,
+    rc = verdicts_settle(crawler, page,
                          (struct judgement){VERDICT_SKIPPED, REASON_ROBOTS}, message);
 
-    if (rc == 0 && job->target->is_start && --crawler->starts_open == 0)
+    if (rc == 0 && page->is_start && --crawler->starts_open == 0)
         rc = place_held(crawler);
+    return rc;
+}
+
+static int leave_out_and_keep(struct crawler *crawler, const struct frontier_job *job,
+                              unsigned line)
+{
+    int rc = leave_out(crawler, job->target, line);
+
+    if (rc == 0)
+        rc = keep_left_out(crawler, job->target, line);
     if (rc == 0)
         frontier_done(&crawler->frontier, job);
     return rc;
+}
+
+/* ---- what an earlier run has done -------------------------------------------------- */
+
+/* The host need not tell them once more. */
+static int digest_sitemaps(struct worker *worker, struct target *rules)
+{
+    struct host *host =
+        frontier_host(&worker->crawler->frontier, rules->url, FRONTIER_SITE);
+    size_t links;
+    int problem;
+
+    if (host == NULL)
+        return -ENOMEM;
+    host->has_told_sitemaps = true;
+    return page_search_replay(&worker->pages, rules, worker->kept, worker->book, &links,
+                              &problem);
+}
+
+/* What there was time for is told as if it were now; the tries before it are not kept. */
+static int digest_answer(struct worker *worker, struct target *page)
+{
+    struct crawler *crawler = worker->crawler;
+    const struct store_page *kept = worker->kept;
+    struct answer answer;
+    int rc;
+
+    replay_answer(kept, &answer);
+    answer.received_bytes = kept->bytes;
+    page->tries = (uint8_t)(kept->tries < UINT8_MAX ? kept->tries : UINT8_MAX);
+    crawler->summary.bytes += kept->bytes;
+    worker->wants_body = (kept->flags & STORE_WANTED_IDS) != 0;
+    worker->asked_ns = crawler->begin_ns + kept->at_ns;
+    worker->duration_ns = kept->duration_ns;
+    if (crawler->earlier_ns < kept->at_ns + kept->duration_ns)
+        crawler->earlier_ns = kept->at_ns + kept->duration_ns;
+    rc = tell_answer(worker, page, &answer);
+    return rc == 0 ? digest(worker, page, &answer) : rc;
+}
+
+static int digest_kept(void *arg, struct target *page, const struct store_page *kept,
+                       const struct url_book *book)
+{
+    struct worker *worker = arg;
+    int rc;
+
+    if ((kept->flags & STORE_ROBOTS) != 0)
+        return leave_out(worker->crawler, page, kept->line);
+    worker->kept = kept;
+    worker->book = book;
+    rc = (kept->flags & STORE_SITEMAPS) != 0 ? digest_sitemaps(worker, page)
+                                             : digest_answer(worker, page);
+    worker->kept = NULL;
+    return rc;
+}
+
+/* What is digested is not to be kept once more. */
+static int replay_kept(struct crawler *crawler)
+{
+    struct worker worker = {.crawler = crawler, .class = FRONTIER_SITE};
+    int rc = page_search_init(&worker.pages, crawler);
+
+    worker.pages.is_replay = true;
+    if (rc == 0)
+        rc = replay(crawler, crawler->kept, digest_kept, &worker);
+    page_search_finish(&worker.pages);
+    crawler->kept_bytes = crawler->summary.bytes;
+    crawler->begin_ns -= crawler->earlier_ns;
+    return rc;
+}
+
+int crawler_save(struct crawler *crawler)
+{
+    return crawler->state != NULL ? state_save_if_due(crawler->state) : 0;
 }
 
 /* ---- workers ----------------------------------------------------------------------- */
@@ -447,7 +698,7 @@ static int visit(struct worker *worker, const struct frontier_job *job)
     }
     forbids = rules_forbid(job->host, job->target->url, &line);
     if (forbids != 0)
-        return forbids < 0 ? forbids : leave_out(crawler, job, line);
+        return forbids < 0 ? forbids : leave_out_and_keep(crawler, job, line);
     return fetch(worker, job);
 }
 
@@ -459,6 +710,8 @@ static int visit_all(struct worker *worker)
 
     while ((rc = frontier_take(frontier, worker->class, &job)) == 0) {
         rc = visit(worker, &job);
+        if (rc == 0)
+            rc = crawler_save(worker->crawler);
         if (rc < 0)
             break;
     }
@@ -512,6 +765,21 @@ static int place_starts(struct crawler *crawler)
     return rc == 0 ? file_place_starts(crawler) : rc;
 }
 
+/* The starts, and what has come of them so far. */
+static int begin(struct crawler *crawler)
+{
+    int rc;
+
+    if (crawler->kept != NULL)
+        frontier_note_only(&crawler->frontier);
+    rc = place_starts(crawler);
+    if (rc == 0 && crawler->kept != NULL)
+        rc = replay_kept(crawler);
+    if (rc == 0 && crawler->kept != NULL && !crawler->is_only_told)
+        frontier_take_noted(&crawler->frontier, &crawler->targets);
+    return rc;
+}
+
 /* Until the frontier is empty. */
 static int crawl(struct crawler *crawler)
 {
@@ -534,8 +802,10 @@ static int crawl_in_time(struct crawler *crawler)
 
     if (rc < 0)
         return rc;
-    rc = place_starts(crawler);
-    rc = coil_scope_exit(&scope, rc == 0 ? crawl(crawler) : rc);
+    rc = begin(crawler);
+    if (rc == 0 && !crawler->is_only_told)
+        rc = crawl(crawler);
+    rc = coil_scope_exit(&scope, rc);
     crawler->out_of_time = rc == -ETIMEDOUT && coil_scope_expired(&scope);
     return crawler->out_of_time ? 0 : rc;
 }
@@ -610,6 +880,30 @@ void crawler_close(struct crawler *crawler)
     }
 }
 
+/* What failed, in words: the errno does not name the file. */
+static void complain_of_state(struct crawler *crawler)
+{
+    const char *message;
+
+    if (state_failure(crawler->state, &message) < 0 && crawler->complaint == NULL)
+        crawler->complaint = strdup(message);
+}
+
+/* All that was kept goes to the disk, and whether anything is left, even where the crawl was
+   cancelled. A save of crawler_save() may still be on its way. */
+static int finish_state(struct crawler *crawler, int rc)
+{
+    bool is_over = rc == 0 && !crawler->out_of_time;
+    int written;
+
+    if (crawler->state == NULL)
+        return rc;
+    written = state_finish(crawler->state, is_over);
+    crawler->is_finished = is_over && written == 0;
+    complain_of_state(crawler);
+    return written < 0 && rc == 0 ? written : rc;
+}
+
 int crawler_run(void *arg)
 {
     struct crawler *crawler = arg;
@@ -618,6 +912,7 @@ int crawler_run(void *arg)
     crawler->begin_ns = coil_now();
     if (rc == 0)
         rc = crawl_in_time(crawler);
+    rc = finish_state(crawler, rc);
     frontier_close(&crawler->frontier);
     ended = settle_rest(crawler);
     crawler_close(crawler);
@@ -706,5 +1001,6 @@ void crawler_finish(struct crawler *crawler)
     mentions_finish(&crawler->mentions);
     traps_finish(&crawler->traps);
     targets_finish(&crawler->targets);
+    free(crawler->complaint);
     *crawler = (struct crawler){.options = NULL};
 }

@@ -20,6 +20,7 @@
 #include "../options/options.h"
 #include "record.h"
 #include "../scope/site.h"
+#include "../state/state.h"
 #include "target.h"
 #include "../scope/trap.h"
 
@@ -30,6 +31,15 @@ struct crawler {
     struct record_sinks sinks;
     struct cache *cache;       /* of external targets that were well; or NULL */
     struct baseline *baseline; /* findings that do not fail the run; or NULL */
+    struct store *kept;        /* an earlier crawl that this one goes on with; or NULL */
+    struct state *state;       /* where this one is kept; or NULL */
+    struct recheck *recheck;   /* what a page need not be sent again for; or NULL */
+    bool is_only_told;         /* what is kept is told, and nothing is asked for */
+    bool is_finished;          /* nothing was left to be asked for */
+    int64_t kept_bytes;        /* of summary.bytes, those that its pages tell */
+    int64_t earlier_ns;        /* what earlier runs of it took */
+    char *
+        complaint; /* for free(): why the crawl could not go on, if the errno does not say it */
     coil_http_session *sessions[FRONTIER_CLASSES];
     struct frontier frontier;
     struct site site;   /* all of them */
@@ -40,7 +50,7 @@ struct crawler {
     struct target *due; /* whose verdict can be found now; judge_due() */
     struct target *held,
         **held_end;     /* of another site, it seems, until the starts are known */
-    int64_t begin_ns;   /* when crawler_run() began */
+    int64_t begin_ns;   /* when crawler_run() began; sooner by what earlier runs took */
     size_t starts_open; /* starts, and where they redirect to, that are not fetched yet */
     size_t page_count;  /* that were asked for: --max-pages */
     size_t fetched_count; /* pages and files of the site that were well */
@@ -50,8 +60,8 @@ struct crawler {
     struct record_summary summary;
 };
 
-/* `options` and the sinks must outlive the crawler, and so must what it is given as cache and
-   baseline after this. 0 or -ENOMEM. */
+/* `options` and the sinks must outlive the crawler, and so must what it is given as cache,
+   baseline, kept, state and recheck after this. 0 or -ENOMEM. */
 int crawler_init(struct crawler *crawler, const struct options *options,
                  const struct record_sink *sinks, size_t sink_count);
 
@@ -63,6 +73,10 @@ int crawler_init(struct crawler *crawler, const struct options *options,
 COIL_SUSPENDS int crawler_run(void *arg);
 
 void crawler_finish(struct crawler *crawler);
+
+/* A second has passed: what is known is written to the crawl's file, if it has one. Fails as
+   state_save_if_due(). */
+COIL_SUSPENDS int crawler_save(struct crawler *crawler);
 
 /* What crawler_run() begins and ends with, for who wants to ask no more than a question.
    Open: 0, -ENOMEM; close it in any case. */

@@ -255,6 +255,10 @@ void frontier_add(struct frontier *frontier, struct target *target)
 {
     if (frontier->closed || target->is_given)
         return;
+    if (frontier->notes_only) {
+        target->is_given = target->is_noted = true;
+        return;
+    }
     if (frontier->options.by_depth && target->depth > frontier->depth)
         note_failure(frontier, schedule_add(&frontier->deeper, target->depth, target));
     else
@@ -263,8 +267,34 @@ void frontier_add(struct frontier *frontier, struct target *target)
 
 void frontier_add_again(struct frontier *frontier, struct target *target)
 {
-    if (!frontier->closed)
+    if (frontier->notes_only)
+        target->is_noted = true;
+    else if (!frontier->closed)
         note_failure(frontier, push(frontier, target));
+}
+
+void frontier_note_only(struct frontier *frontier)
+{
+    frontier->notes_only = true;
+}
+
+void frontier_noted_is_done(struct frontier *frontier, struct target *target)
+{
+    target->is_noted = false;
+    frontier->through++;
+}
+
+void frontier_take_noted(struct frontier *frontier, const struct targets *targets)
+{
+    frontier->notes_only = false;
+    for (size_t i = 0; i < targets->count; i++) {
+        struct target *target = targets_at(targets, i);
+
+        if (!target->is_noted)
+            continue;
+        target->is_noted = target->is_given = false;
+        frontier_add(frontier, target);
+    }
 }
 
 static void take_from(struct frontier *frontier, struct host *host,

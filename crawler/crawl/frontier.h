@@ -72,6 +72,7 @@ struct frontier {
     struct frontier_idle *idle;
     int failure;
     bool closed;
+    bool notes_only; /* what is added waits for frontier_take_noted() */
 };
 
 struct frontier_job {
@@ -95,6 +96,14 @@ void frontier_add(struct frontier *frontier, struct target *target);
 
 /* Give it out once more. */
 void frontier_add_again(struct frontier *frontier, struct target *target);
+
+/*
+ * Before a crawl that was kept is replayed: what is added from now on is noted, target->is_noted, and
+ * given out once frontier_take_noted() has been called, unless it was done meanwhile.
+ */
+void frontier_note_only(struct frontier *frontier);
+void frontier_noted_is_done(struct frontier *frontier, struct target *target);
+void frontier_take_noted(struct frontier *frontier, const struct targets *targets);
 
 /*
  * The next that may be asked for now. -ESHUTDOWN once there is nothing left and nothing at

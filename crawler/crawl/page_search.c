@@ -54,6 +54,32 @@ static int note(struct finding *finding, const struct link *link, struct target 
     return rc == 0 ? wanted : rc;
 }
 
+/* The crawl's file is to have it: `target` is asked for and has a number there, or is NULL. */
+static int keep(struct finding *finding, const struct search_found *found, bool nofollow,
+                const struct target *target)
+{
+    struct page_search *pages = finding->pages;
+    struct state *state = pages->crawler->state;
+    const struct url *url = found->url;
+    struct link link = *found->link;
+    uint32_t number = 0;
+
+    if (state == NULL || pages->is_replay)
+        return 0;
+    if (target != NULL && (number = state_number_of(state, target)) == 0)
+        return -ENOMEM;
+    link.nofollow = nofollow;
+    link_blob_add(&pages->links, &(struct search_found){found->kind, &link, url, 0},
+                  number,
+                  target != NULL ? target->url
+                  : url != NULL  ? url->href
+                                 : NULL,
+                  target != NULL ? target->url_n
+                  : url != NULL  ? url->n
+                                 : 0);
+    return pages->links.bytes.failed ? -ENOMEM : 0;
+}
+
 /* A new page of the web is asked for, or an old one may have become nearer. */
 static int come_nearer(struct finding *finding, struct target *page)
 {
@@ -98,18 +124,22 @@ static struct target *target_of(struct crawler *crawler, struct url *url, uint64
     return targets_get(&crawler->targets, url->href, 0, is_new);
 }
 
-static int note_web(struct finding *finding, const struct link *link, struct url url,
-                    uint64_t hash)
+static int note_web(struct finding *finding, const struct search_found *found)
 {
     struct crawler *crawler = finding->pages->crawler;
+    const struct link *link = found->link;
+    struct url url = *found->url;
     bool is_new, is_followed = !(link->nofollow || finding->pages->nofollow);
-    struct target *target = target_of(crawler, &url, hash, &is_new), *page;
+    struct target *target = target_of(crawler, &url, found->mark, &is_new), *page;
     int rc;
 
     if (target == NULL)
         return -ENOMEM;
     page = target->page;
     page->is_sitemap |= link->is_sitemap;
+    rc = keep(finding, found, !is_followed, target);
+    if (rc < 0)
+        return rc;
     rc = note(finding, link, target, page->url,
               url.fragment_at > 0 ? decode_fragment(&url) : NULL);
     if (rc == 0)
@@ -167,9 +197,13 @@ static int note_url(struct finding *finding, const struct search_found *found)
     const struct options *options = finding->pages->crawler->options;
     bool is_web = url->kind == URL_WEB;
     bool is_file = url->kind == URL_FILE && finding->page->kind == TARGET_FILE;
+    int rc;
 
     if (is_file || (is_web && url->n <= options->max_url_bytes))
-        return note_web(finding, found->link, *url, found->mark);
+        return note_web(finding, found);
+    rc = keep(finding, found, found->link->nofollow, NULL);
+    if (rc < 0)
+        return rc;
     return note_text(
         finding, found->link, url,
         (struct judgement){VERDICT_SKIPPED, is_web ? REASON_LENGTH : REASON_SCHEME});
@@ -238,6 +272,20 @@ static int rebase(const char *reference, struct url *url, void *arg)
     return local_rebase(&finding->pages->crawler->local, reference, url);
 }
 
+/* ---- what is no URL ---------------------------------------------------------------- */
+
+static int note_no_url(struct finding *finding, const struct search_found *found)
+{
+    bool is_long = found->kind != SEARCH_NO_URL;
+    int rc = keep(finding, found, found->link->nofollow, NULL);
+
+    if (rc < 0)
+        return rc;
+    return note_text(finding, found->link, NULL,
+                     is_long ? (struct judgement){VERDICT_SKIPPED, REASON_LENGTH}
+                             : (struct judgement){VERDICT_BROKEN, REASON_NOT_A_URL});
+}
+
 /* ---- a page ------------------------------------------------------------------------ */
 
 static bool tells_links(const struct crawler *crawler, const struct target *page)
@@ -256,12 +304,8 @@ static int on_found(const struct search_found *found, void *arg)
         return 0;
     else if (found->kind == SEARCH_URL)
         finding->rc = note_url(finding, found);
-    else if (found->kind == SEARCH_NO_URL)
-        finding->rc = note_text(finding, found->link, NULL,
-                                (struct judgement){VERDICT_BROKEN, REASON_NOT_A_URL});
     else
-        finding->rc = note_text(finding, found->link, NULL,
-                                (struct judgement){VERDICT_SKIPPED, REASON_LENGTH});
+        finding->rc = note_no_url(finding, found);
     return finding->rc;
 }
 
@@ -329,6 +373,7 @@ int page_search_end(struct page_search *pages, struct target *page,
     int rc;
 
     pages->id_count = 0;
+    link_blob_begin(&pages->links);
     *problem = 0;
     rc = search_source(pages, page, source, &visitor);
     *links = finding.links;
@@ -340,6 +385,65 @@ int page_search_end(struct page_search *pages, struct target *page,
         return rc;
     *problem = rc;
     return 0;
+}
+
+/* ---- a page that was kept ---------------------------------------------------------- */
+
+struct replaying {
+    struct finding finding;
+    const struct url_book *book;
+};
+
+static const char *kept_url(uint32_t number, size_t *fragment_at, void *arg)
+{
+    struct replaying *replaying = arg;
+
+    return url_book_text(number, fragment_at, (void *)replaying->book);
+}
+
+static int on_kept(const struct search_found *found, void *arg)
+{
+    struct replaying *replaying = arg;
+    struct search_found marked = *found;
+
+    if (found->url != NULL)
+        marked.mark = expect(found->url, &replaying->finding);
+    return on_found(&marked, &replaying->finding);
+}
+
+static int keep_kept_ids(struct page_search *pages, struct target *page,
+                         const struct store_page *kept)
+{
+    while (pages->id_capacity < kept->id_count)
+        if (array_grow(&pages->ids, &pages->id_capacity, sizeof *pages->ids) < 0)
+            return -ENOMEM;
+    pages->id_count = kept->id_count;
+    if (kept->id_count > 0)
+        memcpy(pages->ids, kept->ids, kept->id_count * sizeof *pages->ids);
+    page->is_searched = (kept->flags & STORE_SEARCHED) != 0;
+    page->has_ids = (kept->flags & STORE_HAS_IDS) != 0;
+    return targets_keep_ids(&pages->crawler->targets, page, pages->ids, pages->id_count);
+}
+
+int page_search_replay(struct page_search *pages, struct target *page,
+                       const struct store_page *kept, const struct url_book *book,
+                       size_t *links, int *problem)
+{
+    struct replaying replaying = {
+        {.pages = pages, .page = page, .tells_links = !pages->crawler->takes_no_links},
+        book};
+    struct link_blob_reader reader = {kept_url, on_kept, &replaying};
+    int rc;
+
+    *links = 0;
+    *problem = kept->problem;
+    if (kept->links == NULL)
+        return 0;
+    link_blob_begin(&pages->links);
+    rc = link_blob_read(kept->links, kept->links_n, &reader);
+    *links = replaying.finding.links;
+    trap_page_end(&pages->crawler->traps, &replaying.finding.trap, page->url);
+    return rc == 0 && kept->problem == 0 ? keep_kept_ids(pages, page, kept) : rc;
 }
 
 /* ---- robots.txt -------------------------------------------------------------------- */
@@ -363,7 +467,8 @@ static int find_in_robots(links_visit_function visit, void *visit_arg, void *arg
     return rc;
 }
 
-int page_search_robots(struct page_search *pages, const struct host *host)
+int page_search_robots(struct page_search *pages, const struct host *host,
+                       const struct target **rules)
 {
     struct finding finding = {.pages = pages,
                               .tells_links = !pages->crawler->takes_no_links};
@@ -371,6 +476,7 @@ int page_search_robots(struct page_search *pages, const struct host *host)
     char *url;
     bool is_new;
 
+    *rules = NULL;
     if (robots_sitemap(host->rules, 0) == NULL)
         return 0;
     if (asprintf(&url, "%s/robots.txt", host->origin) < 0)
@@ -379,6 +485,8 @@ int page_search_robots(struct page_search *pages, const struct host *host)
     free(url);
     if (finding.page == NULL)
         return -ENOMEM;
+    *rules = finding.page;
+    link_blob_begin(&pages->links);
     pages->nofollow = false;
     return search_links(pages->search, find_in_robots, host->rules, finding.page->url,
                         &visitor);
@@ -401,5 +509,6 @@ int page_search_init(struct page_search *pages, struct crawler *crawler)
 void page_search_finish(struct page_search *pages)
 {
     search_destroy(pages->search);
+    link_blob_finish(&pages->links);
     free(pages->ids);
 }

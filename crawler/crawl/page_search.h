@@ -6,6 +6,8 @@
 
 #include "crawler.h"
 #include "../page/search.h"
+#include "../state/link_blob.h"
+#include "../state/url_book.h"
 
 /* One for each worker. */
 struct page_search {
@@ -14,6 +16,8 @@ struct page_search {
     struct search *search; /* to be fed with the page: search.h */
     uint64_t *ids;         /* of the page that is being searched */
     size_t id_count, id_capacity;
+    bool is_replay;         /* what is searched was kept already */
+    struct link_blob links; /* that were told of it, if crawler->state is to keep them */
 };
 
 /* 0 or -ENOMEM; finish it in any case. */
@@ -41,8 +45,18 @@ COIL_SUSPENDS int page_search_end(struct page_search *pages, struct target *page
 
 /*
  * The same of the Sitemap lines in the robots.txt of a host, whose rules are known: what they name
- * is a link away from where the crawl starts.
+ * is a link away from where the crawl starts. *rules is that robots.txt, or NULL if it names none.
  */
-COIL_SUSPENDS int page_search_robots(struct page_search *pages, const struct host *host);
+COIL_SUSPENDS int page_search_robots(struct page_search *pages, const struct host *host,
+                                     const struct target **rules);
+
+/*
+ * The same of a page that was kept, whose links' URLs are in the book. Fails also with -EBADMSG: it is
+ * damaged.
+ */
+COIL_SUSPENDS int page_search_replay(struct page_search *pages, struct target *page,
+                                     const struct store_page *kept,
+                                     const struct url_book *book, size_t *links,
+                                     int *problem);
 
 #endif

@@ -65,18 +65,18 @@ static struct question question_of(const struct crawler *crawler,
     const struct options *options = crawler->options;
     bool on_site = page->kind == TARGET_SITE;
 
-    return (struct question){.url = page->url,
-                             .headers = page->host->headers,
-                             .headers_only = !on_site && !page->wants_body &&
-                                             options->external == EXTERNAL_HEAD,
-                             .ends_after_headers = !on_site && !page->wants_body,
-                             .idle_ns = options->timeout_ns,
-                             .max_ns = options->max_time_ns,
-                             .body_limit = request_body_limit(options, page),
-                             .wants_body =
-                                 on_site || page->wants_body ? reader->wants_body : NULL,
-                             .take_body = reader->take_body,
-                             .arg = reader->arg};
+    return (struct question){
+        .url = page->url,
+        .headers = reader->headers != NULL ? reader->headers : page->host->headers,
+        .headers_only =
+            !on_site && !page->wants_body && options->external == EXTERNAL_HEAD,
+        .ends_after_headers = !on_site && !page->wants_body,
+        .idle_ns = options->timeout_ns,
+        .max_ns = options->max_time_ns,
+        .body_limit = request_body_limit(options, page),
+        .wants_body = on_site || page->wants_body ? reader->wants_body : NULL,
+        .take_body = reader->take_body,
+        .arg = reader->arg};
 }
 
 /* Many servers do not know HEAD, or lie to it. What could not be reached is no better with GET. */

@@ -12,6 +12,7 @@ struct request_reader {
     bool (*wants_body)(const struct answer *answer, void *arg);
     int (*take_body)(const char *bytes, size_t n, void *arg);
     void *arg;
+    const char *const *headers; /* in the place of those of the host; NULL: none are */
 };
 
 /* host->headers is set: those of the user for the starts' origins, or for this host. 0 or

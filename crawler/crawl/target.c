@@ -55,11 +55,18 @@ static struct target_slot *find_free(const struct targets *targets, uint64_t has
     return &targets->slots[i & (targets->capacity - 1)];
 }
 
+void targets_set_id_seed(struct targets *targets, uint64_t seed)
+{
+    targets->id_seed = seed;
+}
+
 /* Once for all tables, before the first key. */
 static void choose_seed(struct targets *targets)
 {
-    if (targets->capacity == 0 && targets->text_capacity == 0)
-        targets->seed = hash_seed();
+    if (targets->capacity > 0 || targets->text_capacity > 0)
+        return;
+    targets->seed = hash_seed();
+    targets->id_seed = targets->seed;
 }
 
 static int grow(struct targets *targets)
@@ -257,7 +264,7 @@ const char *targets_intern(struct targets *targets, const char *text, size_t n)
 
 uint64_t targets_hash_id(const struct targets *targets, const char *id, size_t n)
 {
-    return hash_bytes(id, n, targets->seed);
+    return hash_bytes(id, n, targets->id_seed);
 }
 
 static int compare_hashes(const void *a, const void *b)

@@ -62,6 +62,7 @@ struct target {
     bool is_wanted : 1;         /* somebody points at it: its verdict is told */
     bool is_known : 1;   /* the baseline has its verdict: it does not fail the run */
     bool wants_body : 1; /* its ids are asked for, although it is of another site */
+    bool is_noted : 1;   /* the frontier is to have it, once a replay is over */
 };
 
 #define TARGET_CAUSE_BYTES 64 /* "431 Request Header Fields Too Large" */
@@ -71,11 +72,15 @@ struct targets {
     size_t count, room;
     struct target_slot *slots;
     size_t capacity; /* 0 or a power of two */
-    uint64_t seed;
+    uint64_t seed, id_seed;
     struct arena arena; /* of targets and texts */
     struct text_slot *texts;
     size_t text_count, text_capacity;
 };
+
+/* The seed of the hashes of ids, before the first of them: those that a file keeps must be made alike
+   by the next run. */
+void targets_set_id_seed(struct targets *targets, uint64_t seed);
 
 /* Zeroes are none. */
 void targets_finish(struct targets *targets);

@@ -416,6 +416,19 @@ static int add_start(struct option_source *source, const char *operand)
     return add_url(source, operand);
 }
 
+/* The last text, without its place in the list if it was there before. */
+static const char *take_last_once(struct text_list *list)
+{
+    const char *last = list->at[list->count - 1];
+
+    for (size_t i = 0; i + 1 < list->count; i++)
+        if (strcmp(list->at[i], last) == 0) {
+            list->count--;
+            break;
+        }
+    return last;
+}
+
 /* The crawl starts at each, too. */
 static int add_sitemaps(struct option_source *source)
 {
@@ -425,9 +438,34 @@ static int add_sitemaps(struct option_source *source)
     for (size_t i = 0; rc == 0 && i < options->sitemaps.count; i++) {
         rc = add_start(source, options->sitemaps.at[i]);
         if (rc == 0)
-            options->sitemaps.at[i] = options->starts.at[options->starts.count - 1];
+            options->sitemaps.at[i] = take_last_once(&options->starts);
     }
     return rc;
+}
+
+/* The words that may stand before what is kept of a crawl, and how many folders follow. */
+static const struct {
+    const char *word;
+    size_t folders;
+    enum options_command command;
+} commands[] = {
+    {"resume", 1, COMMAND_RESUME},
+    {"recheck", 1, COMMAND_RECHECK},
+    {"report", 1, COMMAND_REPORT},
+    {"diff", 2, COMMAND_DIFF},
+};
+
+/* With anything else behind it the word is a start: "./report" always is. */
+static void find_command(struct options *options, const struct command *command)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (command->operand_count != commands[i].folders + 1 ||
+            strcmp(command->operands[0], commands[i].word) != 0)
+            continue;
+        options->command = commands[i].command;
+        options->state = command->operands[1];
+        options->later_state = command->operands[commands[i].folders];
+    }
 }
 
 static int add_starts(struct option_source *source, const struct command *command)
@@ -436,6 +474,11 @@ static int add_starts(struct option_source *source, const struct command *comman
     size_t count = command->operand_count;
     int rc = 0;
 
+    if (source->options->command != COMMAND_CRAWL) {
+        find_command(source->options,
+                     command); /* --state may have named another folder */
+        return 0;
+    }
     if (count > 1 && strcmp(operands[0], "explain") == 0) {
         source->options->explain = true;
         operands++;
@@ -497,8 +540,10 @@ static int set_all(struct option_source *source, const struct command *command)
 {
     const char *file = last_value(command, "config");
     bool reads_file = file != NULL || last_value(command, "no-config") == NULL;
-    int rc = reads_file ? option_read_file(source, file) : 0;
+    int rc;
 
+    find_command(source->options, command);
+    rc = reads_file ? option_read_file(source, file) : 0;
     for (size_t i = 0; rc == 0 && i < command->setting_count; i++)
         if (command->settings[i].row->set != NULL)
             rc = option_set(source, command->settings[i].row, command->settings[i].value);
@@ -529,5 +574,37 @@ int options_parse(struct options *options, int argc, char *const argv[], FILE *o
     free(operands);
     free(command.settings);
     free(source.is_given);
+    return rc;
+}
+
+/* ---- a crawl that is kept ---------------------------------------------------------- */
+
+static size_t put_all(char **argv, size_t n, const struct text_list *texts)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        argv[n++] = (char *)texts->at[i];
+    return n;
+}
+
+int options_restore(struct options *options, const struct options *now,
+                    const struct text_list *decided, const struct text_list *starts,
+                    FILE *complaints)
+{
+    size_t count = decided->count + now->given.count + starts->count, n = 0;
+    char **argv = calloc(count + 4, sizeof *argv);
+    int rc;
+
+    if (argv == NULL)
+        return -ENOMEM;
+    argv[n++] = (char *)"coil-crawl";
+    argv[n++] = (char *)"--no-config";
+    n = put_all(argv, n, decided);
+    n = put_all(argv, n, &now->given);
+    argv[n++] = (char *)"--";
+    n = put_all(argv, n, starts);
+    rc = options_parse(options, (int)n, argv, stdout, complaints);
+    free(argv);
+    options->command = now->command;
+    options->state = now->state;
     return rc;
 }

@@ -112,7 +112,9 @@ static void print_statuses(FILE *to)
 void option_print_help(FILE *to)
 {
     fputs("Usage: coil-crawl [OPTION]... URL|FOLDER|FILE...\n"
-          "       coil-crawl [OPTION]... explain URL [START]...\n",
+          "       coil-crawl [OPTION]... explain URL [START]...\n"
+          "       coil-crawl [OPTION]... resume|recheck|report DIR\n"
+          "       coil-crawl [OPTION]... diff DIR DIR\n",
           to);
     print_wrapped(to, summary, 0, 0);
     for (int group = 0; group < OPTION_GROUP_COUNT; group++) {
@@ -269,6 +271,12 @@ void option_print_man(FILE *to)
             ".br\n"
             "\\fBcoil\\-crawl\\fR [\\fIOPTION\\fR]... \\fBexplain\\fR \\fIURL\\fR "
             "[\\fISTART\\fR]...\n"
+            ".br\n"
+            "\\fBcoil\\-crawl\\fR [\\fIOPTION\\fR]... "
+            "\\fBresume\\fR|\\fBrecheck\\fR|\\fBreport\\fR \\fIDIR\\fR\n"
+            ".br\n"
+            "\\fBcoil\\-crawl\\fR [\\fIOPTION\\fR]... \\fBdiff\\fR \\fIDIR\\fR "
+            "\\fIDIR\\fR\n"
             ".SH DESCRIPTION\n",
             coil_version());
     print_roff(to, summary);
@@ -278,6 +286,10 @@ void option_print_man(FILE *to)
           ".PP\n"
           "\\fBexplain\\fR says what becomes of a URL in a crawl from \\fISTART\\fR, and "
           "why.\n"
+          ".PP\n"
+          "\\fBresume\\fR goes on with a crawl that \\fB\\-\\-state\\fR keeps, "
+          "\\fBreport\\fR tells what it has found so far, \\fBrecheck\\fR asks "
+          "again for what may have changed, and \\fBdiff\\fR compares two of them.\n"
           ".SH OPTIONS\n",
           to);
     print_man_options(to);

@@ -52,6 +52,56 @@ static bool is_default(const struct option_source *source, const struct option_r
     return source->is_given != NULL && !source->is_given[row - option_rows];
 }
 
+/* ---- what was set, as a command line says it --------------------------------------- */
+
+/* "--lenient", "--no-lenient"; of --no-robots that is --robots. */
+static char *argument_of_flag(struct options *options, const struct option_row *row,
+                              const char *value)
+{
+    bool is_no = value[0] == 'n' || value[0] == 'f' || strcmp(value, "off") == 0;
+
+    if (is_no && option_is_negative(row))
+        return options_print(options, "--%s", row->name + 3);
+    return options_print(options, "--%s%s", is_no ? "no-" : "", row->name);
+}
+
+/* A path from the root on, so that it means the same wherever it is read. */
+static char *argument_of(struct options *options, const struct option_row *row,
+                         const char *value)
+{
+    char *folder, *argument;
+
+    if (row->argument == NULL)
+        return argument_of_flag(options, row, value);
+    if (row->hint == HINT_NONE || value[0] == '/')
+        return options_print(options, "--%s=%s", row->name, value);
+    folder = getcwd(NULL, 0);
+    if (folder == NULL)
+        return options_print(options, "--%s=%s", row->name, value);
+    argument = options_print(options, "--%s=%s/%s", row->name, folder, value);
+    free(folder);
+    return argument;
+}
+
+/* For a crawl that is kept, and for what is asked of it later. */
+static int remember(struct option_source *source, const struct option_row *row,
+                    const char *value)
+{
+    struct options *options = source->options;
+    bool decides = row->group < OPTION_REPORTS;
+    char *argument;
+    int rc = 0;
+
+    if (decides && source->file != NULL && options->command != COMMAND_CRAWL)
+        return 0; /* the crawl has its own */
+    argument = argument_of(options, row, value);
+    if (argument == NULL)
+        return -ENOMEM;
+    if (decides)
+        rc = text_list_add(&options->decided, argument);
+    return rc == 0 ? text_list_add(&options->given, argument) : rc;
+}
+
 int option_set(struct option_source *source, const struct option_row *row,
                const char *value)
 {
@@ -59,7 +109,7 @@ int option_set(struct option_source *source, const struct option_row *row,
 
     if (rc == 0 && source->is_given != NULL)
         source->is_given[row - option_rows] = true;
-    return rc;
+    return rc == 0 ? remember(source, row, value) : rc;
 }
 
 /* ---- flags and numbers ------------------------------------------------------------- */

@@ -164,6 +164,12 @@ const struct option_row option_rows[] = {
      .words = "no progress line on terminals"},
 
     /* ---- everything else ---- */
+    {.name = "state", .letter = 'd', .argument = "DIR", .set = set_text, FIELD(state), .hint = HINT_FOLDER,
+     .group = OPTION_OTHER,
+     .words = "keep in the folder DIR what is done; whatever ends the crawl, coil-crawl resume DIR goes on with it"},
+    {.name = "state-interval", .argument = "TIME", .set = set_duration, FIELD(state_interval_ns),
+     .initial = "1s", .min = 0, .group = OPTION_OTHER,
+     .words = "write to that folder after so long: what has come since is asked for again; 0: after each page"},
     {.name = "config", .argument = "FILE", .hint = HINT_FILE, .group = OPTION_OTHER,
      .words = "read options from FILE, in TOML (./coil-crawl.toml if it is there)"},
     {.name = "no-config", .group = OPTION_OTHER, .words = "read no such file"},
@@ -267,6 +273,8 @@ void options_finish(struct options *options)
     free(options->index_files.at);
     free(options->accept);
     free(options->formats.at);
+    free(options->decided.at);
+    free(options->given.at);
     for (size_t i = 0; i < options->owned_count; i++)
         free(options->owned[i]);
     free(options->owned);

@@ -44,6 +44,13 @@ struct host_header {
 
 enum external_mode { EXTERNAL_HEAD, EXTERNAL_GET, EXTERNAL_SKIP };
 enum fragments_mode { FRAGMENTS_SITE, FRAGMENTS_ALL, FRAGMENTS_NONE };
+enum options_command { /* the first operand, but for what is a start */
+                       COMMAND_CRAWL,
+                       COMMAND_RESUME,
+                       COMMAND_RECHECK,
+                       COMMAND_REPORT,
+                       COMMAND_DIFF
+};
 enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {
@@ -111,6 +118,16 @@ struct options {
     unsigned verbosity;
     bool explain; /* `coil-crawl explain URL`: the first start, with its fragment */
 
+    /* What is kept of a crawl: */
+    enum options_command command;
+    const char *state;         /* the folder; NULL: none */
+    const char *later_state;   /* of COMMAND_DIFF */
+    int64_t state_interval_ns; /* so much work may be lost */
+    struct text_list
+        decided; /* "--max-depth=3": what decides about the crawl, as it was given */
+    struct text_list
+        given; /* all that the command line gave, and how a configuration reports */
+
     /* Strings that are pointed at above and belong to the options. */
     char **owned;
     size_t owned_count;
@@ -133,6 +150,15 @@ int options_init(struct options *options);
  */
 int options_parse(struct options *options, int argc, char *const argv[], FILE *out,
                   FILE *complaints);
+
+/*
+ * The options of a crawl that is kept, of those that its commands were given (`now`): first what it was
+ * begun with, options.decided and its starts, then options.given. After options_init(); fails as
+ * options_parse(). The texts must outlive the options, and so must `now`.
+ */
+int options_restore(struct options *options, const struct options *now,
+                    const struct text_list *decided, const struct text_list *starts,
+                    FILE *complaints);
 
 /* Zeroes are accepted. */
 void options_finish(struct options *options);

@@ -17,7 +17,8 @@ enum {
     IS_CUT = 8,
     HAS_URL =
         16, /* written out, where it is no number; but for SEARCH_URL there is none */
-    IS_TAIL = 32 /* what is written on the page is the end of the URL */
+    IS_TAIL = 32, /* what is written on the page is the end of the URL */
+    IS_SITEMAP = 64
 };
 
 /* ---- writing ----------------------------------------------------------------------- */
@@ -93,6 +94,7 @@ void link_blob_add(struct link_blob *blob, const struct search_found *found, uin
 
     put_byte(&blob->bytes, (unsigned)found->kind | (link->nofollow ? IS_NOFOLLOW : 0) |
                                (link->cut ? IS_CUT : 0) | (is_tail ? IS_TAIL : 0) |
+                               (link->is_sitemap ? IS_SITEMAP : 0) |
                                (url != NULL && id == 0 ? HAS_URL : 0));
     put_place(blob, link);
     put_number(&blob->bytes,
@@ -291,6 +293,7 @@ static int read_into(struct reading *reading, struct taken *taken)
     taken->link.place.column = (uint32_t)take_number(&reading->from);
     taken->link.nofollow = (head & IS_NOFOLLOW) != 0;
     taken->link.cut = (head & IS_CUT) != 0;
+    taken->link.is_sitemap = (head & IS_SITEMAP) != 0;
     if (kind == SEARCH_ID)
         return -EBADMSG;
     if (kind == SEARCH_URL)

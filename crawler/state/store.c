@@ -48,12 +48,12 @@ static const char *const statements[STATEMENT_COUNT] = {
     [ADD_URL] = "INSERT INTO url(id, fragment_at, url) VALUES (?, ?, ?)",
     [ADD_PAGE] =
         "INSERT INTO page(url, flags, rc, status, problem, line, tries, size, bytes,"
-        " time, content_type, location, error, etag, modified, links, ids)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " at, duration, time, content_type, location, error, etag, modified, links, ids)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [FINISH] = "UPDATE crawl SET finished = ?",
     [NEXT_PAGE] =
         "SELECT number, url, flags, rc, status, problem, line, tries, size, bytes,"
-        " time, content_type, location, error, etag, modified, links, ids"
+        " at, duration, time, content_type, location, error, etag, modified, links, ids"
         " FROM page WHERE number > ? ORDER BY number LIMIT 1",
 };
 
@@ -67,7 +67,8 @@ static const char schema[] =
     "CREATE TABLE page(number INTEGER PRIMARY KEY, url INTEGER NOT NULL REFERENCES url,"
     " flags INTEGER NOT NULL, rc INTEGER NOT NULL, status INTEGER NOT NULL,"
     " problem INTEGER NOT NULL, line INTEGER NOT NULL, tries INTEGER NOT NULL,"
-    " size INTEGER NOT NULL, bytes INTEGER NOT NULL, time INTEGER NOT NULL,"
+    " size INTEGER NOT NULL, bytes INTEGER NOT NULL, at INTEGER NOT NULL,"
+    " duration INTEGER NOT NULL, time INTEGER NOT NULL,"
     " content_type TEXT, location TEXT, error TEXT, etag TEXT, modified TEXT,"
     " links BLOB, ids BLOB);" PRAGMA("application_id", APPLICATION)
         PRAGMA("user_version", SCHEMA);
@@ -208,7 +209,8 @@ static int add_page(struct store *store, sqlite3_stmt *statement,
 {
     const int64_t numbers[] = {page->url,     page->flags, page->rc,    page->status,
                                page->problem, page->line,  page->tries, page->size,
-                               page->bytes,   page->time_s};
+                               page->bytes,   page->at_ns / 1000,
+                               page->duration_ns / 1000, page->time_s};
     const char *const texts[] = {page->content_type, page->location, page->error,
                                  page->etag, page->modified};
     int at = 1;
@@ -723,6 +725,14 @@ static int int_at(sqlite3_stmt *row, int column)
     return value < INT32_MIN || value > INT32_MAX ? 0 : (int)value;
 }
 
+/* Microseconds, as nanoseconds. */
+static int64_t time_at(sqlite3_stmt *row, int column)
+{
+    int64_t value = sqlite3_column_int64(row, column);
+
+    return value < 0 || value > INT64_MAX / 4000 ? 0 : value * 1000;
+}
+
 static void read_page(sqlite3_stmt *row, struct store_page *page)
 {
     *page = (struct store_page){.url = (uint32_t)sqlite3_column_int64(row, 1),
@@ -734,18 +744,20 @@ static void read_page(sqlite3_stmt *row, struct store_page *page)
                                 .tries = (unsigned)int_at(row, 7),
                                 .size = sqlite3_column_int64(row, 8),
                                 .bytes = sqlite3_column_int64(row, 9),
-                                .time_s = sqlite3_column_int64(row, 10),
-                                .content_type = text_at(row, 11),
-                                .location = text_at(row, 12),
-                                .error = text_at(row, 13),
-                                .etag = text_at(row, 14),
-                                .modified = text_at(row, 15)};
-    page->links_n = (size_t)sqlite3_column_bytes(row, 16);
-    page->links = sqlite3_column_type(row, 16) == SQLITE_NULL ? NULL
-                  : page->links_n > 0 ? sqlite3_column_blob(row, 16)
+                                .at_ns = time_at(row, 10),
+                                .duration_ns = time_at(row, 11),
+                                .time_s = sqlite3_column_int64(row, 12),
+                                .content_type = text_at(row, 13),
+                                .location = text_at(row, 14),
+                                .error = text_at(row, 15),
+                                .etag = text_at(row, 16),
+                                .modified = text_at(row, 17)};
+    page->links_n = (size_t)sqlite3_column_bytes(row, 18);
+    page->links = sqlite3_column_type(row, 18) == SQLITE_NULL ? NULL
+                  : page->links_n > 0 ? sqlite3_column_blob(row, 18)
                                       : "";
-    page->ids = sqlite3_column_blob(row, 17);
-    page->id_count = (size_t)sqlite3_column_bytes(row, 17) / sizeof *page->ids;
+    page->ids = sqlite3_column_blob(row, 19);
+    page->id_count = (size_t)sqlite3_column_bytes(row, 19) / sizeof *page->ids;
 }
 
 int64_t store_next_page(struct store *store, int64_t after, struct store_page *page)

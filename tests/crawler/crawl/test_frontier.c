@@ -392,6 +392,31 @@ TASK_TEST(frontier_add_again_gives_out_once_more)
     close_frontier();
 }
 
+TASK_TEST(frontier_that_only_notes_gives_out_what_was_not_done_meanwhile)
+{
+    struct frontier_options options = at_a_time(9, 9);
+    struct target *done, *again;
+
+    options.by_depth = true;
+    open_frontier(&options);
+    frontier_note_only(&frontier);
+    done = add("http://a/1");
+    add_at_depth("http://a/2", FRONTIER_SITE, 2);
+    again = add("http://a/3");
+    add_at_depth("http://a/4", FRONTIER_SITE, 1);
+    add("http://a/1");
+    CHECK_INT(frontier_left(&frontier), 0);
+    frontier_noted_is_done(&frontier, done);
+    frontier_noted_is_done(&frontier, again);
+    frontier_add_again(&frontier, again);
+    frontier_take_noted(&frontier, &targets);
+    add("http://a/1");
+    run_workers(1);
+    CHECK_TRACE("0:a/3 1:a/4 2:a/2 ");
+    CHECK_INT(frontier_through(&frontier), 5);
+    close_frontier();
+}
+
 TASK_TEST(frontier_worker_cancelled_with_a_job_before_it_leaves_it_to_another)
 {
     struct frontier_options options = at_a_time(9, 9);

@@ -1,0 +1,242 @@
+/*
+ * recheck.c - what an earlier crawl was answered, so that a server need not send it again.
+ *
+ * Of each page with a validator a hash of its URL and its number are kept: 16 bytes. Two URLs with
+ * one hash are told apart when the page has been read.
+ */
+#include "recheck.h"
+
+#include "../base/hash.h"
+
+#include <coil/executor.h>
+#include <coil/lock.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct slot {
+    uint64_t hash;
+    int64_t number; /* of the page; 0: free */
+};
+
+struct recheck {
+    struct store *store;
+    struct url_book book;
+    struct slot *slots;
+    size_t count, capacity; /* 0 or a power of two */
+    uint64_t seed;
+    coil_lock lock; /* of the store */
+};
+
+/* ---- the index --------------------------------------------------------------------- */
+
+static struct slot *find(const struct recheck *recheck, uint64_t hash)
+{
+    size_t i = hash;
+
+    while (recheck->slots[i & (recheck->capacity - 1)].number != 0 &&
+           recheck->slots[i & (recheck->capacity - 1)].hash != hash)
+        i++;
+    return &recheck->slots[i & (recheck->capacity - 1)];
+}
+
+static int grow(struct recheck *recheck)
+{
+    struct slot *old = recheck->slots;
+    size_t old_capacity = recheck->capacity;
+
+    recheck->capacity = old_capacity > 0 ? 2 * old_capacity : 256;
+    recheck->slots = calloc(recheck->capacity, sizeof *recheck->slots);
+    if (recheck->slots == NULL) {
+        recheck->slots = old;
+        recheck->capacity = old_capacity;
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < old_capacity; i++)
+        if (old[i].number != 0)
+            *find(recheck, old[i].hash) = old[i];
+    free(old);
+    return 0;
+}
+
+/* The last page of a URL counts. */
+static int take_page(void *arg, int64_t number, const char *url)
+{
+    struct recheck *recheck = arg;
+    uint64_t hash = hash_bytes(url, strlen(url), recheck->seed);
+    struct slot *slot;
+
+    if (recheck->count + 1 > recheck->capacity / 3 * 2 && grow(recheck) < 0)
+        return -ENOMEM;
+    slot = find(recheck, hash);
+    recheck->count += slot->number == 0;
+    *slot = (struct slot){hash, number};
+    return 0;
+}
+
+/* ---- its life ---------------------------------------------------------------------- */
+
+int recheck_create(struct store *store, struct recheck **out, char **message)
+{
+    struct recheck *recheck = calloc(1, sizeof *recheck);
+    int rc = -ENOMEM;
+
+    *out = NULL;
+    *message = NULL;
+    if (recheck == NULL) {
+        store_close(store);
+        return rc;
+    }
+    recheck->store = store;
+    recheck->seed = hash_seed();
+    coil_lock_init(&recheck->lock);
+    rc = grow(recheck);
+    if (rc == 0)
+        rc = url_book_read(&recheck->book, store);
+    if (rc == 0)
+        rc = store_each_validator(store, take_page, recheck);
+    if (rc == -EBADMSG)
+        *message = strdup("the file of the crawl is damaged");
+    else if (rc < 0 && rc != -ENOMEM)
+        *message = strdup(store_message(store));
+    if (rc < 0)
+        recheck_destroy(recheck);
+    else
+        *out = recheck;
+    return rc;
+}
+
+void recheck_destroy(struct recheck *recheck)
+{
+    if (recheck == NULL)
+        return;
+    coil_lock_finish(&recheck->lock);
+    url_book_finish(&recheck->book);
+    store_close(recheck->store);
+    free(recheck->slots);
+    free(recheck);
+}
+
+const struct url_book *recheck_book(const struct recheck *recheck)
+{
+    return &recheck->book;
+}
+
+/* ---- a page ------------------------------------------------------------------------ */
+
+struct reading {
+    struct recheck *recheck;
+    struct recheck_kept *kept;
+    const char *url;
+    int64_t number;
+};
+
+/* Where it lies in the bytes, in the place of the address, which is not known yet. */
+static size_t keep(struct text *bytes, const void *at, size_t n)
+{
+    size_t offset;
+
+    while (bytes->n % sizeof(uint64_t) != 0)
+        text_add(bytes, "", 1);
+    offset = bytes->n;
+    text_add(bytes, at, n);
+    return offset;
+}
+
+static int copy_page(struct recheck_kept *kept, const struct store_page *page)
+{
+    const char *const texts[] = {page->content_type, page->location, page->error,
+                                 page->etag, page->modified};
+    const char **copies[] = {&kept->page.content_type, &kept->page.location,
+                             &kept->page.error, &kept->page.etag, &kept->page.modified};
+    size_t offsets[5] = {0}, links, ids;
+
+    kept->page = *page;
+    for (size_t i = 0; i < 5; i++)
+        if (texts[i] != NULL)
+            offsets[i] = keep(&kept->bytes, texts[i], strlen(texts[i]) + 1);
+    links = keep(&kept->bytes, page->links != NULL ? page->links : "", page->links_n);
+    ids = keep(&kept->bytes, page->ids != NULL ? (const void *)page->ids : "",
+               page->id_count * sizeof *page->ids);
+    text_add(&kept->bytes, "", 1);
+    if (kept->bytes.failed)
+        return -ENOMEM;
+    for (size_t i = 0; i < 5; i++)
+        if (texts[i] != NULL)
+            *copies[i] = kept->bytes.at + offsets[i];
+    if (page->links != NULL)
+        kept->page.links = kept->bytes.at + links;
+    kept->page.ids = (const uint64_t *)(kept->bytes.at + ids);
+    return 1;
+}
+
+static int read_page(void *arg)
+{
+    struct reading *reading = arg;
+    struct recheck *recheck = reading->recheck;
+    struct store_page page;
+    const struct store_url *url;
+    int64_t number = store_next_page(recheck->store, reading->number - 1, &page);
+
+    if (number < 0)
+        return (int)number;
+    if (number != reading->number)
+        return 0;
+    url = url_book_at(&recheck->book, page.url);
+    if (url == NULL || strcmp(url->url, reading->url) != 0)
+        return 0; /* another, of the same hash */
+    return copy_page(reading->kept, &page);
+}
+
+int recheck_find(struct recheck *recheck, const char *url, struct recheck_kept *kept)
+{
+    const struct slot *slot = find(recheck, hash_bytes(url, strlen(url), recheck->seed));
+    struct reading reading = {recheck, kept, url, slot->number};
+    int rc;
+
+    *kept = (struct recheck_kept){.headers = NULL};
+    if (slot->number == 0)
+        return 0;
+    rc = coil_lock_acquire(&recheck->lock);
+    if (rc < 0)
+        return rc;
+    rc = coil_blocking(COIL_LANE_FILE, read_page, &reading);
+    coil_lock_release(&recheck->lock);
+    return rc == -EAGAIN ? 0 : rc;
+}
+
+int recheck_headers(struct recheck_kept *kept, const char *const *headers)
+{
+    const char *names[] = {"If-None-Match", "If-Modified-Since"};
+    const char *values[] = {kept->page.etag, kept->page.modified};
+    size_t count = 0;
+
+    while (headers != NULL && headers[count] != NULL)
+        count++;
+    kept->headers = calloc(count + 3, sizeof *kept->headers);
+    if (kept->headers == NULL)
+        return -ENOMEM;
+    if (count > 0)
+        memcpy(kept->headers, headers, count * sizeof *headers);
+    for (int i = 0; i < 2; i++) {
+        if (values[i] == NULL)
+            continue;
+        if (asprintf(&kept->validators[i], "%s: %s", names[i], values[i]) < 0) {
+            kept->validators[i] = NULL;
+            return -ENOMEM;
+        }
+        kept->headers[count++] = kept->validators[i];
+    }
+    return 0;
+}
+
+void recheck_kept_finish(struct recheck_kept *kept)
+{
+    text_finish(&kept->bytes);
+    free(kept->headers);
+    free(kept->validators[0]);
+    free(kept->validators[1]);
+    *kept = (struct recheck_kept){.headers = NULL};
+}

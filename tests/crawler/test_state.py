@@ -1,0 +1,503 @@
+#!/usr/bin/env python3
+"""coil-crawl whose crawl is kept in a folder: what is gone on with after whatever has ended it, what is told
+of it, what is checked again and how that is compared.
+
+    test_state.py COIL_CRAWL KILLED_SO [--all] [TEST...]
+
+KILLED_SO is killed.c. With --all a crawl is killed at each of its writes, and hundreds of times at random.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+
+from check import Skip, contains, equal, run_tests
+from crawling import BROKEN, FAILED, INTERRUPTED, USAGE, WELL, run, started, wait_until
+from server import Site, html, page, redirect, response, status
+
+KILLED = os.path.abspath(sys.argv[2])
+ALL = "--all" in sys.argv
+KEPT = {"page": ("url", "status", "content_type", "encoding", "size", "links", "searched"),
+        "link": ("page", "text", "line", "column", "element", "attribute", "target", "fragment"),
+        "redirect": ("url", "status", "location", "target"),
+        "verdict": ("target", "fragment", "verdict", "reason", "status", "message")}
+
+
+def sets(file):
+    """What a report tells, whatever the order."""
+    with open(file, encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    return sorted(json.dumps([r["type"], *(r[key] for key in KEPT[r["type"]])])
+                  for r in records if r["type"] in KEPT)
+
+
+def summary(file):
+    with open(file, encoding="utf-8") as lines:
+        return json.loads(lines.readlines()[-1])
+
+
+def told(folder, command, *options, **more):
+    """The exit status of a command, what it tells, and stderr."""
+    file = os.path.join(folder, "told.jsonl")
+    code, _, err = run(*command, "-f", f"jsonl:{file}", "-f", "text", *options, **more)
+    return code, sets(file) if os.path.exists(file) else [], err
+
+
+def preloaded(**variables):
+    environment = {"LD_PRELOAD": KILLED, **{k: str(v) for k, v in variables.items()}}
+    if "ASAN_OPTIONS" in os.environ:
+        environment["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"] + ":verify_asan_link_order=0"
+    return environment
+
+
+def folder_for_test():
+    return tempfile.TemporaryDirectory(prefix="coil state ")
+
+
+def answers(other):
+    """Something of everything that comes back from a file: ids, redirects in all shapes, what robots.txt
+    forbids, what is no URL, a page so long that others are read before it is through, retries."""
+    many = "".join(f'<a href="/m/{n % 40}#i{n}">x</a>\n' for n in range(3000))
+    return {
+        "/robots.txt": response("User-agent: *\nDisallow: /no\n", content_type="text/plain"),
+        "/": page("/a#x", "/a#no", "/moved#x", "/1", "/c1", "/no", "/gone", "http://", "mailto:x#y", "/late", "/long",
+                  "/" + "y" * 3000, "/out", other, other + "#x", other + "#no", "/?PHPSESSID=abc123", "/2026-01-02"),
+        "/a": html("<i id=x></i><p id='\u00e4'>" + '<a href="/a#z">x</a>' * 30),
+        "/long": html("<h1 id=top>" + many),
+        **{f"/m/{n}": html(f'<i id=i{n}></i><a href="/m/{n}/sub">x</a><img src=/i.png srcset="/j.png 2x">')
+           for n in range(40)},
+        "/moved": redirect("/a", 301), "/out": redirect(other + "#y"), "/late": [status(503), page("/a")],
+        "/c1": redirect("/c2"), "/c2": redirect("/c1"), "/1": redirect("/2"),
+        **{f"/{n}": redirect(f"/{n + 1}") for n in range(2, 14)},
+    }
+
+
+OPTIONS = ("--fragments", "all", "--obey-nofollow", "--max-tasks", "4", "--max-redirect", "8")
+
+
+class Sites:
+    """The two sites of answers()."""
+
+    def __enter__(self):
+        self.other = Site({"/": html("<i id=x>")}).__enter__()
+        self.site = Site({}).__enter__()
+        self.afresh()
+        self.url = self.site.url
+        return self
+
+    def afresh(self):
+        self.site.answers = answers(self.other.url)
+
+    def __exit__(self, *_):
+        self.site.__exit__()
+        self.other.__exit__()
+
+
+# ---- telling, going on ---------------------------------------------------------------
+
+
+def test_a_report_tells_what_the_crawl_has_told():
+    with folder_for_test() as folder, Sites() as sites:
+        code, plain, _ = told(folder, OPTIONS, sites.url)
+        sites.afresh()
+        state = os.path.join(folder, "state")
+        equal(told(folder, OPTIONS, "-d", state, sites.url), (code, plain, ""))
+        whole = summary(os.path.join(folder, "told.jsonl"))
+        asked = len(sites.site.seen)
+        for command in ("report", "resume", "report"):
+            equal(told(folder, [command, state]), (BROKEN, plain, ""))
+            again = summary(os.path.join(folder, "told.jsonl"))
+            equal({k: v for k, v in again.items() if k != "seconds"}, {k: v for k, v in whole.items() if k != "seconds"})
+        equal(len(sites.site.seen), asked)
+        equal(sorted(os.listdir(state)), ["crawl.db"])
+
+
+def test_a_report_is_of_any_format():
+    with folder_for_test() as folder, Site({"/": page("/gone")}) as site:
+        state = os.path.join(folder, "state")
+        text = run("-d", state, site.url)[1]
+        equal(run("report", state)[1].split(" in ")[0], text.split(" in ")[0])
+        contains(run("report", state, "-f", "github")[1], "::error")
+        equal(run("report", state, "--fail-on", "none")[0], WELL)
+
+
+def interrupted(folder, sites, *options):
+    """A crawl that Ctrl-C has ended in its middle."""
+    state = os.path.join(folder, "state")
+    sites.site.forget()
+    sites.site.answers["/m/3"] = lambda *_: time.sleep(0.3) or html("<i id=i3></i>")
+    with started(*OPTIONS, *options, "-d", state, sites.url) as process:
+        wait_until(lambda: len(sites.site.seen) > 30)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+    equal(process.returncode, INTERRUPTED)
+    contains(err, f"coil-crawl resume {state} goes on from here")
+    sites.afresh()
+    return state
+
+
+def test_an_interrupted_crawl_goes_on_where_it_was():
+    with folder_for_test() as folder, Sites() as sites:
+        code, whole, _ = told(folder, OPTIONS, sites.url)
+        sites.afresh()
+        state = interrupted(folder, sites)
+        code_then, some, _ = told(folder, ["report", state])
+        assert code_then == BROKEN and some != whole, code_then
+        sites.site.forget()
+        equal(told(folder, ["resume", state]), (code, whole, ""))
+        assert "/" not in sites.site.requests, "the start was asked again"
+        equal(told(folder, ["report", state]), (code, whole, ""))
+
+
+def test_options_are_those_that_the_crawl_was_begun_with():
+    with folder_for_test() as folder, Site({"/": page("/a", "/x"), "/a": page("/b"), "/b": page("/c")}) as site:
+        state, file = os.path.join(folder, "state"), os.path.join(folder, "options")
+        pathlib.Path(file).write_text("exclude = /x\nverbose\n", encoding="utf-8")
+        run("--config", file, "--max-depth", "1", "--no-robots", "--max-duration", "1ms", "-d", state, site.url)
+        site.forget()
+        code, _, err = run("resume", state, "--max-duration", "none", cwd="/")
+        equal((code, err, site.asked), (WELL, "", ["GET /", "GET /a"]))
+        equal(len(told(folder, ["report", state, "--max-depth", "5"])[1]), 9)
+
+
+def test_what_a_crawl_gives_up_for_want_of_time_is_asked_when_it_goes_on():
+    with folder_for_test() as folder, Sites() as sites:
+        code, whole, _ = told(folder, OPTIONS, sites.url)
+        sites.afresh()
+        state = os.path.join(folder, "state")
+        run(*OPTIONS, "-d", state, "--max-duration", "30ms", sites.url)
+        sites.afresh()
+        equal(told(folder, ["resume", state, "--max-duration", "none"]), (code, whole, ""))
+
+
+# ---- killed --------------------------------------------------------------------------
+
+
+def killed_and_resumed(sites, base, expected, start, environment=None, seconds=None):
+    """Complaint, or None; start(state) is what is killed."""
+    with tempfile.TemporaryDirectory(dir=base) as folder:
+        state = os.path.join(folder, "state")
+        with started(*start(state), environment=environment) as process:
+            if seconds is not None:
+                time.sleep(seconds)
+                process.kill()
+            process.communicate()
+        died = process.returncode
+        file = os.path.join(folder, "told.jsonl")
+        again = ["resume", state]
+        code, _, err = run(*again, "-f", f"jsonl:{file}", "-f", "text")
+        if code == USAGE and "no crawl is there" in err:
+            code, _, err = run(*start(state), "-f", f"jsonl:{file}", "-f", "text")
+        if code != expected[0] or err:
+            return f"ended by {died}; then {code}, {err!r}"
+        if sets(file) != expected[1]:
+            return f"ended by {died}; other sets: {sorted(set(sets(file)) ^ set(expected[1]))[:5]}"
+        check = sqlite3.connect(os.path.join(state, "crawl.db"))
+        try:
+            if check.execute("pragma integrity_check").fetchall() != [("ok",)]:
+                return "the file is damaged"
+            if check.execute("select count(*) from page where url not in (select id from url)").fetchone() != (0,):
+                return "a page has no URL"
+        finally:
+            check.close()
+    return None
+
+
+class Steady(dict):
+    """Answers that are the same each time: who asks once more after a crash must get them."""
+
+    def get(self, path, otherwise=None):
+        answer = super().get(path, otherwise)
+        return answer[-1] if isinstance(answer, list) else answer
+
+
+def kill_each(which, kinds):
+    """Kill a crawl at some of its writes, and go on."""
+    with folder_for_test() as folder, Sites() as sites:
+        sites.site.answers = Steady(answers(sites.other.url))
+        expected = told(folder, OPTIONS, sites.url)[:2]
+
+        def start(state):
+            return [*OPTIONS, "--state-interval", "0", "-d", state, sites.url]
+
+        counted = os.path.join(folder, "writes")
+        run(*start(os.path.join(folder, "counted")), environment=preloaded(WRITES=counted))
+        count = int(pathlib.Path(counted).read_text(encoding="ascii"))
+        assert count > 100, count
+        wanted = [(n, torn) for n in which(count) for torn in kinds]
+
+        def try_one(one):
+            n, torn = one
+            more = {"KILL_TORN": 1} if torn else {}
+            return one, killed_and_resumed(sites, folder, expected, start, preloaded(KILL_AT=n, **more))
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            bad = [(one, said) for one, said in pool.map(try_one, wanted) if said]
+    print(f"killed at {len(wanted)} of {count} writes")
+    assert not bad, f"{len(bad)} of {len(wanted)}: {bad[:5]}"
+
+
+def test_killed_at_a_write_it_goes_on_to_the_same_sets():
+    if ALL:
+        kill_each(lambda count: range(1, count + 1), (False, True))
+    else:
+        kill_each(lambda count: [*range(1, 30, 4), count // 3, count // 2, count - 3, count - 1], (True,))
+
+
+def test_killed_at_any_time_it_goes_on_to_the_same_sets():
+    chance, bad, times = random.Random(34), [], 400 if ALL else 12
+    with folder_for_test() as folder, Sites() as sites:
+        sites.site.answers = Steady(answers(sites.other.url))
+        begin = time.monotonic()
+        expected = told(folder, OPTIONS, sites.url)[:2]
+        usual = time.monotonic() - begin
+        for nth in range(times):
+            interval = chance.choice(["0", "10ms", "50ms"])
+            said = killed_and_resumed(
+                sites, folder, expected, lambda state, i=interval: [*OPTIONS, "--state-interval", i, "-d", state, sites.url],
+                seconds=chance.uniform(0, 1.5 * usual))
+            bad += [(nth, said)] if said else []
+    assert not bad, f"{len(bad)} of {times}: {bad[:5]}"
+
+
+def test_what_is_on_the_disk_is_not_asked_for_again():
+    with folder_for_test() as folder, Site({}) as site:
+        site.answers = {f"/{n}": page(f"/{n + 1}") for n in range(50)} | {"/": page("/0")}
+        state = os.path.join(folder, "state")
+        site.answers["/30"] = lambda *_: time.sleep(60)
+        with started("--state-interval", "0", "-d", state, site.url) as process:
+            wait_until(lambda: "/30" in site.requests)
+            process.kill()
+        site.answers["/30"] = page("/31")
+        site.forget()
+        equal(run("resume", state)[0], BROKEN)
+        assert site.requests[0] in ("/29", "/30"), site.requests[:3]
+
+
+# ---- what can be in the way ----------------------------------------------------------
+
+
+def test_two_at_once_are_told_apart_and_a_report_is_not_in_the_way():
+    with folder_for_test() as folder, Site({"/": page("/a", "/b"), "/a": page()}) as site:
+        state = os.path.join(folder, "state")
+        site.answers["/b"] = lambda *_: wait_until(lambda: "go" in site.answers) or page()
+        with started("--state-interval", "0", "-d", state, site.url) as process:
+            wait_until(lambda: "/b" in site.requests and os.path.exists(os.path.join(state, "crawl.db-wal")))
+            for command in (["resume", state], ["-d", state, site.url], ["recheck", state]):
+                code, out, err = run(*command)
+                equal((code, out), (USAGE, ""))
+                assert "another coil-crawl is at work" in err or "not done" in err, err
+            wait_until(lambda: len(told(folder, ["report", state])[1]) > 4)
+            site.answers["go"] = True
+            _, err = process.communicate()
+            equal((process.returncode, err), (WELL, ""))
+        equal(run("report", state)[0], WELL)
+
+
+def test_a_crawl_is_not_begun_where_one_is():
+    with folder_for_test() as folder, Site({"/": page()}) as site:
+        state = os.path.join(folder, "a", "b")
+        code, _, err = run("-d", state, site.url)
+        equal((code, err), (USAGE, f"coil-crawl: {state}/crawl.db: No such file or directory\n"))
+        state = os.path.join(folder, "a")
+        run("-d", state, site.url)
+        code, _, err = run("-d", state, site.url)
+        equal(code, USAGE)
+        contains(err, "a crawl is there already")
+        for command in ("resume", "report", "recheck"):
+            code, _, err = run(command, folder)
+            equal((code, err), (USAGE, f"coil-crawl: {folder}/crawl.db: no crawl is there\n"))
+        code, _, err = run("-d", os.path.join(folder, "x"), folder)
+        equal(code, USAGE)
+        contains(err, "--state keeps crawls of URLs")
+        equal(os.stat(os.path.join(state, "crawl.db")).st_mode & 0o777, 0o600)
+
+
+def test_a_full_disk_is_said_and_loses_nothing():
+    with folder_for_test() as folder, Sites() as sites:
+        sites.site.answers = Steady(answers(sites.other.url))
+        code, whole, _ = told(folder, OPTIONS, sites.url)
+        for full_at in (1, 9, 60, 120):
+            state = os.path.join(folder, f"state{full_at}")
+            start = [*OPTIONS, "--state-interval", "0", "-d", state, sites.url]
+            status_then, _, err = run(*start, environment=preloaded(FULL_AT=full_at))
+            assert status_then in (FAILED, USAGE), (status_then, err)
+            contains(err, "crawl.db: ")
+            assert "full" in err or "No space left" in err, err
+            again = ["resume", state] if status_then == FAILED else start
+            equal(told(folder, again), (code, whole, ""))
+
+
+def test_a_folder_that_cannot_be_written_is_said_and_can_be_reported():
+    if os.geteuid() == 0:
+        raise Skip("root may write everywhere")
+    with folder_for_test() as folder, Site({"/": page()}) as site:
+        state = os.path.join(folder, "state")
+        run("-d", state, site.url)
+        os.chmod(os.path.join(state, "crawl.db"), 0o400)
+        os.chmod(state, 0o500)
+        try:
+            equal(run("report", state)[0], WELL)
+            for command in (["recheck", state], ["resume", state], ["-d", os.path.join(state, "x"), site.url]):
+                code, _, err = run(*command)
+                equal(code, USAGE)
+                contains(err, state)
+        finally:
+            os.chmod(state, 0o700)
+
+
+def test_a_file_of_somebody_else_is_refused():
+    with folder_for_test() as folder:
+        file = pathlib.Path(folder, "crawl.db")
+        for content in (b"", b"hello\n" * 1000, None):
+            file.unlink(missing_ok=True)
+            if content is None:
+                with sqlite3.connect(file) as other:
+                    other.execute("create table x(y)")
+            else:
+                file.write_bytes(content)
+            for command in ("resume", "report"):
+                code, out, err = run(command, folder)
+                equal((code, out), (USAGE, ""))
+                contains(err, "crawl.db")
+
+
+def test_a_damaged_file_is_an_error_or_a_report():
+    chance = random.Random(1)
+    with folder_for_test() as folder, Sites() as sites:
+        state = os.path.join(folder, "state")
+        run(*OPTIONS, "-d", state, sites.url)
+        whole = pathlib.Path(state, "crawl.db").read_bytes()
+        for nth in range(400 if ALL else 40):
+            broken = bytearray(whole)
+            for _ in range(chance.choice([1, 20, 500])):
+                at = chance.randrange(len(broken))
+                broken[at] = chance.randrange(256)
+            if chance.random() < 0.2:
+                del broken[chance.randrange(len(broken)):]
+            pathlib.Path(state, "crawl.db").write_bytes(broken)
+            code, _, err = run("report", state)
+            assert code >= 0 and "Sanitizer" not in err and "runtime error" not in err, (nth, code, err)
+            assert code in (0, 2, 4) or err.startswith("coil-crawl: "), (nth, code, err)
+
+
+# ---- again ---------------------------------------------------------------------------
+
+
+def validated(site, path, body, etag='"1"', modified="Wed, 21 Oct 2015 07:28:00 GMT"):
+    """An answer that need not be sent again while it has the same validators."""
+    def answer(_, request):
+        wanted = request.headers.get("if-none-match", request.headers.get("if-modified-since"))
+        site.conditions.append((path, wanted))
+        headers = [f"ETag: {etag}"] * bool(etag) + [f"Last-Modified: {modified}"] * bool(modified)
+        if wanted in (etag, modified) and wanted is not None:
+            return response(status="304 Not Modified", headers=headers, content_type=None)
+        return html(body, headers=headers)
+    return answer
+
+
+def test_a_recheck_asks_whether_it_has_changed():
+    with folder_for_test() as folder, Site({}) as site, Site({}) as other:
+        site.conditions = other.conditions = []
+        site.answers = {
+            "/": validated(site, "/", f'<a href="/a#x">a</a> <a href="/b">b</a> <a href=/gone>c</a> <a href={other.url}>d</a>'),
+            "/a": validated(site, "/a", "<i id=x>", etag=None), "/b": validated(site, "/b", "old", etag='"2"', modified=None),
+            "/c": page()}
+        other.answers["/"] = validated(other, "other", "x")
+        state = os.path.join(folder, "state")
+        code, before, _ = told(folder, ["-d", state], site.url)
+        assert all(wanted is None for _, wanted in site.conditions), site.conditions
+        site.conditions.clear()
+        equal(told(folder, ["recheck", state]), (code, before, ""))
+        equal(sorted(site.conditions), [("/", '"1"'), ("/a", "Wed, 21 Oct 2015 07:28:00 GMT"), ("/b", '"2"'), ("other", '"1"')])
+        equal(sorted(os.listdir(state)), ["crawl.db", "previous.db"])
+        # Something changes, after a crawl that was a recheck itself.
+        site.answers["/b"] = validated(site, "/b", '<a href="/c">c</a><a href=/new>c</a>', etag='"3"', modified=None)
+        site.answers["/gone"] = page()
+        _, after, _ = told(folder, ["recheck", state])
+        pages = {json.loads(line)[1] for line in after if line.startswith('["page"')}
+        equal(pages, {site.url + p for p in ("", "a", "b", "c", "gone", "new")})
+        code, out, _ = run("diff", os.path.join(state, "previous.db"), state)
+        equal((code, out), (BROKEN, f"""broken since:
+  {site.url}new  404 Not Found (is new)
+mended:
+  {site.url}gone  404 Not Found
+
+      1 broken since, 1 mended, 0 no longer linked, 0 still broken
+"""))
+
+
+def test_a_recheck_that_was_killed_goes_on():
+    with folder_for_test() as folder, Sites() as sites:
+        sites.site.answers = Steady(answers(sites.other.url))
+        state, counted = os.path.join(folder, "state"), os.path.join(folder, "writes")
+        expected = told(folder, OPTIONS, "-d", state, sites.url)
+        whole = os.path.join(folder, "whole")
+        shutil.copytree(state, whole)
+        equal(run("recheck", state, "--state-interval", "0", environment=preloaded(WRITES=counted))[0], BROKEN)
+        count = int(pathlib.Path(counted).read_text(encoding="ascii"))
+        near_the_end = range(count - 12, count + 1)
+        for kill_at in range(1, count + 1) if ALL else [3, 40, count // 2, *near_the_end]:
+            shutil.rmtree(state)
+            shutil.copytree(whole, state)
+            run("recheck", state, "--state-interval", "0", environment=preloaded(KILL_AT=kill_at))
+            equal((kill_at, told(folder, ["report", state])), (kill_at, expected))
+            equal((kill_at, told(folder, ["recheck", state])), (kill_at, expected))
+            assert not os.path.exists(os.path.join(state, "recheck.db")), kill_at
+
+
+def test_a_crawl_that_is_not_done_is_not_checked_again():
+    with folder_for_test() as folder, Sites() as sites:
+        state = interrupted(folder, sites)
+        code, _, err = run("recheck", state)
+        equal((code, err), (USAGE, f"coil-crawl: {state}: this crawl is not done; coil-crawl resume goes on with it\n"))
+
+
+# ---- what is different ---------------------------------------------------------------
+
+
+def test_a_diff_tells_what_broke_and_what_was_mended():
+    with folder_for_test() as folder, Site({}) as site:
+        old, new = os.path.join(folder, "old"), os.path.join(folder, "new")
+        site.answers = {"/": page("/a", "/b", "/c", "/d#x", "/e"), "/a": page(), "/d": page()}
+        run("-d", old, site.url)
+        site.answers = {"/": page("/a", "/b", "/d#x", "/e", "/user:p@x"), "/b": page(), "/d": html("<i id=x>")}
+        run("-d", new, site.url)
+        code, out, err = run("diff", old, new)
+        equal((code, err), (BROKEN, ""))
+        equal(out, f"""broken since:
+  {site.url}a  404 Not Found (was ok)
+  {site.url}user:p@x  404 Not Found (is new)
+mended:
+  {site.url}b  404 Not Found
+  {site.url}d#x  no element has this id
+no longer linked:
+  {site.url}c  404 Not Found
+
+      2 broken since, 2 mended, 1 no longer linked, 1 still broken
+""")
+        file = os.path.join(folder, "diff.jsonl")
+        equal(run("diff", old, new, "-f", f"jsonl:{file}")[0], BROKEN)
+        with open(file, encoding="utf-8") as lines:
+            records = [json.loads(line) for line in lines]
+        equal([(r["change"], r["target"][len(site.url) - 1:], r["fragment"]) for r in records],
+              [("broken", "/a", None), ("broken", "/user:p@x", None), ("mended", "/b", None), ("mended", "/d", "x"),
+               ("unlinked", "/c", None), ("still", "/e", None)])
+        equal(records[0]["was"], {"verdict": "ok", "reason": None, "status": 200, "message": None})
+        equal(records[0]["now"], {"verdict": "broken", "reason": "status", "status": 404, "message": "404 Not Found"})
+        equal(records[1]["was"], None)
+        equal(run("diff", old, old)[0], WELL)
+        equal(run("diff", old, new, "--fail-on", "none")[0], WELL)
+        code, _, err = run("diff", old, folder)
+        equal((code, err), (USAGE, f"coil-crawl: {folder}/crawl.db: no crawl is there\n"))
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals(), [name for name in sys.argv[3:] if name != "--all"]))
