@@ -206,11 +206,11 @@ static enum status status_of(const struct run *run, int rc)
 
 static void say_why(enum status status, int rc, const char *complaint)
 {
-    if (status == STATUS_FAILED && complaint != NULL)
+    if (complaint != NULL)
         fprintf(stderr, "coil-crawl: %s\n", complaint);
-    else if (status == STATUS_INTERRUPTED)
+    if (status == STATUS_INTERRUPTED)
         fputs("coil-crawl: interrupted\n", stderr);
-    else if (status == STATUS_FAILED)
+    else if (status == STATUS_FAILED && complaint == NULL)
         fprintf(stderr, "coil-crawl: the crawl could not go on: %s\n", strerror(-rc));
     else if (status == STATUS_NOTHING)
         fputs("coil-crawl: nothing could be fetched\n", stderr);

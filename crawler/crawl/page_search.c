@@ -55,29 +55,36 @@ static int note(struct finding *finding, const struct link *link, struct target 
 }
 
 /* The crawl's file is to have it: `target` is asked for and has a number there, or is NULL. */
-static int keep(struct finding *finding, const struct search_found *found, bool nofollow,
-                const struct target *target)
+static int keep_link(struct page_search *pages, const struct search_found *found,
+                     bool nofollow, const struct target *target)
 {
-    struct page_search *pages = finding->pages;
-    struct state *state = pages->crawler->state;
     const struct url *url = found->url;
     struct link link = *found->link;
+    struct search_found kept = {found->kind, &link, url, 0};
     uint32_t number = 0;
 
-    if (state == NULL || pages->is_replay)
-        return 0;
-    if (target != NULL && (number = state_number_of(state, target)) == 0)
-        return -ENOMEM;
     link.nofollow = nofollow;
-    link_blob_add(&pages->links, &(struct search_found){found->kind, &link, url, 0},
-                  number,
-                  target != NULL ? target->url
-                  : url != NULL  ? url->href
-                                 : NULL,
-                  target != NULL ? target->url_n
-                  : url != NULL  ? url->n
-                                 : 0);
+    if (target != NULL) {
+        number = state_number_of(pages->crawler->state, target);
+        if (number == 0)
+            return -ENOMEM;
+        link_blob_add(&pages->links, &kept, number, target->url, target->url_n);
+    } else if (url != NULL) {
+        link_blob_add(&pages->links, &kept, 0, url->href, url->n);
+    } else {
+        link_blob_add(&pages->links, &kept, 0, NULL, 0);
+    }
     return pages->links.bytes.failed ? -ENOMEM : 0;
+}
+
+static int keep(const struct finding *finding, const struct search_found *found,
+                bool nofollow, const struct target *target)
+{
+    struct page_search *pages = finding->pages;
+
+    if (pages->crawler->state == NULL || pages->is_replay)
+        return 0;
+    return keep_link(pages, found, nofollow, target);
 }
 
 /* A new page of the web is asked for, or an old one may have become nearer. */
@@ -373,7 +380,6 @@ int page_search_end(struct page_search *pages, struct target *page,
     int rc;
 
     pages->id_count = 0;
-    link_blob_begin(&pages->links);
     *problem = 0;
     rc = search_source(pages, page, source, &visitor);
     *links = finding.links;
@@ -439,11 +445,12 @@ int page_search_replay(struct page_search *pages, struct target *page,
     *problem = kept->problem;
     if (kept->links == NULL)
         return 0;
-    link_blob_begin(&pages->links);
     rc = link_blob_read(kept->links, kept->links_n, &reader);
     *links = replaying.finding.links;
     trap_page_end(&pages->crawler->traps, &replaying.finding.trap, page->url);
-    return rc == 0 && kept->problem == 0 ? keep_kept_ids(pages, page, kept) : rc;
+    if (rc < 0 || kept->problem < 0 || (kept->flags & STORE_BODY) == 0)
+        return rc;
+    return keep_kept_ids(pages, page, kept);
 }
 
 /* ---- robots.txt -------------------------------------------------------------------- */

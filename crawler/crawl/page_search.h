@@ -16,8 +16,10 @@ struct page_search {
     struct search *search; /* to be fed with the page: search.h */
     uint64_t *ids;         /* of the page that is being searched */
     size_t id_count, id_capacity;
-    bool is_replay;         /* what is searched was kept already */
-    struct link_blob links; /* that were told of it, if crawler->state is to keep them */
+    bool is_replay; /* what is searched was kept already */
+    struct link_blob
+        links; /* that were told of it, if crawler->state is to keep them; emptied
+                               by who asks for a page */
 };
 
 /* 0 or -ENOMEM; finish it in any case. */

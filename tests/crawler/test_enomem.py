@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -123,6 +124,61 @@ def test_any_allocation():
     for nth, complaint in bad[:20]:
         print(f"without allocation {nth}: {complaint}")
     assert not bad, f"{len(bad)} of {len(outcomes)}"
+
+
+def kept_crawl(site, folder, nth, *command):
+    """(exit status, stderr, what it tells, allocations) of a command on a crawl that is kept."""
+    file, count = os.path.join(folder, f"{nth}.jsonl"), os.path.join(folder, f"{nth}.count")
+    done = subprocess.run(
+        [PROGRAM, "--no-config", "-f", f"jsonl:{file}", "-f", "text", *command],
+        capture_output=True, text=True, timeout=60, check=False,
+        env={**ENVIRONMENT, "FAIL_ALLOCATION": str(nth), "ALLOCATIONS": count})
+    found = set()
+    if os.path.exists(file):
+        with open(file, encoding="utf-8") as lines:
+            records = [json.loads(line) for line in lines]
+        found = {tuple(r[key] for key in KEPT[r["type"]]) for r in records if r["type"] in KEPT}
+        os.unlink(file)
+    return done.returncode, done.stderr, found, int(read(count) or 0)
+
+
+def test_a_kept_crawl_loses_nothing_for_want_of_memory():
+    """Whatever fails while it is kept, or while it is gone on with: after that it comes to the same."""
+    need_program()
+    with tempfile.TemporaryDirectory() as folder, Site({"/": html("<i id=x>")}) as other, Site({}) as site:
+        site.answers = {path: answer[-1] if isinstance(answer, list) else answer
+                        for path, answer in answers(other.url).items()}
+        start = ["--fragments", "all", "--max-tasks", "3", "--state-interval", "0"]
+
+        def state_of(nth):
+            return os.path.join(folder, f"state{nth}")
+
+        def try_crawl(nth):
+            said = complaint_of(*kept_crawl(site, folder, nth, *start, "-d", state_of(nth), site.url)[:3], whole)
+            code, err, found, _ = kept_crawl(site, folder, 0, "resume", state_of(nth)) \
+                if os.path.exists(os.path.join(state_of(nth), "crawl.db")) else (2, "", whole, 0)
+            if code == 3 and "no crawl is there" in err:
+                return nth, said
+            return nth, said or (None if (code, found) == (2, whole) else f"resume: {code}, {err!r}, {len(found)}")
+
+        def try_command(command):
+            def try_one(nth):
+                shutil.copytree(state_of(0), state_of(nth), dirs_exist_ok=True)
+                return nth, complaint_of(*kept_crawl(site, folder, nth, *command(state_of(nth)))[:3], whole)
+            return try_one
+
+        code, err, whole, count = kept_crawl(site, folder, 0, *start, "-d", state_of(0), site.url)
+        assert code == 2 and not err and len(whole) > 100, (code, err, len(whole))
+        bad = []
+        for name, try_one, total in [
+                ("crawl", try_crawl, count),
+                *((name, try_command(lambda state, name=name: [name, state]),
+                   kept_crawl(site, folder, 0, name, state_of(0))[3]) for name in ("report", "resume", "recheck"))]:
+            step = max(1, total // (SAMPLE // 3)) if SAMPLE else 1
+            bad += [(name, nth, said) for nth, said in map(try_one, range(1, total + 1, step)) if said]
+            for nth in range(1, total + 1):
+                shutil.rmtree(state_of(nth), ignore_errors=True)
+    assert not bad, f"{len(bad)}: {bad[:8]}"
 
 
 # ---- without a server, so that each run allocates the same -----------------------------------------
