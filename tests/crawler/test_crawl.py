@@ -15,7 +15,7 @@ import tempfile
 import time
 
 from check import Skip, contains, equal, run_tests
-from crawling import (BROKEN, INTERRUPTED, NOTHING, PATIENCE, USAGE, WELL, run, started,
+from crawling import (BROKEN, INTERRUPTED, NOTHING, PATIENCE, PROGRAM, USAGE, WELL, run, started,
                       wait_until)
 from server import Site, cut, hang_up, html, page, redirect, response, slow, status
 
@@ -958,6 +958,24 @@ def test_robots_of_a_host_that_comes_later():
     equal("GET /no" in site.asked, False)
     result = crawl({"/": page(), "/robots.txt": redirect("http://127.0.0.1:1/")})
     equal(result.told, {"/": "skipped/robots"})
+
+
+def test_robots_are_believed_for_a_day():
+    later = os.path.join(os.path.dirname(PROGRAM), "..", "tests", "crawler", "later.so")
+    with tempfile.TemporaryDirectory() as folder, Site() as site:
+        flag = os.path.join(folder, "later")
+
+        def a_day_goes_by(*_):
+            with open(flag, "w"):
+                return page("/c", "/no")
+
+        site.answers.update({"/": page("/a"), "/a": page("/b"), "/b": a_day_goes_by, "/c": page(), "/no": page(),
+                             "/robots.txt": [robots(""), robots("User-agent: *\nDisallow: /no\n")]})
+        result = Crawl(site.url, "--max-tasks", "1", "--timeout", "48h", "--max-time", "48h",
+                       environment={"LATER": flag, "LD_PRELOAD": later,
+                                    "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"})
+    equal(site.asked, ["GET /robots.txt", "GET /", "GET /a", "GET /b", "GET /robots.txt", "GET /c"])
+    equal((result.told["/c"], result.told["/no"]), ("ok", "skipped/robots"))
 
 
 def test_robots_elsewhere():
