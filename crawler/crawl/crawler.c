@@ -59,7 +59,8 @@ struct worker {
     const struct url_book *book; /* of that one */
     /* of the target that is asked for; another page may want it meanwhile */
     bool wants_body;
-    int64_t asked_ns, duration_ns; /* when it was asked for last, and how long that took */
+    int64_t asked_ns,
+        duration_ns;  /* when it was asked for last, and how long that took */
     int problem;      /* of the page that was judged last: page_search_end() */
     const char *flaw; /* the same in words, where it was searched but not to its end */
 };

@@ -23,7 +23,7 @@ static const struct {
     const char *status, *meaning;
 } statuses[] = {
     {"0", "all is well"},
-    {"1", "out of memory, or a report or the cache could not be written"},
+    {"1", "out of memory, or a report, the cache or the kept crawl could not be written"},
     {"2", "something is broken (--fail-on)"},
     {"3", "wrong usage"},
     {"4", "nothing could be fetched"},

@@ -22,7 +22,8 @@
 #include <string.h>
 
 struct diff_verdict {
-    struct diff_verdict *next; /* in the order in which they became known */
+    struct diff_verdict
+        *next; /* in the order in which they became known, then of their keys */
     const char *key;
     const char *target, *fragment, *message;
     enum verdict verdict;
@@ -51,6 +52,17 @@ static const char *keep_key(struct diff_side *side, const char *target,
     return kept;
 }
 
+static void append(struct diff_side *side, struct diff_verdict *verdict)
+{
+    verdict->next = NULL;
+    if (side->last != NULL)
+        side->last->next = verdict;
+    else
+        side->first = verdict;
+    side->last = verdict;
+    side->count++;
+}
+
 static int take_verdict(void *arg, const struct record_verdict *record)
 {
     struct diff_side *side = arg;
@@ -74,11 +86,7 @@ static int take_verdict(void *arg, const struct record_verdict *record)
         return 0;
     if (table_add(&side->verdicts, verdict->key, verdict) < 0)
         return -ENOMEM;
-    if (side->last != NULL)
-        side->last->next = verdict;
-    else
-        side->first = verdict;
-    side->last = verdict;
+    append(side, verdict);
     return 0;
 }
 
@@ -97,6 +105,32 @@ void diff_finish(struct diff *diff)
 }
 
 /* ---- comparing --------------------------------------------------------------------- */
+
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp((*(struct diff_verdict *const *)a)->key,
+                  (*(struct diff_verdict *const *)b)->key);
+}
+
+/* Which page was answered first says nothing. 0 or -ENOMEM. */
+static int sort(struct diff_side *side)
+{
+    size_t count = side->count, n = 0;
+    struct diff_verdict **all = malloc((count + 1) * sizeof *all);
+
+    if (all == NULL)
+        return -ENOMEM;
+    for (struct diff_verdict *verdict = side->first; verdict != NULL;
+         verdict = verdict->next)
+        all[n++] = verdict;
+    qsort(all, count, sizeof *all, compare_keys);
+    side->first = side->last = NULL;
+    side->count = 0;
+    for (size_t i = 0; i < count; i++)
+        append(side, all[i]);
+    free(all);
+    return 0;
+}
 
 enum change { BROKEN, MENDED, UNLINKED, STILL, CHANGE_COUNT };
 
@@ -253,7 +287,6 @@ static int put_change(struct writing *writing, const struct diff_verdict *was,
     return rc;
 }
 
-/* What there is no more of comes in the order of the earlier crawl, all else in that of the later. */
 static int put_changes(struct writing *writing)
 {
     const struct diff *diff = writing->diff;
@@ -276,6 +309,8 @@ int diff_write(struct diff *diff, const bool fail_on[VERDICT_COUNT], struct out 
 {
     size_t *counts[] = {&diff->broken, &diff->mended, &diff->unlinked, &diff->still};
 
+    if (sort(&diff->earlier) < 0 || sort(&diff->later) < 0)
+        return -ENOMEM;
     for (int change = 0; change < CHANGE_COUNT; change++) {
         struct writing writing = {diff, fail_on, out, is_jsonl, (enum change)change, 0};
         int rc = put_changes(&writing);

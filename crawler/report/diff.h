@@ -17,6 +17,7 @@
 struct diff_side {
     struct table verdicts; /* "URL#fragment" to struct diff_verdict */
     struct diff_verdict *first, *last;
+    size_t count;
     struct arena arena;
 };
 
@@ -27,7 +28,7 @@ struct diff {
 
 struct record_sink diff_sink(struct diff_side *side);
 
-/* What `fail_on` names is bad. 0, -ENOMEM, or the writer's failure. */
+/* In the order of the URLs. What `fail_on` names is bad. 0, -ENOMEM, or the writer's failure. */
 int diff_write(struct diff *diff, const bool fail_on[VERDICT_COUNT], struct out *out,
                bool is_jsonl);
 

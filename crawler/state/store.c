@@ -207,10 +207,18 @@ static int add_url(struct store *store, sqlite3_stmt *statement,
 static int add_page(struct store *store, sqlite3_stmt *statement,
                     const struct store_page *page)
 {
-    const int64_t numbers[] = {page->url,     page->flags, page->rc,    page->status,
-                               page->problem, page->line,  page->tries, page->size,
-                               page->bytes,   page->at_ns / 1000,
-                               page->duration_ns / 1000, page->time_s};
+    const int64_t numbers[] = {page->url,
+                               page->flags,
+                               page->rc,
+                               page->status,
+                               page->problem,
+                               page->line,
+                               page->tries,
+                               page->size,
+                               page->bytes,
+                               page->at_ns / 1000,
+                               page->duration_ns / 1000,
+                               page->time_s};
     const char *const texts[] = {page->content_type, page->location, page->error,
                                  page->etag, page->modified};
     int at = 1;

@@ -61,7 +61,8 @@ enum store_flag {
     STORE_WANTED_IDS = 64, /* the ids of a page of another site were asked for */
     STORE_SEARCHED = 128,  /* as in struct target */
     STORE_HAS_IDS = 256,
-    STORE_SITEMAPS = 512 /* no page, but the sitemaps that this robots.txt names, as links */
+    STORE_SITEMAPS =
+        512 /* no page, but the sitemaps that this robots.txt names, as links */
 };
 
 /* What came of asking for a URL. Texts are NULL where there is none. */
@@ -73,10 +74,11 @@ struct store_page {
     unsigned line, tries;
     int64_t size;
     int64_t bytes; /* received since the page before this one was written */
-    int64_t at_ns, duration_ns; /* since the crawl began, runs alone; kept to the microsecond */
+    int64_t at_ns,
+        duration_ns; /* since the crawl began, runs alone; kept to the microsecond */
     int64_t time_s;
     const char *content_type, *location;
-    const char *error;           /* why there is no answer; of one, what was wrong with it */
+    const char *error; /* why there is no answer; of one, what was wrong with it */
     const char *etag, *modified; /* validators: ETag, Last-Modified */
     const void *links;           /* link_blob.h; NULL: it was not searched */
     size_t links_n;

@@ -8,6 +8,9 @@
  *
  * What is written elsewhere does not count.
  */
+/* pwrite() and pwrite64() are functions of their own here. */
+#undef _FILE_OFFSET_BITS
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>

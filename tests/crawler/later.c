@@ -22,7 +22,7 @@ static void __attribute__((constructor)) read_environment(void)
 
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
-    static int (*real)(clockid_t clock, struct timespec *now);
+    static int (*real)(clockid_t clock, struct timespec * now);
     int rc;
 
     if (real == NULL)

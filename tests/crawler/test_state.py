@@ -24,6 +24,7 @@ from server import Site, html, page, redirect, response, status
 
 KILLED = os.path.abspath(sys.argv[2])
 ALL = "--all" in sys.argv
+NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 KEPT = {"page": ("url", "status", "content_type", "encoding", "size", "links", "searched"),
         "link": ("page", "text", "line", "column", "element", "attribute", "target", "fragment"),
         "redirect": ("url", "status", "location", "target"),
@@ -61,12 +62,22 @@ def folder_for_test():
     return tempfile.TemporaryDirectory(prefix="coil state ")
 
 
-def answers(other):
+def answers(own, other):
     """Something of everything that comes back from a file: ids, redirects in all shapes, what robots.txt
-    forbids, what is no URL, a page so long that others are read before it is through, retries."""
+    forbids, what is no URL, a page so long that others are read before it is through, retries; sitemaps, links in
+    headers and style sheets, and a sitemap that is damaged."""
     many = "".join(f'<a href="/m/{n % 40}#i{n}">x</a>\n' for n in range(3000))
     return {
-        "/robots.txt": response("User-agent: *\nDisallow: /no\n", content_type="text/plain"),
+        "/robots.txt": response("User-agent: *\nDisallow: /no\nSitemap: /map.xml\nSitemap: /bad.xml\n",
+                                content_type="text/plain"),
+        "/map.xml": response(f"<urlset {NAMESPACE}><url><loc>{own}mapped#x</loc></url></urlset>",
+                             content_type="application/xml"),
+        "/bad.xml": response(f"<urlset {NAMESPACE}><url><loc>{own}mapped2</loc></url><url></urlset>",
+                             content_type="application/xml"),
+        "/mapped": response("x", content_type="image/png",
+                            headers=["Link: </style.css>; rel=stylesheet", "Link: <mailto:y@z>; rel=author"]),
+        "/style.css": response("a { background: url(/missing.png) }\n@import '/more.css';", content_type="text/css"),
+        "/more.css": response("", content_type="text/css"),
         "/": page("/a#x", "/a#no", "/moved#x", "/1", "/c1", "/no", "/gone", "http://", "mailto:x#y", "/late", "/long",
                   "/" + "y" * 3000, "/out", other, other + "#x", other + "#no", "/?PHPSESSID=abc123", "/2026-01-02"),
         "/a": html("<i id=x></i><p id='\u00e4'>" + '<a href="/a#z">x</a>' * 30),
@@ -93,7 +104,7 @@ class Sites:
         return self
 
     def afresh(self):
-        self.site.answers = answers(self.other.url)
+        self.site.answers = answers(self.site.url, self.other.url)
 
     def __exit__(self, *_):
         self.site.__exit__()
@@ -159,7 +170,7 @@ def test_an_interrupted_crawl_goes_on_where_it_was():
 def test_options_are_those_that_the_crawl_was_begun_with():
     with folder_for_test() as folder, Site({"/": page("/a", "/x"), "/a": page("/b"), "/b": page("/c")}) as site:
         state, file = os.path.join(folder, "state"), os.path.join(folder, "options")
-        pathlib.Path(file).write_text("exclude = /x\nverbose\n", encoding="utf-8")
+        pathlib.Path(file).write_text('exclude = "/x"\nverbose = true\n', encoding="utf-8")
         run("--config", file, "--max-depth", "1", "--no-robots", "--max-duration", "1ms", "-d", state, site.url)
         site.forget()
         code, _, err = run("resume", state, "--max-duration", "none", cwd="/")
@@ -221,7 +232,7 @@ class Steady(dict):
 def kill_each(which, kinds):
     """Kill a crawl at some of its writes, and go on."""
     with folder_for_test() as folder, Sites() as sites:
-        sites.site.answers = Steady(answers(sites.other.url))
+        sites.site.answers = Steady(answers(sites.url, sites.other.url))
         expected = told(folder, OPTIONS, sites.url)[:2]
 
         def start(state):
@@ -254,7 +265,7 @@ def test_killed_at_a_write_it_goes_on_to_the_same_sets():
 def test_killed_at_any_time_it_goes_on_to_the_same_sets():
     chance, bad, times = random.Random(34), [], 400 if ALL else 12
     with folder_for_test() as folder, Sites() as sites:
-        sites.site.answers = Steady(answers(sites.other.url))
+        sites.site.answers = Steady(answers(sites.url, sites.other.url))
         begin = time.monotonic()
         expected = told(folder, OPTIONS, sites.url)[:2]
         usual = time.monotonic() - begin
@@ -322,7 +333,7 @@ def test_a_crawl_is_not_begun_where_one_is():
 
 def test_a_full_disk_is_said_and_loses_nothing():
     with folder_for_test() as folder, Sites() as sites:
-        sites.site.answers = Steady(answers(sites.other.url))
+        sites.site.answers = Steady(answers(sites.url, sites.other.url))
         code, whole, _ = told(folder, OPTIONS, sites.url)
         for full_at in (1, 9, 60, 120):
             state = os.path.join(folder, f"state{full_at}")
@@ -436,7 +447,7 @@ mended:
 
 def test_a_recheck_that_was_killed_goes_on():
     with folder_for_test() as folder, Sites() as sites:
-        sites.site.answers = Steady(answers(sites.other.url))
+        sites.site.answers = Steady(answers(sites.url, sites.other.url))
         state, counted = os.path.join(folder, "state"), os.path.join(folder, "writes")
         expected = told(folder, OPTIONS, "-d", state, sites.url)
         whole = os.path.join(folder, "whole")

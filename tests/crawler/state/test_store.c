@@ -53,18 +53,21 @@ static struct store *open_as(enum store_mode mode)
     return store;
 }
 
-static void check_refused(int rc, int expected, char *message, const char *words)
+/* `message` is what the call has set, which may be evaluated after it. */
+static void check_refused(int rc, int expected, char **message, const char *words)
 {
     CHECK_INT(rc, expected);
-    CHECK(message != NULL && strstr(message, words) != NULL);
-    free(message);
+    CHECK(*message != NULL && strstr(*message, words) != NULL);
+    free(*message);
 }
 
 static void write_some(struct store *store, bool is_finished)
 {
     const uint64_t ids[] = {1, UINT64_MAX};
-    const struct store_url urls[] = {{1, 0, "http://h/"}, {2, 11, "http://h/a#x"}};
-    const struct store_page pages[] = {{.url = 1,
+    const uint32_t first = store_last_url(store) + 1;
+    const struct store_url urls[] = {{first, 0, "http://h/"},
+                                     {first + 1, 11, "http://h/a#x"}};
+    const struct store_page pages[] = {{.url = first,
                                         .flags = STORE_BODY,
                                         .status = 200,
                                         .tries = 2,
@@ -76,8 +79,8 @@ static void write_some(struct store *store, bool is_finished)
                                         .links_n = 3,
                                         .ids = ids,
                                         .id_count = 2},
-                                       {.url = 2, .rc = -ETIMEDOUT, .error = "late"},
-                                       {.url = 2, .status = 200, .links = ""}};
+                                       {.url = first + 1, .rc = -ETIMEDOUT, .error = "late"},
+                                       {.url = first + 1, .status = 200, .links = ""}};
     struct store_batch batch = {urls, 2, pages, 3, is_finished};
 
     CHECK_INT(store_write(store, &batch), 0);
@@ -128,7 +131,7 @@ TEST(store_has_one_writer_and_readers_beside_it)
     make_folder();
     store = create(STORE_CRAWL);
     check_refused(store_open(folder, STORE_CRAWL, STORE_WRITE, &other, &message), -EBUSY,
-                  message, "another coil-crawl is at work");
+                  &message, "another coil-crawl is at work");
     reader = open_as(STORE_READ);
     write_some(store, false);
     CHECK_INT(store_next_page(reader, 0, &page), 1);
@@ -138,7 +141,7 @@ TEST(store_has_one_writer_and_readers_beside_it)
     store = open_as(STORE_WRITE);
     check_refused(
         store_create(folder, STORE_CRAWL, &(struct store_setup){0}, &other, &message),
-        -EBUSY, message, "another");
+        -EBUSY, &message, "another");
     write_some(store, true);
     store_close(store);
     remove_folder();
@@ -152,7 +155,7 @@ TEST(store_refuses_what_is_not_there_or_is_something_else)
 
     make_folder();
     check_refused(store_open(folder, STORE_CRAWL, STORE_READ, &store, &message), -ENOENT,
-                  message, "no crawl is there");
+                  &message, "no crawl is there");
     snprintf(path, sizeof path, "%s/crawl.db", folder);
     file = fopen(path, "w");
     CHECK(file != NULL);
@@ -160,14 +163,14 @@ TEST(store_refuses_what_is_not_there_or_is_something_else)
         fputs("something else\n", file);
     fclose(file);
     check_refused(store_open(folder, STORE_CRAWL, STORE_READ, &store, &message), -EBADMSG,
-                  message, "crawl.db: ");
+                  &message, "crawl.db: ");
     unlink(path);
     store = create(STORE_CRAWL);
     write_some(store, true);
     store_close(store);
     check_refused(
         store_create(folder, STORE_CRAWL, &(struct store_setup){0}, &store, &message),
-        -EEXIST, message, "a crawl is there already");
+        -EEXIST, &message, "a crawl is there already");
     remove_folder();
 }
 
