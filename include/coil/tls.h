@@ -73,9 +73,9 @@ typedef struct coil_tls_opts {
     const char *key_file;     /* NULL: it is in certificate_file, too */
     const char *key_password; /* of an encrypted key; nobody is ever asked for it */
     /* Who is trusted, in a file, and in a folder made by openssl-rehash(1); both NULL:
-       whom the system trusts, or SSL_CERT_FILE and SSL_CERT_DIR in the environment say.
-       A certificate in it that is no authority's vouches for
-       itself. */
+       whom the system trusts, or SSL_CERT_FILE and SSL_CERT_DIR in the environment say;
+       with a certificate_file that is read when it first connects as a client, as servers
+       do without it. A certificate in it that is no authority's vouches for itself. */
     const char *ca_file, *ca_path;
     /* The lists of certificates that were revoked: one of each authority in a chain, the
        root among them, or the chain is refused. Read once: a new list is a new context.

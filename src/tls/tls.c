@@ -3,7 +3,9 @@
  *
  * A context is only read once it is made, so loops on all threads share it; its sessions
  * and its reference count, which change, have a lock and atomics. One context serves for
- * clients and servers: the differences are set on each connection (tls_verify.c).
+ * clients and servers: the differences are set on each connection (tls_verify.c). The
+ * system's authorities take 30 ms and a megabyte, and a server never needs them: a context
+ * with a certificate loads them when it first connects as a client.
  *
  * WHICH CONTEXT. A server may have one for each name. It is chosen in the very first
  * callback, before OpenSSL looks at a session that the client wants to resume, and each
@@ -22,6 +24,7 @@
 #include <openssl/err.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <strings.h>
@@ -133,18 +136,40 @@ static int name_authorities(SSL_CTX *ctx, const char *ca_file)
     return 0;
 }
 
-static int load_authorities(SSL_CTX *ctx, const coil_tls_opts *opts)
+static int trust_system(SSL_CTX *ctx)
 {
+    if (SSL_CTX_set_default_verify_paths(ctx) != 1)
+        return coil__tls_fail_setup(-EINVAL, "cannot load", "the system's authorities");
+    ERR_clear_error(); /* a system may have no store: then no peer is trusted */
+    return 0;
+}
+
+int coil__tls_trust_system(coil_tls *tls)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    int rc = 0;
+
+    if (!atomic_load_explicit(&tls->trusts_system_later, memory_order_acquire))
+        return 0;
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&tls->trusts_system_later))
+        rc = trust_system(tls->ctx);
+    if (rc == 0)
+        atomic_store_explicit(&tls->trusts_system_later, false, memory_order_release);
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+static int load_authorities(coil_tls *tls, const coil_tls_opts *opts)
+{
+    SSL_CTX *ctx = tls->ctx;
     int rc;
 
     if (opts->verify_client && opts->ca_file == NULL && opts->ca_path == NULL)
         return coil_fail(-EINVAL, "verify_client: whom to trust has to be said");
     if (opts->ca_file == NULL && opts->ca_path == NULL) {
-        if (SSL_CTX_set_default_verify_paths(ctx) != 1)
-            return coil__tls_fail_setup(-EINVAL, "cannot load",
-                                        "the system's authorities");
-        ERR_clear_error(); /* a system may have no store: then no peer is trusted */
-        return 0;
+        tls->trusts_system_later = opts->certificate_file != NULL && !opts->no_verify;
+        return tls->trusts_system_later || opts->no_verify ? 0 : trust_system(ctx);
     }
     rc = opts->ca_path != NULL ? check_path(opts->ca_path, true) : 0;
     if (rc == 0 && opts->ca_file != NULL)
@@ -408,7 +433,7 @@ static int fill_in(coil_tls *tls, const coil_tls_opts *opts)
     if (rc == 0)
         rc = set_protocols(tls, opts->alpn);
     if (rc == 0)
-        rc = load_authorities(tls->ctx, opts);
+        rc = load_authorities(tls, opts);
     if (rc == 0 && opts->crl_file != NULL)
         rc = load_revoked(tls->ctx, opts->crl_file);
     if (rc == 0)

@@ -60,7 +60,8 @@ struct coil__tls_name {
 struct coil_tls {
     SSL_CTX *ctx;
     bool no_verify, verify_client, allow_truncation;
-    unsigned char *alpn; /* in wire format: a length before each */
+    _Atomic bool trusts_system_later; /* coil__tls_trust_system() */
+    unsigned char *alpn;              /* in wire format: a length before each */
     unsigned alpn_bytes;
     _Atomic unsigned references; /* 0 in free memory: coil__misuse_gone() */
     struct coil__tls_name *names;
@@ -69,6 +70,10 @@ struct coil_tls {
 
 /* The default context of the process, borrowed. May wait while files are read. */
 int coil__tls_default(coil_tls **out);
+
+/* Before it connects as a client: load the system's authorities, if that was put off. Reads a
+   file. Any thread. */
+int coil__tls_trust_system(coil_tls *tls);
 
 /* The context for the name a client asked for, borrowed. */
 coil_tls *coil__tls_for_name(coil_tls *tls, const char *name);

@@ -281,6 +281,32 @@ IO_TEST(tls_default_context_of_a_system_without_authorities)
     certificates_remove(&files);
 }
 
+/* With a certificate of its own a context asks whom the system trusts when it first connects,
+   once; as a server it never does. */
+IO_TEST(tls_context_with_a_certificate_trusts_the_system_when_it_connects)
+{
+    struct certificates files;
+    coil_tls_opts server, client;
+    coil_tls *tls;
+    int rc;
+
+    certificates_make(&files);
+    server = (coil_tls_opts){.certificate_file = files.server};
+    client = (coil_tls_opts){.certificate_file = files.client};
+    setenv("SSL_CERT_DIR", "/nowhere", 1);
+    setenv("SSL_CERT_FILE", "/dev/null", 1);
+    CHECK_INT(coil_tls_create(&client, &tls), 0);
+    setenv("SSL_CERT_FILE", files.root, 1);
+    CHECK_INT(meet(&server, tls, &rc), 0);
+    setenv("SSL_CERT_FILE", "/dev/null", 1);
+    CHECK_INT(meet(&server, tls, &rc), 0);
+    coil_tls_release(tls);
+    CHECK_INT(coil_tls_create(&client, &tls), 0);
+    CHECK_INT(meet(&server, tls, &rc), -ENOKEY);
+    coil_tls_release(tls);
+    certificates_remove(&files);
+}
+
 /* Cancelled while it is made, it can be had the next time. */
 IO_TEST(tls_default_context_that_nobody_waits_for)
 {
