@@ -123,6 +123,10 @@ static const char *sentence_of_result(const coil_http_response *response)
         return what_is_too_long(response);
     if (rc == -EMSGSIZE && begins_with(response->error, "Out of memory"))
         return "a trailer is longer than libcurl takes";
+    /* One sentence for it, whichever connection it was and whether libcurl tried others. */
+    if (response->code == CURLE_GOT_NOTHING ||
+        begins_with(response->error, "Connection died"))
+        return "the server closed the connection without an answer";
     return response->error[0] != '\0' ? NULL : curl_easy_strerror(response->code);
 }
 
