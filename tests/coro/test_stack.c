@@ -192,7 +192,7 @@ TEST(stack_slots_go_when_their_thread_ends)
 
 /* ---- memory ------------------------------------------------------------------------ */
 
-enum { MANY = 100000 };
+enum { MANY = 30000 };
 
 static void *park(void *arg)
 {
@@ -203,7 +203,7 @@ static void create_many(coil_coro **coros)
 {
     for (int i = 0; i < MANY; i++) {
         if (coil_coro_create(park, NULL, NULL, &coros[i]) < 0)
-            test_skip("no address space for 100,000 stacks");
+            test_skip("no address space for so many stacks");
         coil_coro_resume(coros[i], NULL);
     }
 }

@@ -63,12 +63,19 @@ void test_seed_failed(uint64_t seed, const char *name);
 /*
  * For tests of very many: `many`, but a tenth of them under ASan and a hundredth under TSan
  * and Valgrind, where each is dear. A hundred thousand and a million are that in `make soak`
- * (-n above 8) alone, otherwise test_many(20000) and test_many(100000): a million stacks are
+ * (-n above 8) alone, otherwise test_many(20000) and test_many(30000): a million stacks are
  * 4 GiB, which some machines give slowly.
  */
 int test_many(int many);
 int test_hundred_thousand(void);
 int test_million(void);
+bool test_in_soak(void);
+
+/*
+ * For I/O tests of many cases that have little to do with the backend: is case i one that
+ * this backend does? The backends share them out; each does all in `make soak`.
+ */
+bool test_has_turn(size_t i);
 
 /*
  * n bytes of zeros, which the test need not give back. For what is large: static variables

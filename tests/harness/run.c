@@ -91,14 +91,26 @@ int test_many(int many)
     return COIL__ASAN ? many / 10 : many;
 }
 
+bool test_in_soak(void)
+{
+    return test__seed_count > 8;
+}
+
 int test_hundred_thousand(void)
 {
-    return test_many(test__seed_count > 8 ? 100000 : 20000);
+    return test_many(test_in_soak() ? 100000 : 20000);
 }
 
 int test_million(void)
 {
-    return test_many(test__seed_count > 8 ? 1000000 : 100000);
+    return test_many(test_in_soak() ? 1000000 : 30000);
+}
+
+bool test_has_turn(size_t i)
+{
+    static const char *const all[] = {"epoll", "io_uring", "poll", "select"};
+
+    return test_in_soak() || backend == NULL || strcmp(backend, all[i % 4]) == 0;
 }
 
 void test_seed_failed(uint64_t seed, const char *name)

@@ -276,7 +276,7 @@ TEST(harness_reports_crashes_and_exits)
 
 TEST(harness_kills_what_takes_too_long)
 {
-    expect("-f -t 1", "selftest_hang", 1, "selftest_hang: not done after 1 s");
+    expect("-f -q -t 1", "selftest_hang", 1, "selftest_hang: not done after 1 s");
 }
 
 TEST(harness_shows_where_a_test_hangs)
@@ -291,7 +291,7 @@ TEST(harness_shows_where_a_test_hangs)
 
 TEST(harness_stops_when_many_tests_hang)
 {
-    expect("-f -t 1 -j 1", "'selftest_*hang*'", 1, "so 1 were not begun");
+    expect("-f -q -t 1 -j 1", "'selftest_*hang*'", 1, "so 1 were not begun");
 }
 
 TEST(harness_takes_a_sample)

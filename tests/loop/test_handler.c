@@ -269,6 +269,8 @@ static void check_all(const struct call *calls)
     for (const struct call *call = calls; call->make != NULL; call++) {
         char sentence[100];
 
+        if (!test_has_turn((size_t)(call - calls)))
+            continue;
         snprintf(sentence, sizeof sentence, "%s: a signal handler called it",
                  call->named);
         test_dies(interrupt_wait_with, (void *)call, sentence);

@@ -661,7 +661,7 @@ IO_TEST(process_thousand_children)
     const char *argv[] = {"true", NULL};
     coil_process *all[100];
 
-    for (int left = test_many(1000); left > 0; left -= 100) {
+    for (int left = test_many(test_in_soak() ? 1000 : 200); left > 0; left -= 100) {
         for (int i = 0; i < 100; i++)
             all[i] = start_process(&(coil_process_opts){.argv = argv});
         for (int i = 0; i < 100; i++) {

@@ -216,15 +216,26 @@ TEST(jsonl_strings_are_json_whatever_they_hold)
 /* Each byte alone among plain ones: nothing that must be escaped slips through. */
 TEST(jsonl_strings_of_each_byte)
 {
-    for (int c = 1; c < 256; c++) {
-        char text[2] = {(char)c, '\0'}, expected[8];
+    char text[2 * 16 + 1], expected[8 * 16 + 1];
 
-        if (c == '"' || c == '\\')
-            snprintf(expected, sizeof expected, "\\%c", c);
-        else if (c < ' ' || c == 0x7f)
-            snprintf(expected, sizeof expected, "\\u%04x", c);
-        else
-            snprintf(expected, sizeof expected, "%s", c < 0x80 ? text : "\\ufffd");
+    for (int row = 0; row < 256; row += 16) {
+        char *at = text, *to = expected;
+
+        for (int c = row; c < row + 16; c++) {
+            char plain[2] = {(char)c, '\0'};
+
+            *at++ = 'a';
+            *at++ = (char)(c != 0 ? c : 'a');
+            if (c == 0)
+                to += sprintf(to, "aa");
+            else if (c == '"' || c == '\\')
+                to += sprintf(to, "a\\%c", c);
+            else if (c < ' ' || c == 0x7f)
+                to += sprintf(to, "a\\u%04x", c);
+            else
+                to += sprintf(to, "a%s", c < 0x80 ? plain : "\\ufffd");
+        }
+        *at = '\0';
         check_string(text, expected);
     }
 }

@@ -67,20 +67,21 @@ static void write_some(struct store *store, bool is_finished)
     const uint32_t first = store_last_url(store) + 1;
     const struct store_url urls[] = {{first, 0, "http://h/"},
                                      {first + 1, 11, "http://h/a#x"}};
-    const struct store_page pages[] = {{.url = first,
-                                        .flags = STORE_BODY,
-                                        .status = 200,
-                                        .tries = 2,
-                                        .size = INT64_C(1) << 40,
-                                        .bytes = 77,
-                                        .content_type = "text/html",
-                                        .etag = "\"1\"",
-                                        .links = "abc",
-                                        .links_n = 3,
-                                        .ids = ids,
-                                        .id_count = 2},
-                                       {.url = first + 1, .rc = -ETIMEDOUT, .error = "late"},
-                                       {.url = first + 1, .status = 200, .links = ""}};
+    const struct store_page pages[] = {
+        {.url = first,
+         .flags = STORE_BODY,
+         .status = 200,
+         .tries = 2,
+         .size = INT64_C(1) << 40,
+         .bytes = 77,
+         .content_type = "text/html",
+         .etag = "\"1\"",
+         .links = "abc",
+         .links_n = 3,
+         .ids = ids,
+         .id_count = 2},
+        {.url = first + 1, .rc = -ETIMEDOUT, .error = "late"},
+        {.url = first + 1, .status = 200, .links = ""}};
     struct store_batch batch = {urls, 2, pages, 3, is_finished};
 
     CHECK_INT(store_write(store, &batch), 0);
