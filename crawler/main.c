@@ -378,6 +378,8 @@ static enum status run_kept(const struct options *now)
         return rc == -ENOMEM ? STATUS_FAILED : STATUS_USAGE;
     }
     rc = restore(&options, now, &kept);
+    if (rc == -ENOMEM)
+        complain(NULL, rc); /* of what else is wrong the options have told */
     if (rc == 0)
         status = run_with(&options, &kept);
     else
@@ -543,8 +545,10 @@ int main(int argc, char *argv[])
 {
     enum status status;
 
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        fputs("coil-crawl: libcurl cannot begin\n", stderr);
         return STATUS_FAILED;
+    }
     status = run_as(argc, argv);
     curl_global_cleanup();
     return status;
