@@ -1,7 +1,7 @@
 // verdicts.mjs - all links of a site with their verdicts, by parse5 and Node's own URLs, from
 // its files alone: no server, no network, nothing of coil's.
 //
-//     node verdicts.mjs PARSE5_FOLDER SITE ORIGIN [MAX_DEPTH]
+//     node verdicts.mjs PARSE5_FOLDER SITE ORIGIN [MAX_DEPTH [EXTERNAL [FRAGMENTS]]]
 //
 // ORIGIN "file:" means: without a server; then all pages in the folder are where it begins.
 //
@@ -10,7 +10,8 @@
 //     ["link", page, text, line, column, element, attribute, target, fragment]
 //     ["redirect", url, status, location, target]
 //     ["verdict", target, fragment, verdict, reason, status]
-// as docs/design/checker.md says, for --external skip. The status of a verdict is "any" where
+// as docs/design/checker.md says. EXTERNAL is "skip", or "head": then outside.mjs knows what is
+// answered; FRAGMENTS is "all" if they are looked for there, too. The status of a verdict is "any" where
 // several answers led to it. No chain of redirects may be longer than --max-redirect allows:
 // how far such a chain is asked for depends on who else points at it.
 
@@ -18,9 +19,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { linksOfHeaders, loadParse5, readDocument, readSheet, textOf } from './documents.mjs';
 import { isSitemap, loadSax, readSitemap, sitemapLines } from './sitemaps.mjs';
+import { answerOutside, idsOutside } from './outside.mjs';
 import { answerOfFile, answerTo, pagesBelow, readAnswers, rootUrl } from './served.mjs';
 
-const [parse5Folder, site, origin, depthArgument] = process.argv.slice(2);
+const [parse5Folder, site, origin, depthArgument, external = 'skip', fragments = 'site'] =
+  process.argv.slice(2);
 const maxDepth = Number(depthArgument ?? Infinity);
 const parse = await loadParse5(parse5Folder);
 loadSax(parse5Folder);
@@ -79,10 +82,14 @@ function ruleAgainst(target) {
   if (!['http:', 'https:'].includes(url.protocol)) {
     return 'scheme';
   }
-  if (isLocal || url.origin !== origin) {
-    return 'external';
+  if (target.length > MAX_URL_LENGTH) {
+    return 'length';
   }
-  return target.length > MAX_URL_LENGTH ? 'length' : null;
+  return isOutside(target) && external === 'skip' ? 'external' : null;
+}
+
+function isOutside(target) {
+  return isLocal ? !target.startsWith('file:') : new URL(target).origin !== origin;
 }
 
 // ---- the crawl, by breadth first: so depths are those of the shortest way ----------------------
@@ -91,7 +98,9 @@ function meet(target, fragment, depth) {
   wanted.add(JSON.stringify([target, fragment]));
   const page = pages.get(target) ?? { rule: ruleAgainst(target), depth: Infinity };
   pages.set(target, page);
-  if (depth < page.depth) {
+  if (page.rule === null && isOutside(target)) {
+    lookOutside(target, page);
+  } else if (depth < page.depth) {
     page.depth = depth;
     (levels[depth] ??= []).push(target);
   }
@@ -134,6 +143,19 @@ function follow(url, page) {
   }
 }
 
+// Whatever the depth, and once.
+function lookOutside(url, page) {
+  if (page.answer === undefined) {
+    page.answer = answerOutside(url);
+    page.status = page.answer.status;
+    page.location = page.answer.location;
+    page.ids = fragments === 'all' && page.answer.verdict === 'ok' ? idsOutside : undefined;
+    if (page.location !== undefined) {
+      follow(url, page);
+    }
+  }
+}
+
 function fetchPage(url, page) {
   const answer = isLocal ? answerOfFile(url) : answerTo(site, answers, url);
   page.status = answer.status;
@@ -167,6 +189,9 @@ function ofPage(page, fragment) {
   if (page.rule !== null) {
     return ['skipped', page.rule, null];
   }
+  if (page.answer !== undefined && page.answer.verdict !== 'ok') {
+    return [page.answer.verdict, page.answer.reason, page.answer.status];
+  }
   if (page.status >= 400) {
     return isLocal ? ['broken', 'no-such-file', null] : ['broken', 'status', page.status];
   }
@@ -174,7 +199,7 @@ function ofPage(page, fragment) {
     return ['ok', null, isLocal ? null : page.status];
   }
   if (page.ids === undefined) {
-    return ['unchecked', 'not-searched', isLocal ? null : page.status];
+    return ['unchecked', page.answer ? 'external-fragment' : 'not-searched', isLocal ? null : page.status];
   }
   return page.ids.has(fragment) ? ['ok', null, isLocal ? null : page.status]
     : ['fragment', 'no-such-id', isLocal ? null : page.status];
