@@ -14,11 +14,13 @@
 #include "report/progress.h"
 #include "report/reports.h"
 #include "url/url.h"
+#include "watch/watch.h"
 
 #include <coil/group.h>
 #include <coil/http.h>
 #include <coil/poll.h>
 #include <coil/run.h>
+#include <coil/signal.h>
 #include <coil/task.h>
 #include <coil/timer.h>
 
@@ -56,7 +58,8 @@ struct run {
     struct cache *cache;
     struct baseline *baseline;
     struct kept kept; /* what is kept of it; or zeroes */
-    coil_task *task;  /* that crawls */
+    struct watch watch;
+    coil_task *task; /* that crawls */
 };
 
 /* ---- signals ----------------------------------------------------------------------- */
@@ -132,6 +135,7 @@ static int write_each_second(void *arg)
         rc = crawler_save(&run->crawler);
         if (rc < 0)
             return rc;
+        watch_tick(&run->watch);
     }
     return rc;
 }
@@ -171,6 +175,34 @@ static bool wants_progress(const struct options *options)
            isatty(STDERR_FILENO);
 }
 
+static void on_usr1(void *arg)
+{
+    struct run *run = arg;
+
+    if (wants_progress(run->options))
+        fputs("\r\x1b[K", stderr);
+    watch_print(&run->watch);
+}
+
+/* Whoever asked for a port of the kernel's choice is told which it is. */
+static int begin_watching(struct run *run, coil_group *group)
+{
+    char name[128];
+    int rc = coil_add_signal_handler(SIGUSR1, on_usr1, run);
+
+    if (rc < 0 || run->options->status_port == NULL)
+        return rc;
+    rc = watch_listen(&run->watch, run->options->status_host, run->options->status_port,
+                      &run->crawler.complaint);
+    if (rc == 0)
+        rc = watch_name(&run->watch, name, sizeof name);
+    if (rc < 0)
+        return rc;
+    if (!run->options->quiet)
+        fprintf(stderr, "coil-crawl: status at http://%s/\n", name);
+    return coil_group_spawn(group, watch_serve, &run->watch, NULL, NULL);
+}
+
 /* The main task: the crawl, and what goes on beside it. */
 static int crawl(void *arg)
 {
@@ -179,8 +211,11 @@ static int crawl(void *arg)
     int rc;
 
     run->task = coil_task_current();
+    watch_init(&run->watch, &run->crawler);
     coil_group_enter(&group);
     rc = coil_group_spawn(&group, wait_for_signal, run, NULL, NULL);
+    if (rc == 0)
+        rc = begin_watching(run, &group);
     if (rc == 0)
         rc = coil_group_spawn(&group, write_each_second, run, NULL, NULL);
     if (rc == 0 && wants_progress(run->options))
@@ -188,7 +223,9 @@ static int crawl(void *arg)
     if (rc == 0)
         rc = crawler_run(&run->crawler);
     coil_group_cancel(&group, "the crawl is over");
-    return coil_group_exit(&group, rc);
+    rc = coil_group_exit(&group, rc);
+    watch_finish(&run->watch);
+    return rc;
 }
 
 /* ---- the outcome ------------------------------------------------------------------- */

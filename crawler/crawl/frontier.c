@@ -162,6 +162,7 @@ static void enqueue(struct host *host, struct target *target)
     else
         host->last->link = target;
     host->last = target;
+    host->queued++;
 }
 
 static int release_target(struct frontier *frontier, struct target *target)
@@ -307,6 +308,7 @@ static void take_from(struct frontier *frontier, struct host *host,
         job->target = host->first;
         host->first = job->target->link;
         job->target->link = NULL;
+        host->queued--;
         frontier->queued--;
     }
     host->in_flight++;

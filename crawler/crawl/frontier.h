@@ -31,6 +31,7 @@ struct host {
     char *origin; /* "http://example.org:8080" */
     enum frontier_class class;
     struct target *first, *last; /* its queue */
+    size_t queued;               /* in it */
     struct host *next_ready;
     unsigned in_flight;
     int64_t next_ns;  /* before that it is not asked */

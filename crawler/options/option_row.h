@@ -112,6 +112,7 @@ OPTION_SETTER(set_file); /* of a file that can be read */
 OPTION_SETTER(set_folder);
 OPTION_SETTER(set_url);
 OPTION_SETTER(set_proxy);
+OPTION_SETTER(set_status); /* where to listen */
 OPTION_SETTER(add_names); /* a list with commas */
 OPTION_SETTER(add_regex);
 OPTION_SETTER(add_header);

@@ -498,6 +498,34 @@ OPTION_SETTER(set_url)
     return rc;
 }
 
+/* "9100", "HOST:9100", "[::1]:9100"; in IPv6 without brackets nobody knows where the port begins. */
+OPTION_SETTER(set_status)
+{
+    const char *colon = strrchr(value, ':'), *host = "127.0.0.1", *port = value;
+    size_t n = strlen(host);
+    char *end;
+
+    if (colon != NULL) {
+        host = value;
+        n = (size_t)(colon - value);
+        port = colon + 1;
+    }
+    if (n >= 2 && host[0] == '[' && host[n - 1] == ']') {
+        host++;
+        n -= 2;
+    } else if (memchr(host, ':', n) != NULL) {
+        port = "";
+    }
+    if (*port < '0' || *port > '9' || strlen(port) > 5 ||
+        strtoul(port, &end, 10) > 65535 || *end != '\0')
+        return option_complain(source, row, "not a port, nor HOST:PORT or [IPV6]:PORT");
+    source->options->status_host = options_keep(source->options, host, n);
+    source->options->status_port = options_keep(source->options, port, strlen(port));
+    return source->options->status_host != NULL && source->options->status_port != NULL
+               ? 0
+               : -ENOMEM;
+}
+
 /* What libcurl takes: a scheme of proxies, or none, and a host. */
 OPTION_SETTER(set_proxy)
 {

@@ -162,6 +162,8 @@ const struct option_row option_rows[] = {
      .words = "colours; auto: on terminals, unless NO_COLOR is set"},
     {.name = "no-progress", .set = set_flag, FIELD(no_progress), .group = OPTION_REPORTS,
      .words = "no progress line on terminals"},
+    {.name = "status", .argument = "[HOST:]PORT", .set = set_status, .group = OPTION_REPORTS,
+     .words = "serve how the crawl stands over HTTP: / for people, /status.json, /metrics for Prometheus; on 127.0.0.1 unless HOST says otherwise; SIGUSR1 prints the same"},
 
     /* ---- everything else ---- */
     {.name = "state", .letter = 'd', .argument = "DIR", .set = set_text, FIELD(state), .hint = HINT_FOLDER,

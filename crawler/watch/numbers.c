@@ -1,0 +1,111 @@
+/*
+ * numbers.c - how a crawl stands at the moment.
+ */
+#include "numbers.h"
+
+#include <coil/timer.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *watch_state_word(enum watch_state state)
+{
+    static const char *const words[] = {[WATCH_IDLE] = "idle",
+                                        [WATCH_ASKED] = "asked",
+                                        [WATCH_READY] = "ready",
+                                        [WATCH_DELAYED] = "delayed",
+                                        [WATCH_RULES] = "rules"};
+
+    return words[state];
+}
+
+/* 0 where /proc is not there. */
+static int64_t resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    long long size, resident = 0;
+
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%lld %lld", &size, &resident) != 2)
+        resident = 0;
+    fclose(file);
+    return (int64_t)resident * sysconf(_SC_PAGESIZE);
+}
+
+static enum watch_state state_of(const struct host *host, int64_t now)
+{
+    if (host->robots == ROBOTS_ASKED)
+        return WATCH_RULES;
+    if (host->in_flight > 0)
+        return WATCH_ASKED;
+    if (host->queued == 0)
+        return WATCH_IDLE;
+    return host->next_ns > now ? WATCH_DELAYED : WATCH_READY;
+}
+
+static size_t work_of(const struct watch_host *host)
+{
+    return host->queued + host->in_flight;
+}
+
+/* Into its place among the busiest. */
+static void list_host(struct watch_numbers *numbers, const struct watch_host *host)
+{
+    struct watch_host *hosts = numbers->hosts;
+    size_t at = numbers->listed;
+
+    if (at == WATCH_HOSTS && work_of(&hosts[at - 1]) >= work_of(host))
+        return;
+    if (at < WATCH_HOSTS)
+        numbers->listed++;
+    else
+        at--;
+    for (; at > 0 && work_of(&hosts[at - 1]) < work_of(host); at--)
+        hosts[at] = hosts[at - 1];
+    hosts[at] = *host;
+}
+
+static void count_hosts(struct watch_numbers *numbers, const struct frontier *frontier)
+{
+    int64_t now = coil_now();
+
+    for (size_t i = 0; i < frontier->hosts.capacity; i++) {
+        const struct host *host = frontier->hosts.slots[i].value;
+        struct watch_host listed;
+
+        if (host == NULL)
+            continue;
+        listed = (struct watch_host){.origin = host->origin,
+                                     .queued = host->queued,
+                                     .in_flight = host->in_flight,
+                                     .delay_ns = host->delay_ns,
+                                     .state = state_of(host, now),
+                                     .is_troubled = host->is_troubled};
+        if (host->next_ns > now)
+            listed.wait_ns = host->next_ns - now;
+        numbers->host_count++;
+        numbers->delayed_count += listed.state == WATCH_DELAYED;
+        list_host(numbers, &listed);
+    }
+}
+
+void watch_count(struct watch_numbers *numbers, const struct crawler *crawler)
+{
+    const struct frontier *frontier = &crawler->frontier;
+    const struct record_summary *summary = &crawler->summary;
+
+    *numbers = (struct watch_numbers){
+        .elapsed_ns = crawler->begin_ns != 0 ? coil_now() - crawler->begin_ns : 0,
+        .urls = crawler_progress(crawler),
+        .queued = frontier_left(frontier),
+        .retrying = frontier->retries.count,
+        .pages = summary->pages,
+        .links = summary->links,
+        .received_bytes = summary->bytes,
+        .resident_bytes = resident_bytes()};
+    memcpy(numbers->in_flight, frontier->in_flight, sizeof numbers->in_flight);
+    memcpy(numbers->verdicts, summary->verdicts, sizeof numbers->verdicts);
+    count_hosts(numbers, frontier);
+}
