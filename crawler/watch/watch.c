@@ -68,8 +68,8 @@ int watch_listen(struct watch *watch, const char *host, const char *port, char *
     int rc = coil_listen(host[0] != '\0' ? host : NULL, port, 0, &watch->listener);
 
     *message = NULL;
-    if (rc < 0 &&
-        asprintf(message, "--status: %s", coil_error_message(coil_last_error())) < 0)
+    if (rc < 0 && asprintf(message, "--status: %s: %s",
+                           coil_error_message(coil_last_error()), strerror(-rc)) < 0)
         *message = NULL;
     return rc;
 }
