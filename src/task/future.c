@@ -355,24 +355,30 @@ static inline int wait_for_future(coil_task *task, coil_future *future)
     return rc;
 }
 
-COIL__NOINLINE int coil_await(coil_future *future)
+/* Apart: to await what is done takes no frame and no canary. */
+static COIL__NO_CANARY COIL__NOINLINE int await_pending(coil_future *future, void *caller)
 {
     coil_task *task = coil__scheduler.current;
     int rc;
 
-    if (COIL__UNLIKELY(future->refs == 0))
-        coil__future_gone("coil_await");
-    if (!coil__future_pending(future))
-        return coil_future_result(future);
     if (COIL__UNLIKELY(task == NULL || future == &task->future ||
                        future->loop != task->future.loop))
         coil__future_check_awaiter(future, "coil_await");
     if (COIL__UNLIKELY(task->delivered) && coil__task_refuses(task))
         return -ECANCELED;
     coil__future_retain(future);
-    rc = hand_on(future, wait_for_future(task, future), COIL__CALLER());
+    rc = hand_on(future, wait_for_future(task, future), caller);
     coil__future_release(future);
     return rc;
+}
+
+COIL__NOINLINE int coil_await(coil_future *future)
+{
+    if (COIL__UNLIKELY(future->refs == 0))
+        coil__future_gone("coil_await");
+    if (!coil__future_pending(future))
+        return coil_future_result(future);
+    return await_pending(future, COIL__CALLER());
 }
 
 struct shielding {
