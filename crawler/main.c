@@ -58,6 +58,7 @@ struct run {
     struct cache *cache;
     struct baseline *baseline;
     struct kept kept; /* what is kept of it; or zeroes */
+    struct warc *warc;
     struct watch watch;
     coil_task *task; /* that crawls */
 };
@@ -298,6 +299,28 @@ static int write_cache(struct run *run)
     return rc < 0 ? complain(message, rc) : 0;
 }
 
+static int begin_warc(struct run *run)
+{
+    const struct options *options = run->options;
+    char software[64], *message;
+    int rc = 0;
+
+    snprintf(software, sizeof software, "coil-crawl/%s", coil_version());
+    if (options->warc != NULL && options->command != COMMAND_REPORT)
+        rc = warc_open(options->warc, options->command == COMMAND_RESUME, software,
+                       &run->warc, &message);
+    return rc < 0 ? complain(message, rc) : 0;
+}
+
+static int end_warc(struct run *run)
+{
+    char *message;
+    int rc = warc_close(run->warc, &message);
+
+    run->warc = NULL;
+    return rc < 0 ? complain(message, rc) : 0;
+}
+
 static void forget_files(struct run *run)
 {
     cache_destroy(run->cache);
@@ -331,6 +354,7 @@ static enum status crawl_and_report(struct run *run)
 
     run->crawler.cache = run->cache;
     run->crawler.baseline = run->baseline;
+    run->crawler.warc = run->warc;
     kept_give(&run->kept, &run->crawler);
     if (rc == 0)
         rc = coil_run(crawl, run,
@@ -347,6 +371,8 @@ static enum status crawl_and_report(struct run *run)
     run->crawler.complaint = NULL;
     is_finished = run->crawler.is_finished;
     crawler_finish(&run->crawler);
+    if (end_warc(run) < 0)
+        status = STATUS_FAILED;
     if (reports_close(&run->reports) < 0 || written < 0)
         status = STATUS_FAILED;
     else
@@ -376,12 +402,15 @@ static enum status run_with(const struct options *options, const struct kept *ke
         rc = reports_open(&run.reports, options);
     if (rc == 0)
         rc = begin_kept(&run);
+    if (rc == 0)
+        rc = begin_warc(&run);
     if (rc < 0 && rc != -ENOMEM)
         status = STATUS_USAGE;
     if (rc == 0 && take_signals(&run) == 0)
         status = crawl_and_report(&run);
     reports_close(&run.reports); /* if that has not */
     reports_at_signal = NULL;
+    end_warc(&run);
     close_kept(&run.kept, false); /* the same */
     forget_files(&run);
     return status;

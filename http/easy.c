@@ -13,6 +13,7 @@
 #include "easy.h"
 
 #include "request.h"
+#include "wire.h"
 
 #include <stdlib.h>
 
@@ -156,8 +157,10 @@ static bool reset(struct http_easy *handle)
     if (handle->is_not_decoded &&
         curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "") != CURLE_OK)
         return false;
+    if (handle->is_wired)
+        coil__http_unwire(handle);
     handle->has_headers = handle->has_names = handle->is_head = false;
-    handle->is_not_decoded = false;
+    handle->is_not_decoded = handle->is_wired = false;
     return true;
 }
 

@@ -8,6 +8,8 @@
  */
 #include "request.h"
 
+#include "wire.h"
+
 #include "easy.h"
 #include "target.h"
 
@@ -390,6 +392,8 @@ static CURLcode set_rest(coil_http_response *response, const coil_http_request *
         handle->is_not_decoded = true;
         code = curl_easy_setopt(handle->easy, CURLOPT_ACCEPT_ENCODING, NULL);
     }
+    if (response->on_wire != NULL)
+        coil__http_wire(handle);
     if (length_of_request(response) > LONGEST_BY_HTTP_2) {
         handle->is_changed_for_good = true;
         curl_easy_setopt(handle->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);

@@ -403,6 +403,8 @@ static coil_http_response *create_response(coil_http_session *session,
     response->body_limit = request->body_limit;
     response->on_body = request->on_body;
     response->on_body_arg = request->on_body_arg;
+    response->on_wire = request->on_wire;
+    response->on_wire_arg = request->on_wire_arg;
     response->max_redirects = request->max_redirects;
     response->idle_timeout_ns =
         request->idle_timeout_ns > 0 ? request->idle_timeout_ns : 0;

@@ -76,6 +76,9 @@ struct coil_http_response {
     size_t body_limit, body_bytes;
     coil_http_body_fn on_body; /* takes the body instead of `buffer`; or NULL */
     void *on_body_arg;
+    coil_http_wire_fn on_wire; /* is told of what goes over the wire; or NULL */
+    void *on_wire_arg;
+    bool in_tunnel;                    /* what is said is said to a proxy: CONNECT */
     int64_t idle_timeout_ns, progress; /* 0: without end; when something last came */
     curl_socket_t fd;                  /* the connection's that it had last */
     CURLcode code;                     /* libcurl's result, once `done` */

@@ -90,6 +90,21 @@ static int take_body(struct asking *asking, const char *bytes, size_t n)
     return rc;
 }
 
+/* A body that nobody wants. */
+static int pass_over(struct asking *asking)
+{
+    const struct question *question = asking->question;
+    struct answer *answer = asking->answer;
+
+    answer->is_too_long = question->is_kept && asking->total > question->body_limit;
+    answer->is_cut = question->ends_after_headers ||
+                     (!question->is_kept && asking->total > DRAIN_BYTES);
+    if (!answer->is_too_long && !answer->is_cut)
+        return 0;
+    asking->body = BODY_CUT;
+    return ENOUGH;
+}
+
 static int on_body(coil_http_response *response, const char *bytes, size_t n, void *arg)
 {
     struct asking *asking = arg;
@@ -99,11 +114,7 @@ static int on_body(coil_http_response *response, const char *bytes, size_t n, vo
     asking->total += n;
     if (asking->body == BODY_WANTED)
         return take_body(asking, bytes, n);
-    if (asking->question->ends_after_headers || asking->total > DRAIN_BYTES) {
-        asking->body = BODY_CUT;
-        return ENOUGH;
-    }
-    return 0;
+    return pass_over(asking);
 }
 
 static int ask(struct answer *answer, coil_http_session *session,
@@ -115,7 +126,9 @@ static int ask(struct answer *answer, coil_http_session *session,
                                  .headers = question->headers,
                                  .idle_timeout_ns = question->idle_ns,
                                  .on_body = on_body,
-                                 .on_body_arg = &asking};
+                                 .on_body_arg = &asking,
+                                 .on_wire = question->exchange != NULL ? warc_take : NULL,
+                                 .on_wire_arg = question->exchange};
     int rc = coil_http_get(session, &request, &answer->response);
 
     if (rc == ENOUGH && asking.body == BODY_CUT)

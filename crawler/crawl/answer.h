@@ -4,6 +4,8 @@
 #ifndef CRAWLER_ANSWER_H
 #define CRAWLER_ANSWER_H
 
+#include "../files/warc.h"
+
 #include <coil/http.h>
 
 #define ANSWER_ERROR_BYTES 256
@@ -17,6 +19,7 @@ struct answer {
     bool is_late;      /* rc is -ETIMEDOUT: it took too long as a whole */
     bool is_tls;       /* rc is -EPROTO: of TLS, not of HTTP */
     bool is_too_long;  /* the body was cut off at the limit */
+    bool is_cut;       /* because nobody wanted more of it */
     bool has_body;     /* it was wanted, and the reader got all of it */
     int64_t size;      /* of the body, as announced, else as received */
     int64_t
@@ -30,14 +33,16 @@ struct question {
     const char *const *headers; /* as in coil_http_request */
     bool headers_only;          /* HEAD */
     bool ends_after_headers;    /* whatever comes then is cut off */
-    int64_t idle_ns;            /* without progress it ends */
-    int64_t max_ns;             /* after that it ends in any case */
+    bool is_kept;    /* the body is read to the limit, though nobody wants it */
+    int64_t idle_ns; /* without progress it ends */
+    int64_t max_ns;  /* after that it ends in any case */
     size_t body_limit;
     /* Once the headers are there: is the body wanted? NULL: it is not. */
     bool (*wants_body)(const struct answer *answer, void *arg);
     /* The next piece of it. What is below 0 ends the answer with that. It must not suspend. */
     int (*take_body)(const char *bytes, size_t n, void *arg);
     void *arg;
+    struct warc_exchange *exchange; /* takes what goes over the wire; or NULL */
 };
 
 /*

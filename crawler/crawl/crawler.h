@@ -19,6 +19,7 @@
 #include "mention.h"
 #include "../options/options.h"
 #include "record.h"
+#include "../files/warc.h"
 #include "../scope/site.h"
 #include "../state/state.h"
 #include "target.h"
@@ -33,6 +34,7 @@ struct crawler {
     struct baseline *baseline; /* findings that do not fail the run; or NULL */
     struct store *kept;        /* an earlier crawl that this one goes on with; or NULL */
     struct state *state;       /* where this one is kept; or NULL */
+    struct warc *warc;         /* where all that goes over the wire is kept; or NULL */
     struct recheck *recheck;   /* what a page need not be sent again for; or NULL */
     bool is_only_told;         /* what is kept is told, and nothing is asked for */
     bool is_finished;          /* nothing was left to be asked for */

@@ -71,6 +71,7 @@ static struct question question_of(const struct crawler *crawler,
         .headers_only =
             !on_site && !page->wants_body && options->external == EXTERNAL_HEAD,
         .ends_after_headers = !on_site && !page->wants_body,
+        .is_kept = crawler->warc != NULL,
         .idle_ns = options->timeout_ns,
         .max_ns = options->max_time_ns,
         .body_limit = request_body_limit(options, page),
@@ -96,20 +97,47 @@ static bool is_worth_a_get(const struct answer *answer)
     }
 }
 
+/* Why its body is not whole, as WARC has it. */
+static const char *truncation_of(const struct answer *answer)
+{
+    if (answer->is_too_long)
+        return "length";
+    if (answer->is_late || answer->rc == -ETIMEDOUT)
+        return "time";
+    if (answer->rc < 0)
+        return "disconnect";
+    return answer->is_cut ? "unspecified" : NULL;
+}
+
+/* Asked once, and kept: before anybody says that it is done. */
+static int ask(struct crawler *crawler, coil_http_session *session,
+               struct question *question, struct answer *answer)
+{
+    struct warc_exchange exchange = {.at_ns = 0};
+    int rc;
+
+    question->exchange = crawler->warc != NULL ? &exchange : NULL;
+    rc = answer_get(answer, session, question);
+    if (crawler->warc != NULL && rc == 0)
+        rc = warc_add(crawler->warc, question->url, &exchange, truncation_of(answer));
+    warc_exchange_finish(&exchange);
+    return rc;
+}
+
 int request_answer(struct crawler *crawler, const struct target *page,
                    const struct request_reader *reader, struct answer *answer)
 {
     coil_http_session *session = crawler->sessions[page->host->class];
     struct question question = question_of(crawler, page, reader);
     int64_t received_bytes;
-    int rc = answer_get(answer, session, &question);
+    int rc = ask(crawler, session, &question, answer);
 
     if (rc < 0 || !question.headers_only || !is_worth_a_get(answer))
         return rc;
     received_bytes = answer->received_bytes;
     answer_finish(answer);
     question.headers_only = false;
-    rc = answer_get(answer, session, &question);
+    rc = ask(crawler, session, &question, answer);
     answer->received_bytes += received_bytes;
     return rc;
 }

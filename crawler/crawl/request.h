@@ -24,7 +24,7 @@ size_t request_body_limit(const struct options *options, const struct target *pa
 
 /*
  * Ask for it: of the site by GET, of others by HEAD, and by GET where HEAD does no good. As
- * answer_get().
+ * answer_get(); or as warc_add().
  */
 COIL_SUSPENDS int request_answer(struct crawler *crawler, const struct target *page,
                                  const struct request_reader *reader,

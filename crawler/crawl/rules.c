@@ -67,6 +67,19 @@ static int resolve(const char *base, const char *location, char **url)
     return rc == -EINVAL || rc == -EPROTONOSUPPORT ? 0 : rc;
 }
 
+/* The body, too, where nobody has read it. Returns rc; a failure to write is told by the next page. */
+static int keep(struct warc *warc, const char *url, coil_http_response *response,
+                struct warc_exchange *exchange, int rc)
+{
+    const char *truncated = rc < 0 ? "disconnect" : NULL;
+
+    if (rc == 0 && coil_http_discard(response, READ_BYTES) < 0)
+        truncated = "disconnect";
+    if (rc != -ECANCELED && rc != -ENOMEM)
+        warc_add(warc, url, exchange, truncated);
+    return rc;
+}
+
 /* One question; *url is replaced by where the answer sends one. 1 if it does. The user's
    headers are for this host alone, and --exclude-private is for all others. */
 static int ask(struct crawler *crawler, struct host *host, char **url)
@@ -75,14 +88,19 @@ static int ask(struct crawler *crawler, struct host *host, char **url)
     coil_http_request request = {.url = *url,
                                  .headers = is_of_host ? host->headers : NULL,
                                  .idle_timeout_ns = crawler->options->timeout_ns};
+    struct warc_exchange exchange = {.at_ns = 0};
     coil_http_response *response;
     const char *location;
     char *next = NULL;
-    int rc =
-        coil_http_get(crawler->sessions[is_of_host ? FRONTIER_SITE : FRONTIER_EXTERNAL],
-                      &request, &response);
-    int status = rc == 0 ? coil_http_status(response) : 0;
+    int rc, status;
 
+    if (crawler->warc != NULL) {
+        request.on_wire = warc_take;
+        request.on_wire_arg = &exchange;
+    }
+    rc = coil_http_get(crawler->sessions[is_of_host ? FRONTIER_SITE : FRONTIER_EXTERNAL],
+                       &request, &response);
+    status = rc == 0 ? coil_http_status(response) : 0;
     location = rc == 0 && judge_is_redirect(status)
                    ? coil_http_header(response, "Location")
                    : NULL;
@@ -92,7 +110,10 @@ static int ask(struct crawler *crawler, struct host *host, char **url)
         rc = take_rules(crawler, host, response);
     else if (rc == 0)
         host->forbids_all = status >= 500;
+    if (crawler->warc != NULL)
+        rc = keep(crawler->warc, *url, response, &exchange, rc);
     coil_http_response_destroy(response);
+    warc_exchange_finish(&exchange);
     if (next == NULL)
         return rc;
     free(*url);

@@ -153,6 +153,8 @@ const struct option_row option_rows[] = {
     {.name = "format", .repeats = true, .letter = 'f', .argument = "FORMAT[:FILE]", .set = add_format,
      .choices = "text jsonl github junit sarif csv markdown html", .group = OPTION_REPORTS,
      .words = "write the report as text, jsonl (a JSON object a line), github (annotations of a workflow), junit (XML), sarif, csv, markdown (for a summary) or html to FILE, or to stdout; may be repeated"},
+    {.name = "warc", .argument = "FILE", .set = set_text, FIELD(warc), .hint = HINT_FILE, .group = OPTION_REPORTS,
+     .words = "keep all requests and answers in FILE, an archive (WARC 1.1, gzip), and its index in FILE.cdxj; bodies that are not searched are read up to --max-body-size then"},
     {.name = "quiet", .letter = 'q', .set = set_flag, FIELD(quiet), .group = OPTION_REPORTS,
      .words = "no progress, no totals: only what is broken"},
     {.name = "verbose", .letter = 'v', .set = set_count, FIELD(verbosity), .group = OPTION_REPORTS,

@@ -115,9 +115,9 @@ struct options {
     struct text_list formats; /* "jsonl:FILE", "github", "text:-" */
     enum color_mode color;
     bool quiet, no_progress;
-    const char *status_host,
-        *status_port; /* where the crawl is watched: "": on all addresses;
-                                              NULL: nowhere */
+    const char *warc; /* the archive; NULL: none */
+    /* Where the crawl is watched: "": on all addresses; NULL: nowhere. */
+    const char *status_host, *status_port;
     unsigned verbosity;
     bool explain; /* `coil-crawl explain URL`: the first start, with its fragment */
 

@@ -99,6 +99,18 @@ COIL_API void coil_http_session_destroy(coil_http_session *session);
 typedef int (*coil_http_body_fn)(coil_http_response *response, const char *bytes,
                                  size_t n, void *arg);
 
+/* What goes over the wire, in this order; a head that is sent once more begins anew. */
+enum coil_http_wire {
+    COIL_HTTP_WIRE_REQUEST_HEAD, /* whole, with its empty line */
+    COIL_HTTP_WIRE_REQUEST_BODY,
+    COIL_HTTP_WIRE_RESPONSE_HEAD, /* a line of it; the last is empty */
+    COIL_HTTP_WIRE_RESPONSE_BODY  /* in its chunks, compressed */
+};
+
+/* Takes n bytes as they go over the wire. Called and bound as coil_http_body_fn. */
+typedef void (*coil_http_wire_fn)(enum coil_http_wire what, const char *bytes, size_t n,
+                                  void *arg);
+
 typedef struct coil_http_request {
     const char *url; /* http or https; user:password@ in it is sent as credentials */
     /*
@@ -134,6 +146,14 @@ typedef struct coil_http_request {
      */
     coil_http_body_fn on_body;
     void *on_body_arg;
+    /*
+     * Called with on_wire_arg for all that is sent and comes, in the clear, passwords too; without
+     * what a proxy is asked by CONNECT. The request goes by HTTP/1.1 then. An interim response
+     * (1xx) has a head of its own, before the response's; where libcurl finds a connection that
+     * was kept closed, the request is sent again, and told again. NULL: nobody.
+     */
+    coil_http_wire_fn on_wire;
+    void *on_wire_arg;
 } coil_http_request;
 
 /*

@@ -1,0 +1,856 @@
+/*
+ * warc.c - all that went over the wire, in an archive that others read: WARC 1.1, and its index.
+ *
+ * A line of the index is written when its response is: where a crawl was killed in the midst of a
+ * record, the archive is whole up to the end of the last one that the index has, and goes on there.
+ *
+ * Payloads are compared by their SHA-1, in chunks joined but still compressed, as the standard has
+ * it. What is kept of each is some hundred bytes, and the URL.
+ */
+#include "warc.h"
+
+#include "../base/arena.h"
+#include "../base/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <openssl/evp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define DIGEST_TEXT (32 + 1)              /* SHA-1 in base 32 */
+#define ID_TEXT (sizeof "urn:uuid:" + 36) /* RFC 4122 */
+#define DATE_TEXT sizeof "2026-01-01T00:00:00.000000Z"
+#define GZIP_LEVEL 5
+#define PIECE_BYTES ((size_t)64 * 1024)
+
+/* A payload that is in the archive. */
+struct seen {
+    char digest[DIGEST_TEXT], id[ID_TEXT], date[DATE_TEXT];
+    const char *url;
+};
+
+struct warc {
+    char *path, *index_path;
+    int fd, index_fd;
+    int64_t end; /* of the archive */
+    z_stream gzip;
+    bool has_gzip;
+    struct text block, line; /* scratch */
+    struct table by_digest;  /* struct seen */
+    struct arena arena;
+    int rc; /* the first failure */
+};
+
+/* ---- what goes over the wire ------------------------------------------------------- */
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void forget_response(struct warc_exchange *exchange)
+{
+    exchange->response.n = exchange->head_n = 0;
+}
+
+/* Behind the body come trailers, which it has already. */
+static void take_head_line(struct warc_exchange *exchange, const char *line, size_t n)
+{
+    bool has_body = exchange->response.n > exchange->head_n;
+
+    if (exchange->head_n > 0 && has_body)
+        return;
+    if (exchange->head_n > 0)
+        forget_response(exchange); /* it was an interim one */
+    text_add(&exchange->response, line, n);
+    if (n > 0 && (line[0] == '\r' || line[0] == '\n'))
+        exchange->head_n = exchange->response.n;
+}
+
+void warc_take(enum coil_http_wire what, const char *bytes, size_t n, void *arg)
+{
+    struct warc_exchange *exchange = arg;
+
+    switch (what) {
+    case COIL_HTTP_WIRE_REQUEST_HEAD:
+        exchange->at_ns = now_ns();
+        exchange->request.n = 0;
+        forget_response(exchange);
+        text_add(&exchange->request, bytes, n);
+        break;
+    case COIL_HTTP_WIRE_REQUEST_BODY:
+        text_add(&exchange->request, bytes, n);
+        break;
+    case COIL_HTTP_WIRE_RESPONSE_HEAD:
+        take_head_line(exchange, bytes, n);
+        break;
+    case COIL_HTTP_WIRE_RESPONSE_BODY:
+        text_add(&exchange->response, bytes, n);
+        break;
+    }
+}
+
+void warc_exchange_finish(struct warc_exchange *exchange)
+{
+    free(exchange->request.at);
+    free(exchange->response.at);
+    *exchange = (struct warc_exchange){.at_ns = 0};
+}
+
+/* The value of a header in a head, up to its line's end; n is 0 if there is none. */
+static const char *header_of(const struct warc_exchange *exchange, const char *name,
+                             size_t *n)
+{
+    const char *at = exchange->response.at, *end = at + exchange->head_n;
+    size_t name_n = strlen(name);
+
+    *n = 0;
+    while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL && ++at < end) {
+        const char *value = at + name_n + 1;
+        if (value >= end || at[name_n] != ':' || strncasecmp(at, name, name_n) != 0)
+            continue;
+        value += strspn(value, " \t");
+        *n = strcspn(value, "\r\n");
+        return value;
+    }
+    return NULL;
+}
+
+static bool is_chunked(const struct warc_exchange *exchange)
+{
+    size_t n;
+    const char *value = header_of(exchange, "Transfer-Encoding", &n);
+
+    return n >= 7 && strncasecmp(value + n - 7, "chunked", 7) == 0;
+}
+
+/* ---- digests ----------------------------------------------------------------------- */
+
+static void put_base32(const unsigned char *bytes, char *to)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    uint64_t bits = 0;
+    unsigned count = 0;
+
+    for (int i = 0; i < 20; i++) {
+        bits = bits << 8 | bytes[i];
+        for (count += 8; count >= 5; count -= 5)
+            *to++ = digits[bits >> (count - 5) & 31];
+    }
+    *to = '\0';
+}
+
+/* Give the digest the bytes of chunks, without what stands between them; what is no chunk ends it. */
+static void add_chunks(EVP_MD_CTX *digest, const char *at, const char *end)
+{
+    while (at < end) {
+        char *behind;
+        size_t left, n = strtoul(at, &behind, 16);
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+
+        if (behind == at || line_end == NULL || n == 0)
+            return;
+        at = line_end + 1;
+        left = (size_t)(end - at);
+        EVP_DigestUpdate(digest, at, n < left ? n : left);
+        at += n < left ? n : left;
+        at += end - at >= 2 ? 2 : end - at;
+    }
+}
+
+/* 0 or -ENOMEM. A NUL stands behind the bytes. */
+static int digest(const char *bytes, size_t n, bool chunked, char *to)
+{
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    unsigned char result[EVP_MAX_MD_SIZE];
+    bool good = context != NULL && EVP_DigestInit_ex(context, EVP_sha1(), NULL) == 1;
+
+    if (good && chunked)
+        add_chunks(context, bytes, bytes + n);
+    else if (good)
+        EVP_DigestUpdate(context, bytes, n);
+    good = good && EVP_DigestFinal_ex(context, result, NULL) == 1;
+    EVP_MD_CTX_free(context);
+    if (good)
+        put_base32(result, to);
+    return good ? 0 : -ENOMEM;
+}
+
+/* ---- writing ----------------------------------------------------------------------- */
+
+static void put(struct text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void put(struct text *text, const char *format, ...)
+{
+    char piece[512];
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(piece, sizeof piece, format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof piece)
+        text->failed = true;
+    else
+        text_add(text, piece, (size_t)n);
+}
+
+static void put_text(struct text *text, const char *s)
+{
+    text_add(text, s, strlen(s));
+}
+
+static int write_all(int fd, const void *bytes, size_t n)
+{
+    const char *at = bytes;
+
+    while (n > 0) {
+        ssize_t written = write(fd, at, n);
+        if (written < 0 && errno != EINTR)
+            return -errno;
+        at += written > 0 ? written : 0;
+        n -= written > 0 ? (size_t)written : 0;
+    }
+    return 0;
+}
+
+/* A member of gzip with what stands in warc->block; the file is whole before it or behind it. */
+static int write_record(struct warc *warc)
+{
+    unsigned char piece[PIECE_BYTES / 4];
+    int64_t end = warc->end;
+    int rc = warc->block.failed ? -ENOMEM : 0, code = Z_OK;
+
+    deflateReset(&warc->gzip);
+    warc->gzip.next_in = (unsigned char *)warc->block.at;
+    warc->gzip.avail_in = (unsigned)warc->block.n;
+    while (rc == 0 && code != Z_STREAM_END) {
+        size_t n;
+        warc->gzip.next_out = piece;
+        warc->gzip.avail_out = sizeof piece;
+        code = deflate(&warc->gzip, Z_FINISH);
+        n = sizeof piece - warc->gzip.avail_out;
+        rc = code == Z_STREAM_ERROR ? -EIO : write_all(warc->fd, piece, n);
+        end += (int64_t)n;
+    }
+    if (rc == 0)
+        warc->end = end;
+    else if (ftruncate(warc->fd, warc->end) == 0)
+        lseek(warc->fd, warc->end, SEEK_SET);
+    return rc;
+}
+
+static void make_id(char *id)
+{
+    unsigned char b[16] = {0};
+
+    if (getrandom(b, sizeof b, 0) != sizeof b)
+        memcpy(b, &(int64_t){now_ns()}, sizeof(int64_t));
+    b[6] = (b[6] & 0x0f) | 0x40;
+    b[8] = (b[8] & 0x3f) | 0x80;
+    snprintf(
+        id, ID_TEXT,
+        "urn:uuid:%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
+        b[13], b[14], b[15]);
+}
+
+static void make_date(int64_t at_ns, char *date)
+{
+    time_t seconds = at_ns / 1000000000;
+    struct tm tm;
+    size_t n;
+
+    gmtime_r(&seconds, &tm);
+    n = strftime(date, DATE_TEXT, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(date + n, DATE_TEXT - n, ".%06dZ", (int)(at_ns / 1000 % 1000000));
+}
+
+struct record {
+    const char *type, *id, *date, *url, *content_type;
+    const char *block;
+    size_t n;
+    const char *payload_digest; /* NULL: there is no payload */
+    const char *truncated;
+    const char *concurrent_to; /* an id */
+    const char *profile;       /* of a revisit */
+    const struct seen *refers_to;
+};
+
+static void put_field(struct text *text, const char *name, const char *value,
+                      const char *before, const char *behind)
+{
+    if (value == NULL)
+        return;
+    put(text, "%s: %s", name, before);
+    put_text(text, value);
+    put(text, "%s\r\n", behind);
+}
+
+static int write_down(struct warc *warc, const struct record *record)
+{
+    struct text *text = &warc->block;
+    char block_digest[DIGEST_TEXT];
+    int rc = digest(record->block, record->n, false, block_digest);
+
+    if (rc < 0)
+        return rc;
+    text->n = 0;
+    text->failed = false;
+    put(text, "WARC/1.1\r\n");
+    put_field(text, "WARC-Type", record->type, "", "");
+    put_field(text, "WARC-Record-ID", record->id, "<", ">");
+    put_field(text, "WARC-Date", record->date, "", "");
+    put_field(text, "WARC-Target-URI", record->url, "", "");
+    put_field(text, "WARC-Concurrent-To", record->concurrent_to, "<", ">");
+    put_field(text, "WARC-Profile", record->profile, "", "");
+    if (record->refers_to != NULL) {
+        put_field(text, "WARC-Refers-To", record->refers_to->id, "<", ">");
+        put_field(text, "WARC-Refers-To-Target-URI", record->refers_to->url, "", "");
+        put_field(text, "WARC-Refers-To-Date", record->refers_to->date, "", "");
+    }
+    put_field(text, "WARC-Payload-Digest", record->payload_digest, "sha1:", "");
+    put_field(text, "WARC-Block-Digest", block_digest, "sha1:", "");
+    put_field(text, "WARC-Truncated", record->truncated, "", "");
+    put_field(text, "Content-Type", record->content_type, "", "");
+    put(text, "Content-Length: %zu\r\n\r\n", record->n);
+    text_add(text, record->block, record->n);
+    put(text, "\r\n\r\n");
+    return write_record(warc);
+}
+
+/* ---- the index --------------------------------------------------------------------- */
+
+static bool is_number(const char *at, size_t n)
+{
+    return strspn(at, "0123456789.") >= n;
+}
+
+/* "www.", "www2.", which a site mostly has with it and without. */
+static size_t www_length(const char *host, size_t n)
+{
+    size_t digits;
+
+    if (n < 4 || strncasecmp(host, "www", 3) != 0)
+        return 0;
+    digits = strspn(host + 3, "0123456789");
+    return 3 + digits < n && host[3 + digits] == '.' ? 4 + digits : 0;
+}
+
+static void put_host_key(struct text *text, const char *host, size_t n)
+{
+    size_t skipped = www_length(host, n), end = n;
+
+    if (host[0] == '[' || is_number(host, n)) {
+        text_add_lower(text, host, n);
+        return;
+    }
+    while (end > skipped) {
+        size_t begin = end;
+        while (begin > skipped && host[begin - 1] != '.')
+            begin--;
+        text_add_lower(text, host + begin, end - begin);
+        end = begin > skipped ? begin - 1 : begin;
+        if (begin > skipped)
+            text_add(text, ",", 1);
+    }
+}
+
+struct argument {
+    const char *at;
+    size_t n;
+};
+
+static int compare_arguments(const void *a, const void *b)
+{
+    const struct argument *x = a, *y = b;
+    size_t n = x->n < y->n ? x->n : y->n;
+    int order = strncasecmp(x->at, y->at, n);
+
+    return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+/* Sorted, so that their order does not matter. */
+static void put_query_key(struct text *text, const char *query)
+{
+    struct argument arguments[256];
+    size_t count = 0;
+
+    while (*query != '\0' && count < 256) {
+        size_t n = count == 255 ? strlen(query) : strcspn(query, "&");
+        arguments[count++] = (struct argument){query, n};
+        query += n + (query[n] != '\0');
+    }
+    qsort(arguments, count, sizeof arguments[0], compare_arguments);
+    for (size_t i = 0; i < count; i++) {
+        text_add(text, i == 0 ? "?" : "&", 1);
+        text_add_lower(text, arguments[i].at, arguments[i].n);
+    }
+}
+
+void warc_put_key(struct text *text, const char *url)
+{
+    const char *host = strstr(url, "://"), *at;
+    size_t n, path_n;
+
+    host = host != NULL ? host + 3 : url;
+    n = strcspn(host, "/?#");
+    at = memchr(host, '@', n);
+    if (at != NULL) {
+        n -= (size_t)(at + 1 - host);
+        host = at + 1;
+    }
+    path_n = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+    if (path_n > n)
+        path_n = n;
+    put_host_key(text, host, path_n);
+    text_add(text, host + path_n, n - path_n); /* a port */
+    text_add(text, ")", 1);
+    at = host + n;
+    path_n = strcspn(at, "?#");
+    if (path_n > 1 && at[path_n - 1] == '/')
+        text_add_lower(text, at, path_n - 1);
+    else if (path_n == 0)
+        text_add(text, "/", 1);
+    else
+        text_add_lower(text, at, path_n);
+    if (at[path_n] == '?')
+        put_query_key(text, at + path_n + 1);
+}
+
+static void put_json(struct text *text, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (c == '"' || c == '\\')
+            put(text, "\\%c", c);
+        else if (c < ' ' || c >= 0x7f)
+            put(text, "\\u%04x", c);
+        else
+            text_add(text, s + i, 1);
+    }
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+static int write_line(struct warc *warc, const struct record *record, const char *mime,
+                      size_t mime_n, int status, int64_t begin)
+{
+    struct text *line = &warc->line;
+
+    line->n = 0;
+    line->failed = false;
+    warc_put_key(line, record->url);
+    put(line, " %.4s%.2s%.2s%.2s%.2s%.2s {\"url\": \"", record->date, record->date + 5,
+        record->date + 8, record->date + 11, record->date + 14, record->date + 17);
+    put_json(line, record->url, strlen(record->url));
+    put(line, "\", \"mime\": \"");
+    put_json(line, mime, mime_n);
+    put(line,
+        "\", \"status\": \"%d\", \"digest\": \"sha1:%s\", \"length\": \"%" PRId64
+        "\", \"offset\": \"%" PRId64 "\", \"filename\": \"",
+        status, record->payload_digest, warc->end - begin, begin);
+    put_json(line, name_of(warc->path), strlen(name_of(warc->path)));
+    put(line, "\"}\n");
+    return line->failed ? -ENOMEM : write_all(warc->index_fd, line->at, line->n);
+}
+
+/* ---- a request and its response ---------------------------------------------------- */
+
+static int remember(struct warc *warc, const struct record *record)
+{
+    struct seen *seen = arena_alloc(&warc->arena, sizeof *seen);
+    char *url = arena_text(&warc->arena, record->url, strlen(record->url));
+
+    if (seen == NULL || url == NULL)
+        return -ENOMEM;
+    strcpy(seen->digest, record->payload_digest);
+    strcpy(seen->id, record->id);
+    strcpy(seen->date, record->date);
+    seen->url = url;
+    return table_add(&warc->by_digest, seen->digest, seen);
+}
+
+static int status_of(const struct warc_exchange *exchange)
+{
+    const char *space = memchr(exchange->response.at, ' ', exchange->head_n);
+
+    return space != NULL ? (int)strtoul(space, NULL, 10) : 0;
+}
+
+/* What was there before is told by its head alone. */
+static void make_revisit(struct record *record, const struct seen *seen, int status,
+                         size_t head_n)
+{
+    static const char same[] =
+        "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+    static const char not_modified[] =
+        "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
+
+    if (seen == NULL && status != 304)
+        return;
+    record->type = "revisit";
+    record->profile = seen != NULL ? same : not_modified;
+    record->refers_to = seen;
+    record->n = head_n;
+}
+
+static int write_response(struct warc *warc, struct record *record,
+                          const struct warc_exchange *exchange)
+{
+    int64_t begin = warc->end;
+    int status = status_of(exchange), rc;
+    size_t payload_n = exchange->response.n - exchange->head_n, mime_n;
+    struct seen *seen = payload_n > 0 && record->truncated == NULL
+                            ? table_get(&warc->by_digest, record->payload_digest)
+                            : NULL;
+    const char *mime = header_of(exchange, "Content-Type", &mime_n);
+
+    make_revisit(record, seen, status, exchange->head_n);
+    if (record->profile != NULL) {
+        mime = "warc/revisit";
+        mime_n = strlen(mime);
+    } else {
+        size_t n = mime != NULL ? strcspn(mime, "; \t\r\n") : 0;
+        mime = n > 0 ? mime : "unk";
+        mime_n = n > 0 ? n : 3;
+    }
+    rc = write_down(warc, record);
+    if (rc == 0 && seen == NULL && payload_n > 0 && record->truncated == NULL &&
+        table_get(&warc->by_digest, record->payload_digest) == NULL)
+        rc = remember(warc, record);
+    return rc == 0 ? write_line(warc, record, mime, mime_n, status, begin) : rc;
+}
+
+/* The request comes first: the index ends with its response. */
+static int write_exchange(struct warc *warc, const char *url,
+                          const struct warc_exchange *exchange, const char *truncated)
+{
+    char id[ID_TEXT], request_id[ID_TEXT], date[DATE_TEXT], payload[DIGEST_TEXT];
+    struct record request = {.type = "request",
+                             .id = request_id,
+                             .date = date,
+                             .url = url,
+                             .concurrent_to = id,
+                             .content_type = "application/http;msgtype=request",
+                             .block = exchange->request.at,
+                             .n = exchange->request.n};
+    struct record response = {.type = "response",
+                              .id = id,
+                              .date = date,
+                              .url = url,
+                              .content_type = "application/http;msgtype=response",
+                              .block = exchange->response.at,
+                              .n = exchange->response.n,
+                              .payload_digest = payload,
+                              .truncated = truncated};
+    int rc =
+        digest(exchange->response.at + exchange->head_n,
+               exchange->response.n - exchange->head_n, is_chunked(exchange), payload);
+
+    make_id(id);
+    make_id(request_id);
+    make_date(exchange->at_ns, date);
+    if (rc == 0)
+        rc = write_down(warc, &request);
+    return rc == 0 ? write_response(warc, &response, exchange) : rc;
+}
+
+int warc_add(struct warc *warc, const char *url, struct warc_exchange *exchange,
+             const char *truncated)
+{
+    if (warc->rc < 0 || exchange->head_n == 0)
+        return warc->rc;
+    text_add(&exchange->response, "", 1); /* a number in it ends somewhere */
+    if (exchange->request.failed || exchange->response.failed)
+        return warc->rc = -ENOMEM;
+    exchange->response.n--;
+    return warc->rc = write_exchange(warc, url, exchange, truncated);
+}
+
+/* ---- its beginning and its end ----------------------------------------------------- */
+
+static int say(char **message, const char *path, const char *what, int rc)
+{
+    if (asprintf(message, "%s: %s", path, what != NULL ? what : strerror(-rc)) < 0)
+        *message = NULL;
+    return rc;
+}
+
+static int open_file(const char *path, int *fd, char **message)
+{
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (*fd < 0)
+        return say(message, path, NULL, -errno);
+    if (flock(*fd, LOCK_EX | LOCK_NB) < 0)
+        return say(message, path, "another process writes it", -EBUSY);
+    return 0;
+}
+
+/* The file in memory; an empty one is NULL. Its length, or a negative errno. */
+static int64_t map_file(int fd, char **at)
+{
+    struct stat info;
+
+    *at = NULL;
+    if (fstat(fd, &info) < 0)
+        return -errno;
+    if (info.st_size == 0)
+        return 0;
+    *at = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (*at != MAP_FAILED)
+        return info.st_size;
+    *at = NULL;
+    return -errno;
+}
+
+/* Of a line of the index; 0 if it is not there. In a string no quote stands without a backslash. */
+static int64_t number_of(const char *line, size_t n, const char *name)
+{
+    const char *at = memmem(line, n, name, strlen(name));
+
+    return at != NULL ? strtoll(at + strlen(name), NULL, 10) : 0;
+}
+
+/* The end of the last record that whole lines of the index tell of, and that of the lines. */
+static int64_t end_of_lines(const char *at, size_t n, size_t *lines_n)
+{
+    const char *begin = at, *end = at + n, *line_end;
+    int64_t last = 0;
+
+    while ((line_end = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        size_t line_n = (size_t)(line_end - at);
+        int64_t behind = number_of(at, line_n, "\", \"offset\": \"") +
+                         number_of(at, line_n, "\", \"length\": \"");
+        last = behind > last ? behind : last;
+        at = line_end + 1;
+    }
+    *lines_n = (size_t)(at - begin);
+    return last;
+}
+
+/* Cut both off behind what is whole. */
+static int find_end(struct warc *warc, char **message)
+{
+    size_t lines_n = 0;
+    char *index;
+    struct stat info;
+    int64_t n = map_file(warc->index_fd, &index);
+
+    if (n < 0)
+        return say(message, warc->index_path, NULL, (int)n);
+    if (n > 0) {
+        warc->end = end_of_lines(index, (size_t)n, &lines_n);
+        munmap(index, (size_t)n);
+    }
+    if (fstat(warc->fd, &info) < 0)
+        return say(message, warc->path, NULL, -errno);
+    if (info.st_size < warc->end)
+        return say(message, warc->path, "it is shorter than its index says", -EINVAL);
+    if (ftruncate(warc->fd, warc->end) < 0 || lseek(warc->fd, 0, SEEK_END) < 0)
+        return say(message, warc->path, NULL, -errno);
+    if (ftruncate(warc->index_fd, (off_t)lines_n) < 0 ||
+        lseek(warc->index_fd, 0, SEEK_END) < 0)
+        return say(message, warc->index_path, NULL, -errno);
+    return 0;
+}
+
+static int empty(struct warc *warc, char **message)
+{
+    if (ftruncate(warc->fd, 0) < 0)
+        return say(message, warc->path, NULL, -errno);
+    if (ftruncate(warc->index_fd, 0) < 0)
+        return say(message, warc->index_path, NULL, -errno);
+    return 0;
+}
+
+/* Who has made what follows. */
+static int write_info(struct warc *warc, const char *software)
+{
+    char id[ID_TEXT], date[DATE_TEXT];
+    struct text text = {.at = NULL};
+    struct record record = {.type = "warcinfo",
+                            .id = id,
+                            .date = date,
+                            .content_type = "application/warc-fields"};
+    int rc;
+
+    put(&text,
+        "software: %s\r\nformat: WARC File Format 1.1\r\nconformsTo: "
+        "http://iipc.github.io/warc-specifications/specifications/warc-format/"
+        "warc-1.1/\r\n",
+        software);
+    make_id(id);
+    make_date(now_ns(), date);
+    record.block = text.at;
+    record.n = text.n;
+    rc = text.failed ? -ENOMEM : write_down(warc, &record);
+    free(text.at);
+    return rc;
+}
+
+static int begin(struct warc *warc, bool goes_on, const char *software, char **message)
+{
+    int rc = open_file(warc->path, &warc->fd, message);
+
+    if (rc == 0)
+        rc = open_file(warc->index_path, &warc->index_fd, message);
+    if (rc == 0)
+        rc = goes_on ? find_end(warc, message) : empty(warc, message);
+    if (rc < 0)
+        return rc;
+    if (deflateInit2(&warc->gzip, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        return say(message, warc->path, NULL, -ENOMEM);
+    warc->has_gzip = true;
+    rc = write_info(warc, software);
+    return rc < 0 ? say(message, warc->path, NULL, rc) : 0;
+}
+
+static void destroy(struct warc *warc)
+{
+    if (warc->has_gzip)
+        deflateEnd(&warc->gzip);
+    if (warc->fd >= 0)
+        close(warc->fd);
+    if (warc->index_fd >= 0)
+        close(warc->index_fd);
+    table_finish(&warc->by_digest);
+    arena_finish(&warc->arena);
+    free(warc->block.at);
+    free(warc->line.at);
+    free(warc->path);
+    free(warc->index_path);
+    free(warc);
+}
+
+int warc_open(const char *path, bool goes_on, const char *software, struct warc **out,
+              char **message)
+{
+    struct warc *warc = calloc(1, sizeof *warc);
+    int rc;
+
+    *out = NULL;
+    *message = NULL;
+    if (warc == NULL)
+        return -ENOMEM;
+    warc->fd = warc->index_fd = -1;
+    warc->path = strdup(path);
+    if (warc->path == NULL || asprintf(&warc->index_path, "%s.cdxj", path) < 0) {
+        warc->index_path = NULL;
+        rc = -ENOMEM;
+    } else {
+        rc = begin(warc, goes_on, software, message);
+    }
+    if (rc < 0)
+        destroy(warc);
+    else
+        *out = warc;
+    return rc;
+}
+
+struct line {
+    const char *at;
+    size_t n;
+};
+
+static int compare_lines(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    int order = memcmp(x->at, y->at, x->n < y->n ? x->n : y->n);
+
+    return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+static int write_sorted(int fd, const char *at, size_t n)
+{
+    const char *end = at + n;
+    size_t count = 0, i = 0;
+    struct line *lines;
+    struct text piece = {.at = NULL};
+    int rc = 0;
+
+    for (const char *p = at; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
+        count++;
+    lines = calloc(count + 1, sizeof *lines);
+    if (lines == NULL)
+        return -ENOMEM;
+    for (; i < count; i++) {
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+        lines[i] = (struct line){at, (size_t)(line_end + 1 - at)};
+        at = line_end + 1;
+    }
+    qsort(lines, count, sizeof *lines, compare_lines);
+    for (i = 0; rc == 0 && i < count; i++) {
+        text_add(&piece, lines[i].at, lines[i].n);
+        if (piece.n < PIECE_BYTES && i + 1 < count)
+            continue;
+        rc = piece.failed ? -ENOMEM : write_all(fd, piece.at, piece.n);
+        piece.n = 0;
+    }
+    free(piece.at);
+    free(lines);
+    return rc;
+}
+
+/* A reader looks for lines by halves. Written beside it and renamed, so that one of the two is
+   there whatever happens. */
+static int sort_index(const struct warc *warc)
+{
+    char *sorted_path, *at;
+    int64_t n = map_file(warc->index_fd, &at);
+    int fd, rc;
+
+    if (n <= 0)
+        return (int)n;
+    if (asprintf(&sorted_path, "%s.new", warc->index_path) < 0) {
+        munmap(at, (size_t)n);
+        return -ENOMEM;
+    }
+    fd = open(sorted_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    rc = fd < 0 ? -errno : write_sorted(fd, at, (size_t)n);
+    if (fd >= 0 && close(fd) < 0 && rc == 0)
+        rc = -errno;
+    if (rc == 0 && rename(sorted_path, warc->index_path) < 0)
+        rc = -errno;
+    if (rc < 0)
+        unlink(sorted_path);
+    free(sorted_path);
+    munmap(at, (size_t)n);
+    return rc;
+}
+
+int warc_close(struct warc *warc, char **message)
+{
+    int rc;
+
+    *message = NULL;
+    if (warc == NULL)
+        return 0;
+    rc = warc->rc < 0 ? say(message, warc->path, NULL, warc->rc) : sort_index(warc);
+    if (rc < 0 && warc->rc == 0)
+        rc = say(message, warc->index_path, NULL, rc);
+    destroy(warc);
+    return rc;
+}

@@ -1,0 +1,36 @@
+// warc_read.mjs - an archive as Webrecorder's warcio reads it: a line of JSON for each record, then
+// its own index.
+//
+//     node warc_read.mjs NODE_MODULES FILE
+
+import { createReadStream } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [modules, file] = process.argv.slice(2);
+const entry = createRequire(join(modules, 'x.js')).resolve('warcio');
+const { WARCParser, CDXIndexer } = await import(pathToFileURL(entry.replace(/\.cjs$/, '.js')));
+
+function say(object) {
+  process.stdout.write(JSON.stringify(object) + '\n');
+}
+
+const parser = new WARCParser(createReadStream(file));
+for await (const record of parser) {
+  const payload = await record.readFully(true); // without chunks and compression
+  say({
+    type: record.warcType,
+    url: record.warcTargetURI,
+    id: record.warcHeader('WARC-Record-ID'),
+    date: record.warcDate,
+    version: record.warcHeaders.statusline,
+    refersTo: record.warcHeader('WARC-Refers-To'),
+    status: record.httpHeaders?.statusline ?? null,
+    payload: Buffer.from(payload ?? []).toString('latin1'),
+  });
+}
+for await (const line of new CDXIndexer({ format: 'cdxj' }).iterIndex(
+  [{ reader: createReadStream(file), filename: basename(file) }])) {
+  say({ line: Object.fromEntries(Object.entries(line).map(([k, v]) => [k, String(v)])) });
+}
