@@ -577,16 +577,38 @@ static int write_exchange(struct warc *warc, const char *url,
     return rc == 0 ? write_response(warc, &response, exchange) : rc;
 }
 
+/* A user name and a password are nobody's business. NULL without memory. */
+static char *without_user(const char *url)
+{
+    const char *scheme_end = strstr(url, "://");
+    const char *host = scheme_end != NULL ? scheme_end + 3 : url;
+    const char *at = memchr(host, '@', strcspn(host, "/?#"));
+    char *shown;
+
+    if (at == NULL)
+        return strdup(url);
+    if (asprintf(&shown, "%.*s%s", (int)(host - url), url, at + 1) < 0)
+        return NULL;
+    return shown;
+}
+
 int warc_add(struct warc *warc, const char *url, struct warc_exchange *exchange,
              const char *truncated)
 {
+    char *shown;
+
     if (warc->rc < 0 || exchange->head_n == 0)
         return warc->rc;
     text_add(&exchange->response, "", 1); /* a number in it ends somewhere */
-    if (exchange->request.failed || exchange->response.failed)
-        return warc->rc = -ENOMEM;
-    exchange->response.n--;
-    return warc->rc = write_exchange(warc, url, exchange, truncated);
+    shown = without_user(url);
+    if (shown == NULL || exchange->request.failed || exchange->response.failed) {
+        warc->rc = -ENOMEM;
+    } else {
+        exchange->response.n--;
+        warc->rc = write_exchange(warc, shown, exchange, truncated);
+    }
+    free(shown);
+    return warc->rc;
 }
 
 /* ---- its beginning and its end ----------------------------------------------------- */

@@ -13,6 +13,8 @@ import hashlib
 import json
 import os
 import pathlib
+import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -205,7 +207,7 @@ def test_a_request_that_is_sent_again_is_one():
 def test_killed_and_gone_on_with():
     """Whatever was half written is cut off, and what is done is not asked for again."""
     answers = {"/": page(*(f"/{n}" for n in range(60))), **{f"/{n}": html(f"page {n} " * 500) for n in range(60)}}
-    answers["/30"] = slow(30, html("late"))
+    answers["/30"] = slow(60, html("late"))
     with tempfile.TemporaryDirectory() as folder, Site(answers) as site:
         path, state = os.path.join(folder, "a.warc.gz"), os.path.join(folder, "state")
         with started("-d", state, "--state-interval", "0", "--warc", path, "--no-robots", "--max-tasks", "1",
@@ -244,16 +246,25 @@ def test_recheck_keeps_what_has_not_changed_as_such():
     contains(revisit.block.decode(), "HTTP/1.1 304 Not Modified\r\n")
 
 
+def little_room():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+
+
 def test_what_cannot_be_written():
     with tempfile.TemporaryDirectory() as folder, Site({"/": html("")}) as site:
         code, _, err = run("--warc", os.path.join(folder, "no/a.warc.gz"), site.url)
         equal(code, USAGE)
         contains(err, "no/a.warc.gz: No such file or directory")
         equal(site.asked, [])
-        code, _, err = run("--warc", "/dev/full", site.url)
-        assert code in (FAILED, USAGE), code
-        contains(err, "/dev/full")
         path = os.path.join(folder, "a.warc.gz")
+        site.answers["/"] = html(random.Random(1).randbytes(40000).hex())
+        code, _, err = run("--warc", path, site.url, preexec_fn=little_room)
+        equal(code, FAILED)
+        contains(err, "a.warc.gz: File too large")
+        for record in records_of(path):
+            assert record.type in ("warcinfo", "request", "response")
+        site.answers["/"] = html("")
         equal(run("-q", "--warc", path, site.url)[0], WELL)
         equal(os.stat(path).st_mode & 0o777, 0o600)
         with open(path, "r+b") as file:

@@ -271,6 +271,66 @@ IO_TEST(http_gets_and_keeps_the_connection)
     end(&both);
 }
 
+/* The pieces of each kind after one another; a new head of a request begins a line. */
+struct wire {
+    char text[4096];
+    size_t n;
+    int last;
+};
+
+static void note_wire(enum coil_http_wire what, const char *bytes, size_t n, void *arg)
+{
+    struct wire *wire = arg;
+
+    if (what == COIL_HTTP_WIRE_REQUEST_HEAD)
+        wire->last = -1;
+    if ((int)what != wire->last)
+        wire->n += (size_t)snprintf(wire->text + wire->n, sizeof wire->text - wire->n,
+                                    "|%d ", (int)what);
+    wire->last = (int)what;
+    wire->n += (size_t)snprintf(wire->text + wire->n, sizeof wire->text - wire->n, "%.*s",
+                                (int)n, bytes);
+}
+
+static void fetch_wired(struct both *both, struct wire *wire, const char *path)
+{
+    *wire = (struct wire){.last = -1};
+    both->client.request.on_wire = note_wire;
+    both->client.request.on_wire_arg = wire;
+    http_fetch(&both->client, path);
+    both->client.request.on_wire = NULL;
+}
+
+IO_TEST(http_tells_what_goes_over_the_wire)
+{
+    struct both both;
+    struct wire wire;
+    char expected[512];
+    const char *host;
+
+    begin(&both);
+    host = strstr(both.client.base, "://") + 3;
+    fetch_wired(&both, &wire, "/ok");
+    snprintf(expected, sizeof expected, "|0 GET /ok HTTP/1.1\r\nHost: %s\r\n", host);
+    CHECK(strncmp(wire.text, expected, strlen(expected)) == 0);
+    CHECK(strstr(wire.text,
+                 "\r\n\r\n|2 HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+                 "Content-Length: 5\r\nX: one\r\nX: two\r\n\r\n|3 hello") != NULL);
+    fetch_wired(&both, &wire, "/cut-chunk");
+    CHECK(strstr(wire.text, "Transfer-Encoding: chunked\r\n\r\n|3 5\r\nhello\r\n7") !=
+          NULL);
+    fetch_wired(&both, &wire, "/interim");
+    CHECK(strstr(wire.text, "|2 HTTP/1.1 103 Early Hints\r\n") != NULL);
+    wire = (struct wire){.last = -1};
+    check_ok(&both.client); /* the next is not told */
+    CHECK_INT(wire.n, 0);
+    both.client.request.body = "what";
+    both.client.request.body_bytes = 4;
+    fetch_wired(&both, &wire, "/ok");
+    CHECK(strstr(wire.text, "\r\n\r\n|1 what|2 HTTP/1.1 200 OK\r\n") != NULL);
+    end(&both);
+}
+
 static bool was_sent(const struct both *both, const char *text)
 {
     return strstr(both->server.last_request, text) != NULL;
