@@ -68,15 +68,16 @@ static void forget_response(struct warc_exchange *exchange)
     exchange->response.n = exchange->head_n = 0;
 }
 
-/* Behind the body come trailers, which it has already. */
+/* A head behind a head: the former was of an interim response, of whose end libcurl may not tell.
+   Behind the body come trailers, which it has already. */
 static void take_head_line(struct warc_exchange *exchange, const char *line, size_t n)
 {
-    bool has_body = exchange->response.n > exchange->head_n;
+    bool has_body = exchange->head_n > 0 && exchange->response.n > exchange->head_n;
 
-    if (exchange->head_n > 0 && has_body)
+    if (has_body)
         return;
-    if (exchange->head_n > 0)
-        forget_response(exchange); /* it was an interim one */
+    if (n >= 5 && memcmp(line, "HTTP/", 5) == 0)
+        forget_response(exchange);
     text_add(&exchange->response, line, n);
     if (n > 0 && (line[0] == '\r' || line[0] == '\n'))
         exchange->head_n = exchange->response.n;
@@ -337,11 +338,6 @@ static int write_down(struct warc *warc, const struct record *record)
 
 /* ---- the index --------------------------------------------------------------------- */
 
-static bool is_number(const char *at, size_t n)
-{
-    return strspn(at, "0123456789.") >= n;
-}
-
 /* "www.", "www2.", which a site mostly has with it and without. */
 static size_t www_length(const char *host, size_t n)
 {
@@ -357,7 +353,7 @@ static void put_host_key(struct text *text, const char *host, size_t n)
 {
     size_t skipped = www_length(host, n), end = n;
 
-    if (host[0] == '[' || is_number(host, n)) {
+    if (host[0] == '[') {
         text_add_lower(text, host, n);
         return;
     }
