@@ -355,13 +355,16 @@ static int choose_context(SSL *ssl, int *alert, void *arg)
 {
     struct coil__tls_stream *t = coil__tls_of(ssl);
 
-    (void)alert;
     (void)arg;
     t->chosen = t->tls;
     t->name[0] = '\0';
     if (read_name(ssl, t->name))
         t->chosen = coil__tls_for_name(t->tls, t->name);
-    SSL_set_SSL_CTX(ssl, t->chosen->ctx);
+    /* Without memory the certificate would be another's. */
+    if (SSL_set_SSL_CTX(ssl, t->chosen->ctx) == NULL) {
+        *alert = SSL_AD_INTERNAL_ERROR;
+        return SSL_CLIENT_HELLO_ERROR;
+    }
     coil__tls_expect_client(t, t->chosen);
     return SSL_CLIENT_HELLO_SUCCESS;
 }

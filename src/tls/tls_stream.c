@@ -529,14 +529,13 @@ int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream
     t->stream = stream;
     t->next_read = READ_MIN;
     t->ssl = SSL_new(tls->ctx);
-    bio = t->ssl != NULL ? make_bio(t) : NULL;
+    bio = t->ssl != NULL && SSL_set_app_data(t->ssl, t) == 1 ? make_bio(t) : NULL;
     if (bio == NULL) {
         coil__tls_destroy(t);
         ERR_clear_error();
         return coil__failed(-ENOMEM);
     }
     SSL_set_bio(t->ssl, bio, bio);
-    SSL_set_app_data(t->ssl, t);
     *out = t;
     return 0;
 }
