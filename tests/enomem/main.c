@@ -4,10 +4,12 @@
  *
  *     coil-enomem FOLDER HTTP_PORT DNS_PORT SAMPLE [SCENARIO [NTH]]
  *
- * Each scenario runs once for each allocation that it makes, or for SAMPLE of them (0:
- * all), each time in a process of its own in which that one fails. It must end, by
- * itself, by an error or whole, with no descriptor left. Ends with `N passed, N failed`,
- * a line for each scenario; NTH is for trying one again.
+ * Each scenario runs once for each allocation that it makes, or for some (SAMPLE; 0:
+ * all), each time in a process of its own in which that one fails. Some are SAMPLE of
+ * them, evenly; and of each place in this program that calls what allocates, for each of
+ * its callers, the first and the last. It must end, by itself, by an error or whole, with no
+ * descriptor left. Ends with `N passed, N failed`, a line for each scenario; NTH is for
+ * trying one again.
  *
  * THE LIBRARIES' OWN. Two faults are counted, and are no failures:
  * - Where the slots of a hash table cannot be allocated, libcurl before 8.2 divides by
@@ -38,6 +40,7 @@ struct outcome {
     long allocations;
     int rc;
     char failed_for[128];
+    struct allocation_places places; /* where none failed */
 };
 
 static struct outcome *outcome; /* of the child, shared with it */
@@ -115,7 +118,7 @@ static int run_here(const struct scenario *scenario, long nth)
 
     alarm(SECONDS);
     catch_faults();
-    allocations_begin(nth);
+    allocations_begin(nth, nth == 0 ? &outcome->places : NULL);
     rc = coil_run(scenario->run, NULL, NULL);
     outcome->allocations = allocations_end();
     outcome->rc = rc;
@@ -176,10 +179,23 @@ static void count_one(const struct scenario *scenario, long nth, int status, int
            outcome->failed_for, reason(status), outcome->rc);
 }
 
+static void choose(bool *wanted, long all, long sample)
+{
+    const struct allocation_places *places = &outcome->places;
+
+    if (sample == 0 || sample > all)
+        sample = all;
+    for (long i = 0; i < sample; i++)
+        wanted[1 + i * all / sample] = true;
+    for (int i = 0; i < places->count; i++)
+        wanted[places->at[i].first] = wanted[places->at[i].last] = true;
+}
+
 static void run_scenario(const struct scenario *scenario, long sample)
 {
     int status = run_in_child(scenario, 0, true), own = 0, tried = 0;
     long all = outcome->allocations;
+    bool *wanted;
 
     if (!WIFEXITED(status) || WEXITSTATUS(status) != WHOLE) {
         failed++;
@@ -187,12 +203,14 @@ static void run_scenario(const struct scenario *scenario, long sample)
                reason(status), outcome->rc);
         return;
     }
-    /* Evenly, but for the first ones: those are of the loop. */
-    for (long i = 0; i < (sample > 0 && sample < all ? sample : all); i++, tried++) {
-        long nth = sample > 0 && sample < all ? 1 + i * all / sample : i + 1;
-
-        count_one(scenario, nth, run_in_child(scenario, nth, false), &own);
-    }
+    wanted = calloc((size_t)all + 1, sizeof *wanted);
+    choose(wanted, all, sample);
+    for (long nth = 1; nth <= all; nth++)
+        if (wanted[nth]) {
+            count_one(scenario, nth, run_in_child(scenario, nth, false), &own);
+            tried++;
+        }
+    free(wanted);
     printf("%s: %d of %ld allocations failed", scenario->name, tried, all);
     printf(own > 0 ? ", %d of them by a fault of a library's own\n" : "\n", own);
 }
