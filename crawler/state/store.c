@@ -772,6 +772,7 @@ int64_t store_next_page(struct store *store, int64_t after, struct store_page *p
 {
     sqlite3_stmt *statement;
     int rc = prepare(store, NEXT_PAGE, &statement), code;
+    int64_t number;
 
     if (rc < 0)
         return rc;
@@ -786,8 +787,11 @@ int64_t store_next_page(struct store *store, int64_t after, struct store_page *p
         sqlite3_reset(statement);
         return fail(store, code);
     }
+    number = sqlite3_column_int64(statement, 0);
+    if (number <= after) /* in a damaged file, where a reader would go round for ever */
+        return fail_as(store, -EBADMSG, "the file is damaged");
     read_page(statement, page);
-    return sqlite3_column_int64(statement, 0);
+    return number;
 }
 
 /* ---- files ------------------------------------------------------------------------- */
