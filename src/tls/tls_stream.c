@@ -460,11 +460,11 @@ static int say_goodbye(struct coil__tls_stream *t)
         return 0;
     if (!reserve(&t->out, ALERT_ROOM))
         return coil__failed(-ENOMEM);
-    t->shut_down = true;
     ERR_clear_error();
-    SSL_shutdown(t->ssl);
+    t->shut_down =
+        SSL_shutdown(t->ssl) >= 0; /* there is room: else there was no memory */
     ERR_clear_error();
-    return 0;
+    return t->shut_down ? 0 : coil__failed(-ENOMEM);
 }
 
 static int shutdown_write_tls(coil_stream *stream)
