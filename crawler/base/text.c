@@ -6,7 +6,9 @@
  */
 #include "text.h"
 
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +51,21 @@ void text_add_lower(struct text *text, const char *s, size_t n)
         return;
     for (size_t i = 0; i < n; i++)
         text->at[text->n++] = to_lower(s[i]);
+}
+
+void text_print(struct text *text, const char *format, ...)
+{
+    char piece[512];
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(piece, sizeof piece, format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof piece)
+        text->failed = true;
+    else
+        text_add(text, piece, (size_t)n);
 }
 
 void text_insert(struct text *text, size_t where, const char *s, size_t n)

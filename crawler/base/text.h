@@ -55,6 +55,10 @@ uint32_t text_utf8_point(const char *s, size_t n);
  */
 void text_add_utf8(struct text *text, const char *s, size_t n, const char *dropped);
 
+/* Append as printf(3), up to 511 bytes; more is taken for a lack of memory. */
+void text_print(struct text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Insert `s` before the byte at `where`. */
 void text_insert(struct text *text, size_t where, const char *s, size_t n);
 

@@ -16,7 +16,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <openssl/evp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,24 +193,6 @@ static int digest(const char *bytes, size_t n, bool chunked, char *to)
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-static void put(struct text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void put(struct text *text, const char *format, ...)
-{
-    char piece[512];
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    n = vsnprintf(piece, sizeof piece, format, args);
-    va_end(args);
-    if (n < 0 || (size_t)n >= sizeof piece)
-        text->failed = true;
-    else
-        text_add(text, piece, (size_t)n);
-}
-
 static void put_text(struct text *text, const char *s)
 {
     text_add(text, s, strlen(s));
@@ -299,9 +280,9 @@ static void put_field(struct text *text, const char *name, const char *value,
 {
     if (value == NULL)
         return;
-    put(text, "%s: %s", name, before);
+    text_print(text, "%s: %s", name, before);
     put_text(text, value);
-    put(text, "%s\r\n", behind);
+    text_print(text, "%s\r\n", behind);
 }
 
 static int write_down(struct warc *warc, const struct record *record)
@@ -314,7 +295,7 @@ static int write_down(struct warc *warc, const struct record *record)
         return rc;
     text->n = 0;
     text->failed = false;
-    put(text, "WARC/1.1\r\n");
+    text_print(text, "WARC/1.1\r\n");
     put_field(text, "WARC-Type", record->type, "", "");
     put_field(text, "WARC-Record-ID", record->id, "<", ">");
     put_field(text, "WARC-Date", record->date, "", "");
@@ -330,9 +311,9 @@ static int write_down(struct warc *warc, const struct record *record)
     put_field(text, "WARC-Block-Digest", block_digest, "sha1:", "");
     put_field(text, "WARC-Truncated", record->truncated, "", "");
     put_field(text, "Content-Type", record->content_type, "", "");
-    put(text, "Content-Length: %zu\r\n\r\n", record->n);
+    text_print(text, "Content-Length: %zu\r\n\r\n", record->n);
     text_add(text, record->block, record->n);
-    put(text, "\r\n\r\n");
+    text_print(text, "\r\n\r\n");
     return write_record(warc);
 }
 
@@ -435,9 +416,9 @@ static void put_json(struct text *text, const char *s, size_t n)
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)s[i];
         if (c == '"' || c == '\\')
-            put(text, "\\%c", c);
+            text_print(text, "\\%c", c);
         else if (c < ' ' || c >= 0x7f)
-            put(text, "\\u%04x", c);
+            text_print(text, "\\u%04x", c);
         else
             text_add(text, s + i, 1);
     }
@@ -458,17 +439,18 @@ static int write_line(struct warc *warc, const struct record *record, const char
     line->n = 0;
     line->failed = false;
     warc_put_key(line, record->url);
-    put(line, " %.4s%.2s%.2s%.2s%.2s%.2s {\"url\": \"", record->date, record->date + 5,
-        record->date + 8, record->date + 11, record->date + 14, record->date + 17);
+    text_print(line, " %.4s%.2s%.2s%.2s%.2s%.2s {\"url\": \"", record->date,
+               record->date + 5, record->date + 8, record->date + 11, record->date + 14,
+               record->date + 17);
     put_json(line, record->url, strlen(record->url));
-    put(line, "\", \"mime\": \"");
+    text_print(line, "\", \"mime\": \"");
     put_json(line, mime, mime_n);
-    put(line,
-        "\", \"status\": \"%d\", \"digest\": \"sha1:%s\", \"length\": \"%" PRId64
-        "\", \"offset\": \"%" PRId64 "\", \"filename\": \"",
-        status, record->payload_digest, warc->end - begin, begin);
+    text_print(line,
+               "\", \"status\": \"%d\", \"digest\": \"sha1:%s\", \"length\": \"%" PRId64
+               "\", \"offset\": \"%" PRId64 "\", \"filename\": \"",
+               status, record->payload_digest, warc->end - begin, begin);
     put_json(line, name_of(warc->path), strlen(name_of(warc->path)));
-    put(line, "\"}\n");
+    text_print(line, "\"}\n");
     return line->failed ? -ENOMEM : write_all(warc->index_fd, line->at, line->n);
 }
 
@@ -714,11 +696,11 @@ static int write_info(struct warc *warc, const char *software)
                             .content_type = "application/warc-fields"};
     int rc;
 
-    put(&text,
-        "software: %s\r\nformat: WARC File Format 1.1\r\nconformsTo: "
-        "http://iipc.github.io/warc-specifications/specifications/warc-format/"
-        "warc-1.1/\r\n",
-        software);
+    text_print(&text,
+               "software: %s\r\nformat: WARC File Format 1.1\r\nconformsTo: "
+               "http://iipc.github.io/warc-specifications/specifications/warc-format/"
+               "warc-1.1/\r\n",
+               software);
     make_id(id);
     make_date(now_ns(), date);
     record.block = text.at;

@@ -12,25 +12,6 @@
 
 #define NS_PER_S 1e9
 
-static void put(struct text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* No piece is long: what is anybody's goes through an escape_function. */
-static void put(struct text *text, const char *format, ...)
-{
-    char piece[512];
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    n = vsnprintf(piece, sizeof piece, format, args);
-    va_end(args);
-    if (n < 0 || (size_t)n >= sizeof piece)
-        text->failed = true;
-    else
-        text_add(text, piece, (size_t)n);
-}
-
 static void put_piece(void *to, const char *piece, size_t n)
 {
     text_add(to, piece, n);
@@ -56,43 +37,44 @@ static void put_verdict_list(struct text *text, const struct watch_numbers *numb
 
     for (enum verdict v = VERDICT_OPEN + 1; v < VERDICT_COUNT; v++)
         if (numbers->verdicts[v] > 0) {
-            put(text, "%s%s %zu", before, verdict_word(v), numbers->verdicts[v]);
+            text_print(text, "%s%s %zu", before, verdict_word(v), numbers->verdicts[v]);
             before = ", ";
         }
     if (before[0] == ',')
-        put(text, "\n");
+        text_print(text, "\n");
 }
 
 static void put_host_line(struct text *text, const struct watch_host *host)
 {
-    put(text, "  ");
+    text_print(text, "  ");
     escape_plain(host->origin, put_piece, text);
-    put(text, "  %s%s, %zu queued, %u in flight", watch_state_word(host->state),
-        host->is_troubled ? ", troubled" : "", host->queued, host->in_flight);
+    text_print(text, "  %s%s, %zu queued, %u in flight", watch_state_word(host->state),
+               host->is_troubled ? ", troubled" : "", host->queued, host->in_flight);
     if (host->delay_ns > 0)
-        put(text, ", delay %.3g s", in_seconds(host->delay_ns));
+        text_print(text, ", delay %.3g s", in_seconds(host->delay_ns));
     if (host->wait_ns > 0)
-        put(text, ", waits %.3g s", in_seconds(host->wait_ns));
-    put(text, "\n");
+        text_print(text, ", waits %.3g s", in_seconds(host->wait_ns));
+    text_print(text, "\n");
 }
 
 void watch_lines(struct text *text, const struct watch_numbers *numbers, double rate)
 {
     size_t shown = numbers->listed < LINES_HOSTS ? numbers->listed : LINES_HOSTS;
 
-    put(text,
-        "%zu of %zu checked, %zu bad, %zu queued, %u in flight, %.0f/s, %.1f s, "
-        "%.1f MiB in memory\n",
-        numbers->urls.done, numbers->urls.known, numbers->urls.bad, numbers->queued,
-        numbers->in_flight[FRONTIER_SITE] + numbers->in_flight[FRONTIER_EXTERNAL], rate,
-        in_seconds(numbers->elapsed_ns), in_mib(numbers->resident_bytes));
-    put(text, "  %zu pages, %zu links, %.1f MiB received\n", numbers->pages,
-        numbers->links, in_mib(numbers->received_bytes));
+    text_print(text,
+               "%zu of %zu checked, %zu bad, %zu queued, %u in flight, %.0f/s, %.1f s, "
+               "%.1f MiB in memory\n",
+               numbers->urls.done, numbers->urls.known, numbers->urls.bad,
+               numbers->queued,
+               numbers->in_flight[FRONTIER_SITE] + numbers->in_flight[FRONTIER_EXTERNAL],
+               rate, in_seconds(numbers->elapsed_ns), in_mib(numbers->resident_bytes));
+    text_print(text, "  %zu pages, %zu links, %.1f MiB received\n", numbers->pages,
+               numbers->links, in_mib(numbers->received_bytes));
     put_verdict_list(text, numbers);
     for (size_t i = 0; i < shown; i++)
         put_host_line(text, &numbers->hosts[i]);
     if (numbers->host_count > shown)
-        put(text, "  and %zu more hosts\n", numbers->host_count - shown);
+        text_print(text, "  and %zu more hosts\n", numbers->host_count - shown);
 }
 
 /* ---- HTML -------------------------------------------------------------------------- */
@@ -108,42 +90,47 @@ static void put_row(struct text *text, const char *name, const char *format, ...
     va_start(args, format);
     vsnprintf(value, sizeof value, format, args);
     va_end(args);
-    put(text, "<tr><th scope=row>%s<td>%s\n", name, value);
+    text_print(text, "<tr><th scope=row>%s<td>%s\n", name, value);
 }
 
 static void put_host_row(struct text *text, const struct watch_host *host)
 {
-    put(text, "<tr><th scope=row>");
+    text_print(text, "<tr><th scope=row>");
     escape_markup(host->origin, put_piece, text);
-    put(text, "<td>%s%s<td>%zu<td>%u<td>%.3g<td>%.3g\n", watch_state_word(host->state),
-        host->is_troubled ? ", troubled" : "", host->queued, host->in_flight,
-        in_seconds(host->delay_ns), in_seconds(host->wait_ns));
+    text_print(text, "<td>%s%s<td>%zu<td>%u<td>%.3g<td>%.3g\n",
+               watch_state_word(host->state), host->is_troubled ? ", troubled" : "",
+               host->queued, host->in_flight, in_seconds(host->delay_ns),
+               in_seconds(host->wait_ns));
 }
 
 static void put_hosts_table(struct text *text, const struct watch_numbers *numbers)
 {
-    put(text,
+    text_print(
+        text,
         "<h2>Hosts</h2>\n<p>%zu, of which %zu wait for their delay; the busiest first."
         "\n<table><thead><tr><th>host<th>state<th>queued<th>in flight<th>delay, s"
         "<th>waits, s<tbody>\n",
         numbers->host_count, numbers->delayed_count);
     for (size_t i = 0; i < numbers->listed; i++)
         put_host_row(text, &numbers->hosts[i]);
-    put(text, "</table>\n");
+    text_print(text, "</table>\n");
 }
 
 void watch_page(struct text *text, const struct watch_numbers *numbers, double rate)
 {
-    put(text,
+    text_print(
+        text,
         "<!DOCTYPE html>\n<html lang=en><meta charset=utf-8>"
         "<meta http-equiv=refresh content=2>\n<title>coil-crawl: %zu of %zu</title>\n",
         numbers->urls.done, numbers->urls.known);
-    put(text,
+    text_print(
+        text,
         "<style>body{font:1rem/1.4 system-ui,sans-serif;margin:2rem;max-width:60rem}"
         "th{text-align:left;font-weight:normal;padding-right:2rem}"
         "td{text-align:right;padding-right:1rem}progress{width:100%%}</style>\n");
-    put(text, "<h1>coil-crawl</h1>\n<progress max=%zu value=%zu></progress>\n<table>\n",
-        numbers->urls.known, numbers->urls.done);
+    text_print(text,
+               "<h1>coil-crawl</h1>\n<progress max=%zu value=%zu></progress>\n<table>\n",
+               numbers->urls.known, numbers->urls.done);
     put_row(text, "checked", "%zu of %zu", numbers->urls.done, numbers->urls.known);
     put_row(text, "bad", "%zu", numbers->urls.bad);
     put_row(text, "queued", "%zu", numbers->queued);
@@ -156,12 +143,13 @@ void watch_page(struct text *text, const struct watch_numbers *numbers, double r
     put_row(text, "links", "%zu", numbers->links);
     put_row(text, "received", "%.1f MiB", in_mib(numbers->received_bytes));
     put_row(text, "memory", "%.1f MiB", in_mib(numbers->resident_bytes));
-    put(text, "</table>\n<h2>Verdicts</h2>\n<table>\n");
+    text_print(text, "</table>\n<h2>Verdicts</h2>\n<table>\n");
     for (enum verdict v = VERDICT_OPEN + 1; v < VERDICT_COUNT; v++)
         put_row(text, verdict_word(v), "%zu", numbers->verdicts[v]);
-    put(text, "</table>\n");
+    text_print(text, "</table>\n");
     put_hosts_table(text, numbers);
-    put(text,
+    text_print(
+        text,
         "<p><a href=status.json>JSON</a> <a href=metrics>Prometheus</a>\n</html>\n");
 }
 
@@ -169,18 +157,20 @@ void watch_page(struct text *text, const struct watch_numbers *numbers, double r
 
 static void put_host_object(struct text *text, const struct watch_host *host)
 {
-    put(text, "{\"origin\":\"");
+    text_print(text, "{\"origin\":\"");
     escape_json(host->origin, put_piece, text);
-    put(text,
-        "\",\"state\":\"%s\",\"troubled\":%s,\"queued\":%zu,\"in_flight\":%u,"
-        "\"delay\":%.3f,\"wait\":%.3f}",
-        watch_state_word(host->state), host->is_troubled ? "true" : "false", host->queued,
-        host->in_flight, in_seconds(host->delay_ns), in_seconds(host->wait_ns));
+    text_print(text,
+               "\",\"state\":\"%s\",\"troubled\":%s,\"queued\":%zu,\"in_flight\":%u,"
+               "\"delay\":%.3f,\"wait\":%.3f}",
+               watch_state_word(host->state), host->is_troubled ? "true" : "false",
+               host->queued, host->in_flight, in_seconds(host->delay_ns),
+               in_seconds(host->wait_ns));
 }
 
 void watch_json(struct text *text, const struct watch_numbers *numbers, double rate)
 {
-    put(text,
+    text_print(
+        text,
         "{\"schema\":1,\"seconds\":%.3f,\"known\":%zu,\"checked\":%zu,\"bad\":%zu,"
         "\"queued\":%zu,\"retrying\":%zu,\"in_flight\":{\"site\":%u,\"external\":%u},"
         "\"rate\":%.1f,\"pages\":%zu,\"links\":%zu,\"received_bytes\":%" PRId64
@@ -190,15 +180,15 @@ void watch_json(struct text *text, const struct watch_numbers *numbers, double r
         numbers->in_flight[FRONTIER_SITE], numbers->in_flight[FRONTIER_EXTERNAL], rate,
         numbers->pages, numbers->links, numbers->received_bytes, numbers->resident_bytes);
     for (enum verdict v = VERDICT_OPEN + 1; v < VERDICT_COUNT; v++)
-        put(text, "%s\"%s\":%zu", v > VERDICT_OPEN + 1 ? "," : "", verdict_word(v),
-            numbers->verdicts[v]);
-    put(text, "},\"hosts\":%zu,\"delayed_hosts\":%zu,\"busiest\":[", numbers->host_count,
-        numbers->delayed_count);
+        text_print(text, "%s\"%s\":%zu", v > VERDICT_OPEN + 1 ? "," : "", verdict_word(v),
+                   numbers->verdicts[v]);
+    text_print(text, "},\"hosts\":%zu,\"delayed_hosts\":%zu,\"busiest\":[",
+               numbers->host_count, numbers->delayed_count);
     for (size_t i = 0; i < numbers->listed; i++) {
-        put(text, i > 0 ? "," : "");
+        text_print(text, i > 0 ? "," : "");
         put_host_object(text, &numbers->hosts[i]);
     }
-    put(text, "]}\n");
+    text_print(text, "]}\n");
 }
 
 /* ---- Prometheus -------------------------------------------------------------------- */
@@ -206,14 +196,14 @@ void watch_json(struct text *text, const struct watch_numbers *numbers, double r
 static void put_metric(struct text *text, const char *name, const char *type,
                        const char *help)
 {
-    put(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    text_print(text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 static void put_number(struct text *text, const char *name, const char *type,
                        const char *help, double value)
 {
     put_metric(text, name, type, help);
-    put(text, "%s %.15g\n", name, value);
+    text_print(text, "%s %.15g\n", name, value);
 }
 
 /* A label's value: backslash, quote and line end are escaped; the latter is no part of a host. */
@@ -233,9 +223,9 @@ static void put_of_hosts(struct text *text, const struct watch_numbers *numbers,
 {
     put_metric(text, name, "gauge", help);
     for (size_t i = 0; i < numbers->listed; i++) {
-        put(text, "%s{host=\"", name);
+        text_print(text, "%s{host=\"", name);
         put_label(text, numbers->hosts[i].origin);
-        put(text, "\"} %.15g\n", value(&numbers->hosts[i]));
+        text_print(text, "\"} %.15g\n", value(&numbers->hosts[i]));
     }
 }
 
@@ -274,14 +264,14 @@ void watch_metrics(struct text *text, const struct watch_numbers *numbers, doubl
     put_number(text, "coil_crawl_received_bytes_total", "counter",
                "Of all answers, as they came.", (double)numbers->received_bytes);
     put_metric(text, "coil_crawl_requests_in_flight", "gauge", "Requests at work.");
-    put(text, "coil_crawl_requests_in_flight{class=\"site\"} %u\n",
-        numbers->in_flight[FRONTIER_SITE]);
-    put(text, "coil_crawl_requests_in_flight{class=\"external\"} %u\n",
-        numbers->in_flight[FRONTIER_EXTERNAL]);
+    text_print(text, "coil_crawl_requests_in_flight{class=\"site\"} %u\n",
+               numbers->in_flight[FRONTIER_SITE]);
+    text_print(text, "coil_crawl_requests_in_flight{class=\"external\"} %u\n",
+               numbers->in_flight[FRONTIER_EXTERNAL]);
     put_metric(text, "coil_crawl_verdicts", "gauge", "Targets of each verdict so far.");
     for (enum verdict v = VERDICT_OPEN + 1; v < VERDICT_COUNT; v++)
-        put(text, "coil_crawl_verdicts{verdict=\"%s\"} %zu\n", verdict_word(v),
-            numbers->verdicts[v]);
+        text_print(text, "coil_crawl_verdicts{verdict=\"%s\"} %zu\n", verdict_word(v),
+                   numbers->verdicts[v]);
     put_number(text, "coil_crawl_hosts", "gauge", "Hosts that are known.",
                (double)numbers->host_count);
     put_number(text, "coil_crawl_hosts_delayed", "gauge",
