@@ -670,6 +670,16 @@ static const char *text_at(sqlite3_stmt *statement, int column)
     return (const char *)sqlite3_column_text(statement, column);
 }
 
+/* In a damaged file rows can be out of order, and who goes on behind the last would go round for
+   ever. */
+static int go_on_to(struct store *store, int64_t *last, int64_t number)
+{
+    if (number <= *last)
+        return fail_as(store, -EBADMSG, "the file is damaged");
+    *last = number;
+    return 0;
+}
+
 static int visit_url(sqlite3_stmt *row, int (*visit)(void *arg, const struct store_url *),
                      void *arg)
 {
@@ -686,10 +696,14 @@ int store_each_url(struct store *store,
     static const char sql[] = "SELECT id, fragment_at, url FROM url ORDER BY id";
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL), rc = 0;
+    int64_t last = 0;
 
     if (code == SQLITE_OK) {
-        while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
-            rc = visit_url(statement, visit, arg);
+        while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+            rc = go_on_to(store, &last, sqlite3_column_int64(statement, 0));
+            if (rc == 0)
+                rc = visit_url(statement, visit, arg);
+        }
         if (rc != 0)
             code = SQLITE_DONE;
     }
@@ -772,7 +786,6 @@ int64_t store_next_page(struct store *store, int64_t after, struct store_page *p
 {
     sqlite3_stmt *statement;
     int rc = prepare(store, NEXT_PAGE, &statement), code;
-    int64_t number;
 
     if (rc < 0)
         return rc;
@@ -787,11 +800,11 @@ int64_t store_next_page(struct store *store, int64_t after, struct store_page *p
         sqlite3_reset(statement);
         return fail(store, code);
     }
-    number = sqlite3_column_int64(statement, 0);
-    if (number <= after) /* in a damaged file, where a reader would go round for ever */
-        return fail_as(store, -EBADMSG, "the file is damaged");
+    rc = go_on_to(store, &after, sqlite3_column_int64(statement, 0));
+    if (rc < 0)
+        return rc;
     read_page(statement, page);
-    return number;
+    return after;
 }
 
 /* ---- files ------------------------------------------------------------------------- */

@@ -406,6 +406,38 @@ def test_a_damaged_file_is_an_error_or_a_report():
             assert code in (0, 2, 4) or err.startswith("coil-crawl: "), (nth, code, err)
 
 
+def renumber(file, table, number, other):
+    """Give another number to a row of a table that is one page of the file, where it stands: what SQLite itself
+    would not write. Both are below 128: a byte behind the length of the row."""
+    with contextlib.closing(sqlite3.connect(file)) as reader:
+        root, = reader.execute("select rootpage from sqlite_master where name = ?", (table,)).fetchone()
+        size, = reader.execute("pragma page_size").fetchone()
+    content = bytearray(file.read_bytes())
+    at = (root - 1) * size
+    assert content[at] == 13, "it is a leaf"
+    cells = [at + int.from_bytes(content[at + 8 + 2 * n:at + 10 + 2 * n], "big")
+             for n in range(int.from_bytes(content[at + 3:at + 5], "big"))]
+    behind_length = [cell + 1 + (content[cell] > 127) for cell in cells]
+    numbers = [content[byte] for byte in behind_length]
+    content[behind_length[numbers.index(number)]] = other
+    file.write_bytes(content)
+
+
+def test_rows_out_of_order_are_damage_and_no_loop():
+    commands = {"page": ("report", "resume"), "url": ("report", "recheck", "resume")}
+    for table, all_of_it in commands.items():
+        with folder_for_test() as folder, Site({"/": page("/1", "/2", "/3"), "/1": page(), "/2": page(),
+                                                "/3": page()}) as site:
+            state = os.path.join(folder, "state")
+            run("-d", state, site.url)
+            renumber(pathlib.Path(state, "crawl.db"), table, 3, 1)
+            for command in all_of_it:
+                code, _, err = run(command, state)
+                contains(err, "coil-crawl: ")
+                contains(err, "damaged")
+                assert code in (FAILED, USAGE), (code, table, command)
+
+
 # ---- again ---------------------------------------------------------------------------
 
 
