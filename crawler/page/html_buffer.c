@@ -18,8 +18,9 @@
 #define USUAL_BYTES ((size_t)64 * 1024)
 
 struct html_name_slot {
+    uint64_t key;      /* its last bytes: all of it, if those are all it has */
     uint64_t hash;     /* once there is a table */
-    uint32_t start, n; /* in `bytes` */
+    uint32_t start, n; /* in `bytes`, if it is longer */
 };
 
 /* ---- bytes ------------------------------------------------------------------------- */
@@ -79,11 +80,24 @@ void html_buffer_finish(struct html_buffer *buffer)
 
 /* ---- names ------------------------------------------------------------------------- */
 
-static bool is_name(const struct html_names *names, size_t i, const char *name, size_t n)
+static bool has_key_alone(size_t n)
+{
+    return n <= sizeof(uint64_t);
+}
+
+static bool is_name(const struct html_names *names, size_t i, const char *name, size_t n,
+                    uint64_t key)
 {
     const struct html_name_slot *slot = &names->all[i];
 
-    return slot->n == n && memcmp(names->bytes.bytes + slot->start, name, n) == 0;
+    return slot->key == key && slot->n == n &&
+           (has_key_alone(n) || memcmp(names->bytes.bytes + slot->start, name, n) == 0);
+}
+
+static uint64_t hash_of(const char *name, size_t n, uint64_t key, uint64_t seed)
+{
+    return has_key_alone(n) ? hash_bytes((const char *)&key, sizeof key, seed)
+                            : hash_bytes(name, n, seed);
 }
 
 /* At most half of it is used. */
@@ -101,22 +115,23 @@ static void enter(struct html_names *names, size_t i)
     names->table[at] = (uint32_t)i + 1;
 }
 
-static bool is_in_list(const struct html_names *names, const char *name, size_t n)
+static bool is_in_list(const struct html_names *names, const char *name, size_t n,
+                       uint64_t key)
 {
     for (size_t i = 0; i < names->count; i++)
-        if (is_name(names, i, name, n))
+        if (is_name(names, i, name, n, key))
             return true;
     return false;
 }
 
 static bool is_in_table(const struct html_names *names, uint64_t hash, const char *name,
-                        size_t n)
+                        size_t n, uint64_t key)
 {
     size_t mask = table_size(names) - 1;
 
     for (size_t at = hash & mask; names->table[at] != 0; at = (at + 1) & mask)
         if (names->all[names->table[at] - 1].hash == hash &&
-            is_name(names, names->table[at] - 1, name, n))
+            is_name(names, names->table[at] - 1, name, n, key))
             return true;
     return false;
 }
@@ -148,22 +163,24 @@ static void fill_table(struct html_names *names)
     memset(names->table, 0, table_size(names) * sizeof *names->table);
     for (size_t i = 0; i < names->count; i++) {
         struct html_name_slot *slot = &names->all[i];
-        slot->hash = hash_bytes(names->bytes.bytes + slot->start, slot->n, names->seed);
+        slot->hash =
+            hash_of(names->bytes.bytes + slot->start, slot->n, slot->key, names->seed);
         enter(names, i);
     }
 }
 
-int html_names_add(struct html_names *names, const char *name, size_t n)
+int html_names_add(struct html_names *names, const char *name, size_t n, uint64_t key)
 {
     bool has_table = names->count > FEW, is_full = names->count == names->capacity;
-    uint64_t hash = has_table ? hash_bytes(name, n, names->seed) : 0;
-    struct html_name_slot slot = {hash, (uint32_t)names->bytes.n, (uint32_t)n};
+    uint64_t hash = has_table ? hash_of(name, n, key, names->seed) : 0;
+    struct html_name_slot slot = {key, hash, (uint32_t)names->bytes.n, (uint32_t)n};
 
-    if (has_table ? is_in_table(names, hash, name, n) : is_in_list(names, name, n))
+    if (has_table ? is_in_table(names, hash, name, n, key)
+                  : is_in_list(names, name, n, key))
         return 0;
     if (is_full && make_room(names) < 0)
         return -ENOMEM;
-    if (html_buffer_add(&names->bytes, name, n, UINT32_MAX) < 0)
+    if (!has_key_alone(n) && html_buffer_add(&names->bytes, name, n, UINT32_MAX) < 0)
         return -ENOMEM;
     names->all[names->count++] = slot;
     if (names->count == FEW + 1 || (has_table && is_full))

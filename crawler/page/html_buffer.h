@@ -32,16 +32,16 @@ void html_buffer_finish(struct html_buffer *buffer);
 
 /* A set of names; zeroes are an empty one. */
 struct html_names {
-    struct html_buffer bytes;   /* one behind the other */
+    struct html_buffer bytes; /* of those longer than their keys, one behind the other */
     struct html_name_slot *all; /* in the order in which they came */
     uint32_t *table; /* once they are many: 1 + the index into `all`, by hash */
     size_t count, capacity;
     uint64_t seed; /* of the table's hashes: a page must not choose names that collide */
 };
 
-/* 1 if it was not there before, 0 if it was, or -ENOMEM. Takes about the same time however many
-   there are. */
-int html_names_add(struct html_names *names, const char *name, size_t n);
+/* 1 if it was not there before, 0 if it was, or -ENOMEM. `key` is the last eight bytes. Takes about
+   the same time however many there are. */
+int html_names_add(struct html_names *names, const char *name, size_t n, uint64_t key);
 
 /* Empty it, and keep the memory of some. */
 void html_names_clear(struct html_names *names);

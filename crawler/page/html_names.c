@@ -9,27 +9,20 @@
 #include <pthread.h>
 #include <string.h>
 
-#define NAME_BYTES 16
 #define SLOTS 512 /* a power of two, four times what is in it */
 
-struct known {
-    char name[NAME_BYTES];
-    uint8_t properties;
-    uint8_t content; /* enum html_content */
-};
-
 struct index {
-    const struct known *all;
+    const struct html_known *all;
     size_t count;
-    uint8_t slots[SLOTS];
     struct {
         uint64_t key;
-        size_t n;
-    } names[UINT8_MAX + 1];
+        uint8_t n;
+        uint8_t which; /* 0: nobody is here */
+    } slots[SLOTS];
 };
 
 /* clang-format off */
-static const struct known elements[ELEMENT_COUNT] = {
+const struct html_known html_elements[ELEMENT_COUNT] = {
     [ELEMENT_A] = {"a", 0, HTML_DATA},
     [ELEMENT_ADDRESS] = {"address", 0, HTML_DATA},
     [ELEMENT_ANNOTATION_XML] = {"annotation-xml", 0, HTML_DATA},
@@ -150,7 +143,7 @@ static const struct known elements[ELEMENT_COUNT] = {
     [ELEMENT_XMP] = {"xmp", RULES_OUT_FRAMES, HTML_RAWTEXT},
 };
 
-static const struct known attributes[ATTRIBUTE_COUNT] = {
+static const struct html_known attributes[ATTRIBUTE_COUNT] = {
     [ATTRIBUTE_ACTION] = {"action", 0, HTML_DATA},
     [ATTRIBUTE_COLOR] = {"color", 0, HTML_DATA},
     [ATTRIBUTE_CONTENT] = {"content", 0, HTML_DATA},
@@ -172,12 +165,13 @@ static const struct known attributes[ATTRIBUTE_COUNT] = {
 };
 /* clang-format on */
 
-static struct index element_index = {.all = elements, .count = ELEMENT_COUNT};
+static struct index element_index = {.all = html_elements, .count = ELEMENT_COUNT};
 static struct index attribute_index = {.all = attributes, .count = ATTRIBUTE_COUNT};
 
+/* By this factor, found by trying, no two elements want the same slot. */
 static size_t slot_of(uint64_t key)
 {
-    return (key * 0x9e3779b97f4a7c15) >> 55;
+    return (key * 0x31485df24037a85b) >> 55;
 }
 
 static uint64_t key_of(const char *name)
@@ -194,11 +188,11 @@ static void make_index(struct index *index)
     for (size_t i = 1; i < index->count; i++) {
         uint64_t key = key_of(index->all[i].name);
         size_t at = slot_of(key);
-        while (index->slots[at] != 0)
+        while (index->slots[at].which != 0)
             at = (at + 1) % SLOTS;
-        index->slots[at] = (uint8_t)i;
-        index->names[i].key = key;
-        index->names[i].n = strlen(index->all[i].name);
+        index->slots[at].key = key;
+        index->slots[at].n = (uint8_t)strlen(index->all[i].name);
+        index->slots[at].which = (uint8_t)i;
     }
 }
 
@@ -215,10 +209,12 @@ void html_names_prepare(void)
     pthread_once(&once, make_both);
 }
 
-static bool is_named(const struct index *index, unsigned i, const struct html_name *name)
+static bool is_named(const struct index *index, size_t at, const struct html_name *name)
 {
-    return index->names[i].key == name->key && index->names[i].n == name->n &&
-           (name->n <= 8 || memcmp(index->all[i].name, name->bytes, name->n) == 0);
+    const struct html_known *known = &index->all[index->slots[at].which];
+
+    return index->slots[at].key == name->key && index->slots[at].n == name->n &&
+           (name->n <= 8 || memcmp(known->name, name->bytes, name->n) == 0);
 }
 
 /* 0 if it is not there. */
@@ -226,10 +222,9 @@ static unsigned look_up(const struct index *index, const struct html_name *name)
 {
     size_t at = slot_of(name->key);
 
-    for (; index->slots[at] != 0; at = (at + 1) % SLOTS)
-        if (is_named(index, index->slots[at], name))
-            return index->slots[at];
-    return 0;
+    while (index->slots[at].which != 0 && !is_named(index, at, name))
+        at = (at + 1) % SLOTS;
+    return index->slots[at].which;
 }
 
 enum html_element html_element_of(const struct html_name *name)
@@ -242,19 +237,9 @@ enum html_attribute html_attribute_of(const struct html_name *name)
     return (enum html_attribute)look_up(&attribute_index, name);
 }
 
-unsigned html_element_properties(enum html_element element)
-{
-    return elements[element].properties;
-}
-
-enum html_content html_element_content(enum html_element element)
-{
-    return (enum html_content)elements[element].content;
-}
-
 const char *html_element_name(enum html_element element)
 {
-    return elements[element].name;
+    return html_elements[element].name;
 }
 
 const char *html_attribute_name(enum html_attribute attribute)

@@ -58,8 +58,26 @@ void html_names_prepare(void);
 /* Any thread. */
 enum html_element html_element_of(const struct html_name *name);
 enum html_attribute html_attribute_of(const struct html_name *name);
-unsigned html_element_properties(enum html_element element);
-enum html_content html_element_content(enum html_element element);
+
+#define HTML_NAME_ROOM 16
+
+struct html_known {
+    char name[HTML_NAME_ROOM];
+    uint8_t properties;
+    uint8_t content; /* enum html_content */
+};
+
+extern const struct html_known html_elements[ELEMENT_COUNT];
+
+static inline unsigned html_element_properties(enum html_element element)
+{
+    return html_elements[element].properties;
+}
+
+static inline enum html_content html_element_content(enum html_element element)
+{
+    return (enum html_content)html_elements[element].content;
+}
 
 /* "" for ELEMENT_OTHER and ATTRIBUTE_OTHER. */
 const char *html_element_name(enum html_element element);

@@ -79,24 +79,6 @@ static unsigned sum_of(block bytes)
     return (unsigned)(pairs * 0x0001000100010001 >> 48);
 }
 
-/* Blocks in which no line ends. Returns how many bytes they have. */
-static size_t count_within_line(struct html_counter *counter, const char *bytes, size_t n)
-{
-    block sums = {0};
-    size_t at, end = n < BLOCKS_SUMMED * BLOCK ? n : BLOCKS_SUMMED * BLOCK;
-
-    for (at = 0; at + BLOCK <= end; at += BLOCK) {
-        block text;
-        memcpy(&text, bytes + at, BLOCK);
-        if (any((text == (block){0} + '\n') | (text == (block){0} + '\r')))
-            break;
-        sums -= begins_character(text);
-    }
-    if (at > 0)
-        counter->place.column += sum_of(sums);
-    return at;
-}
-
 /* A block in which a line ends, but with LF alone. */
 static void count_line_ends(struct html_place *place, block text)
 {
@@ -106,27 +88,75 @@ static void count_line_ends(struct html_place *place, block text)
     place->column = 1 + count_mask(behind_last((halves)begins_character(text), newlines));
 }
 
-static void count_block(struct html_counter *counter, const char *bytes)
+/* A block of which only the last n bytes count, those at `bytes`. */
+static void count_rest(struct html_counter *counter, block text, const char *bytes,
+                       size_t n)
 {
-    block text;
-
-    memcpy(&text, bytes, BLOCK);
     if (!IS_LITTLE_ENDIAN || counter->after_cr || any(text == (block){0} + '\r'))
-        count_bytes(counter, bytes, BLOCK);
-    else
+        count_bytes(counter, bytes, n);
+    else if (any(text == (block){0} + '\n'))
         count_line_ends(&counter->place, text);
+    else
+        counter->place.column += count_mask((halves)begins_character(text));
+}
+
+/* The n bytes before `end`, fewer than a block, of a text that is longer than one: as a block
+   whose others are such as only continue a character. */
+static block last_of(const char *end, size_t n)
+{
+    static const signed char none_then_all[2 * BLOCK] = {
+        0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
+        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    block text, counts;
+
+    memcpy(&text, end - BLOCK, BLOCK);
+    memcpy(&counts, none_then_all + n, BLOCK);
+    return (text & counts) | (((block){0} + INT8_MIN) & ~counts);
+}
+
+/* Blocks up to one in which a line ends with CR. Returns what is behind them. */
+static const char *count_blocks(struct html_counter *counter, const char *bytes, size_t n)
+{
+    unsigned summed = 0;
+    block sums = {0};
+
+    for (; n >= BLOCK; bytes += BLOCK, n -= BLOCK) {
+        block text;
+        memcpy(&text, bytes, BLOCK);
+        if (!any((text == (block){0} + '\n') | (text == (block){0} + '\r'))) {
+            sums -= begins_character(text);
+            if (++summed < BLOCKS_SUMMED)
+                continue;
+            counter->place.column += sum_of(sums);
+        } else if (IS_LITTLE_ENDIAN && !any(text == (block){0} + '\r')) {
+            count_line_ends(&counter->place, text); /* whatever the column was */
+        } else {
+            break;
+        }
+        summed = 0;
+        sums = (block){0};
+    }
+    counter->place.column += sum_of(sums);
+    return bytes;
 }
 
 void html_count(struct html_counter *counter, const char *bytes, size_t n)
 {
+    const char *end = bytes + n;
+    bool has_block = n >= BLOCK;
+
     while (n >= BLOCK) {
-        size_t counted = counter->after_cr ? 0 : count_within_line(counter, bytes, n);
-        if (counted == 0) {
-            count_block(counter, bytes);
-            counted = BLOCK;
-        }
-        bytes += counted;
-        n -= counted;
+        if (!counter->after_cr)
+            bytes = count_blocks(counter, bytes, n);
+        n = (size_t)(end - bytes);
+        if (n < BLOCK)
+            break;
+        count_bytes(counter, bytes, BLOCK);
+        bytes += BLOCK;
+        n -= BLOCK;
     }
-    count_bytes(counter, bytes, n);
+    if (has_block && n > 0)
+        count_rest(counter, last_of(end, n), bytes, n);
+    else
+        count_bytes(counter, bytes, n);
 }

@@ -82,6 +82,14 @@ static const char *read_name(const char *p, const char *end,
     return p;
 }
 
+/* The same, but nobody wants to know it. */
+static const char *skip_name(const char *p, const char *end)
+{
+    while (p < end && (in_names[(unsigned char)*p] != 0 || *p == '\0'))
+        p++;
+    return p;
+}
+
 static void clear_name(struct html_name_buffer *name)
 {
     name->n = 0;
@@ -137,11 +145,10 @@ static void name_attribute(struct html_tokenizer *t)
     struct html_name name = name_of(&t->attribute);
     int is_new;
 
-    t->wants_value =
-        t->wants_attributes && (t->sink->wants == NULL || t->sink->wants(&name, t->arg));
+    t->wants_value = t->sink->wants == NULL || t->sink->wants(&name, t->arg);
     if (!t->wants_value)
         return;
-    is_new = html_names_add(&t->seen, name.bytes, name.n);
+    is_new = html_names_add(&t->seen, name.bytes, name.n, name.key);
     html_note(t, is_new);
     t->wants_value = is_new == 1;
     html_buffer_clear(&t->value);
@@ -256,10 +263,11 @@ HTML_STATE(html_state_before_attribute)
 
 HTML_STATE(html_state_attribute_name)
 {
-    p = read_name(p, end, &t->attribute, '\0');
+    p = t->wants_attributes ? read_name(p, end, &t->attribute, '\0') : skip_name(p, end);
     if (p == end)
         return p;
-    name_attribute(t);
+    if (t->wants_attributes)
+        name_attribute(t);
     if (*p == '=') {
         t->state = STATE_BEFORE_VALUE;
         return html_state_before_value(t, p + 1, end);

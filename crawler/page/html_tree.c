@@ -61,11 +61,6 @@ static void leave_foreign(struct html_tree *tree)
         pop_to(tree, tree->depth - 1);
 }
 
-bool html_tree_allows_cdata(const struct html_tree *tree)
-{
-    return is_foreign(inside(tree));
-}
-
 void html_tree_reset(struct html_tree *tree)
 {
     memset(tree, 0, sizeof *tree);

@@ -68,7 +68,10 @@ void html_tree_end(struct html_tree *tree, const struct html_name *name,
 void html_tree_text(struct html_tree *tree, const char *bytes, size_t n);
 
 /* True where a CDATA section may stand. */
-bool html_tree_allows_cdata(const struct html_tree *tree);
+static inline bool html_tree_allows_cdata(const struct html_tree *tree)
+{
+    return tree->depth > 0 && tree->open[tree->depth - 1].inside >= INSIDE_SVG;
+}
 
 /* True if the next start tag may be SVG's or MathML's. */
 static inline bool html_tree_is_foreign(const struct html_tree *tree)
