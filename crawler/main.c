@@ -349,8 +349,8 @@ static enum status crawl_and_report(struct run *run)
     enum status status;
     char *complaint;
     bool is_finished;
-    int written, rc = crawler_init(&run->crawler, run->options, run->reports.sinks,
-                                   run->reports.sink_count);
+    int written, rc = crawler_init(&run->crawler, run->options, run->kept.cold,
+                                   run->reports.sinks, run->reports.sink_count);
 
     run->crawler.cache = run->cache;
     run->crawler.baseline = run->baseline;
@@ -467,7 +467,7 @@ static int tell_kept(const struct options *now, const char *folder,
     if (rc == 0)
         rc = restore(options, now, &kept);
     if (rc == 0)
-        rc = crawler_init(&crawler, options, &sink, 1);
+        rc = crawler_init(&crawler, options, kept.cold, &sink, 1);
     if (rc == 0) {
         kept_give(&kept, &crawler);
         rc = coil_run(crawler_run, &crawler,

@@ -14,13 +14,28 @@ struct arena_chunk {
     uint64_t bytes[];
 };
 
+/* A chunk of cold memory needs no list to be given back. */
+static char *take_cold(struct arena *arena, size_t room, size_t n)
+{
+    char *at = cold_take(arena->cold, room);
+
+    if (at != NULL && room > n) {
+        arena->at = at + n;
+        arena->end = at + room;
+    }
+    return at;
+}
+
 /* What does not fit into the rest of a chunk gets a new one; a large thing gets one of its own,
    behind the first, whose rest stays in use. */
 static char *take_chunk(struct arena *arena, size_t n)
 {
     size_t room = n > CHUNK_BYTES / 4 ? n : CHUNK_BYTES;
-    struct arena_chunk *chunk = malloc(sizeof *chunk + room);
+    struct arena_chunk *chunk;
 
+    if (arena->cold != NULL)
+        return take_cold(arena, room, n);
+    chunk = malloc(sizeof *chunk + room);
     if (chunk == NULL)
         return NULL;
     if (room == n && arena->chunks != NULL) {
@@ -70,5 +85,5 @@ void arena_finish(struct arena *arena)
         next = chunk->next;
         free(chunk);
     }
-    *arena = (struct arena){NULL, NULL, NULL};
+    *arena = (struct arena){.cold = arena->cold};
 }

@@ -4,10 +4,11 @@
 #ifndef CRAWLER_ARENA_H
 #define CRAWLER_ARENA_H
 
-#include <stddef.h>
+#include "cold.h"
 
 /* Zeroes are an empty arena. */
 struct arena {
+    struct cold *cold; /* what it takes its memory from; NULL: from the heap */
     struct arena_chunk *chunks;
     char *at, *end; /* what is free of the first chunk */
 };
@@ -18,6 +19,7 @@ void *arena_alloc(struct arena *arena, size_t n);
 /* A copy of n bytes with a NUL behind, at any address; NULL without memory. */
 char *arena_text(struct arena *arena, const char *text, size_t n);
 
+/* It is empty again. What is cold is given back by who has it. */
 void arena_finish(struct arena *arena);
 
 #endif

@@ -711,6 +711,7 @@ static int visit_all(struct worker *worker)
 
     while ((rc = frontier_take(frontier, worker->class, &job)) == 0) {
         rc = visit(worker, &job);
+        cold_tend(worker->crawler->targets.all.cold);
         if (rc == 0)
             rc = crawler_save(worker->crawler);
         if (rc < 0)
@@ -823,7 +824,8 @@ static void open_frontier(struct crawler *crawler)
                                    .per_host = {per_host, options->external_per_host},
                                    .delay_ns = options->delay_ns,
                                    .asks_robots = !options->no_robots,
-                                   .by_depth = options->max_depth < UINT16_MAX});
+                                   .by_depth = options->max_depth < UINT16_MAX,
+                                   .cold = crawler->targets.all.cold});
 }
 
 /* Every target gets its verdict, though the crawl may have been cut short. */
@@ -978,7 +980,7 @@ static int mark_sitemap(struct crawler *crawler, const char *url)
 }
 
 int crawler_init(struct crawler *crawler, const struct options *options,
-                 const struct record_sink *sinks, size_t sink_count)
+                 struct cold *cold, const struct record_sink *sinks, size_t sink_count)
 {
     int rc = 0;
 
@@ -987,6 +989,7 @@ int crawler_init(struct crawler *crawler, const struct options *options,
                                 .site.lenient = options->lenient,
                                 .mentions.fail_on = options->fail_on};
     crawler->held_end = &crawler->held;
+    targets_init(&crawler->targets, cold);
     for (size_t i = 0; i < options->starts.count && rc == 0; i++)
         rc = add_start(crawler, options->starts.at[i]);
     for (size_t i = 0; i < options->sitemaps.count && rc == 0; i++)

@@ -3,7 +3,7 @@
  *
  *     struct crawler crawler;
  *
- *     rc = crawler_init(&crawler, &options, sinks, count);
+ *     rc = crawler_init(&crawler, &options, NULL, sinks, count);
  *     if (rc == 0)
  *         rc = coil_run(crawler_run, &crawler, NULL);
  *     ... report on crawler.targets, crawler.mentions, crawler.summary ...
@@ -62,10 +62,11 @@ struct crawler {
     struct record_summary summary;
 };
 
-/* `options` and the sinks must outlive the crawler, and so must what it is given as cache,
-   baseline, kept, state and recheck after this. 0 or -ENOMEM. */
+/* Targets are kept in `cold`, or on the heap: targets_init(). All that is given here must outlive the
+   crawler, and so must what it is given as cache, baseline, kept, state and recheck after this. 0
+   or -ENOMEM. */
 int crawler_init(struct crawler *crawler, const struct options *options,
-                 const struct record_sink *sinks, size_t sink_count);
+                 struct cold *cold, const struct record_sink *sinks, size_t sink_count);
 
 /*
  * Crawl; a task's body, `arg` being the crawler. A page that fails is a fact about the

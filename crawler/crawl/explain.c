@@ -202,7 +202,7 @@ static int crawl_for(const struct explanation *explanation, struct options *opti
     } else {
         options->starts.at = &page;
     }
-    rc = crawler_init(&crawler, options, &sink, 1);
+    rc = crawler_init(&crawler, options, NULL, &sink, 1);
     if (rc == 0)
         rc = explain_url(&crawler, &outcome, url);
     crawler_finish(&crawler);

@@ -232,12 +232,13 @@ static int push(struct frontier *frontier, struct target *target)
 /* What has come nearer meanwhile is in there twice. */
 static int go_deeper(struct frontier *frontier)
 {
-    int64_t depth = schedule_first(&frontier->deeper);
+    struct target *target;
     int rc = 0;
 
-    frontier->depth = (unsigned)depth;
-    while (rc == 0 && schedule_first(&frontier->deeper) == depth) {
-        struct target *target = schedule_take(&frontier->deeper);
+    frontier->depth = deeper_first(&frontier->deeper);
+    while (rc == 0 &&
+           (target = deeper_take(&frontier->deeper, frontier->depth)) != NULL) {
+        cold_tend(frontier->deeper.all.cold);
         if (!target->is_given)
             rc = push(frontier, target);
     }
@@ -261,7 +262,7 @@ void frontier_add(struct frontier *frontier, struct target *target)
         return;
     }
     if (frontier->options.by_depth && target->depth > frontier->depth)
-        note_failure(frontier, schedule_add(&frontier->deeper, target->depth, target));
+        note_failure(frontier, deeper_add(&frontier->deeper, target->depth, target));
     else
         note_failure(frontier, push(frontier, target));
 }
@@ -438,7 +439,7 @@ size_t frontier_through(const struct frontier *frontier)
 
 void frontier_init(struct frontier *frontier, const struct frontier_options *options)
 {
-    *frontier = (struct frontier){.options = *options};
+    *frontier = (struct frontier){.options = *options, .deeper.all.cold = options->cold};
     for (int class = 0; class < FRONTIER_CLASSES; class ++)
         frontier->ready_end[class] = &frontier->ready[class];
     coil_timer_init(&frontier->timer, on_time, frontier);
@@ -449,7 +450,7 @@ void frontier_finish(struct frontier *frontier)
     coil_timer_stop(&frontier->timer);
     schedule_finish(&frontier->retries);
     schedule_finish(&frontier->waiting);
-    schedule_finish(&frontier->deeper);
+    deeper_finish(&frontier->deeper);
     for (size_t i = 0; i < frontier->hosts.capacity; i++) {
         struct host *host = frontier->hosts.slots[i].value;
         if (host == NULL)

@@ -14,6 +14,7 @@
 #ifndef CRAWLER_FRONTIER_H
 #define CRAWLER_FRONTIER_H
 
+#include "deeper.h"
 #include "schedule.h"
 #include "../base/table.h"
 #include "target.h"
@@ -54,8 +55,9 @@ struct frontier_options {
     unsigned limits[FRONTIER_CLASSES];   /* requests at a time */
     unsigned per_host[FRONTIER_CLASSES]; /* the same, to one host */
     int64_t delay_ns;
-    bool asks_robots; /* of hosts of the site */
-    bool by_depth;    /* all of one depth before the next */
+    bool asks_robots;  /* of hosts of the site */
+    bool by_depth;     /* all of one depth before the next */
+    struct cold *cold; /* for what is not due yet; or NULL */
 };
 
 struct frontier {
@@ -65,7 +67,7 @@ struct frontier {
     unsigned in_flight[FRONTIER_CLASSES];
     size_t queued;           /* or put back for later */
     size_t through;          /* targets that were given out and not put back */
-    struct schedule deeper;  /* targets by depth, of those that are not due yet */
+    struct deeper deeper;    /* targets that are not due yet, by_depth */
     unsigned depth;          /* that is due, by_depth */
     struct schedule retries; /* targets */
     struct schedule waiting; /* hosts */

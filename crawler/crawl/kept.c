@@ -19,6 +19,12 @@ static int write_to(struct kept *kept, struct store *store)
     return kept->state != NULL ? 0 : -ENOMEM;
 }
 
+static int open_cold(struct kept *kept)
+{
+    kept->cold = cold_create(kept->folder);
+    return kept->cold != NULL ? 0 : -ENOMEM;
+}
+
 static struct store_texts texts_of(const struct text_list *list)
 {
     return (struct store_texts){list->at, list->count};
@@ -37,7 +43,9 @@ int kept_begin(struct kept *kept, const struct options *options, char **message)
                           .command = COMMAND_CRAWL,
                           .interval_ns = options->state_interval_ns};
     rc = store_create(options->state, STORE_CRAWL, &setup, &store, message);
-    return rc == 0 ? write_to(kept, store) : rc;
+    if (rc == 0)
+        rc = write_to(kept, store);
+    return rc == 0 ? open_cold(kept) : rc;
 }
 
 /* ---- again ------------------------------------------------------------------------- */
@@ -90,7 +98,7 @@ static int open_both(struct kept *kept, char **message)
         rc = complain(message, kept->folder,
                       "this crawl is not done; coil-crawl resume goes on with it");
     if (rc == 0)
-        return recheck_create(before, &kept->recheck, message);
+        return recheck_create(before, kept->cold, &kept->recheck, message);
     store_close(before);
     return rc;
 }
@@ -106,6 +114,8 @@ int kept_open(struct kept *kept, enum options_command command, const char *folde
     *kept =
         (struct kept){.folder = folder, .command = command, .interval_ns = interval_ns};
     *message = NULL;
+    if (open_cold(kept) < 0)
+        return -ENOMEM;
     if (command == COMMAND_RECHECK)
         return open_both(kept, message);
     rc =
@@ -132,6 +142,8 @@ void kept_give(const struct kept *kept, struct crawler *crawler)
     crawler->recheck = kept->recheck;
     crawler->is_only_told =
         kept->command == COMMAND_REPORT || kept->command == COMMAND_DIFF;
+    if (kept->state != NULL)
+        state_take_targets(kept->state, &crawler->targets);
     targets_set_id_seed(&crawler->targets, store_setup(kept->store)->seed);
 }
 
@@ -145,6 +157,7 @@ int kept_close(struct kept *kept, bool is_finished, char **message)
     else
         store_close(kept->store);
     recheck_destroy(kept->recheck);
+    cold_destroy(kept->cold);
     if (kept->command == COMMAND_RECHECK && is_finished)
         rc = store_replace(kept->folder, message);
     *kept = (struct kept){.folder = NULL};

@@ -20,6 +20,7 @@ struct kept {
     struct store *store;     /* what is replayed; the state's, if there is one */
     struct state *state;     /* where the crawl goes on */
     struct recheck *recheck; /* the crawl before it */
+    struct cold *cold;       /* of its targets, in the folder; for crawler_init() */
     int64_t interval_ns;     /* --state-interval */
 };
 

@@ -1,5 +1,9 @@
 /*
  * mention.c - one array for the mentions of all targets, each target's linked through it.
+ *
+ * One that is dropped makes room for another, unless they are cold: then each would be a look at
+ * what was written long ago. They are only written one behind the other then, 32 bytes of the
+ * file for each link to what has no verdict yet.
  */
 #include "mention.h"
 
@@ -8,45 +12,75 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CAPACITY 256
-
 /* The index of a free one, or 0. */
 static uint32_t take(struct mentions *mentions)
 {
     uint32_t at = mentions->unused;
 
     if (at > 0) {
-        mentions->unused = mentions->all[at].before;
+        mentions->unused = mentions_at(mentions, at)->before;
         return at;
     }
-    if (mentions->count + 1 >= mentions->capacity) {
-        size_t capacity =
-            mentions->capacity > 0 ? mentions->capacity * 3 / 2 : FIRST_CAPACITY;
-        struct mention *longer = capacity < UINT32_MAX
-                                     ? realloc(mentions->all, capacity * sizeof *longer)
-                                     : NULL;
-        if (longer == NULL)
-            return 0;
-        mentions->all = longer;
-        mentions->capacity = capacity;
-    }
+    if (mentions->count + 1 >= UINT32_MAX ||
+        blocks_reach(&mentions->all, mentions->count + 1) == NULL)
+        return 0;
     return (uint32_t)++mentions->count;
 }
 
-/* For as long as the crawl. Most texts are the end of the URL they name. */
-static const char *keep_text(struct targets *targets, const struct target *target,
-                             const char *text)
+/* For as long as the crawl. */
+static const char *keep_text(struct targets *targets, const char *text, size_t n)
 {
     enum { KEPT = 200 };
     char cut[KEPT + 4];
-    size_t n = strlen(text);
 
-    if (n <= target->url_n && memcmp(target->url + target->url_n - n, text, n) == 0)
-        return target->url + target->url_n - n;
     if (n <= KEPT)
         return targets_intern(targets, text, n);
     snprintf(cut, sizeof cut, "%.*s...", KEPT, text);
     return targets_intern(targets, cut, KEPT + 3);
+}
+
+/* Most texts are the end of the URL they name. */
+static int set_text(struct mention *mention, struct targets *targets,
+                    const struct unseen *unseen, const char *text)
+{
+    size_t n = strlen(text);
+
+    if (n <= unseen->url_n && memcmp(unseen->url + unseen->url_n - n, text, n) == 0) {
+        mention->target = unseen->target;
+        mention->text_n = (uint32_t)n;
+        return 0;
+    }
+    mention->text = keep_text(targets, text, n);
+    mention->text_n = MENTION_HAS_TEXT;
+    return mention->text != NULL ? 0 : -ENOMEM;
+}
+
+static int add(struct mentions *mentions, struct targets *targets,
+               const struct unseen *unseen, const struct mention_place *place)
+{
+    struct mention mention = {.page = place->page,
+                              .line = place->line,
+                              .column = place->column,
+                              .before = unseen->known->mentions};
+    uint32_t at;
+
+    mentions->all.element_bytes = sizeof mention;
+    mentions->all.cold = targets->all.cold;
+    if (set_text(&mention, targets, unseen, place->text) < 0)
+        return -ENOMEM;
+    at = take(mentions);
+    if (at == 0)
+        return -ENOMEM;
+    *(struct mention *)blocks_at(&mentions->all, at) = mention;
+    unseen->known->mentions = at;
+    return 0;
+}
+
+/* Returns true if it is to be kept, too. */
+static bool count(struct known *known)
+{
+    known->mention_count += known->mention_count < UINT32_MAX;
+    return known->mention_count <= MENTIONS_KEPT;
 }
 
 bool mentions_are_needed(const struct mentions *mentions, const struct target *target)
@@ -56,42 +90,67 @@ bool mentions_are_needed(const struct mentions *mentions, const struct target *t
     return mentions->fail_on != NULL && mentions->fail_on[target->verdict];
 }
 
+int mentions_add_unseen(struct mentions *mentions, struct targets *targets,
+                        const struct unseen *unseen, const struct mention_place *place)
+{
+    if (!count(unseen->known) || unseen->known->is_well)
+        return 0;
+    return add(mentions, targets, unseen, place);
+}
+
 int mentions_add(struct mentions *mentions, struct targets *targets,
                  struct target *target, const struct target *page, const char *text,
                  uint32_t line, uint32_t column)
 {
-    uint32_t at;
+    struct mention_place place = {page, text, line, column};
+    struct known *known = targets_known(targets, target);
+    struct unseen unseen = {target, known, target->url, target->url_n};
+    bool is_first = known->mentions == 0;
+    int rc;
 
-    target->mention_count += target->mention_count < UINT32_MAX;
-    if (!mentions_are_needed(mentions, target) || target->mention_count > MENTIONS_KEPT)
+    if (!count(known) || !mentions_are_needed(mentions, target))
         return 0;
-    text = keep_text(targets, target, text);
-    at = text != NULL ? take(mentions) : 0;
-    if (at == 0)
-        return -ENOMEM;
-    mentions->all[at] = (struct mention){page, text, line, column, target->mentions};
-    if (target->mentions == 0)
-        target->first_mention = at;
-    target->mentions = at;
-    return 0;
+    rc = add(mentions, targets, &unseen, &place);
+    if (rc == 0 && is_first)
+        target->first_mention = known->mentions;
+    return rc;
 }
 
-void mentions_drop(struct mentions *mentions, struct target *target)
+void mentions_drop(struct mentions *mentions, const struct targets *targets,
+                   const struct target *target)
 {
-    if (target->mentions == 0)
-        return;
-    mentions->all[target->first_mention].before = mentions->unused;
-    mentions->unused = target->mentions;
-    target->mentions = 0;
+    struct known *known = targets_known(targets, target);
+
+    known->is_well = true;
+    if (known->mentions > 0 && mentions->all.cold == NULL) {
+        struct mention *first = blocks_at(&mentions->all, target->first_mention);
+        first->before = mentions->unused;
+        mentions->unused = known->mentions;
+    }
+    known->mentions = 0;
 }
 
 const struct mention *mentions_at(const struct mentions *mentions, uint32_t at)
 {
-    return at > 0 ? &mentions->all[at] : NULL;
+    return at > 0 ? blocks_at(&mentions->all, at) : NULL;
+}
+
+const struct mention *mentions_of(const struct mentions *mentions,
+                                  const struct targets *targets,
+                                  const struct target *target)
+{
+    return mentions_at(mentions, targets_known(targets, target)->mentions);
+}
+
+const char *mention_text(const struct mention *mention)
+{
+    if (mention->text_n == MENTION_HAS_TEXT)
+        return mention->text;
+    return mention->target->url + (mention->target->url_n - mention->text_n);
 }
 
 void mentions_finish(struct mentions *mentions)
 {
-    free(mentions->all);
-    *mentions = (struct mentions){.all = NULL};
+    blocks_finish(&mentions->all);
+    *mentions = (struct mentions){.count = 0};
 }

@@ -10,19 +10,31 @@
 #include "target.h"
 
 #define MENTIONS_KEPT 100
+#define MENTION_HAS_TEXT UINT32_MAX
 
 struct mention {
-    const struct target *page; /* that links, or redirects */
-    const char *text; /* as written, kept by the targets; cut where it is very long */
+    const struct target *page;       /* that links, or redirects */
+    union {                          /* mention_text() */
+        const struct target *target; /* it is the end of its URL */
+        const char *text;            /* text_n is MENTION_HAS_TEXT */
+    };
+    uint32_t text_n;
     uint32_t line, column; /* from 1; line 0: it is a redirect, column 0: a header */
     uint32_t before;       /* the mention before this one; 0: there is none */
 };
 
 struct mentions {
-    struct mention *all; /* from 1 */
-    size_t count, capacity;
+    struct blocks all; /* of struct mention, from 1; cold if the targets are */
+    size_t count;
     uint32_t unused;     /* the first of a list by `before`, or 0 */
     const bool *fail_on; /* for each verdict: it fails the run; NULL: none does */
+};
+
+/* Where a target is linked. */
+struct mention_place {
+    const struct target *page;
+    const char *text;
+    uint32_t line, column;
 };
 
 /*
@@ -33,14 +45,30 @@ int mentions_add(struct mentions *mentions, struct targets *targets,
                  struct target *target, const struct target *page, const char *text,
                  uint32_t line, uint32_t column);
 
+/*
+ * The same of a target with that URL, which is not looked at: if it has mentions already, or needs none
+ * (known->is_well).
+ */
+int mentions_add_unseen(struct mentions *mentions, struct targets *targets,
+                        const struct unseen *unseen, const struct mention_place *place);
+
 /* Of what is well or skipped no report gives the places, unless that fails the run. */
 bool mentions_are_needed(const struct mentions *mentions, const struct target *target);
 
-/* Forget those of a target; their count stays. */
-void mentions_drop(struct mentions *mentions, struct target *target);
+/* Forget those of a target, and keep no more; their count stays. */
+void mentions_drop(struct mentions *mentions, const struct targets *targets,
+                   const struct target *target);
 
-/* The mention at target->mentions, and so on by `before`: from the last to the first, then NULL. */
+/* The mention at known->mentions, and so on by `before`: from the last to the first, then NULL. */
 const struct mention *mentions_at(const struct mentions *mentions, uint32_t at);
+
+/* The last of a target's. */
+const struct mention *mentions_of(const struct mentions *mentions,
+                                  const struct targets *targets,
+                                  const struct target *target);
+
+/* As written, but cut where it is very long. It lives as long as the targets. */
+const char *mention_text(const struct mention *mention);
 
 /* Zeroes are accepted. */
 void mentions_finish(struct mentions *mentions);

@@ -28,9 +28,9 @@ struct finding {
 
 /* ---- links ------------------------------------------------------------------------- */
 
-/* It stands on the page: tell it, and that somebody points at its target. */
-static int note(struct finding *finding, const struct link *link, struct target *target,
-                const char *told_target, const char *fragment)
+/* It stands on the page: tell it. */
+static int tell(struct finding *finding, const struct link *link, const char *target,
+                const char *fragment)
 {
     struct crawler *crawler = finding->pages->crawler;
     struct record_link record = {.page = finding->page->url,
@@ -39,52 +39,65 @@ static int note(struct finding *finding, const struct link *link, struct target 
                                  .attribute = link->attribute,
                                  .line = link->place.line,
                                  .column = link->place.column,
-                                 .target = told_target,
+                                 .target = target,
                                  .fragment = fragment};
-    bool is_of_header = link->place.line == 0;
-    int rc = records_link(&crawler->sinks, &record), wanted;
 
     finding->links++;
     crawler->summary.links++;
+    return records_link(&crawler->sinks, &record);
+}
+
+/* Links of headers have no line. */
+static uint32_t mentioned_line(const struct link *link)
+{
+    return link->place.line == 0 ? 1 : link->place.line;
+}
+
+/* Tell it, and that somebody points at its target. */
+static int note(struct finding *finding, const struct link *link, struct target *target,
+                const char *told_target, const char *fragment)
+{
+    struct crawler *crawler = finding->pages->crawler;
+    int rc = tell(finding, link, told_target, fragment), wanted;
+
     if (rc == 0)
         rc = mentions_add(&crawler->mentions, &crawler->targets, target, finding->page,
-                          link->reference, is_of_header ? 1 : link->place.line,
-                          link->place.column);
+                          link->reference, mentioned_line(link), link->place.column);
     wanted = verdicts_want(crawler, target); /* even so: other reports have the link */
     return rc == 0 ? wanted : rc;
 }
 
-/* The crawl's file is to have it: `target` is asked for and has a number there, or is NULL. */
-static int keep_link(struct page_search *pages, const struct search_found *found,
-                     bool nofollow, const struct target *target)
+static bool keeps_links(const struct page_search *pages)
 {
-    const struct url *url = found->url;
+    return pages->crawler->state != NULL && !pages->is_replay;
+}
+
+/* The crawl's file is to have it: `number` is that of its URL there, or 0. The URL may be NULL. */
+static int keep(struct page_search *pages, const struct search_found *found,
+                bool nofollow, const struct url *url, uint32_t number)
+{
     struct link link = *found->link;
     struct search_found kept = {found->kind, &link, url, 0};
-    uint32_t number = 0;
 
+    if (!keeps_links(pages))
+        return 0;
     link.nofollow = nofollow;
-    if (target != NULL) {
-        number = state_number_of(pages->crawler->state, target);
-        if (number == 0)
-            return -ENOMEM;
-        link_blob_add(&pages->links, &kept, number, target->url, target->url_n);
-    } else if (url != NULL) {
-        link_blob_add(&pages->links, &kept, 0, url->href, url->n);
-    } else {
-        link_blob_add(&pages->links, &kept, 0, NULL, 0);
-    }
+    link_blob_add(&pages->links, &kept, number, url != NULL ? url->href : NULL,
+                  url != NULL ? url->n : 0);
     return pages->links.bytes.failed ? -ENOMEM : 0;
 }
 
-static int keep(const struct finding *finding, const struct search_found *found,
-                bool nofollow, const struct target *target)
+/* The same of one that is followed: its target has a number, or gets one. */
+static int keep_followed(struct page_search *pages, const struct search_found *found,
+                         bool nofollow, const struct url *url,
+                         const struct target *target)
 {
-    struct page_search *pages = finding->pages;
+    uint32_t number =
+        keeps_links(pages) ? state_number_of(pages->crawler->state, target) : 0;
 
-    if (pages->crawler->state == NULL || pages->is_replay)
-        return 0;
-    return keep_link(pages, found, nofollow, target);
+    if (keeps_links(pages) && number == 0)
+        return -ENOMEM;
+    return keep(pages, found, nofollow, url, number);
 }
 
 /* A new page of the web is asked for, or an old one may have become nearer. */
@@ -120,39 +133,101 @@ static char *decode_fragment(const struct url *url)
     return fragment;
 }
 
-static struct target *target_of(struct crawler *crawler, struct url *url, uint64_t hash,
-                                bool *is_new)
+/* Nobody looks for it: the link is one to the page. Returns the hash of that. */
+static uint64_t leave_out_fragment(const struct targets *targets, struct url *url)
 {
-    if (crawler->options->fragments != FRAGMENTS_NONE || url->fragment_at == 0)
-        return targets_get_hashed(&crawler->targets, url->href, url->n, hash,
-                                  url->fragment_at, is_new);
-    url->href[url->fragment_at - 1] = '\0';
+    url->n = url->fragment_at - 1;
+    url->href[url->n] = '\0';
     url->fragment_at = 0;
-    return targets_get(&crawler->targets, url->href, 0, is_new);
+    return targets_expect(targets, url->href, url->n);
+}
+
+/* The page is asked for, if at all, and a way of that depth makes it no nearer. */
+static bool is_near_enough(const struct targets *targets, const struct unseen *target,
+                           const struct url *url, unsigned depth)
+{
+    struct unseen page = *target;
+    size_t n = url->fragment_at - 1;
+
+    if (url->fragment_at > 0 &&
+        !targets_find_unseen(targets, url->href, n, targets_expect(targets, url->href, n),
+                             &page))
+        return false;
+    return page.known->is_near && page.known->depth <= depth;
+}
+
+/* True if the link changes nothing but how many there are: most do. */
+static bool is_one_more(const struct finding *finding, const struct link *link,
+                        const struct url *url, bool is_followed,
+                        const struct unseen *target)
+{
+    const struct page_search *pages = finding->pages;
+    const struct known *known = target->known;
+
+    if (!known->is_wanted || (known->mentions == 0 && !known->is_well) ||
+        link->is_sitemap || (keeps_links(pages) && known->number == 0))
+        return false;
+    return !is_followed || is_near_enough(&pages->crawler->targets, target, url,
+                                          finding->page->depth + 1U);
+}
+
+/* The target is not looked at; nor is its URL, since the link has the same. */
+static int note_one_more(struct finding *finding, const struct search_found *found,
+                         struct url *url, const struct unseen *target)
+{
+    struct crawler *crawler = finding->pages->crawler;
+    const struct link *link = found->link;
+    struct mention_place place = {finding->page, link->reference, mentioned_line(link),
+                                  link->place.column};
+    const char *fragment = NULL;
+    int rc = mentions_add_unseen(&crawler->mentions, &crawler->targets, target, &place);
+
+    if (url->fragment_at > 0) {
+        fragment = decode_fragment(url);
+        url->href[url->fragment_at - 1] = '\0';
+    }
+    return rc == 0 ? tell(finding, link, url->href, fragment) : rc;
+}
+
+static int note_target(struct finding *finding, const struct search_found *found,
+                       const struct url *url, struct target *target, bool is_followed)
+{
+    struct target *page = target->page;
+    int rc;
+
+    page->is_sitemap |= found->link->is_sitemap;
+    rc = note(finding, found->link, target, page->url,
+              url->fragment_at > 0 ? decode_fragment(url) : NULL);
+    return rc == 0 && is_followed ? come_nearer(finding, page) : rc;
 }
 
 static int note_web(struct finding *finding, const struct search_found *found)
 {
     struct crawler *crawler = finding->pages->crawler;
-    const struct link *link = found->link;
     struct url url = *found->url;
-    bool is_new, is_followed = !(link->nofollow || finding->pages->nofollow);
-    struct target *target = target_of(crawler, &url, found->mark, &is_new), *page;
+    bool is_new, is_followed = !(found->link->nofollow || finding->pages->nofollow);
+    uint64_t hash = found->mark;
+    struct unseen unseen;
+    struct target *target;
     int rc;
 
+    if (crawler->options->fragments == FRAGMENTS_NONE && url.fragment_at > 0)
+        hash = leave_out_fragment(&crawler->targets, &url);
+    if (targets_find_unseen(&crawler->targets, url.href, url.n, hash, &unseen) &&
+        is_one_more(finding, found->link, &url, is_followed, &unseen)) {
+        rc = keep(finding->pages, found, !is_followed, &url, unseen.known->number);
+        return rc == 0 ? note_one_more(finding, found, &url, &unseen) : rc;
+    }
+    target = targets_get_hashed(&crawler->targets, url.href, url.n, hash, url.fragment_at,
+                                &is_new);
     if (target == NULL)
         return -ENOMEM;
-    page = target->page;
-    page->is_sitemap |= link->is_sitemap;
-    rc = keep(finding, found, !is_followed, target);
-    if (rc < 0)
-        return rc;
-    rc = note(finding, link, target, page->url,
-              url.fragment_at > 0 ? decode_fragment(&url) : NULL);
+    rc = keep_followed(finding->pages, found, !is_followed, &url, target);
     if (rc == 0)
-        rc = is_followed ? come_nearer(finding, page) : 0;
-    if (rc == 0 && is_new && target != page)
+        rc = note_target(finding, found, &url, target, is_followed);
+    if (rc == 0 && is_new && target != target->page)
         rc = await_page(crawler, target);
+    targets_remember(&crawler->targets, target);
     return rc;
 }
 
@@ -208,7 +283,7 @@ static int note_url(struct finding *finding, const struct search_found *found)
 
     if (is_file || (is_web && url->n <= options->max_url_bytes))
         return note_web(finding, found);
-    rc = keep(finding, found, found->link->nofollow, NULL);
+    rc = keep(finding->pages, found, found->link->nofollow, url, 0);
     if (rc < 0)
         return rc;
     return note_text(
@@ -284,7 +359,7 @@ static int rebase(const char *reference, struct url *url, void *arg)
 static int note_no_url(struct finding *finding, const struct search_found *found)
 {
     bool is_long = found->kind != SEARCH_NO_URL;
-    int rc = keep(finding, found, found->link->nofollow, NULL);
+    int rc = keep(finding->pages, found, found->link->nofollow, NULL, 0);
 
     if (rc < 0)
         return rc;

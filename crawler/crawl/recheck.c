@@ -78,7 +78,8 @@ static int take_page(void *arg, int64_t number, const char *url)
 
 /* ---- its life ---------------------------------------------------------------------- */
 
-int recheck_create(struct store *store, struct recheck **out, char **message)
+int recheck_create(struct store *store, struct cold *cold, struct recheck **out,
+                   char **message)
 {
     struct recheck *recheck = calloc(1, sizeof *recheck);
     int rc = -ENOMEM;
@@ -94,7 +95,7 @@ int recheck_create(struct store *store, struct recheck **out, char **message)
     coil_lock_init(&recheck->lock);
     rc = grow(recheck);
     if (rc == 0)
-        rc = url_book_read(&recheck->book, store);
+        rc = url_book_read(&recheck->book, store, cold);
     if (rc == 0)
         rc = store_each_validator(store, take_page, recheck);
     if (rc == -EBADMSG)
@@ -177,7 +178,7 @@ static int read_page(void *arg)
     struct reading *reading = arg;
     struct recheck *recheck = reading->recheck;
     struct store_page page;
-    const struct store_url *url;
+    const char *url;
     int64_t number = store_next_page(recheck->store, reading->number - 1, &page);
 
     if (number < 0)
@@ -185,7 +186,7 @@ static int read_page(void *arg)
     if (number != reading->number)
         return 0;
     url = url_book_at(&recheck->book, page.url);
-    if (url == NULL || strcmp(url->url, reading->url) != 0)
+    if (url == NULL || strcmp(url, reading->url) != 0)
         return 0; /* another, of the same hash */
     return copy_page(reading->kept, &page);
 }

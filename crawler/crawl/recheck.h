@@ -25,8 +25,9 @@ struct recheck_kept {
     char *validators[2];
 };
 
-/* The store becomes the recheck's. 0, -ENOMEM, -EBADMSG, or what the store failed with, which it tells. */
-int recheck_create(struct store *store, struct recheck **out, char **message);
+/* The store becomes the recheck's; its URLs are kept in `cold`, or on the heap. 0, -ENOMEM, -EBADMSG, or what the store failed with, which it tells. */
+int recheck_create(struct store *store, struct cold *cold, struct recheck **out,
+                   char **message);
 void recheck_destroy(struct recheck *recheck);
 
 /* 1 if there is an answer to that URL with a validator, 0 if not, or -ENOMEM, -ECANCELED, or what

@@ -35,6 +35,7 @@ static int place_next(struct crawler *crawler, const struct target *page,
             return rc;
         next->hops = (uint8_t)hops;
         next->depth = page->depth;
+        targets_remember(&crawler->targets, next); /* hops may be more than they were */
         return place_start(crawler, next);
     }
     if (next->is_placed) {

@@ -45,9 +45,9 @@ static int put_off(struct replay *replay, int64_t number)
 static struct target *waiting_target(const struct replay *replay,
                                      const struct store_page *page)
 {
-    const struct store_url *url = url_book_at(&replay->book, page->url);
+    const char *url = url_book_at(&replay->book, page->url);
     struct target *target =
-        url != NULL ? targets_find(&replay->crawler->targets, url->url) : NULL;
+        url != NULL ? targets_find(&replay->crawler->targets, url) : NULL;
 
     return target != NULL && target->is_noted ? target : NULL;
 }
@@ -55,14 +55,14 @@ static struct target *waiting_target(const struct replay *replay,
 /* Of a robots.txt that names sitemaps: nobody need point at it. */
 static int take_sitemaps(struct replay *replay, const struct store_page *page)
 {
-    const struct store_url *url = url_book_at(&replay->book, page->url);
+    const char *url = url_book_at(&replay->book, page->url);
     struct target *rules;
     bool is_new;
     int rc;
 
     if (url == NULL)
         return -EBADMSG;
-    rules = targets_get(&replay->crawler->targets, url->url, 0, &is_new);
+    rules = targets_get(&replay->crawler->targets, url, 0, &is_new);
     if (rules == NULL)
         return -ENOMEM;
     rc = replay->digest(replay->arg, rules, page, &replay->book);
@@ -75,6 +75,7 @@ static int take_page(struct replay *replay, int64_t number, const struct store_p
     struct target *target;
     int rc;
 
+    cold_tend(replay->crawler->targets.all.cold);
     if (++replay->turn % PAGES_A_TURN == 0 && (rc = coil_yield()) < 0)
         return rc;
     if ((page->flags & STORE_SITEMAPS) != 0)
@@ -133,28 +134,36 @@ static int take_put_off(struct replay *replay)
     return digested;
 }
 
+/* The target that has a number in the file, if the crawl has met it. */
+static void keep_number(const struct targets *targets, const char *url, uint32_t number)
+{
+    size_t n = strlen(url);
+    struct unseen target;
+
+    if (targets_find_unseen(targets, url, n, targets_expect(targets, url, n), &target))
+        target.known->number = number;
+}
+
 /* The numbers that the file has for URLs count for what is written from now on. */
-static int keep_numbers(const struct replay *replay)
+static void keep_numbers(const struct replay *replay)
 {
     struct crawler *crawler = replay->crawler;
-    int rc = 0;
 
     if (crawler->state == NULL || state_store(crawler->state) != replay->store)
-        return 0;
-    for (size_t i = 1; i < replay->book.count && rc == 0; i++) {
-        const struct store_url *url = url_book_at(&replay->book, (uint32_t)i);
-        const struct target *target =
-            url != NULL ? targets_find(&crawler->targets, url->url) : NULL;
+        return;
+    for (size_t i = 1; i < replay->book.count; i++) {
+        const char *url = url_book_at(&replay->book, (uint32_t)i);
 
-        if (target != NULL)
-            rc = state_knows(crawler->state, target, (uint32_t)i);
+        cold_tend(crawler->targets.all.cold);
+        if (url != NULL)
+            keep_number(&crawler->targets, url, (uint32_t)i);
     }
-    return rc;
 }
 
 static int read_book(struct replay *replay)
 {
-    int rc = url_book_read(&replay->book, replay->store);
+    int rc =
+        url_book_read(&replay->book, replay->store, replay->crawler->targets.all.cold);
 
     return rc < 0 && rc != -EBADMSG ? complain(replay, rc, store_message(replay->store))
                                     : rc;
@@ -168,7 +177,9 @@ static int run(struct replay *replay)
         rc = take_all(replay);
     while (rc == 0 && replay->put_off_count > 0 && (rc = take_put_off(replay)) > 0)
         rc = 0;
-    return rc == 0 ? keep_numbers(replay) : rc;
+    if (rc == 0)
+        keep_numbers(replay);
+    return rc;
 }
 
 int replay(struct crawler *crawler, struct store *store, replay_function digest,

@@ -1,9 +1,13 @@
 /*
  * target.c - a table that only grows, of targets that never move.
  *
- * Open addressing with linear probing, at most two thirds full. A crawl asks about every
- * link of every page and never forgets one, so there is no removal and no tombstone. What
- * it costs is what is not in the cache: a slot, and the target with its URL right behind it.
+ *    slots            known, 32 bytes each     all, which may be cold
+ *    tag | index + 1 --> key, count, ...        struct target --> URL
+ *
+ * Open addressing with linear probing. A crawl asks about every link of every page and never
+ * forgets one, so there is no removal and no tombstone. A slot is four bytes: four bits of the hash
+ * tell most of those that are somebody else's without a look at the key. So the table may be rather
+ * full, and grows by a quarter, in place, since the keys are all that a new one is made from.
  */
 #include "target.h"
 
@@ -15,11 +19,9 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 256
-
-struct target_slot {
-    uint64_t hash;
-    struct target *target; /* NULL: free */
-};
+#define INDEX_BITS 28
+#define INDEX_MASK ((UINT32_C(1) << INDEX_BITS) - 1)
+#define COLD_TEXTS 16384 /* that are interned at a time */
 
 struct text_slot {
     uint64_t hash;
@@ -28,31 +30,70 @@ struct text_slot {
 
 struct target *targets_at(const struct targets *targets, size_t index)
 {
-    return targets->all[index];
+    if (index % 16 == 0)
+        cold_tend(targets->all.cold);
+    return blocks_at(&targets->all, index);
+}
+
+struct known *targets_known(const struct targets *targets, const struct target *target)
+{
+    return blocks_at(&targets->known, target->index);
 }
 
 /* ---- the table --------------------------------------------------------------------- */
 
-/* The slot of the URL, or the free one where it belongs. */
-static struct target_slot *find(const struct targets *targets, const char *url, size_t n,
-                                uint64_t hash)
+/* Where the search for a hash begins: its high bits. (D. Lemire, "Fast Random Integer Generation in an Interval") */
+static size_t first_slot(const struct targets *targets, uint64_t hash)
 {
-    for (size_t i = hash;; i++) {
-        struct target_slot *slot = &targets->slots[i & (targets->capacity - 1)];
-        if (slot->target == NULL || (slot->hash == hash && slot->target->url_n == n &&
-                                     memcmp(slot->target->url, url, n) == 0))
-            return slot;
-    }
+    return (size_t)(((__uint128_t)hash * targets->capacity) >> 64);
 }
 
-/* The slot for a hash that is in no other. */
-static struct target_slot *find_free(const struct targets *targets, uint64_t hash)
+static size_t slot_behind(const struct targets *targets, size_t i)
 {
-    size_t i = hash;
+    return i + 1 < targets->capacity ? i + 1 : 0;
+}
 
-    while (targets->slots[i & (targets->capacity - 1)].target != NULL)
-        i++;
-    return &targets->slots[i & (targets->capacity - 1)];
+/* The low bits of the hash, in the place where a slot has them. */
+static uint32_t tag_of(uint64_t hash)
+{
+    return (uint32_t)hash << INDEX_BITS;
+}
+
+static struct known *known_of_slot(const struct targets *targets, uint32_t slot)
+{
+    return blocks_at(&targets->known, (slot & INDEX_MASK) - 1);
+}
+
+static struct target *target_of_slot(const struct targets *targets, uint32_t slot)
+{
+    return blocks_at(&targets->all, (slot & INDEX_MASK) - 1);
+}
+
+/* The slot of a key, or the free one where it belongs. */
+static size_t find(const struct targets *targets, const uint64_t key[2])
+{
+    size_t i = first_slot(targets, key[0]);
+
+    for (; targets->slots[i] != 0; i = slot_behind(targets, i)) {
+        const struct known *known;
+
+        if ((targets->slots[i] & ~INDEX_MASK) != tag_of(key[0]))
+            continue;
+        known = known_of_slot(targets, targets->slots[i]);
+        if (known->key[0] == key[0] && known->key[1] == key[1])
+            break;
+    }
+    return i;
+}
+
+static void fill_slot(struct targets *targets, size_t index)
+{
+    const struct known *known = blocks_at(&targets->known, index);
+    size_t i = first_slot(targets, known->key[0]);
+
+    while (targets->slots[i] != 0)
+        i = slot_behind(targets, i);
+    targets->slots[i] = tag_of(known->key[0]) | (uint32_t)(index + 1);
 }
 
 void targets_set_id_seed(struct targets *targets, uint64_t seed)
@@ -61,89 +102,79 @@ void targets_set_id_seed(struct targets *targets, uint64_t seed)
 }
 
 /* Once for all tables, before the first key. */
-static void choose_seed(struct targets *targets)
+static void choose_seeds(struct targets *targets)
 {
     if (targets->capacity > 0 || targets->text_capacity > 0)
         return;
-    targets->seed = hash_seed();
-    targets->id_seed = targets->seed;
+    targets->seeds[0] = hash_seed();
+    targets->seeds[1] =
+        hash_bytes((const char *)targets->seeds, sizeof targets->seeds[0], hash_seed());
+    targets->id_seed = targets->seeds[0];
+}
+
+static void choose_key(const struct targets *targets, const char *url, size_t n,
+                       uint64_t hash, uint64_t key[2])
+{
+    key[0] = hash;
+    key[1] = hash_bytes(url, n, targets->seeds[1]);
 }
 
 static int grow(struct targets *targets)
 {
-    struct target_slot *old = targets->slots;
-    size_t old_capacity = targets->capacity;
-    size_t capacity = old_capacity > 0 ? 2 * old_capacity : FIRST_CAPACITY;
-    struct target_slot *slots = calloc(capacity, sizeof *slots);
+    size_t capacity = targets->capacity > 0 ? targets->capacity / 4 * 5 : FIRST_CAPACITY;
+    uint32_t *slots = realloc(targets->slots, capacity * sizeof *slots);
 
     if (slots == NULL)
         return -ENOMEM;
-    choose_seed(targets);
+    choose_seeds(targets);
     targets->slots = slots;
     targets->capacity = capacity;
-    for (size_t i = 0; i < old_capacity; i++)
-        if (old[i].target != NULL)
-            *find_free(targets, old[i].hash) = old[i];
-    free(old);
+    memset(slots, 0, capacity * sizeof *slots);
+    for (size_t i = 0; i < targets->count; i++)
+        fill_slot(targets, i);
     return 0;
 }
 
 /* Room for one more target. */
-static int reserve(struct targets *targets)
+static struct target *reserve(struct targets *targets)
 {
-    size_t room = targets->room > 0 ? targets->room * 3 / 2 : FIRST_CAPACITY;
-    struct target **longer;
-
-    if (targets->count < targets->room)
-        return 0;
-    longer = realloc(targets->all, room * sizeof *longer);
-    if (longer == NULL)
-        return -ENOMEM;
-    targets->all = longer;
-    targets->room = room;
-    return 0;
-}
-
-/* Its URL lies behind it. */
-static struct target *create(struct targets *targets, const char *url, size_t n)
-{
-    struct target *target = arena_alloc(&targets->arena, sizeof *target + n + 1);
-    char *copy;
-
-    if (target == NULL)
+    targets->all.element_bytes = sizeof(struct target);
+    targets->known.element_bytes = sizeof(struct known);
+    if (targets->count >= INDEX_MASK ||
+        (targets->count + 1 > targets->capacity / 8 * 7 && grow(targets) < 0) ||
+        blocks_reach(&targets->known, targets->count) == NULL)
         return NULL;
-    copy = (char *)(target + 1);
-    memcpy(copy, url, n);
-    copy[n] = '\0';
-    *target = (struct target){
-        .url = copy, .url_n = (uint32_t)n, .index = (uint32_t)targets->count};
-    target->page = target;
-    return target;
+    return blocks_reach(&targets->all, targets->count);
 }
 
 static struct target *add(struct targets *targets, const char *url, size_t n,
-                          uint64_t hash)
+                          const uint64_t key[2])
 {
-    struct target *target;
+    struct target *target = reserve(targets);
+    char *copy = target != NULL ? arena_text(&targets->arena, url, n) : NULL;
+    struct known *known;
 
-    if (targets->count >= UINT32_MAX || reserve(targets) < 0 ||
-        (targets->count + 1 > targets->capacity / 3 * 2 && grow(targets) < 0))
+    if (copy == NULL)
         return NULL;
-    target = create(targets, url, n);
-    if (target == NULL)
-        return NULL;
-    targets->all[targets->count++] = target;
-    *find_free(targets, hash) = (struct target_slot){hash, target};
+    *target = (struct target){
+        .url = copy, .url_n = (uint32_t)n, .index = (uint32_t)targets->count};
+    target->page = target;
+    known = targets_known(targets, target);
+    *known = (struct known){.key = {key[0], key[1]}};
+    fill_slot(targets, targets->count++);
     return target;
 }
 
 static struct target *get(struct targets *targets, const char *url, size_t n,
                           uint64_t hash, bool *is_new)
 {
-    const struct target_slot *slot = find(targets, url, n, hash);
+    uint64_t key[2];
+    uint32_t slot;
 
-    *is_new = slot->target == NULL;
-    return *is_new ? add(targets, url, n, hash) : slot->target;
+    choose_key(targets, url, n, hash, key);
+    slot = targets->slots[find(targets, key)];
+    *is_new = slot == 0;
+    return *is_new ? add(targets, url, n, key) : target_of_slot(targets, slot);
 }
 
 struct target *targets_get_hashed(struct targets *targets, const char *url, size_t n,
@@ -155,7 +186,7 @@ struct target *targets_get_hashed(struct targets *targets, const char *url, size
     if (target == NULL || !*is_new || fragment_at == 0)
         return target;
     n = fragment_at - 1;
-    page = get(targets, url, n, hash_bytes(url, n, targets->seed), &is_new_page);
+    page = get(targets, url, n, hash_bytes(url, n, targets->seeds[0]), &is_new_page);
     if (page == NULL)
         return NULL;
     target->page = page;
@@ -171,40 +202,64 @@ struct target *targets_get(struct targets *targets, const char *url, size_t frag
     *is_new = false;
     if (targets->capacity == 0 && grow(targets) < 0)
         return NULL;
-    return targets_get_hashed(targets, url, n, hash_bytes(url, n, targets->seed),
+    return targets_get_hashed(targets, url, n, hash_bytes(url, n, targets->seeds[0]),
                               fragment_at, is_new);
 }
 
-/* ---- ahead of need ----------------------------------------------------------------- */
+/* ---- what is known ----------------------------------------------------------------- */
 
 uint64_t targets_expect(const struct targets *targets, const char *url, size_t n)
 {
-    uint64_t hash = hash_bytes(url, n, targets->seed);
+    uint64_t hash = hash_bytes(url, n, targets->seeds[0]);
 
-    __builtin_prefetch(&targets->slots[hash & (targets->capacity - 1)]);
+    __builtin_prefetch(&targets->slots[first_slot(targets, hash)]);
     return hash;
 }
 
-/* The target's three lines, the last of which has its URL. */
 void targets_expect_soon(const struct targets *targets, uint64_t hash)
 {
-    const char *target =
-        (const char *)targets->slots[hash & (targets->capacity - 1)].target;
+    size_t i = first_slot(targets, hash);
 
-    if (target == NULL)
-        return;
-    __builtin_prefetch(target);
-    __builtin_prefetch(target + 64);
-    __builtin_prefetch(target + 128);
+    while (targets->slots[i] != 0 && (targets->slots[i] & ~INDEX_MASK) != tag_of(hash))
+        i = slot_behind(targets, i);
+    if (targets->slots[i] != 0)
+        __builtin_prefetch(known_of_slot(targets, targets->slots[i]));
+}
+
+bool targets_find_unseen(const struct targets *targets, const char *url, size_t n,
+                         uint64_t hash, struct unseen *unseen)
+{
+    uint64_t key[2];
+    uint32_t slot;
+
+    choose_key(targets, url, n, hash, key);
+    slot = targets->slots[find(targets, key)];
+    if (slot != 0)
+        *unseen = (struct unseen){target_of_slot(targets, slot),
+                                  known_of_slot(targets, slot), url, n};
+    return slot != 0;
 }
 
 struct target *targets_find(const struct targets *targets, const char *url)
 {
+    struct unseen unseen;
     size_t n = strlen(url);
 
-    if (targets->capacity == 0)
+    if (targets->capacity == 0 ||
+        !targets_find_unseen(targets, url, n, hash_bytes(url, n, targets->seeds[0]),
+                             &unseen))
         return NULL;
-    return find(targets, url, n, hash_bytes(url, n, targets->seed))->target;
+    return unseen.target;
+}
+
+void targets_remember(const struct targets *targets, const struct target *target)
+{
+    const struct target *page = target->page;
+    struct known *known = targets_known(targets, page);
+
+    known->is_near = page->is_placed && page->hops == 0;
+    known->depth = page->depth;
+    targets_known(targets, target)->is_wanted = target->is_wanted;
 }
 
 /* ---- texts ------------------------------------------------------------------------- */
@@ -221,16 +276,27 @@ static struct text_slot *find_text(const struct targets *targets, const char *te
     }
 }
 
+/* They stay where they are; who has the same again gets another. */
+static int forget_texts(struct targets *targets)
+{
+    memset(targets->texts, 0, targets->text_capacity * sizeof *targets->texts);
+    targets->text_count = 0;
+    return 0;
+}
+
 static int grow_texts(struct targets *targets)
 {
     struct text_slot *old = targets->texts;
     size_t old_capacity = targets->text_capacity;
     size_t capacity = old_capacity > 0 ? 2 * old_capacity : FIRST_CAPACITY;
-    struct text_slot *slots = calloc(capacity, sizeof *slots);
+    struct text_slot *slots;
 
+    if (targets->arena.cold != NULL && old_capacity == COLD_TEXTS)
+        return forget_texts(targets);
+    slots = calloc(capacity, sizeof *slots);
     if (slots == NULL)
         return -ENOMEM;
-    choose_seed(targets);
+    choose_seeds(targets);
     targets->texts = slots;
     targets->text_capacity = capacity;
     for (size_t i = 0; i < old_capacity; i++)
@@ -248,7 +314,7 @@ const char *targets_intern(struct targets *targets, const char *text, size_t n)
     if (targets->text_count + 1 > targets->text_capacity / 3 * 2 &&
         grow_texts(targets) < 0)
         return NULL;
-    hash = hash_bytes(text, n, targets->seed);
+    hash = hash_bytes(text, n, targets->seeds[0]);
     slot = find_text(targets, text, n, hash);
     if (slot->text == NULL) {
         const char *copy = arena_text(&targets->arena, text, n);
@@ -297,11 +363,19 @@ bool target_has_id(const struct target *page, uint64_t hash)
            bsearch(&hash, page->ids, page->id_count, sizeof hash, compare_hashes) != NULL;
 }
 
+/* ---- their life -------------------------------------------------------------------- */
+
+void targets_init(struct targets *targets, struct cold *cold)
+{
+    *targets = (struct targets){.all.cold = cold, .arena.cold = cold};
+}
+
 void targets_finish(struct targets *targets)
 {
     free(targets->slots);
     free(targets->texts);
-    free(targets->all);
+    blocks_finish(&targets->known);
+    blocks_finish(&targets->all);
     arena_finish(&targets->arena);
     *targets = (struct targets){.count = 0};
 }

@@ -2,13 +2,18 @@
  * target.h - what the crawl knows of one URL, and all of them together.
  *
  * A target is a URL with its fragment, if it has one. The one without is its page; a
- * target without a fragment is its own page. Targets lie in an arena, in the order in
+ * target without a fragment is its own page. Targets lie in blocks, in the order in
  * which they were met, and live as long as the crawl.
+ *
+ * Most links of a site lead to what is known already, and change nothing but a count. For these there
+ * is `struct known`, 32 bytes that are always in memory: the target itself, and its text, may be cold
+ * (cold.h), and are not looked at.
  */
 #ifndef CRAWLER_TARGET_H
 #define CRAWLER_TARGET_H
 
 #include "../base/arena.h"
+#include "../base/blocks.h"
 #include "verdict.h"
 
 #include <stdbool.h>
@@ -34,10 +39,8 @@ struct target {
     const char *message;    /* a sentence for humans, or NULL */
     const uint64_t *ids;    /* of a page that was searched, hashed and sorted */
     uint32_t id_count;
-    uint32_t index;    /* among all targets, from 0 */
-    uint32_t mentions; /* the last of them: mention.h */
-    uint32_t first_mention;
-    uint32_t mention_count; /* of all */
+    uint32_t index;         /* among all targets, from 0 */
+    uint32_t first_mention; /* mention.h */
     uint32_t url_n;         /* the length of `url` */
     uint32_t fragment_at; /* where it begins in `url`, behind the '#'; 0: there is none */
     int16_t status;       /* of HTTP; 0: there was no answer */
@@ -67,22 +70,50 @@ struct target {
 
 #define TARGET_CAUSE_BYTES 64 /* "431 Request Header Fields Too Large" */
 
-struct targets {
-    struct target **all; /* in the order in which they were met */
-    size_t count, room;
-    struct target_slot *slots;
-    size_t capacity; /* 0 or a power of two */
-    uint64_t seed, id_seed;
-    struct arena arena; /* of targets and texts */
-    struct text_slot *texts;
-    size_t text_count, text_capacity;
+/*
+ * What a link to the target needs. Two URLs with one key are one: nobody who does not know the seeds can
+ * make them. What targets_remember() writes can only become better for the target, so that it holds
+ * even while the target knows more: a depth that is less, say.
+ */
+struct known {
+    uint64_t key[2];        /* two hashes of the URL, of a seed each */
+    uint32_t mention_count; /* of all */
+    uint32_t mentions;      /* the last of them: mention.h */
+    uint32_t number;        /* in the crawl's file; 0: it has none */
+    uint16_t depth;         /* the target's, or more */
+    bool is_wanted : 1;     /* as the target is */
+    bool is_near : 1;       /* the target is placed, and hops are 0 */
+    bool is_well : 1;       /* no report gives the places of its links: mentions_drop() */
 };
+
+/* A target that was found by its URL, and is not looked at. */
+struct unseen {
+    struct target *target;
+    struct known *known;
+    const char *url;
+    size_t url_n;
+};
+
+struct targets {
+    struct blocks all;   /* of struct target, in the order in which they were met */
+    struct blocks known; /* of struct known, the same */
+    size_t count;
+    uint32_t *slots; /* target.c */
+    size_t capacity;
+    uint64_t seeds[2], id_seed;
+    struct arena arena; /* of texts and ids */
+    struct text_slot *texts;
+    size_t text_count, text_capacity; /* 0 or a power of two */
+};
+
+/* None. What is not looked at often goes to `cold`, which must outlive them; NULL: to the heap. */
+void targets_init(struct targets *targets, struct cold *cold);
 
 /* The seed of the hashes of ids, before the first of them: those that a file keeps must be made alike
    by the next run. */
 void targets_set_id_seed(struct targets *targets, uint64_t seed);
 
-/* Zeroes are none. */
+/* Zeroes are accepted. */
 void targets_finish(struct targets *targets);
 
 /*
@@ -95,21 +126,32 @@ struct target *targets_get(struct targets *targets, const char *url, size_t frag
 
 /*
  * The same in steps, for who knows some links ahead which targets he will need: the hash of a
- * URL, whose slot is fetched into the cache; then the target, too; then as targets_get(), which
- * is fast now. `n` is the URL's length.
+ * URL, whose slot is fetched into the cache; then what is known of the target, too; then as
+ * targets_get(), which is fast now. `n` is the URL's length.
  */
 uint64_t targets_expect(const struct targets *targets, const char *url, size_t n);
 void targets_expect_soon(const struct targets *targets, uint64_t hash);
 struct target *targets_get_hashed(struct targets *targets, const char *url, size_t n,
                                   uint64_t hash, size_t fragment_at, bool *is_new);
 
-/* The target of that URL and fragment, or NULL. */
+/* The target of that URL and fragment, or NULL. It is not looked at. */
 struct target *targets_find(const struct targets *targets, const char *url);
 
-/* The index-th that was met. */
+/* The target of that URL, whose hash targets_expect() has returned. False if it is not there. */
+bool targets_find_unseen(const struct targets *targets, const char *url, size_t n,
+                         uint64_t hash, struct unseen *unseen);
+
+/* What is known of a target. */
+struct known *targets_known(const struct targets *targets, const struct target *target);
+
+/* What `struct known` has of the target and its page is as they are now. */
+void targets_remember(const struct targets *targets, const struct target *target);
+
+/* The index-th that was met. Who goes through all of them by this has only some of them in memory. */
 struct target *targets_at(const struct targets *targets, size_t index);
 
-/* A text that lives as long as the targets, once for all equal ones. NULL without memory. */
+/* A text that lives as long as the targets, once for all equal ones; if it is cold, once for most of
+   them. NULL without memory. */
 const char *targets_intern(struct targets *targets, const char *text, size_t n);
 
 /*

@@ -53,7 +53,7 @@ static int tell_as(struct crawler *crawler, struct target *target, const char *u
     crawler->finding_count +=
         judge_fails(crawler->options, target->verdict) && !target->is_known;
     if (!mentions_are_needed(&crawler->mentions, target))
-        mentions_drop(&crawler->mentions, target);
+        mentions_drop(&crawler->mentions, &crawler->targets, target);
     record.message =
         target->verdict == VERDICT_OK ? target->message : target_cause(target, cause);
     return records_verdict(&crawler->sinks, &record);

@@ -18,6 +18,7 @@
 
 struct view {
     struct out *out;
+    const struct targets *targets;
     const struct mentions *mentions;
     char *folder; /* the working directory, left out of paths; NULL where that is gone */
 };
@@ -116,7 +117,7 @@ static void put_mention(struct view *view, const struct target *target,
             out_print(view->out, ",line=%u,col=%u", mention->line, mention->column);
         out_put(view->out, ",");
     }
-    put_finding(view, target, mention->text);
+    put_finding(view, target, mention_text(mention));
     if (!is_file) {
         out_put(view->out, mention->line > 0 ? " (on " : " (redirected from ");
         put_text(view, page->url);
@@ -144,21 +145,21 @@ static void put_without_place(struct view *view, const struct target *target,
 static void put_target(struct view *view, const struct target *target)
 {
     const struct mention *kept[MENTIONS_KEPT],
-        *mention = mentions_at(view->mentions, target->mentions);
-    size_t n = 0;
+        *mention = mentions_of(view->mentions, view->targets, target);
+    size_t n = 0, count = targets_known(view->targets, target)->mention_count;
 
     for (; mention != NULL; mention = mentions_at(view->mentions, mention->before))
         kept[n++] = mention;
     for (size_t i = n; i-- > 0;)
         put_mention(view, target, kept[i]);
-    if (n == 0 || target->mention_count > n)
-        put_without_place(view, target, target->mention_count - n);
+    if (n == 0 || count > n)
+        put_without_place(view, target, count - n);
 }
 
 int report_github(struct out *out, const struct options *options,
                   const struct targets *targets, const struct mentions *mentions)
 {
-    struct view view = {out, mentions, getcwd(NULL, 0)};
+    struct view view = {out, targets, mentions, getcwd(NULL, 0)};
 
     if (view.folder == NULL && errno == ENOMEM)
         return -ENOMEM;

@@ -109,18 +109,18 @@ static int add_target(struct graph *graph, const struct mentions *mentions,
                       const struct target *target)
 {
     struct finding *finding = finding_of(graph, whole_of(target));
-    const struct mention *mention = mentions_at(mentions, target->mentions);
-    uint64_t kept = 0;
+    const struct mention *mention = mentions_of(mentions, graph->targets, target);
+    uint64_t kept = 0, count = targets_known(graph->targets, target)->mention_count;
     int rc = 0;
 
-    finding->is_linked |= target->mention_count == 0; /* a start */
+    finding->is_linked |= count == 0; /* a start */
     for (; mention != NULL && rc == 0; mention = mentions_at(mentions, mention->before)) {
         if (mention->line > 0)
             rc = add_link(graph, finding, mention);
         kept++;
     }
-    finding->hidden += target->mention_count - kept;
-    finding->is_linked |= target->mention_count > kept;
+    finding->hidden += count - kept;
+    finding->is_linked |= count > kept;
     return rc;
 }
 

@@ -251,7 +251,7 @@ static size_t place_columns(const struct view *view, const struct mention *menti
 /* As written, without the fragment where that is not what is broken. */
 static void put_link(struct view *view, const struct broken_link *link)
 {
-    const char *text = link->first->text;
+    const char *text = mention_text(link->first);
     size_t n = link->target->fragment_at == 0 ? strcspn(text, "#") : strlen(text);
 
     put_text(view, n > 0 ? strndupa(text, n) : text);

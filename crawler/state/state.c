@@ -40,8 +40,7 @@ struct state {
     struct store *store;
     coil_lock lock;
     struct batch batches[2], *filling, *writing;
-    uint32_t *numbers; /* of targets, by their index; 0: none */
-    size_t number_count;
+    const struct targets *targets;
     uint32_t last_number;
     int64_t due_ns;
     int failure;
@@ -78,7 +77,6 @@ void state_destroy(struct state *state)
         free(state->batches[i].pages);
         text_finish(&state->batches[i].bytes);
     }
-    free(state->numbers);
     store_close(state->store);
     free(state);
 }
@@ -86,6 +84,11 @@ void state_destroy(struct state *state)
 struct store *state_store(const struct state *state)
 {
     return state->store;
+}
+
+void state_take_targets(struct state *state, const struct targets *targets)
+{
+    state->targets = targets;
 }
 
 int state_failure(const struct state *state, const char **message)
@@ -96,49 +99,20 @@ int state_failure(const struct state *state, const char **message)
 
 /* ---- numbers ----------------------------------------------------------------------- */
 
-static int make_room_for_number(struct state *state, size_t index)
-{
-    size_t count = state->number_count > 0 ? state->number_count : 1024;
-    uint32_t *longer;
-
-    if (index < state->number_count)
-        return 0;
-    while (count <= index)
-        count += count / 2;
-    longer = realloc(state->numbers, count * sizeof *longer);
-    if (longer == NULL)
-        return -ENOMEM;
-    memset(longer + state->number_count, 0,
-           (count - state->number_count) * sizeof *longer);
-    state->numbers = longer;
-    state->number_count = count;
-    return 0;
-}
-
-int state_knows(struct state *state, const struct target *target, uint32_t number)
-{
-    int rc = make_room_for_number(state, target->index);
-
-    if (rc == 0)
-        state->numbers[target->index] = number;
-    return rc;
-}
-
 uint32_t state_number_of(struct state *state, const struct target *target)
 {
     struct batch *batch = state->filling;
+    struct known *known = targets_known(state->targets, target);
 
-    if (make_room_for_number(state, target->index) < 0)
-        return 0;
-    if (state->numbers[target->index] > 0)
-        return state->numbers[target->index];
+    if (known->number > 0)
+        return known->number;
     if (state->last_number == UINT32_MAX ||
         (batch->url_count == batch->url_capacity &&
          array_grow(&batch->urls, &batch->url_capacity, sizeof *batch->urls) < 0))
         return 0;
     batch->urls[batch->url_count++] =
         (struct store_url){++state->last_number, target->fragment_at, target->url};
-    return state->numbers[target->index] = state->last_number;
+    return known->number = state->last_number;
 }
 
 /* ---- pages ------------------------------------------------------------------------- */

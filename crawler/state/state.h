@@ -29,6 +29,9 @@ void state_destroy(struct state *state);
 
 struct store *state_store(const struct state *state);
 
+/* Those that it is told of from now on; they have the numbers of their URLs. */
+void state_take_targets(struct state *state, const struct targets *targets);
+
 /* What it failed with, and a sentence about that which names the file; 0 and NULL while all is
    well. Whatever has failed once fails from then on. */
 int state_failure(const struct state *state, const char **message);
@@ -36,9 +39,6 @@ int state_failure(const struct state *state, const char **message);
 /* The number of a target's URL in the file; it is written with the next page that is added. 0
    without memory. */
 uint32_t state_number_of(struct state *state, const struct target *target);
-
-/* A target that has a number in the file from an earlier run. 0 or -ENOMEM. */
-int state_knows(struct state *state, const struct target *target, uint32_t number);
 
 /* `page` is copied, but for `url`, which is the target's. 0, -ENOMEM or what has failed before. */
 int state_add(struct state *state, const struct target *target,

@@ -5,21 +5,24 @@
 #define CRAWLER_URL_BOOK_H
 
 #include "../base/arena.h"
+#include "../base/blocks.h"
 #include "store.h"
 
 /* Zeroes are an empty one. */
 struct url_book {
-    struct store_url *urls; /* by number; those that the file lacks have no text */
+    struct blocks
+        urls; /* of struct url_entry *, by number; NULL where the file has none */
     size_t count;
     struct arena arena;
 };
 
-/* 0, -ENOMEM, -EBADMSG: it is not in order; or what the store failed with. Finish it in any case. */
-int url_book_read(struct url_book *book, struct store *store);
+/* 0, -ENOMEM, -EBADMSG: it is not in order; or what the store failed with. All is kept in `cold`; NULL: on
+   the heap. Finish it in any case. */
+int url_book_read(struct url_book *book, struct store *store, struct cold *cold);
 void url_book_finish(struct url_book *book);
 
 /* NULL if there is none. */
-const struct store_url *url_book_at(const struct url_book *book, uint32_t number);
+const char *url_book_at(const struct url_book *book, uint32_t number);
 
 /* The same, as struct link_blob_reader wants it; `book` is a struct url_book. */
 const char *url_book_text(uint32_t number, size_t *fragment_at, void *book);

@@ -438,6 +438,34 @@ def test_rows_out_of_order_are_damage_and_no_loop():
                 assert code in (FAILED, USAGE), (code, table, command)
 
 
+# ---- memory --------------------------------------------------------------------------
+
+
+def peak_bytes(process):
+    """The most that was resident until now."""
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as lines:
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+
+
+def test_what_is_known_of_a_url_takes_forty_bytes():
+    if "ASAN_OPTIONS" in os.environ:
+        raise Skip("ASan's own memory is more than that")
+    links, measured, peaks = 1000, (200, 500), []
+    with folder_for_test() as folder, Site({}) as site:
+        def answer(n):
+            peaks.extend([peak_bytes(process)] * (n in measured))
+            many = (f"/left/out/a-page-that-has-a-name-of-some-length-{n}-{i}.html" for i in range(links))
+            return page(f"/{n + 1}", *many, *(f"/{n // 2}" for _ in range(5)))
+
+        site.answers = {f"/{n}": lambda *_, n=n: answer(n) for n in range(max(measured) + 1)} | {"/": page("/0")}
+        with started("--exclude", "/left/", "--max-tasks", "1", "-d", os.path.join(folder, "state"), site.url) as process:
+            process.communicate()
+        equal(process.returncode, BROKEN)
+    urls = links * (measured[1] - measured[0])
+    slack = 6 << 20  # what is cold, and mapped at the moment
+    assert peaks[1] - peaks[0] <= 40 * urls + slack, (peaks, (peaks[1] - peaks[0]) / urls)
+
+
 # ---- again ---------------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 
 TEST(arena_memory_is_aligned_and_apart)
 {
-    struct arena arena = {NULL, NULL, NULL};
+    struct arena arena = {.chunks = NULL};
     char *last = NULL;
     size_t last_n = 0;
 
@@ -28,7 +28,7 @@ TEST(arena_memory_is_aligned_and_apart)
 
 TEST(arena_what_is_large_does_not_waste_the_rest_of_a_chunk)
 {
-    struct arena arena = {NULL, NULL, NULL};
+    struct arena arena = {.chunks = NULL};
     char *small = arena_text(&arena, "a", 1), *large = arena_alloc(&arena, 1 << 20);
 
     CHECK(small != NULL && large != NULL);
@@ -41,7 +41,7 @@ TEST(arena_what_is_large_does_not_waste_the_rest_of_a_chunk)
 
 TEST(arena_begins_with_something_large)
 {
-    struct arena arena = {NULL, NULL, NULL};
+    struct arena arena = {.chunks = NULL};
     char *large = arena_alloc(&arena, 100000);
 
     CHECK(large != NULL);

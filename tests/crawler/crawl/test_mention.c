@@ -21,10 +21,11 @@ static void mention(struct target *target, const char *text, uint32_t line)
 /* From the last to the first. */
 static void trace(const struct target *target)
 {
-    const struct mention *at = mentions_at(&mentions, target->mentions);
+    const struct mention *at = mentions_of(&mentions, &targets, target);
 
     for (; at != NULL; at = mentions_at(&mentions, at->before))
-        test_trace("%s:%u:%u %s, ", at->page->url, at->line, at->column, at->text);
+        test_trace("%s:%u:%u %s, ", at->page->url, at->line, at->column,
+                   mention_text(at));
 }
 
 static void finish(void)
@@ -44,7 +45,7 @@ TEST(mentions_are_kept_with_their_places)
     CHECK_TRACE("http://a/page:3:7 /X, http://a/page:1:7 x, ");
     trace(y);
     CHECK_TRACE("http://a/page:2:7 ../y, ");
-    CHECK_INT(x->mention_count, 2);
+    CHECK_INT(targets_known(&targets, x)->mention_count, 2);
     CHECK_PTR(mentions_at(&mentions, 0), NULL);
     finish();
 }
@@ -55,9 +56,9 @@ TEST(mentions_beyond_a_hundred_are_only_counted)
 
     for (uint32_t i = 1; i <= 150; i++)
         mention(x, "x", i);
-    CHECK_INT(x->mention_count, 150);
+    CHECK_INT(targets_known(&targets, x)->mention_count, 150);
     CHECK_INT(mentions.count, MENTIONS_KEPT);
-    CHECK_INT(mentions_at(&mentions, x->mentions)->line, MENTIONS_KEPT);
+    CHECK_INT(mentions_of(&mentions, &targets, x)->line, MENTIONS_KEPT);
     finish();
 }
 
@@ -69,8 +70,8 @@ TEST(mentions_of_what_is_well_or_skipped_are_only_counted)
         struct target *x = get("http://a/x");
         x->verdict = verdicts[i];
         mention(x, "x", 1);
-        CHECK_INT(x->mentions, 0);
-        CHECK_INT(x->mention_count, 1);
+        CHECK_PTR(mentions_of(&mentions, &targets, x), NULL);
+        CHECK_INT(targets_known(&targets, x)->mention_count, 1);
         finish();
     }
 }
@@ -89,7 +90,7 @@ TEST(mentions_of_a_verdict_that_fails_the_run_are_kept)
     mention(y, "y", 2);
     trace(x);
     CHECK_TRACE("http://a/page:1:7 x, ");
-    CHECK_INT(y->mentions, 0);
+    CHECK_PTR(mentions_of(&mentions, &targets, y), NULL);
     finish();
 }
 
@@ -100,11 +101,11 @@ TEST(mentions_that_are_dropped_make_room_for_others)
     mention(x, "x1", 1);
     mention(y, "y1", 2);
     mention(x, "x2", 3);
-    mentions_drop(&mentions, x);
-    mentions_drop(&mentions, x);
-    mentions_drop(&mentions, z);
-    CHECK_INT(x->mentions, 0);
-    CHECK_INT(x->mention_count, 2);
+    mentions_drop(&mentions, &targets, x);
+    mentions_drop(&mentions, &targets, x);
+    mentions_drop(&mentions, &targets, z);
+    CHECK_PTR(mentions_of(&mentions, &targets, x), NULL);
+    CHECK_INT(targets_known(&targets, x)->mention_count, 2);
     mention(z, "z1", 4);
     mention(y, "y2", 5);
     mention(z, "z2", 6);
@@ -124,7 +125,34 @@ TEST(mentions_cut_texts_that_are_very_long)
     memset(text, 'y', 1000);
     text[1000] = '\0';
     mention(x, text, 1);
-    CHECK_INT(strlen(mentions_at(&mentions, x->mentions)->text), 203);
-    CHECK_STR(mentions_at(&mentions, x->mentions)->text + 195, "yyyyy...");
+    CHECK_INT(strlen(mention_text(mentions_of(&mentions, &targets, x))), 203);
+    CHECK_STR(mention_text(mentions_of(&mentions, &targets, x)) + 195, "yyyyy...");
     finish();
+}
+
+TEST(mentions_that_are_cold_are_as_good)
+{
+    struct cold *cold = cold_create(".");
+    struct unseen unseen;
+    struct target *x, *page;
+
+    targets_init(&targets, cold);
+    x = get("http://a/x");
+    page = get("http://a/page");
+    mention(x, "x", 1);
+    CHECK(targets_find_unseen(&targets, "http://a/x", 10,
+                              targets_expect(&targets, "http://a/x", 10), &unseen));
+    CHECK_INT(mentions_add_unseen(&mentions, &targets, &unseen,
+                                  &(struct mention_place){page, "../x#", 2, 8}),
+              0);
+    trace(x);
+    CHECK_TRACE("http://a/page:2:8 ../x#, http://a/page:1:7 x, ");
+    mentions_drop(&mentions, &targets, x);
+    CHECK_INT(mentions_add_unseen(&mentions, &targets, &unseen,
+                                  &(struct mention_place){page, "x", 3, 9}),
+              0);
+    CHECK_PTR(mentions_of(&mentions, &targets, x), NULL);
+    CHECK_INT(unseen.known->mention_count, 3);
+    finish();
+    cold_destroy(cold);
 }

@@ -123,3 +123,84 @@ TEST(target_ids_are_found_however_many_there_are)
     }
     targets_finish(&targets);
 }
+
+/* What cannot leave memory, of so many. */
+static size_t hot_bytes(const struct targets *targets)
+{
+    return targets->capacity * sizeof *targets->slots +
+           (targets->count / BLOCKS_ELEMENTS + 1) * BLOCKS_ELEMENTS *
+               sizeof(struct known) +
+           (targets->known.count + targets->all.count) * sizeof(char *);
+}
+
+TEST(targets_that_are_cold_take_forty_bytes_of_memory)
+{
+    struct cold *cold = cold_create(".");
+    struct targets targets;
+    char url[64];
+    bool is_new;
+
+    targets_init(&targets, cold);
+    for (int i = 0; i < 100000; i++) {
+        snprintf(url, sizeof url, "http://a.example/%d", i);
+        get(&targets, url, &is_new);
+        if (hot_bytes(&targets) > 64 * 1024 + 40 * targets.count)
+            CHECK_INT(hot_bytes(&targets), 40 * targets.count);
+    }
+    CHECK_INT(targets.count, 100000);
+    CHECK_STR(targets_at(&targets, 77777)->url, "http://a.example/77777");
+    CHECK_PTR(targets_find(&targets, "http://a.example/77777"),
+              targets_at(&targets, 77777));
+    targets_finish(&targets);
+    cold_destroy(cold);
+}
+
+TEST(targets_are_known_without_a_look_at_them)
+{
+    struct targets targets = {.count = 0};
+    struct unseen unseen;
+    struct target *x;
+    bool is_new;
+    uint64_t hash;
+
+    x = get(&targets, "http://a/#x", &is_new);
+    hash = targets_expect(&targets, "http://a/#x", 11);
+    CHECK(targets_find_unseen(&targets, "http://a/#x", 11, hash, &unseen));
+    CHECK_PTR(unseen.target, x);
+    CHECK_PTR(unseen.known, targets_known(&targets, x));
+    CHECK(!unseen.known->is_wanted);
+    x->is_wanted = x->page->is_placed = true;
+    x->page->depth = 3;
+    targets_remember(&targets, x);
+    CHECK(unseen.known->is_wanted && !unseen.known->is_near);
+    CHECK(targets_known(&targets, x->page)->is_near);
+    CHECK_INT(targets_known(&targets, x->page)->depth, 3);
+    x->page->hops = 1;
+    targets_remember(&targets, x);
+    CHECK(!targets_known(&targets, x->page)->is_near);
+    CHECK(!targets_find_unseen(&targets, "http://a/#y", 11, hash ^ 1, &unseen));
+    targets_finish(&targets);
+}
+
+TEST(targets_that_are_cold_intern_most_texts_once)
+{
+    struct cold *cold = cold_create(".");
+    struct targets targets;
+    const char *first, *again;
+
+    targets_init(&targets, cold);
+    first = targets_intern(&targets, "abc", 3);
+    CHECK_PTR(targets_intern(&targets, "abc", 3), first);
+    for (int i = 0; i < 100000; i++) {
+        char text[16];
+        int n = snprintf(text, sizeof text, "%d", i);
+        if (strcmp(targets_intern(&targets, text, (size_t)n), text) != 0)
+            CHECK_STR(text, "another text");
+    }
+    again = targets_intern(&targets, "abc", 3);
+    CHECK(again != first);
+    CHECK_STR(first, again);
+    CHECK(targets.text_capacity <= 16384);
+    targets_finish(&targets);
+    cold_destroy(cold);
+}

@@ -216,13 +216,13 @@ TEST(url_book_has_the_urls_and_refuses_others)
     make_folder();
     store = create(STORE_CRAWL);
     write_some(store, false);
-    CHECK_INT(url_book_read(&book, store), 0);
+    CHECK_INT(url_book_read(&book, store, NULL), 0);
     CHECK_STR(url_book_text(2, &at, &book), "http://h/a#x");
     CHECK_INT(at, 11);
     CHECK(url_book_text(0, &at, &book) == NULL && url_book_text(3, &at, &book) == NULL);
     url_book_finish(&book);
     CHECK_INT(store_write(store, &batch), 0);
-    CHECK_INT(url_book_read(&book, store), -EBADMSG);
+    CHECK_INT(url_book_read(&book, store, NULL), -EBADMSG);
     url_book_finish(&book);
     batch.url_count = 0;
     batch.is_finished = true;

@@ -1,0 +1,237 @@
+/*
+ * cold.c - memory that lies in a file.
+ *
+ * The file is mapped in chunks, shared: what is written there is in the kernel's cache of files, and
+ * goes to the disk if the machine has a better use for that memory. MADV_DONTNEED takes such pages
+ * from the process, and nothing from the file: the next look at them is a fault of about a
+ * microsecond, which maps the pages around it as well. Who looks at things in the order in which
+ * they lie pays it once for 64 KiB.
+ *
+ * Invariants
+ *   1. A chunk's blocks are allocated before it is mapped: a disk that is full is found there, and
+ *      not by SIGBUS at some store.
+ *   2. Chunks grow with the whole, by an eighth of it, so that there are few of them.
+ *
+ * How much of it is resident only the kernel knows: /proc/self/statm has the pages of files that
+ * are mapped, those of libraries among them, which hardly change. Where it cannot be read, all is let go
+ * each time.
+ */
+#include "cold.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define FIRST_CHUNK_BYTES ((size_t)1024 * 1024)
+#define ALIGNMENT ((size_t)64)
+#define TENDS_A_LOOK 64 /* at how much of it is resident */
+#define BYTES_A_LOOK ((size_t)1024 * 1024)
+
+struct chunk {
+    struct chunk *next;
+    char *at;
+    size_t n;
+    bool is_of_file;
+};
+
+struct cold {
+    struct chunk *chunks; /* the last one first */
+    size_t used;          /* of the first chunk */
+    size_t total;         /* of all */
+    int fd;               /* of the file; -1: there is none */
+    off_t file_end;
+    int statm_fd;       /* -1: it cannot be read */
+    size_t least_pages; /* of files that were mapped when all had been let go */
+    unsigned tends;     /* since the last look */
+    size_t taken;       /* the same, bytes */
+};
+
+/* ---- the file ---------------------------------------------------------------------- */
+
+/* Some file systems cannot make one without a name. */
+static int open_named(const char *folder)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/.cold-XXXXXX", folder), fd;
+
+    if (n < 0 || (size_t)n >= sizeof path)
+        return -1;
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+static int open_file(const char *folder)
+{
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    return fd >= 0 ? fd : open_named(folder);
+}
+
+/* Invariant 1. NULL if there is no room for it. */
+static char *map_file(struct cold *cold, size_t n)
+{
+    char *at;
+
+    if (cold->fd < 0 || posix_fallocate(cold->fd, cold->file_end, (off_t)n) != 0)
+        return NULL;
+    at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, cold->fd, cold->file_end);
+    if (at == MAP_FAILED)
+        return NULL;
+    cold->file_end += (off_t)n;
+    return at;
+}
+
+static char *map_memory(size_t n)
+{
+    char *at =
+        mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return at != MAP_FAILED ? at : NULL;
+}
+
+/* ---- letting go -------------------------------------------------------------------- */
+
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The pages of files that are mapped; 0 if nobody can tell. (proc_pid_statm(5): shared) */
+static size_t mapped_pages(const struct cold *cold)
+{
+    char line[128];
+    ssize_t n = cold->statm_fd >= 0 ? pread(cold->statm_fd, line, sizeof line - 1, 0) : 0;
+    unsigned long shared;
+
+    line[n > 0 ? n : 0] = '\0';
+    return sscanf(line, "%*u %*u %lu", &shared) == 1 ? shared : 0;
+}
+
+static void let_go(struct cold *cold)
+{
+    for (const struct chunk *chunk = cold->chunks; chunk != NULL; chunk = chunk->next)
+        if (chunk->is_of_file)
+            madvise(chunk->at, chunk->n, MADV_DONTNEED);
+    cold->least_pages = mapped_pages(cold);
+}
+
+static void look(struct cold *cold)
+{
+    size_t pages = mapped_pages(cold);
+
+    cold->tends = 0;
+    cold->taken = 0;
+    if (pages == 0 || pages > cold->least_pages + COLD_BUDGET_BYTES / page_bytes())
+        let_go(cold);
+}
+
+void cold_tend(struct cold *cold)
+{
+    if (cold != NULL && ++cold->tends >= TENDS_A_LOOK)
+        look(cold);
+}
+
+/* ---- taking ------------------------------------------------------------------------ */
+
+static size_t round_up(size_t n, size_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+/* Invariant 2. */
+static size_t size_of_next(const struct cold *cold, size_t n)
+{
+    size_t usual = cold->total / 8;
+
+    if (usual < FIRST_CHUNK_BYTES)
+        usual = FIRST_CHUNK_BYTES;
+    return round_up(n > usual ? n : usual, FIRST_CHUNK_BYTES);
+}
+
+static int add_chunk(struct cold *cold, size_t n)
+{
+    struct chunk *chunk = malloc(sizeof *chunk);
+
+    if (chunk == NULL)
+        return -1;
+    *chunk = (struct chunk){.next = cold->chunks, .n = size_of_next(cold, n)};
+    chunk->at = map_file(cold, chunk->n);
+    chunk->is_of_file = chunk->at != NULL;
+    if (chunk->at == NULL)
+        chunk->at = map_memory(chunk->n);
+    if (chunk->at == NULL) {
+        free(chunk);
+        return -1;
+    }
+    cold->chunks = chunk;
+    cold->used = 0;
+    cold->total += chunk->n;
+    return 0;
+}
+
+/* One call for what will be written soon, instead of a fault for each page. (since Linux 5.14) */
+static void bring_in(char *at, size_t n)
+{
+    uintptr_t begin = (uintptr_t)at & ~(page_bytes() - 1);
+
+    madvise((void *)begin, (uintptr_t)at + n - begin, MADV_POPULATE_WRITE);
+}
+
+void *cold_take(struct cold *cold, size_t n)
+{
+    char *at;
+
+    if (n > SIZE_MAX / 2)
+        return NULL;
+    n = round_up(n, ALIGNMENT);
+    if ((cold->chunks == NULL || n > cold->chunks->n - cold->used) &&
+        add_chunk(cold, n) < 0)
+        return NULL;
+    at = cold->chunks->at + cold->used;
+    cold->used += n;
+    cold->taken += n;
+    if (cold->taken >= BYTES_A_LOOK)
+        look(cold);
+    if (cold->chunks->is_of_file && n <= BYTES_A_LOOK)
+        bring_in(at, n);
+    return at;
+}
+
+/* ---- its life ---------------------------------------------------------------------- */
+
+struct cold *cold_create(const char *folder)
+{
+    struct cold *cold = calloc(1, sizeof *cold);
+
+    if (cold == NULL)
+        return NULL;
+    cold->fd = folder != NULL ? open_file(folder) : -1;
+    cold->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    cold->least_pages = mapped_pages(cold);
+    return cold;
+}
+
+void cold_destroy(struct cold *cold)
+{
+    struct chunk *next;
+
+    if (cold == NULL)
+        return;
+    for (struct chunk *chunk = cold->chunks; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        munmap(chunk->at, chunk->n);
+        free(chunk);
+    }
+    if (cold->fd >= 0)
+        close(cold->fd);
+    if (cold->statm_fd >= 0)
+        close(cold->statm_fd);
+    free(cold);
+}
