@@ -85,7 +85,8 @@ static void put_links(struct page *page, uint64_t number, uint64_t pages)
     put_link(page, number, "#top");
     put_link(page, roll(&page->dice) % HUBS, "#top");
     for (unsigned i = 1; i <= 2 && number + i < pages; i++)
-        put_link(page, number + i, roll(&page->dice) % 100 < CROSS_FRAGMENTS ? "#top" : "");
+        put_link(page, number + i,
+                 roll(&page->dice) % 100 < CROSS_FRAGMENTS ? "#top" : "");
     for (uint64_t left = roll(&page->dice) % 30; left > 0; left--) {
         bool is_gone = roll(&page->dice) % 100 == 0;
         put_link(page, anywhere(page, pages) + (is_gone ? pages : 0), "");
@@ -94,7 +95,8 @@ static void put_links(struct page *page, uint64_t number, uint64_t pages)
 
 static void make(struct page *page, uint64_t number, uint64_t pages)
 {
-    static const char words[] = "loop task future queue group stream timer socket buffer ";
+    static const char words[] =
+        "loop task future queue group stream timer socket buffer ";
 
     page->dice = number;
     page->n = (size_t)sprintf(page->bytes, "<!DOCTYPE html>\n<title>Page %llu</title>\n",

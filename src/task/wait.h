@@ -110,8 +110,8 @@ static inline void coil__wait_begin(struct coil__wait *wait, coil_task *task,
                                     const struct coil__wait_class *class)
 {
     wait->task = task;
-    COIL__FORGET(wait); /* else gcc stores both at once by a vector, and coil__wait_park() waits
-                           for that to read one */
+    /* Else gcc stores both at once by a vector, and coil__wait_park() waits long to read one. */
+    COIL__FORGET(wait);
     wait->class = class;
     wait->rc = -EINPROGRESS;
     wait->source = NULL;
