@@ -90,8 +90,7 @@ static char *map_file(struct cold *cold, size_t n)
 
 static char *map_memory(size_t n)
 {
-    char *at =
-        mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     return at != MAP_FAILED ? at : NULL;
 }

@@ -29,8 +29,7 @@ static int make_line(struct deeper *deeper, unsigned depth)
     longer = realloc(deeper->lines, count * sizeof *longer);
     if (longer == NULL)
         return -ENOMEM;
-    memset(longer + deeper->line_count, 0,
-           (count - deeper->line_count) * sizeof *longer);
+    memset(longer + deeper->line_count, 0, (count - deeper->line_count) * sizeof *longer);
     deeper->lines = longer;
     deeper->line_count = count;
     return 0;
