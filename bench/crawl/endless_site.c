@@ -7,7 +7,7 @@
  * Prints its port, and at each tenth of its pages how many were asked for, and the time in seconds since
  * the first was. A page links to its children, by which all are reached; to its neighbours; to hubs
  * that all pages link to; and to pages anywhere, early ones more often than late ones. A page links
- * to places on itself and on hubs, and seldom on another. One in a hundred of the links anywhere leads to
+ * to places on itself and on hubs, and seldom on another. One in a thousand of the links anywhere leads to
  * what is not there.
  */
 #include <coil.h>
@@ -88,7 +88,7 @@ static void put_links(struct page *page, uint64_t number, uint64_t pages)
         put_link(page, number + i,
                  roll(&page->dice) % 100 < CROSS_FRAGMENTS ? "#top" : "");
     for (uint64_t left = roll(&page->dice) % 30; left > 0; left--) {
-        bool is_gone = roll(&page->dice) % 100 == 0;
+        bool is_gone = roll(&page->dice) % 1000 == 0;
         put_link(page, anywhere(page, pages) + (is_gone ? pages : 0), "");
     }
 }

@@ -132,6 +132,7 @@ void mentions_drop(struct mentions *mentions, const struct targets *targets,
 
 const struct mention *mentions_at(const struct mentions *mentions, uint32_t at)
 {
+    cold_tend(mentions->all.cold);
     return at > 0 ? blocks_at(&mentions->all, at) : NULL;
 }
 

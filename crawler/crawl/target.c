@@ -30,8 +30,7 @@ struct text_slot {
 
 struct target *targets_at(const struct targets *targets, size_t index)
 {
-    if (index % 16 == 0)
-        cold_tend(targets->all.cold);
+    cold_tend(targets->all.cold);
     return blocks_at(&targets->all, index);
 }
 

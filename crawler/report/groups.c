@@ -97,7 +97,8 @@ static int add_link(struct graph *graph, struct finding *finding,
         return -ENOMEM;
     graph->all[graph->link_count++] =
         (struct broken_link){.target = finding->target,
-                             .first = mention,
+                             .first = *mention,
+                             .page = mention->page->index,
                              .count = 1,
                              .finding = (uint32_t)(finding - graph->findings)};
     finding->is_linked = true;
@@ -155,11 +156,11 @@ static int compare(uint64_t a, uint64_t b)
 static int compare_links(const void *a, const void *b)
 {
     const struct broken_link *one = a, *other = b;
-    const struct mention *m = one->first, *n = other->first;
+    const struct mention *m = &one->first, *n = &other->first;
     int order = compare(one->finding, other->finding);
 
     if (order == 0)
-        order = compare(m->page->index, n->page->index);
+        order = compare(one->page, other->page);
     if (order == 0)
         order = compare(m->line, n->line);
     return order != 0 ? order : compare(m->column, n->column);
@@ -175,7 +176,7 @@ static void merge_links(struct graph *graph)
     for (size_t i = 0; i < graph->link_count; i++) {
         struct broken_link *link = &graph->all[i];
         if (n > 0 && graph->all[n - 1].finding == link->finding &&
-            graph->all[n - 1].first->page == link->first->page)
+            graph->all[n - 1].page == link->page)
             graph->all[n - 1].count++;
         else
             graph->all[n++] = *link;
@@ -201,8 +202,8 @@ static int list_pages(struct graph *graph)
     if (graph->pages == NULL || graph->page_first == NULL || graph->page_links == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++) {
-        const struct target *page = graph->all[i].first->page;
-        uint32_t *number = &graph->numbers[page->index];
+        const struct target *page = graph->all[i].first.page;
+        uint32_t *number = &graph->numbers[graph->all[i].page];
         if (*number == 0) {
             graph->pages[graph->page_count] = page;
             *number = (uint32_t)++graph->page_count;
@@ -214,7 +215,7 @@ static int list_pages(struct graph *graph)
         graph->page_first[i] = sum;
     }
     for (size_t i = n; i-- > 0;) {
-        uint32_t number = graph->numbers[graph->all[i].first->page->index];
+        uint32_t number = graph->numbers[graph->all[i].page];
         graph->page_links[--graph->page_first[number]] = (uint32_t)i;
     }
     /* Each has moved to its own beginning, which is where the one before it ends. */
@@ -462,13 +463,13 @@ static int compare_groups(const void *a, const void *b)
 /* Of a group: by place on a page, by the order of pages else. */
 static int compare_places(const void *a, const void *b)
 {
-    const struct mention *one = (*(struct broken_link *const *)a)->first;
-    const struct mention *other = (*(struct broken_link *const *)b)->first;
-    int order = compare(one->page->index, other->page->index);
+    const struct broken_link *one = *(struct broken_link *const *)a;
+    const struct broken_link *other = *(struct broken_link *const *)b;
+    int order = compare(one->page, other->page);
 
     if (order == 0)
-        order = compare(one->line, other->line);
-    return order != 0 ? order : compare(one->column, other->column);
+        order = compare(one->first.line, other->first.line);
+    return order != 0 ? order : compare(one->first.column, other->first.column);
 }
 
 int groups_make(struct groups *groups, const struct targets *targets,

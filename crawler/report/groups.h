@@ -15,7 +15,8 @@
 /* All links of a page to a target, whatever their fragments if the target is broken as a whole. */
 struct broken_link {
     const struct target *target;
-    const struct mention *first; /* of the page */
+    struct mention first; /* of the page; a copy, since mentions may be cold */
+    uint32_t page;        /* its index */
     uint32_t count;
     uint32_t finding; /* for groups.c */
     bool is_grouped;  /* the same */

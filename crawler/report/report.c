@@ -251,7 +251,7 @@ static size_t place_columns(const struct view *view, const struct mention *menti
 /* As written, without the fragment where that is not what is broken. */
 static void put_link(struct view *view, const struct broken_link *link)
 {
-    const char *text = mention_text(link->first);
+    const char *text = mention_text(&link->first);
     size_t n = link->target->fragment_at == 0 ? strcspn(text, "#") : strlen(text);
 
     put_text(view, n > 0 ? strndupa(text, n) : text);
@@ -269,14 +269,14 @@ static void put_pages(struct view *view, struct broken_link *const *links, size_
     size_t listed = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && links[i]->first->page == links[i - 1]->first->page)
+        if (i > 0 && links[i]->page == links[i - 1]->page)
             continue;
-        if (listed > 0 && !has_room(view, place_columns(view, links[i]->first))) {
+        if (listed > 0 && !has_room(view, place_columns(view, &links[i]->first))) {
             is_more = true;
             break;
         }
         put(view, "%s", listed++ > 0 ? ", " : " ");
-        put_place(view, links[i]->first);
+        put_place(view, &links[i]->first);
     }
     put(view, "%s", is_more ? ", ..." : "");
 }
@@ -293,7 +293,7 @@ static void put_places(struct view *view, const struct groups *groups,
     end_line(view);
     for (size_t i = 0; i < group->count && view->is_all; i++) {
         put(view, "        ");
-        put_place(view, links[i]->first);
+        put_place(view, &links[i]->first);
         put(view, "  ");
         put_link(view, links[i]);
         end_line(view);
@@ -376,7 +376,7 @@ static void put_folder_group(struct view *view, const struct groups *groups,
 static void put_item(struct view *view, const struct broken_link *link, bool with_cause)
 {
     put(view, "    ");
-    put_position(view, link->first);
+    put_position(view, &link->first);
     put(view, "%*s", view->column < 12 ? (int)(12 - view->column) : 2, "");
     put_link(view, link);
     if (with_cause) {
@@ -395,7 +395,7 @@ static void put_cluster(struct view *view, struct broken_link *const *links, siz
     for (size_t i = 0; i < count; i++)
         sum += links[i]->count;
     put(view, "    ");
-    put_position(view, links[0]->first);
+    put_position(view, &links[0]->first);
     put(view, "%*s", view->column < 12 ? (int)(12 - view->column) : 2, "");
     put_folder(view, links[0]->target);
     put(view, "  ");
@@ -508,7 +508,7 @@ static void put_page_group(struct view *view, const struct groups *groups,
 static void put_single(struct view *view, const struct broken_link *link)
 {
     set_color(view, BOLD);
-    put_place(view, link->first);
+    put_place(view, &link->first);
     set_color(view, PLAIN);
     put(view, "  ");
     put_link(view, link);
