@@ -88,8 +88,10 @@ static int open_recheck(struct kept *kept, const struct store *before, char **me
 static int open_both(struct kept *kept, char **message)
 {
     struct store *before;
-    int rc = store_open(kept->folder, STORE_CRAWL, STORE_READ, &before, message);
+    int rc = store_mend(kept->folder, message);
 
+    if (rc == 0)
+        rc = store_open(kept->folder, STORE_CRAWL, STORE_READ, &before, message);
     if (rc < 0)
         return rc;
     if (store_is_finished(before))
@@ -105,6 +107,12 @@ static int open_both(struct kept *kept, char **message)
 
 /* ---- what is there ----------------------------------------------------------------- */
 
+/* What only tells looks at everything, in no order, and has it on the heap. */
+static bool goes_on(enum options_command command)
+{
+    return command == COMMAND_RESUME || command == COMMAND_RECHECK;
+}
+
 int kept_open(struct kept *kept, enum options_command command, const char *folder,
               int64_t interval_ns, char **message)
 {
@@ -114,7 +122,7 @@ int kept_open(struct kept *kept, enum options_command command, const char *folde
     *kept =
         (struct kept){.folder = folder, .command = command, .interval_ns = interval_ns};
     *message = NULL;
-    if (open_cold(kept) < 0)
+    if (goes_on(command) && open_cold(kept) < 0)
         return -ENOMEM;
     if (command == COMMAND_RECHECK)
         return open_both(kept, message);

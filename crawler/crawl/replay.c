@@ -160,10 +160,10 @@ static void keep_numbers(const struct replay *replay)
     }
 }
 
+/* Links name its URLs in no order, so that it is not cold. */
 static int read_book(struct replay *replay)
 {
-    int rc =
-        url_book_read(&replay->book, replay->store, replay->crawler->targets.all.cold);
+    int rc = url_book_read(&replay->book, replay->store, NULL);
 
     return rc < 0 && rc != -EBADMSG ? complain(replay, rc, store_message(replay->store))
                                     : rc;

@@ -849,6 +849,21 @@ static int check_log(const char *folder, enum store_name name, char **message)
     return -EBUSY;
 }
 
+int store_mend(const char *folder, char **message)
+{
+    struct store *store;
+    int rc;
+
+    *message = NULL;
+    if (has(folder, STORE_CRAWL) || !has(folder, STORE_PREVIOUS) ||
+        !has(folder, STORE_RECHECK))
+        return 0;
+    rc = store_open(folder, STORE_CRAWL, STORE_WRITE, &store, message); /* find_file() */
+    if (rc == 0)
+        store_close(store);
+    return rc;
+}
+
 int store_replace(const char *folder, char **message)
 {
     int rc;

@@ -145,7 +145,10 @@ int store_each_validator(struct store *store,
 
 /* recheck.db becomes crawl.db, and that previous.db; both are closed. -EBUSY: somebody reads one of
    them; else as rename(2); with *message as store_open(). What cuts it short is mended when crawl.db
-   is opened. */
+   is opened to be written; who opens it to be read reads recheck.db until then. */
 int store_replace(const char *folder, char **message);
+
+/* Mend what has cut it short, before crawl.db is read and recheck.db written. As store_open(). */
+int store_mend(const char *folder, char **message);
 
 #endif

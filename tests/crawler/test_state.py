@@ -531,6 +531,20 @@ def test_a_recheck_that_was_killed_goes_on():
             assert not os.path.exists(os.path.join(state, "recheck.db")), kill_at
 
 
+def test_a_recheck_that_was_killed_between_its_renames_is_done():
+    with folder_for_test() as folder, Sites() as sites:
+        sites.site.answers = Steady(answers(sites.url, sites.other.url))
+        state = os.path.join(folder, "state")
+        expected = told(folder, OPTIONS, "-d", state, sites.url)
+        equal(told(folder, ["recheck", state]), expected)
+        for command in ("report", "recheck", "resume"):
+            os.rename(os.path.join(state, "crawl.db"), os.path.join(state, "recheck.db"))
+            equal((command, told(folder, [command, state])), (command, expected))
+            if command == "report":
+                os.rename(os.path.join(state, "recheck.db"), os.path.join(state, "crawl.db"))
+            equal(sorted(os.listdir(state)), ["crawl.db", "previous.db"])
+
+
 def test_a_crawl_that_is_not_done_is_not_checked_again():
     with folder_for_test() as folder, Sites() as sites:
         state = interrupted(folder, sites)
