@@ -85,13 +85,20 @@ static bool has_key_alone(size_t n)
     return n <= sizeof(uint64_t);
 }
 
+/* NULL where the key is all of it. */
+static const char *bytes_of(const struct html_names *names,
+                            const struct html_name_slot *slot)
+{
+    return has_key_alone(slot->n) ? NULL : names->bytes.bytes + slot->start;
+}
+
 static bool is_name(const struct html_names *names, size_t i, const char *name, size_t n,
                     uint64_t key)
 {
     const struct html_name_slot *slot = &names->all[i];
 
     return slot->key == key && slot->n == n &&
-           (has_key_alone(n) || memcmp(names->bytes.bytes + slot->start, name, n) == 0);
+           (has_key_alone(n) || memcmp(bytes_of(names, slot), name, n) == 0);
 }
 
 static uint64_t hash_of(const char *name, size_t n, uint64_t key, uint64_t seed)
@@ -163,8 +170,7 @@ static void fill_table(struct html_names *names)
     memset(names->table, 0, table_size(names) * sizeof *names->table);
     for (size_t i = 0; i < names->count; i++) {
         struct html_name_slot *slot = &names->all[i];
-        slot->hash =
-            hash_of(names->bytes.bytes + slot->start, slot->n, slot->key, names->seed);
+        slot->hash = hash_of(bytes_of(names, slot), slot->n, slot->key, names->seed);
         enter(names, i);
     }
 }
