@@ -22,3 +22,17 @@ int array_grow(void *array, size_t *capacity, size_t size)
     *capacity = longer;
     return 0;
 }
+
+int array_reach(void *array, size_t *capacity, size_t size, size_t index)
+{
+    while (*capacity <= index) {
+        size_t before = *capacity;
+        char *at;
+
+        if (array_grow(array, capacity, size) < 0)
+            return -ENOMEM;
+        memcpy(&at, array, sizeof at);
+        memset(at + before * size, 0, (*capacity - before) * size);
+    }
+    return 0;
+}

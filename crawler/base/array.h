@@ -17,4 +17,10 @@
  */
 int array_grow(void *array, size_t *capacity, size_t size);
 
+/*
+ * The same until it has an element `index`; new elements are zeroes. 0 or -ENOMEM; then all that was
+ * there is.
+ */
+int array_reach(void *array, size_t *capacity, size_t size, size_t index);
+
 #endif

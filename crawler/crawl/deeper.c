@@ -6,9 +6,10 @@
  */
 #include "deeper.h"
 
+#include "../base/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct deeper_entry {
     struct target *target;
@@ -18,22 +19,6 @@ struct deeper_entry {
 struct deeper_line {
     uint32_t first, last;
 };
-
-static int make_line(struct deeper *deeper, unsigned depth)
-{
-    size_t count = depth + 1U;
-    struct deeper_line *longer;
-
-    if (depth < deeper->line_count)
-        return 0;
-    longer = realloc(deeper->lines, count * sizeof *longer);
-    if (longer == NULL)
-        return -ENOMEM;
-    memset(longer + deeper->line_count, 0, (count - deeper->line_count) * sizeof *longer);
-    deeper->lines = longer;
-    deeper->line_count = count;
-    return 0;
-}
 
 /* The index of a free one, or 0. */
 static uint32_t make_entry(struct deeper *deeper)
@@ -53,9 +38,13 @@ static uint32_t make_entry(struct deeper *deeper)
 
 int deeper_add(struct deeper *deeper, unsigned depth, struct target *target)
 {
-    uint32_t at = make_line(deeper, depth) == 0 ? make_entry(deeper) : 0;
     struct deeper_line *line;
+    uint32_t at;
 
+    if (array_reach(&deeper->lines, &deeper->line_count, sizeof *deeper->lines, depth) <
+        0)
+        return -ENOMEM;
+    at = make_entry(deeper);
     if (at == 0)
         return -ENOMEM;
     *(struct deeper_entry *)blocks_at(&deeper->all, at) =

@@ -92,12 +92,12 @@ static int keep_followed(struct page_search *pages, const struct search_found *f
                          bool nofollow, const struct url *url,
                          const struct target *target)
 {
-    uint32_t number =
-        keeps_links(pages) ? state_number_of(pages->crawler->state, target) : 0;
+    uint32_t number;
 
-    if (keeps_links(pages) && number == 0)
-        return -ENOMEM;
-    return keep(pages, found, nofollow, url, number);
+    if (!keeps_links(pages))
+        return 0;
+    number = state_number_of(pages->crawler->state, target);
+    return number > 0 ? keep(pages, found, nofollow, url, number) : -ENOMEM;
 }
 
 /* A new page of the web is asked for, or an old one may have become nearer. */
@@ -205,7 +205,7 @@ static int note_web(struct finding *finding, const struct search_found *found)
 {
     struct crawler *crawler = finding->pages->crawler;
     struct url url = *found->url;
-    bool is_new, is_followed = !(found->link->nofollow || finding->pages->nofollow);
+    bool is_followed = !(found->link->nofollow || finding->pages->nofollow), is_new;
     uint64_t hash = found->mark;
     struct unseen unseen;
     struct target *target;
@@ -213,13 +213,14 @@ static int note_web(struct finding *finding, const struct search_found *found)
 
     if (crawler->options->fragments == FRAGMENTS_NONE && url.fragment_at > 0)
         hash = leave_out_fragment(&crawler->targets, &url);
-    if (targets_find_unseen(&crawler->targets, url.href, url.n, hash, &unseen) &&
-        is_one_more(finding, found->link, &url, is_followed, &unseen)) {
+    is_new = !targets_find_unseen(&crawler->targets, url.href, url.n, hash, &unseen);
+    if (!is_new && is_one_more(finding, found->link, &url, is_followed, &unseen)) {
         rc = keep(finding->pages, found, !is_followed, &url, unseen.known->number);
         return rc == 0 ? note_one_more(finding, found, &url, &unseen) : rc;
     }
-    target = targets_get_hashed(&crawler->targets, url.href, url.n, hash, url.fragment_at,
-                                &is_new);
+    target = is_new ? targets_get_hashed(&crawler->targets, url.href, url.n, hash,
+                                         url.fragment_at, &is_new)
+                    : unseen.target;
     if (target == NULL)
         return -ENOMEM;
     rc = keep_followed(finding->pages, found, !is_followed, &url, target);

@@ -231,6 +231,8 @@ bool targets_find_unseen(const struct targets *targets, const char *url, size_t 
     uint64_t key[2];
     uint32_t slot;
 
+    if (targets->capacity == 0)
+        return false;
     choose_key(targets, url, n, hash, key);
     slot = targets->slots[find(targets, key)];
     if (slot != 0)
@@ -241,14 +243,11 @@ bool targets_find_unseen(const struct targets *targets, const char *url, size_t 
 
 struct target *targets_find(const struct targets *targets, const char *url)
 {
-    struct unseen unseen;
     size_t n = strlen(url);
+    uint64_t hash = hash_bytes(url, n, targets->seeds[0]);
+    struct unseen unseen;
 
-    if (targets->capacity == 0 ||
-        !targets_find_unseen(targets, url, n, hash_bytes(url, n, targets->seeds[0]),
-                             &unseen))
-        return NULL;
-    return unseen.target;
+    return targets_find_unseen(targets, url, n, hash, &unseen) ? unseen.target : NULL;
 }
 
 void targets_remember(const struct targets *targets, const struct target *target)
