@@ -32,7 +32,8 @@ KEPT = {"page": ("url", "status", "links"), "verdict": ("target", "fragment", "v
 
 
 def answers(other):
-    """Something of everything that allocates."""
+    """Something of everything that allocates. What is found must not depend on what is asked for first:
+    only "/" has /x, after the same with a session id."""
     return {
         "/robots.txt": redirect("/rules"),
         "/rules": response("User-agent: *\nDisallow: /no\nSitemap: /maps\n", content_type="text/plain"),
@@ -49,7 +50,7 @@ def answers(other):
                           "</sitemapindex>", content_type="text/xml"),
         "/map": response("<urlset><url><loc>/styles</loc></url></urlset>", content_type="application/xml"),
         "/map.gz": response(gzip.compress(b"/s.css\n/a"), content_type="application/gzip"),
-        "/styles": html("<style>a{b:url(/x)}</style><b style='a:url(\"/a\")'>x</b>",
+        "/styles": html("<style>a{b:url(/moved)}</style><b style='a:url(\"/a\")'>x</b>",
                         headers=["Link: </s.css>; rel=next", "Refresh: 1; url=/a"]),
         "/s.css": response("@import '/s.css';a{b:url(x\\41 )}", content_type="text/css"),
         "/latin": response("<meta charset=shift_jis><a href=/\u3042>x</a>".encode("shift_jis")),
