@@ -34,6 +34,7 @@ struct heap_entry {
 
 struct graph {
     const struct targets *targets;
+    struct arena *copies;
     struct finding *findings;
     size_t finding_count;
     struct broken_link *all;
@@ -78,12 +79,29 @@ static const struct target *whole_of(const struct target *target)
                                                                               : target;
 }
 
+static const struct target *copy_of(struct arena *copies, const struct target *target)
+{
+    struct target *copy = arena_alloc(copies, sizeof *copy);
+    const char *url = arena_text(copies, target->url, target->url_n);
+
+    if (copy == NULL || url == NULL)
+        return NULL;
+    *copy = *target;
+    copy->url = url;
+    return copy;
+}
+
+/* NULL without memory. */
 static struct finding *finding_of(struct graph *graph, const struct target *target)
 {
     uint32_t *number = &graph->numbers[target->index];
 
     if (*number == 0) {
-        graph->findings[graph->finding_count] = (struct finding){.target = target};
+        const struct target *copy = copy_of(graph->copies, target);
+
+        if (copy == NULL)
+            return NULL;
+        graph->findings[graph->finding_count] = (struct finding){.target = copy};
         *number = (uint32_t)++graph->finding_count;
     }
     return &graph->findings[*number - 1];
@@ -114,6 +132,8 @@ static int add_target(struct graph *graph, const struct mentions *mentions,
     uint64_t kept = 0, count = targets_known(graph->targets, target)->mention_count;
     int rc = 0;
 
+    if (finding == NULL)
+        return -ENOMEM;
     finding->is_linked |= count == 0; /* a start */
     for (; mention != NULL && rc == 0; mention = mentions_at(mentions, mention->before)) {
         if (mention->line > 0)
@@ -306,6 +326,7 @@ static void make_group(struct groups *groups, struct graph *graph, uint32_t vert
     *group = (struct group){.kind = GROUP_PAGE, .first = *taken};
     if (vertex < graph->page_count) {
         group->about = graph->pages[vertex];
+        group->index = graph->all[graph->page_links[graph->page_first[vertex]]].page;
         for (uint32_t i = graph->page_first[vertex]; i < graph->page_first[vertex + 1];
              i++) {
             struct broken_link *link = &graph->all[graph->page_links[i]];
@@ -317,6 +338,7 @@ static void make_group(struct groups *groups, struct graph *graph, uint32_t vert
         struct finding *finding = &graph->findings[vertex - graph->page_count];
         group->kind = GROUP_TARGET;
         group->about = finding->target;
+        group->index = finding->target->index;
         group->targets = 1;
         group->hidden_count = group->link_count = group->untold_count = finding->hidden;
         finding->hidden = 0;
@@ -394,7 +416,7 @@ static int compare_folders(const void *a, const void *b)
         order = compare((uint64_t)one->about->status, (uint64_t)other->about->status);
     if (order == 0 && one->about->message != NULL && other->about->message != NULL)
         order = strcmp(one->about->message, other->about->message);
-    return order != 0 ? order : compare(one->about->index, other->about->index);
+    return order != 0 ? order : compare(one->index, other->index);
 }
 
 /* The links of some groups, one behind the other, as those of one. */
@@ -404,6 +426,7 @@ static void join(struct groups *groups, const struct group *from, size_t count,
     struct group *group = &groups->at[groups->count++];
     struct group joined = {.kind = count > 1 ? GROUP_FOLDER : from->kind,
                            .about = from->about,
+                           .index = from->index,
                            .first = *taken};
 
     for (size_t i = 0; i < count; i++) {
@@ -457,7 +480,7 @@ static int compare_groups(const void *a, const void *b)
 
     if (order == 0)
         order = compare(other->link_count, one->link_count);
-    return order != 0 ? order : compare(one->about->index, other->about->index);
+    return order != 0 ? order : compare(one->index, other->index);
 }
 
 /* Of a group: by place on a page, by the order of pages else. */
@@ -475,7 +498,7 @@ static int compare_places(const void *a, const void *b)
 int groups_make(struct groups *groups, const struct targets *targets,
                 const struct mentions *mentions, const bool *verdicts, bool with_folders)
 {
-    struct graph graph = {.targets = targets};
+    struct graph graph = {.targets = targets, .copies = &groups->copies};
     int rc;
 
     *groups = (struct groups){0};
@@ -510,5 +533,6 @@ void groups_finish(struct groups *groups)
     free(groups->at);
     free(groups->links);
     free(groups->all);
+    arena_finish(&groups->copies);
     *groups = (struct groups){0};
 }

@@ -14,7 +14,7 @@
 
 /* All links of a page to a target, whatever their fragments if the target is broken as a whole. */
 struct broken_link {
-    const struct target *target;
+    const struct target *target; /* a copy, as struct group's */
     struct mention first; /* of the page; a copy, since mentions may be cold */
     uint32_t page;        /* its index */
     uint32_t count;
@@ -30,7 +30,10 @@ enum group_kind {
 
 struct group {
     enum group_kind kind;
-    const struct target *about; /* of a folder: its first target */
+    /* Of a folder: its first target. A target is a copy with its URL, since it is looked at in the order of URLs, and
+       may be cold. */
+    const struct target *about;
+    uint32_t index;             /* of it */
     size_t first, count;        /* in groups->links */
     size_t targets;             /* that are different */
     uint64_t link_count;        /* with those whose places were not kept */
@@ -43,6 +46,7 @@ struct groups {
     size_t count;
     struct broken_link **links; /* those of a group one behind the other */
     struct broken_link *all;
+    struct arena copies;
 };
 
 /* Of the targets whose verdicts are set in `verdicts`; with GROUP_FOLDERs if `with_folders`.

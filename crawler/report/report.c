@@ -574,6 +574,7 @@ static int put_groups(struct view *view, const struct targets *targets,
             put_rest(view, &groups, i);
             break;
         }
+        cold_tend(targets->all.cold);
         put_group(view, &groups, &groups.at[i]);
     }
     groups_finish(&groups);
