@@ -6,9 +6,11 @@
  * whole in the reports is written. So the handlers are not coil's: a second signal must count
  * while the loop is held up, by a reader of stdout, say.
  */
+#include "crawl/collect.h"
 #include "crawl/crawler.h"
 #include "crawl/explain.h"
 #include "crawl/kept.h"
+#include "crawl/member.h"
 #include "options/options.h"
 #include "report/diff.h"
 #include "report/progress.h"
@@ -61,6 +63,7 @@ struct run {
     struct warc *warc;
     struct watch watch;
     coil_task *task; /* that crawls */
+    bool takes_part; /* in a crawl that many share */
 };
 
 /* ---- signals ----------------------------------------------------------------------- */
@@ -94,7 +97,8 @@ static int take_signals(struct run *run)
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
 
-    signal_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (signal_fd < 0)
+        signal_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (signal_fd < 0) {
         fprintf(stderr, "coil-crawl: cannot wait for signals: %s\n", strerror(errno));
         return -errno;
@@ -204,6 +208,17 @@ static int begin_watching(struct run *run, coil_group *group)
     return coil_group_spawn(group, watch_serve, &run->watch, NULL, NULL);
 }
 
+/* Together with others, by way of Redis. */
+static int take_part(struct crawler *crawler)
+{
+    struct member member;
+    int rc = member_open(&member, crawler);
+
+    if (rc == 0)
+        rc = crawler_run(crawler);
+    return member_close(&member, rc);
+}
+
 /* The main task: the crawl, and what goes on beside it. */
 static int crawl(void *arg)
 {
@@ -222,7 +237,7 @@ static int crawl(void *arg)
     if (rc == 0 && wants_progress(run->options))
         rc = coil_group_spawn(&group, show_progress, run, NULL, NULL);
     if (rc == 0)
-        rc = crawler_run(&run->crawler);
+        rc = run->takes_part ? take_part(&run->crawler) : crawler_run(&run->crawler);
     coil_group_cancel(&group, "the crawl is over");
     rc = coil_group_exit(&group, rc);
     watch_finish(&run->watch);
@@ -416,6 +431,125 @@ static enum status run_with(const struct options *options, const struct kept *ke
     return status;
 }
 
+/* ---- crawls that many share -------------------------------------------------------- */
+
+static enum status status_of_part(int rc)
+{
+    if (atomic_load(&signal_count) > 0)
+        return STATUS_INTERRUPTED;
+    return rc < 0 ? STATUS_FAILED : STATUS_WELL;
+}
+
+static void say_what_was_done(const struct run *run)
+{
+    const struct options *options = run->options;
+
+    if (options->quiet)
+        return;
+    fprintf(stderr,
+            "coil-crawl: %zu URLs were asked for here; %s: coil-crawl collect DIR "
+            "--frontier ... --crawl %s tells what was found\n",
+            frontier_through(&run->crawler.frontier),
+            run->crawler.out_of_time ? "the time is over" : "the crawl is over",
+            options->crawl);
+}
+
+/* It makes no report: nobody but who collects has all answers. */
+static enum status run_as_member(const struct options *options)
+{
+    struct run run = {.options = options, .takes_part = true};
+    enum status status = STATUS_FAILED;
+    char *complaint;
+    int rc = begin_warc(&run);
+
+    if (rc < 0)
+        return rc == -ENOMEM ? STATUS_FAILED : STATUS_USAGE;
+    if (take_signals(&run) < 0) {
+        end_warc(&run);
+        return STATUS_FAILED;
+    }
+    rc = crawler_init(&run.crawler, options, NULL, NULL, 0);
+    run.crawler.warc = run.warc;
+    if (rc == 0)
+        rc = coil_run(crawl, &run,
+                      &(coil_run_opts){.drain_ns = DRAIN_NS, .no_report = true});
+    status = status_of_part(rc);
+    if (status == STATUS_WELL)
+        say_what_was_done(&run);
+    complaint = run.crawler.complaint;
+    run.crawler.complaint = NULL;
+    crawler_finish(&run.crawler);
+    if (end_warc(&run) < 0)
+        status = STATUS_FAILED;
+    else
+        say_why(status, rc, complaint);
+    free(complaint);
+    return status;
+}
+
+struct collect_run {
+    struct run run; /* for its signals */
+    struct collecting collecting;
+};
+
+static int show_collecting(void *arg)
+{
+    const struct collecting *collecting = arg;
+    int rc;
+
+    while ((rc = coil_sleep(PROGRESS_NS)) == 0) {
+        fprintf(stderr, "\r%zu collected; %lld through, %lld left\x1b[K",
+                collecting->count, (long long)collecting->progress.through,
+                (long long)collecting->progress.left);
+        fflush(stderr);
+    }
+    fputs("\r\x1b[K", stderr);
+    fflush(stderr);
+    return rc;
+}
+
+static int collect_and_show(void *arg)
+{
+    struct collect_run *run = arg;
+    coil_group group;
+    int rc;
+
+    run->run.task = coil_task_current();
+    coil_group_enter(&group);
+    rc = coil_group_spawn(&group, wait_for_signal, &run->run, NULL, NULL);
+    if (rc == 0 && wants_progress(run->collecting.options))
+        rc = coil_group_spawn(&group, show_collecting, &run->collecting, NULL, NULL);
+    if (rc == 0)
+        rc = collect(&run->collecting);
+    coil_group_cancel(&group, "all is collected");
+    return coil_group_exit(&group, rc);
+}
+
+static enum status run_kept(const struct options *now);
+
+/* Then the folder is that of a crawl that was kept: what was left out, if anything was, is asked for, and
+   the reports are told. */
+static enum status collect_with(const struct options *options)
+{
+    struct collect_run run = {.run.options = options, .collecting.options = options};
+    struct options later = *options;
+    enum status status;
+    int rc;
+
+    if (take_signals(&run.run) < 0)
+        return STATUS_FAILED;
+    rc = coil_run(collect_and_show, &run,
+                  &(coil_run_opts){.drain_ns = DRAIN_NS, .no_report = true});
+    reports_at_signal = NULL;
+    status = status_of_part(rc);
+    say_why(status, rc, run.collecting.complaint);
+    free(run.collecting.complaint);
+    if (status != STATUS_WELL)
+        return status;
+    later.command = COMMAND_RESUME;
+    return run_kept(&later);
+}
+
 /* ---- crawls that are kept ---------------------------------------------------------- */
 
 /* The options with which it was begun, and what is asked for now. */
@@ -561,9 +695,47 @@ static int check_state(const struct options *options)
     return 0;
 }
 
+static int refuse(const char *what)
+{
+    fprintf(stderr, "coil-crawl: %s\n", what);
+    return -EINVAL;
+}
+
+static bool has_files(const struct options *options)
+{
+    for (size_t i = 0; i < options->starts.count; i++)
+        if (!is_url(options->starts.at[i]))
+            return true;
+    return false;
+}
+
+/* What one process of many cannot have. */
+static int check_shared(const struct options *options)
+{
+    bool is_shared = options->frontier != NULL;
+
+    if (is_shared != (options->crawl != NULL))
+        return refuse("--frontier and --crawl go together");
+    if (is_shared && !leases_is_name(options->crawl))
+        return refuse("--crawl: a name is letters, digits, \".\", \"_\" and \"-\", "
+                      "64 of them at most");
+    if (options->command == COMMAND_COLLECT)
+        return is_shared ? 0 : refuse("collect wants --frontier and --crawl");
+    if (!is_shared)
+        return 0;
+    if (options->command != COMMAND_CRAWL || options->explain)
+        return refuse("--frontier is for a crawl and for collect");
+    if (has_files(options))
+        return refuse("--frontier shares crawls of URLs, not of files");
+    if (options->state != NULL || options->cache != NULL || options->baseline != NULL ||
+        options->formats.count > 0)
+        return refuse("with --frontier, -d, -f, --cache and --baseline are collect's");
+    return options->offline ? refuse("--frontier and --offline exclude each other") : 0;
+}
+
 static int check_options(const struct options *options)
 {
-    if (check_state(options) < 0)
+    if (check_shared(options) < 0 || check_state(options) < 0)
         return -EINVAL;
     if (!options->exclude_private || !goes_through_proxy(options))
         return 0;
@@ -580,6 +752,10 @@ static enum status run_command(const struct options *options)
         return explain_with(options);
     if (options->command == COMMAND_DIFF)
         return diff_with(options);
+    if (options->command == COMMAND_COLLECT)
+        return collect_with(options);
+    if (options->command == COMMAND_CRAWL && options->frontier != NULL)
+        return run_as_member(options);
     if (options->command != COMMAND_CRAWL)
         return run_kept(options);
     return run_with(options, &(struct kept){.folder = NULL});

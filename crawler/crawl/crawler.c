@@ -24,6 +24,7 @@
 #include "answer.h"
 #include "file_visit.h"
 #include "judge.h"
+#include "member.h"
 #include "page_search.h"
 #include "place.h"
 #include "../scope/private_address.h"
@@ -304,6 +305,14 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
     return verdicts_settle(crawler, page, judgement, message);
 }
 
+/* It is through. In a shared crawl all know of each other's starts: member_open(). */
+static int end_start(struct crawler *crawler, const struct target *page)
+{
+    if (!page->is_start || crawler->member != NULL)
+        return 0;
+    return --crawler->starts_open == 0 ? place_held(crawler) : 0;
+}
+
 static int digest(struct worker *worker, struct target *page, struct answer *answer)
 {
     struct crawler *crawler = worker->crawler;
@@ -318,9 +327,7 @@ static int digest(struct worker *worker, struct target *page, struct answer *ans
     } else {
         rc = judge(worker, page, answer);
     }
-    if (rc == 0 && page->is_start && --crawler->starts_open == 0)
-        rc = place_held(crawler);
-    return rc;
+    return rc == 0 ? end_start(crawler, page) : rc;
 }
 
 /* True if it is put back. */
@@ -396,6 +403,15 @@ static void keep_links(const struct worker *worker, struct store_page *record)
     record->links_n = links->n;
 }
 
+/* What came of a target goes to the crawl's file, or to those who share it. */
+static int keep_record(struct crawler *crawler, const struct target *page,
+                       const struct store_page *record)
+{
+    if (crawler->member != NULL)
+        return member_bring(crawler->member, page, record);
+    return crawler->state != NULL ? state_add(crawler->state, page, record) : 0;
+}
+
 /* The page is digested: from now on a crawl that is gone on with need not ask for it. */
 static int keep(struct worker *worker, const struct target *page,
                 const struct answer *answer)
@@ -415,7 +431,7 @@ static int keep(struct worker *worker, const struct target *page,
                                 .location = answer->location,
                                 .error = error_of(worker, answer)};
 
-    if (crawler->state == NULL)
+    if (crawler->state == NULL && crawler->member == NULL)
         return 0;
     record.etag = validator_of(worker, answer, "ETag", kept != NULL ? kept->etag : NULL);
     record.modified = validator_of(worker, answer, "Last-Modified",
@@ -427,7 +443,7 @@ static int keep(struct worker *worker, const struct target *page,
         record.id_count = page->id_count;
     }
     crawler->kept_bytes = crawler->summary.bytes;
-    return state_add(crawler->state, page, &record);
+    return keep_record(crawler, page, &record);
 }
 
 /* It was digested, or left out, as robots.txt wants it. */
@@ -436,18 +452,21 @@ static int keep_left_out(struct crawler *crawler, const struct target *page,
 {
     struct store_page record = {.flags = STORE_ROBOTS, .line = line};
 
-    return crawler->state != NULL ? state_add(crawler->state, page, &record) : 0;
+    return keep_record(crawler, page, &record);
 }
 
 /* The sitemaps that a robots.txt names. */
-static int keep_sitemaps(struct worker *worker, const struct target *rules)
+static int keep_sitemaps(struct worker *worker, const struct host *host,
+                         const struct target *rules)
 {
     struct crawler *crawler = worker->crawler;
     struct store_page record = {.flags = STORE_SITEMAPS};
 
+    keep_links(worker, &record);
+    if (crawler->member != NULL)
+        return member_bring_sitemaps(crawler->member, host, rules, &record);
     if (crawler->state == NULL)
         return 0;
-    keep_links(worker, &record);
     return state_add(crawler->state, rules, &record);
 }
 
@@ -550,7 +569,7 @@ static int tell_sitemaps(struct worker *worker, struct host *host)
         return 0;
     host->has_told_sitemaps = true;
     rc = page_search_robots(&worker->pages, host, &rules);
-    return rc == 0 && rules != NULL ? keep_sitemaps(worker, rules) : rc;
+    return rc == 0 && rules != NULL ? keep_sitemaps(worker, host, rules) : rc;
 }
 
 static int ask_rules(struct worker *worker, const struct frontier_job *job)
@@ -574,10 +593,7 @@ static int leave_out(struct crawler *crawler, struct target *page, unsigned line
         snprintf(message, sizeof message, "line %u of its robots.txt forbids it", line);
     rc = verdicts_settle(crawler, page,
                          (struct judgement){VERDICT_SKIPPED, REASON_ROBOTS}, message);
-
-    if (rc == 0 && page->is_start && --crawler->starts_open == 0)
-        rc = place_held(crawler);
-    return rc;
+    return rc == 0 ? end_start(crawler, page) : rc;
 }
 
 static int leave_out_and_keep(struct crawler *crawler, const struct frontier_job *job,
@@ -683,6 +699,20 @@ static int look_at(struct worker *worker, const struct frontier_job *job)
     return rc;
 }
 
+/* Others have asked for it, and were gone then: it is told as an error. */
+static int give_up(struct crawler *crawler, const struct frontier_job *job)
+{
+    struct store_page record = {
+        .rc = -ECONNABORTED,
+        .tries = job->target->tries,
+        .error = "each process that has asked for it has ended before it had an answer"};
+    int rc = keep_record(crawler, job->target, &record);
+
+    if (rc == 0)
+        frontier_done(&crawler->frontier, job);
+    return rc;
+}
+
 static int visit(struct worker *worker, const struct frontier_job *job)
 {
     struct crawler *crawler = worker->crawler;
@@ -691,6 +721,14 @@ static int visit(struct worker *worker, const struct frontier_job *job)
 
     if (job->target == NULL)
         return ask_rules(worker, job);
+    if (crawler->member != NULL) {
+        if (!shared_may_ask(&crawler->member->shared, job->target)) {
+            frontier_done(&crawler->frontier, job); /* others do */
+            return 0;
+        }
+        if (shared_has_given_up(&crawler->member->shared, job->target))
+            return give_up(crawler, job);
+    }
     if (job->target->kind == TARGET_FILE)
         return look_at(worker, job);
     if (job->host->robots == ROBOTS_KNOWN && coil_now() > job->host->rules_until_ns) {
@@ -774,6 +812,8 @@ static int begin(struct crawler *crawler)
 
     if (crawler->kept != NULL)
         frontier_note_only(&crawler->frontier);
+    if (crawler->member != NULL)
+        crawler->starts_open = 1; /* until Redis says that none is */
     rc = place_starts(crawler);
     if (rc == 0 && crawler->kept != NULL)
         rc = replay_kept(crawler);
@@ -792,6 +832,8 @@ static int crawl(struct crawler *crawler)
     rc = spawn_workers(crawler, &group, work_on_site);
     if (rc == 0 && crawler->options->external != EXTERNAL_SKIP)
         rc = spawn_workers(crawler, &group, work_outside);
+    if (rc == 0 && crawler->member != NULL)
+        rc = coil_group_spawn(&group, member_lease, crawler->member, NULL, NULL);
     return coil_group_exit(&group, rc);
 }
 
@@ -812,20 +854,30 @@ static int crawl_in_time(struct crawler *crawler)
     return crawler->out_of_time ? 0 : rc;
 }
 
+/* Of what may be asked of a host at a time, if so many ask it. */
+static unsigned share_of(unsigned limit, unsigned split)
+{
+    return limit / split > 0 ? limit / split : 1;
+}
+
 static void open_frontier(struct crawler *crawler)
 {
     const struct options *options = crawler->options;
     unsigned tasks = options->max_tasks;
     unsigned per_host = options->per_host > 0 ? options->per_host : tasks;
+    unsigned split = crawler->member != NULL ? options->split_host : 1;
 
     frontier_init(
         &crawler->frontier,
-        &(struct frontier_options){.limits = {tasks, tasks},
-                                   .per_host = {per_host, options->external_per_host},
-                                   .delay_ns = options->delay_ns,
-                                   .asks_robots = !options->no_robots,
-                                   .by_depth = options->max_depth < UINT16_MAX,
-                                   .cold = crawler->targets.all.cold});
+        &(struct frontier_options){
+            .limits = {tasks, tasks},
+            .per_host = {share_of(per_host, split),
+                         share_of(options->external_per_host, split)},
+            .delay_ns = options->delay_ns * split,
+            .asks_robots = !options->no_robots,
+            .by_depth = options->max_depth < UINT16_MAX,
+            .cold = crawler->targets.all.cold,
+            .above = crawler->member != NULL ? &crawler->member->shared.above : NULL});
 }
 
 /* Every target gets its verdict, though the crawl may have been cut short. */

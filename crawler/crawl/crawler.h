@@ -27,6 +27,8 @@
 
 #include <coil/http.h>
 
+struct member;
+
 struct crawler {
     const struct options *options;
     struct record_sinks sinks;
@@ -35,6 +37,7 @@ struct crawler {
     struct store *kept;        /* an earlier crawl that this one goes on with; or NULL */
     struct state *state;       /* where this one is kept; or NULL */
     struct warc *warc;         /* where all that goes over the wire is kept; or NULL */
+    struct member *member;     /* of a crawl that many share, or NULL: member.h */
     struct recheck *recheck;   /* what a page need not be sent again for; or NULL */
     bool is_only_told;         /* what is kept is told, and nothing is asked for */
     bool is_finished;          /* nothing was left to be asked for */

@@ -61,6 +61,15 @@ static void forget_idle(struct frontier *frontier, struct frontier_idle *idle)
         *at = idle->next;
 }
 
+bool frontier_has_idle(const struct frontier *frontier, enum frontier_class class)
+{
+    const struct frontier_idle *idle = frontier->idle;
+
+    while (idle != NULL && idle->class != class)
+        idle = idle->next;
+    return idle != NULL;
+}
+
 /* ---- hosts ------------------------------------------------------------------------- */
 
 static bool has_job(const struct host *host)
@@ -253,9 +262,26 @@ static void note_failure(struct frontier *frontier, int rc)
         frontier->failure = rc;
 }
 
+/* The crawl's depths are known above. */
+static void hand_up(const struct frontier *frontier, struct target *target)
+{
+    const struct frontier_above *above = frontier->options.above;
+
+    if (target->is_given && !frontier->options.by_depth)
+        return;
+    target->is_given = true;
+    above->add(above->arg, target);
+}
+
 void frontier_add(struct frontier *frontier, struct target *target)
 {
-    if (frontier->closed || target->is_given)
+    if (frontier->closed)
+        return;
+    if (frontier->options.above != NULL) {
+        hand_up(frontier, target);
+        return;
+    }
+    if (target->is_given)
         return;
     if (frontier->notes_only) {
         target->is_given = target->is_noted = true;
@@ -269,9 +295,19 @@ void frontier_add(struct frontier *frontier, struct target *target)
 
 void frontier_add_again(struct frontier *frontier, struct target *target)
 {
+    const struct frontier_above *above = frontier->options.above;
+
     if (frontier->notes_only)
         target->is_noted = true;
+    else if (!frontier->closed && above != NULL)
+        above->add(above->arg, target);
     else if (!frontier->closed)
+        note_failure(frontier, push(frontier, target));
+}
+
+void frontier_lease(struct frontier *frontier, struct target *target)
+{
+    if (!frontier->closed)
         note_failure(frontier, push(frontier, target));
 }
 
@@ -366,12 +402,12 @@ int frontier_take(struct frontier *frontier, enum frontier_class class,
         rc = take_job(frontier, class, job);
         if (rc != 0)
             return rc < 0 ? rc : 0;
-        if (is_depth_over(frontier) && frontier->deeper.count > 0)
-            rc = go_deeper(frontier);
-        else if (is_depth_over(frontier))
-            frontier_close(frontier);
-        else
+        if (!is_depth_over(frontier) || frontier->options.above != NULL)
             rc = wait_idle(frontier, class);
+        else if (frontier->deeper.count > 0)
+            rc = go_deeper(frontier);
+        else
+            frontier_close(frontier);
         if (rc < 0)
             return rc;
     }
@@ -395,22 +431,40 @@ static void put_down(struct frontier *frontier, const struct frontier_job *job)
 
 void frontier_done(struct frontier *frontier, const struct frontier_job *job)
 {
+    const struct frontier_above *above = frontier->options.above;
+
     frontier->through += job->target != NULL;
+    if (above != NULL && job->target != NULL)
+        above->complete(above->arg, job);
     put_down(frontier, job);
+}
+
+static int retry_here(struct frontier *frontier, struct target *target, int64_t at_ns)
+{
+    int rc = schedule_add(&frontier->retries, at_ns, target);
+
+    if (rc == 0)
+        rc = set_timer(frontier);
+    if (rc == 0)
+        frontier->queued++;
+    return rc;
 }
 
 int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns)
 {
-    int rc = schedule_add(&frontier->retries, at_ns, job->target);
+    const struct frontier_above *above = frontier->options.above;
+    bool is_later =
+        at_ns > coil_now(); /* else its robots.txt comes first, and that is all */
+    int rc;
 
+    if (above != NULL && is_later)
+        rc = above->release(above->arg, job, at_ns);
+    else
+        rc = retry_here(frontier, job->target, at_ns);
     if (rc == 0)
-        rc = set_timer(frontier);
-    if (rc < 0)
-        return rc;
-    frontier->queued++;
-    put_down(frontier, job);
-    return 0;
+        put_down(frontier, job);
+    return rc;
 }
 
 void frontier_close(struct frontier *frontier)

@@ -10,6 +10,9 @@
  *
  * Each host has a queue. Hosts that may be asked now take turns; one that may not, for its
  * delay or its Retry-After, waits for its time, and no worker with it.
+ *
+ * In a crawl that many processes share there is something above it: what is added is handed up, and what this
+ * process has leased comes down, by frontier_lease(). docs/design/many-machines.md
  */
 #ifndef CRAWLER_FRONTIER_H
 #define CRAWLER_FRONTIER_H
@@ -51,13 +54,30 @@ struct host {
     bool has_headers;           /* they are known */
 };
 
+struct frontier_job {
+    struct host *host;
+    struct target *target; /* NULL: its robots.txt is to be asked for */
+};
+
+/* What is above the frontier. None may suspend. */
+struct frontier_above {
+    /* It is to be asked for, by whoever: the first time; when it has come nearer by_depth; again. */
+    void (*add)(void *arg, struct target *target);
+    /* The job's target is through. */
+    void (*complete)(void *arg, const struct frontier_job *job);
+    /* It is to be given out again, at that time or later. 0 or -ENOMEM. */
+    int (*release)(void *arg, const struct frontier_job *job, int64_t at_ns);
+    void *arg;
+};
+
 struct frontier_options {
     unsigned limits[FRONTIER_CLASSES];   /* requests at a time */
     unsigned per_host[FRONTIER_CLASSES]; /* the same, to one host */
     int64_t delay_ns;
-    bool asks_robots;  /* of hosts of the site */
-    bool by_depth;     /* all of one depth before the next */
-    struct cold *cold; /* for what is not due yet; or NULL */
+    bool asks_robots;                   /* of hosts of the site */
+    bool by_depth;                      /* all of one depth before the next */
+    struct cold *cold;                  /* for what is not due yet; or NULL */
+    const struct frontier_above *above; /* it must outlive the frontier; or NULL */
 };
 
 struct frontier {
@@ -78,10 +98,8 @@ struct frontier {
     bool notes_only; /* what is added waits for frontier_take_noted() */
 };
 
-struct frontier_job {
-    struct host *host;
-    struct target *target; /* NULL: its robots.txt is to be asked for */
-};
+/* A worker of the class has nothing to ask for now. */
+bool frontier_has_idle(const struct frontier *frontier, enum frontier_class class);
 
 /* In a loop. */
 void frontier_init(struct frontier *frontier, const struct frontier_options *options);
@@ -100,6 +118,9 @@ void frontier_add(struct frontier *frontier, struct target *target);
 /* Give it out once more. */
 void frontier_add_again(struct frontier *frontier, struct target *target);
 
+/* It has come down: it is given out here. target->host is set. */
+void frontier_lease(struct frontier *frontier, struct target *target);
+
 /*
  * Before a crawl that was kept is replayed: what is added from now on is noted, target->is_noted, and
  * given out once frontier_take_noted() has been called, unless it was done meanwhile.
@@ -110,7 +131,7 @@ void frontier_take_noted(struct frontier *frontier, const struct targets *target
 
 /*
  * The next that may be asked for now. -ESHUTDOWN once there is nothing left and nothing at
- * work, or it is closed; -ENOMEM; -ECANCELED.
+ * work, or it is closed, which alone ends it where something is above; -ENOMEM; -ECANCELED.
  */
 COIL_SUSPENDS int frontier_take(struct frontier *frontier, enum frontier_class class,
                                 struct frontier_job *job);

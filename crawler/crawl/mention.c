@@ -93,7 +93,7 @@ bool mentions_are_needed(const struct mentions *mentions, const struct target *t
 int mentions_add_unseen(struct mentions *mentions, struct targets *targets,
                         const struct unseen *unseen, const struct mention_place *place)
 {
-    if (!count(unseen->known) || unseen->known->is_well)
+    if (!count(unseen->known) || unseen->known->is_well || mentions->takes_none)
         return 0;
     return add(mentions, targets, unseen, place);
 }
@@ -108,7 +108,7 @@ int mentions_add(struct mentions *mentions, struct targets *targets,
     bool is_first = known->mentions == 0;
     int rc;
 
-    if (!count(known) || !mentions_are_needed(mentions, target))
+    if (!count(known) || mentions->takes_none || !mentions_are_needed(mentions, target))
         return 0;
     rc = add(mentions, targets, &unseen, &place);
     if (rc == 0 && is_first)

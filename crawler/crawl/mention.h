@@ -28,6 +28,7 @@ struct mentions {
     size_t count;
     uint32_t unused;     /* the first of a list by `before`, or 0 */
     const bool *fail_on; /* for each verdict: it fails the run; NULL: none does */
+    bool takes_none;     /* nobody will ask for them */
 };
 
 /* Where a target is linked. */

@@ -69,7 +69,9 @@ static int note(struct finding *finding, const struct link *link, struct target 
 
 static bool keeps_links(const struct page_search *pages)
 {
-    return pages->crawler->state != NULL && !pages->is_replay;
+    const struct crawler *crawler = pages->crawler;
+
+    return (crawler->state != NULL || crawler->member != NULL) && !pages->is_replay;
 }
 
 /* The crawl's file is to have it: `number` is that of its URL there, or 0. The URL may be NULL. */
@@ -96,6 +98,8 @@ static int keep_followed(struct page_search *pages, const struct search_found *f
 
     if (!keeps_links(pages))
         return 0;
+    if (pages->crawler->member != NULL) /* numbers belong to a file */
+        return keep(pages, found, nofollow, url, 0);
     number = state_number_of(pages->crawler->state, target);
     return number > 0 ? keep(pages, found, nofollow, url, number) : -ENOMEM;
 }
@@ -161,14 +165,16 @@ static bool is_one_more(const struct finding *finding, const struct link *link,
                         const struct url *url, bool is_followed,
                         const struct unseen *target)
 {
-    const struct page_search *pages = finding->pages;
+    const struct crawler *crawler = finding->pages->crawler;
     const struct known *known = target->known;
+    bool has_mentions =
+        known->mentions > 0 || known->is_well || crawler->mentions.takes_none;
 
-    if (!known->is_wanted || (known->mentions == 0 && !known->is_well) ||
-        link->is_sitemap || (keeps_links(pages) && known->number == 0))
+    if (!known->is_wanted || !has_mentions || link->is_sitemap ||
+        (crawler->state != NULL && !finding->pages->is_replay && known->number == 0))
         return false;
-    return !is_followed || is_near_enough(&pages->crawler->targets, target, url,
-                                          finding->page->depth + 1U);
+    return !is_followed ||
+           is_near_enough(&crawler->targets, target, url, finding->page->depth + 1U);
 }
 
 /* The target is not looked at; nor is its URL, since the link has the same. */

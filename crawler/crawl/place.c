@@ -3,6 +3,7 @@
  */
 #include "place.h"
 
+#include "member.h"
 #include "../url/url.h"
 #include "verdicts.h"
 
@@ -73,8 +74,8 @@ static int reason_against(const struct crawler *crawler, const struct target *pa
     excluded = is_excluded(options, page->url);
     if (excluded != 0)
         return excluded > 0 ? REASON_EXCLUDED : excluded;
-    if (page->kind == TARGET_EXTERNAL)
-        return REASON_NONE;
+    if (page->kind == TARGET_EXTERNAL || crawler->member != NULL)
+        return REASON_NONE; /* of all that a shared crawl asks for, pages are counted where it is queued */
     return options->max_pages > 0 && crawler->page_count >= options->max_pages
                ? REASON_PAGES
                : REASON_NONE;
@@ -142,6 +143,8 @@ static void hold(struct crawler *crawler, struct target *page)
     page->link = NULL;
     *crawler->held_end = page;
     crawler->held_end = &page->link;
+    if (crawler->member != NULL)
+        shared_hold(&crawler->member->shared, page);
 }
 
 static void unhold(struct crawler *crawler, struct target *page)
@@ -154,6 +157,12 @@ static void unhold(struct crawler *crawler, struct target *page)
     if (*at == NULL)
         crawler->held_end = at;
     page->is_held = false;
+}
+
+void place_taken(struct crawler *crawler, struct target *page)
+{
+    if (page->is_held)
+        unhold(crawler, page);
 }
 
 int place_file(struct crawler *crawler, struct target *file)
@@ -195,7 +204,8 @@ int place_start(struct crawler *crawler, struct target *page)
     page->kind = TARGET_SITE;
     page->is_placed = true;
     page->is_start = true;
-    crawler->starts_open++;
+    crawler->starts_open +=
+        crawler->member == NULL; /* those of all are counted elsewhere */
     crawler->page_count++;
     return ask_for(crawler, page, FRONTIER_SITE);
 }
@@ -226,12 +236,23 @@ int place_at_depth(struct crawler *crawler, struct target *page, unsigned depth)
     return 0;
 }
 
+/* Who shares a crawl does not know whether somebody has asked for it without them. */
+static void hand_up_again(struct crawler *crawler, struct target *page)
+{
+    if (page->is_held)
+        shared_hold(&crawler->member->shared, page);
+    else if (page->kind == TARGET_EXTERNAL && page->is_given)
+        frontier_add_again(&crawler->frontier, page);
+}
+
 void place_want_ids(struct crawler *crawler, struct target *page)
 {
     while (page != NULL && !page->wants_body) {
         page->wants_body = true;
-        if (page->kind != TARGET_SITE && page->is_fetched && !page->is_searched &&
-            page->next == NULL && page->verdict == VERDICT_OK) {
+        if (crawler->member != NULL)
+            hand_up_again(crawler, page);
+        else if (page->kind != TARGET_SITE && page->is_fetched && !page->is_searched &&
+                 page->next == NULL && page->verdict == VERDICT_OK) {
             page->is_reasked = true;
             frontier_add_again(&crawler->frontier, page);
         }

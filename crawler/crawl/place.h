@@ -21,6 +21,9 @@ int place_file(struct crawler *crawler, struct target *file);
 /* A start, whatever the rules say. */
 int place_start(struct crawler *crawler, struct target *page);
 
+/* The target was leased, by a crawl that is shared: it is not held any more. */
+void place_taken(struct crawler *crawler, struct target *page);
+
 /* All starts are known, and so is what belongs to the site: what was held is placed. */
 int place_held(struct crawler *crawler);
 

@@ -6,6 +6,7 @@
  */
 #include "redirect.h"
 
+#include "member.h"
 #include "place.h"
 #include "../url/url.h"
 #include "verdicts.h"
@@ -31,6 +32,8 @@ static int place_next(struct crawler *crawler, const struct target *page,
     next->is_sitemap |= page->is_sitemap;
     if (page->is_start && is_near && url_sibling_hosts(page->url, next->url)) {
         rc = site_add(&crawler->site, next->url);
+        if (crawler->member != NULL)
+            shared_add_origin(&crawler->member->shared, next->url);
         if (rc < 0 || next->is_asked)
             return rc;
         next->hops = (uint8_t)hops;

@@ -15,6 +15,12 @@
 
 #define FRAGMENT_BYTES 256 /* of most fragments */
 
+/* Who takes part in a shared crawl does not: `collect` does, when it has all answers. */
+static bool judges(const struct crawler *crawler)
+{
+    return crawler->member == NULL;
+}
+
 static bool is_settled(const struct target *target)
 {
     return target->verdict != VERDICT_OPEN;
@@ -192,6 +198,8 @@ int verdicts_await_page(struct crawler *crawler, struct target *target)
 {
     struct target *page = target->page, *end = end_of_chain(page);
 
+    if (!judges(crawler))
+        return 0;
     if (is_settled(page) && !end->is_reasked)
         return settle_fragment(crawler, target, end);
     await_target(target, is_settled(page) ? end : page);
@@ -298,6 +306,8 @@ int verdicts_await_next(struct crawler *crawler, struct target *target)
     struct target *next = target->next;
     unsigned circle = circle_length(crawler, target);
 
+    if (!judges(crawler))
+        return 0;
     if (circle > 0)
         return settle_circle(crawler, target, circle);
     if (is_settled(next)) {
@@ -333,7 +343,7 @@ static int give_up_from(struct crawler *crawler, struct target *target, unsigned
 
 int verdicts_give_up(struct crawler *crawler, struct target *next)
 {
-    int rc = give_up_from(crawler, next, 1);
+    int rc = judges(crawler) ? give_up_from(crawler, next, 1) : 0;
 
     return rc == 0 ? judge_due(crawler) : rc;
 }
@@ -343,6 +353,8 @@ int verdicts_give_up(struct crawler *crawler, struct target *next)
 int verdicts_settle(struct crawler *crawler, struct target *target,
                     struct judgement judgement, const char *message)
 {
+    if (!judges(crawler))
+        return 0;
     if (message != NULL && *message != '\0') {
         target->message = targets_intern(&crawler->targets, message, strlen(message));
         if (target->message == NULL)
@@ -364,7 +376,8 @@ int verdicts_settle_text(struct crawler *crawler, struct target *target,
 
 int verdicts_recheck(struct crawler *crawler, struct target *page)
 {
-    release_waiting(crawler, page);
+    if (judges(crawler))
+        release_waiting(crawler, page);
     return judge_due(crawler);
 }
 
@@ -386,6 +399,8 @@ int verdicts_end(struct crawler *crawler, struct judgement judgement)
 {
     int rc = 0, its;
 
+    if (!judges(crawler))
+        return 0;
     for (size_t i = 0; i < crawler->targets.count; i++) {
         struct target *target = targets_at(&crawler->targets, i);
         if (is_settled(target) || target->page != target || target->next != NULL)

@@ -3,6 +3,8 @@
  *
  * A target with a fragment waits for its page, one that redirects for the next of its chain.
  * Invariant: a target waits for one other at most, or is in the line `due` of the crawler.
+ *
+ * A crawler that takes part in a shared crawl (crawler->member) judges nothing but texts: these do nothing then.
  */
 #ifndef CRAWLER_VERDICTS_H
 #define CRAWLER_VERDICTS_H

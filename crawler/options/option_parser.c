@@ -449,9 +449,8 @@ static const struct {
     size_t folders;
     enum options_command command;
 } commands[] = {
-    {"resume", 1, COMMAND_RESUME},
-    {"recheck", 1, COMMAND_RECHECK},
-    {"report", 1, COMMAND_REPORT},
+    {"resume", 1, COMMAND_RESUME}, {"recheck", 1, COMMAND_RECHECK},
+    {"report", 1, COMMAND_REPORT}, {"collect", 1, COMMAND_COLLECT},
     {"diff", 2, COMMAND_DIFF},
 };
 

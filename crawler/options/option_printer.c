@@ -111,11 +111,13 @@ static void print_statuses(FILE *to)
 
 void option_print_help(FILE *to)
 {
-    fputs("Usage: coil-crawl [OPTION]... URL|FOLDER|FILE...\n"
-          "       coil-crawl [OPTION]... explain URL [START]...\n"
-          "       coil-crawl [OPTION]... resume|recheck|report DIR\n"
-          "       coil-crawl [OPTION]... diff DIR DIR\n",
-          to);
+    fputs(
+        "Usage: coil-crawl [OPTION]... URL|FOLDER|FILE...\n"
+        "       coil-crawl [OPTION]... explain URL [START]...\n"
+        "       coil-crawl [OPTION]... resume|recheck|report DIR\n"
+        "       coil-crawl [OPTION]... diff DIR DIR\n"
+        "       coil-crawl --frontier URL --crawl NAME [OPTION]... URL...|collect DIR\n",
+        to);
     print_wrapped(to, summary, 0, 0);
     for (int group = 0; group < OPTION_GROUP_COUNT; group++) {
         fprintf(to, "\n%s:\n", option_group_names[group]);
@@ -277,6 +279,10 @@ void option_print_man(FILE *to)
             ".br\n"
             "\\fBcoil\\-crawl\\fR [\\fIOPTION\\fR]... \\fBdiff\\fR \\fIDIR\\fR "
             "\\fIDIR\\fR\n"
+            ".br\n"
+            "\\fBcoil\\-crawl \\-\\-frontier\\fR \\fIURL\\fR "
+            "\\fB\\-\\-crawl\\fR \\fINAME\\fR [\\fIOPTION\\fR]... "
+            "\\fIURL\\fR...|\\fBcollect\\fR \\fIDIR\\fR\n"
             ".SH DESCRIPTION\n",
             coil_version());
     print_roff(to, summary);
@@ -290,6 +296,7 @@ void option_print_man(FILE *to)
           "\\fBresume\\fR goes on with a crawl that \\fB\\-\\-state\\fR keeps, "
           "\\fBreport\\fR tells what it has found so far, \\fBrecheck\\fR asks "
           "again for what may have changed, and \\fBdiff\\fR compares two of them.\n"
+          "\\fBcollect\\fR makes such a folder of a crawl that many processes share.\n"
           ".SH OPTIONS\n",
           to);
     print_man_options(to);

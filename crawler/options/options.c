@@ -100,6 +100,9 @@ const struct option_row option_rows[] = {
      .initial = "10m", .min = 1, .group = OPTION_LIMITS, .words = "give up an answer that takes so long as a whole"},
     {.name = "delay", .aliases = "wait", .argument = "TIME", .set = set_duration, FIELD(delay_ns),
      .initial = "0", .min = 0, .group = OPTION_LIMITS, .words = "wait so long between two requests to a host"},
+    {.name = "split-host", .argument = "N", .set = set_unsigned, FIELD(split_host), .initial = "1", .min = 1,
+     .max = 1000, .group = OPTION_LIMITS,
+     .words = "with --frontier: let N processes ask one host at the same time, each an Nth as often"},
 
     /* ---- requests ---- */
     {.name = "header", .repeats = true, .letter = 'H', .argument = "HEADER", .set = add_header, .group = OPTION_HTTP,
@@ -174,6 +177,13 @@ const struct option_row option_rows[] = {
     {.name = "state-interval", .argument = "TIME", .set = set_duration, FIELD(state_interval_ns),
      .initial = "1s", .min = 0, .group = OPTION_OTHER,
      .words = "write to that folder after so long: what has come since is asked for again; 0: after each page"},
+    {.name = "frontier", .argument = "URL", .set = set_text, FIELD(frontier), .group = OPTION_OTHER,
+     .words = "share the crawl with all who name the same Redis (redis://[USER:PASSWORD@]HOST[:PORT]/DB, rediss:// for TLS, unix:///PATH) and --crawl; coil-crawl collect DIR tells it"},
+    {.name = "crawl", .argument = "NAME", .set = set_text, FIELD(crawl), .group = OPTION_OTHER,
+     .words = "the name of the crawl there"},
+    {.name = "results-max", .argument = "SIZE", .set = set_bytes, FIELD(results_max_bytes), .initial = "256M",
+     .min = 1 << 20, .max = INT64_C(1) << 40, .group = OPTION_OTHER,
+     .words = "pause there while answers of so many bytes were not collected"},
     {.name = "config", .argument = "FILE", .hint = HINT_FILE, .group = OPTION_OTHER,
      .words = "read options from FILE, in TOML (./coil-crawl.toml if it is there)"},
     {.name = "no-config", .group = OPTION_OTHER, .words = "read no such file"},

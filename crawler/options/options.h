@@ -49,6 +49,7 @@ enum options_command { /* the first operand, but for what is a start */
                        COMMAND_RESUME,
                        COMMAND_RECHECK,
                        COMMAND_REPORT,
+                       COMMAND_COLLECT,
                        COMMAND_DIFF
 };
 enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -126,6 +127,10 @@ struct options {
     const char *state;         /* the folder; NULL: none */
     const char *later_state;   /* of COMMAND_DIFF */
     int64_t state_interval_ns; /* so much work may be lost */
+    const char *frontier,
+        *crawl; /* a Redis, and a name there, of a crawl that many share; NULL: none */
+    unsigned split_host; /* processes that may ask a host at a time */
+    size_t results_max_bytes;
     struct text_list
         decided; /* "--max-depth=3": what decides about the crawl, as it was given */
     struct text_list

@@ -15,8 +15,8 @@
 /* All links of a page to a target, whatever their fragments if the target is broken as a whole. */
 struct broken_link {
     const struct target *target; /* a copy, as struct group's */
-    struct mention first; /* of the page; a copy, since mentions may be cold */
-    uint32_t page;        /* its index */
+    struct mention first;        /* of the page; a copy, since mentions may be cold */
+    uint32_t page;               /* its index */
     uint32_t count;
     uint32_t finding; /* for groups.c */
     bool is_grouped;  /* the same */
@@ -33,12 +33,12 @@ struct group {
     /* Of a folder: its first target. A target is a copy with its URL, since it is looked at in the order of URLs, and
        may be cold. */
     const struct target *about;
-    uint32_t index;             /* of it */
-    size_t first, count;        /* in groups->links */
-    size_t targets;             /* that are different */
-    uint64_t link_count;        /* with those whose places were not kept */
-    uint64_t hidden_count;      /* these */
-    uint64_t untold_count;      /* of link_count, those that no group before has */
+    uint32_t index;        /* of it */
+    size_t first, count;   /* in groups->links */
+    size_t targets;        /* that are different */
+    uint64_t link_count;   /* with those whose places were not kept */
+    uint64_t hidden_count; /* these */
+    uint64_t untold_count; /* of link_count, those that no group before has */
 };
 
 struct groups {

@@ -6,6 +6,8 @@
  */
 #include "link_blob.h"
 
+#include "leb128.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,28 +32,10 @@ static void put_byte(struct text *to, unsigned value)
     text_add(to, &byte, 1);
 }
 
-/* Seven bits a byte, the low ones first. (LEB128) */
-static void put_number(struct text *to, uint64_t value)
-{
-    char bytes[10];
-    size_t n = 0;
-
-    for (; value >= 0x80; value >>= 7)
-        bytes[n++] = (char)(value | 0x80);
-    bytes[n++] = (char)value;
-    text_add(to, bytes, n);
-}
-
-static void put_bytes(struct text *to, const char *s, size_t n)
-{
-    put_number(to, n);
-    text_add(to, s, n);
-}
-
 /* NULL, where there is no attribute, is a name of no length. */
 static void put_name(struct text *to, const char *name)
 {
-    put_bytes(to, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
+    leb128_put_bytes(to, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
 }
 
 /* Texts of elements and attributes are constants, so that their addresses tell most. The first of a
@@ -63,7 +47,7 @@ static void put_place(struct link_blob *blob, const struct link *link)
     while (i < blob->place_count &&
            (blob->elements[i] != link->element || blob->attributes[i] != link->attribute))
         i++;
-    put_number(&blob->bytes, i);
+    leb128_put(&blob->bytes, i);
     if (i < blob->place_count)
         return;
     if (i < LINK_BLOB_PLACES) {
@@ -97,21 +81,21 @@ void link_blob_add(struct link_blob *blob, const struct search_found *found, uin
                                (link->is_sitemap ? IS_SITEMAP : 0) |
                                (url != NULL && id == 0 ? HAS_URL : 0));
     put_place(blob, link);
-    put_number(&blob->bytes,
+    leb128_put(&blob->bytes,
                step); /* one that goes back is a large number, and right all the same */
-    put_number(&blob->bytes, link->place.column);
+    leb128_put(&blob->bytes, link->place.column);
     blob->line = link->place.line;
     if (id > 0) {
-        put_number(&blob->bytes, id);
+        leb128_put(&blob->bytes, id);
     } else if (url != NULL) {
-        put_number(&blob->bytes, (uint64_t)found->url->kind);
-        put_number(&blob->bytes, found->url->fragment_at);
-        put_bytes(&blob->bytes, url, url_n);
+        leb128_put(&blob->bytes, (uint64_t)found->url->kind);
+        leb128_put(&blob->bytes, found->url->fragment_at);
+        leb128_put_bytes(&blob->bytes, url, url_n);
     }
     if (is_tail)
-        put_number(&blob->bytes, n);
+        leb128_put(&blob->bytes, n);
     else
-        put_bytes(&blob->bytes, link->reference, n);
+        leb128_put_bytes(&blob->bytes, link->reference, n);
 }
 
 void link_blob_finish(struct link_blob *blob)
@@ -122,51 +106,22 @@ void link_blob_finish(struct link_blob *blob)
 
 /* ---- reading ----------------------------------------------------------------------- */
 
-struct bytes {
-    const unsigned char *at, *end;
-    bool failed; /* it is no blob */
-};
-
-static unsigned take_byte(struct bytes *from)
-{
-    if (from->at < from->end)
-        return *from->at++;
-    from->failed = true;
-    return 0;
-}
-
-static uint64_t take_number(struct bytes *from)
-{
-    uint64_t value = 0;
-
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        unsigned byte = take_byte(from);
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if ((byte & 0x80) == 0)
-            return value;
-    }
-    from->failed = true;
-    return 0;
-}
-
 /* A copy with a NUL behind, for free(). NULL without memory, or if it failed. */
-static char *take_text(struct bytes *from, size_t *length)
+static char *take_text(struct leb128_bytes *from, size_t *length)
 {
-    uint64_t n = take_number(from);
-    const char *text = (const char *)from->at;
+    const char *text = leb128_take_bytes(from, length);
 
-    if (from->failed || n > (uint64_t)(from->end - from->at) ||
-        memchr(text, '\0', (size_t)n) != NULL) {
+    if (text == NULL)
+        return NULL;
+    if (memchr(text, '\0', *length) != NULL) {
         from->failed = true;
         return NULL;
     }
-    from->at += n;
-    *length = (size_t)n;
-    return strndup(text, (size_t)n);
+    return strndup(text, *length);
 }
 
 struct reading {
-    struct bytes from;
+    struct leb128_bytes from;
     const struct link_blob_reader *reader;
     char *elements[LINK_BLOB_PLACES + 1], *attributes[LINK_BLOB_PLACES + 1];
     size_t place_count;
@@ -205,7 +160,7 @@ static const char *name_of(const char *text)
 
 static int take_place(struct reading *reading, struct link *link)
 {
-    uint64_t i = take_number(&reading->from);
+    uint64_t i = leb128_take(&reading->from);
     int rc = 0;
 
     if (reading->from.failed || i > reading->place_count)
@@ -224,7 +179,7 @@ static int take_place(struct reading *reading, struct link *link)
 /* The URL of a number, copied, since who visits it may write to it. */
 static int take_known(struct reading *reading, struct url *url)
 {
-    uint64_t id = take_number(&reading->from);
+    uint64_t id = leb128_take(&reading->from);
     const char *text = NULL;
 
     if (!reading->from.failed && id <= UINT32_MAX)
@@ -240,7 +195,7 @@ static int take_known(struct reading *reading, struct url *url)
 
 static int take_written_out(struct reading *reading, struct url *url)
 {
-    uint64_t kind = take_number(&reading->from), at = take_number(&reading->from);
+    uint64_t kind = leb128_take(&reading->from), at = leb128_take(&reading->from);
 
     url->href = take_text(&reading->from, &url->n);
     if (url->href == NULL)
@@ -262,7 +217,7 @@ static int take_reference(struct reading *reading, bool is_tail, struct taken *t
         taken->reference = take_text(&reading->from, &length);
         return taken->reference != NULL ? 0 : failure_of(reading);
     }
-    n = take_number(&reading->from);
+    n = leb128_take(&reading->from);
     if (reading->from.failed || url->href == NULL || n > url->n)
         return -EBADMSG;
     taken->reference = strdup(url->href + (url->n - n));
@@ -282,15 +237,15 @@ static int visit(struct reading *reading, enum search_kind kind, struct taken *t
 
 static int read_into(struct reading *reading, struct taken *taken)
 {
-    unsigned head = take_byte(&reading->from);
+    unsigned head = leb128_take_byte(&reading->from);
     enum search_kind kind = (enum search_kind)(head & KIND_MASK);
     int rc = take_place(reading, &taken->link);
 
     if (rc < 0)
         return rc;
-    reading->line += (uint32_t)take_number(&reading->from);
+    reading->line += (uint32_t)leb128_take(&reading->from);
     taken->link.place.line = reading->line;
-    taken->link.place.column = (uint32_t)take_number(&reading->from);
+    taken->link.place.column = (uint32_t)leb128_take(&reading->from);
     taken->link.nofollow = (head & IS_NOFOLLOW) != 0;
     taken->link.cut = (head & IS_CUT) != 0;
     taken->link.is_sitemap = (head & IS_SITEMAP) != 0;

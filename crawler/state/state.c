@@ -167,7 +167,8 @@ int state_add(struct state *state, const struct target *target,
     if (batch->bytes.failed)
         return -ENOMEM;
     batch->pages[batch->page_count].url = number;
-    batch->pages[batch->page_count].time_s = time(NULL);
+    if (page->time_s == 0)
+        batch->pages[batch->page_count].time_s = time(NULL);
     if (batch->page_count++ == 0)
         batch->begun_ns = coil_now();
     return 0;

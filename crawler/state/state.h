@@ -40,7 +40,8 @@ int state_failure(const struct state *state, const char **message);
    without memory. */
 uint32_t state_number_of(struct state *state, const struct target *target);
 
-/* `page` is copied, but for `url`, which is the target's. 0, -ENOMEM or what has failed before. */
+/* `page` is copied, but for `url`, which is the target's, and `time_s`, which is now where it is 0. 0,
+   -ENOMEM or what has failed before. */
 int state_add(struct state *state, const struct target *target,
               const struct store_page *page);
 

@@ -47,9 +47,10 @@ static const char *const statements[STATEMENT_COUNT] = {
     [ROLLBACK] = "ROLLBACK",
     [ADD_URL] = "INSERT INTO url(id, fragment_at, url) VALUES (?, ?, ?)",
     [ADD_PAGE] =
-        "INSERT INTO page(url, flags, rc, status, problem, line, tries, size, bytes,"
+        "INSERT INTO page(number, url, flags, rc, status, problem, line, tries, size, "
+        "bytes,"
         " at, duration, time, content_type, location, error, etag, modified, links, ids)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [FINISH] = "UPDATE crawl SET finished = ?",
     [NEXT_PAGE] =
         "SELECT number, url, flags, rc, status, problem, line, tries, size, bytes,"
@@ -207,17 +208,10 @@ static int add_url(struct store *store, sqlite3_stmt *statement,
 static int add_page(struct store *store, sqlite3_stmt *statement,
                     const struct store_page *page)
 {
-    const int64_t numbers[] = {page->url,
-                               page->flags,
-                               page->rc,
-                               page->status,
-                               page->problem,
-                               page->line,
-                               page->tries,
-                               page->size,
-                               page->bytes,
-                               page->at_ns / 1000,
-                               page->duration_ns / 1000,
+    const int64_t numbers[] = {page->number, page->url,          page->flags,
+                               page->rc,     page->status,       page->problem,
+                               page->line,   page->tries,        page->size,
+                               page->bytes,  page->at_ns / 1000, page->duration_ns / 1000,
                                page->time_s};
     const char *const texts[] = {page->content_type, page->location, page->error,
                                  page->etag, page->modified};
@@ -423,6 +417,14 @@ bool store_is_finished(const struct store *store)
 uint32_t store_last_url(const struct store *store)
 {
     return store->last_url;
+}
+
+int64_t store_last_page(struct store *store)
+{
+    int64_t last = 0;
+    int rc = read_number(store, "SELECT ifnull(max(number), 0) FROM page", &last);
+
+    return rc < 0 ? rc : last;
 }
 
 /* ---- opening ----------------------------------------------------------------------- */

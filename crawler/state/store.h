@@ -67,7 +67,8 @@ enum store_flag {
 
 /* What came of asking for a URL. Texts are NULL where there is none. */
 struct store_page {
-    uint32_t url; /* its id */
+    int64_t number; /* above those before it; 0: the next. Not set when it is read */
+    uint32_t url;   /* its id */
     unsigned flags;
     int rc, status,
         problem; /* below 0: why there is no answer; why it was not searched */
@@ -125,6 +126,9 @@ bool store_is_finished(const struct store *store);
 
 /* The highest id of a URL; 0: there is none. */
 uint32_t store_last_url(const struct store *store);
+
+/* The highest number of a page; 0: there is none. Below 0 as the others. */
+int64_t store_last_page(struct store *store);
 
 /* Call visit() for each, by id, until it returns other than 0; return that. */
 int store_each_url(struct store *store,

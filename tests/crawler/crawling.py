@@ -7,6 +7,7 @@ The program is the first argument of the test's. $COIL_WRAPPER, if set, is put b
 "valgrind -q --error-exitcode=99".
 """
 import contextlib
+import json
 import os
 import shlex
 import subprocess
@@ -18,6 +19,10 @@ PROGRAM = os.path.abspath(sys.argv[1])
 WRAPPER = shlex.split(os.environ.get("COIL_WRAPPER", ""))
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
 PATIENCE = 120  # seconds, for what ends by itself
+KEPT = {"page": ("url", "status", "content_type", "encoding", "size", "links", "searched"),
+        "link": ("page", "text", "line", "column", "element", "attribute", "target", "fragment"),
+        "redirect": ("url", "status", "location", "target"),
+        "verdict": ("target", "fragment", "verdict", "reason", "status", "message")}
 
 
 @contextlib.contextmanager
@@ -49,3 +54,11 @@ def wait_until(condition, seconds=PATIENCE):
         if time.monotonic() > end:
             raise AssertionError(f"it did not happen within {seconds} s")
         time.sleep(0.005)
+
+
+def sets(file):
+    """What a report tells, whatever the order."""
+    with open(file, encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    return sorted(json.dumps([r["type"], *(r[key] for key in KEPT[r["type"]])])
+                  for r in records if r["type"] in KEPT)

@@ -20,24 +20,12 @@ import tempfile
 import time
 
 from check import Skip, contains, equal, run_tests
-from crawling import BROKEN, FAILED, INTERRUPTED, USAGE, WELL, run, started, wait_until
+from crawling import BROKEN, FAILED, INTERRUPTED, USAGE, WELL, run, sets, started, wait_until
 from server import Site, html, page, redirect, response, status
 
 KILLED = os.path.abspath(sys.argv[2])
 ALL = "--all" in sys.argv
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
-KEPT = {"page": ("url", "status", "content_type", "encoding", "size", "links", "searched"),
-        "link": ("page", "text", "line", "column", "element", "attribute", "target", "fragment"),
-        "redirect": ("url", "status", "location", "target"),
-        "verdict": ("target", "fragment", "verdict", "reason", "status", "message")}
-
-
-def sets(file):
-    """What a report tells, whatever the order."""
-    with open(file, encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
-    return sorted(json.dumps([r["type"], *(r[key] for key in KEPT[r["type"]])])
-                  for r in records if r["type"] in KEPT)
 
 
 def summary(file):

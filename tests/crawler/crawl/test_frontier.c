@@ -498,3 +498,144 @@ TASK_TEST(frontier_close_sends_the_workers_away_and_keeps_what_is_left)
     check_over();
     close_frontier();
 }
+
+/* ---- in a crawl that many share ---------------------------------------------------- */
+
+static void trace_job(const char *what, const struct frontier_job *job)
+{
+    test_trace("%s:%s ", what, name_of(job));
+}
+
+static void on_add(void *arg, struct target *target)
+{
+    (void)arg;
+    trace_job("add", &(struct frontier_job){NULL, target});
+}
+
+static void on_complete(void *arg, const struct frontier_job *job)
+{
+    (void)arg;
+    trace_job("through", job);
+}
+
+static int on_release(void *arg, const struct frontier_job *job, int64_t at_ns)
+{
+    (void)arg;
+    trace_job("back", job);
+    test_trace("in %d s ", (int)((at_ns - coil_now()) / COIL_SEC(1)));
+    return 0;
+}
+
+static const struct frontier_above above = {on_add, on_complete, on_release, NULL};
+
+static struct frontier_options below(bool by_depth)
+{
+    struct frontier_options options = at_a_time(9, 2);
+
+    options.above = &above;
+    options.by_depth = by_depth;
+    return options;
+}
+
+/* What was added has been leased, by this process or another. */
+static void lease(const char *url)
+{
+    bool is_new;
+    struct target *target = targets_get(&targets, url, 0, &is_new);
+
+    target->host = frontier_host(&frontier, url, FRONTIER_SITE);
+    frontier_lease(&frontier, target);
+}
+
+TASK_TEST(frontier_below_another_hands_up_what_is_new_and_gives_none_of_it_out)
+{
+    struct frontier_options options = below(false);
+    struct target *target;
+
+    open_frontier(&options);
+    target = add("http://a/1");
+    add("http://a/1");
+    target->depth = 0;
+    frontier_add(&frontier, target);
+    frontier_add_again(&frontier, target);
+    CHECK_TRACE("add:a/1 add:a/1 ");
+    CHECK_INT(frontier_left(&frontier), 0);
+    close_frontier();
+}
+
+TASK_TEST(frontier_below_another_hands_up_again_what_comes_nearer_by_depth)
+{
+    struct frontier_options options = below(true);
+    struct target *target;
+
+    open_frontier(&options);
+    target = add_at_depth("http://a/1", FRONTIER_SITE, 3);
+    target->depth = 2;
+    frontier_add(&frontier, target);
+    CHECK_TRACE("add:a/1 add:a/1 ");
+    close_frontier();
+}
+
+static int close_later(void *arg)
+{
+    int rc = coil_sleep(COIL_SEC(10));
+
+    (void)arg;
+    frontier_close(&frontier);
+    return rc;
+}
+
+TASK_TEST(frontier_below_another_gives_out_what_is_leased_until_it_is_closed)
+{
+    struct frontier_options options = below(true);
+    coil_task *closing;
+
+    open_frontier(&options);
+    closing = test_spawn(close_later, NULL);
+    lease("http://a/1");
+    lease("http://a/2");
+    lease("http://a/3");
+    run_workers(3);
+    CHECK_TRACE("0:a/1 0:a/2 through:a/1 1:a/3 through:a/2 through:a/3 ");
+    CHECK_INT((coil_now() - begin) / COIL_SEC(1), 10);
+    CHECK_INT(frontier_through(&frontier), 3);
+    CHECK_INT(test_join(closing), 0);
+    close_frontier();
+}
+
+TASK_TEST(frontier_below_another_gives_back_what_is_to_be_tried_later)
+{
+    struct frontier_options options = below(false);
+    struct frontier_job job;
+
+    open_frontier(&options);
+    lease("http://a/1");
+    lease("http://a/2");
+    job = take();
+    CHECK_INT(frontier_retry(&frontier, &job, coil_now() + COIL_SEC(5)), 0);
+    CHECK_INT(frontier_left(&frontier), 1);
+    job = take();
+    CHECK_INT(frontier_retry(&frontier, &job, coil_now()), 0);
+    CHECK_INT(frontier_left(&frontier), 1);
+    take_and_finish();
+    CHECK_TRACE("a/1 back:a/1 in 5 s a/2 a/2 through:a/2 ");
+    CHECK_INT(frontier_at_work(&frontier), 0);
+    close_frontier();
+}
+
+TASK_TEST(frontier_below_another_keeps_robots_to_itself)
+{
+    struct frontier_options options = below(false);
+    struct frontier_job job;
+
+    options.asks_robots = true;
+    open_frontier(&options);
+    lease("http://a/1");
+    job = take();
+    job.host->robots = ROBOTS_KNOWN;
+    frontier_done(&frontier, &job);
+    CHECK_TRACE("robots.txt ");
+    take_and_finish();
+    CHECK_TRACE("a/1 through:a/1 ");
+    close_frontier();
+}

@@ -123,6 +123,27 @@ TEST(store_tells_what_was_written)
     remove_folder();
 }
 
+TEST(store_takes_numbers_that_are_given_and_counts_on_from_them)
+{
+    const struct store_url url = {1, 0, "http://h/"};
+    const struct store_page pages[] = {{.url = 1, .number = INT64_C(1) << 60},
+                                       {.url = 1}};
+    struct store_batch batch = {
+        .urls = &url, .url_count = 1, .pages = pages, .page_count = 2};
+    struct store *store;
+    struct store_page page;
+
+    make_folder();
+    store = create(STORE_CRAWL);
+    CHECK_INT(store_last_page(store), 0);
+    CHECK_INT(store_write(store, &batch), 0);
+    CHECK_INT(store_last_page(store), (INT64_C(1) << 60) + 1);
+    CHECK_INT(store_next_page(store, 0, &page), INT64_C(1) << 60);
+    CHECK_INT(store_next_page(store, INT64_C(1) << 60, &page), (INT64_C(1) << 60) + 1);
+    store_close(store);
+    remove_folder();
+}
+
 TEST(store_has_one_writer_and_readers_beside_it)
 {
     struct store *store, *reader, *other;

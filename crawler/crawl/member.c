@@ -1,0 +1,193 @@
+/* member.c - see member.h */
+#include "member.h"
+
+#include "place.h"
+#include "../state/page_blob.h"
+#include "../state/setup_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SPAN_NS COIL_SEC(30) /* of a lease */
+#define MOST 32              /* URLs of a host in a lease */
+#define MOST_SLOWLY 4        /* the same, where it is to be asked slowly */
+
+/* ---- what the crawl has to do ------------------------------------------------------ */
+
+static int add_origin(void *arg, const char *origin)
+{
+    struct member *member = arg;
+
+    return site_add(&member->crawler->site, origin);
+}
+
+static int end_starts(void *arg)
+{
+    struct member *member = arg;
+
+    member->crawler->starts_open = 0;
+    return place_held(member->crawler);
+}
+
+static void take(void *arg, struct target *target)
+{
+    struct member *member = arg;
+
+    place_taken(member->crawler, target);
+}
+
+/* It is handed up once more, even if it was before: with less than whoever held it has known. */
+static int place(void *arg, const struct lease_url *url)
+{
+    struct member *member = arg;
+    struct crawler *crawler = member->crawler;
+    struct target *target;
+    bool is_new;
+
+    target = targets_get(&crawler->targets, url->url, 0, &is_new);
+    if (target == NULL)
+        return -ENOMEM;
+    place_taken(crawler, target);
+    if (!target->is_placed)
+        target->hops = (uint8_t)url->hops;
+    if (!target->is_placed || url->depth < target->depth)
+        target->depth = (uint16_t)url->depth;
+    target->is_sitemap |= (url->flags & LEASE_SITEMAP) != 0;
+    target->wants_body |= (url->flags & LEASE_IDS) != 0;
+    target->is_given = false;
+    return place_page(crawler, target, NULL);
+}
+
+/* ---- its life ---------------------------------------------------------------------- */
+
+static int complain_of_name(struct member *member, int rc)
+{
+    char words[256];
+
+    if (rc != -EEXIST)
+        return rc;
+    snprintf(words, sizeof words,
+             "%s: this crawl was begun with other options or starts; all who take part "
+             "in it have the same",
+             member->crawler->options->crawl);
+    return connection_complain(&member->connection, rc, words);
+}
+
+static int begin(struct member *member)
+{
+    const struct options *options = member->crawler->options;
+    struct store_texts settings = {options->decided.at, options->decided.count};
+    struct store_texts starts = {options->starts.at, options->starts.count};
+    struct leases_setup setup = {.by_depth = options->max_depth < UINT16_MAX,
+                                 .max_pages = (int64_t)options->max_pages,
+                                 .max_bytes = (int64_t)options->results_max_bytes,
+                                 .split = options->split_host};
+    struct text text = {0};
+    int rc = -ENOMEM;
+
+    setup_text_write(&text, &settings, &starts);
+    setup.options = text.at;
+    if (!text.failed)
+        rc = leases_begin(&member->leases, member->connection.redis, options->crawl,
+                          &setup, SPAN_NS);
+    text_finish(&text);
+    return rc < 0 ? complain_of_name(member, rc) : 0;
+}
+
+static void take_part(struct member *member)
+{
+    struct crawler *crawler = member->crawler;
+    const struct options *options = crawler->options;
+    struct shared_options shared = {.leases = &member->leases,
+                                    .frontier = &crawler->frontier,
+                                    .targets = &crawler->targets,
+                                    .crawl = &member->callbacks,
+                                    .has_external = options->external != EXTERNAL_SKIP,
+                                    .most = options->delay_ns > 0 ? MOST_SLOWLY : MOST,
+                                    .ahead = 2 * options->max_tasks};
+
+    member->callbacks = (struct shared_crawl){.add_origin = add_origin,
+                                              .end_starts = end_starts,
+                                              .place = place,
+                                              .take = take,
+                                              .arg = member};
+    shared_init(&member->shared, &shared);
+    targets_set_id_seed(&crawler->targets, member->leases.seeds[2]);
+    crawler->mentions.takes_none = true;
+    crawler->member = member;
+}
+
+int member_open(struct member *member, struct crawler *crawler)
+{
+    int rc;
+
+    *member = (struct member){.crawler = crawler};
+    rc = connection_open(&member->connection, crawler->options);
+    if (rc == 0)
+        rc = begin(member);
+    if (rc == 0)
+        take_part(member);
+    return rc;
+}
+
+int member_close(struct member *member, int rc)
+{
+    struct crawler *crawler = member->crawler;
+
+    rc = connection_close(&member->connection, rc);
+    if (crawler->complaint == NULL)
+        crawler->complaint = member->connection.complaint;
+    else
+        free(member->connection.complaint);
+    if (crawler->member != NULL)
+        shared_finish(&member->shared);
+    crawler->member = NULL;
+    return rc;
+}
+
+int member_lease(void *arg)
+{
+    struct member *member = arg;
+
+    return shared_run(&member->shared);
+}
+
+/* ---- answers ----------------------------------------------------------------------- */
+
+static void write_page(struct text *bytes, const struct target *target,
+                       const struct store_page *page)
+{
+    struct store_page now = *page;
+
+    now.time_s = time(NULL);
+    page_blob_write(bytes, &now, target->url, target->fragment_at);
+}
+
+int member_bring(struct member *member, const struct target *target,
+                 const struct store_page *page)
+{
+    struct text bytes = {0};
+    int rc;
+
+    write_page(&bytes, target, page);
+    rc =
+        bytes.failed ? -ENOMEM : shared_bring(&member->shared, target, bytes.at, bytes.n);
+    text_finish(&bytes);
+    return rc;
+}
+
+int member_bring_sitemaps(struct member *member, const struct host *host,
+                          const struct target *rules, const struct store_page *page)
+{
+    struct text bytes = {0};
+    int rc;
+
+    write_page(&bytes, rules, page);
+    rc = bytes.failed ? -ENOMEM
+                      : shared_bring_sitemaps(&member->shared, host, bytes.at, bytes.n);
+    text_finish(&bytes);
+    return rc;
+}

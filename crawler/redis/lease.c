@@ -1,0 +1,714 @@
+/*
+ * lease.c - what a worker does with a crawl that many share.
+ *
+ * An item is six bytes and the rest of the URL behind its origin, which is the host's: scripts/common.lua. What Redis
+ * replies is looked at before it is believed: others may write to it.
+ */
+#include "lease.h"
+
+#include "../base/array.h"
+#include "../base/hash.h"
+#include "../url/url.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD_BYTES 6
+#define HASH_BYTES 10
+#define SEEDS_BYTES 49
+#define REAPED_AT_ONCE 64
+#define FORGOTTEN_AT_ONCE "1000"
+#define OVER_SECONDS "3600" /* that a crawl without its keys is still told to be over */
+
+static const char class_letters[LEASE_CLASSES + 1] = "sxh";
+
+/* ---- replies ----------------------------------------------------------------------- */
+
+/* The i-th text of a list, or "". */
+static const char *text_at(const redisReply *reply, size_t i)
+{
+    if (reply->type != REDIS_REPLY_ARRAY || i >= reply->elements ||
+        reply->element[i]->type != REDIS_REPLY_STRING)
+        return "";
+    return reply->element[i]->str;
+}
+
+static int64_t number_at(const redisReply *reply, size_t i)
+{
+    if (reply->type == REDIS_REPLY_ARRAY && i < reply->elements &&
+        reply->element[i]->type == REDIS_REPLY_INTEGER)
+        return reply->element[i]->integer;
+    return strtoll(text_at(reply, i), NULL, 10);
+}
+
+/* Milliseconds, in nanoseconds; an hour at most. */
+static int64_t span_at(const redisReply *reply, size_t i)
+{
+    int64_t ms = number_at(reply, i);
+
+    return COIL_MSEC(ms < 0 ? 0 : ms > 3600000 ? 3600000 : ms);
+}
+
+static int64_t to_ms(int64_t span_ns)
+{
+    return span_ns <= 0 ? 0 : (span_ns - 1) / COIL_MSEC(1) + 1;
+}
+
+static int run(struct leases *leases, enum crawl_script script, struct redis_words *words,
+               redisReply **reply)
+{
+    int rc = redis_run(leases->redis, script, leases->key, words, reply);
+
+    redis_words_finish(words);
+    return rc;
+}
+
+/* ---- its life ---------------------------------------------------------------------- */
+
+bool leases_is_name(const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < n; i++)
+        if (!isalnum((unsigned char)name[i]) && strchr("._-", name[i]) == NULL)
+            return false;
+    return n > 0 && n <= LEASES_NAME_BYTES;
+}
+
+static void make_seeds(char seeds[SEEDS_BYTES])
+{
+    for (int i = 0; i < 3; i++)
+        snprintf(seeds + 16 * i, SEEDS_BYTES - 16 * (size_t)i, "%016" PRIx64,
+                 hash_seed());
+}
+
+static int read_seeds(struct leases *leases, const char *text)
+{
+    for (int i = 0; i < 3; i++)
+        if (strlen(text) != SEEDS_BYTES - 1 ||
+            sscanf(text + 16 * i, "%16" SCNx64, &leases->seeds[i]) != 1)
+            return -EPROTO;
+    return 0;
+}
+
+static int take_setup(struct leases *leases, const struct leases_setup *setup,
+                      const redisReply *reply)
+{
+    int rc = read_seeds(leases, text_at(reply, 1));
+
+    if (rc == 0 && strcmp(text_at(reply, 2), setup->options) != 0)
+        rc = -EEXIST;
+    return rc == 0 ? number_at(reply, 0) == 1 : rc;
+}
+
+static void init(struct leases *leases, struct redis *redis, const char *name)
+{
+    *leases = (struct leases){.redis = redis, .starts = -1};
+    snprintf(leases->key, sizeof leases->key, "coil:{%s}", name);
+    snprintf(leases->worker, sizeof leases->worker, "%016" PRIx64 "%016" PRIx64,
+             hash_seed(), hash_seed());
+}
+
+static void add_setup(struct redis_words *words, const char *seeds,
+                      const struct leases_setup *setup)
+{
+    redis_words_add(words, seeds);
+    redis_words_add(words, setup->options);
+    redis_words_add_number(words, setup->by_depth);
+    redis_words_add_number(words, setup->max_pages);
+    redis_words_add_number(words, setup->max_bytes);
+    redis_words_add_number(words, setup->split > 0 ? setup->split : 1);
+}
+
+int leases_begin(struct leases *leases, struct redis *redis, const char *name,
+                 const struct leases_setup *setup, int64_t span_ns)
+{
+    struct redis_words words = {.count = 0};
+    char seeds[SEEDS_BYTES];
+    redisReply *reply;
+    int rc;
+
+    if (!leases_is_name(name))
+        return -EINVAL;
+    init(leases, redis, name);
+    leases->span_ns = span_ns;
+    make_seeds(seeds);
+    add_setup(&words, seeds, setup);
+    rc = run(leases, SCRIPT_BEGIN, &words, &reply);
+    if (rc < 0)
+        return rc;
+    rc = take_setup(leases, setup, reply);
+    freeReplyObject(reply);
+    return rc;
+}
+
+int leases_join(struct leases *leases, struct redis *redis, const char *name,
+                char **options)
+{
+    struct redis_words words = {.count = 0};
+    redisReply *reply;
+    int rc;
+
+    *options = NULL;
+    if (!leases_is_name(name))
+        return -EINVAL;
+    init(leases, redis, name);
+    add_setup(&words, "", &(struct leases_setup){.options = ""});
+    rc = run(leases, SCRIPT_BEGIN, &words, &reply);
+    if (rc < 0)
+        return rc;
+    rc = read_seeds(leases, text_at(reply, 1));
+    if (rc == 0)
+        *options = strdup(text_at(reply, 2));
+    freeReplyObject(reply);
+    return rc == 0 && *options == NULL ? -ENOMEM : rc;
+}
+
+/* ---- items ------------------------------------------------------------------------- */
+
+static unsigned at_most(unsigned value, unsigned most)
+{
+    return value < most ? value : most;
+}
+
+static void add_item(struct redis_words *words, const struct lease_url *url,
+                     size_t origin_n)
+{
+    const unsigned depth = at_most(url->depth, UINT16_MAX);
+    const unsigned char head[HEAD_BYTES] = {
+        (unsigned char)url->flags,
+        (unsigned char)at_most(url->tries, UINT8_MAX),
+        (unsigned char)at_most(url->losses, UINT8_MAX),
+        (unsigned char)at_most(url->hops, UINT8_MAX),
+        (unsigned char)(depth >> 8),
+        (unsigned char)depth};
+    struct text item = {0};
+
+    text_add(&item, (const char *)head, sizeof head);
+    text_add(&item, url->url + origin_n, strlen(url->url + origin_n));
+    redis_words_add_bytes(words, item.at, item.n);
+    words->bytes.failed |= item.failed;
+    text_finish(&item);
+}
+
+/* All machines of a crawl must have one byte order: hash_bytes() reads words. What is held is known besides what
+   it turns out to be. */
+static void add_hash(const struct leases *leases, struct redis_words *words,
+                     const struct lease_url *url)
+{
+    size_t n = strlen(url->url);
+    bool is_held = url->class == LEASE_HELD;
+    uint64_t hashes[2] = {hash_bytes(url->url, n, leases->seeds[is_held]),
+                          hash_bytes(url->url, n, leases->seeds[!is_held])};
+
+    redis_words_add_bytes(words, hashes, HASH_BYTES);
+}
+
+void leases_link(const struct leases *leases, struct redis_words *links,
+                 const struct lease_url *url)
+{
+    struct text host = {0};
+    size_t origin_n;
+
+    if (strncmp(url->url, "http:", 5) != 0 && strncmp(url->url, "https:", 6) != 0)
+        return;
+    origin_n = url->class != LEASE_HELD ? url_origin_length(url->url) : 0;
+    text_add(&host, &class_letters[url->class], 1);
+    text_add(&host, url->url, origin_n);
+    redis_words_add_bytes(links, host.at, host.n);
+    add_hash(leases, links, url);
+    add_item(links, url, origin_n);
+    links->bytes.failed |= host.failed;
+    text_finish(&host);
+}
+
+void leases_origin(struct redis_words *links, const char *url)
+{
+    redis_words_add(links, "o");
+    redis_words_add(links, "");
+    redis_words_add_bytes(links, url, url_origin_length(url));
+}
+
+/* The class that a host's name begins with; LEASE_CLASSES: none of them. */
+static enum lease_class class_of(const char *host)
+{
+    for (int class = 0; class < LEASE_CLASSES; class ++)
+        if (host[0] == class_letters[class])
+            return (enum lease_class) class;
+    return LEASE_CLASSES;
+}
+
+static int take_item(struct lease *lease, int64_t number, const redisReply *bytes)
+{
+    const unsigned char *head = (const unsigned char *)bytes->str;
+    struct lease_item *item;
+
+    if (bytes->type != REDIS_REPLY_STRING || bytes->len < HEAD_BYTES)
+        return -EPROTO;
+    if (lease->count == lease->capacity &&
+        array_grow(&lease->items, &lease->capacity, sizeof *lease->items) < 0)
+        return -ENOMEM;
+    item = &lease->items[lease->count];
+    *item = (struct lease_item){.number = number,
+                                .url = {.class = class_of(lease->host),
+                                        .flags = head[0],
+                                        .tries = head[1],
+                                        .losses = head[2],
+                                        .hops = head[3],
+                                        .depth = head[4] * 256U + head[5]}};
+    if (asprintf(&item->text, "%s%s", lease->host + 1, bytes->str + HEAD_BYTES) < 0)
+        return -ENOMEM;
+    item->url.url = item->text;
+    lease->count++;
+    return 0;
+}
+
+/* Numbers and items, from the i-th word of the reply on. */
+static int take_items(struct lease *lease, const redisReply *reply, size_t i)
+{
+    int rc = 0;
+
+    for (; rc == 0 && reply->type == REDIS_REPLY_ARRAY && i + 1 < reply->elements; i += 2)
+        rc = take_item(lease, number_at(reply, i), reply->element[i + 1]);
+    return rc;
+}
+
+static void drop_item(struct lease *lease, size_t i)
+{
+    free(lease->items[i].text);
+    lease->items[i] = lease->items[--lease->count];
+}
+
+static void drop_number(struct lease *lease, int64_t number)
+{
+    for (size_t i = 0; i < lease->count; i++)
+        if (lease->items[i].number == number) {
+            drop_item(lease, i);
+            return;
+        }
+}
+
+static void drop_all(struct lease *lease)
+{
+    while (lease->count > 0)
+        drop_item(lease, lease->count - 1);
+    lease->token[0] = '\0';
+}
+
+/* What Redis has no more, though the worker has some left, is lost. */
+static void end(struct lease *lease)
+{
+    lease->is_lost |= lease->count > 0;
+    drop_all(lease);
+}
+
+void lease_finish(struct lease *lease)
+{
+    drop_all(lease);
+    free(lease->items);
+    free(lease->host);
+    *lease = (struct lease){.count = 0};
+}
+
+/* ---- add, acquire ------------------------------------------------------------------ */
+
+/* Those that need no reply. */
+static int tell(struct leases *leases, enum crawl_script script,
+                struct redis_words *words)
+{
+    redisReply *reply;
+    int rc = run(leases, script, words, &reply);
+
+    if (rc == 0)
+        freeReplyObject(reply);
+    return rc;
+}
+
+int leases_add(struct leases *leases, const struct redis_words *links)
+{
+    struct redis_words words = {.count = 0};
+
+    redis_words_append(&words, links);
+    return tell(leases, SCRIPT_ADD, &words);
+}
+
+int leases_origins(struct leases *leases, int (*visit)(void *arg, const char *origin),
+                   void *arg)
+{
+    struct redis_words words = {.count = 0};
+    char key[sizeof leases->key + sizeof ":origins"];
+    redisReply *reply;
+    int rc;
+
+    snprintf(key, sizeof key, "%s:origins", leases->key);
+    redis_words_add(&words, "SMEMBERS");
+    redis_words_add(&words, key);
+    rc = redis_command(leases->redis, &words, &reply);
+    redis_words_finish(&words);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; rc == 0 && i < reply->elements; i++)
+        rc = visit(arg, text_at(reply, i));
+    freeReplyObject(reply);
+    return rc;
+}
+
+static void take_starts(struct leases *leases, const redisReply *reply, size_t i)
+{
+    leases->starts = number_at(reply, i);
+    leases->origins = number_at(reply, i + 1);
+}
+
+static bool is_host(const char *host)
+{
+    return strcmp(host, "h") == 0 ||
+           (class_of(host) < LEASE_HELD && strncmp(host + 1, "http", 4) == 0);
+}
+
+static int take_lease(struct lease *lease, const redisReply *reply)
+{
+    int rc;
+
+    snprintf(lease->token, sizeof lease->token, "%s", text_at(reply, 1));
+    lease->host = strdup(text_at(reply, 2));
+    if (lease->host == NULL)
+        return -ENOMEM;
+    if (lease->token[0] == '\0' || !is_host(lease->host))
+        return -EPROTO;
+    lease->pause_ns = span_at(reply, 3);
+    lease->is_troubled = number_at(reply, 4) == 1;
+    lease->has_told_sitemaps = number_at(reply, 5) == 1;
+    rc = take_items(lease, reply, 8);
+    if (rc == 0 && lease->count == 0)
+        rc = -EPROTO;
+    return rc < 0 ? rc : 1;
+}
+
+static int take_outcome(struct leases *leases, struct lease *lease,
+                        const redisReply *reply, int64_t *wait_ns)
+{
+    const char *outcome = text_at(reply, 0);
+
+    if (strcmp(outcome, "lease") == 0) {
+        take_starts(leases, reply, 6);
+        return take_lease(lease, reply);
+    }
+    if (strcmp(outcome, "wait") == 0) {
+        take_starts(leases, reply, 2);
+        *wait_ns = span_at(reply, 1);
+        return 0;
+    }
+    if (strcmp(outcome, "over") == 0)
+        return -ENODATA;
+    return strcmp(outcome, "full") == 0 ? -ENOBUFS : -EPROTO;
+}
+
+int leases_acquire(struct leases *leases, enum lease_class class, unsigned most,
+                   struct lease *lease, int64_t *wait_ns)
+{
+    struct redis_words words = {.count = 0};
+    redisReply *reply;
+    int rc;
+
+    *lease = (struct lease){.count = 0};
+    *wait_ns = 0;
+    redis_words_add_bytes(&words, &class_letters[class], 1);
+    redis_words_add(&words, leases->worker);
+    redis_words_add_number(&words, to_ms(leases->span_ns));
+    redis_words_add_number(&words, most);
+    rc = run(leases, SCRIPT_ACQUIRE, &words, &reply);
+    if (rc < 0)
+        return rc;
+    rc = take_outcome(leases, lease, reply, wait_ns);
+    freeReplyObject(reply);
+    if (rc <= 0)
+        lease_finish(lease);
+    return rc;
+}
+
+/* ---- complete, release ------------------------------------------------------------- */
+
+static void add_host(struct redis_words *words, int64_t pause_ns, bool was_troubled,
+                     bool is_troubled)
+{
+    redis_words_add_number(words, to_ms(pause_ns));
+    redis_words_add(words, was_troubled == is_troubled ? "" : is_troubled ? "1" : "0");
+}
+
+static void add_results(struct redis_words *words, const struct lease_done *done)
+{
+    struct text bytes = {0};
+
+    redis_words_add_number(words, (int64_t)done->count);
+    for (size_t i = 0; i < done->count; i++) {
+        redis_words_add_number(words, done->results[i].number);
+        redis_words_add_number(words, (int64_t)done->results[i].n);
+        text_add(&bytes, done->results[i].bytes, done->results[i].n);
+    }
+    redis_words_add_bytes(words, bytes.n > 0 ? bytes.at : "", bytes.n);
+    words->bytes.failed |= bytes.failed;
+    text_finish(&bytes);
+}
+
+/* Returns how many were lost. */
+static int take_completed(struct lease *lease, const struct lease_done *done,
+                          const redisReply *reply)
+{
+    int64_t lost = number_at(reply, 0);
+    int rc;
+
+    if (lost < 0 || (uint64_t)lost > done->count)
+        return -EPROTO;
+    for (size_t i = 0; i < done->count; i++) {
+        drop_number(lease, done->results[i].number);
+        lease->has_told_sitemaps |= done->results[i].number == LEASE_SITEMAPS;
+    }
+    lease->is_troubled = done->is_troubled;
+    lease->pause_ns = span_at(reply, 2);
+    rc = take_items(lease, reply, 3);
+    if (number_at(reply, 1) == 1)
+        end(lease);
+    return rc < 0 ? rc : (int)lost;
+}
+
+int lease_complete(struct leases *leases, struct lease *lease,
+                   const struct lease_done *done)
+{
+    struct redis_words words = {.count = 0};
+    redisReply *reply;
+    int rc;
+
+    redis_words_add(&words, lease->token);
+    redis_words_add(&words, leases->worker);
+    redis_words_add_number(&words, to_ms(leases->span_ns));
+    redis_words_add_number(&words, done->more);
+    add_host(&words, done->pause_ns, lease->is_troubled, done->is_troubled);
+    add_results(&words, done);
+    if (done->links != NULL)
+        redis_words_append(&words, done->links);
+    rc = run(leases, SCRIPT_COMPLETE, &words, &reply);
+    if (rc < 0)
+        return rc;
+    rc = take_completed(lease, done, reply);
+    freeReplyObject(reply);
+    return rc;
+}
+
+static void take_released(struct lease *lease, redisReply *reply)
+{
+    if (number_at(reply, 1) == 1)
+        end(lease);
+    freeReplyObject(reply);
+}
+
+int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t delay_ns,
+                  int64_t pause_ns, bool is_troubled)
+{
+    struct lease_item *item = &lease->items[i];
+    struct redis_words words = {.count = 0};
+    int64_t number = item->number; /* others may take theirs meanwhile */
+    redisReply *reply;
+    int rc;
+
+    redis_words_add(&words, lease->token);
+    redis_words_add(&words, leases->worker);
+    add_host(&words, pause_ns, lease->is_troubled, is_troubled);
+    redis_words_add_number(&words, number);
+    redis_words_add_number(&words, to_ms(delay_ns));
+    item->url.flags &= ~(unsigned)LEASE_SINGLE; /* it has not brought this worker down */
+    add_item(&words, &item->url, strlen(lease->host + 1));
+    rc = run(leases, SCRIPT_RELEASE, &words, &reply);
+    if (rc < 0)
+        return rc;
+    lease->is_troubled = is_troubled;
+    drop_number(lease, number);
+    take_released(lease, reply);
+    return 0;
+}
+
+int lease_release_all(struct leases *leases, struct lease *lease)
+{
+    struct redis_words words = {.count = 0};
+    int rc;
+
+    redis_words_add(&words, lease->token);
+    redis_words_add(&words, leases->worker);
+    add_host(&words, 0, false, false);
+    rc = tell(leases, SCRIPT_RELEASE, &words);
+    if (rc == 0)
+        drop_all(lease);
+    return rc;
+}
+
+/* ---- renew, reap ------------------------------------------------------------------- */
+
+int leases_renew(struct leases *leases, struct lease *const held[], size_t count)
+{
+    struct redis_words words = {.count = 0};
+    redisReply *reply;
+    int rc;
+
+    redis_words_add(&words, leases->worker);
+    redis_words_add_number(&words, to_ms(leases->span_ns));
+    for (size_t i = 0; i < count; i++)
+        redis_words_add(&words, held[i]->token);
+    rc = run(leases, SCRIPT_RENEW, &words, &reply);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < count; i++)
+        held[i]->is_lost |= number_at(reply, i) != 1;
+    freeReplyObject(reply);
+    return 0;
+}
+
+int leases_reap(struct leases *leases)
+{
+    struct redis_words words = {.count = 0};
+
+    redis_words_add_number(&words, REAPED_AT_ONCE);
+    return tell(leases, SCRIPT_REAP, &words);
+}
+
+/* ---- collect ----------------------------------------------------------------------- */
+
+typedef int (*result_visit)(void *arg, int64_t number, const void *bytes, size_t n);
+
+/* Results that lie one behind the other, by their lengths: "120 7". */
+static int visit_entry(const char *lengths, const redisReply *bytes, int64_t number,
+                       result_visit visit, void *arg)
+{
+    size_t at = 0;
+    int count = 0, rc;
+
+    for (char *end; *lengths != '\0'; lengths = end, count++) {
+        size_t n = strtoul(lengths, &end, 10);
+
+        if (end == lengths || bytes->type != REDIS_REPLY_STRING || n > bytes->len - at)
+            return -EPROTO;
+        rc = visit(arg, number + count, bytes->str + at, n);
+        if (rc < 0)
+            return rc;
+        at += n;
+    }
+    return count;
+}
+
+static int visit_results(const redisReply *reply, result_visit visit, void *arg)
+{
+    int count = 0;
+
+    for (size_t i = 3; i + 2 < reply->elements; i += 3) {
+        int64_t number = number_at(reply, i);
+        int rc = number > 0 ? visit_entry(text_at(reply, i + 1), reply->element[i + 2],
+                                          number, visit, arg)
+                            : -EPROTO;
+
+        if (rc < 0)
+            return rc;
+        count += rc;
+    }
+    return count;
+}
+
+int leases_collect(struct leases *leases, int64_t after, unsigned most,
+                   int (*visit)(void *arg, int64_t number, const void *bytes, size_t n),
+                   void *arg, struct lease_progress *progress)
+{
+    struct redis_words words = {.count = 0};
+    redisReply *reply;
+    int rc;
+
+    redis_words_add_number(&words, after);
+    redis_words_add_number(&words, most);
+    rc = run(leases, SCRIPT_COLLECT, &words, &reply);
+    if (rc < 0)
+        return rc;
+    *progress = (struct lease_progress){number_at(reply, 1), number_at(reply, 2)};
+    rc = reply->type == REDIS_REPLY_ARRAY ? visit_results(reply, visit, arg) : -EPROTO;
+    if (rc == 0 && number_at(reply, 0) == 1)
+        rc = -ENODATA;
+    freeReplyObject(reply);
+    return rc;
+}
+
+/* ---- forget ------------------------------------------------------------------------ */
+
+static int command(struct leases *leases, struct redis_words *words)
+{
+    redisReply *reply;
+    int rc = redis_command(leases->redis, words, &reply);
+
+    redis_words_finish(words);
+    if (rc == 0)
+        freeReplyObject(reply);
+    return rc;
+}
+
+static int unlink_keys(struct leases *leases, const redisReply *keys, const char *setup)
+{
+    struct redis_words words = {.count = 0};
+
+    if (keys->type != REDIS_REPLY_ARRAY)
+        return -EPROTO;
+    redis_words_add(&words, "UNLINK");
+    for (size_t i = 0; i < keys->elements; i++)
+        if (strcmp(text_at(keys, i), setup) != 0)
+            redis_words_add(&words, text_at(keys, i));
+    if (words.count > 1)
+        return command(leases, &words);
+    redis_words_finish(&words);
+    return 0;
+}
+
+/* Some of its keys, but for those that stay. `cursor` is SCAN's. */
+static int forget_some(struct leases *leases, char cursor[24], const char *setup)
+{
+    struct redis_words words = {.count = 0};
+    char pattern[sizeof leases->key + 8];
+    redisReply *reply;
+    int rc;
+
+    snprintf(pattern, sizeof pattern, "%s:*", leases->key);
+    redis_words_add(&words, "SCAN");
+    redis_words_add(&words, cursor);
+    redis_words_add(&words, "MATCH");
+    redis_words_add(&words, pattern);
+    redis_words_add(&words, "COUNT");
+    redis_words_add(&words, FORGOTTEN_AT_ONCE);
+    rc = redis_command(leases->redis, &words, &reply);
+    redis_words_finish(&words);
+    if (rc < 0)
+        return rc;
+    snprintf(cursor, 24, "%s", text_at(reply, 0));
+    rc = reply->elements == 2 ? unlink_keys(leases, reply->element[1], setup) : -EPROTO;
+    freeReplyObject(reply);
+    return rc;
+}
+
+static int expire(struct leases *leases, const char *key)
+{
+    struct redis_words words = {.count = 0};
+
+    redis_words_add(&words, "EXPIRE");
+    redis_words_add(&words, key);
+    redis_words_add(&words, OVER_SECONDS);
+    return command(leases, &words);
+}
+
+int leases_forget(struct leases *leases)
+{
+    char cursor[24] = "0", setup[sizeof leases->key + 8];
+    int rc = 0;
+
+    snprintf(setup, sizeof setup, "%s:setup", leases->key);
+    do
+        rc = forget_some(leases, cursor, setup);
+    while (rc == 0 && strcmp(cursor, "0") != 0 && cursor[0] != '\0');
+    if (rc == 0)
+        rc = expire(leases, setup);
+    return rc == 0 ? expire(leases, leases->key) : rc;
+}

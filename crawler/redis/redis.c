@@ -1,0 +1,439 @@
+/*
+ * redis.c - a connection to Redis that many tasks share.
+ *
+ *     redis_command() --> unsent --> write_commands() --> sent --> read_replies() --> the caller
+ *                           ^                               |
+ *                           '------ (next connection)       '--> failed, where it breaks
+ *
+ * Invariants
+ *   1. A call is in `unsent`, in `sent` or in neither, and then it is done. Replies come in the order
+ *      of `sent`.
+ *   2. Who waits for a call owns it, unless it is_abandoned: then whoever takes it out of `sent`
+ *      frees it.
+ *   3. What the link is used for while it is open and greeted, redis_serve() and its writer do.
+ *
+ * Where to start reading: redis_command(), redis_serve().
+ */
+#include "redis.h"
+
+#include "redis_greeting.h"
+#include "redis_link.h"
+
+#include <coil/event.h>
+#include <coil/group.h>
+#include <coil/scope.h>
+#include <coil/task.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WRITE_BYTES ((size_t)256 * 1024) /* about so much at a time */
+#define FIRST_PAUSE_NS COIL_MSEC(50)
+#define LONGEST_PAUSE_NS COIL_SEC(2)
+
+struct redis_call {
+    char *bytes; /* until they are sent */
+    size_t n;
+    struct redis_call *next;
+    coil_event done;
+    redisReply *reply;
+    int rc;
+    bool is_abandoned;
+};
+
+struct redis_calls {
+    struct redis_call *first, **end;
+};
+
+struct redis {
+    struct redis_link link;
+    struct redis_greeting greeting;
+    int64_t timeout_ns;
+    struct redis_calls unsent, sent;
+    coil_event has_unsent;
+    struct text out; /* that is being written */
+    unsigned lives;
+    int failure; /* for good */
+};
+
+const char *redis_message(const struct redis *redis)
+{
+    return redis->link.message;
+}
+
+unsigned redis_lives(const struct redis *redis)
+{
+    return redis->lives;
+}
+
+/* ---- calls ------------------------------------------------------------------------- */
+
+static void calls_init(struct redis_calls *calls)
+{
+    calls->first = NULL;
+    calls->end = &calls->first;
+}
+
+static void calls_add(struct redis_calls *calls, struct redis_call *call)
+{
+    call->next = NULL;
+    *calls->end = call;
+    calls->end = &call->next;
+}
+
+static struct redis_call *calls_take(struct redis_calls *calls)
+{
+    struct redis_call *call = calls->first;
+
+    if (call == NULL)
+        return NULL;
+    calls->first = call->next;
+    if (calls->first == NULL)
+        calls->end = &calls->first;
+    return call;
+}
+
+/* True if it was in there. */
+static bool calls_remove(struct redis_calls *calls, const struct redis_call *call)
+{
+    struct redis_call **at = &calls->first;
+
+    while (*at != NULL && *at != call)
+        at = &(*at)->next;
+    if (*at == NULL)
+        return false;
+    *at = call->next;
+    if (*at == NULL)
+        calls->end = at;
+    return true;
+}
+
+static struct redis_call *create_call(const struct redis_words *words)
+{
+    struct redis_call *call = calloc(1, sizeof *call);
+    int n = call != NULL ? redis_words_format(words, &call->bytes) : -ENOMEM;
+
+    if (n < 0) {
+        free(call);
+        return NULL;
+    }
+    call->n = (size_t)n;
+    coil_event_init(&call->done);
+    return call;
+}
+
+static void destroy_call(struct redis_call *call)
+{
+    if (call->bytes != NULL)
+        redisFreeCommand(call->bytes);
+    if (call->reply != NULL)
+        freeReplyObject(call->reply);
+    coil_event_finish(&call->done);
+    free(call);
+}
+
+/* Invariant 2. */
+static void finish_call(struct redis_call *call, int rc, redisReply *reply)
+{
+    call->rc = rc;
+    call->reply = reply;
+    if (call->is_abandoned)
+        destroy_call(call);
+    else
+        coil_event_set(&call->done);
+}
+
+static void fail_calls(struct redis_calls *calls, int rc)
+{
+    struct redis_call *call;
+
+    while ((call = calls_take(calls)) != NULL)
+        finish_call(call, rc, NULL);
+}
+
+/* ---- a command --------------------------------------------------------------------- */
+
+/* Replies come in order: if this one is late, those behind it are. What was not sent yet has waited for a
+   connection; then the message tells why there was none. */
+static int give_up(struct redis *redis, struct redis_call *call, int rc)
+{
+    bool was_unsent = calls_remove(&redis->unsent, call);
+
+    if (was_unsent)
+        destroy_call(call);
+    else
+        call->is_abandoned = true;
+    if (rc == -ETIMEDOUT && (!was_unsent || redis->link.stream != NULL))
+        redis_link_break(&redis->link);
+    return rc;
+}
+
+static int take_reply(struct redis *redis, struct redis_call *call, redisReply **reply)
+{
+    int rc = call->rc;
+
+    if (rc == 0 && call->reply->type == REDIS_REPLY_ERROR)
+        rc = redis_link_refused(&redis->link, call->reply);
+    if (rc == 0) {
+        *reply = call->reply;
+        call->reply = NULL;
+    }
+    destroy_call(call);
+    return rc;
+}
+
+static int await_call(struct redis *redis, struct redis_call *call, redisReply **reply)
+{
+    coil_scope scope;
+    int rc = coil_scope_enter(&scope, coil_in(redis->timeout_ns));
+
+    if (rc == 0)
+        rc = coil_scope_exit(&scope, coil_event_wait(&call->done));
+    if (!coil_event_is_set(&call->done))
+        return give_up(redis, call, rc);
+    if (rc != -ECANCELED)
+        return take_reply(redis, call, reply);
+    destroy_call(call);
+    return rc;
+}
+
+int redis_command(struct redis *redis, const struct redis_words *words,
+                  redisReply **reply)
+{
+    struct redis_call *call;
+
+    *reply = NULL;
+    if (redis->failure < 0)
+        return redis->failure;
+    call = create_call(words);
+    if (call == NULL)
+        return -ENOMEM;
+    calls_add(&redis->unsent, call);
+    coil_event_set(&redis->has_unsent);
+    return await_call(redis, call, reply);
+}
+
+static int run(struct redis *redis, const char *command, const char *script,
+               const char *key, const struct redis_words *arguments, redisReply **reply)
+{
+    struct redis_words words = {.count = 0};
+    int rc;
+
+    redis_words_add(&words, command);
+    redis_words_add(&words, script);
+    redis_words_add(&words, "1");
+    redis_words_add(&words, key);
+    redis_words_append(&words, arguments);
+    rc = redis_command(redis, &words, reply);
+    redis_words_finish(&words);
+    return rc;
+}
+
+/* -ENOEXEC: somebody has told Redis to forget all scripts. EVAL has it learn this one again. */
+int redis_run(struct redis *redis, size_t script, const char *key,
+              const struct redis_words *arguments, redisReply **reply)
+{
+    const struct redis_greeting *greeting = &redis->greeting;
+    int rc = run(redis, "EVALSHA", greeting->shas[script], key, arguments, reply);
+
+    if (rc == -ENOEXEC)
+        rc = run(redis, "EVAL", greeting->scripts[script].text, key, arguments, reply);
+    return rc;
+}
+
+/* ---- a connection ------------------------------------------------------------------ */
+
+/* Returns below 0, when the connection breaks. */
+static int read_replies(struct redis *redis)
+{
+    redisReply *reply;
+    int rc;
+
+    while ((rc = redis_link_read(&redis->link, &reply)) == 0) {
+        struct redis_call *call = calls_take(&redis->sent);
+
+        if (call == NULL) {
+            freeReplyObject(reply);
+            return redis_link_complain(&redis->link, -EPROTO,
+                                       "a reply that nobody has asked for");
+        }
+        finish_call(call, 0, reply);
+    }
+    return rc;
+}
+
+/* What waits goes to `sent` before it is written: the reply may be there before the writer knows. */
+static int gather_commands(struct redis *redis)
+{
+    redis->out.n = 0;
+    while (redis->out.n < WRITE_BYTES && redis->unsent.first != NULL) {
+        struct redis_call *call = calls_take(&redis->unsent);
+
+        text_add(&redis->out, call->bytes, call->n);
+        redisFreeCommand(call->bytes);
+        call->bytes = NULL;
+        calls_add(&redis->sent, call);
+    }
+    return redis->out.failed ? -ENOMEM : 0;
+}
+
+static int write_commands(void *arg)
+{
+    struct redis *redis = arg;
+    int rc = 0;
+
+    while (rc == 0) {
+        rc = coil_event_wait(&redis->has_unsent);
+        if (rc < 0)
+            break;
+        coil_event_clear(&redis->has_unsent);
+        while (rc == 0 && redis->unsent.first != NULL) {
+            rc = gather_commands(redis);
+            if (rc == 0)
+                rc = redis_link_write(&redis->link, redis->out.at, redis->out.n);
+        }
+    }
+    return rc;
+}
+
+/* Until the connection breaks: returns below 0. */
+static int serve_link(struct redis *redis)
+{
+    coil_spawn_opts opts = {.name = "redis writer"};
+    coil_group group;
+    int rc;
+
+    coil_event_set(&redis->has_unsent); /* there may be some from before it */
+    coil_group_enter(&group);
+    rc = coil_group_spawn(&group, write_commands, redis, &opts, NULL);
+    if (rc == 0)
+        rc = read_replies(redis);
+    return coil_group_exit(&group, rc);
+}
+
+/* ---- one connection after the other ------------------------------------------------ */
+
+static int open_and_greet(struct redis *redis)
+{
+    char run_id[REDIS_RUN_ID_BYTES];
+    int rc = redis_link_open(&redis->link);
+
+    memcpy(run_id, redis->greeting.run_id, sizeof run_id);
+    if (rc == 0)
+        rc = redis_greet(&redis->link, &redis->greeting);
+    redis->lives += run_id[0] != '\0' && strcmp(run_id, redis->greeting.run_id) != 0;
+    return rc;
+}
+
+int redis_open(struct redis *redis)
+{
+    coil_scope scope;
+    int rc = coil_scope_enter(&scope, coil_in(redis->timeout_ns));
+
+    if (rc < 0)
+        return rc;
+    rc = coil_scope_exit(&scope, open_and_greet(redis));
+    if (rc == -ETIMEDOUT && coil_scope_expired(&scope))
+        redis_link_complain(&redis->link, rc, "no answer in time");
+    if (rc < 0)
+        redis_link_close(&redis->link);
+    return rc;
+}
+
+/* Connecting again would not mend it. */
+static bool is_final(int rc)
+{
+    return rc == -ECANCELED || rc == -ENOMEM || rc == -EACCES || rc == -EINVAL ||
+           rc == -EPROTO;
+}
+
+static int open_again(struct redis *redis)
+{
+    int64_t pause_ns = FIRST_PAUSE_NS;
+    int rc;
+
+    while ((rc = redis_open(redis)) < 0 && !is_final(rc)) {
+        rc = coil_sleep(pause_ns);
+        if (rc < 0)
+            return rc;
+        pause_ns = pause_ns * 2 < LONGEST_PAUSE_NS ? pause_ns * 2 : LONGEST_PAUSE_NS;
+    }
+    return rc;
+}
+
+int redis_serve(void *arg)
+{
+    struct redis *redis = arg;
+    int rc = 0;
+
+    while (!is_final(rc)) {
+        rc = redis->link.stream != NULL ? 0 : open_again(redis);
+        if (rc < 0)
+            break;
+        rc = serve_link(redis);
+        redis_link_close(&redis->link);
+        fail_calls(&redis->sent, rc == -ECANCELED ? -ESHUTDOWN : rc);
+    }
+    redis->failure = rc == -ECANCELED ? -ESHUTDOWN : rc;
+    fail_calls(&redis->unsent, redis->failure);
+    return rc;
+}
+
+/* ---- its life ---------------------------------------------------------------------- */
+
+static int create_tls(struct redis_link *link, const struct redis_options *options)
+{
+    coil_tls_opts opts = {.ca_file = options->ca_file, .no_verify = options->insecure};
+    int rc = link->address.is_tls ? coil_tls_create(&opts, &link->tls) : 0;
+
+    if (rc < 0)
+        link->tls = NULL;
+    return rc;
+}
+
+static int init(struct redis *redis, const struct redis_options *options)
+{
+    int rc;
+
+    redis->timeout_ns = options->timeout_ns;
+    redis->greeting.scripts = options->scripts;
+    redis->greeting.script_count = options->script_count;
+    calls_init(&redis->unsent);
+    calls_init(&redis->sent);
+    coil_event_init(&redis->has_unsent);
+    redis->greeting.shas =
+        calloc(options->script_count + 1, sizeof *redis->greeting.shas);
+    if (redis->greeting.shas == NULL)
+        return -ENOMEM;
+    rc = redis_address_parse(options->url, &redis->link.address);
+    return rc == 0 ? create_tls(&redis->link, options) : rc;
+}
+
+int redis_create(const struct redis_options *options, struct redis **out)
+{
+    struct redis *redis = calloc(1, sizeof *redis);
+    int rc = redis != NULL ? init(redis, options) : -ENOMEM;
+
+    *out = redis;
+    if (rc < 0) {
+        redis_destroy(redis);
+        *out = NULL;
+    }
+    return rc;
+}
+
+/* A call that was given up may still be in `sent`. */
+void redis_destroy(struct redis *redis)
+{
+    if (redis == NULL)
+        return;
+    redis_link_close(&redis->link);
+    fail_calls(&redis->sent, -ESHUTDOWN);
+    coil_event_finish(&redis->has_unsent);
+    coil_tls_release(redis->link.tls);
+    redis_address_finish(&redis->link.address);
+    text_finish(&redis->out);
+    free(redis->greeting.shas);
+    free(redis);
+}

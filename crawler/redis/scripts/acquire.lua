@@ -1,0 +1,98 @@
+-- acquire.lua - lease a host, and some of its URLs.
+--
+-- ARGV: class, worker, milliseconds that the lease is to last, URLs at most. Returns one of
+--
+--     {'lease', token, host, milliseconds until it may be asked, 1 if it is troubled,
+--      1 if its sitemaps are told, STARTS, ORIGINS, number, item, ...}
+--     {'wait', milliseconds, STARTS, ORIGINS}      there is nothing for now
+--     {'full'}                   nothing is given out until results are collected
+--     {'over'}                   there is nothing any more, for anybody
+--
+-- STARTS says how many starts are not through, ORIGINS how many CRAWL:origins has.
+
+local LONGEST_WAIT = 1000
+
+local class, worker, span, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+
+local function first_of(key)
+    local first = call('ZRANGE', key, 0, 0, 'WITHSCORES')
+    return first[1], tonumber(first[2])
+end
+
+local function first_host(at)
+    if class == 'h' and count.starts > 0 then
+        return nil
+    end
+    local host, due = first_of(crawl .. ':w' .. count.turn .. class)
+    return host and due <= at and host
+end
+
+-- Nothing of this depth is left. What is deeper is next, if there is anything.
+local function turn_over()
+    if count['queued' .. count.turn] + count.flying + count.waiting > 0 or count.begun == 0 then
+        return false
+    end
+    if count['queued' .. (1 - count.turn)] == 0 then
+        count.over = 1
+        return false
+    end
+    count.turn = 1 - count.turn
+    count.depth = count.depth + 1
+    return true
+end
+
+local function wait_at(at)
+    local wait = LONGEST_WAIT
+    for _, key in ipairs({':w' .. count.turn .. class, ':waiting', ':leases'}) do
+        local _, due = first_of(crawl .. key)
+        if due then
+            wait = math.min(wait, math.max(due - at, 1))
+        end
+    end
+    return wait
+end
+
+local function lease(host, at)
+    local key = crawl .. ':h:' .. host
+    local items = take_items(count.turn, host, most, true)
+    local state = call('HMGET', key, 'n', 'u', 't')
+    local leases = (tonumber(state[1]) or 0) + 1
+    local is_told = class == 's' and call('SISMEMBER', crawl .. ':told', host) or 0
+    call('HSET', key, 'n', leases)
+    if leases == 1 then
+        call('PERSIST', key)
+    end
+    if leases >= count.split or call('EXISTS', queue_of(count.turn, host)) == 0 then
+        call('ZREM', line_of(count.turn, host), host)
+    end
+    if leases >= count.split and count.by_depth == 1 then
+        call('ZREM', line_of(1 - count.turn, host), host)
+    end
+    count.token = count.token + 1
+    local token = string.format('%.0f', count.token)
+    local reply = {'lease', token, host, tostring(math.max((tonumber(state[2]) or 0) - at, 0)),
+                   state[3] or '0', tostring(is_told), tostring(count.starts), tostring(count.origins)}
+    lease_items(token, items, 0, {'h', host, 'w', worker}, reply)
+    call('ZADD', crawl .. ':leases', at + span, token)
+    return reply
+end
+
+if not load() then
+    return redis.error_reply('NOCRAWL there is no such crawl')
+end
+if count.over == 1 then
+    return {'over'}
+end
+if is_full() then
+    return {'full'}
+end
+local at = now()
+local host = first_host(at)
+if not host then
+    reap(at, 64)
+    host = first_host(at) or turn_over() and first_host(at)
+end
+local reply = host and lease(host, at) or count.over == 1 and {'over'} or
+              {'wait', tostring(wait_at(at)), tostring(count.starts), tostring(count.origins)}
+save()
+return reply

@@ -1,0 +1,15 @@
+-- renew.lua - the worker is alive: its leases last longer.
+--
+-- ARGV: worker, milliseconds, token, ... Returns for each lease '1', or '0' if it is lost.
+
+local worker, span, at = ARGV[1], tonumber(ARGV[2]), now()
+local reply = {}
+
+for i = 3, #ARGV do
+    local is_held = host_of(ARGV[i], worker) ~= nil
+    if is_held then
+        call('ZADD', crawl .. ':leases', at + span, ARGV[i])
+    end
+    reply[#reply + 1] = is_held and '1' or '0'
+end
+return reply

@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+"""coil-crawl as one of many processes that share a crawl in Redis (--frontier, --crawl), and what is collected of it.
+
+    test_shared_crawl.py COIL_CRAWL [--all] [TEST...]
+
+Each test has a redis-server of its own. With --all processes are killed dozens of times.
+"""
+import contextlib
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+from check import contains, equal, run_tests
+from crawling import BROKEN, FAILED, INTERRUPTED, USAGE, WELL, run, sets, started, wait_until
+from redis_server import Client, redis_server
+from server import Site, html, page, redirect, response, slow, status
+
+ALL = "--all" in sys.argv
+NAME = ("--crawl", "test")
+NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+OPTIONS = ("--fragments", "all", "--obey-nofollow", "--max-tasks", "4", "--max-redirect", "8")
+
+
+def ended(code, expected, err):
+    if code != expected:
+        raise AssertionError(f"status {code} and not {expected}: {err}")
+
+
+def end(process):
+    _, err = process.communicate(timeout=300)
+    ended(process.returncode, WELL, err)
+
+
+def frontier(path):
+    return ("--frontier", f"unix://{path.replace(' ', '%20')}?db=2", *NAME)
+
+
+def answers(own, other, delay=0):
+    """Something of everything: ids, redirects, what robots.txt forbids, what is no URL, what is tried again, sitemaps,
+    and pages that link to pages. Nothing of it depends on what is asked for first."""
+    def after(answer):
+        return slow(delay, answer) if delay else answer
+
+    return {
+        "/robots.txt": response("User-agent: *\nDisallow: /no\nSitemap: /map.xml\n", content_type="text/plain"),
+        "/map.xml": response(f"<urlset {NAMESPACE}><url><loc>{own}mapped#x</loc></url></urlset>",
+                             content_type="application/xml"),
+        "/mapped": response("x", content_type="image/png", headers=["Link: </style.css>; rel=stylesheet"]),
+        "/style.css": response("a { background: url(/missing.png) }\n@import '/more.css';", content_type="text/css"),
+        "/more.css": response("", content_type="text/css"),
+        "/": page("/a#x", "/a#no", "/moved#x", "/1", "/c1", "/no", "/gone", "http://", "mailto:x#y", "/late",
+                  "/" + "y" * 3000, "/out", other, other + "#x", other + "#no", *(f"/m/{n}" for n in range(60))),
+        "/a": html("<i id=x></i>" + '<a href="/a#z">x</a>' * 30),
+        **{f"/m/{n}": after(html(f'<i id=i{n}></i><a href="/m/{n}/sub">x</a><a href="/m/{(7 * n) % 60}#i{n}">'
+                                 f'<a href="{other}{n % 9}#x">x</a><img src=/i.png>')) for n in range(60)},
+        **{f"/m/{n}/sub": after(page(f"/m/{n}#i{n}", f"/m/{n}/deep")) for n in range(0, 60, 2)},
+        "/moved": redirect("/a", 301), "/out": redirect(other + "#y"), "/late": [status(503), page("/a")],
+        "/c1": redirect("/c2"), "/c2": redirect("/c1"), "/1": redirect("/2"),
+        **{f"/{n}": redirect(f"/{n + 1}") for n in range(2, 14)},
+    }
+
+
+def other_answers():
+    return {"/": html("<i id=x>"), **{f"/{n}": html("<i id=x>" if n % 2 else "") for n in range(7)}, "/7": redirect("/1")}
+
+
+@contextlib.contextmanager
+def sites(delay=0):
+    """The URL of the site; what it tells when it is crawled by one process."""
+    with Site(other_answers()) as other, Site({}) as site, \
+            tempfile.TemporaryDirectory(prefix="coil shared ") as folder:
+        site.answers = answers(site.url, other.url, delay)
+        yield site, folder
+
+
+def afresh(site):
+    """What is asked for once more answers as the first time."""
+    site.answers["/late"] = [status(503), page("/a")]
+
+
+def alone(site, folder, *options):
+    file = os.path.join(folder, "alone.jsonl")
+    code, _, err = run(*OPTIONS, *options, "-f", f"jsonl:{file}", site.url)
+    equal((code, err), (BROKEN, ""))
+    afresh(site)
+    return sets(file)
+
+
+def collected(path, folder, *options, code=BROKEN):
+    """What is told of what was collected, and stderr."""
+    file = os.path.join(folder, "collected.jsonl")
+    got, _, err = run("collect", os.path.join(folder, "state"), *frontier(path), "-f", f"jsonl:{file}", *options)
+    ended(got, code, err)
+    return sets(file) if os.path.exists(file) else [], err
+
+
+def share(path, site, count, *options):
+    """So many processes at a time. Returns what each has said."""
+    said = [None] * count
+
+    def one(n):
+        code, out, err = run(*OPTIONS, *frontier(path), *options, site.url)
+        said[n] = code, out, err
+
+    threads = [threading.Thread(target=one, args=(n,)) for n in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return said
+
+
+def check_same(count, *options, delay=0):
+    with redis_server() as path, sites(delay) as (site, folder):
+        whole = alone(site, folder, *options)
+        for code, out, err in share(path, site, count, *options):
+            ended(code, WELL, err)
+            equal(out, "")
+            contains(err, "the crawl is over")
+        asked = len(site.requests)
+        found, err = collected(path, folder)
+        difference(found, whole)
+        equal((err, len(site.requests)), ("", asked))  # nothing was left out, and asked for by collect
+
+
+def difference(found, whole):
+    equal(sorted(set(found) - set(whole))[:5], [])
+    equal(sorted(set(whole) - set(found))[:5], [])
+    equal(len(found), len(whole))
+
+
+# ---- the same as by one ----------------------------------------------------------------
+
+
+def test_one_process_finds_what_it_finds_alone():
+    check_same(1)
+
+
+def test_two_processes_find_what_one_finds():
+    check_same(2, delay=0.02)
+
+
+def test_four_processes_find_what_one_finds():
+    check_same(4, delay=0.02)
+
+
+def test_eight_processes_find_what_one_finds():
+    check_same(8, delay=0.02)
+
+
+def test_depth_is_the_shortest_whoever_has_found_it():
+    check_same(3, "--max-depth", "2", delay=0.02)
+
+
+def test_processes_that_split_a_host():
+    check_same(3, "--split-host", "3", delay=0.02)
+
+
+def test_a_start_that_redirects_decides_for_all_what_belongs_to_the_site():
+    """Until then links wait, and pages of the site that they lead to are searched."""
+    with redis_server() as path, tempfile.TemporaryDirectory(prefix="coil shared ") as folder, \
+            Site({}) as first, Site({}) as second:
+        there = second.url.replace("127.0.0.1", "localhost")
+        first.answers = {"/": slow(0.3, redirect(there)), "/quick": page(there + "in", "/a"), "/a": page(there + "in2")}
+        second.answers = {"/": page("/in"), "/in": page("/in3"), "/in2": page("/gone"), "/in3": html("")}
+        start = (first.url.replace("127.0.0.1", "localhost"), first.url.replace("127.0.0.1", "localhost") + "quick")
+        file = os.path.join(folder, "alone.jsonl")
+        code, _, err = run("-f", f"jsonl:{file}", *start)
+        ended(code, BROKEN, err)
+        with contextlib.ExitStack() as stack:
+            members = [stack.enter_context(started(*frontier(path), *start)) for _ in range(2)]
+            for member in members:
+                end(member)
+        difference(collected(path, folder)[0], sets(file))
+
+
+# ---- whatever ends a process -----------------------------------------------------------
+
+
+def members(stack, path, site, count, *options):
+    return [stack.enter_context(started(*OPTIONS, *frontier(path), *options, site.url)) for _ in range(count)]
+
+
+def end_some(site, path, chance, by, times, count=3):
+    """Processes are ended at random, and others take their place, until the crawl is over."""
+    with contextlib.ExitStack() as stack:
+        running = members(stack, path, site, count)
+        for _ in range(times):
+            time.sleep(chance.random() * 0.3)
+            gone = chance.choice(running)
+            gone.send_signal(by)
+            running.remove(gone)
+            equal(gone.wait(timeout=120) in (-by, INTERRUPTED, WELL), True)
+            running += members(stack, path, site, 1)
+        for one in running:
+            end(one)
+
+
+def test_processes_that_are_interrupted_give_back_what_they_have():
+    with redis_server() as path, sites(0.02) as (site, folder):
+        whole = alone(site, folder)
+        end_some(site, path, random.Random(1), signal.SIGINT, 12 if ALL else 4)
+        difference(collected(path, folder)[0], whole)
+
+
+def test_processes_that_are_killed_lose_nothing():
+    for seed in range(10 if ALL else 1):
+        with redis_server() as path, sites(0.02) as (site, folder):
+            whole = alone(site, folder)
+            end_some(site, path, random.Random(seed), signal.SIGKILL, 12 if ALL else 3)
+            difference(collected(path, folder)[0], whole)
+
+
+def is_begun(path):
+    client = Client(path)
+    client("SELECT", 2)
+    begun = client("EXISTS", "coil:{test}")
+    client.close()
+    return begun == 1
+
+
+def test_a_collector_that_is_killed_goes_on():
+    with redis_server() as path, sites(0.02) as (site, folder):
+        whole = alone(site, folder)
+        with contextlib.ExitStack() as stack:
+            running = members(stack, path, site, 2)
+            wait_until(lambda: is_begun(path))
+            for n in range(3):
+                with started("collect", os.path.join(folder, "state"), *frontier(path)) as one:
+                    wait_until(lambda: os.path.exists(os.path.join(folder, "state", "crawl.db")) or one.poll() is not None)
+                    time.sleep(0.1 * n)
+                    one.send_signal(signal.SIGKILL if n != 1 else signal.SIGINT)
+                    equal(one.wait(timeout=60) in (-9, INTERRUPTED, BROKEN), True)
+            for one in running:
+                end(one)
+        difference(collected(path, folder)[0], whole)
+        client = Client(path)
+        client("SELECT", 2)
+        equal(client("DBSIZE"), 2)
+        client.close()
+
+
+def test_redis_may_be_started_again_in_the_middle():
+    """With an AOF: what was lost of the last second is asked for again."""
+    options = ("--appendonly", "yes", "--appendfsync", "everysec")
+    with tempfile.TemporaryDirectory(prefix="coil aof ") as data, sites(0.03) as (site, folder), \
+            contextlib.ExitStack() as stack:
+        whole = alone(site, folder)
+        before = len(site.requests)
+        socket = os.path.join(data, "socket")
+        with redis_server(*options, folder=data, path=socket):
+            running = members(stack, socket, site, 2)
+            wait_until(lambda: len(site.requests) > before + 60)
+        with redis_server(*options, folder=data, path=socket):
+            for one in running:
+                end(one)
+            difference(collected(socket, folder)[0], whole)
+
+
+# ---- what is refused -------------------------------------------------------------------
+
+
+def test_other_options_are_another_crawl():
+    with redis_server() as path, sites() as (site, _):
+        equal(run(*OPTIONS, *frontier(path), site.url)[0], WELL)
+        code, _, err = run(*OPTIONS, *frontier(path), "--max-depth", "1", site.url)
+        equal(code, FAILED)
+        contains(err, "test: this crawl was begun with other options or starts")
+        equal(run(*OPTIONS, *frontier(path), site.url)[0], WELL)
+
+
+def test_what_cannot_be_is_said():
+    for options, words in (
+            (("--frontier", "redis://localhost/"), "--frontier and --crawl go together"),
+            (NAME, "--frontier and --crawl go together"),
+            (("--frontier", "redis://localhost/", "--crawl", "a b"), "--crawl: a name is letters"),
+            (("--frontier", "redis://localhost/", *NAME, "-d", "x"), "are collect's"),
+            (("--frontier", "redis://localhost/", *NAME, "-f", "jsonl"), "are collect's"),
+            (("--frontier", "redis://localhost/", *NAME, "."), "not of files")):
+        code, _, err = run(*options, "http://127.0.0.1:9/")
+        equal(code, USAGE)
+        contains(err, words)
+    code, _, err = run("collect", "x")
+    equal(code, USAGE)
+    contains(err, "collect wants --frontier and --crawl")
+
+
+def test_a_redis_that_is_not_there():
+    with tempfile.TemporaryDirectory(prefix="coil shared ") as folder:
+        for words in (("http://127.0.0.1:9/",), ("collect", os.path.join(folder, "state"))):
+            code, out, err = run("--frontier", "redis://127.0.0.1:1/", *NAME, *words)
+            equal((code, out), (FAILED, ""))
+            contains(err, "coil-crawl: redis://127.0.0.1:1")
+        equal(os.listdir(folder), [])
+        code, _, err = run("--frontier", "http://127.0.0.1:1/", *NAME, "http://127.0.0.1:9/")
+        equal(code, FAILED)
+        contains(err, "--frontier: redis://HOST:PORT/DB is meant")
+
+
+def test_a_crawl_that_is_not_there_is_not_collected():
+    with redis_server() as path, tempfile.TemporaryDirectory(prefix="coil shared ") as folder:
+        code, _, err = run("collect", os.path.join(folder, "state"), *frontier(path))
+        equal(code, FAILED)
+        contains(err, "there is no such crawl")
+        equal(os.listdir(folder), [])
+
+
+def test_a_folder_that_has_another_crawl_is_left_alone():
+    with redis_server() as path, sites() as (site, folder):
+        state = os.path.join(folder, "state")
+        equal(run(*OPTIONS, "-d", state, site.url)[0], BROKEN)
+        before = run("report", state, "-q")
+        equal(run(*OPTIONS, *frontier(path), site.url)[0], WELL)
+        code, _, err = run("collect", state, *frontier(path))
+        equal(code, FAILED)
+        contains(err, "another crawl is there")
+        equal(run("report", state, "-q"), before)
+
+
+def test_members_wait_while_nobody_collects():
+    """And go on when somebody does: what was found meanwhile is all there."""
+    with redis_server() as path, sites() as (site, folder):
+        site.answers = {"/": page(*(f"/{n}" for n in range(60))),
+                        **{f"/{n}": html(f'<a href="/{n}?{"x" * 1500}">x</a>' * 40) for n in range(60)}}
+        with started("--results-max", "1M", "--max-url-length", "4K", *frontier(path), site.url) as one:
+            wait_until(lambda: len(site.requests) > 10)
+            time.sleep(2)
+            equal(one.poll(), None)
+            asked = len(set(site.requests))
+            equal(asked < 121, True)
+            found, _ = collected(path, folder)
+            end(one)
+        equal(len([one for one in found if one.startswith('["page", ')]), 121)
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals(), [name for name in sys.argv[2:] if name != "--all"]))
