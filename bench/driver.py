@@ -166,10 +166,10 @@ def commands(peers, always):
     return usable
 
 
-def rounds(usable, measure, what, picture):
-    """RUNS times each: {name: [figures or None, ...]}. `picture` formats the figures."""
+def rounds(usable, measure, what, picture, most=RUNS):
+    """RUNS times each, or `most` if that is less: {name: [figures or None, ...]}. `picture` formats the figures."""
     results = {name: [] for name in usable}
-    for number in range(RUNS):
+    for number in range(min(RUNS, most)):
         for name, it in usable.items():
             figures = measure(it)
             results[name].append(figures)
