@@ -155,20 +155,13 @@ static int gather_some(struct gathering *gathering)
     return rc;
 }
 
-/* Redis may be away for a while. */
-static bool may_pass(int rc)
-{
-    return rc == -ECONNRESET || rc == -ETIMEDOUT || rc == -EPIPE || rc == -ECONNABORTED ||
-           rc == -EBUSY;
-}
-
 static int gather(struct gathering *gathering)
 {
     int rc = 0;
 
     while (rc == 0) {
         rc = gather_some(gathering);
-        if (may_pass(rc))
+        if (redis_may_pass(rc))
             rc = coil_sleep(PAUSE_NS);
     }
     return rc == -ENODATA ? leases_forget(&gathering->leases) : rc;

@@ -338,24 +338,12 @@ static void forget_if_reborn(struct shared *shared)
 
 /* ---- what goes back ---------------------------------------------------------------- */
 
-/* Redis cannot be reached, or is busy: the same can be sent again. */
-static bool may_pass(int rc)
-{
-    static const int passing[] = {-ECONNRESET, -ETIMEDOUT,    -EPIPE,      -ECONNABORTED,
-                                  -EBUSY,      -EHOSTUNREACH, -ENETUNREACH};
-
-    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
-        if (rc == passing[i])
-            return true;
-    return false;
-}
-
 /* For a loop around what may be repeated: true, after a while, if it is to be. */
 static bool is_to_repeat(int *rc)
 {
     int slept;
 
-    if (!may_pass(*rc))
+    if (!redis_may_pass(*rc))
         return false;
     slept = coil_sleep(AGAIN_NS);
     if (slept < 0)
@@ -486,7 +474,7 @@ static int renew(struct held *held)
 
     if (rc == 0)
         held->until_ns = until_ns;
-    return may_pass(rc) ? coil_sleep(AGAIN_NS) : rc;
+    return redis_may_pass(rc) ? coil_sleep(AGAIN_NS) : rc;
 }
 
 static int wait_until(struct held *held, int64_t until_ns)
@@ -607,7 +595,7 @@ static int learn(struct shared *shared)
         shared->origins = origins;
     if (rc == 0 && starts == 0)
         rc = end_starts(shared);
-    return may_pass(rc) ? 0 : rc;
+    return redis_may_pass(rc) ? 0 : rc;
 }
 
 /* What was held is handed up, and is through with that. */
@@ -723,7 +711,7 @@ static int64_t pause_after(int rc, int64_t wait_ns)
         return wait_ns < LOOK_NS ? wait_ns : LOOK_NS;
     if (rc == -ENOBUFS)
         return FULL_NS;
-    return may_pass(rc) ? AGAIN_NS : rc;
+    return redis_may_pass(rc) ? AGAIN_NS : rc;
 }
 
 /* 1 if the crawl is over; else 0, once it is time to ask again. */
@@ -782,7 +770,7 @@ static int reap(void *arg)
 
     while (rc == 0 && (rc = coil_sleep(REAP_NS)) == 0) {
         rc = leases_reap(shared->options.leases);
-        if (may_pass(rc))
+        if (redis_may_pass(rc))
             rc = 0;
     }
     return rc;

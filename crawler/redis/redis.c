@@ -67,6 +67,17 @@ unsigned redis_lives(const struct redis *redis)
     return redis->lives;
 }
 
+bool redis_may_pass(int rc)
+{
+    static const int passing[] = {-ECONNRESET, -ETIMEDOUT,    -EPIPE,      -ECONNABORTED,
+                                  -EBUSY,      -EHOSTUNREACH, -ENETUNREACH};
+
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+        if (rc == passing[i])
+            return true;
+    return false;
+}
+
 /* ---- calls ------------------------------------------------------------------------- */
 
 static void calls_init(struct redis_calls *calls)

@@ -78,6 +78,9 @@ COIL_SUSPENDS int redis_command(struct redis *redis, const struct redis_words *w
 COIL_SUSPENDS int redis_run(struct redis *redis, size_t script, const char *key,
                             const struct redis_words *arguments, redisReply **reply);
 
+/* True for a failure of a command because Redis cannot be reached, or is busy: the same may be sent again. */
+bool redis_may_pass(int rc);
+
 /* What went wrong last, in a sentence that names the Redis. */
 const char *redis_message(const struct redis *redis);
 
