@@ -6,6 +6,7 @@
  * whole in the reports is written. So the handlers are not coil's: a second signal must count
  * while the loop is held up, by a reader of stdout, say.
  */
+#include "base/cold.h"
 #include "crawl/collect.h"
 #include "crawl/crawler.h"
 #include "crawl/explain.h"
@@ -454,10 +455,28 @@ static void say_what_was_done(const struct run *run)
             options->crawl);
 }
 
+/* What it has met lies there, in a file without a name: a crawl for many machines does not fit into the memory of one. */
+static struct cold *cold_of_member(void)
+{
+    const char *folder = getenv("TMPDIR");
+    struct cold *cold;
+
+    if (folder == NULL || *folder == '\0')
+        folder = "/var/tmp";
+    cold = cold_create(folder);
+    if (cold != NULL && !cold_has_file(cold))
+        fprintf(stderr,
+                "coil-crawl: %s: no file can be made there: all that is known of URLs "
+                "stays in memory\n",
+                folder);
+    return cold;
+}
+
 /* It makes no report: nobody but who collects has all answers. */
 static enum status run_as_member(const struct options *options)
 {
     struct run run = {.options = options, .takes_part = true};
+    struct cold *cold;
     enum status status = STATUS_FAILED;
     char *complaint;
     int rc = begin_warc(&run);
@@ -468,17 +487,22 @@ static enum status run_as_member(const struct options *options)
         end_warc(&run);
         return STATUS_FAILED;
     }
-    rc = crawler_init(&run.crawler, options, NULL, NULL, 0);
+    cold = cold_of_member();
+    rc = crawler_init(&run.crawler, options, cold, NULL, 0);
     run.crawler.warc = run.warc;
+    if (cold == NULL)
+        rc = -ENOMEM;
     if (rc == 0)
         rc = coil_run(crawl, &run,
                       &(coil_run_opts){.drain_ns = DRAIN_NS, .no_report = true});
+    reports_at_signal = NULL;
     status = status_of_part(rc);
     if (status == STATUS_WELL)
         say_what_was_done(&run);
     complaint = run.crawler.complaint;
     run.crawler.complaint = NULL;
     crawler_finish(&run.crawler);
+    cold_destroy(cold);
     if (end_warc(&run) < 0)
         status = STATUS_FAILED;
     else

@@ -20,7 +20,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,6 +214,11 @@ struct cold *cold_create(const char *folder)
     cold->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     cold->least_pages = mapped_pages(cold);
     return cold;
+}
+
+bool cold_has_file(const struct cold *cold)
+{
+    return cold->fd >= 0;
 }
 
 void cold_destroy(struct cold *cold)

@@ -11,6 +11,7 @@
 #ifndef CRAWLER_COLD_H
 #define CRAWLER_COLD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define COLD_BUDGET_BYTES ((size_t)12 * 1024 * 1024)
@@ -22,6 +23,9 @@ struct cold;
  * be made or has no room, memory of the process takes its place: NULL for none at all. NULL without memory.
  */
 struct cold *cold_create(const char *folder);
+
+/* False: no file could be made, and all of it is memory. */
+bool cold_has_file(const struct cold *cold);
 
 /* Nobody looks at it any more. NULL is accepted. */
 void cold_destroy(struct cold *cold);

@@ -155,6 +155,16 @@ static int gather_some(struct gathering *gathering)
     return rc;
 }
 
+static int forget(struct gathering *gathering)
+{
+    int rc;
+
+    do
+        rc = leases_forget(&gathering->leases);
+    while (redis_may_pass(rc) && (rc = coil_sleep(PAUSE_NS)) == 0);
+    return rc;
+}
+
 static int gather(struct gathering *gathering)
 {
     int rc = 0;
@@ -164,7 +174,7 @@ static int gather(struct gathering *gathering)
         if (redis_may_pass(rc))
             rc = coil_sleep(PAUSE_NS);
     }
-    return rc == -ENODATA ? leases_forget(&gathering->leases) : rc;
+    return rc == -ENODATA ? forget(gathering) : rc;
 }
 
 /* Whether anything is left is found when it is told. */

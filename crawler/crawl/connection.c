@@ -1,7 +1,10 @@
 /* connection.c - see connection.h */
 #include "connection.h"
 
+#include <coil/error.h>
+
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define TIMEOUT_NS COIL_SEC(30) /* of a command; for so long Redis may be away */
@@ -14,12 +17,36 @@ int connection_complain(struct connection *connection, int rc, const char *words
     return connection->complaint != NULL ? rc : -ENOMEM;
 }
 
+static void tell(const char *message)
+{
+    if (message != NULL)
+        fprintf(stderr, "coil-crawl: %s; it is tried again and again\n", message);
+    else
+        fputs("coil-crawl: Redis is there again\n", stderr);
+}
+
+/* The options are wrong: the URL, or what is said of certificates. */
+static int complain_of_options(struct connection *connection, int rc)
+{
+    coil_error *error = coil_last_error();
+
+    if (error != NULL && coil_error_rc(error) == rc)
+        return connection_complain(connection, rc, coil_error_message(error));
+    return rc != -EINVAL
+               ? rc
+               : connection_complain(
+                     connection, rc,
+                     "--frontier: redis://HOST:PORT/DB is meant, or rediss://, or "
+                     "unix:///PATH");
+}
+
 int connection_open(struct connection *connection, const struct options *options)
 {
     struct redis_options redis = {.url = options->frontier,
                                   .ca_file = options->ca_file,
                                   .insecure = options->insecure,
                                   .timeout_ns = TIMEOUT_NS,
+                                  .tell = tell,
                                   .scripts = crawl_scripts,
                                   .script_count = SCRIPT_COUNT};
     int rc;
@@ -27,16 +54,26 @@ int connection_open(struct connection *connection, const struct options *options
     *connection = (struct connection){.redis = NULL};
     coil_group_enter(&connection->group);
     rc = redis_create(&redis, &connection->redis);
-    if (rc == -EINVAL)
-        return connection_complain(
-            connection, rc,
-            "--frontier: redis://HOST:PORT/DB is meant, or rediss://, or unix:///PATH");
-    if (rc == 0)
-        rc = redis_open(connection->redis);
+    if (rc < 0)
+        return complain_of_options(connection, rc);
+    rc = redis_open(connection->redis);
     if (rc == 0)
         rc = coil_group_spawn(&connection->group, redis_serve, connection->redis, NULL,
                               NULL);
     return rc;
+}
+
+/* What no call of Redis has failed with speaks for itself, but for a reply that makes no sense. */
+static int complain_of_redis(struct connection *connection, int rc)
+{
+    const char *message = redis_message(connection->redis);
+
+    if (*message != '\0')
+        return connection_complain(connection, rc, message);
+    return rc != -EPROTO ? rc
+                         : connection_complain(connection, rc,
+                                               "Redis has something else where the crawl "
+                                               "was");
 }
 
 int connection_close(struct connection *connection, int rc)
@@ -44,7 +81,7 @@ int connection_close(struct connection *connection, int rc)
     coil_group_cancel(&connection->group, "it is not needed any more");
     rc = coil_group_exit(&connection->group, rc);
     if (rc < 0 && connection->redis != NULL)
-        rc = connection_complain(connection, rc, redis_message(connection->redis));
+        rc = complain_of_redis(connection, rc);
     redis_destroy(connection->redis);
     connection->redis = NULL;
     return rc;

@@ -456,7 +456,7 @@ static int keep_left_out(struct crawler *crawler, const struct target *page,
 }
 
 /* The sitemaps that a robots.txt names. */
-static int keep_sitemaps(struct worker *worker, const struct host *host,
+static int keep_sitemaps(struct worker *worker, struct host *host,
                          const struct target *rules)
 {
     struct crawler *crawler = worker->crawler;

@@ -256,10 +256,13 @@ static int go_deeper(struct frontier *frontier)
 
 /* ---- what workers do --------------------------------------------------------------- */
 
+/* Workers end with it, those too that wait for something to do. */
 static void note_failure(struct frontier *frontier, int rc)
 {
-    if (rc < 0)
-        frontier->failure = rc;
+    if (rc == 0)
+        return;
+    frontier->failure = rc;
+    wake_all(frontier);
 }
 
 /* The crawl's depths are known above. */

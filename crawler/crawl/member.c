@@ -179,15 +179,16 @@ int member_bring(struct member *member, const struct target *target,
     return rc;
 }
 
-int member_bring_sitemaps(struct member *member, const struct host *host,
+int member_bring_sitemaps(struct member *member, struct host *host,
                           const struct target *rules, const struct store_page *page)
 {
     struct text bytes = {0};
     int rc;
 
     write_page(&bytes, rules, page);
-    rc = bytes.failed ? -ENOMEM
-                      : shared_bring_sitemaps(&member->shared, host, bytes.at, bytes.n);
+    rc = bytes.failed ? -ENOMEM : 0;
+    if (rc == 0)
+        shared_bring_sitemaps(&member->shared, host, bytes.at, bytes.n);
     text_finish(&bytes);
     return rc;
 }

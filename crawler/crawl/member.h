@@ -41,7 +41,7 @@ int member_bring(struct member *member, const struct target *target,
                  const struct store_page *page);
 
 /* The sitemaps that the robots.txt of a host names; `rules` is its target. */
-int member_bring_sitemaps(struct member *member, const struct host *host,
+int member_bring_sitemaps(struct member *member, struct host *host,
                           const struct target *rules, const struct store_page *page);
 
 #endif

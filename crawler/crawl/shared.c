@@ -149,20 +149,40 @@ static void note_time(struct held *held)
         held->first_ns = coil_now();
 }
 
-/* The bytes are copied. What memory is missing for is as if the lease were lost: others ask for it. */
-static void add_result(struct held *held, int64_t number, const void *bytes, size_t n)
+/* The bytes are copied. What memory is missing for is as if the lease were lost: others ask for it. Returns false then. */
+static bool add_result(struct held *held, int64_t number, const void *bytes, size_t n)
 {
     char *copy;
 
     if (held->result_count == held->result_capacity &&
         array_grow(&held->results, &held->result_capacity, sizeof *held->results) < 0)
-        return;
+        return false;
     copy = malloc(n);
     if (copy == NULL)
-        return;
+        return false;
     memcpy(copy, bytes, n);
     note_time(held);
     held->results[held->result_count++] = (struct lease_result){number, copy, n};
+    return true;
+}
+
+/* ---- sitemaps that a robots.txt names ---------------------------------------------- */
+
+/* They have not come to Redis, or are lost there: the robots.txt is asked for again, and tells them. */
+static void forget_sitemaps(struct host *host)
+{
+    if (host->has_told_sitemaps && host->robots == ROBOTS_KNOWN)
+        host->robots = ROBOTS_WANTED;
+    host->has_told_sitemaps = false;
+}
+
+/* These were not sent, or some of them not taken. */
+static void forget_unsent_sitemaps(struct host *host, const struct lease_result *results,
+                                   size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (results[i].number == LEASE_SITEMAPS)
+            forget_sitemaps(host);
 }
 
 static struct held *held_of_host(const struct shared *shared, const struct host *host)
@@ -173,14 +193,13 @@ static struct held *held_of_host(const struct shared *shared, const struct host 
     return NULL;
 }
 
-int shared_bring_sitemaps(struct shared *shared, const struct host *host,
-                          const void *bytes, size_t n)
+void shared_bring_sitemaps(struct shared *shared, struct host *host, const void *bytes,
+                           size_t n)
 {
     struct held *held = held_of_host(shared, host);
 
-    if (held != NULL)
-        add_result(held, LEASE_SITEMAPS, bytes, n);
-    return 0;
+    if (held == NULL || !add_result(held, LEASE_SITEMAPS, bytes, n))
+        forget_sitemaps(host);
 }
 
 /* ---- what the frontier hands up ---------------------------------------------------- */
@@ -322,18 +341,33 @@ static void forget(const struct targets *targets, struct target *target)
     targets_remember(targets, target);
 }
 
+/* What the frontier has stands in its queues. */
+static void forget_targets(struct shared *shared)
+{
+    const struct targets *targets = shared->options.targets;
+
+    for (size_t i = 0; i < targets->count; i++) {
+        forget(targets, targets_at(targets, i));
+        cold_tend(targets->all.cold);
+    }
+    for (size_t i = 0; i < shared->work_count; i++)
+        shared->works[i].target->is_placed = true;
+}
+
 /* Redis may have lost its last second: what was sent then is not known any more, and the pages it was found
    on are asked for again. */
 static void forget_if_reborn(struct shared *shared)
 {
-    const struct targets *targets = shared->options.targets;
+    const struct table *hosts = &shared->options.frontier->hosts;
     unsigned lives = redis_lives(shared->options.leases->redis);
 
     if (lives == shared->lives)
         return;
     shared->lives = lives;
-    for (size_t i = 0; i < targets->count; i++)
-        forget(targets, targets_at(targets, i));
+    forget_targets(shared);
+    for (size_t i = 0; i < hosts->capacity; i++)
+        if (hosts->slots[i].value != NULL)
+            forget_sitemaps(hosts->slots[i].value);
 }
 
 /* ---- what goes back ---------------------------------------------------------------- */
@@ -361,8 +395,10 @@ static int64_t expiry(const struct shared *shared)
 static unsigned more_of(const struct held *held)
 {
     const struct shared_options *options = &held->shared->options;
-    size_t left = held->lease.count - held->result_count;
+    size_t count = held->lease.count, left;
 
+    /* the sitemaps of a robots.txt are a result of no item */
+    left = count > held->result_count ? count - held->result_count : 0;
     if (held->shared->at_work[held->class] >= options->ahead || left >= options->most)
         return 0;
     return options->most - (unsigned)left;
@@ -375,7 +411,8 @@ static void free_results(struct lease_result *results, size_t count)
     free(results);
 }
 
-/* Invariant 2: the lock is the caller's. *until_ns is when the lease expires after that. */
+/* Invariant 2: the lock is the caller's. *until_ns is when the lease expires after that. Returns how many results
+   were not taken. */
 static int complete(struct shared *shared, struct lease *lease, struct lease_done *done,
                     int64_t *until_ns)
 {
@@ -390,7 +427,9 @@ static int complete(struct shared *shared, struct lease *lease, struct lease_don
     } while (is_to_repeat(&rc));
     forget_if_reborn(shared);
     redis_words_finish(&links);
-    return rc < 0 ? rc : 0;
+    if (rc < 0)
+        shared->failure = rc; /* nobody's links may be left out */
+    return rc;
 }
 
 static int complete_alone(struct shared *shared, struct lease *lease,
@@ -400,7 +439,9 @@ static int complete_alone(struct shared *shared, struct lease *lease,
 
     if (rc < 0)
         return rc;
-    rc = complete(shared, lease, done, until_ns);
+    rc = shared->failure;
+    if (rc == 0)
+        rc = complete(shared, lease, done, until_ns);
     coil_lock_release(&shared->completing);
     return rc;
 }
@@ -418,10 +459,14 @@ static int send_results(struct held *held)
     held->results = NULL;
     held->result_count = held->result_capacity = 0;
     rc = complete_alone(held->shared, &held->lease, &done, &until_ns);
-    if (rc == 0)
+    if (rc >= 0) {
         held->until_ns = until_ns;
+        frontier_pause(held->host, coil_now() + held->lease.pause_ns);
+    }
+    if (rc != 0)
+        forget_unsent_sitemaps(held->host, done.results, done.count);
     free_results((struct lease_result *)done.results, done.count);
-    return rc;
+    return rc < 0 ? rc : 0;
 }
 
 static int send_back(struct held *held, const struct held_back *back)
@@ -541,6 +586,7 @@ static void destroy_held(struct held *held)
             leave_held(&shared->works[i]);
     shared->held_count--;
     coil_event_set(&shared->has_room);
+    forget_unsent_sitemaps(held->host, held->results, held->result_count);
     free_results(held->results, held->result_count);
     free(held->backs);
     lease_finish(&held->lease);
@@ -615,7 +661,7 @@ static int place_some(struct shared *shared, struct lease *lease)
     if (rc == 0)
         rc = complete_alone(shared, lease, &done, &until_ns);
     free(results);
-    return rc;
+    return rc < 0 ? rc : 0;
 }
 
 static int place_all(struct shared *shared, struct lease *lease)

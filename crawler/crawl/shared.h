@@ -65,6 +65,7 @@ struct shared {
     coil_lock completing;
     coil_group group;
     unsigned lives; /* redis_lives() at the last lease */
+    int failure;    /* that ends it: nothing is completed any more */
 };
 
 void shared_init(struct shared *shared, const struct shared_options *options);
@@ -92,8 +93,9 @@ bool shared_has_given_up(const struct shared *shared, const struct target *targe
 int shared_bring(struct shared *shared, const struct target *target, const void *bytes,
                  size_t n);
 
-/* The sitemaps that the robots.txt of a host names, while targets of it are in the frontier. */
-int shared_bring_sitemaps(struct shared *shared, const struct host *host,
-                          const void *bytes, size_t n);
+/* The sitemaps that the robots.txt of a host names, while targets of it are in the frontier. If they do not reach
+   Redis it is asked for again. */
+void shared_bring_sitemaps(struct shared *shared, struct host *host, const void *bytes,
+                           size_t n);
 
 #endif

@@ -21,6 +21,9 @@
 #define HASH_BYTES 10
 #define SEEDS_BYTES 49
 #define REAPED_AT_ONCE 64
+#define LINK_WORDS 3
+#define LINK_WORDS_AT_ONCE                                                               \
+    ((size_t)2000 * LINK_WORDS) /* of a script; all others wait for it */
 #define FORGOTTEN_AT_ONCE "1000"
 #define OVER_SECONDS "3600" /* that a crawl without its keys is still told to be over */
 
@@ -242,6 +245,18 @@ static enum lease_class class_of(const char *host)
     return LEASE_CLASSES;
 }
 
+static bool is_web(const char *url)
+{
+    return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
+}
+
+/* A URL of the lease's host; what is held is of any. */
+static bool is_of_host(const char *url, const char *host)
+{
+    return is_web(url) &&
+           (class_of(host) == LEASE_HELD || url_origin_length(url) == strlen(host + 1));
+}
+
 static int take_item(struct lease *lease, int64_t number, const redisReply *bytes)
 {
     const unsigned char *head = (const unsigned char *)bytes->str;
@@ -264,7 +279,7 @@ static int take_item(struct lease *lease, int64_t number, const redisReply *byte
         return -ENOMEM;
     item->url.url = item->text;
     lease->count++;
-    return 0;
+    return is_of_host(item->text, lease->host) ? 0 : -EPROTO;
 }
 
 /* Numbers and items, from the i-th word of the reply on. */
@@ -328,12 +343,35 @@ static int tell(struct leases *leases, enum crawl_script script,
     return rc;
 }
 
-int leases_add(struct leases *leases, const struct redis_words *links)
+/* From the first'th word on. If all that the crawl begins with is there then, `begins`. */
+static int add_some(struct leases *leases, const struct redis_words *links, size_t first,
+                    size_t count, bool begins)
 {
     struct redis_words words = {.count = 0};
 
-    redis_words_append(&words, links);
+    redis_words_add(&words, begins ? "1" : "0");
+    redis_words_append(&words, links, first, count);
     return tell(leases, SCRIPT_ADD, &words);
+}
+
+/* All but what fits into one more script: so many words. */
+static int add_surplus(struct leases *leases, const struct redis_words *links,
+                       size_t *added)
+{
+    int rc = 0;
+
+    for (*added = 0; rc == 0 && links->count - *added > LINK_WORDS_AT_ONCE;
+         *added += LINK_WORDS_AT_ONCE)
+        rc = add_some(leases, links, *added, LINK_WORDS_AT_ONCE, false);
+    return rc;
+}
+
+int leases_add(struct leases *leases, const struct redis_words *links)
+{
+    size_t added;
+    int rc = add_surplus(leases, links, &added);
+
+    return rc == 0 ? add_some(leases, links, added, links->count - added, true) : rc;
 }
 
 int leases_origins(struct leases *leases, int (*visit)(void *arg, const char *origin),
@@ -352,7 +390,7 @@ int leases_origins(struct leases *leases, int (*visit)(void *arg, const char *or
     if (rc < 0)
         return rc;
     for (size_t i = 0; rc == 0 && i < reply->elements; i++)
-        rc = visit(arg, text_at(reply, i));
+        rc = is_web(text_at(reply, i)) ? visit(arg, text_at(reply, i)) : -EPROTO;
     freeReplyObject(reply);
     return rc;
 }
@@ -363,13 +401,14 @@ static void take_starts(struct leases *leases, const redisReply *reply, size_t i
     leases->origins = number_at(reply, i + 1);
 }
 
-static bool is_host(const char *host)
+static bool is_host(const char *host, enum lease_class class)
 {
-    return strcmp(host, "h") == 0 ||
-           (class_of(host) < LEASE_HELD && strncmp(host + 1, "http", 4) == 0);
+    return class_of(host) == class &&
+           (class == LEASE_HELD ? host[1] == '\0' : is_web(host + 1));
 }
 
-static int take_lease(struct lease *lease, const redisReply *reply)
+static int take_lease(struct lease *lease, enum lease_class class,
+                      const redisReply *reply)
 {
     int rc;
 
@@ -377,7 +416,7 @@ static int take_lease(struct lease *lease, const redisReply *reply)
     lease->host = strdup(text_at(reply, 2));
     if (lease->host == NULL)
         return -ENOMEM;
-    if (lease->token[0] == '\0' || !is_host(lease->host))
+    if (lease->token[0] == '\0' || !is_host(lease->host, class))
         return -EPROTO;
     lease->pause_ns = span_at(reply, 3);
     lease->is_troubled = number_at(reply, 4) == 1;
@@ -388,14 +427,14 @@ static int take_lease(struct lease *lease, const redisReply *reply)
     return rc < 0 ? rc : 1;
 }
 
-static int take_outcome(struct leases *leases, struct lease *lease,
-                        const redisReply *reply, int64_t *wait_ns)
+static int take_outcome(struct leases *leases, enum lease_class class,
+                        struct lease *lease, const redisReply *reply, int64_t *wait_ns)
 {
     const char *outcome = text_at(reply, 0);
 
     if (strcmp(outcome, "lease") == 0) {
         take_starts(leases, reply, 6);
-        return take_lease(lease, reply);
+        return take_lease(lease, class, reply);
     }
     if (strcmp(outcome, "wait") == 0) {
         take_starts(leases, reply, 2);
@@ -423,7 +462,7 @@ int leases_acquire(struct leases *leases, enum lease_class class, unsigned most,
     rc = run(leases, SCRIPT_ACQUIRE, &words, &reply);
     if (rc < 0)
         return rc;
-    rc = take_outcome(leases, lease, reply, wait_ns);
+    rc = take_outcome(leases, class, lease, reply, wait_ns);
     freeReplyObject(reply);
     if (rc <= 0)
         lease_finish(lease);
@@ -480,8 +519,11 @@ int lease_complete(struct leases *leases, struct lease *lease,
 {
     struct redis_words words = {.count = 0};
     redisReply *reply;
-    int rc;
+    size_t added = 0;
+    int rc = done->links != NULL ? add_surplus(leases, done->links, &added) : 0;
 
+    if (rc < 0)
+        return rc;
     redis_words_add(&words, lease->token);
     redis_words_add(&words, leases->worker);
     redis_words_add_number(&words, to_ms(leases->span_ns));
@@ -489,7 +531,7 @@ int lease_complete(struct leases *leases, struct lease *lease,
     add_host(&words, done->pause_ns, lease->is_troubled, done->is_troubled);
     add_results(&words, done);
     if (done->links != NULL)
-        redis_words_append(&words, done->links);
+        redis_words_append(&words, done->links, added, done->links->count - added);
     rc = run(leases, SCRIPT_COMPLETE, &words, &reply);
     if (rc < 0)
         return rc;
@@ -577,19 +619,22 @@ int leases_reap(struct leases *leases)
 
 typedef int (*result_visit)(void *arg, int64_t number, const void *bytes, size_t n);
 
-/* Results that lie one behind the other, by their lengths: "120 7". */
+/* Results that lie one behind the other, by their lengths: "120 7". Those up to `after` are known. */
 static int visit_entry(const char *lengths, const redisReply *bytes, int64_t number,
-                       result_visit visit, void *arg)
+                       int64_t after, result_visit visit, void *arg)
 {
     size_t at = 0;
-    int count = 0, rc;
+    int count = 0, rc = 0;
 
-    for (char *end; *lengths != '\0'; lengths = end, count++) {
+    for (char *end; *lengths != '\0'; lengths = end, number++) {
         size_t n = strtoul(lengths, &end, 10);
 
         if (end == lengths || bytes->type != REDIS_REPLY_STRING || n > bytes->len - at)
             return -EPROTO;
-        rc = visit(arg, number + count, bytes->str + at, n);
+        if (number > after) {
+            rc = visit(arg, number, bytes->str + at, n);
+            count++;
+        }
         if (rc < 0)
             return rc;
         at += n;
@@ -597,15 +642,17 @@ static int visit_entry(const char *lengths, const redisReply *bytes, int64_t num
     return count;
 }
 
-static int visit_results(const redisReply *reply, result_visit visit, void *arg)
+static int visit_results(const redisReply *reply, int64_t after, result_visit visit,
+                         void *arg)
 {
     int count = 0;
 
     for (size_t i = 3; i + 2 < reply->elements; i += 3) {
         int64_t number = number_at(reply, i);
-        int rc = number > 0 ? visit_entry(text_at(reply, i + 1), reply->element[i + 2],
-                                          number, visit, arg)
-                            : -EPROTO;
+        int rc = number > 0 && number < INT64_MAX / 2
+                     ? visit_entry(text_at(reply, i + 1), reply->element[i + 2], number,
+                                   after, visit, arg)
+                     : -EPROTO;
 
         if (rc < 0)
             return rc;
@@ -628,7 +675,8 @@ int leases_collect(struct leases *leases, int64_t after, unsigned most,
     if (rc < 0)
         return rc;
     *progress = (struct lease_progress){number_at(reply, 1), number_at(reply, 2)};
-    rc = reply->type == REDIS_REPLY_ARRAY ? visit_results(reply, visit, arg) : -EPROTO;
+    rc = reply->type == REDIS_REPLY_ARRAY ? visit_results(reply, after, visit, arg)
+                                          : -EPROTO;
     if (rc == 0 && number_at(reply, 0) == 1)
         rc = -ENODATA;
     freeReplyObject(reply);

@@ -50,6 +50,7 @@ struct redis {
     struct redis_link link;
     struct redis_greeting greeting;
     int64_t timeout_ns;
+    void (*tell)(const char *message);
     struct redis_calls unsent, sent;
     coil_event has_unsent;
     struct text out; /* that is being written */
@@ -235,7 +236,7 @@ static int run(struct redis *redis, const char *command, const char *script,
     redis_words_add(&words, script);
     redis_words_add(&words, "1");
     redis_words_add(&words, key);
-    redis_words_append(&words, arguments);
+    redis_words_append(&words, arguments, 0, arguments->count);
     rc = redis_command(redis, &words, reply);
     redis_words_finish(&words);
     return rc;
@@ -359,18 +360,41 @@ static bool is_final(int rc)
            rc == -EPROTO;
 }
 
-static int open_again(struct redis *redis)
+static void tell(const struct redis *redis, const char *message)
+{
+    if (redis->tell != NULL)
+        redis->tell(message);
+}
+
+/* 0, or what it has ended with. */
+static int try_to_open(struct redis *redis, bool *has_told)
 {
     int64_t pause_ns = FIRST_PAUSE_NS;
     int rc;
 
     while ((rc = redis_open(redis)) < 0 && !is_final(rc)) {
+        if (!*has_told)
+            tell(redis, redis->link.message);
+        *has_told = true;
         rc = coil_sleep(pause_ns);
         if (rc < 0)
             return rc;
         pause_ns = pause_ns * 2 < LONGEST_PAUSE_NS ? pause_ns * 2 : LONGEST_PAUSE_NS;
     }
     return rc;
+}
+
+static int open_again(struct redis *redis)
+{
+    bool has_told = false;
+    int rc = try_to_open(redis, &has_told);
+
+    if (rc < 0)
+        return rc;
+    if (has_told)
+        tell(redis, NULL);
+    redis->link.message[0] = '\0'; /* that has passed */
+    return 0;
 }
 
 int redis_serve(void *arg)
@@ -408,6 +432,7 @@ static int init(struct redis *redis, const struct redis_options *options)
     int rc;
 
     redis->timeout_ns = options->timeout_ns;
+    redis->tell = options->tell;
     redis->greeting.scripts = options->scripts;
     redis->greeting.script_count = options->script_count;
     calls_init(&redis->unsent);

@@ -34,6 +34,8 @@ struct redis_options {
     const char *ca_file; /* who is trusted with rediss://; NULL: as the system says */
     bool insecure;       /* nobody is asked who he is */
     int64_t timeout_ns;  /* of a command, and of connecting */
+    /* Redis cannot be reached any more, and why: a sentence, once; NULL when it can be again. Or NULL. */
+    void (*tell)(const char *message);
     const struct redis_script *scripts; /* that redis_run() runs; they must outlive it */
     size_t script_count;
 };
@@ -81,7 +83,7 @@ COIL_SUSPENDS int redis_run(struct redis *redis, size_t script, const char *key,
 /* True for a failure of a command because Redis cannot be reached, or is busy: the same may be sent again. */
 bool redis_may_pass(int rc);
 
-/* What went wrong last, in a sentence that names the Redis. */
+/* What went wrong with this connection, in a sentence that names the Redis; "" if nothing has. */
 const char *redis_message(const struct redis *redis);
 
 /* It counts how often Redis itself has been another since the first time: started again, maybe with its last

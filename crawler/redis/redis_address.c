@@ -69,6 +69,8 @@ static int read_host(struct redis_address *address, const char *s, size_t n)
     s += bracket != NULL;
     if (host_end == s || (colon < end && (*colon != ':' || colon + 1 == end)))
         return -EINVAL;
+    if (colon < end && strspn(colon + 1, "0123456789") < (size_t)(end - colon - 1))
+        return -EINVAL;
     address->host = strndup(s, (size_t)(host_end - s));
     address->port =
         colon < end ? strndup(colon + 1, (size_t)(end - colon - 1)) : strdup("6379");

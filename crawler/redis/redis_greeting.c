@@ -31,12 +31,17 @@ static int tell(struct redis_link *link, const char *const given[3])
 static int authenticate(struct redis_link *link)
 {
     const struct redis_address *address = &link->address;
+    int rc;
 
     if (address->password == NULL)
         return 0;
     if (address->user == NULL)
-        return tell(link, (const char *const[3]){"AUTH", address->password});
-    return tell(link, (const char *const[3]){"AUTH", address->user, address->password});
+        rc = tell(link, (const char *const[3]){"AUTH", address->password});
+    else
+        rc = tell(link, (const char *const[3]){"AUTH", address->user, address->password});
+    if (rc == -EREMOTEIO) /* what it says may repeat the password */
+        rc = redis_link_complain(link, -EACCES, "it has refused AUTH");
+    return rc;
 }
 
 static int select_db(struct redis_link *link)

@@ -40,10 +40,11 @@ static size_t begin_of(const struct redis_words *words, size_t i)
     return i > 0 ? words->ends[i - 1] : 0;
 }
 
-void redis_words_append(struct redis_words *words, const struct redis_words *from)
+void redis_words_append(struct redis_words *words, const struct redis_words *from,
+                        size_t first, size_t count)
 {
     words->bytes.failed |= from->bytes.failed;
-    for (size_t i = 0; i < from->count && !words->bytes.failed; i++)
+    for (size_t i = first; i < first + count && !words->bytes.failed; i++)
         redis_words_add_bytes(words, from->bytes.at + begin_of(from, i),
                               from->ends[i] - begin_of(from, i));
 }

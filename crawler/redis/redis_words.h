@@ -26,8 +26,9 @@ void redis_words_add(struct redis_words *words, const char *word);
 void redis_words_add_bytes(struct redis_words *words, const void *bytes, size_t n);
 void redis_words_add_number(struct redis_words *words, int64_t number);
 
-/* All words of `from` behind those of `words`. */
-void redis_words_append(struct redis_words *words, const struct redis_words *from);
+/* So many words of `from`, from the first'th on, behind those of `words`. */
+void redis_words_append(struct redis_words *words, const struct redis_words *from,
+                        size_t first, size_t count);
 
 /* Forget them, and keep the memory for the next. */
 void redis_words_clear(struct redis_words *words);

@@ -246,17 +246,23 @@ def other_server(kind, otherwise):
         otherwise=otherwise, context=certified()[0] if kind == 'tls' else None)
 
 
+def certify(folder):
+    """A certificate for 127.0.0.1 that nobody has signed, and its key: the files `certificate` and `key`."""
+    subprocess.run(
+        ['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2',
+         '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1',
+         '-keyout', f'{folder}/key', '-out', f'{folder}/certificate'],
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return f'{folder}/certificate', f'{folder}/key'
+
+
 def certified():
-    """A context with a certificate for 127.0.0.1 that nobody has signed; and that certificate."""
+    """A context with such a certificate; and that certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
-            ['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2',
-             '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1',
-             '-keyout', f'{folder}/key', '-out', f'{folder}/certificate'],
-            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        context.load_cert_chain(f'{folder}/certificate', f'{folder}/key')
-        with open(f'{folder}/certificate', encoding='ascii') as file:
+        certificate, key = certify(folder)
+        context.load_cert_chain(certificate, key)
+        with open(certificate, encoding='ascii') as file:
             return context, file.read()
 
 

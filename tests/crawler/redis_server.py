@@ -43,7 +43,7 @@ def is_ready(path):
         client.settimeout(PATIENCE)
         client.connect(path)
         client.sendall(b"PING\r\n")
-        return client.recv(64).startswith(b"+PONG")
+        return client.recv(64).startswith((b"+PONG", b"-NOAUTH"))
     return False
 
 

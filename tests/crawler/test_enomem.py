@@ -5,7 +5,7 @@ finds is the same.
     test_enomem.py COIL_CRAWL_ENOMEM [--all | --few]
 
 With the sanitizers it leaks nothing either. Of the allocations of a crawl of a server a sample fails, or all;
-of the others every third, or all, or a few: every ninth.
+of the others every sixth, or all, or a few: every eighteenth.
 """
 import concurrent.futures
 import gzip
@@ -21,12 +21,13 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from check import Skip, run_tests  # noqa: E402
+from redis_server import redis_server  # noqa: E402
 from server import Site, html, page, redirect, response, status  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv[1])
 ALL, FEW = "--all" in sys.argv, "--few" in sys.argv
-SAMPLE = 0 if ALL else 30 if FEW else 75
-STEP = 1 if ALL else 9 if FEW else 3
+SAMPLE = 0 if ALL else 20 if FEW else 50
+STEP = 1 if ALL else 18 if FEW else 6
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
 KEPT = {"page": ("url", "status", "links"), "verdict": ("target", "fragment", "verdict", "reason")}
 
@@ -180,6 +181,50 @@ def test_a_kept_crawl_loses_nothing_for_want_of_memory():
             bad += [(name, nth, said) for nth, said in map(try_one, range(1, total + 1, step)) if said]
             for nth in range(1, total + 1):
                 shutil.rmtree(state_of(nth), ignore_errors=True)
+    assert not bad, f"{len(bad)}: {bad[:8]}"
+
+
+def test_a_shared_crawl_loses_nothing_for_want_of_memory():
+    """Who takes part ends and says why, or brings it to its end; what a collector has not got is there for the next."""
+    need_program()
+    with tempfile.TemporaryDirectory() as folder, Site({"/": html("<i id=x>")}) as other, Site({}) as site, \
+            redis_server() as path:
+        site.answers = {name: answer[-1] if isinstance(answer, list) else answer
+                        for name, answer in answers(other.url).items()}
+
+        def frontier(name):
+            return ["--frontier", f"unix://{path.replace(' ', '%20')}", "--crawl", name]
+
+        def take_part(nth, name):
+            done, count = run(nth, folder, "--fragments", "all", "--max-tasks", "3", *frontier(name), site.url)
+            return done.returncode, done.stderr, count
+
+        def try_member(nth):
+            code, err, _ = take_part(nth, f"member{nth}")
+            return nth, complaint_of(code, err, [code in (0, 1)], [True])
+
+        def collect(nth, name):
+            return kept_crawl(site, folder, nth, "collect", os.path.join(folder, name), *frontier(name))
+
+        def try_collect(nth):
+            name = f"collect{nth}"
+            take_part(0, name)
+            code, err, found, _ = collect(nth, name)
+            said = complaint_of(code, err, found, whole)
+            if code == 1 and not said:
+                code, err, found, _ = collect(0, name)
+                said = None if (code, err, found) == (2, "", whole) else f"again: {code}, {err!r}, {len(found)}"
+            shutil.rmtree(os.path.join(folder, name))
+            return nth, said
+
+        code, err, member_count = take_part(0, "whole")
+        assert code == 0 and "the crawl is over" in err, (code, err)
+        code, err, whole, collect_count = collect(0, "whole")
+        assert code == 2 and not err and len(whole) > 100, (code, err, len(whole))
+        bad = []
+        for name, try_one, total in (("member", try_member, member_count), ("collect", try_collect, collect_count)):
+            step = max(1, total // (SAMPLE // 3)) if SAMPLE else 1
+            bad += [(name, nth, said) for nth, said in map(try_one, range(1, total + 1, step)) if said]
     assert not bad, f"{len(bad)}: {bad[:8]}"
 
 

@@ -9,6 +9,7 @@ import contextlib
 import os
 import random
 import signal
+import socket
 import sys
 import tempfile
 import threading
@@ -16,6 +17,7 @@ import time
 
 from check import contains, equal, run_tests
 from crawling import BROKEN, FAILED, INTERRUPTED, USAGE, WELL, run, sets, started, wait_until
+from hostile import certify
 from redis_server import Client, redis_server
 from server import Site, html, page, redirect, response, slow, status
 
@@ -33,9 +35,13 @@ def ended(code, expected, err):
 def end(process):
     _, err = process.communicate(timeout=300)
     ended(process.returncode, WELL, err)
+    return err
 
 
 def frontier(path):
+    """Of a Redis on a local socket, or what was made of its address already."""
+    if not isinstance(path, str):
+        return path
     return ("--frontier", f"unix://{path.replace(' ', '%20')}?db=2", *NAME)
 
 
@@ -178,6 +184,47 @@ def test_a_start_that_redirects_decides_for_all_what_belongs_to_the_site():
         difference(collected(path, folder)[0], sets(file))
 
 
+# ---- a Redis far away ------------------------------------------------------------------
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def redis_under_tls(stack, folder):
+    """With a password; its port, and the certificate."""
+    certificate, key = certify(folder)
+    for _ in range(20):
+        port = free_port()
+        with contextlib.suppress(RuntimeError):  # the port is somebody else's by now
+            stack.enter_context(redis_server("--tls-port", str(port), "--tls-cert-file", certificate, "--tls-key-file", key,
+                                             "--tls-auth-clients", "no", "--requirepass", "it's @ secret"))
+            return port, certificate
+    raise AssertionError("no port is free")
+
+
+def test_redis_is_asked_under_tls():
+    with contextlib.ExitStack() as stack:
+        data = stack.enter_context(tempfile.TemporaryDirectory(prefix="coil tls "))
+        port, certificate = redis_under_tls(stack, data)
+        site, folder = stack.enter_context(sites())
+        whole = alone(site, folder)
+        address = f"rediss://:it's%20%40%20secret@127.0.0.1:{port}/2"
+        for url, options, words in ((address, (), "the certificate of '127.0.0.1' is refused"),
+                                    (address.replace("secret", "known"), ("--cacert", certificate), "WRONGPASS"),
+                                    (address.replace("rediss:", "redis:"), (), "127.0.0.1")):
+            code, out, err = run("--frontier", url, *NAME, *options, site.url)
+            ended(code, FAILED, err)
+            equal((out, "secret" in err), ("", False))
+            contains(err, words)
+        far = ("--frontier", address, *NAME, "--cacert", certificate)
+        for code, _, err in share(far, site, 2):
+            ended(code, WELL, err)
+        difference(collected(far, folder)[0], whole)
+
+
 # ---- whatever ends a process -----------------------------------------------------------
 
 
@@ -255,10 +302,19 @@ def test_redis_may_be_started_again_in_the_middle():
         with redis_server(*options, folder=data, path=socket):
             running = members(stack, socket, site, 2)
             wait_until(lambda: len(site.requests) > before + 60)
+        for one in running:
+            contains(one.stderr.readline(), "it is tried again and again")
         with redis_server(*options, folder=data, path=socket):
             for one in running:
-                end(one)
+                contains(end(one), "Redis is there again\n")
             difference(collected(socket, folder)[0], whole)
+
+
+def test_who_cannot_put_away_what_it_knows_says_so():
+    with redis_server() as path, sites() as (site, folder):
+        code, _, err = run(*OPTIONS, *frontier(path), site.url, environment={"TMPDIR": os.path.join(folder, "none")})
+        equal(code, WELL)
+        contains(err, "none: no file can be made there")
 
 
 # ---- what is refused -------------------------------------------------------------------

@@ -19,8 +19,12 @@ local function first_of(key)
     return first[1], tonumber(first[2])
 end
 
+local function must_wait_for_starts()
+    return class == 'h' and count.starts > 0
+end
+
 local function first_host(at)
-    if class == 'h' and count.starts > 0 then
+    if must_wait_for_starts() then
         return nil
     end
     local host, due = first_of(crawl .. ':w' .. count.turn .. class)
@@ -42,19 +46,19 @@ local function turn_over()
 end
 
 local function wait_at(at)
-    local wait = LONGEST_WAIT
-    for _, key in ipairs({':w' .. count.turn .. class, ':waiting', ':leases'}) do
+    local wait, line = LONGEST_WAIT, ':w' .. count.turn .. class
+    for _, key in ipairs({line, ':waiting', ':leases'}) do
         local _, due = first_of(crawl .. key)
-        if due then
+        if due and not (key == line and must_wait_for_starts()) then
             wait = math.min(wait, math.max(due - at, 1))
         end
     end
     return wait
 end
 
-local function lease(host, at)
+local function lease_of(host, at)
     local key = crawl .. ':h:' .. host
-    local items = take_items(count.turn, host, most, true)
+    local items, has_more = take_items(count.turn, host, most, true)
     local state = call('HMGET', key, 'n', 'u', 't')
     local leases = (tonumber(state[1]) or 0) + 1
     local is_told = class == 's' and call('SISMEMBER', crawl .. ':told', host) or 0
@@ -62,18 +66,18 @@ local function lease(host, at)
     if leases == 1 then
         call('PERSIST', key)
     end
-    if leases >= count.split or call('EXISTS', queue_of(count.turn, host)) == 0 then
+    if leases >= count.split or not has_more then
         call('ZREM', line_of(count.turn, host), host)
     end
     if leases >= count.split and count.by_depth == 1 then
         call('ZREM', line_of(1 - count.turn, host), host)
     end
-    count.token = count.token + 1
-    local token = string.format('%.0f', count.token)
+    count.token = next_number(count.token, at)
+    local token, lease = string.format('%.0f', count.token), {host = host, worker = worker, last = 0, items = {}}
     local reply = {'lease', token, host, tostring(math.max((tonumber(state[2]) or 0) - at, 0)),
                    state[3] or '0', tostring(is_told), tostring(count.starts), tostring(count.origins)}
-    lease_items(token, items, 0, {'h', host, 'w', worker}, reply)
-    call('ZADD', crawl .. ':leases', at + span, token)
+    give_out(lease, items, reply)
+    write_lease(token, lease, at + span)
     return reply
 end
 
@@ -92,7 +96,7 @@ if not host then
     reap(at, 64)
     host = first_host(at) or turn_over() and first_host(at)
 end
-local reply = host and lease(host, at) or count.over == 1 and {'over'} or
+local reply = host and lease_of(host, at) or count.over == 1 and {'over'} or
               {'wait', tostring(wait_at(at)), tostring(count.starts), tostring(count.origins)}
 save()
 return reply

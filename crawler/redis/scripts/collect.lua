@@ -2,7 +2,7 @@
 --
 -- ARGV: the last number that it has, 0 at first; results at most, about. The former are forgotten. Returns
 -- {'1' if the crawl is over, how many URLs are through, how many are left, and of some results at a time the number of
--- the first, the lengths of all, and their bytes, ...}; there is nothing to come once it is over and none are left.
+-- the first, the lengths of all, and their bytes, ...}, of which the first may be known; there is nothing to come once it is over and none are left.
 
 local after, most = tonumber(ARGV[1]), tonumber(ARGV[2])
 local results = crawl .. ':results'
@@ -19,24 +19,35 @@ local function bytes_of(entry)
     return entry[2][4]
 end
 
--- A collector has all of an entry or nothing.
+local function last_number(entry)
+    local _, spaces = lengths_of(entry):gsub(' ', '')
+    return first_number(entry) + spaces
+end
+
+-- An entry of which the collector lacks some is told again, and is the last that can be. A Redis that is full lets
+-- nothing be written before something was forgotten.
 local function forget_collected()
+    local forgotten
     repeat
         local entries = call('XRANGE', results, '-', string.format('%.0f', after), 'COUNT', 100)
+        forgotten = 0
         for i = 1, #entries do
-            count.bytes = count.bytes - #bytes_of(entries[i])
+            if last_number(entries[i]) <= after then
+                count.bytes = count.bytes - #bytes_of(entries[i])
+                forgotten = i
+            end
         end
-        if #entries > 0 then
-            call('XTRIM', results, 'MINID', string.format('%.0f', first_number(entries[#entries]) + 1))
+        if forgotten > 0 then
+            call('XTRIM', results, 'MINID', string.format('%.0f', first_number(entries[forgotten]) + 1))
+            save()
         end
-    until #entries == 0
+    until forgotten == 0
 end
 
 if not load() then
     return redis.error_reply('NOCRAWL there is no such crawl')
 end
 forget_collected()
-save()
 local reply = {tostring(count.over), string.format('%.0f', count.through),
                string.format('%.0f', count.queued0 + count.queued1 + count.flying + count.waiting)}
 for _, entry in ipairs(call('XRANGE', results, '-', '+', 'COUNT', most)) do

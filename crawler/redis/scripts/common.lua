@@ -4,12 +4,11 @@
 --
 --     CRAWL               string  its numbers: count.*, a double each, in the order of load()
 --     CRAWL:setup         hash    what it was begun with
---     CRAWL:s<N>          hash    known URLs: 10 bytes of hash => what is known (KNOWN_*)
+--     CRAWL:s<N>          string  known URLs: of each 10 bytes of hash, and what is known (KNOWN_*)
 --     CRAWL:q<TURN>:HOST  list    the queue of a host: items
 --     CRAWL:w<TURN><C>    zset    hosts of class C that may be leased => when
 --     CRAWL:h:HOST        hash    n leases, not before u, t: it is troubled
---     CRAWL:l:TOKEN       hash    a lease: h its host, w its worker, n the last number, s 1 if what was given
---                                 out last goes out singly (LEASE_FIELDS); number => item
+--     CRAWL:l:TOKEN       string  a lease: see read_lease()
 --     CRAWL:leases        zset    token => when it expires
 --     CRAWL:waiting       zset    HOST \n item => when it is to be tried again
 --     CRAWL:told          set     hosts whose robots.txt has told its sitemaps
@@ -34,8 +33,7 @@
 local ITEM_SITEMAP, ITEM_IDS, ITEM_START, ITEM_SINGLE, ITEM_GIVEN_UP = 1, 2, 4, 8, 32
 local KNOWN_ASKED, KNOWN_IDS, KNOWN_DEPTH = 1, 2, 4
 local DEEPEST = 31 -- that is told from what is deeper, so that a value is a byte
-local LEASE_FIELDS = 4
-local URLS_A_BUCKET = 48
+local URLS_A_BUCKET, HASH_BYTES = 24, 10
 local LOSSES_ENOUGH = 3
 
 local call = redis.call
@@ -59,12 +57,20 @@ local function load()
     return true
 end
 
+-- It may be about to expire: see leases_forget().
 local function save()
     call('SET', crawl, struct.pack(
         NUMBERS, count.turn, count.depth, count.by_depth, count.queued0, count.queued1, count.flying,
         count.waiting, count.begun, count.over, count.through, count.known, count.buckets, count.round,
         count.pages, count.max_pages, count.bytes, count.max_bytes, count.split, count.token, count.starts,
-        count.origins, count.last))
+        count.origins, count.last), 'KEEPTTL')
+end
+
+-- Above all before it, whatever Redis has lost in a restart: the time is in it.
+local NUMBERS_A_MILLISECOND = 2048
+
+local function next_number(before, at)
+    return math.max(before + 1, at * NUMBERS_A_MILLISECOND)
 end
 
 local function now()
@@ -138,10 +144,42 @@ end
 
 -- ---- leases ------------------------------------------------------------------------
 
+-- A lease has a host, a worker, the items that are leased, by their numbers, the last number that was given out, and
+-- `single`: what was given out last goes out singly. It is one text, since a field of a hash takes as long.
+
+local function lease_key(token)
+    return crawl .. ':l:' .. token
+end
+
+-- Nil if there is none, or it is another worker's.
+local function read_lease(token, worker)
+    local bytes = call('GET', lease_key(token))
+    local lease = bytes and cmsgpack.unpack(bytes)
+    return lease and (not worker or lease.worker == worker) and lease or nil
+end
+
+local function write_lease(token, lease, expires)
+    call('SET', lease_key(token), cmsgpack.pack(lease))
+    call('ZADD', crawl .. ':leases', expires, token)
+end
+
+local function is_empty(lease)
+    return next(lease.items) == nil
+end
+
+local function numbers_of(lease)
+    local numbers = {}
+    for number in pairs(lease.items) do
+        numbers[#numbers + 1] = number
+    end
+    table.sort(numbers)
+    return numbers
+end
+
 -- A host without leases is forgotten when it may be asked again; then it is like any other.
 local function end_lease(token, host, at)
     local key = crawl .. ':h:' .. host
-    call('DEL', crawl .. ':l:' .. token)
+    call('DEL', lease_key(token))
     call('ZREM', crawl .. ':leases', token)
     if call('HINCRBY', key, 'n', -1) <= 0 then
         local until_ms = tonumber(call('HGET', key, 'u')) or 0
@@ -151,15 +189,6 @@ local function end_lease(token, host, at)
         if call('EXISTS', queue_of(turn, host)) == 1 then
             list_host(turn, host, at)
         end
-    end
-end
-
--- The host of a lease, or nil if it is not that worker's any more, and whether it has one that went out singly.
--- Tokens may come twice after Redis has lost its last second; workers do not.
-local function host_of(token, worker)
-    local lease = call('HMGET', crawl .. ':l:' .. token, 'h', 'w', 's')
-    if lease[2] == worker then
-        return lease[1], lease[3] == '1'
     end
 end
 
@@ -177,11 +206,12 @@ local function length_together(items, is_alone)
     return #items
 end
 
--- So many from the beginning of the queue; is_alone: the lease has no others.
+-- So many from the beginning of the queue, and whether it has more; is_alone: the lease has no others.
 local function take_items(turn, host, most, is_alone)
     local queue = queue_of(turn, host)
-    local items = call('LRANGE', queue, 0, most - 1)
-    local n = length_together(items, is_alone)
+    local items = call('LRANGE', queue, 0, most)
+    local n = math.min(length_together(items, is_alone), most)
+    local has_more = #items > n
     for i = #items, n + 1, -1 do
         items[i] = nil
     end
@@ -190,23 +220,18 @@ local function take_items(turn, host, most, is_alone)
         count['queued' .. turn] = count['queued' .. turn] - n
         count.flying = count.flying + n
     end
-    return items
+    return items, has_more
 end
 
--- Items are leased, and told in the reply with their numbers, which follow `last`. `fields` are those of the lease
--- that change besides.
-local function lease_items(token, items, last, fields, reply)
-    local n = #fields
-    fields[n + 1], fields[n + 2] = 'n', tostring(last + #items) -- a text costs Redis less than a number
-    fields[n + 3], fields[n + 4] = 's', is_single(items[1]) and '1' or '0'
-    n = n + 4
+-- Items are leased, and told in the reply with their numbers.
+local function give_out(lease, items, reply)
+    lease.single = is_single(items[1])
     for i = 1, #items do
-        local number = tostring(last + i)
-        fields[n + 2 * i - 1], fields[n + 2 * i] = number, items[i]
-        reply[#reply + 1] = number
+        lease.last = lease.last + 1
+        lease.items[lease.last] = items[i]
+        reply[#reply + 1] = tostring(lease.last)
         reply[#reply + 1] = items[i]
     end
-    call('HSET', crawl .. ':l:' .. token, unpack(fields))
 end
 
 -- ---- what time brings --------------------------------------------------------------
@@ -225,24 +250,17 @@ local function lost_item(item, was_alone)
 end
 
 local function reap_lease(token, at)
-    local fields = call('HGETALL', crawl .. ':l:' .. token)
-    local host, items = nil, {}
-    for i = 1, #fields, 2 do
-        if fields[i] == 'h' then
-            host = fields[i + 1]
-        elseif tonumber(fields[i]) then
-            items[#items + 1] = fields[i + 1]
-        end
-    end
-    if host == nil then
+    local lease = read_lease(token)
+    if not lease then
         call('ZREM', crawl .. ':leases', token)
         return
     end
-    for i = #items, 1, -1 do
-        put_back(host, lost_item(items[i], #items == 1), at)
+    local numbers = numbers_of(lease)
+    for i = #numbers, 1, -1 do
+        put_back(lease.host, lost_item(lease.items[numbers[i]], #numbers == 1), at)
     end
-    count.flying = count.flying - #items
-    end_lease(token, host, at)
+    count.flying = count.flying - #numbers
+    end_lease(token, lease.host, at)
 end
 
 -- Leases that have expired, and what was to be tried again by now: so many of each at most.
@@ -265,41 +283,79 @@ end
 
 -- Linear hashing (W. Litwin, 1980): there is a bucket for each URLS_A_BUCKET URLs. Those below
 -- `buckets` - `round` have been split in this round, into themselves and one that is `round` further on.
+--
+-- A script reads all buckets that it needs by one command, and writes those that it has changed by one: a command
+-- takes longer than what it does.
+
+local RECORD_BYTES = HASH_BYTES + 1
+local buckets, changed = {}, {}
 
 local function number_of(hash)
     local a, b, c, d = hash:byte(1, 4)
     return ((a * 256 + b) * 256 + c) * 256 + d
 end
 
-local function bucket_of(hash)
+local function index_of(hash)
     local number = number_of(hash)
     local index = number % (2 * count.round)
-    if index >= count.buckets then
-        index = number % count.round
-    end
+    return index < count.buckets and index or number % count.round
+end
+
+local function bucket_key(index)
     return crawl .. ':s' .. index
 end
 
-local function split_bucket()
-    local from, to = crawl .. ':s' .. (count.buckets - count.round), count.buckets
-    local all = call('HGETALL', from)
-    local stays, goes = {}, {}
-    for i = 1, #all, 2 do
-        local into = number_of(all[i]) % (2 * count.round) == to and goes or stays
-        into[#into + 1] = all[i]
-        into[#into + 1] = all[i + 1]
-    end
-    if #goes > 0 then
-        call('DEL', from)
-        call('HSET', crawl .. ':s' .. to, unpack(goes))
-        if #stays > 0 then
-            call('HSET', from, unpack(stays))
+-- For the hashes of add().
+local function read_buckets(first)
+    local indices, keys = {}, {}
+    for i = first, #ARGV, 3 do
+        local index = ARGV[i] ~= 'o' and index_of(ARGV[i + 1])
+        if index and not buckets[index] then
+            buckets[index] = ''
+            indices[#indices + 1] = index
+            keys[#keys + 1] = bucket_key(index)
         end
     end
+    if #keys > 0 then
+        for i, bucket in ipairs(call('MGET', unpack(keys))) do
+            buckets[indices[i]] = bucket or ''
+        end
+    end
+end
+
+local function write_buckets()
+    local words = {}
+    for index in pairs(changed) do
+        words[#words + 1] = bucket_key(index)
+        words[#words + 1] = buckets[index]
+    end
+    if #words > 0 then
+        call('MSET', unpack(words))
+    end
+end
+
+local function split_bucket()
+    local from, to = count.buckets - count.round, count.buckets
+    local all, stays, goes = buckets[from] or call('GET', bucket_key(from)) or '', {}, {}
+    for i = 1, #all, RECORD_BYTES do
+        local record = all:sub(i, i + RECORD_BYTES - 1)
+        local into = number_of(record) % (2 * count.round) == to and goes or stays
+        into[#into + 1] = record
+    end
+    buckets[from], buckets[to] = table.concat(stays), table.concat(goes)
+    changed[from], changed[to] = true, true
     count.buckets = to + 1
     if count.buckets == 2 * count.round then
         count.round = count.buckets
     end
+end
+
+local function place_of(bucket, hash)
+    local at = bucket:find(hash, 1, true)
+    while at and at % RECORD_BYTES ~= 1 do
+        at = bucket:find(hash, at + 1, true)
+    end
+    return at
 end
 
 -- Of the site so many pages are asked for, sitemaps not among them.
@@ -311,57 +367,66 @@ local function is_one_too_many(host, item)
     return count.max_pages > 0 and count.pages > count.max_pages
 end
 
--- A known URL is to be asked for again if its ids are wanted for the first time, or it has come nearer.
-local function is_wanted_again(bucket, hash, wants_ids, depth)
-    local known = tonumber(call('HGET', bucket, hash))
+-- What is known of a URL now, if it is to be asked for again: its ids are wanted for the first time, or it has come
+-- nearer.
+local function known_again(known, wants_ids, depth)
     local had_ids, known_depth = has_flag(known, KNOWN_IDS), math.floor(known / KNOWN_DEPTH)
     local is_nearer = count.by_depth == 1 and depth < known_depth
-    if not is_nearer and (had_ids or not wants_ids) then
-        return false
+    if is_nearer or wants_ids and not had_ids then
+        return KNOWN_ASKED + ((had_ids or wants_ids) and KNOWN_IDS or 0) + math.min(depth, known_depth) * KNOWN_DEPTH
     end
-    call('HSET', bucket, hash, KNOWN_ASKED + ((had_ids or wants_ids) and KNOWN_IDS or 0) +
-                               math.min(depth, known_depth) * KNOWN_DEPTH)
-    return true
 end
 
 local function is_wanted(host, hash, item)
-    local bucket = bucket_of(hash)
+    local index = index_of(hash)
+    local bucket = buckets[index]
+    local at = place_of(bucket, hash)
     local wants_ids = has_flag(item:byte(1), ITEM_IDS)
     local depth = math.min(item:byte(5) * 256 + item:byte(6), DEEPEST)
-    local value = KNOWN_ASKED + (wants_ids and KNOWN_IDS or 0) + depth * KNOWN_DEPTH
-    if call('HSETNX', bucket, hash, value) == 1 then
+    if not at then
+        local known = KNOWN_ASKED + (wants_ids and KNOWN_IDS or 0) + depth * KNOWN_DEPTH
+        buckets[index], changed[index] = bucket .. hash .. string.char(known), true
         count.known = count.known + 1
         return not is_one_too_many(host, item)
     end
-    return (wants_ids or count.by_depth == 1) and is_wanted_again(bucket, hash, wants_ids, depth)
+    local again = known_again(bucket:byte(at + HASH_BYTES), wants_ids, depth)
+    if again then
+        buckets[index] = bucket:sub(1, at + HASH_BYTES - 1) .. string.char(again) .. bucket:sub(at + RECORD_BYTES)
+        changed[index] = true
+    end
+    return again
 end
 
 -- Triples of host, hash and item, from ARGV[first] on; or 'o', '' and an origin that belongs to the site. Those
--- of one host that follow each other are queued by one call.
+-- of one queue are queued by one command. Who comes when all is over adds nothing.
 local function add(first, at)
-    local host, turn, items = nil, nil, {}
+    local queues, queue_with = {}, {}
+    if count.over == 1 then
+        return
+    end
+    read_buckets(first)
     for i = first, #ARGV, 3 do
-        local item = ARGV[i + 2]
-        if ARGV[i] == 'o' then
+        local host, item = ARGV[i], ARGV[i + 2]
+        if host == 'o' then
             count.origins = count.origins + call('SADD', crawl .. ':origins', item)
-        elseif is_wanted(ARGV[i], ARGV[i + 1], item) then
+        elseif is_wanted(host, ARGV[i + 1], item) then
             if has_flag(item:byte(1), ITEM_START) then
                 count.starts = count.starts + 1
             end
-            local its_turn = turn_of(item)
-            if #items > 0 and (ARGV[i] ~= host or its_turn ~= turn) then
-                enqueue('RPUSH', turn, host, items, at)
-                items = {}
+            local turn = turn_of(item)
+            local queue = queue_with[turn .. host]
+            if not queue then
+                queue = {turn = turn, host = host}
+                queue_with[turn .. host], queues[#queues + 1] = queue, queue
             end
-            host, turn = ARGV[i], its_turn
-            items[#items + 1] = item
+            queue[#queue + 1] = item
         end
     end
-    if #items > 0 then
-        enqueue('RPUSH', turn, host, items, at)
+    for _, queue in ipairs(queues) do
+        enqueue('RPUSH', queue.turn, queue.host, queue, at)
     end
     while count.known > URLS_A_BUCKET * count.buckets do
         split_bucket()
     end
+    write_buckets()
 end
-

@@ -3,9 +3,9 @@
 --
 -- ARGV: token, worker, milliseconds that the lease is to last, URLs that are wanted besides, milliseconds
 -- for which the host is to be left alone, '1' if it is troubled, '0' if not, how many results; of each its
--- number and its length; the bytes of all of them; of each link host, hash and item. Number 0 is no URL of the lease,
--- but the sitemaps that the robots.txt of the host names: they are kept if nobody has told them before. A result
--- of no bytes is not kept.
+-- number and its length; the bytes of all of them; of each link, 2,000 at most, host, hash and item. Number 0 is
+-- no URL of the lease, but the sitemaps that the robots.txt of the host names: they are kept if nobody has told
+-- them before. A result of no bytes is not kept.
 --
 -- Returns {how many results were not taken, since the lease was lost, '1' if the lease is over, milliseconds for
 -- which others want the host to be left alone, number, item, ...}. What a lost page links to is added all the
@@ -15,68 +15,51 @@ local token, worker, span, more = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(
 local pause, is_troubled, results = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 local FIRST = 8
 local BYTES = FIRST + 2 * results
-local lease_key = crawl .. ':l:' .. token
-
--- Numbers are above those before them, whatever Redis has lost: the time is in them.
-local RESULTS_A_MILLISECOND = 2048
 
 -- As one text: an entry that grows by each of them is moved by each of them.
 local function keep(lengths, bytes, at)
-    local number = math.max(at * RESULTS_A_MILLISECOND, count.last + 1)
+    local number = next_number(count.last, at)
     call('XADD', crawl .. ':results', string.format('%.0f-0', number), 'n', table.concat(lengths, ' '),
          'r', bytes)
     count.last = number + #lengths - 1
     count.bytes = count.bytes + #bytes
 end
 
-local function numbers_of_results()
-    local numbers = {}
-    for i = 1, results do
-        numbers[i] = ARGV[FIRST + 2 * i - 2]
-    end
-    return numbers
-end
-
 -- It is the lease's no more.
-local function take(item)
-    if has_flag(item:byte(1), ITEM_START) then
+local function take(lease, number)
+    if has_flag(lease.items[number]:byte(1), ITEM_START) then
         count.starts = count.starts - 1
     end
     count.flying = count.flying - 1
+    lease.items[number] = nil
 end
 
--- Whether the i-th result is to be kept; `items` are those that the lease has.
-local function is_wanted_result(i, number, items, taken, host)
-    if number == '0' then
-        return call('SADD', crawl .. ':told', host) == 1
+-- Whether the result of that number is to be kept; nil: it is lost.
+local function is_wanted_result(lease, number)
+    if number == 0 then
+        return call('SADD', crawl .. ':told', lease.host) == 1
     end
-    if not items[i] or taken[number] then
+    if not lease.items[number] then
         return nil
     end
-    taken[number] = true
-    taken[#taken + 1] = number
-    take(items[i])
+    take(lease, number)
     return true
 end
 
 -- Returns how many are lost.
-local function keep_results(host, at)
-    local numbers, taken, lengths, parts, lost, from = numbers_of_results(), {}, {}, {}, 0, 1
-    local items = results > 0 and call('HMGET', lease_key, unpack(numbers))
-    for i = 1, results do
-        local length = tonumber(ARGV[FIRST + 2 * i - 1])
-        local is_wanted = is_wanted_result(i, numbers[i], items, taken, host)
+local function keep_results(lease, at)
+    local lengths, parts, lost, from = {}, {}, 0, 1
+    for i = FIRST, BYTES - 1, 2 do
+        local number, length = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
+        local is_wanted = is_wanted_result(lease, number)
         if is_wanted and length > 0 then
-            lengths[#lengths + 1] = ARGV[FIRST + 2 * i - 1]
+            lengths[#lengths + 1] = ARGV[i + 1]
             parts[#parts + 1] = {from, from + length - 1}
-            count.through = count.through + (numbers[i] ~= '0' and 1 or 0)
+            count.through = count.through + (number ~= 0 and 1 or 0)
         elseif is_wanted == nil then
             lost = lost + 1
         end
         from = from + length
-    end
-    if #taken > 0 then
-        call('HDEL', lease_key, unpack(taken))
     end
     if #parts == results and results > 0 then
         keep(lengths, ARGV[BYTES], at)
@@ -90,27 +73,27 @@ local function keep_results(host, at)
 end
 
 -- One that went out singly is alone to its end.
-local function more_items(host, held, has_single)
-    if more == 0 or is_full() or (held > 0 and has_single) then
-        return {}
+local function take_more(lease, reply)
+    local was_empty = is_empty(lease)
+    if more == 0 or is_full() or (not was_empty and lease.single) then
+        return
     end
-    return take_items(count.turn, host, more, held == 0)
-end
-
-local function go_on(host, has_single, at, reply)
-    local held = call('HLEN', lease_key) - LEASE_FIELDS
-    local items = more_items(host, held, has_single)
+    local items, has_more = take_items(count.turn, lease.host, more, was_empty)
     if #items > 0 then
-        lease_items(token, items, tonumber(call('HGET', lease_key, 'n')), {}, reply)
-        if call('EXISTS', queue_of(count.turn, host)) == 0 then
-            call('ZREM', line_of(count.turn, host), host)
+        give_out(lease, items, reply)
+        if not has_more then
+            call('ZREM', line_of(count.turn, lease.host), lease.host)
         end
     end
-    if held + #items == 0 then
-        end_lease(token, host, at)
+end
+
+local function go_on(lease, at, reply)
+    take_more(lease, reply)
+    if is_empty(lease) then
+        end_lease(token, lease.host, at)
         reply[2] = '1'
     else
-        call('ZADD', crawl .. ':leases', at + span, token)
+        write_lease(token, lease, at + span)
     end
 end
 
@@ -125,18 +108,17 @@ end
 if not load() then
     return redis.error_reply('NOCRAWL there is no such crawl')
 end
-local at = now()
-local host, has_single = host_of(token, worker)
+local at, lease = now(), read_lease(token, worker)
 local reply = {tostring(results), '1', '0'}
-if host then
-    reply = {tostring(keep_results(host, at)), '0', tostring(pause_of(host, at))}
+if lease then
+    reply = {tostring(keep_results(lease, at)), '0', tostring(pause_of(lease.host, at))}
 end
 add(BYTES + 1, at)
-if host then
+if lease then
     if pause > 0 or is_troubled ~= '' then
-        note_host(host, pause, is_troubled, at)
+        note_host(lease.host, pause, is_troubled, at)
     end
-    go_on(host, has_single, at, reply)
+    go_on(lease, at, reply)
 end
 save()
 return reply

@@ -7,55 +7,54 @@
 local token, worker, pause, is_troubled = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local FIRST = 5
 
-local function give_back(host, at)
+local function give_back(lease, at)
     local lost = 0
     for i = FIRST, #ARGV, 3 do
-        local delay = tonumber(ARGV[i + 1])
-        if call('HDEL', crawl .. ':l:' .. token, ARGV[i]) == 0 then
+        local number, delay, item = tonumber(ARGV[i]), tonumber(ARGV[i + 1]), ARGV[i + 2]
+        if not lease.items[number] then
             lost = lost + 1
         else
+            lease.items[number] = nil
             count.flying = count.flying - 1
             if delay > 0 then
-                count.waiting = count.waiting + 1
-                call('ZADD', crawl .. ':waiting', at + delay, host .. '\n' .. ARGV[i + 2])
+                count.waiting = count.waiting + call('ZADD', crawl .. ':waiting', at + delay, lease.host .. '\n' .. item)
             else
-                put_back(host, ARGV[i + 2], at)
+                put_back(lease.host, item, at)
             end
         end
     end
     return lost
 end
 
-local function give_all_back(host, at)
-    local fields = call('HGETALL', crawl .. ':l:' .. token)
-    for i = 1, #fields, 2 do
-        if tonumber(fields[i]) then
-            count.flying = count.flying - 1
-            put_back(host, fields[i + 1], at)
-        end
+local function give_all_back(lease, at)
+    for _, number in ipairs(numbers_of(lease)) do
+        count.flying = count.flying - 1
+        put_back(lease.host, lease.items[number], at)
+        lease.items[number] = nil
     end
 end
 
 if not load() then
     return redis.error_reply('NOCRAWL there is no such crawl')
 end
-local at = now()
-local host = host_of(token, worker)
-if not host then
+local at, lease = now(), read_lease(token, worker)
+if not lease then
     return {tostring(math.ceil((#ARGV - FIRST + 1) / 3)), '1'}
 end
 if pause > 0 or is_troubled ~= '' then
-    note_host(host, pause, is_troubled, at)
+    note_host(lease.host, pause, is_troubled, at)
 end
-local lost, is_over = 0, #ARGV < FIRST
-if is_over then
-    give_all_back(host, at)
+local lost = 0
+if #ARGV < FIRST then
+    give_all_back(lease, at)
 else
-    lost = give_back(host, at)
-    is_over = call('HLEN', crawl .. ':l:' .. token) == LEASE_FIELDS
+    lost = give_back(lease, at)
 end
+local is_over = is_empty(lease)
 if is_over then
-    end_lease(token, host, at)
+    end_lease(token, lease.host, at)
+else
+    call('SET', lease_key(token), cmsgpack.pack(lease))
 end
 save()
 return {tostring(lost), is_over and '1' or '0'}

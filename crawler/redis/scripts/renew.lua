@@ -6,7 +6,7 @@ local worker, span, at = ARGV[1], tonumber(ARGV[2]), now()
 local reply = {}
 
 for i = 3, #ARGV do
-    local is_held = host_of(ARGV[i], worker) ~= nil
+    local is_held = read_lease(ARGV[i], worker) ~= nil
     if is_held then
         call('ZADD', crawl .. ':leases', at + span, ARGV[i])
     end

@@ -266,6 +266,25 @@ IO_TEST(shared_crawl_goes_on_at_once_after_a_process_that_ends)
     redis_process_stop(&server);
 }
 
+IO_TEST(shared_crawl_asks_again_for_sitemaps_that_did_not_reach_redis)
+{
+    struct process process;
+    struct host *host;
+
+    if (!test_has_turn(1))
+        return;
+    redis_process_start(&server);
+    open_process(&process, COIL_SEC(600));
+    host = frontier_host(&process.frontier, "http://host0/", FRONTIER_SITE);
+    host->robots = ROBOTS_KNOWN;
+    host->has_told_sitemaps = true;
+    shared_bring_sitemaps(&process.shared, host, "none of its targets is here", 27);
+    CHECK_INT(host->robots, ROBOTS_WANTED);
+    CHECK(!host->has_told_sitemaps);
+    close_process(&process);
+    redis_process_stop(&server);
+}
+
 /* Its connection is gone before it can give anything back. */
 IO_TEST(shared_crawl_goes_on_after_a_while_without_a_process_that_is_killed)
 {

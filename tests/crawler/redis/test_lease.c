@@ -146,6 +146,62 @@ IO_TEST(leases_tell_what_belongs_to_the_site_and_then_what_was_held)
     close_crawl(&crawl);
 }
 
+/* "http://a/FIRST", and so many after it. */
+static void link_many(const struct leases *leases, struct redis_words *links, int first,
+                      int count)
+{
+    char url[64];
+
+    for (int i = first; i < first + count; i++) {
+        snprintf(url, sizeof url, "http://a/%d", i);
+        leases_link(leases, links, &(struct lease_url){.url = url});
+    }
+}
+
+#define SOME 500
+
+/* All items, which have brought `links`; more come. */
+static int complete_all(struct leases *leases, struct lease *lease,
+                        const struct redis_words *links)
+{
+    struct lease_result results[500];
+    size_t count = lease->count;
+
+    CHECK(count <= SOME);
+    for (size_t i = 0; i < count; i++)
+        results[i] = (struct lease_result){lease->items[i].number, "result", 6};
+    CHECK_INT(lease_complete(
+                  leases, lease,
+                  &(struct lease_done){
+                      .results = results, .count = count, .links = links, .more = SOME}),
+              0);
+    return (int)count;
+}
+
+IO_TEST(leases_take_more_links_than_fit_into_a_script)
+{
+    struct crawl crawl;
+    struct leases leases;
+    struct redis_words links = {.count = 0};
+    struct lease lease;
+    int all = 0;
+
+    open_crawl(&crawl);
+    begin(&crawl, &leases, true);
+    link_many(&leases, &links, 0, 9001);
+    CHECK_INT(leases_add(&leases, &links), 0);
+    redis_words_clear(&links);
+    link_many(&leases, &links, 8000, 9001);
+    lease = acquire(&leases);
+    while (lease.count > 0)
+        all += complete_all(&leases, &lease, all == 0 ? &links : NULL);
+    CHECK_INT(all, 17001);
+    check_over(&leases);
+    redis_words_finish(&links);
+    lease_finish(&lease);
+    close_crawl(&crawl);
+}
+
 TEST(leases_names_are_short_and_plain)
 {
     CHECK(leases_is_name("a"));

@@ -513,13 +513,14 @@ static void run_script(struct redis *redis, enum crawl_script script,
 static void crawl_nothing(struct redis *redis, bool is_new)
 {
     static const char *const setup[] = {"seed", "setup", "0", "0", "0", "1", NULL};
+    static const char *const add[] = {"1", NULL};
     static const char *const acquire[] = {"s", "worker", "1000", "1", NULL};
     redisReply *reply;
 
     run_script(redis, SCRIPT_BEGIN, setup, &reply);
     CHECK_INT(reply->element[0]->integer, is_new);
     freeReplyObject(reply);
-    run_script(redis, SCRIPT_ADD, &setup[6], &reply);
+    run_script(redis, SCRIPT_ADD, add, &reply);
     freeReplyObject(reply);
     run_script(redis, SCRIPT_ACQUIRE, acquire, &reply);
     CHECK_STR(reply->element[0]->str, "over");

@@ -72,7 +72,9 @@ TEST(redis_address_of_something_else_is_refused)
                                        "unix://",
                                        "unix:///a?to=1",
                                        "redis://[::1]x",
-                                       "redis://h/65536"};
+                                       "redis://h/65536",
+                                       "redis://h:6379?password=x",
+                                       "redis://h:80a/1"};
 
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
         trace_address(urls[i]);

@@ -47,11 +47,11 @@ TEST(redis_words_of_others_come_behind)
     redis_words_add(&others, "");
     redis_words_add(&others, "three");
     redis_words_add(&words, "zero");
-    redis_words_append(&words, &others);
+    redis_words_append(&words, &others, 0, others.count);
     check_format(&words, "*4\r\n$4\r\nzero\r\n$3\r\none\r\n$0\r\n\r\n$5\r\nthree\r\n",
                  40);
     redis_words_clear(&words);
-    redis_words_append(&words, &others);
+    redis_words_append(&words, &others, 0, others.count);
     check_format(&words, "*3\r\n$3\r\none\r\n$0\r\n\r\n$5\r\nthree\r\n", 30);
     redis_words_finish(&words);
     redis_words_finish(&others);
