@@ -23,7 +23,6 @@ struct hosts {
     coil_group group;
 };
 
-
 struct host {
     struct hosts *all;
     coil_listener *listener;
