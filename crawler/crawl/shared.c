@@ -28,9 +28,11 @@
 
 #define RESULTS_AT_ONCE 16
 #define LEASES_MOST 256          /* while hosts want to be left alone */
-#define LINGER_NS COIL_MSEC(100) /* a result waits for others */
+#define LINGER_NS COIL_MSEC(500) /* a result waits for others */
 #define REAP_NS COIL_SEC(1)
-#define LOOK_NS COIL_MSEC(100)  /* others may have added something */
+#define LOOK_NS                                                                          \
+    COIL_MSEC(50) /* others may have added something; twice as long each time in vain */
+#define LOOK_LONGEST_NS COIL_MSEC(400)
 #define FULL_NS COIL_SEC(1)     /* until somebody collects */
 #define AGAIN_NS COIL_MSEC(200) /* after a failure that may pass */
 #define GOODBYE_NS COIL_SEC(2)
@@ -750,20 +752,28 @@ static int lease_held(struct shared *shared, int64_t *wait_ns)
     return rc < 0 ? rc : 1;
 }
 
-/* How long nothing is to be had; below 0 if that ends it. */
-static int64_t pause_after(int rc, int64_t wait_ns)
+static int64_t least(int64_t a, int64_t b)
 {
-    if (rc == 0)
-        return wait_ns < LOOK_NS ? wait_ns : LOOK_NS;
+    return a < b ? a : b;
+}
+
+/* How long nothing is to be had; below 0 if that ends it. *look_ns: when to look next, again and again. */
+static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
+{
+    if (rc == 0) {
+        int64_t pause_ns = least(wait_ns, *look_ns);
+        *look_ns = least(2 * *look_ns, LOOK_LONGEST_NS);
+        return pause_ns;
+    }
     if (rc == -ENOBUFS)
         return FULL_NS;
     return redis_may_pass(rc) ? AGAIN_NS : rc;
 }
 
 /* 1 if the crawl is over; else 0, once it is time to ask again. */
-static int wait_for_more(struct shared *shared, int rc, int64_t wait_ns)
+static int wait_for_more(struct shared *shared, int rc, int64_t wait_ns, int64_t *look_ns)
 {
-    int64_t pause_ns = pause_after(rc, wait_ns);
+    int64_t pause_ns = pause_after(rc, wait_ns, look_ns);
 
     if (rc == -ENODATA)
         return 1;
@@ -775,12 +785,17 @@ static int wait_for_more(struct shared *shared, int rc, int64_t wait_ns)
 
 static int lease_hosts(struct shared *shared, enum frontier_class class)
 {
-    int64_t wait_ns = 0;
+    int64_t wait_ns = 0, look_ns = LOOK_NS;
     int rc = 0;
 
     while (rc == 0 && (rc = wait_for_room(shared, class)) == 0) {
         rc = lease_host(shared, class, &wait_ns);
-        rc = rc == 1 ? learn(shared) : wait_for_more(shared, rc, wait_ns);
+        if (rc == 1) {
+            look_ns = LOOK_NS;
+            rc = learn(shared);
+        } else {
+            rc = wait_for_more(shared, rc, wait_ns, &look_ns);
+        }
     }
     return rc == 1 ? 0 : rc;
 }
@@ -798,12 +813,17 @@ static int lease_others(void *arg)
 static int lease_what_is_held(void *arg)
 {
     struct shared *shared = arg;
-    int64_t wait_ns = 0;
+    int64_t wait_ns = 0, look_ns = LOOK_NS;
     int rc = 0;
 
     while (rc == 0) {
         rc = lease_held(shared, &wait_ns);
-        rc = rc == 1 ? 0 : wait_for_more(shared, rc, wait_ns);
+        if (rc == 1) {
+            look_ns = LOOK_NS;
+            rc = 0;
+        } else {
+            rc = wait_for_more(shared, rc, wait_ns, &look_ns);
+        }
     }
     return rc == 1 ? 0 : rc;
 }

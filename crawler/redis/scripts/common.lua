@@ -305,15 +305,18 @@ local function bucket_key(index)
     return crawl .. ':s' .. index
 end
 
--- For the hashes of add().
+-- For the links of add(): the index of each one's bucket, by its place in ARGV.
 local function read_buckets(first)
-    local indices, keys = {}, {}
+    local index_at, indices, keys = {}, {}, {}
     for i = first, #ARGV, 3 do
-        local index = ARGV[i] ~= 'o' and index_of(ARGV[i + 1])
-        if index and not buckets[index] then
-            buckets[index] = ''
-            indices[#indices + 1] = index
-            keys[#keys + 1] = bucket_key(index)
+        if ARGV[i] ~= 'o' then
+            local index = index_of(ARGV[i + 1])
+            index_at[i] = index
+            if not buckets[index] then
+                buckets[index] = ''
+                indices[#indices + 1] = index
+                keys[#keys + 1] = bucket_key(index)
+            end
         end
     end
     if #keys > 0 then
@@ -321,6 +324,7 @@ local function read_buckets(first)
             buckets[indices[i]] = bucket or ''
         end
     end
+    return index_at
 end
 
 local function write_buckets()
@@ -377,12 +381,12 @@ local function known_again(known, wants_ids, depth)
     end
 end
 
-local function is_wanted(host, hash, item)
-    local index = index_of(hash)
+local function is_wanted(index, host, hash, item)
     local bucket = buckets[index]
     local at = place_of(bucket, hash)
-    local wants_ids = has_flag(item:byte(1), ITEM_IDS)
-    local depth = math.min(item:byte(5) * 256 + item:byte(6), DEEPEST)
+    local flags, _, _, _, high, low = item:byte(1, 6)
+    local wants_ids = has_flag(flags, ITEM_IDS)
+    local depth = math.min(high * 256 + low, DEEPEST)
     if not at then
         local known = KNOWN_ASKED + (wants_ids and KNOWN_IDS or 0) + depth * KNOWN_DEPTH
         buckets[index], changed[index] = bucket .. hash .. string.char(known), true
@@ -400,24 +404,24 @@ end
 -- Triples of host, hash and item, from ARGV[first] on; or 'o', '' and an origin that belongs to the site. Those
 -- of one queue are queued by one command. Who comes when all is over adds nothing.
 local function add(first, at)
-    local queues, queue_with = {}, {}
+    local queues, queue_with = {}, {[0] = {}, [1] = {}}
     if count.over == 1 then
         return
     end
-    read_buckets(first)
+    local index_at = read_buckets(first)
     for i = first, #ARGV, 3 do
         local host, item = ARGV[i], ARGV[i + 2]
         if host == 'o' then
             count.origins = count.origins + call('SADD', crawl .. ':origins', item)
-        elseif is_wanted(host, ARGV[i + 1], item) then
+        elseif is_wanted(index_at[i], host, ARGV[i + 1], item) then
             if has_flag(item:byte(1), ITEM_START) then
                 count.starts = count.starts + 1
             end
             local turn = turn_of(item)
-            local queue = queue_with[turn .. host]
+            local queue = queue_with[turn][host]
             if not queue then
                 queue = {turn = turn, host = host}
-                queue_with[turn .. host], queues[#queues + 1] = queue, queue
+                queue_with[turn][host], queues[#queues + 1] = queue, queue
             end
             queue[#queue + 1] = item
         end
