@@ -6,12 +6,16 @@
 The program is the first argument of the test's. $COIL_WRAPPER, if set, is put before the command:
 "valgrind -q --error-exitcode=99".
 """
+import atexit
 import contextlib
+import functools
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 WELL, FAILED, BROKEN, USAGE, NOTHING, INTERRUPTED = 0, 1, 2, 3, 4, 6
@@ -39,6 +43,18 @@ def started(*arguments, environment=None, **options):
         process.wait()
         for pipe in filter(None, (process.stdout, process.stderr)):
             pipe.close()
+
+
+@functools.cache
+def preloadable(library):
+    """A path of it for LD_PRELOAD, which splits at spaces and colons."""
+    library = os.path.abspath(library)
+    if not set(library) & set(" :"):
+        return library
+    folder = tempfile.mkdtemp(prefix="coil-", dir="/tmp")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.symlink(library, os.path.join(folder, "preloaded.so"))
+    return os.path.join(folder, "preloaded.so")
 
 
 def run(*arguments, **options):

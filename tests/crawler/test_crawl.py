@@ -15,8 +15,8 @@ import tempfile
 import time
 
 from check import Skip, contains, equal, run_tests
-from crawling import (BROKEN, INTERRUPTED, NOTHING, PATIENCE, PROGRAM, USAGE, WELL, run, started,
-                      wait_until)
+from crawling import (BROKEN, INTERRUPTED, NOTHING, PATIENCE, PROGRAM, USAGE, WELL, preloadable, run,
+                      started, wait_until)
 from server import Site, cut, hang_up, html, page, redirect, response, slow, status
 
 
@@ -972,7 +972,7 @@ def test_robots_are_believed_for_a_day():
         site.answers.update({"/": page("/a"), "/a": page("/b"), "/b": a_day_goes_by, "/c": page(), "/no": page(),
                              "/robots.txt": [robots(""), robots("User-agent: *\nDisallow: /no\n")]})
         result = Crawl(site.url, "--max-tasks", "1", "--timeout", "48h", "--max-time", "48h",
-                       environment={"LATER": flag, "LD_PRELOAD": later,
+                       environment={"LATER": flag, "LD_PRELOAD": preloadable(later),
                                     "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"})
     equal(site.asked, ["GET /robots.txt", "GET /", "GET /a", "GET /b", "GET /robots.txt", "GET /c"])
     equal((result.told["/c"], result.told["/no"]), ("ok", "skipped/robots"))

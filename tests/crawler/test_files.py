@@ -37,7 +37,7 @@ class Check:
         self.records = [json.loads(line) for line in err.splitlines() if line[0] == "{"]
 
     def name(self, url):
-        return (url or "").removeprefix(f"file://{self.folder}/")
+        return (url or "").removeprefix(self.folder.as_uri() + "/")
 
     def verdicts(self):
         """{target#fragment: verdict, with its reason}, of what is not ok by itself."""

@@ -129,7 +129,7 @@ def test_fish_completes_names_and_values():
         script.flush()
         done = subprocess.run(
             ["fish", "--no-config", "-c",
-             f"source {script.name}; complete -C 'coil-crawl --external-p'; "
+             f"source '{script.name}'; complete -C 'coil-crawl --external-p'; "
              "complete -C 'coil-crawl --color '"], capture_output=True, text=True,
             timeout=60, check=False, env=at_home(home))
     found = [line.split("\t")[0] for line in done.stdout.splitlines()]

@@ -284,7 +284,7 @@ def check_files(files, *arguments):
             (folder / file).write_bytes(text if isinstance(text, bytes) else text.encode())
         code, out, _ = run("-f", "jsonl", *arguments, cwd=folder)
         records = [json.loads(line) for line in out.splitlines()]
-    return code, {r["target"].removeprefix(f"file://{folder}/"): r["verdict"]
+    return code, {r["target"].removeprefix(folder.as_uri() + "/"): r["verdict"]
                   for r in records if r["type"] == "verdict"}
 
 

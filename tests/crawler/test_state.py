@@ -20,7 +20,7 @@ import tempfile
 import time
 
 from check import Skip, contains, equal, run_tests
-from crawling import BROKEN, FAILED, INTERRUPTED, USAGE, WELL, run, sets, started, wait_until
+from crawling import BROKEN, FAILED, INTERRUPTED, USAGE, WELL, preloadable, run, sets, started, wait_until
 from server import Site, html, page, redirect, response, status
 
 KILLED = os.path.abspath(sys.argv[2])
@@ -41,7 +41,7 @@ def told(folder, command, *options, **more):
 
 
 def preloaded(**variables):
-    environment = {"LD_PRELOAD": KILLED, **{k: str(v) for k, v in variables.items()}}
+    environment = {"LD_PRELOAD": preloadable(KILLED), **{k: str(v) for k, v in variables.items()}}
     if "ASAN_OPTIONS" in os.environ:
         environment["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"] + ":verify_asan_link_order=0"
     return environment

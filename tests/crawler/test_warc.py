@@ -305,10 +305,11 @@ def need_reader():
     if (MODULES / "node_modules/warcio/package.json").exists():
         return
     MODULES.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(["npm", "install", "--prefix", MODULES, "--ignore-scripts", "--no-audit", "--no-fund", READER],
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
-    if done.returncode != 0:
-        raise Skip(f"npm cannot install {READER}")
+    command = ["npm", "install", "--prefix", MODULES, "--ignore-scripts", "--no-audit", "--no-fund", READER]
+    try:
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=True)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        raise Skip(f"npm cannot install {READER}") from None
 
 
 def test_warcio_reads_the_same():

@@ -77,8 +77,8 @@ def sshd(folder):
     if os.geteuid() == 0:
         pathlib.Path('/run/sshd').mkdir(exist_ok=True)
     (folder / 'config').write_text(
-        f'Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host_key\n'
-        f'AuthorizedKeysFile {folder}/authorized\nPidFile none\nStrictModes no\n'
+        f'Port {port}\nListenAddress 127.0.0.1\nHostKey "{folder}/host_key"\n'
+        f'AuthorizedKeysFile "{folder}/authorized"\nPidFile none\nStrictModes no\n'
         'UsePAM no\nPermitRootLogin yes\nMaxStartups 100\nLoginGraceTime 200\n')
     with listening([server, '-D', '-e', '-f', folder / 'config'], folder,
                    port=port) as environment:

@@ -118,7 +118,7 @@ def postgres(folder):
                '-c', 'shared_buffers=16MB', '-c', 'autovacuum=off']
     with server(command, signal.SIGQUIT, log, cwd=home, **as_user) as process:
         wait_for_socket(home / '.s.PGSQL.5432', process, log)
-        yield {'POSTGRES_SERVER': f'host={home} user={name} dbname=postgres'}
+        yield {'POSTGRES_SERVER': f"host='{home}' user={name} dbname=postgres"}
 
 
 class SlowHandler(http.server.BaseHTTPRequestHandler):
