@@ -30,8 +30,7 @@
 #define LEASES_MOST 256          /* while hosts want to be left alone */
 #define LINGER_NS COIL_MSEC(500) /* a result waits for others */
 #define REAP_NS COIL_SEC(1)
-#define LOOK_NS                                                                          \
-    COIL_MSEC(50) /* others may have added something; twice as long each time in vain */
+#define LOOK_NS COIL_MSEC(50) /* for what others have added; twice as long when in vain */
 #define LOOK_LONGEST_NS COIL_MSEC(400)
 #define FULL_NS COIL_SEC(1)     /* until somebody collects */
 #define AGAIN_NS COIL_MSEC(200) /* after a failure that may pass */

@@ -22,8 +22,7 @@
 #define SEEDS_BYTES 49
 #define REAPED_AT_ONCE 64
 #define LINK_WORDS 3
-#define LINK_WORDS_AT_ONCE                                                               \
-    ((size_t)2000 * LINK_WORDS) /* of a script; all others wait for it */
+#define LINK_WORDS_AT_ONCE ((size_t)2000 * LINK_WORDS) /* by a script */
 #define FORGOTTEN_AT_ONCE "1000"
 #define OVER_SECONDS "3600" /* that a crawl without its keys is still told to be over */
 
