@@ -29,18 +29,18 @@ help:
 
 run:
 	@scripts/install-deps run
-	@scripts/build $(BUILD)
-	@scripts/run $(BUILD)
+	@scripts/build '$(BUILD)'
+	@scripts/run '$(BUILD)'
 
 test:
 	@scripts/install-deps test
-	@scripts/build $(BUILD)
-	@scripts/test -b $(BUILD) $(if $(T),'$(T)')
+	@scripts/build '$(BUILD)'
+	@scripts/test -b '$(BUILD)' $(if $(T),'$(T)')
 
 soak:
 	@scripts/install-deps test
-	@scripts/build $(BUILD)
-	@scripts/soak -b $(BUILD) $(if $(T),'$(T)')
+	@scripts/build '$(BUILD)'
+	@scripts/soak -b '$(BUILD)' $(if $(T),'$(T)')
 
 bench:
 	@scripts/install-deps bench
@@ -51,25 +51,25 @@ claims:
 	@CLAIMS='$(CLAIMS)' bench/claims/run $(if $(QUICK),--quick) $(if $(DOCS),--docs)
 
 build:
-	@scripts/build $(BUILD)
+	@scripts/build '$(BUILD)'
 
 docs:
 	@scripts/install-deps docs
-	@scripts/reference/docs $(BUILD)/html
+	@scripts/reference/docs '$(BUILD)/html'
 
 deb:
 	@scripts/install-deps deb
-	@scripts/deb $(BUILD)/deb
+	@scripts/deb '$(BUILD)/deb'
 
 deb-test:
 	@scripts/install-deps deb
-	@tests/deb/try $(BUILD)/deb
+	@tests/deb/try '$(BUILD)/deb'
 
 install: build
-	meson install -C $(BUILD) --no-rebuild
+	meson install -C '$(BUILD)' --no-rebuild
 
 fuzz-semantics: build
-	@tests/judge/run --build $(BUILD) N=$(or $(N),20000) SEED=$(or $(SEED),1)
+	@tests/judge/run --build '$(BUILD)' N=$(or $(N),20000) SEED=$(or $(SEED),1)
 
 mutants:
 	@scripts/install-deps test
