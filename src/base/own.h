@@ -40,7 +40,7 @@
  */
 #define COIL__OWN_TEXT_IN(section)                                                       \
     .pushsection section, "ax", %progbits; 1: .subsection 8191; 2: .popsection;          \
-    .pushsection coil_own_text, "ao", %progbits, section;                                \
+    .pushsection coil_own_text, "ao", %progbits, section; .balign 4;                     \
     .long 1b - ., 2b - 1b; .popsection;
 #define COIL__OWN_TEXT COIL__OWN_TEXT_IN(.text) COIL__OWN_TEXT_IN(.text.unlikely)
 /* clang-format on */
