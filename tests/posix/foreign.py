@@ -79,7 +79,8 @@ def sshd(folder):
     (folder / 'config').write_text(
         f'Port {port}\nListenAddress 127.0.0.1\nHostKey "{folder}/host_key"\n'
         f'AuthorizedKeysFile "{folder}/authorized"\nPidFile none\nStrictModes no\n'
-        'UsePAM no\nPermitRootLogin yes\nMaxStartups 100\nLoginGraceTime 200\n')
+        'UsePAM no\nPermitRootLogin yes\nMaxStartups 100\nLoginGraceTime 200\n'
+        f'SetEnv "HOME={folder}"\n')  # the user's .bashrc may take seconds
     with listening([server, '-D', '-e', '-f', folder / 'config'], folder,
                    port=port) as environment:
         yield {**environment, 'SSH_USER': getpass.getuser(),
