@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SECONDS_MAX 10
+#define SECONDS_MAX 100
 #define SHUFFLES 20
 
 /* ---- bad days ---------------------------------------------------------------------- */

@@ -336,7 +336,7 @@ CASES = [
     Case('drip-head', 'the same in the head', drips(HEAD + b'X-Y: ' + b'y' * 1000, 0.1),
          LIMITED, 'timeout', 'max-time', r'\b4 s'),
     Case('slow-but-well', 'a page that takes longer than --timeout, but goes on, is well',
-         drips(html('<a href=/good>x</a>'), 0.03), ('--timeout', '2'), searched=True),
+         drips(html('<a href=/good>x</a>'), 0.06), ('--timeout', '4'), searched=True),
     Case('zeros', 'ten megabytes of NUL as HTML', response(bytes(10 * MIB)), searched=True),
     Case('noise', 'all bytes there are, as HTML', response(bytes(range(256)) * 4096),
          searched=True),
@@ -699,7 +699,7 @@ CASES = [
     *(external(f'head-{status}', f'{status} to HEAD, 200 to GET', by_method(html('', status=status), page()),
                check=lambda result: equal([r.method for r in result.other.requests], ['HEAD', 'GET']))
       for status in (400, 403, 404, 405, 501)),
-    external('head-hangs', 'no answer to HEAD', by_method(hangs(), page()), options=('--timeout', '2')),
+    external('head-hangs', 'no answer to HEAD', by_method(hangs(), page()), options=('--timeout', '5')),
     external('head-closes', 'HEAD ends the connection', by_method(closes, page())),
     external('head-with-body', 'a body that HEAD must not have', by_method(sends(page(), close=False), page())),
     external('get-endless', 'GET is cut off after the head',

@@ -31,11 +31,11 @@ def ended(process, *codes):
         raise AssertionError(f"status {process.returncode}: {err}")
 
 
-def end_after(process, site, requests):
-    """By Ctrl-C, once so many were asked for."""
+def end_after(process, site, requests, *codes):
+    """By Ctrl-C, once so many were asked for, by whomever: a process that was only begun may end by the signal."""
     wait_until(lambda: len(site.seen) >= requests or process.poll() is not None)
     process.send_signal(signal.SIGINT)
-    ended(process, INTERRUPTED)
+    ended(process, INTERRUPTED, *codes)
 
 
 # ---- frontiers: each crawls, cut short after some requests if that is wanted, and tells its records -----------------
@@ -79,7 +79,7 @@ class Shared:
 
             if cut_after:
                 for member in members():
-                    end_after(member, site, cut_after)
+                    end_after(member, site, cut_after, -signal.SIGINT)
             for member in members():
                 ended(member, WELL)
             code, _, err = run("collect", os.path.join(folder, "state"), *frontier, "-f", f"jsonl:{file}")

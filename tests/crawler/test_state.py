@@ -21,7 +21,7 @@ import time
 
 from check import Skip, contains, equal, run_tests
 from crawling import BROKEN, FAILED, INTERRUPTED, USAGE, WELL, preloadable, run, sets, started, wait_until
-from server import Site, html, page, redirect, response, status
+from server import Site, html, page, redirect, response, slow, status
 
 KILLED = os.path.abspath(sys.argv[2])
 ALL = "--all" in sys.argv
@@ -157,7 +157,7 @@ def test_an_interrupted_crawl_goes_on_where_it_was():
 
 
 def test_options_are_those_that_the_crawl_was_begun_with():
-    with folder_for_test() as folder, Site({"/": page("/a", "/x"), "/a": page("/b"), "/b": page("/c")}) as site:
+    with folder_for_test() as folder, Site({"/": slow(0.2, page("/a", "/x")), "/a": page("/b"), "/b": page("/c")}) as site:
         state, file = os.path.join(folder, "state"), os.path.join(folder, "options")
         pathlib.Path(file).write_text('exclude = "/x"\nverbose = true\n', encoding="utf-8")
         run("--config", file, "--max-depth", "1", "--no-robots", "--max-duration", "1ms", "-d", state, site.url)
@@ -332,7 +332,8 @@ def test_a_full_disk_is_said_and_loses_nothing():
         code, whole, _ = told(folder, OPTIONS, sites.url)
         for full_at in (1, 9, 60, 120):
             state = os.path.join(folder, f"state{full_at}")
-            start = [*OPTIONS, "--state-interval", "0", "-d", state, sites.url]
+            # One task, which waits until what it has found is written.
+            start = [*OPTIONS, "--max-tasks", "1", "--state-interval", "0", "-d", state, sites.url]
             status_then, _, err = run(*start, environment=preloaded(FULL_AT=full_at))
             assert status_then in (FAILED, USAGE), (status_then, err)
             contains(err, "crawl.db: ")

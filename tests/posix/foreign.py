@@ -7,9 +7,9 @@ a temporary folder. What is not installed is left out, and that is said. Ends wi
 """
 
 import contextlib
-import getpass
 import os
 import pathlib
+import pwd
 import shutil
 import signal
 import socket
@@ -70,12 +70,12 @@ def mariadb_protocol(_folder):
 @contextlib.contextmanager
 def sshd(folder):
     server, keygen = find('sshd'), find('ssh-keygen')
-    port = free_port()
     for name in 'host_key', 'key':
         quietly(keygen, '-q', '-t', 'ecdsa', '-m', 'PEM', '-N', '', '-f', folder / name)
     shutil.copy(folder / 'key.pub', folder / 'authorized')
     if os.geteuid() == 0:
         pathlib.Path('/run/sshd').mkdir(exist_ok=True)
+    port = free_port()
     (folder / 'config').write_text(
         f'Port {port}\nListenAddress 127.0.0.1\nHostKey "{folder}/host_key"\n'
         f'AuthorizedKeysFile "{folder}/authorized"\nPidFile none\nStrictModes no\n'
@@ -83,20 +83,22 @@ def sshd(folder):
         f'SetEnv "HOME={folder}"\n')  # the user's .bashrc may take seconds
     with listening([server, '-D', '-e', '-f', folder / 'config'], folder,
                    port=port) as environment:
-        yield {**environment, 'SSH_USER': getpass.getuser(),
+        yield {**environment, 'SSH_USER': pwd.getpwuid(os.geteuid()).pw_name,
                'SSH_KEY': str(folder / 'key')}
 
 
 @contextlib.contextmanager
 def git(folder):
-    program, port = find('git'), free_port()
+    program = find('git')
     repository = folder / 'repository'
     who = ['-c', 'user.name=nobody', '-c', 'user.email=nobody@localhost']
-    environment = dict(os.environ, GIT_CONFIG_GLOBAL='/dev/null', HOME=str(folder))
+    environment = {k: v for k, v in os.environ.items() if not k.startswith('GIT_')}
+    environment |= {'GIT_CONFIG_GLOBAL': '/dev/null', 'HOME': str(folder)}
     quietly(program, 'init', '-q', repository, env=environment)
     (repository / 'file').write_bytes(os.urandom(300000))
     quietly(program, 'add', 'file', cwd=repository, env=environment)
     quietly(program, *who, 'commit', '-q', '-m', 'one', cwd=repository, env=environment)
+    port = free_port()
     command = [program, 'daemon', f'--base-path={folder}', '--export-all',
                '--listen=127.0.0.1', f'--port={port}', '--max-connections=100']
     with listening(command, folder, port=port, env=environment) as found:
