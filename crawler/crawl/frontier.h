@@ -45,6 +45,7 @@ struct host {
     bool is_troubled; /* it has said that it can take no more: one request at a time */
     enum host_robots robots;
     bool has_told_sitemaps; /* those that its robots.txt names */
+    bool has_lost_sitemaps; /* it is to tell them again; for shared.c */
     struct robots *rules;   /* once they are known; NULL: there are none */
     int64_t rules_until_ns; /* then they are asked for again */
     bool forbids_all;       /* its robots.txt could not be had */

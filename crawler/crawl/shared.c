@@ -6,7 +6,8 @@
  *      '--- complete, release ----'  '--- results, links ---'
  *
  * There is a task for each class, which leases hosts as long as there is room, and one for each lease, which
- * sends what its URLs have brought, some at a time, and takes more of the host.
+ * sends what its URLs have brought, some at a time, and takes more of the host. One more renews all leases, also of
+ * those who wait until they may send.
  *
  * Invariants
  *   1. A target is in the frontier once, and in `works` as long: whose lease it has, or NULL if that was lost.
@@ -29,7 +30,10 @@
 #define RESULTS_AT_ONCE 16
 #define LEASES_MOST 256          /* while hosts want to be left alone */
 #define LINGER_NS COIL_MSEC(500) /* a result waits for others */
-#define REAP_NS COIL_SEC(1)
+#define SENDING_MOST 64 /* leases that wait for each other to send; then none is added */
+#define SENDING_SPANS_MOST 4 /* so long a lease is renewed whose task cannot send */
+#define RENEWED_AT_ONCE 64
+#define TEND_NS COIL_SEC(1)
 #define LOOK_NS COIL_MSEC(50) /* for what others have added; twice as long when in vain */
 #define LOOK_LONGEST_NS COIL_MSEC(400)
 #define FULL_NS COIL_SEC(1)     /* until somebody collects */
@@ -50,15 +54,17 @@ struct held {
     struct shared *shared;
     struct lease lease;
     enum frontier_class class;
-    struct host *host;
-    size_t at_work;               /* its targets that the frontier has */
+    struct host *host; /* NULL: of URLs that are held until all starts are through */
+    size_t at_work;    /* its targets that the frontier has */
     struct lease_result *results; /* the bytes are the held's */
     size_t result_count, result_capacity;
     struct held_back *backs;
     size_t back_count, back_capacity;
-    int64_t first_ns; /* when the first of them came */
-    int64_t until_ns; /* when the lease expires, at the earliest */
+    int64_t first_ns;   /* when the first of them came */
+    int64_t until_ns;   /* when the lease expires, at the earliest */
+    int64_t sending_ns; /* since when it sends or waits for that; 0: it does not */
     coil_event changed;
+    struct held *next;
 };
 
 struct shared_work {
@@ -169,29 +175,41 @@ static bool add_result(struct held *held, int64_t number, const void *bytes, siz
 
 /* ---- sitemaps that a robots.txt names ---------------------------------------------- */
 
-/* They have not come to Redis, or are lost there: the robots.txt is asked for again, and tells them. */
-static void forget_sitemaps(struct host *host)
+static struct held *held_of_host(const struct shared *shared, const struct host *host)
 {
-    if (host->has_told_sitemaps && host->robots == ROBOTS_KNOWN)
+    for (size_t i = 0; i < shared->work_count; i++) {
+        struct held *held = shared->works[i].held;
+
+        if (held != NULL && held->host == host && !held->lease.is_lost)
+            return held;
+    }
+    return NULL;
+}
+
+static void ask_for_robots_again(struct host *host)
+{
+    host->has_lost_sitemaps = false;
+    if (!host->has_told_sitemaps && host->robots == ROBOTS_KNOWN)
         host->robots = ROBOTS_WANTED;
+}
+
+/* They have not come to Redis, or are lost there: the robots.txt is asked for again, and tells them. If others may
+   have the host by now, that waits for the next lease. */
+static void forget_sitemaps(const struct shared *shared, struct host *host)
+{
+    host->has_lost_sitemaps |= host->has_told_sitemaps;
     host->has_told_sitemaps = false;
+    if (host->has_lost_sitemaps && held_of_host(shared, host) != NULL)
+        ask_for_robots_again(host);
 }
 
 /* These were not sent, or some of them not taken. */
-static void forget_unsent_sitemaps(struct host *host, const struct lease_result *results,
-                                   size_t count)
+static void forget_unsent_sitemaps(const struct held *held,
+                                   const struct lease_result *results, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (results[i].number == LEASE_SITEMAPS)
-            forget_sitemaps(host);
-}
-
-static struct held *held_of_host(const struct shared *shared, const struct host *host)
-{
-    for (size_t i = 0; i < shared->work_count; i++)
-        if (shared->works[i].held != NULL && shared->works[i].held->host == host)
-            return shared->works[i].held;
-    return NULL;
+            forget_sitemaps(held->shared, held->host);
 }
 
 void shared_bring_sitemaps(struct shared *shared, struct host *host, const void *bytes,
@@ -199,8 +217,10 @@ void shared_bring_sitemaps(struct shared *shared, struct host *host, const void 
 {
     struct held *held = held_of_host(shared, host);
 
-    if (held == NULL || !add_result(held, LEASE_SITEMAPS, bytes, n))
-        forget_sitemaps(host);
+    if (held != NULL && add_result(held, LEASE_SITEMAPS, bytes, n))
+        coil_event_set(&held->changed);
+    else
+        forget_sitemaps(shared, host);
 }
 
 /* ---- what the frontier hands up ---------------------------------------------------- */
@@ -329,6 +349,8 @@ static int take_host(struct held *held)
     held->host = host;
     host->is_troubled |= held->lease.is_troubled;
     host->has_told_sitemaps |= held->lease.has_told_sitemaps;
+    if (host->has_lost_sitemaps)
+        ask_for_robots_again(host);
     frontier_pause(host, coil_now() + held->lease.pause_ns);
     return 0;
 }
@@ -368,7 +390,7 @@ static void forget_if_reborn(struct shared *shared)
     forget_targets(shared);
     for (size_t i = 0; i < hosts->capacity; i++)
         if (hosts->slots[i].value != NULL)
-            forget_sitemaps(hosts->slots[i].value);
+            forget_sitemaps(shared, hosts->slots[i].value);
 }
 
 /* ---- what goes back ---------------------------------------------------------------- */
@@ -386,11 +408,19 @@ static bool is_to_repeat(int *rc)
     return slept == 0;
 }
 
+/* Of a lease that Redis is going to be told of. */
 static int64_t expiry(const struct shared *shared)
 {
     int64_t span_ns = shared->options.leases->span_ns;
 
     return coil_now() + span_ns - span_ns / 10;
+}
+
+/* Another reply may have come before. */
+static void note_expiry(struct held *held, int64_t until_ns)
+{
+    if (held->until_ns < until_ns)
+        held->until_ns = until_ns;
 }
 
 static unsigned more_of(const struct held *held)
@@ -412,20 +442,22 @@ static void free_results(struct lease_result *results, size_t count)
     free(results);
 }
 
-/* Invariant 2: the lock is the caller's. *until_ns is when the lease expires after that. Returns how many results
-   were not taken. */
-static int complete(struct shared *shared, struct lease *lease, struct lease_done *done,
-                    int64_t *until_ns)
+/* Invariant 2: the lock is the caller's. Returns how many results were not taken. */
+static int complete(struct held *held, struct lease_done *done)
 {
+    struct shared *shared = held->shared;
     struct redis_words links = shared->links;
+    int64_t until_ns;
     int rc;
 
     shared->links = (struct redis_words){.count = 0};
     done->links = &links;
     do {
-        *until_ns = expiry(shared);
-        rc = lease_complete(shared->options.leases, lease, done);
+        until_ns = expiry(shared);
+        rc = lease_complete(shared->options.leases, &held->lease, done);
     } while (is_to_repeat(&rc));
+    if (rc >= 0)
+        note_expiry(held, until_ns);
     forget_if_reborn(shared);
     redis_words_finish(&links);
     if (rc < 0)
@@ -433,17 +465,23 @@ static int complete(struct shared *shared, struct lease *lease, struct lease_don
     return rc;
 }
 
-static int complete_alone(struct shared *shared, struct lease *lease,
-                          struct lease_done *done, int64_t *until_ns)
+static int complete_alone(struct held *held, struct lease_done *done)
 {
-    int rc = coil_lock_acquire(&shared->completing);
+    struct shared *shared = held->shared;
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    rc = shared->failure;
-    if (rc == 0)
-        rc = complete(shared, lease, done, until_ns);
-    coil_lock_release(&shared->completing);
+    shared->sending++;
+    held->sending_ns = coil_now();
+    rc = coil_lock_acquire(&shared->completing);
+    if (rc == 0) {
+        rc = shared->failure;
+        if (rc == 0)
+            rc = complete(held, done);
+        coil_lock_release(&shared->completing);
+    }
+    held->sending_ns = 0;
+    shared->sending--;
+    coil_event_set(&shared->has_room);
     return rc;
 }
 
@@ -454,18 +492,15 @@ static int send_results(struct held *held)
                               .more = more_of(held),
                               .pause_ns = held->host->next_ns - coil_now(),
                               .is_troubled = held->host->is_troubled};
-    int64_t until_ns;
     int rc;
 
     held->results = NULL;
     held->result_count = held->result_capacity = 0;
-    rc = complete_alone(held->shared, &held->lease, &done, &until_ns);
-    if (rc >= 0) {
-        held->until_ns = until_ns;
+    rc = complete_alone(held, &done);
+    if (rc >= 0)
         frontier_pause(held->host, coil_now() + held->lease.pause_ns);
-    }
     if (rc != 0)
-        forget_unsent_sitemaps(held->host, done.results, done.count);
+        forget_unsent_sitemaps(held, done.results, done.count);
     free_results((struct lease_result *)done.results, done.count);
     return rc < 0 ? rc : 0;
 }
@@ -511,18 +546,6 @@ static bool is_due(const struct held *held, int64_t now)
            (count > 0 && now - held->first_ns >= LINGER_NS);
 }
 
-static int renew(struct held *held)
-{
-    struct leases *leases = held->shared->options.leases;
-    struct lease *lease = &held->lease;
-    int64_t until_ns = expiry(held->shared);
-    int rc = leases_renew(leases, &lease, 1);
-
-    if (rc == 0)
-        held->until_ns = until_ns;
-    return redis_may_pass(rc) ? coil_sleep(AGAIN_NS) : rc;
-}
-
 static int wait_until(struct held *held, int64_t until_ns)
 {
     coil_scope scope;
@@ -534,48 +557,61 @@ static int wait_until(struct held *held, int64_t until_ns)
     return rc == -ETIMEDOUT ? 0 : rc;
 }
 
-/* Until there is something to be sent, or nothing is left. The lease is renewed when half of it is over. */
+/* Until there is something to be sent, or nothing is left. */
 static int wait_for_change(struct held *held)
 {
-    int64_t half_ns = held->shared->options.leases->span_ns / 2;
     int rc = 0;
 
     while (rc == 0 && !held->lease.is_lost && !is_due(held, coil_now())) {
-        int64_t renewal_ns = held->until_ns - half_ns;
-        int64_t linger_ns = held->first_ns + LINGER_NS;
-        bool has_some = unsent_count(held) > 0;
-
         coil_event_clear(&held->changed);
-        if (coil_now() >= renewal_ns)
-            rc = renew(held);
-        else
-            rc = wait_until(held,
-                            has_some && linger_ns < renewal_ns ? linger_ns : renewal_ns);
+        rc = wait_until(held,
+                        unsent_count(held) > 0 ? held->first_ns + LINGER_NS : COIL_NEVER);
     }
     return rc;
 }
 
+/* Results first: with the last of its URLs that goes back the lease is over. */
 static int send_all(struct held *held)
 {
-    int rc = send_backs(held);
+    int rc = held->result_count > 0 ? send_results(held) : 0;
 
-    if (rc == 0 && held->result_count > 0)
-        rc = send_results(held);
-    return rc;
+    return rc == 0 ? send_backs(held) : rc;
 }
 
 /* What is left of it, if anything, is given back, even by a task that is cancelled. */
-static void give_back(struct shared *shared, struct lease *lease)
+static void give_back(struct held *held)
 {
+    const struct host *host = held->host;
+    int64_t pause_ns = host != NULL ? host->next_ns - coil_now() : 0;
     coil_scope scope;
     int rc;
 
-    if (lease->token[0] == '\0' || lease->is_lost)
+    if (held->lease.token[0] == '\0' || held->lease.is_lost)
         return;
     if (coil_scope_enter_shielded(&scope, coil_in(GOODBYE_NS)) < 0)
         return;
-    rc = lease_release_all(shared->options.leases, lease);
+    rc = lease_release_all(held->shared->options.leases, &held->lease, pause_ns,
+                           host != NULL && host->is_troubled);
     coil_scope_exit(&scope, rc);
+}
+
+static void link_held(struct shared *shared, struct held *held)
+{
+    held->shared = shared;
+    held->until_ns = expiry(shared);
+    held->next = shared->first_held;
+    shared->first_held = held;
+    coil_event_init(&held->changed);
+}
+
+static void unlink_held(struct held *held)
+{
+    struct held **at = &held->shared->first_held;
+
+    while (*at != held)
+        at = &(*at)->next;
+    *at = held->next;
+    coil_event_finish(&held->changed);
 }
 
 static void destroy_held(struct held *held)
@@ -585,13 +621,13 @@ static void destroy_held(struct held *held)
     for (size_t i = 0; i < shared->work_count; i++)
         if (shared->works[i].held == held)
             leave_held(&shared->works[i]);
+    unlink_held(held);
     shared->held_count--;
     coil_event_set(&shared->has_room);
-    forget_unsent_sitemaps(held->host, held->results, held->result_count);
+    forget_unsent_sitemaps(held, held->results, held->result_count);
     free_results(held->results, held->result_count);
     free(held->backs);
     lease_finish(&held->lease);
-    coil_event_finish(&held->changed);
     free(held);
 }
 
@@ -609,7 +645,7 @@ static int hold(void *arg)
         if (rc == 0)
             rc = give_new(held);
     }
-    give_back(held->shared, &held->lease);
+    give_back(held);
     destroy_held(held);
     return rc;
 }
@@ -646,12 +682,13 @@ static int learn(struct shared *shared)
 }
 
 /* What was held is handed up, and is through with that. */
-static int place_some(struct shared *shared, struct lease *lease)
+static int place_some(struct held *held)
 {
-    const struct shared_crawl *crawl = shared->options.crawl;
-    struct lease_done done = {.count = lease->count, .more = shared->options.most};
+    const struct shared_options *options = &held->shared->options;
+    const struct shared_crawl *crawl = options->crawl;
+    const struct lease *lease = &held->lease;
+    struct lease_done done = {.count = lease->count, .more = options->most};
     struct lease_result *results = calloc(lease->count, sizeof *results);
-    int64_t until_ns;
     int rc = results != NULL ? 0 : -ENOMEM;
 
     for (size_t i = 0; rc == 0 && i < lease->count; i++) {
@@ -660,19 +697,19 @@ static int place_some(struct shared *shared, struct lease *lease)
     }
     done.results = results;
     if (rc == 0)
-        rc = complete_alone(shared, lease, &done, &until_ns);
+        rc = complete_alone(held, &done);
     free(results);
     return rc < 0 ? rc : 0;
 }
 
-static int place_all(struct shared *shared, struct lease *lease)
+static int place_all(struct held *held)
 {
-    int rc = learn(shared);
+    int rc = learn(held->shared);
 
-    while (rc == 0 && shared->knows_site && lease->count > 0)
-        rc = place_some(shared, lease);
-    give_back(shared, lease);
-    lease_finish(lease);
+    while (rc == 0 && held->shared->knows_site && held->lease.count > 0)
+        rc = place_some(held);
+    give_back(held);
+    lease_finish(&held->lease);
     return rc;
 }
 
@@ -681,6 +718,8 @@ static int place_all(struct shared *shared, struct lease *lease)
 /* Where hosts want to be left alone, their URLs wait here, and workers with them: then there is room for others. */
 static bool has_room(const struct shared *shared, enum frontier_class class)
 {
+    if (shared->sending >= SENDING_MOST)
+        return false;
     return shared->at_work[class] < shared->options.ahead ||
            (shared->held_count < LEASES_MOST &&
             frontier_has_idle(shared->options.frontier, class));
@@ -722,10 +761,8 @@ static int lease_host(struct shared *shared, enum frontier_class class, int64_t 
     if (held == NULL)
         return -ENOMEM;
     shared->held_count++;
-    held->shared = shared;
     held->class = class;
-    held->until_ns = expiry(shared);
-    coil_event_init(&held->changed);
+    link_held(shared, held);
     rc = leases_acquire(shared->options.leases, lease_classes[class],
                         shared->options.most, &held->lease, wait_ns);
     if (rc <= 0) {
@@ -740,15 +777,19 @@ static int lease_host(struct shared *shared, enum frontier_class class, int64_t 
 /* The same of those that are held. */
 static int lease_held(struct shared *shared, int64_t *wait_ns)
 {
-    struct lease lease;
-    int rc = leases_acquire(shared->options.leases, LEASE_HELD, shared->options.most,
-                            &lease, wait_ns);
+    struct held held = {.host = NULL};
+    int rc;
 
-    if (rc <= 0)
-        return rc;
-    forget_if_reborn(shared);
-    rc = place_all(shared, &lease);
-    return rc < 0 ? rc : 1;
+    link_held(shared, &held);
+    rc = leases_acquire(shared->options.leases, LEASE_HELD, shared->options.most,
+                        &held.lease, wait_ns);
+    if (rc == 1) {
+        forget_if_reborn(shared);
+        rc = place_all(&held);
+        rc = rc < 0 ? rc : 1;
+    }
+    unlink_held(&held);
+    return rc;
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -827,13 +868,74 @@ static int lease_what_is_held(void *arg)
     return rc == 1 ? 0 : rc;
 }
 
+/* When half of it is over. What its task cannot send for minutes is left to others. */
+static bool wants_renewal(const struct held *held, int64_t now)
+{
+    int64_t span_ns = held->shared->options.leases->span_ns;
+
+    return held->lease.token[0] != '\0' && !held->lease.is_lost &&
+           held->until_ns - now < span_ns / 2 &&
+           (held->sending_ns == 0 ||
+            now - held->sending_ns < SENDING_SPANS_MOST * span_ns);
+}
+
+static void note_renewal(struct shared *shared, const struct lease_renewal *renewal,
+                         int64_t until_ns)
+{
+    struct held *held = shared->first_held;
+
+    while (held != NULL && strcmp(held->lease.token, renewal->token) != 0)
+        held = held->next;
+    if (held == NULL)
+        return; /* it is over meanwhile */
+    if (!renewal->is_lost)
+        note_expiry(held, until_ns);
+    held->lease.is_lost |= renewal->is_lost;
+    coil_event_set(&held->changed);
+}
+
+/* Returns how many they were, or a negative errno. */
+static int renew_some(struct shared *shared)
+{
+    struct lease_renewal due[RENEWED_AT_ONCE];
+    int64_t now = coil_now(), until_ns = expiry(shared);
+    int count = 0, rc;
+
+    for (struct held *held = shared->first_held; held != NULL && count < RENEWED_AT_ONCE;
+         held = held->next)
+        if (wants_renewal(held, now))
+            memcpy(due[count++].token, held->lease.token, sizeof held->lease.token);
+    if (count == 0)
+        return 0;
+    rc = leases_renew(shared->options.leases, due, (size_t)count);
+    for (int i = 0; rc == 0 && i < count; i++)
+        note_renewal(shared, &due[i], until_ns);
+    return rc < 0 ? rc : count;
+}
+
+static int renew_all(void *arg)
+{
+    struct shared *shared = arg;
+    int64_t pause_ns = least(TEND_NS, shared->options.leases->span_ns / 4);
+    int rc = 0;
+
+    while (rc == 0 && (rc = coil_sleep(pause_ns)) == 0) {
+        do
+            rc = renew_some(shared);
+        while (rc == RENEWED_AT_ONCE);
+        if (rc > 0 || redis_may_pass(rc))
+            rc = 0;
+    }
+    return rc;
+}
+
 /* Of other processes too: whoever waits for work does it as well, but all may be busy. */
 static int reap(void *arg)
 {
     struct shared *shared = arg;
     int rc = 0;
 
-    while (rc == 0 && (rc = coil_sleep(REAP_NS)) == 0) {
+    while (rc == 0 && (rc = coil_sleep(TEND_NS)) == 0) {
         rc = leases_reap(shared->options.leases);
         if (redis_may_pass(rc))
             rc = 0;
@@ -868,6 +970,16 @@ static int lease_all(struct shared *shared)
     return coil_group_exit(&shared->group, rc);
 }
 
+/* What was leased by a reply that nobody waits for any more goes back, too. */
+static void leave(struct shared *shared)
+{
+    coil_scope scope;
+
+    if (coil_scope_enter_shielded(&scope, coil_in(GOODBYE_NS)) < 0)
+        return;
+    coil_scope_exit(&scope, leases_leave(shared->options.leases));
+}
+
 int shared_run(void *arg)
 {
     struct shared *shared = arg;
@@ -879,9 +991,13 @@ int shared_run(void *arg)
     coil_group_enter(&group);
     rc = coil_group_spawn(&group, reap, shared, NULL, NULL);
     if (rc == 0)
+        rc = coil_group_spawn(&group, renew_all, shared, NULL, NULL);
+    if (rc == 0)
         rc = lease_all(shared);
     coil_group_cancel(&group, "the crawl is over");
     rc = coil_group_exit(&group, rc);
+    if (rc < 0)
+        leave(shared);
     frontier_close(shared->options.frontier);
     return rc;
 }

@@ -58,9 +58,11 @@ struct shared {
     struct shared_work *works; /* targets that the frontier has */
     size_t work_count, work_capacity;
     unsigned at_work[FRONTIER_CLASSES];
-    unsigned held_count; /* leases */
-    int64_t origins;     /* that the crawl knows */
-    bool knows_site;     /* end_starts() was called */
+    struct held *first_held; /* leases */
+    unsigned held_count;
+    unsigned sending; /* tasks that complete something, or wait for that */
+    int64_t origins;  /* that the crawl knows */
+    bool knows_site;  /* end_starts() was called */
     coil_event has_room;
     coil_lock completing;
     coil_group group;

@@ -571,23 +571,24 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
     return 0;
 }
 
-int lease_release_all(struct leases *leases, struct lease *lease)
+int lease_release_all(struct leases *leases, struct lease *lease, int64_t pause_ns,
+                      bool is_troubled)
 {
     struct redis_words words = {.count = 0};
     int rc;
 
     redis_words_add(&words, lease->token);
     redis_words_add(&words, leases->worker);
-    add_host(&words, 0, false, false);
+    add_host(&words, pause_ns, lease->is_troubled, is_troubled);
     rc = tell(leases, SCRIPT_RELEASE, &words);
     if (rc == 0)
         drop_all(lease);
     return rc;
 }
 
-/* ---- renew, reap ------------------------------------------------------------------- */
+/* ---- renew, leave, reap ------------------------------------------------------------------- */
 
-int leases_renew(struct leases *leases, struct lease *const held[], size_t count)
+int leases_renew(struct leases *leases, struct lease_renewal *renewals, size_t count)
 {
     struct redis_words words = {.count = 0};
     redisReply *reply;
@@ -596,14 +597,22 @@ int leases_renew(struct leases *leases, struct lease *const held[], size_t count
     redis_words_add(&words, leases->worker);
     redis_words_add_number(&words, to_ms(leases->span_ns));
     for (size_t i = 0; i < count; i++)
-        redis_words_add(&words, held[i]->token);
+        redis_words_add(&words, renewals[i].token);
     rc = run(leases, SCRIPT_RENEW, &words, &reply);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < count; i++)
-        held[i]->is_lost |= number_at(reply, i) != 1;
+        renewals[i].is_lost = number_at(reply, i) != 1;
     freeReplyObject(reply);
     return 0;
+}
+
+int leases_leave(struct leases *leases)
+{
+    struct redis_words words = {.count = 0};
+
+    redis_words_add(&words, leases->worker);
+    return tell(leases, SCRIPT_LEAVE, &words);
 }
 
 int leases_reap(struct leases *leases)

@@ -161,12 +161,23 @@ COIL_SUSPENDS int lease_release(struct leases *leases, struct lease *lease, size
                                 int64_t delay_ns, int64_t pause_ns, bool is_troubled);
 
 /* All are given back as they were; so is what the worker does not know of, since a reply has not reached it. For a
-   lease that is not over though nothing of it is left. */
-COIL_SUSPENDS int lease_release_all(struct leases *leases, struct lease *lease);
+   lease that is not over though nothing of it is left. The host is to be left alone for pause_ns. */
+COIL_SUSPENDS int lease_release_all(struct leases *leases, struct lease *lease,
+                                    int64_t pause_ns, bool is_troubled);
 
-/* The worker is alive. Those that are not its any more are marked: is_lost. */
-COIL_SUSPENDS int leases_renew(struct leases *leases, struct lease *const held[],
+/* A copy of its token, since the lease may end meanwhile. */
+struct lease_renewal {
+    char token[sizeof((struct lease *)0)->token];
+    bool is_lost; /* it is not the worker's any more */
+};
+
+/* The worker is alive: its leases last longer. Sets is_lost of each. */
+COIL_SUSPENDS int leases_renew(struct leases *leases, struct lease_renewal *renewals,
                                size_t count);
+
+/* The worker ends: all that it has leased is given back as it was, also what an acquire has leased whose reply was
+   not waited for. */
+COIL_SUSPENDS int leases_leave(struct leases *leases);
 
 /* Look after leases that have expired, and URLs that wait for their time. */
 COIL_SUSPENDS int leases_reap(struct leases *leases);

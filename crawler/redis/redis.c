@@ -360,6 +360,14 @@ static bool is_final(int rc)
            rc == -EPROTO;
 }
 
+/* What calls fail with whose connection has ended with rc: that passes, whatever it was, if it is made anew. */
+static int failure_after(int rc)
+{
+    if (rc == -ECANCELED)
+        return -ESHUTDOWN;
+    return is_final(rc) ? rc : -ECONNRESET;
+}
+
 static void tell(const struct redis *redis, const char *message)
 {
     if (redis->tell != NULL)
@@ -408,9 +416,9 @@ int redis_serve(void *arg)
             break;
         rc = serve_link(redis);
         redis_link_close(&redis->link);
-        fail_calls(&redis->sent, rc == -ECANCELED ? -ESHUTDOWN : rc);
+        fail_calls(&redis->sent, failure_after(rc));
     }
-    redis->failure = rc == -ECANCELED ? -ESHUTDOWN : rc;
+    redis->failure = failure_after(rc);
     fail_calls(&redis->unsent, redis->failure);
     return rc;
 }

@@ -745,6 +745,7 @@ def test_fragments_of_other_sites_that_come_late():
 
         def once_all_are_asked(*_):
             wait_until(lambda: {"HEAD /", "HEAD /end", "HEAD /slow"} <= set(other.asked))
+            time.sleep(0.3)  # and answered, but for the slow one
             return late
 
         result = crawl({"/": page("/late", other.url, other.url + "moved", other.url + "slow"),

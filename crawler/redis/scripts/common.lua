@@ -176,6 +176,14 @@ local function numbers_of(lease)
     return numbers
 end
 
+local function give_all_back(lease, at)
+    for _, number in ipairs(numbers_of(lease)) do
+        count.flying = count.flying - 1
+        put_back(lease.host, lease.items[number], at)
+        lease.items[number] = nil
+    end
+end
+
 -- A host without leases is forgotten when it may be asked again; then it is like any other.
 local function end_lease(token, host, at)
     local key = crawl .. ':h:' .. host

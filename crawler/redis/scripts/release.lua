@@ -26,14 +26,6 @@ local function give_back(lease, at)
     return lost
 end
 
-local function give_all_back(lease, at)
-    for _, number in ipairs(numbers_of(lease)) do
-        count.flying = count.flying - 1
-        put_back(lease.host, lease.items[number], at)
-        lease.items[number] = nil
-    end
-end
-
 if not load() then
     return redis.error_reply('NOCRAWL there is no such crawl')
 end

@@ -22,7 +22,9 @@ struct process {
     struct frontier frontier;
     struct shared shared;
     coil_task *serving, *running, *workers[WORKERS];
-    bool retries; /* each page is asked for twice */
+    bool retries;     /* each page is asked for twice */
+    int asked;        /* pages */
+    int robots_asked; /* how often a robots.txt was */
 };
 
 static struct redis_process server;
@@ -61,16 +63,30 @@ static int ask(struct process *process, struct target *target)
 
     if (rc < 0)
         return rc;
+    process->asked++;
     find(process, 0);
     find(process, 2 * page + 1);
     find(process, 2 * page + 2);
     return shared_bring(&process->shared, target, target->url, strlen(target->url));
 }
 
+static void ask_robots(struct process *process, struct host *host)
+{
+    process->robots_asked++;
+    host->robots = ROBOTS_KNOWN;
+    host->has_told_sitemaps = true;
+    shared_bring_sitemaps(&process->shared, host, "sitemaps", 8);
+}
+
 static int visit(struct process *process, const struct frontier_job *job)
 {
     int rc = 0;
 
+    if (job->target == NULL) {
+        ask_robots(process, job->host);
+        frontier_done(&process->frontier, job);
+        return 0;
+    }
     if (process->retries && job->target->tries == 0) {
         job->target->tries = 1;
         return frontier_retry(&process->frontier, job, coil_in(COIL_MSEC(5)));
@@ -249,7 +265,7 @@ IO_TEST(shared_crawl_goes_on_at_once_after_a_process_that_ends)
 {
     struct process ends, stays;
 
-    if (!test_has_turn(3))
+    if (!test_has_turn(1))
         return;
     redis_process_start(&server);
     open_process(&ends, COIL_SEC(600));
@@ -278,10 +294,42 @@ IO_TEST(shared_crawl_asks_again_for_sitemaps_that_did_not_reach_redis)
     host = frontier_host(&process.frontier, "http://host0/", FRONTIER_SITE);
     host->robots = ROBOTS_KNOWN;
     host->has_told_sitemaps = true;
-    shared_bring_sitemaps(&process.shared, host, "none of its targets is here", 27);
-    CHECK_INT(host->robots, ROBOTS_WANTED);
+    /* None of its targets is leased: others may have the host. */
+    shared_bring_sitemaps(&process.shared, host, "sitemaps", 8);
+    CHECK_INT(host->robots, ROBOTS_KNOWN);
     CHECK(!host->has_told_sitemaps);
+    add_start(&process);
+    begin(&process);
+    join(&process, 0);
+    CHECK_INT(process.robots_asked, 1);
     close_process(&process);
+    redis_process_stop(&server);
+}
+
+/* Somebody else sends for longer than a lease lasts. */
+IO_TEST(shared_crawl_renews_leases_whose_results_wait_to_be_sent)
+{
+    struct process waits, other;
+    struct lease lease;
+    int64_t wait_ns;
+
+    if (!test_has_turn(0))
+        return;
+    redis_process_start(&server);
+    open_process(&waits, COIL_SEC(6));
+    open_process(&other, COIL_SEC(600));
+    add_start(&waits);
+    CHECK_INT(coil_lock_acquire(&waits.shared.completing), 0);
+    begin(&waits);
+    CHECK_INT(coil_sleep(COIL_SEC(7)), 0);
+    CHECK_INT(leases_reap(&other.leases), 0);
+    CHECK_INT(leases_acquire(&other.leases, LEASE_SITE, 8, &lease, &wait_ns), 0);
+    CHECK_INT(waits.asked, 1);
+    coil_lock_release(&waits.shared.completing);
+    join(&waits, 0);
+    check_collected(&waits);
+    close_process(&waits);
+    close_process(&other);
     redis_process_stop(&server);
 }
 

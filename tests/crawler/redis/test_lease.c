@@ -9,6 +9,7 @@
 #include <coil.h>
 
 #include <errno.h>
+#include <signal.h>
 
 #define SPAN_NS COIL_SEC(600) /* of leases that do not expire in a test */
 
@@ -282,7 +283,7 @@ IO_TEST(lease_that_has_expired_is_anothers)
     struct crawl crawl;
     struct leases slow, quick;
     struct lease lost, lease;
-    struct lease *held[] = {&lost, &lease};
+    struct lease_renewal renewal;
     int64_t wait_ns;
 
     open_crawl(&crawl);
@@ -294,15 +295,50 @@ IO_TEST(lease_that_has_expired_is_anothers)
     while (leases_acquire(&quick, LEASE_SITE, 10, &lease, &wait_ns) == 0)
         CHECK_INT(coil_sleep(wait_ns), 0);
     CHECK_INT(lease.items[0].url.flags, LEASE_SINGLE);
-    CHECK_INT(leases_renew(&slow, held, 1), 0);
-    CHECK(lost.is_lost);
-    CHECK_INT(leases_renew(&quick, &held[1], 1), 0);
-    CHECK(!lease.is_lost);
+    memcpy(renewal.token, lost.token, sizeof renewal.token);
+    CHECK_INT(leases_renew(&slow, &renewal, 1), 0);
+    CHECK(renewal.is_lost);
+    memcpy(renewal.token, lease.token, sizeof renewal.token);
+    CHECK_INT(leases_renew(&quick, &renewal, 1), 0);
+    CHECK(!renewal.is_lost);
     CHECK_INT(complete(&slow, &lost, 0), 1);
     CHECK_INT(lost.count, 0);
     CHECK_INT(complete(&quick, &lease, 0), 0);
     check_over(&slow);
     lease_finish(&lost);
+    lease_finish(&lease);
+    close_crawl(&crawl);
+}
+
+static int acquire_in_vain(void *arg)
+{
+    struct lease lease;
+    int64_t wait_ns;
+
+    return leases_acquire(arg, LEASE_SITE, 10, &lease, &wait_ns);
+}
+
+/* As by Ctrl-C. */
+IO_TEST(lease_that_a_worker_was_not_told_of_goes_back_when_it_leaves)
+{
+    struct crawl crawl;
+    struct leases ends, stays;
+    struct lease lease;
+    coil_task *task;
+
+    open_crawl(&crawl);
+    begin(&crawl, &ends, true);
+    begin(&crawl, &stays, false);
+    add(&ends, "http://a/1");
+    kill(crawl.process.pid, SIGSTOP);
+    task = test_spawn(acquire_in_vain, &ends);
+    CHECK_INT(coil_sleep(COIL_MSEC(50)), 0); /* it is sent */
+    coil_task_cancel(task, "test");
+    CHECK_INT(test_join(task), -ECANCELED);
+    kill(crawl.process.pid, SIGCONT);
+    CHECK_INT(leases_leave(&ends), 0);
+    lease = acquire(&stays);
+    CHECK_INT(lease.items[0].url.flags, 0);
     lease_finish(&lease);
     close_crawl(&crawl);
 }
@@ -317,7 +353,7 @@ IO_TEST(lease_given_back_is_as_it_was)
     begin(&crawl, &leases, true);
     add(&leases, "http://a/1");
     lease = acquire(&leases);
-    CHECK_INT(lease_release_all(&leases, &lease), 0);
+    CHECK_INT(lease_release_all(&leases, &lease, 0, false), 0);
     CHECK_INT(lease.count, 0);
     lease_finish(&lease);
     lease = acquire(&leases);
