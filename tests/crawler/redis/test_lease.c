@@ -343,6 +343,24 @@ IO_TEST(lease_that_a_worker_was_not_told_of_goes_back_when_it_leaves)
     close_crawl(&crawl);
 }
 
+IO_TEST(lease_given_back_leaves_its_host_alone)
+{
+    struct crawl crawl;
+    struct leases leases;
+    struct lease lease;
+    int64_t wait_ns;
+
+    open_crawl(&crawl);
+    begin(&crawl, &leases, true);
+    add(&leases, "http://a/1");
+    lease = acquire(&leases);
+    CHECK_INT(lease_release_all(&leases, &lease, COIL_SEC(600), true), 0);
+    lease_finish(&lease);
+    CHECK_INT(leases_acquire(&leases, LEASE_SITE, 1, &lease, &wait_ns), 0);
+    CHECK(wait_ns > 0);
+    close_crawl(&crawl);
+}
+
 IO_TEST(lease_given_back_is_as_it_was)
 {
     struct crawl crawl;
