@@ -33,7 +33,7 @@
 #define SENDING_MOST 64 /* leases that wait for each other to send; then none is added */
 #define SENDING_SPANS_MOST 4 /* so long a lease is renewed whose task cannot send */
 #define RENEWED_AT_ONCE 64
-#define TEND_NS COIL_SEC(1)
+#define TEND_NS COIL_SEC(1)   /* between looks at leases, one's own and all */
 #define LOOK_NS COIL_MSEC(50) /* for what others have added; twice as long when in vain */
 #define LOOK_LONGEST_NS COIL_MSEC(400)
 #define FULL_NS COIL_SEC(1)     /* until somebody collects */

@@ -586,7 +586,7 @@ int lease_release_all(struct leases *leases, struct lease *lease, int64_t pause_
     return rc;
 }
 
-/* ---- renew, leave, reap ------------------------------------------------------------------- */
+/* ---- renew, leave, reap ------------------------------------------------------------ */
 
 int leases_renew(struct leases *leases, struct lease_renewal *renewals, size_t count)
 {

@@ -291,7 +291,9 @@ TEST(harness_shows_where_a_test_hangs)
 
 TEST(harness_stops_when_many_tests_hang)
 {
-    expect("-f -q -t 1 -j 1", "'selftest_*hang*'", 1, "so 1 were not begun");
+    /* Five, on backends that are everywhere, and another test behind them. */
+    expect("-f -q -t 1 -j 1 -b epoll,poll,select", "'selftest_*hang*' selftest_skip", 1,
+           "so 1 were not begun");
 }
 
 TEST(harness_takes_a_sample)
