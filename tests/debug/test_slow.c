@@ -86,7 +86,7 @@ TASK_TEST(debug_names_a_slow_step)
     coil_task_await(task);
     coil_task_release(task);
     check_reported("Executing task 'sloth', spawned by ");
-    CHECK(!has_symbols() || strstr(reports, "at tests/debug/test_slow.c:") != NULL);
+    CHECK(!has_symbols() || strstr(reports, test_place("")) != NULL);
 }
 
 TASK_TEST(debug_names_a_slow_callback)
@@ -97,7 +97,7 @@ TASK_TEST(debug_names_a_slow_callback)
     check_reported("Executing ");
     CHECK(strstr(reports, ", asked for by ") != NULL);
     if (has_symbols())
-        check_reported("Executing block_in_a_callback at tests/debug/test_slow.c:");
+        check_reported(test_place("Executing block_in_a_callback"));
 }
 
 /* Longer than the other: of two functions with the same code an optimiser keeps one. */
@@ -223,8 +223,7 @@ IO_TEST(debug_names_the_call_that_blocks_and_does_not_interrupt_it)
         run_until_reported(poll_in_a_task, " seconds, in ");
     }
     if (has_symbols() && calls_are_the_librarys())
-        run_until_reported(poll_in_a_task,
-                           "called by poll_in_a_task at tests/debug/test_slow.c:");
+        run_until_reported(poll_in_a_task, test_place("called by poll_in_a_task"));
 }
 
 IO_TEST(debug_names_the_function_that_computes)
@@ -235,7 +234,7 @@ IO_TEST(debug_names_the_function_that_computes)
     watch_for_slow_things();
     run_until_reported(compute_in_a_task, " seconds, in ");
     if (has_symbols() && calls_are_the_librarys())
-        run_until_reported(compute_in_a_task, "compute at tests/debug/test_slow.c:");
+        run_until_reported(compute_in_a_task, test_place("compute"));
 }
 
 /* Standard error is a pipe, and the step does not end before it is named there. */

@@ -204,3 +204,20 @@ bool test_under_valgrind(void)
 
     return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
 }
+
+/* The compiler has left out one "../" of __FILE__ (meson.build); src/error/symbol.c keeps three names
+   of a path with more of them. */
+const char *test__place(const char *function, const char *file)
+{
+    static char place[256];
+    const char *at = file + strlen(file);
+    int names = 3;
+
+    if (strncmp(file, "../", 3) == 0)
+        while (at > file && (at[-1] != '/' || --names > 0))
+            at--;
+    else
+        at = file;
+    snprintf(place, sizeof place, "%s at %s:", function, at);
+    return place;
+}

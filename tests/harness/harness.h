@@ -122,6 +122,13 @@ void test_trace_clear(void);
 #define test_dies_by_signal(fn, arg, signo, text)                                        \
     test__dies(__FILE__, __LINE__, #fn, (fn), (arg), (signo), (text))
 
+/*
+ * "compute at tests/debug/test_slow.c:", as reports have a function of this file, whether the build
+ * folder is in the project, beside it or elsewhere. Until the next call.
+ */
+#define test_place(function) test__place((function), __FILE__)
+const char *test__place(const char *function, const char *file);
+
 /* ---- tasks ------------------------------------------------------------------------- */
 
 /* Spawn a task; the reference is the caller's. */
