@@ -388,7 +388,7 @@ TASK_TEST(dump_is_a_tree_of_groups_and_awaits)
     print_dump();
     CHECK(strstr(text, "coil: 6 tasks\n") == text);
     CHECK(strstr(text, " at ") == NULL ||
-          strstr(text, " spawned by await_a_sleeper at tests/debug/") != NULL);
+          strstr(text, test_place(" spawned by await_a_sleeper")) != NULL);
     *strstr(text, " has not begun: ") = '\0'; /* its function follows, which is last */
     check_tasks("- main runs\n"
                 "  - outer waits 2.0 s: task inner\n"
