@@ -642,11 +642,22 @@ static int tell_kept(const struct options *now, const char *folder,
     return rc;
 }
 
-/* Where the report goes, and how: as -f says, if it is said. */
-static int write_diff(struct diff *diff, const struct options *options)
+/* Where the report goes, and how: as -f says, if it is said. NULL for what a diff is not written as. */
+static const char *format_of_diff(const struct options *options)
 {
     const struct text_list *formats = &options->formats;
     const char *format = formats->count > 0 ? formats->at[formats->count - 1] : "text:-";
+
+    if (strncmp(format, "text:", 5) == 0 || strncmp(format, "jsonl:", 6) == 0)
+        return format;
+    fprintf(stderr, "coil-crawl: diff: -f takes text or jsonl here, not %.*s\n",
+            (int)strcspn(format, ":"), format);
+    return NULL;
+}
+
+static int write_diff(struct diff *diff, const struct options *options,
+                      const char *format)
+{
     struct out out;
     int rc = out_open(&out, strchr(format, ':') + 1);
 
@@ -664,12 +675,14 @@ static enum status diff_with(const struct options *now)
     struct options options = {0};
     struct diff diff = {.still = 0};
     enum status status = STATUS_USAGE;
+    const char *format;
     int rc = tell_kept(now, now->state, diff_sink(&diff.earlier), &options);
 
     if (rc == 0)
         rc = tell_kept(now, now->later_state, diff_sink(&diff.later), &options);
-    if (rc == 0) {
-        rc = write_diff(&diff, &options);
+    format = rc == 0 ? format_of_diff(&options) : NULL;
+    if (format != NULL) {
+        rc = write_diff(&diff, &options, format);
         status = rc < 0 ? STATUS_FAILED : diff.broken > 0 ? STATUS_BROKEN : STATUS_WELL;
     }
     diff_finish(&diff);

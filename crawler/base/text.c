@@ -228,6 +228,36 @@ uint32_t text_utf8_point(const char *s, size_t n)
     return point;
 }
 
+/* Control characters of C0 and C1; overrides, embeddings and isolates of the bidirectional algorithm
+   and its marks; line and paragraph separators; no characters. */
+static bool is_hidden(uint32_t point)
+{
+    return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
+           point == 0x200e || point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
+           (point >= 0x2066 && point <= 0x2069) || point == 0xfeff ||
+           (point & 0xfffe) == 0xfffe;
+}
+
+void text_put_visible(const char *s, size_t n, const char *instead,
+                      void (*put)(void *to, const char *piece, size_t n), void *to)
+{
+    size_t begin = 0, length;
+
+    for (size_t i = 0; i < n; i += length) {
+        bool is_valid;
+
+        length = text_utf8_length(s + i, n - i, &is_valid);
+        if (is_valid && !is_hidden(text_utf8_point(s + i, length)))
+            continue;
+        if (i > begin)
+            put(to, s + begin, i - begin);
+        put(to, instead, strlen(instead));
+        begin = i + length;
+    }
+    if (n > begin)
+        put(to, s + begin, n - begin);
+}
+
 void text_add_utf8(struct text *text, const char *s, size_t n, const char *dropped)
 {
     size_t good = 0, length;

@@ -50,6 +50,14 @@ size_t text_utf8_length(const char *s, size_t n, bool *is_valid);
 uint32_t text_utf8_point(const char *s, size_t n);
 
 /*
+ * Give put() a text in pieces, with `instead` for what is not UTF-8, for control characters (a line
+ * end, too), and for those that turn the direction of writing and so make a text look like
+ * another: nothing of it speaks to a terminal. (Unicode, UAX #9)
+ */
+void text_put_visible(const char *s, size_t n, const char *instead,
+                      void (*put)(void *to, const char *piece, size_t n), void *to);
+
+/*
  * Append well-formed UTF-8: what is not becomes U+FFFD. Bytes that occur in `dropped`, a
  * string of ASCII, are left out. (WHATWG Encoding standard: UTF-8 decode without BOM)
  */

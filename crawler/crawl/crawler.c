@@ -320,6 +320,8 @@ static int digest(struct worker *worker, struct target *page, struct answer *ans
 
     page->is_fetched = true;
     page->status = (int16_t)answer->status;
+    if (crawler->cache != NULL && page->kind == TARGET_EXTERNAL)
+        cache_drop(crawler->cache, page->url); /* until it is judged */
     if (answer->rc == 0 && judge_is_redirect(answer->status) && !page->is_reasked) {
         rc = page->kind == TARGET_SITE ? tell_page(crawler, page, answer, 0) : 0;
         if (rc == 0)
@@ -577,6 +579,7 @@ static int ask_rules(struct worker *worker, const struct frontier_job *job)
     struct crawler *crawler = worker->crawler;
     int rc = rules_get(crawler, job->host);
 
+    frontier_ask(job->host); /* that was a request, and may have told a longer delay */
     if (rc == 0)
         rc = tell_sitemaps(worker, job->host);
     if (rc == 0)
@@ -860,12 +863,17 @@ static unsigned share_of(unsigned limit, unsigned split)
     return limit / split > 0 ? limit / split : 1;
 }
 
+unsigned crawler_split(const struct crawler *crawler)
+{
+    return crawler->member != NULL ? crawler->options->split_host : 1;
+}
+
 static void open_frontier(struct crawler *crawler)
 {
     const struct options *options = crawler->options;
     unsigned tasks = options->max_tasks;
     unsigned per_host = options->per_host > 0 ? options->per_host : tasks;
-    unsigned split = crawler->member != NULL ? options->split_host : 1;
+    unsigned split = crawler_split(crawler);
 
     frontier_init(
         &crawler->frontier,

@@ -84,6 +84,9 @@ void crawler_finish(struct crawler *crawler);
    state_save_if_due(). */
 COIL_SUSPENDS int crawler_save(struct crawler *crawler);
 
+/* How many processes may ask one host at a time: each does so as much less. */
+unsigned crawler_split(const struct crawler *crawler);
+
 /* What crawler_run() begins and ends with, for who wants to ask no more than a question.
    Open: 0, -ENOMEM; close it in any case. */
 int crawler_open(struct crawler *crawler);

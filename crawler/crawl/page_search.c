@@ -321,7 +321,7 @@ static bool is_ascii(const char *s)
     return *s == '\0';
 }
 
-static int note_id(struct page_search *pages, const char *id)
+static int note_one_id(struct page_search *pages, const char *id)
 {
     const struct targets *targets = &pages->crawler->targets;
     uint64_t *hash;
@@ -334,6 +334,24 @@ static int note_id(struct page_search *pages, const char *id)
         return hash_of_id(targets, id, hash);
     *hash = targets_hash_id(targets, id, strlen(id));
     return 0;
+}
+
+/* Browsers look for the fragment as it is written before they decode it, so an id may have
+   escapes; a fragment's are spelled as url_unify_escapes() does. */
+static int note_id(struct page_search *pages, const char *id)
+{
+    int rc = note_one_id(pages, id);
+    char *unified;
+
+    if (rc < 0 || strchr(id, '%') == NULL)
+        return rc;
+    unified = strdup(id);
+    if (unified == NULL)
+        return -ENOMEM;
+    unified[url_unify_escapes(unified, strlen(unified))] = '\0';
+    rc = strcmp(unified, id) == 0 ? 0 : note_one_id(pages, unified);
+    free(unified);
+    return rc;
 }
 
 /* ---- ahead of need ----------------------------------------------------------------- */

@@ -6,17 +6,36 @@
 #include "../page/sitemap.h"
 #include "../url/url.h"
 
+#include <coil/task.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_start_origin(const struct crawler *crawler, const char *origin)
+static bool is_trusted_as_start(const struct crawler *crawler, const char *origin)
 {
     for (size_t i = 0; i < crawler->options->starts.count; i++)
         if (strstr(crawler->options->starts.at[i], "://") != NULL &&
-            url_same_origin(crawler->options->starts.at[i], origin))
+            url_is_trusted_as(origin, crawler->options->starts.at[i]))
             return true;
     return false;
+}
+
+static bool is_authorized(const char *const *headers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strncasecmp(headers[i], "Authorization:", 14) == 0)
+            return true;
+    return false;
+}
+
+/* The credentials of a start, for what has none of its own, nor an option for them; or NULL. */
+static const char *find_login(const struct options *options, const char *origin)
+{
+    for (size_t i = 0; url_credentials(origin).n == 0 && i < options->login_count; i++)
+        if (url_is_trusted_as(origin, options->logins[i].start))
+            return options->logins[i].header;
+    return NULL;
 }
 
 /* The headers of this host's requests, for good: NULL without memory. */
@@ -25,12 +44,13 @@ static const char *const *make_headers(const struct crawler *crawler,
 {
     const struct options *options = crawler->options;
     size_t n = 0;
+    const char *login = find_login(options, host->origin);
     const char **headers =
-        calloc(options->headers.count + options->host_header_count + 1, sizeof *headers);
+        calloc(options->headers.count + options->host_header_count + 2, sizeof *headers);
 
     if (headers == NULL)
         return NULL;
-    if (is_start_origin(crawler, host->origin))
+    if (is_trusted_as_start(crawler, host->origin))
         for (size_t i = 0; i < options->headers.count; i++)
             headers[n++] = options->headers.at[i];
     for (size_t i = 0; i < options->host_header_count; i++) {
@@ -38,13 +58,17 @@ static const char *const *make_headers(const struct crawler *crawler,
         if (url_has_host(host->origin, its->host.name, its->host.port))
             headers[n++] = its->header;
     }
+    if (login != NULL && !is_authorized(headers, n))
+        headers[n++] = login;
     return headers;
 }
 
 int request_find_headers(const struct crawler *crawler, struct host *host)
 {
-    if (host->has_headers ||
-        crawler->options->headers.count + crawler->options->host_header_count == 0)
+    if (host->has_headers || crawler->options->headers.count +
+                                     crawler->options->host_header_count +
+                                     crawler->options->login_count ==
+                                 0)
         return 0;
     host->headers = make_headers(crawler, host);
     host->has_headers = host->headers != NULL;
@@ -80,12 +104,14 @@ static struct question question_of(const struct crawler *crawler,
         .arg = reader->arg};
 }
 
-/* Many servers do not know HEAD, or lie to it. What could not be reached is no better with GET. */
+/* Many servers do not know HEAD, or lie to it. What could not be reached is no better with GET, nor
+   does who asks to be left alone want another request. */
 static bool is_worth_a_get(const struct answer *answer)
 {
     switch (answer->rc) {
     case 0:
-        return answer->status >= 400 && answer->status != 429;
+        return answer->status >= 400 && answer->status != 429 &&
+               (answer->status != 503 || answer->retry_after == NULL);
     case -ECONNRESET:
     case -EPROTO:
     case -ENODATA:
@@ -124,6 +150,15 @@ static int ask(struct crawler *crawler, coil_http_session *session,
     return rc;
 }
 
+/* Between two requests of one visit. Meanwhile nobody else asks the host. */
+static int keep_delay(struct host *host)
+{
+    if (host->delay_ns == 0)
+        return 0;
+    frontier_pause(host, coil_now() + 2 * host->delay_ns);
+    return coil_sleep(host->delay_ns);
+}
+
 int request_answer(struct crawler *crawler, const struct target *page,
                    const struct request_reader *reader, struct answer *answer)
 {
@@ -136,6 +171,9 @@ int request_answer(struct crawler *crawler, const struct target *page,
         return rc;
     received_bytes = answer->received_bytes;
     answer_finish(answer);
+    rc = keep_delay(page->host);
+    if (rc < 0)
+        return rc;
     question.headers_only = false;
     rc = ask(crawler, session, &question, answer);
     answer->received_bytes += received_bytes;

@@ -12,6 +12,8 @@
 
 #define FIRST_PAUSE_NS COIL_MSEC(200)
 #define LONGEST_PAUSE_NS COIL_SEC(30)
+#define LONGEST_OBEYED_NS                                                                \
+    COIL_SEC(60) /* of a Retry-After; what limits by the minute asks for that */
 #define LONGEST_S 1000000000 /* that a header is believed */
 
 static int64_t seconds_of(const char *header)
@@ -94,7 +96,7 @@ struct retry retry_after(const struct answer *answer, unsigned tries, int64_t no
     retry.again = is_passing_status(answer->status) && !answer->is_challenge;
     if (retry.again && answer->retry_after != NULL)
         retry.host_ns = retry_after_header(answer->retry_after, now);
-    if (retry.host_ns > LONGEST_PAUSE_NS)
+    if (retry.host_ns > LONGEST_OBEYED_NS)
         retry = (struct retry){false, 0, 0};
     return retry;
 }

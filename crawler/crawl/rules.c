@@ -39,6 +39,7 @@ static int take_rules(const struct crawler *crawler, struct host *host,
     char *text = malloc(READ_BYTES);
     size_t n = 0;
     ssize_t got = 0;
+    int64_t delay_ns;
 
     if (text == NULL)
         return -ENOMEM;
@@ -53,9 +54,9 @@ static int take_rules(const struct crawler *crawler, struct host *host,
     free(text);
     if (host->rules == NULL)
         return -ENOMEM;
-    if (robots_delay_ns(host->rules) > crawler->options->delay_ns &&
-        !is_loopback(host->origin))
-        host->delay_ns = robots_delay_ns(host->rules);
+    delay_ns = robots_delay_ns(host->rules) * crawler_split(crawler);
+    if (delay_ns > crawler->frontier.options.delay_ns && !is_loopback(host->origin))
+        host->delay_ns = delay_ns;
     return 0;
 }
 
@@ -84,7 +85,7 @@ static int keep(struct warc *warc, const char *url, coil_http_response *response
    headers are for this host alone, and --exclude-private is for all others. */
 static int ask(struct crawler *crawler, struct host *host, char **url)
 {
-    bool is_of_host = url_same_origin(host->origin, *url);
+    bool is_of_host = url_is_trusted_as(*url, host->origin);
     coil_http_request request = {.url = *url,
                                  .headers = is_of_host ? host->headers : NULL,
                                  .idle_timeout_ns = crawler->options->timeout_ns};

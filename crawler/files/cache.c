@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define DROPPED INT64_MIN /* for a time */
+
 struct entry {
     struct entry *next; /* in the order in which they came */
     const char *target;
@@ -36,10 +38,12 @@ struct cache {
 
 static int add_entry(struct cache *cache, const char *target, int64_t time_s)
 {
-    struct entry *entry;
+    struct entry *entry = table_get(&cache->table, target);
 
-    if (table_get(&cache->table, target) != NULL)
+    if (entry != NULL) {
+        entry->time_s = time_s;
         return 0;
+    }
     entry = arena_alloc(&cache->arena, sizeof *entry);
     if (entry == NULL)
         return -ENOMEM;
@@ -141,7 +145,9 @@ void cache_destroy(struct cache *cache)
 
 bool cache_has(const struct cache *cache, const char *target)
 {
-    return table_get(&cache->table, target) != NULL;
+    const struct entry *entry = table_get(&cache->table, target);
+
+    return entry != NULL && entry->time_s != DROPPED;
 }
 
 int cache_add(struct cache *cache, const char *target, int64_t now_s)
@@ -150,6 +156,16 @@ int cache_add(struct cache *cache, const char *target, int64_t now_s)
         return 0;
     cache->changed = true;
     return add_entry(cache, target, now_s);
+}
+
+void cache_drop(struct cache *cache, const char *target)
+{
+    struct entry *entry = table_get(&cache->table, target);
+
+    if (entry == NULL)
+        return;
+    cache->changed = true;
+    entry->time_s = DROPPED;
 }
 
 /* ---- writing ----------------------------------------------------------------------- */
@@ -171,8 +187,9 @@ static int put_entries(const struct cache *cache, FILE *file)
 
     for (const struct entry *entry = cache->first; entry != NULL && rc == 0;
          entry = entry->next)
-        rc = put_object(file, json_pack("{s:s, s:I}", "target", entry->target, "time",
-                                        (json_int_t)entry->time_s));
+        if (entry->time_s != DROPPED)
+            rc = put_object(file, json_pack("{s:s, s:I}", "target", entry->target, "time",
+                                            (json_int_t)entry->time_s));
     return rc;
 }
 

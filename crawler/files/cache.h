@@ -34,9 +34,11 @@ void cache_destroy(struct cache *cache);
 /* True if the target was well; whether it has some fragment is not kept. */
 bool cache_has(const struct cache *cache, const char *target);
 
-/* It was well at this time. One that is there keeps its time, and a URL with a password is
-   not kept. 0 or -ENOMEM. */
+/* It was well at this time. A URL with a password is not kept. 0 or -ENOMEM. */
 int cache_add(struct cache *cache, const char *target, int64_t now_s);
+
+/* It is not well, whatever it was. */
+void cache_drop(struct cache *cache, const char *target);
 
 /* Write it, if anything has changed. Fails with a negative errno and *message. Blocks. */
 int cache_write(struct cache *cache, char **message);

@@ -18,6 +18,7 @@
  */
 #include "out.h"
 
+#include "../base/text.h"
 #include "../url/url.h"
 
 #include <errno.h>
@@ -279,21 +280,15 @@ int out_print(struct out *out, const char *format, ...)
     return out->rc;
 }
 
+static void put_visible(void *out, const char *piece, size_t n)
+{
+    out_write(out, piece, n);
+}
+
 /* What a server sent may hold anything, an escape sequence for the terminal, too. */
 int out_put_plain(struct out *out, const char *text, size_t n)
 {
-    const char *end = text + n;
-
-    while (text < end) {
-        const char *control = text;
-
-        while (control < end && (unsigned char)*control >= ' ' && *control != 0x7f)
-            control++;
-        out_write(out, text, (size_t)(control - text));
-        if (control < end)
-            out_write(out, "?", 1);
-        text = control + 1;
-    }
+    text_put_visible(text, n, "?", put_visible, out);
     return out->rc;
 }
 

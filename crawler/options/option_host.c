@@ -88,6 +88,8 @@ OPTION_SETTER(add_host_header)
 
     if (rc == -EINVAL)
         return option_complain(source, row, "write \"HOST:Name: value\"");
+    if (rc == 0)
+        rc = option_check_header(source, row, header);
     if (rc < 0)
         return rc;
     added.header = options_keep(options, header, strlen(header));

@@ -370,6 +370,39 @@ static int resolve_start(const struct options *options, const char *operand, cha
     return rc;
 }
 
+/* Other links to the host of a start with credentials need them, too: "/a" has them from the page,
+   "http://example.org/a" has not. (RFC 7617, section 2) */
+static int add_login(struct options *options, const char *start)
+{
+    struct whatwg_span written = url_credentials(start);
+    const char *colon = memchr(written.at, ':', written.n);
+    struct login *longer;
+    char *login;
+    size_t n;
+
+    if (written.n == 0)
+        return 0;
+    longer = realloc(options->logins, (options->login_count + 1) * sizeof *longer);
+    if (longer == NULL)
+        return -ENOMEM;
+    options->logins = longer;
+    login = malloc(written.n + 2);
+    if (login == NULL)
+        return -ENOMEM;
+    memcpy(login, written.at, written.n);
+    n = written.n;
+    if (colon == NULL)
+        login[n++] = ':';
+    n = url_decode(login, n);
+    longer += options->login_count;
+    *longer = (struct login){start, options_basic(options, login, n)};
+    free(login);
+    if (longer->header == NULL)
+        return -ENOMEM;
+    options->login_count++;
+    return 0;
+}
+
 static int add_url(struct option_source *source, const char *operand)
 {
     struct options *options = source->options;
@@ -390,7 +423,8 @@ static int add_url(struct option_source *source, const char *operand)
                               "not an http or https URL, nor a file");
     kept = options_keep(options, url, strlen(url));
     free(url);
-    return kept != NULL ? text_list_add(&options->starts, kept) : -ENOMEM;
+    rc = kept != NULL ? text_list_add(&options->starts, kept) : -ENOMEM;
+    return rc == 0 ? add_login(options, kept) : rc;
 }
 
 /* What exists is local; so a folder "example.org" is meant, if it is there. */

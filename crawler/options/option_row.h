@@ -92,6 +92,9 @@ char *options_keep(struct options *options, const char *text, size_t n);
 char *options_print(struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The header of a login "user:password" of n bytes, kept; NULL without memory. (RFC 7617) */
+const char *options_basic(struct options *options, const char *login, size_t n);
+
 int text_list_add(struct text_list *list, const char *text);
 
 /* The setters: option_value.c, and option_host.c where a value may be for one host. */
@@ -140,6 +143,10 @@ bool option_read_digits(const char *text, size_t n, int64_t *out);
 
 /* "Name: value", the name a token. (RFC 9110, 5.6.2) */
 bool option_is_header(const char *text);
+
+/* That a header is none that the crawler must decide: 0, or fails as option_complain(). */
+int option_check_header(const struct option_source *source, const struct option_row *row,
+                        const char *header);
 
 /* What is printed: option_printer.c. */
 void option_print_help(FILE *to);

@@ -590,12 +590,34 @@ bool option_is_header(const char *text)
     return n > 0 && text[n] == ':' && !has_control(text);
 }
 
+int option_check_header(const struct option_source *source, const struct option_row *row,
+                        const char *header)
+{
+    static const char *const names[] = {"Accept-Encoding", "Content-Length", "Range",
+                                        "Transfer-Encoding"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i]);
+        if (strncasecmp(header, names[i], n) == 0 && header[n] == ':')
+            return option_complain(
+                source, row,
+                "%s is not for you to say: an answer must be whole, and "
+                "encoded as coil-crawl reads it",
+                names[i]);
+    }
+    return 0;
+}
+
 OPTION_SETTER(add_header)
 {
     char *kept;
+    int rc;
 
     if (!option_is_header(value))
         return option_complain(source, row, "not a header: write \"Name: value\"");
+    rc = option_check_header(source, row, value);
+    if (rc < 0)
+        return rc;
     kept = options_keep(source->options, value, strlen(value));
     return kept != NULL ? text_list_add(&source->options->headers, kept) : -ENOMEM;
 }
@@ -653,23 +675,28 @@ static void base64(const char *text, size_t n, char *to)
     *to = '\0';
 }
 
+const char *options_basic(struct options *options, const char *login, size_t n)
+{
+    char *encoded = malloc((n + 2) / 3 * 4 + 1);
+    const char *header;
+
+    if (encoded == NULL)
+        return NULL;
+    base64(login, n, encoded);
+    header = options_print(options, "Authorization: Basic %s", encoded);
+    free(encoded);
+    return header;
+}
+
 /* The last one counts. The value is a secret: it is not repeated in a complaint. */
 OPTION_SETTER(set_credentials)
 {
     struct options *options = source->options;
-    size_t n = strlen(value);
-    const char *header;
-    char *encoded;
 
     if (strchr(value, ':') == NULL || has_control(value))
         return option_complain(source, row, "write USER:PASSWORD");
-    encoded = malloc((n + 2) / 3 * 4 + 1);
-    if (encoded == NULL)
-        return -ENOMEM;
-    base64(value, n, encoded);
-    header = options_print(options, "Authorization: Basic %s", encoded);
-    free(encoded);
-    return put_header(options, find_header(options, "Authorization:"), header);
+    return put_header(options, find_header(options, "Authorization:"),
+                      options_basic(options, value, strlen(value)));
 }
 
 /* ---- reports ----------------------------------------------------------------------- */

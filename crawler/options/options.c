@@ -48,7 +48,7 @@ const struct option_row option_rows[] = {
      .words = "check the part after \"#\" of links: on the site, on other sites too, or not at all"},
     {.name = "exclude-private", .aliases = "exclude-all-private", .set = set_flag, FIELD(exclude_private),
      .group = OPTION_SITE,
-     .words = "do not ask addresses of private networks and of this machine"},
+     .words = "do not ask addresses of private networks and of this machine, but for hosts of the site"},
     {.name = "no-robots", .set = set_flag, FIELD(no_robots), .group = OPTION_SITE,
      .words = "do not ask for robots.txt, nor obey it"},
     {.name = "obey-nofollow", .set = set_flag, FIELD(obey_nofollow), .group = OPTION_SITE,
@@ -99,24 +99,24 @@ const struct option_row option_rows[] = {
     {.name = "max-time", .letter = 'm', .argument = "TIME", .set = set_duration, FIELD(max_time_ns),
      .initial = "10m", .min = 1, .group = OPTION_LIMITS, .words = "give up an answer that takes so long as a whole"},
     {.name = "delay", .aliases = "wait", .argument = "TIME", .set = set_duration, FIELD(delay_ns),
-     .initial = "0", .min = 0, .group = OPTION_LIMITS, .words = "wait so long between two requests to a host"},
+     .initial = "0", .min = 0, .group = OPTION_LIMITS, .words = "wait so long between two requests to a host, that for its robots.txt among them"},
     {.name = "split-host", .argument = "N", .set = set_unsigned, FIELD(split_host), .initial = "1", .min = 1,
      .max = 1000, .group = OPTION_LIMITS,
      .words = "with --frontier: let N processes ask one host at the same time, each an Nth as often"},
 
     /* ---- requests ---- */
     {.name = "header", .repeats = true, .letter = 'H', .argument = "HEADER", .set = add_header, .group = OPTION_HTTP,
-     .words = "send \"Name: value\" to the hosts of the start URLs, and to no other; may be repeated"},
+     .words = "send \"Name: value\" to the hosts of the start URLs, by https too where those are http, and to no other; may be repeated"},
     {.name = "cookie", .repeats = true, .letter = 'b', .argument = "COOKIE", .set = add_cookie, .group = OPTION_HTTP,
      .words = "send the cookie \"name=value\" to them; may be repeated"},
     {.name = "user", .letter = 'u', .argument = "USER:PASSWORD", .set = set_credentials,
-     .group = OPTION_HTTP, .words = "log in to them (basic authentication)"},
+     .group = OPTION_HTTP, .words = "log in to them (basic authentication); a start with USER:PASSWORD@ does so to its host"},
     {.name = "header-for", .repeats = true, .argument = "HOST:HEADER", .set = add_host_header, .group = OPTION_HTTP,
      .words = "send a header to that host, \"git.example:Authorization: token x\"; HOST may have a port; may be repeated"},
     {.name = "cookies", .set = set_flag, FIELD(cookies), .group = OPTION_HTTP,
      .words = "keep the cookies that servers set, and send them back"},
     {.name = "user-agent", .letter = 'A', .argument = "TEXT", .set = set_line, FIELD(user_agent),
-     .group = OPTION_HTTP, .words = "what the crawler calls itself (coil-crawl/VERSION)"},
+     .group = OPTION_HTTP, .words = "what the crawler calls itself (coil-crawl/VERSION); robots.txt is read for coil-crawl all the same"},
     {.name = "proxy", .letter = 'x', .argument = "URL", .set = set_proxy, FIELD(proxy), .group = OPTION_HTTP,
      .words = "ask through this proxy; \"\": through none (what http_proxy, https_proxy and all_proxy say)"},
     {.name = "cacert", .aliases = "ca-certificate", .argument = "FILE", .set = set_file, FIELD(ca_file),
@@ -148,7 +148,7 @@ const struct option_row option_rows[] = {
     {.name = "baseline", .argument = "FILE", .set = set_file, FIELD(baseline), .hint = HINT_FILE,
      .group = OPTION_VERDICTS, .words = "what this report (-f jsonl) of an earlier run has found does not fail this one"},
     {.name = "cache", .argument = "FILE", .set = set_text, FIELD(cache), .hint = HINT_FILE,
-     .group = OPTION_VERDICTS, .words = "keep in FILE which links that leave the site were well, and do not check them again (but for --fragments all)"},
+     .group = OPTION_VERDICTS, .words = "keep in FILE which links that leave the site were well, and do not check them again (but for --fragments all, which only brings FILE up to date)"},
     {.name = "max-age", .aliases = "max-cache-age", .argument = "TIME", .set = set_duration,
      FIELD(max_age_ns), .initial = "1d", .min = 0, .group = OPTION_VERDICTS, .words = "for so long"},
 
@@ -284,6 +284,7 @@ void options_finish(struct options *options)
     free(options->sitemaps.at);
     free(options->headers.at);
     free(options->host_headers);
+    free(options->logins);
     free(options->index_files.at);
     free(options->accept);
     free(options->formats.at);

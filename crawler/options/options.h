@@ -42,6 +42,11 @@ struct host_header {
     const char *header; /* "Authorization: token x" */
 };
 
+struct login { /* of a start URL with credentials */
+    const char *start;
+    const char *header; /* "Authorization: Basic ..." */
+};
+
 enum external_mode { EXTERNAL_HEAD, EXTERNAL_GET, EXTERNAL_SKIP };
 enum fragments_mode { FRAGMENTS_SITE, FRAGMENTS_ALL, FRAGMENTS_NONE };
 enum options_command { /* the first operand, but for what is a start */
@@ -95,6 +100,8 @@ struct options {
     struct text_list headers; /* -H, -b and -u: to the start URLs' origins only */
     struct host_header *host_headers;
     size_t host_header_count;
+    struct login *logins; /* for links to a start's host without its credentials */
+    size_t login_count;
 
     /* Local files: */
     const char *root_dir; /* NULL: the folder that is checked */

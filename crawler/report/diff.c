@@ -195,14 +195,6 @@ static void put_text(const struct writing *writing, const struct diff_verdict *w
     out_put(out, "\n");
 }
 
-static json_t *object_of(const struct diff_verdict *verdict)
-{
-    return json_pack("{s:s, s:s?, s:o, s:s?}", "verdict", verdict_word(verdict->verdict),
-                     "reason", reason_word(verdict->reason), "status",
-                     verdict->status > 0 ? json_integer(verdict->status) : json_null(),
-                     "message", verdict->message);
-}
-
 /* A text that is no UTF-8 is told without what is not. */
 static json_t *text_of(const char *text)
 {
@@ -228,6 +220,7 @@ static void put_masked(void *to, const char *piece, size_t n)
     text_add(to, piece, n);
 }
 
+/* Of any text: passwords of URLs in it are masked. */
 static json_t *url_of(const char *url)
 {
     struct text masked = {0};
@@ -241,6 +234,14 @@ static json_t *url_of(const char *url)
     string = text != NULL ? text_of(text) : NULL;
     free(text);
     return string;
+}
+
+static json_t *object_of(const struct diff_verdict *verdict)
+{
+    return json_pack("{s:s, s:s?, s:o, s:o}", "verdict", verdict_word(verdict->verdict),
+                     "reason", reason_word(verdict->reason), "status",
+                     verdict->status > 0 ? json_integer(verdict->status) : json_null(),
+                     "message", url_of(verdict->message));
 }
 
 static int put_json(const struct writing *writing, const struct diff_verdict *was,

@@ -665,6 +665,14 @@ const char *digest_rule(enum verdict verdict, enum reason reason,
     return to;
 }
 
+const char *digest_place(const struct digest_link *link, char to[DIGEST_PLACE_BYTES])
+{
+    if (link->line == 0)
+        return "header";
+    snprintf(to, DIGEST_PLACE_BYTES, "%u:%u", link->line, link->column);
+    return to;
+}
+
 const char *digest_time(const struct digest *digest, int64_t after_ns,
                         char to[DIGEST_TIME_BYTES])
 {

@@ -135,6 +135,10 @@ const char *digest_total_cause(const struct digest_total *total,
 const char *digest_rule(enum verdict verdict, enum reason reason,
                         char to[DIGEST_RULE_BYTES]);
 
+/* Where a link stands in its page: "12:9", or "header". */
+#define DIGEST_PLACE_BYTES 24
+const char *digest_place(const struct digest_link *link, char to[DIGEST_PLACE_BYTES]);
+
 /* "2026-11-22T14:00:00Z", that much after the beginning. */
 #define DIGEST_TIME_BYTES 32
 const char *digest_time(const struct digest *digest, int64_t after_ns,

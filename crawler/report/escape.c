@@ -11,7 +11,6 @@
 #include "../url/url.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,8 +22,9 @@ struct escape {
     size_t (*replace)(char byte, char to[8]);
 };
 
-static void hand_on(const struct escape *escape, const char *piece, size_t n)
+static void hand_on(void *arg, const char *piece, size_t n)
 {
+    const struct escape *escape = arg;
     char replaced[8];
 
     while (n > 0) {
@@ -43,31 +43,9 @@ static void hand_on(const struct escape *escape, const char *piece, size_t n)
     }
 }
 
-/* Control characters of C0 and C1; overrides, embeddings and isolates of the bidirectional algorithm
-   and its marks; line and paragraph separators; no characters. (Unicode, UAX #9) */
-static bool is_hidden(uint32_t point)
-{
-    return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
-           point == 0x200e || point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
-           (point >= 0x2066 && point <= 0x2069) || point == 0xfeff ||
-           (point & 0xfffe) == 0xfffe;
-}
-
 static void clean(void *arg, const char *piece, size_t n)
 {
-    size_t begin = 0, length;
-
-    for (size_t i = 0; i < n; i += length) {
-        bool is_valid;
-
-        length = text_utf8_length(piece + i, n - i, &is_valid);
-        if (is_valid && !is_hidden(text_utf8_point(piece + i, length)))
-            continue;
-        hand_on(arg, piece + begin, i - begin);
-        hand_on(arg, "\xef\xbf\xbd", 3);
-        begin = i + length;
-    }
-    hand_on(arg, piece + begin, n - begin);
+    text_put_visible(piece, n, "\xef\xbf\xbd", hand_on, arg);
 }
 
 static size_t as_reference(char byte, char to[8])

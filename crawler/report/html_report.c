@@ -227,6 +227,7 @@ static void put_place(struct view *view, const struct digest_row *row,
     const struct digest_link *link = row->link;
     bool is_same = before != NULL && link != NULL && before->link != NULL &&
                    strcmp(before->link->page->url, link->page->url) == 0;
+    char place[DIGEST_PLACE_BYTES];
 
     put(view, is_same ? "<tr><td class=\"page same\">" : "<tr><td class=\"page\">");
     if (link == NULL) {
@@ -235,9 +236,9 @@ static void put_place(struct view *view, const struct digest_row *row,
     }
     put_url(view, link->page->url);
     /* One number to sort by. */
-    out_print(view->out, "</td><td class=\"n\" data-value=\"%llu\">%u:%u</td>",
+    out_print(view->out, "</td><td class=\"n\" data-value=\"%llu\">%s</td>",
               link->line * 1000000ULL + (link->column < 1000000 ? link->column : 999999),
-              link->line, link->column);
+              digest_place(link, place));
 }
 
 static void put_words(struct view *view, const struct digest_row *row, const char *text)

@@ -77,7 +77,7 @@ static void put_attribute(struct view *view, const char *name, const char *value
 static void put_element(struct view *view, const struct digest_row *row, const char *text)
 {
     const struct finding *finding = row->finding;
-    char rule[DIGEST_RULE_BYTES];
+    char rule[DIGEST_RULE_BYTES], place[DIGEST_PLACE_BYTES];
 
     out_print(view->out, "<%s", element_of(finding));
     put_attribute(view, "type", digest_rule(finding->verdict, finding->reason, rule));
@@ -85,7 +85,7 @@ static void put_element(struct view *view, const struct digest_row *row, const c
     out_put(view->out, ">");
     if (row->link != NULL) {
         out_put_markup(view->out, row->link->page->url);
-        out_print(view->out, ":%u:%u: ", row->link->line, row->link->column);
+        out_print(view->out, ":%s: ", digest_place(row->link, place));
     }
     out_put_markup(view->out, text);
     out_put(view->out, ": ");
@@ -116,7 +116,7 @@ static void put_name(struct view *view, const char *attribute, const char *url)
 static void put_case(struct view *view, const struct digest_row *row)
 {
     const struct digest_link *link = row->link;
-    char *text = digest_text(row);
+    char *text = digest_text(row), place[DIGEST_PLACE_BYTES];
 
     if (text == NULL) {
         out_fail(view->out, -ENOMEM);
@@ -124,7 +124,7 @@ static void put_case(struct view *view, const struct digest_row *row)
     }
     out_put(view->out, "    <testcase name=\"");
     if (link != NULL)
-        out_print(view->out, "%u:%u ", link->line, link->column);
+        out_print(view->out, "%s ", digest_place(link, place));
     out_put_markup(view->out, text);
     out_put(view->out, "\"");
     if (link != NULL)

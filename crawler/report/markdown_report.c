@@ -120,7 +120,7 @@ static void put_page(struct view *view, const char *url)
 static void make_row(struct view *view, const struct digest_row *row)
 {
     const struct finding *finding = row->finding;
-    char *text = digest_text(row);
+    char *text = digest_text(row), place[DIGEST_PLACE_BYTES];
 
     if (text == NULL) {
         view->row.failed = true;
@@ -129,7 +129,7 @@ static void make_row(struct view *view, const struct digest_row *row)
     put(&view->row, "| ");
     if (row->link != NULL) {
         put_page(view, row->link->page->url);
-        print(&view->row, ":%u:%u", row->link->line, row->link->column);
+        print(&view->row, ":%s", digest_place(row->link, place));
     }
     put(&view->row, " | ");
     put_code(view, text);

@@ -26,9 +26,7 @@ static bool is_bare_percent(char c, const char *rest, size_t n)
     return c == '%' && (n == 0 || hex_value(*rest) < 0);
 }
 
-/* What need not be encoded is not, and hexadecimal digits are in upper case, so that fragments
-   that mean the same are written alike; returns the length. (RFC 3986, section 6.2.2) */
-static size_t unify_escapes(char *s, size_t n)
+size_t url_unify_escapes(char *s, size_t n)
 {
     static const char digits[] = "0123456789ABCDEF";
     size_t to = 0;
@@ -61,7 +59,7 @@ static void cut_fragment(struct url *url)
 
     if (directive != NULL)
         *directive = '\0';
-    url->n = url->fragment_at + unify_escapes(fragment, strlen(fragment));
+    url->n = url->fragment_at + url_unify_escapes(fragment, strlen(fragment));
     url->href[url->n] = '\0';
     if (*fragment != '\0')
         return;
@@ -224,6 +222,14 @@ struct whatwg_span url_host_and_port(const char *url)
     return (struct whatwg_span){host, (size_t)(end - host)};
 }
 
+struct whatwg_span url_credentials(const char *url)
+{
+    const char *at = strstr(url, "://") + 3;
+    const char *host = url_host_and_port(url).at;
+
+    return (struct whatwg_span){at, host > at ? (size_t)(host - 1 - at) : 0};
+}
+
 /* Of "example.org:8080" or "[::1]", the host alone. */
 static size_t host_length(struct whatwg_span whole)
 {
@@ -233,15 +239,29 @@ static size_t host_length(struct whatwg_span whole)
                                                          : (size_t)(colon - whole.at);
 }
 
+static bool is_https(const char *url)
+{
+    return strncmp(url, "https:", 6) == 0;
+}
+
 /* That of the scheme, if it names none. */
 static bool has_port(const char *url, struct whatwg_span whole, unsigned port)
 {
     size_t n = host_length(whole);
-    unsigned long its = n < whole.n ? strtoul(whole.at + n + 1, NULL, 10)
-                        : strncmp(url, "https:", 6) == 0 ? 443
-                                                         : 80;
+    unsigned long its = n < whole.n     ? strtoul(whole.at + n + 1, NULL, 10)
+                        : is_https(url) ? 443
+                                        : 80;
 
     return port == 0 || its == port;
+}
+
+bool url_is_trusted_as(const char *url, const char *as)
+{
+    struct whatwg_span one = url_host_and_port(url), other = url_host_and_port(as);
+
+    if (one.n != other.n || memcmp(one.at, other.at, one.n) != 0)
+        return false;
+    return is_https(url) == is_https(as) || (is_https(url) && host_length(one) == one.n);
 }
 
 bool url_has_host(const char *url, const char *name, unsigned port)
@@ -360,9 +380,14 @@ void url_put_masked(const char *text, void (*put)(void *to, const char *piece, s
     put(to, text, strlen(text));
 }
 
-static void put_to_stream(void *to, const char *piece, size_t n)
+static void write_piece(void *to, const char *piece, size_t n)
 {
     fwrite(piece, 1, n, to);
+}
+
+static void put_to_stream(void *to, const char *piece, size_t n)
+{
+    text_put_visible(piece, n, "?", write_piece, to);
 }
 
 void url_print(FILE *to, const char *text)

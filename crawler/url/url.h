@@ -49,8 +49,17 @@ size_t url_origin_length(const char *url);
 /* "example.org:8080" of a web URL: without credentials. */
 struct whatwg_span url_host_and_port(const char *url);
 
-/* True if two web URLs have the same scheme, host and port. */
+/* True if two web URLs have the same scheme, credentials, host and port. */
 bool url_same_origin(const char *a, const char *b);
+
+/*
+ * True if what is meant for the host of one web URL may be sent to another: scheme, host and port
+ * are the same, or it is http there and https here, neither with a port; credentials aside.
+ */
+bool url_is_trusted_as(const char *url, const char *as);
+
+/* "user:password" of a web URL, as it is written; of no length if it has none. */
+struct whatwg_span url_credentials(const char *url);
 
 /* True if a web URL is of that host and port; 0: of any port. Or of a host below it. */
 bool url_has_host(const char *url, const char *name, unsigned port);
@@ -63,6 +72,12 @@ bool url_sibling_hosts(const char *a, const char *b);
 size_t url_decode(char *s, size_t n);
 
 /*
+ * The one spelling of fragments that mean the same, at `s` itself: what need not be encoded is
+ * not, and hexadecimal digits are in upper case. Returns the length. (RFC 3986, section 6.2.2)
+ */
+size_t url_unify_escapes(char *s, size_t n);
+
+/*
  * The first password in a text that is a URL, well-formed or not, or that has URLs in it;
  * of no length if there is none. Whoever prints a URL prints "***" in its place.
  */
@@ -72,7 +87,7 @@ struct whatwg_span url_password(const char *text);
 void url_put_masked(const char *text, void (*put)(void *to, const char *piece, size_t n),
                     void *to);
 
-/* The same to a stream. */
+/* The same to a stream, with "?" for what would speak to a terminal: text_put_visible(). */
 void url_print(FILE *to, const char *text);
 
 #endif

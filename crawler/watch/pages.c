@@ -206,17 +206,6 @@ static void put_number(struct text *text, const char *name, const char *type,
     text_print(text, "%s %.15g\n", name, value);
 }
 
-/* A label's value: backslash, quote and line end are escaped; the latter is no part of a host. */
-static void put_label(struct text *text, const char *value)
-{
-    for (; *value != '\0'; value++) {
-        if (*value == '"' || *value == '\\')
-            text_add(text, "\\", 1);
-        if (*value != '\n')
-            text_add(text, value, 1);
-    }
-}
-
 static void put_of_hosts(struct text *text, const struct watch_numbers *numbers,
                          const char *name, const char *help,
                          double (*value)(const struct watch_host *host))
@@ -224,7 +213,7 @@ static void put_of_hosts(struct text *text, const struct watch_numbers *numbers,
     put_metric(text, name, "gauge", help);
     for (size_t i = 0; i < numbers->listed; i++) {
         text_print(text, "%s{host=\"", name);
-        put_label(text, numbers->hosts[i].origin);
+        escape_json(numbers->hosts[i].origin, put_piece, text); /* has all of a label's */
         text_print(text, "\"} %.15g\n", value(&numbers->hosts[i]));
     }
 }

@@ -259,6 +259,16 @@ def test_headers_cannot_speak_to_the_terminal():
     result = crawl({"/": page("/away", "&#27;[31mred://"), "/away": away}, "-vv")
     equal(result.told["/away"], "broken/redirect-scheme")
     assert "\x1b" not in result.out + result.err, (result.out, result.err)
+    with Site({"/": away}) as site:
+        explained = run("explain", site.url)
+    contains(explained[1], "redirect-scheme: redirects to another scheme: mailto:?[31mred")
+
+
+def test_controls_beyond_ascii_and_turned_writing_cannot_either():
+    """C1 has a CSI and an OSC of its own, U+009B and U+009D."""
+    result = crawl({"/": page("/a\x9b31m", "/\x9d0;pwned\x9c", "/\u202egnp.exe")}, "-vv")
+    for character in "\x9b\x9c\x9d\u202e":
+        assert character not in result.out + result.err, (result.out, result.err)
 
 
 def test_a_page_met_before_its_site_is_known():

@@ -684,6 +684,14 @@ def test_fragments_as_written_or_decoded():
           {"/", "/#plain", "/#a b", "/#\u00e4", "/#TOP", "/#top", "/#named", "/#100%"})
 
 
+def test_fragments_of_ids_with_escapes():
+    """Browsers compare the fragment as it is written before they decode it."""
+    body = '<h2 id="%e3%83%86">x</h2><i id="impl-AsRef%3C%5BT%5D%3E">y</i><i id="a%20b"></i><i id="%zz"></i>'
+    links = ["#%e3%83%86", "#%E3%83%86", "#impl-AsRef%3C%5BT%5D%3E", "#a%20b", "#%zz", "#a%2520b", "#a%21b"]
+    result = crawl({"/": html(body + "".join(f'<a href="/{link}">x</a>' for link in links))})
+    equal({key for key, told in result.told.items() if told == "fragment/no-such-id"}, {"/#a!b"})
+
+
 def test_fragments_of_pages_that_were_read_before_or_come_later():
     result = crawl({"/": html('<i id=x></i><a href="/a#x"></a><a href="/a#y"></a>'
                               '<a href="#x"></a>'),
@@ -875,6 +883,9 @@ def test_cache():
         other.forget()
         equal(crawl({"/": page(other.url)}, "--cache", cache).told[other.url], "ok")
         equal(other.asked, [])
+        other.answers["/"] = status(410)
+        equal(crawl({"/": page(other.url)}, "--cache", cache, "--fragments", "all").told[other.url], "broken/status")
+        equal(crawl({"/": page(other.url)}, "--cache", cache).told[other.url], "broken/status")
 
 
 def test_baseline():
@@ -1076,12 +1087,20 @@ def test_per_host():
 
 
 def test_delay():
-    names = [f"/{n}" for n in range(5)]
+    """That for robots.txt is a request, too."""
+    names = [f"/{n}" for n in range(4)]
     result = crawl({"/": page(*names), **{n: page() for n in names}}, "--delay", "400ms")
-    times = [when for asked, when in zip(result.site.asked, result.site.times)
-             if asked != "GET /robots.txt"]
-    equal(len(times), 6)
+    times = result.site.times
+    equal((result.site.asked[0], len(times)), ("GET /robots.txt", 6))
     assert times[-1] - times[0] > 1.5, times  # 2, but for when each was seen
+    assert times[1] - times[0] > 0.2, times
+
+
+def test_delay_between_head_and_get():
+    with Site({}, otherwise=status(405)) as other:
+        crawl({"/": page(other.url + "a", other.url + "b")}, "--delay", "400ms", "--max-tries", "1")
+    equal(sorted(other.asked), ["GET /a", "GET /b", "HEAD /a", "HEAD /b"])
+    assert all(later - earlier > 0.2 for earlier, later in zip(other.times, other.times[1:])), other.times
 
 
 def test_a_pause_is_of_one_host():

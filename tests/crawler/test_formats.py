@@ -23,7 +23,7 @@ import xml.etree.ElementTree as ET
 
 from check import Skip, contains, equal, run_tests
 from crawling import BROKEN, NOTHING, WELL, run
-from server import Site, hang_up, html as html_page, page, redirect, status
+from server import Site, hang_up, html as html_page, page, redirect, response, status
 
 HERE = pathlib.Path(__file__).resolve().parent
 FORMATS = ["jsonl", "junit", "sarif", "csv", "markdown", "html"]
@@ -123,6 +123,17 @@ def test_all_formats_tell_the_same_links():
     equal(sorted((row[0], row[1], row[2]) for row in broken),
           sorted((path[url], f"{line}:{column}", f"{text} {'img src' if 'dead' in text else 'a href'}")
                  for url, line, column, text in expected))
+
+
+def test_links_of_headers_have_no_line():
+    with Site({"/": response("", headers=["Link: </gone>; rel=next"])}) as site:
+        reports = Reports("--max-tries", "1", site.url)
+        url = site.url
+    case = next(case for case in reports.cases() if case.find("failure") is not None)
+    equal(case.get("name"), "header /gone")
+    contains(case.find("failure").text, f"{url}:header: /gone")
+    contains(reports.texts["markdown"], "</a>:header | ")
+    equal([row[:2] for row in Document(reports.texts["html"]).tables["broken"]], [["/", "header"]])
 
 
 def test_the_same_whatever_the_order_of_the_crawl():

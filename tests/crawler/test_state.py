@@ -576,8 +576,25 @@ no longer linked:
         equal(records[1]["was"], None)
         equal(run("diff", old, old)[0], WELL)
         equal(run("diff", old, new, "--fail-on", "none")[0], WELL)
+        file = os.path.join(folder, "diff.xml")
+        code, _, err = run("diff", old, new, "-f", f"junit:{file}")
+        equal((code, err), (USAGE, "coil-crawl: diff: -f takes text or jsonl here, not junit\n"))
+        equal(os.path.exists(file), False)
         code, _, err = run("diff", old, folder)
         equal((code, err), (USAGE, f"coil-crawl: {folder}/crawl.db: no crawl is there\n"))
+
+
+def test_a_diff_of_messages_that_are_no_utf_8_and_have_passwords():
+    with folder_for_test() as folder, Site({}) as site:
+        old, new = os.path.join(folder, "old"), os.path.join(folder, "new")
+        site.answers = {"/": page("/a", "/b"), "/a": page(), "/b": page()}
+        run("-d", old, site.url)
+        site.answers = {"/": page("/a", "/b"), "/a": redirect("mailto:j\udcf6rg@x"), "/b": redirect("ftp://u:s3cret@h/")}
+        run("-d", new, site.url)
+        code, out, err = run("diff", old, new, "-f", "jsonl")
+        equal((code, err), (BROKEN, ""))
+        equal([json.loads(line)["now"]["message"] for line in out.splitlines()],
+              ["redirects to another scheme: mailto:jrg@x", "redirects to another scheme: ftp://u:***@h/"])
 
 
 if __name__ == "__main__":

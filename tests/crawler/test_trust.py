@@ -404,6 +404,26 @@ def test_header_for_another_host():
     equal(told(site, "authorization"), {None})
 
 
+def test_a_login_of_the_start_is_for_links_without_one():
+    """Pages name their host as it is; and headers go there, too."""
+    with Server({}, otherwise=page(), host="127.0.0.2") as other, Server({}) as site:
+        site.answers = {"/": page(site.origin + "/a", other.origin + "/x"), "/a": page()}
+        with Crawl("-H", "X-Token: secret", site.origin.replace("//", "//us%65r:s3%63ret@") + "/") as crawl:
+            equal(crawl.end(), WELL)
+    equal(sorted(site.paths()), ["/", "/a"])
+    equal(told(site, "authorization"), {"Basic dXNlcjpzM2NyZXQ="})
+    equal(told(site, "x-token"), {"secret"})
+    equal(told(other, "authorization") | told(other, "x-token"), {None})
+
+
+def test_the_login_of_an_option_goes_first():
+    with Server({}) as site:
+        site.answers = {"/": page(site.origin + "/a"), "/a": page()}
+        with Crawl("-u", "user:secret", site.origin.replace("//", "//a:b@") + "/") as crawl:
+            equal(crawl.end(), WELL)
+    equal({r.headers.get("authorization") for r in site.requests if r.path == "/a"}, {"Basic dXNlcjpzZWNyZXQ="})
+
+
 def test_a_password_of_the_start_is_not_told():
     with Server({"/": page("/gone")}) as site:
         url = site.origin.replace("//", "//user:s3cret@") + "/"

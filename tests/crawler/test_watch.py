@@ -157,6 +157,19 @@ def test_metrics():
             assert re.fullmatch(r'# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"]*"\})? [-+0-9.e]+', line), line
 
 
+def test_passwords_are_not_told():
+    """Of hosts, in each form."""
+    with Site({"/": page("/a"), "/a": html("")}) as site:
+        with watched("--delay", "100s", "--no-robots", site.url.replace("//", "//user:s3cret@")) as (process, address):
+            wait_until(lambda: json.loads(ask(address, "/status.json")[2])["queued"] == 1)
+            for path in "/", "/status.json", "/metrics":
+                told = ask(address, path)[2]
+                contains(told, "//user:***@")
+                assert "s3cret" not in told, told
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+
+
 def test_delays_and_queues_are_told():
     """The second page waits for the delay, and the third behind it."""
     with Site({"/": page("/a", "/b", "/c"), "/a": html(""), "/b": html(""), "/c": html("")}) as site:

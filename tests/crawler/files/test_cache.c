@@ -61,14 +61,36 @@ static void keeps_time(void)
              START "{\"target\":\"b\",\"time\":5}\n{\"target\":\"c\",\"time\":99}\n");
     cache = open_at("a", 10);
     CHECK(!cache_has(cache, "c"));
-    CHECK_INT(cache_add(cache, "b", 10), 0);
+    CHECK_INT(cache_add(cache, "d", 10), 0);
     write_and_destroy(cache);
-    check_file("a", START "{\"target\":\"b\",\"time\":5}\n");
+    check_file("a",
+               START "{\"target\":\"b\",\"time\":5}\n{\"target\":\"d\",\"time\":10}\n");
 }
 
 TEST(cache_entries_keep_their_time_and_none_is_from_later)
 {
     in_a_place(keeps_time);
+}
+
+static void brings_up_to_date(void)
+{
+    struct cache *cache;
+
+    put_file("a", START "{\"target\":\"b\",\"time\":5}\n{\"target\":\"c\",\"time\":6}\n");
+    cache = open_at("a", 10);
+    cache_drop(cache, "b");
+    CHECK(!cache_has(cache, "b"));
+    cache_drop(cache, "c");
+    CHECK_INT(cache_add(cache, "c", 10), 0);
+    CHECK(cache_has(cache, "c"));
+    cache_drop(cache, "d");
+    write_and_destroy(cache);
+    check_file("a", START "{\"target\":\"c\",\"time\":10}\n");
+}
+
+TEST(cache_is_brought_up_to_date)
+{
+    in_a_place(brings_up_to_date);
 }
 
 static void unchanged(void)

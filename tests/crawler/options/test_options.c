@@ -501,6 +501,14 @@ TEST(options_what_is_no_header_is_refused_without_its_secret)
 {
     REFUSED("--header: not a header: write \"Name: value\"", "-H", "secret");
     REFUSED("--header: not a header: write \"Name: value\"", "-H", "Na me: x");
+    REFUSED(
+        "--header: Accept-Encoding is not for you to say: an answer must be whole, and "
+        "encoded as coil-crawl reads it",
+        "-H", "accept-encoding: gzip");
+    REFUSED(
+        "--header-for: Range is not for you to say: an answer must be whole, and encoded "
+        "as coil-crawl reads it",
+        "--header-for", "h:Range: bytes=0-1");
     REFUSED("--header: not a header: write \"Name: value\"", "-H", ": x");
     REFUSED("--header: not a header: write \"Name: value\"", "-H", "A: b\r\nC: d");
     REFUSED("--cookie: not a cookie: write \"name=value\"", "-b", "secret");

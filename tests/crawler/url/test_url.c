@@ -192,6 +192,37 @@ TEST(url_origins)
     CHECK_INT(url_origin_length("http://h:8080/x"), 13);
 }
 
+TEST(url_trust_goes_to_the_same_host_and_from_http_to_https)
+{
+    CHECK(url_is_trusted_as("http://h/a", "http://h/b"));
+    CHECK(url_is_trusted_as("http://h/", "http://u:p@h/"));
+    CHECK(url_is_trusted_as("https://h/", "http://h/"));
+    CHECK(url_is_trusted_as("https://[::1]/", "http://[::1]/"));
+    CHECK(!url_is_trusted_as("http://h/", "https://h/"));
+    CHECK(!url_is_trusted_as("https://h:8443/", "http://h/"));
+    CHECK(!url_is_trusted_as("https://h:8443/", "http://h:8443/"));
+    CHECK(!url_is_trusted_as("http://h:81/", "http://h/"));
+    CHECK(!url_is_trusted_as("http://h.evil/", "http://h/"));
+    CHECK(!url_is_trusted_as("http://h@evil/", "http://h/"));
+}
+
+static void check_credentials(const char *url, const char *expected)
+{
+    struct whatwg_span span = url_credentials(url);
+    char *copy = strndup(span.at, span.n);
+
+    CHECK_STR(copy, expected);
+    free(copy);
+}
+
+TEST(url_credentials_are_as_written)
+{
+    check_credentials("http://h/a@b", "");
+    check_credentials("http://u@h:80/", "u");
+    check_credentials("http://u:p%40@h/x:y@z", "u:p%40");
+    check_credentials("file:///a", "");
+}
+
 static void check_host_and_port(const char *url, const char *expected)
 {
     struct whatwg_span span = url_host_and_port(url);
