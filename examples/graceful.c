@@ -23,7 +23,8 @@ static int shout(coil_stream *stream, void *arg)
     if (n == -ECANCELED) { /* the time is over: a last word, for which there is little */
         coil_scope scope;
 
-        coil_scope_enter_shielded(&scope, coil_in(COIL_MSEC(100)));
+        if (coil_scope_enter_shielded(&scope, coil_in(COIL_MSEC(100))) < 0)
+            return (int)n;
         coil_write(stream, "closing time\n", 13);
         coil_scope_exit(&scope, 0);
     }

@@ -46,13 +46,15 @@ static int fetch(void *arg)
 
     if (rc < 0)
         return say((int)rc);
-    coil_scope_enter(&scope, coil_in(COIL_SEC(30)));
-    rc = coil_connect_tls(page->host, page->port, tls, &s);
+    rc = coil_scope_enter(&scope, coil_in(COIL_SEC(30)));
     if (rc == 0) {
-        fprintf(stderr, "%s, %s\n", coil_tls_version(s), coil_tls_cipher(s));
-        rc = talk(s, page);
+        rc = coil_connect_tls(page->host, page->port, tls, &s);
+        if (rc == 0) {
+            fprintf(stderr, "%s, %s\n", coil_tls_version(s), coil_tls_cipher(s));
+            rc = talk(s, page);
+        }
+        rc = coil_scope_exit(&scope, (int)rc);
     }
-    rc = coil_scope_exit(&scope, (int)rc);
     if (rc < 0)
         say((int)rc);
     coil_stream_destroy(s);

@@ -15,12 +15,11 @@ static coil_queue ticks = COIL_QUEUE_INIT(sizeof(int), 0);
 
 static void *measure(void *channel)
 {
-    for (int celsius = 20; celsius < 20 + READINGS; celsius++) {
+    for (int celsius = 20, rc = 0; rc == 0 && celsius < 20 + READINGS; celsius++) {
         usleep(2000); // the thermometer takes its time
-        coil_channel_put_wait(channel, &celsius, COIL_NEVER);
+        rc = coil_channel_put_wait(channel, &celsius, COIL_NEVER);
     }
     coil_channel_shutdown(channel);
-    coil_channel_release(channel);
     return NULL;
 }
 
@@ -42,38 +41,38 @@ static int tick(void *interval)
     return due; // cancelled
 }
 
-static int app(void *arg)
+static int report(void *channel)
 {
     coil_queue *both[] = {&readings, &ticks}; // if both have an item, the first one's
-    int item, celsius = 0, count = 0;
+    int item, celsius = 0, count = 0, rc;
     coil_interval interval;
-    coil_channel *channel;
     coil_group group;
-    pthread_t thread;
-    int rc = coil_channel_create(sizeof(int), 4, &channel);
 
-    (void)arg;
-    if (rc < 0)
-        return rc;
     coil_interval_init(&interval, COIL_MSEC(20));
-    pthread_create(&thread, NULL, measure, coil_channel_retain(channel));
     coil_group_enter(&group);
-    coil_group_spawn(&group, collect, channel, NULL, NULL);
-    coil_group_spawn(&group, tick, &interval, NULL, NULL);
-    do { // until a tick comes after the last reading
-        rc = coil_queue_get_any(both, 2, &item);
+    if ((rc = coil_group_spawn(&group, collect, channel, NULL, NULL)) == 0)
+        rc = coil_group_spawn(&group, tick, &interval, NULL, NULL);
+    while (rc >= 0 && (rc = coil_queue_get_any(both, 2, &item)) >= 0)
         if (rc == 0)
             celsius = item, count++;
-    } while (rc == 0 || (rc == 1 && count < READINGS));
+        else if (count == READINGS) // and a tick
+            break;
     printf("%d readings, now %d degrees\n", count, celsius);
     coil_group_cancel(&group, "that was the report");
-    rc = coil_group_exit(&group, rc < 0 ? rc : 0);
-    pthread_join(thread, NULL);
-    coil_channel_release(channel);
-    return rc;
+    return coil_group_exit(&group, rc < 0 ? rc : 0);
 }
 
 int main(void)
 {
-    return coil_run(app, NULL, NULL) < 0;
+    coil_channel *channel = NULL;
+    pthread_t thread;
+    int rc = coil_channel_create(sizeof(int), 4, &channel);
+
+    if (rc == 0 && (rc = -pthread_create(&thread, NULL, measure, channel)) == 0) {
+        rc = coil_run(report, channel, NULL);
+        coil_channel_shutdown(channel); // else the thread may wait for room
+        pthread_join(thread, NULL);
+    }
+    coil_channel_release(channel);
+    return rc < 0;
 }

@@ -37,17 +37,10 @@ static bool begins_with(const char *text, const char *beginning)
     return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 /*
  * libcurl reports as a broken connection: a proxy that refuses a tunnel, headers that are
- * too long in all, and chunks that are malformed (its sentences about those all end in
- * the same words) or followed by a trailer that is too long.
+ * too long in all, and chunks that are malformed (its sentences about those all have the
+ * word) or followed by a trailer that is too long.
  */
 static int errno_of_reception(const coil_http_response *response)
 {
@@ -57,15 +50,20 @@ static int errno_of_reception(const coil_http_response *response)
         return -EMSGSIZE;
     if (begins_with(response->error, "Out of memory in chunked-encoding"))
         return errno_of_memory(response);
-    if (ends_with(response->error, "in chunked-encoding"))
+    if (strstr(response->error, "chunk") != NULL)
         return -EPROTO;
     curl_easy_getinfo(response->easy, CURLINFO_HTTP_CONNECTCODE, &status);
     return status >= 300 ? -EPROTO : -ECONNRESET;
 }
 
+#define TOO_LARGE                                                                        \
+    100 /* CURLE_TOO_LARGE, of 8.6 and later: the headers may be older than the library */
+
 static int errno_of(const coil_http_response *response)
 {
-    switch (response->code) {
+    switch ((int)response->code) {
+    case TOO_LARGE:
+        return -EMSGSIZE;
     case CURLE_OK:
         return 0;
     case CURLE_OUT_OF_MEMORY:
@@ -119,7 +117,8 @@ static const char *sentence_of_result(const coil_http_response *response)
 
     if (rc == -EACCES)
         return "the host's address may not be connected to";
-    if (rc == -EMSGSIZE && response->code == CURLE_OUT_OF_MEMORY)
+    if (rc == -EMSGSIZE &&
+        (response->code == CURLE_OUT_OF_MEMORY || (int)response->code == TOO_LARGE))
         return what_is_too_long(response);
     if (rc == -EMSGSIZE && begins_with(response->error, "Out of memory"))
         return "a trailer is longer than libcurl takes";
@@ -130,13 +129,14 @@ static const char *sentence_of_result(const coil_http_response *response)
     return response->error[0] != '\0' ? NULL : curl_easy_strerror(response->code);
 }
 
-static const char *sentence_of_failure(int rc)
+static const char *sentence_of_failure(const coil_http_response *response, int rc)
 {
     switch (rc) {
     case -EMSGSIZE:
         return "the body is longer than the limit";
     case -EPROTO:
-        return "the lengths in the headers differ";
+        return response->lengths_doubtful ? "the lengths in the headers differ"
+                                          : "the server speaks another protocol, unasked";
     case -ELOOP:
         return "too many redirects";
     case -ESHUTDOWN:
@@ -163,11 +163,11 @@ static void explain(coil_http_response *response, int rc)
         return;
     }
     if (response->failure < 0 || rc == -ECANCELED || rc == -ELOOP)
-        said = sentence_of_failure(rc);
+        said = sentence_of_failure(response, rc);
     else if (response->code != CURLE_OK)
         said = sentence_of_result(response);
     else if (response->error[0] == '\0')
-        said = sentence_of_failure(rc);
+        said = sentence_of_failure(response, rc);
     if (said != NULL)
         snprintf(response->error, sizeof response->error, "%s", said);
 }

@@ -170,39 +170,48 @@ void coil__http_name_leads(struct http_name *name, const char *url)
 
 /* ---- looking up -------------------------------------------------------------------- */
 
-/* "address,address", IPv6 in brackets; libcurl tries them in this order. */
-static void print_addresses(const struct addrinfo *list, FILE *to)
+/* "address,address", IPv6 in brackets; libcurl tries them in this order. It takes none with a zone,
+   "fe80::1%eth0", nor an entry that has one. Returns how many there are. */
+static size_t print_addresses(const struct addrinfo *list, FILE *to)
 {
+    size_t count = 0;
     const char *separator = "";
-    char text[INET6_ADDRSTRLEN];
+    char text[NI_MAXHOST];
 
     for (; list != NULL; list = list->ai_next) {
         bool six = list->ai_family == AF_INET6;
         if (getnameinfo(list->ai_addr, list->ai_addrlen, text, sizeof text, NULL, 0,
-                        NI_NUMERICHOST) != 0)
+                        NI_NUMERICHOST) != 0 ||
+            strchr(text, '%') != NULL)
             continue;
         fprintf(to, six ? "%s[%s]" : "%s%s", separator, text);
         separator = ",";
+        count++;
     }
+    return count;
 }
 
 /* The plus makes libcurl expire the entry. */
 static int print_entry(struct http_name *name, const struct addrinfo *list)
 {
     char *entry = NULL;
-    size_t n;
+    size_t n, count;
     FILE *text = open_memstream(&entry, &n);
     bool complete;
 
     if (text == NULL)
         return -ENOMEM;
     fprintf(text, "+%s:%s:", name->host, name->port);
-    print_addresses(list, text);
+    count = print_addresses(list, text);
     complete = !ferror(text);
     /* Without memory libcurl may leave NULL and return success. */
     if (fclose(text) != 0 || !complete || entry == NULL) {
         free(entry);
         return -ENOMEM;
+    }
+    if (count == 0) {
+        free(entry);
+        return -EADDRNOTAVAIL;
     }
     free(name->entry);
     name->entry = entry;

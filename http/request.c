@@ -75,7 +75,9 @@ int coil__http_request_check(coil_http_response *response,
 
 struct http_step coil__http_first_step(const coil_http_request *request)
 {
-    struct http_step step = {request->method, request->body != NULL, true};
+    struct http_step step = {.method = request->method,
+                             .with_body = request->body != NULL,
+                             .with_credentials = true};
 
     if (step.method == NULL)
         step.method = step.with_body ? "POST" : "GET";
@@ -91,6 +93,7 @@ struct http_step coil__http_next_step(struct http_step step, int status, bool sa
     if ((status == 303 && !is_head) || ((status == 301 || status == 302) && is_post)) {
         step.method = "GET";
         step.with_body = false;
+        step.lost_body = true;
     }
     step.with_credentials = step.with_credentials && same_origin;
     return step;
@@ -113,17 +116,18 @@ static bool is_any_of(const char *header, const char *const names[])
     return false;
 }
 
+/* A redirect that takes the body away takes what is said of it, too. */
 static bool is_to_be_sent(const char *header, const struct http_step *step)
 {
     static const char *const for_the_origin[] = {"Authorization", "Cookie", "Host",
                                                  "Proxy-Authorization", NULL};
-    static const char *const about_the_body[] = {"Content-Encoding", "Content-Language",
-                                                 "Content-Length",   "Content-Location",
-                                                 "Content-Type",     NULL};
+    static const char *const about_the_body[] = {
+        "Content-Encoding", "Content-Language", "Content-Length",    "Content-Location",
+        "Content-Type",     "Trailer",          "Transfer-Encoding", NULL};
 
     if (!step->with_credentials && is_any_of(header, for_the_origin))
         return false;
-    return step->with_body || !is_any_of(header, about_the_body);
+    return !step->lost_body || !is_any_of(header, about_the_body);
 }
 
 static int append(struct curl_slist **list, const char *line)
@@ -160,9 +164,10 @@ static int make_headers(coil_http_response *response, const coil_http_request *r
     for (; headers != NULL && *headers != NULL && rc == 0; headers++) {
         if (is_named(*headers, "Range") || is_named(*headers, "Accept-Encoding"))
             *decoded = false;
+        if (!is_to_be_sent(*headers, step))
+            continue;
         has_type = has_type || is_named(*headers, "Content-Type");
-        if (is_to_be_sent(*headers, step))
-            rc = append(&response->headers, *headers);
+        rc = append(&response->headers, *headers);
     }
     if (rc == 0 && !has_type)
         rc = append(&response->headers, "Content-Type:");

@@ -10,6 +10,7 @@
 struct http_step {
     const char *method;
     bool with_body;
+    bool lost_body;        /* a redirect has taken it, if there was one */
     bool with_credentials; /* send headers that are for the first origin only */
 };
 

@@ -150,6 +150,8 @@ static size_t on_header(char *line, size_t one, size_t n, void *arg)
         return n;
     }
     curl_easy_getinfo(response->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (status == 101) /* nobody has asked for another protocol */
+        return refuse(response, -EPROTO);
     if (status < 200)
         return n;
     response->has_headers = true;

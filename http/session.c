@@ -191,6 +191,11 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose,
     }
     fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
                 address->protocol);
+    if (fd >= 0 && coil__http_socket_opened(&response->session->sockets, fd) < 0) {
+        close(fd);
+        fd = -1;
+        errno = ENOMEM;
+    }
     if (fd < 0)
         response->socket_errno = errno;
     else if (response->socket_errno == EACCES)

@@ -8,9 +8,10 @@
  * callback would run in each turn; libcurl finds out when it is about to use the
  * connection.
  *
- * An entry lives until its descriptor is closed, which libcurl does by a function of ours
- * (CURLOPT_CLOSESOCKETFUNCTION). So a closed descriptor never stays registered, and an
- * entry is never taken for that of a new descriptor with the same number.
+ * The entry of a connection lives until its descriptor is closed, which libcurl does by a
+ * function of ours (CURLOPT_CLOSESOCKETFUNCTION). What else libcurl waits for, a look-up of
+ * its own, it closes itself once it has let go of it. So a closed descriptor never stays
+ * registered, and an entry is never taken for that of a new descriptor with the same number.
  */
 #include "watched.h"
 
@@ -24,6 +25,7 @@ struct http_socket {
     curl_socket_t fd;
     int wanted;            /* what libcurl waits for: CURL_CSELECT_IN and _OUT */
     bool reading, writing; /* registered with the loop */
+    bool is_connection;    /* closed by our function */
     int64_t last_event;
 };
 
@@ -145,13 +147,25 @@ static int wanted_by(int what)
     }
 }
 
+int coil__http_socket_opened(struct http_sockets *sockets, curl_socket_t fd)
+{
+    struct http_socket *entry = create(sockets, fd);
+
+    if (entry == NULL)
+        return -ENOMEM;
+    entry->is_connection = true;
+    return 0;
+}
+
 int coil__http_socket_want(struct http_sockets *sockets, curl_socket_t fd, int what)
 {
     struct http_socket *entry = find(sockets, fd);
     int wanted = wanted_by(what), in = 0, out;
 
-    if (entry == NULL && wanted == 0)
+    if (wanted == 0 && (entry == NULL || !entry->is_connection)) {
+        coil__http_socket_forget(sockets, fd);
         return 0;
+    }
     if (entry == NULL)
         entry = create(sockets, fd);
     if (entry == NULL)

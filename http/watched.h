@@ -30,6 +30,9 @@ void coil__http_sockets_finish(struct http_sockets *sockets);
 /* Is libcurl waiting for it? */
 bool coil__http_socket_wanted(const struct http_sockets *sockets, curl_socket_t fd);
 
+/* It is a connection's, and will be closed with coil__http_socket_forget(). 0 or -ENOMEM. */
+int coil__http_socket_opened(struct http_sockets *sockets, curl_socket_t fd);
+
 /*
  * Watch it for what libcurl waits for: CURL_POLL_IN, _OUT, _INOUT, _NONE or _REMOVE. Fails
  * as coil_add_reader(); never with the last two.

@@ -411,16 +411,25 @@ void warc_put_key(struct text *text, const char *url)
         put_query_key(text, at + path_n + 1);
 }
 
+/* What is not UTF-8, in a header say, is taken for Latin-1. */
 static void put_json(struct text *text, const char *s, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    size_t length;
+
+    for (size_t i = 0; i < n; i += length) {
         unsigned char c = (unsigned char)s[i];
+        bool is_valid;
+
+        length = text_utf8_length(s + i, n - i, &is_valid);
+        if (is_valid && c >= ' ' && c != 0x7f && c != '"' && c != '\\') {
+            text_add(text, s + i, length);
+            continue;
+        }
+        length = 1;
         if (c == '"' || c == '\\')
             text_print(text, "\\%c", c);
-        else if (c < ' ' || c >= 0x7f)
-            text_print(text, "\\u%04x", c);
         else
-            text_add(text, s + i, 1);
+            text_print(text, "\\u%04x", c);
     }
 }
 

@@ -166,9 +166,10 @@ static int answer(coil_stream *stream, void *arg)
     char head[HEAD_BYTES + 1];
     coil_scope scope;
     ssize_t n;
-    int rc;
+    int rc = coil_scope_enter(&scope, coil_in(PATIENCE_NS));
 
-    coil_scope_enter(&scope, coil_in(PATIENCE_NS));
+    if (rc < 0)
+        return 0;
     n = coil_read_until(stream, "\r\n\r\n", 4, head, HEAD_BYTES);
     if (n >= 0) {
         head[n] = '\0';

@@ -2,9 +2,10 @@
  * coil/scope.h - deadlines.
  *
  *     coil_scope s;
- *     coil_scope_enter(&s, coil_in(COIL_SEC(2)));
- *     rc = coil_read(stream, buf, sizeof buf);
- *     rc = coil_scope_exit(&s, rc);              // -ETIMEDOUT after two seconds
+ *     rc = coil_scope_enter(&s, coil_in(COIL_SEC(2)));
+ *     if (rc == 0)
+ *         rc = coil_scope_exit(&s, coil_read(stream, buf, sizeof buf));
+ *     ...                                        // -ETIMEDOUT after two seconds
  *
  * A deadline applies to a region of code; it is not a parameter of each call. When it
  * passes, the task's wait inside the region is cancelled. Scopes nest, and the earliest
@@ -36,9 +37,10 @@ COIL_API int coil_scope_enter(coil_scope *scope, int64_t deadline);
 /*
  * The same for cleaning up: inside, the task is not cancelled from outside.
  *
- *     coil_scope_enter_shielded(&s, coil_in(COIL_SEC(1)));
- *     coil_write(stream, "bye\n", 4);              // although the task was cancelled
- *     coil_scope_exit(&s, 0);
+ *     if (coil_scope_enter_shielded(&s, coil_in(COIL_SEC(1))) == 0) {
+ *         coil_write(stream, "bye\n", 4);          // although the task was cancelled
+ *         coil_scope_exit(&s, 0);
+ *     }
  *
  * A request that comes meanwhile is counted (coil_task_cancelling()), and held back until
  * the exit; so is one that was not yet delivered, or was delivered and stands: the calls

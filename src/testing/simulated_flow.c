@@ -194,8 +194,8 @@ static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
 static void hold_packet(struct coil__sim *sim, struct coil__sim_end *end,
                         const struct coil__sim_packet *packet, int64_t until)
 {
-    bool connecting = packet->kind == COIL__SIM_HELLO &&
-                      end == &end->connection->ends[COIL__SIM_SERVER];
+    bool connecting = end == &end->connection->ends[COIL__SIM_SERVER] &&
+                      !coil__sim_other(end)->established;
     int64_t limit = coil__inside->time_add(packet->sent, connecting ? CONNECTING_GIVES_UP
                                                                     : SENDER_GIVES_UP);
 

@@ -106,18 +106,16 @@ static bool name_covers(const struct coil__sim_socket *socket,
               : socket->family == AF_INET6;
 }
 
-/* True if the two must not be bound at the same time. (Linux: inet_csk_bind_conflict();
- * SO_REUSEADDR in socket(7)) */
+/* True if the second must not be bound while the first is, whoever of them is to listen.
+ * (Linux: inet_csk_bind_conflict(); SO_REUSEADDR in socket(7)) */
 static bool names_conflict(const struct coil__sim_socket *a,
                            const struct coil__sim_socket *b)
 {
-    bool listens = a->state == COIL__SIM_LISTENING || b->state == COIL__SIM_LISTENING;
-
     if (a == b || !a->bound || a->type != b->type || a->name.port != b->name.port)
         return false;
     if (a->reuse_port && b->reuse_port)
         return false;
-    if (a->reuse_address && b->reuse_address && !listens)
+    if (a->reuse_address && b->reuse_address && a->state != COIL__SIM_LISTENING)
         return false;
     return name_covers(a, &b->name.host) || name_covers(b, &a->name.host);
 }

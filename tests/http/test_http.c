@@ -61,6 +61,12 @@ static int say_interim(struct http_connection *c)
     return say_ok(c);
 }
 
+static int switch_protocols(struct http_connection *c)
+{
+    http_say(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n");
+    return coil_sleep(COIL_SEC(60));
+}
+
 static int say_headers_slowly(struct http_connection *c)
 {
     http_say(c, "HTTP/1.1 200 OK\r\nContent-Le");
@@ -203,6 +209,7 @@ static const struct http_route routes[] = {
     {"/cut-chunk", cut_chunk},
     {"/nonsense", say_nonsense},
     {"/interim", say_interim},
+    {"/101", switch_protocols},
     {"/slow", say_headers_slowly},
     {"/close", say_until_close},
     {"/much", say_much},
@@ -339,6 +346,7 @@ static bool was_sent(const struct both *both, const char *text)
 IO_TEST(http_sends_method_headers_and_body)
 {
     const char *headers[] = {"X-Test: yes", "User-Agent: other", "Accept:", NULL};
+    const char *typed[] = {"Content-Type: application/json", NULL};
     struct both both;
 
     begin(&both);
@@ -359,10 +367,27 @@ IO_TEST(http_sends_method_headers_and_body)
     both.client.request = (coil_http_request){.method = "POST"};
     check_ok(&both.client);
     CHECK(was_sent(&both, "POST /ok") && was_sent(&both, "Content-Length: 0\r\n"));
+    CHECK(!was_sent(&both, "Content-Type"));
+    both.client.request.headers = typed;
+    check_ok(&both.client);
+    CHECK(was_sent(&both, "\r\nContent-Type: application/json\r\n"));
     both.client.request = (coil_http_request){.method = "DELETE"};
     check_ok(&both.client);
     CHECK(was_sent(&both, "DELETE /ok") && !was_sent(&both, "Content-Length"));
     CHECK(was_sent(&both, "User-Agent: coil/"));
+    end(&both);
+}
+
+/* It would be neither an answer nor an end: nobody knows what follows. */
+IO_TEST(http_switch_of_protocols_that_nobody_asked_for_fails)
+{
+    struct both both;
+
+    begin(&both);
+    CHECK_INT(http_fetch(&both.client, "/101"), -EPROTO);
+    CHECK_STR(coil_http_error(both.client.response),
+              "the server speaks another protocol, unasked");
+    check_ok(&both.client);
     end(&both);
 }
 
@@ -681,7 +706,7 @@ IO_TEST(http_redirects_change_the_method_as_browsers_do)
         {"POST", "/307", "POST /ok", true}, {"PUT", "/301", "PUT /ok", true},
         {"PUT", "/303", "GET /ok", false},  {"HEAD", "/303", "HEAD /ok", false},
     };
-    const char *headers[] = {"Content-Type: text/x", NULL};
+    const char *headers[] = {"Content-Type: text/x", "Trailer: X", NULL};
     struct both both;
 
     begin(&both);
@@ -697,7 +722,8 @@ IO_TEST(http_redirects_change_the_method_as_browsers_do)
         CHECK_INT(strncmp(both.server.last_request, cases[i].then, strlen(cases[i].then)),
                   0);
         CHECK_INT(was_sent(&both, "\r\n\r\na=1"), cases[i].with_body);
-        CHECK_INT(was_sent(&both, "Content-Type"), cases[i].with_body);
+        CHECK_INT(was_sent(&both, "Content-Type"), cases[i].with_body || head);
+        CHECK_INT(was_sent(&both, "Trailer"), cases[i].with_body || head);
     }
     end(&both);
 }

@@ -145,18 +145,24 @@ static bool is_ipv6(const struct sockaddr *address, void *arg)
     return address->sa_family == AF_INET6;
 }
 
+static void write_hosts(char *path, const char *text)
+{
+    int fd = mkstemp(path);
+
+    CHECK_INT(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+}
+
 /* Of a host's two addresses one is not allowed, and nobody listens at the other. */
 IO_TEST(http_session_tells_of_the_address_that_is_allowed)
 {
-    static const char hosts[] = "::1 both.test\n127.0.0.1 both.test\n";
     coil_http_session_opts opts = {.proxy = "", .allows_address = is_ipv6};
     char path[] = "/tmp/coil-hosts-XXXXXX";
     struct http_client client;
     coil_listener *listener;
-    int fd = mkstemp(path), port;
+    int port;
 
-    CHECK_INT(write(fd, hosts, strlen(hosts)), strlen(hosts));
-    close(fd);
+    write_hosts(path, "::1 both.test\n127.0.0.1 both.test\n");
     if (coil_listen("::1", "0", 0, &listener) < 0) {
         unlink(path);
         test_skip("there is no IPv6 here");
@@ -166,6 +172,30 @@ IO_TEST(http_session_tells_of_the_address_that_is_allowed)
     CHECK_INT(coil_resolver_configure(&(coil_resolver_opts){.hosts_file = path}), 0);
     http_client_open(&client, &opts, "http", "both.test", port);
     CHECK_INT(http_fetch(&client, "/ok"), -ECONNREFUSED);
+    http_client_close(&client);
+    unlink(path);
+}
+
+/* libcurl takes no zone, and no other address of an entry that has one. */
+IO_TEST(http_session_leaves_out_addresses_with_a_zone)
+{
+    coil_http_session_opts opts = {.proxy = ""};
+    char path[] = "/tmp/coil-hosts-XXXXXX";
+    struct http_client client;
+    coil_listener *listener;
+    int port;
+
+    write_hosts(path,
+                "fe80::1%lo both.test\n127.0.0.1 both.test\nfe80::1%lo zone.test\n");
+    CHECK_INT(coil_listen("127.0.0.1", "0", 0, &listener), 0);
+    port = coil_listener_port(listener);
+    coil_listener_destroy(listener);
+    CHECK_INT(coil_resolver_configure(&(coil_resolver_opts){.hosts_file = path}), 0);
+    http_client_open(&client, &opts, "http", "both.test", port);
+    CHECK_INT(http_fetch(&client, "/ok"), -ECONNREFUSED);
+    http_client_close(&client);
+    http_client_open(&client, &opts, "http", "zone.test", port);
+    CHECK_INT(http_fetch(&client, "/ok"), -EADDRNOTAVAIL);
     http_client_close(&client);
     unlink(path);
 }

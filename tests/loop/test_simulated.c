@@ -106,6 +106,22 @@ SIM_TEST(simulated_connection_is_refused, .latency_ns = EXACTLY(COIL_MSEC(10)))
     CHECK_INT(coil_now(), COIL_MSEC(20));
 }
 
+/* A server that is started anew: what was accepted is still open. (Linux: inet_csk_bind_conflict()) */
+SIM_TEST(simulated_listener_comes_back_beside_its_connections)
+{
+    coil_listener *listener = listen_on("127.0.0.1", 1), *again = NULL;
+    coil_stream *client, *served;
+
+    CHECK_INT(coil_connect("127.0.0.1", port, &client), 0);
+    CHECK_INT(coil_accept(listener, &served), 0);
+    CHECK_INT(coil_listen("127.0.0.1", port, 1, &again), -EADDRINUSE);
+    coil_listener_destroy(listener);
+    CHECK_INT(coil_listen("127.0.0.1", port, 1, &again), 0);
+    coil_listener_destroy(again);
+    coil_stream_destroy(served);
+    coil_stream_destroy(client);
+}
+
 static int connect_later(void *arg)
 {
     coil_stream **stream = arg;
@@ -162,6 +178,23 @@ SIM_TEST(simulated_cut_host_is_a_black_hole)
     CHECK_INT(coil_network_cut("localhost", 1), -EINVAL);
     CHECK_INT(coil_network_cut("192.0.2.256", 1), -EINVAL);
     CHECK_INT(coil_network_cut("192.0.2.9", 0), 0);
+}
+
+static int cut_soon(void *arg)
+{
+    (void)arg;
+    coil_sleep(COIL_MSEC(15));
+    return coil_network_cut("192.0.2.1", COIL_NEVER);
+}
+
+/* The refusal is under way then. */
+SIM_TEST(simulated_cut_holds_a_refusal, .latency_ns = EXACTLY(COIL_MSEC(10)))
+{
+    coil_stream *stream;
+
+    CHECK_INT(coil_spawn(cut_soon, NULL, NULL, NULL), 0);
+    CHECK_INT(coil_connect("192.0.2.1", "80", &stream), -ETIMEDOUT);
+    CHECK(coil_now() >= COIL_SEC(127) && coil_now() < COIL_SEC(128));
 }
 
 SIM_TEST(simulated_cut_holds_what_is_under_way, .latency_ns = EXACTLY(COIL_MSEC(10)))
