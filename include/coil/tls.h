@@ -112,8 +112,8 @@ COIL_API coil_tls *coil_tls_retain(coil_tls *tls);
 COIL_API void coil_tls_release(coil_tls *tls);
 
 /*
- * As a server, use `other`'s certificate, protocols and demands on clients (verify_client
- * and whom it trusts) where the client asks for `name`: "www.example.org", or
+ * As a server, use `other`'s certificate, protocols and demands on clients (verify_client,
+ * whom it trusts, and whom its crl_file revokes) where the client asks for `name`: "www.example.org", or
  * "*.example.org" for each name that has one label more. Any other name is served by
  * `tls` itself. Versions and ciphers are always those of `tls`. `other` is retained.
  * (ssl: sni_callback)

@@ -185,7 +185,11 @@ static int load_authorities(coil_tls *tls, const coil_tls_opts *opts)
     return opts->verify_client ? name_authorities(ctx, opts->ca_file) : 0;
 }
 
-/* From now on each authority in a chain needs a revocation list. */
+/*
+ * From now on each authority in a chain needs a revocation list. That is said of the store:
+ * a connection copies SSL_CTX_get0_param() when it is made, and keeps it when
+ * choose_context() gives it another context.
+ */
 static int load_revoked(SSL_CTX *ctx, const char *crl_file)
 {
     X509_STORE *store = SSL_CTX_get_cert_store(ctx);
@@ -197,8 +201,7 @@ static int load_revoked(SSL_CTX *ctx, const char *crl_file)
     if (lookup == NULL || X509_load_crl_file(lookup, crl_file, X509_FILETYPE_PEM) < 1)
         return coil__tls_fail_setup(-EINVAL, "no list of revoked certificates in",
                                     crl_file);
-    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ctx),
-                                X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
+    X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
     return 0;
 }
 

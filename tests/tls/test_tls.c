@@ -578,6 +578,37 @@ NET_TEST(tls_sessions_do_not_cross_names)
     }
 }
 
+/* The client is revoked; only one of the two contexts has been told. */
+static void check_revoked_at(const char *name, bool base_knows)
+{
+    struct ends *e = only_files();
+    coil_tls_opts server = server_opts(e), client = client_opts(e);
+    bool knows = base_knows == (strcmp(name, "b.example.org") == 0);
+    coil_tls *other;
+
+    server.verify_client = true;
+    server.ca_file = e->files.root;
+    server.crl_file = base_knows ? e->files.crl : NULL;
+    e->server_tls = create(&server);
+    server.crl_file = base_knows ? NULL : e->files.crl;
+    other = create(&server);
+    CHECK_INT(coil_tls_add_name(e->server_tls, "a.example.org", other), 0);
+    coil_tls_release(other);
+    client.certificate_file = e->files.revoked;
+    e->client_tls = create(&client);
+    connect_as(e, name);
+    CHECK_INT(e->server_rc, knows ? -EKEYREVOKED : 0);
+    close_ends(e);
+}
+
+NET_TEST(tls_revocation_lists_are_those_of_the_name)
+{
+    check_revoked_at("a.example.org", false);
+    check_revoked_at("b.example.org", false);
+    check_revoked_at("a.example.org", true);
+    check_revoked_at("b.example.org", true);
+}
+
 /* ---- resuming ---------------------------------------------------------------------- */
 
 static void check_resumption(int version)
