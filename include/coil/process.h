@@ -72,10 +72,11 @@ typedef struct coil_process_opts {
  * A program without '/' is looked for in the PATH of envp, or of the program where that
  * is NULL; with one it counts from `cwd`, if that is set. No shell is asked, not even for
  * a script without "#!" (-ENOEXEC). The child's pipes block as programs expect; a pipe or
- * terminal that is given as a descriptor and is non-blocking is opened anew for it, so
- * that one child's coil_stream_fd(coil_process_stdout(p)) may be another's `in`. Its
- * signal mask is empty; signals that the program ignores remain ignored (nohup(1)),
- * but SIGPIPE and SIGXFSZ, as Python has it.
+ * terminal that is inherited or given as a descriptor and is non-blocking is opened anew
+ * for it. So the program may have adopted its own stdin, and one child's
+ * coil_stream_fd(coil_process_stdout(p)) may be another's `in`. The child's signal mask is
+ * empty; signals that the program ignores remain ignored (nohup(1)), but SIGPIPE and
+ * SIGXFSZ, as Python has it.
  *
  * The loop stands still until the child runs the program, some hundred microseconds,
  * however much memory the parent has: vfork(2). One that becomes another user or group

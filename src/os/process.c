@@ -369,12 +369,19 @@ static int open_blocking(int fd)
     return above_stdio(again);
 }
 
+/* coil_stream_adopt() may have made it non-blocking. What is closed here the child does
+   not get either. */
+static int open_inherited(int fd)
+{
+    return fcntl(fd, F_GETFD) < 0 ? fd : open_blocking(fd);
+}
+
 static int open_one(coil_process *p, struct stdio *stdio, int i, int what)
 {
     int fd;
 
     if (what == COIL_INHERIT)
-        fd = i;
+        fd = open_inherited(i);
     else if (what == COIL_PIPE)
         fd = open_pipe(p, i);
     else if (what == COIL_NULL)
@@ -386,7 +393,7 @@ static int open_one(coil_process *p, struct stdio *stdio, int i, int what)
     if (fd < 0)
         return fd;
     stdio->fd[i] = fd;
-    stdio->ours[i] = fd != what && what != COIL_INHERIT && what != COIL_STDOUT;
+    stdio->ours[i] = fd != what && fd != i && what != COIL_STDOUT;
     return 0;
 }
 

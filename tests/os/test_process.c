@@ -284,6 +284,29 @@ IO_TEST(process_output_may_be_anothers_input)
     coil_process_destroy(a);
 }
 
+/* What is inherited is opened anew as well: the stream's descriptor does not block. */
+IO_TEST(process_inherits_a_stdin_that_blocks)
+{
+    int before = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), fds[2];
+    coil_stream *adopted = NULL;
+    coil_process *p;
+
+    CHECK_INT(pipe2(fds, O_CLOEXEC), 0);
+    CHECK_INT(dup2(fds[0], STDIN_FILENO), STDIN_FILENO);
+    close(fds[0]);
+    CHECK_INT(coil_stream_adopt(STDIN_FILENO, &adopted), 0);
+    CHECK(fcntl(STDIN_FILENO, F_GETFL) & O_NONBLOCK);
+    p = start_shell("grep flags /proc/self/fdinfo/0; cat", COIL_INHERIT, COIL_PIPE, 0);
+    CHECK_INT(write(fds[1], "text", 4), 4);
+    close(fds[1]);
+    CHECK_STR(output_of(p, 0), "flags:\t0100000\ntext"); /* O_LARGEFILE */
+    coil_stream_destroy(adopted);
+    p = start_shell("test -e /proc/self/fd/0", COIL_INHERIT, COIL_PIPE, 0);
+    CHECK_STR(output_of(p, 1), ""); /* closed here and there */
+    CHECK_INT(dup2(before, STDIN_FILENO), STDIN_FILENO);
+    close(before);
+}
+
 /* Opened anew, a fifo without its other end would have to wait for that. */
 IO_TEST(process_may_have_a_fifo_that_nobody_reads)
 {
