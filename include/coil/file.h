@@ -171,7 +171,9 @@ enum {
     /*
      * All or nothing: write a new file beside it, fsync(2), and rename(2) it. Who opens
      * `path` finds the old content or the new, also after a crash, and a failure or
-     * cancellation leaves what was there. A symbolic link is replaced, not followed.
+     * cancellation leaves what was there. A symbolic link is replaced, not followed. With
+     * COIL_FILE_SYNC the directory is synced last: if that fails, as on a broken disk
+     * (-EIO), `path` has the new content, but after a crash perhaps the old.
      */
     COIL_FILE_ATOMIC = 1,
     COIL_FILE_EXCLUSIVE = 2, /* -EEXIST if it is there */

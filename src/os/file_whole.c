@@ -190,27 +190,41 @@ int coil__target_open(struct coil__target *target, const char *path, mode_t mode
     return coil_file_open(path, O_WRONLY | O_CREAT | open_flags, mode, &target->file);
 }
 
-static int sync_directory(const char *path)
+static int open_directory(const char *path, coil_file **out)
 {
     char name[4096];
     int length = directory_length(path);
-    coil_file *directory;
-    int rc;
 
     if ((size_t)length >= sizeof name)
         return coil__failed(-ENAMETOOLONG);
     snprintf(name, sizeof name, "%.*s", length, path);
-    rc = coil_file_open(length > 0 ? name : ".", O_RDONLY | O_DIRECTORY, 0, &directory);
+    return coil_file_open(length > 0 ? name : ".", O_RDONLY | O_DIRECTORY, 0, out);
+}
+
+/* The new content is there: no cancellation may say otherwise. */
+static int sync_directory(const coil_file *directory)
+{
+    return (int)coil__file_finish(
+        &(struct coil__op){.kind = COIL__OP_FSYNC, .fd = coil_file_fd(directory)});
+}
+
+/* Rename the new file to its name; if that fails, or rc is a failure, remove it. */
+static int rename_or_remove(struct coil__target *target, int rc)
+{
+    bool exclusive = target->flags & COIL_FILE_EXCLUSIVE;
+
+    if (rc == 0)
+        rc = coil_rename(target->beside, target->path, exclusive ? RENAME_NOREPLACE : 0);
     if (rc < 0)
-        return rc;
-    rc = coil_file_sync(directory, false);
-    coil_file_destroy(directory);
+        coil__file_finish(&(struct coil__op){
+            .kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = target->beside});
+    coil__free(target->beside);
     return rc;
 }
 
 int coil__target_close(struct coil__target *target, int rc)
 {
-    bool exclusive = target->flags & COIL_FILE_EXCLUSIVE;
+    coil_file *directory = NULL;
 
     if (rc == 0 && target->flags & (COIL_FILE_ATOMIC | COIL_FILE_SYNC))
         rc = coil_file_sync(target->file, false);
@@ -218,17 +232,13 @@ int coil__target_close(struct coil__target *target, int rc)
         rc = coil_file_close(target->file);
     coil_file_destroy(target->file);
     target->file = NULL;
-    if (target->beside != NULL) {
-        if (rc == 0)
-            rc = coil_rename(target->beside, target->path,
-                             exclusive ? RENAME_NOREPLACE : 0);
-        if (rc < 0)
-            coil__file_finish(&(struct coil__op){
-                .kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = target->beside});
-        coil__free(target->beside);
-    }
-    if (rc == 0 && target->flags & COIL_FILE_SYNC)
-        rc = sync_directory(target->path);
+    if (rc == 0 && target->flags & COIL_FILE_SYNC) /* before the rename: it may fail */
+        rc = open_directory(target->path, &directory);
+    if (target->beside != NULL)
+        rc = rename_or_remove(target, rc);
+    if (rc == 0 && directory != NULL)
+        rc = sync_directory(directory);
+    coil_file_destroy(directory);
     return rc;
 }
 
