@@ -119,7 +119,8 @@ COIL_API int coil_stream_peer(const coil_stream *stream, coil_address *out);
 COIL_API int coil_stream_name(const coil_stream *stream, coil_address *out);
 
 /*
- * Who made the other end of a local socket: its process, user and group then.
+ * Who made the other end of a local socket: its process, user and group then. A
+ * pid of 0 is a process outside of this program's PID namespace, that is of its container.
  * -EOPNOTSUPP for other sockets; as getsockopt(2). (unix(7), SO_PEERCRED)
  */
 COIL_API int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_t *uid,

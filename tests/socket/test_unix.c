@@ -7,10 +7,12 @@
 #include "../harness/harness.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* A folder of its own for each test. */
@@ -330,6 +332,59 @@ IO_TEST(unix_credentials_of_the_peer)
     CHECK_INT(coil_stream_credentials(ends[0], &pid, &uid, &gid), -ENOTSOCK);
     coil_stream_destroy(ends[0]);
     coil_stream_destroy(ends[1]);
+}
+
+struct credentials {
+    int fd, rc;
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+};
+
+static int ask_for_credentials(void *arg)
+{
+    struct credentials *c = arg;
+    coil_stream *stream;
+
+    c->rc = coil_stream_adopt(c->fd, &stream);
+    if (c->rc < 0)
+        return c->rc;
+    c->rc = coil_stream_credentials(stream, &c->pid, &c->uid, &c->gid);
+    coil_stream_destroy(stream);
+    return 0;
+}
+
+/* Asks in a namespace of process ids of its own, where the peer has none. */
+static int ask_from_inside(struct credentials *c)
+{
+    if (coil_run(ask_for_credentials, c, NULL) < 0 || c->rc < 0)
+        return 1;
+    return c->pid == 0 && c->uid == getuid() ? 0 : 2;
+}
+
+TEST(unix_credentials_of_a_peer_outside_of_the_pid_namespace)
+{
+    struct credentials c = {.pid = 99999, .uid = 99999};
+    int fds[2], status = -1;
+    pid_t child;
+
+    if (test_under_valgrind())
+        test_skip("what the parent has counts as lost in the child");
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    c.fd = fds[0];
+    if (unshare(CLONE_NEWPID) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) < 0) {
+        close(fds[0]);
+        close(fds[1]);
+        test_skip("no namespaces here");
+    }
+    fflush(NULL);
+    child = fork();
+    if (child == 0)
+        _exit(ask_from_inside(&c));
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+    close(fds[0]);
+    close(fds[1]);
 }
 
 /* Whatever fails, the file and all else is gone afterwards, or the listener is there. */
