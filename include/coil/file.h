@@ -140,7 +140,10 @@ COIL_API size_t coil_file_transferred(const coil_file *file);
 
 /* ---- the rest ---------------------------------------------------------------------- */
 
-/* Move the position; returns it. `whence` as in lseek(2), SEEK_DATA and SEEK_HOLE too. */
+/*
+ * Move the position; returns it. `whence` as in lseek(2), SEEK_DATA and SEEK_HOLE too.
+ * Like reads and writes at the position it waits for those that are under way.
+ */
 COIL_SUSPENDS int64_t coil_file_seek(coil_file *file, int64_t offset, int whence);
 
 /* Have everything that was written reach the disk; with data_only as fdatasync(2). */

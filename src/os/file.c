@@ -446,9 +446,15 @@ size_t coil_file_transferred(const coil_file *file)
 
 int64_t coil_file_seek(coil_file *file, int64_t offset, int whence)
 {
-    return coil__file_op(
+    int64_t result = enter_at(file, -1);
+
+    if (result < 0)
+        return result;
+    result = coil__file_step(
         file,
         &(struct coil__op){.kind = COIL__OP_SEEK, .offset = offset, .flags = whence});
+    leave_at(file, -1, 0);
+    return result;
 }
 
 int coil_file_sync(coil_file *file, bool data_only)

@@ -133,11 +133,19 @@ static bool has_holes(const struct copy *c)
     return S_ISREG(c->target.stx_mode) && c->source.stx_blocks * 512 < c->source.stx_size;
 }
 
+/* Not coil_file_seek(): that takes its turn at the position, which is for tasks alone. */
+static int64_t seek_in_source(struct copy *c, int64_t offset, int whence)
+{
+    return coil__file_op(
+        c->from,
+        &(struct coil__op){.kind = COIL__OP_SEEK, .offset = offset, .flags = whence});
+}
+
 /* Copy from the next piece of data at or after `done`, at most STEP_BYTES. */
 static int copy_piece(struct copy *c)
 {
     int64_t size = (int64_t)c->source.stx_size, end;
-    int64_t data = coil_file_seek(c->from, c->done, SEEK_DATA);
+    int64_t data = seek_in_source(c, c->done, SEEK_DATA);
 
     if (data == -ENXIO) { /* there is a hole up to the end */
         c->done = size;
@@ -146,7 +154,7 @@ static int copy_piece(struct copy *c)
     if (data < 0)
         return (int)data;
     c->done = data;
-    end = coil_file_seek(c->from, data, SEEK_HOLE);
+    end = seek_in_source(c, data, SEEK_HOLE);
     return end < 0 ? (int)end : copy_until(c, end < size ? end : size);
 }
 

@@ -219,6 +219,25 @@ IO_TEST(file_line_after_a_write_during_the_read)
     coil_file_destroy(file);
 }
 
+/* A seek between the two looks of read_line() at the position is not undone. */
+IO_TEST(file_line_before_a_seek_during_the_read)
+{
+    coil_file *file = file_of("one\ntwo\nthree\n", 14);
+    coil_task *reader;
+
+    for (int i = 0; i < 20; i++) {
+        CHECK_INT(coil_file_pwrite(file, "one", 3, 0), 3); /* nothing is read ahead */
+        CHECK_INT(coil_file_seek(file, 0, SEEK_SET), 0);
+        CHECK_INT(coil_spawn(read_first_line, file, NULL, &reader), 0);
+        coil_yield();
+        CHECK_INT(coil_file_seek(file, 8, SEEK_SET), 8);
+        CHECK_INT(coil_task_await(reader), 3);
+        coil_task_release(reader);
+        check_line(file, "three");
+    }
+    coil_file_destroy(file);
+}
+
 IO_TEST(file_line_of_what_has_no_lines)
 {
     coil_file *file = file_of("one\n", 4);
