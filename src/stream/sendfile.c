@@ -28,6 +28,7 @@ struct sending {
     coil_stream *stream;
     int fd;
     int64_t start, position;
+    int64_t size; /* of the file when it began; INT64_MAX for a device */
     size_t left;
     bool in_memory; /* the whole file is cached: no probe is needed */
     bool refused;   /* by the transport's sendfile */
@@ -57,12 +58,16 @@ static ssize_t read_cached(int fd, void *buf, size_t n, int64_t position)
     return got < 0 ? -errno : got;
 }
 
+/* A read behind the end never waits: the last byte is that of the file, if it is shorter. */
 static bool is_cached(const struct sending *s, size_t n)
 {
+    int64_t rest = s->size - s->position;
     char byte;
 
     if (s->in_memory)
         return true;
+    if (rest > 0)
+        n = smaller(n, (size_t)rest);
     return read_cached(s->fd, &byte, 1, s->position) >= 0 &&
            read_cached(s->fd, &byte, 1, s->position + (int64_t)n - 1) >= 0;
 }
@@ -153,6 +158,7 @@ static int begin_sending(struct sending *s, const int64_t *offset, size_t n)
     if (s->position < 0)
         return coil__failed(-EINVAL);
     s->start = s->position;
+    s->size = S_ISREG(info.st_mode) ? info.st_size : INT64_MAX;
     s->left = smaller(n, (size_t)(INT64_MAX - s->position));
     s->in_memory = coil__files_in_memory(s->fd);
     s->refused = s->stream->transport->sendfile == NULL;
