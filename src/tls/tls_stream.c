@@ -284,10 +284,10 @@ static ssize_t read_tls(coil_stream *stream, void *buf, size_t n)
     ssize_t result = t->failed;
 
     /*
-     * A read that is served from the buffer does not wait: it spends budget, so that
-     * others run.
+     * A read that is served from the buffer, or from OpenSSL's latest record, does not
+     * wait: it spends budget, so that others run.
      */
-    if (result == 0 && count_of(&t->in) > 0)
+    if (result == 0 && (count_of(&t->in) > 0 || SSL_pending(t->ssl) > 0))
         result = coil__endpoint_spend(&stream->endpoint);
     if (result < 0)
         return result;

@@ -730,6 +730,35 @@ NET_TEST(tls_reads_a_byte_at_a_time_and_lets_others_run)
     close_ends(e);
 }
 
+static int count_turns(void *arg)
+{
+    int *turns = arg;
+
+    while (coil_yield() == 0)
+        ++*turns;
+    return 0;
+}
+
+/* All bytes are of one record, which OpenSSL has decrypted with the first. */
+IO_TEST(tls_reads_of_one_record_let_others_run)
+{
+    static unsigned char sent[16000];
+    struct ends *e = open_ends();
+    coil_task *task;
+    unsigned char byte;
+    int turns = 0;
+
+    CHECK_INT(coil_write(e->client, sent, sizeof sent), sizeof sent);
+    CHECK_INT(coil_read(e->server, &byte, 1), 1);
+    CHECK_INT(coil_spawn(count_turns, &turns, NULL, &task), 0);
+    for (size_t i = 1; i < sizeof sent; i++)
+        CHECK_INT(coil_read(e->server, &byte, 1), 1);
+    CHECK(turns > (int)sizeof sent / 200); /* every 64 reads or so */
+    coil_task_cancel(task, NULL);
+    finish(task);
+    close_ends(e);
+}
+
 NET_TEST(tls_second_reader_and_writer_are_refused)
 {
     struct ends *e = open_ends();
