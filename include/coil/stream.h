@@ -363,7 +363,8 @@ COIL_API int coil_listener_adopt(int fd, coil_listener **out);
 /*
  * Wait for a connection. *out is the caller's. Fails as accept(2): connections that were
  * given up before they were accepted are passed over, -EMFILE and the like are returned,
- * as -ENOMEM is, and the connection stays in the queue; -EBADF when closed, -ECANCELED.
+ * as -ENOMEM is, and the connection is there for the next call; -EINVAL, and it is closed,
+ * if select(2) is the backend and cannot watch it; -EBADF when closed, -ECANCELED.
  */
 COIL_SUSPENDS int coil_accept(coil_listener *listener, coil_stream **out);
 

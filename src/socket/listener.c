@@ -3,7 +3,8 @@
  *
  * Options that an accepted socket inherits from its listener (on Linux TCP_NODELAY, for
  * example) are set on the listener, once. The memory for a stream is allocated before
- * accept(2): a connection that was accepted without it would be lost.
+ * accept(2): a connection that was accepted without it would be lost. One that the loop
+ * then has no room for is kept for the next coil_accept().
  */
 #include "../names/address.h"
 #include "listener.h"
@@ -48,6 +49,7 @@ static int open_listener(int fd, const char *caller, coil_listener **out)
         return rc;
     }
     listener->endpoint.finish = finish_listener;
+    listener->kept = -1;
     if (coil_listener_name(listener, &name) == 0)
         listener->port = coil_address_port(&name);
     if (listener->port != 0)
@@ -103,12 +105,20 @@ int coil_listener_adopt(int fd, coil_listener **out)
                          "cannot adopt descriptor %d as a listener", fd);
 }
 
+static void drop_kept(coil_listener *listener)
+{
+    if (listener->kept >= 0)
+        coil__socket_close(listener->endpoint.loop, listener->kept);
+    listener->kept = -1;
+}
+
 int coil_listener_close(coil_listener *listener)
 {
     coil__endpoint_check(&listener->endpoint, "closing or destroying a listener");
     if (listener->endpoint.fd >= 0 && listener->file != NULL &&
         !coil__endpoint_is_parents(&listener->endpoint))
         coil__socket_file_remove(listener->file);
+    drop_kept(listener);
     return coil__endpoint_close(&listener->endpoint);
 }
 
@@ -365,34 +375,55 @@ static bool was_given_up(ssize_t result)
 /* A connected socket, or a negative errno. */
 static int accept_one(coil_listener *listener)
 {
-    int rc = coil__endpoint_enter(&listener->endpoint, COIL__IN, "coil_accept");
-    ssize_t fd;
+    ssize_t fd = listener->kept;
 
-    if (rc < 0)
-        return rc;
+    listener->kept = -1;
+    if (fd >= 0)
+        return (int)fd;
     do
         fd = coil__endpoint_do(&listener->endpoint,
                                &(struct coil__op){.kind = COIL__OP_ACCEPT});
     while (was_given_up(fd));
-    coil__endpoint_leave(&listener->endpoint, COIL__IN);
     return (int)fd;
+}
+
+/*
+ * It could not be attached. -EINVAL is for a descriptor that is too great for select(2),
+ * which the next attempt would not change.
+ */
+static void keep_or_close(coil_listener *listener, int fd, int rc)
+{
+    if (rc == -EINVAL || listener->endpoint.fd < 0)
+        coil__socket_close(listener->endpoint.loop, fd);
+    else
+        listener->kept = fd;
+}
+
+static int accept_into(coil_stream *stream, coil_listener *listener)
+{
+    int rc = coil__endpoint_enter(&listener->endpoint, COIL__IN, "coil_accept"), fd;
+
+    if (rc < 0)
+        return rc;
+    rc = fd = accept_one(listener);
+    if (fd >= 0)
+        rc = coil__stream_open(stream, fd, true, "coil_accept");
+    if (fd >= 0 && rc < 0)
+        keep_or_close(listener, fd, rc);
+    coil__endpoint_leave(&listener->endpoint, COIL__IN);
+    return rc;
 }
 
 int coil_accept(coil_listener *listener, coil_stream **out)
 {
     coil_stream *stream = coil__stream_alloc();
-    int fd, rc;
+    int rc;
 
     *out = NULL;
-    rc = fd = stream != NULL ? accept_one(listener) : coil__failed(-ENOMEM);
-    if (fd >= 0) {
-        rc = coil__stream_open(stream, fd, true, "coil_accept");
-        if (rc == 0) {
-            *out = stream;
-            return 0;
-        }
-        coil__socket_close(coil_loop_current(), fd);
-    }
-    coil__free(stream);
+    rc = stream != NULL ? accept_into(stream, listener) : coil__failed(-ENOMEM);
+    if (rc == 0)
+        *out = stream;
+    else
+        coil__free(stream);
     return rc;
 }

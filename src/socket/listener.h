@@ -14,6 +14,7 @@ struct coil__socket_file;
 struct coil_listener {
     struct coil__endpoint endpoint;
     uint16_t port;
+    int kept; /* a connection that was accepted and could not be attached; -1: none */
     struct coil__socket_file *file; /* or NULL */
 };
 

@@ -551,6 +551,45 @@ IO_TEST(connect_and_accept_without_memory)
     coil_listener_destroy(listener);
 }
 
+/* Its descriptor needs a larger table of the loop: the second allocation of accept. */
+static coil_listener *accept_without_room(struct connecting *c, int least)
+{
+    coil_listener *listener = listen_on("127.0.0.1", c);
+    int fillers[512], count = 0;
+    coil_stream *served;
+
+    CHECK_INT(coil_connect(c->host, c->port, &c->stream), 0);
+    do
+        fillers[count++] = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    while (fillers[count - 1] < least);
+    test_fail_allocation(2);
+    CHECK_INT(coil_accept(listener, &served), -ENOMEM);
+    test_fail_allocation(0);
+    while (count > 0)
+        close(fillers[--count]);
+    return listener;
+}
+
+IO_TEST(accept_without_room_for_the_descriptor_loses_no_connection)
+{
+    struct connecting c = {.rc = 0};
+    coil_listener *listener = accept_without_room(&c, 255);
+    coil_stream *served = NULL;
+    char byte = 0;
+
+    CHECK_INT(coil_accept(listener, &served), 0);
+    CHECK_INT(coil_write(c.stream, "x", 1), 1);
+    CHECK_INT(coil_read(served, &byte, 1), 1);
+    CHECK_INT(byte, 'x');
+    coil_stream_destroy(served);
+    coil_stream_destroy(c.stream);
+    coil_listener_destroy(listener);
+    listener = accept_without_room(&c, 511);
+    coil_listener_destroy(listener); /* with the connection that nobody took */
+    CHECK(coil_read(c.stream, &byte, 1) <= 0);
+    coil_stream_destroy(c.stream);
+}
+
 IO_TEST(connect_cancelled)
 {
     struct connecting c = {.rc = 0};
