@@ -2,7 +2,8 @@
  * addrinfo.c - names into addresses.
  *
  *   numbers, bad hints --> answered here
- *   what c-ares cannot --> the dns lane (resolver_lane.c)
+ *   what c-ares cannot --> the dns lane (resolver_lane.c), as all but "localhost" where
+ *                          the engine is getaddrinfo
  *   else               --> a question for each family (question.c), the answers sorted
  *
  * The port and the hints (kinds of sockets, services by name, which of them are errors)
@@ -379,8 +380,8 @@ static bool ends_in(const char *text, const char *end)
     return n > length && strncasecmp(text + n - length, end, length) == 0;
 }
 
-bool coil__addrinfo_suits_channel(const struct coil__resolver *r, const char *host,
-                                  const char *port, const struct addrinfo *hints)
+bool coil__addrinfo_suits_questions(const struct coil__resolver *r, const char *host,
+                                    const char *port, const struct addrinfo *hints)
 {
     int flags = hints != NULL ? hints->ai_flags : 0;
     int family = hints != NULL ? hints->ai_family : AF_UNSPEC;
@@ -388,8 +389,10 @@ bool coil__addrinfo_suits_channel(const struct coil__resolver *r, const char *ho
                 (family != AF_INET6 ? AI_V4MAPPED : 0);
     struct addrinfo numeric = {.ai_flags = AI_NUMERICHOST}, *list;
 
-    if (!r->settings.uses_channel || host == NULL || *host == '\0' ||
-        (flags & ~known) != 0 || ends_in(host, ".local"))
+    if (host == NULL || *host == '\0' || (flags & ~known) != 0 || ends_in(host, ".local"))
+        return false;
+    /* A question for "localhost" is answered without a server, whatever the engine. */
+    if (!r->settings.uses_channel && !coil__host_is_in(host, "localhost"))
         return false;
     if (family != AF_UNSPEC && family != AF_INET && family != AF_INET6)
         return false;
@@ -445,7 +448,7 @@ int coil_getaddrinfo(const char *host, const char *port, const struct addrinfo *
     rc = coil__resolver_get(&r);
     if (rc < 0) /* a wrong $COIL_RESOLVER has set the error */
         return rc == -ENOMEM ? fail_look_up(rc, host, port) : rc;
-    if (!coil__addrinfo_suits_channel(r, host, port, hints))
+    if (!coil__addrinfo_suits_questions(r, host, port, hints))
         return fail_look_up(coil__lane_look_up(host, port, hints, out), host, port);
     return look_up_by_questions(r, host, port, hints, out);
 }

@@ -18,6 +18,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #define LONGEST COIL_SEC(24 * 3600)
 
@@ -148,14 +149,13 @@ static struct coil__question *create_question(struct coil__resolver *r, const ch
     return q;
 }
 
-/* Is it the domain, or a name in it? A dot at the end does not count. */
-static bool is_in_domain(const char *host, const char *name)
+bool coil__host_is_in(const char *host, const char *domain)
 {
-    size_t n = strlen(host), length = strlen(name);
+    size_t n = strlen(host), length = strlen(domain);
 
     if (n > 0 && host[n - 1] == '.')
         n--;
-    if (n < length || memcmp(host + n - length, name, length) != 0)
+    if (n < length || strncasecmp(host + n - length, domain, length) != 0)
         return false;
     return n == length || host[n - length - 1] == '.';
 }
@@ -202,14 +202,14 @@ static int find_here(struct coil__question *q)
 {
     int rc = coil__hosts_find(q->resolver->hosts, q->host, q->kind, &q->answer);
 
-    if (rc == 0 && is_in_domain(q->host, "localhost"))
+    if (rc == 0 && coil__host_is_in(q->host, "localhost"))
         rc = answer_localhost(q->kind, &q->answer);
     if (rc == 0 && q->answer.rc == -EINPROGRESS && strchr(q->host, ':') != NULL) {
         /* For example "fe80::1%eth9", if there is no such interface. */
         q->answer.rc = -ENOENT;
         q->answer.why = "no host's name has a colon";
     }
-    if (rc == 0 && q->answer.rc == -EINPROGRESS && is_in_domain(q->host, "invalid")) {
+    if (rc == 0 && q->answer.rc == -EINPROGRESS && coil__host_is_in(q->host, "invalid")) {
         q->answer.rc = -ENOENT;
         q->answer.why = "no host is in the domain invalid (RFC 6761, 6.4)";
     }

@@ -278,7 +278,7 @@ int coil__resolver_prepare(struct coil__resolver *r)
         if (rc == 0)
             r->looked_at_files = now;
     }
-    if (rc == 0 && r->channel == NULL)
+    if (rc == 0 && r->channel == NULL && r->settings.uses_channel)
         rc = coil__channel_open(r, &r->channel);
     return rc;
 }

@@ -75,6 +75,9 @@ void coil__question_release(struct coil__question *question);
 void coil__question_answer(struct coil__question *question,
                            const struct coil__answer *answer);
 
+/* Is the host the domain, or in it? A dot at its end does not count. */
+bool coil__host_is_in(const char *host, const char *domain);
+
 /* Forget all answers. */
 void coil__questions_forget(struct coil__resolver *resolver);
 
@@ -113,7 +116,8 @@ int coil__resolver_get(struct coil__resolver **out);
 
 /*
  * Check at most once a second whether the files have changed, and open a channel if there
- * is none. Returns 0, -ENOMEM, or the failure of opening the channel.
+ * is none and the engine is c-ares. Returns 0, -ENOMEM, or the failure of opening the
+ * channel.
  */
 int coil__resolver_prepare(struct coil__resolver *resolver);
 
@@ -208,9 +212,10 @@ int coil__addrinfo_of_numbers(const char *host, const char *port,
 int coil__addrinfo_of_port(const char *port, const struct addrinfo *hints,
                            struct addrinfo **out);
 
-/* Can c-ares look this up, or is getaddrinfo(3) needed? */
-bool coil__addrinfo_suits_channel(const struct coil__resolver *resolver, const char *host,
-                                  const char *port, const struct addrinfo *hints);
+/* Can questions look this up, or is getaddrinfo(3) needed? */
+bool coil__addrinfo_suits_questions(const struct coil__resolver *resolver,
+                                    const char *host, const char *port,
+                                    const struct addrinfo *hints);
 
 /*
  * Fail with a message about the answers to both questions, either of which may be NULL.

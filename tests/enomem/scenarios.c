@@ -213,7 +213,10 @@ static int dns(void *arg)
 /* The C library's, on a thread. */
 static int names(void *arg)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                             .ai_family = AF_INET6,
+                             .ai_flags = AI_V4MAPPED}; /* else coil itself knows it */
+    struct addrinfo *list;
     int rc = coil_resolver_configure(&(coil_resolver_opts){.engine = "getaddrinfo"});
 
     (void)arg;

@@ -2,6 +2,7 @@
 #include "server.h"
 
 #include "../harness/harness.h"
+#include "../names/name_server.h"
 #include "../socket/sockets.h"
 
 #include <netinet/in.h>
@@ -893,25 +894,28 @@ IO_TEST(http_a_session_may_be_destroyed_under_its_transfers)
 
 IO_TEST(http_a_session_may_be_destroyed_under_a_look_up)
 {
+    static const struct name_rule held = {"slow.test", 'A', "127.0.0.1", .held = true};
+    struct name_server names;
     struct both both;
     struct http_client client;
-    coil_task *occupant, *task;
-    sem_t gate;
+    coil_task *task;
 
+    name_server_start(&names, &held, 1);
+    name_server_use(&names, NULL);
     begin(&both);
     client = both.client;
-    hold_up_look_ups(&occupant, &gate);
-    snprintf(client.url, sizeof client.url, "http://localhost:%u/ok",
+    snprintf(client.url, sizeof client.url, "http://slow.test:%u/ok",
              coil_listener_port(both.server.listener));
     CHECK_INT(coil_spawn(http_fetch_task, &client, NULL, &task), 0);
     coil_sleep(COIL_MSEC(20));
     coil_http_session_destroy(both.client.session);
     both.client.session = NULL;
-    let_look_ups_go_on(occupant, &gate);
+    name_server_release(&names);
     CHECK_INT(coil_task_await(task), -ESHUTDOWN);
     coil_task_release(task);
     coil_http_response_destroy(client.response);
     end(&both);
+    name_server_stop(&names);
 }
 
 /* ---- names ------------------------------------------------------------------------- */

@@ -21,6 +21,10 @@
 
 static const struct addrinfo tcp = {.ai_socktype = SOCK_STREAM};
 
+/* For the C library, whatever the engine; of any other "localhost" coil itself knows. */
+static const struct addrinfo mapped = {
+    .ai_socktype = SOCK_STREAM, .ai_family = AF_INET6, .ai_flags = AI_V4MAPPED};
+
 TASK_TEST(addrinfo_answers_numbers_at_once)
 {
     struct addrinfo *list;
@@ -69,8 +73,8 @@ TASK_TEST(addrinfo_looks_up_names_on_a_thread)
 
     if (test_under_valgrind())
         test_skip("what glibc's resolver keeps per thread counts as lost");
-    CHECK_INT(coil_getaddrinfo("localhost", "80", &tcp, &list), 0);
-    CHECK(list->ai_family == AF_INET || list->ai_family == AF_INET6);
+    CHECK_INT(coil_getaddrinfo("localhost", "80", &mapped, &list), 0);
+    CHECK_INT(list->ai_family, AF_INET6);
     freeaddrinfo(list);
     CHECK_INT(coil_getaddrinfo("localhost", NULL, NULL, &list), 0);
     freeaddrinfo(list);
@@ -146,7 +150,7 @@ TASK_TEST(addrinfo_of_a_name_that_is_too_long_is_not_cut_off)
 static int resolve(void *arg)
 {
     struct addrinfo *list;
-    int rc = coil_getaddrinfo("localhost", "80", &tcp, &list);
+    int rc = coil_getaddrinfo("localhost", "80", &mapped, &list);
 
     (void)arg;
     if (rc == 0)

@@ -14,6 +14,7 @@ TASK_TEST(resolver_without_c_ares)
     static const coil_resolver_opts cares = {.engine = "c-ares"};
     static const coil_resolver_opts servers = {.servers = "192.0.2.53"};
     static const coil_resolver_opts lane = {.engine = "getaddrinfo", .no_cache = true};
+    struct addrinfo v6 = {.ai_family = AF_INET6, .ai_socktype = SOCK_STREAM}, *list;
 
     CHECK_STR(coil_resolver_name(), "getaddrinfo");
     CHECK_INT(coil_resolver_configure(&cares), -EOPNOTSUPP);
@@ -21,6 +22,8 @@ TASK_TEST(resolver_without_c_ares)
     CHECK_INT(coil_resolver_configure(&lane), 0);
     CHECK_INT(coil_resolver_configure(NULL), 0);
     CHECK_STR(coil_resolver_name(), "getaddrinfo");
+    CHECK_INT(coil_getaddrinfo("my.localhost", "80", &v6, &list), 0); /* not looked up */
+    freeaddrinfo(list);
     coil_resolver_flush();
 }
 

@@ -633,6 +633,22 @@ TASK_TEST(resolver_knows_localhost)
     unlink(path);
 }
 
+/* It is answered before the engine has its turn. */
+TASK_TEST(resolver_knows_localhost_whatever_the_engine)
+{
+    char path[] = "/tmp/coil-hosts-XXXXXX";
+
+    make_file(path, "192.0.2.66 localhost\n");
+    CHECK_INT(coil_resolver_configure(
+                  &(coil_resolver_opts){.engine = "getaddrinfo", .hosts_file = path}),
+              0);
+    CHECK_STR(look_up("localhost", &v4), "127.0.0.1");
+    CHECK_STR(look_up("LocalHost.", &v6), "::1");
+    CHECK_STR(look_up("my.localhost", &v4), "127.0.0.1");
+    CHECK_INT(coil_resolver_configure(NULL), 0);
+    unlink(path);
+}
+
 /* ---- options ----------------------------------------------------------------------- */
 
 TASK_TEST(resolver_refuses_options_that_make_no_sense)
