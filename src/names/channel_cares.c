@@ -318,6 +318,9 @@ static int errno_of(const struct coil__channel *channel, int status)
         return -ENOENT;
     case ARES_ETIMEOUT:
     case ARES_ECONNREFUSED:
+    case ARES_ESERVFAIL:
+    case ARES_ENOTIMP:
+    case ARES_EREFUSED:
         return -EAGAIN;
     case ARES_ENOMEM:
         return -ENOMEM;
@@ -339,7 +342,12 @@ static const char *phrase_of_status(int status)
         return "the name has no address of this kind";
     case ARES_ETIMEOUT:
         return "no name server answers";
-    case ARES_ECONNREFUSED: /* also if all servers answered SERVFAIL or REFUSED */
+    /* Where all servers answer SERVFAIL, REFUSED or NOTIMP, 1.18 says ECONNREFUSED, and a
+       newer c-ares what the last one said. */
+    case ARES_ECONNREFUSED:
+    case ARES_ESERVFAIL:
+    case ARES_ENOTIMP:
+    case ARES_EREFUSED:
         return "no name server can be reached, or all have failed";
     default:
         return ares_strerror(status);
@@ -534,6 +542,11 @@ static int init_ares(struct coil__channel *channel,
     };
     int rc;
 
+#ifdef ARES_OPT_QUERY_CACHE
+    /* Since 1.31 c-ares keeps answers unless told otherwise, by the real clock. */
+    options.qcache_max_ttl = 0;
+    mask |= ARES_OPT_QUERY_CACHE;
+#endif
     if (s->resolv_conf_file != NULL)
         mask |= ARES_OPT_RESOLVCONF;
     pthread_once(&once, init_library);
