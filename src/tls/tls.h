@@ -111,7 +111,8 @@ struct coil__tls_stream {
     bool established, shut_down;
     bool out_of_memory; /* `out` could not grow */
     bool flushing;      /* a task is writing `out` */
-    struct coil__wait *waiting_to_flush;
+    bool filling;       /* a task is reading into `in` */
+    struct coil__wait *waiting_to_flush, *waiting_to_fill;
     struct coil__op last_words;
     /* of the server, by the name the client asked for */
     char name[COIL__TLS_NAME_MAX + 1];
@@ -127,7 +128,10 @@ extern const struct coil__transport coil__tls_transport;
 int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream **out);
 void coil__tls_destroy(struct coil__tls_stream *t);
 
-/* Wait for more bytes from the peer. Returns how many; 0 at the end of the connection. */
+/*
+ * Wait for more bytes from the peer. Returns how many; 0 at the end of the connection. For
+ * one task at a time, as coil__tls_flush().
+ */
 ssize_t coil__tls_fill(struct coil__tls_stream *t);
 
 /*

@@ -26,8 +26,10 @@
  *    flushes what OpenSSL has to answer (alerts, key updates), leaves it to the writer,
  *    and does not wait for room: a peer that does not read must not keep us from reading.
  *    Its answer may wait for the next write, says RFC 8446, 4.6.3.
- * 4. While a reader is in fill(), `in` is empty and nobody else looks at it: OpenSSL
- *    needs no bytes to write, as renegotiation is off.
+ * 4. One task fills at a time (`filling`), and meanwhile `in` is the kernel's: empty, and
+ *    nobody else looks at it. That is a reader, or a writer: OpenSSL encrypts nothing
+ *    while it has a part of a message about the connection (a ticket that came in two
+ *    records), so a writer waits for the rest, by whoever fills.
  * 5. At most AT_ONCE bytes are sealed at a time, and only when all before them went out.
  *
  * Why not let OpenSSL have the socket: it would want readiness, where we have operations;
@@ -182,6 +184,46 @@ ssize_t coil__tls_fill(struct coil__tls_stream *t)
     return n;
 }
 
+static void end_filling(struct coil__tls_stream *t)
+{
+    t->filling = false;
+    if (t->waiting_to_fill != NULL)
+        coil__wait_complete(t->waiting_to_fill, 0);
+}
+
+/*
+ * Take the turn to fill. Returns 0; 1 if another task has had it meanwhile, and there may
+ * be something to decrypt; or a failure.
+ */
+static int begin_filling(struct coil__tls_stream *t)
+{
+    static const struct coil__wait_class waiting_to_fill = {.what = "read"};
+    struct coil__wait wait;
+    int rc;
+
+    if (!t->filling) {
+        t->filling = true;
+        return 0;
+    }
+    coil__wait_init(&wait, &waiting_to_fill);
+    t->waiting_to_fill = &wait;
+    rc = coil__wait_park(&wait);
+    t->waiting_to_fill = NULL;
+    return rc < 0 ? rc : 1;
+}
+
+/* As coil__tls_fill(), in turn: 1 if another task has filled. */
+static ssize_t fill_in_turn(struct coil__tls_stream *t)
+{
+    ssize_t n = begin_filling(t);
+
+    if (n != 0)
+        return n;
+    n = coil__tls_fill(t);
+    end_filling(t);
+    return n;
+}
+
 static const struct coil__wait_class waiting_to_write = {.what = "write"};
 
 static int begin_flushing(struct coil__tls_stream *t)
@@ -296,7 +338,7 @@ static ssize_t read_tls(coil_stream *stream, void *buf, size_t n)
         coil__tls_answer(t, t->failed < 0 ? COIL__TLS_LAST_WORDS_NS : 0);
         if (result != -EAGAIN)
             return result;
-        result = coil__tls_fill(t);
+        result = fill_in_turn(t);
         if (result <= 0)
             return result < 0 ? result : truncated(t);
     }
@@ -317,9 +359,24 @@ static int fill_for_peek(struct coil__tls_stream *t)
     return n <= 0;
 }
 
+/* Wait without a buffer: `in` is empty, as OpenSSL has taken what it held. */
+static int wait_and_fill(struct coil__tls_stream *t)
+{
+    int rc = begin_filling(t);
+
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    drop_bytes(&t->in);
+    rc = coil__stream_wait_fd_readable(t->stream);
+    if (rc == 0)
+        rc = fill_for_peek(t);
+    end_filling(t);
+    return rc;
+}
+
 /*
  * A readable descriptor may have less than a record, or a record without bytes: then the
- * wait goes on. `in` goes before it: it is empty, as OpenSSL has taken what it held.
+ * wait goes on.
  */
 static int wait_readable_tls(coil_stream *stream)
 {
@@ -333,10 +390,7 @@ static int wait_readable_tls(coil_stream *stream)
         coil__tls_answer(t, t->failed < 0 ? COIL__TLS_LAST_WORDS_NS : 0);
         if (there != -EAGAIN)
             return 0;
-        drop_bytes(&t->in);
-        rc = coil__stream_wait_fd_readable(stream);
-        if (rc == 0)
-            rc = fill_for_peek(t);
+        rc = wait_and_fill(t);
     }
     return rc < 0 ? rc : 0;
 }
@@ -387,6 +441,42 @@ static const void *next_piece(struct cursor *c, char *copy, size_t max, size_t *
     return copy;
 }
 
+/* Fill for a writer. What fails is kept for the reader, too. */
+static int fill_to_write(struct coil__tls_stream *t)
+{
+    int rc = begin_filling(t);
+
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    rc = fill_for_peek(t);
+    end_filling(t);
+    if (rc <= 0)
+        return rc;
+    return t->unread < 0 ? coil__failed(t->unread)
+                         : coil_fail(-ECONNABORTED, "the connection ended in the middle "
+                                                    "of a message of TLS");
+}
+
+/*
+ * If OpenSSL has a part of a message, wait until it has all of it (invariant 4). Bytes of
+ * the stream are peeked at, so they stay for the reader.
+ */
+static int await_rest_of_message(struct coil__tls_stream *t)
+{
+    int rc = 0;
+    char byte;
+
+    while (rc == 0 && SSL_in_init(t->ssl)) {
+        ssize_t there = decrypt(t, SSL_peek_ex, &byte, 1);
+
+        if (there != -EAGAIN)
+            return there < 0 ? (int)there : 0;
+        if (SSL_in_init(t->ssl))
+            rc = fill_to_write(t);
+    }
+    return rc;
+}
+
 /* Encrypt some bytes into `out`; returns how many. */
 static ssize_t seal(struct coil__tls_stream *t, const struct iovec *parts, size_t count)
 {
@@ -425,6 +515,9 @@ static ssize_t seal_and_flush(struct coil__tls_stream *t, const struct iovec *pa
         return coil__failed(-EPIPE);
     if (t->failed < 0)
         return t->failed;
+    rc = await_rest_of_message(t);
+    if (rc < 0)
+        return rc;
     sealed = seal(t, parts, count);
     rc = sealed > 0 ? coil__tls_flush(t) : 0;
     if (rc < 0) {
@@ -477,6 +570,8 @@ static int shutdown_write_tls(coil_stream *stream)
     if (rc < 0)
         return rc;
     rc = coil__tls_flush(t);
+    if (rc == 0)
+        rc = await_rest_of_message(t);
     if (rc == 0)
         rc = say_goodbye(t);
     if (rc == 0)

@@ -7,6 +7,8 @@
 
 #include "../harness/harness.h"
 
+#include <coil/testing.h>
+
 #include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -27,6 +29,8 @@ struct peer {
     void (*talk)(struct peer *peer); /* after the handshake, on the thread */
     SSL *ssl;
     int fd, handshake;
+    int go[2]; /* a pipe, by which it is told to go on, if it waits for that */
+    int comes; /* what it is to read then */
     pthread_t thread;
 };
 
@@ -77,6 +81,145 @@ static void check_reads(coil_stream *stream, const char *text)
 
     CHECK_INT(coil_read_exact(stream, buf, strlen(text)), strlen(text));
     CHECK_STR(buf, text);
+}
+
+/* ---- tickets in pieces ------------------------------------------------------------- */
+
+enum { BIG_TICKET = 2000, SMALL_RECORD = 512 };
+
+static int make_ticket_big(SSL *ssl, void *arg)
+{
+    static char data[BIG_TICKET];
+
+    (void)arg;
+    return SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), data, sizeof data);
+}
+
+/* The length of the record that begins here (RFC 8446, 5.1). */
+static size_t length_of_record(const unsigned char *record)
+{
+    return 5 + ((size_t)record[3] << 8 | record[4]);
+}
+
+/* Sends "tick" and the first record of a ticket; what follows it when told to go on. */
+static void send_ticket_in_pieces(struct peer *p)
+{
+    BIO *socket = SSL_get_wbio(p->ssl), *memory = BIO_new(BIO_s_mem());
+    unsigned char *bytes;
+    char buf[8];
+    size_t first, all;
+
+    SSL_CTX_set_session_ticket_cb(SSL_get_SSL_CTX(p->ssl), make_ticket_big, NULL, NULL);
+    SSL_set_max_send_fragment(p->ssl, SMALL_RECORD);
+    BIO_up_ref(socket);
+    SSL_set0_wbio(p->ssl, memory);
+    CHECK_INT(SSL_write(p->ssl, "tick", 4), 4);
+    CHECK_INT(SSL_new_session_ticket(p->ssl), 1);
+    CHECK_INT(SSL_do_handshake(p->ssl), 1);
+    all = (size_t)BIO_get_mem_data(memory, &bytes);
+    first = length_of_record(bytes);
+    first += length_of_record(bytes + first);
+    CHECK(all > BIG_TICKET);
+    CHECK_INT(write(p->fd, bytes, first), first);
+    CHECK_INT(read(p->go[0], buf, 1), 1);
+    CHECK_INT(write(p->fd, bytes + first, all - first), all - first);
+    SSL_set0_wbio(p->ssl, socket);
+    CHECK_INT(SSL_read(p->ssl, buf, 4), p->comes);
+    CHECK_INT(SSL_write(p->ssl, "tack", 4), 4);
+    SSL_shutdown(p->ssl);
+}
+
+struct piece {
+    coil_stream *stream;
+    char bytes[4];
+    ssize_t result;
+};
+
+static int read_piece(void *arg)
+{
+    struct piece *piece = arg;
+
+    piece->result = coil_read_exact(piece->stream, piece->bytes, 4);
+    return 0;
+}
+
+static int wait_for_piece(void *arg)
+{
+    struct piece *piece = arg;
+
+    piece->result = coil_stream_wait_readable(piece->stream);
+    return piece->result < 0 ? 0 : read_piece(piece);
+}
+
+static int write_piece(void *arg)
+{
+    struct piece *piece = arg;
+
+    piece->result = coil_write(piece->stream, "tock", 4);
+    return 0;
+}
+
+static int write_no_more(void *arg)
+{
+    struct piece *piece = arg;
+
+    piece->result = coil_stream_shutdown_write(piece->stream);
+    return 0;
+}
+
+/* Somebody has read the ticket's first record: OpenSSL encrypts nothing until it has all. */
+static void check_ticket_in_pieces(coil_task_fn read, coil_task_fn write_out,
+                                   bool reader_leaves)
+{
+    int comes = write_out == write_piece ? 4 : 0;
+    struct peer p = {
+        .max_version = TLS1_3_VERSION, .talk = send_ticket_in_pieces, .comes = comes};
+    struct piece in = {.result = -1}, out = {.result = -1};
+    coil_task *reader, *writer;
+
+    CHECK_INT(pipe2(p.go, O_CLOEXEC), 0);
+    in.stream = out.stream = connect_to_peer(&p);
+    check_reads(in.stream, "tick");
+    reader = test_spawn(read, &in);
+    coil_wait_all_blocked();
+    if (reader_leaves) {
+        coil_task_cancel(reader, NULL);
+        test_join(reader);
+        CHECK_INT(in.result, -ECANCELED);
+    }
+    writer = test_spawn(write_out, &out);
+    coil_wait_all_blocked();
+    CHECK_INT(out.result, -1); /* it waits */
+    if (reader_leaves)
+        reader = test_spawn(read, &in);
+    coil_wait_all_blocked();
+    CHECK_INT(write(p.go[1], "", 1), 1);
+    CHECK_INT(test_join(writer), 0);
+    CHECK_INT(out.result, comes);
+    CHECK_INT(test_join(reader), 0);
+    CHECK_INT(in.result, 4);
+    CHECK(memcmp(in.bytes, "tack", 4) == 0);
+    leave_peer(&p, in.stream);
+    close(p.go[0]);
+    close(p.go[1]);
+}
+
+IO_TEST(tls_writes_beside_a_reader_of_a_ticket_in_pieces)
+{
+    check_ticket_in_pieces(read_piece, write_piece, false);
+    check_ticket_in_pieces(wait_for_piece, write_piece, false);
+}
+
+IO_TEST(tls_writes_without_a_reader_of_a_ticket_in_pieces)
+{
+    check_ticket_in_pieces(read_piece, write_piece, true);
+    check_ticket_in_pieces(wait_for_piece, write_piece, true);
+}
+
+IO_TEST(tls_shuts_down_beside_a_reader_of_a_ticket_in_pieces)
+{
+    check_ticket_in_pieces(read_piece, write_no_more, false);
+    check_ticket_in_pieces(read_piece, write_no_more, true);
 }
 
 /* ---- key updates ------------------------------------------------------------------- */
