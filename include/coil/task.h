@@ -186,8 +186,8 @@ COIL_API int coil_unpark(coil_task *task, int rc);
 /*
  * Ask the task to end. Never allocates. (asyncio: Task.cancel)
  *
- * Returns false if it has ended (a failure then counts as retrieved), else true; whether
- * and when it ends is up to it.
+ * Returns false if it has ended (a failure then counts as retrieved), or was left pending
+ * by its loop, which is closing; else true; whether and when it ends is up to it.
  * Cancelling oneself takes effect at the next call that would wait. `reason` is kept, not
  * copied; NULL is allowed. Tasks that await each other in a circle can never end: finding
  * one stops the program.

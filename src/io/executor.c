@@ -105,8 +105,13 @@ struct job {
 /* On the waiting task's stack; valid after its job was abandoned. */
 struct job_waiting {
     struct coil__wait wait;
-    struct job *job; /* NULL: abandoned */
+    struct job *job; /* NULL: abandoned, or given up since the loop closes */
 };
+
+static struct job_waiting *waiting_of(struct coil__wait *wait)
+{
+    return COIL__CONTAINER(wait, struct job_waiting, wait);
+}
 
 /* clang-format off */
 #define CLASS(text)                                                                      \
@@ -517,11 +522,12 @@ static void collect_finished_jobs(struct coil__runnable *runnable)
     }
 }
 
-/* The loop closes: the job's result is dropped. */
+/* The loop closes: the job's result is dropped, and its task does not know it any more. */
 static void give_up_job(struct desk *desk, struct job *job)
 {
     bool begun = !withdraw(job);
 
+    waiting_of(job->wait)->job = NULL;
     if (begun && job->abandonable && abandon(job))
         return;
     if (begun) {
@@ -619,9 +625,11 @@ static struct desk *open_desk(coil_loop *loop)
 
 bool coil__blocking_cancel(struct coil__wait *wait)
 {
-    struct job_waiting *waiting = COIL__CONTAINER(wait, struct job_waiting, wait);
+    struct job_waiting *waiting = waiting_of(wait);
     struct job *job = waiting->job;
 
+    if (job == NULL) /* given up: the task is not resumed */
+        return false;
     if (!withdraw(job)) {
         if (!job->abandonable || !abandon(job))
             return false;

@@ -13,7 +13,8 @@
  * queue; coil__list_remove(&r->link) removes it from either.
  *
  * While the loop closes, each runnable that is still ready is run once with loop->closing
- * set. That means: you will not be called, free yourself.
+ * set. That means: you will not be called, free yourself. What it does to a task then has
+ * no effect: tasks are neither resumed nor cancelled.
  */
 struct coil__runnable {
     struct coil__list link;

@@ -138,6 +138,8 @@ bool coil__task_cancel(coil_task *task, const struct coil__cancel_origin *origin
         return false;
     }
     coil__loop_check_thread(task->future.loop);
+    if (COIL__UNLIKELY(task->future.loop->closing))
+        return false;
     ask_chain(task, origin, depth);
     ask_branches(outermost, origin);
     return true;

@@ -240,7 +240,9 @@ static inline struct coil__cancel_origin coil__task_cancel_origin(const coil_tas
 
 /*
  * Request the cancellation of the task and of its wait. `depth` is the depth of the
- * task's own region that requests it; 0 for any other origin.
+ * task's own region that requests it; 0 for any other origin. False, and no request, if
+ * the task has ended or its loop is closing: the task will not be resumed, and the layers
+ * that its wait would be cancelled in have let go of it.
  */
 bool coil__task_cancel(coil_task *task, const struct coil__cancel_origin *origin,
                        unsigned depth);

@@ -4,6 +4,7 @@
 #include "../harness/harness.h"
 
 #include "../../src/base/compiler.h"
+#include "../../src/loop/loop.h"
 
 #include <coil.h>
 
@@ -573,6 +574,98 @@ TEST(blocking_work_that_is_left_to_its_thread_is_reported)
 {
     init_gate(&shared_gate);
     test_dies(leave_and_abort, NULL, "1 abandoned blocking job is not done");
+}
+
+/* ---- a loop that closes under tasks that wait for their jobs ----------------------- */
+
+static int wait_in_a_scope(void *arg)
+{
+    coil_scope scope;
+
+    coil_scope_enter(&scope, coil_in(COIL_SEC(10)));
+    return coil_scope_exit(&scope, in_cpu_lane_abandonable(arg));
+}
+
+static int fail_as_the_loop_stops(void *arg)
+{
+    (void)arg;
+    return -EIO;
+}
+
+/* The loop closes before the group has heard of its child's failure. */
+static int wait_in_a_group(void *arg)
+{
+    coil_group group;
+
+    coil_group_enter(&group);
+    coil_group_spawn(&group, fail_as_the_loop_stops, NULL, NULL, NULL);
+    return coil_group_exit(&group, in_cpu_lane_abandonable(arg));
+}
+
+static int ask_for_a_number(void *arg)
+{
+    return coil_blocking(COIL_LANE_CPU, add_one, arg);
+}
+
+static coil_task *waiting_task;
+
+static void cancel_the_waiting(const coil_exception *exception, void *arg)
+{
+    (void)arg;
+    coil_task_cancel(waiting_task, NULL);
+    coil_default_exception_handler(exception);
+}
+
+struct closing {
+    coil_task_fn fn; /* of the tasks */
+    bool cancels;    /* when the loop reports that a job is left to its thread */
+};
+
+/* One job is being done, the other is in the queue. */
+static void close_under_waiting_tasks(void *arg)
+{
+    const struct closing *closing = arg;
+    coil_loop *loop;
+    int n = 1;
+
+    init_gate(&shared_gate);
+    coil_executor_set_limit(COIL_LANE_CPU, 1);
+    coil_loop_create(NULL, &loop);
+    loop->drain_ns = COIL_MSEC(1);
+    if (closing->cancels)
+        coil_set_exception_handler(cancel_the_waiting, NULL);
+    coil_spawn(closing->fn, &shared_gate, NULL, &waiting_task);
+    coil_spawn(closing->fn, &shared_gate, NULL, NULL);
+    for (int turn = 0; turn < 2; turn++) {
+        coil_loop_stop(loop);
+        coil_loop_run_forever(loop);
+    }
+    wait_for(&shared_gate.begun);
+    coil_loop_close(loop);
+    if (coil_run(ask_for_a_number, &n, NULL) == 2)
+        fprintf(stderr, "the lane goes on\n");
+    abort();
+}
+
+TEST(blocking_work_of_a_scope_that_the_loops_end_leaves_open)
+{
+    struct closing closing = {.fn = wait_in_a_scope};
+
+    test_dies(close_under_waiting_tasks, &closing, "the lane goes on");
+}
+
+TEST(blocking_work_of_a_group_that_the_loops_end_leaves_open)
+{
+    struct closing closing = {.fn = wait_in_a_group};
+
+    test_dies(close_under_waiting_tasks, &closing, "the lane goes on");
+}
+
+TEST(blocking_work_of_a_task_that_is_cancelled_while_the_loop_closes)
+{
+    struct closing closing = {.fn = in_cpu_lane_abandonable, .cancels = true};
+
+    test_dies(close_under_waiting_tasks, &closing, "the lane goes on");
 }
 
 static coil_var color = COIL_VAR_INIT("color", (void *)"none");
