@@ -138,10 +138,12 @@ static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_
         task->delivered = true;
         result = -ECANCELED;
     } else if (COIL__UNLIKELY(task->passed_on)) {
-        if (result == -ECANCELED)
+        if (result == -ECANCELED) {
             task->delivered = true;
-        else if (keeps_result)
+            task->must_cancel = false; /* of a request after the wait had completed */
+        } else if (keeps_result) {
             task->must_cancel = true;
+        }
     }
     task->passed_on = false;
     if (keeps_result && COIL__UNLIKELY(task->must_cancel))

@@ -207,6 +207,31 @@ TASK_TEST(blocking_cancelled_before_it_begins)
     CHECK_INT(gate.calls, 1);
 }
 
+static int catch_in_file_lane(void *arg)
+{
+    CHECK_INT(in_file_lane(arg), -ECANCELED);
+    coil_cancel_caught();
+    return coil_yield();
+}
+
+TASK_TEST(blocking_cancelled_twice_in_one_turn_is_told_once)
+{
+    struct gate gate;
+    coil_task *first, *second;
+
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_FILE, 1), 0);
+    init_gate(&gate);
+    CHECK_INT(coil_spawn(in_file_lane, &gate, NULL, &first), 0);
+    CHECK_INT(coil_spawn(catch_in_file_lane, &gate, NULL, &second), 0);
+    coil_yield();
+    wait_for(&gate.begun);
+    coil_task_cancel(second, NULL);
+    coil_task_cancel(second, NULL);
+    finish(second, 0);
+    open_gate(&gate, 1);
+    finish(first, 7);
+}
+
 struct cancelled_job {
     struct gate *gate;
     int rc;

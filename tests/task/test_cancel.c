@@ -7,6 +7,9 @@
 
 #include <coil.h>
 
+#include <signal.h>
+#include <unistd.h>
+
 static coil_task *spawn(coil_task_fn fn, void *arg, const char *name)
 {
     coil_task *t = NULL;
@@ -323,4 +326,112 @@ TASK_TEST(origin_of_a_group_is_the_child_that_failed_and_where_it_was_opened)
     }
     coil_task_release(owner);
     coil_task_release(sibling);
+}
+
+/* ---- two requests at once ---------------------------------------------------------- */
+
+/* A call that waits for what does not come. */
+struct call {
+    int (*fn)(struct call *call);
+    coil_stream *ends[2];
+    int pipe;
+    coil_listener *listener;
+    coil_channel *channel; /* full, with room for one */
+    bool waits_again;
+};
+
+static int call_read(struct call *call)
+{
+    char byte;
+
+    return (int)coil_read(call->ends[0], &byte, 1);
+}
+
+static int call_wait_fd(struct call *call)
+{
+    return coil_wait_fd(call->pipe, COIL_READABLE);
+}
+
+static int call_accept(struct call *call)
+{
+    coil_stream *stream;
+
+    return coil_accept(call->listener, &stream);
+}
+
+static int call_put(struct call *call)
+{
+    int item = 2;
+
+    return coil_channel_put(call->channel, &item);
+}
+
+static int call_get(struct call *call)
+{
+    int item;
+
+    CHECK_INT(coil_channel_get_nowait(call->channel, &item), 0);
+    return coil_channel_get(call->channel, &item);
+}
+
+static int call_signal_wait(struct call *call)
+{
+    sigset_t set;
+
+    (void)call;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    return coil_signal_wait(&set, NULL);
+}
+
+static int catch_once(void *arg)
+{
+    struct call *call = arg;
+
+    CHECK_INT(call->fn(call), -ECANCELED);
+    CHECK_INT(coil_task_cancelling(coil_task_current()), 2);
+    coil_cancel_caught();
+    return call->waits_again ? coil_yield() : 0;
+}
+
+static void cancel_twice(struct call *call)
+{
+    coil_task *task = test_spawn(catch_once, call);
+
+    CHECK_INT(coil_yield(), 0);
+    CHECK(coil_task_cancel(task, NULL));
+    CHECK(coil_task_cancel(task, NULL));
+    CHECK_INT(test_join(task), 0);
+}
+
+/* (asyncio: Task.cancel of a task whose future is cancelled already) */
+IO_TEST(two_requests_in_one_turn_are_delivered_once)
+{
+    int (*const calls[])(struct call *) = {call_read, call_wait_fd, call_accept,
+                                           call_put,  call_get,     call_signal_wait};
+    struct call common = {.fn = NULL};
+    int item = 1, ends[2];
+    sigset_t all;
+
+    CHECK_INT(pipe(ends), 0);
+    common.pipe = ends[0];
+    CHECK_INT(coil_stream_pair(common.ends), 0);
+    CHECK_INT(coil_listen("127.0.0.1", "0", 1, &common.listener), 0);
+    CHECK_INT(coil_channel_create(sizeof item, 1, &common.channel), 0);
+    for (size_t i = 0; i < 2 * sizeof calls / sizeof calls[0]; i++) {
+        struct call call = common;
+
+        call.fn = calls[i / 2];
+        call.waits_again = i % 2 == 0;
+        coil_channel_put_nowait(call.channel, &item);
+        cancel_twice(&call);
+    }
+    sigfillset(&all);
+    coil_signal_restore(&all);
+    close(ends[0]);
+    close(ends[1]);
+    coil_stream_destroy(common.ends[0]);
+    coil_stream_destroy(common.ends[1]);
+    coil_listener_destroy(common.listener);
+    coil_channel_release(common.channel);
 }
