@@ -20,6 +20,7 @@ struct scope {
     int64_t deadline;
     unsigned requests; /* the task's at entry */
     bool delivered;    /* likewise: a delivered request stands */
+    bool must_cancel;  /* likewise: so does one to be delivered */
     bool shielded;
     bool has_room; /* reserved room for the timer, from the first deadline on */
     enum state state;
@@ -95,6 +96,7 @@ int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address)
 
     s->requests = coil__task_requests(s->task);
     s->delivered = s->task->delivered;
+    s->must_cancel = s->task->must_cancel;
     return rc;
 }
 
@@ -113,7 +115,7 @@ COIL__NOINLINE int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline
     coil__shield_enter(s->task, &s->shield, &s->region);
     s->shielded = true;
     s->requests = 0;
-    s->delivered = false;
+    s->delivered = s->must_cancel = false;
     return 0;
 }
 
@@ -128,6 +130,7 @@ static int settle_scope(struct scope *s, int rc)
     if (coil__task_uncancel(s->task) > s->requests || s->delivered)
         return rc; /* another caller has cancelled the task, too */
     s->task->delivered = false;
+    s->task->must_cancel &= s->must_cancel; /* else its own request, not yet delivered */
     return rc == -ECANCELED ? coil__failed(-ETIMEDOUT) : rc;
 }
 

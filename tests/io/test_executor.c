@@ -507,6 +507,35 @@ TASK_TEST(blocking_times_out_in_a_scope)
         usleep(100);
 }
 
+static int wait_until_begun(void *arg)
+{
+    struct gate *gate = arg;
+
+    wait_for(&gate->begun);
+    return 0;
+}
+
+/* The deadline comes after the job has begun, so it is told to nobody. */
+TASK_TEST(blocking_past_the_deadline_of_a_scope_leaves_nothing_to_deliver)
+{
+    coil_task *waiter;
+    struct gate gate;
+    coil_scope s;
+
+    coil_task_cancel(coil_task_current(), NULL);
+    CHECK_INT(coil_yield(), -ECANCELED);
+    coil_cancel_caught(); /* it remains counted */
+    init_gate(&gate);
+    open_gate(&gate, 1);
+    CHECK_INT(coil_spawn(wait_until_begun, &gate, NULL, &waiter), 0);
+    CHECK_INT(coil_scope_enter(&s, coil_now()), 0);
+    CHECK_INT(coil_scope_exit(&s, in_file_lane(&gate)), 7);
+    CHECK(coil_scope_expired(&s));
+    CHECK_INT(coil_yield(), 0);
+    CHECK_INT(coil_uncancel(), 0);
+    finish(waiter, 0);
+}
+
 TASK_TEST(blocking_without_threads_or_memory)
 {
     struct rlimit before, none;

@@ -276,6 +276,38 @@ TASK_TEST(shield_holds_back_a_request_that_was_not_delivered)
     CHECK_TRACE("inside:0 count:1 exit:0 ready:-125 then:0 ");
 }
 
+/* The deadline comes in the shield: told to nobody, the request goes with its scope. */
+static int nap_past_a_deadline(void)
+{
+    coil_scope outer, shield;
+
+    CHECK_INT(coil_scope_enter(&outer, coil_in(COIL_MSEC(1))), 0);
+    CHECK_INT(coil_scope_enter_shielded(&shield, COIL_NEVER), 0);
+    CHECK_INT(coil_sleep(COIL_MSEC(2)), 0);
+    CHECK_INT(coil_scope_exit(&shield, 0), 0);
+    CHECK_INT(coil_scope_exit(&outer, 0), 0);
+    CHECK(coil_scope_expired(&outer));
+    return coil_yield();
+}
+
+TASK_TEST(scope_takes_its_request_along_though_an_older_one_was_caught)
+{
+    coil_task_cancel(coil_task_current(), NULL);
+    CHECK_INT(coil_yield(), -ECANCELED);
+    coil_cancel_caught();
+    CHECK_INT(nap_past_a_deadline(), 0);
+    CHECK_INT(coil_uncancel(), 0);
+}
+
+TASK_TEST(scope_leaves_an_older_request_that_was_not_delivered)
+{
+    coil_task_cancel(coil_task_current(), NULL);
+    CHECK_INT(nap_past_a_deadline(), -ECANCELED);
+    coil_cancel_caught();
+    CHECK_INT(coil_yield(), 0);
+    CHECK_INT(coil_uncancel(), 0);
+}
+
 static int take_back_in_a_shield(void *arg)
 {
     coil_scope s;
