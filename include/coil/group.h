@@ -100,8 +100,9 @@ COIL_API int coil_group_started(int value);
 /*
  * End the group early: its children are cancelled, and so is what the owner's body waits
  * for. The exit returns 0 then, unless something failed or the owner was also cancelled
- * by somebody else. By anybody on the loop's thread, any number of times; `reason` as for
- * coil_task_cancel(). (asyncio 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
+ * by somebody else. By anybody on the loop's thread, any number of times, without effect
+ * once the owner is in the exit and no child is left; `reason` as for coil_task_cancel().
+ * (asyncio 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
  */
 COIL_API void coil_group_cancel(coil_group *group, const char *reason);
 

@@ -99,6 +99,12 @@ coil_task *coil__group_next_child(const struct coil__region *region,
     return next != &g->children ? COIL__CONTAINER(next, coil_task, group_link) : NULL;
 }
 
+/* Once left without children: then its owner may be gone. */
+static bool has_ended(const struct group *g)
+{
+    return g->exiting && coil__list_empty(&g->children);
+}
+
 static void add_error(struct group *g, int rc)
 {
     if (g->error_count < COIL_GROUP_ERRORS)
@@ -206,6 +212,8 @@ COIL__NOINLINE void coil_group_cancel(coil_group *group, const char *reason)
     struct coil__cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
     struct group *g = group_inside(group);
 
+    if (has_ended(g))
+        return;
     if (!g->owner_cancelled)
         check_group_thread(g, "coil_group_cancel");
     cancel_group(g, &origin);
@@ -285,8 +293,10 @@ static int create_child(struct group *g, coil_task_fn fn, void *arg,
     coil_task *child;
     int rc;
 
+    if (has_ended(g))
+        return coil__failed(-ESHUTDOWN);
     coil__loop_check_thread(g->owner->future.loop);
-    if (g->aborting || (g->exiting && coil__list_empty(&g->children)))
+    if (g->aborting)
         return coil__failed(-ESHUTDOWN);
     if (is_group_full(g))
         return -EAGAIN;

@@ -52,22 +52,23 @@ static int do_try(struct body *body, const struct line *line)
 
 static int do_group(struct body *body, const struct line *line)
 {
+    static coil_group memory[MAX_NUMBER]; /* a group may be cancelled after its end */
     int number = number_of(line->words[1]), rc;
-    coil_group group;
+    coil_group *group = &memory[number];
     size_t count;
 
     if (groups[number] != NULL)
         return BUSY;
-    coil_group_enter(&group);
-    groups[number] = &group;
-    rc = coil_group_exit(&group, run_inside(body, line));
+    coil_group_enter(group);
+    groups[number] = known_groups[number] = group;
+    rc = coil_group_exit(group, run_inside(body, line));
     groups[number] = NULL;
-    count = coil_group_error_count(&group);
+    count = coil_group_error_count(group);
     body->detail[0] = '\0';
     add_detail(body, " [%zu: ", count);
     for (size_t i = 0; i < count && i < COIL_GROUP_ERRORS; i++)
         add_detail(body, "%s%s", i > 0 ? " " : "",
-                   word_of(coil_group_error(&group, i)).text);
+                   word_of(coil_group_error(group, i)).text);
     add_detail(body, "]");
     return rc;
 }

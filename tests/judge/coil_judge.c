@@ -15,7 +15,7 @@
 struct program program;
 struct body bodies[MAX_NUMBER];
 coil_future *futures[MAX_NUMBER];
-coil_group *groups[MAX_NUMBER];
+coil_group *groups[MAX_NUMBER], *known_groups[MAX_NUMBER];
 struct body *spawned[MAX_NUMBER];
 int body_count, future_count, spawned_count;
 
@@ -66,6 +66,7 @@ static void declare_all(void)
 {
     memset(bodies, 0, sizeof bodies);
     memset(groups, 0, sizeof groups);
+    memset(known_groups, 0, sizeof known_groups);
     memset(futures, 0, sizeof futures);
     body_count = future_count = spawned_count = 0;
     sync_forget();

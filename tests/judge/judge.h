@@ -49,7 +49,8 @@ extern const struct instruction task_instructions[], sync_instructions[];
 extern struct program program;
 extern struct body bodies[MAX_NUMBER];
 extern coil_future *futures[MAX_NUMBER];
-extern coil_group *groups[MAX_NUMBER]; /* those that are open */
+extern coil_group *groups[MAX_NUMBER];       /* those that are open */
+extern coil_group *known_groups[MAX_NUMBER]; /* and those that have been left */
 extern struct body *spawned[MAX_NUMBER];
 extern int body_count, future_count, spawned_count;
 

@@ -88,7 +88,7 @@ static int do_eager_child(struct body *body, const struct line *line)
 
 static int do_group_cancel(struct body *body, const struct line *line)
 {
-    coil_group *group = groups[number_of(line->words[1])];
+    coil_group *group = known_groups[number_of(line->words[1])];
 
     (void)body;
     if (group == NULL)

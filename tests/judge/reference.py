@@ -101,7 +101,8 @@ class Interpreter:
     def __init__(self, text, out):
         self.out = out
         self.bodies, self.queues, self.locks, self.semaphores = {}, {}, {}, {}
-        self.events, self.conditions, self.futures, self.groups = {}, {}, {}, {}
+        self.events, self.conditions, self.futures = {}, {}, {}
+        self.groups, self.known_groups = {}, {}  # open; and those that have been left
         self.barriers = {}
         self.spawned = []
         self.handles = {}  # by mark
@@ -259,7 +260,7 @@ class Interpreter:
         if name in self.groups:
             return "busy"
         group, errors, cancelled = newer.TaskGroup(), [], False
-        self.groups[name] = group
+        self.groups[name] = self.known_groups[name] = group
         try:
             async with group:
                 await self.run_block(body, node.body)
@@ -354,9 +355,9 @@ class Interpreter:
             return self.do_child(body, name, group)
 
     def do_gcancel(self, body, group):
-        if group not in self.groups:
+        if group not in self.known_groups:
             return "absent"
-        self.groups[group].cancel()
+        self.known_groups[group].cancel()
 
     async def do_sleep(self, body, ticks):
         await asyncio.sleep(int(ticks))

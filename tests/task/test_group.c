@@ -325,6 +325,28 @@ TASK_TEST(a_child_may_cancel_its_group_while_the_owner_waits_in_exit)
     CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
 }
 
+static int own_an_empty_group(void *arg)
+{
+    coil_group_enter(arg);
+    CHECK_INT(coil_group_exit(arg, 0), 0);
+    return coil_sleep(COIL_MSEC(1));
+}
+
+/* (asyncio 3.15: TaskGroup.cancel of one that is left) */
+TASK_TEST(cancelling_a_group_that_has_ended_does_nothing)
+{
+    coil_group g;
+    coil_task *owner;
+
+    coil_spawn(own_an_empty_group, &g, NULL, &owner);
+    coil_yield();
+    coil_group_cancel(&g, "too late");
+    CHECK_INT(coil_task_cancelling(owner), 0);
+    CHECK_INT(test_join(owner), 0);
+    coil_group_cancel(&g, "too late"); /* nor does it look at its owner, who is gone */
+    CHECK_INT(coil_group_spawn(&g, nap, &ms[0], NULL, NULL), -ESHUTDOWN);
+}
+
 TASK_TEST(a_cancelled_group_still_returns_failures)
 {
     coil_group g;
