@@ -357,9 +357,10 @@ void coil_gen_destroy(coil_gen *gen)
         return;
     if (COIL__UNLIKELY(gen->fn == NULL))
         coil__misuse("coil_gen_destroy: the generator was destroyed before");
+    if (!gen->closed && busy(gen))
+        coil__misuse("coil_gen_destroy: the generator is running");
     for (int i = 0; i < 2 && !gen->closed; i++)
-        if (coil_gen_close(gen) == -EBUSY)
-            coil__misuse("coil_gen_destroy: the generator is running");
+        coil_gen_close(gen); /* what the body ends with has no addressee */
     if (!gen->closed)
         coil__misuse("coil_gen_destroy: the generator ignored the exit twice; its frames "
                      "would be lost");

@@ -549,6 +549,24 @@ TEST(gen_destroy_closes_a_suspended_one)
     coil_gen_destroy(NULL);
 }
 
+static int is_busy_at_its_end(coil_gen *gen, void *arg)
+{
+    int rc = coil_gen_yield(number(1), NULL);
+
+    (void)gen, (void)arg;
+    test_trace("%d ", rc);
+    return -EBUSY;
+}
+
+TEST(gen_destroyed_may_end_with_any_error)
+{
+    coil_gen *gen = create(is_busy_at_its_end, NULL);
+
+    CHECK_NEXT(gen, 1);
+    coil_gen_destroy(gen);
+    CHECK_TRACE("-125 ");
+}
+
 TEST(gen_close_and_throw_before_it_began)
 {
     coil_gen *gen = create(cleans_up, "never");
