@@ -128,23 +128,22 @@ COIL__NOINLINE int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
 
 /* A handle in a ready queue does not show which loop it belongs to: only debug mode can
  * detect that it is another's. */
-static void check_loop(const coil_handle *handle, const coil_loop *loop)
+static coil_loop *loop_to_undo(const coil_handle *handle)
 {
-    coil__timer_check(&loop->timers, &handle->timer, "coil_handle_cancel");
-    if (COIL__UNLIKELY(handle->says_who) && handle->asked->loop != loop)
+    coil_loop *loop = coil__timer_loop_to_undo(&handle->timer, "coil_handle_cancel");
+
+    if (COIL__UNLIKELY(handle->says_who) && handle->asked->loop != loop &&
+        handle->asked->loop != coil__loop_of_parent)
         coil__timer_stop_foreign("coil_handle_cancel");
+    return loop;
 }
 
 void coil_handle_cancel(coil_handle *handle)
 {
-    coil_loop *loop;
-
     handle->cancelled = true;
     if (!handle->pending)
         return;
-    loop = coil__loop_to_undo("coil_handle_cancel");
-    check_loop(handle, loop);
-    coil__timer_stop(loop, &handle->timer);
+    coil__timer_stop(loop_to_undo(handle), &handle->timer);
     coil__bindings_release(handle->bindings);
     leave_loop(handle);
 }

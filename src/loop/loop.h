@@ -161,7 +161,8 @@ coil_loop *coil__loop_require_parents(const char *caller);
 
 /*
  * The loop to undo a request on: the thread's loop, or in a child of fork(2) its
- * parent's, where undoing only frees memory. Stops the program if there is neither.
+ * parent's, where undoing only frees memory. Stops the program if there is neither. In a
+ * child that has a loop of its own, what is not found there may be on coil__loop_of_parent.
  */
 static inline coil_loop *coil__loop_to_undo(const char *caller)
 {

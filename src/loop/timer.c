@@ -181,6 +181,17 @@ void coil__timer_stop_foreign(const char *caller)
     coil__misuse("%s: it was asked of another loop than this thread's", caller);
 }
 
+coil_loop *coil__timer_loop_to_undo(const struct coil__timer *timer, const char *caller)
+{
+    coil_loop *loop = coil__loop_to_undo(caller), *parents = coil__loop_of_parent;
+
+    if (COIL__LIKELY(coil__timer_fits(&loop->timers, timer)))
+        return loop;
+    if (parents == NULL || !coil__timer_fits(&parents->timers, timer))
+        coil__timer_stop_foreign(caller);
+    return parents;
+}
+
 void coil__timers_expire(coil_loop *loop, int64_t now)
 {
     struct coil__timer_heap *heap = &loop->timers;
@@ -279,12 +290,9 @@ int coil_timer_start(coil_timer *timer, int64_t deadline)
 
 void coil_timer_stop(coil_timer *timer)
 {
-    coil_loop *loop;
+    struct coil__timer *t = &inside(timer)->timer;
 
     coil__leak_forget(timer);
-    if (!coil_timer_started(timer))
-        return;
-    loop = coil__loop_to_undo("coil_timer_stop");
-    coil__timer_check(&loop->timers, &inside(timer)->timer, "coil_timer_stop");
-    coil__timer_stop(loop, &inside(timer)->timer);
+    if (coil_timer_started(timer))
+        coil__timer_stop(coil__timer_loop_to_undo(t, "coil_timer_stop"), t);
 }

@@ -92,17 +92,30 @@ int64_t coil__timer_deadline(const coil_loop *loop, const struct coil__timer *ti
 
 COIL__NORETURN void coil__timer_stop_foreign(const char *caller);
 
-/* Stops the program, naming `caller`, if the timer is armed on another loop. The check is
+/* True if the timer is in no other heap: in this one, in the ready queue, or idle. It is
  * cheap: it reads an entry that the caller reads anyway. */
-static inline void coil__timer_check(const struct coil__timer_heap *heap,
-                                     const struct coil__timer *timer, const char *caller)
+static inline bool coil__timer_fits(const struct coil__timer_heap *heap,
+                                    const struct coil__timer *timer)
 {
     size_t place = timer->place;
 
-    if (place != COIL__TIMER_IDLE &&
-        COIL__UNLIKELY(place > heap->count || heap->entries[place - 1].timer != timer))
+    return place == COIL__TIMER_IDLE ||
+           COIL__LIKELY(place <= heap->count && heap->entries[place - 1].timer == timer);
+}
+
+/* Stops the program, naming `caller`, if the timer is armed on another loop. */
+static inline void coil__timer_check(const struct coil__timer_heap *heap,
+                                     const struct coil__timer *timer, const char *caller)
+{
+    if (!coil__timer_fits(heap, timer))
         coil__timer_stop_foreign(caller);
 }
+
+/*
+ * The loop to stop the timer on: the thread's, or in a child of fork(2) its parent's, also
+ * while the child has a loop of its own. Stops the program if it is armed on neither.
+ */
+coil_loop *coil__timer_loop_to_undo(const struct coil__timer *timer, const char *caller);
 
 /* The earliest deadline, or COIL_NEVER. */
 static inline int64_t coil__timers_next(const struct coil__timer_heap *heap)

@@ -156,9 +156,8 @@ static int add(const char *caller, int fd, enum coil__direction direction,
     return 0;
 }
 
-static int take_away(const char *caller, int fd, enum coil__direction direction)
+static int take_away(coil_loop *loop, int fd, enum coil__direction direction)
 {
-    coil_loop *loop = coil__loop_to_undo(caller);
     struct watch *watch = find(loop, fd, direction);
 
     if (watch == NULL)
@@ -166,6 +165,16 @@ static int take_away(const char *caller, int fd, enum coil__direction direction)
     coil__loop_unwatch(loop, fd, direction, &watch->runnable);
     free_watch(watch);
     return 1;
+}
+
+/* In a child of fork(2) that has a loop of its own, from its parent's as well. */
+static int undo(const char *caller, int fd, enum coil__direction direction)
+{
+    int taken = take_away(coil__loop_to_undo(caller), fd, direction);
+
+    if (taken == 0 && COIL__UNLIKELY(coil__loop_of_parent != NULL))
+        taken = take_away(coil__loop_of_parent, fd, direction);
+    return taken;
 }
 
 int coil_add_reader(int fd, coil_callback fn, void *arg)
@@ -180,24 +189,24 @@ int coil_add_writer(int fd, coil_callback fn, void *arg)
 
 int coil_remove_reader(int fd)
 {
-    return take_away("coil_remove_reader", fd, COIL__IN);
+    return undo("coil_remove_reader", fd, COIL__IN);
 }
 
 int coil_remove_writer(int fd)
 {
-    return take_away("coil_remove_writer", fd, COIL__OUT);
+    return undo("coil_remove_writer", fd, COIL__OUT);
 }
 
-static void finish_watches(int first, size_t count)
+static void finish_watches(coil_loop *loop, int first, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        take_away("coil_loop_close", first + (int)i, COIL__IN);
-        take_away("coil_loop_close", first + (int)i, COIL__OUT);
+        take_away(loop, first + (int)i, COIL__IN);
+        take_away(loop, first + (int)i, COIL__OUT);
     }
 }
 
 void coil__watches_finish(coil_loop *loop)
 {
-    finish_watches(0, loop->descriptors->count);
-    finish_watches(COIL__FIRST_SIMULATED, loop->descriptors->simulated_count);
+    finish_watches(loop, 0, loop->descriptors->count);
+    finish_watches(loop, COIL__FIRST_SIMULATED, loop->descriptors->simulated_count);
 }

@@ -176,6 +176,11 @@ static int undo(void *arg)
     return coil_remove_reader(u->fd) == 1 ? 0 : 1;
 }
 
+static int undo_in_a_loop_of_its_own(void *arg)
+{
+    return coil_run(undo, arg, NULL);
+}
+
 static void count(void *arg)
 {
     ++*(int *)arg;
@@ -203,6 +208,7 @@ IO_TEST(fork_what_the_child_takes_back_the_parent_still_has)
     CHECK_INT(coil_spawn(wait_for_event, &event, NULL, &u.task), 0);
     CHECK_INT(coil_yield(), 0);
     CHECK_INT(in_child(undo, &u), 0);
+    CHECK_INT(in_child(undo_in_a_loop_of_its_own, &u), 0);
     CHECK_INT(write(ends[1], "x", 1), 1);
     CHECK_INT(raise(SIGUSR1), 0);
     while (timed == 0 || called == 0 || read == 0 || signalled == 0)
@@ -215,6 +221,45 @@ IO_TEST(fork_what_the_child_takes_back_the_parent_still_has)
     coil_remove_signal_handler(SIGUSR1);
     close(ends[0]);
     close(ends[1]);
+}
+
+struct due {
+    coil_timer timer;
+    coil_handle *handle;
+    int called;
+};
+
+static int undo_what_is_due(void *arg)
+{
+    struct due *due = arg;
+
+    coil_timer_stop(&due->timer);
+    coil_handle_cancel(due->handle);
+    coil_handle_release(due->handle);
+    return coil_yield();
+}
+
+static int undo_due_in_a_loop_of_its_own(void *arg)
+{
+    coil_run_opts opts = {.loop.debug = true};
+
+    return coil_run(undo_what_is_due, arg, &opts);
+}
+
+/* Debug mode knows whose a handle is that is in no heap. */
+IO_TEST(fork_what_the_child_takes_back_may_be_due)
+{
+    struct due due = {.called = 0};
+
+    coil_set_debug(true);
+    coil_timer_init(&due.timer, count, &due.called);
+    CHECK_INT(coil_timer_start(&due.timer, coil_now()), 0);
+    CHECK_INT(coil_call_soon(count, &due.called, &due.handle), 0);
+    CHECK_INT(in_child(undo_due_in_a_loop_of_its_own, &due), 0);
+    CHECK_INT(due.called, 0);
+    while (due.called < 2)
+        CHECK_INT(coil_yield(), 0);
+    coil_handle_release(due.handle);
 }
 
 static int destroy_process(void *arg)
