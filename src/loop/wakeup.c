@@ -175,6 +175,7 @@ struct coil__runnable *coil__loop_on_interrupt(const coil_loop *loop)
 
 void coil__loop_set_on_interrupt(coil_loop *loop, struct coil__runnable *runnable)
 {
+    atomic_store(&loop->wakeup.interrupted, false);
     loop->wakeup.on_interrupt = runnable;
 }
 

@@ -61,7 +61,8 @@ void coil__wakeup_destroy(coil_loop *loop);
 
 /* ---- signals ----------------------------------------------------------------------- */
 
-/* The runnable that coil__loop_interrupt() makes ready; or NULL. */
+/* The runnable that coil__loop_interrupt() makes ready; or NULL. Setting it drops an
+ * interrupt for the one before that the loop has not seen. */
 struct coil__runnable *coil__loop_on_interrupt(const coil_loop *loop);
 void coil__loop_set_on_interrupt(coil_loop *loop, struct coil__runnable *runnable);
 

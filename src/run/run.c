@@ -88,8 +88,8 @@ struct interruption {
     coil_task *main_task;
     struct sigaction previous[INTERRUPTING];
     bool installed[INTERRUPTING];
-    int signo; /* the first signal; 0: none */
-    bool happened;
+    int signo;     /* the first signal; 0: none */
+    bool happened; /* it has cancelled the main task */
 };
 
 static coil_loop *volatile interrupted_loop;
@@ -164,6 +164,7 @@ static void restore_signals(struct interruption *i, coil_loop *loop)
     interrupted_loop = NULL;
     coil__loop_set_on_interrupt(loop, NULL);
     coil__list_remove(&i->runnable.link);
+    i->signo = interrupted_by; /* also one that the loop's last turn has not seen */
 }
 
 /* ---- run --------------------------------------------------------------------------- */
@@ -278,11 +279,11 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
     if (rc == -ECANCELED && interruption.happened &&
         coil__task_uncancel(interruption.main_task) == 0)
         rc = -EINTR;
-    if (runner->opts.signo != NULL)
-        *runner->opts.signo = interruption.signo;
     if (quit_taken)
         coil__quit_uninstall(runner->loop);
     restore_signals(&interruption, runner->loop);
+    if (runner->opts.signo != NULL)
+        *runner->opts.signo = interruption.signo;
     coil_task_release(interruption.main_task);
     return rc;
 }

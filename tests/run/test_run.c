@@ -547,6 +547,37 @@ TEST(each_run_of_a_runner_has_its_two_ctrl_cs)
     test_trace_clear();
 }
 
+static void interrupt(void *arg)
+{
+    (void)arg;
+    kill(getpid(), SIGINT);
+}
+
+static int end_before_sigint(void *arg)
+{
+    CHECK_INT(coil_call_soon(interrupt, arg, NULL), 0);
+    return 3;
+}
+
+static int yield(void *arg)
+{
+    (void)arg;
+    return coil_yield();
+}
+
+TEST(ctrl_c_in_the_last_turn_of_a_run_is_told_and_does_not_cancel_the_next)
+{
+    coil_runner *runner;
+    int signo = -1;
+
+    CHECK_INT(coil_runner_create(&(coil_run_opts){.signo = &signo}, &runner), 0);
+    CHECK_INT(coil_runner_run(runner, end_before_sigint, NULL), 3);
+    CHECK_INT(signo, SIGINT);
+    CHECK_INT(coil_runner_run(runner, yield, NULL), 0);
+    CHECK_INT(signo, 0);
+    coil_runner_destroy(runner);
+}
+
 TEST(runner_without_memory_is_an_error_return)
 {
     coil_runner *runner;
