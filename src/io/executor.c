@@ -164,7 +164,6 @@ static void empty_lanes_in_child(void)
 {
     for (size_t i = 0; i < LANE_COUNT; i++)
         init_lane(&lanes[i]);
-    coil__pool_threads = coil__pool_idle = 0;
     if (this_desk == NULL)
         return;
     coil__list_remove(&this_desk->hook.link);

@@ -24,6 +24,11 @@
 
 _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
+void coil__deadlock_forked(void)
+{
+    coil__pool_threads = coil__pool_idle = 0;
+}
+
 int64_t coil__loop_longest_poll(coil_loop *loop, int *rc)
 {
     unsigned own = 1 + coil__pool_threads;

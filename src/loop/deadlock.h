@@ -20,6 +20,9 @@ struct coil__deadlock {
  */
 extern _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
+/* In a child of fork(2): it has none of these threads. Async-signal-safe. */
+void coil__deadlock_forked(void);
+
 /*
  * Nothing is ready and no timer is armed. Returns how long to poll. If no event can ever
  * happen, reports the deadlock and sets *rc to -EDEADLK.

@@ -119,6 +119,7 @@ static void in_child(void)
 {
     coil__process = getpid();
     coil__loops_forget();
+    coil__deadlock_forked();
     if (coil__loop_in_kernel != NULL) /* a signal handler has forked */
         coil__loop_leave_kernel();
     if (coil__loop_of_thread != NULL)

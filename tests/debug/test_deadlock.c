@@ -9,6 +9,7 @@
 #include <coil.h>
 
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char message[256];
@@ -196,6 +197,29 @@ static void check_no_deadlock(coil_task_fn fn, void *arg)
 TEST(no_deadlock_while_another_thread_may_post)
 {
     check_no_deadlock(await_a_post, NULL);
+}
+
+static int fork_and_await_a_post(void *arg)
+{
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        check_no_deadlock(await_a_post, arg);
+        _exit(report_count);
+    }
+    CHECK_INT(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* Debug mode has a thread that never posts. The child has a copy of how many there are. */
+TEST(no_deadlock_in_a_child_whose_parent_has_a_sampler)
+{
+    coil_run_opts opts = {.loop.debug = true};
+
+    if (COIL__TSAN)
+        test_skip("ThreadSanitizer starts no threads after a fork");
+    CHECK_INT(coil_run(fork_and_await_a_post, NULL, &opts), 0);
 }
 
 static int sleep_long(void *arg)
