@@ -449,12 +449,18 @@ int coil_channel_get_wait(coil_channel *channel, void *item, int64_t timeout_ns)
     return (int)coil__result(wait_in_thread(channel, &get_side, item, timeout_ns));
 }
 
+/* -EAGAIN is not noted as a failure: callers expect it. */
+static int result_without_waiting(int rc)
+{
+    return rc != -EAGAIN ? (int)coil__result(rc) : rc;
+}
+
 int coil_channel_put_nowait(coil_channel *channel, const void *item)
 {
-    return (int)coil__result(try_only(channel, &put_side, (void *)item));
+    return result_without_waiting(try_only(channel, &put_side, (void *)item));
 }
 
 int coil_channel_get_nowait(coil_channel *channel, void *item)
 {
-    return (int)coil__result(try_only(channel, &get_side, item));
+    return result_without_waiting(try_only(channel, &get_side, item));
 }

@@ -47,6 +47,24 @@ TEST(channel_gives_items_in_order_and_grows)
     coil_channel_release(NULL);
 }
 
+/* (coil/error.h: -EAGAIN is no failure there) */
+TEST(channel_that_would_wait_leaves_the_last_error)
+{
+    coil_channel *channel = create(1);
+    int item = 1;
+
+    CHECK_INT(coil_fail(-EIO, "a failure"), -EIO);
+    CHECK_INT(coil_channel_get_nowait(channel, &item), -EAGAIN);
+    CHECK_INT(coil_channel_put_nowait(channel, &item), 0);
+    CHECK_INT(coil_channel_put_nowait(channel, &item), -EAGAIN);
+    CHECK(coil_last_error() != NULL);
+    coil_channel_shutdown(channel);
+    CHECK_INT(coil_channel_put_nowait(channel, &item), -ESHUTDOWN);
+    CHECK(coil_last_error() == NULL);
+    coil_clear_error();
+    coil_channel_release(channel);
+}
+
 TEST(channel_that_is_full_says_so)
 {
     coil_channel *channel = create(2);
