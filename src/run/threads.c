@@ -168,6 +168,8 @@ static int run_loop(struct member *member, coil_task_fn fn)
 
     opts.name = member->name;
     opts.error = &member->error;
+    if (member->index > 0)
+        opts.signo = NULL; /* thread 0 has the signals */
     this_member = member;
     outer = coil__context_enter(&slot, member->bindings);
     rc = coil__run_quietly(fn, member, &opts, &member->reported);

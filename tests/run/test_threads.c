@@ -226,6 +226,17 @@ TEST(threads_are_interrupted_together)
     CHECK_INT(run(3, interrupt_all, &ready), -EINTR);
 }
 
+/* Only the thread that has the signals writes to it: for ThreadSanitizer to say. */
+TEST(threads_tell_the_signal_once)
+{
+    atomic_int ready = 0;
+    int signo = -1;
+    coil_run_opts opts = {.signo = &signo};
+
+    CHECK_INT(coil_run_threads(3, interrupt_all, &ready, &opts), -EINTR);
+    CHECK_INT(signo, SIGINT);
+}
+
 static int interrupt_late(void *arg)
 {
     (void)arg;
