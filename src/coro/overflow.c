@@ -98,6 +98,14 @@ static bool make_alternate_stack(stack_t *stack)
     return false;
 }
 
+/* The program may have installed another since. */
+static bool uses_our_alternate_stack(void)
+{
+    stack_t now;
+
+    return sigaltstack(NULL, &now) == 0 && now.ss_sp == alternate.stack.ss_sp;
+}
+
 /* Give this thread an alternate stack, if it has none. */
 static bool use_alternate_stack(void)
 {
@@ -117,7 +125,8 @@ static void drop_alternate_stack(void)
 
     if (--alternate.install_count > 0 || alternate.stack.ss_sp == NULL)
         return;
-    sigaltstack(&none, NULL);
+    if (uses_our_alternate_stack())
+        sigaltstack(&none, NULL);
     munmap(alternate.stack.ss_sp, alternate.stack.ss_size);
     alternate.stack.ss_sp = NULL;
 }

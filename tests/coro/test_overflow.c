@@ -103,3 +103,25 @@ TEST(overflow_report_takes_sigsegv_only_where_it_is_free)
     sigaction(SIGSEGV, NULL, &action);
     CHECK(action.sa_handler == SIG_DFL);
 }
+
+TEST(overflow_report_leaves_an_alternate_stack_of_the_programs)
+{
+    static char memory[1 << 16];
+    stack_t own = {.ss_sp = memory, .ss_size = sizeof memory}, now;
+
+    CHECK_INT(sigaltstack(NULL, &now), 0);
+    if ((now.ss_flags & SS_DISABLE) == 0)
+        test_skip("somebody has given the thread an alternate stack");
+    signal(SIGSEGV, SIG_DFL);
+    CHECK(coil__overflow_install());
+    CHECK_INT(sigaltstack(&own, NULL), 0);
+    coil__overflow_uninstall();
+    CHECK_INT(sigaltstack(NULL, &now), 0);
+    CHECK_PTR(now.ss_sp, own.ss_sp);
+    CHECK_INT(now.ss_flags, 0);
+    CHECK(coil__overflow_install()); /* uses it */
+    coil__overflow_uninstall();
+    CHECK_INT(sigaltstack(NULL, &now), 0);
+    CHECK_PTR(now.ss_sp, own.ss_sp);
+    CHECK_INT(now.ss_flags, 0);
+}
