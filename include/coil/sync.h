@@ -25,12 +25,12 @@ extern "C" {
 /* Tasks that wait, oldest first. Zeroes are an empty list; the fields are coil's own. */
 typedef struct coil_waiters {
     void *first, *last;
-    void *asleep; /* the first that may not have been woken yet; none before it is */
-    void *loop;   /* of the task that waited last; NULL before one has */
+    void *asleep;  /* the first that may not have been woken yet; none before it is */
+    uint32_t loop; /* the number of the last waiter's loop; 0: none has waited yet */
 } coil_waiters;
 
 /* clang-format off */
-#define COIL_WAITERS_INIT {NULL, NULL, NULL, NULL}
+#define COIL_WAITERS_INIT {NULL, NULL, NULL, 0}
 /* clang-format on */
 
 #ifdef __cplusplus

@@ -111,7 +111,7 @@ static void give_up_loop(coil_loop *loop)
     coil__wakeup_forked(loop);
     coil__slow_forked(loop);
     coil__loop_of_parent = loop;
-    coil__loop_of_thread = NULL;
+    coil__loop_set_of_thread(NULL);
 }
 
 /* Async-signal-safe, since the parent may have had other threads. */

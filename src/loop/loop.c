@@ -47,6 +47,7 @@
 #define LONGEST_DRAIN COIL_SEC(300) /* asyncio: THREAD_JOIN_TIMEOUT */
 
 COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
+COIL__THREAD_LOCAL uint32_t coil__loop_number_of_thread;
 COIL__THREAD_LOCAL coil_loop *coil__loop_in_kernel;
 const struct coil__loop_hooks *_Atomic coil__loop_hooks;
 
@@ -92,18 +93,20 @@ void coil__loop_wrong_thread(const coil_loop *loop)
 /* ---- the open loops ---------------------------------------------------------------- */
 
 /*
- * The addresses of the open loops. A loop may have been freed, so its address alone must
- * tell whether it is open. There is no lock, since a child of fork(2) might find it held.
- * If the array is full, misuse of further loops is not detected.
+ * The numbers of the open loops. A loop may have been freed, so something that it leaves
+ * behind must tell whether it is open; and not its address, which the next loop may have.
+ * There is no lock, since a child of fork(2) might find it held. If the array is full,
+ * misuse of further loops is not detected.
  */
-static _Atomic(const coil_loop *) open_loops[64];
+static _Atomic uint32_t open_loops[64]; /* 0: unused */
+static _Atomic uint32_t last_number;
 
 #define OPEN_MAX (sizeof open_loops / sizeof open_loops[0])
 
-static void exchange_open(const coil_loop *from, const coil_loop *to)
+static void exchange_open(uint32_t from, uint32_t to)
 {
     for (size_t i = 0; i < OPEN_MAX; i++) {
-        const coil_loop *expected = from;
+        uint32_t expected = from;
 
         if (atomic_compare_exchange_strong(&open_loops[i], &expected, to))
             return;
@@ -113,14 +116,14 @@ static void exchange_open(const coil_loop *from, const coil_loop *to)
 void coil__loops_forget(void)
 {
     for (size_t i = 0; i < OPEN_MAX; i++)
-        atomic_store(&open_loops[i], NULL);
+        atomic_store(&open_loops[i], 0);
 }
 
-void coil__loop_check_foreign(const coil_loop *loop, const char *caller)
+void coil__loop_check_foreign(uint32_t number, const char *caller)
 {
     coil__loop_check_handler(caller);
     for (size_t i = 0; i < OPEN_MAX; i++)
-        if (atomic_load(&open_loops[i]) == loop)
+        if (atomic_load(&open_loops[i]) == number)
             coil__misuse("%s: it was called by a thread that is not its loop's; use "
                          "coil_post()",
                          caller);
@@ -301,6 +304,7 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
     coil__list_init(&loop->close_hooks);
     atomic_init(&loop->refs, 1);
     loop->pid = getpid();
+    loop->number = atomic_fetch_add(&last_number, 1) + 1;
     loop->drain_ns = LONGEST_DRAIN;
     loop->virtual_clock = opts != NULL && opts->virtual_clock;
     loop->may_skip_polls = !loop->virtual_clock || opts->skip_polls;
@@ -327,7 +331,7 @@ void coil__loop_forget_parents(void)
     if (coil__loop_in_kernel != NULL && coil__loop_in_kernel->pid != getpid())
         coil__loop_in_kernel = NULL;
     if (coil__loop_of_thread != NULL && coil__loop_of_thread->pid != getpid())
-        coil__loop_of_thread = NULL;
+        coil__loop_set_of_thread(NULL);
 }
 
 int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
@@ -351,8 +355,8 @@ int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
     }
     coil__misuse_report = coil__error_print_misuse;
     choose_reports();
-    exchange_open(NULL, loop);
-    coil__loop_of_thread = *out = loop;
+    exchange_open(0, loop->number);
+    coil__loop_set_of_thread(*out = loop);
     return 0;
 }
 
@@ -404,8 +408,8 @@ void coil_loop_close(coil_loop *loop)
     destroy_backend(loop);
     coil__wakeup_close(loop);
     coil__timers_finish(loop);
-    exchange_open(loop, NULL);
-    coil__loop_of_thread = NULL;
+    exchange_open(loop->number, 0);
+    coil__loop_set_of_thread(NULL);
     coil_loop_release(loop);
 }
 

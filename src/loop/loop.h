@@ -54,7 +54,8 @@ struct coil_loop {
     struct coil__backend *backend;
     struct coil__timer_heap timers;
 
-    pid_t pid; /* the process that owns the loop, not one forked later */
+    pid_t pid;       /* the process that owns the loop, not one forked later */
+    uint32_t number; /* no other loop's, unlike its address; never 0 */
     bool running, stopping, closing;
     bool guest; /* in a step of guest.c: must not wait */
     bool virtual_clock;
@@ -91,6 +92,16 @@ struct coil_loop {
 
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
 
+/* Its number, 0 for none: apart, since the checks of locks and queues read nothing else of
+ * the loop. */
+extern COIL__THREAD_LOCAL uint32_t coil__loop_number_of_thread;
+
+static inline void coil__loop_set_of_thread(coil_loop *loop)
+{
+    coil__loop_of_thread = loop;
+    coil__loop_number_of_thread = loop != NULL ? loop->number : 0;
+}
+
 /* ---- signal handlers --------------------------------------------------------------- */
 
 /*
@@ -104,14 +115,14 @@ extern COIL__THREAD_LOCAL coil_loop *coil__loop_in_kernel;
 static inline void coil__loop_enter_kernel(void)
 {
     coil__loop_in_kernel = coil__loop_of_thread;
-    coil__loop_of_thread = NULL;
+    coil__loop_set_of_thread(NULL);
 }
 
 /* In the child of a fork(2) by a signal handler there is no loop to return to: fork.c. */
 static inline void coil__loop_leave_kernel(void)
 {
     if (COIL__LIKELY(coil__loop_in_kernel != NULL))
-        coil__loop_of_thread = coil__loop_in_kernel;
+        coil__loop_set_of_thread(coil__loop_in_kernel);
     coil__loop_in_kernel = NULL;
 }
 
@@ -202,17 +213,11 @@ static inline void coil__loop_check_thread(const coil_loop *loop)
 }
 
 /*
- * The same check for calls that make nothing ready, or not always, naming `caller`. A
- * closed loop belongs to no thread any more: objects that outlive it may be used, and
- * freed, by any thread.
+ * The same check for calls that make nothing ready, or not always, naming `caller`; to be
+ * called with the number of a loop that is not this thread's. A closed loop belongs to no
+ * thread any more: objects that outlive it may be used, and freed, by any thread.
  */
-void coil__loop_check_foreign(const coil_loop *loop, const char *caller);
-
-static inline void coil__loop_check_user(const coil_loop *loop, const char *caller)
-{
-    if (COIL__UNLIKELY(loop != coil__loop_of_thread))
-        coil__loop_check_foreign(loop, caller);
-}
+void coil__loop_check_foreign(uint32_t number, const char *caller);
 
 /* In a child of fork(2): forget the parent's open loops. Async-signal-safe. */
 void coil__loops_forget(void);

@@ -11,12 +11,12 @@
 static COIL__NOINLINE void bind_to_loop(coil_waiters *waiters)
 {
     coil__waiters_check(waiters, "waiting");
-    waiters->loop = coil__loop_of_thread;
+    waiters->loop = coil__loop_number_of_thread;
 }
 
 void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter)
 {
-    if (COIL__UNLIKELY(waiters->loop != coil__loop_of_thread))
+    if (COIL__UNLIKELY(waiters->loop != coil__loop_number_of_thread))
         bind_to_loop(waiters);
     waiter->next = NULL;
     waiter->prev = waiters->last;

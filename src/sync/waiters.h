@@ -24,7 +24,8 @@ static inline struct coil__waiter *coil__waiters_first(const coil_waiters *waite
  */
 static inline void coil__waiters_check(const coil_waiters *waiters, const char *caller)
 {
-    if (COIL__UNLIKELY(waiters->loop != coil__loop_of_thread && waiters->loop != NULL))
+    if (COIL__UNLIKELY(waiters->loop != coil__loop_number_of_thread &&
+                       waiters->loop != 0))
         coil__loop_check_foreign(waiters->loop, caller);
 }
 

@@ -34,6 +34,7 @@ void coil__future_init(coil_future *future, coil_loop *loop, bool is_task)
 {
     coil__list_init(&future->callbacks);
     future->loop = loop;
+    future->loop_number = loop->number;
     future->refs = 1;
     future->rc = -EINPROGRESS;
     future->is_task = is_task;

@@ -22,6 +22,7 @@ struct coil_future {
     bool quiet;  /* never to be reported */
     /* `error` is not of the running task's last failure: failure.c. */
     bool error_is_older;
+    uint32_t loop_number; /* tells whether the loop is still open: loop.c */
 };
 
 void coil__future_init(coil_future *future, coil_loop *loop, bool is_task);
@@ -33,15 +34,23 @@ static inline bool coil__future_pending(const coil_future *future)
 
 COIL__NORETURN void coil__future_gone(const char *caller);
 
+/* Stop the program, naming `caller`, if the future's loop is open and another thread's. */
+static inline void coil__future_check_thread(const coil_future *future,
+                                             const char *caller)
+{
+    if (COIL__UNLIKELY(future->loop != coil__loop_of_thread))
+        coil__loop_check_foreign(future->loop_number, caller);
+}
+
 /*
- * For public functions: stop the program if the last reference was released, as far as
- * freed memory shows it, or if this is not the loop's thread.
+ * For public functions: the same, and stop the program if the last reference was released,
+ * as far as freed memory shows it.
  */
 static inline void coil__future_check(const coil_future *future, const char *caller)
 {
     if (COIL__UNLIKELY(future->refs == 0))
         coil__future_gone(caller);
-    coil__loop_check_user(future->loop, caller);
+    coil__future_check_thread(future, caller);
 }
 
 /* References of the library's own: not checked, which is cheaper. */

@@ -150,7 +150,7 @@ static void refuse_entrants(struct group *g)
    exists until the group is left. */
 static void check_group_thread(const struct group *g, const char *caller)
 {
-    coil__loop_check_user(g->owner->future.loop, caller);
+    coil__future_check_thread(&g->owner->future, caller);
 }
 
 void coil_group_set_limit(coil_group *group, size_t limit)

@@ -161,7 +161,7 @@ int coil_scope_set_deadline(coil_scope *scope, int64_t deadline)
     struct scope *s = scope_inside(scope);
 
     if (s->state == ENTERED) {
-        coil__loop_check_user(s->task->future.loop, "coil_scope_set_deadline");
+        coil__future_check_thread(&s->task->future, "coil_scope_set_deadline");
         return arm_timer(s, deadline);
     }
     return coil__failed(s->state == EXITED ? -EINVAL : -ETIMEDOUT);

@@ -542,6 +542,7 @@ static void init_block(coil_task *task, coil_loop *loop)
     task->saved_errno = 0;
     task->started = task->must_cancel = task->passed_on = task->delivered = false;
     task->future.loop = loop;
+    task->future.loop_number = loop->number;
     task->future.refs = 1;
     task->future.rc = -EINPROGRESS;
     task->future.is_task = true;

@@ -663,3 +663,44 @@ TEST(event_of_a_closed_loop_may_be_used_anywhere)
     }
     coil_queue_finish(&waited.queue);
 }
+
+struct left {
+    const coil_loop *loop; /* closed */
+    coil_future *future;
+    bool at_its_address; /* the next loop is */
+};
+
+static int leave_things_behind(void *arg)
+{
+    struct left *left = arg;
+    int rc = wait_for_event(NULL);
+
+    left->loop = coil_loop_current();
+    return rc < 0 ? rc : coil_future_create(&left->future);
+}
+
+static int use_on_another_thread(void *arg)
+{
+    struct left *left = arg;
+    pthread_t thread;
+
+    left->at_its_address = coil_loop_current() == left->loop;
+    call_on_thread(&(struct call){clear_event, NULL});
+    pthread_create(&thread, NULL, release_future, left->future);
+    pthread_join(thread, NULL);
+    return 0;
+}
+
+TEST(what_a_closed_loop_leaves_is_not_the_next_ones_at_its_address)
+{
+    struct left left = {.at_its_address = false};
+
+    coil_queue_init(&waited.queue, 1, 0);
+    for (int i = 0; i < 10 && !left.at_its_address; i++) {
+        CHECK_INT(coil_run(leave_things_behind, &left, NULL), 0);
+        CHECK_INT(coil_run(use_on_another_thread, &left, NULL), 0);
+    }
+    coil_queue_finish(&waited.queue);
+    if (!left.at_its_address)
+        test_skip("no loop has got the address of another");
+}
