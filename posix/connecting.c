@@ -110,6 +110,8 @@ INTERPOSE int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
 
 /* ---- accept() ---------------------------------------------------------------------- */
 
+#define LONGEST_TICK_US 10000 /* of a kernel with CONFIG_HZ=100 */
+
 static bool listens(int fd)
 {
     int listening = 0;
@@ -117,6 +119,24 @@ static bool listens(int fd)
 
     return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) == 0 &&
            listening != 0;
+}
+
+/*
+ * A TCP connection is a copy of its listener, with the time-out that the listener had when
+ * the handshake ended. If that was in a hurry, give the connection the time-out that the
+ * listener has otherwise.
+ */
+static void undo_copied_hurry(int fd, const struct timeval *of_listener)
+{
+    struct timeval t = {0, 0};
+    socklen_t length = sizeof t;
+    int saved = errno;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, &length) == 0 && t.tv_sec == 0 &&
+        t.tv_usec > 0 && t.tv_usec <= LONGEST_TICK_US &&
+        (of_listener->tv_sec != 0 || of_listener->tv_usec != t.tv_usec))
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, of_listener, sizeof *of_listener);
+    errno = saved;
 }
 
 static int accept_for_a_tick(int fd, __SOCKADDR_ARG from, socklen_t *bytes, int flags)
@@ -128,6 +148,8 @@ static int accept_for_a_tick(int fd, __SOCKADDR_ARG from, socklen_t *bytes, int 
         return -1;
     rc = NEXT(accept4)(fd, from, bytes, flags);
     end_hurry(&hurry);
+    if (rc >= 0)
+        undo_copied_hurry(rc, &hurry.before);
     return rc;
 }
 

@@ -308,3 +308,32 @@ IO_TEST(accept_beside_another_process)
     CHECK_INT(s.served, 1);
     close(s.listener);
 }
+
+/* A connection is a copy of its listener: it must not keep the short time-out with which
+ * another task accepts. The time-out that the listener was given itself, it keeps. */
+IO_TEST(accepted_connection_has_no_time_out_of_an_accept)
+{
+    int listener = listen_tcp(&address, &address_bytes, 5), fd = tcp(0), other;
+    struct timeval shortest = {.tv_usec = 1}, t;
+    socklen_t bytes = sizeof t;
+
+    for (int ms = 0; ms <= 700; ms += 700) {
+        setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &shortest, sizeof shortest);
+        CHECK_INT(connect(fd, at(), address_bytes), 0);
+        set_timeout(listener, SO_RCVTIMEO, ms);
+        other = accept(listener, NULL, NULL);
+        CHECK_INT(getsockopt(other, SOL_SOCKET, SO_RCVTIMEO, &t, &bytes), 0);
+        CHECK_INT(t.tv_usec, ms * 1000);
+        close(other);
+        close(fd);
+        fd = tcp(0);
+    }
+    setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &shortest, sizeof shortest);
+    CHECK_INT(connect(fd, at(), address_bytes), 0);
+    other = accept(listener, NULL, NULL);
+    CHECK_INT(getsockopt(other, SOL_SOCKET, SO_RCVTIMEO, &t, &bytes), 0);
+    CHECK(t.tv_usec > 0);
+    close(other);
+    close(fd);
+    close(listener);
+}
