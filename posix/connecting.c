@@ -11,6 +11,9 @@
  *   is writable, a second connect() returns the result.
  * - accept() is called when a connection is waiting. It waits for the tick only if
  *   another process has taken that connection.
+ *
+ * A signal that comes in the tick ends the call with EINTR, even if its handler was set
+ * with SA_RESTART: signal(7). The call goes on as after the tick.
  */
 #include "waiting.h"
 
@@ -91,9 +94,9 @@ static int connect_in_task(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
 
         if (rc == 0)
             return 0;
-        if (errno == EAGAIN && to.__sockaddr__->sa_family == AF_UNIX)
+        if ((errno == EAGAIN || errno == EINTR) && to.__sockaddr__->sa_family == AF_UNIX)
             rc = wait_for_room_in_queue(deadline, &nap);
-        else if (errno == EINPROGRESS || errno == EALREADY)
+        else if (errno == EINPROGRESS || errno == EALREADY || errno == EINTR)
             rc = wait_for_connection(&w);
         if (rc < 0)
             return -1;
@@ -165,7 +168,7 @@ static int accept_in_task(int fd, __SOCKADDR_ARG from, socklen_t *bytes, int fla
         if (rc <= 0)
             return -1;
         got = accept_for_a_tick(fd, from, bytes, flags);
-        if (got < 0 && errno != EAGAIN)
+        if (got < 0 && errno != EAGAIN && errno != EINTR)
             return -1;
     }
     return got;

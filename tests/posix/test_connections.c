@@ -4,6 +4,7 @@
 #include "differential.h"
 
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/un.h>
 
 static struct sockaddr_storage address;
@@ -335,5 +336,66 @@ IO_TEST(accepted_connection_has_no_time_out_of_an_accept)
     CHECK(t.tv_usec > 0);
     close(other);
     close(fd);
+    close(listener);
+}
+
+/* ---- beside signals ---------------------------------------------------------------- */
+
+static void handle(int signo)
+{
+    (void)signo;
+}
+
+/* Several signals a tick, to this thread. */
+static timer_t start_signals(void)
+{
+    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1};
+    struct timespec often = {.tv_nsec = 300000};
+    timer_t timer;
+
+    event._sigev_un._tid = gettid();
+    CHECK_INT(sigaction(SIGUSR1, &action, NULL), 0);
+    CHECK_INT(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+    CHECK_INT(timer_settime(timer, 0, &(struct itimerspec){often, often}, NULL), 0);
+    return timer;
+}
+
+IO_TEST(connect_goes_on_after_a_signal)
+{
+    int waiting[4], listener = fill_queue(waiting), fd = tcp(0);
+    timer_t timer = start_signals();
+
+    enough = false;
+    later(30, accept_all, listener);
+    CHECK_INT(connect(fd, at(), address_bytes), 0);
+    timer_delete(timer);
+    enough = true;
+    finish_later();
+    close(fd);
+    close_all(waiting, 4);
+    close(listener);
+}
+
+IO_TEST(connect_to_a_local_listener_goes_on_after_a_signal)
+{
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int first = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int second = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    timer_t timer;
+
+    make_unix_address();
+    CHECK_INT(bind(listener, at(), address_bytes), 0);
+    CHECK_INT(listen(listener, 0), 0);
+    CHECK_INT(connect(first, at(), address_bytes), 0);
+    timer = start_signals();
+    enough = false;
+    later(30, accept_all, listener);
+    CHECK_INT(connect(second, at(), address_bytes), 0);
+    timer_delete(timer);
+    enough = true;
+    finish_later();
+    close(first);
+    close(second);
     close(listener);
 }
