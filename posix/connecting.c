@@ -9,6 +9,9 @@
  * - connect() over loopback, or to a local socket, completes at once. Any other fails
  *   with EINPROGRESS after the tick, and the kernel goes on connecting. When the socket
  *   is writable, a second connect() returns the result.
+ * - connect() to a local listener whose queue is full fails with EAGAIN after the tick,
+ *   and no event tells of room. Further attempts are made on the waiting lane, which may
+ *   block for the tick; meanwhile other tasks can see the short time-out.
  * - accept() is called when a connection is waiting. It waits for the tick only if
  *   another process has taken that connection.
  *
@@ -60,8 +63,39 @@ static int connect_for_a_tick(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
     return rc;
 }
 
-/* The queue of a local listener is full, and the kernel has no event for room in it. 0:
- * try again, -1: time is up or the task was cancelled. */
+struct attempt {
+    int fd, rc, error;
+    __CONST_SOCKADDR_ARG to;
+    socklen_t bytes;
+};
+
+static int attempt_blocking(void *arg)
+{
+    struct attempt *a = arg;
+
+    a->rc = connect_for_a_tick(a->fd, a->to, a->bytes);
+    a->error = errno;
+    return 0;
+}
+
+/* On this thread if the lane has none. */
+static int connect_on_lane(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
+{
+    struct attempt a = {.fd = fd, .to = to, .bytes = bytes};
+    coil_lane lane;
+    int rc;
+
+    rc = posix__may_wait() && posix__waiting_lane(&lane)
+             ? posix__blocking(lane, attempt_blocking, &a)
+             : -EAGAIN;
+    if (rc < 0 && rc != -ECANCELED)
+        return connect_for_a_tick(fd, to, bytes);
+    errno = rc < 0 ? -rc : a.error;
+    return rc < 0 ? -1 : a.rc;
+}
+
+/* The queue of a local listener is full. 0: try again, -1: time is up or the task was
+ * cancelled. */
 static int wait_for_room_in_queue(int64_t deadline, int64_t *nap)
 {
     if (posix__nap(nap, deadline) < 0)
@@ -90,7 +124,8 @@ static int connect_in_task(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
     w.begun = true;
     w.deadline = deadline;
     for (;;) {
-        int rc = connect_for_a_tick(fd, to, bytes);
+        int rc =
+            nap == 0 ? connect_for_a_tick(fd, to, bytes) : connect_on_lane(fd, to, bytes);
 
         if (rc == 0)
             return 0;

@@ -4,7 +4,10 @@
 #include "differential.h"
 
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 static struct sockaddr_storage address;
@@ -190,6 +193,70 @@ SAME(connect_to_a_local_listener_whose_queue_is_full, true)
     first = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     SAY(connect(first, at(), address_bytes));
     close(first);
+}
+
+/* The system call that the thread is blocked in, or -1. */
+static long system_call_of(pid_t thread)
+{
+    char path[64], text[256] = "";
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)thread);
+    file = fopen(path, "re");
+    if (file == NULL || fgets(text, sizeof text, file) == NULL)
+        text[0] = '\0';
+    if (file != NULL)
+        fclose(file);
+    return text[0] >= '0' && text[0] <= '9' ? atol(text) : -1;
+}
+
+/* How often, of 100 times, the thread is blocked in connect(2). */
+static _Atomic int seen_connecting;
+
+static void *watch(void *thread)
+{
+    for (int i = 0; i < 100; i++) {
+        usleep(1000);
+        seen_connecting += system_call_of((pid_t)(intptr_t)thread) == SYS_connect;
+    }
+    return NULL;
+}
+
+static int connect_in_vain(void *fd)
+{
+    CHECK_INT(connect((int)(intptr_t)fd, at(), address_bytes), -1);
+    CHECK_INT(errno, ECANCELED);
+    return 0;
+}
+
+/* The thread blocks at the first attempt alone. */
+IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
+{
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fds[9];
+    coil_task *tasks[8];
+    pthread_t watcher;
+
+    if (access("/proc/self/syscall", R_OK) < 0)
+        test_skip("the kernel does not tell what a thread waits in");
+    make_unix_address();
+    CHECK_INT(bind(listener, at(), address_bytes), 0);
+    CHECK_INT(listen(listener, 0), 0);
+    for (int i = 0; i < 9; i++)
+        fds[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK_INT(connect(fds[8], at(), address_bytes), 0);
+    for (int i = 0; i < 8; i++)
+        tasks[i] = start_task(connect_in_vain, (void *)(intptr_t)fds[i]);
+    coil_sleep(COIL_MSEC(1)); /* each has tried once */
+    seen_connecting = 0;
+    CHECK_INT(pthread_create(&watcher, NULL, watch, (void *)(intptr_t)gettid()), 0);
+    CHECK_INT(pthread_join(watcher, NULL), 0);
+    CHECK_INT(seen_connecting, 0);
+    for (int i = 0; i < 8; i++) {
+        coil_task_cancel(tasks[i], NULL);
+        finish_task(tasks[i]);
+    }
+    close_all(fds, 9);
+    close(listener);
 }
 
 /* ---- accepting
