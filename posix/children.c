@@ -135,15 +135,21 @@ INTERPOSE int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 struct command {
     const char *text;
+    sigset_t mask; /* the task's */
     int status, error;
 };
 
+/* The child gets the signal mask of the thread that starts it. The lane's threads block
+ * nearly all signals, so this one has the task's mask meanwhile. */
 static int run_command(void *arg)
 {
     struct command *c = arg;
+    sigset_t of_lane;
 
+    pthread_sigmask(SIG_SETMASK, &c->mask, &of_lane);
     c->status = NEXT(system)(c->text);
     c->error = errno;
+    pthread_sigmask(SIG_SETMASK, &of_lane, NULL);
     return 0;
 }
 
@@ -157,6 +163,7 @@ INTERPOSE int system(const char *text)
 
     if (!IN_TASK() || text == NULL || !posix__may_wait())
         return NEXT(system)(text);
+    pthread_sigmask(SIG_SETMASK, NULL, &c.mask);
     rc = posix__waiting_lane(&lane) ? posix__blocking(lane, run_command, &c) : -EAGAIN;
     errno = rc < 0 ? -rc : c.error;
     return rc < 0 ? -1 : c.status;

@@ -90,6 +90,28 @@ SAME(run_a_command, true)
     say("%s", system(NULL) != 0 ? "a shell" : "no shell");
 }
 
+/*
+ * SIGUSR1 is blocked, and by system() itself SIGCHLD in the thread that runs the command.
+ * Where sh is dash, which blocks none from its start, only the thread can tell, after a
+ * moment: posix_spawn() blocks all signals while it starts the child.
+ */
+SAME(command_has_the_signal_mask_of_its_caller, true)
+{
+    static const char self[] = "sleep 0.05; grep -q '^SigBlk:.0*200$' /proc/self/status";
+    static const char thread[] =
+        "for i in 1 2 3 4 5 6 7 8 9; do sleep 0.05; cat /proc/$PPID/task/*/status | "
+        "grep -q '^SigBlk:.0*10200$' && exit 0; done; exit 1";
+    sigset_t set, before;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_SETMASK, &set, &before);
+    SAY(system(self));
+    SAY(system(thread));
+    SAY(pclose(popen(self, "r")));
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 /* ---- signals
  * ---------------------------------------------------------------------------- */
 
