@@ -68,6 +68,6 @@ INTERPOSE int sched_yield(void)
 {
     if (!IN_TASK() || !posix__may_wait())
         return NEXT(sched_yield)();
-    coil_yield();
+    posix__yield();
     return 0;
 }

@@ -44,14 +44,6 @@ bool posix__may_wait(void)
            (sigaltstack(NULL, &stack) < 0 || !(stack.ss_flags & SS_ONSTACK));
 }
 
-void posix__fairly(void)
-{
-    static THREAD_LOCAL unsigned calls;
-
-    if (++calls % CALLS_IN_A_ROW == 0 && posix__may_wait())
-        coil_yield();
-}
-
 /* ---- time -------------------------------------------------------------------------- */
 
 int64_t posix__nanoseconds(const struct timespec *t)
@@ -142,6 +134,23 @@ void posix__release_cancel(coil_scope *scope, bool held)
 {
     if (held)
         coil_scope_exit(scope, 0);
+}
+
+void posix__yield(void)
+{
+    coil_scope scope;
+    bool held = posix__hold_cancel(&scope);
+
+    coil_yield();
+    posix__release_cancel(&scope, held);
+}
+
+void posix__fairly(void)
+{
+    static THREAD_LOCAL unsigned calls;
+
+    if (++calls % CALLS_IN_A_ROW == 0 && posix__may_wait())
+        posix__yield();
 }
 
 int posix__poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)

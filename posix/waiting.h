@@ -131,6 +131,9 @@ bool posix__is_clock_of_locks(clockid_t clock);
 /* The time until then, or COIL_NEVER; 0 when it has come. */
 int64_t posix__left_until(const struct posix__until *until);
 
+/* Let the other tasks run. Only where posix__may_wait() is true. */
+void posix__yield(void);
+
 /*
  * Yield at every 64th call of this thread. A call that never has to wait would otherwise
  * keep the other tasks from running.

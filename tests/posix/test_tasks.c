@@ -310,6 +310,43 @@ IO_TEST(calls_that_need_not_wait_let_others_run)
     close(null);
 }
 
+static void count_report(const coil_exception *exception, void *count)
+{
+    (void)exception;
+    ++*(int *)count;
+}
+
+static int yield_often(void *unused)
+{
+    char byte;
+
+    (void)unused;
+    CHECK_INT(read(ends[0], &byte, 1), 1);
+    for (int i = 0; i < 2000; i++)
+        CHECK_INT(sched_yield(), 0);
+    return coil_sleep(COIL_MSEC(1));
+}
+
+/* Calls that let others run do not deliver a cancellation that is held back. So the task
+ * is not reported for going on in spite of it. */
+IO_TEST(yields_hold_the_cancellation_back)
+{
+    coil_spawn_opts opts = {.hold_cancel = true};
+    coil_task *task;
+    int reports = 0;
+
+    coil_set_exception_handler(count_report, &reports);
+    make_pipe(ends);
+    CHECK_INT(coil_spawn(yield_often, NULL, &opts, &task), 0);
+    settle();
+    coil_task_cancel(task, NULL);
+    write_byte(ends[1]);
+    CHECK_INT(coil_task_await(task), -ECANCELED);
+    CHECK_INT(reports, 0);
+    coil_task_release(task);
+    close_both(ends);
+}
+
 /* errno is the task's own, however many others wait meanwhile. */
 static int fail_and_wait(void *arg)
 {
