@@ -302,16 +302,25 @@ INTERPOSE int close(int fd)
     return NEXT(close)(fd);
 }
 
+/* Before dup2(2) or dup3(2) closes `to`: a backend must forget the file while it is still
+ * open. A call that will fail closes nothing. */
+static void end_replaced(int from, int to, int flags)
+{
+    int saved = errno;
+
+    if (from != to && !(flags & ~O_CLOEXEC) && NEXT(fcntl)(from, F_GETFD) >= 0)
+        coil_poll_end(to);
+    errno = saved;
+}
+
 INTERPOSE int dup2(int from, int to)
 {
-    if (from != to)
-        coil_poll_end(to);
+    end_replaced(from, to, 0);
     return NEXT(dup2)(from, to);
 }
 
 INTERPOSE int dup3(int from, int to, int flags)
 {
-    if (from != to)
-        coil_poll_end(to);
+    end_replaced(from, to, flags);
     return NEXT(dup3)(from, to, flags);
 }

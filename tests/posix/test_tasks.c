@@ -204,6 +204,29 @@ IO_TEST(close_ends_the_calls_of_other_tasks)
     }
 }
 
+/* A dup2() that fails leaves the descriptor as it was, and so its waiters. */
+IO_TEST(failing_dup_ends_no_call)
+{
+    struct calling c = {.call = call_read};
+    coil_task *task;
+
+    make_unix(ends, SOCK_STREAM);
+    task = start_task(do_call, &c);
+    settle();
+    CHECK_INT(dup2(-1, ends[0]), -1);
+    CHECK_INT(errno, EBADF);
+    CHECK_INT(dup3(1000000, ends[0], O_CLOEXEC), -1);
+    CHECK_INT(errno, EBADF);
+    CHECK_INT(dup3(ends[1], ends[0], O_APPEND), -1);
+    CHECK_INT(errno, EINVAL);
+    settle();
+    CHECK(!c.ended);
+    write_byte(ends[1]);
+    finish_task(task);
+    CHECK_INT(c.result, 1);
+    close_both(ends);
+}
+
 /* ---- nothing may wait
  * ---------------------------------------------------------------------- */
 
