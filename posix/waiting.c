@@ -253,10 +253,23 @@ void posix__nap_shielded(int64_t *length_ns, int64_t deadline)
 static coil_lane waiting_lane;
 static bool has_waiting_lane;
 
-static void create_waiting_lane(void)
+static void *create_lane(void *unused)
 {
     has_waiting_lane =
         coil_executor_create("coil-posix", WAITING_THREADS, &waiting_lane) == 0;
+    return unused;
+}
+
+/* On a thread without a loop: in debug mode a loop reports the lanes that were created on
+ * it and not destroyed, and this one is the process's. */
+static void create_waiting_lane(void)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, create_lane, NULL) == 0)
+        NEXT(pthread_join)(thread, NULL);
+    else
+        create_lane(NULL);
 }
 
 bool posix__waiting_lane(coil_lane *lane)

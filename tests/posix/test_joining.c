@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
+#include <string.h>
 #include <threads.h>
 
 static sem_t may_end;
@@ -285,4 +286,29 @@ TASK_TEST(join_takes_no_thread_of_the_file_lane)
         post(0);
     for (int i = 0; i < JOINS; i++)
         finish_task(tasks[i]);
+}
+
+/* ---- the lane in debug mode -------------------------------------------------------- */
+
+static void note_complaint(const coil_exception *exception, void *complaint)
+{
+    if (strstr(exception->message, "coil-posix") != NULL)
+        snprintf(complaint, 512, "%s", exception->message);
+}
+
+static int run_command(void *complaint)
+{
+    coil_set_exception_handler(note_complaint, complaint);
+    CHECK_INT(system("exit 0"), 0);
+    return 0;
+}
+
+/* The lane is the library's: no loop that closes has forgotten it. */
+TEST(lane_of_waiting_calls_is_no_leak)
+{
+    coil_run_opts opts = {.loop = {.debug = true}};
+    char complaint[512] = "";
+
+    CHECK_INT(coil_run(run_command, complaint, &opts), 0);
+    CHECK_STR(complaint, "");
 }
