@@ -3,11 +3,14 @@
  *
  * MSG_DONTWAIT makes one call non-blocking, whatever the socket's mode. A blocking call
  * does more than wait: with MSG_WAITALL it receives until the buffer is full, and
- * recvmmsg(2) receives several messages. Both are done here.
+ * recvmmsg(2) receives several messages. Both are done here. Once something is received,
+ * an error is left for the next call to report: a further attempt would fetch it, and
+ * clear it.
  */
 #include "receive.h"
 
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 
 /* Reading the error queue or urgent data never waits, even in blocking mode. */
 #define NEVER_WAITS (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)
@@ -60,6 +63,17 @@ static bool waits_for_all(int fd, int flags)
     return socket_option(fd, SO_TYPE) == SOCK_STREAM;
 }
 
+/* True if the connection was reset or has timed out, and no byte is left to receive. An
+ * error without POLLHUP may be a message in the error queue: the connection goes on. */
+static bool ends_by_error(int fd)
+{
+    struct pollfd p = {.fd = fd};
+    int unread = 0;
+
+    return NEXT(poll)(&p, 1, 0) > 0 && p.revents & POLLERR && p.revents & POLLHUP &&
+           ioctl(fd, FIONREAD, &unread) == 0 && unread == 0;
+}
+
 /* Receive what follows the first `done` bytes. Returns the bytes received in all. */
 static ssize_t receive_rest(struct posix__waiting *w, const struct iovec *parts,
                             size_t count, size_t done, int flags)
@@ -67,7 +81,7 @@ static ssize_t receive_rest(struct posix__waiting *w, const struct iovec *parts,
     size_t total = posix__total(parts, count);
     struct iovec rest[POSIX__PLACES];
 
-    while (done < total) {
+    while (done < total && !ends_by_error(w->fd)) {
         struct msghdr message = {.msg_iov = rest};
         ssize_t n;
 
@@ -190,6 +204,17 @@ INTERPOSE ssize_t recvmsg(int fd, struct msghdr *message, int flags)
     return posix__recvmsg(fd, message, flags);
 }
 
+/* Wait for the message after the first. False: none has come, or an error has. */
+static bool another_comes(int fd, int flags)
+{
+    struct posix__waiting w = {.fd = fd, .events = POLLIN};
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+
+    if (!(flags & MSG_WAITFORONE))
+        return posix__await(&w) > 0 && !(w.revents & POLLERR);
+    return NEXT(poll)(&p, 1, 0) > 0 && !(p.revents & POLLERR);
+}
+
 /* The time-out is checked between two messages only, as recvmmsg(2) documents. */
 static int receive_several(int fd, struct mmsghdr *messages, unsigned n, int flags,
                            struct timespec *timeout)
@@ -200,6 +225,8 @@ static int receive_several(int fd, struct mmsghdr *messages, unsigned n, int fla
     while (count < n) {
         ssize_t length;
 
+        if (count > 0 && !another_comes(fd, flags))
+            break;
         if (count > 0 && flags & MSG_WAITFORONE)
             flags |= MSG_DONTWAIT;
         length = flags & MSG_DONTWAIT

@@ -508,6 +508,67 @@ SAME(datagrams_wait_for_room_elsewhere, true)
     close(receiver);
 }
 
+static void reset_after_a_byte(int fd)
+{
+    write_byte(fd);
+    reset(fd);
+}
+
+/* What has come is returned, and the next call says that the connection was reset. */
+SAME(receive_all_until_a_reset, true)
+{
+    char buf[16];
+    int ends[2];
+
+    make_tcp(ends);
+    write_byte(ends[1]);
+    later(20, reset_after_a_byte, ends[1]);
+    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    finish_later();
+    close(ends[0]);
+}
+
+/* Two datagram sockets of this machine, connected to each other. */
+static void make_udp(int ends[2])
+{
+    for (int i = 0; i < 2; i++) {
+        struct sockaddr_in at = {.sin_family = AF_INET,
+                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t bytes = sizeof at;
+
+        ends[i] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        CHECK_INT(bind(ends[i], (struct sockaddr *)&at, bytes), 0);
+        CHECK_INT(getsockname(ends[i], (struct sockaddr *)&at, &bytes), 0);
+        if (i == 1)
+            CHECK_INT(connect(ends[0], (struct sockaddr *)&at, bytes), 0);
+    }
+}
+
+/* There is nobody to whom it goes: the socket is told so. */
+SAME(several_messages_until_an_error, true)
+{
+    char bufs[2][8];
+    struct iovec parts[2] = {{bufs[0], 8}, {bufs[1], 8}};
+    struct mmsghdr messages[2] = {{.msg_hdr = {.msg_iov = &parts[0], .msg_iovlen = 1}},
+                                  {.msg_hdr = {.msg_iov = &parts[1], .msg_iovlen = 1}}};
+    struct sockaddr_in at;
+    socklen_t bytes = sizeof at;
+    int ends[2];
+
+    make_udp(ends);
+    CHECK_INT(getsockname(ends[0], (struct sockaddr *)&at, &bytes), 0);
+    CHECK_INT(sendto(ends[1], "x", 1, 0, (struct sockaddr *)&at, bytes), 1);
+    close(ends[1]);
+    later(20, write_byte, ends[0]);
+    SAY(recvmmsg(ends[0], messages, 2, 0, NULL));
+    finish_later();
+    SAY(recv(ends[0], bufs[0], 8, 0));
+    SAY(recv(ends[0], bufs[0], 8, MSG_DONTWAIT));
+    close(ends[0]);
+}
+
 SAME(several_messages_at_once, true)
 {
     char bufs[4][8] = {"a", "bc", "def", ""};
