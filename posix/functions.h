@@ -11,8 +11,8 @@
 /* clang-format off */
 /* suspends: the task waits until it is woken. */
 #define POSIX__SUSPENDING(X)                                                             \
-    /* plain.c, 0.1: sockets as below; pipes and terminals by `RWF_NOWAIT`; regular      \
-       files by the C library */                                                         \
+    /* plain.c, devices.c, 0.1: sockets as below; pipes by `RWF_NOWAIT`; terminals and   \
+       FIFOs by `poll`, see below; regular files by the C library */                     \
     X(read) X(readv) X(__read_chk) X(write) X(writev)                                    \
     /* receive.c, 0.1: by `MSG_DONTWAIT`; `MSG_WAITALL` and `SO_RCVTIMEO` are            \
        obeyed */                                                                         \

@@ -6,11 +6,13 @@
  *     socket             as recv() and send()
  *     regular file       the C library's call: it never waits for an event
  *                        (coil/file.h keeps disk reads off the loop's thread)
- *     pipe, terminal     preadv2(2), pwritev2(2) with RWF_NOWAIT: this call does not wait
- *     anything else      poll(2), then the C library's call
+ *     pipe               preadv2(2), pwritev2(2) with RWF_NOWAIT: this call does not wait
+ *     anything else      poll(2), then the C library's call; to a terminal or another
+ *                        character device, on a thread of the waiting lane (devices.c)
  *
- * The last way is for devices and kernels that do not know RWF_NOWAIT. It has a race: if
- * another process takes the data between poll() and read(), the thread blocks.
+ * The last way is for what does not know RWF_NOWAIT: terminals, other devices, FIFOs,
+ * older kernels. It has a race: if another process takes the data between poll() and
+ * read(), the thread blocks.
  */
 #include "receive.h"
 
@@ -174,6 +176,8 @@ static ssize_t write_no_socket(int fd, const struct iovec *parts, int count)
         return -1;
     if (!posix__blocks(fd))
         return NEXT(writev)(fd, parts, count);
+    if (posix__is_device(fd))
+        return posix__await(&w) < 0 ? -1 : posix__write_device(fd, parts, count);
     return write_piecewise(&w, parts, (size_t)count, total);
 }
 

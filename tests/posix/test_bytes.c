@@ -13,6 +13,7 @@
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <termios.h>
 
 #define LARGE ((size_t)1000000)
 
@@ -598,4 +599,77 @@ SAME(several_messages_at_once, true)
     close_both(ends);
     SAY(sendmmsg(ends[1], messages, 3, 0));
     SAY(recvmmsg(ends[0], messages, 3, 0, NULL));
+}
+
+/* ---- where RWF_NOWAIT is not known -------------------------------------------------- */
+
+struct from_terminal {
+    int fd;
+    size_t count;
+};
+
+static int read_terminal(void *arg)
+{
+    struct from_terminal *t = arg;
+    char buf[1000];
+
+    while (t->count < LARGE / 4) {
+        ssize_t n = read(t->fd, buf, sizeof buf);
+
+        CHECK(n > 0);
+        t->count += n > 0 ? (size_t)n : LARGE;
+    }
+    return 0;
+}
+
+/* The terminal has some room, but not for all of it: only the other task can make more. */
+IO_TEST(write_to_a_terminal_that_another_task_reads)
+{
+    struct from_terminal from = {.count = 0};
+    char *buf = large();
+    struct iovec parts[2] = {{buf, LARGE / 8}, {buf, LARGE / 8}};
+    struct termios raw;
+    coil_task *task;
+    int slave;
+
+    CHECK_INT(openpty(&from.fd, &slave, NULL, NULL, NULL), 0);
+    CHECK_INT(tcgetattr(slave, &raw), 0);
+    cfmakeraw(&raw);
+    CHECK_INT(tcsetattr(slave, TCSANOW, &raw), 0);
+    for (int i = 0; i < 2; i++) {
+        from.count = 0;
+        task = start_task(read_terminal, &from);
+        CHECK_INT(i == 0 ? write(slave, buf, LARGE / 4) : writev(slave, parts, 2),
+                  LARGE / 4);
+        finish_task(task);
+        CHECK_INT(from.count, LARGE / 4);
+    }
+    close(from.fd);
+    close(slave);
+    free(buf);
+}
+
+static int write_terminal(void *slave)
+{
+    char *buf = large();
+
+    CHECK_INT(write(*(int *)slave, buf, LARGE), -1);
+    CHECK_INT(errno, ECANCELED);
+    free(buf);
+    return 0;
+}
+
+/* Nobody reads, and what was given to the terminal stays its own. */
+IO_TEST(cancelled_write_to_a_terminal)
+{
+    int master, slave;
+    coil_task *task;
+
+    CHECK_INT(openpty(&master, &slave, NULL, NULL, NULL), 0);
+    task = start_task(write_terminal, &slave);
+    coil_sleep(COIL_MSEC(20));
+    coil_task_cancel(task, NULL);
+    finish_task(task);
+    close(master);
+    close(slave);
 }
