@@ -129,12 +129,15 @@ INTERPOSE ssize_t preadv64v2(int fd, const struct iovec *parts, int count, off64
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Without RWF_NOWAIT: poll(2) before each write, and write no more than surely fits. */
+/* Without RWF_NOWAIT: poll(2) before each write, and write no more than surely fits. If
+ * all of it surely fits, it must reach a FIFO in one piece. */
 static ssize_t write_piecewise(struct posix__waiting *w, const struct iovec *parts,
                                size_t count, size_t total)
 {
     size_t done = 0;
 
+    if (total <= SURE_TO_FIT)
+        return posix__await(w) <= 0 ? -1 : NEXT(writev)(w->fd, parts, (int)count);
     while (done < total) {
         struct iovec rest[POSIX__PLACES];
         ssize_t n;

@@ -4,11 +4,14 @@
 #include "differential.h"
 
 #include <netinet/in.h>
+#include <pthread.h>
 #include <pty.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
@@ -672,4 +675,58 @@ IO_TEST(cancelled_write_to_a_terminal)
     finish_task(task);
     close(master);
     close(slave);
+}
+
+/* A FIFO at a path of its own, opened at both ends. */
+static void make_fifo(int ends[2])
+{
+    char folder[] = "/tmp/coil-posix-XXXXXX", path[64];
+
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/fifo", folder);
+    CHECK_INT(mkfifo(path, 0600), 0);
+    ends[0] = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ends[1] = open(path, O_WRONLY | O_CLOEXEC);
+    CHECK_INT(fcntl(ends[0], F_SETFL, 0), 0);
+    unlink(path);
+    rmdir(folder);
+}
+
+#define TIMES 200
+#define LETTERS 64
+
+static sem_t taken;
+
+/* The reader waits for what comes first. */
+static void *read_whole(void *fd)
+{
+    char buf[2 * LETTERS];
+
+    for (int i = 0; i < TIMES; i++) {
+        CHECK_INT(read(*(int *)fd, buf, sizeof buf), LETTERS);
+        CHECK_INT(sem_post(&taken), 0);
+    }
+    return NULL;
+}
+
+/* What is no longer than PIPE_BUF reaches a FIFO in one piece: pipe(7). */
+IO_TEST(parts_reach_a_fifo_in_one_piece)
+{
+    char letters[LETTERS];
+    struct iovec parts[LETTERS];
+    pthread_t reader;
+    int ends[2];
+
+    make_fifo(ends);
+    memset(letters, 'x', sizeof letters);
+    for (int i = 0; i < LETTERS; i++)
+        parts[i] = (struct iovec){&letters[i], 1};
+    CHECK_INT(sem_init(&taken, 0, 0), 0);
+    CHECK_INT(pthread_create(&reader, NULL, read_whole, &ends[0]), 0);
+    for (int i = 0; i < TIMES; i++) {
+        CHECK_INT(writev(ends[1], parts, LETTERS), LETTERS);
+        CHECK_INT(sem_wait(&taken), 0);
+    }
+    CHECK_INT(pthread_join(reader, NULL), 0);
+    close_both(ends);
 }
