@@ -28,6 +28,7 @@
 
 #include <stdio_ext.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 #include <wchar.h>
 
 #undef fwrite_unlocked
@@ -333,6 +334,60 @@ bool posix__straight_out(const FILE *file)
     if (file->_IO_write_ptr < file->_IO_write_end && !is_another_tasks(file))
         return true;
     return !posix__may_wait();
+}
+
+/* ---- one byte, under the lock ------------------------------------------------------ */
+
+static inline bool has_byte(const FILE *file)
+{
+    return file->_IO_read_ptr < file->_IO_read_end && !is_none_of_ours(file) &&
+           !is_another_tasks(file);
+}
+
+static inline bool has_room(const FILE *file)
+{
+    return file->_IO_write_ptr < file->_IO_write_end && !is_none_of_ours(file) &&
+           !is_another_tasks(file);
+}
+
+/* Without other threads nobody needs the lock, and it costs more than the rest. */
+static inline bool lock_at_once(FILE *file)
+{
+    return __libc_single_threaded || NEXT(ftrylockfile)(file) == 0;
+}
+
+static inline void unlock_at_once(FILE *file)
+{
+    if (!__libc_single_threaded)
+        NEXT(funlockfile)(file);
+}
+
+/* Another thread may have used the FILE before it was locked: look again. */
+
+bool posix__get_at_once(FILE *file, int *c)
+{
+    bool has;
+
+    if (!has_byte(file) || !lock_at_once(file))
+        return false;
+    has = has_byte(file);
+    if (has)
+        *c = (unsigned char)*file->_IO_read_ptr++;
+    unlock_at_once(file);
+    return has;
+}
+
+bool posix__put_at_once(FILE *file, int c)
+{
+    bool has;
+
+    if (!has_room(file) || !lock_at_once(file))
+        return false;
+    has = has_room(file);
+    if (has)
+        *file->_IO_write_ptr++ = (char)c;
+    unlock_at_once(file);
+    return has;
 }
 
 /* ---- reading ----------------------------------------------------------------------- */

@@ -50,6 +50,14 @@ bool posix__straight(const FILE *file);
 bool posix__straight_in(const FILE *file);
 bool posix__straight_out(const FILE *file);
 
+/*
+ * Take a byte from the buffer, or put one into it, if no other thread has the FILE's lock:
+ * the C library's getc() and putc() would block this one. False: it is locked, or the
+ * buffer is empty or full, or the FILE is not ours.
+ */
+bool posix__get_at_once(FILE *file, int *c);
+bool posix__put_at_once(FILE *file, int c);
+
 /* ---- the buffer: only between posix__begin_use() and posix__end_use() -------------- */
 
 /* Fill an empty buffer. 1: there is something to read, 0: end of file, -1: failed. End

@@ -33,6 +33,30 @@ static int get_byte_in_task(FILE *file)
     return c;
 }
 
+static int get_byte_locked(FILE *file)
+{
+    int c;
+
+    if (posix__get_at_once(file, &c))
+        return c;
+    return posix__straight(file) ? NEXT(getc)(file) : get_byte_in_task(file);
+}
+
+INTERPOSE int fgetc(FILE *file)
+{
+    return IN_TASK() ? get_byte_locked(file) : NEXT(fgetc)(file);
+}
+
+INTERPOSE int getc(FILE *file)
+{
+    return IN_TASK() ? get_byte_locked(file) : NEXT(getc)(file);
+}
+
+INTERPOSE int getchar(void)
+{
+    return IN_TASK() ? get_byte_locked(stdin) : NEXT(getchar)();
+}
+
 #define GETS_ONE(name)                                                                   \
     INTERPOSE int name(FILE *file)                                                       \
     {                                                                                    \
@@ -41,18 +65,9 @@ static int get_byte_in_task(FILE *file)
         return get_byte_in_task(file);                                                   \
     }
 
-GETS_ONE(fgetc)
-GETS_ONE(getc)
 GETS_ONE(fgetc_unlocked)
 GETS_ONE(getc_unlocked)
 GETS_ONE(__uflow) /* an inlined getc_unlocked() calls it */
-
-INTERPOSE int getchar(void)
-{
-    if (!IN_TASK() || posix__straight_in(stdin))
-        return NEXT(getchar)();
-    return get_byte_in_task(stdin);
-}
 
 INTERPOSE int getchar_unlocked(void)
 {
@@ -120,23 +135,16 @@ static size_t read_in_task(void *to, size_t size, size_t n, FILE *file)
 
     if (size == 0 || n == 0 || !posix__begin_use(&use, file))
         return 0;
-    done = posix__is_always_ready(file->_fileno)
+    done = posix__available(file) < size * n && posix__is_always_ready(file->_fileno)
                ? NEXT(fread_unlocked)(to, 1, size * n, file)
                : get_bytes(file, to, size * n);
     posix__end_use(&use);
     return done == size * n ? n : done / size;
 }
 
-/* True if the C library's fread() will not wait, or the FILE is not ours. */
-static bool has_all(const FILE *file, size_t size, size_t n)
-{
-    return posix__straight(file) ||
-           (posix__straight_in(file) && size * n <= posix__available(file));
-}
-
 INTERPOSE size_t fread(void *restrict to, size_t size, size_t n, FILE *restrict file)
 {
-    if (!IN_TASK() || has_all(file, size, n))
+    if (!IN_TASK() || posix__straight(file))
         return NEXT(fread)(to, size, n, file);
     return read_in_task(to, size, n, file);
 }
@@ -144,7 +152,7 @@ INTERPOSE size_t fread(void *restrict to, size_t size, size_t n, FILE *restrict 
 INTERPOSE size_t fread_unlocked(void *restrict to, size_t size, size_t n,
                                 FILE *restrict file)
 {
-    if (!IN_TASK() || has_all(file, size, n))
+    if (!IN_TASK() || posix__straight(file))
         return NEXT(fread_unlocked)(to, size, n, file);
     return read_in_task(to, size, n, file);
 }
@@ -158,7 +166,7 @@ static bool overflows(size_t room, size_t size, size_t n)
 INTERPOSE size_t __fread_chk(void *restrict to, size_t room, size_t size, size_t n,
                              FILE *restrict file)
 {
-    if (!IN_TASK() || overflows(room, size, n) || has_all(file, size, n))
+    if (!IN_TASK() || overflows(room, size, n) || posix__straight(file))
         return NEXT(__fread_chk)(to, room, size, n, file);
     return read_in_task(to, size, n, file);
 }
@@ -166,7 +174,7 @@ INTERPOSE size_t __fread_chk(void *restrict to, size_t room, size_t size, size_t
 INTERPOSE size_t __fread_unlocked_chk(void *restrict to, size_t room, size_t size,
                                       size_t n, FILE *restrict file)
 {
-    if (!IN_TASK() || overflows(room, size, n) || has_all(file, size, n))
+    if (!IN_TASK() || overflows(room, size, n) || posix__straight(file))
         return NEXT(__fread_unlocked_chk)(to, room, size, n, file);
     return read_in_task(to, size, n, file);
 }
@@ -216,35 +224,29 @@ static char *gets_in_task(char *to, int size, FILE *file)
     return to;
 }
 
-/* True if the C library will not wait: the buffer has a whole line, or as much as fits
- * into `size`, or `size` has no room for any byte of it; or the FILE is not ours. */
-static bool has_line(const FILE *file, int delimiter, int size)
+/* With room for no byte the C library does nothing. */
+static bool gets_straight(const FILE *file, int size)
 {
-    bool ends;
-
-    if (size < 2 || posix__straight(file))
-        return true;
-    return posix__straight_in(file) &&
-           (length_of_line(file, delimiter, &ends) >= (size_t)size - 1 || ends);
+    return size < 2 || posix__straight(file);
 }
 
 INTERPOSE char *fgets(char *restrict to, int size, FILE *restrict file)
 {
-    if (!IN_TASK() || has_line(file, '\n', size))
+    if (!IN_TASK() || gets_straight(file, size))
         return NEXT(fgets)(to, size, file);
     return gets_in_task(to, size, file);
 }
 
 INTERPOSE char *fgets_unlocked(char *restrict to, int size, FILE *restrict file)
 {
-    if (!IN_TASK() || has_line(file, '\n', size))
+    if (!IN_TASK() || gets_straight(file, size))
         return NEXT(fgets_unlocked)(to, size, file);
     return gets_in_task(to, size, file);
 }
 
 INTERPOSE char *__fgets_chk(char *restrict to, size_t room, int size, FILE *restrict file)
 {
-    if (!IN_TASK() || has_line(file, '\n', size) || (size_t)size > room)
+    if (!IN_TASK() || gets_straight(file, size) || (size_t)size > room)
         return NEXT(__fgets_chk)(to, room, size, file);
     return gets_in_task(to, size, file);
 }
@@ -252,7 +254,7 @@ INTERPOSE char *__fgets_chk(char *restrict to, size_t room, int size, FILE *rest
 INTERPOSE char *__fgets_unlocked_chk(char *restrict to, size_t room, int size,
                                      FILE *restrict file)
 {
-    if (!IN_TASK() || has_line(file, '\n', size) || (size_t)size > room)
+    if (!IN_TASK() || gets_straight(file, size) || (size_t)size > room)
         return NEXT(__fgets_unlocked_chk)(to, room, size, file);
     return gets_in_task(to, size, file);
 }
@@ -314,7 +316,7 @@ static ssize_t line_in_task(char **line, size_t *room, int delimiter, FILE *file
 INTERPOSE ssize_t getdelim(char **restrict line, size_t *restrict room, int delimiter,
                            FILE *restrict file)
 {
-    if (!IN_TASK() || line == NULL || room == NULL || has_line(file, delimiter, INT_MAX))
+    if (!IN_TASK() || line == NULL || room == NULL || posix__straight(file))
         return NEXT(getdelim)(line, room, delimiter, file);
     return line_in_task(line, room, delimiter, file);
 }
@@ -322,7 +324,7 @@ INTERPOSE ssize_t getdelim(char **restrict line, size_t *restrict room, int deli
 INTERPOSE ssize_t __getdelim(char **restrict line, size_t *restrict room, int delimiter,
                              FILE *restrict file)
 {
-    if (!IN_TASK() || line == NULL || room == NULL || has_line(file, delimiter, INT_MAX))
+    if (!IN_TASK() || line == NULL || room == NULL || posix__straight(file))
         return NEXT(__getdelim)(line, room, delimiter, file);
     return line_in_task(line, room, delimiter, file);
 }
@@ -330,7 +332,7 @@ INTERPOSE ssize_t __getdelim(char **restrict line, size_t *restrict room, int de
 INTERPOSE ssize_t getline(char **restrict line, size_t *restrict room,
                           FILE *restrict file)
 {
-    if (!IN_TASK() || line == NULL || room == NULL || has_line(file, '\n', INT_MAX))
+    if (!IN_TASK() || line == NULL || room == NULL || posix__straight(file))
         return NEXT(getline)(line, room, file);
     return line_in_task(line, room, '\n', file);
 }

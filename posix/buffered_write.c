@@ -35,6 +35,28 @@ static int put_byte(int c, FILE *file)
     return put_in_task(&byte, 1, file) == 1 ? byte : EOF;
 }
 
+static int put_byte_locked(int c, FILE *file)
+{
+    if (posix__put_at_once(file, c))
+        return (unsigned char)c;
+    return posix__straight(file) ? NEXT(putc)(c, file) : put_byte(c, file);
+}
+
+INTERPOSE int fputc(int c, FILE *file)
+{
+    return IN_TASK() ? put_byte_locked(c, file) : NEXT(fputc)(c, file);
+}
+
+INTERPOSE int putc(int c, FILE *file)
+{
+    return IN_TASK() ? put_byte_locked(c, file) : NEXT(putc)(c, file);
+}
+
+INTERPOSE int putchar(int c)
+{
+    return IN_TASK() ? put_byte_locked(c, stdout) : NEXT(putchar)(c);
+}
+
 #define PUTS_ONE(name)                                                                   \
     INTERPOSE int name(int c, FILE *file)                                                \
     {                                                                                    \
@@ -43,17 +65,8 @@ static int put_byte(int c, FILE *file)
         return put_byte(c, file);                                                        \
     }
 
-PUTS_ONE(fputc)
-PUTS_ONE(putc)
 PUTS_ONE(fputc_unlocked)
 PUTS_ONE(putc_unlocked)
-
-INTERPOSE int putchar(int c)
-{
-    if (!IN_TASK() || posix__straight_out(stdout))
-        return NEXT(putchar)(c);
-    return put_byte(c, stdout);
-}
 
 INTERPOSE int putchar_unlocked(int c)
 {

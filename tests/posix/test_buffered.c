@@ -695,6 +695,72 @@ IO_TEST(file_turn_of_a_task_that_gives_up_is_the_next_ones)
     fclose(in);
 }
 
+/* ---- what is buffered, while a thread has the FILE --------------------------------- */
+
+/* By a pointer: the headers would put getc_unlocked() and others in their places. */
+static int (*const get_one[])(FILE *file) = {fgetc, getc};
+static int (*const put_one[])(int c, FILE *file) = {fputc, putc};
+
+struct quick_call {
+    FILE *in, *out;
+    int which;
+    bool ended;
+};
+
+static int call_quickly(void *arg)
+{
+    struct quick_call *c = arg;
+    char line[8], *longer = NULL;
+    size_t room = 0;
+
+    if (c->which < 2)
+        CHECK_INT(get_one[c->which](c->in), 'a');
+    else if (c->which < 4)
+        CHECK_INT(put_one[c->which - 2]('x', c->out), 'x');
+    else if (c->which == 4)
+        CHECK_INT(fread(line, 1, 2, c->in), 2);
+    else if (c->which == 5)
+        CHECK(fgets(line, sizeof line, c->in) != NULL);
+    else
+        CHECK_INT(getline(&longer, &room, c->in), 2);
+    free(longer);
+    c->ended = true;
+    return 0;
+}
+
+static void call_while_a_thread_has(FILE *file, struct quick_call *c)
+{
+    pthread_t thread;
+    coil_task *task;
+
+    thread_has = thread_lets_go = 0;
+    CHECK_INT(pthread_create(&thread, NULL, hold_in_a_thread, file), 0);
+    while (!thread_has)
+        coil_sleep(COIL_MSEC(1));
+    task = start_task(call_quickly, c);
+    coil_sleep(COIL_MSEC(2));
+    CHECK(!c->ended);
+    thread_lets_go = 1;
+    finish_task(task);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+}
+
+/* The pipe need not be waited for, but the thread: the other tasks run meanwhile. */
+IO_TEST(buffered_bytes_wait_for_a_thread_that_has_the_file)
+{
+    for (int i = 0; i < 7; i++) {
+        struct quick_call c = {.which = i};
+        int p[2];
+
+        open_both_ends(p, &c.in, &c.out);
+        CHECK(fputs("-a\n", c.out) >= 0 && fflush(c.out) == 0 && fputs("-", c.out) >= 0);
+        CHECK_INT(getc(c.in), '-');
+        call_while_a_thread_has(i == 2 || i == 3 ? c.out : c.in, &c);
+        fclose(c.out);
+        fclose(c.in);
+    }
+}
+
 /* ---- cancelled --------------------------------------------------------------------- */
 
 static FILE *input, *output;
