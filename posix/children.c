@@ -4,17 +4,28 @@
  * A pidfd becomes readable when its process ends, so a wait for the end of one process
  * polls a pidfd. There is no descriptor for "any child", nor for a child that stops or
  * continues: those waits call wait4() with WNOHANG again and again, at growing intervals.
+ *
+ * A child that is traced by this process (ptrace(2)) is reported when it stops, whatever
+ * the options say, and its pidfd does not become readable then. It may begin to be traced
+ * during the wait. So the poll ends after 1 ms, then after twice that, and so on for two
+ * minutes; then it no longer ends by itself. While the child is traced, which /proc
+ * tells, it ends every 100 ms.
  */
 #include "waiting.h"
 
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+
+#define FIRST_LOOK COIL_MSEC(1)
+#define LOOK_AT_TRACED COIL_MSEC(100)
+#define LAST_LOOK COIL_SEC(60)
 
 /* A wait for children, between two attempts of wait4(). */
 struct child_wait {
     pid_t pid; /* -1: any of several */
     int pidfd; /* -1: none, so nap */
-    int64_t nap;
+    int64_t nap, look;
 };
 
 static void begin_child_wait(struct child_wait *w, pid_t pid, bool for_end)
@@ -29,15 +40,45 @@ static void begin_child_wait(struct child_wait *w, pid_t pid, bool for_end)
     errno = saved;
 }
 
+static bool is_traced(pid_t pid)
+{
+    static const char key[] = "\nTracerPid:\t";
+    char text[512]; /* more than the lines up to this one */
+    const char *tracer;
+    ssize_t n = -1;
+    int fd;
+
+    snprintf(text, sizeof text, "/proc/%d/status", (int)pid);
+    fd = NEXT(open)(text, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        n = NEXT(read)(fd, text, sizeof text - 1);
+        NEXT(close)(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    tracer = strstr(text, key);
+    return tracer != NULL && tracer[sizeof key - 1] != '0';
+}
+
+/* How long to wait for the child's end before another attempt. */
+static int64_t next_look(struct child_wait *w)
+{
+    w->look = w->look == 0 ? FIRST_LOOK : 2 * w->look;
+    if (w->look > LOOK_AT_TRACED && is_traced(w->pid))
+        w->look = LOOK_AT_TRACED;
+    return w->look <= LAST_LOOK ? w->look : COIL_NEVER;
+}
+
 /* Suspend the task until another attempt makes sense. 0 or -1. */
 static int await_child(struct child_wait *w)
 {
     struct pollfd ended = {.fd = w->pidfd, .events = POLLIN};
+    int rc;
 
     if (w->pidfd < 0)
         return posix__nap(&w->nap, COIL_NEVER);
-    if (posix__poll(&ended, 1, COIL_NEVER) < 0)
-        return -1;
+    rc = posix__poll(&ended, 1, next_look(w));
+    if (rc <= 0)
+        return rc;
     /* The process has ended, and its pidfd stays readable. If the attempt fails all the
      * same, nap between further ones instead of spinning. */
     NEXT(close)(w->pidfd);

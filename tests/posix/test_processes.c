@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -81,6 +82,51 @@ SAME(wait_for_a_child_by_what_it_did, true)
     SAY(waitid(P_ALL, 0, &info, WEXITED));
     say("%s %d", info.si_pid == pid ? "the child" : "another", info.si_status);
     SAY(waitid(P_ALL, 0, &info, WEXITED));
+}
+
+/* It stops itself, to be traced, some time after it was started. */
+static pid_t start_traced(void)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        usleep(20000);
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        raise(SIGUSR1);
+        _exit(6);
+    }
+    return pid;
+}
+
+static void say_stop(int status)
+{
+    if (WIFSTOPPED(status))
+        say("stopped by %d", WSTOPSIG(status));
+    else
+        say_status(status);
+}
+
+/* Whoever traces a child is told of its stops without asking for them. */
+SAME(wait_for_a_child_that_is_traced, true)
+{
+    siginfo_t info = {0};
+    int status = 0;
+    pid_t pid;
+
+    if (test_under_valgrind())
+        test_skip("no children that are traced here");
+    pid = start_traced();
+    say("%s", waitpid(pid, &status, 0) == pid ? "the child" : "another");
+    say_stop(status);
+    SAY(ptrace(PTRACE_CONT, pid, NULL, NULL));
+    SAY(waitid(P_PID, (id_t)pid, &info, WEXITED));
+    say("%d %d", info.si_code, info.si_status);
+    pid = start_traced();
+    SAY(waitid(P_PID, (id_t)pid, &info, WEXITED));
+    say("%d %d", info.si_code, info.si_status);
+    SAY(ptrace(PTRACE_CONT, pid, NULL, NULL));
+    say("%s", waitpid(pid, &status, 0) == pid ? "the child" : "another");
+    say_stop(status);
 }
 
 SAME(run_a_command, true)
