@@ -105,7 +105,7 @@
 #define POSIX__AT_INTERVALS(X)                                                           \
     /* opening.c, 0.1: of a FIFO: checks whether its other end is open */                \
     X(open) X(open64) X(openat) X(openat64) X(creat) X(creat64) X(__open_2)              \
-    X(__open64_2) X(__openat_2) X(__openat64_2)                                          \
+    X(__open64_2) X(__openat_2) X(__openat64_2) X(fopen) X(fopen64)                      \
     /* messages.c, 0.1: tried with `IPC_NOWAIT` */                                       \
     X(msgrcv) X(msgsnd) X(semop) X(semtimedop)                                           \
     /* file_lock.c, 0.1: locks on files (`F_SETLKW`, `F_OFD_SETLKW`) */                  \
@@ -138,7 +138,8 @@
     X(fgetwc) X(getwc) X(getwchar) X(fgetws) X(fputwc) X(putwc) X(putwchar) X(fputws)    \
     X(wprintf) X(fwprintf) X(vwprintf) X(vfwprintf) X(wscanf) X(fwscanf) X(vwscanf)      \
     X(vfwscanf)                                                                          \
-    /* the C library: where they have to read or to flush */                             \
+    /* the C library: where they have to read or to flush; `freopen` of a FIFO, and      \
+       `fopen` of one with `,ccs=`, until its other end is open */                       \
     X(getw) X(putw) X(freopen) X(fseek) X(fseeko) X(fsetpos) X(rewind)                   \
     /* the C library: where standard error, or the log's socket, takes no more */        \
     X(perror) X(psignal) X(err) X(errx) X(warn) X(warnx) X(syslog) X(vsyslog)            \

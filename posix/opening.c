@@ -1,5 +1,5 @@
 /*
- * opening.c - open(2) of a FIFO, which waits until the other end is opened.
+ * opening.c - open(2) and fopen(3) of a FIFO, which wait until the other end is opened.
  *
  * The kernel has no event for the opening of the other end. So the task checks at growing
  * intervals, with calls that do not wait:
@@ -16,6 +16,7 @@
 #include "waiting.h"
 
 #include <stdarg.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* By path, before the open: if the file is replaced in between by a FIFO, the open blocks
@@ -211,4 +212,54 @@ INTERPOSE int creat64(const char *path, mode_t mode)
     if (!IN_TASK() || !may_wait_for_peer(AT_FDCWD, path, flags))
         return NEXT(creat64)(path, mode);
     return open_fifo(AT_FDCWD, path, flags, mode);
+}
+
+/* ---- fopen() ----------------------------------------------------------------------- */
+
+/* The flags of open(2) for a mode of fopen(3). -1: the C library's fopen() will not wait
+ * for a peer ("r+"), or it does more than fdopen() can: with ",ccs=" the FILE is one of
+ * wide characters. */
+static int flags_of(const char *mode)
+{
+    static const int create = O_WRONLY | O_CREAT;
+    int flags = *mode == 'r'   ? O_RDONLY
+                : *mode == 'w' ? create | O_TRUNC
+                : *mode == 'a' ? create | O_APPEND
+                               : -1;
+
+    if (flags < 0 || strpbrk(mode, "+,") != NULL)
+        return -1;
+    return flags | (strchr(mode, 'x') != NULL ? O_EXCL : 0) |
+           (strchr(mode, 'e') != NULL ? O_CLOEXEC : 0);
+}
+
+static FILE *open_stream(const char *path, const char *mode)
+{
+    int fd = open_fifo(AT_FDCWD, path, flags_of(mode), 0666);
+    FILE *file = fd >= 0 ? fdopen(fd, mode) : NULL;
+
+    if (fd >= 0 && file == NULL)
+        close_and_fail(fd);
+    return file;
+}
+
+static bool waits_for_peer(const char *path, const char *mode)
+{
+    int flags = flags_of(mode);
+
+    return flags >= 0 && may_wait_for_peer(AT_FDCWD, path, flags);
+}
+
+INTERPOSE FILE *fopen(const char *restrict path, const char *restrict mode)
+{
+    if (!IN_TASK() || !waits_for_peer(path, mode))
+        return NEXT(fopen)(path, mode);
+    return open_stream(path, mode);
+}
+
+INTERPOSE FILE *fopen64(const char *restrict path, const char *restrict mode)
+{
+    if (!IN_TASK() || !waits_for_peer(path, mode))
+        return NEXT(fopen64)(path, mode);
+    return open_stream(path, mode);
 }

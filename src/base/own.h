@@ -22,9 +22,9 @@
 /* Functions of up to six arguments, variadic ones included; then those of seven. */
 #define COIL__OWN_CALLS(X)                                                               \
     X(accept4) X(close) X(connect) X(dup3) X(epoll_wait) X(fclose) X(fcntl) X(fdatasync) \
-    X(fflush) X(fgets) X(flockfile) X(fprintf) X(fputc) X(fputs) X(fsync) X(funlockfile) \
-    X(fwrite) X(getaddrinfo) X(nanosleep) X(open) X(openat) X(poll) X(ppoll) X(preadv2)  \
-    X(pselect) X(pthread_cond_broadcast) X(pthread_cond_clockwait)                       \
+    X(fflush) X(fgets) X(flockfile) X(fopen) X(fprintf) X(fputc) X(fputs) X(fsync)       \
+    X(funlockfile) X(fwrite) X(getaddrinfo) X(nanosleep) X(open) X(openat) X(poll)       \
+    X(ppoll) X(preadv2) X(pselect) X(pthread_cond_broadcast) X(pthread_cond_clockwait)   \
     X(pthread_cond_signal) X(pthread_cond_timedwait) X(pthread_cond_wait)                \
     X(pthread_join) X(pthread_mutex_lock) X(pthread_mutex_unlock) X(pthread_once)        \
     X(putc) X(pwritev2) X(read) X(recv) X(recvfrom) X(recvmmsg) X(recvmsg)               \

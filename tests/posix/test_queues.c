@@ -222,6 +222,47 @@ SAME(open_a_fifo_whose_writer_goes_at_once, true)
     remove_fifo();
 }
 
+static void say_stream(FILE *file)
+{
+    int flags = file != NULL ? fcntl(fileno(file), F_GETFL) : 0;
+
+    say("%s", file != NULL ? "open" : strerrorname_np(errno));
+    if (file == NULL)
+        return;
+    say_mode(fileno(file));
+    say("%s%s", flags & O_APPEND ? "O_APPEND, " : "",
+        (flags & O_ACCMODE) == O_RDONLY ? "to read" : "to write");
+}
+
+/* Every mode, with whatever stands for O_APPEND, O_CLOEXEC, O_EXCL in it. */
+SAME(open_a_fifo_as_a_stream, true)
+{
+    static const char *const modes[] = {"r", "reb", "rme", "w", "wb", "a", "ae"};
+    FILE *file;
+
+    make_fifo();
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        bool reads = modes[i][0] == 'r';
+
+        later(20, open_other_end, reads ? O_WRONLY : O_RDONLY);
+        file = i % 2 == 0 ? fopen(path, modes[i]) : fopen64(path, modes[i]);
+        say_stream(file);
+        finish_later();
+        if (reads)
+            write_byte(other_end);
+        SAY(reads ? getc(file) : putc('x', file));
+        SAY(fclose(file));
+        close(other_end);
+    }
+    file = fopen(path, "r+");
+    say("%s", file != NULL ? "open at once" : strerrorname_np(errno));
+    fclose(file);
+    say_stream(fopen(path, "wx"));
+    say_stream(fopen(path, "q"));
+    remove_fifo();
+    say_stream(fopen(path, "r"));
+}
+
 static int open_both_ways(void *arg)
 {
     int fd = open(path, *(int *)arg);

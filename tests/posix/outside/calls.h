@@ -361,6 +361,8 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     X(__open64_2, __open64_2(fifo, O_RDONLY))                                            \
     X(__openat_2, __openat_2(AT_FDCWD, fifo, O_RDONLY))                                  \
     X(__openat64_2, __openat64_2(AT_FDCWD, fifo, O_RDONLY))                              \
+    X(fopen, THEN_0(fopen(fifo, "r")))                                                   \
+    X(fopen64, THEN_0(fopen64(fifo, "w")))                                               \
     X(msgrcv, msgrcv(queue, &letter, sizeof letter.text, 0, 0))                          \
     X(msgsnd, msgsnd(queue, &letter, sizeof letter.text, 0))                             \
     X(semop, semop(set, &take, 1))                                                       \
