@@ -87,10 +87,12 @@
 #define POSIX__ON_LANES(X)                                                               \
     /* syncing.c, 0.1: on a thread of the file lane */                                   \
     X(fsync) X(fdatasync) X(sync) X(syncfs) X(sync_file_range) X(msync)                  \
-    /* lookup.c, 0.1: the C library's, on threads of the dns lane; numeric addresses     \
-       at once */                                                                        \
-    X(getaddrinfo) X(getnameinfo) X(gethostbyname) X(gethostbyname2) X(gethostbyaddr)    \
-    X(gethostbyname_r) X(gethostbyname2_r) X(gethostbyaddr_r)                            \
+    /* lookup.c, 0.1: the C library's, on threads of the dns lane; at once for a host    \
+       that is a numeric address, and with `NI_NUMERICHOST` */                           \
+    X(getaddrinfo) X(getnameinfo)                                                        \
+    /* lookup.c, 0.1: the same, but never at once */                                     \
+    X(gethostbyname) X(gethostbyname2) X(gethostbyaddr) X(gethostbyname_r)               \
+    X(gethostbyname2_r) X(gethostbyaddr_r)                                               \
     /* resolving.c, 0.1: on threads of the dns lane, with a copy of the state (the       \
        thread's `_res`), without `RES_STAYOPEN` */                                       \
     X(res_query) X(res_search) X(res_querydomain) X(res_send) X(res_nquery)              \
