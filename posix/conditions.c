@@ -141,7 +141,7 @@ INTERPOSE int pthread_cond_clockwait(pthread_cond_t *restrict cond,
  * variables. */
 INTERPOSE int pthread_cond_signal(pthread_cond_t *cond)
 {
-    if (posix__may_be_parked(cond) && !coil_is_own_call(__builtin_return_address(0)) &&
+    if (posix__may_be_parked(cond) && !posix__may_block(__builtin_return_address(0)) &&
         posix__unpark(cond))
         return 0;
     return NEXT(pthread_cond_signal)(cond);
@@ -149,7 +149,7 @@ INTERPOSE int pthread_cond_signal(pthread_cond_t *cond)
 
 INTERPOSE int pthread_cond_broadcast(pthread_cond_t *cond)
 {
-    if (posix__may_be_parked(cond) && !coil_is_own_call(__builtin_return_address(0)))
+    if (posix__may_be_parked(cond) && !posix__may_block(__builtin_return_address(0)))
         posix__unpark_all(cond);
     return NEXT(pthread_cond_broadcast)(cond);
 }

@@ -31,6 +31,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -115,14 +116,27 @@ void *posix__find(enum posix__function function);
 /* coil_posix_reached() sets it and calls close(-1); our close() clears it. */
 extern THREAD_LOCAL bool posix__asked;
 
+/* Where the library that defines malloc() lies, and its size; 0 if that is the C library
+ * or the program. */
+extern uintptr_t posix__allocator, posix__allocator_bytes;
+void posix__find_allocator(void);
+
+/* Calls that libcoil itself makes, and those of the allocator: they may block, and no
+ * task waits for what they release. */
+static inline bool posix__may_block(const void *caller)
+{
+    return (uintptr_t)caller - posix__allocator < posix__allocator_bytes ||
+           coil_is_own_call(caller);
+}
+
 /*
- * True if this call must suspend its task instead of blocking. Calls that libcoil itself
- * makes in a task may block. Outside of tasks the test costs a load and a branch, in a
- * function of libcoil. Use it in the exported function only: it reads the return address.
+ * True if this call must suspend its task instead of blocking. Outside of tasks the test
+ * costs a load and a branch, in a function of libcoil. Use it in the exported function
+ * only: it reads the return address.
  */
 #define IN_TASK()                                                                        \
     (coil_may_suspend() && posix__one_coil &&                                            \
-     !coil_is_own_call(__builtin_return_address(0)))
+     !posix__may_block(__builtin_return_address(0)))
 
 /* False if some of the libcoil functions that we call lie in libcoil.so and others in the
  * program, which was linked with libcoil.a. */

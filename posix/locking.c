@@ -72,8 +72,8 @@ INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t
                                  &(struct posix__until){clock, time});
 }
 
-/* libcoil's own calls wake nobody: no task waits for libcoil's mutexes, and waking a task
- * locks some of them. */
+/* libcoil's own calls and the allocator's wake nobody: no task waits for their mutexes,
+ * and waking a task locks some of them. */
 INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     const void *caller = __builtin_return_address(0);
@@ -83,7 +83,7 @@ INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
         return EPERM; /* the C library would unlock it: the thread is the same */
     posix__note_unlocked(mutex);
     rc = NEXT(pthread_mutex_unlock)(mutex);
-    if (posix__may_be_parked(mutex) && !coil_is_own_call(caller))
+    if (posix__may_be_parked(mutex) && !posix__may_block(caller))
         posix__unpark(mutex);
     return rc;
 }

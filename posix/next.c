@@ -107,6 +107,7 @@ __attribute__((constructor)) static void find_all(void)
         if (posix__next[i] == NULL)
             posix__next[i] = look_up(names[i]);
     posix__one_coil = coil_is_one();
+    posix__find_allocator(); /* last: it allocates, and the allocator may call us */
 }
 
 /* ---- is libcoil-posix active? ------------------------------------------------------ */

@@ -6,6 +6,7 @@
   preloaded, with libcoil.a, and when a function of the program ends in it.
 - libcoil never jumps to one of these functions instead of calling it: its calls are known
   by where they return to.
+- A malloc() of a library's that locks mutexes does not suspend tasks.
 - Programs that have no task do the same with it preloaded as without: the same output,
   the same end.
 Ends with `N passed, N failed`.
@@ -209,6 +210,26 @@ def active(build):
                     raise Failure(f'{flags} {static}: {said}')
 
 
+def allocators(build):
+    """Tasks beside a thread, all of which allocate: by a library of ours, and by jemalloc
+    where that is installed."""
+    with tempfile.TemporaryDirectory() as folder:
+        run('cc', '-shared', '-fPIC', '-O2', '-fno-builtin',
+            ROOT / 'tests' / 'posix' / 'outside' / 'allocator.c', '-o',
+            pathlib.Path(folder) / 'liballocator.so')
+        for flags in [], ['-fno-pie', '-no-pie']:
+            program = compile_outside(build, folder, 'allocator.c',
+                                      ['-O2', '-DPROGRAM', *flags], False)
+            for allocator in 'liballocator.so', 'libjemalloc.so.2':
+                done = subprocess.run([program], timeout=60, text=True,
+                                      env=dict(os.environ, LD_PRELOAD=allocator,
+                                               LD_LIBRARY_PATH=folder,
+                                               MALLOC_CONF='narenas:1,tcache:false'),
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                if done.returncode != 0 or done.stdout != 'all allocated\n':
+                    raise Failure(f'{allocator}, {flags}: {done}')
+
+
 def outcome(script, folder, library):
     environment = dict(os.environ, TMP=str(folder), LC_ALL='C')
     if library is not None:
@@ -249,6 +270,7 @@ def cases(build):
     if shutil.which(os.environ.get('CXX', 'c++')):
         yield 'tails_cxx.cpp', lambda: tails(build, 'tails_cxx.cpp', ['-O2'], False)
     yield 'active', lambda: active(build)
+    yield 'allocators', lambda: allocators(build)
     for name, script in PROGRAMS.items():
         yield name, lambda s=script: same(s, library)
 
