@@ -63,6 +63,19 @@ static enum reason trap_of(struct crawler *crawler, const struct target *page,
     return REASON_NONE;
 }
 
+/*
+ * Cloudflare puts this in the place of "mailto:", and the address, encoded, in the fragment or an
+ * attribute. Its script puts that back; to others than browsers the URL is a 404.
+ */
+static bool hides_mail(const char *url)
+{
+    static const char path[] = "/cdn-cgi/l/email-protection";
+    const char *host = strstr(url, "://");
+    const char *at = host != NULL ? strchr(host + 3, '/') : NULL;
+
+    return at != NULL && strcmp(at, path) == 0;
+}
+
 /* REASON_NONE for what is to be fetched; below 0 without memory. */
 static int reason_against(const struct crawler *crawler, const struct target *page)
 {
@@ -74,6 +87,8 @@ static int reason_against(const struct crawler *crawler, const struct target *pa
     excluded = is_excluded(options, page->url);
     if (excluded != 0)
         return excluded > 0 ? REASON_EXCLUDED : excluded;
+    if (hides_mail(page->url))
+        return REASON_MAIL;
     if (page->kind == TARGET_EXTERNAL || crawler->member != NULL)
         return REASON_NONE; /* of all that a shared crawl asks for, pages are counted where it is queued */
     return options->max_pages > 0 && crawler->page_count >= options->max_pages

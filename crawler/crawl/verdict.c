@@ -41,6 +41,7 @@ static const struct {
     [REASON_NO_PROGRESS] = {"no-progress", "nothing came for as long as --timeout says"},
     [REASON_MAX_TIME] = {"max-time", "took longer than --max-time"},
     [REASON_SCHEME] = {"scheme", "a scheme other than http and https"},
+    [REASON_MAIL] = {"mail", "a mail address, hidden by Cloudflare"},
     [REASON_EXCLUDED] = {"excluded", "left out by --exclude"},
     [REASON_ROBOTS] = {"robots", "robots.txt forbids it"},
     [REASON_NOFOLLOW] = {"nofollow", "the link or its page says nofollow"},

@@ -44,6 +44,7 @@ enum reason {
     REASON_NO_PROGRESS, /* timeout */
     REASON_MAX_TIME,
     REASON_SCHEME, /* skipped */
+    REASON_MAIL,
     REASON_EXCLUDED,
     REASON_ROBOTS,
     REASON_NOFOLLOW,

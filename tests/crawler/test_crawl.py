@@ -200,6 +200,18 @@ def test_other_schemes_are_skipped():
     equal(result.told, {"/": "ok", **{link: "skipped/scheme" for link in links}})
 
 
+def test_mail_addresses_that_cloudflare_hides_are_skipped():
+    path = "/cdn-cgi/l/email-protection"
+    with Site({}) as other:
+        hidden = [path, path + "#a1b2c3", other.url[:-1] + path + "#a1b2c3"]
+        not_hidden = [path + "/", path + "?a", path + "s", "/a" + path]
+        result = crawl({"/": page(*hidden, *not_hidden)})
+        equal(other.requests, [])
+    equal(sorted(result.site.requests), sorted(["/", *not_hidden]))
+    equal(result.told, {"/": "ok", **{link: "skipped/mail" for link in hidden},
+                        **{link: "broken/status" for link in not_hidden}})
+
+
 def test_what_is_no_url_is_reported():
     links = ["http://", "http://a b/", "http://127.0.0.1:99999/"]
     result = crawl({"/": page(*links)})
