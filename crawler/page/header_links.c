@@ -17,30 +17,6 @@ static char *skip_blank(char *s)
     return s + strspn(s, BLANK);
 }
 
-/* ---- relations ---------------------------------------------------------------------- */
-
-/* Names, which need not lead anywhere (RFC 6903, RFC 6906), and hosts to get ready. */
-static bool names_no_resource(const char *relation)
-{
-    static const char *const names[] = {"type", "profile", "preconnect", "dns-prefetch"};
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcasecmp(relation, names[i]) == 0)
-            return true;
-    return false;
-}
-
-/* One relation to a resource is enough. */
-static bool has_resource(char *relations)
-{
-    char *rest = relations, *word;
-
-    while ((word = strtok_r(rest, HTML_SPACE, &rest)) != NULL)
-        if (!names_no_resource(word))
-            return true;
-    return false;
-}
-
 /* ---- parameters --------------------------------------------------------------------- */
 
 /* A quoted string, decoded in place. Returns what is behind it. (B.4) */
@@ -111,7 +87,7 @@ static int visit_links(struct link_visit *visit, char *s)
         if (target[n] == '\0')
             break;
         s = read_parameters(target + n + 1, &relations);
-        if (relations != NULL && has_resource(relations))
+        if (relations != NULL && link_relations_of(relations).to_resources > 0)
             rc = link_visit_part(visit, target, n);
     }
     return rc;

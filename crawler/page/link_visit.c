@@ -1,5 +1,5 @@
 /*
- * link_visit.c - the URLs in a value that is more than a URL.
+ * link_visit.c - the URLs in a value that is more than a URL; what relations lead to.
  */
 #include "link_visit.h"
 
@@ -20,6 +20,36 @@ int link_visit_part(struct link_visit *visit, char *text, size_t n)
     rc = visit->function(&visit->link, visit->arg);
     text[n] = next;
     return rc;
+}
+
+/* ---- relations --------------------------------------------------------------------- */
+
+/*
+ * Names, which need not lead anywhere (RFC 6903, RFC 6906), hosts to get ready, and what is only
+ * posted to (HTML, 4.6.7.13; Webmention, 3.1.3).
+ */
+static bool names_no_resource(const char *relation)
+{
+    static const char *const names[] = {"type",         "profile",  "preconnect",
+                                        "dns-prefetch", "pingback", "webmention"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcasecmp(relation, names[i]) == 0)
+            return true;
+    return false;
+}
+
+struct link_relations link_relations_of(char *text)
+{
+    struct link_relations relations = {0, 0};
+    char *rest = text, *word;
+
+    while ((word = strtok_r(rest, LINK_SEPARATORS, &rest)) != NULL) {
+        bool is_other = names_no_resource(word);
+        relations.others += is_other;
+        relations.to_resources += !is_other;
+    }
+    return relations;
 }
 
 /* ---- refresh ----------------------------------------------------------------------- */

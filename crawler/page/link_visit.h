@@ -1,5 +1,6 @@
 /*
- * link_visit.h - the URLs in a value that is more than a URL: of srcset, of a refresh, of style.
+ * link_visit.h - the URLs in a value that is more than a URL: of srcset, of a refresh, of style; and
+ * what relations lead to.
  */
 #ifndef CRAWLER_LINK_VISIT_H
 #define CRAWLER_LINK_VISIT_H
@@ -12,6 +13,16 @@ struct link_visit {
     struct link link; /* but for its reference and `cut` */
     bool cut;         /* the value that the link is of */
 };
+
+#define LINK_SEPARATORS HTML_SPACE ","
+
+/* How many of a link's relations, "next preload", lead to a resource that can be asked for by GET. */
+struct link_relations {
+    unsigned to_resources, others;
+};
+
+/* Of a text with words between LINK_SEPARATORS, which is taken apart. */
+struct link_relations link_relations_of(char *text);
 
 /* Visit n bytes of a text, which a NUL ends for that long. */
 int link_visit_part(struct link_visit *visit, char *text, size_t n);

@@ -116,42 +116,38 @@ static bool attribute_is(const struct links *links, enum html_attribute which,
     return strcasecmp(text, one) == 0 || strcasecmp(text, other) == 0;
 }
 
-/* How many of an attribute's words, between white space or commas, are one of two, and how
-   many are not. */
-struct words {
-    unsigned those, others;
-};
+#define WORDS_BYTES 256
 
-static struct words words_of(const struct links *links, enum html_attribute which,
-                             const char *one, const char *other)
+/* An attribute's value, decoded; "" if there is none, or it is longer than words are. */
+static char *words_of(const struct links *links, enum html_attribute which,
+                      char text[3 * WORDS_BYTES + 1])
 {
     const struct kept_value *value = attribute(links, which);
-    char text[3 * 256 + 1], *rest = text, *word;
-    struct words words = {0, 0};
+    size_t n = value != NULL && value->n <= WORDS_BYTES ? value->n : 0;
 
-    if (value == NULL || value->n > 256)
-        return words;
-    text[html_decode(links->bytes.bytes + value->start, value->n, text)] = '\0';
-    while ((word = strtok_r(rest, " \t\n\f\r,", &rest)) != NULL) {
-        bool is_one = strcasecmp(word, one) == 0 || strcasecmp(word, other) == 0;
-        words.those += is_one;
-        words.others += !is_one;
-    }
-    return words;
+    text[n > 0 ? html_decode(links->bytes.bytes + value->start, n, text) : 0] = '\0';
+    return text;
 }
 
+/* True if one of its words, between white space or commas, is one of these. */
 static bool attribute_has(const struct links *links, enum html_attribute which,
                           const char *one, const char *other)
 {
-    return words_of(links, which, one, other).those > 0;
+    char text[3 * WORDS_BYTES + 1], *rest = words_of(links, which, text), *word;
+
+    while ((word = strtok_r(rest, LINK_SEPARATORS, &rest)) != NULL)
+        if (strcasecmp(word, one) == 0 || strcasecmp(word, other) == 0)
+            return true;
+    return false;
 }
 
-static bool attribute_has_only(const struct links *links, enum html_attribute which,
-                               const char *one, const char *other)
+static bool has_only_other_relations(const struct links *links)
 {
-    struct words words = words_of(links, which, one, other);
+    char text[3 * WORDS_BYTES + 1];
+    struct link_relations relations =
+        link_relations_of(words_of(links, ATTRIBUTE_REL, text));
 
-    return words.those > 0 && words.others == 0;
+    return relations.to_resources == 0 && relations.others > 0;
 }
 
 /* What <a rel=nofollow> says of itself, or <meta name=robots content=nofollow> of the page. */
@@ -168,7 +164,7 @@ static bool says_nofollow(struct links *links)
 }
 
 /*
- * A <link rel="preconnect"> names a host to get ready and no resource; what a form is
+ * A <link rel="preconnect"> names a host to get ready and no resource; what a form or a pingback is
  * posted to need not answer to GET; and of inputs, only images have a source.
  */
 static bool names_no_resource(const struct links *links)
@@ -177,7 +173,7 @@ static bool names_no_resource(const struct links *links)
     case ELEMENT_OTHER:
         return true;
     case ELEMENT_LINK:
-        return attribute_has_only(links, ATTRIBUTE_REL, "preconnect", "dns-prefetch");
+        return has_only_other_relations(links);
     case ELEMENT_FORM:
         return attribute_is(links, ATTRIBUTE_METHOD, "post", "dialog");
     case ELEMENT_INPUT:

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { placer } from './places.mjs';
-import { attribute, baseOf, elements, references, refresh } from './references.mjs';
+import { NO_RESOURCE, attribute, baseOf, elements, references, refresh } from './references.mjs';
 import { loadCssTree, urlsIn } from './stylesheets.mjs';
 
 let csstree, LinkHeader;
@@ -155,9 +155,6 @@ function* linksOf(all, text) {
     }
   }
 }
-
-// Relations that lead to no resource.
-const NO_RESOURCE = ['type', 'profile', 'preconnect', 'dns-prefetch'];
 
 // Of headers, each a pair of name and value, by npm's http-link-header.
 export function* linksOfHeaders(headers) {

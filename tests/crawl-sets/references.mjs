@@ -26,15 +26,17 @@ function lower(element, name) {
   return attribute(element, name)?.toLowerCase();
 }
 
-// A rel of nothing but hints to get a host ready.
-function isHint(rel) {
+// Relations that lead to no resource, or to one that is only posted to.
+export const NO_RESOURCE = ['type', 'profile', 'preconnect', 'dns-prefetch', 'pingback', 'webmention'];
+
+function leadsToNone(rel) {
   const words = rel.split(/[\s,]+/).filter((word) => word !== '');
-  return words.length > 0 && words.every((word) => ['preconnect', 'dns-prefetch'].includes(word));
+  return words.length > 0 && words.every((word) => NO_RESOURCE.includes(word));
 }
 
 function leadsNowhere(element) {
   switch (element.tagName) {
-    case 'link': return isHint(lower(element, 'rel') ?? '');
+    case 'link': return leadsToNone(lower(element, 'rel') ?? '');
     case 'form': return ['post', 'dialog'].includes(lower(element, 'method'));
     case 'input': return lower(element, 'type') !== 'image';
     default: return false;

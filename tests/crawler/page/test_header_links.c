@@ -35,6 +35,9 @@ TEST(header_links_by_relation)
     check_link("<a>; rel=preconnect, <b>; rel=\"DNS-prefetch preconnect\", <c>; rel=Type,"
                "<d>; rel=profile, <e>; rel=\"type canonical\", <f>; rel=typed",
                "Link[e]Link[f]");
+    check_link(
+        "<a>; rel=pingback, <b>; rel=\"webmention PINGBACK\", <c>; rel=\"webmention up\"",
+        "Link[c]");
     check_link("<a>; rel=type; rel=next, <b>; rel=next; rel=type", "Link[b]");
     check_link("<a>; rel=\"https://example.org/rel\"", "Link[a]");
 }

@@ -115,6 +115,15 @@ TEST(links_to_hosts_that_are_only_got_ready_are_none)
     CHECK_TRACE("[3][4]");
 }
 
+TEST(links_to_what_is_posted_to_are_none)
+{
+    CHECK_INT(find("<link rel=pingback href=1><link rel='WebMention' href=2>"
+                   "<link rel='webmention pingback' href=3><link rel=profile href=4>"
+                   "<link rel='pingback help' href=5><link rel=webmentions href=6>"),
+              0);
+    CHECK_TRACE("[5][6]");
+}
+
 TEST(links_have_no_base_of_svg)
 {
     CHECK_INT(find("<svg><base href=1><base href=2 /></svg><a href=3><base href=4>"), 0);
