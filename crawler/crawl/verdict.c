@@ -59,6 +59,7 @@ static const struct {
     [REASON_EXTERNAL_FRAGMENT] =
         {"external-fragment", "a fragment on another site: --fragments all checks it"},
     [REASON_NOT_SEARCHED] = {"not-searched", "the page was not searched for ids"},
+    [REASON_ROUTE] = {"route", "a route, which a script of the page follows"},
 };
 
 /* The registry of HTTP status codes (IANA), without 1xx, 306 and 418, which have no meaning as a

@@ -170,6 +170,17 @@ static int has_place(const struct targets *targets, const struct target *page,
     return has;
 }
 
+/* "#/guide" and "#!/users" are for the router of a page that is an application: docsify, Vue, React,
+   AngularJS. */
+static bool is_route(const char *fragment)
+{
+    char first[3];
+    size_t n = strnlen(fragment, sizeof first); /* as much as "%21" is */
+
+    memcpy(first, fragment, n);
+    return url_decode(first, n) > 0 && (first[0] == '/' || first[0] == '!');
+}
+
 /* Its page is settled, and so is `end`, where that leads. */
 static int settle_fragment(struct crawler *crawler, struct target *target,
                            const struct target *end)
@@ -190,7 +201,9 @@ static int settle_fragment(struct crawler *crawler, struct target *target,
     if (has < 0)
         return has;
     if (has == 0)
-        judgement = (struct judgement){VERDICT_FRAGMENT, REASON_NO_SUCH_ID};
+        judgement = is_route(fragment)
+                        ? (struct judgement){VERDICT_UNCHECKED, REASON_ROUTE}
+                        : (struct judgement){VERDICT_FRAGMENT, REASON_NO_SUCH_ID};
     return give_as(crawler, target, page, judgement);
 }
 

@@ -201,8 +201,11 @@ function ofPage(page, fragment) {
   if (page.ids === undefined) {
     return ['unchecked', page.answer ? 'external-fragment' : 'not-searched', isLocal ? null : page.status];
   }
-  return page.ids.has(fragment) ? ['ok', null, isLocal ? null : page.status]
-    : ['fragment', 'no-such-id', isLocal ? null : page.status];
+  const status = isLocal ? null : page.status;
+  if (page.ids.has(fragment)) {
+    return ['ok', null, status];
+  }
+  return /^[/!]/.test(fragment) ? ['unchecked', 'route', status] : ['fragment', 'no-such-id', status];
 }
 
 // Of a page that redirects.

@@ -704,6 +704,18 @@ def test_fragments_of_ids_with_escapes():
     equal({key for key, told in result.told.items() if told == "fragment/no-such-id"}, {"/#a!b"})
 
 
+def test_fragments_that_are_routes_of_a_script():
+    routes = ["#/guide", "#!/users", "#!x", "#%2fguide", "#%21", "#/"]
+    body = '<i id="/there"></i><i id="!"></i>'
+    links = [*routes, "#/there", "#!", "#a/b", "#a!", "#%a"]
+    result = crawl({"/": html(body + "".join(f'<a href="/{link}">x</a>' for link in links)), "/x": page()})
+    equal(result.told, {"/": "ok", "/#/there": "ok", "/#!": "ok", "/#/guide": "unchecked/route",
+                        "/#!/users": "unchecked/route", "/#!x": "unchecked/route", "/#/": "unchecked/route",
+                        "/#a/b": "fragment/no-such-id", "/#a!": "fragment/no-such-id",
+                        "/#%a": "fragment/no-such-id"})
+    equal(result.status, BROKEN)
+
+
 def test_fragments_of_pages_that_were_read_before_or_come_later():
     result = crawl({"/": html('<i id=x></i><a href="/a#x"></a><a href="/a#y"></a>'
                               '<a href="#x"></a>'),
