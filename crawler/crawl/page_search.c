@@ -466,6 +466,7 @@ static int search_source(struct page_search *pages, struct target *page,
         rc = search_end(pages->search, source->base, visitor);
         page->is_searched = rc == 0 && search_was_page(pages->search);
         page->has_ids = rc == 0 && search_has_ids(pages->search);
+        page->is_markdown = search_was_markdown(pages->search);
     }
     return rc;
 }

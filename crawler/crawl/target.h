@@ -62,6 +62,7 @@ struct target {
     bool is_sitemap : 1;        /* somebody says so: search_expect_sitemap() */
     bool is_searched : 1;       /* its links are known */
     bool has_ids : 1;           /* and its ids, of which a style sheet has none */
+    bool is_markdown : 1;       /* and they are looked for in lower case, too */
     bool is_wanted : 1;         /* somebody points at it: its verdict is told */
     bool is_known : 1;   /* the baseline has its verdict: it does not fail the run */
     bool wants_body : 1; /* its ids are asked for, although it is of another site */

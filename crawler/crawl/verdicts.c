@@ -7,6 +7,7 @@
  */
 #include "verdicts.h"
 
+#include "../page/heading_ids.h"
 #include "../url/url.h"
 
 #include <errno.h>
@@ -148,6 +149,26 @@ static bool changes_fragment(const struct target *target)
     return false;
 }
 
+static bool has_id(const struct targets *targets, const struct target *page,
+                   const char *id, size_t n)
+{
+    return target_has_id(page, targets_hash_id(targets, id, n));
+}
+
+/* The ids of headings are in lower case, and GitHub finds them in any. 1, 0 or -ENOMEM. */
+static int has_heading(const struct targets *targets, const struct target *page,
+                       const char *fragment, size_t n)
+{
+    char *lower = heading_ids_lower(fragment, n);
+    int has;
+
+    if (lower == NULL)
+        return -ENOMEM;
+    has = has_id(targets, page, lower, strlen(lower));
+    free(lower);
+    return has;
+}
+
 /* 1 if the page has it, as the fragment is written or decoded; 0, or -ENOMEM. (HTML standard: find a potential indicated element) */
 static int has_place(const struct targets *targets, const struct target *page,
                      const char *fragment)
@@ -155,16 +176,18 @@ static int has_place(const struct targets *targets, const struct target *page,
     char usual[FRAGMENT_BYTES];
     size_t n = strlen(fragment);
     char *decoded;
-    bool has;
+    int has;
 
-    if (target_has_id(page, targets_hash_id(targets, fragment, n)))
+    if (has_id(targets, page, fragment, n))
         return 1;
     decoded = n < sizeof usual ? usual : malloc(n + 1);
     if (decoded == NULL)
         return -ENOMEM;
     memcpy(decoded, fragment, n + 1);
     n = url_decode(decoded, n);
-    has = target_has_id(page, targets_hash_id(targets, decoded, n));
+    has = has_id(targets, page, decoded, n);
+    if (has == 0 && page->is_markdown)
+        has = has_heading(targets, page, decoded, n);
     if (decoded != usual)
         free(decoded);
     return has;

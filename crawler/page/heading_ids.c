@@ -26,12 +26,17 @@ static void load_unicode(void)
     unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 }
 
-void heading_ids_init(struct heading_ids *ids)
+static void prepare(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    *ids = (struct heading_ids){0};
     pthread_once(&once, load_unicode);
+}
+
+void heading_ids_init(struct heading_ids *ids)
+{
+    *ids = (struct heading_ids){0};
+    prepare();
 }
 
 void heading_ids_finish(struct heading_ids *ids)
@@ -54,18 +59,23 @@ static bool is_connector(wint_t c)
            (c >= 0xfe4d && c <= 0xfe4f) || c == 0xff3f;
 }
 
+static void add_lower(struct text *out, wint_t c)
+{
+    if (c == 0x130) /* the one letter whose lower case is two characters */
+        text_add(out, "i\u0307", 3);
+    else
+        add_character(out,
+                      unicode != (locale_t)0 ? (wint_t)towlower_l(c, unicode) : c);
+}
+
 /* Where the system does not have the locale, all of it counts as letters. */
 static void add_beyond_ascii(struct text *out, wint_t c)
 {
-    if (unicode == (locale_t)0) {
+    if (unicode == (locale_t)0)
         add_character(out, c);
-        return;
-    }
-    if (c == 0x130) /* the one letter whose lower case is two characters */
-        text_add(out, "i\u0307", 3);
     else if (iswalnum_l(c, unicode) || is_connector(c) ||
              iswctype_l(c, wctype_l("combining", unicode), unicode))
-        add_character(out, (wint_t)towlower_l(c, unicode));
+        add_lower(out, c);
 }
 
 static void add_slug(struct text *out, const char *s, size_t n)
@@ -129,4 +139,23 @@ const char *heading_ids_add(struct heading_ids *ids, const char *text, size_t n)
         id = give_unique(ids, taken);
     free(taken);
     return id;
+}
+
+char *heading_ids_lower(const char *text, size_t n)
+{
+    struct text valid = {0}, lower = {0};
+
+    prepare();
+    text_add_utf8(&valid, text, n, "");
+    for (size_t i = 0, length; i < valid.n; i += length) {
+        bool is_valid;
+        length = text_utf8_length(valid.at + i, valid.n - i, &is_valid);
+        if (length == 1)
+            text_add_lower(&lower, valid.at + i, 1);
+        else
+            add_lower(&lower, text_utf8_point(valid.at + i, length));
+    }
+    lower.failed = lower.failed || valid.failed;
+    text_finish(&valid);
+    return text_take(&lower);
 }

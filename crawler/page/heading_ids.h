@@ -24,4 +24,7 @@ void heading_ids_finish(struct heading_ids *ids);
  */
 const char *heading_ids_add(struct heading_ids *ids, const char *text, size_t n);
 
+/* The text in lower case, as an id would have it, for free(). NULL without memory. */
+char *heading_ids_lower(const char *text, size_t n);
+
 #endif

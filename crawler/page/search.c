@@ -127,6 +127,11 @@ bool search_has_ids(const struct search *search)
     return search->type == PAGE_HTML || search->type == PAGE_MARKDOWN;
 }
 
+bool search_was_markdown(const struct search *search)
+{
+    return search->type == PAGE_MARKDOWN;
+}
+
 bool search_was_page(const struct search *search)
 {
     return search->type != PAGE_NONE;

@@ -105,6 +105,7 @@ search_links(struct search *search,
    places which links may point at. */
 bool search_was_page(const struct search *search);
 bool search_has_ids(const struct search *search);
+bool search_was_markdown(const struct search *search);
 
 /* What was wrong with the page that was searched last, "line 3: mismatched tag", or NULL. */
 const char *search_problem(const struct search *search);

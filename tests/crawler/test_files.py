@@ -127,6 +127,15 @@ def test_markdown_and_its_headings():
     contains(check.links(), ("README.md", "docs/b.md#the-end", 3, 5))
 
 
+def test_fragments_of_markdown_in_capitals():
+    links = ["Installation", "%C3%84RGER", "raw", "Raw", "RAW", "the-End"]
+    check = Check({"a.md": "# Installation\n## Ärger\n<a id=Raw></a>\n" +
+                           "".join(f"[x](#{link}) [y](b.html#{link})\n" for link in links),
+                   "b.html": "<i id=installation></i>"}, "a.md", "b.html")
+    well = {key for key, verdict in check.verdicts().items() if verdict == "ok"}
+    equal(well, {"a.md", "b.html", "a.md#Installation", "a.md#ÄRGER", "a.md#Raw"})
+
+
 def test_only_named_files_are_searched():
     check = Check({"a.html": "<a href=b.html>", "b.html": "<a href=no.html>"}, "a.html")
     equal(check.status, 0)

@@ -1,6 +1,8 @@
 #include "../../../crawler/page/heading_ids.h"
 #include "../../harness/harness.h"
 
+#include <stdlib.h>
+
 TEST(heading_ids_are_those_of_github)
 {
     static const struct {
@@ -37,6 +39,22 @@ TEST(heading_ids_are_those_of_github)
         heading_ids_init(&ids);
         CHECK_STR(heading_ids_add(&ids, rows[i].text, strlen(rows[i].text)), rows[i].id);
         heading_ids_finish(&ids);
+    }
+}
+
+TEST(heading_ids_in_lower_case)
+{
+    static const char *const rows[][2] = {
+        {"", ""},
+        {"a-B_1!", "a-b_1!"},
+        {"\u00c4\u0130\u4f60", "\u00e4i\u0307\u4f60"},
+        {"\xc4X", "\ufffdx"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *lower = heading_ids_lower(rows[i][0], strlen(rows[i][0]));
+        CHECK_STR(lower, rows[i][1]);
+        free(lower);
     }
 }
 
