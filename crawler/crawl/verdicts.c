@@ -169,27 +169,35 @@ static int has_heading(const struct targets *targets, const struct target *page,
     return has;
 }
 
+/* GitHub, GitLab and Gitea put this in front of ids that a user has written; a script of theirs goes
+   where the fragment leads without it. */
+#define USER_CONTENT "user-content-"
+
 /* 1 if the page has it, as the fragment is written or decoded; 0, or -ENOMEM. (HTML standard: find a potential indicated element) */
 static int has_place(const struct targets *targets, const struct target *page,
                      const char *fragment)
 {
+    const size_t prefix_n = strlen(USER_CONTENT);
     char usual[FRAGMENT_BYTES];
     size_t n = strlen(fragment);
-    char *decoded;
+    char *prefixed, *decoded;
     int has;
 
     if (has_id(targets, page, fragment, n))
         return 1;
-    decoded = n < sizeof usual ? usual : malloc(n + 1);
-    if (decoded == NULL)
+    prefixed = prefix_n + n < sizeof usual ? usual : malloc(prefix_n + n + 1);
+    if (prefixed == NULL)
         return -ENOMEM;
+    memcpy(prefixed, USER_CONTENT, prefix_n);
+    decoded = prefixed + prefix_n;
     memcpy(decoded, fragment, n + 1);
     n = url_decode(decoded, n);
-    has = has_id(targets, page, decoded, n);
+    has = has_id(targets, page, decoded, n) ||
+          has_id(targets, page, prefixed, prefix_n + n);
     if (has == 0 && page->is_markdown)
         has = has_heading(targets, page, decoded, n);
-    if (decoded != usual)
-        free(decoded);
+    if (prefixed != usual)
+        free(prefixed);
     return has;
 }
 

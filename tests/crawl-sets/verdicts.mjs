@@ -202,7 +202,7 @@ function ofPage(page, fragment) {
     return ['unchecked', page.answer ? 'external-fragment' : 'not-searched', isLocal ? null : page.status];
   }
   const status = isLocal ? null : page.status;
-  if (page.ids.has(fragment)) {
+  if (page.ids.has(fragment) || page.ids.has('user-content-' + fragment)) {
     return ['ok', null, status];
   }
   return /^[/!]/.test(fragment) ? ['unchecked', 'route', status] : ['fragment', 'no-such-id', status];

@@ -704,6 +704,16 @@ def test_fragments_of_ids_with_escapes():
     equal({key for key, told in result.told.items() if told == "fragment/no-such-id"}, {"/#a!b"})
 
 
+def test_fragments_of_what_users_write():
+    """GitHub, GitLab and Gitea put "user-content-" in front of ids, and find them without."""
+    long = "y" * 300
+    body = ('<a id=user-content-installation></a><a name="user-content-\u00e4"></a>'
+            f'<i id=other-x></i><i id=user-content-{long}></i>')
+    links = ["#installation", "#user-content-installation", "#%C3%A4", f"#{long}", "#x", "#nstallation"]
+    result = crawl({"/": html(body + "".join(f'<a href="/{link}">x</a>' for link in links))})
+    equal({key for key, told in result.told.items() if told != "ok"}, {"/#x", "/#nstallation"})
+
+
 def test_fragments_that_are_routes_of_a_script():
     routes = ["#/guide", "#!/users", "#!x", "#%2fguide", "#%21", "#/"]
     body = '<i id="/there"></i><i id="!"></i>'
