@@ -36,6 +36,7 @@ static void read_headers(struct answer *answer)
     answer->location = coil_http_header(response, "Location");
     answer->retry_after = coil_http_header(response, "Retry-After");
     answer->is_challenge = is_challenge(response);
+    answer->sets_cookie = coil_http_header(response, "Set-Cookie") != NULL;
 }
 
 static void measure(struct answer *answer)

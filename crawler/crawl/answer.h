@@ -16,12 +16,13 @@ struct answer {
     int status; /* 0 if there is none */
     const char *content_type, *location, *retry_after;
     bool is_challenge; /* it asks for a human */
-    bool is_late;      /* rc is -ETIMEDOUT: it took too long as a whole */
-    bool is_tls;       /* rc is -EPROTO: of TLS, not of HTTP */
-    bool is_too_long;  /* the body was cut off at the limit */
-    bool is_cut;       /* because nobody wanted more of it */
-    bool has_body;     /* it was wanted, and the reader got all of it */
-    int64_t size;      /* of the body, as announced, else as received */
+    bool sets_cookie;
+    bool is_late;     /* rc is -ETIMEDOUT: it took too long as a whole */
+    bool is_tls;      /* rc is -EPROTO: of TLS, not of HTTP */
+    bool is_too_long; /* the body was cut off at the limit */
+    bool is_cut;      /* because nobody wanted more of it */
+    bool has_body;    /* it was wanted, and the reader got all of it */
+    int64_t size;     /* of the body, as announced, else as received */
     int64_t
         received_bytes; /* headers and body, as they came over the wire; of all requests */
     char error[ANSWER_ERROR_BYTES];

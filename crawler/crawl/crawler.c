@@ -320,6 +320,8 @@ static int digest(struct worker *worker, struct target *page, struct answer *ans
 
     page->is_fetched = true;
     page->status = (int16_t)answer->status;
+    page->sets_cookie = answer->sets_cookie;
+    page->reopens = worker->kept != NULL && (worker->kept->flags & STORE_REOPENS) != 0;
     if (crawler->cache != NULL && page->kind == TARGET_EXTERNAL)
         cache_drop(crawler->cache, page->url); /* until it is judged */
     if (answer->rc == 0 && judge_is_redirect(answer->status) && !page->is_reasked) {
@@ -377,7 +379,8 @@ static unsigned flags_of(const struct worker *worker, const struct target *page,
     return (answer->is_late ? STORE_LATE : 0) | (answer->is_tls ? STORE_TLS : 0) |
            (answer->is_too_long ? STORE_TOO_LONG : 0) |
            (answer->is_challenge ? STORE_CHALLENGE : 0) |
-           (answer->has_body ? STORE_BODY : 0) |
+           (answer->sets_cookie ? STORE_SETS_COOKIE : 0) |
+           (page->reopens ? STORE_REOPENS : 0) | (answer->has_body ? STORE_BODY : 0) |
            (worker->wants_body ? STORE_WANTED_IDS : 0) |
            (page->is_searched ? STORE_SEARCHED : 0) | (page->has_ids ? STORE_HAS_IDS : 0);
 }

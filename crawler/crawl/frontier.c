@@ -334,6 +334,7 @@ void frontier_take_noted(struct frontier *frontier, const struct targets *target
         if (!target->is_noted)
             continue;
         target->is_noted = target->is_given = false;
+        target->is_asked_again = false; /* the cookies of earlier runs are gone */
         frontier_add(frontier, target);
     }
 }

@@ -52,6 +52,31 @@ static int place_next(struct crawler *crawler, const struct target *page,
     return is_near ? place_page(crawler, next, NULL) : 0;
 }
 
+/* What an earlier run has decided counts, as far as that got. */
+static bool may_ask_again(const struct crawler *crawler, const struct target *page)
+{
+    if (crawler->frontier.notes_only)
+        return page->reopens;
+    return crawler->options->cookies && !page->next->is_asked_again;
+}
+
+/*
+ * One is sent back to where one was, and has got a cookie on the way: with that it may lead elsewhere.
+ * So it goes round until each page of the circle was asked again.
+ */
+static bool asks_circle_again(struct crawler *crawler, struct target *page)
+{
+    struct target *next = page->next;
+
+    page->reopens = may_ask_again(crawler, page) && verdicts_reopen_circle(crawler, page);
+    if (!page->reopens)
+        return false;
+    next->is_asked_again = true;
+    crawler->starts_open += next->is_start;
+    frontier_add_again(&crawler->frontier, next);
+    return true;
+}
+
 static int follow(struct crawler *crawler, struct target *page, struct url *url,
                   const char *location)
 {
@@ -80,6 +105,8 @@ static int follow(struct crawler *crawler, struct target *page, struct url *url,
     page->next = next;
     if (page->wants_body)
         place_want_ids(crawler, next);
+    if (asks_circle_again(crawler, page) && page == next)
+        return 0;
     rc = verdicts_await_next(crawler, page);
     if (rc == 0 && !next->is_placed)
         rc = verdicts_give_up(crawler, next);

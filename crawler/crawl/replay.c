@@ -203,6 +203,7 @@ void replay_answer(const struct store_page *page, struct answer *answer)
                               .content_type = page->content_type,
                               .location = page->location,
                               .is_challenge = (page->flags & STORE_CHALLENGE) != 0,
+                              .sets_cookie = (page->flags & STORE_SETS_COOKIE) != 0,
                               .is_late = (page->flags & STORE_LATE) != 0,
                               .is_tls = (page->flags & STORE_TLS) != 0,
                               .is_too_long = (page->flags & STORE_TOO_LONG) != 0,

@@ -45,15 +45,18 @@ struct target {
     uint32_t fragment_at; /* where it begins in `url`, behind the '#'; 0: there is none */
     int16_t status;       /* of HTTP; 0: there was no answer */
     uint16_t depth;       /* links from the start, on the shortest way known */
-    uint8_t kind;         /* enum target_kind */
-    uint8_t verdict;      /* enum verdict */
-    uint8_t reason;       /* enum reason */
-    uint8_t hops;         /* redirects on the way from the nearest link to it */
-    uint8_t chain;        /* redirects from it to the end, where that is known */
-    uint8_t tries;        /* how often it was asked for */
-    bool is_start : 1;    /* or where a start redirects to, on the same site */
-    bool is_held : 1;     /* until it is known what belongs to the site */
-    bool is_placed : 1;   /* it is known what becomes of it */
+    uint8_t kind : 5;     /* enum target_kind */
+    bool sets_cookie : 1; /* its answer does */
+    bool reopens : 1; /* its redirect closes a circle, so that the next is asked again */
+    bool is_asked_again : 1;
+    uint8_t verdict;            /* enum verdict */
+    uint8_t reason;             /* enum reason */
+    uint8_t hops;               /* redirects on the way from the nearest link to it */
+    uint8_t chain;              /* redirects from it to the end, where that is known */
+    uint8_t tries;              /* how often it was asked for */
+    bool is_start : 1;          /* or where a start redirects to, on the same site */
+    bool is_held : 1;           /* until it is known what belongs to the site */
+    bool is_placed : 1;         /* it is known what becomes of it */
     bool next_has_fragment : 1; /* the redirect names a place there */
     bool is_reasked : 1;        /* it is asked once more, for its ids */
     bool is_asked : 1;          /* the frontier has it, or had it */

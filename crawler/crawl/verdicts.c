@@ -15,6 +15,8 @@
 #include <string.h>
 
 #define FRAGMENT_BYTES 256 /* of most fragments */
+#define COOKIE_MESSAGE                                                                   \
+    "redirects in a circle until the cookie that it sets comes back: --cookies"
 
 /* Who takes part in a shared crawl does not: `collect` does, when it has all answers. */
 static bool judges(const struct crawler *crawler)
@@ -96,6 +98,17 @@ static void await_target(struct target *target, struct target *other)
 {
     target->link = other->waiting;
     other->waiting = target;
+}
+
+static void stop_waiting(struct target *target, struct target *other)
+{
+    struct target **at = &other->waiting;
+
+    while (*at != NULL && *at != target)
+        at = &(*at)->link;
+    if (*at == target)
+        *at = target->link;
+    target->link = NULL;
 }
 
 /* In the order in which they began to wait. */
@@ -301,19 +314,48 @@ static int settle(struct crawler *crawler, struct target *target,
     return rc == 0 ? judge_due(crawler) : rc;
 }
 
+static bool circle_sets_cookie(const struct target *target, unsigned length)
+{
+    for (; length > 0; length--, target = target->next)
+        if (target->sets_cookie)
+            return true;
+    return false;
+}
+
+static bool circle_is_external(const struct target *target, unsigned length)
+{
+    for (; length > 0; length--, target = target->next)
+        if (target->kind != TARGET_EXTERNAL)
+            return false;
+    return true;
+}
+
+/* Until a cookie comes back that this crawl does not send. */
+static bool waits_for_cookie(const struct crawler *crawler, const struct target *target,
+                             unsigned length)
+{
+    return !crawler->options->cookies && circle_sets_cookie(target, length);
+}
+
 /* A chain that leads into it is longer by as much as leads there, so that it does not matter
    what was asked first. */
 static int settle_circle(struct crawler *crawler, struct target *target, unsigned length)
 {
+    bool waits = waits_for_cookie(crawler, target, length);
+    struct judgement judgement =
+        waits && circle_is_external(target, length)
+            ? (struct judgement){VERDICT_BLOCKED, REASON_CHALLENGE}
+            : (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_CIRCLE};
     struct target *member = target;
     int rc = 0;
 
     for (unsigned i = 0; i < length && rc == 0; i++) {
         struct target *next = member->next;
         member->chain = (uint8_t)length;
+        if (waits && !is_settled(member))
+            member->message = COOKIE_MESSAGE;
         if (!is_settled(member))
-            rc = give(crawler, member,
-                      (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_CIRCLE});
+            rc = give(crawler, member, judgement);
         member = next;
     }
     return rc == 0 ? judge_due(crawler) : rc;
@@ -331,6 +373,21 @@ static unsigned circle_length(const struct crawler *crawler, const struct target
         at = at->next;
     }
     return 0;
+}
+
+bool verdicts_reopen_circle(const struct crawler *crawler, struct target *target)
+{
+    unsigned length = circle_length(crawler, target);
+    struct target *next = target->next;
+
+    if (!judges(crawler) || length == 0 || is_settled(next) ||
+        !circle_sets_cookie(target, length))
+        return false;
+    if (next != target)
+        stop_waiting(next, next->next);
+    next->next = NULL;
+    next->next_has_fragment = false;
+    return true;
 }
 
 /* True if the chain is known to be longer than is allowed. */

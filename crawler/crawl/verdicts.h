@@ -34,6 +34,12 @@ int verdicts_await_page(struct crawler *crawler, struct target *target);
 /* target->next is set: its verdict follows from that of the chain's end. */
 int verdicts_await_next(struct crawler *crawler, struct target *target);
 
+/*
+ * True if the redirect of `target`, whose next is set, closes a circle that sets a cookie: the next,
+ * whose redirect is forgotten, is to be asked again.
+ */
+bool verdicts_reopen_circle(const struct crawler *crawler, struct target *target);
+
 /* A page that was judged before has its ids now. */
 int verdicts_recheck(struct crawler *crawler, struct target *page);
 

@@ -64,8 +64,7 @@ static void add_lower(struct text *out, wint_t c)
     if (c == 0x130) /* the one letter whose lower case is two characters */
         text_add(out, "i\u0307", 3);
     else
-        add_character(out,
-                      unicode != (locale_t)0 ? (wint_t)towlower_l(c, unicode) : c);
+        add_character(out, unicode != (locale_t)0 ? (wint_t)towlower_l(c, unicode) : c);
 }
 
 /* Where the system does not have the locale, all of it counts as letters. */

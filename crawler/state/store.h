@@ -62,7 +62,9 @@ enum store_flag {
     STORE_SEARCHED = 128,  /* as in struct target */
     STORE_HAS_IDS = 256,
     STORE_SITEMAPS =
-        512 /* no page, but the sitemaps that this robots.txt names, as links */
+        512, /* no page, but the sitemaps that this robots.txt names, as links */
+    STORE_SETS_COOKIE = 1024,
+    STORE_REOPENS = 2048, /* as in struct target */
 };
 
 /* What came of asking for a URL. Texts are NULL where there is none. */

@@ -107,6 +107,14 @@ def if_header(name, value, then, otherwise):
     return answer
 
 
+def with_cookie(location):
+    return redirect(location, headers=['Set-Cookie: a=b; Path=/'])
+
+
+def if_cookie(then, location):
+    return if_header('cookie', 'a=b', then, with_cookie(location))
+
+
 def bomb(size, layers=1):
     """gzip that becomes `size` bytes of a page. Its checksum is wrong; nobody gets that far."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
@@ -458,9 +466,30 @@ CASES = [
          reason='redirect-circle', words='circle', answers={'/y': redirect('/x')}),
     Case('circle-3', 'three', redirect('/y'), verdict='broken', reason='redirect-circle',
          words='circle', answers={'/y': redirect('/z'), '/z': redirect('/x')}),
-    Case('circle-of-cookies', 'a redirect to itself until the cookie comes back: a target is asked once',
-         response(status=302, headers=['Location: /x', 'Set-Cookie: a=b']),
-         verdict='broken', reason='redirect-circle'),
+    Case('circle-of-cookies', 'a redirect to itself until the cookie comes back, which is not sent',
+         with_cookie('/x'), verdict='broken', reason='redirect-circle', words='cookie', check=few_requests(5)),
+    Case('circle-of-cookies-kept', 'the same with --cookies', if_cookie(page('/good'), '/x'), ('--cookies',),
+         searched=True, check=few_requests(5)),
+    Case('circle-of-cookies-for-ever', 'the cookie comes back, and the circle is one', with_cookie('/x'),
+         ('--cookies',), verdict='broken', reason='redirect-circle', words='circle', check=few_requests(5)),
+    Case('circle-without-cookies', '--cookies, and none is set: it is asked once', redirect('/x'), ('--cookies',),
+         verdict='broken', reason='redirect-circle', check=few_requests(4)),
+    Case('circle-by-a-login', 'the cookie is set where the first leads, and back',
+         if_header('cookie', 'a=b', page('/good'), redirect('/y')), ('--cookies',), searched=True,
+         answers={'/y': with_cookie('/x')}, also=(('{site}/y', None, 'redirect', 'temporary'),),
+         links=('/x', '/y', '/good'), check=few_requests(8)),
+    Case('circle-by-a-check', 'the first sets it, and leads where it is looked at', if_cookie(page('/good'), '/y'),
+         ('--cookies',), searched=True, answers={'/y': redirect('/x')}, check=few_requests(6)),
+    Case('circle-that-opens-later', 'with the cookie, the second leads out of it', with_cookie('/y'), ('--cookies',),
+         verdict='redirect', reason='temporary', answers={'/y': [redirect('/x'), page()]}),
+    Case('circle-of-the-start', 'the start is behind a cookie', page(), ('--cookies',),
+         index=if_cookie(page('/x', '/good'), '/')),
+    external('circle-of-cookies-elsewhere', 'a browser may well get there', with_cookie('/y'), 'blocked', 'challenge',
+             answers={'/y': redirect('/x')}, words='cookie'),
+    external('circle-of-cookies-elsewhere-kept', 'the same with --cookies',
+             if_header('cookie', 'a=b', page(), redirect('/y')), options=('--cookies',),
+             answers={'/y': with_cookie('/x')}),
+    external('circle-elsewhere', 'without a cookie, a circle is one', redirect('/x'), 'broken', 'redirect-circle'),
     Case('chain', 'more redirects than --max-redirect', redirect('/0'), ('--max-redirect', '5'),
          'broken', 'redirect-limit', 'redirects', answers={f'/{n}': redirect(f'/{n + 1}') for n in range(30)},
          check=few_requests(15)),

@@ -51,8 +51,8 @@ def page(*links, **options):
     return html(''.join(f'<a href="{link}">x</a>\n' for link in links), **options)
 
 
-def redirect(location, status=302, **options):
-    return response(status=status, headers=[f'Location: {location}'], content_type=None, **options)
+def redirect(location, status=302, headers=(), **options):
+    return response(status=status, headers=[f'Location: {location}', *headers], content_type=None, **options)
 
 
 def status(code):

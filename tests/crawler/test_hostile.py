@@ -114,7 +114,7 @@ def check_target(result):
         equal(record['status'], case.status)
     if case.searched is not None:
         searched = [r['searched'] for r in result.of('page') if r['url'] == record['target']]
-        equal(searched, [case.searched])
+        equal(searched[-1:], [case.searched])  # one more where it was asked again
     if record['verdict'] in hostile.FAILING:
         true('/' + record['target'].split('/', 3)[-1][:20] in result.out,
              f'the report does not tell of {record["target"][:80]}: {result.out[:300]}')

@@ -17,6 +17,7 @@ import signal
 import sqlite3
 import sys
 import tempfile
+import threading
 import time
 
 from check import Skip, contains, equal, run_tests
@@ -154,6 +155,47 @@ def test_an_interrupted_crawl_goes_on_where_it_was():
         equal(told(folder, ["resume", state]), (code, whole, ""))
         assert "/" not in sites.site.requests, "the start was asked again"
         equal(told(folder, ["report", state]), (code, whole, ""))
+
+
+def if_cookie(cookie, then, otherwise):
+    """An answer to who sends the cookie, or a function that makes it, and another to others."""
+    def answer(_, request):
+        if cookie not in request.headers.get("cookie", ""):
+            return otherwise
+        return then() if callable(then) else then
+    return answer
+
+
+def test_a_circle_that_a_cookie_opens_goes_on_where_it_was():
+    """The cookies of the first run are gone: what it had asked once is asked once more."""
+    def hang():
+        hangs.set()
+        goes_on.wait()
+
+    hangs, goes_on = threading.Event(), threading.Event()
+    there = {"/": page("/a", "/self", "/never"), "/b": page(), "/c": page(),
+             "/a": if_cookie("a=b", page("/b"), redirect("/fetch")),
+             "/fetch": redirect("/a", headers=["Set-Cookie: a=b; Path=/"]),
+             "/self": if_cookie("c=d", page("/c"), redirect("/self", headers=["Set-Cookie: c=d; Path=/self"])),
+             "/never": redirect("/never", headers=["Set-Cookie: e=f; Path=/never"])}
+    with folder_for_test() as folder, Site(dict(there)) as site:
+        state, whole_state = os.path.join(folder, "state"), os.path.join(folder, "whole")
+        code, whole, _ = told(folder, ("--cookies", "-d", whole_state, site.url))
+        equal((code, len(site.requests)), (BROKEN, 10))
+        site.forget()
+        for command in ("report", "resume"):
+            equal(told(folder, [command, whole_state]), (code, whole, ""))
+        equal(site.requests, [])
+        site.answers["/a"] = if_cookie("a=b", hang, redirect("/fetch"))
+        with started("--cookies", "-d", state, site.url) as process:
+            wait_until(lambda: hangs.is_set() and "/c" in site.requests and site.requests.count("/never") == 2)
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+        goes_on.set()
+        site.answers.update(there)
+        code_then, resumed, _ = told(folder, ["resume", state])
+        equal((code_then, set(resumed)), (code, set(whole)))
+        equal(told(folder, ["report", state]), (code, resumed, ""))
 
 
 def test_options_are_those_that_the_crawl_was_begun_with():
