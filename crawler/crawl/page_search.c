@@ -293,6 +293,9 @@ static int note_url(struct finding *finding, const struct search_found *found)
     rc = keep(finding->pages, found, found->link->nofollow, url, 0);
     if (rc < 0)
         return rc;
+    if (url_is_mistyped(url->href))
+        return note_text(finding, found->link, NULL,
+                         (struct judgement){VERDICT_BROKEN, REASON_NOT_A_URL});
     return note_text(
         finding, found->link, url,
         (struct judgement){VERDICT_SKIPPED, is_web ? REASON_LENGTH : REASON_SCHEME});

@@ -319,6 +319,31 @@ size_t url_decode(char *s, size_t n)
     return to;
 }
 
+/* ---- mistakes ---------------------------------------------------------------------- */
+
+/* ":8080", and then a path or nothing. */
+static bool is_port(const char *s)
+{
+    size_t n = strspn(s + 1, "0123456789");
+
+    return n > 0 && strchr("/?#", s[1 + n]) != NULL; /* or NUL */
+}
+
+static bool has_only_letters_of_https(const char *scheme, size_t n)
+{
+    return n > 2 && strspn(scheme, "htps") == n && strncmp(scheme, "http:", n + 1) != 0 &&
+           strncmp(scheme, "https:", n + 1) != 0;
+}
+
+bool url_is_mistyped(const char *url)
+{
+    size_t n = strcspn(url, ":");
+
+    return n == 1 || strncmp(url, "localhost:", n + 1) == 0 ||
+           (memchr(url, '.', n) != NULL && is_port(url + n)) ||
+           has_only_letters_of_https(url, n);
+}
+
 /* ---- passwords --------------------------------------------------------------------- */
 
 /* The password of the credentials in front of a '@', if there are any at `at`. */

@@ -46,6 +46,12 @@ int url_resolve(const char *base, const char *reference, char **out);
 /* The length of the origin of a web URL: "http://example.org:8080". */
 size_t url_origin_length(const char *url);
 
+/*
+ * True if the scheme of a URL, as url_parse() has made it, is hardly meant for one: of "C:\docs",
+ * "localhost:3000/x", "example.com:8080/x", and of "htttps://x/", letters of "https" in a wrong order.
+ */
+bool url_is_mistyped(const char *url);
+
 /* "example.org:8080" of a web URL: without credentials. */
 struct whatwg_span url_host_and_port(const char *url);
 

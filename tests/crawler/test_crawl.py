@@ -220,6 +220,17 @@ def test_what_is_no_url_is_reported():
     equal([(r["text"], r["target"]) for r in result.links], [(link, None) for link in links])
 
 
+def test_schemes_that_are_mistyped_are_reported():
+    mistyped = ["htttps://x/#a", "HTP://x/", "localhost:3000/docs", "example.com:8080/x", "C:\\docs\\a.html"]
+    meant = ["mailto:a@b", "tel:1", "sftp://x/", "web+app:x"]
+    result = crawl({"/": page(*mistyped, *meant)})
+    equal(result.status, BROKEN)
+    equal(result.told, {"/": "ok", **{link: "broken/not-a-url" for link in mistyped},
+                        **{link: "skipped/scheme" for link in meant}})
+    equal([(r["text"], r["target"]) for r in result.links],
+          [(link, None) for link in mistyped] + [(link, link) for link in meant])
+
+
 def test_a_page_without_a_slash():
     with Site({"/": page()}) as site:
         equal(Crawl(site.address).status, WELL)

@@ -68,7 +68,7 @@ def answers(own, other):
                             headers=["Link: </style.css>; rel=stylesheet", "Link: <mailto:y@z>; rel=author"]),
         "/style.css": response("a { background: url(/missing.png) }\n@import '/more.css';", content_type="text/css"),
         "/more.css": response("", content_type="text/css"),
-        "/": page("/a#x", "/a#no", "/moved#x", "/1", "/c1", "/no", "/gone", "http://", "mailto:x#y", "/late", "/long",
+        "/": page("/a#x", "/a#no", "/moved#x", "/1", "/c1", "/no", "/gone", "http://", "mailto:x#y", "htttp://x#y", "/late", "/long",
                   "/" + "y" * 3000, "/out", other, other + "#x", other + "#no", "/?PHPSESSID=abc123", "/2026-01-02"),
         "/a": html("<i id=x></i><p id='\u00e4'>" + '<a href="/a#z">x</a>' * 30),
         "/long": html("<h1 id=top>" + many),

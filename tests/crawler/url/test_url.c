@@ -173,6 +173,38 @@ TEST(url_refuses_other_schemes_and_nonsense)
     check_refused(NULL, "", -EINVAL);
 }
 
+TEST(url_is_mistyped_if_its_scheme_is_hardly_one)
+{
+    static const char *const mistyped[] = {
+        "c:\\docs\\a.html",
+        "x:",
+        "localhost:3000/docs",
+        "localhost:",
+        "example.com:8080/x",
+        "h.i:1",
+        "h.i:1?q",
+        "h.i:1#f",
+        "htttps://x/",
+        "htp://x/",
+        "ttps://x/",
+        "hhtp:x",
+        "httpss://x/",
+        "ttp://x/",
+    };
+    static const char *const meant[] = {
+        "http://x/",        "https://x/",    "mailto:a@b",       "tel:1",
+        "data:,x",          "ftp://x/",      "file:///x",        "javascript:1",
+        "coap+tcp:1",       "iris.beep:x/y", "h.i:1x",           "h.i:",
+        "h.i://x:80/",      "ss://x/",       "localhosts:3000/", "web+app:x",
+        "soap.beep://x:8/", "tps2://x/",     "sftp://x/",        "irc:x",
+    };
+
+    for (size_t i = 0; i < sizeof mistyped / sizeof *mistyped; i++)
+        CHECK(url_is_mistyped(mistyped[i]));
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
+        CHECK(!url_is_mistyped(meant[i]));
+}
+
 TEST(url_host_names_beyond_ascii)
 {
     check_resolves(NULL, "http://M\xc3\x9cnchen.example/",
