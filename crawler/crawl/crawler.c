@@ -162,6 +162,16 @@ static bool is_searched(const struct worker *worker, const char *content_type,
            (!options->no_sitemaps && is_xml(content_type));
 }
 
+static void expect_sitemap(struct worker *worker, const char *content_type, bool is_named)
+{
+    struct search *search = worker->pages.search;
+
+    if (is_named || !worker->crawler->options->no_sitemaps)
+        search_expect_sitemap(search, is_named, is_html(content_type));
+    else
+        search_expect_feed(search);
+}
+
 static bool wants_body(const struct answer *answer, void *arg)
 {
     struct worker *worker = arg;
@@ -172,9 +182,8 @@ static bool wants_body(const struct answer *answer, void *arg)
         !is_searched(worker, content_type, is_named))
         return false;
     search_begin(worker->pages.search, content_type);
-    if (worker->page->kind == TARGET_SITE &&
-        (is_named || (!worker->crawler->options->no_sitemaps && is_xml(content_type))))
-        search_expect_sitemap(worker->pages.search, is_named, is_html(content_type));
+    if (worker->page->kind == TARGET_SITE && (is_named || is_xml(content_type)))
+        expect_sitemap(worker, content_type, is_named);
     return true;
 }
 

@@ -37,7 +37,7 @@ enum encoding {
 enum page_type { PAGE_HTML, PAGE_MARKDOWN, PAGE_SHEET, PAGE_SITEMAP, PAGE_NONE };
 
 /* What else it may be. */
-enum sitemap_mode { NO_SITEMAP, MAY_BE_SITEMAP, NAMED_SITEMAP };
+enum sitemap_mode { NO_SITEMAP, MAY_BE_FEED, MAY_BE_SITEMAP, NAMED_SITEMAP };
 
 #define PROBLEM_BYTES 128
 
@@ -176,6 +176,12 @@ void search_expect_sitemap(struct search *search, bool is_named, bool else_html)
     search->else_html = else_html;
 }
 
+void search_expect_feed(struct search *search)
+{
+    search->sitemap_mode = MAY_BE_FEED;
+    search->else_html = true;
+}
+
 /* ---- sitemaps ---------------------------------------------------------------------- */
 
 /* Then it is XML, which expat reads. */
@@ -195,10 +201,10 @@ static bool is_sitemap(const struct search *search)
     switch (sitemap_root_of(head, n)) {
     case SITEMAP_URLSET:
     case SITEMAP_INDEX:
-        return true;
+        return search->sitemap_mode != MAY_BE_FEED;
     case SITEMAP_RSS:
-    case SITEMAP_ATOM:
-        return is_named;
+    case SITEMAP_ATOM: /* as HTML, its CDATA sections would be taken for tags */
+        return is_named || search->else_html;
     case SITEMAP_NO_XML:
         return is_named && (is_utf16(head, n) ||
                             (!search->else_html && memchr(head, '\0', n) == NULL));

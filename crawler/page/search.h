@@ -69,11 +69,14 @@ void search_cancel(struct search *search);
 void search_begin(struct search *search, const char *content_type);
 
 /*
- * The page that has begun may be a sitemap, if its first bytes look like one. `is_named`: somebody
- * says that it is, so it may also be a feed, a list of URLs, or any of them in gzip. What is none of
- * these is HTML if `else_html`, and is not searched otherwise.
+ * The page that has begun may be a sitemap, if its first bytes look like one, or, if `else_html`, a
+ * feed. `is_named`: somebody says that it is, so it may also be a feed, a list of URLs, or any of them
+ * in gzip. What is none of these is HTML if `else_html`, and is not searched otherwise.
  */
 void search_expect_sitemap(struct search *search, bool is_named, bool else_html);
+
+/* It may be a feed, and is HTML otherwise. */
+void search_expect_feed(struct search *search);
 
 /*
  * The next piece of it. Nothing of it is kept but its links, unless it is the first in its

@@ -202,6 +202,17 @@ def test_sitemap_off():
           {"/": "ok", "/map.xml": "ok", "/no": "ok"})
 
 
+def test_a_feed_that_is_linked():
+    """What stands in its CDATA sections is no markup, whether or not sitemaps are read."""
+    feed = ("<rss><channel><link>/a</link><item><link>/b</link><description><![CDATA[<p><img src=/no>]]></description>"
+            "</item></channel></rss>")
+    answers = {"/": page("/feed"), "/feed": response(feed, content_type="application/xml"), "/a": page(), "/b": page()}
+    for options in (), ("--sitemap", "off"):
+        result = crawl(answers, *options)
+        equal(result.told, {"/": "ok", "/feed": "ok", "/a": "ok", "/b": "ok"})
+        equal(result.links_of("/feed")[0]["element"], "link")
+
+
 def test_sitemap_of_the_command_line():
     feed = "<feed><entry><link href='/a'/></entry></feed>"
     answers = {"/": page(), "/a": page(), "/b": page(), "/feed": response(feed, content_type="application/atom+xml"),

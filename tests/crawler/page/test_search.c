@@ -306,6 +306,24 @@ TASK_TEST(search_of_a_sitemap)
     check_sitemap("text/xml", false, false, "<svg/>", 6, false, "");
 }
 
+/* What stands in a CDATA section is text. */
+TASK_TEST(search_of_a_feed_that_would_be_html)
+{
+    static const char rss[] =
+        "<?xml version='1.0'?><rss><channel><link>a</link><item><link>b</link><enclosure "
+        "url='c'/><description><![CDATA[<p><a href=no>]]></description></item></channel>"
+        "</rss>";
+    static const char atom[] =
+        "<feed><link href='a'/><entry><link href='b'/><content "
+        "type='html'><![CDATA[<p><a href=no>]]></content></entry></feed>";
+
+    check_sitemap("application/xml", false, true, rss, sizeof rss - 1, true,
+                  "[http://h/p/a][http://h/p/b][http://h/p/c]");
+    check_sitemap("application/xml", false, true, atom, sizeof atom - 1, true,
+                  "[http://h/p/a][http://h/p/b]");
+    check_sitemap("text/xml", false, false, rss, sizeof rss - 1, false, "");
+}
+
 TASK_TEST(search_of_a_sitemap_in_gzip)
 {
     static const char packed[] = /* "/a\n/b" */
