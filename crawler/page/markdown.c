@@ -210,17 +210,46 @@ static const char *heading_name(cmark_node *node)
         (enum html_element)(ELEMENT_H1 + cmark_node_get_heading_level(node) - 1));
 }
 
+/* The id in "Title {#id}", as Docusaurus, Hugo, kramdown and Pandoc have it, or NULL: in the text
+   itself, where a NUL is put behind it. Pandoc may have classes there as well. */
+static const char *own_id(struct text *heading)
+{
+    size_t n = heading->n;
+    char *brace;
+
+    while (n > 0 && heading->at[n - 1] == ' ')
+        n--;
+    if (n == 0 || heading->at[n - 1] != '}')
+        return NULL;
+    brace = memrchr(heading->at, '{', n);
+    if (brace == NULL || brace[1] != '#')
+        return NULL;
+    brace[strcspn(brace, " }")] = '\0';
+    return brace + 2;
+}
+
+static void add_id(struct reader *reader, cmark_node *node, const char *id)
+{
+    if (reader->wants_ids && id[0] != '\0')
+        add(reader, LINK_ID, id, heading_name(node), ATTRIBUTE_ID,
+            offset_of(reader, node));
+}
+
+/* GitHub shows "{#id}" as text: both ids are there. */
 static void end_heading(struct reader *reader, cmark_node *node)
 {
     const char *id =
         heading_ids_add(&reader->heading_ids, reader->heading.at, reader->heading.n);
+    const char *own = own_id(&reader->heading);
 
     reader->in_heading = false;
-    if (id == NULL || reader->heading.failed)
+    if (id == NULL || reader->heading.failed) {
         reader->rc = -ENOMEM;
-    else if (reader->wants_ids && id[0] != '\0')
-        add(reader, LINK_ID, id, heading_name(node), ATTRIBUTE_ID,
-            offset_of(reader, node));
+    } else {
+        add_id(reader, node, id);
+        if (own != NULL)
+            add_id(reader, node, own);
+    }
     text_finish(&reader->heading);
 }
 

@@ -118,6 +118,15 @@ TEST(markdown_ids_of_headings)
                 "14:3 #h3=in-quotes\n");
 }
 
+TEST(markdown_ids_that_headings_name)
+{
+    find("# A title {#My_id}\n\nB {#b .class k=v} \n-\n\n## {#}\n\n## C {.d}\n\n"
+         "## `{#e}` f\n\n## {#g}\n\n# }\n");
+    CHECK_TRACE("1:1 #h1=a-title-my_id\n1:1 #h1=My_id\n3:1 #h2=b-b-class-kv\n"
+                "3:1 #h2=b\n8:1 #h2=c-d\n10:1 #h2=e-f\n12:1 #h2=g\n12:1 #h2=g\n"
+                "14:1 #h1=-1\n");
+}
+
 TEST(markdown_footnotes)
 {
     find("a[^n] [b](c)\n\n[^n]: Foot [d](e)\n\n[f](g)\n");
