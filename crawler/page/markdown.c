@@ -6,7 +6,8 @@
  *                                '--> raw HTML, at its place --links.c---------+
  *
  * Raw HTML is copied to a text that is blank but for it, at the place that it has in the
- * source. So one tokenizer sees all of it, and its lines and columns are the source's.
+ * source. So one tokenizer sees all of it, and its lines and columns are the source's. The walk gives it
+ * to another, for headings: their ids are counted together with Markdown's, in the order of the text.
  */
 #include "markdown.h"
 
@@ -46,8 +47,13 @@ struct reader {
     struct markdown_source source;
     struct heading_ids heading_ids;
     char *blank;         /* the source, blank but for raw HTML; NULL: there is none */
-    struct text heading; /* the text of the heading that is being read */
-    bool in_heading, wants_ids;
+    struct text heading; /* the text of the heading that is being read: */
+    enum html_element heading_element; /* ELEMENT_OTHER: of none */
+    bool heading_is_html;
+    size_t heading_at;
+    struct html_tokenizer html_headings; /* reads raw HTML for them */
+    size_t block_at;                     /* where the block begins that is being read */
+    bool wants_ids;
     unsigned image_depth; /* of images around what is being read */
     int rc;
 };
@@ -168,6 +174,107 @@ static int search_html(struct reader *reader)
     return rc;
 }
 
+/* ---- headings ---------------------------------------------------------------------- */
+
+/* The alternative text of an image is no text of a heading. */
+static void add_to_heading(struct reader *reader, const char *s, size_t n)
+{
+    if (reader->heading_element != ELEMENT_OTHER && reader->image_depth == 0)
+        text_add(&reader->heading, s, n);
+}
+
+/* The id in "Title {#id}", as Docusaurus, Hugo, kramdown and Pandoc have it, or NULL: in the text
+   itself, where a NUL is put behind it. Pandoc may have classes there as well. */
+static const char *own_id(struct text *heading)
+{
+    size_t n = heading->n;
+    char *brace;
+
+    while (n > 0 && heading->at[n - 1] == ' ')
+        n--;
+    if (n == 0 || heading->at[n - 1] != '}')
+        return NULL;
+    brace = memrchr(heading->at, '{', n);
+    if (brace == NULL || brace[1] != '#')
+        return NULL;
+    brace[strcspn(brace, " }")] = '\0';
+    return brace + 2;
+}
+
+static void add_id(struct reader *reader, const char *id)
+{
+    if (reader->wants_ids && id[0] != '\0')
+        add(reader, LINK_ID, id, html_element_name(reader->heading_element), ATTRIBUTE_ID,
+            reader->heading_at);
+}
+
+/* GitHub shows "{#id}" as text: both ids are there. */
+static void end_heading(struct reader *reader)
+{
+    const char *id, *own;
+
+    if (reader->heading_element == ELEMENT_OTHER)
+        return;
+    id = heading_ids_add(&reader->heading_ids, reader->heading.at, reader->heading.n);
+    own = own_id(&reader->heading);
+    if (id == NULL || reader->heading.failed) {
+        reader->rc = -ENOMEM;
+    } else {
+        add_id(reader, id);
+        if (own != NULL)
+            add_id(reader, own);
+    }
+    text_finish(&reader->heading);
+    reader->heading_element = ELEMENT_OTHER;
+    reader->html_headings.wants_text = false;
+}
+
+/* One that was not closed ends where the next begins. */
+static void begin_heading(struct reader *reader, enum html_element element, bool is_html)
+{
+    end_heading(reader);
+    reader->heading_element = element;
+    reader->heading_is_html = is_html;
+    reader->heading_at = reader->block_at;
+    reader->html_headings.wants_text = is_html;
+}
+
+static int on_html_tag_end(const struct html_name *name, bool is_end,
+                           bool is_self_closing, void *arg)
+{
+    struct reader *reader = arg;
+    enum html_element element = html_element_of(name);
+    bool in_markdown =
+        reader->heading_element != ELEMENT_OTHER && !reader->heading_is_html;
+
+    (void)is_self_closing;
+    if (element < ELEMENT_H1 || element > ELEMENT_H6 || in_markdown)
+        return 0;
+    if (is_end)
+        end_heading(reader);
+    else
+        begin_heading(reader, element, true);
+    return 0;
+}
+
+static int on_html_text(const char *bytes, size_t n, void *arg)
+{
+    add_to_heading(arg, bytes, n);
+    return 0;
+}
+
+static const struct html_sink heading_sink = {.tag_end = on_html_tag_end,
+                                              .text = on_html_text};
+
+/* GitHub gives ids to those of raw HTML as well; Markdown may stand between their tags. */
+static void find_headings(struct reader *reader, const char *html)
+{
+    int rc = html_tokenizer_feed(&reader->html_headings, html, strlen(html));
+
+    if (reader->rc == 0)
+        reader->rc = rc;
+}
+
 /* ---- the tree ---------------------------------------------------------------------- */
 
 static bool is_of_type(cmark_node *node, const char *type)
@@ -193,64 +300,6 @@ static void take_link(struct reader *reader, cmark_node *node, bool is_image)
 
     add(reader, LINK_OTHER, url, html_element_name(is_image ? ELEMENT_IMG : ELEMENT_A),
         is_image ? ATTRIBUTE_SRC : ATTRIBUTE_HREF, at);
-}
-
-static size_t offset_of(const struct reader *reader, cmark_node *node)
-{
-    int column = cmark_node_get_start_column(node);
-
-    return markdown_source_line(&reader->source, cmark_node_get_start_line(node)) +
-           (column > 1 ? (size_t)column - 1 : 0);
-}
-
-/* "h2", and the like. */
-static const char *heading_name(cmark_node *node)
-{
-    return html_element_name(
-        (enum html_element)(ELEMENT_H1 + cmark_node_get_heading_level(node) - 1));
-}
-
-/* The id in "Title {#id}", as Docusaurus, Hugo, kramdown and Pandoc have it, or NULL: in the text
-   itself, where a NUL is put behind it. Pandoc may have classes there as well. */
-static const char *own_id(struct text *heading)
-{
-    size_t n = heading->n;
-    char *brace;
-
-    while (n > 0 && heading->at[n - 1] == ' ')
-        n--;
-    if (n == 0 || heading->at[n - 1] != '}')
-        return NULL;
-    brace = memrchr(heading->at, '{', n);
-    if (brace == NULL || brace[1] != '#')
-        return NULL;
-    brace[strcspn(brace, " }")] = '\0';
-    return brace + 2;
-}
-
-static void add_id(struct reader *reader, cmark_node *node, const char *id)
-{
-    if (reader->wants_ids && id[0] != '\0')
-        add(reader, LINK_ID, id, heading_name(node), ATTRIBUTE_ID,
-            offset_of(reader, node));
-}
-
-/* GitHub shows "{#id}" as text: both ids are there. */
-static void end_heading(struct reader *reader, cmark_node *node)
-{
-    const char *id =
-        heading_ids_add(&reader->heading_ids, reader->heading.at, reader->heading.n);
-    const char *own = own_id(&reader->heading);
-
-    reader->in_heading = false;
-    if (id == NULL || reader->heading.failed) {
-        reader->rc = -ENOMEM;
-    } else {
-        add_id(reader, node, id);
-        if (own != NULL)
-            add_id(reader, node, own);
-    }
-    text_finish(&reader->heading);
 }
 
 /* "[^label]:" is the place "fn-label". cmark does not tell the label, so it is read where it
@@ -279,11 +328,12 @@ static void take_footnote(struct reader *reader, cmark_node *node)
     free(taken);
 }
 
-/* The alternative text of an image is no text of a heading. */
-static void add_to_heading(struct reader *reader, const char *s)
+static size_t offset_of(const struct reader *reader, cmark_node *node)
 {
-    if (reader->in_heading && reader->image_depth == 0 && s != NULL)
-        text_add(&reader->heading, s, strlen(s));
+    int column = cmark_node_get_start_column(node);
+
+    return markdown_source_line(&reader->source, cmark_node_get_start_line(node)) +
+           (column > 1 ? (size_t)column - 1 : 0);
 }
 
 /* The end that cmark tells of raw HTML may lack its last line, the one with "-->". */
@@ -294,6 +344,13 @@ static void enter_block(struct reader *reader, cmark_node *node)
     markdown_source_enter(&reader->source, cmark_node_get_start_line(node),
                           cmark_node_get_start_column(node),
                           cmark_node_get_end_line(node) + is_html);
+    reader->block_at = offset_of(reader, node);
+}
+
+static void take_html(struct reader *reader, const char *html)
+{
+    copy_html(reader, html);
+    find_headings(reader, html);
 }
 
 static void enter_node(struct reader *reader, cmark_node *node)
@@ -305,17 +362,20 @@ static void enter_node(struct reader *reader, cmark_node *node)
         type == CMARK_NODE_HTML_BLOCK || is_of_type(node, "table_cell"))
         enter_block(reader, node);
     if (type == CMARK_NODE_HEADING)
-        reader->in_heading = true;
+        begin_heading(
+            reader,
+            (enum html_element)(ELEMENT_H1 + cmark_node_get_heading_level(node) - 1),
+            false);
     else if (type == CMARK_NODE_IMAGE)
         reader->image_depth++;
     else if (type == CMARK_NODE_FOOTNOTE_DEFINITION)
         take_footnote(reader, node);
     else if (type == CMARK_NODE_HTML_BLOCK || type == CMARK_NODE_HTML_INLINE)
-        copy_html(reader, literal);
+        take_html(reader, literal);
     else if (type == CMARK_NODE_CODE)
         markdown_source_skip_code(&reader->source, literal);
     if (type == CMARK_NODE_TEXT || type == CMARK_NODE_CODE)
-        add_to_heading(reader, literal);
+        add_to_heading(reader, literal, strlen(literal));
 }
 
 static void leave_node(struct reader *reader, cmark_node *node)
@@ -326,7 +386,7 @@ static void leave_node(struct reader *reader, cmark_node *node)
     if (type == CMARK_NODE_LINK || type == CMARK_NODE_IMAGE)
         take_link(reader, node, type == CMARK_NODE_IMAGE);
     else if (type == CMARK_NODE_HEADING)
-        end_heading(reader, node);
+        end_heading(reader);
 }
 
 static void walk(struct reader *reader, cmark_node *document)
@@ -341,6 +401,7 @@ static void walk(struct reader *reader, cmark_node *document)
             enter_node(reader, cmark_iter_get_node(iter));
     }
     cmark_iter_free(iter);
+    end_heading(reader);
 }
 
 /* One text at a time: while an extension is in use, its characters are in a table that all
@@ -479,9 +540,13 @@ static int read_behind(const char *text, size_t n, size_t skipped, bool wants_id
     if (skipped > 0 && (copy = without_front_matter(text, n, skipped)) == NULL)
         return -ENOMEM;
     heading_ids_init(&reader.heading_ids);
+    html_names_prepare();
+    html_tokenizer_init(&reader.html_headings, &heading_sink, &reader);
+    reader.html_headings.wants_text = false;
     rc = read_text(&reader, copy != NULL ? copy : text, n);
     markdown_source_finish(&reader.source);
     heading_ids_finish(&reader.heading_ids);
+    html_tokenizer_finish(&reader.html_headings);
     text_finish(&reader.heading);
     free(reader.blank);
     free(copy);

@@ -25,8 +25,8 @@ struct markdown;
  * megabyte: libcmark-gfm calls itself a thousand deep.
  *
  * A link's element is "a" or "img"; its place is where its URL is written, which for
- * "[text][label]" is the definition. The ids are those of headings (heading_ids.h, and
- * "# Title {#id}"), of footnotes, and of raw HTML. What stands between two lines of "---" at the beginning is
+ * "[text][label]" is the definition. The ids are those of headings, in raw HTML too
+ * (heading_ids.h, and "# Title {#id}"), of footnotes, and of raw HTML. What stands between two lines of "---" at the beginning is
  * skipped.
  *
  * -ENOMEM; but libcmark-gfm stops the program where it gets no memory. -EMSGSIZE: more than

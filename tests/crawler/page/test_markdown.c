@@ -118,6 +118,18 @@ TEST(markdown_ids_of_headings)
                 "14:3 #h3=in-quotes\n");
 }
 
+TEST(markdown_ids_of_headings_in_raw_html)
+{
+    find("<h2 align=\"center\">Install &amp; run</h2>\n\n# Install\n\n<h3>Install</h3> "
+         "<H1>\n  <b>In</b>side\n</H1>\n\nText <h4>*in* `line` ![alt](y)</h4> more\n\n"
+         "<h1>\n\nBetween *tags*\n\n</h1>\n\n<!-- <h1>no</h1> -->\n\n"
+         "# a <h2>b</h2> c\n\n<h5>open\n\n# Next\n\n<h6>last");
+    CHECK_TRACE("1:1 #h2=install--run\n3:1 #h1=install\n5:1 #h3=install-1\n"
+                "5:1 #h1=--inside\n9:1 #h4=in-line-\n9:29 img=y\n"
+                "11:1 #h1=between-tags\n19:1 #h1=a-b-c\n21:1 #h5=open\n23:1 #h1=next\n"
+                "25:1 #h6=last\n");
+}
+
 TEST(markdown_ids_that_headings_name)
 {
     find("# A title {#My_id}\n\nB {#b .class k=v} \n-\n\n## {#}\n\n## C {.d}\n\n"
