@@ -52,6 +52,13 @@ function percentDecode(text) {
   return bytes.toString('utf8');
 }
 
+// Of a scheme that is hardly meant for one.
+function isMistyped({ href }) {
+  const [scheme] = href.split(':', 1);
+  return scheme.length === 1 || scheme === 'localhost' || /^[^:]*\.[^:]*:\d+([/?#]|$)/.test(href) ||
+    (/^[htps]{3,}$/.test(scheme) && !['http', 'https'].includes(scheme));
+}
+
 // [target, fragment]; [null, null] for what is no URL.
 function targetOf(text, base) {
   const absolute = base.startsWith('file:') && /^[\0- ]*([/\\]{1,2})/.exec(text);
@@ -70,6 +77,9 @@ function targetOf(text, base) {
   // Node loses the empty query of a base.
   const isHere = /^[\0- ]*(#|$)/.test(text) && base.endsWith('?');
   const url = isHere ? new URL(base + text.trim()) : new URL(text, base);
+  if (isMistyped(url)) {
+    return [null, null];
+  }
   return [url.href.replace(/#.*/s, ''), fragmentOf(url)];
 }
 
