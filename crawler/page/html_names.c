@@ -137,6 +137,7 @@ const struct html_known html_elements[ELEMENT_COUNT] = {
     [ELEMENT_TT] = {"tt", LEAVES_FOREIGN, HTML_DATA},
     [ELEMENT_U] = {"u", LEAVES_FOREIGN, HTML_DATA},
     [ELEMENT_UL] = {"ul", LEAVES_FOREIGN, HTML_DATA},
+    [ELEMENT_USE] = {"use", 0, HTML_DATA},
     [ELEMENT_VAR] = {"var", LEAVES_FOREIGN, HTML_DATA},
     [ELEMENT_VIDEO] = {"video", 0, HTML_DATA},
     [ELEMENT_WBR] = {"wbr", IS_VOID | RULES_OUT_FRAMES, HTML_DATA},
@@ -145,23 +146,29 @@ const struct html_known html_elements[ELEMENT_COUNT] = {
 
 static const struct html_known attributes[ATTRIBUTE_COUNT] = {
     [ATTRIBUTE_ACTION] = {"action", 0, HTML_DATA},
+    [ATTRIBUTE_BACKGROUND] = {"background", 0, HTML_DATA},
     [ATTRIBUTE_COLOR] = {"color", 0, HTML_DATA},
     [ATTRIBUTE_CONTENT] = {"content", 0, HTML_DATA},
     [ATTRIBUTE_DATA] = {"data", 0, HTML_DATA},
     [ATTRIBUTE_ENCODING] = {"encoding", 0, HTML_DATA},
     [ATTRIBUTE_FACE] = {"face", 0, HTML_DATA},
+    [ATTRIBUTE_FORMACTION] = {"formaction", 0, HTML_DATA},
+    [ATTRIBUTE_FORMMETHOD] = {"formmethod", 0, HTML_DATA},
     [ATTRIBUTE_HREF] = {"href", 0, HTML_DATA},
     [ATTRIBUTE_HTTP_EQUIV] = {"http-equiv", 0, HTML_DATA},
     [ATTRIBUTE_ID] = {"id", 0, HTML_DATA},
+    [ATTRIBUTE_IMAGESRCSET] = {"imagesrcset", 0, HTML_DATA},
     [ATTRIBUTE_METHOD] = {"method", 0, HTML_DATA},
     [ATTRIBUTE_NAME] = {"name", 0, HTML_DATA},
     [ATTRIBUTE_POSTER] = {"poster", 0, HTML_DATA},
     [ATTRIBUTE_REL] = {"rel", 0, HTML_DATA},
+    [ATTRIBUTE_SHADOWROOTMODE] = {"shadowrootmode", 0, HTML_DATA},
     [ATTRIBUTE_SIZE] = {"size", 0, HTML_DATA},
     [ATTRIBUTE_SRC] = {"src", 0, HTML_DATA},
     [ATTRIBUTE_SRCSET] = {"srcset", 0, HTML_DATA},
     [ATTRIBUTE_STYLE] = {"style", 0, HTML_DATA},
     [ATTRIBUTE_TYPE] = {"type", 0, HTML_DATA},
+    [ATTRIBUTE_XLINK_HREF] = {"xlink:href", 0, HTML_DATA},
 };
 /* clang-format on */
 

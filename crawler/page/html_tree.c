@@ -41,6 +41,7 @@ static void push(struct html_tree *tree, const struct html_name *name,
     tree->open[tree->depth].name = hash_of(name);
     tree->open[tree->depth++].inside = what;
     tree->template_count += what == INSIDE_TEMPLATE;
+    tree->shadow_count += what == INSIDE_SHADOW;
     tree->foreign_count += is_foreign(what);
 }
 
@@ -49,6 +50,7 @@ static void pop_to(struct html_tree *tree, unsigned depth)
     while (tree->depth > depth) {
         enum html_inside what = tree->open[--tree->depth].inside;
         tree->template_count -= what == INSIDE_TEMPLATE;
+        tree->shadow_count -= what == INSIDE_SHADOW;
         tree->foreign_count -= is_foreign(what);
     }
 }
@@ -220,7 +222,7 @@ static void open_html(struct html_tree *tree, const struct html_start *tag)
         return;
     tree->counts[tag->element]++;
     if (tag->element == ELEMENT_TEMPLATE)
-        push(tree, tag->name, INSIDE_TEMPLATE);
+        push(tree, tag->name, tag->is_shadow ? INSIDE_SHADOW : INSIDE_TEMPLATE);
     else if (tag->element == ELEMENT_SELECT)
         push(tree, tag->name, INSIDE_SELECT);
     else if (tree->foreign_count > 0)
@@ -283,11 +285,16 @@ static void close_html(struct html_tree *tree, const struct html_name *name)
         }
 }
 
+static bool is_template(enum html_inside what)
+{
+    return what == INSIDE_TEMPLATE || what == INSIDE_SHADOW;
+}
+
 static void close_template(struct html_tree *tree)
 {
     unsigned i = tree->depth;
 
-    while (i > 0 && tree->open[i - 1].inside != INSIDE_TEMPLATE)
+    while (i > 0 && !is_template(tree->open[i - 1].inside))
         i--;
     if (i > 0)
         pop_to(tree, i - 1);

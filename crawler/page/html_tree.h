@@ -17,6 +17,7 @@ enum html_inside {
     INSIDE_HTML, /* an HTML element in one of the integration points below */
     INSIDE_TEMPLATE,
     INSIDE_SELECT,
+    INSIDE_SHADOW, /* a template whose content is a shadow tree, and shown */
     INSIDE_SVG,
     INSIDE_MATHML,
     INSIDE_SVG_POINT,  /* foreignObject and the like: HTML follows */
@@ -31,7 +32,8 @@ struct html_tree {
         enum html_inside inside;
     } open[HTML_TREE_DEPTH];
     unsigned depth;
-    unsigned template_count;        /* of those in `open` */
+    unsigned template_count; /* of those in `open` */
+    unsigned shadow_count;
     unsigned foreign_count;         /* of those that are SVG's or MathML's */
     uint32_t counts[ELEMENT_COUNT]; /* of HTML elements: start tags less end tags */
     uint32_t frameset_depth;
@@ -49,6 +51,7 @@ struct html_start {
     bool is_styled; /* it has a color, face or size */
     bool has_html;  /* it has an encoding of HTML: annotation-xml */
     bool is_hidden; /* it has a type of "hidden" */
+    bool is_shadow; /* it has a shadowrootmode: template */
 };
 
 /* What becomes of it. */
@@ -71,6 +74,12 @@ void html_tree_text(struct html_tree *tree, const char *bytes, size_t n);
 static inline bool html_tree_allows_cdata(const struct html_tree *tree)
 {
     return tree->depth > 0 && tree->open[tree->depth - 1].inside >= INSIDE_SVG;
+}
+
+/* True in a shadow tree, whose ids are none of the page's. */
+static inline bool html_tree_is_shadow(const struct html_tree *tree)
+{
+    return tree->shadow_count > 0;
 }
 
 /* True if the next start tag may be SVG's or MathML's. */

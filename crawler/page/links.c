@@ -42,29 +42,37 @@ struct kept_value {
 
 /* Attributes that are URLs, or say whether another is one. */
 static const uint32_t wanted_of[ELEMENT_COUNT] = {
-    [ELEMENT_A] = BIT(HREF),
+    [ELEMENT_A] = BIT(HREF) | BIT(XLINK_HREF),
     [ELEMENT_AREA] = BIT(HREF),
     [ELEMENT_AUDIO] = BIT(SRC),
     [ELEMENT_BASE] = BIT(HREF),
+    [ELEMENT_BODY] = BIT(BACKGROUND),
+    [ELEMENT_BUTTON] = BIT(FORMACTION) | BIT(FORMMETHOD) | BIT(TYPE),
     [ELEMENT_EMBED] = BIT(SRC),
     [ELEMENT_FORM] = BIT(ACTION) | BIT(METHOD),
     [ELEMENT_FRAME] = BIT(SRC),
     [ELEMENT_IFRAME] = BIT(SRC),
-    [ELEMENT_IMAGE] = BIT(SRC) | BIT(SRCSET),
+    [ELEMENT_IMAGE] = BIT(HREF) | BIT(XLINK_HREF), /* of SVG */
     [ELEMENT_IMG] = BIT(SRC) | BIT(SRCSET),
-    [ELEMENT_INPUT] = BIT(SRC) | BIT(TYPE),
-    [ELEMENT_LINK] = BIT(HREF) | BIT(REL),
+    [ELEMENT_INPUT] = BIT(SRC) | BIT(FORMACTION) | BIT(FORMMETHOD) | BIT(TYPE),
+    [ELEMENT_LINK] = BIT(HREF) | BIT(IMAGESRCSET) | BIT(REL),
     [ELEMENT_META] = BIT(CONTENT) | BIT(HTTP_EQUIV),
     [ELEMENT_OBJECT] = BIT(DATA),
     [ELEMENT_SCRIPT] = BIT(SRC),
     [ELEMENT_SOURCE] = BIT(SRC) | BIT(SRCSET),
     [ELEMENT_STYLE] = BIT(TYPE),
+    [ELEMENT_TABLE] = BIT(BACKGROUND),
+    [ELEMENT_TD] = BIT(BACKGROUND),
+    [ELEMENT_TEMPLATE] = BIT(SHADOWROOTMODE),
+    [ELEMENT_TH] = BIT(BACKGROUND),
     [ELEMENT_TRACK] = BIT(SRC),
+    [ELEMENT_USE] = BIT(HREF) | BIT(XLINK_HREF),
     [ELEMENT_VIDEO] = BIT(SRC) | BIT(POSTER),
 };
 
-static const uint32_t urls =
-    BIT(HREF) | BIT(SRC) | BIT(SRCSET) | BIT(POSTER) | BIT(DATA) | BIT(ACTION);
+static const uint32_t urls = BIT(HREF) | BIT(XLINK_HREF) | BIT(SRC) | BIT(SRCSET) |
+                             BIT(IMAGESRCSET) | BIT(POSTER) | BIT(DATA) | BIT(ACTION) |
+                             BIT(FORMACTION) | BIT(BACKGROUND);
 
 /* Attributes that say whether links are to be followed. */
 static uint32_t rel_of(enum html_element element)
@@ -78,6 +86,8 @@ static uint32_t wanted_attributes(const struct links *links)
 {
     uint32_t wanted = wanted_of[links->element];
 
+    if (links->element == ELEMENT_IMAGE) /* or of HTML */
+        wanted |= wanted_of[ELEMENT_IMG];
     if (links->wants_ids)
         wanted |= BIT(ID) | (links->element == ELEMENT_A ? BIT(NAME) : 0);
     if (links->wants_rel)
@@ -163,57 +173,95 @@ static bool says_nofollow(struct links *links)
            attribute_has(links, ATTRIBUTE_REL, "nofollow", "nofollow");
 }
 
-/*
- * A <link rel="preconnect"> names a host to get ready and no resource; what a form or a pingback is
- * posted to need not answer to GET; and of inputs, only images have a source.
- */
-static bool names_no_resource(const struct links *links)
+/* A button may say so itself, for the form that it is in. */
+static bool submits_by_get(const struct links *links)
 {
+    if (attribute(links, ATTRIBUTE_FORMMETHOD) != NULL)
+        return !attribute_is(links, ATTRIBUTE_FORMMETHOD, "post", "dialog");
+    return links->form_is_get;
+}
+
+static uint32_t counted_of_input(const struct links *links)
+{
+    bool is_image = attribute_is(links, ATTRIBUTE_TYPE, "image", "image");
+    bool submits = is_image || attribute_is(links, ATTRIBUTE_TYPE, "submit", "submit");
+
+    return (is_image ? BIT(SRC) : 0) |
+           (submits && submits_by_get(links) ? BIT(FORMACTION) : 0);
+}
+
+/*
+ * The attributes that count. A <link rel="preconnect"> names a host to get ready and no resource; what
+ * a form or a pingback is posted to need not answer to GET; and of inputs, only images have a source.
+ */
+static uint32_t counted_attributes(const struct links *links)
+{
+    uint32_t wanted = wanted_of[links->element];
+
     switch (links->element) {
-    case ELEMENT_OTHER:
-        return true;
     case ELEMENT_LINK:
-        return has_only_other_relations(links);
+        return has_only_other_relations(links) ? 0 : wanted;
     case ELEMENT_FORM:
-        return attribute_is(links, ATTRIBUTE_METHOD, "post", "dialog");
+        return links->form_is_get ? wanted : 0;
+    case ELEMENT_BUTTON:
+        return attribute_is(links, ATTRIBUTE_TYPE, "button", "reset") ||
+                       !submits_by_get(links)
+                   ? 0
+                   : wanted;
     case ELEMENT_INPUT:
-        return !attribute_is(links, ATTRIBUTE_TYPE, "image", "image");
+        return counted_of_input(links);
     case ELEMENT_META:
-        return !attribute_is(links, ATTRIBUTE_HTTP_EQUIV, "refresh", "refresh");
+        return attribute_is(links, ATTRIBUTE_HTTP_EQUIV, "refresh", "refresh") ? wanted
+                                                                               : 0;
     default:
-        return false;
+        return wanted;
     }
+}
+
+/* Only SVG has "xlink:href", and "href" goes before it. (SVG 2, 16.1.6) */
+static bool takes_xlink(const struct links *links, bool is_foreign)
+{
+    return is_foreign && attribute(links, ATTRIBUTE_HREF) == NULL;
+}
+
+static int kind_of_id(const struct links *links, const struct kept_value *value)
+{
+    bool is_id = value->attribute == ATTRIBUTE_ID || links->element == ELEMENT_A;
+
+    return is_id && !html_tree_is_shadow(&links->tree) ? KEPT_ID : -1;
 }
 
 /* What a value is; -1 for what is not kept. */
 static int kind_of(const struct links *links, const struct kept_value *value,
-                   bool has_resource)
+                   uint32_t counted)
 {
-    if (value->attribute == ATTRIBUTE_ID)
-        return KEPT_ID;
-    if (value->attribute == ATTRIBUTE_NAME)
-        return links->element == ELEMENT_A ? KEPT_ID : -1;
+    if (value->attribute == ATTRIBUTE_ID || value->attribute == ATTRIBUTE_NAME)
+        return kind_of_id(links, value);
     if (value->attribute == ATTRIBUTE_STYLE)
         return KEPT_STYLE;
-    if (!has_resource)
+    if ((counted >> value->attribute & 1) == 0)
         return -1;
     if (links->element == ELEMENT_META)
         return value->attribute == ATTRIBUTE_CONTENT ? KEPT_REFRESH : -1;
     if (links->element == ELEMENT_BASE)
         return links->base == 0 ? KEPT_BASE : -1;
-    if (value->attribute == ATTRIBUTE_SRCSET)
+    if (value->attribute == ATTRIBUTE_SRCSET || value->attribute == ATTRIBUTE_IMAGESRCSET)
         return KEPT_SRCSET;
     return urls >> value->attribute & 1 ? KEPT_LINK : -1;
 }
 
 /* Of the tag's values, keep those that count. */
-static void keep_tag(struct links *links)
+static void keep_tag(struct links *links, bool is_foreign)
 {
-    bool has_resource = !names_no_resource(links), nofollow = says_nofollow(links);
+    uint32_t counted = counted_attributes(links);
+    bool nofollow = says_nofollow(links);
     size_t kept = links->tag_at;
 
+    if (!takes_xlink(links, is_foreign))
+        counted &= ~BIT(XLINK_HREF);
+
     for (size_t i = links->tag_at; i < links->count; i++) {
-        int kind = kind_of(links, &links->kept[i], has_resource);
+        int kind = kind_of(links, &links->kept[i], counted);
         if (kind < 0)
             continue;
         links->kept[kept] = links->kept[i];
@@ -331,6 +379,8 @@ static struct html_start start_of(const struct links *links, const struct html_n
                           attribute(links, ATTRIBUTE_SIZE) != NULL;
     else if (links->element == ELEMENT_INPUT)
         start.is_hidden = attribute_is(links, ATTRIBUTE_TYPE, "hidden", "hidden");
+    else if (links->element == ELEMENT_TEMPLATE)
+        start.is_shadow = attribute_is(links, ATTRIBUTE_SHADOWROOTMODE, "open", "closed");
     else if (links->element == ELEMENT_ANNOTATION_XML)
         start.has_html =
             attribute_is(links, ATTRIBUTE_ENCODING, "text/html", "application/xhtml+xml");
@@ -387,14 +437,18 @@ static void start_tag(struct links *links, const struct html_name *name,
     links->in_style = is_style_sheet(links, &effect);
     if (links->in_style)
         css_begin(&links->css, links->tokenizer.end_place);
-    if (links->element == ELEMENT_IMAGE) /* "Don't ask", says the standard */
-        links->element = effect.is_foreign ? ELEMENT_OTHER : ELEMENT_IMG;
+    if (links->element == ELEMENT_IMAGE && !effect.is_foreign)
+        links->element = ELEMENT_IMG; /* "Don't ask", says the standard */
     else if (links->element == ELEMENT_BASE && effect.is_foreign)
         links->element = ELEMENT_OTHER; /* SVG has none: links would lead elsewhere */
+    else if (links->element == ELEMENT_USE && !effect.is_foreign)
+        links->element = ELEMENT_OTHER;
+    else if (links->element == ELEMENT_FORM && effect.is_inserted)
+        links->form_is_get = !attribute_is(links, ATTRIBUTE_METHOD, "post", "dialog");
     if (!effect.is_inserted)
         drop_tag(links);
     else if (links->count > links->tag_at)
-        keep_tag(links);
+        keep_tag(links, effect.is_foreign);
 }
 
 static int on_tag_end(const struct html_name *name, bool is_end, bool is_self_closing,
@@ -405,10 +459,12 @@ static int on_tag_end(const struct html_name *name, bool is_end, bool is_self_cl
     bool had_body = links->tree.has_body;
     int rc = end_style(links);
 
-    if (is_end)
+    if (is_end) {
         html_tree_end(&links->tree, name, links->element);
-    else
+        links->form_is_get = links->form_is_get && links->tree.form_is_open;
+    } else {
         start_tag(links, name, is_self_closing);
+    }
     if (!had_body && links->tree.has_body)
         links->body_at = links->tag_at;
     begin_tag(links);
@@ -476,7 +532,7 @@ void links_reset(struct links *links)
     if (links->capacity > USUAL_LINKS)
         free_kept(links);
     links->count = links->body_at = links->base = 0;
-    links->nofollow = links->is_sheet = links->in_style = false;
+    links->nofollow = links->is_sheet = links->in_style = links->form_is_get = false;
     begin_tag(links);
 }
 
@@ -506,6 +562,13 @@ int links_end(struct links *links)
 
 /* ---- visiting ---------------------------------------------------------------------- */
 
+/* What of SVG is drawn here stands on the page; often scripts put it there. */
+static bool is_drawn_here(const struct kept_value *value, const char *text)
+{
+    return (value->element == ELEMENT_USE || value->element == ELEMENT_IMAGE) &&
+           text[strspn(text, HTML_SPACE)] == '#';
+}
+
 /* An empty <a href> leads to the page itself; elsewhere browsers take it for none. */
 static int visit_value(struct links *links, struct link_visit *visit,
                        const struct kept_value *value, char *text)
@@ -520,7 +583,7 @@ static int visit_value(struct links *links, struct link_visit *visit,
     case KEPT_STYLE:
         return link_visit_style(visit, text, &links->css_text);
     case KEPT_LINK:
-        if (*text == '\0' && !may_be_empty)
+        if ((*text == '\0' && !may_be_empty) || is_drawn_here(value, text))
             return 0;
         break;
     default:

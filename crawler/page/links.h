@@ -60,8 +60,9 @@ struct links {
     uint32_t wanted;                   /* attributes, a bit each */
     struct html_buffer text, css_text; /* what links_visit() works in */
     struct css css;
-    bool is_sheet; /* the page is a style sheet */
-    bool in_style; /* a <style> is open */
+    bool is_sheet;    /* the page is a style sheet */
+    bool in_style;    /* a <style> is open */
+    bool form_is_get; /* a <form> is, and not one that is posted */
 };
 
 /* Nothing is allocated before there is a page. */

@@ -190,7 +190,7 @@ function idsOf(all) {
 
 // {base, links, ids} of a page at `url`.
 export function readDocument(parse, text, url) {
-  const all = [...elements(
-    parse(text, { scriptingEnabled: false, sourceCodeLocationInfo: true }))];
-  return { base: baseOf(all, url), links: [...linksOf(all, text)], ids: idsOf(all) };
+  const root = parse(text, { scriptingEnabled: false, sourceCodeLocationInfo: true });
+  const all = [...elements(root)];
+  return { base: baseOf(all, url), links: [...linksOf(all, text)], ids: idsOf([...elements(root, false)]) };
 }

@@ -1,25 +1,36 @@
 // references.mjs - what links, in a tree of parse5.
 
 const attributes = {
-  a: ['href'], area: ['href'], link: ['href'], img: ['src', 'srcset'], script: ['src'],
+  a: ['href'], area: ['href'], link: ['href', 'imagesrcset'], img: ['src', 'srcset'], script: ['src'],
   iframe: ['src'], frame: ['src'], video: ['src', 'poster'], audio: ['src'],
   source: ['src', 'srcset'], track: ['src'], embed: ['src'], object: ['data'],
-  form: ['action'], input: ['src'],
+  form: ['action'], input: ['src', 'formaction'], button: ['formaction'],
+  body: ['background'], table: ['background'], td: ['background'], th: ['background'],
 };
 
-export function* elements(root) {
+const SVG = 'http://www.w3.org/2000/svg';
+const drawings = ['a', 'image', 'use']; // that have href, or else xlink:href
+
+function isShadow(node) {
+  return node.tagName === 'template' && ['open', 'closed'].includes(lower(node, 'shadowrootmode'));
+}
+
+// Those of shadow trees too, if these are wanted: what they show is on the page, their ids are not.
+export function* elements(root, withShadows = true) {
   const stack = [root];
   while (stack.length > 0) {
     const node = stack.pop();
     if (node.tagName !== undefined) {
       yield node;
     }
-    stack.push(...[...(node.childNodes ?? [])].reverse());
+    const shadow = withShadows && isShadow(node) ? node.content.childNodes : [];
+    stack.push(...[...shadow, ...(node.childNodes ?? [])].reverse());
   }
 }
 
+// As written: "xlink:href" has a prefix of its own.
 export function attribute(element, name) {
-  return element.attrs.find((attr) => attr.name === name)?.value;
+  return element.attrs.find(({ prefix, name: local }) => (prefix ? `${prefix}:${local}` : local) === name)?.value;
 }
 
 function lower(element, name) {
@@ -34,11 +45,32 @@ function leadsToNone(rel) {
   return words.length > 0 && words.every((word) => NO_RESOURCE.includes(word));
 }
 
-function leadsNowhere(element) {
+function formOf(element) {
+  let form = element.parentNode;
+  while (form && form.tagName !== 'form') {
+    form = form.parentNode;
+  }
+  return form;
+}
+
+// What a button submits by GET.
+function submitsByGet(element) {
+  const form = formOf(element);
+  const method = lower(element, 'formmethod') ?? (form && (lower(form, 'method') ?? ''));
+  return method !== undefined && method !== null && !['post', 'dialog'].includes(method);
+}
+
+function leadsNowhere(element, name) {
+  const type = lower(element, 'type');
+  if (name === 'formaction') {
+    const submits = element.tagName === 'button' ? !['button', 'reset'].includes(type)
+      : ['submit', 'image'].includes(type);
+    return !submits || !submitsByGet(element);
+  }
   switch (element.tagName) {
     case 'link': return leadsToNone(lower(element, 'rel') ?? '');
     case 'form': return ['post', 'dialog'].includes(lower(element, 'method'));
-    case 'input': return lower(element, 'type') !== 'image';
+    case 'input': return type !== 'image';
     default: return false;
   }
 }
@@ -57,17 +89,30 @@ export function refresh(content) {
   return target ? [target] : [];
 }
 
+// Of SVG; what stands on the page itself is drawn, and no link but of "a".
+function* drawn(element) {
+  const one = ['href', 'xlink:href'].find((name) => attribute(element, name) !== undefined);
+  const value = one && attribute(element, one);
+  if (one && (element.tagName === 'a' || (value !== '' && !/^[ \t\n\f\r]*#/.test(value)))) {
+    yield [one, value];
+  }
+}
+
 // Each as [attribute, reference].
 export function* references(element) {
+  if (element.namespaceURI === SVG && drawings.includes(element.tagName)) {
+    yield* drawn(element);
+    return;
+  }
   if (element.tagName === 'meta' && lower(element, 'http-equiv') === 'refresh') {
     yield* refresh(attribute(element, 'content') ?? '').map((reference) => ['content', reference]);
   }
   for (const name of attributes[element.tagName] ?? []) {
     const value = attribute(element, name);
-    if (value === undefined || leadsNowhere(element)) {
+    if (value === undefined || leadsNowhere(element, name)) {
       continue;
     }
-    if (name === 'srcset') {
+    if (name === 'srcset' || name === 'imagesrcset') {
       yield* candidates(value).map((reference) => [name, reference]);
     } else if (value !== '' || ['a', 'area'].includes(element.tagName)) {
       yield [name, value];

@@ -130,6 +130,49 @@ TEST(links_have_no_base_of_svg)
     CHECK_TRACE("base[4][3]");
 }
 
+TEST(links_of_svg)
+{
+    CHECK_INT(
+        find("<svg><use href=1 /><image xlink:href=2 /><a xlink:href=3></a>"
+             "<use xlink:href=no href=4 /><image href=5 xlink:href=no />"
+             "<use href='#no'/><image href=' #no'/><a href='#6'></a><a xlink:href=''>"
+             "</a><image src=no srcset=no /><g href=no xlink:href=no /></svg>"
+             "<use href=no></use><image href=no src=7><a xlink:href=no>"
+             "<img href=no><svg><desc><image href=no src=8><use href=no>"),
+        0);
+    CHECK_TRACE("[1][2][3][4][5][#6][][7][8]");
+}
+
+TEST(links_of_backgrounds)
+{
+    CHECK_INT(find("<body background=1><table background=2><tr background=no><td "
+                   "background=3><th background=4></table><p background=no>"),
+              0);
+    CHECK_TRACE("[1][2][3][4]");
+}
+
+TEST(links_of_imagesrcset)
+{
+    CHECK_INT(find("<link rel=preload as=image href=1 imagesrcset='2 1x, 3 2x'>"
+                   "<link rel=preload as=image imagesrcset=4><img imagesrcset=no>"
+                   "<link rel=preconnect imagesrcset=no>"),
+              0);
+    CHECK_TRACE("[1][2][3][4]");
+}
+
+TEST(links_of_formaction)
+{
+    CHECK_INT(
+        find("<form><button formaction=1></button><button formaction=no "
+             "formmethod=POST></button><button type=button formaction=no></button>"
+             "<input type=submit formaction=2><input type=image src=3 formaction=4>"
+             "<input type=text formaction=no></form><button formaction=no></button>"
+             "<form method=post><button formaction=no></button><button formaction=5 "
+             "formmethod=get></button></form><button formaction=no></button>"),
+        0);
+    CHECK_TRACE("[1][2][3][4][5]");
+}
+
 TEST(links_in_foreign_and_broken_markup)
 {
     CHECK_INT(find("<svg><a href=1></a></svg><table><a href=2><td><b><a href=3></i><a "
@@ -239,6 +282,20 @@ TEST(links_and_names_of_places)
 
     CHECK_INT(find_with_ids(html), 0);
     CHECK_TRACE("#[1][2]#[3&]#[4]");
+}
+
+/* They are shown, and their ids are no places of the page. */
+TEST(links_in_shadow_trees)
+{
+    CHECK_INT(
+        find_with_ids("<template shadowrootmode=open><a href=1 id=no></a><template>"
+                      "<a href=no></a></template><a href=2></a></template><template>"
+                      "<a href=no><template shadowrootmode=open><a href=no></template>"
+                      "<a href=no></template><p id=i><template shadowrootmode=CLOSED>"
+                      "<img src=3></template><template shadowrootmode=x><a href=no>"
+                      "</template><a href=4>"),
+        0);
+    CHECK_TRACE("[1][2]#[i][3][4]");
 }
 
 /* Also those that coil-crawl does not know: of the page's own, and of drawings. */
