@@ -190,14 +190,20 @@ static bool start_in_select(struct html_tree *tree, enum html_element element)
     }
 }
 
+/* "<title/>" is an element without content in XML, and a start tag in HTML. */
+static bool is_empty(const struct html_tree *tree, const struct html_start *tag)
+{
+    return tree->is_xml && tag->is_self_closing;
+}
+
 /* A form in a form is dropped. */
-static bool start_form(struct html_tree *tree)
+static bool start_form(struct html_tree *tree, const struct html_start *tag)
 {
     bool was_open = tree->form_is_open;
 
     if (tree->template_count > 0)
         return true;
-    tree->form_is_open = true;
+    tree->form_is_open = was_open || !is_empty(tree, tag);
     return !was_open;
 }
 
@@ -243,10 +249,12 @@ static struct html_effect start_html(struct html_tree *tree, const struct html_s
     note_body(tree, tag);
     if (tag->element == ELEMENT_FRAME)
         return effect;
-    if (tag->element == ELEMENT_FORM && !start_form(tree))
+    if (tag->element == ELEMENT_FORM && !start_form(tree, tag))
+        return effect;
+    effect.is_inserted = counts;
+    if (is_empty(tree, tag))
         return effect;
     open_html(tree, tag);
-    effect.is_inserted = counts;
     effect.content = html_element_content(tag->element);
     return effect;
 }

@@ -41,6 +41,7 @@ struct html_tree {
     bool has_body;        /* or will have: something has come that belongs there */
     bool may_have_frames; /* a frameset would be taken for one */
     bool has_frames;      /* a frameset stands for the body */
+    bool is_xml;          /* the page is XHTML: false at first */
 };
 
 /* A start tag, and what of its attributes matters to the tree. */
@@ -73,6 +74,8 @@ void html_tree_text(struct html_tree *tree, const char *bytes, size_t n);
 /* True where a CDATA section may stand. */
 static inline bool html_tree_allows_cdata(const struct html_tree *tree)
 {
+    if (tree->is_xml)
+        return true;
     return tree->depth > 0 && tree->open[tree->depth - 1].inside >= INSIDE_SVG;
 }
 

@@ -542,6 +542,11 @@ void links_expect_sheet(struct links *links)
     css_begin(&links->css, (struct html_place){1, 1});
 }
 
+void links_expect_xml(struct links *links)
+{
+    links->tree.is_xml = true;
+}
+
 int links_feed(struct links *links, const char *html, size_t n)
 {
     if (links->is_sheet)

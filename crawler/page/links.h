@@ -75,6 +75,10 @@ void links_reset(struct links *links);
 /* The page, of which nothing has been given yet, is a style sheet and no HTML. */
 void links_expect_sheet(struct links *links);
 
+/* The page, of which nothing has been given yet, is XHTML: an element of it may be empty, "<title/>", and
+   a CDATA section stand anywhere. All else is read as HTML. */
+void links_expect_xml(struct links *links);
+
 /*
  * Take the next piece of the page: UTF-8, or another encoding that has ASCII's bytes for
  * ASCII's characters alone. Anything is accepted, as browsers do. Fails with -ENOMEM, and

@@ -154,6 +154,13 @@ static enum page_type type_of(const char *content_type)
     return is_type(content_type, "text/css") ? PAGE_SHEET : PAGE_HTML;
 }
 
+/* As browsers read it. */
+static bool is_xml(const char *content_type)
+{
+    return is_type(content_type, "application/xhtml+xml") ||
+           is_type(content_type, "application/xml");
+}
+
 void search_begin(struct search *search, const char *content_type)
 {
     search_cancel(search);
@@ -162,6 +169,8 @@ void search_begin(struct search *search, const char *content_type)
     search->type = type_of(content_type);
     if (search->type == PAGE_SHEET)
         links_expect_sheet(&search->links);
+    if (is_xml(content_type))
+        links_expect_xml(&search->links);
     search->knows_charset = search->type == PAGE_MARKDOWN;
     search->encoding = search->knows_charset ? HELD : AS_IT_IS;
     search->sitemap_mode = NO_SITEMAP;

@@ -136,6 +136,12 @@ def test_fragments_of_markdown_in_capitals():
     equal(well, {"a.md", "b.html", "a.md#Installation", "a.md#ÄRGER", "a.md#Raw"})
 
 
+def test_empty_elements_of_xhtml():
+    text = '<title/><script src="x.js"/><a href="b.html">x</a><p id="i"/><a href="#i">x</a>'
+    check = Check({"a.xhtml": text, "b.html": text, "x.js": ""}, ".")
+    equal(check.verdicts(), {"a.xhtml": "ok", "x.js": "ok", "b.html": "ok", "a.xhtml#i": "ok"})
+
+
 def test_only_named_files_are_searched():
     check = Check({"a.html": "<a href=b.html>", "b.html": "<a href=no.html>"}, "a.html")
     equal(check.status, 0)

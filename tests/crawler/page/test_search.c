@@ -238,6 +238,26 @@ TASK_TEST(search_tells_of_links_that_are_too_long)
     free(html);
 }
 
+/* What is empty in XML swallows no page, as it does in HTML. */
+TASK_TEST(search_of_xhtml)
+{
+    static const char empty[] =
+        "<?xml version=\"1.0\"?><html><head><title/><script "
+        "src=\"a\"/><style/></head><body>"
+        "<iframe src=\"b\"/><textarea/><form method=\"get\"/><form action=\"c\"></form>"
+        "<select/><p><![CDATA[<a href=\"no\">]]></p><svg><g><g/><a href=\"d\"/></g></svg>"
+        "<div/><template/><a href=\"e\"/><script>\"<a href='no'>\"</script><a "
+        "href=\"f\"/>";
+
+    CHECK_SEARCH("application/xhtml+xml; charset=utf-8", empty,
+                 "[http://h/p/a][http://h/p/b][http://h/p/c][http://h/p/d][http://h/p/e]"
+                 "[http://h/p/f]");
+    CHECK_SEARCH("application/xml", "<html><title/><a href=\"a\"/></html>",
+                 "[http://h/p/a]");
+    CHECK_SEARCH("text/html", "<title/><a href=no></title><a href=a>", "[http://h/p/a]");
+    CHECK_SEARCH("text/html", "<p><![CDATA[<p><a href=a>]]>", "[http://h/p/a]");
+}
+
 /* ---- style sheets and sitemaps ----------------------------------------------------- */
 
 TASK_TEST(search_of_a_style_sheet)
