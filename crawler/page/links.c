@@ -52,7 +52,7 @@ static const uint32_t wanted_of[ELEMENT_COUNT] = {
     [ELEMENT_FORM] = BIT(ACTION) | BIT(METHOD),
     [ELEMENT_FRAME] = BIT(SRC),
     [ELEMENT_IFRAME] = BIT(SRC),
-    [ELEMENT_IMAGE] = BIT(HREF) | BIT(XLINK_HREF), /* of SVG */
+    [ELEMENT_IMAGE] = BIT(HREF) | BIT(XLINK_HREF) | BIT(SRC) | BIT(SRCSET),
     [ELEMENT_IMG] = BIT(SRC) | BIT(SRCSET),
     [ELEMENT_INPUT] = BIT(SRC) | BIT(FORMACTION) | BIT(FORMMETHOD) | BIT(TYPE),
     [ELEMENT_LINK] = BIT(HREF) | BIT(IMAGESRCSET) | BIT(REL),
@@ -86,8 +86,6 @@ static uint32_t wanted_attributes(const struct links *links)
 {
     uint32_t wanted = wanted_of[links->element];
 
-    if (links->element == ELEMENT_IMAGE) /* or of HTML */
-        wanted |= wanted_of[ELEMENT_IMG];
     if (links->wants_ids)
         wanted |= BIT(ID) | (links->element == ELEMENT_A ? BIT(NAME) : 0);
     if (links->wants_rel)
@@ -178,7 +176,7 @@ static bool submits_by_get(const struct links *links)
 {
     if (attribute(links, ATTRIBUTE_FORMMETHOD) != NULL)
         return !attribute_is(links, ATTRIBUTE_FORMMETHOD, "post", "dialog");
-    return links->form_is_get;
+    return links->tree.form_is_open && links->form_is_get;
 }
 
 static uint32_t counted_of_input(const struct links *links)
@@ -210,6 +208,8 @@ static uint32_t counted_attributes(const struct links *links)
                    : wanted;
     case ELEMENT_INPUT:
         return counted_of_input(links);
+    case ELEMENT_IMAGE: /* of SVG: that of HTML is an <img> */
+        return BIT(HREF) | BIT(XLINK_HREF);
     case ELEMENT_META:
         return attribute_is(links, ATTRIBUTE_HTTP_EQUIV, "refresh", "refresh") ? wanted
                                                                                : 0;
@@ -459,12 +459,10 @@ static int on_tag_end(const struct html_name *name, bool is_end, bool is_self_cl
     bool had_body = links->tree.has_body;
     int rc = end_style(links);
 
-    if (is_end) {
+    if (is_end)
         html_tree_end(&links->tree, name, links->element);
-        links->form_is_get = links->form_is_get && links->tree.form_is_open;
-    } else {
+    else
         start_tag(links, name, is_self_closing);
-    }
     if (!had_body && links->tree.has_body)
         links->body_at = links->tag_at;
     begin_tag(links);

@@ -62,7 +62,7 @@ struct links {
     struct css css;
     bool is_sheet;    /* the page is a style sheet */
     bool in_style;    /* a <style> is open */
-    bool form_is_get; /* a <form> is, and not one that is posted */
+    bool form_is_get; /* the last <form> is not one that is posted */
 };
 
 /* Nothing is allocated before there is a page. */
