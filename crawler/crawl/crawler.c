@@ -8,8 +8,9 @@
  * The crawl is over when the frontier has nothing left and no worker is at work.
  *
  * Invariants
- *   1. A target enters the frontier at most once, but for retries: targets_get() and what
- *      place.c does with a new one happen without suspending, so there is nothing to lock.
+ *   1. A target enters the frontier at most once, but for retries and what is asked again (ids,
+ *      circles of redirects): targets_get() and what place.c does with a new one happen without
+ *      suspending, so there is nothing to lock.
  *   2. What a worker asked for is fetched, is put back, or was interrupted.
  *   3. A page that has been judged has had all its links told before.
  *
