@@ -19,7 +19,7 @@
 
 #define FIRST_LOOK COIL_MSEC(1)
 #define LOOK_AT_TRACED COIL_MSEC(100)
-#define LAST_LOOK COIL_SEC(60)
+#define LAST_LOOK COIL_SEC(120) /* with those before it, some two minutes */
 
 /* A wait for children, between two attempts of wait4(). */
 struct child_wait {

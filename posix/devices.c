@@ -6,8 +6,9 @@
  * reader is a task of this thread. Other devices take what is written as one message. So
  * a thread of the waiting lane writes all of it, with one writev(2).
  *
- * A cancelled task leaves the write to its thread, and so the thread has a copy of what
- * is written.
+ * A task that is cancelled once the thread has begun leaves the write to it: so the thread
+ * has a copy of what is written, and a descriptor of its own. All of it will be written,
+ * as far as that can be known then, and the call says so: it must not be written again.
  */
 #include "receive.h"
 
@@ -15,8 +16,11 @@
 #include <sys/stat.h>
 
 struct device_write {
-    int fd, count, error;
+    int fd, count, error; /* fd: a duplicate */
+    sigset_t mask;        /* the task's: "stty tostop" stops whom SIGTTOU stops */
     ssize_t result;
+    bool begun;           /* by a thread */
+    bool *withdrawn;      /* the task's: none has begun, and none will */
     struct iovec parts[]; /* of the copy, which follows them */
 };
 
@@ -27,6 +31,22 @@ bool posix__is_device(int fd)
     return fstat(fd, &status) == 0 && S_ISCHR(status.st_mode);
 }
 
+static void finish_write(struct device_write *d)
+{
+    NEXT(close)(d->fd);
+    free(d);
+}
+
+/* The task was cancelled. It still waits if no thread has begun. */
+static void abandon_write(void *arg)
+{
+    struct device_write *d = arg;
+
+    if (!d->begun)
+        *d->withdrawn = true;
+    finish_write(d);
+}
+
 static struct device_write *copy_parts(int fd, const struct iovec *parts, int count)
 {
     size_t n = (size_t)count, head = sizeof(struct device_write) + n * sizeof *parts;
@@ -35,35 +55,46 @@ static struct device_write *copy_parts(int fd, const struct iovec *parts, int co
 
     if (d == NULL)
         return NULL;
-    *d = (struct device_write){.fd = fd, .count = count};
+    *d = (struct device_write){.fd = NEXT(fcntl)(fd, F_DUPFD_CLOEXEC, 0), .count = count};
+    pthread_sigmask(SIG_SETMASK, NULL, &d->mask);
     for (size_t i = 0; i < n; i++) {
         d->parts[i] = (struct iovec){.iov_base = copy, .iov_len = parts[i].iov_len};
         if (parts[i].iov_len > 0)
             memcpy(copy, parts[i].iov_base, parts[i].iov_len);
         copy += parts[i].iov_len;
     }
-    return d;
+    if (d->fd >= 0)
+        return d;
+    free(d);
+    return NULL;
 }
 
 static int write_blocking(void *arg)
 {
     struct device_write *d = arg;
+    sigset_t of_lane;
 
+    d->begun = true;
+    pthread_sigmask(SIG_SETMASK, &d->mask, &of_lane);
     d->result = NEXT(writev)(d->fd, d->parts, d->count);
     d->error = errno;
+    pthread_sigmask(SIG_SETMASK, &of_lane, NULL);
     return 0;
 }
 
-/* Owns `d`. -EAGAIN: there is no thread for it. */
-static ssize_t write_on_lane(coil_lane lane, struct device_write *d)
+/* Owns `d`, whose parts are `total` bytes. -EAGAIN: there is no thread for it. */
+static ssize_t write_on_lane(coil_lane lane, struct device_write *d, size_t total)
 {
-    int rc = posix__blocking_abandonable(lane, write_blocking, d, free);
+    bool withdrawn = false;
     ssize_t result;
+    int rc;
 
+    d->withdrawn = &withdrawn;
+    rc = posix__blocking_abandonable(lane, write_blocking, d, abandon_write);
     if (rc == -ECANCELED)
-        return rc; /* `d` is the thread's */
+        return withdrawn ? rc : (ssize_t)total;
     result = rc < 0 ? -EAGAIN : d->result < 0 ? -d->error : d->result;
-    free(d);
+    finish_write(d);
     return result;
 }
 
@@ -76,7 +107,7 @@ ssize_t posix__write_device(int fd, const struct iovec *parts, int count)
     if (posix__may_wait() && posix__waiting_lane(&lane))
         d = copy_parts(fd, parts, count);
     if (d != NULL)
-        result = write_on_lane(lane, d);
+        result = write_on_lane(lane, d, posix__total(parts, (size_t)count));
     if (result == -EAGAIN)
         return NEXT(writev)(fd, parts, count); /* block this thread */
     if (result >= 0)

@@ -204,29 +204,48 @@ INTERPOSE ssize_t recvmsg(int fd, struct msghdr *message, int flags)
     return posix__recvmsg(fd, message, flags);
 }
 
-/* Wait for the message after the first. False: none has come, or an error has. */
+/* What is there comes in one call, and the kernel keeps an error behind it for the next. */
+static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, int flags,
+                                  int64_t deadline)
+{
+    struct posix__waiting w = {.fd = fd, .events = POLLIN};
+    unsigned count = 0;
+
+    for (;;) {
+        int got =
+            NEXT(recvmmsg)(fd, messages + count, n - count, flags | MSG_DONTWAIT, NULL);
+
+        if (got > 0) {
+            count += (unsigned)got;
+            errno = EAGAIN;
+        }
+        if (count == n ||
+            (count > 0 && (flags & MSG_WAITFORONE || posix__left(deadline) == 0)))
+            return count;
+        if (!posix__again(&w) || (count > 0 && w.revents & POLLERR))
+            return count;
+    }
+}
+
+/* Of a stream, wait for what would be the next message. */
 static bool another_comes(int fd, int flags)
 {
     struct posix__waiting w = {.fd = fd, .events = POLLIN};
     struct pollfd p = {.fd = fd, .events = POLLIN};
 
-    if (!(flags & MSG_WAITFORONE))
-        return posix__await(&w) > 0 && !(w.revents & POLLERR);
-    return NEXT(poll)(&p, 1, 0) > 0 && !(p.revents & POLLERR);
+    if (flags & MSG_WAITFORONE ? NEXT(poll)(&p, 1, 0) <= 0 : posix__await(&w) <= 0)
+        return false;
+    return !ends_by_error(fd);
 }
 
-/* The time-out is checked between two messages only, as recvmmsg(2) documents. */
-static int receive_several(int fd, struct mmsghdr *messages, unsigned n, int flags,
-                           struct timespec *timeout)
+static unsigned receive_pieces(int fd, struct mmsghdr *messages, unsigned n, int flags,
+                               int64_t deadline)
 {
-    int64_t deadline = posix__deadline(timeout);
     unsigned count = 0;
 
-    while (count < n) {
+    while (count < n && (count == 0 || another_comes(fd, flags))) {
         ssize_t length;
 
-        if (count > 0 && !another_comes(fd, flags))
-            break;
         if (count > 0 && flags & MSG_WAITFORONE)
             flags |= MSG_DONTWAIT;
         length = flags & MSG_DONTWAIT
@@ -238,6 +257,18 @@ static int receive_several(int fd, struct mmsghdr *messages, unsigned n, int fla
         if (posix__left(deadline) == 0)
             break;
     }
+    return count;
+}
+
+/* The time-out is checked between two messages only, as recvmmsg(2) documents. */
+static int receive_several(int fd, struct mmsghdr *messages, unsigned n, int flags,
+                           struct timespec *timeout)
+{
+    int64_t deadline = posix__deadline(timeout);
+    unsigned count = socket_option(fd, SO_TYPE) == SOCK_STREAM
+                         ? receive_pieces(fd, messages, n, flags, deadline)
+                         : receive_datagrams(fd, messages, n, flags, deadline);
+
     if (timeout != NULL)
         *timeout = posix__timespec(posix__left(deadline));
     return count > 0 || n == 0 ? (int)count : -1;

@@ -25,6 +25,7 @@ struct answer {
     int64_t size;     /* of the body, as announced, else as received */
     int64_t
         received_bytes; /* headers and body, as they came over the wire; of all requests */
+    int64_t paused_ns;  /* between its requests, for the host's sake */
     char error[ANSWER_ERROR_BYTES];
     coil_http_response *response;
 };

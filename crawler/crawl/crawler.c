@@ -260,6 +260,13 @@ static const char *flaw_of(const struct worker *worker, const struct answer *ans
     return answer->has_body ? search_problem(worker->pages.search) : NULL;
 }
 
+/* Of what an earlier run has asked for, the cache knows. */
+static bool keeps_cache(const struct worker *worker, const struct target *page)
+{
+    return worker->crawler->cache != NULL && page->kind == TARGET_EXTERNAL &&
+           !worker->pages.is_replay;
+}
+
 static int judge(struct worker *worker, struct target *page, struct answer *answer)
 {
     struct crawler *crawler = worker->crawler;
@@ -299,7 +306,7 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
     else if (answer->is_too_long)
         snprintf(message, sizeof message, "not searched: it is longer than %zu bytes",
                  request_body_limit(crawler->options, page));
-    if (crawler->cache != NULL && !on_site && judgement.verdict == VERDICT_OK)
+    if (keeps_cache(worker, page) && judgement.verdict == VERDICT_OK)
         rc = cache_add(crawler->cache, page->url, time(NULL));
     if (rc < 0)
         return rc;
@@ -332,7 +339,7 @@ static int digest(struct worker *worker, struct target *page, struct answer *ans
     page->status = (int16_t)answer->status;
     page->sets_cookie = answer->sets_cookie;
     page->reopens = worker->kept != NULL && (worker->kept->flags & STORE_REOPENS) != 0;
-    if (crawler->cache != NULL && page->kind == TARGET_EXTERNAL)
+    if (keeps_cache(worker, page))
         cache_drop(crawler->cache, page->url); /* until it is judged */
     if (answer->rc == 0 && judge_is_redirect(answer->status) && !page->is_reasked) {
         rc = page->kind == TARGET_SITE ? tell_page(crawler, page, answer, 0) : 0;
@@ -550,7 +557,7 @@ static int fetch(struct worker *worker, const struct frontier_job *job)
     worker->page = job->target;
     worker->wants_body = job->target->wants_body;
     rc = request_answer(crawler, job->target, &reader, &answer);
-    worker->duration_ns = coil_now() - worker->asked_ns;
+    worker->duration_ns = coil_now() - worker->asked_ns - answer.paused_ns;
     crawler->summary.bytes += answer.received_bytes;
     if (rc == 0)
         take_kept(worker, &kept, &answer);

@@ -222,6 +222,16 @@ void frontier_ask(struct host *host)
         frontier_pause(host, coil_now() + host->delay_ns);
 }
 
+int64_t frontier_take_turn(struct host *host)
+{
+    int64_t at = coil_now() + host->delay_ns;
+
+    if (at < host->next_ns)
+        at = host->next_ns;
+    frontier_pause(host, at + host->delay_ns);
+    return at;
+}
+
 /* ---- by depth ---------------------------------------------------------------------- */
 
 /* True if nothing of the depth that is due is left. */

@@ -147,6 +147,9 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
 /* The host is about to be asked: its delay begins. */
 void frontier_ask(struct host *host);
 
+/* The same for one more request of the same job: when it may go out. */
+int64_t frontier_take_turn(struct host *host);
+
 /* Nobody asks this host before that time. */
 void frontier_pause(struct host *host, int64_t until_ns);
 

@@ -150,13 +150,16 @@ static int ask(struct crawler *crawler, coil_http_session *session,
     return rc;
 }
 
-/* Between two requests of one visit. Meanwhile nobody else asks the host. */
-static int keep_delay(struct host *host)
+/* Between two requests of one visit. Returns how long that took, or -ECANCELED. */
+static int64_t keep_delay(struct host *host)
 {
+    int64_t began = coil_now();
+    int rc;
+
     if (host->delay_ns == 0)
         return 0;
-    frontier_pause(host, coil_now() + 2 * host->delay_ns);
-    return coil_sleep(host->delay_ns);
+    rc = coil_sleep_until(frontier_take_turn(host));
+    return rc < 0 ? rc : coil_now() - began;
 }
 
 int request_answer(struct crawler *crawler, const struct target *page,
@@ -164,18 +167,19 @@ int request_answer(struct crawler *crawler, const struct target *page,
 {
     coil_http_session *session = crawler->sessions[page->host->class];
     struct question question = question_of(crawler, page, reader);
-    int64_t received_bytes;
+    int64_t received_bytes, paused_ns;
     int rc = ask(crawler, session, &question, answer);
 
     if (rc < 0 || !question.headers_only || !is_worth_a_get(answer))
         return rc;
     received_bytes = answer->received_bytes;
     answer_finish(answer);
-    rc = keep_delay(page->host);
-    if (rc < 0)
-        return rc;
+    paused_ns = keep_delay(page->host);
+    if (paused_ns < 0)
+        return (int)paused_ns;
     question.headers_only = false;
     rc = ask(crawler, session, &question, answer);
     answer->received_bytes += received_bytes;
+    answer->paused_ns = paused_ns;
     return rc;
 }

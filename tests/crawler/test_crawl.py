@@ -1137,15 +1137,14 @@ def test_delay():
     result = crawl({"/": page(*names), **{n: page() for n in names}}, "--delay", "400ms")
     times = result.site.times
     equal((result.site.asked[0], len(times)), ("GET /robots.txt", 6))
-    assert times[-1] - times[0] > 1.5, times  # 2, but for when each was seen
-    assert times[1] - times[0] > 0.2, times
+    assert times[-1] - times[0] > 1.7, times  # 2, but for when each was seen; 1.6 without that for robots.txt
 
 
 def test_delay_between_head_and_get():
     with Site({}, otherwise=status(405)) as other:
         crawl({"/": page(other.url + "a", other.url + "b")}, "--delay", "400ms", "--max-tries", "1")
     equal(sorted(other.asked), ["GET /a", "GET /b", "HEAD /a", "HEAD /b"])
-    assert all(later - earlier > 0.2 for earlier, later in zip(other.times, other.times[1:])), other.times
+    assert other.times[-1] - other.times[0] > 1, other.times  # 1.2, but for when each was seen; 0.4 for two HEADs
 
 
 def test_a_pause_is_of_one_host():

@@ -8,6 +8,7 @@
 #include <pty.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdio_ext.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
@@ -656,9 +657,26 @@ static int write_terminal(void *slave)
 {
     char *buf = large();
 
-    CHECK_INT(write(*(int *)slave, buf, LARGE), -1);
+    CHECK_INT(write(*(int *)slave, buf, LARGE), LARGE);
+    CHECK_INT(usleep(1), -1);
     CHECK_INT(errno, ECANCELED);
     free(buf);
+    return 0;
+}
+
+/* The FILE's buffer is the thread's to write, and not to be written by the next flush, too. */
+static int flush_to_terminal(void *slave)
+{
+    char *text = large(), *buf = large();
+    FILE *file = fdopen(*(int *)slave, "w");
+
+    CHECK_INT(setvbuf(file, buf, _IOFBF, LARGE), 0);
+    CHECK_INT(fwrite(text, 1, LARGE - 1, file), LARGE - 1);
+    CHECK_INT(fflush(file), 0);
+    CHECK_INT(__fpending(file), 0);
+    fclose(file);
+    free(buf);
+    free(text);
     return 0;
 }
 
@@ -675,6 +693,19 @@ IO_TEST(cancelled_write_to_a_terminal)
     finish_task(task);
     close(master);
     close(slave);
+}
+
+IO_TEST(cancelled_flush_to_a_terminal)
+{
+    int master, slave;
+    coil_task *task;
+
+    CHECK_INT(openpty(&master, &slave, NULL, NULL, NULL), 0);
+    task = start_task(flush_to_terminal, &slave);
+    coil_sleep(COIL_MSEC(20));
+    coil_task_cancel(task, NULL);
+    finish_task(task);
+    close(master);
 }
 
 /* A FIFO at a path of its own, opened at both ends. */
