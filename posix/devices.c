@@ -16,8 +16,10 @@
 #include <sys/stat.h>
 
 struct device_write {
-    int fd, count, error; /* fd: a duplicate */
-    sigset_t mask;        /* the task's: "stty tostop" stops whom SIGTTOU stops */
+    int fd, count, error;
+    bool owns_fd;   /* it is a duplicate */
+    pthread_t task; /* the thread of the task */
+    sigset_t mask;  /* the task's: "stty tostop" stops whom SIGTTOU stops */
     ssize_t result;
     bool begun;           /* by a thread */
     bool *withdrawn;      /* the task's: none has begun, and none will */
@@ -33,16 +35,17 @@ bool posix__is_device(int fd)
 
 static void finish_write(struct device_write *d)
 {
-    NEXT(close)(d->fd);
+    if (d->owns_fd)
+        NEXT(close)(d->fd);
     free(d);
 }
 
-/* The task was cancelled. It still waits if no thread has begun. */
+/* The task was cancelled. It still waits if no thread has begun, and this is its own. */
 static void abandon_write(void *arg)
 {
     struct device_write *d = arg;
 
-    if (!d->begun)
+    if (!d->begun && pthread_equal(d->task, pthread_self()))
         *d->withdrawn = true;
     finish_write(d);
 }
@@ -55,7 +58,12 @@ static struct device_write *copy_parts(int fd, const struct iovec *parts, int co
 
     if (d == NULL)
         return NULL;
-    *d = (struct device_write){.fd = NEXT(fcntl)(fd, F_DUPFD_CLOEXEC, 0), .count = count};
+    *d = (struct device_write){.fd = NEXT(fcntl)(fd, F_DUPFD_CLOEXEC, 0),
+                               .count = count,
+                               .task = pthread_self()};
+    d->owns_fd = d->fd >= 0;
+    if (!d->owns_fd)
+        d->fd = fd;
     pthread_sigmask(SIG_SETMASK, NULL, &d->mask);
     for (size_t i = 0; i < n; i++) {
         d->parts[i] = (struct iovec){.iov_base = copy, .iov_len = parts[i].iov_len};
@@ -63,10 +71,7 @@ static struct device_write *copy_parts(int fd, const struct iovec *parts, int co
             memcpy(copy, parts[i].iov_base, parts[i].iov_len);
         copy += parts[i].iov_len;
     }
-    if (d->fd >= 0)
-        return d;
-    free(d);
-    return NULL;
+    return d;
 }
 
 static int write_blocking(void *arg)

@@ -217,6 +217,7 @@ static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, 
 
         if (got > 0) {
             count += (unsigned)got;
+            w = (struct posix__waiting){.fd = fd, .events = POLLIN};
             errno = EAGAIN;
         }
         if (count == n ||

@@ -341,10 +341,10 @@ void frontier_take_noted(struct frontier *frontier, const struct targets *target
     for (size_t i = 0; i < targets->count; i++) {
         struct target *target = targets_at(targets, i);
 
+        target->is_asked_again = false; /* the cookies of earlier runs are gone */
         if (!target->is_noted)
             continue;
         target->is_noted = target->is_given = false;
-        target->is_asked_again = false; /* the cookies of earlier runs are gone */
         frontier_add(frontier, target);
     }
 }

@@ -441,6 +441,9 @@ static void start_tag(struct links *links, const struct html_name *name,
         links->element = ELEMENT_IMG; /* "Don't ask", says the standard */
     else if (links->element == ELEMENT_BASE && effect.is_foreign)
         links->element = ELEMENT_OTHER; /* SVG has none: links would lead elsewhere */
+    else if ((links->element == ELEMENT_BASE || links->element == ELEMENT_META) &&
+             html_tree_is_shadow(&links->tree))
+        links->element = ELEMENT_OTHER; /* they are obeyed in a document tree alone */
     else if (links->element == ELEMENT_USE && !effect.is_foreign)
         links->element = ELEMENT_OTHER;
     else if (links->element == ELEMENT_FORM && effect.is_inserted)
@@ -565,10 +568,12 @@ int links_end(struct links *links)
 
 /* ---- visiting ---------------------------------------------------------------------- */
 
-/* What of SVG is drawn here stands on the page; often scripts put it there. */
+/* What of SVG is drawn here stands on the page; often scripts put it there. And a background
+   of "#FFFFFF" is meant for a color: no browser looks for that place. */
 static bool is_drawn_here(const struct kept_value *value, const char *text)
 {
-    return (value->element == ELEMENT_USE || value->element == ELEMENT_IMAGE) &&
+    return (value->element == ELEMENT_USE || value->element == ELEMENT_IMAGE ||
+            value->attribute == ATTRIBUTE_BACKGROUND) &&
            text[strspn(text, HTML_SPACE)] == '#';
 }
 

@@ -221,14 +221,18 @@ static void put_cause(struct view *view, const struct target *target)
 {
     char status[TARGET_CAUSE_BYTES];
     const char *cause = target_cause(target, status);
+    const struct target *first = target;
 
     set_color(view, RED);
     put_text(view, cause != NULL ? cause : verdict_word((enum verdict)target->verdict));
     set_color(view, PLAIN);
     if (target->next == NULL || target->reason == REASON_REDIRECT_CIRCLE)
         return;
-    for (int i = 0; i < LONGEST_CHAIN && target->next != NULL; i++)
+    for (int i = 0; i < LONGEST_CHAIN && target->next != NULL; i++) {
         target = target->next;
+        if (target == first) /* a circle that a cookie may open */
+            return;
+    }
     put(view, ", redirects to ");
     put_url(view, target);
 }

@@ -329,10 +329,18 @@ static bool is_port(const char *s)
     return n > 0 && strchr("/?#", s[1 + n]) != NULL; /* or NUL */
 }
 
-static bool has_only_letters_of_https(const char *scheme, size_t n)
+/* "htpp", "ttps"; not "ssh", nor "shttp" of RFC 2660. */
+static bool is_nearly_https(const char *scheme, size_t n)
 {
-    return n > 2 && strspn(scheme, "htps") == n && strncmp(scheme, "http:", n + 1) != 0 &&
-           strncmp(scheme, "https:", n + 1) != 0;
+    static const char *const meant[] = {"http:", "https:", "shttp:"};
+
+    if (n < 3 || strspn(scheme, "htps") != n || memchr(scheme, 't', n) == NULL ||
+        memchr(scheme, 'p', n) == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof meant / sizeof meant[0]; i++)
+        if (strncmp(scheme, meant[i], n + 1) == 0)
+            return false;
+    return true;
 }
 
 bool url_is_mistyped(const char *url)
@@ -340,8 +348,7 @@ bool url_is_mistyped(const char *url)
     size_t n = strcspn(url, ":");
 
     return n == 1 || strncmp(url, "localhost:", n + 1) == 0 ||
-           (memchr(url, '.', n) != NULL && is_port(url + n)) ||
-           has_only_letters_of_https(url, n);
+           (memchr(url, '.', n) != NULL && is_port(url + n)) || is_nearly_https(url, n);
 }
 
 /* ---- passwords --------------------------------------------------------------------- */

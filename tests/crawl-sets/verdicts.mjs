@@ -56,7 +56,7 @@ function percentDecode(text) {
 function isMistyped({ href }) {
   const [scheme] = href.split(':', 1);
   return scheme.length === 1 || scheme === 'localhost' || /^[^:]*\.[^:]*:\d+([/?#]|$)/.test(href) ||
-    (/^[htps]{3,}$/.test(scheme) && !['http', 'https'].includes(scheme));
+    (/^(?=.*t)(?=.*p)[htps]{3,}$/.test(scheme) && !['http', 'https', 'shttp'].includes(scheme));
 }
 
 // [target, fragment]; [null, null] for what is no URL.

@@ -680,6 +680,14 @@ static int flush_to_terminal(void *slave)
     return 0;
 }
 
+/* Once some have come the thread that writes them has begun. */
+static void await_bytes(int master)
+{
+    struct pollfd some = {.fd = master, .events = POLLIN};
+
+    CHECK_INT(coil_poll(&some, 1, COIL_NEVER), 1);
+}
+
 /* Nobody reads, and what was given to the terminal stays its own. */
 IO_TEST(cancelled_write_to_a_terminal)
 {
@@ -688,7 +696,7 @@ IO_TEST(cancelled_write_to_a_terminal)
 
     CHECK_INT(openpty(&master, &slave, NULL, NULL, NULL), 0);
     task = start_task(write_terminal, &slave);
-    coil_sleep(COIL_MSEC(20));
+    await_bytes(master);
     coil_task_cancel(task, NULL);
     finish_task(task);
     close(master);
@@ -702,7 +710,7 @@ IO_TEST(cancelled_flush_to_a_terminal)
 
     CHECK_INT(openpty(&master, &slave, NULL, NULL, NULL), 0);
     task = start_task(flush_to_terminal, &slave);
-    coil_sleep(COIL_MSEC(20));
+    await_bytes(master);
     coil_task_cancel(task, NULL);
     finish_task(task);
     close(master);

@@ -146,7 +146,8 @@ TEST(links_of_svg)
 TEST(links_of_backgrounds)
 {
     CHECK_INT(find("<body background=1><table background=2><tr background=no><td "
-                   "background=3><th background=4></table><p background=no>"),
+                   "background=3><th background=4><td background=#FFFFFF></table>"
+                   "<p background=no>"),
               0);
     CHECK_TRACE("[1][2][3][4]");
 }
@@ -293,7 +294,8 @@ TEST(links_in_shadow_trees)
                       "<a href=no><template shadowrootmode=open><a href=no></template>"
                       "<a href=no></template><p id=i><template shadowrootmode=CLOSED>"
                       "<img src=3></template><template shadowrootmode=x><a href=no>"
-                      "</template><a href=4>"),
+                      "</template><template shadowrootmode=open><base href=no><meta "
+                      "http-equiv=refresh content='0;no'></template><a href=4>"),
         0);
     CHECK_TRACE("[1][2]#[i][3][4]");
 }
