@@ -98,6 +98,17 @@ using generator = handle<coil_gen, coil_gen_destroy>;
 namespace detail
 {
 
+/* The errno of what was thrown, negative; -EIO for a code that is none, or that no task may end
+   with. */
+inline int rc_of(const std::error_code &code) noexcept
+{
+    bool is_errno = code.category() == std::generic_category() ||
+                    code.category() == std::system_category();
+
+    return is_errno && code.value() > 0 && code.value() != EINPROGRESS ? -code.value()
+                                                                       : -EIO;
+}
+
 /* Call it; what it throws is kept in *thrown unless that is taken, and is an rc then. */
 template <typename Body> int call(Body &body, std::exception_ptr &thrown) noexcept
 {
@@ -111,8 +122,7 @@ template <typename Body> int call(Body &body, std::exception_ptr &thrown) noexce
             return body();
         }
     } catch (const std::system_error &failure) {
-        if (failure.code().value() > 0)
-            rc = -failure.code().value();
+        rc = rc_of(failure.code());
         coil_fail(rc, "%s", failure.what());
         if (!thrown)
             thrown = std::current_exception();
@@ -136,19 +146,22 @@ template <typename Body> struct main_body {
         auto *self = static_cast<main_body *>(arg);
         int rc = call(self->body, self->thrown);
 
-        return self->thrown ? 0 : rc; /* run() throws it: no failure to be printed */
+        /* run() throws it: no failure to be printed. But coil_run() must see a cancellation,
+           which may be Ctrl-C's. */
+        return self->thrown && rc != -ECANCELED ? 0 : rc;
     }
 };
 
 } // namespace detail
 
-/* coil_run() of a lambda: returns its rc, or throws what it has thrown. */
+/* coil_run() of a lambda: returns its rc, or throws what it has thrown. After Ctrl-C it returns
+   -EINTR, though coil::check() has thrown. */
 template <typename Body> int run(Body &&body, const coil_run_opts *opts = nullptr)
 {
     detail::main_body<std::remove_reference_t<Body>> main{body, nullptr};
     int rc = coil_run(main.enter, &main, opts);
 
-    if (main.thrown)
+    if (main.thrown && rc != -EINTR)
         std::rethrow_exception(main.thrown);
     return rc;
 }
@@ -334,7 +347,8 @@ class group
 
     operator coil_group *() { return &group_; }
 
-    /* The body, a copy or moved here, lives until it has returned, or the group exits. */
+    /* The body, a copy or moved here, lives until it has returned, or the group exits. *out is
+       borrowed, as from coil_group_spawn(): a plain coil_task *, and no handle's out(). */
     template <typename Body>
     int spawn(Body &&body, const coil_spawn_opts *opts = nullptr, coil_task **out = nullptr)
     {

@@ -5,7 +5,9 @@
 
 #include <coil.hpp>
 
+#include <csignal>
 #include <fcntl.h>
+#include <ios>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -211,6 +213,30 @@ static void queues_have_an_order()
     CHECK(least_first.get(item) == 0 && item->value == 2);
 }
 
+/* Only an errno is one, and -EINPROGRESS is not for a task to end with. */
+static void codes_of_other_kinds_are_failures_of_no_errno()
+{
+    const std::error_code codes[] = {{ECANCELED, std::iostream_category()},
+                                     {EINPROGRESS, std::generic_category()}};
+
+    for (const auto &code : codes) {
+        coil::task task;
+
+        CHECK(coil::spawn([&code] { throw std::system_error(code); }, nullptr, task.out()) ==
+              0);
+        CHECK(coil_task_await(task) == -EIO);
+    }
+}
+
+/* Nobody catches it, and the program is not stopped by it. */
+static void ctrl_c_ends_a_run_that_throws()
+{
+    CHECK(coil::run([] {
+        raise(SIGINT);
+        coil::check(coil_sleep(COIL_SEC(100)));
+    }) == -EINTR);
+}
+
 int main()
 {
     CHECK(coil::run([] {
@@ -225,7 +251,9 @@ int main()
         queues_hand_items_from_task_to_task();
         put_that_is_cancelled_leaves_the_item_with_its_owner();
         queues_have_an_order();
+        codes_of_other_kinds_are_failures_of_no_errno();
     }) == 0);
+    ctrl_c_ends_a_run_that_throws();
     try {
         coil::run([] { throw std::string("out of main"); });
         CHECK(!"it threw nothing");
