@@ -63,15 +63,31 @@ static bool waits_for_all(int fd, int flags)
     return socket_option(fd, SO_TYPE) == SOCK_STREAM;
 }
 
-/* True if the connection was reset or has timed out, and no byte is left to receive. An
- * error without POLLHUP may be a message in the error queue: the connection goes on. */
-static bool ends_by_error(int fd)
+/* True where that cannot be told. */
+static bool has_bytes(int fd)
 {
-    struct pollfd p = {.fd = fd};
     int unread = 0;
 
-    return NEXT(poll)(&p, 1, 0) > 0 && p.revents & POLLERR && p.revents & POLLHUP &&
-           ioctl(fd, FIONREAD, &unread) == 0 && unread == 0;
+    return ioctl(fd, FIONREAD, &unread) < 0 || unread > 0;
+}
+
+/*
+ * Wait until there is something to receive. False: there will be nothing, or not in time. An
+ * attempt without bytes would fetch the error of a connection that was reset meanwhile. POLLERR
+ * alone may be a message in the error queue: the connection goes on.
+ */
+static bool await_bytes(struct posix__waiting *w)
+{
+    struct pollfd now = {.fd = w->fd, .events = POLLIN};
+
+    while (!has_bytes(w->fd)) {
+        if (NEXT(poll)(&now, 1, 0) > 0 && now.revents & (POLLIN | POLLHUP))
+            return has_bytes(w->fd);
+        errno = EAGAIN;
+        if (!posix__again(w))
+            return false;
+    }
+    return true;
 }
 
 /* Receive what follows the first `done` bytes. Returns the bytes received in all. */
@@ -81,7 +97,7 @@ static ssize_t receive_rest(struct posix__waiting *w, const struct iovec *parts,
     size_t total = posix__total(parts, count);
     struct iovec rest[POSIX__PLACES];
 
-    while (done < total && !ends_by_error(w->fd)) {
+    while (done < total && await_bytes(w)) {
         struct msghdr message = {.msg_iov = rest};
         ssize_t n;
 
@@ -228,15 +244,16 @@ static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, 
     }
 }
 
-/* Of a stream, wait for what would be the next message. */
+/* Of a stream, wait for what would be the next message. At its end each is empty, as the
+ * kernel has it. */
 static bool another_comes(int fd, int flags)
 {
     struct posix__waiting w = {.fd = fd, .events = POLLIN};
-    struct pollfd p = {.fd = fd, .events = POLLIN};
+    struct pollfd now = {.fd = fd, .events = POLLIN};
 
-    if (flags & MSG_WAITFORONE ? NEXT(poll)(&p, 1, 0) <= 0 : posix__await(&w) <= 0)
-        return false;
-    return !ends_by_error(fd);
+    if (flags & MSG_WAITFORONE ? has_bytes(fd) : await_bytes(&w))
+        return true;
+    return NEXT(poll)(&now, 1, 0) > 0 && now.revents == POLLIN;
 }
 
 static unsigned receive_pieces(int fd, struct mmsghdr *messages, unsigned n, int flags,
