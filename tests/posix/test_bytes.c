@@ -574,6 +574,32 @@ SAME(several_messages_until_an_error, true)
     close(ends[0]);
 }
 
+static void close_it(int fd)
+{
+    close(fd);
+}
+
+/* At its end each message is empty. */
+SAME(several_messages_of_a_stream, true)
+{
+    char bufs[3][8];
+    struct iovec parts[3];
+    struct mmsghdr messages[3] = {{.msg_len = 7}, {.msg_len = 7}, {.msg_len = 7}};
+    int ends[2];
+
+    for (int i = 0; i < 3; i++) {
+        parts[i] = (struct iovec){bufs[i], 8};
+        messages[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1};
+    }
+    make_tcp(ends);
+    write_byte(ends[1]);
+    later(20, close_it, ends[1]);
+    SAY(recvmmsg(ends[0], messages, 3, 0, NULL));
+    finish_later();
+    say("%u %u %u", messages[0].msg_len, messages[1].msg_len, messages[2].msg_len);
+    close(ends[0]);
+}
+
 SAME(several_messages_at_once, true)
 {
     char bufs[4][8] = {"a", "bc", "def", ""};
@@ -660,6 +686,7 @@ static int write_terminal(void *slave)
     CHECK_INT(write(*(int *)slave, buf, LARGE), LARGE);
     CHECK_INT(usleep(1), -1);
     CHECK_INT(errno, ECANCELED);
+    close(*(int *)slave);
     free(buf);
     return 0;
 }
@@ -680,40 +707,30 @@ static int flush_to_terminal(void *slave)
     return 0;
 }
 
-/* Once some have come the thread that writes them has begun. */
-static void await_bytes(int master)
+/* Nobody reads, and what was given to the terminal stays its own. Once some of it has come the
+   thread that writes it has begun. */
+static void cancel_once_it_writes(int (*body)(void *slave))
 {
-    struct pollfd some = {.fd = master, .events = POLLIN};
-
-    CHECK_INT(coil_poll(&some, 1, COIL_NEVER), 1);
-}
-
-/* Nobody reads, and what was given to the terminal stays its own. */
-IO_TEST(cancelled_write_to_a_terminal)
-{
-    int master, slave;
+    struct pollfd some = {.events = POLLIN};
+    int slave;
     coil_task *task;
 
-    CHECK_INT(openpty(&master, &slave, NULL, NULL, NULL), 0);
-    task = start_task(write_terminal, &slave);
-    await_bytes(master);
+    CHECK_INT(openpty(&some.fd, &slave, NULL, NULL, NULL), 0);
+    task = start_task(body, &slave);
+    CHECK_INT(coil_poll(&some, 1, COIL_NEVER), 1);
     coil_task_cancel(task, NULL);
     finish_task(task);
-    close(master);
-    close(slave);
+    close(some.fd);
+}
+
+IO_TEST(cancelled_write_to_a_terminal)
+{
+    cancel_once_it_writes(write_terminal);
 }
 
 IO_TEST(cancelled_flush_to_a_terminal)
 {
-    int master, slave;
-    coil_task *task;
-
-    CHECK_INT(openpty(&master, &slave, NULL, NULL, NULL), 0);
-    task = start_task(flush_to_terminal, &slave);
-    await_bytes(master);
-    coil_task_cancel(task, NULL);
-    finish_task(task);
-    close(master);
+    cancel_once_it_writes(flush_to_terminal);
 }
 
 /* A FIFO at a path of its own, opened at both ends. */
