@@ -1,0 +1,159 @@
+/*
+ * await.c - what `await` does in a coroutine, for any C function on one of our stacks.
+ *
+ * The awaitable's iterator is driven here. What it yields, such as an asyncio.Future, is handed to
+ * the code that drives the stack: in the end an asyncio.Task, which resumes the stack once the
+ * future is done. This is PEP 380's `yield from`, with stack_suspend() in place of yield.
+ */
+#include "run.h"
+#include "stack.h"
+
+/* As _PyCoro_GetAwaitableIter(), which is private. Returns a new reference. */
+static PyObject *awaitable_iterator(PyObject *awaitable)
+{
+    const PyAsyncMethods *methods = Py_TYPE(awaitable)->tp_as_async;
+    PyObject *iterator;
+
+    if (PyCoro_CheckExact(awaitable))
+        return Py_NewRef(awaitable);
+    if (PyGen_CheckExact(awaitable)) {
+        PyObject *code = PyObject_GetAttrString(awaitable, "gi_code");
+        int flags;
+
+        if (code == NULL)
+            return NULL;
+        flags = ((PyCodeObject *)code)->co_flags;
+        Py_DECREF(code);
+        if (flags & CO_ITERABLE_COROUTINE)
+            return Py_NewRef(awaitable);
+    }
+    if (methods == NULL || methods->am_await == NULL) {
+        PyErr_Format(PyExc_TypeError, "object %.100s can't be used in coil.await_()",
+                     Py_TYPE(awaitable)->tp_name);
+        return NULL;
+    }
+    iterator = methods->am_await(awaitable);
+    if (iterator == NULL)
+        return NULL;
+    if (PyCoro_CheckExact(iterator)) {
+        PyErr_SetString(PyExc_TypeError, "__await__() returned a coroutine");
+    } else if (!PyIter_Check(iterator)) {
+        PyErr_Format(PyExc_TypeError, "__await__() returned non-iterator of type '%.100s'",
+                     Py_TYPE(iterator)->tp_name);
+    } else {
+        return iterator;
+    }
+    Py_DECREF(iterator);
+    return NULL;
+}
+
+/* The value of the StopIteration that is set, or NULL if another exception is set. */
+static PyObject *take_return_value(void)
+{
+    PyObject *type, *value, *traceback, *result = NULL;
+
+    if (!PyErr_Occurred())
+        return Py_NewRef(Py_None);
+    if (!PyErr_ExceptionMatches(PyExc_StopIteration))
+        return NULL;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (value != NULL)
+        result = PyObject_GetAttrString(value, "value");
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return result;
+}
+
+/* Call iterator.close(), if it has one. Returns -1 with an exception set. */
+static int close_iterator(PyObject *iterator)
+{
+    PyObject *close = PyObject_GetAttrString(iterator, "close");
+    PyObject *result;
+
+    if (close == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+            return -1;
+        PyErr_Clear();
+        return 0;
+    }
+    result = PyObject_CallNoArgs(close);
+    Py_DECREF(close);
+    Py_XDECREF(result);
+    return result == NULL ? -1 : 0;
+}
+
+/* GeneratorExit is not thrown into what is awaited: that is closed, and the exception stays. */
+static PySendResult close_and_raise(PyObject *iterator)
+{
+    PyObject *type, *value, *traceback;
+
+    PyErr_Fetch(&type, &value, &traceback);
+    if (close_iterator(iterator) < 0) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(traceback);
+    } else {
+        PyErr_Restore(type, value, traceback);
+    }
+    return PYGEN_ERROR;
+}
+
+/* Throw the exception that is set into what is awaited. */
+static PySendResult throw_into(PyObject *iterator, PyObject **result)
+{
+    PyObject *type, *value, *traceback, *throw;
+
+    *result = NULL;
+    if (PyErr_ExceptionMatches(PyExc_GeneratorExit))
+        return close_and_raise(iterator);
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (traceback != NULL)
+        PyException_SetTraceback(value, traceback);
+    throw = PyObject_GetAttrString(iterator, "throw");
+    if (throw == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Restore(type, value, traceback);
+        return PYGEN_ERROR;
+    }
+    if (throw != NULL)
+        *result = PyObject_CallOneArg(throw, value);
+    Py_XDECREF(throw);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    if (*result != NULL)
+        return PYGEN_NEXT;
+    *result = take_return_value();
+    return *result != NULL ? PYGEN_RETURN : PYGEN_ERROR;
+}
+
+PyObject *coil_python_await(PyObject *awaitable)
+{
+    PyObject *iterator, *result;
+    PySendResult state;
+
+    if (!stack_is_running()) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "coil.await_() must be called by a function that runs in "
+                        "`await coil.run(function, ...)`; in a coroutine, use `await`");
+        return NULL;
+    }
+    iterator = awaitable_iterator(awaitable);
+    if (iterator == NULL)
+        return NULL;
+    state = PyIter_Send(iterator, Py_None, &result);
+    while (state == PYGEN_NEXT) {
+        PyObject *sent = stack_suspend(result);
+
+        if (sent != NULL) {
+            state = PyIter_Send(iterator, sent, &result);
+            Py_DECREF(sent);
+        } else {
+            state = throw_into(iterator, &result);
+        }
+    }
+    Py_DECREF(iterator);
+    return result;
+}

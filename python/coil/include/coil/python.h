@@ -1,0 +1,81 @@
+/*
+ * coil/python.h - await in C, called from Python's asyncio.
+ *
+ *     static int compare(const void *a, const void *b)
+ *     {
+ *         PyObject *result = coil_await_object(ask_which_is_less(a, b));
+ *         ...
+ *     }
+ *
+ *     // in Python: await coil.run(sort)
+ *
+ * For extension modules of CPython 3.11 to 3.13. A function that Python calls by
+ * `await coil.run(function, ...)` runs on a stack of its own. Any C function below it may
+ * wait for an awaitable, whatever lies between: libc's qsort(3), SQLite, expat. No loop of
+ * coil takes part: the stack is suspended, and asyncio's task resumes it.
+ *
+ * The package `coil` must be installed at run time; nothing is linked. docs/manual/python.md
+ * says when a C library allows this.
+ */
+#ifndef COIL_PYTHON_H
+#define COIL_PYTHON_H
+
+#include <Python.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define COIL_PYTHON_API "coil._coil._api"
+
+/* What the package exports to C. Members are only added at the end. */
+struct coil_python_api {
+    size_t size; /* bytes, in the package that is installed */
+    PyObject *(*await_object)(PyObject *awaitable);
+    int32_t (*can_await)(void);
+};
+
+/* The table of the package, imported at the first call; NULL with ImportError set. */
+static inline const struct coil_python_api *coil_python_api(void)
+{
+    static const struct coil_python_api *api;
+
+    if (api == NULL)
+        api = (const struct coil_python_api *)PyCapsule_Import(COIL_PYTHON_API, 0);
+    return api;
+}
+
+/*
+ * Suspend the calling function until `awaitable` has a result. (Python: await)
+ *
+ * Returns a new reference to the result, or NULL with an exception set: that of the
+ * awaitable, asyncio.CancelledError if the task was cancelled, GeneratorExit if nobody
+ * awaits the function any more, or RuntimeError outside of coil.run(). Does not consume
+ * `awaitable`; NULL is passed on, so that a call that makes one needs no check of its own.
+ *
+ * The caller holds the GIL. It must not hold a lock that another task may want.
+ */
+static inline PyObject *coil_await_object(PyObject *awaitable)
+{
+    const struct coil_python_api *api;
+
+    if (awaitable == NULL || (api = coil_python_api()) == NULL)
+        return NULL;
+    return api->await_object(awaitable);
+}
+
+/* 1 in coil.run(), where coil_await_object() may be called; 0 elsewhere; -1 with ImportError
+ * set if the package is not installed. */
+static inline int coil_can_await(void)
+{
+    const struct coil_python_api *api = coil_python_api();
+
+    return api != NULL ? (int)api->can_await() : -1;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * run.h - coil.run(): a function that runs on a stack of its own, as an awaitable.
+ */
+#ifndef COIL_PYTHON_RUN_H
+#define COIL_PYTHON_RUN_H
+
+#include <Python.h>
+
+extern PyTypeObject coil_python_run_type;
+
+/* coil.run(fn, /, *args, **kwargs). Returns a new reference. */
+PyObject *coil_python_run(PyObject *const *args, Py_ssize_t count, PyObject *names);
+
+/*
+ * Suspend the running function until `awaitable` has a result, and return it: a new reference, or
+ * NULL with an exception set.
+ */
+PyObject *coil_python_await(PyObject *awaitable);
+
+#endif
