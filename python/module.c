@@ -44,6 +44,14 @@ static PyObject *stack_size(PyObject *module, PyObject *args)
     return PyLong_FromSsize_t(before);
 }
 
+static PyObject *close_all(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    coil_python_close_all();
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL | METH_KEYWORDS,
      "run(function, /, *args, **kwargs)\n--\n\n"
@@ -57,6 +65,7 @@ static PyMethodDef functions[] = {
     {"stack_size", stack_size, METH_VARARGS,
      "stack_size([bytes])\n--\n\n"
      "Return the size of new stacks, and set it. 0 is the default, 4 MiB."},
+    {"_close_all", close_all, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -115,6 +124,8 @@ static struct PyModuleDef definition = {
     .m_methods = functions,
     .m_slots = slots,
 };
+
+PyMODINIT_FUNC PyInit__coil(void);
 
 PyMODINIT_FUNC PyInit__coil(void)
 {

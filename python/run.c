@@ -9,6 +9,10 @@
  * close() throws GeneratorExit into a suspended one, and so does its deallocation. A stack can only
  * be resumed by its own thread, but the garbage collector may run on any. One that is collected
  * elsewhere is therefore handed to its thread, which closes it at its next coil.run().
+ *
+ * The collector does not see the references that a C stack holds. A suspended run that only its own
+ * stack refers to is never collected. Those of the main thread are closed when the interpreter
+ * begins to exit.
  */
 #include "run.h"
 #include "stack.h"
@@ -19,7 +23,8 @@ enum run_state { CREATED, RUNNING, SUSPENDED, CLOSED };
 
 /* What a thread shares with the runs that it has begun. Guarded by the GIL. */
 struct home {
-    Py_ssize_t references; /* the thread, and each run that is suspended */
+    Py_ssize_t references; /* the thread, and each run that has begun */
+    struct run *begun;     /* the runs that have begun and not ended; not owned */
     struct run *abandoned; /* to be closed by the thread; owned */
     bool is_gone;          /* the thread has ended */
 };
@@ -28,7 +33,9 @@ struct run {
     PyObject_HEAD
     enum run_state state;
     struct stack *stack;
-    struct home *home;
+    struct home *home; /* once it has begun */
+    struct run *next;  /* in home->begun */
+    struct run **link; /* what points to this one there */
     struct run *next_abandoned;
     PyObject *function;
     PyObject *args;
@@ -103,19 +110,40 @@ static PyObject *call_function(void *arg)
     return result;
 }
 
-static int close_abandoned(struct home *home);
+static void close_abandoned(struct home *home);
+
+static void add_to_home(struct run *run, struct home *home)
+{
+    run->home = home;
+    home->references++;
+    run->next = home->begun;
+    run->link = &home->begun;
+    if (run->next != NULL)
+        run->next->link = &run->next;
+    home->begun = run;
+}
+
+static void unlink_run(struct run *run)
+{
+    if (run->link == NULL)
+        return;
+    *run->link = run->next;
+    if (run->next != NULL)
+        run->next->link = run->link;
+    run->link = NULL;
+}
 
 static int begin(struct run *run)
 {
     struct home *home = thread_home != NULL ? thread_home : create_home();
 
-    if (home == NULL || (home->abandoned != NULL && close_abandoned(home) < 0))
+    if (home == NULL)
         return -1;
+    close_abandoned(home);
     run->stack = stack_acquire(call_function, run);
     if (run->stack == NULL)
         return -1;
-    run->home = home;
-    home->references++;
+    add_to_home(run, home);
     return 0;
 }
 
@@ -123,6 +151,7 @@ static void end(struct run *run)
 {
     stack_release(run->stack);
     run->stack = NULL;
+    unlink_run(run);
     release_home(run->home);
     run->home = NULL;
     run->state = CLOSED;
@@ -319,25 +348,39 @@ static PyObject *run_close(struct run *run, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+static void close_or_report(struct run *run)
+{
+    if (close_run(run) < 0)
+        PyErr_WriteUnraisable((PyObject *)run);
+}
+
 /* Close what other threads have collected. */
-static int close_abandoned(struct home *home)
+static void close_abandoned(struct home *home)
 {
     while (home->abandoned != NULL) {
         struct run *run = home->abandoned;
 
         home->abandoned = run->next_abandoned;
-        if (close_run(run) < 0)
-            PyErr_WriteUnraisable((PyObject *)run);
+        close_or_report(run);
         Py_DECREF(run);
     }
-    return 0;
+}
+
+void coil_python_close_all(void)
+{
+    while (thread_home != NULL && thread_home->begun != NULL) {
+        struct run *run = (struct run *)Py_NewRef(thread_home->begun);
+
+        unlink_run(run);
+        close_or_report(run);
+        Py_DECREF(run);
+    }
 }
 
 static void finalize_suspended(struct run *run)
 {
     if (run->home == thread_home) {
-        if (close_run(run) < 0)
-            PyErr_WriteUnraisable((PyObject *)run);
+        close_or_report(run);
     } else if (!run->home->is_gone) {
         run->next_abandoned = run->home->abandoned;
         run->home->abandoned = run;
@@ -511,6 +554,8 @@ PyObject *coil_python_run(PyObject *const *args, Py_ssize_t count, PyObject *nam
     run->state = CREATED;
     run->stack = NULL;
     run->home = NULL;
+    run->next = NULL;
+    run->link = NULL;
     run->next_abandoned = NULL;
     run->function = Py_NewRef(args[0]);
     run->args = tuple;

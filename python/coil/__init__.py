@@ -4,6 +4,7 @@
 depth and through any C code, `coil.await_(awaitable)` waits as `await` does in a coroutine.
 """
 
+import atexit as _atexit
 import sys as _sys
 
 if _sys.implementation.name != "cpython" or not (3, 11) <= _sys.version_info[:2] <= (3, 13):
@@ -13,9 +14,10 @@ if not getattr(_sys, "_is_gil_enabled", lambda: True)():
 
 from collections.abc import Coroutine as _Coroutine  # noqa: E402
 
-from coil._coil import Run, await_, can_await, run, stack_size  # noqa: E402
+from coil._coil import Run, _close_all, await_, can_await, run, stack_size  # noqa: E402
 
 _Coroutine.register(Run)
+_atexit.register(_close_all)
 
 __all__ = ["Run", "await_", "can_await", "get_include", "run", "stack_size"]
 
