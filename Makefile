@@ -2,7 +2,7 @@
 
 BUILD ?= build
 
-.PHONY: help run test soak bench claims build docs deb deb-test install fuzz-semantics mutants asan tsan valgrind \
+.PHONY: help run test soak bench claims build docs deb deb-test install python fuzz-semantics mutants asan tsan valgrind \
 	test-aarch64 fuzz format tidy clean
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo 'make deb            Debian packages, in build/deb'
 	@echo 'make deb-test       the same, installed and used in a Debian that has nothing else'
 	@echo 'make install        install what was built (DESTDIR= is obeyed)'
+	@echo 'make python         the package coil for each CPython that is found: built, tested'
 	@echo 'make fuzz-semantics random programs on asyncio and on coil; N=20000 SEED=7'
 	@echo 'make mutants        coil broken on purpose: who notices?'
 	@echo 'make asan           the tests in C under ASan and UBSan'
@@ -67,6 +68,10 @@ deb-test:
 
 install: build
 	meson install -C '$(BUILD)' --no-rebuild
+
+python:
+	@scripts/install-deps test
+	@scripts/python
 
 fuzz-semantics: build
 	@tests/judge/run --build '$(BUILD)' N=$(or $(N),20000) SEED=$(or $(SEED),1)
