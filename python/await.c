@@ -1,9 +1,10 @@
 /*
  * await.c - what `await` does in a coroutine, for any C function on one of our stacks.
  *
- * The awaitable's iterator is driven here. What it yields, such as an asyncio.Future, is handed to
- * the code that drives the stack: in the end an asyncio.Task, which resumes the stack once the
- * future is done. This is PEP 380's `yield from`, with stack_suspend() in place of yield.
+ * The awaitable's iterator is driven here. What it yields, such as an asyncio.Future,
+ * is handed to the code that drives the stack: in the end an asyncio.Task, which
+ * resumes the stack once the future is done. This is PEP 380's `yield from`, with
+ * stack_suspend() in place of yield.
  */
 #include "run.h"
 #include "stack.h"
@@ -38,7 +39,8 @@ static PyObject *awaitable_iterator(PyObject *awaitable)
     if (PyCoro_CheckExact(iterator)) {
         PyErr_SetString(PyExc_TypeError, "__await__() returned a coroutine");
     } else if (!PyIter_Check(iterator)) {
-        PyErr_Format(PyExc_TypeError, "__await__() returned non-iterator of type '%.100s'",
+        PyErr_Format(PyExc_TypeError,
+                     "__await__() returned non-iterator of type '%.100s'",
                      Py_TYPE(iterator)->tp_name);
     } else {
         return iterator;
@@ -84,7 +86,7 @@ static int close_iterator(PyObject *iterator)
     return result == NULL ? -1 : 0;
 }
 
-/* GeneratorExit is not thrown into what is awaited: that is closed, and the exception stays. */
+/* PEP 380: close what is awaited, and leave GeneratorExit set. */
 static PySendResult close_and_raise(PyObject *iterator)
 {
     PyObject *type, *value, *traceback;

@@ -1,6 +1,6 @@
 /*
- * module.c - the extension module coil._coil: what coil/__init__.py exports, and the table through
- * which coil/python.h reaches it.
+ * module.c - the extension module coil._coil: what coil/__init__.py exports, and the
+ * table through which coil/python.h reaches it.
  */
 #include "run.h"
 #include "stack.h"
@@ -14,7 +14,8 @@
 #error "coil does not support free-threaded builds of CPython"
 #endif
 
-static PyObject *run(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *run(PyObject *module, PyObject *const *args, Py_ssize_t count,
+                     PyObject *names)
 {
     (void)module;
     return coil_python_run(args, count, names);
@@ -61,7 +62,8 @@ static PyMethodDef functions[] = {
      "await_(awaitable, /)\n--\n\n"
      "Wait for the awaitable and return its result. For functions that run in run()."},
     {"can_await", can_await, METH_NOARGS,
-     "can_await()\n--\n\nTrue if the caller runs in run(), so that await_() may be called."},
+     "can_await()\n--\n\nTrue if the caller runs in run(), so that await_() may be "
+     "called."},
     {"stack_size", stack_size, METH_VARARGS,
      "stack_size([bytes])\n--\n\n"
      "Return the size of new stacks, and set it. 0 is the default, 4 MiB."},
@@ -84,7 +86,8 @@ static struct coil_python_api api = {
 static int check_interpreter(void)
 {
     if (Py_Version >> 16 != PY_VERSION_HEX >> 16) {
-        PyErr_Format(PyExc_ImportError, "coil was built for CPython %d.%d, and this is %d.%d",
+        PyErr_Format(PyExc_ImportError,
+                     "coil was built for CPython %d.%d, and this is %d.%d",
                      PY_MAJOR_VERSION, PY_MINOR_VERSION, (int)(Py_Version >> 24),
                      (int)(Py_Version >> 16 & 0xff));
         return -1;

@@ -6,13 +6,14 @@
  *              await_()    v   |   send(), throw()
  *                        suspended
  *
- * close() throws GeneratorExit into a suspended one, and so does its deallocation. A stack can only
- * be resumed by its own thread, but the garbage collector may run on any. One that is collected
- * elsewhere is therefore handed to its thread, which closes it at its next coil.run().
+ * close() throws GeneratorExit into a suspended one, and so does its deallocation. A
+ * stack can only be resumed by its own thread, but the garbage collector may run on
+ * any. One that is collected elsewhere is therefore handed to its thread, which closes
+ * it at its next coil.run().
  *
- * The collector does not see the references that a C stack holds. A suspended run that only its own
- * stack refers to is never collected. Those of the main thread are closed when the interpreter
- * begins to exit.
+ * The collector does not see the references that a C stack holds. A suspended run that
+ * only its own stack refers to is never collected. Those of the main thread are closed
+ * when the interpreter begins to exit.
  */
 #include "run.h"
 #include "stack.h"
@@ -30,7 +31,7 @@ struct home {
 };
 
 struct run {
-    PyObject_HEAD
+    PyObject base;
     enum run_state state;
     struct stack *stack;
     struct home *home; /* once it has begun */
@@ -218,7 +219,7 @@ static PyObject *step_result(PySendResult state, PyObject *result)
 
     if (state != PYGEN_RETURN)
         return result;
-    /* An instance: a tuple or an exception would be taken for the constructor's arguments. */
+    /* PyErr_SetObject() would take a tuple for the constructor's arguments. */
     stop = PyObject_CallOneArg(PyExc_StopIteration, result);
     Py_DECREF(result);
     if (stop != NULL) {
@@ -268,7 +269,8 @@ static int set_thrown(PyObject *type, PyObject *value, PyObject *traceback)
     if (traceback == Py_None)
         traceback = NULL;
     if (traceback != NULL && !PyTraceBack_Check(traceback)) {
-        PyErr_SetString(PyExc_TypeError, "throw() third argument must be a traceback object");
+        PyErr_SetString(PyExc_TypeError,
+                        "throw() third argument must be a traceback object");
         return -1;
     }
     if (PyExceptionInstance_Check(type)) {
@@ -285,10 +287,11 @@ static int set_thrown(PyObject *type, PyObject *value, PyObject *traceback)
         return 0;
     }
     if (!PyExceptionClass_Check(type)) {
-        PyErr_Format(PyExc_TypeError,
-                     "exceptions must be classes or instances deriving from BaseException, "
-                     "not %s",
-                     Py_TYPE(type)->tp_name);
+        PyErr_Format(
+            PyExc_TypeError,
+            "exceptions must be classes or instances deriving from BaseException, "
+            "not %s",
+            Py_TYPE(type)->tp_name);
         return -1;
     }
     Py_INCREF(type);
@@ -439,8 +442,8 @@ static PyObject *run_repr(struct run *run)
 
     if (run->function == NULL)
         return PyUnicode_FromFormat("<coil.run() closed at %p>", run);
-    return PyUnicode_FromFormat("<coil.run(%R) %s at %p>", run->function, names[run->state],
-                                run);
+    return PyUnicode_FromFormat("<coil.run(%R) %s at %p>", run->function,
+                                names[run->state], run);
 }
 
 /* asyncio shows a task by its coroutine's name. */
@@ -504,7 +507,8 @@ PyTypeObject coil_python_run_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "coil.Run",
     .tp_doc = "What coil.run() returns: await it, or make a task of it.",
     .tp_basicsize = sizeof(struct run),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_flags =
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .tp_dealloc = (destructor)run_dealloc,
     .tp_finalize = (destructor)run_finalize,
     .tp_traverse = (traverseproc)run_traverse,
@@ -533,7 +537,8 @@ PyObject *coil_python_run(PyObject *const *args, Py_ssize_t count, PyObject *nam
     struct run *run;
 
     if (count < 1 || !PyCallable_Check(args[0])) {
-        PyErr_SetString(PyExc_TypeError, "coil.run() needs a callable as its first argument");
+        PyErr_SetString(PyExc_TypeError,
+                        "coil.run() needs a callable as its first argument");
         return NULL;
     }
     tuple = PyTuple_New(count - 1);

@@ -12,8 +12,8 @@ extern PyTypeObject coil_python_run_type;
 PyObject *coil_python_run(PyObject *const *args, Py_ssize_t count, PyObject *names);
 
 /*
- * Suspend the running function until `awaitable` has a result, and return it: a new reference, or
- * NULL with an exception set.
+ * Suspend the running function until `awaitable` has a result, and return it: a new
+ * reference, or NULL with an exception set.
  */
 PyObject *coil_python_await(PyObject *awaitable);
 

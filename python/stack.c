@@ -57,8 +57,8 @@ static void destroy_stack(struct stack *stack)
 
 static void end_pool(PyObject *capsule)
 {
-    /* At the interpreter's end the states of other threads are cleared by the main thread. Their
-       stacks are lost. */
+    /* When the interpreter ends, the main thread clears the states of other threads. It
+       cannot resume their stacks, which are lost. */
     if (PyCapsule_GetPointer(capsule, NULL) != &pool)
         return;
     while (pool.idle != NULL) {

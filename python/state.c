@@ -1,6 +1,6 @@
 /*
- * The internal headers of CPython are included here alone: a frame's link to the frame below
- * is not public.
+ * The internal headers of CPython are included here alone: a frame's link to the frame
+ * below is not public.
  */
 #define Py_BUILD_CORE_MODULE 1
 #include "state.h"
@@ -8,8 +8,8 @@
 #include <internal/pycore_frame.h>
 
 /*
- * C stack that one level of C recursion may take. On the main thread CPython 3.13 counts on 8 MiB
- * for 10,000 levels.
+ * C stack that one level of C recursion may take. On the main thread CPython 3.13
+ * counts on 8 MiB for 10,000 levels.
  */
 #define BYTES_PER_C_LEVEL 800
 
@@ -119,12 +119,12 @@ static void load_fields(PyThreadState *thread, const struct python_state *saved)
     thread->tracing = saved->tracing;
     TRACING_WHAT(thread) = saved->tracing_what;
 #if PY_VERSION_HEX < 0x030c0000
-    /* As _PyThreadState_UpdateTracingState() does: the trace functions may have been set or
-       removed on another stack. */
-    thread->cframe->use_tracing =
-        thread->tracing == 0 && (thread->c_tracefunc != NULL || thread->c_profilefunc != NULL)
-            ? 255
-            : 0;
+    /* As _PyThreadState_UpdateTracingState() does: another stack may have called
+       sys.settrace(). */
+    thread->cframe->use_tracing = thread->tracing == 0 && (thread->c_tracefunc != NULL ||
+                                                           thread->c_profilefunc != NULL)
+                                      ? 255
+                                      : 0;
 #endif
 }
 
@@ -139,8 +139,8 @@ void coil_python_state_enter(PyThreadState *thread, struct stack_state *state)
 {
     struct python_state *own = &state->own, *resumer = &state->resumer;
 
-    /* CPython creates a thread's first context when it is first used. Used on this stack alone,
-       it would not be the thread's afterwards. */
+    /* CPython creates a thread's first context when it is first used. Created on this
+       stack, it would not be the thread's afterwards. */
     if (thread->context == NULL)
         Py_XDECREF(PyContext_CopyCurrent());
     state->outer_frame = current_frame(thread);

@@ -1,28 +1,34 @@
 /*
- * state.h - what CPython keeps for the code that runs on a thread, one of it for each stack.
+ * state.h - what CPython keeps for the code that runs on a thread, one of it for each
+ * stack.
  *
- * CPython assumes that a thread has one C stack and stores pointers into it in PyThreadState:
- * the current frame, the exceptions that are being handled, the recursion depth. A switch to
- * another C stack must exchange these fields. The table lists them, and the CPython file that
- * each follows; fields that belong to the thread (the error indicator, `dict`, the hooks of
- * asynchronous generators, the trace functions) stay as they are.
+ * CPython assumes that a thread has one C stack and stores pointers into it in
+ * PyThreadState: the current frame, the exceptions that are being handled, the
+ * recursion depth. A switch to another C stack must exchange these fields. The table
+ * lists them, and the CPython file that each follows; fields that belong to the thread
+ * (the error indicator, `dict`, the hooks of asynchronous generators, the trace
+ * functions) stay as they are.
  *
- * field                      3.11                  3.12                   3.13           CPython
- * frames                     cframe, use_tracing   cframe                 current_frame  Python/ceval.c
- * memory of frames           datastack_chunk, datastack_top, datastack_limit             Python/pystate.c
- * exceptions being handled   exc_info                                                    Python/errors.c
- * context                    context, context_ver                                        Python/context.c
- * depth, Python              recursion_remaining   py_recursion_remaining                Python/ceval.c
- * depth, C                   (the same field)      c_recursion_remaining                 Python/ceval.c
- * depth, deallocation        trash_delete_nesting  trash.delete_nesting   -              Objects/object.c
- * inside a trace function    tracing,tracing_what  tracing, what_event                   Python/legacy_tracing.c
+ * field                   3.11                  3.12                  3.13
+ * frames (1)              cframe, use_tracing   cframe                current_frame
+ * memory of frames (2)    datastack_chunk, datastack_top, datastack_limit
+ * handled exceptions (3)  exc_info
+ * context (4)             context, context_ver
+ * Python depth (1)        recursion_remaining   py_recursion_remaining
+ * C depth (1)             the same field        c_recursion_remaining
+ * deallocation (5)        trash_delete_nesting  trash.delete_nesting
+ * trace function (6)      tracing, tracing_what tracing, what_event
  *
- * 3.13 counts deallocation by c_recursion_remaining. Its critical_section is always zero in a
- * build with the GIL, and other builds are refused.
+ * In CPython: (1) Python/ceval.c, (2) Python/pystate.c, (3) Python/errors.c, (4)
+ * Python/context.c, (5) Objects/object.c, (6) Python/legacy_tracing.c (3.11: ceval.c).
  *
- * The bottom of a stack is linked to the code that resumed it only while the stack runs, as a
- * generator's frame is. Therefore sys.exc_info(), traceback.print_stack() and the recursion limit
- * see through the stack, and a suspended stack holds no pointer into another one.
+ * 3.13 counts deallocation by c_recursion_remaining. Its critical_section is always
+ * zero in a build with the GIL, and other builds are refused.
+ *
+ * The bottom of a stack is linked to the code that resumed it only while the stack
+ * runs, as a generator's frame is. Therefore sys.exc_info(), traceback.print_stack()
+ * and the recursion limit see through the stack, and a suspended stack holds no pointer
+ * into another one.
  */
 #ifndef COIL_PYTHON_STATE_H
 #define COIL_PYTHON_STATE_H
@@ -62,8 +68,9 @@ struct stack_state {
     _PyCFrame bottom_cframe;
 #endif
     _PyErr_StackItem bottom_exception;
-    struct _PyInterpreterFrame *bottom_frame; /* the outermost frame of a suspended stack */
-    struct _PyInterpreterFrame *outer_frame;  /* the resumer's, while the stack runs */
+    struct _PyInterpreterFrame
+        *bottom_frame; /* the outermost frame of a suspended stack */
+    struct _PyInterpreterFrame *outer_frame; /* the resumer's, while the stack runs */
 };
 
 /* Prepare the state of a new stack that has this many bytes for C functions. */
@@ -72,10 +79,10 @@ void coil_python_state_init(struct stack_state *state, size_t stack_bytes);
 /* Free the memory that CPython took for the frames of a stack on which nothing runs. */
 void coil_python_state_finish(struct stack_state *state);
 
-/* Called before the switch to the stack: save the resumer's fields, install the stack's. */
+/* Save the resumer's fields and install the stack's, before the switch to it. */
 void coil_python_state_enter(PyThreadState *thread, struct stack_state *state);
 
-/* Called after the switch back: the reverse. */
+/* The reverse, after the switch back. */
 void coil_python_state_leave(PyThreadState *thread, struct stack_state *state);
 
 #endif

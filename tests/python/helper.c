@@ -54,7 +54,8 @@ static PyObject *can_await(PyObject *module, PyObject *unused)
 static PyObject *descend(PyObject *function, int depth)
 {
     char frame[200] = {0};
-    PyObject *result = depth == 0 ? PyObject_CallNoArgs(function) : descend(function, depth - 1);
+    PyObject *result =
+        depth == 0 ? PyObject_CallNoArgs(function) : descend(function, depth - 1);
 
     __asm__ volatile("" : : "r"(frame) : "memory");
     return result;
