@@ -12,8 +12,8 @@
  * it at its next coil.run().
  *
  * The collector does not see the references that a C stack holds. A suspended run that
- * only its own stack refers to is never collected. Those of the main thread are closed
- * when the interpreter begins to exit.
+ * only its own stack refers to is never collected. When the interpreter begins to exit,
+ * the main thread closes its suspended runs.
  */
 #include "run.h"
 #include "stack.h"
@@ -22,7 +22,7 @@
 
 enum run_state { CREATED, RUNNING, SUSPENDED, CLOSED };
 
-/* What a thread shares with the runs that it has begun. Guarded by the GIL. */
+/* The data that a thread shares with the runs that it has begun. Guarded by the GIL. */
 struct home {
     Py_ssize_t references; /* the thread, and each run that has begun */
     struct run *begun;     /* the runs that have begun and not ended; not owned */
@@ -212,7 +212,7 @@ static PySendResult run_send(struct run *run, PyObject *value, PyObject **result
     return resume(run, value, result);
 }
 
-/* What a method that steps an iterator returns. */
+/* Convert the result for a method that steps an iterator. */
 static PyObject *step_result(PySendResult state, PyObject *result)
 {
     PyObject *stop;

@@ -48,7 +48,7 @@ def run(function, *args):
 
 
 def python(code, *options):
-    """Run a program of its own; return its status and what it printed."""
+    """Run a program in a new interpreter. Return its status and output."""
     done = subprocess.run([sys.executable, *options, '-c', textwrap.dedent(code)], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
     return done.returncode, done.stdout
@@ -436,7 +436,7 @@ class Protocol(unittest.TestCase):
 
 
 class State(unittest.TestCase):
-    """What CPython keeps for a thread is kept for each stack."""
+    """Each stack keeps its own frames, exceptions, context and depth."""
 
     def test_handled_exceptions(self):
         def function(name):

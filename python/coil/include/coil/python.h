@@ -29,7 +29,7 @@ extern "C" {
 
 #define COIL_PYTHON_API "coil._coil._api"
 
-/* What the package exports to C. Members are only added at the end. */
+/* The table that the package exports to C. Members are only added at the end. */
 struct coil_python_api {
     size_t size; /* bytes, in the package that is installed */
     PyObject *(*await_object)(PyObject *awaitable);
@@ -49,10 +49,13 @@ static inline const struct coil_python_api *coil_python_api(void)
 /*
  * Suspend the calling function until `awaitable` has a result. (Python: await)
  *
- * Returns a new reference to the result, or NULL with an exception set: that of the
- * awaitable, asyncio.CancelledError if the task was cancelled, GeneratorExit if nobody
- * awaits the function any more, or RuntimeError outside of coil.run(). Does not consume
- * `awaitable`; NULL is passed on, so that a call that makes one needs no check of its own.
+ * Returns a new reference to the result, or NULL with an exception set:
+ * - the awaitable's own exception,
+ * - asyncio.CancelledError if the task was cancelled,
+ * - GeneratorExit if the function was abandoned,
+ * - RuntimeError outside of coil.run().
+ * Does not consume `awaitable`. NULL returns NULL, so that the call that creates the
+ * awaitable needs no check of its own.
  *
  * The caller holds the GIL. It must not hold a lock that another task may want.
  */
@@ -65,8 +68,8 @@ static inline PyObject *coil_await_object(PyObject *awaitable)
     return api->await_object(awaitable);
 }
 
-/* 1 in coil.run(), where coil_await_object() may be called; 0 elsewhere; -1 with ImportError
- * set if the package is not installed. */
+/* Returns 1 in coil.run(), where coil_await_object() may be called, and 0 elsewhere.
+ * Returns -1 with ImportError set if the package is not installed. */
 static inline int coil_can_await(void)
 {
     const struct coil_python_api *api = coil_python_api();
