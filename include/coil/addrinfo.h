@@ -2,8 +2,11 @@
  * coil/addrinfo.h - names into addresses, without blocking the loop.
  *
  *     struct addrinfo *list;
- *     rc = coil_getaddrinfo("example.org", "http", NULL, &list);
- *     ...
+ *     rc = coil_getaddrinfo("example.org", "80", NULL, &list);
+ *     if (rc < 0)
+ *         return rc;
+ *     for (struct addrinfo *one = list; one != NULL; one = one->ai_next)
+ *         use(one->ai_addr, one->ai_addrlen);
  *     freeaddrinfo(list);
  */
 #ifndef COIL_ADDRINFO_H

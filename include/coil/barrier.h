@@ -1,12 +1,15 @@
 /*
  * coil/barrier.h - a set number of tasks wait for each other, and go on together.
  *
- *     static coil_barrier everybody_ready = COIL_BARRIER_INIT(3);
- *     rc = coil_barrier_wait(&everybody_ready);     // in each of three tasks
+ *     static coil_barrier all_ready = COIL_BARRIER_INIT(3);
+ *
+ * Each of three tasks waits for the other two:
+ *
+ *     rc = coil_barrier_wait(&all_ready);
  *     if (rc < 0)
  *         return rc;
  *     if (rc == 0)
- *         ... what only one of them is to do ...
+ *         print_totals();                 // in one task of the three
  *
  * A barrier is reusable: when the last task of a round has left, the next round begins. A
  * task that calls coil_barrier_wait() before that waits for it. (asyncio: Barrier)

@@ -1,19 +1,31 @@
 /*
  * coil/channel.h - a queue that threads share.
  *
- *     coil_channel *frames;
- *     coil_channel_create(sizeof(struct frame *), 16, &frames);
- *
- *     static void *camera(void *frames)                // a thread without a loop
+ *     static void *camera(void *frames)           // a thread without a loop
  *     {
- *         while (coil_channel_put_wait(frames, &frame, COIL_NEVER) == 0)
- *             frame = next_frame();
+ *         struct frame *frame;
+ *
+ *         while ((frame = next_frame()) != NULL)
+ *             coil_channel_put_wait(frames, &frame, COIL_NEVER);
+ *         coil_channel_shutdown(frames);
  *         coil_channel_release(frames);
  *         return NULL;
  *     }
  *
- *     while ((rc = coil_channel_get(frames, &frame)) == 0)      // tasks, of any loop
- *         show(frame);
+ *     static int screen(void *frames)             // a task of any loop
+ *     {
+ *         struct frame *frame;
+ *         int rc;
+ *
+ *         while ((rc = coil_channel_get(frames, &frame)) == 0)
+ *             show(frame);
+ *         coil_channel_release(frames);
+ *         return rc;                              // -ESHUTDOWN: there are no more frames
+ *     }
+ *
+ * Each of the two has a reference to the channel, which was created like this:
+ *
+ *     rc = coil_channel_create(sizeof(struct frame *), 16, &frames);
  *
  * Items are copied in and out, first in, first out, `item_bytes` each. A put waits while
  * the channel is full, a get while it is empty: a task suspends (_put, _get), a thread

@@ -1,7 +1,9 @@
 /*
  * coil/condition.h - a condition variable: wait, under a lock, until something is true.
  *
- *     coil_lock_acquire(&lock);
+ *     rc = coil_lock_acquire(&lock);
+ *     if (rc < 0)
+ *         return rc;
  *     while (rc == 0 && !ready)
  *         rc = coil_condition_wait(&changed);
  *     coil_lock_release(&lock);

@@ -2,7 +2,7 @@
  * coil/connect.h - coil_connect() with options.
  *
  *     coil_connect_options opts = {.family = AF_INET, .attempt_timeout_ns = COIL_SEC(3)};
- *     rc = coil_connect_opts("example.org", "https", &opts, &stream);
+ *     rc = coil_connect_opts("example.org", "443", &opts, &stream);
  *
  * HOW IT CONNECTS (RFC 8305, Happy Eyeballs). The host's IPv6 and IPv4 addresses are
  * looked up at the same time. If the IPv4 addresses come first, attempts wait 50 ms for

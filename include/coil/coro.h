@@ -8,8 +8,12 @@
  *                 return NULL;
  *     }
  *
+ * Any function may create and resume it:
+ *
  *     coil_coro *c;
- *     coil_coro_create(twice, (void *)3, NULL, &c);
+ *     int rc = coil_coro_create(twice, (void *)3, NULL, &c);
+ *     if (rc < 0)
+ *         return rc;
  *     coil_coro_resume(c, "go");      // 3
  *     coil_coro_resume(c, "go");      // 6
  *     coil_coro_resume(c, NULL);      // NULL, and it is done

@@ -5,10 +5,13 @@
  *     {
  *         coil_waiting w;
  *
+ *         (void)arg;
  *         if (coil_task_waiting(task, &w))
  *             printf("%s waits for a %s\n", coil_task_name(task), w.what);
  *         return 0;
  *     }
+ *
+ * Call it for each task of the loop:
  *
  *     coil_task_each(show, NULL);
  *

@@ -4,8 +4,9 @@
  *     static int read_port(const char *text)
  *     {
  *         int port = atoi(text);
+ *
  *         if (port <= 0)
- *             return coil_fail(-EINVAL, "'%s' is no port", text);
+ *             return coil_fail(-EINVAL, "'%s' is not a port", text);
  *         return port;
  *     }
  *
@@ -15,7 +16,7 @@
  * awaits that one. A failure that nobody retrieves is reported with all of these stacks:
  *
  *     coil: Task exception was never retrieved (task 'server')
- *     Invalid argument: 'http' is no port
+ *     Invalid argument: 'http' is not a port
  *       in task 'config'
  *         read_port at config.c:12
  *         read_config at config.c:31

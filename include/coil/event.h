@@ -2,8 +2,14 @@
  * coil/event.h - a flag; tasks wait until it is set.
  *
  *     static coil_event ready = COIL_EVENT_INIT;
- *     rc = coil_event_wait(&ready);      // in one task
- *     coil_event_set(&ready);            // in another, or in a callback
+ *
+ * Any number of tasks wait for it:
+ *
+ *     rc = coil_event_wait(&ready);
+ *
+ * Another task, or a callback, sets it:
+ *
+ *     coil_event_set(&ready);
  *
  * The caller's memory; bound to the loop of its waiters. (asyncio: Event)
  */

@@ -1,7 +1,16 @@
 /*
  * coil/executor.h - run code that blocks on a thread, so that the loop does not block.
  *
- *     static int digest(void *arg) { ... seconds of work ... }
+ *     static int digest(void *arg)            // on a thread
+ *     {
+ *         struct file *file = arg;
+ *
+ *         file->sum = sum_of(file->bytes, file->length);
+ *         return 0;
+ *     }
+ *
+ * The task that calls it waits:
+ *
  *     rc = coil_blocking(COIL_LANE_CPU, digest, &file);
  *
  * A lane is a pool of threads with a queue of jobs. Each lane has its own, so slow

@@ -1,6 +1,8 @@
 /*
  * coil/file.h - files, without blocking the loop.
  *
+ *     #include <fcntl.h>
+ *
  *     coil_file *f;
  *     rc = coil_file_open("report", O_WRONLY | O_CREAT | O_TRUNC, 0666, &f);
  *     if (rc < 0)

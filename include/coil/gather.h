@@ -14,8 +14,8 @@
  * What they take is futures, and a task is one: coil_task_future(). Whatever else waits,
  * waits in a task; spawn it, and it is a future. (asyncio: ensure_future)
  *
- *     coil_spawn(read_all, file, NULL, &task);                   any function that waits
- *     coil_spawn(awaitable->await, awaitable, NULL, &task);      a coil_awaitable
+ *     rc = coil_spawn(read_all, file, NULL, &task);               // a function that waits
+ *     rc = coil_spawn(awaitable->await, awaitable, NULL, &other); // a coil_awaitable
  */
 #ifndef COIL_GATHER_H
 #define COIL_GATHER_H

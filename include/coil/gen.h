@@ -3,6 +3,7 @@
  *
  *     static int count(coil_gen *g, void *arg)
  *     {
+ *         (void)g;
  *         for (intptr_t i = 1; i <= (intptr_t)arg; i++) {
  *             int rc = coil_gen_yield((void *)i, NULL);
  *             if (rc < 0)
@@ -11,9 +12,13 @@
  *         return 0;
  *     }
  *
+ * Any function may create it and take its values:
+ *
  *     coil_gen *g;
  *     void *value;
- *     coil_gen_create(count, (void *)3, NULL, &g);
+ *     int rc = coil_gen_create(count, (void *)3, NULL, &g);
+ *     if (rc < 0)
+ *         return rc;
  *     while (coil_gen_next(g, &value) == COIL_GEN_YIELDED)
  *         printf("%ld\n", (long)(intptr_t)value);
  *     coil_gen_destroy(g);

@@ -74,10 +74,15 @@ COIL_SUSPENDS int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn,
  *
  *     static int server(void *arg)
  *     {
- *         rc = coil_listen(...);                      // may fail: start() returns why
- *         ...
- *         coil_group_started(port);                   // start() returns the port
- *         ...                                         // and accepts from here on
+ *         coil_listener *listener;
+ *         int rc = coil_listen("localhost", "0", 0, &listener);
+ *
+ *         if (rc < 0)
+ *             return rc;                                    // start() returns it
+ *         coil_group_started(coil_listener_port(listener)); // start() returns the port
+ *         rc = coil_serve(listener, talk, arg, NULL);       // and the server goes on
+ *         coil_listener_destroy(listener);
+ *         return rc;
  *     }
  *
  * A child that fails before it is ready fails this call alone, not the group; one that

@@ -1,14 +1,15 @@
 /*
  * coil/guest.h - a loop that lives inside another: GLib's, Qt's, a game's.
  *
- *     coil_loop_create(NULL, &loop);
- *     coil_spawn(app, &state, NULL, NULL);
- *     for (;;) {                                            // the host's loop
+ *     rc = coil_loop_create(NULL, &loop);
+ *     if (rc == 0)
+ *         rc = coil_spawn(app, &state, NULL, NULL);
+ *     while (rc == 0) {                                     // the host's loop
  *         struct pollfd ours = {coil_guest_fd(loop), POLLIN, 0};
- *         int64_t timeout = coil_guest_timeout(loop);
- *         ... poll ours and the host's own, at most so long ...
+ *
+ *         poll_with_the_others(&ours, coil_guest_timeout(loop));
  *         if (ours.revents != 0 || coil_guest_timeout(loop) == 0)
- *             rc = coil_guest_step(loop);
+ *             rc = coil_guest_step(loop);                   // 1 after coil_loop_stop()
  *     }
  *
  * Host and guest share one thread. Between two steps the host may call what a callback

@@ -5,7 +5,7 @@
  *     rc = coil_lock_acquire(&lock);
  *     if (rc < 0)
  *         return rc;
- *     ... calls that wait ...
+ *     rc = save(&state);                     // waits while it holds the lock
  *     coil_lock_release(&lock);
  *
  * Only code that waits needs a lock: between two waits no other task runs. A lock is not

@@ -3,12 +3,17 @@
  *
  *     static void tick(void *arg)
  *     {
+ *         (void)arg;
  *         puts("tick");
  *         coil_loop_stop(coil_loop_current());
  *     }
  *
+ * A program that has no tasks uses it like this:
+ *
  *     coil_loop *loop;
- *     coil_loop_create(NULL, &loop);
+ *     int rc = coil_loop_create(NULL, &loop);
+ *     if (rc < 0)
+ *         return rc;
  *     coil_call_later(COIL_MSEC(100), tick, NULL, NULL);
  *     coil_loop_run_forever(loop);
  *     coil_loop_close(loop);

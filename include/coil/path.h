@@ -1,10 +1,9 @@
 /*
  * coil/path.h - operations on paths, without blocking the loop.
  *
- *     struct statx st;
- *     rc = coil_stat("config", 0, &st);
- *     if (rc == -ENOENT)
- *         rc = coil_rename("config.default", "config", RENAME_NOREPLACE);
+ *     rc = coil_mkdir("archive", 0777);
+ *     if (rc == 0 || rc == -EEXIST)
+ *         rc = coil_rename("today.log", "archive/today.log", 0);
  *
  * Each is its system call, made by io_uring or by a thread of the file lane: see
  * coil/file.h, which also says how they are cancelled. All return 0 or a negative errno.

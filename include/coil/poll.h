@@ -6,7 +6,7 @@
  *     int n = coil_poll(fds, 2, COIL_SEC(5));
  *
  *     if (n > 0 && fds[0].revents != 0)
- *         ...
+ *         take_input(in);
  *
  * For descriptors that belong to other code: a library that tells what it waits for, or
  * one that libcoil-posix runs. Polling changes nothing about a descriptor, and other

@@ -1,7 +1,7 @@
 /*
  * coil/posix.h - libcoil-posix: blocking calls suspend the task they are made in.
  *
- *     cc app.c $(pkg-config --cflags --libs coil-posix)
+ *     cc app.c -o app $(pkg-config --cflags --libs coil-posix)
  *     LD_PRELOAD=libcoil-posix.so ./app
  *
  * There is nothing to call. In a task, read(), connect(), poll(), nanosleep(),

@@ -1,17 +1,30 @@
 /*
  * coil/promise.h - a result that crosses threads.
  *
- *     static void *decode(void *promise)             // on a thread of one's own
+ *     #include <pthread.h>
+ *
+ *     static void *decode(void *promise)             // on a thread of your own
  *     {
  *         coil_promise_set(promise, 0, decode_image(), free);
  *         coil_promise_release(promise);
  *         return NULL;
  *     }
  *
- *     rc = coil_promise_create(&promise);
- *     ... pthread_create(&thread, NULL, decode, coil_promise_retain(promise)) ...
- *     rc = coil_promise_await(promise);              // in a task
- *     image = coil_promise_value(promise);
+ * A task starts the thread and waits for the result:
+ *
+ *     coil_promise *promise;
+ *     pthread_t thread;
+ *     int rc = coil_promise_create(&promise);
+ *
+ *     if (rc < 0)
+ *         return rc;
+ *     if (pthread_create(&thread, NULL, decode, coil_promise_retain(promise)) == 0) {
+ *         pthread_detach(thread);
+ *         rc = coil_promise_await(promise);
+ *         if (rc == 0)
+ *             show(coil_promise_value(promise));
+ *     }
+ *     coil_promise_release(promise);
  *
  * In the other direction, coil_spawn_threadsafe() starts a task on another thread's loop,
  * with a promise of its result. A future (coil/future.h) belongs to one loop and takes no

@@ -1,18 +1,23 @@
 /*
  * coil/queue.h - items from task to task.
  *
- *     coil_queue q;
- *     coil_queue_init(&q, sizeof(struct job), 100);
+ *     coil_queue q = COIL_QUEUE_INIT(sizeof(struct job), 100);
  *
- *     rc = coil_queue_put(&q, &job);          // a producer
+ * A producer puts items in:
  *
- *     while ((rc = coil_queue_get(&q, &job)) == 0) {      // a worker
+ *     rc = coil_queue_put(&q, &job);
+ *
+ * A worker takes them out:
+ *
+ *     while ((rc = coil_queue_get(&q, &job)) == 0) {
  *         work(&job);
  *         coil_queue_task_done(&q);
  *     }
  *
- *     rc = coil_queue_join(&q);               // until all that was put is done
- *     coil_queue_finish(&q);
+ * The owner waits until the workers are done with all items:
+ *
+ *     rc = coil_queue_join(&q);
+ *     coil_queue_shutdown(&q, false);         // the workers' gets return -ESHUTDOWN
  *
  * Items are copied in and out, `item_bytes` each. The memory for them grows as needed, up
  * to maxsize items. The initialiser chooses the order: first in, first out; last in,
@@ -110,8 +115,12 @@ COIL_API int coil_queue_get_nowait(coil_queue *queue, void *item);
  * Take an item from whichever of n queues has one, suspending while all are empty.
  * Returns the index of that queue.
  *
- *     switch (coil_queue_get_any((coil_queue *[]){&orders, &stops}, 2, &item)) {
- *     case 0: ...
+ *     switch (rc = coil_queue_get_any((coil_queue *[]){&stops, &orders}, 2, &item)) {
+ *     case 0:
+ *         return 0;
+ *     case 1:
+ *         serve(&item.order);
+ *     }
  *
  * `item` has room for the largest of their items. If several have one, the first in the
  * array gives its own: the order is a priority. In the line of each queue the caller

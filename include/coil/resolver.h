@@ -4,7 +4,6 @@
  *     coil_resolver_opts opts = {.servers = "192.0.2.53,[2001:db8::53]:5353",
  *                                .timeout_ns = COIL_MSEC(500)};
  *     rc = coil_resolver_configure(&opts);
- *     rc = coil_getaddrinfo("example.org", "https", NULL, &list);
  *
  * This is optional: coil_getaddrinfo() and coil_connect() work without, as resolv.conf(5)
  * and hosts(5) say. Each loop has a resolver of its own, made when the first name is

@@ -1,8 +1,11 @@
 /*
  * coil/run.h - run a program's main task on a loop, from main().
  *
+ *     #include <coil.h>
+ *
  *     static int app(void *arg)
  *     {
+ *         (void)arg;
  *         return coil_sleep(COIL_SEC(1));
  *     }
  *

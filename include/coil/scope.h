@@ -2,10 +2,12 @@
  * coil/scope.h - deadlines.
  *
  *     coil_scope s;
- *     rc = coil_scope_enter(&s, coil_in(COIL_SEC(2)));
- *     if (rc == 0)
- *         rc = coil_scope_exit(&s, coil_read(stream, buf, sizeof buf));
- *     ...                                        // -ETIMEDOUT after two seconds
+ *     ssize_t n = coil_scope_enter(&s, coil_in(COIL_SEC(2)));
+ *
+ *     if (n < 0)
+ *         return n;
+ *     n = coil_read(stream, buf, sizeof buf);
+ *     n = coil_scope_exit_count(&s, n);          // -ETIMEDOUT after two seconds
  *
  * A deadline applies to a region of code; it is not a parameter of each call. When it
  * passes, the task's wait inside the region is cancelled. Scopes nest, and the earliest

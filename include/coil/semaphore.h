@@ -5,7 +5,7 @@
  *     rc = coil_semaphore_acquire(&slots);
  *     if (rc < 0)
  *         return rc;
- *     ...
+ *     rc = download(url);                // ten at a time
  *     coil_semaphore_release(&slots);
  *
  * A bounded semaphore reports a release without an acquire. (asyncio: Semaphore,

@@ -6,13 +6,18 @@
  *         char bytes[4096];
  *         ssize_t n;
  *
+ *         (void)arg;
  *         while ((n = coil_read(stream, bytes, sizeof bytes)) > 0)
  *             if ((n = coil_write(stream, bytes, (size_t)n)) < 0)
  *                 break;
  *         return (int)n;
  *     }
  *
- *     rc = coil_listen(NULL, "7", 0, &listener);
+ * The main task listens and serves:
+ *
+ *     coil_listener *listener;
+ *     int rc = coil_listen(NULL, "7", 0, &listener);
+ *
  *     if (rc < 0)
  *         return rc;
  *     rc = coil_serve(listener, echo, NULL, NULL);      // until it is cancelled: Ctrl-C

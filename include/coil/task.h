@@ -4,14 +4,17 @@
  *     static int hello(void *arg)
  *     {
  *         int rc = coil_sleep(COIL_SEC(1));
+ *
  *         if (rc < 0)
  *             return rc;              // cancelled
  *         printf("hello, %s\n", (char *)arg);
  *         return 0;
  *     }
  *
+ * Another task spawns it and waits for its end:
+ *
  *     coil_task *task;
- *     rc = coil_spawn(hello, "world", NULL, &task);
+ *     int rc = coil_spawn(hello, "world", NULL, &task);
  *     if (rc < 0)
  *         return rc;
  *     rc = coil_task_await(task);

@@ -11,8 +11,12 @@
  *         coil_wait_all_blocked();              // it waits for its server now
  *         CHECK(state_of(arg) == CONNECTING);
  *         coil_task_cancel(client, NULL);
- *         ...
+ *         CHECK(coil_task_await(client) == -ECANCELED);
+ *         coil_task_release(client);
+ *         return 0;
  *     }
+ *
+ * `CHECK()` belongs to your test framework. main() runs the test:
  *
  *     for (uint64_t seed = 1; seed <= 100; seed++) {
  *         coil_testing_shuffle(seed);           // in 100 different orders
@@ -64,8 +68,12 @@ COIL_SUSPENDS int coil_wait_all_blocked(void);
  * Points in several tasks that are to be reached in a fixed order:
  *
  *     static coil_sequencer order = COIL_SEQUENCER_INIT;
- *     rc = coil_sequencer_wait(&order, 0);     // in one task
- *     rc = coil_sequencer_wait(&order, 1);     // in another: after that
+ *
+ * One task passes position 0, and another one position 1 after that:
+ *
+ *     rc = coil_sequencer_wait(&order, 0);
+ *
+ *     rc = coil_sequencer_wait(&order, 1);
  *
  * The caller's memory, with nothing to finish.
  */

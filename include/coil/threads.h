@@ -1,20 +1,22 @@
 /*
  * coil/threads.h - a program on many processors: a loop on each of several threads.
  *
- *     static int serve(void *arg)                   // on every thread
+ *     static int serve(void *port)                  // on every thread
  *     {
  *         coil_listener *listener;
- *         coil_listen_options at = {.port = "8080", .reuse_port = true};
+ *         coil_listen_options at = {.port = port, .reuse_port = true};
  *         int rc = coil_listen_opts(&at, &listener);
  *
- *         if (rc == 0)
- *             rc = coil_serve(listener, talk, NULL, NULL);
- *         ...
+ *         if (rc < 0)
+ *             return rc;
+ *         rc = coil_serve(listener, talk, NULL, NULL);
+ *         coil_listener_destroy(listener);
+ *         return rc;
  *     }
  *
- *     int main(void)
+ *     int main(int argc, char *argv[])
  *     {
- *         return coil_run_threads(0, serve, NULL, NULL) < 0;
+ *         return coil_run_threads(0, serve, argc > 1 ? argv[1] : "8080", NULL) < 0;
  *     }
  *
  * Loops share nothing: a task, a lock, a stream belongs to its thread. To communicate,

@@ -1,11 +1,11 @@
 /*
  * coil/timer.h - a timer in the caller's own memory, which calls a function.
  *
- *     static void on_idle(void *arg);
- *     ...
- *     coil_timer_init(&connection->idle, on_idle, connection);
+ *     coil_timer_init(&connection->idle, close_idle, connection);
  *     rc = coil_timer_start(&connection->idle, coil_in(COIL_SEC(30)));
- *     ...
+ *
+ * Starting it again moves it. Before its memory is freed it must be stopped:
+ *
  *     coil_timer_stop(&connection->idle);
  *
  * For programs with many timers that are mostly stopped before they are due. It differs
