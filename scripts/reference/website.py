@@ -24,7 +24,7 @@ ALWAYS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'src/RE
 # The groups of the side bar: their title, and the folder whose documents are in them.
 GROUPS = [('Start', ''), ('How async works', 'docs/tutorial'), ('Manual', 'docs/manual'),
           ('Headers', 'include/coil'), ('Inside', 'docs/design'), ('Decisions', 'docs/decisions')]
-START = ['README.md', 'docs/guide.md', 'docs/asyncio.md']
+START = ['README.md', 'docs/start.md', 'docs/guide.md', 'docs/asyncio.md']
 PICTURES = ('.svg', '.png')
 
 HEADING = re.compile(r'<h([1-6])>(.*?)</h\1>', re.S)
