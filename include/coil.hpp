@@ -2,13 +2,15 @@
  * coil.hpp - coil for C++17: handles that release, lambdas as tasks, exceptions that
  * reach whoever waits. Header only; everything in coil.h works beside it.
  *
+ *     #include <coil.hpp>
+ *
  *     int main()
  *     {
  *         return coil::run([] {
- *             coil::group both;
  *             coil::stream peer;
+ *             coil::group both;       // declared last: it ends first
  *
- *             coil::check(coil_connect("example.org", "80", nullptr, peer.out()));
+ *             coil::check(coil_connect("example.org", "80", peer.out()));
  *             both.spawn([&] { send_all(peer); });
  *             both.spawn([&] { receive_all(peer); });
  *             both.exit();            // waits; throws what a child has thrown
