@@ -1,0 +1,28 @@
+/* needs: coil-testing */
+/* addrinfo.c - what the listing of include/coil/addrinfo.h stands in. */
+#include "simulated.h"
+
+static int found;
+
+static void use(const struct sockaddr *address, socklen_t length)
+{
+    CHECK(address->sa_family == AF_INET && length > 0);
+    found++;
+}
+
+static int app(void *arg)
+{
+    int rc;
+
+    (void)arg;
+    use_known_hosts();
+#include "addrinfo.h/1"
+    return rc;
+}
+
+int main(void)
+{
+    RUN_SIMULATED(app, NULL);
+    CHECK(found > 0);
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* coro.c - what the listings of include/coil/coro.h stand in. */
+#include "listings.h"
+
+#include "coro.h/1"
+
+static int use(void)
+{
+#include "coro.h/2"
+    return 0;
+}
+
+int main(void)
+{
+    CHECK(use() == 0);
+    return 0;
+}

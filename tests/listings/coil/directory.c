@@ -1,0 +1,17 @@
+/* directory.c - what the listing of include/coil/directory.h stands in. */
+#include "listings.h"
+
+static int app(void *arg)
+{
+    int rc;
+
+    (void)arg;
+#include "directory.h/1"
+    return rc;
+}
+
+int main(void)
+{
+    RUN(app, NULL);
+    return 0;
+}

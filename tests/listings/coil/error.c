@@ -1,0 +1,32 @@
+/* error.c - what the listings of include/coil/error.h stand in. */
+#include "listings.h"
+
+#include "error.h/1"
+
+static int load(const char *text)
+{
+    return read_port(text);
+}
+
+static int start(const char *path)
+{
+    int rc;
+
+#include "error.h/2"
+    return rc;
+}
+
+static int app(void *arg)
+{
+    (void)arg;
+    CHECK(start("80") == 80);
+    CHECK(start("http") == -EINVAL);
+    coil_error_print(coil_last_error(), stdout);
+    return 0;
+}
+
+int main(void)
+{
+    RUN(app, NULL);
+    return 0;
+}

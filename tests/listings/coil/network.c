@@ -1,0 +1,18 @@
+/* needs: coil-testing */
+/* network.c - what the listing of include/coil/network.h stands in. */
+#include "listings.h"
+
+static int test_of_client_and_server(void *arg)
+{
+    (void)arg;
+    return coil_sleep(COIL_SEC(1));
+}
+
+int main(void)
+{
+    int rc;
+
+#include "network.h/1"
+    CHECK(rc == 0);
+    return 0;
+}

@@ -1,0 +1,18 @@
+/* path.c - what the listing of include/coil/path.h stands in. */
+#include "listings.h"
+
+static int app(void *arg)
+{
+    int rc;
+
+    (void)arg;
+    CHECK(coil_write_file("today.log", "all is well\n", 12, 0666, 0) == 0);
+#include "path.h/1"
+    return rc;
+}
+
+int main(void)
+{
+    RUN(app, NULL);
+    return 0;
+}

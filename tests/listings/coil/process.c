@@ -1,0 +1,18 @@
+/* process.c - what the listing of include/coil/process.h stands in. */
+#include "listings.h"
+
+static int app(void *arg)
+{
+    const char *numbers = "10\n9\n";
+    int rc;
+
+    (void)arg;
+#include "process.h/1"
+    return rc;
+}
+
+int main(void)
+{
+    RUN(app, NULL);
+    return 0;
+}

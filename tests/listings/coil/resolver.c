@@ -1,0 +1,17 @@
+/* resolver.c - what the listing of include/coil/resolver.h stands in. */
+#include "listings.h"
+
+static int app(void *arg)
+{
+    int rc;
+
+    (void)arg;
+#include "resolver.h/1"
+    return rc == -EOPNOTSUPP ? 0 : rc; // coil was built without c-ares
+}
+
+int main(void)
+{
+    RUN(app, NULL);
+    return 0;
+}

@@ -1,0 +1,18 @@
+/* needs: coil-testing */
+/* task.c - what the listings of include/coil/task.h stand in. */
+#include "simulated.h"
+
+#include "task.h/1"
+
+static int app(void *arg)
+{
+    (void)arg;
+#include "task.h/2"
+    return rc;
+}
+
+int main(void)
+{
+    RUN_SIMULATED(app, NULL);
+    return 0;
+}

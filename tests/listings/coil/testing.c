@@ -1,0 +1,41 @@
+/* needs: coil-testing */
+/* testing.c - what the listings of include/coil/testing.h stand in. */
+#include "listings.h"
+
+enum state { NEW, CONNECTING };
+
+struct world {
+    enum state state;
+};
+
+static int run_client(void *arg)
+{
+    ((struct world *)arg)->state = CONNECTING;
+    return coil_sleep(COIL_SEC(10));
+}
+
+static enum state state_of(const struct world *world)
+{
+    return world->state;
+}
+
+#include "testing.h/1"
+#include "testing.h/3"
+
+static int pass_both(void *arg)
+{
+    int rc;
+
+    (void)arg;
+#include "testing.h/4"
+    return rc;
+}
+
+int main(void)
+{
+    struct world world = {NEW};
+
+#include "testing.h/2"
+    RUN(pass_both, NULL);
+    return 0;
+}

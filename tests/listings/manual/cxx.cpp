@@ -1,0 +1,47 @@
+/* needs: coil-testing */
+/* cxx.cpp - what the listings of docs/manual/cxx.md stand in. */
+#include "cxx.hpp"
+
+#include "cxx.md/c"
+#undef main
+
+static void step();
+static void log(const char *text);
+
+static void run_step()
+{
+#include "cxx.md/exceptions"
+}
+
+#include <cstring>
+#include <stdexcept>
+
+static int logged;
+
+static void step()
+{
+    throw std::runtime_error("the reason");
+}
+
+static void log(const char *text)
+{
+    CHECK(std::strcmp(text, "the reason") == 0);
+    logged++;
+}
+
+int main()
+{
+    coil_network_opts network = {};
+
+    coil_testing_network(&network);
+    CHECK(listing_main() == 0);
+    coil_testing_network(nullptr);
+    CHECK(coil::run([] {
+              try {
+                  run_step();
+              } catch (const std::runtime_error &) {
+                  logged++;
+              }
+          }) == 0);
+    return logged != 2;
+}

@@ -1,0 +1,21 @@
+/* needs: coil-posix hiredis */
+/* posix.c - what the listing of docs/manual/posix.md stands in. */
+#include "listings.h"
+
+#include "posix.md/blocking-code-in-tasks-libcoil-posix"
+
+static int app(void *arg)
+{
+    char key[] = "coil:listings";
+    int rc = get(key); // there need not be a server
+
+    (void)arg;
+    CHECK(rc == 0 || rc == -EIO);
+    return 0;
+}
+
+int main(void)
+{
+    RUN(app, NULL);
+    return 0;
+}
