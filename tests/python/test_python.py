@@ -906,6 +906,11 @@ class Examples(unittest.TestCase):
     def test_uvloop(self):
         self.run_all('--uvloop')
 
+    def test_manual(self):
+        manual = (EXAMPLES.parents[1] / 'docs/manual/python.md').read_text()
+        listing = manual.split('```python\n')[1].split('```')[0]
+        self.assertEqual(python(listing), (0, "['pi', 'mu', 'delta', 'omega']\n"))
+
     def test_all_are_tried(self):
         programs = {path.stem for path in EXAMPLES.glob('*.py')} - {'loops'}
         self.assertEqual(programs, set(self.OUTPUTS))
