@@ -10,7 +10,8 @@ static PyObject *sort(PyObject *module, PyObject *less)
 
     (void)module;
     qsort_r(numbers, 3, sizeof(numbers[0]), compare, less);
-    return PyErr_Occurred() ? NULL : Py_BuildValue("NNN", numbers[0], numbers[1], numbers[2]);
+    return PyErr_Occurred() ? NULL
+                            : Py_BuildValue("NNN", numbers[0], numbers[1], numbers[2]);
 }
 
 static PyMethodDef functions[] = {{"sort", sort, METH_O, NULL}, {NULL, NULL, 0, NULL}};
