@@ -88,6 +88,14 @@ class Await(unittest.TestCase):
             return await asyncio.gather(*(coil.run(sort, [3, 1, 2, i]) for i in range(9)))
         self.assertEqual(asyncio.run(main()), [sorted([3, 1, 2, i]) for i in range(9)])
 
+    @unittest.skipUnless(importlib.util.find_spec('cython_helper'), 'no Cython for this Python')
+    def test_through_cython(self):
+        import cython_helper
+        numbers = [5, 3, 9, 1, 4, 8, 2]
+        self.assertEqual(run(cython_helper.sort, numbers, compare), sorted(numbers))
+        self.assertTrue(run(cython_helper.may_await))
+        self.assertFalse(cython_helper.may_await())
+
     def test_future_task_and_custom_awaitable(self):
         class Twice:
             def __await__(self):
