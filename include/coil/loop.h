@@ -31,10 +31,12 @@
  * else until the earliest timer, and 50 us longer (timer_slack_ns), at most a day. Make
  * the callbacks of that I/O ready, then the due timers, earliest first and first in first
  * out where equal. Note how many callbacks are ready and run those, first in, first out;
- * what they make ready runs in the next turn. While callbacks are ready, poll and clock
- * may be skipped for up to 64 turns or 256 callbacks, the clock as long as those take
- * less than 5 us each; under a virtual clock only if that is requested. (asyncio:
- * BaseEventLoop._run_once)
+ * what they make ready runs in the next turn. (asyncio: BaseEventLoop._run_once)
+ *
+ * While callbacks are ready, the poll may be skipped for up to 64 turns, 256 callbacks or
+ * 250 us. The clock may be skipped as long as turns take less than 5 us each. Under a
+ * virtual clock both happen only on request. A turn runs to its end: the next poll finds
+ * the I/O that happens meanwhile, however long the callbacks take.
  */
 #ifndef COIL_LOOP_H
 #define COIL_LOOP_H

@@ -155,7 +155,15 @@ COIL_API int coil_defer(void (*fn)(void *arg), void *arg);
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
-/* Let everything else that is ready run. 0 or -ECANCELED. (asyncio: sleep(0)) */
+/*
+ * Let everything else that is ready run. Returns 0 or -ECANCELED. (asyncio: sleep(0))
+ *
+ * A task that computes for long calls it now and then. All tasks that are ready take one
+ * step in each turn of the loop. Between two turns the loop polls for I/O and timers if
+ * the last poll was 250 us ago or longer: after every turn, if a turn takes that long. So
+ * I/O waits for one or two turns. If turns become long suddenly, the loop may notice that
+ * after up to 64 of them.
+ */
 COIL_SUSPENDS int coil_yield(void);
 
 /*

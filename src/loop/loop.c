@@ -21,13 +21,16 @@
  * almost the same time cost one wake-up and not one each. No deadline is changed by it.
  *
  * A poll is a system call, and reading the clock is not free either. While runnables are
- * ready, polls are skipped: for up to 64 turns or 256 runnables in a row, and without
- * limit while there is neither a descriptor nor a timer. Reading the clock is skipped as
- * well, as long as turns are short (look()). A task that has done much I/O in one step
- * makes the next turn poll (task/budget.h). With a virtual clock every turn polls, as in
- * asyncio, unless skip_polls is set. A turn without a poll need not begin in this file: a
- * task that suspends when the batch is empty begins the turn and switches to the next
- * task directly (task.c).
+ * ready, polls are skipped: for up to 64 turns, 256 runnables or 250 us in a row, and
+ * without limit while there is neither a descriptor nor a timer. Reading the clock is
+ * skipped as well, as long as turns are short (look()). A task that has done much I/O in
+ * one step makes the next turn poll (task/budget.h). With a virtual clock every turn
+ * polls, as in asyncio, unless skip_polls is set. A turn without a poll need not begin in
+ * this file: a task that suspends when the batch is empty begins the turn and switches to
+ * the next task directly (task.c).
+ *
+ * A turn itself is never interrupted by a poll, however many runnables it has and however
+ * long they take: the order of events is asyncio's, where a turn polls once.
  */
 #include "backend.h"
 #include "leak.h"
@@ -45,6 +48,12 @@
 
 #define USUAL_SLACK COIL_USEC(50)   /* as the kernel's, for each thread */
 #define LONGEST_DRAIN COIL_SEC(300) /* asyncio: THREAD_JOIN_TIMEOUT */
+
+/* For look(). While turns are short, only polls read the clock. */
+#define LONGEST_UNPOLLED COIL_USEC(250)
+#define SHORT_TURN COIL_USEC(5)
+#define WARY_FOR COIL_SEC(1)
+enum { LOOK_EVERY_MOST = COIL__TURNS_UNPOLLED + 1, LOOK_EVERY_WARY = 8 }; /* turns */
 
 COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
 COIL__THREAD_LOCAL uint32_t coil__loop_number_of_thread;
@@ -309,7 +318,7 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
     loop->virtual_clock = opts != NULL && opts->virtual_clock;
     loop->may_skip_polls = !loop->virtual_clock || opts->skip_polls;
     set_slack(loop, opts != NULL ? opts->timer_slack_ns : 0);
-    coil__loop_now(loop);
+    loop->polled_at = loop->looked_at = coil__loop_now(loop);
     coil__slow_init(&loop->slow);
     loop->look_every = 1;
     if (hooks != NULL)
@@ -488,63 +497,79 @@ static int poll_now(coil_loop *loop)
     return loop->backend->class->poll(loop->backend, timeout);
 }
 
+/*
+ * The clock was read, `turns` turns after the last time; 0 if that time tells nothing
+ * about turns. Choose the number of turns until the next look at the clock. Of more turns
+ * than were to pass (a timer was started meanwhile) the first ones may have been short.
+ */
+static void choose_look_every(coil_loop *loop, unsigned turns)
+{
+    int64_t took = loop->clock_read - loop->looked_at;
+    unsigned counted = turns < loop->look_every ? turns : loop->look_every;
+    bool long_turns = turns > 0 && took > counted * SHORT_TURN;
+    unsigned most = LOOK_EVERY_MOST;
+
+    if (long_turns && counted == 1 && took > LONGEST_UNPOLLED)
+        loop->wary_until = coil__time_add(loop->clock_read, WARY_FOR);
+    if (loop->clock_read < loop->wary_until)
+        most = LOOK_EVERY_WARY;
+    if (loop->virtual_clock)
+        loop->look_every = coil__timers_count(&loop->timers) > 0 ? 1 : most;
+    else if (turns > 0)
+        loop->look_every = long_turns ? 1 : loop->look_every * 2;
+    if (loop->look_every > most)
+        loop->look_every = most;
+    loop->looked_at = loop->clock_read;
+}
+
 static int poll_and_expire(coil_loop *loop)
 {
+    bool waits = coil__list_empty(&loop->ready);
+    unsigned turns = loop->turns_unpolled + 1 - loop->turns_looked;
     int rc;
 
     loop->polls++;
     loop->turns += loop->turns_unpolled + 1;
     loop->runs += loop->runs_unpolled;
-    loop->turns_unpolled = loop->runs_unpolled = 0;
+    loop->turns_unpolled = loop->turns_looked = loop->runs_unpolled = 0;
     loop->poll_next = false;
-    if (coil__list_empty(&loop->ready))
+    if (waits)
         coil__light_idle(loop->clock_read);
     rc = poll_now(loop);
     if (coil__wakeup_pending(&loop->wakeup))
         coil__wakeup_collect(loop);
     coil__timers_expire(loop, coil__loop_now(loop));
-    loop->looked_at = loop->clock_read;
+    choose_look_every(loop, waits ? 0 : turns);
+    loop->polled_at = loop->clock_read;
     loop->next_look = loop->look_every - 1;
     if (coil__list_empty(&loop->ready))
         coil__list_splice(&loop->ready, &loop->idle);
     return rc;
 }
 
-/* Choose the number of turns until the next look at the clock, by the duration of the
- * turns since the last one. */
-static void choose_next_look(coil_loop *loop)
-{
-    const unsigned most = COIL__TURNS_UNPOLLED;
-    int64_t took = loop->clock_read - loop->looked_at;
-
-    if (loop->virtual_clock || took > loop->look_every * COIL_USEC(5))
-        loop->look_every = 1;
-    else if (loop->look_every < most)
-        loop->look_every *= 2;
-    loop->looked_at = loop->clock_read;
-    loop->next_look = loop->turns_unpolled + loop->look_every;
-}
-
 /*
  * A turn without a poll may begin with a look at the clock. asyncio looks in each turn;
  * here a look would take longer than the shortest turns. So the next turn looks after a
  * timer was started that is the first one due, and after a turn that took more than 5 us;
- * while turns are shorter, every 2nd turn looks, then every 4th, ... 64th. Returns true
- * if the turn must poll: because enough turns or runnables went without a poll, because a
- * task asked for it, or because a timer is due.
+ * while turns are shorter, every 2nd turn looks, then every 4th, ... 64th. If turns become
+ * long suddenly, up to 64 of them pass unnoticed; for a second after that, every 8th turn
+ * looks. Returns true if the turn must poll: because enough turns, runnables or time went
+ * without a poll, because a task asked for it, or because a timer is due.
  */
 static bool look(coil_loop *loop)
 {
-    if (loop->poll_next || loop->turns_unpolled >= COIL__TURNS_UNPOLLED ||
-        loop->runs_unpolled >= COIL__RUNS_UNPOLLED)
+    unsigned turns = loop->turns_unpolled + 1 - loop->turns_looked;
+    bool in_use = loop->backend->in_use > 0;
+
+    if (loop->poll_next || loop->runs_unpolled >= COIL__RUNS_UNPOLLED ||
+        (in_use && loop->turns_unpolled >= COIL__TURNS_UNPOLLED))
         return true;
-    if (coil__timers_count(&loop->timers) == 0) {
-        loop->next_look = COIL__TURNS_UNPOLLED;
-        return false;
-    }
     coil__loop_now(loop);
-    choose_next_look(loop);
-    return coil__timers_next(&loop->timers) <= loop->clock_read;
+    choose_look_every(loop, turns);
+    loop->turns_looked += turns;
+    loop->next_look = loop->turns_unpolled + loop->look_every;
+    return (in_use && loop->clock_read - loop->polled_at > LONGEST_UNPOLLED) ||
+           coil__timers_next(&loop->timers) <= loop->clock_read;
 }
 
 static bool begin_unpolled_turn(coil_loop *loop)

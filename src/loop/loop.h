@@ -66,10 +66,13 @@ struct coil_loop {
     unsigned turns_unpolled, runs_unpolled; /* since the last poll */
 
     /* For look() in loop.c: */
-    unsigned next_look;  /* look() is called when turns_unpolled reaches this */
-    unsigned look_every; /* turns between two looks at the clock */
-    bool poll_next;      /* the next turn begins with a poll */
-    int64_t looked_at;   /* the time of the last look or poll */
+    unsigned next_look;    /* look() is called when turns_unpolled reaches this */
+    unsigned look_every;   /* turns between two looks at the clock */
+    unsigned turns_looked; /* turns from the last poll to the last look */
+    bool poll_next;        /* the next turn begins with a poll */
+    int64_t looked_at;     /* the time of the last look or poll */
+    int64_t polled_at;     /* the time of the last poll */
+    int64_t wary_until;    /* turns were long lately: look more often until then */
 
     int64_t clock_read; /* the time when the clock was last read */
     int64_t virtual_now;
