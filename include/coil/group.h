@@ -103,11 +103,12 @@ COIL_SUSPENDS int coil_group_start(coil_group *group, coil_task_fn fn, void *arg
 COIL_API int coil_group_started(int value);
 
 /*
- * End the group early: its children are cancelled, and so is what the owner's body waits
- * for. The exit returns 0 then, unless something failed or the owner was also cancelled
- * by somebody else. By anybody on the loop's thread, any number of times, without effect
- * once the owner is in the exit and no child is left; `reason` as for coil_task_cancel().
- * (asyncio 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
+ * End the group early: cancel its children, and the wait of the owner's body. The exit
+ * returns 0 then, unless something failed or the owner was cancelled by another caller,
+ * too, in the body or in the exit: then it returns -ECANCELED. Any code on the loop's
+ * thread may call this, any number of times. The call has no effect on a group that is
+ * being cancelled already, or that is at its exit without children. `reason` is as for
+ * coil_task_cancel(). (asyncio 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
  */
 COIL_API void coil_group_cancel(coil_group *group, const char *reason);
 
@@ -115,9 +116,12 @@ COIL_API void coil_group_cancel(coil_group *group, const char *reason);
  * Wait for all children and close the group. `rc` is what the body came to: below zero,
  * the children are cancelled first.
  *
- * Returns the first failure in time of a child, else rc, else 0. A cancellation of the
- * owner cancels the children, and is returned as -ECANCELED unless one of them failed;
- * then it is delivered again at the owner's next wait. The wait is always finished.
+ * Returns the first failure in time of a child, else rc. If the owner is cancelled by
+ * anything but the group (coil_task_cancel(), the deadline of a scope around the group, a
+ * group around it), the children are cancelled, and the exit returns -ECANCELED, also
+ * after coil_group_cancel(). If a child failed, its failure is returned, and the
+ * cancellation is delivered again at the owner's next wait. The exit always waits until
+ * the last child has ended.
  */
 COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc);
 

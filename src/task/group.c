@@ -4,8 +4,10 @@
  * The group is the first done callback of each child: one trip through the ready queue
  * after the child's end. The callback of the last child wakes the owner in exit: a second
  * trip. The first failure aborts the group: every child is cancelled, in the order of
- * spawning, and so is the owner, whose request is taken back at exit.
- * coil_group_cancel() does the same without a failure. (asyncio: taskgroups.py)
+ * spawning, and so is the owner, whose request is taken back at exit. If the owner has a
+ * request left then, another caller has cancelled it, too, and the exit reports that.
+ * coil_group_cancel() does the same without a failure. (asyncio: taskgroups.py; for
+ * another's cancellation after TaskGroup.cancel(), gh-155433)
  *
  * A child that is being started (coil_group_start) reports to the task that starts it:
  * coil_group_started(), or else the child's end, completes that wait. A failure before
@@ -34,7 +36,7 @@ struct group {
     size_t limit;                /* of child_count; 0: none */
     unsigned error_count;
     bool exiting, aborting, owner_cancelled;
-    bool swallowed; /* the owner's wait in exit was cancelled after the abort */
+    bool cancelled_late; /* the owner's wait in exit was cancelled after the abort */
     int errors[COIL_GROUP_ERRORS];
     coil_error *error; /* of the first child that failed, if it had one */
 };
@@ -196,13 +198,13 @@ static void cancel_children(struct group *g, const struct coil__cancel_origin *o
         coil__task_cancel(COIL__CONTAINER(link, coil_task, group_link), origin, 0);
 }
 
-/* Cancel the children and the owner's body, each at most once. */
+/* Cancel the children and the owner's body, once. A group that is aborted already has an
+   owner that was cancelled, or has left its body. */
 static void cancel_group(struct group *g, const struct coil__cancel_origin *origin)
 {
-    if (!g->aborting)
-        cancel_children(g, origin);
-    if (g->owner_cancelled)
+    if (g->aborting)
         return;
+    cancel_children(g, origin);
     g->owner_cancelled = true;
     coil__task_cancel(g->owner, origin, g->region.depth);
 }
@@ -229,8 +231,6 @@ static void child_failed(struct group *g, const coil_task *child, int rc)
     if (g->error_count == 0 && child->future.error != NULL)
         g->error = coil_error_retain(child->future.error);
     add_error(g, rc);
-    if (g->aborting || g->owner_cancelled)
-        return;
     origin.task = &child->name;
     cancel_group(g, &origin);
 }
@@ -493,7 +493,7 @@ static bool wait_for_children(struct group *g)
         if (coil__wait_park(&leaving.wait) == -ECANCELED) {
             g->owner->delivered = false;
             if (g->aborting) {
-                g->swallowed = true;
+                g->cancelled_late = true;
             } else {
                 cancelled = true;
                 cancel_children_because(g, "the owner of its group was cancelled");
@@ -514,8 +514,8 @@ static void release_kept(struct group *g)
 
 /*
  * The group's result, if it is not cancelled. If another than the group has requested to
- * cancel the owner, a failure or the group's own cancellation does not drop the request:
- * it is delivered again at the owner's next wait.
+ * cancel the owner, a failure does not drop the request: it is delivered again at the
+ * owner's next wait.
  */
 static int outcome(struct group *g, int rc)
 {
@@ -523,13 +523,11 @@ static int outcome(struct group *g, int rc)
 
     if (rc < 0 && rc != -ECANCELED)
         add_error(g, rc);
-    if (g->error_count > 0)
-        rc = g->errors[0];
-    else if (rc == -ECANCELED)
-        rc = 0; /* no task failed: the group was cancelled by coil_group_cancel() */
-    if ((g->error_count > 0 || g->swallowed) && coil__task_requests(owner) > 0)
+    if (g->error_count == 0)
+        return rc < 0 ? 0 : rc; /* the group was cancelled by coil_group_cancel() */
+    if (coil__task_requests(owner) > 0)
         owner->must_cancel = true;
-    return rc;
+    return g->errors[0];
 }
 
 COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
@@ -548,8 +546,10 @@ COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
     release_kept(g);
     if (g->owner_cancelled && coil__task_uncancel(owner) == 0)
         cancelled = delivered = false;
+    else if (g->cancelled_late && (cancelled || g->owner_cancelled))
+        cancelled = delivered = true; /* another has cancelled the owner, too */
     if (cancelled && g->error_count == 0) {
-        owner->delivered = delivered || (g->swallowed && coil__task_requests(owner) > 0);
+        owner->delivered = delivered;
         return -ECANCELED;
     }
     if (g->error_count > 0) { /* the first child's error becomes the owner's */

@@ -399,7 +399,168 @@ TASK_TEST(a_foreign_cancellation_is_not_forgotten_over_the_groups_own)
     coil_task_cancel(t, NULL);
     CHECK_INT(coil_task_await(t), -ECANCELED);
     coil_task_release(t);
-    CHECK_TRACE("1000:-125 exit:0 count:1 then:-125 ");
+    CHECK_TRACE("1000:-125 exit:-125 count:1 then:-125 ");
+}
+
+static int clean_up_slowly(void *unused)
+{
+    coil_scope s;
+    int rc = coil_sleep(COIL_SEC(1000));
+
+    (void)unused;
+    coil_scope_enter_shielded(&s, COIL_NEVER);
+    coil_sleep(COIL_MSEC(100));
+    coil_scope_exit(&s, 0);
+    return rc;
+}
+
+/* Ways to end a group, whose exit then waits for 100 ms. */
+static int end_by_cancel(coil_group *g)
+{
+    coil_group_cancel(g, "enough");
+    return 0;
+}
+
+static int end_by_cancel_in_the_body(coil_group *g)
+{
+    coil_group_cancel(g, "enough");
+    return coil_sleep(COIL_SEC(1));
+}
+
+static int end_by_cancel_that_is_caught(coil_group *g)
+{
+    coil_group_cancel(g, "enough");
+    CHECK_INT(coil_sleep(COIL_SEC(1)), -ECANCELED);
+    coil_cancel_caught();
+    return 7;
+}
+
+static int end_by_cancel_from_within(coil_group *g)
+{
+    CHECK_INT(coil_group_spawn(g, end_the_group, g, NULL, NULL), 0);
+    return 0;
+}
+
+static int end_by_a_failure(coil_group *g)
+{
+    CHECK_INT(coil_group_spawn(g, fail_soon, &eio, NULL, NULL), 0);
+    return 0;
+}
+
+static int end_by_leaving_with_an_error(coil_group *g)
+{
+    (void)g;
+    return -EPROTO;
+}
+
+static const struct ending {
+    int (*end)(coil_group *g);
+    int exit; /* undisturbed */
+    int exit_if_cancelled;
+} endings[] = {
+    {end_by_cancel, 0, -ECANCELED},
+    {end_by_cancel_in_the_body, 0, -ECANCELED},
+    {end_by_cancel_that_is_caught, 7, -ECANCELED},
+    {end_by_cancel_from_within, 0, -ECANCELED},
+    {end_by_a_failure, -EIO, -EIO},
+    {end_by_leaving_with_an_error, -EPROTO, -EPROTO},
+};
+
+static int leave_group(const struct ending *e)
+{
+    coil_group g;
+
+    coil_group_enter(&g);
+    coil_group_spawn(&g, clean_up_slowly, NULL, NULL, NULL);
+    coil_yield();
+    return coil_group_exit(&g, e->end(&g));
+}
+
+static int own_group_to_the_end(void *arg)
+{
+    const struct ending *e = arg;
+    int rc = leave_group(e);
+
+    CHECK_INT(rc, e->exit_if_cancelled);
+    CHECK_INT(coil_task_cancelling(coil_task_current()), 1);
+    CHECK_INT(coil_sleep(1), -ECANCELED); /* in any case it is not lost */
+    CHECK_STR(coil_cancel_reason(), "from outside");
+    return rc;
+}
+
+#define ENDINGS (sizeof endings / sizeof endings[0])
+
+/* (gh-155433) */
+TASK_TEST(group_exit_of_a_cancelled_owner_says_so_however_the_group_was_ended)
+{
+    for (size_t i = 0; i < ENDINGS; i++) {
+        coil_task *t;
+
+        CHECK_INT(leave_group(&endings[i]), endings[i].exit);
+        CHECK_INT(coil_spawn(own_group_to_the_end, (void *)&endings[i], NULL, &t), 0);
+        coil_sleep(COIL_MSEC(50));
+        CHECK(coil_task_cancel(t, "from outside"));
+        CHECK_INT(coil_task_await(t), endings[i].exit_if_cancelled);
+        coil_task_release(t);
+    }
+}
+
+TASK_TEST(group_exit_ends_with_the_deadline_around_it_however_the_group_was_ended)
+{
+    for (size_t i = 0; i < ENDINGS; i++) {
+        bool cancelled = endings[i].exit_if_cancelled == -ECANCELED;
+        coil_scope outer, inner;
+        int rc;
+
+        coil_scope_enter(&outer, coil_in(COIL_SEC(10)));
+        coil_scope_enter(&inner, coil_in(COIL_MSEC(50)));
+        rc = coil_scope_exit(&inner, leave_group(&endings[i]));
+        CHECK_INT(rc, cancelled ? -ETIMEDOUT : endings[i].exit);
+        CHECK(coil_scope_expired(&inner));
+        CHECK_INT(coil_scope_exit(&outer, 3), 3);
+        CHECK_INT(coil_task_cancelling(coil_task_current()), 0);
+        CHECK_INT(coil_sleep(1), 0);
+    }
+}
+
+/* The outer group is ended while its owner is at the exit of the inner one. */
+TASK_TEST(group_exit_inside_a_group_that_ends_says_so)
+{
+    for (size_t i = 0; i < ENDINGS; i++)
+        for (int fails = 0; fails < 2; fails++) {
+            coil_group outer;
+            int rc;
+
+            coil_group_enter(&outer);
+            if (fails)
+                coil_group_spawn(&outer, fail_soon, &eio, NULL, NULL);
+            else
+                coil_group_spawn(&outer, end_the_group, &outer, NULL, NULL);
+            rc = leave_group(&endings[i]);
+            CHECK_INT(rc, endings[i].exit_if_cancelled);
+            rc = coil_group_exit(&outer, rc);
+            CHECK_INT(rc, fails ? -EIO : rc != -ECANCELED ? rc : 0);
+            CHECK_INT(coil_task_cancelling(coil_task_current()), 0);
+            CHECK_INT(coil_sleep(1), 0);
+        }
+}
+
+/* In a shield the request is held back, and the group ends as it would without it. */
+TASK_TEST(group_exit_in_a_shield_is_not_cancelled_from_outside_of_it)
+{
+    for (size_t i = 0; i < ENDINGS; i++) {
+        coil_scope outer, shield;
+        int rc;
+
+        coil_scope_enter(&outer, coil_in(COIL_MSEC(50)));
+        coil_scope_enter_shielded(&shield, COIL_NEVER);
+        rc = leave_group(&endings[i]);
+        CHECK_INT(rc, endings[i].exit);
+        CHECK_INT(coil_scope_exit(&shield, rc), rc);
+        rc = coil_scope_exit(&outer, coil_sleep(1));
+        CHECK_INT(rc, -ETIMEDOUT);
+        CHECK_INT(coil_sleep(1), 0);
+    }
 }
 
 /* ---- starting ---------------------------------------------------------------------- */

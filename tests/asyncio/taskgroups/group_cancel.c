@@ -1,0 +1,105 @@
+/* group_cancel.c - task groups that are ended by coil_group_cancel(). */
+#include "taskgroups.h"
+
+static int slow_child(void *arg)
+{
+    int rc = coil_sleep(COIL_SEC(10));
+
+    (void)arg;
+    coil_cancel_caught();
+    tell("clean-up", coil_sleep(COIL_SEC(3)));
+    return rc;
+}
+
+/* Its body has a sleep of so many seconds behind the cancellation of the group. */
+static int end_a_group(int seconds)
+{
+    coil_group group;
+    int rc;
+
+    coil_group_enter(&group);
+    if (start_child(&group, slow_child, NULL) == NULL)
+        return coil_group_exit(&group, -ENOMEM);
+    rc = coil_sleep(COIL_SEC(1));
+    coil_group_cancel(&group, NULL);
+    if (seconds > 0)
+        rc = tell("body", coil_sleep(COIL_SEC(seconds)));
+    return coil_group_exit(&group, rc);
+}
+
+static int tell_its_end(int seconds)
+{
+    int rc = tell("group", end_a_group(seconds));
+
+    if (rc < 0)
+        return rc;
+    trace("cancelling %d", coil_task_cancelling(coil_task_current()));
+    return tell("sleep", coil_sleep(COIL_SEC(1)));
+}
+
+/* A group that is cancelled returns when its children have ended, and its owner goes on. */
+SCENARIO(group_ended_early_is_no_failure)
+{
+    int rc = tell_its_end(0);
+
+    return rc == 0 ? tell_its_end(5) : rc;
+}
+
+static int tell_its_end_in_a_task(void *seconds)
+{
+    return tell_its_end((int)(intptr_t)seconds);
+}
+
+/*
+ * An owner that is cancelled while it waits at the exit of a group that was cancelled
+ * leaves it cancelled. (gh-155433)
+ */
+SCENARIO(group_ended_early_does_not_lose_its_owners_cancellation)
+{
+    int rc = cancel_after(2, start(tell_its_end_in_a_task, (void *)0));
+
+    return rc == 0 ? cancel_after(2, start(tell_its_end_in_a_task, (void *)5)) : rc;
+}
+
+/* A timeout around a cancelled group that passes at its exit is one. (gh-155433) */
+SCENARIO(group_ended_early_does_not_outlive_a_timeout)
+{
+    for (int seconds = 0; seconds <= 5; seconds += 5) {
+        coil_scope scope;
+        int rc = coil_scope_enter(&scope, coil_in(COIL_SEC(2)));
+
+        if (rc < 0)
+            return rc;
+        rc = coil_scope_exit(&scope, tell_its_end(seconds));
+        trace("timeout: %s, expired %d", outcome(rc), coil_scope_expired(&scope));
+        if (rc < 0 && rc != -ETIMEDOUT)
+            return rc;
+        trace("cancelling %d", coil_task_cancelling(coil_task_current()));
+        tell("sleep", coil_sleep(COIL_SEC(1)));
+    }
+    return 0;
+}
+
+static int fail_later(void *arg)
+{
+    int rc = coil_sleep(COIL_SEC(2));
+
+    (void)arg;
+    return rc == 0 ? -EIO : rc;
+}
+
+/*
+ * A group that fails cancels its owner, also at the exit of a group inside that was
+ * cancelled. (gh-155433)
+ */
+SCENARIO(group_ended_early_inside_one_that_fails)
+{
+    coil_group outer;
+
+    coil_group_enter(&outer);
+    if (start_child(&outer, fail_later, NULL) == NULL)
+        return coil_group_exit(&outer, -ENOMEM);
+    if (leave("outer", &outer, tell_its_end(0)) == -EIO)
+        trace("cancelling %d", coil_task_cancelling(coil_task_current()));
+    return 0;
+}

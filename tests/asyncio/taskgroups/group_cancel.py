@@ -1,0 +1,81 @@
+"""Task groups that are ended by TaskGroup.cancel(), of asyncio 3.15."""
+
+import newer
+from scenario import *
+
+
+async def slow_child():
+    try:
+        await asyncio.sleep(10)
+    finally:
+        await tell("clean-up", asyncio.sleep(3))
+
+
+async def end_a_group(seconds):
+    """Its body has a sleep of so many seconds behind the cancellation of the group."""
+    async with newer.TaskGroup() as group:
+        group.create_task(slow_child())
+        await asyncio.sleep(1)
+        group.cancel()
+        if seconds:
+            await tell("body", asyncio.sleep(seconds))
+
+
+async def tell_its_end(seconds):
+    await tell("group", end_a_group(seconds))
+    trace("cancelling %d", asyncio.current_task().cancelling())
+    await tell("sleep", asyncio.sleep(1))
+
+
+@scenario
+async def group_ended_early_is_no_failure():
+    """A group that is cancelled returns when its children have ended, and its owner goes on."""
+    await tell_its_end(0)
+    await tell_its_end(5)
+
+
+async def cancel_at_its_exit(seconds):
+    task = asyncio.create_task(tell_its_end(seconds))
+    await asyncio.sleep(2)
+    trace("cancel: %d", task.cancel())
+    trace("task: %s", await outcome(task))
+
+
+@scenario
+async def group_ended_early_does_not_lose_its_owners_cancellation():
+    """An owner that is cancelled while it waits at the exit of a group that was cancelled
+    leaves it cancelled. (gh-155433)
+    """
+    await cancel_at_its_exit(0)
+    await cancel_at_its_exit(5)
+
+
+@scenario
+async def group_ended_early_does_not_outlive_a_timeout():
+    """A timeout around a cancelled group that passes at its exit is one. (gh-155433)"""
+    for seconds in (0, 5):
+        try:
+            async with telling_timeout("timeout", 2):
+                await tell_its_end(seconds)
+        except TimeoutError:
+            pass
+        trace("cancelling %d", asyncio.current_task().cancelling())
+        await tell("sleep", asyncio.sleep(1))
+
+
+async def fail_later():
+    await asyncio.sleep(2)
+    raise Failure("EIO")
+
+
+@scenario
+async def group_ended_early_inside_one_that_fails():
+    """A group that fails cancels its owner, also at the exit of a group inside that was
+    cancelled. (gh-155433)
+    """
+    try:
+        async with telling_group("outer") as outer:
+            outer.create_task(fail_later())
+            await tell_its_end(0)
+    except ExceptionGroup:
+        trace("cancelling %d", asyncio.current_task().cancelling())
