@@ -29,11 +29,12 @@ typedef struct coil_barrier {
     coil_waiters changed;
     size_t parties, count;
     int state;
+    unsigned passed;
 } coil_barrier;
 
 /* `parties` is the number of tasks, at least 1. */
 /* clang-format off */
-#define COIL_BARRIER_INIT(parties) {COIL_LOCK_INIT, COIL_WAITERS_INIT, (parties), 0, 0}
+#define COIL_BARRIER_INIT(parties) {COIL_LOCK_INIT, COIL_WAITERS_INIT, (parties), 0, 0, 0}
 /* clang-format on */
 
 /* For `parties` tasks: what COIL_BARRIER_INIT is, at run time. */
@@ -43,11 +44,14 @@ COIL_API void coil_barrier_init(coil_barrier *barrier, size_t parties);
 COIL_API void coil_barrier_finish(coil_barrier *barrier);
 
 /*
- * Wait until all parties have come. Returns one's place among them, from 0 for the first
- * to parties - 1 for the last, which does not wait. (asyncio: wait)
+ * Wait until all parties have come. Returns the task's place among those that go on, from
+ * 0 for the first to parties - 1 for the last to come, which does not wait. A task that is
+ * cancelled takes no place: each place is given to one task at most, and 0 to the first
+ * that goes on. (asyncio: wait)
  *
- * Fails with -ECANCELED, and one more must come in its stead; with -EPIPE if the barrier
- * is broken, or is reset or broken meanwhile; with -EINVAL if it is for 0 parties.
+ * Fails with -ECANCELED. If the others still wait then, another task must come in its
+ * place. Fails with -EPIPE if the barrier is broken, or is reset or broken meanwhile; with
+ * -EINVAL if it is for 0 parties.
  */
 COIL_SUSPENDS int coil_barrier_wait(coil_barrier *barrier);
 

@@ -12,6 +12,10 @@
  * A barrier is a condition variable: its tasks wait for the state to change. Each returns
  * from that wait with the lock, so they leave one by one, in the order of their arrival.
  * `count` is the number of tasks that have arrived and not left.
+ *
+ * A task takes its place when it leaves: the last to arrive takes the last place, the
+ * others the places from 0 on. asyncio counts places at the arrival, so that after a
+ * cancellation two tasks may get the same one and no task gets 0 (gh-155233).
  */
 #include "condition.h"
 #include "waiters.h"
@@ -67,7 +71,8 @@ static void set_state(coil_barrier *barrier, enum state state)
 /* Wait until the parties of the round before have left; then for those of this round. */
 static int wait_locked(coil_barrier *barrier)
 {
-    int rc = 0, index;
+    bool is_last;
+    int rc = 0;
 
     while (rc == 0 && (barrier->state == DRAINING || barrier->state == RESETTING))
         rc = wait_for_a_change(barrier);
@@ -75,16 +80,20 @@ static int wait_locked(coil_barrier *barrier)
         rc = coil__failed(-EPIPE);
     if (rc < 0)
         return rc;
-    index = (int)barrier->count++;
-    if (barrier->count == barrier->parties)
+    is_last = ++barrier->count == barrier->parties;
+    if (is_last) {
+        barrier->passed = 0;
         set_state(barrier, DRAINING);
+    }
     while (rc == 0 && barrier->state == FILLING)
         rc = wait_for_a_change(barrier);
     if (rc == 0 && barrier->state != DRAINING)
         rc = coil__failed(-EPIPE);
     if (--barrier->count == 0)
         set_state(barrier, barrier->state == BROKEN ? BROKEN : FILLING);
-    return rc < 0 ? rc : index;
+    if (rc < 0)
+        return rc;
+    return is_last ? (int)barrier->parties - 1 : (int)barrier->passed++;
 }
 
 /* ---- the operations ---------------------------------------------------------------- */

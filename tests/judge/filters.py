@@ -52,8 +52,6 @@ FILTERS = {
 
 # What only a run can tell: reference.py writes it into the trace.
 SEEN_IN_RUNS = {
-    "group cancel": "a group that is cancelled, and its owner by somebody else: asyncio "
-    "forgets the latter, coil delivers it after the group",
     "race": "a staggered race that is cancelled, or has a second winner: asyncio leaves the "
     "others behind, or dies of an assertion; coil waits for them, and the first winner counts",
 }

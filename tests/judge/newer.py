@@ -1,7 +1,9 @@
 """What asyncio has, or will have, in terms of what it has in 3.13.
 
-- TaskGroup.cancel(), of 3.15, with a mistake mended (gh-155418): a child that cancels its group
-  in its eager beginning is cancelled, too;
+- TaskGroup.cancel(), of 3.15, with its fixes: a child that cancels its group in its eager
+  beginning is cancelled, too (gh-155418); a cancellation of the owner by another is not
+  lost after the group's own (gh-155433);
+- places in a Barrier that are given once, whoever is cancelled (gh-155233, still open);
 - one task that begins eagerly, while others do not (3.14: create_task(eager_start=True)).
 """
 
@@ -10,9 +12,7 @@ import contextlib
 
 
 class TaskGroup(asyncio.TaskGroup):
-    """With cancel(). `forgets`: that somebody else has cancelled the owner, too."""
-
-    was_cancelled = forgets = False
+    """With cancel()."""
 
     def create_task(self, coroutine, **options):
         task = super().create_task(coroutine, **options)
@@ -21,20 +21,58 @@ class TaskGroup(asyncio.TaskGroup):
         return task
 
     def cancel(self):
-        if self._exiting and not self._tasks:
+        if self._aborting or self._exiting and not self._tasks:
             return
-        self.was_cancelled = True
-        if not self._aborting:
-            self._abort()
-        if not self._parent_cancel_requested:
-            self._parent_cancel_requested = True
-            self._parent_task.cancel()
+        self._abort()
+        self._parent_cancel_requested = True
+        self._parent_task.cancel()
 
     async def __aexit__(self, kind, error, traceback):
-        """Of the cancellation of its owner nothing is left, if it was its own."""
-        await super().__aexit__(kind, error, traceback)
-        self.forgets = self.was_cancelled and self._parent_task.cancelling() > 0
-        return self._parent_cancel_requested
+        self._exiting = True
+        was_cancelled = isinstance(error, asyncio.CancelledError)
+        cancellation, late = error if was_cancelled else None, None
+        if error is not None and not self._aborting:
+            self._abort()
+        while self._tasks:
+            self._on_completed_fut = self._loop.create_future()
+            try:
+                await self._on_completed_fut
+            except asyncio.CancelledError as in_exit:
+                late = in_exit
+                if not self._aborting:
+                    cancellation = in_exit
+                    self._abort()
+            self._on_completed_fut = None
+        if self._parent_cancel_requested:
+            left = self._parent_task.uncancel() > 0
+            cancellation = (cancellation or late) if left else None
+        if cancellation is not None and not self._errors:
+            raise cancellation
+        if error is not None and not was_cancelled:
+            self._errors.append(error)
+        if not self._errors:
+            return True
+        if self._parent_task.cancelling():
+            self._parent_task.uncancel()
+            self._parent_task.cancel()
+        raise BaseExceptionGroup("failures in a TaskGroup", self._errors) from None
+
+
+class Barrier(asyncio.Barrier):
+    """The last to come takes the last place; the others take theirs as they leave."""
+
+    passed = 0
+
+    async def _release(self):
+        self.passed = 0
+        await super()._release()
+
+    async def wait(self):
+        place = await super().wait()
+        if place < self.parties - 1:
+            place = self.passed
+            self.passed += 1
+        return place
 
 
 @contextlib.contextmanager

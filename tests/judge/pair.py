@@ -150,7 +150,7 @@ OBJECTS = {
                 "COIL_BOUNDED_SEMAPHORE_INIT({1})"),
     "event": ("asyncio.Event()", "coil_event", "COIL_EVENT_INIT"),
     "condition": ("asyncio.Condition({1})", "coil_condition", "COIL_CONDITION_INIT(&{1})"),
-    "barrier": ("asyncio.Barrier({1})", "coil_barrier", "COIL_BARRIER_INIT({1})"),
+    "barrier": ("newer.Barrier({1})", "coil_barrier", "COIL_BARRIER_INIT({1})"),
 }  # fmt: skip
 
 

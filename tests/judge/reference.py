@@ -128,7 +128,7 @@ class Interpreter:
             elif node.verb == "bounded":
                 self.semaphores[name] = asyncio.BoundedSemaphore(int(size))
             elif node.verb == "barrier":
-                self.barriers[name] = asyncio.Barrier(int(size))
+                self.barriers[name] = newer.Barrier(int(size))
             elif node.verb == "event":
                 self.events[name] = asyncio.Event()
             elif node.verb == "condition":
@@ -276,8 +276,6 @@ class Interpreter:
             del self.groups[name]
             self.look_for_changes(body)
             self.watch.group_ends(errors, cancelled)
-            if group.forgets:
-                self.out.append(sides.LEFT_OUT + "group cancel")
             body.detail = f" [{len(errors)}: {' '.join(errors[:8])}]"
 
     async def do_scope(self, body, node):

@@ -95,7 +95,7 @@ TASK_TEST(barrier_waiter_cancelled_in_the_turn_it_was_released_holds_up_nobody)
     CHECK_INT(coil_barrier_wait(&barrier), 2);
     coil_task_cancel(a, NULL);
     coil_yield();
-    CHECK_TRACE("a:-125 b:1 ");
+    CHECK_TRACE("a:-125 b:0 ");
     spawn_detached("c");
     spawn_detached("d");
     coil_yield();
@@ -103,6 +103,57 @@ TASK_TEST(barrier_waiter_cancelled_in_the_turn_it_was_released_holds_up_nobody)
     coil_yield();
     CHECK_TRACE("c:0 d:1 ");
     coil_task_release(a);
+}
+
+/* A cancelled task wakes another, which then waits again, behind the rest: as in asyncio.
+ * (gh-155233) */
+TASK_TEST(barrier_places_are_given_once_whoever_is_cancelled)
+{
+    static const char *const traces[] = {
+        "a:-125 e:3 c:0 b:1 d:2 ",
+        "b:-125 e:3 c:0 a:1 d:2 ",
+        "c:-125 e:3 b:0 a:1 d:2 ",
+    };
+
+    coil_barrier_init(&barrier, 4);
+    for (int i = 0; i < 3; i++) {
+        coil_task *tasks[] = {spawn("a"), spawn("b"), spawn("c")};
+
+        coil_yield();
+        coil_task_cancel(tasks[i], NULL);
+        coil_sleep(1);
+        spawn_detached("d");
+        spawn_detached("e");
+        coil_sleep(1);
+        CHECK_TRACE(traces[i]);
+        for (int t = 0; t < 3; t++)
+            coil_task_release(tasks[t]);
+    }
+}
+
+/* Those of the round before that were sent away have taken no place of this one. */
+TASK_TEST(barrier_places_begin_at_0_after_a_reset_and_an_abort)
+{
+    for (int aborts = 0; aborts < 2; aborts++) {
+        coil_task *a = spawn("a");
+
+        spawn_detached("b");
+        coil_yield();
+        CHECK_INT(coil_barrier_wait(&barrier), 2); /* the others are on their way out */
+        coil_task_cancel(a, NULL);
+        if (aborts)
+            CHECK_INT(coil_barrier_abort(&barrier), 0);
+        CHECK_INT(coil_barrier_reset(&barrier), 0);
+        coil_sleep(1);
+        CHECK_TRACE("a:-125 b:-32 ");
+        spawn_detached("c");
+        spawn_detached("d");
+        coil_yield();
+        CHECK_INT(coil_barrier_wait(&barrier), 2);
+        coil_yield();
+        CHECK_TRACE("c:0 d:1 ");
+        coil_task_release(a);
+    }
 }
 
 TASK_TEST(barrier_reset_sends_those_away_who_wait)

@@ -134,7 +134,7 @@ static int party(void *name)
 
 /*
  * A task that is cancelled while it waits at a barrier no longer counts: one more must
- * come in its stead.
+ * come in its stead. It takes no place, so that each is given once.
  */
 SCENARIO(barrier_cancelled_waiter_leaves_its_place)
 {
