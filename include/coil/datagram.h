@@ -13,7 +13,7 @@
  * served. UDP may lose and reorder datagrams; local sockets do neither.
  * (asyncio: create_datagram_endpoint, sock_sendto, sock_recvfrom)
  *
- * A cancelled call has moved nothing.
+ * A cancelled call has moved nothing. A call that need not wait returns its result.
  */
 #ifndef COIL_DATAGRAM_H
 #define COIL_DATAGRAM_H

@@ -38,10 +38,10 @@ typedef enum coil_lane {
  * fn must not call coil, except functions for any thread: coil_post(), promises, and
  * coil_var_get(), for it runs in a copy of the task's context. `arg` may lie on the
  * caller's stack: the wait is finished even if the task is cancelled meanwhile; then fn's
- * result is returned, and the next call that waits sees the cancellation. A job that no
- * thread has begun yet is withdrawn by the cancellation instead: -ECANCELED. -EAGAIN: no
- * thread could be started, or all are held by jobs that were left behind. -ENOMEM: only
- * for a loop's first job.
+ * result is returned, and the next call that would wait returns -ECANCELED. A job that no
+ * thread has begun yet is withdrawn by the cancellation instead, and a task that is
+ * cancelled already begins none: -ECANCELED. -EAGAIN: no thread could be started, or all
+ * are held by jobs that were left behind. -ENOMEM: only for a loop's first job.
  */
 COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg);
 

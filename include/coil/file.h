@@ -18,9 +18,10 @@
  * same time: calls with an offset (pread, pwrite) run concurrently, calls at the file's
  * position one after the other, first come, first served.
  *
- * A cancelled call still waits for its operation, because the kernel may be using its
- * buffer. It returns its result, and the next call that waits sees the cancellation. An
- * operation that no thread has begun is withdrawn: -ECANCELED.
+ * A call that is cancelled while it waits still waits for its operation, because the
+ * kernel may be using its buffer. It returns its result, and the next call that would wait
+ * returns -ECANCELED. Calls on files always wait. An operation that no thread has begun is
+ * withdrawn, and a task that is cancelled already begins none: -ECANCELED.
  *
  * A coil_file belongs to no loop: while no call is in progress it may be passed to
  * another thread. It is meant for regular files and block devices. A FIFO or terminal

@@ -17,8 +17,8 @@
  * connect(2), accept(2). (asyncio: streams, sock_recv, sock_sendall, sock_accept)
  *
  * A cancelled coil_read() or coil_accept() has taken nothing: a call that took effect
- * before the cancellation returns its result, and the next call that waits sees the
- * cancellation. coil_write() and coil_read_exact() may have moved some bytes when they
+ * before the cancellation returns its result, and the next call that would wait returns
+ * -ECANCELED. Calls that need not wait succeed meanwhile. coil_write() and coil_read_exact() may have moved some bytes when they
  * fail or are cancelled; coil_stream_write_transferred() and
  * coil_stream_read_transferred() return their number.
  *

@@ -28,10 +28,14 @@
  * waits, or its next one that would wait, return -ECANCELED, and also cancels the task or
  * future that it awaits. From then on every call that would wait returns -ECANCELED,
  * after one turn of the loop, until the body returns or calls coil_cancel_caught(), which
- * is Python's `except CancelledError`. A call that need not wait returns its result.
- * Besides that delivery there is a count of requests, coil_task_cancelling(), which each
+ * is Python's `except CancelledError`. Besides that delivery there is a count of requests, coil_task_cancelling(), which each
  * cancel raises and only coil_uncancel() lowers. Clean-up that must wait does so in a
  * shielded scope (coil/scope.h). A task is never killed.
+ *
+ * A call that need not wait returns its result, also while a cancellation is due or was
+ * delivered. Calls on files, jobs on threads, coil_connect() and coil_yield() always
+ * wait. So does a call that does I/O after 64 operations or 256 KiB without a wait: it
+ * lets other tasks run. (docs/decisions/0008-a-call-that-need-not-wait.md)
  */
 #ifndef COIL_TASK_H
 #define COIL_TASK_H

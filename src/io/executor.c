@@ -37,6 +37,7 @@
 #include "../kernel/processors.h"
 #include "../kernel/thread.h"
 #include "../loop/leak.h"
+#include "../task/task.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -683,8 +684,10 @@ int coil__blocking(coil_lane lane, int (*fn)(void *arg), void *arg,
 {
     struct job_waiting waiting;
     struct job job;
-    int rc = init_job(&job, lane, fn, arg);
+    int rc = coil__task_refuse_wait();
 
+    if (rc == 0)
+        rc = init_job(&job, lane, fn, arg);
     return rc < 0 ? rc : run_job(&waiting, &job, class);
 }
 
@@ -697,11 +700,17 @@ int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
 int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
                               void (*discard)(void *arg))
 {
-    struct job *job = coil__alloc(sizeof *job);
+    struct job *job;
     struct job_waiting waiting;
     int rc;
 
     require_lane(lane, "coil_blocking_abandonable");
+    if (coil__task_is_cancelled(coil__task_require("coil_blocking_abandonable"))) {
+        if (discard != NULL) /* as after any cancellation */
+            discard(arg);
+        return coil__task_refuse_wait();
+    }
+    job = coil__alloc(sizeof *job);
     if (job == NULL)
         return coil__failed(-ENOMEM);
     rc = init_job(job, lane, fn, arg);

@@ -5,6 +5,9 @@
  * or the descriptor's closing ends the operation, and each of them completes the wait: so
  * after the park no pointer to either is left. The same holds for coil__readable_await(),
  * whose operation and wait lie elsewhere.
+ *
+ * No operation of a cancelled task is put in flight: attempt() makes the call, and refuses
+ * the operation if it would have to wait (docs/decisions/0008-a-call-that-need-not-wait.md).
  */
 #include "op.h"
 
@@ -34,6 +37,14 @@ static void describe_operation(const struct coil__wait *wait, struct coil__waite
     out->fd = op->fd;
 }
 
+/* The task is cancelled: the operation is done if it need not wait, or refused. */
+static COIL__NOINLINE ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
+{
+    ssize_t result = backend->class->attempt(backend, op);
+
+    return result == -EINPROGRESS ? coil__task_refuse_wait() : result;
+}
+
 #define MANY_BYTES 4096
 
 ssize_t coil__op_await(struct coil__op *op)
@@ -47,7 +58,9 @@ ssize_t coil__op_await(struct coil__op *op)
 
     op->complete = coil__wait_complete_by;
     loop->operations++;
-    result = backend->class->submit(backend, op);
+    result = COIL__UNLIKELY(coil__task_is_cancelled(coil__scheduler.current))
+                 ? attempt(backend, op)
+                 : backend->class->submit(backend, op);
     if (result != -EINPROGRESS) {
         if (COIL__UNLIKELY(result >= MANY_BYTES) && coil__op_rows[op->kind].moves_bytes)
             coil__task_spend_bytes((size_t)result);
@@ -93,7 +106,9 @@ int coil__readable_await(struct coil__short_op *memory, int fd, const void *hint
     op->events = COIL_READABLE;
     op->complete = coil__wait_complete_by;
     loop->operations++;
-    result = loop->backend->class->submit(loop->backend, op);
+    result = COIL__UNLIKELY(coil__task_is_cancelled(coil__scheduler.current))
+                 ? attempt(loop->backend, op)
+                 : loop->backend->class->submit(loop->backend, op);
     if (result == -EINPROGRESS) {
         loop->operations_waited++;
         waiter = &coil__wait_in_room(&class)->op_waiter;

@@ -67,6 +67,14 @@ struct coil__backend_class {
     ssize_t (*submit)(struct coil__backend *backend, struct coil__op *op);
 
     /*
+     * The same for a task that must not wait, since it is cancelled. Returns -EINPROGRESS
+     * if the result is not available at once: then the operation has not been started.
+     * The answer is the kernel's, not what the backend knows of an earlier call, and
+     * counts bytes that were received ahead.
+     */
+    ssize_t (*attempt)(struct coil__backend *backend, struct coil__op *op);
+
+    /*
      * Ask an operation in flight to end. complete() is called, before this returns or
      * from a later poll(), with -ECANCELED or, if the operation had taken effect, its
      * result.

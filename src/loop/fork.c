@@ -75,6 +75,7 @@ static const struct coil__backend_class parents_class = {
     .attach = refuse_attach,
     .detach = forget,
     .submit = refuse_submit,
+    .attempt = refuse_submit,
     .cancel = refuse_cancel,
     .watch = refuse_watch,
     .poll = refuse_poll,

@@ -268,6 +268,18 @@ unsigned coil__task_uncancel(coil_task *task);
  */
 bool coil__task_refuses(coil_task *task);
 
+/* Is a cancellation to be delivered, or was one delivered and not caught? */
+static inline bool coil__task_is_cancelled(const coil_task *task)
+{
+    return task->must_cancel || task->delivered;
+}
+
+/*
+ * For a call that is about to wait for an operation that must not be in flight while the
+ * task is cancelled. Returns 0; or -ECANCELED, after one turn of the loop, if it is.
+ */
+int coil__task_refuse_wait(void);
+
 /* The task's wait; NULL if the task runs, is ready or has ended. */
 const struct coil__wait *coil__task_waits(const coil_task *task);
 

@@ -128,8 +128,7 @@ const struct coil__wait *coil__task_waits(const coil_task *task)
 
 /*
  * The result with which the task goes on: -ECANCELED if a cancellation is due. A wait that
- * completed first keeps its result, and the next call that does I/O finds no budget and
- * yields: an operation of its own might complete first again, and so for ever.
+ * completed first keeps its result, and the cancellation is due at the next one.
  */
 static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_result)
 {
@@ -146,8 +145,6 @@ static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_
         }
     }
     task->passed_on = false;
-    if (keeps_result && COIL__UNLIKELY(task->must_cancel))
-        coil__scheduler.budget = 0;
     return result;
 }
 
@@ -194,6 +191,15 @@ int coil_yield(void)
     coil__loop_add_ready(task->future.loop, &task->step);
     coil__task_switch_out(task);
     return (int)deliver_cancellation(task, 0, false);
+}
+
+int coil__task_refuse_wait(void)
+{
+    const coil_task *task = coil__scheduler.current;
+
+    if (task == NULL || !coil__task_is_cancelled(task))
+        return 0;
+    return (int)coil__result(coil_yield());
 }
 
 int coil__task_spend(const char *caller)

@@ -233,52 +233,69 @@ static ssize_t defer_op(struct coil__sim *sim, struct coil__sim_socket *socket,
     return -EINPROGRESS;
 }
 
-/* Waits for the connection, even if an earlier connect began it. */
-static ssize_t begin_connect(struct coil__sim *sim, struct coil__sim_socket *socket,
-                             struct coil__op *op)
+/* Make the call, which may be to connect: -EAGAIN if the operation has to wait. */
+static ssize_t call_once(struct coil__sim *sim, struct coil__sim_socket *socket,
+                         struct coil__op *op)
 {
     struct coil__sim_address to;
-    int rc = coil__sim_address_read(socket->family, op->addr, *op->addrlen, &to);
+    int rc;
 
+    if (op->kind != COIL__OP_CONNECT)
+        return try_op(sim, socket, op);
+    rc = coil__sim_address_read(socket->family, op->addr, *op->addrlen, &to);
     if (rc == 0 && socket->type == SOCK_DGRAM)
         return coil__sim_udp_connect(sim, socket, &to);
     if (rc == 0)
         rc = coil__sim_tcp_connect(sim, socket, &to);
-    return rc == -EINPROGRESS || rc == -EALREADY ? defer_op(sim, socket, op, false) : rc;
+    /* An earlier connect may have begun it. */
+    return rc == -EINPROGRESS || rc == -EALREADY ? -EAGAIN : rc;
+}
+
+/* Is a failure injected into the operation? Sets errno. */
+static bool is_struck(const struct coil__op *op)
+{
+    const struct coil__op_row *row = &coil__inside->op_rows[op->kind];
+
+    /* An injected EINTR has no effect: callers of the kernel would repeat the call. */
+    return coil__sim_call_fails(row->error, row->call) && errno != EINTR;
 }
 
 static ssize_t perform(struct coil__sim *sim, struct coil__sim_socket *socket,
                        struct coil__op *op)
 {
-    const struct coil__op_row *row = &coil__inside->op_rows[op->kind];
     ssize_t result;
 
-    /* An injected EINTR has no effect: callers of the kernel would repeat the call. */
-    if (coil__sim_call_fails(row->error, row->call) && errno != EINTR)
+    if (is_struck(op))
         return -errno;
-    if (op->kind == COIL__OP_CONNECT)
-        return begin_connect(sim, socket, op);
-    if (coil__sim_chance(sim, sim->opts.late_ppm))
+    if (op->kind != COIL__OP_CONNECT && coil__sim_chance(sim, sim->opts.late_ppm))
         return defer_op(sim, socket, op, true);
-    result = try_op(sim, socket, op);
+    result = call_once(sim, socket, op);
     return result == -EAGAIN ? defer_op(sim, socket, op, false) : result;
 }
 
 /* A poll needs no attach(): it borrows a socket that has no other use. */
-static ssize_t submit_poll(struct coil__sim *sim, struct coil__sim_socket *socket,
-                           struct coil__op *op)
+static int check_poll(const struct coil__sim_socket *socket, const struct coil__op *op)
 {
-    ssize_t result;
-
     if (socket->use != COIL__UNUSED && socket->use != COIL__BORROWED)
         return -EBUSY;
     if ((op->events & COIL_READABLE && socket->ops[COIL__IN] != NULL) ||
         (op->events & COIL_WRITABLE && socket->ops[COIL__OUT] != NULL))
         return -EBUSY;
-    result = perform(sim, socket, op);
-    if (result == -EINPROGRESS)
-        socket->use = COIL__BORROWED;
-    return result;
+    return 0;
+}
+
+/* May the operation be done on the socket? */
+static int check_op(const struct coil__sim_socket *socket, const struct coil__op *op)
+{
+    if (op->kind > COIL__OP_POLL || op->kind == COIL__OP_SENDFILE)
+        return -EOPNOTSUPP;
+    if (socket == NULL)
+        return -EBADF;
+    if (op->kind == COIL__OP_POLL)
+        return check_poll(socket, op);
+    if (socket->use != COIL__ATTACHED)
+        return -EBADF;
+    return socket->ops[direction_of(op)] != NULL ? -EBUSY : 0;
 }
 
 static ssize_t submit(struct coil__backend *backend, struct coil__op *op)
@@ -294,17 +311,35 @@ static ssize_t submit(struct coil__backend *backend, struct coil__op *op)
         return result;
     }
     socket = coil__sim_find(sim, op->fd);
-    if (op->kind > COIL__OP_POLL || op->kind == COIL__OP_SENDFILE)
-        return -EOPNOTSUPP;
-    if (socket == NULL)
-        return -EBADF;
-    if (op->kind == COIL__OP_POLL)
-        return submit_poll(sim, socket, op);
-    if (socket->use != COIL__ATTACHED)
-        return -EBADF;
-    if (socket->ops[direction_of(op)] != NULL)
-        return -EBUSY;
-    return perform(sim, socket, op);
+    result = check_op(socket, op);
+    if (result < 0)
+        return result;
+    result = perform(sim, socket, op);
+    if (result == -EINPROGRESS && op->kind == COIL__OP_POLL)
+        socket->use = COIL__BORROWED;
+    return result;
+}
+
+static ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
+{
+    struct coil__sim *sim = coil__sim_of(backend);
+    struct coil__sim_socket *socket;
+    size_t before = sim->real->in_use;
+    ssize_t result;
+
+    if (op->fd < COIL__FIRST_SIMULATED) {
+        result = sim->real->class->attempt(sim->real, op);
+        account(sim, before);
+        return result;
+    }
+    socket = coil__sim_find(sim, op->fd);
+    result = check_op(socket, op);
+    if (result < 0)
+        return result;
+    if (is_struck(op))
+        return -errno;
+    result = call_once(sim, socket, op);
+    return result == -EAGAIN ? -EINPROGRESS : result;
 }
 
 /* An operation that waits has had no effect yet, so it ends at once. */
@@ -440,6 +475,7 @@ const struct coil__backend_class coil__backend_simulated = {
     .attach = attach,
     .detach = detach,
     .submit = submit,
+    .attempt = attempt,
     .cancel = cancel,
     .watch = watch,
     .poll = poll_once,

@@ -204,6 +204,7 @@ const struct coil__backend_class coil__backend_io_uring = {
     .detach = detach,
     .settle = settle,
     .submit = coil__uring_submit,
+    .attempt = coil__uring_attempt,
     .cancel = coil__uring_cancel,
     .watch = coil__uring_watch,
     .poll = coil__uring_poll,

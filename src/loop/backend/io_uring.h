@@ -202,6 +202,7 @@ int coil__uring_struck(const struct coil__op *op);
 /* ---- operations: io_uring_op.c ----------------------------------------------------- */
 
 ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op);
+ssize_t coil__uring_attempt(struct coil__backend *backend, struct coil__op *op);
 void coil__uring_cancel(struct coil__backend *backend, struct coil__op *op);
 
 /* Make the operation's call; if it would block, submit a poll for it. */
@@ -252,6 +253,10 @@ bool coil__uring_abandon_ops(struct coil__uring *u);
  * multishot receive, or by a call. */
 ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
                             struct coil__op *op);
+
+/* The same for a task that must not wait: -EINPROGRESS, and it is not started. */
+ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descriptor *d,
+                                    struct coil__op *op);
 
 /*
  * Learn from the result of a call. A read that took less than it asked for has mostly

@@ -280,6 +280,20 @@ ssize_t coil__uring_submit_call(struct coil__uring *u, struct coil__descriptor *
     return start_new(u, d, op);
 }
 
+/* May the operation be done on the descriptor? */
+static int check_op(const struct coil__descriptor *d, const struct coil__op *op)
+{
+    if (d == NULL || d->use != COIL__ATTACHED)
+        return -EBADF;
+    return d->ops[coil__op_direction(op)] != NULL ? -EBUSY : 0;
+}
+
+static bool is_receive(const struct coil__op *op)
+{
+    return op->kind == COIL__OP_READ || op->kind == COIL__OP_RECV ||
+           op->kind == COIL__OP_RECVMSG || op->kind == COIL__OP_READABLE;
+}
+
 ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
 {
     struct coil__uring *u = coil__uring_of(backend);
@@ -293,14 +307,34 @@ ssize_t coil__uring_submit(struct coil__backend *backend, struct coil__op *op)
         return op->kind == COIL__OP_POLL ? submit_poll(u, op) : submit_file(u, op);
     }
     d = coil__descriptor_find(&u->backend.descriptors, op->fd);
-    if (d == NULL || d->use != COIL__ATTACHED)
-        return -EBADF;
-    if (d->ops[coil__op_direction(op)] != NULL)
-        return -EBUSY;
-    if (op->kind == COIL__OP_READ || op->kind == COIL__OP_RECV ||
-        op->kind == COIL__OP_RECVMSG || op->kind == COIL__OP_READABLE)
+    rc = check_op(d, op);
+    if (rc < 0)
+        return rc;
+    if (is_receive(op))
         return coil__uring_receive(u, d, op);
     return coil__uring_submit_call(u, d, op);
+}
+
+/* Operations on files wait: the kernel performs them, or a thread does. */
+ssize_t coil__uring_attempt(struct coil__backend *backend, struct coil__op *op)
+{
+    struct coil__uring *u = coil__uring_of(backend);
+    struct coil__descriptor *d;
+    ssize_t result;
+
+    if (op->kind > COIL__OP_POLL)
+        return -EINPROGRESS;
+    if (op->kind == COIL__OP_POLL) {
+        result = coil__descriptor_claim_poll(&u->backend.descriptors, op, &d);
+        return result < 0 ? result : coil__op_call(op);
+    }
+    d = coil__descriptor_find(&u->backend.descriptors, op->fd);
+    result = check_op(d, op);
+    if (result == 0 && is_receive(op))
+        return coil__uring_attempt_receive(u, d, op);
+    if (result == 0)
+        result = coil__op_call(op);
+    return result;
 }
 
 /* ---- cancel ------------------------------------------------------------------------ */

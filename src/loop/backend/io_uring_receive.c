@@ -389,6 +389,23 @@ ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
     return receive_plainly(u, d, op);
 }
 
+/* A multishot receive may have got bytes that were not reaped yet. */
+ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descriptor *d,
+                                    struct coil__op *op)
+{
+    ssize_t result;
+
+    if (!has_something(d) && d->receiving)
+        coil__uring_reap(u, 0);
+    if (has_something(d))
+        return take_result(u, d, op);
+    if (d->receiving)
+        return -EINPROGRESS;
+    result = coil__op_call(op);
+    coil__uring_learn(d, op, result);
+    return result;
+}
+
 /* ---- completions ------------------------------------------------------------------- */
 
 /* Copy directly to the read that waits, if it is large enough. */

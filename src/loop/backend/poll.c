@@ -143,6 +143,7 @@ const struct coil__backend_class coil__backend_poll = {
     .attach = coil__readiness_attach,
     .detach = coil__readiness_detach,
     .submit = coil__readiness_submit,
+    .attempt = coil__readiness_attempt,
     .cancel = coil__readiness_cancel,
     .watch = coil__readiness_watch,
     .poll = poll_once,

@@ -284,6 +284,16 @@ static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
     return result;
 }
 
+/* May the operation, which is no COIL__OP_POLL, be done on its descriptor? */
+static int check_op(const struct coil__descriptor *d, const struct coil__op *op)
+{
+    if (op->kind > COIL__OP_POLL)
+        return -EOPNOTSUPP;
+    if (d == NULL || d->use != COIL__ATTACHED)
+        return -EBADF;
+    return d->ops[coil__op_direction(op)] != NULL ? -EBUSY : 0;
+}
+
 ssize_t coil__readiness_submit(struct coil__backend *backend, struct coil__op *op)
 {
     struct coil__readiness *r = readiness_of(backend);
@@ -293,12 +303,9 @@ ssize_t coil__readiness_submit(struct coil__backend *backend, struct coil__op *o
 
     if (op->kind == COIL__OP_POLL)
         return submit_poll(r, op);
-    if (op->kind > COIL__OP_POLL)
-        return -EOPNOTSUPP;
-    if (d == NULL || d->use != COIL__ATTACHED)
-        return -EBADF;
-    if (d->ops[direction] != NULL)
-        return -EBUSY;
+    result = check_op(d, op);
+    if (result < 0)
+        return result;
     if (op->kind == COIL__OP_CONNECT || !(d->blocked & bit_of(direction))) {
         result = coil__op_call(op);
         learn(r, d, op, result);
@@ -307,6 +314,22 @@ ssize_t coil__readiness_submit(struct coil__backend *backend, struct coil__op *o
     }
     d->ops[direction] = op;
     return defer(r, d, op);
+}
+
+ssize_t coil__readiness_attempt(struct coil__backend *backend, struct coil__op *op)
+{
+    struct coil__descriptor *d = coil__descriptor_find(&backend->descriptors, op->fd);
+    ssize_t result = op->kind == COIL__OP_POLL
+                         ? coil__descriptor_claim_poll(&backend->descriptors, op,
+                                                       &(struct coil__descriptor *){NULL})
+                         : check_op(d, op);
+
+    if (result < 0)
+        return result;
+    result = coil__op_call(op);
+    if (op->kind != COIL__OP_POLL)
+        learn(readiness_of(backend), d, op, result);
+    return result;
 }
 
 /* The operation only waited for readiness and had no effect, so it ends at once. */

@@ -55,6 +55,7 @@ void coil__readiness_init(struct coil__readiness *readiness,
 int coil__readiness_attach(struct coil__backend *backend, int fd);
 void coil__readiness_detach(struct coil__backend *backend, int fd);
 ssize_t coil__readiness_submit(struct coil__backend *backend, struct coil__op *op);
+ssize_t coil__readiness_attempt(struct coil__backend *backend, struct coil__op *op);
 void coil__readiness_cancel(struct coil__backend *backend, struct coil__op *op);
 int coil__readiness_watch(struct coil__backend *backend, int fd,
                           struct coil__descriptor *d, enum coil__direction direction,
