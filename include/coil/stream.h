@@ -161,6 +161,9 @@ COIL_API int coil_stream_release_fd(coil_stream *stream);
 /*
  * Read what there is, at most n bytes, waiting until there is some. Returns how many; 0
  * at the end (or for n of 0). Fails as read(2), -EBADF, -EBUSY, -ECANCELED.
+ *
+ * After a reset (-ECONNRESET) or a time-out (-ETIMEDOUT) each read returns that error,
+ * even if a write has returned it before. So a lost connection never looks like an end.
  */
 COIL_SUSPENDS ssize_t coil_read(coil_stream *stream, void *buf, size_t n);
 
@@ -189,6 +192,7 @@ COIL_SUSPENDS ssize_t coil_read_exact(coil_stream *stream, void *buf, size_t n);
 /*
  * Write all n bytes, waiting as often as needed: when it returns they are with the
  * kernel. Returns n, or fails as write(2) (without SIGPIPE), -EBADF, -EBUSY, -ECANCELED.
+ * On a lost connection a write fails with the connection's error, or with -EPIPE.
  * How many bytes went out before that, coil_stream_write_transferred() says.
  * (asyncio: write and drain)
  */

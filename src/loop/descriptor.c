@@ -92,12 +92,52 @@ int coil__descriptor_claim_poll(struct coil__descriptors *all, const struct coil
     return 0;
 }
 
+static bool is_of_stream_socket(enum coil__op_kind kind)
+{
+    return kind == COIL__OP_RECV || kind == COIL__OP_SEND || kind == COIL__OP_SENDMSG ||
+           kind == COIL__OP_SENDFILE;
+}
+
+/* EPIPE is absent: after the peer's orderly end, reading still ends in order. */
+static bool ends_connection(int error)
+{
+    switch (error) {
+    case ECONNRESET:
+    case ECONNABORTED:
+    case ETIMEDOUT:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+        return true;
+    default:
+        return false;
+    }
+}
+
+ssize_t coil__descriptor_result(struct coil__descriptor *d, enum coil__op_kind kind,
+                                ssize_t result)
+{
+    if (COIL__LIKELY(result > 0 || result == -EINPROGRESS))
+        return result;
+    if (result == 0 && kind == COIL__OP_RECV)
+        return -(ssize_t)d->lost;
+    if (is_of_stream_socket(kind) && ends_connection((int)-result))
+        d->lost = (uint32_t)-result;
+    return result;
+}
+
+ssize_t coil__descriptor_call(struct coil__descriptor *d, const struct coil__op *op)
+{
+    return coil__descriptor_result(d, op->kind, coil__op_call(op));
+}
+
 void coil__descriptor_release(struct coil__descriptor *d)
 {
     uint32_t generation = d->generation + 1;
 
     memset(d, 0, sizeof *d);
-    d->generation = generation & (UINT32_MAX >> 2);
+    d->generation = generation & (UINT32_MAX >> 9);
 }
 
 void coil__descriptor_enlist_poll(struct coil__descriptor *d, struct coil__op *op)

@@ -32,7 +32,8 @@ struct coil__descriptor {
         struct coil__runnable *watchers[2];
     };
     uint32_t use : 2;         /* enum coil__use */
-    uint32_t generation : 30; /* counts the uses of this number */
+    uint32_t lost : 7;        /* the errno that ended the connection; or 0 */
+    uint32_t generation : 23; /* counts the uses of this number */
 
     /* The fields of one backend; all 0 at first. */
     union {
@@ -104,6 +105,19 @@ int coil__descriptor_claim(struct coil__descriptors *all, int fd, enum coil__use
 /* The same for a COIL__OP_POLL; -EBUSY also if its direction has a waiter. */
 int coil__descriptor_claim_poll(struct coil__descriptors *all, const struct coil__op *op,
                                 struct coil__descriptor **out);
+
+/*
+ * Make an operation's call (coil__op_call()) and report a lost connection to both sides.
+ *
+ * The kernel reports a reset or a time-out once, to whichever call comes first; a receive
+ * after that returns 0, as at an orderly end. The descriptor keeps the error, and each
+ * receive that would return 0 returns the error instead.
+ */
+ssize_t coil__descriptor_call(struct coil__descriptor *d, const struct coil__op *op);
+
+/* The same for the result of an operation whose call the kernel has made. */
+ssize_t coil__descriptor_result(struct coil__descriptor *d, enum coil__op_kind kind,
+                                ssize_t result);
 
 /* End the use of the descriptor. Events that carry the old generation are stale now. */
 void coil__descriptor_release(struct coil__descriptor *d);

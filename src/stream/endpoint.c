@@ -64,8 +64,11 @@ int coil__endpoint_may_leave(const struct coil__endpoint *endpoint, const char *
 
 void coil__endpoint_detach(struct coil__endpoint *endpoint)
 {
+    coil_loop *loop = endpoint->loop;
+
     coil__leak_forget(endpoint); /* another loop may use it now */
-    endpoint->loop->backend->class->detach(endpoint->loop->backend, endpoint->fd);
+    endpoint->lost = coil__descriptor_find(loop->descriptors, endpoint->fd)->lost;
+    loop->backend->class->detach(loop->backend, endpoint->fd);
     coil_loop_release(endpoint->loop);
     endpoint->loop = NULL;
 }
@@ -83,6 +86,7 @@ int coil__endpoint_attach(struct coil__endpoint *endpoint, const char *caller)
     if (rc < 0)
         return coil__failed(rc);
     endpoint->loop = coil_loop_retain(loop);
+    coil__descriptor_find(loop->descriptors, endpoint->fd)->lost = endpoint->lost;
     return 0;
 }
 

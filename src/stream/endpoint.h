@@ -20,6 +20,7 @@ struct coil__endpoint {
     unsigned references; /* its owner's, and one for each call in it; 0 in free memory */
     bool busy[2];        /* by direction: a call is in it */
     bool destroyed;      /* the owner has dropped its reference */
+    uint8_t lost;        /* while it is detached: coil__descriptor.lost */
     void (*finish)(struct coil__endpoint *endpoint); /* before it is freed; may be NULL */
 };
 

@@ -202,7 +202,8 @@ struct coil__sim_end {
     bool established; /* as this end sees it */
     bool dead;        /* reset or timed out: it neither sends nor receives */
     bool fin_sent, fin_received, reading_ended;
-    int error;
+    int error; /* pending */
+    int lost;  /* the error that a call has returned; or 0 */
 
     struct coil__list received; /* packets */
     size_t received_bytes, receive_limit;

@@ -254,11 +254,14 @@ void coil__sim_flow_init(struct coil__sim_end *end)
 
 /* ---- sending ----------------------------------------------------------------------- */
 
+/* Linux reports an error once. The other backends report it to each receive, too. */
 static int take_error(struct coil__sim_end *end)
 {
     int error = end->error;
 
     end->error = 0;
+    if (error != 0 && error != EPIPE)
+        end->lost = error;
     return error;
 }
 
@@ -316,7 +319,7 @@ static ssize_t receive_nothing(struct coil__sim_end *end)
         return 0;
     if (end->error != 0)
         return -take_error(end);
-    return end->dead || end->reading_ended ? 0 : -EAGAIN;
+    return end->dead || end->reading_ended ? -end->lost : -EAGAIN;
 }
 
 ssize_t coil__sim_flow_receive(struct coil__sim *sim, struct coil__sim_end *end,

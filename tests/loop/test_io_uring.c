@@ -767,7 +767,7 @@ static int moves_a_reset(void *arg)
     CHECK_INT(coil_stream_attach(stream), 0);
     if (coil_read(stream, bytes, sizeof bytes) == 4)
         CHECK_INT(coil_read(stream, bytes, sizeof bytes), -ECONNRESET);
-    CHECK_INT(coil_read(stream, bytes, sizeof bytes), 0);
+    CHECK_INT(coil_read(stream, bytes, sizeof bytes), -ECONNRESET);
     coil_stream_destroy(stream);
     return 0;
 }

@@ -261,8 +261,8 @@ SIM_TEST(simulated_close_with_unread_data_resets)
     coil_stream_destroy(ends[1]);
     coil_sleep(1);
     CHECK_INT(coil_read(ends[0], buf, sizeof buf), 4);
-    CHECK_INT(coil_read(ends[0], buf, sizeof buf), -ECONNRESET);
-    CHECK_INT(coil_read(ends[0], buf, sizeof buf), 0);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(coil_read(ends[0], buf, sizeof buf), -ECONNRESET);
     CHECK_INT(coil_write(ends[0], "x", 1), -EPIPE);
     CHECK_INT(coil_stream_shutdown_write(ends[0]), -ENOTCONN);
     coil_stream_destroy(ends[0]);

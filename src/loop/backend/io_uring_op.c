@@ -160,6 +160,7 @@ static void end_poll(struct coil__uring *u, struct coil__op *op, ssize_t result)
 /* The poll or the pause has ended: make the call. `more`: the poll goes on. */
 static void polled(struct coil__uring *u, struct coil__op *op, int result, bool more)
 {
+    struct coil__descriptor *d = coil__descriptor_find(&u->backend.descriptors, op->fd);
     ssize_t done;
 
     if ((coil__uring_state(op) & COIL__URING_PAUSES) && result == -ETIME)
@@ -168,8 +169,8 @@ static void polled(struct coil__uring *u, struct coil__op *op, int result, bool 
         coil__uring_finish(u, op, result < 0 ? result : -ECANCELED);
         return;
     }
-    done = coil__op_call(op);
-    coil__uring_learn(coil__descriptor_find(&u->backend.descriptors, op->fd), op, done);
+    done = coil__descriptor_call(d, op);
+    coil__uring_learn(d, op, done);
     if (done != -EINPROGRESS && more)
         end_poll(u, op, done);
     else if (done != -EINPROGRESS)
@@ -270,7 +271,7 @@ static ssize_t submit_file(struct coil__uring *u, struct coil__op *op)
 ssize_t coil__uring_submit_call(struct coil__uring *u, struct coil__descriptor *d,
                                 struct coil__op *op)
 {
-    ssize_t result = coil__op_call(op);
+    ssize_t result = coil__descriptor_call(d, op);
 
     coil__uring_learn(d, op, result);
     if (result != -EINPROGRESS)

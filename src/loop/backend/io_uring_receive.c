@@ -443,7 +443,7 @@ void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned fl
         u->buffers.ran_out = true;
     } else if (result <= 0 && result != -ECANCELED && result != -EINTR) {
         d->ended = true;
-        d->end = (int16_t)result;
+        d->end = (int16_t)coil__descriptor_result(d, COIL__OP_RECV, result);
     }
     op = d->ops[COIL__IN];
     if (op != NULL && has_something(d)) {

@@ -307,7 +307,7 @@ ssize_t coil__readiness_submit(struct coil__backend *backend, struct coil__op *o
     if (result < 0)
         return result;
     if (op->kind == COIL__OP_CONNECT || !(d->blocked & bit_of(direction))) {
-        result = coil__op_call(op);
+        result = coil__descriptor_call(d, op);
         learn(r, d, op, result);
         if (result != -EINPROGRESS)
             return result;
@@ -427,11 +427,11 @@ void coil__readiness_try_paused(struct coil__backend *backend)
     r->try_at = now + r->pause_ns;
     COIL__LIST_EACH (link, &r->paused) {
         struct coil__op *op = COIL__CONTAINER(link, struct coil__op, link);
-        ssize_t result = coil__op_call(op);
+        struct coil__descriptor *d = coil__descriptor_find(&backend->descriptors, op->fd);
+        ssize_t result = coil__descriptor_call(d, op);
 
         if (result != -EINPROGRESS)
-            finish_op(r, coil__descriptor_find(&backend->descriptors, op->fd), op,
-                      result);
+            finish_op(r, d, op, result);
     }
 }
 
@@ -469,7 +469,7 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
         /* Unless what was found is unusual, urgent data perhaps, a poll is believed. */
         result = op->kind == COIL__OP_READABLE && !(found & COIL__FOUND_UNUSUAL)
                      ? COIL_READABLE
-                     : coil__op_call(op);
+                     : coil__descriptor_call(d, op);
         learn(r, d, op, result);
         if (result != -EINPROGRESS)
             finish_op(r, d, op, result);
