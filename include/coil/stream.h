@@ -160,7 +160,8 @@ COIL_API int coil_stream_release_fd(coil_stream *stream);
 
 /*
  * Read what there is, at most n bytes, waiting until there is some. Returns how many; 0
- * at the end (or for n of 0). Fails as read(2), -EBADF, -EBUSY, -ECANCELED.
+ * at the end (or for n of 0). Fails as read(2), -EBADF, -EBUSY, -ECANCELED. What read(2)
+ * refuses fails at once: the write end of a pipe, a listening socket, a pidfd.
  *
  * After a reset (-ECONNRESET) or a time-out (-ETIMEDOUT) each read returns that error,
  * even if a write has returned it before. So a lost connection never looks like an end.
@@ -171,7 +172,8 @@ COIL_SUSPENDS ssize_t coil_read(coil_stream *stream, void *buf, size_t n);
  * Wait until coil_read() would not wait: until there is a byte, the end of the stream, or
  * a failure, which the read then returns. Bytes that were read ahead count, and with TLS
  * those that are decrypted. Takes nothing. Returns 0. Fails with -EBADF, -EBUSY while
- * another task reads or waits so, -ECANCELED, -ENOMEM. (tokio: TcpStream::readable)
+ * another task reads or waits so, -ECANCELED, -ENOMEM; at once, and as coil_read(), on a
+ * descriptor that cannot be read. (tokio: TcpStream::readable)
  *
  * While the task waits, the stream holds no buffer and the kernel none of the task's
  * memory: the cheapest way to wait for a peer that is mostly silent.

@@ -52,7 +52,7 @@ struct coil__descriptor {
             bool receiving : 1;  /* a multishot receive is in the kernel */
             bool ending : 1;     /* that receive was asked to end */
             bool ended : 1;      /* `end` is the next result, after the queued bytes */
-            bool more : 1;       /* maybe more to read: the last read filled its buffer */
+            bool more : 1;       /* read before polling: coil__uring_learn() */
             uint8_t type : 2;    /* enum coil__uring_type */
             uint8_t small_reads; /* small reads that had to wait, in a row */
             uint8_t called_off;  /* multishot receives that a large read called off */

@@ -62,13 +62,25 @@ static int make_non_blocking(int fd, bool is_socket, bool *reopened)
     return 1;
 }
 
+/* An option of a socket; 0 for anything else. */
+static int socket_option(int fd, int name)
+{
+    int value;
+    socklen_t length = sizeof value;
+
+    return getsockopt(fd, SOL_SOCKET, name, &value, &length) == 0 ? value : 0;
+}
+
+/* A read would cut datagrams and packets short, and a write would split them. */
 static int adopt_stream(int fd, coil_stream **out)
 {
-    socklen_t length = sizeof(int);
-    int type, rc, blocked;
-    bool is_socket = getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0, reopened;
-    coil_stream *stream = coil__stream_alloc();
+    int type = socket_option(fd, SO_TYPE), rc, blocked;
+    bool is_socket = type != 0, reopened;
+    coil_stream *stream;
 
+    if (is_socket && type != SOCK_STREAM)
+        return coil__failed(-EPROTOTYPE);
+    stream = coil__stream_alloc();
     if (stream == NULL)
         return coil__failed(-ENOMEM);
     rc = blocked = make_non_blocking(fd, is_socket, &reopened);
@@ -80,6 +92,7 @@ static int adopt_stream(int fd, coil_stream **out)
         coil__free(stream);
         return rc;
     }
+    stream->may_read = is_socket && !socket_option(fd, SO_ACCEPTCONN);
     stream->blocked = blocked > 0;
     stream->shared = blocked > 0 && !is_socket && !reopened;
     *out = stream;

@@ -8,11 +8,34 @@
  */
 #include "stream.h"
 
+#include <sys/socket.h>
+
+/*
+ * The write end of a pipe, a pidfd and a listening socket cannot be read. Waiting for them
+ * would last for ever, or until an event that is no byte. Returns 0, or the read's error.
+ * No byte is taken: a listening socket has none, and readv(2) of no parts only checks.
+ */
+static int check_that_it_may_be_read(coil_stream *stream)
+{
+    int fd = stream->endpoint.fd;
+    char byte;
+
+    if (COIL__LIKELY(stream->may_read))
+        return 0;
+    if ((stream->is_socket ? recv(fd, &byte, 1, MSG_DONTWAIT) : readv(fd, NULL, 0)) < 0)
+        return coil__failed(-errno);
+    stream->may_read = true;
+    return 0;
+}
+
 int coil__stream_wait_fd_readable(coil_stream *stream)
 {
     int rc = coil__endpoint_begin(&stream->endpoint);
 
     if (rc < 0 || stream->came != NULL)
+        return rc;
+    rc = check_that_it_may_be_read(stream);
+    if (rc < 0)
         return rc;
     return coil__readable_await(&stream->readable, stream->endpoint.fd,
                                 &stream->endpoint);

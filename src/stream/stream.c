@@ -63,7 +63,7 @@ int coil__stream_open(coil_stream *stream, int fd, bool is_socket, const char *c
     stream->endpoint.finish = finish_stream;
     stream->transport = &coil__transport_bare;
     stream->limit = COIL__LOOK_AHEAD;
-    stream->is_socket = is_socket;
+    stream->is_socket = stream->may_read = is_socket;
     coil__stream_note(stream);
     return 0;
 }

@@ -68,7 +68,8 @@ struct coil_stream {
     struct coil__buffer *buffer;
     size_t transferred[2]; /* by direction, of the latest call */
     bool is_socket;
-    bool ended; /* the latest read returned 0 */
+    bool may_read; /* known to be open for reading: readable.c */
+    bool ended;    /* the latest read returned 0 */
     /* was blocking when adopted; the flag is shared with other processes */
     bool blocked, shared;
     size_t limit;                   /* of calls that look ahead */

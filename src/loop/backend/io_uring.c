@@ -55,6 +55,7 @@ static int attach(struct coil__backend *backend, int fd)
     if (COIL__CALL(ENOMEM, fstat(fd, &about)) < 0)
         return -errno;
     d->is_socket = S_ISSOCK(about.st_mode);
+    d->more = true;
     d->use = COIL__ATTACHED;
     return 0;
 }

@@ -261,15 +261,19 @@ ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descript
 /*
  * Learn from the result of a call. A read that took less than it asked for has mostly
  * taken all there is; the next read then polls before its call. After a message there may
- * always be another. Where poll(2) was the call, there is something.
+ * always be another. Where poll(2) was the call, there is something. A call that failed
+ * may fail again.
  */
 static inline void coil__uring_learn(struct coil__descriptor *d,
                                      const struct coil__op *op, ssize_t result)
 {
-    if (coil__op_direction(op) == COIL__IN)
-        d->more =
-            result > 0 && (op->kind == COIL__OP_RECVMSG ||
-                           op->kind == COIL__OP_READABLE || (size_t)result == op->len);
+    if (coil__op_direction(op) != COIL__IN)
+        return;
+    if (result <= 0)
+        d->more = result < 0 && result != -EINPROGRESS;
+    else
+        d->more = op->kind == COIL__OP_RECVMSG || op->kind == COIL__OP_READABLE ||
+                  (size_t)result == op->len;
 }
 
 /* Handle a completion of a descriptor's multishot receive. */

@@ -16,8 +16,8 @@
  * So does a COIL__OP_READABLE, whose call is poll(2): the kernel's poll may end because of
  * urgent data, which wake all who wait for input.
  *
- * Writes, accepts and connects make their call first, since they seldom wait; a read
- * polls first, unless the last read left bytes (io_uring_receive.c).
+ * Each operation makes its call first, except a receive after one that took all there was
+ * (io_uring_receive.c).
  *
  * If the poll ends but the call would block, twice in a row, polling again would spin.
  * There are two causes. The poll may have ended on an event that was not asked for, as it

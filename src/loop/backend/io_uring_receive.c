@@ -357,11 +357,15 @@ void coil__uring_called_off(struct coil__uring *u, int fd, int result)
         d->ending = false;
 }
 
-/* A plain read: by a system call, after a poll if there is probably nothing to read. */
+/*
+ * A plain read: by a system call, after a poll if there is probably nothing to receive. A
+ * read from anything but a socket may fail at once although the descriptor is not ready:
+ * a read of four bytes from an eventfd.
+ */
 static ssize_t receive_plainly(struct coil__uring *u, struct coil__descriptor *d,
                                struct coil__op *op)
 {
-    if (d->more)
+    if (d->more || op->kind == COIL__OP_READ)
         return coil__uring_submit_call(u, d, op);
     coil__uring_enlist(u, d, op, 0);
     return coil__uring_start(u, op);

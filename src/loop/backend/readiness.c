@@ -8,9 +8,9 @@
  *                                              |   `---' would still block
  *                                              `-- cancel, detach, gone -> complete
  *
- * KNOWN TO BLOCK. `blocked` records, for each direction, that a system call would be in
- * vain. EAGAIN sets it, and so does a read of less than was asked for; the poller clears
- * it. So a request-response server makes one recv() per request, not two.
+ * KNOWN TO BLOCK. `blocked` records that a receive would be in vain. EAGAIN sets it, and
+ * so does a read of less than was asked for; the poller clears it. So a request-response
+ * server makes one recv() per request, not two.
  *
  * READY IN VAIN. A descriptor may be reported as ready although its call would block: an
  * ICMP error in a socket's error queue (IP_RECVERR) makes the socket readable. With edges
@@ -181,6 +181,16 @@ static void learn(const struct coil__readiness *r, struct coil__descriptor *d,
         d->blocked |= COIL__FOR_IN;
 }
 
+/*
+ * Only a receive from a connection would block for sure. Other calls may fail at once
+ * although the descriptor is not ready: a read of four bytes from an eventfd.
+ */
+static bool would_block(const struct coil__descriptor *d, const struct coil__op *op)
+{
+    return (d->blocked & COIL__FOR_IN) &&
+           (op->kind == COIL__OP_RECV || op->kind == COIL__OP_READABLE);
+}
+
 /* ---- operations -------------------------------------------------------------------- */
 
 int coil__readiness_attach(struct coil__backend *backend, int fd)
@@ -306,7 +316,7 @@ ssize_t coil__readiness_submit(struct coil__backend *backend, struct coil__op *o
     result = check_op(d, op);
     if (result < 0)
         return result;
-    if (op->kind == COIL__OP_CONNECT || !(d->blocked & bit_of(direction))) {
+    if (!would_block(d, op)) {
         result = coil__descriptor_call(d, op);
         learn(r, d, op, result);
         if (result != -EINPROGRESS)
