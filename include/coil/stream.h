@@ -70,16 +70,17 @@ COIL_SUSPENDS int coil_connect_address(const coil_address *to, coil_stream **out
 COIL_SUSPENDS int coil_connect_unix(const char *path, coil_stream **out);
 
 /*
- * Make a stream of a connected socket, pipe end or tty, which it then owns. (asyncio:
- * connect_read_pipe, connect_write_pipe, open_connection(sock=))
+ * Make a stream of a connected stream socket, pipe end or tty, which it then owns.
+ * (asyncio: connect_read_pipe, connect_write_pipe, open_connection(sock=))
  *
  * The descriptor is made non-blocking. For a pipe end or tty that others share (the shell
  * has our standard input too) the number stands for an open file of its own from then on,
  * so they do not notice; where that cannot be had, it blocks again from when the stream
  * is closed. Standard input may also be a regular file, or /dev/null: such are always
  * ready, and reading a file blocks the loop as long as its disk takes (coil/file.h does
- * not). Fails with -ENOMEM, -EBADF, -EBUSY, or -EINVAL where the backend cannot wait for
- * it; the descriptor remains the caller's then.
+ * not). Fails with -EPROTOTYPE for a socket of datagrams or packets (coil/datagram.h),
+ * -ENOMEM, -EBADF, -EBUSY, or -EINVAL where the backend cannot wait for it; the descriptor
+ * remains the caller's then.
  */
 COIL_API int coil_stream_adopt(int fd, coil_stream **out);
 

@@ -462,3 +462,25 @@ IO_TEST(attach_without_memory_leaves_it_detached)
     coil_stream_destroy(stream);
     close(peer);
 }
+
+/* Their messages would be cut. (asyncio: ValueError, "A Stream Socket was expected") */
+IO_TEST(adopt_refuses_sockets_of_messages)
+{
+    const int types[] = {SOCK_DGRAM, SOCK_SEQPACKET};
+    coil_stream *stream;
+    coil_datagram *datagram;
+    int fds[2];
+
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(socketpair(AF_UNIX, types[i] | SOCK_CLOEXEC, 0, fds), 0);
+        CHECK_INT(coil_stream_adopt(fds[0], &stream), -EPROTOTYPE);
+        CHECK(stream == NULL);
+        CHECK((fcntl(fds[0], F_GETFL) & O_NONBLOCK) == 0);
+        close(fds[0]);
+        close(fds[1]);
+    }
+    fds[0] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    CHECK_INT(coil_stream_adopt(fds[0], &stream), -EPROTOTYPE);
+    CHECK_INT(coil_datagram_adopt(fds[0], &datagram), 0);
+    coil_datagram_destroy(datagram);
+}
