@@ -94,7 +94,9 @@ COIL_API int coil_stream_pair(coil_stream *ends[2]);
 
 /*
  * Close the descriptor; a task that waits in a call on the stream gets -EBADF. The second
- * time nothing happens. Returns 0 or what close(2) failed with. Never suspends.
+ * time nothing happens. Returns 0 or what close(2) failed with. Never suspends, and never
+ * blocks: SO_LINGER with a time has no effect, and the kernel sends the rest by itself.
+ * With a time of 0 it resets the connection (socket(7)).
  */
 COIL_API int coil_stream_close(coil_stream *stream);
 

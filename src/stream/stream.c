@@ -94,11 +94,33 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out)
     return rc;
 }
 
+/*
+ * With SO_LINGER, close(2) waits until the peer has the bytes or the time is up, even on a
+ * non-blocking socket. The kernel sends the bytes without it, too. A time of 0 stays: it
+ * resets the connection. In a forked child the option is the parent's.
+ */
+static void do_not_linger(const coil_stream *stream)
+{
+    coil_loop *loop = stream->endpoint.loop;
+    int fd = stream->endpoint.fd;
+    struct linger linger = {0};
+    socklen_t length = sizeof linger;
+
+    if (fd < 0 || !stream->is_socket || coil__endpoint_is_parents(&stream->endpoint) ||
+        coil__socket_is_simulated(loop, fd) ||
+        getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &length) < 0 || !linger.l_onoff ||
+        linger.l_linger == 0)
+        return;
+    linger.l_onoff = 0;
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+}
+
 int coil_stream_close(coil_stream *stream)
 {
     coil__endpoint_check(&stream->endpoint, "closing or destroying a stream");
     if (stream->endpoint.fd >= 0 && stream->transport->close != NULL)
         stream->transport->close(stream);
+    do_not_linger(stream);
     coil__stream_give_flag_back(stream);
     return coil__endpoint_close(&stream->endpoint);
 }

@@ -285,6 +285,50 @@ IO_TEST(stream_reset_ends_a_write)
     free(buf);
 }
 
+/* close(2) would wait for 10 s: the peer does not read. All bytes still arrive. */
+IO_TEST(stream_close_does_not_linger)
+{
+    struct linger patient = {.l_onoff = 1, .l_linger = 10};
+    size_t n = (size_t)16 * 1024 * 1024, came = 0, sent;
+    char *buf = calloc(1, n);
+    int64_t before;
+    ssize_t got;
+    int peer;
+    struct transfer t = {make_stream_and_peer(&peer), buf, n, 0, false};
+    coil_task *task;
+
+    setsockopt(coil_stream_fd(t.stream), SOL_SOCKET, SO_LINGER, &patient, sizeof patient);
+    task = start(do_write, &t);
+    CHECK(!t.ended);
+    before = coil_now();
+    CHECK_INT(coil_stream_close(t.stream), 0);
+    CHECK(coil_now() - before < COIL_SEC(5));
+    finish(task);
+    sent = coil_stream_write_transferred(t.stream);
+    coil_stream_destroy(t.stream);
+    while ((got = read(peer, buf, n)) > 0)
+        came += (size_t)got;
+    CHECK_INT(got, 0);
+    CHECK_INT(came, sent);
+    close(peer);
+    free(buf);
+}
+
+/* SO_LINGER with a time of 0 still resets. */
+IO_TEST(stream_close_resets_if_told_to)
+{
+    struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    int peer;
+    coil_stream *stream = make_stream_and_peer(&peer);
+    char byte;
+
+    setsockopt(coil_stream_fd(stream), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    coil_stream_destroy(stream);
+    CHECK_INT(read(peer, &byte, 1), -1);
+    CHECK_INT(errno, ECONNRESET);
+    close(peer);
+}
+
 /* There is nothing to be written to any more, and no room either. */
 IO_TEST(stream_of_a_full_pipe_ends_when_its_reader_goes)
 {
