@@ -40,6 +40,9 @@
  * connection, and the peer may lose data that it has not read yet. To be sure that the
  * last write arrives, call coil_tls_stop() first.
  *
+ * EARLY ENDS. A client of TLS 1.3 may send all of its data and leave before the server
+ * has sent its session tickets. coil_accept_tls() succeeds then, and the data can be read.
+ *
  * CANCELLING. Data that coil_write() has sealed into records cannot be taken back:
  * coil_stream_write_transferred() counts it, and it is sent before the next write or
  * shutdown. So continue writing at that count. A handshake fits into a stack of 32 KiB.

@@ -30,6 +30,17 @@ static int take_step(struct coil__tls_stream *t)
     return coil__tls_fail(t, "TLS handshake");
 }
 
+/*
+ * After the handshake a server of TLS 1.3 sends session tickets. If the client has gone by
+ * then, what it sent before can still be read. OpenSSL's SSL_accept() ignores the same
+ * errors there, but our BIO never fails.
+ */
+static bool lost_tickets_alone(const struct coil__tls_stream *t, int rc)
+{
+    return (rc == -EPIPE || rc == -ECONNRESET) && SSL_is_server(t->ssl) &&
+           SSL_version(t->ssl) == TLS1_3_VERSION;
+}
+
 static int shake_hands(struct coil__tls_stream *t)
 {
     for (;;) {
@@ -41,7 +52,9 @@ static int shake_hands(struct coil__tls_stream *t)
             return step;
         }
         rc = coil__tls_flush(t);
-        if (rc < 0 || step == 0)
+        if (step == 0)
+            return lost_tickets_alone(t, (int)rc) ? 0 : (int)rc;
+        if (rc < 0)
             return (int)rc;
         rc = coil__tls_fill(t);
         if (rc == 0)
