@@ -43,6 +43,9 @@
  * EARLY ENDS. A client of TLS 1.3 may send all of its data and leave before the server
  * has sent its session tickets. coil_accept_tls() succeeds then, and the data can be read.
  *
+ * RENEGOTIATION of TLS 1.2 is refused at both ends, by the warning no_renegotiation
+ * (RFC 5246, 7.2.2). TLS 1.3 has none. A peer that insists ends the connection: -EPROTO.
+ *
  * CANCELLING. Data that coil_write() has sealed into records cannot be taken back:
  * coil_stream_write_transferred() counts it, and it is sent before the next write or
  * shutdown. So continue writing at that count. A handshake fits into a stack of 32 KiB.

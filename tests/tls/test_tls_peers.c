@@ -26,6 +26,7 @@ extern char **environ;
 struct peer {
     struct certificates files;
     int max_version;
+    bool is_client;
     void (*talk)(struct peer *peer); /* after the handshake, on the thread */
     SSL *ssl;
     int fd, handshake;
@@ -37,14 +38,14 @@ struct peer {
 static void *run_peer(void *arg)
 {
     struct peer *p = arg;
-    SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+    SSL_CTX *ctx = SSL_CTX_new(TLS_method());
 
     SSL_CTX_set_max_proto_version(ctx, p->max_version);
     SSL_CTX_use_certificate_chain_file(ctx, p->files.server);
     SSL_CTX_use_PrivateKey_file(ctx, p->files.server, SSL_FILETYPE_PEM);
     p->ssl = SSL_new(ctx);
     SSL_set_fd(p->ssl, p->fd);
-    p->handshake = SSL_accept(p->ssl);
+    p->handshake = p->is_client ? SSL_connect(p->ssl) : SSL_accept(p->ssl);
     if (p->handshake == 1)
         p->talk(p);
     SSL_free(p->ssl);
@@ -63,6 +64,22 @@ static coil_stream *connect_to_peer(struct peer *p)
     CHECK_INT(coil_tls_create(&(coil_tls_opts){.ca_file = p->files.root}, &tls), 0);
     CHECK_INT(pthread_create(&p->thread, NULL, run_peer, p), 0);
     CHECK_INT(coil_start_tls(stream, tls, "localhost"), 0);
+    coil_tls_release(tls);
+    return stream;
+}
+
+/* A server for it, after the handshake. */
+static coil_stream *accept_peer(struct peer *p)
+{
+    coil_stream *stream = make_stream_and_peer(&p->fd);
+    coil_tls *tls;
+
+    p->is_client = true;
+    certificates_make(&p->files);
+    CHECK_INT(
+        coil_tls_create(&(coil_tls_opts){.certificate_file = p->files.server}, &tls), 0);
+    CHECK_INT(pthread_create(&p->thread, NULL, run_peer, p), 0);
+    CHECK_INT(coil_accept_tls(stream, tls), 0);
     coil_tls_release(tls);
     return stream;
 }
@@ -325,16 +342,43 @@ static void renegotiate(struct peer *p)
     ERR_clear_error();
 }
 
-/* It is refused by a warning. This peer takes that for the end. */
-IO_TEST(tls_refuses_renegotiation)
+/* OpenSSL takes the warning for a failure of its handshake. */
+static void renegotiate_as_client(struct peer *p)
 {
-    struct peer p = {.max_version = TLS1_2_VERSION, .talk = renegotiate};
-    coil_stream *stream = connect_to_peer(&p);
+    CHECK_INT(SSL_write(p->ssl, "tick", 4), 4);
+    SSL_renegotiate(p->ssl);
+    CHECK(SSL_do_handshake(p->ssl) != 1);
+    CHECK_INT(ERR_GET_REASON(ERR_peek_error()), SSL_R_NO_RENEGOTIATION);
+    ERR_clear_error();
+}
+
+/* It is refused by a warning. This peer takes that for the end. */
+static void check_that_it_is_refused(coil_stream *stream)
+{
     char byte;
 
     CHECK_STR(coil_tls_version(stream), "TLSv1.2");
     CHECK_INT(coil_read(stream, &byte, 1), -EPROTO);
     CHECK(strstr(coil_error_message(coil_last_error()), "alert") != NULL);
+}
+
+IO_TEST(tls_refuses_renegotiation)
+{
+    struct peer p = {.max_version = TLS1_2_VERSION, .talk = renegotiate};
+    coil_stream *stream = connect_to_peer(&p);
+
+    check_that_it_is_refused(stream);
+    leave_peer(&p, stream);
+}
+
+IO_TEST(tls_refuses_renegotiation_to_clients)
+{
+    struct peer p = {.max_version = TLS1_2_VERSION, .talk = renegotiate_as_client};
+    coil_stream *stream = accept_peer(&p);
+
+    CHECK_STR(coil_tls_version(stream), "TLSv1.2");
+    check_reads(stream, "tick");
+    check_that_it_is_refused(stream);
     leave_peer(&p, stream);
 }
 
