@@ -56,11 +56,23 @@ static int errno_of_reception(const coil_http_response *response)
     return status >= 300 ? -EPROTO : -ECONNRESET;
 }
 
+/*
+ * The connection ended inside the headers, or after an interim response (1xx). libcurl
+ * reports success, or a cut body if one of the headers has announced a length.
+ */
+static bool ended_in_headers(const coil_http_response *response)
+{
+    return response->done && !response->has_headers &&
+           (response->code == CURLE_OK || response->code == CURLE_PARTIAL_FILE);
+}
+
 #define TOO_LARGE                                                                        \
     100 /* CURLE_TOO_LARGE, of 8.6 and later: the headers may be older than the library */
 
 static int errno_of(const coil_http_response *response)
 {
+    if (ended_in_headers(response))
+        return -ECONNRESET;
     switch ((int)response->code) {
     case TOO_LARGE:
         return -EMSGSIZE;
@@ -115,6 +127,8 @@ static const char *sentence_of_result(const coil_http_response *response)
 {
     int rc = errno_of(response);
 
+    if (ended_in_headers(response))
+        return "the server closed the connection before the end of the headers";
     if (rc == -EACCES)
         return "the host's address may not be connected to";
     if (rc == -EMSGSIZE &&
@@ -164,7 +178,7 @@ static void explain(coil_http_response *response, int rc)
     }
     if (response->failure < 0 || rc == -ECANCELED || rc == -ELOOP)
         said = sentence_of_failure(response, rc);
-    else if (response->code != CURLE_OK)
+    else if (response->code != CURLE_OK || ended_in_headers(response))
         said = sentence_of_result(response);
     else if (response->error[0] == '\0')
         said = sentence_of_failure(response, rc);

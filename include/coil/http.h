@@ -171,8 +171,8 @@ typedef struct coil_http_request {
  *
  * Fails with -EINVAL (not an http URL, a malformed method, header or proxy, no such
  * ca_file; a redirect to another scheme), as coil_getaddrinfo() does for names (-ENOENT),
- * as connect(2) (-ECONNREFUSED), with -ECONNRESET (cut off before the headers), -EPROTO
- * (not HTTP, TLS that fails, a redirect to what is no URL),
+ * as connect(2) (-ECONNREFUSED), with -ECONNRESET (cut off before the end of the headers),
+ * -EPROTO (not HTTP, TLS that fails, a redirect to what is no URL),
  * -EKEYREJECTED (a certificate that cannot be trusted, or of another name), -ELOOP (more
  * than max_redirects), -ETIMEDOUT (idle_timeout_ns; or connecting, after five minutes),
  * -EMSGSIZE (longer than libcurl takes: a URL of 8 MB; URL and headers of 1 MiB, or of
