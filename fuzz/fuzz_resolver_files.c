@@ -59,12 +59,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *path = write_file(data, size);
     struct coil__hosts *hosts = NULL;
     char *text = fuzz_text(data, size);
-    int64_t timeout_ns;
-    unsigned tries;
+    struct coil__resolv_conf conf;
+    char name[COIL__SEARCH_NAME];
+    unsigned count = 0;
 
-    coil__resolv_conf_read(path, &timeout_ns, &tries);
-    CLAIM(timeout_ns >= COIL_SEC(1) && timeout_ns <= COIL_SEC(30));
-    CLAIM(tries >= 1 && tries <= 5);
+    CLAIM(coil__resolv_conf_read(path, &conf) == 0);
+    CLAIM(conf.timeout_ns >= COIL_SEC(1) && conf.timeout_ns <= COIL_SEC(30));
+    CLAIM(conf.tries >= 1 && conf.tries <= 5 && conf.dots <= 15);
+    while (count < 100 && coil__search_name(&conf, "host", count, name))
+        count++;
+    CLAIM(count >= 1);
+    coil__resolv_conf_finish(&conf);
     CLAIM(coil__hosts_refresh(&hosts, path) == 0);
     look_up(hosts, "localhost");
     look_up_words(hosts, text);

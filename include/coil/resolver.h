@@ -35,7 +35,10 @@ typedef struct coil_resolver_opts {
 
     /* The rest is for c-ares alone. */
 
-    /* Instead of resolv.conf's: "192.0.2.1,192.0.2.2:5353,[::1]:53", port 53 if none. */
+    /*
+     * Instead of resolv.conf's: "192.0.2.1,192.0.2.2:5353,[::1]:53", port 53 if none. A
+     * link-local address has a zone, there and here: "fe80::1%eth0", "[fe80::1%2]:53".
+     */
     const char *servers;
     const char *hosts_file;       /* instead of /etc/hosts */
     const char *resolv_conf_file; /* instead of /etc/resolv.conf */

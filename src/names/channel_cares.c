@@ -1,9 +1,10 @@
 /*
  * channel_cares.c - asking name servers by c-ares, whose sockets the loop watches.
  *
- *   ask --> line --> ares_search() --> watched sockets --> ares_process_fd() --> answered
- *                          |                                     ^
- *                          `----------- the timer ---------------'
+ *   ask --> line --> ares_query() --> watched sockets --> ares_process_fd() --> answered
+ *                     ^    |                                    ^                |
+ *                     |    `----------- the timer --------------'                |
+ *                     `------------- the next name of the search ----------------'
  *
  * c-ares opens sockets and tells what to watch them for; the loop tells c-ares which are
  * ready, and when a time-out has passed. c-ares opens, uses and closes its sockets by
@@ -26,6 +27,7 @@
  */
 #include "dns_answer.h"
 #include "resolver.h"
+#include "zones.h"
 
 #include "../base/fault.h"
 #include "../kernel/descriptors.h"
@@ -47,13 +49,14 @@ struct coil__channel {
     struct coil__resolver *resolver;
     coil_loop *loop;
     ares_channel ares;
+    struct coil__resolv_conf conf;
+    struct coil__zones zones;
     struct coil__list sockets;
     struct coil__list line; /* question.in_use */
     size_t in_flight;
     struct coil__timer timer;
     struct dns_socket *clock; /* the alarm, under a virtual clock */
     bool timing;
-    int64_t timeout_ns; /* for the first answer of a server */
     bool retired, starting;
     /* errno of the loop, when it could not watch a socket or set a timer; else 0 */
     int broken;
@@ -172,10 +175,15 @@ static int close_socket(ares_socket_t fd, void *arg)
 static int connect_socket(ares_socket_t fd, const struct sockaddr *to, ares_socklen_t n,
                           void *arg)
 {
-    int rc = COIL__CALL(ENETUNREACH, connect(fd, to, n));
+    const struct coil__channel *channel = arg;
+    struct sockaddr_in6 v6;
 
-    (void)arg;
-    return rc;
+    if (to->sa_family == AF_INET6 && n == sizeof v6) {
+        memcpy(&v6, to, sizeof v6);
+        coil__zones_resolve(&channel->zones, &v6);
+        to = (const struct sockaddr *)&v6;
+    }
+    return COIL__CALL(ENETUNREACH, connect(fd, to, n));
 }
 
 static ares_ssize_t receive(ares_socket_t fd, void *buf, size_t n, int flags,
@@ -183,8 +191,10 @@ static ares_ssize_t receive(ares_socket_t fd, void *buf, size_t n, int flags,
 {
     ares_ssize_t count =
         COIL__CALL(ECONNREFUSED, recvfrom(fd, buf, n, flags, from, from_bytes));
+    const struct coil__channel *channel = arg;
 
-    (void)arg;
+    if (count >= 0 && from != NULL && from->sa_family == AF_INET6)
+        coil__zones_disguise(&channel->zones, (struct sockaddr_in6 *)(void *)from);
     return count;
 }
 
@@ -354,6 +364,56 @@ static const char *phrase_of_status(int status)
     }
 }
 
+/* Which failure of a search outweighs the others: res_search(3). */
+static int weight_of(int status)
+{
+    switch (status) {
+    case ARES_ENODATA: /* there is such a name */
+        return 2;
+    case ARES_ESERVFAIL:
+    case ARES_ECONNREFUSED:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* May the next name of the search exist? Without an answer nothing is known. */
+static bool says_no(int status)
+{
+    return weight_of(status) > 0 || status == ARES_ENOTFOUND || status == ARES_EBADNAME;
+}
+
+/*
+ * Note the failure of one name. If the first name was the host itself, its failure is that
+ * of the search.
+ */
+static void note_failure(struct coil__search_state *search, int status, int64_t ttl_ns)
+{
+    if (search->step == 1 ||
+        (!search->began_with_host && weight_of(status) > weight_of(search->status)))
+        search->status = status;
+    if (search->step == 1 || ttl_ns < search->ttl_ns)
+        search->ttl_ns = ttl_ns;
+}
+
+static bool query_next(struct coil__channel *channel, struct coil__question *q);
+
+static void finish_question(struct coil__question *q, int status,
+                            struct coil__answer *answer)
+{
+    struct coil__channel *channel = q->channel;
+
+    channel->in_flight--;
+    coil__loop_expect(channel->loop, -1);
+    answer->rc = errno_of(channel, status);
+    answer->why = phrase_of_status(status);
+    if (answer->rc == -ENOENT)
+        answer->ttl_ns = q->search.ttl_ns;
+    coil__question_answer(q, answer);
+    coil__question_release(q);
+}
+
 static void answered(void *arg, int status, int timeouts, unsigned char *data, int n)
 {
     struct coil__question *q = arg;
@@ -361,10 +421,10 @@ static void answered(void *arg, int status, int timeouts, unsigned char *data, i
     struct coil__answer answer = {.rc = 0};
 
     (void)timeouts;
-    channel->in_flight--;
-    coil__loop_expect(channel->loop, -1);
     /* The loop closes: no listener is called. */
     if (status == ARES_EDESTRUCTION) {
+        channel->in_flight--;
+        coil__loop_expect(channel->loop, -1);
         coil__question_release(q);
         return;
     }
@@ -372,12 +432,13 @@ static void answered(void *arg, int status, int timeouts, unsigned char *data, i
         status = ARES_EBADRESP;
     if (status == ARES_SUCCESS)
         status = coil__dns_parse(q->kind, data, n, &answer);
-    answer.rc = errno_of(channel, status);
-    answer.why = phrase_of_status(status);
-    if (answer.rc == -ENOENT)
-        answer.ttl_ns = coil__dns_negative_ttl(data, n);
-    coil__question_answer(q, &answer);
-    coil__question_release(q);
+    if (says_no(status)) {
+        note_failure(&q->search, status, coil__dns_negative_ttl(data, n));
+        if (query_next(channel, q))
+            return;
+        status = q->search.status;
+    }
+    finish_question(q, status, &answer);
 }
 
 /* ---- questions --------------------------------------------------------------------- */
@@ -389,10 +450,23 @@ static void fail_question(struct coil__question *q, int rc)
     coil__question_release(q);
 }
 
-static void start_question(struct coil__channel *channel, struct coil__question *q)
+/* Query the next name of the search. False if there are no more. */
+static bool query_next(struct coil__channel *channel, struct coil__question *q)
 {
     static const int types[] = {[COIL__ASK_V4] = 1, [COIL__ASK_V6] = 28};
-    int rc = start_timer(channel, channel->timeout_ns + COIL_MSEC(1));
+    char name[COIL__SEARCH_NAME];
+
+    if (!coil__search_name(&channel->conf, q->host, q->search.step, name))
+        return false;
+    if (q->search.step++ == 0)
+        q->search.began_with_host = strcmp(name, q->host) == 0;
+    ares_query(channel->ares, name, CLASS_IN, types[q->kind], answered, q);
+    return true;
+}
+
+static void start_question(struct coil__channel *channel, struct coil__question *q)
+{
+    int rc = start_timer(channel, channel->conf.timeout_ns + COIL_MSEC(1));
 
     if (rc < 0) {
         fail_question(q, rc);
@@ -400,7 +474,7 @@ static void start_question(struct coil__channel *channel, struct coil__question 
     }
     channel->in_flight++;
     coil__loop_expect(channel->loop, 1);
-    ares_search(channel->ares, q->host, CLASS_IN, types[q->kind], answered, q);
+    query_next(channel, q); /* a search has one name at least */
 }
 
 /* Start questions that stand in line, up to IN_FLIGHT. */
@@ -492,10 +566,24 @@ static bool ports_in_range(const char *servers)
     return true;
 }
 
+/* Set servers, of which some may have a zone. Returns 0, -EINVAL, -ENOMEM. */
+static int set_servers(ares_channel ares, struct coil__zones *zones, const char *servers)
+{
+    char *text;
+    int rc = coil__zones_replace(zones, servers, &text);
+
+    if (rc < 0)
+        return rc;
+    rc = errno_of_opening(ares_set_servers_ports_csv(ares, text));
+    coil__free(text);
+    return rc;
+}
+
 int coil__channel_check_servers(const char *servers)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct ares_options options = {.timeout = 1};
+    struct coil__zones zones;
     ares_channel ares;
     int rc;
 
@@ -503,25 +591,45 @@ int coil__channel_check_servers(const char *servers)
     rc = errno_of_opening(ares_init_options(&ares, &options, ARES_OPT_TIMEOUTMS));
     if (rc < 0)
         return rc;
-    rc = errno_of_opening(ares_set_servers_ports_csv(ares, servers));
+    rc = set_servers(ares, &zones, servers);
     if (rc == 0 && (strspn(servers, " ,") == strlen(servers) || !ports_in_range(servers)))
         rc = -EINVAL;
     ares_destroy(ares);
     return rc;
 }
 
-/* Time-out and tries of the configuration, else of resolv.conf. Returns the tries. */
-static unsigned choose_times(struct coil__channel *channel,
-                             const struct coil__resolver_settings *s)
+static const char *resolv_conf_of(const struct coil__resolver_settings *s)
 {
-    const char *path =
-        s->resolv_conf_file != NULL ? s->resolv_conf_file : COIL__RESOLV_CONF_FILE;
-    unsigned tries;
+    return s->resolv_conf_file != NULL ? s->resolv_conf_file : COIL__RESOLV_CONF_FILE;
+}
 
-    coil__resolv_conf_read(path, &channel->timeout_ns, &tries);
+/* Time-out and tries are those of the configuration, else those of resolv.conf. */
+static int read_conf(struct coil__channel *channel,
+                     const struct coil__resolver_settings *s)
+{
+    int rc = coil__resolv_conf_read(resolv_conf_of(s), &channel->conf);
+
     if (s->timeout_ns != 0)
-        channel->timeout_ns = s->timeout_ns;
-    return s->tries != 0 ? s->tries : tries;
+        channel->conf.timeout_ns = s->timeout_ns;
+    if (s->tries != 0)
+        channel->conf.tries = s->tries;
+    return rc;
+}
+
+/* The servers of the configuration, or those of resolv.conf that c-ares has ignored. */
+static int choose_servers(struct coil__channel *channel,
+                          const struct coil__resolver_settings *s)
+{
+    char *servers = NULL;
+    int rc;
+
+    if (s->servers != NULL)
+        return set_servers(channel->ares, &channel->zones, s->servers);
+    rc = coil__zones_read(&channel->zones, resolv_conf_of(s), &servers);
+    if (rc == 0 && servers != NULL)
+        rc = errno_of_opening(ares_set_servers_ports_csv(channel->ares, servers));
+    coil__free(servers);
+    return rc;
 }
 
 static int init_ares(struct coil__channel *channel,
@@ -529,8 +637,8 @@ static int init_ares(struct coil__channel *channel,
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB;
-    unsigned tries = choose_times(channel, s);
-    int64_t ms = channel->timeout_ns / COIL_MSEC(1);
+    unsigned tries = channel->conf.tries;
+    int64_t ms = channel->conf.timeout_ns / COIL_MSEC(1);
     struct ares_options options = {
         .timeout = ms < 1         ? 1
                    : ms > 3600000 ? 3600000
@@ -554,8 +662,7 @@ static int init_ares(struct coil__channel *channel,
     if (rc < 0)
         return rc;
     ares_set_socket_functions(channel->ares, &socket_functions, channel);
-    if (s->servers != NULL)
-        rc = errno_of_opening(ares_set_servers_ports_csv(channel->ares, s->servers));
+    rc = choose_servers(channel, s);
     if (rc < 0)
         ares_destroy(channel->ares);
     return rc;
@@ -579,6 +686,7 @@ static void name_servers(struct coil__channel *channel)
             address.v4.sin_port = htons((uint16_t)port);
         } else {
             memcpy(&address.v6.sin6_addr, &s->addr.addr6, sizeof(struct in6_addr));
+            coil__zones_resolve(&channel->zones, &address.v6);
             address.v6.sin6_port = htons((uint16_t)port);
         }
         coil_address_format(&address, text, sizeof text);
@@ -605,8 +713,11 @@ int coil__channel_open(struct coil__resolver *r, struct coil__channel **out)
     channel->loop = r->loop;
     rc = r->loop->virtual_clock ? open_clock(channel) : 0;
     if (rc == 0)
+        rc = read_conf(channel, &r->settings);
+    if (rc == 0)
         rc = init_ares(channel, &r->settings);
     if (rc < 0) {
+        coil__resolv_conf_finish(&channel->conf);
         destroy_socket(channel->clock);
         coil__free(channel);
         return rc;
@@ -633,6 +744,7 @@ void coil__channel_destroy(struct coil__channel *channel)
     if (channel == NULL)
         return;
     ares_destroy(channel->ares);
+    coil__resolv_conf_finish(&channel->conf);
     while ((link = coil__list_pop(&channel->line)) != NULL)
         coil__question_release(COIL__CONTAINER(link, struct coil__question, in_use));
     stop_timer(channel);

@@ -1,26 +1,34 @@
 /*
- * resolv_conf.c - how long and how often to ask, as resolv.conf(5) says.
+ * resolv_conf.c - what resolv.conf(5) says on how to ask: options and the search list.
  *
- * c-ares reads all else that stands there. These two options it knows only since 1.23;
- * before, it has names for them that the C library has not (retrans, retry).
+ * c-ares reads the servers and the other options. It knows `timeout` and `attempts` only
+ * since 1.23; before, it has names for them that the C library has not (retrans, retry).
+ * Its search list is not used: see search.c.
  */
 #include "resolver.h"
 
 #include "../base/fault.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Defaults and maxima of the C library (RES_TIMEOUT, RES_DFLRETRY). */
+/* Defaults and maxima of the C library (RES_TIMEOUT, RES_DFLRETRY, RES_MAXNDOTS). */
 #define TIMEOUT 5
 #define TIMEOUT_MAX 30
 #define TRIES 2
 #define TRIES_MAX 5
+#define DOTS 1
+#define DOTS_MAX 15
 
-/* Store the 3 of "timeout:3"; other words change nothing. 0 becomes 1. */
-static void take_number(const char *word, const char *option, unsigned max, unsigned *out)
+/* ---- options ----------------------------------------------------------------------- */
+
+/* Store the 3 of "timeout:3", within bounds; other words change nothing. */
+static void take_number(const char *word, const char *option, unsigned min, unsigned max,
+                        unsigned *out)
 {
     size_t n = strlen(option);
     unsigned long number;
@@ -28,46 +36,131 @@ static void take_number(const char *word, const char *option, unsigned max, unsi
     if (strncmp(word, option, n) != 0 || !isdigit((unsigned char)word[n]))
         return;
     number = strtoul(word + n, NULL, 10);
-    *out = number > max ? max : number > 0 ? (unsigned)number : 1;
+    *out = number > max ? max : number < min ? min : (unsigned)number;
 }
 
-static void take_options(char *words, unsigned *timeout, unsigned *tries)
+static void take_options(char *words, struct coil__resolv_conf *conf, unsigned *timeout)
 {
     char *save, *word = strtok_r(words, " \t\n", &save);
 
     for (; word != NULL; word = strtok_r(NULL, " \t\n", &save)) {
-        take_number(word, "timeout:", TIMEOUT_MAX, timeout);
-        take_number(word, "attempts:", TRIES_MAX, tries);
+        take_number(word, "timeout:", 1, TIMEOUT_MAX, timeout);
+        take_number(word, "attempts:", 1, TRIES_MAX, &conf->tries);
+        take_number(word, "ndots:", 0, DOTS_MAX, &conf->dots);
     }
 }
 
-/* What follows the word "options" in "options timeout:3 rotate"; else NULL. */
-static char *options_of(char *line)
-{
-    static const char keyword[] = "options";
-    char *rest = line + sizeof keyword - 1;
+/* ---- the search list --------------------------------------------------------------- */
 
-    if (strncmp(line, keyword, sizeof keyword - 1) != 0)
-        return NULL;
-    return *rest == ' ' || *rest == '\t' ? rest : NULL;
+/* Replace the list by n bytes of the text. An empty text changes nothing. */
+static int take_domains(struct coil__resolv_conf *conf, const char *text, size_t n)
+{
+    char *domains;
+
+    if (strspn(text, " \t\n") >= n)
+        return 0;
+    domains = coil__alloc(n + 1);
+    if (domains == NULL)
+        return -ENOMEM;
+    memcpy(domains, text, n);
+    domains[n] = '\0';
+    coil__free(conf->domains);
+    conf->domains = domains;
+    return 0;
 }
 
-void coil__resolv_conf_read(const char *path, int64_t *timeout_ns, unsigned *tries)
+/* "domain" has one domain. The later of "search" and "domain" counts. */
+static int take_one_domain(struct coil__resolv_conf *conf, const char *text)
+{
+    text += strspn(text, " \t");
+    return take_domains(conf, text, strcspn(text, " \t\n"));
+}
+
+/* The default: the domain of this machine's name. */
+static int take_domain_of_host(struct coil__resolv_conf *conf)
+{
+    char name[HOST_NAME_MAX + 1] = "";
+    const char *dot;
+
+    if (gethostname(name, sizeof name - 1) < 0)
+        return 0;
+    dot = strchr(name, '.');
+    return dot != NULL ? take_one_domain(conf, dot + 1) : 0;
+}
+
+/* ---- the file ---------------------------------------------------------------------- */
+
+/* What follows the keyword "options" in "options timeout:3 rotate"; else NULL. */
+static char *rest_of(char *line, const char *keyword)
+{
+    size_t n = strlen(keyword);
+
+    return strncmp(line, keyword, n) == 0 && (line[n] == ' ' || line[n] == '\t')
+               ? line + n
+               : NULL;
+}
+
+static int take_line(struct coil__resolv_conf *conf, char *line, unsigned *timeout)
+{
+    char *rest = rest_of(line, "options");
+
+    if (rest != NULL) {
+        take_options(rest, conf, timeout);
+        return 0;
+    }
+    rest = rest_of(line, "search");
+    if (rest != NULL)
+        return take_domains(conf, rest, strcspn(rest, "#;\n"));
+    rest = rest_of(line, "domain");
+    return rest != NULL ? take_one_domain(conf, rest) : 0;
+}
+
+static int take_file(struct coil__resolv_conf *conf, const char *path, unsigned *timeout)
 {
     FILE *file = coil__call_fails(EMFILE, "fopen") ? NULL : fopen(path, "re");
-    const char *environment = getenv("RES_OPTIONS");
-    unsigned timeout = TIMEOUT;
-    char line[512];
+    char *line = NULL;
+    size_t size = 0;
+    int rc = 0;
 
-    *tries = TRIES;
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (options_of(line) != NULL)
-            take_options(options_of(line), &timeout, tries);
+    while (rc == 0 && file != NULL && getline(&line, &size, file) > 0)
+        rc = take_line(conf, line, timeout);
+    free(line);
     if (file != NULL)
         fclose(file);
-    if (environment != NULL) {
-        snprintf(line, sizeof line, "%s", environment);
-        take_options(line, &timeout, tries);
+    return rc;
+}
+
+static int take_environment(struct coil__resolv_conf *conf, unsigned *timeout)
+{
+    const char *options = getenv("RES_OPTIONS"), *domains = getenv("LOCALDOMAIN");
+    char words[512];
+
+    if (options != NULL) {
+        snprintf(words, sizeof words, "%s", options);
+        take_options(words, conf, timeout);
     }
-    *timeout_ns = COIL_SEC(timeout);
+    return domains != NULL ? take_domains(conf, domains, strlen(domains)) : 0;
+}
+
+int coil__resolv_conf_read(const char *path, struct coil__resolv_conf *conf)
+{
+    unsigned timeout = TIMEOUT;
+    int rc;
+
+    *conf = (struct coil__resolv_conf){.tries = TRIES, .dots = DOTS};
+    rc = take_file(conf, path, &timeout);
+    if (rc == 0)
+        rc = take_environment(conf, &timeout);
+    if (rc == 0 && conf->domains == NULL)
+        rc = take_domain_of_host(conf);
+    if (rc < 0)
+        coil__resolv_conf_finish(conf);
+    conf->timeout_ns = COIL_SEC(timeout);
+    return rc;
+}
+
+void coil__resolv_conf_finish(struct coil__resolv_conf *conf)
+{
+    coil__free(conf->domains);
+    conf->domains = NULL;
 }

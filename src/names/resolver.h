@@ -11,6 +11,8 @@
  *     hosts.c     channel_cares.c  (or channel_none.c) asks the name servers
  *                       |
  *                 resolv_conf.c    how long, how often
+ *                 search.c         which names, in which order
+ *                 zones.c          servers with a zone
  */
 #ifndef COIL_NAMES_RESOLVER_H
 #define COIL_NAMES_RESOLVER_H
@@ -42,6 +44,14 @@ struct coil__answer {
     size_t count;
 };
 
+/* How far the search of a question has come: channel_cares.c. */
+struct coil__search_state {
+    unsigned step;        /* names queried so far */
+    int status;           /* the failure that outweighs the others; c-ares' number */
+    int64_t ttl_ns;       /* the shortest time to live of a negative answer */
+    bool began_with_host; /* the first name was the host itself */
+};
+
 /* Counted references: the table's, the channel's that asks, and each user's. */
 struct coil__question {
     struct coil__list in_table; /* resolver.table[] */
@@ -53,6 +63,7 @@ struct coil__question {
     enum coil__question_kind kind;
     bool asked; /* name servers were asked */
     struct coil__answer answer;
+    struct coil__search_state search;
     int64_t expires;
     char host[]; /* lower case */
 };
@@ -151,11 +162,29 @@ const char *coil__channel_servers(const struct coil__channel *channel);
 
 #define COIL__RESOLV_CONF_FILE "/etc/resolv.conf"
 
+struct coil__resolv_conf {
+    int64_t timeout_ns; /* "options timeout": 5 s */
+    unsigned tries;     /* "options attempts": 2 */
+    unsigned dots;      /* "options ndots": 1 */
+    char *domains;      /* "search" or "domain", with blanks between; NULL: none */
+};
+
 /*
- * Read the options `timeout` and `attempts` of the file and of $RES_OPTIONS, limited as
- * in the C library. Default, also if the file cannot be read: 5 s and 2.
+ * Read the file, $RES_OPTIONS and $LOCALDOMAIN, with the limits of the C library. If the
+ * file cannot be read, the defaults count. Returns 0 or -ENOMEM.
  */
-void coil__resolv_conf_read(const char *path, int64_t *timeout_ns, unsigned *tries);
+int coil__resolv_conf_read(const char *path, struct coil__resolv_conf *conf);
+void coil__resolv_conf_finish(struct coil__resolv_conf *conf);
+
+/* The longest name has 253 bytes. A longer one is cut, and is then still too long. */
+#define COIL__SEARCH_NAME 512
+
+/*
+ * Write the step-th name to query for `host`, counted from 0, to `name`, of
+ * COIL__SEARCH_NAME bytes. Returns false if there are no more.
+ */
+bool coil__search_name(const struct coil__resolv_conf *conf, const char *host,
+                       unsigned step, char *name);
 
 /* ---- hosts(5) ---------------------------------------------------------------------- */
 

@@ -545,6 +545,129 @@ TASK_TEST(resolver_searches_the_domains_of_resolv_conf)
     unlink(path);
 }
 
+/* systemd-resolved writes "search ." if there is no domain. */
+TASK_TEST(resolver_searches_the_root)
+{
+    static const struct name_rule root[] = {
+        {"host", 'A', "192.0.2.10", .ttl = 60},
+        {"host.sub.test", 'A', "192.0.2.11", .ttl = 60},
+        {"far.sub.test", 'A', "192.0.2.12", .ttl = 60},
+    };
+    static const char *const texts[] = {"search .\n", "domain .\n", "",
+                                        "search . sub.test\n", "search sub.test .\n"};
+    static const char *const hosts[] = {"192.0.2.10", "192.0.2.10", "192.0.2.10",
+                                        "192.0.2.10", "192.0.2.11"};
+    char path[] = "/tmp/coil-resolv-XXXXXX";
+
+    setenv("LOCALDOMAIN", "", 1); /* whatever this machine's name is */
+    make_file(path, "");
+    name_server_start(&server, root, COUNT(root));
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        write_file(path, texts[i]);
+        name_server_use(&server, &(coil_resolver_opts){.resolv_conf_file = path});
+        CHECK_STR(look_up("host", &v4), hosts[i]);
+        CHECK_STR(look_up("far.sub.test", &v4), "192.0.2.12");
+        CHECK_STR(look_up("far", &v4), i < 3 ? "ENOENT" : "192.0.2.12");
+        CHECK_STR(look_up("nowhere", &v4), "ENOENT");
+        CHECK_STR(look_up("nowhere.", &v4), "ENOENT");
+    }
+    name_server_stop(&server);
+    unlink(path);
+}
+
+/* res_search(3): the search goes on after a server's failure, which outweighs "no". */
+TASK_TEST(resolver_searches_on_after_a_failure)
+{
+    static const struct name_rule failing[] = {
+        {"near.broken.test", 0, .rcode = NAME_SERVFAIL},
+        {"far.broken.test", 0, .rcode = NAME_SERVFAIL},
+        {"far.sub.test", 'A', "192.0.2.9", .ttl = 60},
+        {"empty.sub.test", 'A', .ttl = 60},
+    };
+    struct addrinfo hints = {.ai_family = AF_INET, .ai_flags = AI_CANONNAME}, *list;
+    char path[] = "/tmp/coil-resolv-XXXXXX";
+
+    make_file(path, "search broken.test sub.test\n");
+    name_server_start(&server, failing, COUNT(failing));
+    name_server_use(&server, &(coil_resolver_opts){.resolv_conf_file = path});
+    CHECK_INT(coil_getaddrinfo("far", "80", &hints, &list), 0);
+    CHECK_STR(list->ai_canonname, "far.sub.test");
+    freeaddrinfo(list);
+    CHECK_STR(look_up("near", &v4), "EAGAIN");
+    CHECK_STR(look_up("empty", &v4), "ENOENT");
+    name_server_stop(&server);
+    unlink(path);
+}
+
+/* ---- servers with a zone ----------------------------------------------------------- */
+
+/* A name server on ::1: it hands questions to the other, and the answers back. */
+static int relay(void *arg)
+{
+    coil_datagram *front = arg, *back = NULL;
+    char port[16], bytes[512];
+    coil_address from;
+    ssize_t n;
+
+    snprintf(port, sizeof port, "%u", server.port);
+    CHECK_INT(coil_datagram_connect("127.0.0.1", port, &back), 0);
+    while ((n = coil_receive_from(front, bytes, sizeof bytes, &from)) >= 0) {
+        CHECK_INT(coil_send(back, bytes, (size_t)n), n);
+        n = coil_receive(back, bytes, sizeof bytes);
+        if (n < 0)
+            break;
+        CHECK_INT(coil_send_to(front, bytes, (size_t)n, &from.any, from.length), n);
+    }
+    coil_datagram_destroy(back);
+    return (int)n;
+}
+
+/* As "fe80::1%eth0" of resolv.conf; any address may have a zone. */
+IO_TEST(resolver_asks_a_server_with_a_zone)
+{
+    char servers[128];
+    coil_datagram *front;
+    coil_address name;
+    coil_task *task;
+
+    if (coil_datagram_open("::1", "0", 0, &front) < 0)
+        test_skip("this machine has no IPv6");
+    CHECK_INT(coil_datagram_name(front, &name), 0);
+    snprintf(servers, sizeof servers, "[fe80::7%%lo]:9, [::1%%lo]:%u",
+             coil_address_port(&name));
+    begin(&(coil_resolver_opts){.servers = servers, .timeout_ns = COIL_MSEC(300)});
+    CHECK_INT(coil_spawn(relay, front, NULL, &task), 0);
+    CHECK_STR(look_up("one.test", &v4), "192.0.2.1");
+    CHECK_STR(look_up("other.test", &v4), "ENOENT");
+    CHECK(strstr(coil_error_message(coil_last_error()), "[::1%") != NULL);
+    coil_task_cancel(task, NULL);
+    finish_cancelled(task);
+    coil_datagram_destroy(front);
+    name_server_stop(&server);
+}
+
+/* Port 53 of ::1 is nobody's in a test, so the look-up fails; its message has the servers. */
+TASK_TEST(resolver_reads_servers_with_a_zone)
+{
+    char path[] = "/tmp/coil-resolv-XXXXXX", zone[32];
+
+    make_file(path,
+              "nameserver 127.0.0.3\n#nameserver ::9%lo\nnameserver\tfe80::7%lo # x\n"
+              "nameserver fe80::8%no-such-zone\nnameserver ::2\n");
+    CHECK_INT(coil_resolver_configure(&(coil_resolver_opts){.engine = "c-ares",
+                                                            .hosts_file = "/dev/null",
+                                                            .resolv_conf_file = path,
+                                                            .timeout_ns = COIL_MSEC(5),
+                                                            .tries = 1}),
+              0);
+    CHECK_STR(look_up("one.test", &v4), "EAGAIN");
+    snprintf(zone, sizeof zone, "[fe80::7%%%u]:53, [::2]:53", if_nametoindex("lo"));
+    CHECK(strstr(coil_error_message(coil_last_error()), "127.0.0.3:53, ") != NULL);
+    if (strstr(coil_error_message(coil_last_error()), zone) == NULL)
+        CHECK_STR(coil_error_message(coil_last_error()), zone);
+    unlink(path);
+}
+
 /* Nobody waits for the answers: the server may not have seen all of them. */
 static void check_questions(unsigned n)
 {
@@ -661,6 +784,12 @@ TASK_TEST(resolver_refuses_options_that_make_no_sense)
         {.engine = "c-ares", .servers = ""},
         {.engine = "c-ares", .servers = "127.0.0.1:65536"},
         {.engine = "c-ares", .servers = "127.0.0.1,[::1]:99999,127.0.0.2:53"},
+        {.engine = "c-ares", .servers = "[fe80::1%lo]:99999"},
+        {.engine = "c-ares", .servers = "fe80::1%no-such-zone"},
+        {.engine = "c-ares", .servers = "fe80::1%"},
+        {.engine = "c-ares", .servers = "192.0.2.1%lo"},
+        {.engine = "c-ares", .servers = "[fe80::1%lo"},
+        {.engine = "c-ares", .servers = "fe80::1%lo]x"},
     };
 
     begin(NULL);

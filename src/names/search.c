@@ -1,0 +1,56 @@
+/*
+ * search.c - the names to query for one host, by the search list of resolv.conf(5).
+ *
+ * The order is that of the C library's res_search(3). A name with a dot at its end, or in
+ * .onion (RFC 7686), is queried alone. A name with few dots is queried in each domain
+ * first, and then as it is; a name with `dots` dots the other way round. The domain "."
+ * stands for the name as it is. systemd-resolved writes "search ." if there is no domain.
+ *
+ * Why not ares_search(): c-ares 1.18 makes "name.." of "name" and ".", and fails.
+ */
+#include "resolver.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static unsigned dots_in(const char *host)
+{
+    unsigned n = 0;
+
+    for (; *host != '\0'; host++)
+        n += *host == '.';
+    return n;
+}
+
+static bool is_alone(const char *host)
+{
+    size_t n = strlen(host);
+
+    return (n > 0 && host[n - 1] == '.') || coil__host_is_in(host, "onion");
+}
+
+bool coil__search_name(const struct coil__resolv_conf *conf, const char *host,
+                       unsigned step, char *name)
+{
+    static const char blanks[] = " \t\n";
+    bool alone = is_alone(host), itself = alone || dots_in(host) >= conf->dots;
+    const char *domain = conf->domains != NULL && !alone ? conf->domains : "";
+    unsigned n = itself;
+
+    snprintf(name, COIL__SEARCH_NAME, "%s", host);
+    if (itself && step == 0)
+        return true;
+    for (size_t length; *(domain += strspn(domain, blanks)) != '\0'; domain += length) {
+        domain += *domain == '.';
+        length = strcspn(domain, blanks);
+        if (length == 0 && itself)
+            continue;
+        itself = itself || length == 0;
+        if (n++ < step)
+            continue;
+        if (length > 0)
+            snprintf(name, COIL__SEARCH_NAME, "%s.%.*s", host, (int)length, domain);
+        return true;
+    }
+    return !itself && n == step;
+}

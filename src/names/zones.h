@@ -1,0 +1,34 @@
+/*
+ * zones.h - name servers with a zone, "fe80::1%eth0", which c-ares 1.18 does not accept.
+ */
+#ifndef COIL_NAMES_ZONES_H
+#define COIL_NAMES_ZONES_H
+
+#include <coil/address.h>
+
+#define COIL__ZONES_MAX 8
+
+/* c-ares knows the server servers[i] by its stand-in, an address that nobody has. */
+struct coil__zones {
+    coil_address servers[COIL__ZONES_MAX];
+    size_t count;
+};
+
+/*
+ * Replace each address with a zone in a list of servers, "192.0.2.1,[fe80::1%2]:53", by a
+ * stand-in. *out is coil__alloc()ed. Returns 0, -ENOMEM, or -EINVAL: an address is wrong,
+ * there is no such zone, or there are too many.
+ */
+int coil__zones_replace(struct coil__zones *zones, const char *servers, char **out);
+
+/*
+ * The same for the servers of resolv.conf, if one of them has a zone. Otherwise *out is
+ * NULL, and c-ares can read the file. A server whose zone does not exist is left out.
+ */
+int coil__zones_read(struct coil__zones *zones, const char *path, char **out);
+
+/* Replace a stand-in by the server's address; replace the address by the stand-in. */
+void coil__zones_resolve(const struct coil__zones *zones, struct sockaddr_in6 *address);
+void coil__zones_disguise(const struct coil__zones *zones, struct sockaddr_in6 *address);
+
+#endif
