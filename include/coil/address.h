@@ -43,7 +43,8 @@ typedef struct coil_address {
 /*
  * Write it to `text`, cut off at `size`, and return that: "192.0.2.7:80",
  * "[fe80::1%2]:80" (a zone as its number), "/run/socket", "@abstract"; "" for none, as of
- * a local socket that was never bound.
+ * a local socket that was never bound. A '\0' in an abstract name is written as '@', as in
+ * /proc/net/unix.
  */
 COIL_API const char *coil_address_format(const coil_address *address, char *text,
                                          size_t size);

@@ -23,14 +23,26 @@ static void format_v6(const struct sockaddr_in6 *v6, char *text, size_t size)
     snprintf(text, size, "[%s%s]:%u", host, zone, ntohs(v6->sin6_port));
 }
 
-/* The kernel may leave out the '\0' behind a path; an abstract name may contain '\0'. */
+/* An abstract name may contain '\0', which /proc/net/unix shows as '@', too. */
+static void format_abstract(const char *name, size_t n, char *text, size_t size)
+{
+    if (n > size - 1)
+        n = size - 1;
+    for (size_t i = 0; i < n; i++)
+        text[i] = name[i] != '\0' ? name[i] : '@';
+    text[n] = '\0';
+}
+
+/* The kernel may leave out the '\0' behind a path. */
 static void format_local(const coil_address *address, char *text, size_t size)
 {
     size_t n = address->length > PATH_OFFSET ? address->length - PATH_OFFSET : 0;
     const char *path = address->local.sun_path;
 
+    if (n > sizeof address->local.sun_path)
+        n = sizeof address->local.sun_path;
     if (n > 0 && path[0] == '\0')
-        snprintf(text, size, "@%.*s", (int)(n - 1), path + 1);
+        format_abstract(path, n, text, size);
     else
         snprintf(text, size, "%.*s", (int)n, path);
 }

@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <net/if.h>
+#include <stddef.h>
 #include <string.h>
 
 static const char *text_of(const coil_address *address)
@@ -52,6 +53,25 @@ TEST(address_of_a_path)
     path[107] = 'p', path[108] = '\0';
     CHECK_INT(coil_address_of_path(path, &address), -ENAMETOOLONG);
     CHECK_INT(coil_address_of_path("", &address), -EINVAL);
+}
+
+/* As /proc/net/unix shows it. */
+TEST(address_of_an_abstract_name_with_a_nul)
+{
+    coil_address address = {.local = {.sun_family = AF_UNIX}};
+    char text[6];
+
+    memcpy(address.local.sun_path, "\0one\0two\0", 9);
+    address.length = offsetof(struct sockaddr_un, sun_path) + 9;
+    CHECK_STR(text_of(&address), "@one@two@");
+    CHECK_STR(coil_address_format(&address, text, sizeof text), "@one@");
+    CHECK_STR(coil_address_format(&address, text, 1), "");
+    address.length = offsetof(struct sockaddr_un, sun_path) + 1;
+    CHECK_STR(text_of(&address), "@");
+    memset(address.local.sun_path, 0, sizeof address.local.sun_path);
+    address.length = sizeof address.local;
+    CHECK_INT(strlen(text_of(&address)), sizeof address.local.sun_path);
+    CHECK_INT(strspn(text_of(&address), "@"), sizeof address.local.sun_path);
 }
 
 TEST(address_of_numbers)
