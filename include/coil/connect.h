@@ -12,6 +12,10 @@
  * a quarter of a second, not minutes, and a name server that answers for one family only
  * does not delay the connection.
  *
+ * If nobody listens on a local port of this machine, TCP may connect a socket to itself.
+ * coil resets such a connection and tries again; the result is -ECONNREFUSED, as for any
+ * port without a listener. A local port that the caller has chosen is used as it is.
+ *
  * Concurrent attempts run in tasks of their own, as the works of coil_staggered_race(); a
  * single address needs none.
  */

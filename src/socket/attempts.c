@@ -293,15 +293,54 @@ static int bind_and_connect(coil_loop *loop, int fd, const coil_address *to,
     return rc;
 }
 
+/* A socket that the kernel gives the port that it connects to is connected to itself. */
+static bool is_connected_to_itself(coil_loop *loop, int fd, const coil_address *to)
+{
+    coil_address own = {.length = sizeof own.storage}, peer = own;
+
+    return coil__socket_name(loop, fd, &own.any, &own.length) == 0 &&
+           coil_address_port(&own) == coil_address_port(to) &&
+           coil__socket_peer(loop, fd, &peer.any, &peer.length) == 0 &&
+           own.length == peer.length && memcmp(&own.any, &peer.any, own.length) == 0;
+}
+
+/* Reset it: its port is free at once, for a server that may want it. */
+static void reset_stream(coil_stream *stream)
+{
+    struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+
+    coil__socket_set_option(stream->endpoint.loop, stream->endpoint.fd, SOL_SOCKET,
+                            SO_LINGER, &at_once, sizeof at_once);
+    coil_stream_destroy(stream);
+}
+
+#define SELF_CONNECTS 16
+
+/*
+ * If nobody listens on a port of this machine that is among the local ports of the kernel,
+ * TCP may connect a socket to itself (RFC 9293, 3.5, simultaneous open). Try again, and
+ * fail as any other port without a listener. A caller's own local port is left alone. (Go:
+ * net.Dial)
+ */
 int coil__attempt_connect(coil_loop *loop, const coil_address *to,
                           const coil_address *local, coil_stream **out)
 {
-    int fd;
+    bool chosen = local != NULL && coil_address_port(local) != 0;
+    int fd, rc;
 
     if (local != NULL && local->length == 0) /* none of this family */
         return coil__failed(-EADDRNOTAVAIL);
-    fd = coil__socket_open(loop, to->any.sa_family, SOCK_STREAM, 0);
-    return fd < 0 ? fd : bind_and_connect(loop, fd, to, local, out);
+    for (int i = 0; i < SELF_CONNECTS; i++) {
+        fd = coil__socket_open(loop, to->any.sa_family, SOCK_STREAM, 0);
+        if (fd < 0)
+            return fd;
+        rc = bind_and_connect(loop, fd, to, local, out);
+        if (rc < 0 || chosen || !is_connected_to_itself(loop, fd, to))
+            return rc;
+        reset_stream(*out);
+        *out = NULL;
+    }
+    return coil__failed(-ECONNREFUSED);
 }
 
 static int connect_in_time(const struct coil__attempts *all, struct coil__attempt *a)

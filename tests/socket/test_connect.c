@@ -13,7 +13,10 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -534,4 +537,75 @@ TEST(connect_without_memory_for_an_attempt_does_not_say_that_the_host_refused)
     lack_memory_to_reach("soon-four.test", port);
     close_host(&host);
     name_server_stop(&server);
+}
+
+/* ---- a socket that connects to itself ---------------------------------------------- */
+
+enum { FIRST_PORT = 40000, PORTS = 4 };
+
+static bool write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+    if (fd >= 0)
+        close(fd);
+    return written;
+}
+
+/* A network of this process' own, whose kernel has few ports to choose from. */
+static bool make_small_network(void)
+{
+    struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    char range[32];
+    int fd;
+    bool up;
+
+    if (unshare(CLONE_NEWNET) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+        return false;
+    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    up = ioctl(fd, SIOCSIFFLAGS, &loopback) == 0;
+    close(fd);
+    snprintf(range, sizeof range, "%d %d", FIRST_PORT, FIRST_PORT + PORTS - 1);
+    return up && write_file("/proc/sys/net/ipv4/ip_local_port_range", range);
+}
+
+IO_TEST(connect_never_returns_a_socket_that_is_connected_to_itself)
+{
+    coil_listener *listener;
+    coil_stream *stream, *peer;
+
+    if (!make_small_network())
+        test_skip("a network namespace takes privileges");
+    for (int i = 0; i < 100; i++) {
+        uint16_t port = (uint16_t)(FIRST_PORT + i % PORTS);
+
+        CHECK_INT(coil_connect_port("127.0.0.1", port, &stream), -ECONNREFUSED);
+        CHECK(stream == NULL);
+        CHECK_INT(coil_connect_port("0.0.0.0", port, &stream), -ECONNREFUSED);
+    }
+    /* No port stays behind, and a listener is found. */
+    CHECK_INT(coil_listen_port("127.0.0.1", FIRST_PORT + 1, 0, &listener), 0);
+    CHECK_INT(coil_connect_port("127.0.0.1", FIRST_PORT + 1, &stream), 0);
+    CHECK_INT(coil_accept(listener, &peer), 0);
+    coil_stream_destroy(peer);
+    coil_stream_destroy(stream);
+    coil_listener_destroy(listener);
+}
+
+/* A caller that chooses this local port gets what it asked for. */
+IO_TEST(connect_to_itself_on_purpose)
+{
+    coil_connect_options opts = {.local_host = "127.0.0.1"};
+    coil_stream *stream;
+    char port[8], byte;
+    int fd;
+
+    snprintf(port, sizeof port, "%u", take_refusing_port(&fd));
+    close(fd);
+    opts.local_port = port;
+    CHECK_INT(coil_connect_opts("127.0.0.1", port, &opts, &stream), 0);
+    CHECK_INT(coil_write(stream, "x", 1), 1);
+    CHECK_INT(coil_read(stream, &byte, 1), 1);
+    coil_stream_destroy(stream);
 }
