@@ -17,7 +17,9 @@
  * A function that returns an object through `out` sets *out to NULL when it fails.
  *
  * A bug of the caller that can be detected at once (a task that awaits itself, a wrong
- * thread, suspending where no task runs) stops the program with one sentence.
+ * thread, a NULL, suspending where no task runs) aborts the program with a message. The
+ * message names the function that was called. If another thread calls exit(3) meanwhile,
+ * exit(3) waits: the program still ends by SIGABRT.
  *
  * TIME is int64_t nanoseconds of a monotonic clock. A parameter named delay_ns
  * or timeout_ns is a span; one named deadline is a point of coil_now().

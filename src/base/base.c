@@ -5,10 +5,12 @@
 #include "fault.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static void *realloc_from_libc(void *context, void *block, size_t size)
 {
@@ -113,17 +115,47 @@ const char *coil_version(void)
 
 void (*_Atomic coil__misuse_report)(const char *, const void *);
 
+/* ---- aborting ---------------------------------------------------------------------- */
+
+/* How long exit(3) waits for a report, and then for the abort() that follows it. */
+#define REPORT_MS 10000
+#define ABORT_MS 1000
+
+/* The process in which a thread reports misuse and then aborts. In a child that was forked
+   meanwhile the number is not its own: the thread is missing there. */
+static _Atomic pid_t aborting_process;
+static atomic_bool abort_is_next; /* the report is complete */
+static COIL__THREAD_LOCAL bool aborting;
+
 static void print_misuse(const char *sentence, const void *from)
 {
-    static COIL__THREAD_LOCAL bool printing;
     void (*report)(const char *, const void *) = coil__misuse_report;
+    bool again = aborting; /* misuse inside the report: print no stack */
 
-    if (report == NULL || printing) { /* misuse inside the report: print no stack */
+    aborting = true;
+    if (report == NULL || again)
         fprintf(stderr, "coil: %s\n", sentence);
+    else
+        report(sentence, from);
+}
+
+/*
+ * Runs in exit(3), before the process ends. A report takes up to a second, and main() may
+ * return meanwhile on another thread. The process must still end by SIGABRT. If a handler
+ * of SIGABRT does not return, the process goes on, and so does exit(3).
+ */
+COIL__AT_EXIT static void wait_for_abort(void)
+{
+    const struct timespec step = {.tv_nsec = COIL_MSEC(1)};
+
+    if (atomic_load(&aborting_process) != getpid() || aborting)
         return;
-    }
-    printing = true;
-    report(sentence, from);
+    for (int i = 0; i < REPORT_MS && !atomic_load(&abort_is_next); i++)
+        nanosleep(&step, NULL);
+    if (!atomic_load(&abort_is_next))
+        abort();
+    for (int i = 0; i < ABORT_MS; i++)
+        nanosleep(&step, NULL);
 }
 
 COIL__NOINLINE void coil__misuse(const char *format, ...)
@@ -131,10 +163,13 @@ COIL__NOINLINE void coil__misuse(const char *format, ...)
     char sentence[512];
     va_list args;
 
+    atomic_store(&abort_is_next, false);
+    atomic_store(&aborting_process, getpid());
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
     print_misuse(sentence, COIL__CALLER());
+    atomic_store(&abort_is_next, true);
     abort();
 }
 

@@ -17,6 +17,7 @@
 #define COIL__NO_CANARY __attribute__((no_stack_protector))
 #define COIL__NORETURN __attribute__((noreturn))
 #define COIL__COLD __attribute__((cold))
+#define COIL__AT_EXIT __attribute__((destructor)) /* the function is called by exit(3) */
 #define COIL__NO_SANITIZE                                                                \
     __attribute__((no_sanitize("address"), no_sanitize("thread"),                        \
                    no_sanitize("undefined")))

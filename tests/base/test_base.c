@@ -7,7 +7,13 @@
 
 #include <coil.h>
 
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 TEST(list_keeps_order_and_forgets_twice)
 {
@@ -86,4 +92,92 @@ TEST(allocations_fail_where_the_test_says)
     CHECK(p != NULL);
     coil__free(p);
     coil__free(NULL);
+}
+
+/* ---- aborting while another thread calls exit(3) ----------------------------------- */
+
+static sem_t report_has_begun, report_may_go_on;
+
+static void report(const char *sentence, const void *from)
+{
+    (void)from;
+    sem_post(&report_has_begun);
+    sem_wait(&report_may_go_on);
+    usleep(100000); /* as a report that loads libdw */
+    fprintf(stderr, "coil: %s\n", sentence);
+}
+
+static void *misuse(void *arg)
+{
+    (void)arg;
+    coil__misuse("made by another thread");
+}
+
+static void begin_report_on_thread(void)
+{
+    pthread_t thread;
+
+    coil__misuse_report = report;
+    sem_init(&report_has_begun, 0, 0);
+    sem_init(&report_may_go_on, 0, 0);
+    pthread_create(&thread, NULL, misuse, NULL);
+    sem_wait(&report_has_begun);
+}
+
+static void exit_during_report(void *arg)
+{
+    (void)arg;
+    begin_report_on_thread();
+    sem_post(&report_may_go_on);
+    exit(0);
+}
+
+TEST(exit_waits_for_the_abort_of_another_thread)
+{
+    test_dies(exit_during_report, NULL, "coil: made by another thread");
+}
+
+/* The thread that reports does not exist in the child. */
+static void exit_in_forked_child(void *arg)
+{
+    int status = 1;
+
+    (void)arg;
+    begin_report_on_thread();
+    if (fork() == 0)
+        exit(0);
+    wait(&status);
+    if (status != 0)
+        _exit(1);
+    sem_post(&report_may_go_on);
+    pause();
+}
+
+TEST(exit_of_a_child_forked_during_a_report_does_not_wait)
+{
+    test_dies(exit_in_forked_child, NULL, "coil: made by another thread");
+}
+
+static void exit_now(int signo)
+{
+    (void)signo;
+    exit(7);
+}
+
+TEST(exit_in_a_handler_of_sigabrt_does_not_wait)
+{
+    int64_t before = coil_now();
+    int status = 0;
+    pid_t child;
+
+    fflush(NULL);
+    child = _Fork();
+    if (child == 0) {
+        signal(SIGABRT, exit_now);
+        close(STDERR_FILENO);
+        misuse(NULL);
+    }
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    CHECK(coil_now() - before < COIL_MSEC(900));
 }
