@@ -37,7 +37,9 @@ static int client(void *port)
             rc = (int)coil_read_exact(stream, answer, sizeof answer);
         coil_stream_destroy(stream);
     } while (rc == -ECONNREFUSED || rc == -ECONNRESET || rc == -EPIPE || rc == -ENODATA);
-    return rc < 0 || memcmp(question, answer, sizeof answer) == 0 ? rc : -EBADMSG;
+    return rc < 0 || memcmp(question, answer, sizeof answer) == 0
+               ? rc
+               : coil_fail(-COIL_EFAILED, "the answer is wrong");
 }
 
 static int test_echo(void *arg)

@@ -15,7 +15,7 @@ struct page {
 static int say(int rc)
 {
     coil_error *error = coil_last_error();
-    const char *why = error != NULL ? coil_error_message(error) : strerror(-rc);
+    const char *why = error != NULL ? coil_error_message(error) : coil_strerror(rc);
 
     fprintf(stderr, "https_get: %s\n", why);
     return rc;

@@ -158,7 +158,7 @@ static const char *sentence_of_failure(const coil_http_response *response, int r
     case -ECANCELED:
         return "the request was cancelled";
     default:
-        return strerror(-rc);
+        return coil_strerror(rc);
     }
 }
 
@@ -173,7 +173,7 @@ static void explain(coil_http_response *response, int rc)
         snprintf(response->error, sizeof response->error,
                  "whoever takes the body ended the request: %s",
                  response->taker_error != NULL ? coil_error_message(response->taker_error)
-                                               : strerror(-rc));
+                                               : coil_strerror(rc));
         return;
     }
     if (response->failure < 0 || rc == -ECANCELED || rc == -ELOOP)

@@ -13,6 +13,7 @@
  *     -EBADF        the stream was closed, perhaps while this call waited
  *     -EBUSY        another task is using the object
  *     -ENOMEM       memory or stacks ran out; nothing was done
+ *     -COIL_EFAILED the application failed: coil/error.h
  *
  * A function that returns an object through `out` sets *out to NULL when it fails.
  *

@@ -16,7 +16,7 @@
  * awaits that one. A failure that nobody retrieves is reported with all of these stacks:
  *
  *     coil: Task exception was never retrieved (task 'server')
- *     Invalid argument: 'http' is not a port
+ *     'http' is not a port (Invalid argument)
  *       in task 'config'
  *         read_port at config.c:12
  *         read_config at config.c:31
@@ -41,6 +41,15 @@ typedef struct coil_error coil_error;
 typedef struct coil_future coil_future;
 
 /* ---- failing ----------------------------------------------------------------------- */
+
+/*
+ * "The application failed": a code for failures that no errno describes. A message says
+ * what happened; reports print that message alone. No call of coil's and no system call
+ * fails with it, except where it passes on the application's code. (raise RuntimeError)
+ *
+ *     return coil_fail(-COIL_EFAILED, "the build has %d errors", count);
+ */
+#define COIL_EFAILED 4000
 
 /*
  * Returns `rc`, a negative errno, and makes it the running task's last error, with the
@@ -108,14 +117,17 @@ COIL_API void coil_clear_error(void);
 
 /*
  * The error a future or task failed with, borrowed while a reference to it is held. NULL
- * if it has not failed, or with an rc alone. Does not count as retrieving the failure.
+ * if it has not failed, or with an rc alone, as above. Does not count as retrieving the failure.
  */
 COIL_API coil_error *coil_future_error(const coil_future *future);
+
+/* The text of a negative errno: that of strerror(3), or COIL_EFAILED's. */
+COIL_API const char *coil_strerror(int rc);
 
 /* The negative errno. */
 COIL_API int coil_error_rc(const coil_error *error);
 
-/* The sentence; what strerror(3) says if there was none. */
+/* The message; without one the text of coil_strerror(). */
 COIL_API const char *coil_error_message(const coil_error *error);
 
 /* The name of the task it happened in; "" where none ran. */

@@ -125,9 +125,14 @@ int coil_error_rc(const coil_error *error)
     return error->rc;
 }
 
+const char *coil_strerror(int rc)
+{
+    return rc == -COIL_EFAILED ? "the application failed" : strerror(-rc);
+}
+
 const char *coil_error_message(const coil_error *error)
 {
-    return error->message != NULL ? error->message : strerror(-error->rc);
+    return error->message != NULL ? error->message : coil_strerror(error->rc);
 }
 
 const char *coil_error_task(const coil_error *error)
@@ -142,12 +147,23 @@ coil_error *coil_error_cause(const coil_error *error)
 
 /* ---- printing ---------------------------------------------------------------------- */
 
+/*
+ * The message comes first: its author knows best what went wrong. The text of the errno
+ * follows in brackets, unless it adds nothing.
+ */
 static void print_sentence(struct coil__report *report, const coil_error *error)
 {
+    const char *text = coil_strerror(error->rc), *message = error->message;
+    bool adds_nothing =
+        error->rc == -COIL_EFAILED || (message != NULL && strstr(message, text) != NULL);
+
     coil__report_words(report, "%s", error->cause != NULL ? "which led to: " : "");
-    coil__report_value(report, "error", "%s", strerror(-error->rc));
-    if (error->message != NULL)
-        coil__report_value(report, "message", ": %s", error->message);
+    if (message != NULL)
+        coil__report_value(report, "message", "%s", message);
+    if (message == NULL)
+        coil__report_value(report, "error", "%s", text);
+    else if (report->json || !adds_nothing)
+        coil__report_value(report, "error", " (%s)", text);
     coil__report_words(report, "\n");
 }
 

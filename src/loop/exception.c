@@ -81,7 +81,7 @@ static void print(void *arg)
         coil__report_value(&report, "task", " (task '%s')",
                            coil__task_layer->name(e->task));
     if (e->rc < 0 && e->error == NULL)
-        coil__report_value(&report, "error", ": %s", strerror(-e->rc));
+        coil__report_value(&report, "error", ": %s", coil_strerror(e->rc));
     coil__report_words(&report, "\n");
     if (e->error != NULL)
         coil__error_print(&report, e->error);

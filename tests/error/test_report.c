@@ -206,8 +206,8 @@ static void check_in_order(const char *const parts[], size_t n)
 TEST(error_in_json_lists_its_causes)
 {
     const char *const parts[] = {
-        ("{\"report\":\"error\",\"errors\":[{\"error\":\"Invalid argument\","
-         "\"message\":\"no \\\"port\\\"\",\"task\":\"inner\",\"frames\":["),
+        ("{\"report\":\"error\",\"errors\":[{\"message\":\"no \\\"port\\\"\","
+         "\"error\":\"Invalid argument\",\"task\":\"inner\",\"frames\":["),
         "]},{\"awaited_by\":\"main\",\"frames\":[", "]}]}\n"};
     coil_run_opts opts = {.no_report = true};
     FILE *out = to_text();
@@ -249,7 +249,7 @@ TEST(reports_are_json_if_the_environment_asks)
     test_dies(
         run_in_json, looks,
         "\n{\"report\":\"exception\",\"message\":\"The main task 'main' has failed\","
-        "\"errors\":[{\"error\":\"Invalid argument\",\"message\":\"no port\","
+        "\"errors\":[{\"message\":\"no port\",\"error\":\"Invalid argument\","
         "\"task\":\"main\",\"frames\":[");
     test_dies(run_in_json, (void *)(uintptr_t)misuse,
               "{\"report\":\"misuse\",\"message\":\"coil_fail: 1 is no negative errno\","
@@ -270,5 +270,5 @@ TEST(reports_in_an_unknown_format_are_text_and_said_to_be_so_once)
     test_dies(run_in_an_unknown_format, NULL,
               "coil: COIL_REPORTS=jsno: there are text and json\n"
               "coil: 1 task\n");
-    test_dies(run_in_an_unknown_format, NULL, "no port\n");
+    test_dies(run_in_an_unknown_format, NULL, "no port (Invalid argument)\n");
 }

@@ -78,6 +78,13 @@ static const char *printed(const coil_error *error)
     return text;
 }
 
+/* The first line of it. */
+static const char *printed_line(const coil_error *error)
+{
+    text[strcspn(printed(error), "\n")] = '\0';
+    return text;
+}
+
 /* Each of them occurs in the text, behind the one before. */
 static bool says_in_order(const char *where, const char *const parts[], size_t n)
 {
@@ -167,9 +174,31 @@ TASK_TEST(fail_from_keeps_the_cause)
     CHECK_INT(coil_fail_from(coil_last_error(), -EINVAL, "cannot start"), -EINVAL);
     CHECK_STR(coil_error_message(coil_error_cause(coil_last_error())),
               "no file app.conf");
-    CHECK_PRINTED(coil_last_error(), "No such file or directory: no file app.conf\n",
-                  "  in task 'main'\n", "which led to: Invalid argument: cannot start\n",
+    CHECK_PRINTED(coil_last_error(), "no file app.conf (No such file or directory)\n",
+                  "  in task 'main'\n", "which led to: cannot start (Invalid argument)\n",
                   "  in task 'main'\n");
+}
+
+TASK_TEST(report_prints_the_message_first_and_what_the_errno_adds)
+{
+    coil_fail(-ETIMEDOUT, "slow takes too long");
+    CHECK_STR(printed_line(coil_last_error()),
+              "slow takes too long (Connection timed out)");
+    coil_fail(-ECONNREFUSED, "cannot connect to ::1: Connection refused");
+    CHECK_STR(printed_line(coil_last_error()),
+              "cannot connect to ::1: Connection refused");
+    coil_fail(-ENOSPC, NULL);
+    CHECK_STR(printed_line(coil_last_error()), "No space left on device");
+}
+
+TASK_TEST(failure_of_the_application_has_a_code_that_adds_nothing_to_its_message)
+{
+    CHECK_INT(coil_fail(-COIL_EFAILED, "slow takes too long"), -COIL_EFAILED);
+    CHECK_STR(printed_line(coil_last_error()), "slow takes too long");
+    CHECK_INT(coil_fail(-COIL_EFAILED, NULL), -COIL_EFAILED);
+    CHECK_STR(coil_error_message(coil_last_error()), "the application failed");
+    CHECK_STR(coil_strerror(-COIL_EFAILED), "the application failed");
+    CHECK_STR(coil_strerror(-ENOENT), "No such file or directory");
 }
 
 static void fail_with_a_positive_number(void *arg)
@@ -188,7 +217,7 @@ static void fail_in_callback(void *arg)
     *(int *)arg = coil_fail(-EIO, "disk %d", 3);
     CHECK_STR(coil_error_message(coil_last_error()), "disk 3");
     CHECK_STR(coil_error_task(coil_last_error()), "");
-    CHECK_PRINTED(coil_last_error(), "Input/output error: disk 3\n", "in no task\n");
+    CHECK_PRINTED(coil_last_error(), "disk 3 (Input/output error)\n", "in no task\n");
 }
 
 TASK_TEST(fail_in_a_callback_is_no_tasks_failure)
@@ -534,7 +563,7 @@ TEST(what_the_main_task_fails_with_outlives_its_loop)
 
     CHECK_INT(coil_run(fail_in_main, "in main", &opts), -EPROTO);
     CHECK_STR(coil_error_message(error), "in main");
-    CHECK_PRINTED(error, "Protocol error: in main\n  in task 'main'\n");
+    CHECK_PRINTED(error, "in main (Protocol error)\n  in task 'main'\n");
     coil_error_release(error);
     CHECK_INT(coil_run(fail_in_main, NULL, &opts), -EIO);
     CHECK(error == NULL);
@@ -564,7 +593,7 @@ TASK_TEST(a_traceback_names_functions_and_lines_three_calls_deep)
     coil_task_await(parser);
     coil_task_release(parser);
     skip_without_lines();
-    CHECK_PRINTED(coil_last_error(), "Invalid argument: line 3 has no colon\n",
+    CHECK_PRINTED(coil_last_error(), "line 3 has no colon (Invalid argument)\n",
                   "  in task 'parser'\n    parse_line at ", "\n    parse_lines at ",
                   "\n    parse_task at ", "\n  awaited by task 'main'\n    ");
     line = strstr(text, place);
@@ -690,7 +719,7 @@ static int await_next(void *arg)
 TASK_TEST(a_long_chain_of_awaits_is_printed_in_part)
 {
     CHECK_INT(await_next((void *)50), -EIO);
-    CHECK_PRINTED(coil_last_error(), "Input/output error: the deepest\n",
+    CHECK_PRINTED(coil_last_error(), "the deepest (Input/output error)\n",
                   "  and so on: 19 more awaited it\n");
 }
 
@@ -879,7 +908,7 @@ static void release_without_loop(void *arg)
 TEST(a_task_that_outlives_its_loop_is_reported_by_its_name)
 {
     test_dies(release_without_loop, NULL,
-              "coil: Task exception was never retrieved (task 'parser')\nInvalid");
+              "coil: Task exception was never retrieved (task 'parser')\nline 3 has");
 }
 
 static void trace_current(const coil_exception *e, void *arg)
