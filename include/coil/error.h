@@ -105,6 +105,9 @@ __attribute__((always_inline)) static inline int coil__through_frame(int rc)
  * that succeeds leaves it. Borrowed until the next failure. NULL if that had a negative
  * errno and no sentence, as most of coil's calls have. A cancellation, and -EAGAIN, are no
  * failures here. So it is right as long as one asks at once.
+ *
+ * In debug mode such a call makes an error, too: it has the stack of the call, and
+ * coil_strerror() is its message. So a report says where the call failed.
  */
 COIL_API coil_error *coil_last_error(void);
 

@@ -14,6 +14,7 @@
 #include "report.h"
 #include "symbol.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define TASK_BYTES 32
@@ -22,9 +23,12 @@
 struct coil_error {
     int rc;
     coil_error *cause;
+    coil_error *earlier; /* of a bare error; else NULL */
     const char *message; /* stored after the frames; or its cause's; or NULL */
     unsigned refs;       /* 0 once freed: see coil__misuse_gone() */
     bool handed_on;
+    bool is_bare;
+    bool is_for_debugging; /* exists in debug mode alone: from malloc(3), see base.h */
     char task[TASK_BYTES];
     size_t frame_count;
     void *frames[];
@@ -33,19 +37,22 @@ struct coil_error {
 /* ---- making one -------------------------------------------------------------------- */
 
 static coil_error *allocate_error(const struct coil__error_place *place, int rc,
-                                  coil_error *cause, size_t message_bytes)
+                                  coil_error *cause, size_t message_bytes,
+                                  bool is_for_debugging)
 {
     void *frames[COIL__BACKTRACE_MAX];
     size_t count =
         coil__backtrace_through(frames, COIL__BACKTRACE_MAX, place->from, place->coro);
     size_t frames_bytes = count * sizeof frames[0];
-    coil_error *error = coil__alloc(sizeof *error + frames_bytes + message_bytes);
+    size_t bytes = sizeof(coil_error) + frames_bytes + message_bytes;
+    coil_error *error = is_for_debugging ? malloc(bytes) : coil__alloc(bytes);
 
     if (error == NULL)
         return NULL;
     memset(error, 0, sizeof *error);
     error->refs = 1;
     error->rc = rc;
+    error->is_for_debugging = is_for_debugging;
     error->cause = cause != NULL ? coil_error_retain(cause) : NULL;
     if (place->task != NULL)
         strncpy(error->task, place->task, sizeof error->task - 1);
@@ -73,7 +80,7 @@ coil_error *coil__error_create(const struct coil__error_place *place, int rc,
 {
     int saved = errno;
     size_t message_bytes = measure(format, args);
-    coil_error *error = allocate_error(place, rc, cause, message_bytes);
+    coil_error *error = allocate_error(place, rc, cause, message_bytes, false);
 
     if (error != NULL && message_bytes > 0) {
         char *message = (char *)&error->frames[error->frame_count];
@@ -89,7 +96,8 @@ coil_error *coil__error_create(const struct coil__error_place *place, int rc,
 coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_error *cause)
 {
     int saved = errno;
-    coil_error *error = allocate_error(place, cause->rc, cause, 0);
+    coil_error *error =
+        allocate_error(place, cause->rc, cause, 0, cause->is_for_debugging);
 
     errno = saved;
     if (error == NULL)
@@ -97,6 +105,32 @@ coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_erro
     error->message = cause->message;
     error->handed_on = true;
     return error;
+}
+
+coil_error *coil__error_create_bare(const struct coil__error_place *place, int rc,
+                                    coil_error *earlier)
+{
+    int saved = errno;
+    coil_error *error = allocate_error(place, rc, NULL, 0, true);
+
+    errno = saved;
+    if (error == NULL)
+        return NULL;
+    error->is_bare = true;
+    error->earlier = earlier != NULL ? coil_error_retain(earlier) : NULL;
+    return error;
+}
+
+coil_error *coil__error_of_rc(coil_error *error, int rc)
+{
+    if (error != NULL && error->rc != rc)
+        error = error->earlier;
+    return error != NULL && error->rc == rc ? error : NULL;
+}
+
+coil_error *coil__error_with_message(coil_error *error)
+{
+    return error->is_bare ? error->earlier : error;
 }
 
 coil_error *coil_error_retain(coil_error *error)
@@ -113,7 +147,11 @@ void coil_error_release(coil_error *error)
     while (error != NULL && --error->refs == 0) {
         coil_error *cause = error->cause;
 
-        coil__free(error);
+        coil_error_release(error->earlier); /* that has none itself */
+        if (error->is_for_debugging)
+            free(error);
+        else
+            coil__free(error);
         error = cause;
     }
 }

@@ -27,6 +27,20 @@ coil_error *coil__error_create(const struct coil__error_place *place, int rc,
                                coil_error *cause, const char *format, va_list args);
 coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_error *cause);
 
+/*
+ * Debug mode: the error of a failure without a message, for its place. The task may still
+ * return the failure before it: that is kept as `earlier`, which is retained and may be
+ * NULL.
+ */
+coil_error *coil__error_create_bare(const struct coil__error_place *place, int rc,
+                                    coil_error *earlier);
+
+/* The error itself if it has that rc, else its `earlier` if that has, else NULL. */
+coil_error *coil__error_of_rc(coil_error *error, int rc);
+
+/* For an error that is not bare: itself; else its `earlier`. */
+coil_error *coil__error_with_message(coil_error *error);
+
 /* Print the error as a part of the report. */
 void coil__error_print(struct coil__report *report, const coil_error *error);
 

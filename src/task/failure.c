@@ -11,6 +11,8 @@
  * rc is the same. An error with another rc is kept, because the body may return it after
  * cleaning up, but it is marked as older.
  *
+ * In debug mode such a call makes a bare error: its place, without a message.
+ *
  * If no task runs (in a callback, or outside coil_run()), the error is the thread's.
  */
 #include "failure.h"
@@ -88,6 +90,13 @@ static void keep_here(coil_error *error)
         keep_in_thread(error);
 }
 
+static coil_error *error_here(void)
+{
+    const coil_task *task = coil__scheduler.current;
+
+    return task != NULL ? task->future.error : error_of_thread;
+}
+
 void coil_clear_error(void)
 {
     keep_here(NULL);
@@ -100,13 +109,36 @@ void coil__failure_loop_closes(void)
 
 /* ---- failures without a sentence --------------------------------------------------- */
 
-/* A cancellation has no sentence, and drops none: the task cleans up during it. */
-static void note_failure(int rc)
+/* False if memory fails. */
+static bool keep_bare_error(int rc, const void *from)
+{
+    const struct coil__error_place place = place_of(from);
+    coil_error *last = error_here(), *error;
+
+    if (last != NULL)
+        last = coil__error_with_message(last);
+    if (last != NULL && coil_error_rc(last) == rc)
+        last = NULL;
+    error = coil__error_create_bare(&place, rc, last);
+    if (error != NULL)
+        keep_here(error);
+    return error != NULL;
+}
+
+static bool in_debug_mode(void)
+{
+    return coil__loop_of_thread != NULL && coil__loop_of_thread->debug;
+}
+
+/* Ignores a cancellation: the task cleans up during it. */
+static COIL__NOINLINE void note_failure(int rc)
 {
     coil_task *task = coil__scheduler.current;
-    coil_error *error = task != NULL ? task->future.error : error_of_thread;
+    coil_error *error = error_here();
 
-    if (error == NULL || rc == -ECANCELED)
+    if (rc == -ECANCELED || (in_debug_mode() && keep_bare_error(rc, COIL__CALLER())))
+        return;
+    if (error == NULL)
         return;
     if (coil_error_rc(error) == rc)
         keep_here(NULL);
@@ -122,7 +154,7 @@ void coil__failure_keep(struct coil__failure_kept *kept)
 {
     const coil_task *task = coil__scheduler.current;
 
-    kept->error = task != NULL ? task->future.error : error_of_thread;
+    kept->error = error_here();
     kept->is_older =
         task != NULL ? task->future.error_is_older : error_of_thread_is_older;
     if (kept->error != NULL)
@@ -214,6 +246,8 @@ void coil__failure_hand_on_error(coil_error *error, int rc, const void *from)
         return;
     if (error != NULL)
         error = coil__error_hand_on(&place, error);
+    else if (in_debug_mode() && keep_bare_error(rc, from))
+        return;
     keep_here(error);
 }
 
@@ -238,8 +272,10 @@ void coil__failure_hand_on(const coil_future *future, int rc, const void *from)
 
 void coil__failure_settle(coil_future *future, int rc)
 {
-    if (coil_error_rc(future->error) != rc || rc == -ECANCELED)
-        keep_in_future(future, NULL);
+    coil_error *error = rc != -ECANCELED ? coil__error_of_rc(future->error, rc) : NULL;
+
+    if (error != future->error)
+        keep_in_future(future, error != NULL ? coil_error_retain(error) : NULL);
 }
 
 /* ---- asking, and telling ----------------------------------------------------------- */
@@ -255,10 +291,7 @@ coil_error *coil_last_error(void)
 
 coil_error *coil__failure_of(int rc)
 {
-    const coil_task *task = coil__scheduler.current;
-    coil_error *error = task != NULL ? task->future.error : error_of_thread;
-
-    return error != NULL && coil_error_rc(error) == rc ? error : NULL;
+    return coil__error_of_rc(error_here(), rc);
 }
 
 coil_error *coil_future_error(const coil_future *future)

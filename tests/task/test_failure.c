@@ -7,6 +7,7 @@
 
 #include <coil.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 
 /* ---- three calls deep -------------------------------------------------------------- */
@@ -102,6 +103,11 @@ static bool says_in_order(const char *where, const char *const parts[], size_t n
         CHECK(says_in_order(printed(error), parts, sizeof parts / sizeof *parts));       \
     } while (0)
 
+static bool has_lines_of(const coil_error *error)
+{
+    return strstr(printed(error), "test_failure.c:") != NULL;
+}
+
 /* False in a program without debug data, or where libdw is missing. */
 static bool has_lines(void)
 {
@@ -109,7 +115,7 @@ static bool has_lines(void)
 
     coil_task_await(task);
     coil_task_release(task);
-    return strstr(printed(coil_last_error()), "test_failure.c:") != NULL;
+    return has_lines_of(coil_last_error());
 }
 
 static void skip_without_lines(void)
@@ -1072,7 +1078,104 @@ TASK_TEST(the_default_handler_prints_message_task_and_traceback)
 {
     test_dies(run_abandon_parser, NULL,
               "coil: Task exception was never retrieved (task 'parser')\n"
-              "Invalid argument: line 3 has no colon\n  in task 'parser'\n    ");
+              "line 3 has no colon (Invalid argument)\n  in task 'parser'\n    ");
     skip_without_lines();
     test_dies(run_abandon_parser, NULL, test_place("\n    parse_task"));
+}
+
+/* ---- debug mode: calls that fail without a message --------------------------------- */
+
+static COIL__NOINLINE int read_a_closed_descriptor(void)
+{
+    coil_file *file;
+    int rc = coil_file_open("/dev/null", O_RDONLY, 0, &file);
+
+    if (rc < 0)
+        return rc;
+    coil_file_close(file);
+    rc = (int)coil_file_read(file, &rc, 1);
+    coil_file_destroy(file);
+    return rc;
+}
+
+static int fail_without_a_message(void *arg)
+{
+    int rc = read_a_closed_descriptor();
+
+    (void)arg;
+    return rc;
+}
+
+static int await_a_failure_without_a_message(void *arg)
+{
+    coil_task *task;
+    int rc = coil_spawn(fail_without_a_message, arg, NULL, &task);
+
+    if (rc < 0)
+        return rc;
+    rc = coil_task_await(task);
+    coil_task_release(task);
+    return rc;
+}
+
+static coil_error *failure_in_debug_mode(coil_task_fn fn, void *arg)
+{
+    coil_error *error;
+    coil_run_opts opts = {.error = &error, .loop.debug = true};
+
+    CHECK(coil_run(fn, arg, &opts) < 0);
+    return error;
+}
+
+TEST(failure_without_a_message_has_a_place_in_debug_mode)
+{
+    coil_error *error = failure_in_debug_mode(fail_without_a_message, NULL);
+
+    CHECK(error != NULL);
+    CHECK_STR(coil_error_message(error), "Bad file descriptor");
+    CHECK_PRINTED(error, "Bad file descriptor\n  in task 'main'\n    ");
+    if (has_lines_of(error))
+        CHECK_PRINTED(error, "  in task 'main'\n    read_a_closed_descriptor at ");
+    coil_error_release(error);
+    error = failure_in_debug_mode(await_a_failure_without_a_message, NULL);
+    CHECK_PRINTED(error, "Bad file descriptor\n  in task 'task-2'\n    ",
+                  "  awaited by task 'main'\n");
+    coil_error_release(error);
+    CHECK_INT(coil_run(fail_without_a_message, NULL, &(coil_run_opts){.error = &error}),
+              -EBADF);
+    CHECK_PTR(error, NULL);
+}
+
+/* The body returns the failure that has a message, whatever failed after it. */
+static int fail_and_clean_up(void *arg)
+{
+    int rc = coil_fail(-EINVAL, "the first failure");
+
+    read_a_closed_descriptor();
+    CHECK_INT(coil_error_rc(coil_last_error()), -EBADF);
+    read_a_closed_descriptor();
+    return arg != NULL ? *(int *)arg : rc;
+}
+
+TEST(failure_in_debug_mode_during_the_cleanup_does_not_hide_the_first_one)
+{
+    coil_error *error = failure_in_debug_mode(fail_and_clean_up, NULL);
+
+    CHECK_STR(coil_error_message(error), "the first failure");
+    coil_error_release(error);
+    error = failure_in_debug_mode(fail_and_clean_up, &(int){-EBADF});
+    CHECK_STR(coil_error_message(error), "Bad file descriptor");
+    coil_error_release(error);
+    error = failure_in_debug_mode(fail_and_clean_up, &(int){-EIO});
+    CHECK_PTR(error, NULL);
+}
+
+/* Debug mode does not change which allocation fails. */
+TEST(failure_in_debug_mode_takes_no_memory_of_the_allocator)
+{
+    size_t before = test_blocks_held();
+    coil_error *error = failure_in_debug_mode(fail_without_a_message, NULL);
+
+    CHECK_INT(test_blocks_held(), before);
+    coil_error_release(error);
 }
