@@ -373,17 +373,22 @@ static bool was_given_up(ssize_t result)
 }
 
 /* A connected socket, or a negative errno. */
-static int accept_one(coil_listener *listener)
+static int accept_one(coil_listener *listener, coil_address *peer)
 {
+    struct coil__op op = {.kind = COIL__OP_ACCEPT};
     ssize_t fd = listener->kept;
 
     listener->kept = -1;
     if (fd >= 0)
         return (int)fd;
-    do
-        fd = coil__endpoint_do(&listener->endpoint,
-                               &(struct coil__op){.kind = COIL__OP_ACCEPT});
-    while (was_given_up(fd));
+    do {
+        if (peer != NULL) {
+            peer->length = sizeof peer->storage;
+            op.addr = &peer->any;
+            op.addrlen = &peer->length;
+        }
+        fd = coil__endpoint_do(&listener->endpoint, &op);
+    } while (was_given_up(fd));
     return (int)fd;
 }
 
@@ -399,13 +404,13 @@ static void keep_or_close(coil_listener *listener, int fd, int rc)
         listener->kept = fd;
 }
 
-static int accept_into(coil_stream *stream, coil_listener *listener)
+static int accept_into(coil_stream *stream, coil_listener *listener, coil_address *peer)
 {
     int rc = coil__endpoint_enter(&listener->endpoint, COIL__IN, "coil_accept"), fd;
 
     if (rc < 0)
         return rc;
-    rc = fd = accept_one(listener);
+    rc = fd = accept_one(listener, peer);
     if (fd >= 0)
         rc = coil__stream_open(stream, fd, true, "coil_accept");
     if (fd >= 0 && rc < 0)
@@ -414,16 +419,21 @@ static int accept_into(coil_stream *stream, coil_listener *listener)
     return rc;
 }
 
-int coil_accept(coil_listener *listener, coil_stream **out)
+int coil__accept(coil_listener *listener, coil_stream **out, coil_address *peer)
 {
     coil_stream *stream = coil__stream_alloc();
     int rc;
 
     *out = NULL;
-    rc = stream != NULL ? accept_into(stream, listener) : coil__failed(-ENOMEM);
+    rc = stream != NULL ? accept_into(stream, listener, peer) : coil__failed(-ENOMEM);
     if (rc == 0)
         *out = stream;
     else
         coil__free(stream);
     return rc;
+}
+
+int coil_accept(coil_listener *listener, coil_stream **out)
+{
+    return coil__accept(listener, out, NULL);
 }

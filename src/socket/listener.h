@@ -6,6 +6,7 @@
 
 #include "../stream/endpoint.h"
 
+#include <coil/address.h>
 #include <coil/stream.h>
 
 /* The file of a local socket, removed when the socket is closed. */
@@ -20,6 +21,12 @@ struct coil_listener {
 
 /* Make a listener of a listening, non-blocking socket; closes it if that fails. */
 int coil__listener_make(int fd, const char *caller, coil_listener **out);
+
+/*
+ * coil_accept() that stores the peer's address, unless `peer` is NULL. The length is 0
+ * before the call. It stays 0 if the address is not known.
+ */
+int coil__accept(coil_listener *listener, coil_stream **out, coil_address *peer);
 
 /* ---- local sockets: unix.c --------------------------------------------------------- */
 

@@ -32,18 +32,19 @@
 #include "../task/failure.h"
 #include "../task/task.h"
 
+#include <coil/address.h>
 #include <coil/error.h>
 #include <coil/event.h>
 #include <coil/group.h>
 #include <coil/scope.h>
 #include <coil/server.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #define SHORTEST_REST COIL_MSEC(50)
 #define LONGEST_REST COIL_SEC(1)
-/* so long after the latest failure, the next one is reported again */
-#define OVER_AFTER (2 * LONGEST_REST)
+#define REPORT_EVERY COIL_SEC(10) /* while accepting fails */
 #define HANDSHAKE COIL_SEC(10)
 #define LOOKS 4 /* checks for idle connections in each idle_ns */
 
@@ -65,7 +66,6 @@ struct coil_server {
     coil_event changed;
     coil_event stopped;
     bool stopping;
-    int64_t same_until; /* until then a failure to accept is not reported again */
 };
 
 struct acceptor {
@@ -74,12 +74,25 @@ struct acceptor {
     coil_listener *listener; /* a reference to its endpoint */
     coil_task *task;         /* a reference */
     int64_t rest_ns;
+    int64_t silent_until; /* until then a failure to accept is not reported */
+    unsigned failures;    /* since the last report */
+};
+
+/* The peer of a connection, for reports: shorter than a coil_address. */
+struct peer {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    };
 };
 
 /* What a handler's task is given. */
 struct accepted {
     coil_server *server;
     coil_stream *stream;
+    const coil_listener *listener;
+    struct peer peer;
 };
 
 /* With opts.idle_ns. */
@@ -104,6 +117,55 @@ static COIL__NOINLINE void report_failure(const char *message, int rc)
                                                   .rc = rc,
                                                   .error = coil__failure_of(rc),
                                                   .task = coil_task_current()});
+}
+
+/* The address that it listens on; its port alone once it is closed. */
+static const char *place_of(const coil_listener *listener, char *text, size_t size)
+{
+    coil_address name;
+
+    if (coil_listener_name(listener, &name) == 0)
+        return coil_address_format(&name, text, size);
+    snprintf(text, size, "port %u", listener->port);
+    return text;
+}
+
+static COIL__NOINLINE void report_handler(const struct accepted *a, int rc)
+{
+    coil_address peer = {.length = sizeof a->peer.v6, .v6 = a->peer.v6};
+    char message[2 * COIL_ADDRESS_TEXT + 64], from[COIL_ADDRESS_TEXT] = "";
+    char to[COIL_ADDRESS_TEXT];
+
+    if (a->peer.any.sa_family != AF_UNIX) /* its clients seldom have a name */
+        coil_address_format(&peer, from, sizeof from);
+    snprintf(message, sizeof message,
+             "Unhandled failure in the handler of a connection%s%s to %s",
+             from[0] != '\0' ? " from " : "", from,
+             place_of(a->listener, to, sizeof to));
+    report_failure(message, rc);
+}
+
+/* Report a failure to accept, unless one was reported a short time ago. */
+static COIL__NOINLINE void report_rest(struct acceptor *a, int rc)
+{
+    char message[COIL_ADDRESS_TEXT + 128], place[COIL_ADDRESS_TEXT];
+    int64_t now = coil_now();
+
+    a->failures++;
+    if (now < a->silent_until)
+        return;
+    if (a->failures == 1)
+        snprintf(message, sizeof message,
+                 "A server cannot accept a connection on %s, and rests",
+                 place_of(a->listener, place, sizeof place));
+    else
+        snprintf(message, sizeof message,
+                 "A server cannot accept connections on %s, and rests: %u failures since "
+                 "the last report",
+                 place_of(a->listener, place, sizeof place), a->failures);
+    report_failure(message, rc);
+    a->silent_until = coil__time_add(now, REPORT_EVERY);
+    a->failures = 0;
 }
 
 /* ---- its life ---------------------------------------------------------------------- */
@@ -189,7 +251,7 @@ static int call_handler(const struct accepted *a)
         return 0;
     rc = s->opts.idle_ns > 0 ? call_until_idle(a) : s->fn(a->stream, s->arg);
     if (rc < 0 && rc != -ECANCELED)
-        report_failure("Unhandled failure in a connection's handler", rc);
+        report_handler(a, rc);
     return rc;
 }
 
@@ -208,9 +270,11 @@ static int handle(void *arg)
     return rc == -ECANCELED ? rc : 0; /* a failed child would end the group */
 }
 
-static int serve(coil_server *s, coil_stream *stream)
+static int serve(const struct acceptor *acceptor, coil_stream *stream,
+                 const coil_address *peer)
 {
-    struct accepted a = {s, stream};
+    coil_server *s = acceptor->server;
+    struct accepted a = {s, stream, acceptor->listener, {.v6 = peer->v6}};
     coil_spawn_opts opts = {.name = s->opts.name,
                             .stack_bytes = s->opts.stack_bytes,
                             .eager = true,
@@ -281,9 +345,7 @@ static int rest(struct acceptor *a, int why)
     coil_scope scope;
     int rc;
 
-    if (coil_now() >= s->same_until)
-        report_failure("A server cannot accept a connection, and rests", why);
-    s->same_until = coil_in(OVER_AFTER);
+    report_rest(a, why);
     rc = coil_scope_enter(&scope, coil_in(a->rest_ns));
     if (rc < 0) /* no memory for a timer: wait for a connection to end */
         return s->connection_count > 0 ? coil_event_wait(&s->changed) : coil_yield();
@@ -313,13 +375,16 @@ static int wait_for_room(coil_server *s)
 static int accept_one(struct acceptor *a)
 {
     coil_server *s = a->server;
+    coil_address peer = {.length = 0};
     coil_stream *stream;
-    int rc = coil_accept(a->listener, &stream);
+    int rc = coil__accept(a->listener, &stream, &peer);
 
     if (rc < 0)
         return rc;
+    if (peer.length == 0)
+        coil_stream_peer(stream, &peer);
     rc = wait_for_room(s); /* another acceptor may have taken the room */
-    while (rc == 0 && (rc = serve(s, stream)) < 0 && !is_over(rc))
+    while (rc == 0 && (rc = serve(a, stream, &peer)) < 0 && !is_over(rc))
         rc = rest(a, rc);
     if (rc < 0) {
         coil_stream_destroy(stream);

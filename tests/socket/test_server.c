@@ -58,8 +58,17 @@ static void check_end(coil_stream *stream)
     CHECK(n == 0 || n == -ECONNRESET);
 }
 
+/* The port of this end. */
+static unsigned own_port(const coil_stream *stream)
+{
+    coil_address name;
+
+    CHECK_INT(coil_stream_name(stream, &name), 0);
+    return coil_address_port(&name);
+}
+
 struct reports {
-    char first[96];
+    char first[160], last[160];
     int count, rc;
 };
 
@@ -69,6 +78,7 @@ static void count_report(const coil_exception *exception, void *arg)
 
     if (r->count++ == 0)
         snprintf(r->first, sizeof r->first, "%s", exception->message);
+    snprintf(r->last, sizeof r->last, "%s", exception->message);
     r->rc = exception->rc;
 }
 
@@ -214,12 +224,50 @@ static int fail_on_x(coil_stream *stream, void *arg)
     return coil_fail(-EPROTO, "an x came");
 }
 
+/* The peer has no address any more, and the handler no stream. */
+static int fail_on_reset(coil_stream *stream, void *arg)
+{
+    char byte;
+    int rc = (int)coil_read(stream, &byte, 1);
+
+    coil_stream_close(stream);
+    return (void)arg, rc;
+}
+
+IO_TEST(server_report_names_the_peer_that_has_reset_its_connection)
+{
+    coil_listener *listener = listen_here();
+    struct linger abort_it = {.l_onoff = 1};
+    struct reports reports;
+    coil_server *server;
+    char expected[160];
+    coil_stream *bad;
+
+    expect_reports(&reports);
+    CHECK_INT(coil_server_create(listener, fail_on_reset, NULL, NULL, &server), 0);
+    bad = connect_here();
+    snprintf(expected, sizeof expected, "from 127.0.0.1:%u to 127.0.0.1:%s",
+             own_port(bad), port);
+    CHECK_INT(setsockopt(coil_stream_fd(bad), SOL_SOCKET, SO_LINGER, &abort_it,
+                         sizeof abort_it),
+              0);
+    coil_stream_destroy(bad);
+    while (reports.count == 0)
+        coil_sleep(COIL_USEC(100));
+    CHECK_INT(reports.rc, -ECONNRESET);
+    CHECK(strstr(reports.first, expected) != NULL);
+    CHECK_INT(coil_server_stop(server), 0);
+    coil_server_destroy(server);
+    coil_listener_destroy(listener);
+}
+
 NET_TEST(server_reports_a_handler_that_fails_and_goes_on)
 {
     coil_listener *listener = listen_here();
     coil_stream *good, *bad;
     coil_server *server;
     struct reports reports;
+    char expected[160];
 
     expect_reports(&reports);
     CHECK_INT(coil_server_create(listener, fail_on_x, NULL, NULL, &server), 0);
@@ -229,7 +277,11 @@ NET_TEST(server_reports_a_handler_that_fails_and_goes_on)
     check_end(bad);
     CHECK_INT(reports.count, 1);
     CHECK_INT(reports.rc, -EPROTO);
-    CHECK_STR(reports.first, "Unhandled failure in a connection's handler");
+    snprintf(expected, sizeof expected,
+             "Unhandled failure in the handler of a connection from 127.0.0.1:%u to "
+             "127.0.0.1:%s",
+             own_port(bad), port);
+    CHECK_STR(reports.first, expected);
     CHECK_INT(coil_write(good, "y", 1), 1);
     CHECK_INT(coil_read(good, reports.first, 1), 1);
     coil_stream_destroy(bad);
@@ -686,6 +738,7 @@ IO_TEST(server_out_of_descriptors_rests_and_goes_on)
     coil_stream *first, *clients[3];
     coil_server *server;
     struct reports reports;
+    char expected[160];
     uint64_t calls;
     int before, fds[3];
 
@@ -707,7 +760,9 @@ IO_TEST(server_out_of_descriptors_rests_and_goes_on)
     calls = coil_testing_system_calls();
     coil_sleep(COIL_MSEC(10));
     CHECK(coil_testing_system_calls() - calls < 100); /* it does not spin */
-    CHECK_STR(reports.first, "A server cannot accept a connection, and rests");
+    snprintf(expected, sizeof expected,
+             "A server cannot accept a connection on 127.0.0.1:%s, and rests", port);
+    CHECK_STR(reports.first, expected);
     CHECK_INT(reports.rc, -EMFILE);
     for (int i = 0; i < 3; i++)
         CHECK_INT(coil_stream_adopt(fds[i], &clients[i]), 0);
@@ -767,6 +822,44 @@ TEST(server_out_of_descriptors_says_so_once_whoever_finds_room)
         test_skip("valgrind drops a connection it cannot accept");
     CHECK_INT(coil_run(serve_a_crowd, &reports, &opts), 0);
     CHECK_INT(reports.count, 1);
+    CHECK_INT(reports.rc, -EMFILE);
+}
+
+/* Nobody leaves for so long that the failure is reported again. */
+static int serve_a_crowd_that_stays(void *reports)
+{
+    coil_listener *listener = listen_here();
+    coil_server *server;
+    coil_stream *first;
+    int before, fd;
+
+    expect_reports(reports);
+    CHECK_INT(coil_server_create(listener, echo, NULL, NULL, &server), 0);
+    first = connect_here();
+    check_echo(first);
+    fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    before = limit_descriptors(0);
+    connect_by_hand(fd);
+    CHECK_INT(coil_sleep(COIL_SEC(25)), 0);
+    restore_descriptors(before);
+    coil_stream_destroy(first);
+    close(fd);
+    CHECK_INT(coil_server_stop(server), 0);
+    coil_server_destroy(server);
+    coil_listener_destroy(listener);
+    return 0;
+}
+
+TEST(server_out_of_descriptors_says_so_again_at_intervals)
+{
+    coil_run_opts opts = {.loop.virtual_clock = true};
+    struct reports reports;
+
+    if (test_under_valgrind())
+        test_skip("valgrind drops a connection it cannot accept");
+    CHECK_INT(coil_run(serve_a_crowd_that_stays, &reports, &opts), 0);
+    CHECK_INT(reports.count, 3);
+    CHECK(strstr(reports.last, " failures since the last report") != NULL);
     CHECK_INT(reports.rc, -EMFILE);
 }
 
