@@ -421,6 +421,9 @@ static coil_http_response *create_response(coil_http_session *session,
 int coil_http_get(coil_http_session *session, const coil_http_request *request,
                   coil_http_response **out)
 {
+    COIL__HTTP_REQUIRE(session, "a session");
+    COIL__HTTP_REQUIRE(request, "a request");
+    COIL__HTTP_REQUIRE(out, "an output pointer");
     struct http_step step = coil__http_first_step(request);
     coil_http_response *response;
     int rc;
@@ -519,6 +522,9 @@ static int wait_alone_for_body(coil_http_response *response)
 
 ssize_t coil_http_read(coil_http_response *response, void *buf, size_t n)
 {
+    COIL__HTTP_REQUIRE(response, "a response");
+    if (n > 0)
+        COIL__HTTP_REQUIRE(buf, "a buffer");
     size_t held;
     int rc = n > 0 ? wait_alone_for_body(response) : 0;
 
@@ -534,6 +540,9 @@ ssize_t coil_http_read(coil_http_response *response, void *buf, size_t n)
 
 int coil_http_read_all(coil_http_response *response, char **body, size_t *n)
 {
+    COIL__HTTP_REQUIRE(response, "a response");
+    COIL__HTTP_REQUIRE(body, "an output pointer");
+    COIL__HTTP_REQUIRE(n, "an output pointer");
     size_t capacity = 0, used = 0;
     char *bytes = NULL;
     ssize_t got = 1;
@@ -565,6 +574,7 @@ int coil_http_read_all(coil_http_response *response, char **body, size_t *n)
 
 int coil_http_discard(coil_http_response *response, size_t n)
 {
+    COIL__HTTP_REQUIRE(response, "a response");
     int64_t announced = coil_http_content_length(response);
     bool is_short = announced < 0 || (uint64_t)announced <= n || response->done;
     size_t forgotten = 0;
@@ -590,6 +600,7 @@ int coil_http_discard(coil_http_response *response, size_t n)
 
 int coil_http_status(const coil_http_response *response)
 {
+    COIL__HTTP_REQUIRE(response, "a response");
     long status = 0;
 
     if (response->easy != NULL && response->has_headers)
@@ -599,6 +610,7 @@ int coil_http_status(const coil_http_response *response)
 
 int coil_http_version(const coil_http_response *response)
 {
+    COIL__HTTP_REQUIRE(response, "a response");
     long version = 0;
 
     if (response->easy != NULL && response->has_headers)
@@ -618,6 +630,8 @@ int coil_http_version(const coil_http_response *response)
 const char *coil_http_header_at(const coil_http_response *response, const char *name,
                                 size_t index)
 {
+    COIL__HTTP_REQUIRE(response, "a response");
+    COIL__HTTP_REQUIRE(name, "a name");
     struct curl_header *header;
 
     if (response->easy == NULL || !response->has_headers ||
@@ -631,11 +645,14 @@ const char *coil_http_header_at(const coil_http_response *response, const char *
 
 const char *coil_http_header(const coil_http_response *response, const char *name)
 {
+    COIL__HTTP_REQUIRE(response, "a response");
+    COIL__HTTP_REQUIRE(name, "a name");
     return coil_http_header_at(response, name, 0);
 }
 
 int64_t coil_http_content_length(const coil_http_response *response)
 {
+    COIL__HTTP_REQUIRE(response, "a response");
     curl_off_t announced = -1;
 
     if (response->easy != NULL && response->has_headers)
@@ -645,6 +662,7 @@ int64_t coil_http_content_length(const coil_http_response *response)
 
 int64_t coil_http_body_bytes(const coil_http_response *response)
 {
+    COIL__HTTP_REQUIRE(response, "a response");
     curl_off_t bytes = 0;
 
     if (response->easy != NULL)
@@ -654,6 +672,7 @@ int64_t coil_http_body_bytes(const coil_http_response *response)
 
 int64_t coil_http_received_bytes(const coil_http_response *response)
 {
+    COIL__HTTP_REQUIRE(response, "a response");
     long headers = 0;
 
     if (response->easy != NULL)
@@ -663,11 +682,13 @@ int64_t coil_http_received_bytes(const coil_http_response *response)
 
 const char *coil_http_url(const coil_http_response *response)
 {
+    COIL__HTTP_REQUIRE(response, "a response");
     return response->url;
 }
 
 unsigned coil_http_redirect_count(const coil_http_response *response)
 {
+    COIL__HTTP_REQUIRE(response, "a response");
     return response->redirects;
 }
 

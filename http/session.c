@@ -387,6 +387,7 @@ static void set_up_multi(coil_http_session *session, long connections)
 
 int coil_http_session_create(const coil_http_session_opts *opts, coil_http_session **out)
 {
+    COIL__HTTP_REQUIRE(out, "an output pointer");
     static const coil_http_session_opts defaults;
     static pthread_once_t prepared = PTHREAD_ONCE_INIT;
     coil_http_session *session = calloc(1, sizeof *session);
@@ -424,6 +425,12 @@ bool coil__http_is_parents(const coil_http_session *session)
 void coil__http_gone(const char *caller)
 {
     fprintf(stderr, "coil: %s: it was destroyed before\n", caller);
+    abort();
+}
+
+void coil__http_misuse_null(const char *function, const char *argument)
+{
+    fprintf(stderr, "coil: %s() was called with %s that is NULL\n", function, argument);
     abort();
 }
 

@@ -51,6 +51,17 @@ struct coil_http_session {
 /* Stop the program: the session or response was destroyed before. */
 void coil__http_gone(const char *caller) __attribute__((noreturn));
 
+/* Stop the program: "coil_http_get() was called with a session that is NULL". */
+void coil__http_misuse_null(const char *function, const char *argument)
+    __attribute__((noreturn));
+
+/* The first statement of a public function that needs `pointer`. */
+#define COIL__HTTP_REQUIRE(pointer, noun)                                                \
+    do {                                                                                 \
+        if ((pointer) == NULL)                                                           \
+            coil__http_misuse_null(__func__, (noun));                                    \
+    } while (0)
+
 /*
  * Stop the program if libcurl is calling a function of the program's, on_body or
  * allows_address: it forbids what `caller` would do.

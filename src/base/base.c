@@ -174,6 +174,12 @@ COIL__NOINLINE void coil__misuse(const char *format, ...)
 }
 
 /* Not inlined: the printed stack begins with the caller of this function. */
+COIL__NOINLINE void coil__misuse_null(const char *function, const char *argument)
+{
+    coil__misuse("%s() was called with %s that is NULL", function, argument);
+}
+
+/* Likewise. */
 COIL__NOINLINE void coil__misuse_gone(const char *caller)
 {
     coil__misuse("%s: it was destroyed before", caller);

@@ -48,6 +48,26 @@ extern void (*_Atomic coil__failed_hook)(int rc);
 /* The caller has made a mistake: print the sentence and abort(). */
 COIL__NORETURN void coil__misuse(const char *format, ...) COIL__PRINTF(1, 2);
 
+/* Stop the program: "coil_spawn() was called with a function that is NULL". */
+COIL__NORETURN void coil__misuse_null(const char *function,
+                                      const char *argument) COIL__COLD;
+
+/*
+ * The first statement of a public function that needs `pointer`, with a noun for it: "a
+ * stream". The second form is for a pointer that may be NULL unless `condition` holds: a
+ * buffer of no bytes.
+ */
+#define COIL__REQUIRE(pointer, noun)                                                     \
+    do {                                                                                 \
+        if (COIL__UNLIKELY((pointer) == NULL))                                           \
+            coil__misuse_null(__func__, (noun));                                         \
+    } while (0)
+#define COIL__REQUIRE_IF(condition, pointer, noun)                                       \
+    do {                                                                                 \
+        if (COIL__UNLIKELY((pointer) == NULL) && (condition))                            \
+            coil__misuse_null(__func__, (noun));                                         \
+    } while (0)
+
 /*
  * Stop the program: `caller` was called with an object that was destroyed, or whose last
  * reference was released. Objects that detect this have a mark or a count that is 0 in

@@ -199,6 +199,7 @@ _Static_assert(sizeof(struct token) == sizeof(coil_var_token),
 
 void *coil_var_get(const coil_var *var)
 {
+    COIL__REQUIRE(var, "a variable");
     const struct binding *binding = NULL;
 
     if (coil__context_is_used())
@@ -208,6 +209,7 @@ void *coil_var_get(const coil_var *var)
 
 int coil_var_set(const coil_var *var, void *value, coil_var_token *token)
 {
+    COIL__REQUIRE(var, "a variable");
     struct coil__bindings **place = current(), *before = *place, *after;
     int rc = rebind(before, var, &(struct binding){var, value}, &after);
 
@@ -225,6 +227,8 @@ int coil_var_set(const coil_var *var, void *value, coil_var_token *token)
 
 int coil_var_reset(const coil_var *var, coil_var_token *token)
 {
+    COIL__REQUIRE(var, "a variable");
+    COIL__REQUIRE(token, "a token");
     struct token *t = (struct token *)token;
     struct coil__bindings **place = current(), *replaced = *place, *restored;
     int rc;
@@ -267,6 +271,7 @@ coil_context *coil_context_copy(void)
 
 coil_context *coil_context_retain(coil_context *context)
 {
+    COIL__REQUIRE(context, "a context");
     if (atomic_fetch_add_explicit(&context->refs, 1, memory_order_relaxed) == 0)
         coil__misuse_gone("using a context");
     return context;
@@ -286,6 +291,8 @@ void coil_context_release(coil_context *context)
 
 int coil_context_run(coil_context *context, int (*fn)(void *arg), void *arg)
 {
+    COIL__REQUIRE(context, "a context");
+    COIL__REQUIRE(fn, "a function");
     struct coil__context_slot *slot = current_slot();
     coil_context *outer = slot->entered;
     int rc;

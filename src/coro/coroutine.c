@@ -311,6 +311,8 @@ static const struct coil__coro_class bare_class = {.main = bare_main,
 int coil_coro_create(coil_coro_fn fn, void *arg, const coil_coro_opts *opts,
                      coil_coro **out)
 {
+    COIL__REQUIRE(fn, "a function");
+    COIL__REQUIRE(out, "an output pointer");
     coil__coro *created;
     coil_coro *coro;
     int rc = coil__coro_create(sizeof *coro, opts != NULL ? opts->stack_bytes : 0,
@@ -344,6 +346,7 @@ static COIL__NOINLINE void begin_coroutine(coil_coro *coro)
 
 void *coil_coro_resume(coil_coro *coro, void *value)
 {
+    COIL__REQUIRE(coro, "a coroutine");
     if (coro->coro.done)
         coil__misuse("coil_coro_resume: the coroutine is done");
     if (coro->coro.caller != NULL)
@@ -365,11 +368,13 @@ void *coil_coro_suspend(void *value)
 
 bool coil_coro_done(const coil_coro *coro)
 {
+    COIL__REQUIRE(coro, "a coroutine");
     return coro->coro.done;
 }
 
 bool coil_coro_running(const coil_coro *coro)
 {
+    COIL__REQUIRE(coro, "a coroutine");
     return coro->coro.caller != NULL;
 }
 

@@ -127,6 +127,7 @@ int coil_gen_yield(void *value, void **sent)
 
 void coil_gen_return(coil_gen *gen, void *value)
 {
+    COIL__REQUIRE(gen, "a generator");
     gen->result = value;
 }
 
@@ -168,6 +169,7 @@ static void prepare_leaf(coil_gen *leaf, coil_gen *entry, void *sent, void **out
 
 int coil_gen_yield_from(coil_gen *inner, void **result)
 {
+    COIL__REQUIRE(inner, "a generator");
     coil_gen *self = running_gen(), *leaf;
 
     store_value(result, NULL);
@@ -281,6 +283,8 @@ static int throw_exit(coil_gen *gen, void **value)
 
 int coil_gen_create(coil_gen_fn fn, void *arg, const coil_gen_opts *opts, coil_gen **out)
 {
+    COIL__REQUIRE(fn, "a function");
+    COIL__REQUIRE(out, "an output pointer");
     size_t stack_bytes = opts != NULL ? opts->stack_bytes : 0;
     coil__coro *coro;
     coil_gen *gen;
@@ -298,11 +302,13 @@ int coil_gen_create(coil_gen_fn fn, void *arg, const coil_gen_opts *opts, coil_g
 
 int coil_gen_next(coil_gen *gen, void **value)
 {
+    COIL__REQUIRE(gen, "a generator");
     return coil_gen_send(gen, NULL, value);
 }
 
 int coil_gen_send(coil_gen *gen, void *sent, void **value)
 {
+    COIL__REQUIRE(gen, "a generator");
     if (value != NULL)
         *value = NULL;
     if (gen->closed)
@@ -316,6 +322,7 @@ int coil_gen_send(coil_gen *gen, void *sent, void **value)
 
 int coil_gen_throw(coil_gen *gen, int error, void **value)
 {
+    COIL__REQUIRE(gen, "a generator");
     if (value != NULL)
         *value = NULL;
     if (error >= 0)
@@ -335,6 +342,7 @@ int coil_gen_throw(coil_gen *gen, int error, void **value)
 
 int coil_gen_close(coil_gen *gen)
 {
+    COIL__REQUIRE(gen, "a generator");
     int rc;
 
     if (gen->closed)
@@ -370,6 +378,7 @@ void coil_gen_destroy(coil_gen *gen)
 
 coil_gen_state coil_gen_get_state(const coil_gen *gen)
 {
+    COIL__REQUIRE(gen, "a generator");
     if (gen->closed)
         return COIL_GEN_CLOSED;
     if (!gen->begun)
@@ -379,5 +388,6 @@ coil_gen_state coil_gen_get_state(const coil_gen *gen)
 
 coil_gen *coil_gen_delegate(const coil_gen *gen)
 {
+    COIL__REQUIRE(gen, "a generator");
     return gen->delegate;
 }

@@ -83,6 +83,8 @@ int coil__task_backtrace(coil_task *task, void *addresses[], size_t max, const v
 
 COIL__NOINLINE int coil_task_backtrace(coil_task *task, void *addresses[], int max)
 {
+    COIL__REQUIRE(task, "a task");
+    COIL__REQUIRE_IF(max > 0, addresses, "an array");
     return coil__task_backtrace(task, addresses, max > 0 ? (size_t)max : 0,
                                 COIL__CALLER());
 }

@@ -129,6 +129,7 @@ static void print_all(FILE *out, const void *from)
 
 COIL__NOINLINE void coil_dump(FILE *out)
 {
+    COIL__REQUIRE(out, "a file");
     struct coil__no_suspend region; /* `out` may be of fopencookie(3) */
 
     coil__no_suspend_enter(&region, "coil_dump() prints");

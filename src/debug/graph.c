@@ -76,6 +76,7 @@ static void print_node(struct graph *g, coil_future *future)
 
 COIL__NOINLINE void coil_print_call_graph(coil_future *future, FILE *out)
 {
+    COIL__REQUIRE(out, "a file");
     struct graph g = {.from = COIL__CALLER()};
     struct coil__no_suspend region; /* `out` may be of fopencookie(3) */
 

@@ -19,12 +19,14 @@ static struct coil__no_suspend *region_inside(coil_no_suspend *region)
 
 COIL__NOINLINE void coil_no_suspend_enter(coil_no_suspend *region, const char *why)
 {
+    COIL__REQUIRE(region, "a region");
     coil__no_suspend_enter(region_inside(region), why);
     coil__scheduler.no_suspend.address = COIL__CALLER();
 }
 
 void coil_no_suspend_exit(coil_no_suspend *region)
 {
+    COIL__REQUIRE(region, "a region");
     const struct coil__no_suspend *innermost = &coil__scheduler.no_suspend;
     char text[200];
 

@@ -19,6 +19,7 @@ void coil__clear_marks(void)
 
 const void *coil_task_spawned_at(const coil_task *task)
 {
+    COIL__REQUIRE(task, "a task");
     return task->spawned_at;
 }
 

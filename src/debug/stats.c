@@ -19,6 +19,7 @@ static size_t count_tasks(const coil_loop *loop)
 
 void coil_stats_get(coil_stats *out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     const coil_loop *loop = coil__loop_require("coil_stats_get");
     const struct coil__light_counts light = coil__light_counts();
 

@@ -23,6 +23,8 @@ static coil_future *first_pending(const struct coil__wait *wait)
 
 bool coil_task_waiting(const coil_task *task, coil_waiting *out)
 {
+    COIL__REQUIRE(task, "a task");
+    COIL__REQUIRE(out, "an output pointer");
     const struct coil__wait *wait = coil__task_waits(task);
     struct coil__waited waited;
 
@@ -73,6 +75,8 @@ static int visit_awaiters(const coil_future *future,
 int coil_future_awaiters(coil_future *future, int (*visit)(coil_task *awaiter, void *arg),
                          void *arg)
 {
+    COIL__REQUIRE(future, "a future");
+    COIL__REQUIRE(visit, "a function");
     struct coil__no_suspend region;
     int rc;
 
@@ -87,5 +91,7 @@ int coil_future_awaiters(coil_future *future, int (*visit)(coil_task *awaiter, v
 int coil_task_awaiters(coil_task *task, int (*visit)(coil_task *awaiter, void *arg),
                        void *arg)
 {
+    COIL__REQUIRE(task, "a task");
+    COIL__REQUIRE(visit, "a function");
     return coil_future_awaiters(&task->future, visit, arg);
 }

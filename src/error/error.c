@@ -135,6 +135,7 @@ coil_error *coil__error_with_message(coil_error *error)
 
 coil_error *coil_error_retain(coil_error *error)
 {
+    COIL__REQUIRE(error, "an error");
     if (error->refs++ == 0)
         coil__misuse_gone("coil_error_retain");
     return error;
@@ -160,6 +161,7 @@ void coil_error_release(coil_error *error)
 
 int coil_error_rc(const coil_error *error)
 {
+    COIL__REQUIRE(error, "an error");
     return error->rc;
 }
 
@@ -170,16 +172,19 @@ const char *coil_strerror(int rc)
 
 const char *coil_error_message(const coil_error *error)
 {
+    COIL__REQUIRE(error, "an error");
     return error->message != NULL ? error->message : coil_strerror(error->rc);
 }
 
 const char *coil_error_task(const coil_error *error)
 {
+    COIL__REQUIRE(error, "an error");
     return error->task;
 }
 
 coil_error *coil_error_cause(const coil_error *error)
 {
+    COIL__REQUIRE(error, "an error");
     return error->cause;
 }
 
@@ -269,6 +274,8 @@ void coil__error_print(struct coil__report *report, const coil_error *error)
 
 void coil_error_print(const coil_error *error, FILE *out)
 {
+    COIL__REQUIRE(error, "an error");
+    COIL__REQUIRE(out, "a file");
     struct coil__report report;
 
     coil__report_begin(&report, out, "error");

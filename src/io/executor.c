@@ -693,6 +693,7 @@ int coil__blocking(coil_lane lane, int (*fn)(void *arg), void *arg,
 
 int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
 {
+    COIL__REQUIRE(fn, "a function");
     require_lane(lane, "coil_blocking");
     return (int)coil__result(coil__blocking(lane, fn, arg, &lanes[lane].class));
 }
@@ -700,6 +701,7 @@ int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
 int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
                               void (*discard)(void *arg))
 {
+    COIL__REQUIRE(fn, "a function");
     struct job *job;
     struct job_waiting waiting;
     int rc;
@@ -778,6 +780,8 @@ static bool take_lane(struct lane *lane, const char *name, unsigned max_threads)
 
 int coil_executor_create(const char *name, unsigned max_threads, coil_lane *out)
 {
+    COIL__REQUIRE(name, "a name");
+    COIL__REQUIRE(out, "an output pointer");
     static const struct coil__leak_kind kind = {"an executor", NULL, "destroyed"};
 
     *out = (coil_lane)-1; /* using it after a failure stops the program */

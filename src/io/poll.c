@@ -327,6 +327,7 @@ static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
 
 int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
 {
+    COIL__REQUIRE_IF(n > 0, fds, "an array");
     int64_t deadline = COIL_NEVER;
     int rc = coil__task_spend("coil_poll");
 

@@ -52,6 +52,7 @@ static void call_as_a_callback(const coil_loop *loop, const coil_exception *exce
 
 void coil_call_exception_handler(const coil_exception *exception)
 {
+    COIL__REQUIRE(exception, "an exception");
     const struct coil__task_layer *tasks = coil__task_layer;
     coil_loop *loop = coil__loop_of_thread;
 
@@ -94,6 +95,7 @@ static void print(void *arg)
 /* On a larger stack: stdio needs more than a small task may have left. */
 void coil_default_exception_handler(const coil_exception *exception)
 {
+    COIL__REQUIRE(exception, "an exception");
     if (coil__coro_call(COIL__ERROR_PRINT_BYTES, print, (void *)exception) < 0)
         print((void *)exception);
 }

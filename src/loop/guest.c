@@ -16,6 +16,7 @@ static bool can_be_guest(const coil_loop *loop)
 
 int coil_guest_fd(coil_loop *loop)
 {
+    COIL__REQUIRE(loop, "a loop");
     coil__loop_require_own(loop, "coil_guest_fd");
     if (!can_be_guest(loop))
         return coil__failed(-EOPNOTSUPP);
@@ -24,6 +25,7 @@ int coil_guest_fd(coil_loop *loop)
 
 int64_t coil_guest_timeout(coil_loop *loop)
 {
+    COIL__REQUIRE(loop, "a loop");
     int64_t next = coil__timers_next(&loop->timers), now;
 
     coil__loop_require_own(loop, "coil_guest_timeout");
@@ -42,6 +44,7 @@ int64_t coil_guest_timeout(coil_loop *loop)
 
 int coil_guest_step(coil_loop *loop)
 {
+    COIL__REQUIRE(loop, "a loop");
     bool stopped;
     int rc;
 

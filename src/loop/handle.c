@@ -82,6 +82,7 @@ static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
 
 COIL__NOINLINE int coil_call_soon(coil_callback fn, void *arg, coil_handle **out)
 {
+    COIL__REQUIRE(fn, "a function");
     coil_loop *loop = coil__loop_require("coil_call_soon");
     coil_handle *handle = create_handle(loop, fn, arg, COIL__CALLER(), out);
 
@@ -113,6 +114,7 @@ static int call_at(coil_loop *loop, int64_t deadline, coil_callback fn, void *ar
 COIL__NOINLINE int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg,
                                    coil_handle **out)
 {
+    COIL__REQUIRE(fn, "a function");
     coil_loop *loop = coil__loop_require("coil_call_later");
 
     return call_at(loop, coil__time_add(coil__loop_now(loop), delay_ns), fn, arg,
@@ -122,6 +124,7 @@ COIL__NOINLINE int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg
 COIL__NOINLINE int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
                                 coil_handle **out)
 {
+    COIL__REQUIRE(fn, "a function");
     return call_at(coil__loop_require("coil_call_at"), deadline, fn, arg, COIL__CALLER(),
                    out);
 }
@@ -140,6 +143,7 @@ static coil_loop *loop_to_undo(const coil_handle *handle)
 
 void coil_handle_cancel(coil_handle *handle)
 {
+    COIL__REQUIRE(handle, "a handle");
     handle->cancelled = true;
     if (!handle->pending)
         return;
@@ -150,11 +154,13 @@ void coil_handle_cancel(coil_handle *handle)
 
 bool coil_handle_cancelled(const coil_handle *handle)
 {
+    COIL__REQUIRE(handle, "a handle");
     return handle->cancelled;
 }
 
 int64_t coil_handle_when(const coil_handle *handle)
 {
+    COIL__REQUIRE(handle, "a handle");
     return handle->when;
 }
 

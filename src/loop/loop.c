@@ -345,6 +345,7 @@ void coil__loop_forget_parents(void)
 
 int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     coil_loop *loop;
     int rc;
 
@@ -424,6 +425,7 @@ void coil_loop_close(coil_loop *loop)
 
 coil_loop *coil_loop_retain(coil_loop *loop)
 {
+    COIL__REQUIRE(loop, "a loop");
     if (atomic_fetch_add(&loop->refs, 1) == 0)
         coil__misuse_gone("coil_loop_retain");
     return loop;
@@ -606,6 +608,7 @@ COIL__NOINLINE int coil__loop_take_turn(coil_loop *loop)
 
 int coil_loop_run_forever(coil_loop *loop)
 {
+    COIL__REQUIRE(loop, "a loop");
     int rc = 0;
 
     coil__loop_require_own(loop, "coil_loop_run_forever");
@@ -620,11 +623,13 @@ int coil_loop_run_forever(coil_loop *loop)
 
 void coil_loop_stop(coil_loop *loop)
 {
+    COIL__REQUIRE(loop, "a loop");
     coil__loop_require_own(loop, "coil_loop_stop");
     loop->stopping = true;
 }
 
 bool coil_loop_running(const coil_loop *loop)
 {
+    COIL__REQUIRE(loop, "a loop");
     return loop->running;
 }

@@ -239,6 +239,8 @@ static void call(struct coil__runnable *runnable)
 
 void coil_timer_init(coil_timer *timer, coil_callback fn, void *arg)
 {
+    COIL__REQUIRE(timer, "a timer");
+    COIL__REQUIRE(fn, "a function");
     struct timer *t = inside(timer);
 
     coil__timer_init(&t->timer, call);
@@ -248,6 +250,7 @@ void coil_timer_init(coil_timer *timer, coil_callback fn, void *arg)
 
 bool coil_timer_started(const coil_timer *timer)
 {
+    COIL__REQUIRE(timer, "a timer");
     const struct coil__timer *t = &inside(timer)->timer;
 
     if (t->place != COIL__TIMER_IDLE)
@@ -270,6 +273,7 @@ static COIL__NOINLINE int restart(coil_loop *loop, struct coil__timer *timer,
 
 int coil_timer_start(coil_timer *timer, int64_t deadline)
 {
+    COIL__REQUIRE(timer, "a timer");
     coil_loop *loop = coil__loop_require("coil_timer_start");
     struct timer *t = inside(timer);
     int rc;
@@ -290,6 +294,7 @@ int coil_timer_start(coil_timer *timer, int64_t deadline)
 
 void coil_timer_stop(coil_timer *timer)
 {
+    COIL__REQUIRE(timer, "a timer");
     struct coil__timer *t = &inside(timer)->timer;
 
     coil__leak_forget(timer);

@@ -254,6 +254,8 @@ void coil__wakeup_run_last(coil_loop *loop)
 
 int coil_post(coil_loop *loop, coil_callback fn, void *arg)
 {
+    COIL__REQUIRE(loop, "a loop");
+    COIL__REQUIRE(fn, "a function");
     struct called_post *called;
     int rc;
 

@@ -179,11 +179,13 @@ static int undo(const char *caller, int fd, enum coil__direction direction)
 
 int coil_add_reader(int fd, coil_callback fn, void *arg)
 {
+    COIL__REQUIRE(fn, "a function");
     return add("coil_add_reader", fd, COIL__IN, fn, arg);
 }
 
 int coil_add_writer(int fd, coil_callback fn, void *arg)
 {
+    COIL__REQUIRE(fn, "a function");
     return add("coil_add_writer", fd, COIL__OUT, fn, arg);
 }
 

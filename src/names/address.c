@@ -49,6 +49,8 @@ static void format_local(const coil_address *address, char *text, size_t size)
 
 const char *coil_address_format(const coil_address *address, char *text, size_t size)
 {
+    COIL__REQUIRE(address, "an address");
+    COIL__REQUIRE_IF(size > 0, text, "a buffer");
     char host[INET_ADDRSTRLEN];
 
     if (size == 0)
@@ -69,6 +71,7 @@ const char *coil_address_format(const coil_address *address, char *text, size_t 
 
 uint16_t coil_address_port(const coil_address *address)
 {
+    COIL__REQUIRE(address, "an address");
     if (address->length < sizeof address->any.sa_family)
         return 0;
     if (address->any.sa_family == AF_INET6)
@@ -105,6 +108,8 @@ static int read_v6(const char *host, struct sockaddr_in6 *out)
 
 int coil_address_of_numbers(const char *host, uint16_t port, coil_address *out)
 {
+    COIL__REQUIRE(host, "a host");
+    COIL__REQUIRE(out, "an output pointer");
     int rc;
 
     memset(out, 0, sizeof *out);
@@ -164,6 +169,8 @@ struct addrinfo coil__address_info(const coil_address *address, int type)
 
 int coil_address_of_path(const char *path, coil_address *out)
 {
+    COIL__REQUIRE(path, "a path");
+    COIL__REQUIRE(out, "an output pointer");
     size_t n = strlen(path);
 
     if (n == 0)

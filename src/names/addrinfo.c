@@ -436,6 +436,7 @@ static int look_up_by_questions(struct coil__resolver *r, const char *host,
 int coil_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
                      struct addrinfo **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     struct coil__resolver *r;
     int rc = coil__port_check(port);
 
@@ -456,6 +457,7 @@ int coil_getaddrinfo(const char *host, const char *port, const struct addrinfo *
 int coil_getnameinfo(const struct sockaddr *address, socklen_t address_bytes, char *host,
                      size_t host_size, char *service, size_t service_size, int flags)
 {
+    COIL__REQUIRE(address, "an address");
     coil_address copy = {.length = address_bytes};
     int rc;
 

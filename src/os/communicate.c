@@ -140,6 +140,7 @@ static bool is_open(const coil_stream *stream)
 int coil_process_communicate(coil_process *process, const void *input, size_t n,
                              coil_output *out, coil_output *err, size_t limit)
 {
+    COIL__REQUIRE(process, "a process");
     coil_stream *in = coil_process_stdin(process);
     struct pipe_job jobs[3];
     size_t count = 0;

@@ -34,6 +34,8 @@ struct coil_directory {
 
 int coil_directory_open(const char *path, coil_directory **out)
 {
+    COIL__REQUIRE(path, "a path");
+    COIL__REQUIRE(out, "an output pointer");
     coil_directory *directory = coil__alloc(sizeof *directory);
     int rc;
 
@@ -87,6 +89,7 @@ void coil_directory_destroy(coil_directory *directory)
 
 int coil_directory_fd(const coil_directory *directory)
 {
+    COIL__REQUIRE(directory, "a directory");
     return coil_file_fd(directory->file);
 }
 
@@ -172,6 +175,8 @@ static int next_of(coil_directory *directory, coil_directory_entry *out)
 
 int coil_directory_next(coil_directory *directory, coil_directory_entry *out)
 {
+    COIL__REQUIRE(directory, "a directory");
+    COIL__REQUIRE(out, "an output pointer");
     int rc = enter_directory(directory);
 
     if (rc < 0)
@@ -183,6 +188,7 @@ int coil_directory_next(coil_directory *directory, coil_directory_entry *out)
 
 int coil_directory_rewind(coil_directory *directory)
 {
+    COIL__REQUIRE(directory, "a directory");
     int rc = enter_directory(directory);
 
     if (rc < 0)

@@ -75,6 +75,8 @@ static void take_descriptor(coil_file *file, int fd)
 
 int coil_file_open(const char *path, int flags, mode_t mode, coil_file **out)
 {
+    COIL__REQUIRE(path, "a path");
+    COIL__REQUIRE(out, "an output pointer");
     coil_file *file = create_file();
     ssize_t fd;
 
@@ -97,6 +99,7 @@ int coil_file_open(const char *path, int flags, mode_t mode, coil_file **out)
 
 int coil_file_adopt(int fd, coil_file **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     coil_file *file;
 
     *out = NULL;
@@ -125,6 +128,8 @@ static int open_new(const char *name, void *arg)
 
 int coil_mkstemp(char *name, coil_file **out)
 {
+    COIL__REQUIRE(name, "a name");
+    COIL__REQUIRE(out, "an output pointer");
     *out = NULL;
     return coil__path_make(name, open_new, &(struct opening){.out = out});
 }
@@ -154,6 +159,7 @@ static int open_and_unlink(const char *directory, coil_file **out)
 
 int coil_file_open_temporary(const char *directory, coil_file **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     int rc;
 
     if (directory == NULL)
@@ -322,6 +328,7 @@ static int wait_for_calls(coil_file *file)
 
 int coil_file_close(coil_file *file)
 {
+    COIL__REQUIRE(file, "a file");
     struct coil__op op = {.kind = COIL__OP_CLOSE};
     int rc = 0;
 
@@ -357,6 +364,7 @@ void coil_file_destroy(coil_file *file)
 
 int coil_file_fd(const coil_file *file)
 {
+    COIL__REQUIRE(file, "a file");
     return file->closed ? -1 : file->fd;
 }
 
@@ -407,38 +415,51 @@ static ssize_t move_all(coil_file *file, enum coil__op_kind kind, void *buf, siz
 
 ssize_t coil_file_read(coil_file *file, void *buf, size_t n)
 {
+    COIL__REQUIRE(file, "a file");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     return read_once(file, buf, n, -1);
 }
 
 ssize_t coil_file_pread(coil_file *file, void *buf, size_t n, int64_t offset)
 {
+    COIL__REQUIRE(file, "a file");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     return offset < 0 ? coil__failed(-EINVAL) : read_once(file, buf, n, offset);
 }
 
 ssize_t coil_file_read_exact(coil_file *file, void *buf, size_t n)
 {
+    COIL__REQUIRE(file, "a file");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     return move_all(file, COIL__OP_PREAD, buf, n, -1);
 }
 
 ssize_t coil_file_pread_exact(coil_file *file, void *buf, size_t n, int64_t offset)
 {
+    COIL__REQUIRE(file, "a file");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     return offset < 0 ? coil__failed(-EINVAL)
                       : move_all(file, COIL__OP_PREAD, buf, n, offset);
 }
 
 ssize_t coil_file_write(coil_file *file, const void *buf, size_t n)
 {
+    COIL__REQUIRE(file, "a file");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     return move_all(file, COIL__OP_PWRITE, (void *)buf, n, -1);
 }
 
 ssize_t coil_file_pwrite(coil_file *file, const void *buf, size_t n, int64_t offset)
 {
+    COIL__REQUIRE(file, "a file");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     return offset < 0 ? coil__failed(-EINVAL)
                       : move_all(file, COIL__OP_PWRITE, (void *)buf, n, offset);
 }
 
 size_t coil_file_transferred(const coil_file *file)
 {
+    COIL__REQUIRE(file, "a file");
     return file->transferred;
 }
 
@@ -446,6 +467,7 @@ size_t coil_file_transferred(const coil_file *file)
 
 int64_t coil_file_seek(coil_file *file, int64_t offset, int whence)
 {
+    COIL__REQUIRE(file, "a file");
     int64_t result = enter_at(file, -1);
 
     if (result < 0)
@@ -459,12 +481,15 @@ int64_t coil_file_seek(coil_file *file, int64_t offset, int whence)
 
 int coil_file_sync(coil_file *file, bool data_only)
 {
+    COIL__REQUIRE(file, "a file");
     return (int)coil__file_op(
         file, &(struct coil__op){.kind = COIL__OP_FSYNC, .flags = data_only});
 }
 
 int coil_file_stat(coil_file *file, struct statx *out)
 {
+    COIL__REQUIRE(file, "a file");
+    COIL__REQUIRE(out, "an output pointer");
     return (int)coil__file_op(file, &(struct coil__op){.kind = COIL__OP_STATX,
                                                        .path = "",
                                                        .flags = AT_EMPTY_PATH,
@@ -474,12 +499,14 @@ int coil_file_stat(coil_file *file, struct statx *out)
 
 int coil_file_truncate(coil_file *file, int64_t length)
 {
+    COIL__REQUIRE(file, "a file");
     return (int)coil__file_op(
         file, &(struct coil__op){.kind = COIL__OP_TRUNCATE, .offset = length});
 }
 
 int coil_file_allocate(coil_file *file, int mode, int64_t offset, int64_t n)
 {
+    COIL__REQUIRE(file, "a file");
     if (n <= 0)
         return coil__failed(-EINVAL);
     return (int)coil__file_op(file, &(struct coil__op){.kind = COIL__OP_ALLOCATE,
@@ -490,6 +517,7 @@ int coil_file_allocate(coil_file *file, int mode, int64_t offset, int64_t n)
 
 int coil_file_chmod(coil_file *file, mode_t mode)
 {
+    COIL__REQUIRE(file, "a file");
     return (int)coil__file_op(file,
                               &(struct coil__op){.kind = COIL__OP_CHMOD, .mode = mode});
 }

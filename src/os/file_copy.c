@@ -270,6 +270,8 @@ static int copy_all(struct copy *c, const coil_copy_opts *opts)
 
 int coil_copy_file(const char *from, const char *to, const coil_copy_opts *opts)
 {
+    COIL__REQUIRE(from, "a path");
+    COIL__REQUIRE(to, "a path");
     const unsigned all = COIL_FILE_ATOMIC | COIL_FILE_EXCLUSIVE | COIL_FILE_SYNC;
     struct copy c = {
         .from_path = from, .to_path = to, .flags = opts != NULL ? opts->flags : 0};

@@ -111,6 +111,8 @@ static ssize_t take_line(coil_file *file, struct coil__ahead *a, char *line, siz
 
 ssize_t coil_file_read_line(coil_file *file, char *line, size_t size)
 {
+    COIL__REQUIRE(file, "a file");
+    COIL__REQUIRE_IF(size > 0, line, "a buffer");
     struct coil__ahead *ahead;
     size_t taken = 0;
     ssize_t result;

@@ -81,6 +81,9 @@ static int read_to_end(struct contents *c, coil_file *file)
 
 int coil_read_file(const char *path, size_t max, void **data, size_t *n)
 {
+    COIL__REQUIRE(path, "a path");
+    COIL__REQUIRE(data, "an output pointer");
+    COIL__REQUIRE(n, "an output pointer");
     struct contents c = {.max = max != 0 ? max : SIZE_MAX / 4};
     coil_file *file;
     int rc;
@@ -255,6 +258,8 @@ static bool flags_are_valid(unsigned flags)
 int coil_write_file(const char *path, const void *data, size_t n, mode_t mode,
                     unsigned flags)
 {
+    COIL__REQUIRE(path, "a path");
+    COIL__REQUIRE_IF(n > 0, data, "a buffer");
     struct coil__target target;
     ssize_t rc;
 

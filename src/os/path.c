@@ -12,6 +12,8 @@
 
 int coil_stat(const char *path, int flags, struct statx *out)
 {
+    COIL__REQUIRE(path, "a path");
+    COIL__REQUIRE(out, "an output pointer");
     return coil__explain((int)coil__file_do(&(struct coil__op){.kind = COIL__OP_STATX,
                                                                .fd = AT_FDCWD,
                                                                .path = path,
@@ -23,6 +25,8 @@ int coil_stat(const char *path, int flags, struct statx *out)
 
 int coil_rename(const char *from, const char *to, unsigned flags)
 {
+    COIL__REQUIRE(from, "a path");
+    COIL__REQUIRE(to, "a path");
     return coil__explain((int)coil__file_do(&(struct coil__op){.kind = COIL__OP_RENAME,
                                                                .fd = AT_FDCWD,
                                                                .path = from,
@@ -34,6 +38,7 @@ int coil_rename(const char *from, const char *to, unsigned flags)
 
 int coil_unlink(const char *path)
 {
+    COIL__REQUIRE(path, "a path");
     return coil__explain((int)coil__file_do(&(struct coil__op){
                              .kind = COIL__OP_UNLINK, .fd = AT_FDCWD, .path = path}),
                          "cannot unlink '%s'", path);
@@ -41,6 +46,7 @@ int coil_unlink(const char *path)
 
 int coil_rmdir(const char *path)
 {
+    COIL__REQUIRE(path, "a path");
     return coil__explain((int)coil__file_do(&(struct coil__op){.kind = COIL__OP_UNLINK,
                                                                .fd = AT_FDCWD,
                                                                .path = path,
@@ -50,6 +56,7 @@ int coil_rmdir(const char *path)
 
 int coil_mkdir(const char *path, mode_t mode)
 {
+    COIL__REQUIRE(path, "a path");
     return coil__explain(
         (int)coil__file_do(&(struct coil__op){
             .kind = COIL__OP_MKDIR, .fd = AT_FDCWD, .path = path, .mode = mode}),
@@ -64,11 +71,14 @@ static int make_directory(const char *name, void *arg)
 
 int coil_mkdtemp(char *name)
 {
+    COIL__REQUIRE(name, "a name");
     return coil__path_make(name, make_directory, NULL);
 }
 
 int coil_link(const char *from, const char *to)
 {
+    COIL__REQUIRE(from, "a path");
+    COIL__REQUIRE(to, "a path");
     return coil__explain((int)coil__file_do(&(struct coil__op){.kind = COIL__OP_LINK,
                                                                .fd = AT_FDCWD,
                                                                .path = from,
@@ -79,6 +89,8 @@ int coil_link(const char *from, const char *to)
 
 int coil_symlink(const char *target, const char *path)
 {
+    COIL__REQUIRE(target, "a path");
+    COIL__REQUIRE(path, "a path");
     return coil__explain(
         (int)coil__file_do(&(struct coil__op){
             .kind = COIL__OP_SYMLINK, .path = target, .fd2 = AT_FDCWD, .path2 = path}),
@@ -87,6 +99,8 @@ int coil_symlink(const char *target, const char *path)
 
 ssize_t coil_readlink(const char *path, char *buf, size_t size)
 {
+    COIL__REQUIRE(path, "a path");
+    COIL__REQUIRE_IF(size > 0, buf, "a buffer");
     ssize_t n = coil__file_do(&(struct coil__op){.kind = COIL__OP_READLINK,
                                                  .fd = AT_FDCWD,
                                                  .path = path,

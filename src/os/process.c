@@ -490,6 +490,8 @@ static int start(coil_process *p, const struct stdio *stdio,
 
 int coil_process_spawn(const coil_process_opts *opts, coil_process **out)
 {
+    COIL__REQUIRE(opts, "options");
+    COIL__REQUIRE(out, "an output pointer");
     static const struct coil__leak_kind kind = {"a process", "pid",
                                                 "destroyed or detached"};
     coil_loop *loop = coil__loop_require("coil_process_spawn");
@@ -519,6 +521,7 @@ int coil_process_spawn(const coil_process_opts *opts, coil_process **out)
 int coil_process_shell(const char *command, const coil_process_opts *opts,
                        coil_process **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     const char *argv[] = {"/bin/sh", "-c", command, NULL};
     coil_process_opts shell = {.argv = NULL};
 
@@ -536,26 +539,31 @@ int coil_process_shell(const char *command, const coil_process_opts *opts,
 
 coil_stream *coil_process_stdin(const coil_process *process)
 {
+    COIL__REQUIRE(process, "a process");
     return process->ends[0];
 }
 
 coil_stream *coil_process_stdout(const coil_process *process)
 {
+    COIL__REQUIRE(process, "a process");
     return process->ends[1];
 }
 
 coil_stream *coil_process_stderr(const coil_process *process)
 {
+    COIL__REQUIRE(process, "a process");
     return process->ends[2];
 }
 
 pid_t coil_process_pid(const coil_process *process)
 {
+    COIL__REQUIRE(process, "a process");
     return process->pid;
 }
 
 int coil_process_status(const coil_process *process)
 {
+    COIL__REQUIRE(process, "a process");
     return (int)coil__result(process->status);
 }
 
@@ -577,6 +585,7 @@ static void require_own(const coil_process *p, const char *caller)
 
 int coil_process_wait(coil_process *process)
 {
+    COIL__REQUIRE(process, "a process");
     static const struct coil__wait_class class = {.what = "process.wait",
                                                   .describe = describe};
     struct waiting w;
@@ -604,6 +613,7 @@ static bool belongs_to_parent(const coil_process *p)
 
 int coil_process_kill(coil_process *process, int signo)
 {
+    COIL__REQUIRE(process, "a process");
     require_own(process, "coil_process_kill");
     if (process->status >= 0 || belongs_to_parent(process))
         return coil__failed(-ESRCH);
@@ -612,6 +622,7 @@ int coil_process_kill(coil_process *process, int signo)
 
 int coil_process_kill_group(coil_process *process, int signo)
 {
+    COIL__REQUIRE(process, "a process");
     int rc, status;
 
     require_own(process, "coil_process_kill_group");

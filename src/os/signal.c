@@ -244,6 +244,7 @@ static int take_kept(struct signals *s, const sigset_t *set, siginfo_t *info)
 
 int coil_signal_wait(const sigset_t *set, siginfo_t *info)
 {
+    COIL__REQUIRE(set, "a set of signals");
     static const struct coil__wait_class class = {.what = "signal",
                                                   .call = "coil_signal_wait"};
     struct signals *s;
@@ -271,6 +272,7 @@ int coil_signal_wait(const sigset_t *set, siginfo_t *info)
 
 void coil_signal_restore(const sigset_t *set)
 {
+    COIL__REQUIRE(set, "a set of signals");
     coil_loop *loop = coil__loop_to_undo("coil_signal_restore");
     struct signals *s = this_signals;
 

@@ -56,6 +56,7 @@ static int run_until_complete(coil_future *future, bool *deadlock)
 
 COIL__NOINLINE int coil_run_until_complete(coil_future *future)
 {
+    COIL__REQUIRE(future, "a future");
     bool deadlock;
     int rc = run_until_complete(future, &deadlock);
 
@@ -359,6 +360,7 @@ static int cancel_leftovers(coil_loop *loop)
 
 void coil_runner_close(coil_runner *runner)
 {
+    COIL__REQUIRE(runner, "a runner");
     if (runner->destroyed)
         coil__misuse_gone("coil_runner_close");
     if (runner->loop == NULL)
@@ -414,6 +416,7 @@ static int run_once(coil_runner *runner, coil_task_fn fn, void *arg,
 
 int coil_run(coil_task_fn fn, void *arg, const coil_run_opts *opts)
 {
+    COIL__REQUIRE(fn, "a function");
     coil_runner runner = {.loop = NULL};
 
     refuse_running_loop("coil_run");
@@ -434,6 +437,7 @@ int coil__run_quietly(coil_task_fn fn, void *arg, const coil_run_opts *opts,
 
 int coil_runner_create(const coil_run_opts *opts, coil_runner **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     coil_runner *runner = coil__alloc_zeroed(sizeof *runner);
     int rc;
 
@@ -451,6 +455,8 @@ int coil_runner_create(const coil_run_opts *opts, coil_runner **out)
 
 COIL__NOINLINE int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *arg)
 {
+    COIL__REQUIRE(runner, "a runner");
+    COIL__REQUIRE(fn, "a function");
     int rc;
 
     if (runner->destroyed)
@@ -469,6 +475,7 @@ COIL__NOINLINE int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *a
 
 coil_loop *coil_runner_loop(const coil_runner *runner)
 {
+    COIL__REQUIRE(runner, "a runner");
     return runner->loop;
 }
 

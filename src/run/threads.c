@@ -341,6 +341,7 @@ static void destroy_team(struct team *team)
 
 int coil_run_threads(unsigned n, coil_task_fn fn, void *arg, const coil_run_opts *opts)
 {
+    COIL__REQUIRE(fn, "a function");
     struct team *team;
     int rc;
 

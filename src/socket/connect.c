@@ -127,6 +127,7 @@ static int connect_as_told(struct coil__attempts *all, const struct addrinfo *hi
 int coil_connect_opts(const char *host, const char *port,
                       const coil_connect_options *opts, coil_stream **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     static const coil_connect_options none = {.family = AF_UNSPEC};
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct coil__attempts all;
@@ -148,11 +149,13 @@ int coil_connect_opts(const char *host, const char *port,
 
 int coil_connect(const char *host, const char *port, coil_stream **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     return coil_connect_opts(host, port, NULL, out);
 }
 
 int coil_connect_port(const char *host, uint16_t port, coil_stream **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     char text[8];
 
     snprintf(text, sizeof text, "%u", port);
@@ -161,6 +164,8 @@ int coil_connect_port(const char *host, uint16_t port, coil_stream **out)
 
 int coil_connect_address(const coil_address *to, coil_stream **out)
 {
+    COIL__REQUIRE(to, "an address");
+    COIL__REQUIRE(out, "an output pointer");
     int rc = coil__address_check(to);
     char text[COIL_ADDRESS_TEXT];
 

@@ -1,11 +1,14 @@
 /*
  * connect_tls.c - a connection, and TLS on it.
  */
+#include "../base/base.h"
+
 #include <coil/connect.h>
 #include <coil/tls.h>
 
 int coil_connect_tls(const char *host, const char *port, coil_tls *tls, coil_stream **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     coil_stream *stream;
     int rc;
 

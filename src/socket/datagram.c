@@ -113,6 +113,8 @@ ssize_t coil__datagram_send(coil_datagram *datagram, const void *buf, size_t n,
 ssize_t coil_send_to(coil_datagram *datagram, const void *buf, size_t n,
                      const struct sockaddr *to, socklen_t to_bytes)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     ssize_t result = coil__datagram_enter(datagram, COIL__OUT, "coil_send_to");
 
     if (result < 0)
@@ -124,6 +126,8 @@ ssize_t coil_send_to(coil_datagram *datagram, const void *buf, size_t n,
 
 ssize_t coil_send(coil_datagram *datagram, const void *buf, size_t n)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     return coil_send_to(datagram, buf, n, NULL, 0);
 }
 
@@ -156,6 +160,8 @@ ssize_t coil__datagram_receive(coil_datagram *datagram, void *buf, size_t n,
 ssize_t coil_receive_from(coil_datagram *datagram, void *buf, size_t n,
                           coil_address *from)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     ssize_t result = coil__datagram_enter(datagram, COIL__IN, "coil_receive_from");
 
     if (result < 0)
@@ -169,10 +175,13 @@ ssize_t coil_receive_from(coil_datagram *datagram, void *buf, size_t n,
 
 ssize_t coil_receive(coil_datagram *datagram, void *buf, size_t n)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     return coil_receive_from(datagram, buf, n, NULL);
 }
 
 size_t coil_datagram_size(const coil_datagram *datagram)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
     return datagram->size;
 }

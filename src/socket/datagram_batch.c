@@ -99,6 +99,8 @@ static int send_all(coil_datagram *d, coil_message *messages, int count)
 
 int coil_send_batch(coil_datagram *datagram, coil_message *messages, int count)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
+    COIL__REQUIRE_IF(count > 0, messages, "an array");
     int rc = coil__datagram_enter(datagram, COIL__OUT, "coil_send_batch");
 
     if (rc < 0)
@@ -152,6 +154,8 @@ static int receive_all(coil_datagram *d, coil_message *messages, int count)
 
 int coil_receive_batch(coil_datagram *datagram, coil_message *messages, int count)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
+    COIL__REQUIRE_IF(count > 0, messages, "an array");
     int rc = coil__datagram_enter(datagram, COIL__IN, "coil_receive_batch");
 
     if (rc < 0)

@@ -81,6 +81,7 @@ static int adopt_datagram(int fd, coil_datagram **out)
 
 int coil_datagram_adopt(int fd, coil_datagram **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     *out = NULL;
     return coil__explain(adopt_datagram(fd, out),
                          "cannot adopt descriptor %d as a datagram socket", fd);
@@ -88,6 +89,7 @@ int coil_datagram_adopt(int fd, coil_datagram **out)
 
 int coil_datagram_close(coil_datagram *datagram)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
     coil__endpoint_check(&datagram->endpoint, "closing or destroying a datagram socket");
     if (datagram->endpoint.fd >= 0 && datagram->room_fd >= 0 &&
         !coil__endpoint_is_parents(&datagram->endpoint))
@@ -105,6 +107,7 @@ void coil_datagram_destroy(coil_datagram *datagram)
 
 int coil_datagram_fd(const coil_datagram *datagram)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
     return datagram->endpoint.fd;
 }
 
@@ -161,6 +164,7 @@ static int bind_at_first(coil_loop *loop, const struct addrinfo *list, int famil
 int coil_datagram_open(const char *host, const char *port, unsigned flags,
                        coil_datagram **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM, .ai_flags = AI_PASSIVE};
     coil_loop *loop = coil__loop_require("coil_datagram_open");
     struct coil__failure_kept kept;
@@ -208,6 +212,7 @@ static int open_connected(coil_loop *loop, const struct addrinfo *address,
 
 int coil_datagram_connect(const char *host, const char *port, coil_datagram **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
     coil_loop *loop = coil__loop_require("coil_datagram_connect");
     struct coil__failure_kept kept;
@@ -254,6 +259,7 @@ static int open_local(coil_loop *loop, const coil_address *name, const coil_addr
 
 int coil_datagram_open_unix(const char *path, coil_datagram **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     coil_loop *loop = coil__loop_require("coil_datagram_open_unix");
     coil_address name;
     int rc = path != NULL ? coil_address_of_path(path, &name) : 0;
@@ -276,6 +282,8 @@ static int connect_local(coil_loop *loop, const coil_address *peer, const char *
 
 int coil_datagram_connect_unix(const char *path, coil_datagram **out)
 {
+    COIL__REQUIRE(path, "a path");
+    COIL__REQUIRE(out, "an output pointer");
     coil_loop *loop = coil__loop_require("coil_datagram_connect_unix");
     coil_address peer;
     int rc = coil_address_of_path(path, &peer);
@@ -289,6 +297,8 @@ int coil_datagram_connect_unix(const char *path, coil_datagram **out)
 int coil_datagram_open_address(const coil_address *at, unsigned flags,
                                coil_datagram **out)
 {
+    COIL__REQUIRE(at, "an address");
+    COIL__REQUIRE(out, "an output pointer");
     coil_loop *loop = coil__loop_require("coil_datagram_open_address");
     struct addrinfo address = coil__address_info(at, SOCK_DGRAM);
     int rc = coil__address_check(at), fd;
@@ -308,6 +318,8 @@ int coil_datagram_open_address(const coil_address *at, unsigned flags,
 
 int coil_datagram_connect_address(const coil_address *to, coil_datagram **out)
 {
+    COIL__REQUIRE(to, "an address");
+    COIL__REQUIRE(out, "an output pointer");
     coil_loop *loop = coil__loop_require("coil_datagram_connect_address");
     struct addrinfo address = coil__address_info(to, SOCK_DGRAM);
     int rc = coil__address_check(to);

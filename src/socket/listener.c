@@ -100,6 +100,7 @@ static int adopt_listener(int fd, coil_listener **out)
 
 int coil_listener_adopt(int fd, coil_listener **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     *out = NULL;
     return coil__explain(adopt_listener(fd, out),
                          "cannot adopt descriptor %d as a listener", fd);
@@ -114,6 +115,7 @@ static void drop_kept(coil_listener *listener)
 
 int coil_listener_close(coil_listener *listener)
 {
+    COIL__REQUIRE(listener, "a listener");
     coil__endpoint_check(&listener->endpoint, "closing or destroying a listener");
     if (listener->endpoint.fd >= 0 && listener->file != NULL &&
         !coil__endpoint_is_parents(&listener->endpoint))
@@ -132,6 +134,7 @@ void coil_listener_destroy(coil_listener *listener)
 
 uint16_t coil_listener_port(const coil_listener *listener)
 {
+    COIL__REQUIRE(listener, "a listener");
     return listener->port;
 }
 
@@ -225,6 +228,8 @@ static int explain(int rc, const coil_listen_options *opts)
 
 int coil_listen_opts(const coil_listen_options *opts, coil_listener **out)
 {
+    COIL__REQUIRE(opts, "options");
+    COIL__REQUIRE(out, "an output pointer");
     coil_loop *loop = coil__loop_require("coil_listen");
     struct coil__failure_kept kept;
     struct addrinfo *list;
@@ -255,12 +260,14 @@ int coil_listen_opts(const coil_listen_options *opts, coil_listener **out)
 
 int coil_listen(const char *host, const char *port, int backlog, coil_listener **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     return coil_listen_opts(
         &(coil_listen_options){.host = host, .port = port, .backlog = backlog}, out);
 }
 
 int coil_listen_port(const char *host, uint16_t port, int backlog, coil_listener **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     char text[8];
 
     snprintf(text, sizeof text, "%u", port);
@@ -269,6 +276,8 @@ int coil_listen_port(const char *host, uint16_t port, int backlog, coil_listener
 
 int coil_listen_address(const coil_address *at, int backlog, coil_listener **out)
 {
+    COIL__REQUIRE(at, "an address");
+    COIL__REQUIRE(out, "an output pointer");
     return coil_listen_opts(&(coil_listen_options){.address = at, .backlog = backlog},
                             out);
 }
@@ -322,6 +331,8 @@ static int listen_at_each(const struct addrinfo *list, const coil_listen_options
 
 int coil_listen_all(const coil_listen_options *opts, coil_listener *out[], int max)
 {
+    COIL__REQUIRE(opts, "options");
+    COIL__REQUIRE_IF(max > 0, out, "an output pointer");
     coil_listen_options each = *opts;
     struct coil__failure_kept kept;
     struct addrinfo *list;
@@ -435,5 +446,7 @@ int coil__accept(coil_listener *listener, coil_stream **out, coil_address *peer)
 
 int coil_accept(coil_listener *listener, coil_stream **out)
 {
+    COIL__REQUIRE(listener, "a listener");
+    COIL__REQUIRE(out, "an output pointer");
     return coil__accept(listener, out, NULL);
 }

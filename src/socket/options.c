@@ -37,31 +37,45 @@ static int get_address(const struct coil__endpoint *endpoint, address_call call,
 
 int coil_stream_peer(const coil_stream *stream, coil_address *out)
 {
+    COIL__REQUIRE(stream, "a stream");
+    COIL__REQUIRE(out, "an output pointer");
     return get_address(&stream->endpoint, coil__socket_peer, out);
 }
 
 int coil_stream_name(const coil_stream *stream, coil_address *out)
 {
+    COIL__REQUIRE(stream, "a stream");
+    COIL__REQUIRE(out, "an output pointer");
     return get_address(&stream->endpoint, coil__socket_name, out);
 }
 
 int coil_listener_name(const coil_listener *listener, coil_address *out)
 {
+    COIL__REQUIRE(listener, "a listener");
+    COIL__REQUIRE(out, "an output pointer");
     return get_address(&listener->endpoint, coil__socket_name, out);
 }
 
 int coil_datagram_name(const coil_datagram *datagram, coil_address *out)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
+    COIL__REQUIRE(out, "an output pointer");
     return get_address(&datagram->endpoint, coil__socket_name, out);
 }
 
 int coil_datagram_peer(const coil_datagram *datagram, coil_address *out)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
+    COIL__REQUIRE(out, "an output pointer");
     return get_address(&datagram->endpoint, coil__socket_peer, out);
 }
 
 int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_t *uid, gid_t *gid)
 {
+    COIL__REQUIRE(stream, "a stream");
+    COIL__REQUIRE(pid, "an output pointer");
+    COIL__REQUIRE(uid, "an output pointer");
+    COIL__REQUIRE(gid, "an output pointer");
     struct ucred peer;
     socklen_t length = sizeof peer;
     int rc;
@@ -99,11 +113,13 @@ static int set_number(coil_stream *stream, int level, int name, int value)
 
 int coil_stream_set_no_delay(coil_stream *stream, bool on)
 {
+    COIL__REQUIRE(stream, "a stream");
     return set_number(stream, IPPROTO_TCP, TCP_NODELAY, on);
 }
 
 int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns)
 {
+    COIL__REQUIRE(stream, "a stream");
     int64_t seconds;
     int rc;
 
@@ -121,6 +137,7 @@ int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns)
 int coil_datagram_set_option(coil_datagram *datagram, int level, int name,
                              const void *value, socklen_t value_bytes)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
     return set_option(&datagram->endpoint, level, name, value, value_bytes);
 }
 
@@ -166,10 +183,14 @@ static int request_group(coil_datagram *d, int what, const char *group,
 
 int coil_datagram_join(coil_datagram *datagram, const char *group, const char *interface)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
+    COIL__REQUIRE(group, "a group");
     return request_group(datagram, MCAST_JOIN_GROUP, group, interface);
 }
 
 int coil_datagram_leave(coil_datagram *datagram, const char *group, const char *interface)
 {
+    COIL__REQUIRE(datagram, "a datagram socket");
+    COIL__REQUIRE(group, "a group");
     return request_group(datagram, MCAST_LEAVE_GROUP, group, interface);
 }

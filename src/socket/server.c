@@ -140,8 +140,7 @@ static COIL__NOINLINE void report_handler(const struct accepted *a, int rc)
         coil_address_format(&peer, from, sizeof from);
     snprintf(message, sizeof message,
              "Unhandled failure in the handler of a connection%s%s to %s",
-             from[0] != '\0' ? " from " : "", from,
-             place_of(a->listener, to, sizeof to));
+             from[0] != '\0' ? " from " : "", from, place_of(a->listener, to, sizeof to));
     report_failure(message, rc);
 }
 
@@ -421,6 +420,8 @@ static void check(const coil_server *server, const char *caller)
 
 int coil_server_add(coil_server *server, coil_listener *listener)
 {
+    COIL__REQUIRE(server, "a server");
+    COIL__REQUIRE(listener, "a listener");
     struct acceptor *a;
     int rc;
 
@@ -522,6 +523,9 @@ static coil_server *alloc_server(coil_handler fn, void *arg, const coil_server_o
 int coil_server_create(coil_listener *listener, coil_handler fn, void *arg,
                        const coil_server_opts *opts, coil_server **out)
 {
+    COIL__REQUIRE(listener, "a listener");
+    COIL__REQUIRE(fn, "a function");
+    COIL__REQUIRE(out, "an output pointer");
     coil_spawn_opts spawn = {.name = "server", .eager = true};
     coil_server *s = alloc_server(fn, arg, opts);
     int rc;
@@ -562,12 +566,14 @@ static int wait_until_stopped(coil_server *s)
 
 int coil_server_wait(coil_server *server)
 {
+    COIL__REQUIRE(server, "a server");
     check(server, "coil_server_wait");
     return is_handling(server) ? coil__failed(-EDEADLK) : wait_until_stopped(server);
 }
 
 int coil_server_stop(coil_server *server)
 {
+    COIL__REQUIRE(server, "a server");
     check(server, "coil_server_stop");
     if (!server->stopping) {
         stop_accepting(server);
@@ -598,6 +604,7 @@ void coil_server_destroy(coil_server *server)
 
 size_t coil_server_connections(const coil_server *server)
 {
+    COIL__REQUIRE(server, "a server");
     return server->connection_count;
 }
 
@@ -614,6 +621,8 @@ static void stop_although_cancelled(coil_server *s)
 int coil_serve(coil_listener *listener, coil_handler fn, void *arg,
                const coil_server_opts *opts)
 {
+    COIL__REQUIRE(listener, "a listener");
+    COIL__REQUIRE(fn, "a function");
     coil_server *s;
     int rc = coil_server_create(listener, fn, arg, opts, &s);
 

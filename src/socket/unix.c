@@ -65,6 +65,8 @@ int coil__connect_local(const coil_address *address, coil_stream **out)
 
 int coil_connect_unix(const char *path, coil_stream **out)
 {
+    COIL__REQUIRE(path, "a path");
+    COIL__REQUIRE(out, "an output pointer");
     coil_address address;
     int rc = coil_address_of_path(path, &address);
 
@@ -214,6 +216,8 @@ int coil__listen_unix(const coil_listen_options *opts, int backlog, coil_listene
 
 int coil_listen_unix(const char *path, int backlog, coil_listener **out)
 {
+    COIL__REQUIRE(path, "a path");
+    COIL__REQUIRE(out, "an output pointer");
     return coil_listen_opts(&(coil_listen_options){.path = path, .backlog = backlog},
                             out);
 }

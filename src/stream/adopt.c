@@ -101,6 +101,7 @@ static int adopt_stream(int fd, coil_stream **out)
 
 int coil_stream_adopt(int fd, coil_stream **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     *out = NULL;
     return coil__explain(adopt_stream(fd, out), "cannot adopt descriptor %d as a stream",
                          fd);
@@ -125,6 +126,7 @@ static int make_ends(const int fds[2], bool are_sockets, const char *caller,
 
 int coil_pipe(coil_stream *ends[2])
 {
+    COIL__REQUIRE(ends, "an output pointer");
     int fds[2];
 
     ends[0] = ends[1] = NULL;
@@ -136,6 +138,7 @@ int coil_pipe(coil_stream *ends[2])
 
 int coil_stream_pair(coil_stream *ends[2])
 {
+    COIL__REQUIRE(ends, "an output pointer");
     int fds[2];
 
     ends[0] = ends[1] = NULL;
@@ -215,6 +218,7 @@ static int take_along(coil_stream *stream)
 
 int coil_stream_detach(coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_detach");
 
     if (rc == 0)
@@ -226,6 +230,7 @@ int coil_stream_detach(coil_stream *stream)
 
 int coil_stream_attach(coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     int rc = coil__endpoint_attach(&stream->endpoint, "coil_stream_attach");
 
     if (rc == 0)
@@ -235,6 +240,7 @@ int coil_stream_attach(coil_stream *stream)
 
 int coil_stream_release_fd(coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     int fd = stream->endpoint.fd, error;
     int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_release_fd");
 

@@ -56,6 +56,8 @@ static ssize_t copy_some(struct copying *c)
 
 ssize_t coil_copy_n(coil_stream *from, coil_stream *to, size_t n)
 {
+    COIL__REQUIRE(from, "a stream");
+    COIL__REQUIRE(to, "a stream");
     struct copying c = {from, to, n < SSIZE_MAX ? n : SSIZE_MAX};
     ssize_t result = coil__stream_enter(from, COIL__IN, "coil_copy");
 
@@ -75,5 +77,7 @@ ssize_t coil_copy_n(coil_stream *from, coil_stream *to, size_t n)
 
 ssize_t coil_copy(coil_stream *from, coil_stream *to)
 {
+    COIL__REQUIRE(from, "a stream");
+    COIL__REQUIRE(to, "a stream");
     return coil_copy_n(from, to, SIZE_MAX);
 }

@@ -89,6 +89,9 @@ static ssize_t take_until(coil_stream *stream, const void *separator, size_t n, 
 ssize_t coil_read_until(coil_stream *stream, const void *separator, size_t n, void *buf,
                         size_t size)
 {
+    COIL__REQUIRE(stream, "a stream");
+    COIL__REQUIRE_IF(n > 0, separator, "a separator");
+    COIL__REQUIRE_IF(size > 0, buf, "a buffer");
     ssize_t result;
 
     if (n == 0)
@@ -104,6 +107,8 @@ ssize_t coil_read_until(coil_stream *stream, const void *separator, size_t n, vo
 /* The '\n' is read into `line`, and replaced by the '\0'. */
 ssize_t coil_read_line(coil_stream *stream, char *line, size_t size)
 {
+    COIL__REQUIRE(stream, "a stream");
+    COIL__REQUIRE_IF(size > 0, line, "a buffer");
     ssize_t result;
 
     if (size == 0)
@@ -138,6 +143,8 @@ static ssize_t wait_for_bytes(coil_stream *stream, size_t at_least)
 
 ssize_t coil_peek(coil_stream *stream, const void **data, size_t at_least)
 {
+    COIL__REQUIRE(stream, "a stream");
+    COIL__REQUIRE(data, "an output pointer");
     ssize_t result = coil__endpoint_enter(&stream->endpoint, COIL__IN, "coil_peek");
 
     if (result < 0)
@@ -151,6 +158,7 @@ ssize_t coil_peek(coil_stream *stream, const void **data, size_t at_least)
 
 void coil_stream_consume(coil_stream *stream, size_t n)
 {
+    COIL__REQUIRE(stream, "a stream");
     if (stream->endpoint.busy[COIL__IN])
         coil__misuse("coil_stream_consume: a task is reading the stream");
     if (n > coil__buffer_count(stream->buffer))
@@ -161,6 +169,7 @@ void coil_stream_consume(coil_stream *stream, size_t n)
 
 int coil_stream_set_limit(coil_stream *stream, size_t bytes)
 {
+    COIL__REQUIRE(stream, "a stream");
     if (bytes == 0 || bytes > SSIZE_MAX / 2)
         return coil__failed(-EINVAL);
     stream->limit = bytes;
@@ -169,5 +178,6 @@ int coil_stream_set_limit(coil_stream *stream, size_t bytes)
 
 bool coil_stream_at_end(const coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     return stream->ended && coil__buffer_count(stream->buffer) == 0;
 }

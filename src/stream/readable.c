@@ -43,6 +43,7 @@ int coil__stream_wait_fd_readable(coil_stream *stream)
 
 int coil_stream_wait_readable(coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     int rc =
         coil__endpoint_enter(&stream->endpoint, COIL__IN, "coil_stream_wait_readable");
 

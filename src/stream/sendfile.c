@@ -167,6 +167,7 @@ static int begin_sending(struct sending *s, const int64_t *offset, size_t n)
 
 ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset, size_t n)
 {
+    COIL__REQUIRE(stream, "a stream");
     struct sending s = {.stream = stream, .fd = fd};
     ssize_t result = coil__stream_enter(stream, COIL__OUT, "coil_sendfile");
 

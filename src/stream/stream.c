@@ -117,6 +117,7 @@ static void do_not_linger(const coil_stream *stream)
 
 int coil_stream_close(coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     coil__endpoint_check(&stream->endpoint, "closing or destroying a stream");
     if (stream->endpoint.fd >= 0 && stream->transport->close != NULL)
         stream->transport->close(stream);
@@ -135,6 +136,7 @@ void coil_stream_destroy(coil_stream *stream)
 
 int coil_stream_fd(const coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     return stream->endpoint.fd;
 }
 
@@ -266,6 +268,8 @@ static ssize_t read_buffered_first(coil_stream *stream, void *buf, size_t n)
 
 ssize_t coil_read(coil_stream *stream, void *buf, size_t n)
 {
+    COIL__REQUIRE(stream, "a stream");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     ssize_t result = coil__endpoint_enter(&stream->endpoint, COIL__IN, "coil_read");
 
     if (result < 0)
@@ -297,6 +301,8 @@ int coil__stream_enter(coil_stream *stream, enum coil__direction direction,
 
 ssize_t coil_read_exact(coil_stream *stream, void *buf, size_t n)
 {
+    COIL__REQUIRE(stream, "a stream");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     size_t *done = &stream->transferred[COIL__IN];
     ssize_t result = coil__stream_enter(stream, COIL__IN, "coil_read_exact");
 
@@ -315,6 +321,8 @@ ssize_t coil_read_exact(coil_stream *stream, void *buf, size_t n)
 
 ssize_t coil_write(coil_stream *stream, const void *buf, size_t n)
 {
+    COIL__REQUIRE(stream, "a stream");
+    COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     size_t *done = &stream->transferred[COIL__OUT];
     ssize_t result = coil__stream_enter(stream, COIL__OUT, "coil_write");
 
@@ -370,6 +378,8 @@ static size_t next_parts(const struct iovec **parts, const struct iovec *end,
 
 ssize_t coil_writev(coil_stream *stream, const struct iovec *parts, int count)
 {
+    COIL__REQUIRE(stream, "a stream");
+    COIL__REQUIRE_IF(count > 0, parts, "an array");
     size_t *done = &stream->transferred[COIL__OUT], skip = 0, n;
     ssize_t total = total_of(parts, count), result = total;
     const struct iovec *end = count > 0 ? parts + count : parts;
@@ -393,6 +403,7 @@ ssize_t coil_writev(coil_stream *stream, const struct iovec *parts, int count)
 
 int coil_stream_shutdown_write(coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     int rc =
         coil__endpoint_enter(&stream->endpoint, COIL__OUT, "coil_stream_shutdown_write");
 
@@ -405,10 +416,12 @@ int coil_stream_shutdown_write(coil_stream *stream)
 
 size_t coil_stream_read_transferred(const coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     return stream->transferred[COIL__IN];
 }
 
 size_t coil_stream_write_transferred(const coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     return stream->transferred[COIL__OUT];
 }

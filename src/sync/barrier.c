@@ -26,6 +26,7 @@ enum state { FILLING, DRAINING, RESETTING, BROKEN };
 
 void coil_barrier_init(coil_barrier *barrier, size_t parties)
 {
+    COIL__REQUIRE(barrier, "a barrier");
     *barrier = (coil_barrier)COIL_BARRIER_INIT(parties);
 }
 
@@ -39,16 +40,19 @@ void coil_barrier_finish(coil_barrier *barrier)
 
 size_t coil_barrier_parties(const coil_barrier *barrier)
 {
+    COIL__REQUIRE(barrier, "a barrier");
     return barrier->parties;
 }
 
 size_t coil_barrier_waiting(const coil_barrier *barrier)
 {
+    COIL__REQUIRE(barrier, "a barrier");
     return barrier->state == FILLING ? barrier->count : 0;
 }
 
 bool coil_barrier_broken(const coil_barrier *barrier)
 {
+    COIL__REQUIRE(barrier, "a barrier");
     return barrier->state == BROKEN;
 }
 
@@ -100,6 +104,7 @@ static int wait_locked(coil_barrier *barrier)
 
 int coil_barrier_wait(coil_barrier *barrier)
 {
+    COIL__REQUIRE(barrier, "a barrier");
     int rc;
 
     if (barrier->parties == 0)
@@ -126,10 +131,12 @@ static int change_state(coil_barrier *barrier, enum state state)
 
 int coil_barrier_reset(coil_barrier *barrier)
 {
+    COIL__REQUIRE(barrier, "a barrier");
     return change_state(barrier, RESETTING);
 }
 
 int coil_barrier_abort(coil_barrier *barrier)
 {
+    COIL__REQUIRE(barrier, "a barrier");
     return change_state(barrier, BROKEN);
 }

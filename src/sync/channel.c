@@ -64,6 +64,7 @@ static int create_items(coil_channel *channel)
 
 int coil_channel_create(size_t item_bytes, size_t maxsize, coil_channel **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     coil_channel *channel;
     int rc;
 
@@ -90,6 +91,7 @@ int coil_channel_create(size_t item_bytes, size_t maxsize, coil_channel **out)
 
 coil_channel *coil_channel_retain(coil_channel *channel)
 {
+    COIL__REQUIRE(channel, "a channel");
     if (atomic_fetch_add_explicit(&channel->refs, 1, memory_order_relaxed) == 0)
         coil__misuse_gone("coil_channel_retain");
     return channel;
@@ -211,6 +213,7 @@ static int try_get(coil_channel *channel, void *item)
 
 void coil_channel_shutdown(coil_channel *channel)
 {
+    COIL__REQUIRE(channel, "a channel");
     struct waiter *waiter;
 
     check_call(channel, "coil_channel_shutdown");
@@ -225,6 +228,7 @@ void coil_channel_shutdown(coil_channel *channel)
 
 size_t coil_channel_count(coil_channel *channel)
 {
+    COIL__REQUIRE(channel, "a channel");
     size_t count;
 
     check_call(channel, "coil_channel_count");
@@ -430,22 +434,30 @@ static const struct side get_side = {
 
 int coil_channel_put(coil_channel *channel, const void *item)
 {
+    COIL__REQUIRE(channel, "a channel");
+    COIL__REQUIRE_IF(channel->item_bytes > 0, item, "an item");
     return (int)coil__result(wait_in_task(channel, &put_side, (void *)item));
 }
 
 int coil_channel_get(coil_channel *channel, void *item)
 {
+    COIL__REQUIRE(channel, "a channel");
+    COIL__REQUIRE_IF(channel->item_bytes > 0, item, "an item");
     return (int)coil__result(wait_in_task(channel, &get_side, item));
 }
 
 int coil_channel_put_wait(coil_channel *channel, const void *item, int64_t timeout_ns)
 {
+    COIL__REQUIRE(channel, "a channel");
+    COIL__REQUIRE_IF(channel->item_bytes > 0, item, "an item");
     return (int)coil__result(
         wait_in_thread(channel, &put_side, (void *)item, timeout_ns));
 }
 
 int coil_channel_get_wait(coil_channel *channel, void *item, int64_t timeout_ns)
 {
+    COIL__REQUIRE(channel, "a channel");
+    COIL__REQUIRE_IF(channel->item_bytes > 0, item, "an item");
     return (int)coil__result(wait_in_thread(channel, &get_side, item, timeout_ns));
 }
 
@@ -457,10 +469,14 @@ static int result_without_waiting(int rc)
 
 int coil_channel_put_nowait(coil_channel *channel, const void *item)
 {
+    COIL__REQUIRE(channel, "a channel");
+    COIL__REQUIRE_IF(channel->item_bytes > 0, item, "an item");
     return result_without_waiting(try_only(channel, &put_side, (void *)item));
 }
 
 int coil_channel_get_nowait(coil_channel *channel, void *item)
 {
+    COIL__REQUIRE(channel, "a channel");
+    COIL__REQUIRE_IF(channel->item_bytes > 0, item, "an item");
     return result_without_waiting(try_only(channel, &get_side, item));
 }

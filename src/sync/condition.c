@@ -7,6 +7,8 @@
 
 void coil_condition_init(coil_condition *condition, coil_lock *lock)
 {
+    COIL__REQUIRE(condition, "a condition");
+    COIL__REQUIRE(lock, "a lock");
     *condition = (coil_condition)COIL_CONDITION_INIT(lock);
 }
 
@@ -56,6 +58,7 @@ int coil__condition_wait(coil_waiters *waiters, coil_lock *lock,
 
 int coil_condition_wait(coil_condition *condition)
 {
+    COIL__REQUIRE(condition, "a condition");
     static const struct coil__wait_class class =
         COIL__WAITER_CLASS("condition", "coil_condition_wait");
 
@@ -65,6 +68,8 @@ int coil_condition_wait(coil_condition *condition)
 int coil_condition_wait_for(coil_condition *condition, int (*predicate)(void *arg),
                             void *arg)
 {
+    COIL__REQUIRE(condition, "a condition");
+    COIL__REQUIRE(predicate, "a function");
     int result;
 
     while ((result = predicate(arg)) == 0) {
@@ -78,6 +83,7 @@ int coil_condition_wait_for(coil_condition *condition, int (*predicate)(void *ar
 
 int coil_condition_notify(coil_condition *condition, size_t n)
 {
+    COIL__REQUIRE(condition, "a condition");
     coil__waiters_check(&condition->waiters, "coil_condition_notify");
     if (!condition->lock->locked)
         return coil__failed(-EPERM);
@@ -87,5 +93,6 @@ int coil_condition_notify(coil_condition *condition, size_t n)
 
 int coil_condition_notify_all(coil_condition *condition)
 {
+    COIL__REQUIRE(condition, "a condition");
     return coil_condition_notify(condition, SIZE_MAX);
 }

@@ -7,6 +7,7 @@
 
 void coil_event_init(coil_event *event)
 {
+    COIL__REQUIRE(event, "an event");
     *event = (coil_event)COIL_EVENT_INIT;
 }
 
@@ -18,6 +19,7 @@ void coil_event_finish(coil_event *event)
 
 int coil_event_wait(coil_event *event)
 {
+    COIL__REQUIRE(event, "an event");
     static const struct coil__wait_class class =
         COIL__WAITER_CLASS("event", "coil_event_wait");
 
@@ -26,6 +28,7 @@ int coil_event_wait(coil_event *event)
 
 void coil_event_set(coil_event *event)
 {
+    COIL__REQUIRE(event, "an event");
     coil__waiters_check(&event->waiters, "coil_event_set");
     if (event->is_set)
         return;
@@ -35,11 +38,13 @@ void coil_event_set(coil_event *event)
 
 void coil_event_clear(coil_event *event)
 {
+    COIL__REQUIRE(event, "an event");
     coil__waiters_check(&event->waiters, "coil_event_clear");
     event->is_set = false;
 }
 
 bool coil_event_is_set(const coil_event *event)
 {
+    COIL__REQUIRE(event, "an event");
     return event->is_set;
 }

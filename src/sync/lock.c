@@ -12,6 +12,7 @@
 
 void coil_lock_init(coil_lock *lock)
 {
+    COIL__REQUIRE(lock, "a lock");
     *lock = (coil_lock)COIL_LOCK_INIT;
 }
 
@@ -41,6 +42,7 @@ static void wake_first_waiter(coil_lock *lock)
 
 int coil_lock_acquire(coil_lock *lock)
 {
+    COIL__REQUIRE(lock, "a lock");
     static const struct coil__wait_class class =
         COIL__WAITER_CLASS("lock", "coil_lock_acquire");
     int rc = 0;
@@ -58,6 +60,7 @@ int coil_lock_acquire(coil_lock *lock)
 
 int coil_lock_release(coil_lock *lock)
 {
+    COIL__REQUIRE(lock, "a lock");
     struct coil__waiter *first = coil__waiters_first(&lock->waiters);
 
     coil__waiters_check(&lock->waiters, "coil_lock_release");
@@ -71,5 +74,6 @@ int coil_lock_release(coil_lock *lock)
 
 bool coil_lock_locked(const coil_lock *lock)
 {
+    COIL__REQUIRE(lock, "a lock");
     return lock->locked;
 }

@@ -16,17 +16,21 @@
 
 void coil_queue_init(coil_queue *queue, size_t item_bytes, size_t maxsize)
 {
+    COIL__REQUIRE(queue, "a queue");
     *queue = (coil_queue)COIL_QUEUE_INIT(item_bytes, maxsize);
 }
 
 void coil_queue_init_lifo(coil_queue *queue, size_t item_bytes, size_t maxsize)
 {
+    COIL__REQUIRE(queue, "a queue");
     *queue = (coil_queue)COIL_QUEUE_INIT_LIFO(item_bytes, maxsize);
 }
 
 void coil_queue_init_priority(coil_queue *queue, size_t item_bytes, size_t maxsize,
                               int (*compare)(const void *a, const void *b))
 {
+    COIL__REQUIRE(queue, "a queue");
+    COIL__REQUIRE(compare, "a function");
     *queue = (coil_queue)COIL_QUEUE_INIT_PRIORITY(item_bytes, maxsize, compare);
 }
 
@@ -42,21 +46,25 @@ void coil_queue_finish(coil_queue *queue)
 
 size_t coil_queue_count(const coil_queue *queue)
 {
+    COIL__REQUIRE(queue, "a queue");
     return queue->count;
 }
 
 size_t coil_queue_maxsize(const coil_queue *queue)
 {
+    COIL__REQUIRE(queue, "a queue");
     return queue->maxsize;
 }
 
 bool coil_queue_empty(const coil_queue *queue)
 {
+    COIL__REQUIRE(queue, "a queue");
     return queue->count == 0;
 }
 
 bool coil_queue_full(const coil_queue *queue)
 {
+    COIL__REQUIRE(queue, "a queue");
     return queue->maxsize > 0 && queue->count >= queue->maxsize;
 }
 
@@ -85,13 +93,14 @@ static void wake_all_in(coil_waiters *line)
 
 /* ---- without waiting --------------------------------------------------------------- */
 
-int coil_queue_put_nowait(coil_queue *queue, const void *item)
+/* Not inlined: then coil_queue_put() needs no stack frame. */
+static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
 {
     int rc;
 
     if (queue->is_shutdown)
         return coil__failed(-ESHUTDOWN);
-    if (coil_queue_full(queue))
+    if (queue->maxsize > 0 && queue->count >= queue->maxsize)
         return -EAGAIN; /* not noted as a failure: callers expect it */
     rc = coil__queue_items_push(queue, item);
     if (rc < 0)
@@ -105,22 +114,36 @@ int coil_queue_put_nowait(coil_queue *queue, const void *item)
 /* If memory runs out, the room that this putter was woken for is the next putter's. */
 static int put_or_wake_next(coil_queue *queue, const void *item)
 {
-    int rc = coil_queue_put_nowait(queue, item);
+    int rc = put_now(queue, item);
 
     if (rc == -ENOMEM)
         wake_next(&queue->putters);
     return rc;
 }
 
-int coil_queue_get_nowait(coil_queue *queue, void *item)
+static inline int get_now(coil_queue *queue, void *item)
 {
-    if (coil_queue_empty(queue)) { /* checked here only: with items it costs 5 % */
+    if (queue->count == 0) { /* checked here only: with items it costs 5 % */
         coil__waiters_check(&queue->getters, "coil_queue_get");
         return queue->is_shutdown ? coil__failed(-ESHUTDOWN) : -EAGAIN;
     }
     coil__queue_items_pop(queue, item);
     wake_next(&queue->putters);
     return 0;
+}
+
+int coil_queue_put_nowait(coil_queue *queue, const void *item)
+{
+    COIL__REQUIRE(queue, "a queue");
+    COIL__REQUIRE_IF(queue->item_bytes > 0, item, "an item");
+    return put_now(queue, item);
+}
+
+int coil_queue_get_nowait(coil_queue *queue, void *item)
+{
+    COIL__REQUIRE(queue, "a queue");
+    COIL__REQUIRE_IF(queue->item_bytes > 0, item, "an item");
+    return get_now(queue, item);
 }
 
 /* ---- waiting ----------------------------------------------------------------------- */
@@ -163,26 +186,27 @@ static COIL__NOINLINE int put_or_get(coil_queue *queue, void *item, enum side si
             return rc;
         }
     }
-    return side == GETS ? coil_queue_get_nowait(queue, item)
-                        : put_or_wake_next(queue, item);
+    return side == GETS ? get_now(queue, item) : put_or_wake_next(queue, item);
 }
 
 int coil_queue_put(coil_queue *queue, const void *item)
 {
+    COIL__REQUIRE(queue, "a queue");
     return must_wait(queue, PUTS) ? put_or_get(queue, (void *)item, PUTS)
-                                  : coil_queue_put_nowait(queue, item);
+                                  : put_now(queue, item);
 }
 
 int coil_queue_get(coil_queue *queue, void *item)
 {
-    return must_wait(queue, GETS) ? put_or_get(queue, item, GETS)
-                                  : coil_queue_get_nowait(queue, item);
+    COIL__REQUIRE(queue, "a queue");
+    return must_wait(queue, GETS) ? put_or_get(queue, item, GETS) : get_now(queue, item);
 }
 
 /* ---- accounting -------------------------------------------------------------------- */
 
 int coil_queue_task_done(coil_queue *queue)
 {
+    COIL__REQUIRE(queue, "a queue");
     coil__waiters_check(&queue->getters, "coil_queue_task_done");
     if (queue->unfinished == 0)
         return coil__failed(-EINVAL);
@@ -194,6 +218,7 @@ int coil_queue_task_done(coil_queue *queue)
 /* The event `finished` is clear while `unfinished` is not 0. */
 int coil_queue_join(coil_queue *queue)
 {
+    COIL__REQUIRE(queue, "a queue");
     static const struct coil__wait_class class = COIL__WAITER_CLASS("queue.join", NULL);
 
     if (queue->unfinished == 0)
@@ -213,6 +238,7 @@ static void drop_items(coil_queue *queue)
 
 void coil_queue_shutdown(coil_queue *queue, bool immediate)
 {
+    COIL__REQUIRE(queue, "a queue");
     coil__waiters_check(&queue->getters, "coil_queue_shutdown");
     queue->is_shutdown = true;
     if (immediate)

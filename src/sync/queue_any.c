@@ -70,9 +70,14 @@ static void pass_on_wakeups(const struct any *any, int taken)
 
 int coil_queue_get_any(coil_queue *const queues[], size_t n, void *item)
 {
+    COIL__REQUIRE_IF(n > 0, queues, "an array");
     struct any any = {.queues = queues, .n = n};
     int rc;
 
+    for (size_t i = 0; i < n; i++) {
+        COIL__REQUIRE(queues[i], "a queue");
+        COIL__REQUIRE_IF(queues[i]->item_bytes > 0, item, "an item");
+    }
     if (n == 0 || n > INT32_MAX)
         return coil__failed(-EINVAL);
     rc = get_from_first(&any, item);

@@ -11,6 +11,7 @@
 
 void coil_semaphore_init(coil_semaphore *semaphore, size_t value)
 {
+    COIL__REQUIRE(semaphore, "a semaphore");
     *semaphore = (coil_semaphore)COIL_SEMAPHORE_INIT(value);
 }
 
@@ -32,6 +33,7 @@ static bool grant_to_next(coil_semaphore *semaphore)
 
 bool coil_semaphore_locked(const coil_semaphore *semaphore)
 {
+    COIL__REQUIRE(semaphore, "a semaphore");
     if (semaphore->value == 0)
         return true;
     for (struct coil__waiter *w = coil__waiters_first(&semaphore->waiters); w != NULL;
@@ -43,6 +45,7 @@ bool coil_semaphore_locked(const coil_semaphore *semaphore)
 
 int coil_semaphore_acquire(coil_semaphore *semaphore)
 {
+    COIL__REQUIRE(semaphore, "a semaphore");
     static const struct coil__wait_class class =
         COIL__WAITER_CLASS("semaphore", "coil_semaphore_acquire");
     int rc;
@@ -62,6 +65,7 @@ int coil_semaphore_acquire(coil_semaphore *semaphore)
 
 void coil_semaphore_release(coil_semaphore *semaphore)
 {
+    COIL__REQUIRE(semaphore, "a semaphore");
     coil__waiters_check(&semaphore->waiters, "coil_semaphore_release");
     semaphore->value++;
     grant_to_next(semaphore);
@@ -71,6 +75,7 @@ void coil_semaphore_release(coil_semaphore *semaphore)
 
 void coil_bounded_semaphore_init(coil_bounded_semaphore *bounded, size_t value)
 {
+    COIL__REQUIRE(bounded, "a semaphore");
     *bounded = (coil_bounded_semaphore)COIL_BOUNDED_SEMAPHORE_INIT(value);
 }
 
@@ -83,11 +88,13 @@ void coil_bounded_semaphore_finish(coil_bounded_semaphore *bounded)
 
 int coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded)
 {
+    COIL__REQUIRE(bounded, "a semaphore");
     return coil_semaphore_acquire(&bounded->semaphore);
 }
 
 int coil_bounded_semaphore_release(coil_bounded_semaphore *bounded)
 {
+    COIL__REQUIRE(bounded, "a semaphore");
     if (bounded->semaphore.value >= bounded->bound)
         return coil__failed(-EOVERFLOW);
     coil_semaphore_release(&bounded->semaphore);
@@ -96,5 +103,6 @@ int coil_bounded_semaphore_release(coil_bounded_semaphore *bounded)
 
 bool coil_bounded_semaphore_locked(const coil_bounded_semaphore *bounded)
 {
+    COIL__REQUIRE(bounded, "a semaphore");
     return coil_semaphore_locked(&bounded->semaphore);
 }

@@ -80,6 +80,8 @@ static void expire_iteration(struct coil__runnable *runnable)
 int coil_as_completed_init(coil_as_completed *iteration, coil_future *const futures[],
                            size_t n, int64_t deadline)
 {
+    COIL__REQUIRE(iteration, "an iteration");
+    COIL__REQUIRE_IF(n > 0, futures, "an array");
     struct iteration *it = iteration_inside(iteration);
     coil_loop *loop = coil__task_require("coil_as_completed_init")->future.loop;
     int rc = 0;
@@ -149,6 +151,8 @@ static int wait_for_one(struct iteration *it)
 
 int coil_as_completed_next(coil_as_completed *iteration, coil_future **out)
 {
+    COIL__REQUIRE(iteration, "an iteration");
+    COIL__REQUIRE(out, "an output pointer");
     struct iteration *it = iteration_inside(iteration);
     struct coil__list *link;
     int rc;

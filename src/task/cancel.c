@@ -166,6 +166,7 @@ bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait)
 
 COIL__NOINLINE bool coil_task_cancel(coil_task *task, const char *reason)
 {
+    COIL__REQUIRE(task, "a task");
     struct coil__cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
 
     coil__loop_check_stack("coil_task_cancel");
@@ -175,6 +176,7 @@ COIL__NOINLINE bool coil_task_cancel(coil_task *task, const char *reason)
 
 int coil_task_cancelling(const coil_task *task)
 {
+    COIL__REQUIRE(task, "a task");
     return (int)task->cancelling;
 }
 
@@ -227,6 +229,8 @@ const char *coil_cancel_reason(void)
 
 bool coil_task_cancel_origin(const coil_task *task, coil_cancel_origin *out)
 {
+    COIL__REQUIRE(task, "a task");
+    COIL__REQUIRE(out, "an output pointer");
     if (task->asked_at == NULL)
         return false;
     *out = (coil_cancel_origin){.reason = task->asked_reason, .address = task->asked_at};

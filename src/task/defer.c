@@ -11,6 +11,7 @@ struct coil__deferred {
 
 int coil_defer(void (*fn)(void *arg), void *arg)
 {
+    COIL__REQUIRE(fn, "a function");
     coil_task *task = coil__task_require("coil_defer");
     struct coil__deferred *deferred = coil__alloc(sizeof *deferred);
 

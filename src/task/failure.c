@@ -220,6 +220,7 @@ COIL__NOINLINE int coil__explain(int rc, const char *format, ...)
 COIL__NOINLINE int(coil_future_set_error)(coil_future *future, int rc, const char *format,
                                           ...)
 {
+    COIL__REQUIRE(future, "a future");
     struct coil__error_place place = place_of(COIL__CALLER());
     coil_error *error;
     va_list args;
@@ -296,6 +297,7 @@ coil_error *coil__failure_of(int rc)
 
 coil_error *coil_future_error(const coil_future *future)
 {
+    COIL__REQUIRE(future, "a future");
     return coil__future_pending(future) ? NULL : future->error;
 }
 

@@ -42,6 +42,7 @@ void coil__future_init(coil_future *future, coil_loop *loop, bool is_task)
 
 int coil_future_create(coil_future **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     coil_loop *loop = coil__loop_require("coil_future_create");
     struct valued *created = coil__alloc_zeroed(sizeof *created);
 
@@ -60,6 +61,7 @@ void coil__future_gone(const char *caller)
 
 coil_future *coil_future_retain(coil_future *future)
 {
+    COIL__REQUIRE(future, "a future");
     coil__future_check(future, "retaining a future or task");
     future->refs++;
     return future;
@@ -135,6 +137,7 @@ void coil_future_release(coil_future *future)
 
 int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(void *))
 {
+    COIL__REQUIRE(future, "a future");
     coil__loop_check_stack("coil_future_set");
     coil__future_check(future, "coil_future_set");
     if (!coil__future_pending(future))
@@ -151,6 +154,7 @@ int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(vo
 
 COIL__NOINLINE bool coil_future_cancel(coil_future *future, const char *reason)
 {
+    COIL__REQUIRE(future, "a future");
     coil__future_check(future, "coil_future_cancel");
     if (!coil__future_pending(future)) {
         coil__future_retrieve(future);
@@ -169,6 +173,7 @@ COIL__NOINLINE bool coil_future_cancel(coil_future *future, const char *reason)
 
 coil_future_state coil_future_get_state(const coil_future *future)
 {
+    COIL__REQUIRE(future, "a future");
     if (coil__future_pending(future))
         return COIL_PENDING;
     if (future->rc >= 0)
@@ -178,11 +183,13 @@ coil_future_state coil_future_get_state(const coil_future *future)
 
 bool coil_future_done(const coil_future *future)
 {
+    COIL__REQUIRE(future, "a future");
     return !coil__future_pending(future);
 }
 
 bool coil_future_cancelled(const coil_future *future)
 {
+    COIL__REQUIRE(future, "a future");
     return future->rc == -ECANCELED;
 }
 
@@ -194,21 +201,31 @@ static inline int hand_on(const coil_future *future, int rc, const void *from)
     return rc;
 }
 
+/* Of a future that is done. */
+static inline int retrieve_and_hand_on(coil_future *future, const void *from)
+{
+    return hand_on(future, coil__future_retrieve(future), from);
+}
+
 COIL__NOINLINE int coil_future_result(coil_future *future)
 {
+    COIL__REQUIRE(future, "a future");
+    coil__future_check_gone(future, "coil_future_result");
     if (coil__future_pending(future))
         return coil__failed(-EINPROGRESS);
-    return hand_on(future, coil__future_retrieve(future), COIL__CALLER());
+    return retrieve_and_hand_on(future, COIL__CALLER());
 }
 
 void *coil_future_value(const coil_future *future)
 {
+    COIL__REQUIRE(future, "a future");
     return !future->is_task ? COIL__CONTAINER(future, const struct valued, future)->value
                             : NULL;
 }
 
 void *coil_future_take_value(coil_future *future)
 {
+    COIL__REQUIRE(future, "a future");
     struct valued *valued = valued_of(future);
     void *value;
 
@@ -222,6 +239,7 @@ void *coil_future_take_value(coil_future *future)
 
 const char *coil_future_cancel_reason(const coil_future *future)
 {
+    COIL__REQUIRE(future, "a future");
     return coil_future_cancelled(future) ? future->cancel_reason : NULL;
 }
 
@@ -260,6 +278,8 @@ static void run_callback(struct coil__runnable *runnable)
 
 int coil_future_add_callback(coil_future *future, coil_done_callback fn, void *arg)
 {
+    COIL__REQUIRE(future, "a future");
+    COIL__REQUIRE(fn, "a function");
     struct callback *callback = coil__alloc(sizeof *callback);
 
     if (callback == NULL)
@@ -276,6 +296,8 @@ int coil_future_add_callback(coil_future *future, coil_done_callback fn, void *a
 
 int coil_future_remove_callback(coil_future *future, coil_done_callback fn, void *arg)
 {
+    COIL__REQUIRE(future, "a future");
+    COIL__REQUIRE(fn, "a function");
     int removed = 0;
 
     coil__future_retain(future); /* the callbacks' may be the last references */
@@ -336,6 +358,8 @@ void coil__future_check_awaiter(const coil_future *future, const char *caller)
 {
     const coil_task *task = coil__task_require(caller);
 
+    if (future == NULL)
+        coil__misuse_null(caller, "a future");
     if (future == &task->future)
         coil__misuse("%s: task '%s' awaits itself", caller, coil_task_name(task));
     if (future->loop != task->future.loop)
@@ -375,10 +399,10 @@ static COIL__NO_CANARY COIL__NOINLINE int await_pending(coil_future *future, voi
 
 COIL__NOINLINE int coil_await(coil_future *future)
 {
-    if (COIL__UNLIKELY(future->refs == 0))
-        coil__future_gone("coil_await");
+    COIL__REQUIRE(future, "a future");
+    coil__future_check_gone(future, "coil_await");
     if (!coil__future_pending(future))
-        return coil_future_result(future);
+        return retrieve_and_hand_on(future, COIL__CALLER());
     return await_pending(future, COIL__CALLER());
 }
 
@@ -402,13 +426,15 @@ static coil_future *shielded_future(const struct coil__wait *wait, size_t i)
 
 COIL__NOINLINE int coil_shield(coil_future *future)
 {
+    COIL__REQUIRE(future, "a future");
     static const struct coil__wait_class class = {.what = "shield",
                                                   .future = shielded_future};
     struct shielding s = {.future = future};
     int rc;
 
+    coil__future_check_gone(future, "coil_shield");
     if (!coil__future_pending(future))
-        return coil_future_result(future);
+        return retrieve_and_hand_on(future, COIL__CALLER());
     coil__future_check_awaiter(future, "coil_shield");
     coil__wait_init(&s.wait, &class);
     coil__runnable_init(&s.inner_done, pass_result);
@@ -424,5 +450,6 @@ COIL__NOINLINE int coil_shield(coil_future *future)
 
 int coil_awaitable_await(coil_awaitable *awaitable)
 {
+    COIL__REQUIRE(awaitable, "an awaitable");
     return awaitable->await(awaitable);
 }

@@ -42,14 +42,18 @@ static inline void coil__future_check_thread(const coil_future *future,
         coil__loop_check_foreign(future->loop_number, caller);
 }
 
-/*
- * For public functions: the same, and stop the program if the last reference was released,
- * as far as freed memory shows it.
- */
-static inline void coil__future_check(const coil_future *future, const char *caller)
+/* For public functions: stop the program if the last reference was released, as far as
+ * freed memory shows it. */
+static inline void coil__future_check_gone(const coil_future *future, const char *caller)
 {
     if (COIL__UNLIKELY(future->refs == 0))
         coil__future_gone(caller);
+}
+
+/* Both. */
+static inline void coil__future_check(const coil_future *future, const char *caller)
+{
+    coil__future_check_gone(future, caller);
     coil__future_check_thread(future, caller);
 }
 

@@ -147,6 +147,7 @@ static int wait_for_parts(struct gathering *w)
 COIL__NOINLINE int coil_gather(coil_future *const futures[], size_t n, unsigned flags,
                                int rcs[])
 {
+    COIL__REQUIRE_IF(n > 0, futures, "an array");
     static const struct coil__wait_class class = {
         .what = "gather", .cancel = cancel_gathered, .future = part_awaited};
     struct gathering w = {.flags = flags};
@@ -222,6 +223,7 @@ static int count_done(coil_future *const futures[], size_t n)
 int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
               int64_t deadline)
 {
+    COIL__REQUIRE_IF(n > 0, futures, "an array");
     static const struct coil__wait_class class = {
         .what = "wait", .describe = describe_wait, .future = part_awaited};
     struct gathering w = {.mode = mode, .left = n, .deadline = deadline};

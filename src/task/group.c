@@ -71,6 +71,7 @@ static struct group *group_inside(const coil_group *group)
 
 COIL__NOINLINE void coil_group_enter(coil_group *group)
 {
+    COIL__REQUIRE(group, "a group");
     struct group *g = group_inside(group);
 
     *g = (struct group){.owner = coil__task_require("coil_group_enter")};
@@ -157,6 +158,7 @@ static void check_group_thread(const struct group *g, const char *caller)
 
 void coil_group_set_limit(coil_group *group, size_t limit)
 {
+    COIL__REQUIRE(group, "a group");
     struct group *g = group_inside(group);
 
     if (!g->exiting)
@@ -211,6 +213,7 @@ static void cancel_group(struct group *g, const struct coil__cancel_origin *orig
 
 COIL__NOINLINE void coil_group_cancel(coil_group *group, const char *reason)
 {
+    COIL__REQUIRE(group, "a group");
     struct coil__cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
     struct group *g = group_inside(group);
 
@@ -363,6 +366,8 @@ static int spawn_child(struct group *g, coil_task_fn fn, void *arg,
 COIL__NOINLINE int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
                                     const coil_spawn_opts *opts, coil_task **out)
 {
+    COIL__REQUIRE(group, "a group");
+    COIL__REQUIRE(fn, "a function");
     return spawn_child(group_inside(group), fn, arg, opts, COIL__CALLER(), out);
 }
 
@@ -370,6 +375,8 @@ COIL__NOINLINE int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn
                                               void *arg, const coil_spawn_opts *opts,
                                               coil_task **out)
 {
+    COIL__REQUIRE(group, "a group");
+    COIL__REQUIRE(fn, "a function");
     struct group *g = group_inside(group);
     int rc;
 
@@ -409,6 +416,8 @@ static bool cancel_starting(struct coil__wait *wait)
 COIL__NOINLINE int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
                                     const coil_spawn_opts *opts, coil_task **out)
 {
+    COIL__REQUIRE(group, "a group");
+    COIL__REQUIRE(fn, "a function");
     static const struct coil__wait_class class = {
         .what = "group.start", .cancel = cancel_starting, .future = started_child};
     struct starting s = {.child = NULL};
@@ -532,6 +541,7 @@ static int outcome(struct group *g, int rc)
 
 COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
 {
+    COIL__REQUIRE(group, "a group");
     struct group *g = group_inside(group);
     coil_task *owner = coil__task_require("coil_group_exit");
     bool delivered = owner->delivered, cancelled = rc == -ECANCELED;
@@ -563,11 +573,13 @@ COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
 
 size_t coil_group_error_count(const coil_group *group)
 {
+    COIL__REQUIRE(group, "a group");
     return group_inside(group)->error_count;
 }
 
 int coil_group_error(const coil_group *group, size_t i)
 {
+    COIL__REQUIRE(group, "a group");
     const struct group *g = group_inside(group);
 
     return i < g->error_count && i < COIL_GROUP_ERRORS ? g->errors[i] : 0;

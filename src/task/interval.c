@@ -10,11 +10,13 @@
 
 void coil_interval_reset(coil_interval *interval)
 {
+    COIL__REQUIRE(interval, "an interval");
     interval->next = coil_in(interval->period_ns);
 }
 
 void coil_interval_init(coil_interval *interval, int64_t period_ns)
 {
+    COIL__REQUIRE(interval, "an interval");
     if (period_ns <= 0)
         coil__misuse("coil_interval_init: a period of %lld ns", (long long)period_ns);
     interval->period_ns = period_ns;
@@ -33,6 +35,7 @@ static int64_t take_ticks(coil_interval *interval)
 
 int coil_interval_wait(coil_interval *interval)
 {
+    COIL__REQUIRE(interval, "an interval");
     int64_t ticks;
     int rc;
 

@@ -65,6 +65,7 @@ struct awaiter {
 
 int coil_promise_create(coil_promise **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     coil_promise *promise = *out = coil__alloc_zeroed(sizeof *promise);
 
     if (promise == NULL)
@@ -84,6 +85,7 @@ COIL__NORETURN static void stop_for_gone(const char *caller)
 
 coil_promise *coil_promise_retain(coil_promise *promise)
 {
+    COIL__REQUIRE(promise, "a promise");
     if (atomic_fetch_add_explicit(&promise->refs, 1, memory_order_relaxed) == 0)
         stop_for_gone("coil_promise_retain");
     return promise;
@@ -121,21 +123,25 @@ static int rc_of(const coil_promise *promise)
 
 int coil_promise_result(const coil_promise *promise)
 {
+    COIL__REQUIRE(promise, "a promise");
     return (int)coil__result(rc_of(promise));
 }
 
 bool coil_promise_done(const coil_promise *promise)
 {
+    COIL__REQUIRE(promise, "a promise");
     return rc_of(promise) != -EINPROGRESS;
 }
 
 void *coil_promise_value(const coil_promise *promise)
 {
+    COIL__REQUIRE(promise, "a promise");
     return coil_promise_done(promise) ? atomic_load(&promise->value) : NULL;
 }
 
 void *coil_promise_take_value(coil_promise *promise)
 {
+    COIL__REQUIRE(promise, "a promise");
     void *value = NULL;
 
     pthread_mutex_lock(&promise->lock);
@@ -171,6 +177,7 @@ static void complete_promise(coil_promise *promise, int rc)
 
 int coil_promise_set(coil_promise *promise, int rc, void *value, void (*destroy)(void *))
 {
+    COIL__REQUIRE(promise, "a promise");
     bool pending;
 
     if (rc == -EINPROGRESS)
@@ -191,6 +198,7 @@ static void cancel_origin(struct origin *origin);
 
 bool coil_promise_cancel(coil_promise *promise, const char *reason)
 {
+    COIL__REQUIRE(promise, "a promise");
     bool pending;
 
     coil__loop_check_handler("coil_promise_cancel");
@@ -215,6 +223,7 @@ static struct timespec clock_time(int64_t when)
 
 int coil_promise_wait(coil_promise *promise, int64_t timeout_ns)
 {
+    COIL__REQUIRE(promise, "a promise");
     struct timespec until;
     bool late = false;
 
@@ -281,6 +290,7 @@ static void describe_awaiter(const struct coil__wait *wait, struct coil__waited 
 
 int coil_promise_await(coil_promise *promise)
 {
+    COIL__REQUIRE(promise, "a promise");
     static const struct coil__wait_class class = {
         .what = "promise", .call = "coil_promise_await", .describe = describe_awaiter};
     struct awaiter awaiter;
@@ -463,6 +473,8 @@ static struct origin *create_origin(coil_loop *loop, coil_task_fn fn, void *arg,
 int coil_spawn_threadsafe(coil_loop *loop, coil_task_fn fn, void *arg,
                           const coil_spawn_opts *opts, coil_promise **out)
 {
+    COIL__REQUIRE(loop, "a loop");
+    COIL__REQUIRE(fn, "a function");
     static const coil_spawn_opts defaults;
     struct origin *origin;
     int rc = 0;

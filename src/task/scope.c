@@ -102,11 +102,13 @@ int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address)
 
 COIL__NOINLINE int coil_scope_enter(coil_scope *scope, int64_t deadline)
 {
+    COIL__REQUIRE(scope, "a scope");
     return coil__scope_enter(scope, deadline, COIL__CALLER());
 }
 
 COIL__NOINLINE int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline)
 {
+    COIL__REQUIRE(scope, "a scope");
     struct scope *s = scope_inside(scope);
     int rc = enter_scope(s, deadline, "coil_scope_enter_shielded", COIL__CALLER());
 
@@ -136,6 +138,7 @@ static int settle_scope(struct scope *s, int rc)
 
 int coil_scope_exit(coil_scope *scope, int rc)
 {
+    COIL__REQUIRE(scope, "a scope");
     struct scope *s = scope_inside(scope);
     coil_task *task = coil__task_require("coil_scope_exit");
 
@@ -151,6 +154,7 @@ int coil_scope_exit(coil_scope *scope, int rc)
 
 ssize_t coil_scope_exit_count(coil_scope *scope, ssize_t count)
 {
+    COIL__REQUIRE(scope, "a scope");
     int rc = coil_scope_exit(scope, count < 0 ? (int)count : 0);
 
     return rc < 0 ? rc : count;
@@ -158,6 +162,7 @@ ssize_t coil_scope_exit_count(coil_scope *scope, ssize_t count)
 
 int coil_scope_set_deadline(coil_scope *scope, int64_t deadline)
 {
+    COIL__REQUIRE(scope, "a scope");
     struct scope *s = scope_inside(scope);
 
     if (s->state == ENTERED) {
@@ -169,11 +174,13 @@ int coil_scope_set_deadline(coil_scope *scope, int64_t deadline)
 
 int64_t coil_scope_deadline(const coil_scope *scope)
 {
+    COIL__REQUIRE(scope, "a scope");
     return scope_inside(scope)->deadline;
 }
 
 bool coil_scope_expired(const coil_scope *scope)
 {
+    COIL__REQUIRE(scope, "a scope");
     return scope_inside(scope)->state == EXPIRING ||
            scope_inside(scope)->state == EXPIRED;
 }

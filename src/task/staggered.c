@@ -322,7 +322,7 @@ static void ended_in_array(void *arg, size_t i, int rc)
 COIL__NOINLINE int coil_staggered_race(const coil_work works[], size_t n,
                                        int64_t delay_ns, size_t *winner, int rcs[])
 {
-    coil_task *owner = coil__task_require("coil_staggered_race");
+    COIL__REQUIRE_IF(n > 0, works, "an array");
     struct array array = {.works = works, .n = n, .rcs = rcs};
     const struct coil__race_works in_array = {.what = "staggered_race",
                                               .arg = &array,
@@ -331,8 +331,12 @@ COIL__NOINLINE int coil_staggered_race(const coil_work works[], size_t n,
                                               .expected = is_in_array,
                                               .ended = ended_in_array};
     size_t first;
+    coil_task *owner;
     int rc;
 
+    for (size_t i = 0; i < n; i++)
+        COIL__REQUIRE(works[i].fn, "a function");
+    owner = coil__task_require("coil_staggered_race");
     if (winner != NULL)
         *winner = n;
     for (size_t i = 0; i < n && rcs != NULL; i++)

@@ -816,6 +816,7 @@ void coil__task_start(coil_task *task, bool eagerly)
 COIL__NO_CANARY COIL__NOINLINE int
 coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts, coil_task **out)
 {
+    COIL__REQUIRE(fn, "a function");
     static const struct coil__leak_kind kind = {"a task", NULL, "released"};
     coil_task *task;
     int rc = coil__task_create(fn, arg, opts, &task);
@@ -840,6 +841,7 @@ coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts, coil_task **
 
 coil_task *coil_task_retain(coil_task *task)
 {
+    COIL__REQUIRE(task, "a task");
     coil_future_retain(&task->future);
     return task;
 }
@@ -854,16 +856,19 @@ void coil_task_release(coil_task *task)
 
 coil_future *coil_task_future(coil_task *task)
 {
+    COIL__REQUIRE(task, "a task");
     return &task->future;
 }
 
 int coil_task_await(coil_task *task)
 {
+    COIL__REQUIRE(task, "a task");
     return coil_await(&task->future);
 }
 
 int coil_task_each(int (*visit)(coil_task *task, void *arg), void *arg)
 {
+    COIL__REQUIRE(visit, "a function");
     struct coil__no_suspend region;
     int rc = 0;
 
@@ -883,15 +888,19 @@ int coil_task_each(int (*visit)(coil_task *task, void *arg), void *arg)
 
 const char *coil_task_name(const coil_task *task)
 {
+    COIL__REQUIRE(task, "a task");
     return coil__name_text(&task->name);
 }
 
 ssize_t coil_task_stack_peak(const coil_task *task)
 {
+    COIL__REQUIRE(task, "a task");
     return coil__stack_peak(&task->coro.stack);
 }
 
 void coil_task_set_name(coil_task *task, const char *name)
 {
+    COIL__REQUIRE(task, "a task");
+    COIL__REQUIRE(name, "a name");
     coil__name_set(&task->name, name);
 }

@@ -232,6 +232,7 @@ int coil_park(void)
 
 int coil_unpark(coil_task *task, int rc)
 {
+    COIL__REQUIRE(task, "a task");
     struct coil__wait *wait;
 
     coil__future_check(&task->future, "coil_unpark");

@@ -58,6 +58,7 @@ static int end_at_once(coil_future *future, const void *caller)
 
 COIL__NOINLINE int coil_wait_for(coil_future *future, int64_t deadline)
 {
+    COIL__REQUIRE(future, "a future");
     coil_scope scope;
     int rc;
 

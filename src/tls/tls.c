@@ -312,6 +312,9 @@ coil_tls *coil__tls_for_name(coil_tls *tls, const char *name)
 
 int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
 {
+    COIL__REQUIRE(tls, "a TLS context");
+    COIL__REQUIRE(name, "a name");
+    COIL__REQUIRE(other, "a TLS context");
     char normal[COIL__TLS_NAME_MAX + 1];
     struct coil__tls_name *added;
     size_t bytes;
@@ -464,6 +467,7 @@ static void empty(coil_tls *tls)
 
 int coil_tls_create(const coil_tls_opts *opts, coil_tls **out)
 {
+    COIL__REQUIRE(out, "an output pointer");
     static const coil_tls_opts defaults;
     coil_tls *tls = coil__alloc_zeroed(sizeof *tls);
     int rc;
@@ -483,6 +487,7 @@ int coil_tls_create(const coil_tls_opts *opts, coil_tls **out)
 
 coil_tls *coil_tls_retain(coil_tls *tls)
 {
+    COIL__REQUIRE(tls, "a TLS context");
     if (atomic_fetch_add_explicit(&tls->references, 1, memory_order_relaxed) == 0)
         coil__misuse_gone("using a TLS context");
     return tls;

@@ -170,6 +170,7 @@ static int enter_and_start(coil_stream *stream, coil_tls *tls, bool as_server,
 
 int coil_start_tls(coil_stream *stream, coil_tls *tls, const char *server_name)
 {
+    COIL__REQUIRE(stream, "a stream");
     int rc;
 
     coil__task_require("coil_start_tls");
@@ -181,6 +182,7 @@ int coil_start_tls(coil_stream *stream, coil_tls *tls, const char *server_name)
 
 int coil_accept_tls(coil_stream *stream, coil_tls *tls)
 {
+    COIL__REQUIRE(stream, "a stream");
     if (tls == NULL)
         return refuse_without_certificate();
     return enter_and_start(stream, tls, true, NULL, "coil_accept_tls");
@@ -188,6 +190,7 @@ int coil_accept_tls(coil_stream *stream, coil_tls *tls)
 
 int coil_tls_stop(coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     char dropped[4096];
     ssize_t n;
 

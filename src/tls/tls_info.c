@@ -20,6 +20,7 @@ static const char *or_null(const char *text)
 
 const char *coil_tls_version(const coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     const struct coil__tls_stream *t = established(stream);
 
     return t != NULL ? SSL_get_version(t->ssl) : NULL;
@@ -27,6 +28,7 @@ const char *coil_tls_version(const coil_stream *stream)
 
 const char *coil_tls_cipher(const coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     const struct coil__tls_stream *t = established(stream);
 
     return t != NULL ? SSL_get_cipher_name(t->ssl) : NULL;
@@ -34,6 +36,7 @@ const char *coil_tls_cipher(const coil_stream *stream)
 
 const char *coil_tls_alpn(const coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     const struct coil__tls_stream *t = established(stream);
 
     return t != NULL ? or_null(t->alpn) : NULL;
@@ -41,6 +44,7 @@ const char *coil_tls_alpn(const coil_stream *stream)
 
 const char *coil_tls_server_name(const coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     const struct coil__tls_stream *t = established(stream);
 
     return t != NULL ? or_null(t->name) : NULL;
@@ -48,6 +52,7 @@ const char *coil_tls_server_name(const coil_stream *stream)
 
 bool coil_tls_resumed(const coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     const struct coil__tls_stream *t = established(stream);
 
     return t != NULL && SSL_session_reused(t->ssl);
@@ -55,6 +60,7 @@ bool coil_tls_resumed(const coil_stream *stream)
 
 const char *coil_tls_peer(const coil_stream *stream)
 {
+    COIL__REQUIRE(stream, "a stream");
     struct coil__tls_stream *t = established(stream);
     const X509 *certificate = t != NULL ? SSL_get0_peer_certificate(t->ssl) : NULL;
 
@@ -68,6 +74,8 @@ const char *coil_tls_peer(const coil_stream *stream)
 
 ssize_t coil_tls_peer_certificate(const coil_stream *stream, void *buf, size_t size)
 {
+    COIL__REQUIRE(stream, "a stream");
+    COIL__REQUIRE_IF(size > 0, buf, "a buffer");
     const struct coil__tls_stream *t = established(stream);
     const X509 *certificate = t != NULL ? SSL_get0_peer_certificate(t->ssl) : NULL;
     unsigned char *der = NULL;

@@ -512,7 +512,11 @@ static ssize_t get_nowait_from_shut_channel(void)
 
 static ssize_t credentials_of_closed(void)
 {
-    return coil_stream_credentials(thing.closed, NULL, NULL, NULL);
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+
+    return coil_stream_credentials(thing.closed, &pid, &uid, &gid);
 }
 
 static ssize_t certificate_of_plain(void)

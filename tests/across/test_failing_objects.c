@@ -362,14 +362,14 @@ static ssize_t large_coroutine(void)
 {
     coil_coro_opts opts = {.stack_bytes = SIZE_MAX / 2};
 
-    return coil_coro_create(NULL, NULL, &opts, &(coil_coro *){NULL});
+    return coil_coro_create(test_coro_nothing, NULL, &opts, &(coil_coro *){NULL});
 }
 
 static ssize_t large_generator(void)
 {
     coil_gen_opts opts = {.stack_bytes = SIZE_MAX / 2};
 
-    return coil_gen_create(NULL, NULL, &opts, &(coil_gen *){NULL});
+    return coil_gen_create(test_gen_nothing, NULL, &opts, &(coil_gen *){NULL});
 }
 
 static int fail_in_a_generator(coil_gen *gen, void *arg)
@@ -1024,13 +1024,14 @@ static ssize_t large_stack_for_a_task(void)
 
 static ssize_t large_stack_for_a_coroutine(void)
 {
-    return coil_coro_create(NULL, NULL, &(coil_coro_opts){.stack_bytes = LARGE},
+    return coil_coro_create(test_coro_nothing, NULL,
+                            &(coil_coro_opts){.stack_bytes = LARGE},
                             &(coil_coro *){NULL});
 }
 
 static ssize_t large_stack_for_a_generator(void)
 {
-    return coil_gen_create(NULL, NULL, &(coil_gen_opts){.stack_bytes = LARGE},
+    return coil_gen_create(test_gen_nothing, NULL, &(coil_gen_opts){.stack_bytes = LARGE},
                            &(coil_gen *){NULL});
 }
 

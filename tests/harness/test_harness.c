@@ -96,11 +96,16 @@ SELFTEST_TASK(selftest_task)
     coil_yield();
 }
 
+static void *do_nothing(void *arg)
+{
+    return arg;
+}
+
 SELFTEST(selftest_stack)
 {
     coil_coro *coro;
 
-    CHECK_INT(coil_coro_create(NULL, NULL, NULL, &coro), 0);
+    CHECK_INT(coil_coro_create(do_nothing, NULL, NULL, &coro), 0);
 }
 
 TEST__DEFINE_CASE(selftest_seed, TEST__NET, true)

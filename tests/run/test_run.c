@@ -904,7 +904,7 @@ TEST(run_prints_what_the_main_task_failed_with)
 {
     CHECK_INT(run_heard(fail_with_words, -EADDRINUSE, NULL), -EADDRINUSE);
     CHECK(strstr(said, "coil: The main task 'main' has failed\n"
-                       "Address already in use: the port is taken\n") != NULL);
+                       "the port is taken (Address already in use)\n") != NULL);
     CHECK(strstr(strstr(said, "the port is taken") + 1, "the port is taken") == NULL);
     CHECK_INT(run_heard(fail_alone, -EADDRINUSE, &(coil_run_opts){.name = "server"}),
               -EADDRINUSE);

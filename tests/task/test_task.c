@@ -751,9 +751,15 @@ static void *cancel_from_here(void *task)
     return NULL;
 }
 
+static void ignore_end(coil_future *future, void *arg)
+{
+    (void)future;
+    (void)arg;
+}
+
 static void *subscribe_from_here(void *future)
 {
-    coil_future_add_callback(future, NULL, NULL);
+    coil_future_add_callback(future, ignore_end, NULL);
     return NULL;
 }
 
