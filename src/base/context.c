@@ -273,7 +273,7 @@ coil_context *coil_context_retain(coil_context *context)
 {
     COIL__REQUIRE(context, "a context");
     if (atomic_fetch_add_explicit(&context->refs, 1, memory_order_relaxed) == 0)
-        coil__misuse_gone("using a context");
+        coil__misuse_gone("coil_context_retain");
     return context;
 }
 
@@ -293,6 +293,8 @@ int coil_context_run(coil_context *context, int (*fn)(void *arg), void *arg)
 {
     COIL__REQUIRE(context, "a context");
     COIL__REQUIRE(fn, "a function");
+    if (atomic_load(&context->refs) == 0)
+        coil__misuse_gone("coil_context_run");
     struct coil__context_slot *slot = current_slot();
     coil_context *outer = slot->entered;
     int rc;

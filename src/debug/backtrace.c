@@ -64,7 +64,7 @@ int coil__task_backtrace(coil_task *task, void *addresses[], size_t max, const v
     bool away;
     size_t n;
 
-    coil__loop_check_thread(task->future.loop);
+    coil__loop_check_thread(task->future.loop, "coil_task_backtrace");
     if (!task->started || task->coro.done)
         return 0;
     if (!coil__backtrace_has_room())
@@ -85,6 +85,7 @@ COIL__NOINLINE int coil_task_backtrace(coil_task *task, void *addresses[], int m
 {
     COIL__REQUIRE(task, "a task");
     COIL__REQUIRE_IF(max > 0, addresses, "an array");
+    coil__future_check(&task->future, "coil_task_backtrace");
     return coil__task_backtrace(task, addresses, max > 0 ? (size_t)max : 0,
                                 COIL__CALLER());
 }

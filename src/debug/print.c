@@ -20,6 +20,7 @@ void coil__clear_marks(void)
 const void *coil_task_spawned_at(const coil_task *task)
 {
     COIL__REQUIRE(task, "a task");
+    coil__future_check_gone(&task->future, "coil_task_spawned_at");
     return task->spawned_at;
 }
 

@@ -25,6 +25,7 @@ bool coil_task_waiting(const coil_task *task, coil_waiting *out)
 {
     COIL__REQUIRE(task, "a task");
     COIL__REQUIRE(out, "an output pointer");
+    coil__future_check_gone(&task->future, "coil_task_waiting");
     const struct coil__wait *wait = coil__task_waits(task);
     struct coil__waited waited;
 
@@ -77,6 +78,7 @@ int coil_future_awaiters(coil_future *future, int (*visit)(coil_task *awaiter, v
 {
     COIL__REQUIRE(future, "a future");
     COIL__REQUIRE(visit, "a function");
+    coil__future_check(future, "coil_future_awaiters");
     struct coil__no_suspend region;
     int rc;
 
@@ -93,5 +95,6 @@ int coil_task_awaiters(coil_task *task, int (*visit)(coil_task *awaiter, void *a
 {
     COIL__REQUIRE(task, "a task");
     COIL__REQUIRE(visit, "a function");
+    coil__future_check(&task->future, "coil_task_awaiters");
     return coil_future_awaiters(&task->future, visit, arg);
 }

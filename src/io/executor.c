@@ -400,7 +400,7 @@ static int enqueue(struct job *job)
     pthread_mutex_unlock(&desk->lock);
     pthread_mutex_lock(&lane->lock);
     if (!lane->exists)
-        coil__misuse("a blocking call: lane '%s' is being destroyed", lane->thread_name);
+        coil__misuse("coil_blocking: lane '%s' is being destroyed", lane->thread_name);
     job->queued = true;
     coil__list_push(&lane->queue, &job->in_queue);
     lane->queue_length++;

@@ -36,6 +36,12 @@ ssize_t coil__file_call(struct coil__op *op)
 
 static COIL__THREAD_LOCAL bool in_batch; /* this thread may block */
 
+void coil__file_require_task(const char *caller)
+{
+    if (!in_batch)
+        coil__task_require(caller);
+}
+
 static int do_on_thread(void *arg)
 {
     struct coil__op *op = arg;

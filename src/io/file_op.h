@@ -17,6 +17,9 @@
  */
 ssize_t coil__file_do(struct coil__op *op);
 
+/* Stop the program, naming `caller`, if no task runs; in a batch none need run. */
+void coil__file_require_task(const char *caller);
+
 /* Make the operation's system call on this thread; it may block. */
 ssize_t coil__file_call(struct coil__op *op);
 

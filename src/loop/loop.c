@@ -90,13 +90,18 @@ void coil__loop_require_own(const coil_loop *loop, const char *caller)
     coil__misuse("%s: the loop is another thread's, or closed", caller);
 }
 
-void coil__loop_wrong_thread(const coil_loop *loop)
+COIL__NORETURN static void refuse_thread(const char *caller)
 {
-    coil__loop_check_handler("waking or cancelling a task");
+    coil__misuse("%s: it was called by a thread that is not its loop's; use coil_post()",
+                 caller);
+}
+
+void coil__loop_wrong_thread(const coil_loop *loop, const char *caller)
+{
+    coil__loop_check_handler(caller);
     if (coil__loop_is_parents(loop))
-        coil__fork_misuse("waking or cancelling a task");
-    coil__misuse("a future, task or lock was touched by a thread that is not its "
-                 "loop's; use coil_post()");
+        coil__fork_misuse(caller);
+    refuse_thread(caller);
 }
 
 /* ---- the open loops ---------------------------------------------------------------- */
@@ -133,9 +138,7 @@ void coil__loop_check_foreign(uint32_t number, const char *caller)
     coil__loop_check_handler(caller);
     for (size_t i = 0; i < OPEN_MAX; i++)
         if (atomic_load(&open_loops[i]) == number)
-            coil__misuse("%s: it was called by a thread that is not its loop's; use "
-                         "coil_post()",
-                         caller);
+            refuse_thread(caller);
 }
 
 int64_t coil__loop_now(coil_loop *loop)

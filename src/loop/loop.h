@@ -206,13 +206,16 @@ static inline bool coil__loop_is_parents(const coil_loop *loop)
 }
 
 /* Stop the program: an object of `loop` was used by another thread, or in a child. */
-COIL__NORETURN void coil__loop_wrong_thread(const coil_loop *loop);
+COIL__NORETURN void coil__loop_wrong_thread(const coil_loop *loop, const char *caller);
 
-/* Checked by all code that makes something ready: another thread may only post. */
-static inline void coil__loop_check_thread(const coil_loop *loop)
+/*
+ * Checked by all code that makes something ready: another thread may only post. Public
+ * functions that may be called on a wrong thread check first, with their own name.
+ */
+static inline void coil__loop_check_thread(const coil_loop *loop, const char *caller)
 {
     if (COIL__UNLIKELY(loop != coil__loop_of_thread))
-        coil__loop_wrong_thread(loop);
+        coil__loop_wrong_thread(loop, caller);
 }
 
 /*
@@ -228,14 +231,14 @@ void coil__loops_forget(void);
 /* Append to the ready queue; the runnable must be in no list. */
 static inline void coil__loop_add_ready(coil_loop *loop, struct coil__runnable *runnable)
 {
-    coil__loop_check_thread(loop);
+    coil__loop_check_thread(loop, "waking a task");
     coil__list_push(&loop->ready, &runnable->link);
 }
 
 /* Append a whole list, in order. It is empty afterwards. */
 static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *runnables)
 {
-    coil__loop_check_thread(loop);
+    coil__loop_check_thread(loop, "completing a future");
     coil__list_splice(&loop->ready, runnables);
 }
 

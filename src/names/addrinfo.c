@@ -446,7 +446,7 @@ int coil_getaddrinfo(const char *host, const char *port, const struct addrinfo *
     rc = coil__addrinfo_of_numbers(host, port, hints, out);
     if (rc != -EINPROGRESS)
         return fail_look_up(rc, host, port);
-    rc = coil__resolver_get(&r);
+    rc = coil__resolver_get(&r, "coil_getaddrinfo");
     if (rc < 0) /* a wrong $COIL_RESOLVER has set the error */
         return rc == -ENOMEM ? fail_look_up(rc, host, port) : rc;
     if (!coil__addrinfo_suits_questions(r, host, port, hints))

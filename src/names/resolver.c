@@ -193,9 +193,9 @@ static int create_resolver(coil_loop *loop, struct coil__resolver **out)
     return 0;
 }
 
-int coil__resolver_get(struct coil__resolver **out)
+int coil__resolver_get(struct coil__resolver **out, const char *caller)
 {
-    coil_loop *loop = coil__loop_require("a call that looks names up");
+    coil_loop *loop = coil__loop_require(caller);
     int rc = 0;
 
     /* After a fork this_resolver may be the parent's: the child has another loop. */
@@ -209,7 +209,7 @@ int coil_resolver_configure(const coil_resolver_opts *opts)
 {
     struct coil__resolver_settings settings;
     struct coil__resolver *r;
-    int rc = coil__resolver_get(&r);
+    int rc = coil__resolver_get(&r, "coil_resolver_configure");
 
     if (rc == 0)
         rc = create_settings(opts, &settings);
@@ -225,7 +225,7 @@ void coil_resolver_flush(void)
 {
     struct coil__resolver *r;
 
-    if (coil__resolver_get(&r) == 0)
+    if (coil__resolver_get(&r, "coil_resolver_flush") == 0)
         coil__questions_forget(r);
 }
 
@@ -233,7 +233,7 @@ const char *coil_resolver_name(void)
 {
     struct coil__resolver *r;
 
-    if (coil__resolver_get(&r) < 0 || !r->settings.uses_channel)
+    if (coil__resolver_get(&r, "coil_resolver_name") < 0 || !r->settings.uses_channel)
         return "getaddrinfo";
     return coil__channel_engine;
 }

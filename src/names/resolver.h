@@ -123,7 +123,7 @@ struct coil__resolver {
  * Get the resolver of the current loop, creating it first if needed. Returns 0 or
  * -ENOMEM.
  */
-int coil__resolver_get(struct coil__resolver **out);
+int coil__resolver_get(struct coil__resolver **out, const char *caller);
 
 /*
  * Check at most once a second whether the files have changed, and open a channel if there

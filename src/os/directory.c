@@ -52,10 +52,10 @@ int coil_directory_open(const char *path, coil_directory **out)
     return rc;
 }
 
-static int enter_directory(coil_directory *directory)
+static int enter_directory(coil_directory *directory, const char *caller)
 {
     if (COIL__UNLIKELY(directory->destroyed))
-        coil__misuse_gone("using a directory");
+        coil__misuse_gone(caller);
     if (directory->busy)
         return coil__failed(-EBUSY);
     directory->busy = true;
@@ -98,10 +98,11 @@ int coil_directory_fd(const coil_directory *directory)
 /* Fill the buffer with the next entries. Returns 1, or 0 at the end. */
 static int read_entries(coil_directory *directory)
 {
-    ssize_t n =
-        coil__file_op(directory->file, &(struct coil__op){.kind = COIL__OP_LIST,
-                                                          .buf = directory->buffer,
-                                                          .len = BUFFER_BYTES});
+    ssize_t n = coil__file_op(directory->file,
+                              &(struct coil__op){.kind = COIL__OP_LIST,
+                                                 .buf = directory->buffer,
+                                                 .len = BUFFER_BYTES},
+                              "coil_directory_next");
 
     if (directory->destroyed)
         return coil__failed(-EBADF);
@@ -147,7 +148,8 @@ static int find_out_type(coil_directory *directory, const char *name, unsigned c
                                                    .path = name,
                                                    .flags = AT_SYMLINK_NOFOLLOW,
                                                    .mode = STATX_TYPE,
-                                                   .buf = &st});
+                                                   .buf = &st},
+                                "coil_directory_next");
 
     if (directory->destroyed)
         return coil__failed(-EBADF);
@@ -177,7 +179,7 @@ int coil_directory_next(coil_directory *directory, coil_directory_entry *out)
 {
     COIL__REQUIRE(directory, "a directory");
     COIL__REQUIRE(out, "an output pointer");
-    int rc = enter_directory(directory);
+    int rc = enter_directory(directory, __func__);
 
     if (rc < 0)
         return rc;
@@ -189,7 +191,7 @@ int coil_directory_next(coil_directory *directory, coil_directory_entry *out)
 int coil_directory_rewind(coil_directory *directory)
 {
     COIL__REQUIRE(directory, "a directory");
-    int rc = enter_directory(directory);
+    int rc = enter_directory(directory, __func__);
 
     if (rc < 0)
         return rc;

@@ -219,12 +219,13 @@ static void release_file(coil_file *file)
     coil__free(file);
 }
 
-static int enter_file(coil_file *file)
+static int enter_file(coil_file *file, const char *caller)
 {
     if (COIL__UNLIKELY(file->references == 0))
-        coil__misuse_gone("using a file");
+        coil__misuse_gone(caller);
     if (file->closed)
         return coil__failed(-EBADF);
+    coil__file_require_task(caller);
     file->references++;
     file->calls++;
     return 0;
@@ -242,9 +243,9 @@ static void leave_file(coil_file *file, size_t transferred)
  * enter_file() for a call at an offset; -1 is the file's position. A file without a
  * position, such as a pipe, refuses offsets: pread(2) does that, io_uring does not.
  */
-static int enter_at(coil_file *file, int64_t offset)
+static int enter_at(coil_file *file, int64_t offset, const char *caller)
 {
-    int rc = enter_file(file);
+    int rc = enter_file(file, caller);
 
     if (rc < 0)
         return rc;
@@ -283,9 +284,10 @@ ssize_t coil__file_step(coil_file *file, struct coil__op *op)
     return result;
 }
 
-int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead)
+int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead,
+                              const char *caller)
 {
-    int rc = enter_at(file, -1);
+    int rc = enter_at(file, -1, caller);
 
     if (rc < 0 || file->has_position) {
         *ahead = &file->ahead;
@@ -300,9 +302,9 @@ void coil__file_leave_position(coil_file *file, size_t transferred)
     leave_at(file, -1, transferred);
 }
 
-ssize_t coil__file_op(coil_file *file, struct coil__op *op)
+ssize_t coil__file_op(coil_file *file, struct coil__op *op, const char *caller)
 {
-    ssize_t result = enter_file(file);
+    ssize_t result = enter_file(file, caller);
 
     if (result < 0)
         return result;
@@ -381,9 +383,10 @@ static ssize_t move(coil_file *file, enum coil__op_kind kind, void *buf, size_t 
                                  .offset = offset});
 }
 
-static ssize_t read_once(coil_file *file, void *buf, size_t n, int64_t offset)
+static ssize_t read_once(coil_file *file, void *buf, size_t n, int64_t offset,
+                         const char *caller)
 {
-    ssize_t result = enter_at(file, offset);
+    ssize_t result = enter_at(file, offset, caller);
 
     if (result < 0)
         return result;
@@ -393,9 +396,9 @@ static ssize_t read_once(coil_file *file, void *buf, size_t n, int64_t offset)
 }
 
 static ssize_t move_all(coil_file *file, enum coil__op_kind kind, void *buf, size_t n,
-                        int64_t offset)
+                        int64_t offset, const char *caller)
 {
-    ssize_t result = enter_at(file, offset);
+    ssize_t result = enter_at(file, offset, caller);
     size_t done = 0;
 
     if (result < 0)
@@ -417,21 +420,21 @@ ssize_t coil_file_read(coil_file *file, void *buf, size_t n)
 {
     COIL__REQUIRE(file, "a file");
     COIL__REQUIRE_IF(n > 0, buf, "a buffer");
-    return read_once(file, buf, n, -1);
+    return read_once(file, buf, n, -1, __func__);
 }
 
 ssize_t coil_file_pread(coil_file *file, void *buf, size_t n, int64_t offset)
 {
     COIL__REQUIRE(file, "a file");
     COIL__REQUIRE_IF(n > 0, buf, "a buffer");
-    return offset < 0 ? coil__failed(-EINVAL) : read_once(file, buf, n, offset);
+    return offset < 0 ? coil__failed(-EINVAL) : read_once(file, buf, n, offset, __func__);
 }
 
 ssize_t coil_file_read_exact(coil_file *file, void *buf, size_t n)
 {
     COIL__REQUIRE(file, "a file");
     COIL__REQUIRE_IF(n > 0, buf, "a buffer");
-    return move_all(file, COIL__OP_PREAD, buf, n, -1);
+    return move_all(file, COIL__OP_PREAD, buf, n, -1, __func__);
 }
 
 ssize_t coil_file_pread_exact(coil_file *file, void *buf, size_t n, int64_t offset)
@@ -439,14 +442,14 @@ ssize_t coil_file_pread_exact(coil_file *file, void *buf, size_t n, int64_t offs
     COIL__REQUIRE(file, "a file");
     COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     return offset < 0 ? coil__failed(-EINVAL)
-                      : move_all(file, COIL__OP_PREAD, buf, n, offset);
+                      : move_all(file, COIL__OP_PREAD, buf, n, offset, __func__);
 }
 
 ssize_t coil_file_write(coil_file *file, const void *buf, size_t n)
 {
     COIL__REQUIRE(file, "a file");
     COIL__REQUIRE_IF(n > 0, buf, "a buffer");
-    return move_all(file, COIL__OP_PWRITE, (void *)buf, n, -1);
+    return move_all(file, COIL__OP_PWRITE, (void *)buf, n, -1, __func__);
 }
 
 ssize_t coil_file_pwrite(coil_file *file, const void *buf, size_t n, int64_t offset)
@@ -454,7 +457,7 @@ ssize_t coil_file_pwrite(coil_file *file, const void *buf, size_t n, int64_t off
     COIL__REQUIRE(file, "a file");
     COIL__REQUIRE_IF(n > 0, buf, "a buffer");
     return offset < 0 ? coil__failed(-EINVAL)
-                      : move_all(file, COIL__OP_PWRITE, (void *)buf, n, offset);
+                      : move_all(file, COIL__OP_PWRITE, (void *)buf, n, offset, __func__);
 }
 
 size_t coil_file_transferred(const coil_file *file)
@@ -468,7 +471,7 @@ size_t coil_file_transferred(const coil_file *file)
 int64_t coil_file_seek(coil_file *file, int64_t offset, int whence)
 {
     COIL__REQUIRE(file, "a file");
-    int64_t result = enter_at(file, -1);
+    int64_t result = enter_at(file, -1, "coil_file_seek");
 
     if (result < 0)
         return result;
@@ -483,25 +486,27 @@ int coil_file_sync(coil_file *file, bool data_only)
 {
     COIL__REQUIRE(file, "a file");
     return (int)coil__file_op(
-        file, &(struct coil__op){.kind = COIL__OP_FSYNC, .flags = data_only});
+        file, &(struct coil__op){.kind = COIL__OP_FSYNC, .flags = data_only}, __func__);
 }
 
 int coil_file_stat(coil_file *file, struct statx *out)
 {
     COIL__REQUIRE(file, "a file");
     COIL__REQUIRE(out, "an output pointer");
-    return (int)coil__file_op(file, &(struct coil__op){.kind = COIL__OP_STATX,
-                                                       .path = "",
-                                                       .flags = AT_EMPTY_PATH,
-                                                       .mode = COIL__STATX_MASK,
-                                                       .buf = out});
+    return (int)coil__file_op(file,
+                              &(struct coil__op){.kind = COIL__OP_STATX,
+                                                 .path = "",
+                                                 .flags = AT_EMPTY_PATH,
+                                                 .mode = COIL__STATX_MASK,
+                                                 .buf = out},
+                              __func__);
 }
 
 int coil_file_truncate(coil_file *file, int64_t length)
 {
     COIL__REQUIRE(file, "a file");
     return (int)coil__file_op(
-        file, &(struct coil__op){.kind = COIL__OP_TRUNCATE, .offset = length});
+        file, &(struct coil__op){.kind = COIL__OP_TRUNCATE, .offset = length}, __func__);
 }
 
 int coil_file_allocate(coil_file *file, int mode, int64_t offset, int64_t n)
@@ -509,15 +514,16 @@ int coil_file_allocate(coil_file *file, int mode, int64_t offset, int64_t n)
     COIL__REQUIRE(file, "a file");
     if (n <= 0)
         return coil__failed(-EINVAL);
-    return (int)coil__file_op(file, &(struct coil__op){.kind = COIL__OP_ALLOCATE,
-                                                       .flags = mode,
-                                                       .offset = offset,
-                                                       .len = (size_t)n});
+    return (int)coil__file_op(
+        file,
+        &(struct coil__op){
+            .kind = COIL__OP_ALLOCATE, .flags = mode, .offset = offset, .len = (size_t)n},
+        __func__);
 }
 
 int coil_file_chmod(coil_file *file, mode_t mode)
 {
     COIL__REQUIRE(file, "a file");
-    return (int)coil__file_op(file,
-                              &(struct coil__op){.kind = COIL__OP_CHMOD, .mode = mode});
+    return (int)coil__file_op(
+        file, &(struct coil__op){.kind = COIL__OP_CHMOD, .mode = mode}, __func__);
 }

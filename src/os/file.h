@@ -28,14 +28,15 @@ struct coil__ahead {
  * it fails with -ESPIPE if the file has no position, -EBADF if it is closed. Each enter
  * that succeeded needs a leave, with the number of bytes transferred.
  */
-int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead);
+int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead,
+                              const char *caller);
 void coil__file_leave_position(coil_file *file, size_t transferred);
 
 /* Do one operation between enter and leave; sets op->fd. -EBADF if the file is closed. */
 ssize_t coil__file_step(coil_file *file, struct coil__op *op);
 
 /* Do one operation as a call of its own; sets op->fd. -EBADF if the file is closed. */
-ssize_t coil__file_op(coil_file *file, struct coil__op *op);
+ssize_t coil__file_op(coil_file *file, struct coil__op *op, const char *caller);
 
 /*
  * Replace the six X at the end of `name` by random characters and call make(name, arg),

@@ -138,7 +138,8 @@ static int64_t seek_in_source(struct copy *c, int64_t offset, int whence)
 {
     return coil__file_op(
         c->from,
-        &(struct coil__op){.kind = COIL__OP_SEEK, .offset = offset, .flags = whence});
+        &(struct coil__op){.kind = COIL__OP_SEEK, .offset = offset, .flags = whence},
+        "coil_copy_file");
 }
 
 /* Copy from the next piece of data at or after `done`, at most STEP_BYTES. */

@@ -121,7 +121,7 @@ ssize_t coil_file_read_line(coil_file *file, char *line, size_t size)
         return coil__failed(-EINVAL);
     result = coil__task_spend("coil_file_read_line");
     if (result == 0)
-        result = coil__file_enter_position(file, &ahead);
+        result = coil__file_enter_position(file, &ahead, "coil_file_read_line");
     if (result < 0)
         return result;
     result = take_line(file, ahead, line, size, &taken);

@@ -117,7 +117,7 @@ static int connect_as_told(struct coil__attempts *all, const struct addrinfo *hi
 
     if (rc == 0)
         return connect_to_list(all, list, out);
-    if (rc == -EINPROGRESS && coil__resolver_get(&r) == 0 &&
+    if (rc == -EINPROGRESS && coil__resolver_get(&r, "coil_connect") == 0 &&
         coil__addrinfo_suits_questions(r, all->given_host, all->given_port, hints))
         return connect_by_questions(all, r, hints, out);
     rc = coil_getaddrinfo(all->given_host, all->given_port, hints, &list);

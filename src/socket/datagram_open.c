@@ -87,21 +87,26 @@ int coil_datagram_adopt(int fd, coil_datagram **out)
                          "cannot adopt descriptor %d as a datagram socket", fd);
 }
 
-int coil_datagram_close(coil_datagram *datagram)
+static int close_datagram(coil_datagram *datagram, const char *caller)
 {
-    COIL__REQUIRE(datagram, "a datagram socket");
-    coil__endpoint_check(&datagram->endpoint, "closing or destroying a datagram socket");
+    coil__endpoint_check(&datagram->endpoint, caller);
     if (datagram->endpoint.fd >= 0 && datagram->room_fd >= 0 &&
         !coil__endpoint_is_parents(&datagram->endpoint))
         shutdown(datagram->room_fd, SHUT_RDWR); /* which ends the wait */
-    return coil__endpoint_close(&datagram->endpoint);
+    return coil__endpoint_close(&datagram->endpoint, caller);
+}
+
+int coil_datagram_close(coil_datagram *datagram)
+{
+    COIL__REQUIRE(datagram, "a datagram socket");
+    return close_datagram(datagram, "coil_datagram_close");
 }
 
 void coil_datagram_destroy(coil_datagram *datagram)
 {
     if (datagram == NULL)
         return;
-    coil_datagram_close(datagram);
+    close_datagram(datagram, "coil_datagram_destroy");
     coil__endpoint_destroy(&datagram->endpoint, "coil_datagram_destroy");
 }
 

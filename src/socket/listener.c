@@ -113,22 +113,27 @@ static void drop_kept(coil_listener *listener)
     listener->kept = -1;
 }
 
-int coil_listener_close(coil_listener *listener)
+static int close_listener(coil_listener *listener, const char *caller)
 {
-    COIL__REQUIRE(listener, "a listener");
-    coil__endpoint_check(&listener->endpoint, "closing or destroying a listener");
+    coil__endpoint_check(&listener->endpoint, caller);
     if (listener->endpoint.fd >= 0 && listener->file != NULL &&
         !coil__endpoint_is_parents(&listener->endpoint))
         coil__socket_file_remove(listener->file);
     drop_kept(listener);
-    return coil__endpoint_close(&listener->endpoint);
+    return coil__endpoint_close(&listener->endpoint, caller);
+}
+
+int coil_listener_close(coil_listener *listener)
+{
+    COIL__REQUIRE(listener, "a listener");
+    return close_listener(listener, "coil_listener_close");
 }
 
 void coil_listener_destroy(coil_listener *listener)
 {
     if (listener == NULL)
         return;
-    coil_listener_close(listener);
+    close_listener(listener, "coil_listener_destroy");
     coil__endpoint_destroy(&listener->endpoint, "coil_listener_destroy");
 }
 

@@ -594,7 +594,7 @@ void coil_server_destroy(coil_server *server)
         return;
     }
     if (server->task != NULL && !coil_event_is_set(&server->stopped)) {
-        coil__loop_check_thread(server->loop);
+        coil__loop_check_thread(server->loop, "coil_server_destroy");
         stop_accepting(server);
         coil_task_cancel(server->task, "its server was destroyed");
     }

@@ -90,7 +90,7 @@ int coil__endpoint_attach(struct coil__endpoint *endpoint, const char *caller)
     return 0;
 }
 
-int coil__endpoint_close(struct coil__endpoint *endpoint)
+int coil__endpoint_close(struct coil__endpoint *endpoint, const char *caller)
 {
     coil_loop *loop = endpoint->loop;
     int fd = endpoint->fd;
@@ -102,8 +102,8 @@ int coil__endpoint_close(struct coil__endpoint *endpoint)
         loop->backend->class->detach(loop->backend, fd);
     else if (loop != NULL && !loop->closing && /* a closed loop has no backend */
              !coil__loop_is_parents(loop)) {   /* the parent's backend keeps its copy */
-        coil__loop_check_handler("closing a stream or listener");
-        coil__misuse("a stream or listener is closed on another thread than its loop's");
+        coil__loop_check_handler(caller);
+        coil__misuse("%s: it belongs to another loop than this thread's", caller);
     }
     return coil__socket_close(loop, fd);
 }
@@ -121,7 +121,7 @@ void coil__endpoint_release(struct coil__endpoint *endpoint)
     if (--endpoint->references > 0)
         return;
     coil__leak_forget(endpoint);
-    coil__endpoint_close(endpoint);
+    coil__endpoint_close(endpoint, "the end of the last call in it");
     if (endpoint->finish != NULL)
         endpoint->finish(endpoint);
     if (endpoint->loop != NULL)

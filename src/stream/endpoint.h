@@ -40,8 +40,9 @@ int coil__endpoint_may_leave(const struct coil__endpoint *endpoint, const char *
 void coil__endpoint_detach(struct coil__endpoint *endpoint);
 int coil__endpoint_attach(struct coil__endpoint *endpoint, const char *caller);
 
-/* Close the descriptor; the calls in it end with -EBADF. A second call does nothing. */
-int coil__endpoint_close(struct coil__endpoint *endpoint);
+/* Close the descriptor for `caller`; the calls in it end with -EBADF. A second call does
+   nothing. */
+int coil__endpoint_close(struct coil__endpoint *endpoint, const char *caller);
 
 /*
  * Drop the owner's reference. A second call stops the program, as far as that can be

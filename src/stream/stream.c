@@ -115,22 +115,27 @@ static void do_not_linger(const coil_stream *stream)
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
 }
 
-int coil_stream_close(coil_stream *stream)
+static int close_stream(coil_stream *stream, const char *caller)
 {
-    COIL__REQUIRE(stream, "a stream");
-    coil__endpoint_check(&stream->endpoint, "closing or destroying a stream");
+    coil__endpoint_check(&stream->endpoint, caller);
     if (stream->endpoint.fd >= 0 && stream->transport->close != NULL)
         stream->transport->close(stream);
     do_not_linger(stream);
     coil__stream_give_flag_back(stream);
-    return coil__endpoint_close(&stream->endpoint);
+    return coil__endpoint_close(&stream->endpoint, caller);
+}
+
+int coil_stream_close(coil_stream *stream)
+{
+    COIL__REQUIRE(stream, "a stream");
+    return close_stream(stream, "coil_stream_close");
 }
 
 void coil_stream_destroy(coil_stream *stream)
 {
     if (stream == NULL)
         return;
-    coil_stream_close(stream);
+    close_stream(stream, "coil_stream_destroy");
     coil__endpoint_destroy(&stream->endpoint, "coil_stream_destroy");
 }
 

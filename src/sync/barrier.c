@@ -107,6 +107,7 @@ int coil_barrier_wait(coil_barrier *barrier)
     COIL__REQUIRE(barrier, "a barrier");
     int rc;
 
+    coil__waiters_check(&barrier->changed, "coil_barrier_wait");
     if (barrier->parties == 0)
         return coil__failed(-EINVAL);
     rc = coil_lock_acquire(&barrier->lock);
@@ -132,11 +133,13 @@ static int change_state(coil_barrier *barrier, enum state state)
 int coil_barrier_reset(coil_barrier *barrier)
 {
     COIL__REQUIRE(barrier, "a barrier");
+    coil__waiters_check(&barrier->changed, "coil_barrier_reset");
     return change_state(barrier, RESETTING);
 }
 
 int coil_barrier_abort(coil_barrier *barrier)
 {
     COIL__REQUIRE(barrier, "a barrier");
+    coil__waiters_check(&barrier->changed, "coil_barrier_abort");
     return change_state(barrier, BROKEN);
 }

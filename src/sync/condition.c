@@ -56,12 +56,22 @@ int coil__condition_wait(coil_waiters *waiters, coil_lock *lock,
     return rc;
 }
 
+/* A condition of zeroes, and a call on a wrong thread, stop the program. */
+static void check(const coil_condition *condition, const char *caller)
+{
+    if (COIL__UNLIKELY(condition->lock == NULL))
+        coil__misuse("%s: the condition was never given to coil_condition_init()",
+                     caller);
+    coil__waiters_check(&condition->waiters, caller);
+}
+
 int coil_condition_wait(coil_condition *condition)
 {
     COIL__REQUIRE(condition, "a condition");
     static const struct coil__wait_class class =
         COIL__WAITER_CLASS("condition", "coil_condition_wait");
 
+    check(condition, "coil_condition_wait");
     return coil__condition_wait(&condition->waiters, condition->lock, &class, condition);
 }
 
@@ -72,6 +82,7 @@ int coil_condition_wait_for(coil_condition *condition, int (*predicate)(void *ar
     COIL__REQUIRE(predicate, "a function");
     int result;
 
+    check(condition, "coil_condition_wait_for");
     while ((result = predicate(arg)) == 0) {
         int rc = coil_condition_wait(condition);
 
@@ -84,7 +95,7 @@ int coil_condition_wait_for(coil_condition *condition, int (*predicate)(void *ar
 int coil_condition_notify(coil_condition *condition, size_t n)
 {
     COIL__REQUIRE(condition, "a condition");
-    coil__waiters_check(&condition->waiters, "coil_condition_notify");
+    check(condition, "coil_condition_notify");
     if (!condition->lock->locked)
         return coil__failed(-EPERM);
     coil__condition_notify(&condition->waiters, n);
@@ -94,5 +105,6 @@ int coil_condition_notify(coil_condition *condition, size_t n)
 int coil_condition_notify_all(coil_condition *condition)
 {
     COIL__REQUIRE(condition, "a condition");
+    check(condition, "coil_condition_notify_all");
     return coil_condition_notify(condition, SIZE_MAX);
 }

@@ -71,10 +71,13 @@ bool coil_queue_full(const coil_queue *queue)
 /* ---- waking ------------------------------------------------------------------------ */
 
 /* Remove waiters from the line until one can be woken: those cancelled cannot. */
-static inline void wake_next(coil_waiters *line)
+static inline void wake_next(coil_waiters *line, const char *caller)
 {
     struct coil__waiter *waiter;
 
+    if (line->first == NULL)
+        return;
+    coil__waiters_check(line, caller);
     do
         waiter = coil__waiters_pop(line);
     while (waiter != NULL && !coil__waiter_wake(waiter));
@@ -82,13 +85,13 @@ static inline void wake_next(coil_waiters *line)
 
 void coil__queue_wake_getter(coil_queue *queue)
 {
-    wake_next(&queue->getters);
+    wake_next(&queue->getters, "coil_queue_get_any");
 }
 
 static void wake_all_in(coil_waiters *line)
 {
     while (line->first != NULL)
-        wake_next(line);
+        wake_next(line, "coil_queue_shutdown");
 }
 
 /* ---- without waiting --------------------------------------------------------------- */
@@ -107,7 +110,7 @@ static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
         return rc;
     if (queue->unfinished++ == 0)
         coil_event_clear(&queue->finished);
-    wake_next(&queue->getters);
+    wake_next(&queue->getters, "coil_queue_put");
     return 0;
 }
 
@@ -117,18 +120,18 @@ static int put_or_wake_next(coil_queue *queue, const void *item)
     int rc = put_now(queue, item);
 
     if (rc == -ENOMEM)
-        wake_next(&queue->putters);
+        wake_next(&queue->putters, "coil_queue_put");
     return rc;
 }
 
-static inline int get_now(coil_queue *queue, void *item)
+static inline int get_now(coil_queue *queue, void *item, const char *caller)
 {
     if (queue->count == 0) { /* checked here only: with items it costs 5 % */
-        coil__waiters_check(&queue->getters, "coil_queue_get");
+        coil__waiters_check(&queue->getters, caller);
         return queue->is_shutdown ? coil__failed(-ESHUTDOWN) : -EAGAIN;
     }
     coil__queue_items_pop(queue, item);
-    wake_next(&queue->putters);
+    wake_next(&queue->putters, caller);
     return 0;
 }
 
@@ -136,6 +139,8 @@ int coil_queue_put_nowait(coil_queue *queue, const void *item)
 {
     COIL__REQUIRE(queue, "a queue");
     COIL__REQUIRE_IF(queue->item_bytes > 0, item, "an item");
+    if (queue->getters.first != NULL)
+        coil__waiters_check(&queue->getters, "coil_queue_put_nowait");
     return put_now(queue, item);
 }
 
@@ -143,7 +148,7 @@ int coil_queue_get_nowait(coil_queue *queue, void *item)
 {
     COIL__REQUIRE(queue, "a queue");
     COIL__REQUIRE_IF(queue->item_bytes > 0, item, "an item");
-    return get_now(queue, item);
+    return get_now(queue, item, "coil_queue_get_nowait");
 }
 
 /* ---- waiting ----------------------------------------------------------------------- */
@@ -182,11 +187,12 @@ static COIL__NOINLINE int put_or_get(coil_queue *queue, void *item, enum side si
         rc = coil__waiters_wait(line, &classes[side], queue);
         if (rc < 0) {
             if (!must_wait(queue, side) && coil__waiter_was_woken())
-                wake_next(line);
+                wake_next(line, side == GETS ? "coil_queue_get" : "coil_queue_put");
             return rc;
         }
     }
-    return side == GETS ? get_now(queue, item) : put_or_wake_next(queue, item);
+    return side == GETS ? get_now(queue, item, "coil_queue_get")
+                        : put_or_wake_next(queue, item);
 }
 
 int coil_queue_put(coil_queue *queue, const void *item)
@@ -199,7 +205,8 @@ int coil_queue_put(coil_queue *queue, const void *item)
 int coil_queue_get(coil_queue *queue, void *item)
 {
     COIL__REQUIRE(queue, "a queue");
-    return must_wait(queue, GETS) ? put_or_get(queue, item, GETS) : get_now(queue, item);
+    return must_wait(queue, GETS) ? put_or_get(queue, item, GETS)
+                                  : get_now(queue, item, "coil_queue_get");
 }
 
 /* ---- accounting -------------------------------------------------------------------- */

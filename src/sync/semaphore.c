@@ -89,12 +89,14 @@ void coil_bounded_semaphore_finish(coil_bounded_semaphore *bounded)
 int coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded)
 {
     COIL__REQUIRE(bounded, "a semaphore");
+    coil__waiters_check(&bounded->semaphore.waiters, "coil_bounded_semaphore_acquire");
     return coil_semaphore_acquire(&bounded->semaphore);
 }
 
 int coil_bounded_semaphore_release(coil_bounded_semaphore *bounded)
 {
     COIL__REQUIRE(bounded, "a semaphore");
+    coil__waiters_check(&bounded->semaphore.waiters, "coil_bounded_semaphore_release");
     if (bounded->semaphore.value >= bounded->bound)
         return coil__failed(-EOVERFLOW);
     coil_semaphore_release(&bounded->semaphore);

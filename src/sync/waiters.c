@@ -8,16 +8,19 @@
 #include "waiters.h"
 
 /* Not inlined: that would make the usual path of coil__waiters_push() longer. */
-static COIL__NOINLINE void bind_to_loop(coil_waiters *waiters)
+static COIL__NOINLINE void bind_to_loop(coil_waiters *waiters,
+                                        const struct coil__waiter *waiter)
 {
-    coil__waiters_check(waiters, "waiting");
+    char text[COIL__WAIT_CALL_BYTES];
+
+    coil__waiters_check(waiters, coil__wait_call(waiter->wait.class, text));
     waiters->loop = coil__loop_number_of_thread;
 }
 
 void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter)
 {
     if (COIL__UNLIKELY(waiters->loop != coil__loop_number_of_thread))
-        bind_to_loop(waiters);
+        bind_to_loop(waiters, waiter);
     waiter->next = NULL;
     waiter->prev = waiters->last;
     waiter->listed = true;
@@ -79,7 +82,8 @@ int coil__waiters_wait_as(coil_waiters *waiters, struct coil__waiter *waiter,
     return wait_in_line(waiters, waiter, object);
 }
 
-const struct coil__wait_class coil__waiter_stands_in = {.what = "several"};
+const struct coil__wait_class coil__waiter_stands_in = {.what = "several",
+                                                        .call = "coil_queue_get_any"};
 
 void coil__waiter_init_for(struct coil__waiter *waiter, struct coil__wait *wait)
 {

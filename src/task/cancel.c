@@ -137,7 +137,7 @@ bool coil__task_cancel(coil_task *task, const struct coil__cancel_origin *origin
         coil__future_retrieve(&task->future);
         return false;
     }
-    coil__loop_check_thread(task->future.loop);
+    coil__loop_check_thread(task->future.loop, "coil_task_cancel");
     if (COIL__UNLIKELY(task->future.loop->closing))
         return false;
     ask_chain(task, origin, depth);
@@ -177,6 +177,7 @@ COIL__NOINLINE bool coil_task_cancel(coil_task *task, const char *reason)
 int coil_task_cancelling(const coil_task *task)
 {
     COIL__REQUIRE(task, "a task");
+    coil__future_check_gone(&task->future, "coil_task_cancelling");
     return (int)task->cancelling;
 }
 
@@ -231,6 +232,7 @@ bool coil_task_cancel_origin(const coil_task *task, coil_cancel_origin *out)
 {
     COIL__REQUIRE(task, "a task");
     COIL__REQUIRE(out, "an output pointer");
+    coil__future_check_gone(&task->future, "coil_task_cancel_origin");
     if (task->asked_at == NULL)
         return false;
     *out = (coil_cancel_origin){.reason = task->asked_reason, .address = task->asked_at};

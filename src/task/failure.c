@@ -221,6 +221,7 @@ COIL__NOINLINE int(coil_future_set_error)(coil_future *future, int rc, const cha
                                           ...)
 {
     COIL__REQUIRE(future, "a future");
+    coil__future_check(future, "coil_future_set_error");
     struct coil__error_place place = place_of(COIL__CALLER());
     coil_error *error;
     va_list args;
@@ -298,6 +299,7 @@ coil_error *coil__failure_of(int rc)
 coil_error *coil_future_error(const coil_future *future)
 {
     COIL__REQUIRE(future, "a future");
+    coil__future_check_gone(future, "coil_future_error");
     return coil__future_pending(future) ? NULL : future->error;
 }
 

@@ -18,12 +18,15 @@
 
 #include "../loop/leak.h"
 
-/* A future that is no task. */
+/* A future that is no task. `future` is not first: malloc(3) overwrites the first 16 bytes
+   of freed memory, and its count of references tells that it is gone. */
 struct valued {
-    coil_future future;
     void *value;
     void (*destroy)(void *value); /* or NULL */
+    coil_future future;
 };
+
+_Static_assert(offsetof(struct valued, future.refs) >= 16, "a mark in freed memory");
 
 static struct valued *valued_of(coil_future *future)
 {
@@ -62,7 +65,7 @@ void coil__future_gone(const char *caller)
 coil_future *coil_future_retain(coil_future *future)
 {
     COIL__REQUIRE(future, "a future");
-    coil__future_check(future, "retaining a future or task");
+    coil__future_check(future, "coil_future_retain");
     future->refs++;
     return future;
 }
@@ -131,7 +134,7 @@ void coil_future_release(coil_future *future)
 {
     if (future == NULL)
         return;
-    coil__future_check(future, "releasing a future or task");
+    coil__future_check(future, "coil_future_release");
     coil__future_release(future);
 }
 
@@ -174,6 +177,7 @@ COIL__NOINLINE bool coil_future_cancel(coil_future *future, const char *reason)
 coil_future_state coil_future_get_state(const coil_future *future)
 {
     COIL__REQUIRE(future, "a future");
+    coil__future_check_gone(future, "coil_future_get_state");
     if (coil__future_pending(future))
         return COIL_PENDING;
     if (future->rc >= 0)
@@ -184,12 +188,14 @@ coil_future_state coil_future_get_state(const coil_future *future)
 bool coil_future_done(const coil_future *future)
 {
     COIL__REQUIRE(future, "a future");
+    coil__future_check_gone(future, "coil_future_done");
     return !coil__future_pending(future);
 }
 
 bool coil_future_cancelled(const coil_future *future)
 {
     COIL__REQUIRE(future, "a future");
+    coil__future_check_gone(future, "coil_future_cancelled");
     return future->rc == -ECANCELED;
 }
 
@@ -219,6 +225,7 @@ COIL__NOINLINE int coil_future_result(coil_future *future)
 void *coil_future_value(const coil_future *future)
 {
     COIL__REQUIRE(future, "a future");
+    coil__future_check_gone(future, "coil_future_value");
     return !future->is_task ? COIL__CONTAINER(future, const struct valued, future)->value
                             : NULL;
 }
@@ -226,6 +233,7 @@ void *coil_future_value(const coil_future *future)
 void *coil_future_take_value(coil_future *future)
 {
     COIL__REQUIRE(future, "a future");
+    coil__future_check_gone(future, "coil_future_take_value");
     struct valued *valued = valued_of(future);
     void *value;
 
@@ -240,6 +248,7 @@ void *coil_future_take_value(coil_future *future)
 const char *coil_future_cancel_reason(const coil_future *future)
 {
     COIL__REQUIRE(future, "a future");
+    coil__future_check_gone(future, "coil_future_cancel_reason");
     return coil_future_cancelled(future) ? future->cancel_reason : NULL;
 }
 
@@ -247,7 +256,6 @@ const char *coil_future_cancel_reason(const coil_future *future)
 
 void coil__future_subscribe(coil_future *future, struct coil__runnable *runnable)
 {
-    coil__loop_check_thread(future->loop);
     if (coil__future_pending(future))
         coil__list_push(&future->callbacks, &runnable->link);
     else
@@ -280,8 +288,10 @@ int coil_future_add_callback(coil_future *future, coil_done_callback fn, void *a
 {
     COIL__REQUIRE(future, "a future");
     COIL__REQUIRE(fn, "a function");
-    struct callback *callback = coil__alloc(sizeof *callback);
+    struct callback *callback;
 
+    coil__future_check(future, "coil_future_add_callback");
+    callback = coil__alloc(sizeof *callback);
     if (callback == NULL)
         return coil__failed(-ENOMEM);
     coil__runnable_init(&callback->runnable, run_callback);
@@ -298,6 +308,7 @@ int coil_future_remove_callback(coil_future *future, coil_done_callback fn, void
 {
     COIL__REQUIRE(future, "a future");
     COIL__REQUIRE(fn, "a function");
+    coil__future_check(future, "coil_future_remove_callback");
     int removed = 0;
 
     coil__future_retain(future); /* the callbacks' may be the last references */

@@ -25,8 +25,11 @@
 #include <limits.h>
 #include <string.h>
 
+#define MARK ((uintptr_t)UINT64_C(0x7d1c5e94b3a86f21))
+
 struct group {
     struct coil__region region;
+    uintptr_t mark; /* mark_of() it; anything else: it was never entered, or copied */
     coil_task *owner;
     struct coil__list children, kept;
     struct leaving *waiting;     /* the owner's wait in exit, or NULL */
@@ -69,12 +72,29 @@ static struct group *group_inside(const coil_group *group)
     return (struct group *)group;
 }
 
+static uintptr_t mark_of(const struct group *g)
+{
+    return (uintptr_t)g ^ MARK;
+}
+
+/* For public functions: stop the program if the group was never entered. */
+static struct group *require_group(const coil_group *group, const char *caller)
+{
+    struct group *g = group_inside(group);
+
+    if (COIL__UNLIKELY(g->mark != mark_of(g)))
+        coil__misuse("%s: the group was never given to coil_group_enter(), or is a copy",
+                     caller);
+    return g;
+}
+
 COIL__NOINLINE void coil_group_enter(coil_group *group)
 {
     COIL__REQUIRE(group, "a group");
     struct group *g = group_inside(group);
 
-    *g = (struct group){.owner = coil__task_require("coil_group_enter")};
+    *g = (struct group){.mark = mark_of(g),
+                        .owner = coil__task_require("coil_group_enter")};
     coil__list_init(&g->children);
     coil__list_init(&g->kept);
     coil__list_init(&g->startings);
@@ -159,7 +179,7 @@ static void check_group_thread(const struct group *g, const char *caller)
 void coil_group_set_limit(coil_group *group, size_t limit)
 {
     COIL__REQUIRE(group, "a group");
-    struct group *g = group_inside(group);
+    struct group *g = require_group(group, "coil_group_set_limit");
 
     if (!g->exiting)
         check_group_thread(g, "coil_group_set_limit");
@@ -215,7 +235,7 @@ COIL__NOINLINE void coil_group_cancel(coil_group *group, const char *reason)
 {
     COIL__REQUIRE(group, "a group");
     struct coil__cancel_origin origin = coil__cancel_origin_here(reason, COIL__CALLER());
-    struct group *g = group_inside(group);
+    struct group *g = require_group(group, "coil_group_cancel");
 
     if (has_ended(g))
         return;
@@ -291,14 +311,15 @@ void coil__group_child_ends(coil_task *child)
 
 /* Create a child that does not run yet, spawned by the code at `address`. */
 static int create_child(struct group *g, coil_task_fn fn, void *arg,
-                        const coil_spawn_opts *opts, const void *address, coil_task **out)
+                        const coil_spawn_opts *opts, const void *address,
+                        const char *caller, coil_task **out)
 {
     coil_task *child;
     int rc;
 
     if (has_ended(g))
         return coil__failed(-ESHUTDOWN);
-    coil__loop_check_thread(g->owner->future.loop);
+    coil__loop_check_thread(g->owner->future.loop, caller);
     if (g->aborting)
         return coil__failed(-ESHUTDOWN);
     if (is_group_full(g))
@@ -346,10 +367,11 @@ static void start_child(struct group *g, coil_task *child, const coil_spawn_opts
 }
 
 static int spawn_child(struct group *g, coil_task_fn fn, void *arg,
-                       const coil_spawn_opts *opts, const void *address, coil_task **out)
+                       const coil_spawn_opts *opts, const void *address,
+                       const char *caller, coil_task **out)
 {
     coil_task *child;
-    int rc = create_child(g, fn, arg, opts, address, &child);
+    int rc = create_child(g, fn, arg, opts, address, caller, &child);
 
     if (rc < 0) {
         if (out != NULL)
@@ -368,7 +390,8 @@ COIL__NOINLINE int coil_group_spawn(coil_group *group, coil_task_fn fn, void *ar
 {
     COIL__REQUIRE(group, "a group");
     COIL__REQUIRE(fn, "a function");
-    return spawn_child(group_inside(group), fn, arg, opts, COIL__CALLER(), out);
+    return spawn_child(require_group(group, "coil_group_spawn"), fn, arg, opts,
+                       COIL__CALLER(), "coil_group_spawn", out);
 }
 
 COIL__NOINLINE int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn,
@@ -377,7 +400,7 @@ COIL__NOINLINE int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn
 {
     COIL__REQUIRE(group, "a group");
     COIL__REQUIRE(fn, "a function");
-    struct group *g = group_inside(group);
+    struct group *g = require_group(group, "coil_group_spawn_when_free");
     int rc;
 
     if (out != NULL)
@@ -389,7 +412,7 @@ COIL__NOINLINE int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn
             return rc;
         g->child_count--; /* the child takes this place, unless the limit was lowered */
     }
-    rc = spawn_child(g, fn, arg, opts, COIL__CALLER(), out);
+    rc = spawn_child(g, fn, arg, opts, COIL__CALLER(), "coil_group_spawn_when_free", out);
     if (rc < 0)
         admit(g);
     return rc;
@@ -420,6 +443,7 @@ COIL__NOINLINE int coil_group_start(coil_group *group, coil_task_fn fn, void *ar
     COIL__REQUIRE(fn, "a function");
     static const struct coil__wait_class class = {
         .what = "group.start", .cancel = cancel_starting, .future = started_child};
+    struct group *g = require_group(group, "coil_group_start");
     struct starting s = {.child = NULL};
     coil_task *child;
     int rc;
@@ -428,17 +452,17 @@ COIL__NOINLINE int coil_group_start(coil_group *group, coil_task_fn fn, void *ar
         *out = NULL;
     if (coil__task_refuses(coil__task_require("coil_group_start")))
         return -ECANCELED;
-    rc = create_child(group_inside(group), fn, arg, opts, COIL__CALLER(), &child);
+    rc = create_child(g, fn, arg, opts, COIL__CALLER(), "coil_group_start", &child);
     if (rc < 0)
         return rc;
     coil__wait_init(&s.wait, &class);
     s.wait.keeps_result = true;
     s.child = child;
     child->starting = true;
-    coil__list_push(&group_inside(group)->startings, &s.link);
+    coil__list_push(&g->startings, &s.link);
     child->borrowed = out != NULL;
     coil_task_retain(child);
-    start_child(group_inside(group), child, opts);
+    start_child(g, child, opts);
     rc = coil__wait_park(&s.wait);
     if (rc < 0)
         coil__failure_hand_on(&child->future, rc, COIL__CALLER());
@@ -542,7 +566,7 @@ static int outcome(struct group *g, int rc)
 COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
 {
     COIL__REQUIRE(group, "a group");
-    struct group *g = group_inside(group);
+    struct group *g = require_group(group, "coil_group_exit");
     coil_task *owner = coil__task_require("coil_group_exit");
     bool delivered = owner->delivered, cancelled = rc == -ECANCELED;
 
@@ -574,13 +598,13 @@ COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
 size_t coil_group_error_count(const coil_group *group)
 {
     COIL__REQUIRE(group, "a group");
-    return group_inside(group)->error_count;
+    return require_group(group, "coil_group_error_count")->error_count;
 }
 
 int coil_group_error(const coil_group *group, size_t i)
 {
     COIL__REQUIRE(group, "a group");
-    const struct group *g = group_inside(group);
+    const struct group *g = require_group(group, "coil_group_error");
 
     return i < g->error_count && i < COIL_GROUP_ERRORS ? g->errors[i] : 0;
 }

@@ -11,10 +11,13 @@
  */
 #include "task.h"
 
+#define MARK ((uintptr_t)UINT64_C(0x58e3a1d96c7f02b4))
+
 enum state { ENTERED, EXPIRING, EXPIRED, EXITED };
 
 struct scope {
     struct coil__region region;
+    uintptr_t mark; /* mark_of() it; anything else: it was never entered, or copied */
     struct coil__timer timer;
     coil_task *task;
     int64_t deadline;
@@ -32,6 +35,22 @@ _Static_assert(sizeof(struct scope) <= sizeof(coil_scope), "coil_scope is too sm
 static struct scope *scope_inside(const coil_scope *scope)
 {
     return (struct scope *)scope;
+}
+
+static uintptr_t mark_of(const struct scope *s)
+{
+    return (uintptr_t)s ^ MARK;
+}
+
+/* For public functions: stop the program if the scope was never entered. */
+static struct scope *require_scope(const coil_scope *scope, const char *caller)
+{
+    struct scope *s = scope_inside(scope);
+
+    if (COIL__UNLIKELY(s->mark != mark_of(s)))
+        coil__misuse("%s: the scope was never given to coil_scope_enter(), or is a copy",
+                     caller);
+    return s;
 }
 
 static void expire_scope(struct coil__runnable *runnable)
@@ -73,6 +92,7 @@ static int enter_scope(struct scope *s, int64_t deadline, const char *caller,
     int rc;
 
     s->task = coil__task_require(caller);
+    s->mark = mark_of(s);
     s->state = ENTERED;
     s->shielded = s->has_room = false;
     s->deadline = COIL_NEVER;
@@ -139,7 +159,7 @@ static int settle_scope(struct scope *s, int rc)
 int coil_scope_exit(coil_scope *scope, int rc)
 {
     COIL__REQUIRE(scope, "a scope");
-    struct scope *s = scope_inside(scope);
+    struct scope *s = require_scope(scope, "coil_scope_exit");
     coil_task *task = coil__task_require("coil_scope_exit");
 
     coil__region_exit(task, &s->region, "coil_scope_exit");
@@ -163,7 +183,7 @@ ssize_t coil_scope_exit_count(coil_scope *scope, ssize_t count)
 int coil_scope_set_deadline(coil_scope *scope, int64_t deadline)
 {
     COIL__REQUIRE(scope, "a scope");
-    struct scope *s = scope_inside(scope);
+    struct scope *s = require_scope(scope, "coil_scope_set_deadline");
 
     if (s->state == ENTERED) {
         coil__future_check_thread(&s->task->future, "coil_scope_set_deadline");
@@ -175,12 +195,13 @@ int coil_scope_set_deadline(coil_scope *scope, int64_t deadline)
 int64_t coil_scope_deadline(const coil_scope *scope)
 {
     COIL__REQUIRE(scope, "a scope");
-    return scope_inside(scope)->deadline;
+    return require_scope(scope, "coil_scope_deadline")->deadline;
 }
 
 bool coil_scope_expired(const coil_scope *scope)
 {
     COIL__REQUIRE(scope, "a scope");
-    return scope_inside(scope)->state == EXPIRING ||
-           scope_inside(scope)->state == EXPIRED;
+    const struct scope *s = require_scope(scope, "coil_scope_expired");
+
+    return s->state == EXPIRING || s->state == EXPIRED;
 }

@@ -842,7 +842,8 @@ coil_spawn(coil_task_fn fn, void *arg, const coil_spawn_opts *opts, coil_task **
 coil_task *coil_task_retain(coil_task *task)
 {
     COIL__REQUIRE(task, "a task");
-    coil_future_retain(&task->future);
+    coil__future_check(&task->future, "coil_task_retain");
+    coil__future_retain(&task->future);
     return task;
 }
 
@@ -850,13 +851,14 @@ void coil_task_release(coil_task *task)
 {
     if (task == NULL)
         return;
-    coil__future_check(&task->future, "releasing a future or task");
+    coil__future_check(&task->future, "coil_task_release");
     coil__future_release(&task->future);
 }
 
 coil_future *coil_task_future(coil_task *task)
 {
     COIL__REQUIRE(task, "a task");
+    coil__future_check_gone(&task->future, "coil_task_future");
     return &task->future;
 }
 
@@ -889,12 +891,14 @@ int coil_task_each(int (*visit)(coil_task *task, void *arg), void *arg)
 const char *coil_task_name(const coil_task *task)
 {
     COIL__REQUIRE(task, "a task");
+    coil__future_check_gone(&task->future, "coil_task_name");
     return coil__name_text(&task->name);
 }
 
 ssize_t coil_task_stack_peak(const coil_task *task)
 {
     COIL__REQUIRE(task, "a task");
+    coil__future_check_gone(&task->future, "coil_task_stack_peak");
     return coil__stack_peak(&task->coro.stack);
 }
 
@@ -902,5 +906,6 @@ void coil_task_set_name(coil_task *task, const char *name)
 {
     COIL__REQUIRE(task, "a task");
     COIL__REQUIRE(name, "a name");
+    coil__future_check_gone(&task->future, "coil_task_set_name");
     coil__name_set(&task->name, name);
 }

@@ -24,15 +24,23 @@
 
 #define DEAF 1000 /* refused waits: no cleanup has so many, so the task is reported */
 
-COIL__NORETURN static void stop_without_task(const struct coil__wait_class *class)
+const char *coil__wait_call(const struct coil__wait_class *class,
+                            char text[COIL__WAIT_CALL_BYTES])
 {
-    char call[64];
-
-    snprintf(call, sizeof call, "coil_%s", class->what);
-    for (char *c = call; *c != '\0'; c++)
+    if (class->call != NULL)
+        return class->call;
+    snprintf(text, COIL__WAIT_CALL_BYTES, "coil_%s", class->what);
+    for (char *c = text; *c != '\0'; c++)
         if (*c == '.')
             *c = '_';
-    coil__task_missing(class->call != NULL ? class->call : call);
+    return text;
+}
+
+COIL__NORETURN static void stop_without_task(const struct coil__wait_class *class)
+{
+    char text[COIL__WAIT_CALL_BYTES];
+
+    coil__task_missing(coil__wait_call(class, text));
 }
 
 static inline coil_task *require_task(const struct coil__wait_class *class)

@@ -105,6 +105,11 @@ union coil__room {
     struct coil__op_waiter op_waiter;
 };
 
+/* The public function that waits so; `text` is memory for the name. */
+#define COIL__WAIT_CALL_BYTES 64
+const char *coil__wait_call(const struct coil__wait_class *class,
+                            char text[COIL__WAIT_CALL_BYTES]);
+
 /* Begin a wait of `task`, which runs. */
 static inline void coil__wait_begin(struct coil__wait *wait, coil_task *task,
                                     const struct coil__wait_class *class)

@@ -62,6 +62,7 @@ COIL__NOINLINE int coil_wait_for(coil_future *future, int64_t deadline)
     coil_scope scope;
     int rc;
 
+    coil__future_check_gone(future, "coil_wait_for");
     if (!coil__future_pending(future))
         return coil_future_result(future);
     coil__future_check_awaiter(future, "coil_wait_for");

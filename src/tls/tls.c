@@ -489,7 +489,7 @@ coil_tls *coil_tls_retain(coil_tls *tls)
 {
     COIL__REQUIRE(tls, "a TLS context");
     if (atomic_fetch_add_explicit(&tls->references, 1, memory_order_relaxed) == 0)
-        coil__misuse_gone("using a TLS context");
+        coil__misuse_gone("coil_tls_retain");
     return tls;
 }
 

@@ -155,8 +155,11 @@ static int start_tls(coil_stream *stream, coil_tls *tls, bool as_server,
 static int enter_and_start(coil_stream *stream, coil_tls *tls, bool as_server,
                            const char *server_name, const char *caller)
 {
-    int rc = coil__endpoint_enter(&stream->endpoint, COIL__IN, caller);
+    int rc;
 
+    if (atomic_load(&tls->references) == 0)
+        coil__misuse_gone(caller);
+    rc = coil__endpoint_enter(&stream->endpoint, COIL__IN, caller);
     if (rc < 0)
         return rc;
     rc = coil__endpoint_enter(&stream->endpoint, COIL__OUT, caller);

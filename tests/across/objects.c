@@ -152,13 +152,13 @@ DO(next_entry, coil_directory_next(object, &(coil_directory_entry){.name = NULL}
 /* ---- the table --------------------------------------------------------------------- */
 
 #define STREAM                                                                           \
-    destroy_stream, "a stream: it was destroyed before", write_stream,                   \
+    destroy_stream, "coil_stream_destroy: it was destroyed before", write_stream,        \
         "coil_write: it was destroyed before"
 #define LISTENER                                                                         \
-    destroy_listener, "a listener: it was destroyed before", accept_one,                 \
+    destroy_listener, "coil_listener_destroy: it was destroyed before", accept_one,      \
         "coil_accept: it was destroyed before"
 #define DATAGRAM                                                                         \
-    destroy_datagram, "a datagram socket: it was destroyed before", send_datagram,       \
+    destroy_datagram, "coil_datagram_destroy: it was destroyed before", send_datagram,   \
         "coil_send_to: it was destroyed before"
 #define PROMISE                                                                          \
     release_promise, "coil_promise_release: the last reference", retain_promise,         \
@@ -166,22 +166,23 @@ DO(next_entry, coil_directory_next(object, &(coil_directory_entry){.name = NULL}
 #define HANDLE release_handle, "coil_handle_release: its last reference", NULL, NULL
 #define FILE_ROW                                                                         \
     destroy_file, "coil_file_destroy: it was destroyed before", sync_file,               \
-        "using a file: it was destroyed before"
+        "coil_file_sync: it was destroyed before"
 
 const struct test_object test_objects[] = {
-    {"coil_spawn", make_task, release_task, "task: the last reference", cancel_task,
-     "coil_task_cancel: the last reference"},
+    {"coil_spawn", make_task, release_task, "coil_task_future: the last reference",
+     cancel_task, "coil_task_cancel: the last reference"},
     {"coil_spawn_threadsafe", make_threadsafe, release_promise,
      "coil_promise_release: the last reference", NULL, NULL}, /* its task has another */
-    {"coil_future_create", make_future, release_future, "task: the last reference",
-     set_future, "coil_future_set: the last reference"},
+    {"coil_future_create", make_future, release_future,
+     "coil_future_release: the last reference", set_future,
+     "coil_future_set: the last reference"},
     {"coil_promise_create", make_promise, PROMISE},
     {"coil_channel_create", make_channel, release_channel,
      "coil_channel_release: it was destroyed before", put,
      "coil_channel_put: it was destroyed before"},
     {"coil_context_copy", make_context, release_context,
      "coil_context_release: it was destroyed before", retain_context,
-     "using a context: it was destroyed before"},
+     "coil_context_retain: it was destroyed before"},
     {"coil_call_soon", make_call_soon, HANDLE},
     {"coil_call_later", make_call_later, HANDLE},
     {"coil_call_at", make_call_at, HANDLE},
@@ -196,7 +197,7 @@ const struct test_object test_objects[] = {
     {"coil_pipe", make_pipe, STREAM},
     {"coil_tls_create", make_tls, release_tls,
      "coil_tls_release: it was destroyed before", retain_tls,
-     "using a TLS context: it was destroyed before"},
+     "coil_tls_retain: it was destroyed before"},
     {"coil_datagram_open", make_datagram_open, DATAGRAM},
     {"coil_datagram_connect", make_datagram_connect, DATAGRAM},
     {"coil_server_create", make_server, destroy_server,
@@ -206,7 +207,7 @@ const struct test_object test_objects[] = {
     {"coil_file_open_temporary", make_file_open_temporary, FILE_ROW},
     {"coil_directory_open", make_directory_open, destroy_directory,
      "coil_directory_destroy: it was destroyed before", next_entry,
-     "using a directory: it was destroyed before"},
+     "coil_directory_next: it was destroyed before"},
     {"coil_process_shell", make_process, destroy_process,
      "it was destroyed or detached before", NULL, NULL},
 };

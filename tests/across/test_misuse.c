@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 
 /* True where reading freed memory is reported by others, as it should be. */
@@ -149,7 +150,7 @@ IO_TEST(call_on_what_was_released_before_stops_the_program)
 {
     skip_where_freed_memory_is_watched();
     check_dies_in_task(await_released_task, "coil_await: the last reference");
-    check_dies_in_task(retain_released_future, "was released before");
+    check_dies_in_task(retain_released_future, "coil_future_retain: the last reference");
     check_dies_in_task(close_destroyed_file, "coil_file_close: it was destroyed before");
     check_dies_in_task(kill_destroyed_process, "coil_process_kill: it was destroyed");
     check_dies_in_task(release_error_twice, "coil_error_release: it was destroyed");
@@ -212,6 +213,125 @@ TEST(loop_runner_or_executor_destroyed_twice_stops_the_program)
     test_dies(destroy_runner_twice, NULL, "coil_runner_destroy: it was destroyed");
     test_dies(run_destroyed_runner, NULL, "coil_runner_run: it was destroyed");
     test_dies(destroy_executor_twice, NULL, "is none of the program's");
+}
+
+/* The count of references lies where malloc(3) writes nothing. */
+static int release_future_twice(void *arg)
+{
+    coil_future *future;
+
+    (void)arg;
+    coil_future_create(&future);
+    coil_future_release(future);
+    coil_future_release(future);
+    return 0;
+}
+
+static int await_released_future(void *arg)
+{
+    coil_future *future;
+
+    (void)arg;
+    coil_future_create(&future);
+    coil_future_set(future, 7, NULL, NULL);
+    coil_future_release(future);
+    return coil_await(future);
+}
+
+static int ask_released_future(void *arg)
+{
+    coil_future *future;
+
+    (void)arg;
+    coil_future_create(&future);
+    coil_future_release(future);
+    return coil_future_done(future);
+}
+
+IO_TEST(call_on_a_released_future_names_the_function)
+{
+    skip_where_freed_memory_is_watched();
+    check_dies_in_task(release_future_twice, "coil_future_release: the last reference");
+    check_dies_in_task(await_released_future, "coil_await: the last reference");
+    check_dies_in_task(ask_released_future, "coil_future_done: the last reference");
+}
+
+/* ---- never initialised ------------------------------------------------------------- */
+
+static coil_group never_entered;
+static coil_scope scope_never_entered;
+static coil_condition condition_of_zeroes;
+
+#define CALL(name, call)                                                                 \
+    static void name(void *arg)                                                          \
+    {                                                                                    \
+        (void)arg;                                                                       \
+        call;                                                                            \
+    }
+
+/* clang-format off */
+CALL(spawn_into_it, coil_group_spawn(&never_entered, test_nothing, NULL, NULL, NULL))
+CALL(start_in_it, coil_group_start(&never_entered, test_nothing, NULL, NULL, NULL))
+CALL(spawn_later,
+     coil_group_spawn_when_free(&never_entered, test_nothing, NULL, NULL, NULL))
+CALL(cancel_it, coil_group_cancel(&never_entered, NULL))
+CALL(limit_it, coil_group_set_limit(&never_entered, 1))
+CALL(exit_it, coil_group_exit(&never_entered, 0))
+CALL(ask_it, coil_group_error(&never_entered, 0))
+CALL(count_it, coil_group_error_count(&never_entered))
+CALL(exit_scope, coil_scope_exit(&scope_never_entered, 0))
+CALL(move_scope, coil_scope_set_deadline(&scope_never_entered, 1))
+CALL(ask_scope, coil_scope_expired(&scope_never_entered))
+CALL(ask_deadline, coil_scope_deadline(&scope_never_entered))
+CALL(wait_for_zeroes, coil_condition_wait(&condition_of_zeroes))
+CALL(notify_zeroes, coil_condition_notify_all(&condition_of_zeroes))
+/* clang-format on */
+
+TASK_TEST(group_or_scope_that_was_never_entered_stops_the_program)
+{
+    static const struct {
+        void (*make)(void *);
+        const char *message;
+    } calls[] = {
+        {spawn_into_it, "coil: coil_group_spawn: the group was never given to"},
+        {start_in_it, "coil: coil_group_start: the group was never given to"},
+        {spawn_later, "coil: coil_group_spawn_when_free: the group was never given to"},
+        {cancel_it, "coil: coil_group_cancel: the group was never given to"},
+        {limit_it, "coil: coil_group_set_limit: the group was never given to"},
+        {exit_it, "coil: coil_group_exit: the group was never given to"},
+        {ask_it, "coil: coil_group_error: the group was never given to"},
+        {count_it, "coil: coil_group_error_count: the group was never given to"},
+        {exit_scope, "coil: coil_scope_exit: the scope was never given to"},
+        {move_scope, "coil: coil_scope_set_deadline: the scope was never given to"},
+        {ask_scope, "coil: coil_scope_expired: the scope was never given to"},
+        {ask_deadline, "coil: coil_scope_deadline: the scope was never given to"},
+        {wait_for_zeroes, "coil: coil_condition_wait: the condition was never given"},
+        {notify_zeroes, "coil: coil_condition_notify_all: the condition was never"},
+    };
+
+    for (int fill = 0; fill < 2; fill++) { /* zeroes, and bytes of the stack */
+        memset(&never_entered, fill, sizeof never_entered);
+        memset(&scope_never_entered, fill, sizeof scope_never_entered);
+        for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+            test_dies(calls[i].make, NULL, calls[i].message);
+    }
+}
+
+static void spawn_into_a_copy(void *arg)
+{
+    coil_group group, copy;
+
+    coil_group_enter(&group);
+    copy = group;
+    coil_group_spawn(&copy, test_nothing, arg, NULL, NULL);
+}
+
+TASK_TEST(group_that_was_copied_stops_the_program)
+{
+    test_dies(
+        spawn_into_a_copy, NULL,
+        "coil_group_spawn: the group was never given to coil_group_enter(), or is a "
+        "copy");
 }
 
 /* ---- destroyed while a call is in it, which keeps the memory ----------------------- */
@@ -514,7 +634,7 @@ TASK_TEST(lock_or_queue_used_by_another_thread_where_nobody_waits_stops_the_prog
         {release_lock, "coil_lock_release: it was called by a thread"},
         {release_semaphore, "coil_semaphore_release: it was called by a thread"},
         {notify_condition, "coil_condition_notify: it was called by a thread"},
-        {get_item, "coil_queue_get: it was called by a thread"},
+        {get_item, "coil_queue_get_nowait: it was called by a thread"},
     };
 
     wait_for_each();
@@ -609,7 +729,7 @@ TEST(group_scope_timer_or_handle_of_another_loop_stops_the_program)
     } calls[] = {
         {cancel_group, "coil_group_cancel: it was called by a thread"},
         {limit_group, "coil_group_set_limit: it was called by a thread"},
-        {spawn_into_group, "touched by a thread that is not its loop's"},
+        {spawn_into_group, "coil_group_spawn: it was called by a thread"},
         {spawn_when_free, "coil_group_spawn_when_free: it was called by a thread"},
         {set_deadline, "coil_scope_set_deadline: it was called by a thread"},
         {start_timer, "coil_timer_start: it was asked of another loop"},
