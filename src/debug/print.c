@@ -54,7 +54,7 @@ static void print_wait(struct coil__report *report, const coil_waiting *w)
         coil__report_value(report, "descriptor", " of descriptor %d", w->fd);
     if (w->deadline != COIL_NEVER)
         coil__report_value(report, "seconds_to_go", ", %.1f s to go",
-                           seconds(w->deadline - now));
+                           seconds(w->deadline > now ? w->deadline - now : 0));
 }
 
 /* True of a task that waits or is in the ready queue: its stack is at rest. */

@@ -23,6 +23,10 @@ int coil__wake_fd_post(int fd);
    negative errno: it is not open. */
 int coil__wake_fd_drain(int fd);
 
+/* False if it was closed, also if its number is that of another file by now. For messages:
+   true if that cannot be found out. */
+bool coil__wake_fd_is_open(int fd);
+
 /* ---- an alarm: readable once real time has passed ---------------------------------- */
 
 /* Open one that is not set. Returns it, or a negative errno. */

@@ -54,6 +54,7 @@ struct stack_copy {
 
 struct coil__sampler {
     pthread_t thread;
+    pid_t process; /* not that of a child which was forked later */
     pid_t sampled; /* the loop's thread */
     int memory;    /* to read the process's memory without faults */
     pthread_mutex_t lock;
@@ -299,9 +300,30 @@ static void destroy(struct coil__sampler *s)
     free(s);
 }
 
+/*
+ * The loop's thread ends without closing its loop, by pthread_exit(3) in a task. The
+ * sampler's thread must end, too: it blocks all signals, so the process would remain, and
+ * SIGTERM would not end it.
+ */
+static pthread_key_t at_end_of_thread;
+
+static void stop_at_end_of_thread(void *sampler)
+{
+    struct coil__sampler *s = sampler;
+
+    if (s->process == getpid())
+        coil__sampler_stop(s);
+}
+
+static void create_key(void)
+{
+    pthread_key_create(&at_end_of_thread, stop_at_end_of_thread);
+}
+
 /* On Valgrind the kernel would report the thread's place in Valgrind's own code. */
 struct coil__sampler *coil__sampler_start(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct coil__sampler *s;
 
     if (coil__on_valgrind())
@@ -309,6 +331,8 @@ struct coil__sampler *coil__sampler_start(void)
     s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
+    pthread_once(&once, create_key);
+    s->process = getpid();
     s->sampled = coil__thread_id();
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->closed, NULL);
@@ -317,6 +341,7 @@ struct coil__sampler *coil__sampler_start(void)
         destroy(s);
         return NULL;
     }
+    pthread_setspecific(at_end_of_thread, s);
     coil__pool_threads++; /* it never posts: see deadlock.c */
     coil__pool_idle++;
     return s;
@@ -326,6 +351,7 @@ void coil__sampler_stop(struct coil__sampler *s)
 {
     if (s == NULL)
         return;
+    pthread_setspecific(at_end_of_thread, NULL);
     pthread_mutex_lock(&s->lock);
     s->closing = true;
     pthread_cond_signal(&s->closed);

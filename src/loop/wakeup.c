@@ -14,6 +14,7 @@
 #include "../kernel/descriptors.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -57,6 +58,14 @@ void coil__wakeup_finish(coil_loop *loop)
     coil__loop_unwatch(loop, loop->wakeup.fd, COIL__IN, &loop->wakeup.watch);
 }
 
+/* Why the descriptor cannot be used, as far as that is known. */
+static const char *explain(const coil_loop *loop)
+{
+    return coil__wake_fd_is_open(loop->wakeup.fd)
+               ? ""
+               : ": the program has closed it; the number may be another file's now";
+}
+
 /* Async-signal-safe, except for the message that stops the program. */
 static void wake(coil_loop *loop)
 {
@@ -66,8 +75,8 @@ static void wake(coil_loop *loop)
         return;
     rc = coil__wake_fd_post(loop->wakeup.fd);
     if (rc < 0)
-        coil__misuse("the loop's eventfd, %d, cannot be written (%s): somebody closed it",
-                     loop->wakeup.fd, strerror(-rc));
+        coil__misuse("the loop's eventfd, %d, cannot be written (%s)%s", loop->wakeup.fd,
+                     strerror(-rc), explain(loop));
     errno = saved;
 }
 
@@ -139,9 +148,19 @@ static void run_if_idle(coil_loop *loop, struct coil__runnable *runnable)
         coil__loop_add_ready(loop, runnable);
 }
 
+static COIL__NOINLINE void report_unreadable(const coil_loop *loop, int rc)
+{
+    char message[160];
+
+    snprintf(message, sizeof message, "The loop's eventfd, %d, cannot be read%s",
+             loop->wakeup.fd, explain(loop));
+    coil_call_exception_handler(&(coil_exception){.message = message, .rc = rc});
+}
+
 void coil__wakeup_collect(coil_loop *loop)
 {
     struct coil__post *post, *next;
+    int rc;
 
     /*
      * The order matters: drain, clear the flag, take the list. A post made before the
@@ -149,9 +168,9 @@ void coil__wakeup_collect(coil_loop *loop)
      * descriptor readable again, and must not be drained.
      */
     coil__list_remove(&loop->wakeup.watch.link);
-    if (coil__wake_fd_drain(loop->wakeup.fd) < 0)
-        coil_call_exception_handler(&(coil_exception){
-            .message = "The loop's eventfd cannot be read: somebody closed it"});
+    rc = coil__wake_fd_drain(loop->wakeup.fd);
+    if (rc < 0)
+        report_unreadable(loop, rc);
     atomic_store(&loop->wakeup.woken, false);
     pthread_mutex_lock(&loop->wakeup.lock);
     post = loop->wakeup.first_post;

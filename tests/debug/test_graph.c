@@ -436,6 +436,36 @@ TASK_TEST(dump_from_a_task_that_was_started_eagerly)
                 "- eager runs\n");
 }
 
+static int sleep_two_milliseconds(void *arg)
+{
+    (void)arg;
+    return coil_sleep(COIL_MSEC(2));
+}
+
+/* The deadline passes while this task keeps the loop from looking at the clock. */
+static int dump_a_late_sleeper(void *arg)
+{
+    coil_task *sleeper;
+    int64_t until;
+    int rc = coil_spawn(sleep_two_milliseconds, arg, named("sleeper"), &sleeper);
+
+    if (rc < 0)
+        return rc;
+    coil_yield();
+    for (until = coil_in(COIL_MSEC(100)); coil_now() < until;)
+        continue;
+    print_dump();
+    rc = coil_task_await(sleeper);
+    coil_task_release(sleeper);
+    return rc;
+}
+
+TEST(dump_of_a_sleep_that_is_over_has_no_time_to_go)
+{
+    CHECK_INT(coil_run(dump_a_late_sleeper, NULL, NULL), 0);
+    CHECK(strstr(text, ": sleep, 0.0 s to go\n") != NULL);
+}
+
 TEST(dump_without_a_loop)
 {
     print_dump();

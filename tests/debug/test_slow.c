@@ -8,7 +8,10 @@
 #include <coil.h>
 
 #include <dirent.h>
+#include <pthread.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -420,4 +423,40 @@ IO_TEST(debug_mode_with_a_real_clock)
     CHECK_INT(coil_task_await(task), 0);
     CHECK_TRACE("a0 a1 a2 ");
     coil_task_release(task);
+}
+
+static int leave_the_thread(void *arg)
+{
+    coil_yield(); /* so that debug mode's thread has started */
+    pthread_exit(arg);
+}
+
+/* The wait status of the child, which is killed if it does not end. */
+static int status_of_end(pid_t child)
+{
+    int status = -1;
+
+    for (int i = 0; i < 1000 && waitpid(child, &status, WNOHANG) == 0; i++)
+        usleep(10000);
+    if (status == -1) {
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+    }
+    return status;
+}
+
+TEST(debug_modes_own_thread_ends_with_the_thread_of_its_loop)
+{
+    coil_run_opts opts = {.loop.debug = true};
+    pid_t child;
+
+    if (COIL__ASAN || COIL__TSAN)
+        test_skip("the sanitizer ends the process itself");
+    fflush(NULL);
+    child = _Fork();
+    if (child == 0) {
+        coil_run(leave_the_thread, NULL, &opts);
+        _exit(1);
+    }
+    CHECK_INT(status_of_end(child), 0);
 }

@@ -54,6 +54,20 @@ TEST(wake_fd_that_is_closed_is_told)
     CHECK_INT(coil__wake_fd_drain(fd), -EBADF);
 }
 
+TEST(wake_fd_is_open_until_its_number_is_another_files)
+{
+    int fd = coil__wake_fd_open(), other = open("/dev/full", O_RDWR);
+
+    CHECK(coil__wake_fd_is_open(fd));
+    close(fd);
+    CHECK(!coil__wake_fd_is_open(fd));
+    CHECK_INT(dup2(other, fd), fd);
+    CHECK(!coil__wake_fd_is_open(fd));
+    CHECK_INT(coil__wake_fd_post(fd), -ENOSPC);
+    close(fd);
+    close(other);
+}
+
 /* ---- alarms ------------------------------------------------------------------------ */
 
 TEST(alarm_fd_rings_once_when_its_time_has_come)

@@ -8,6 +8,7 @@
 #include <coil.h>
 #include <coil/testing.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -129,7 +130,29 @@ static void close_its_eventfd_and_post(void *arg)
 TEST(post_to_a_loop_whose_eventfd_is_closed_stops_the_program)
 {
     test_dies(close_its_eventfd_and_post, NULL,
-              "cannot be written (Bad file descriptor): somebody closed it");
+              "cannot be written (Bad file descriptor): the program has closed it");
+}
+
+/* Another file has the number: the errno alone would mislead. */
+static void replace_its_eventfd_and_post(void *arg)
+{
+    pthread_t thread;
+    coil_loop *loop;
+    int full = open("/dev/full", O_WRONLY);
+
+    (void)arg;
+    coil_loop_create(NULL, &loop);
+    dup2(full, loop->wakeup.fd);
+    pthread_create(&thread, NULL, post_into_nothing, loop);
+    pthread_join(thread, NULL);
+}
+
+TEST(post_to_a_loop_whose_eventfd_is_another_file_now_stops_the_program)
+{
+    test_dies(
+        replace_its_eventfd_and_post, NULL,
+        "cannot be written (No space left on device): the program has closed it; the "
+        "number may be another file's now");
 }
 
 static void trace_and_post(void *arg)

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -42,6 +43,20 @@ int coil__wake_fd_drain(int fd)
     uint64_t count;
 
     return read(fd, &count, sizeof count) < 0 && errno != EAGAIN ? -errno : 0;
+}
+
+/* If /proc cannot be read, an open descriptor is taken for the one that it was. */
+bool coil__wake_fd_is_open(int fd)
+{
+    char path[32], name[32];
+    ssize_t n;
+
+    if (fcntl(fd, F_GETFD) < 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    n = readlink(path, name, sizeof name - 1);
+    name[n > 0 ? n : 0] = '\0';
+    return n <= 0 || strcmp(name, "anon_inode:[eventfd]") == 0;
 }
 
 /* ---- an alarm ---------------------------------------------------------------------- */
