@@ -4,6 +4,7 @@
 #ifndef COIL_KERNEL_THREAD_H
 #define COIL_KERNEL_THREAD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -37,6 +38,13 @@ bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc);
  * True if that is unknown.
  */
 bool coil__thread_count_exceeds(unsigned n);
+
+/*
+ * Block the thread while *word is `value`, until coil__thread_wake_all() of the same word.
+ * It may also return without cause.
+ */
+void coil__thread_wait_while(_Atomic uint32_t *word, uint32_t value);
+void coil__thread_wake_all(_Atomic uint32_t *word);
 
 /* ---- an alarm that is a signal to one thread --------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,19 @@ int64_t coil__thread_timer_slack(void)
 bool coil__thread_signal(pid_t id, int signo)
 {
     return syscall(SYS_tgkill, getpid(), id, signo) == 0;
+}
+
+/* ---- waiting for a word of memory: futex(2) ---------------------------------------- */
+
+/* Not FUTEX_PRIVATE_FLAG: libstdc++ waits and wakes without it. */
+void coil__thread_wait_while(_Atomic uint32_t *word, uint32_t value)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT, value, NULL);
+}
+
+void coil__thread_wake_all(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX);
 }
 
 /* ---- where one sleeps -------------------------------------------------------------- */

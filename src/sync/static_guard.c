@@ -1,0 +1,250 @@
+/*
+ * static_guard.c - C++ function-local statics whose initialiser waits.
+ *
+ * The compiler puts calls of these functions around the initialiser of such a variable
+ * (Itanium C++ ABI, 3.3.3):
+ *
+ *     if (the guard's first byte is 0 && __cxa_guard_acquire(&guard)) {
+ *         try { initialise } catch (...) { __cxa_guard_abort(&guard); throw; }
+ *         __cxa_guard_release(&guard);
+ *     }
+ *
+ * The C++ runtime has them too. There, a thread that finds the guard taken blocks; if a
+ * suspended task of the same thread has it, that is for ever. Here a task waits as a task.
+ * Programs are linked with libcoil before the runtime, so these functions are used.
+ *
+ * A guard has two words. `state` is as libstdc++'s, in case another module uses that for
+ * the same guard. `owner` is ours: the task, or else the thread, that runs the
+ * initialiser. It tells true recursion, which could never end, from waiting.
+ *
+ *     task that waits             task or thread that has initialised
+ *     lists itself as a waiter    changes the state
+ *     tries once more             wakes the waiters, if any is listed
+ *     awaits its promise
+ */
+#include "../kernel/thread.h"
+#include "../task/task.h"
+
+#include <coil/promise.h>
+#include <coil/scope.h>
+
+#include <pthread.h>
+
+enum { INITIALISED = 1, TAKEN = 0x100, BLOCKS_THREADS = 0x10000 };
+
+struct guard {
+    _Atomic uint32_t state;
+    _Atomic uint32_t owner;
+};
+
+COIL_API int __cxa_guard_acquire(struct guard *guard);
+COIL_API void __cxa_guard_release(struct guard *guard);
+COIL_API void __cxa_guard_abort(struct guard *guard);
+
+/* ---- who initialises --------------------------------------------------------------- */
+
+/* Tasks' control blocks and threads' descriptors lie in different pages. */
+static uint32_t identity(const void *object)
+{
+    return (uint32_t)((uintptr_t)object >> 12);
+}
+
+static uint32_t own_identity(void)
+{
+    const coil_task *task = coil__scheduler.current;
+
+    return identity(task != NULL ? (const void *)task : (const void *)pthread_self());
+}
+
+/* This thread would block for ever: stop the program if one of its tasks initialises. */
+static void check_thread_may_block(const struct guard *guard)
+{
+    if (coil__scheduler.hooked == NULL)
+        return;
+    COIL__LIST_EACH (link, &coil__scheduler.tasks) {
+        const coil_task *task = COIL__CONTAINER(link, coil_task, link);
+
+        if (identity(task) == atomic_load(&guard->owner))
+            coil__misuse("a static variable is needed where the thread cannot wait, and "
+                         "task '%s' of this thread is initialising it",
+                         coil_task_name(task));
+    }
+}
+
+/* Returns 1 if the caller must initialise, 0 if the variable is initialised, or -EBUSY. */
+static int try_to_acquire(struct guard *guard)
+{
+    uint32_t state = 0;
+
+    if (atomic_compare_exchange_strong(&guard->state, &state, TAKEN)) {
+        atomic_store(&guard->owner, own_identity());
+        return 1;
+    }
+    return state & INITIALISED ? 0 : -EBUSY;
+}
+
+/* ---- tasks that wait --------------------------------------------------------------- */
+
+/* Not on the task's stack, which may be gone before a guard is released. */
+struct guard_waiter {
+    struct coil__list link;
+    const struct guard *guard;
+    coil_promise *promise;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct coil__list list;
+    _Atomic unsigned count;
+} waiters = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* In a child of fork(2): the waiters are the parent's. */
+static void forget_waiters(void)
+{
+    pthread_mutex_init(&waiters.lock, NULL);
+    coil__list_init(&waiters.list);
+    atomic_store(&waiters.count, 0);
+}
+
+static void set_up_waiters(void)
+{
+    coil__list_init(&waiters.list);
+    pthread_atfork(NULL, NULL, forget_waiters);
+}
+
+/* NULL without memory. */
+static struct guard_waiter *add_waiter(const struct guard *guard)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct guard_waiter *waiter = coil__alloc(sizeof *waiter);
+
+    pthread_once(&once, set_up_waiters);
+    if (waiter == NULL || coil_promise_create(&waiter->promise) < 0) {
+        coil__free(waiter);
+        return NULL;
+    }
+    waiter->guard = guard;
+    pthread_mutex_lock(&waiters.lock);
+    coil__list_push(&waiters.list, &waiter->link);
+    atomic_fetch_add(&waiters.count, 1);
+    pthread_mutex_unlock(&waiters.lock);
+    return waiter;
+}
+
+static void unlist_waiter(struct guard_waiter *waiter)
+{
+    if (coil__list_empty(&waiter->link))
+        return;
+    coil__list_remove(&waiter->link);
+    atomic_fetch_sub(&waiters.count, 1);
+}
+
+static void remove_waiter(struct guard_waiter *waiter)
+{
+    pthread_mutex_lock(&waiters.lock);
+    unlist_waiter(waiter);
+    pthread_mutex_unlock(&waiters.lock);
+    coil_promise_release(waiter->promise);
+    coil__free(waiter);
+}
+
+static void wake_waiters(const struct guard *guard)
+{
+    if (atomic_load(&waiters.count) == 0)
+        return;
+    pthread_mutex_lock(&waiters.lock);
+    COIL__LIST_EACH (link, &waiters.list) {
+        struct guard_waiter *waiter = COIL__CONTAINER(link, struct guard_waiter, link);
+
+        if (waiter->guard != guard)
+            continue;
+        unlist_waiter(waiter);
+        coil_promise_set(waiter->promise, 0, NULL, NULL);
+    }
+    pthread_mutex_unlock(&waiters.lock);
+}
+
+/* ---- waiting ----------------------------------------------------------------------- */
+
+/* The second attempt is needed: a release between the first one and the listing has woken
+   no one. */
+static int wait_and_try(struct guard *guard)
+{
+    struct guard_waiter *waiter = add_waiter(guard);
+    int rc = try_to_acquire(guard);
+
+    if (rc == -EBUSY && waiter != NULL)
+        coil_promise_await(waiter->promise);
+    else if (rc == -EBUSY)
+        coil_sleep(COIL_MSEC(1));
+    if (waiter != NULL)
+        remove_waiter(waiter);
+    return rc != -EBUSY ? rc : try_to_acquire(guard);
+}
+
+/* Shielded: a variable is initialised in a cancelled task, too. */
+static int acquire_in_task(struct guard *guard)
+{
+    coil_scope shield;
+    int rc;
+
+    coil_scope_enter_shielded(&shield, COIL_NEVER);
+    while ((rc = wait_and_try(guard)) == -EBUSY)
+        continue;
+    coil_scope_exit(&shield, 0);
+    return rc;
+}
+
+static int acquire_in_thread(struct guard *guard)
+{
+    int rc;
+
+    while ((rc = try_to_acquire(guard)) == -EBUSY) {
+        uint32_t taken = TAKEN;
+
+        if (atomic_compare_exchange_strong(&guard->state, &taken,
+                                           TAKEN | BLOCKS_THREADS) ||
+            taken == (TAKEN | BLOCKS_THREADS))
+            coil__thread_wait_while(&guard->state, TAKEN | BLOCKS_THREADS);
+    }
+    return rc;
+}
+
+/* ---- what compilers call ----------------------------------------------------------- */
+
+int __cxa_guard_acquire(struct guard *guard)
+{
+    const coil_task *task = coil__scheduler.current;
+    int rc = try_to_acquire(guard);
+
+    if (COIL__LIKELY(rc != -EBUSY))
+        return rc;
+    if (atomic_load(&guard->owner) == own_identity())
+        coil__misuse("recursive_init_error: the initialiser of a static variable needs "
+                     "that variable itself");
+    if (task != NULL && coil__no_suspend_of(task) == NULL)
+        return acquire_in_task(guard);
+    check_thread_may_block(guard);
+    return acquire_in_thread(guard);
+}
+
+static void leave_guard(struct guard *guard, uint32_t state)
+{
+    uint32_t before;
+
+    atomic_store(&guard->owner, 0);
+    before = atomic_exchange(&guard->state, state);
+    if (before & BLOCKS_THREADS)
+        coil__thread_wake_all(&guard->state);
+    wake_waiters(guard);
+}
+
+void __cxa_guard_release(struct guard *guard)
+{
+    leave_guard(guard, INITIALISED);
+}
+
+void __cxa_guard_abort(struct guard *guard)
+{
+    leave_guard(guard, 0);
+}
