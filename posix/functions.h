@@ -77,7 +77,7 @@
     /* semaphores.c, 0.1: woken by a post, from a signal handler too */                  \
     X(sem_wait) X(sem_timedwait) X(sem_clockwait)                                        \
     /* once.c, 0.1: the routine runs in the first task that calls, and may suspend it;   \
-       the others are woken when it has returned */                                      \
+       the others are woken when it has ended; see below */                              \
     X(pthread_once) X(call_once)                                                         \
     /* c11.c, 0.1: as POSIX's */                                                         \
     X(mtx_lock) X(mtx_timedlock) X(cnd_wait) X(cnd_timedwait) X(thrd_sleep)              \

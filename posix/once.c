@@ -1,22 +1,27 @@
 /*
- * once.c - pthread_once(3) and C11's call_once(), between tasks.
+ * once.c - pthread_once(3), C11's call_once() and std::call_once(), between tasks.
  *
- * The C library's pthread_once() runs the routine in the first task that calls it. The
- * routine may suspend that task; other threads wait in the C library, as without coil. A
- * second task of the same thread must not wait in the C library: that would block the
- * thread, and the routine could never finish. So a task that finds the routine running
- * parks at the control's address, and is woken when the routine has returned. (If the
- * routine ends by an exception or pthread_exit(3), nobody is woken; the parked tasks find
- * out when they look again, see parking.c.)
+ * The routine runs in the first task that calls, and may suspend it. Another task that
+ * finds the routine running must not wait in the C library: that would block the thread,
+ * and the routine could never finish. So it parks at the control's address until the
+ * routine has ended. If the routine ends by an exception or pthread_exit(3), one of the
+ * parked tasks runs its own routine.
  *
  * glibc keeps the state in the control itself: DONE, BEGUN, and in the bits above the
  * fork generation. A generation that is not the process' own means that the routine was
- * running in the parent at fork(2), and runs no more. If another thread begins the
- * routine between our look at the state and the C library's, this thread blocks until it
- * is done.
+ * running in the parent at fork(2), and runs no more. In a task the state is changed
+ * here, as glibc changes it, so tasks and the threads that wait in glibc share a control.
+ *
+ * libstdc++'s std::call_once() passes what is to be called in two thread-local variables,
+ * which its routine reads. Other tasks of the thread use them while a task is parked. So
+ * a parked task keeps its values, and puts them back before the routine is called.
  */
 #include "parking.h"
 
+#include <dlfcn.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
 #include <threads.h>
 
 #define BEGUN 1
@@ -41,36 +46,115 @@ static int current_generation(void)
     return generation;
 }
 
-static int run_once(pthread_once_t *control, void (*routine)(void))
-{
-    int rc = NEXT(pthread_once)(control, routine);
+/* ---- std::call_once() -------------------------------------------------------------- */
 
+/* The variables of libstdc++ (mutex, __once_callable and __once_call), for this thread. */
+struct callable {
+    void **places[2]; /* NULL: no libstdc++ is loaded, or it is a static one */
+    void *values[2];
+};
+
+static void keep_callable(struct callable *kept)
+{
+    static const char *const names[] = {"_ZSt15__once_callable", "_ZSt11__once_call"};
+
+    for (size_t i = 0; i < 2; i++) {
+        kept->places[i] = dlsym(RTLD_DEFAULT, names[i]);
+        if (kept->places[i] != NULL)
+            kept->values[i] = *kept->places[i];
+    }
+}
+
+static void put_callable_back(const struct callable *kept)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (kept->places[i] != NULL)
+            *kept->places[i] = kept->values[i];
+}
+
+/* ---- in tasks ---------------------------------------------------------------------- */
+
+/*
+ * 0: the caller must run the routine. EALREADY: it has run. EBUSY while it is running.
+ * The state changes between the two looks if another thread calls: then look again.
+ */
+static int begin_once(void *object)
+{
+    pthread_once_t *control = object;
+    int state = __atomic_load_n(control, __ATOMIC_ACQUIRE);
+
+    while (!(state & DONE)) {
+        int begun = current_generation() | BEGUN;
+
+        if (state == begun)
+            return EBUSY;
+        if (__atomic_compare_exchange_n(control, &state, begun, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_ACQUIRE))
+            return 0;
+    }
+    return EALREADY;
+}
+
+static void end_once(pthread_once_t *control, int state)
+{
+    __atomic_store_n(control, state, __ATOMIC_RELEASE);
+    syscall(SYS_futex, control, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
     if (posix__may_be_parked(control))
         posix__unpark_all(control);
-    return rc;
 }
 
-/* EBUSY while the routine is running. */
-static int check_once(void *control)
+/* The routine was left by an exception or pthread_exit(3), unless *running is NULL. */
+static void abandon_once(pthread_once_t **running)
 {
-    int state = __atomic_load_n((pthread_once_t *)control, __ATOMIC_ACQUIRE);
-
-    if (state & DONE || !(state & BEGUN))
-        return 0;
-    return (state & GENERATION) == current_generation() ? EBUSY : 0;
+    if (*running != NULL)
+        end_once(*running, 0);
 }
 
-static int once_in_task(pthread_once_t *control, void (*routine)(void))
+static void run_routine(pthread_once_t *control, void (*routine)(void))
 {
-    posix__retry_shielded(check_once, control, NULL);
-    return run_once(control, routine);
+    __attribute__((cleanup(abandon_once))) pthread_once_t *running = control;
+
+    routine();
+    running = NULL;
+    end_once(control, DONE);
+}
+
+static void once_in_task(pthread_once_t *control, void (*routine)(void))
+{
+    int rc = begin_once(control);
+
+    if (rc == EBUSY) {
+        struct callable kept;
+
+        keep_callable(&kept);
+        rc = posix__retry_shielded(begin_once, control, NULL);
+        put_callable_back(&kept);
+    }
+    if (rc == 0)
+        run_routine(control, routine);
+}
+
+/* ---- elsewhere --------------------------------------------------------------------- */
+
+static void wake_tasks(pthread_once_t **control)
+{
+    if (posix__may_be_parked(*control))
+        posix__unpark_all(*control);
+}
+
+static int once_in_thread(pthread_once_t *control, void (*routine)(void))
+{
+    __attribute__((cleanup(wake_tasks))) pthread_once_t *running = control;
+
+    return NEXT(pthread_once)(running, routine);
 }
 
 INTERPOSE int pthread_once(pthread_once_t *control, void (*routine)(void))
 {
     if (!IN_TASK() || !posix__may_wait())
-        return run_once(control, routine);
-    return once_in_task(control, routine);
+        return once_in_thread(control, routine);
+    once_in_task(control, routine);
+    return 0;
 }
 
 /* glibc's once_flag is its pthread_once_t. */
@@ -80,7 +164,7 @@ INTERPOSE void call_once(once_flag *flag, void (*routine)(void))
 
     _Static_assert(sizeof *flag == sizeof *control, "once_flag is no pthread_once_t");
     if (!IN_TASK() || !posix__may_wait())
-        run_once(control, routine);
+        once_in_thread(control, routine);
     else
         once_in_task(control, routine);
 }
