@@ -1,6 +1,8 @@
 /*
  * coil.hpp - coil for C++17: handles that release, lambdas as tasks, exceptions that
- * reach whoever waits. Header only; everything in coil.h works beside it.
+ * reach the waiting code. Header only; everything in coil.h works with it.
+ *
+ *     #include <coil.hpp>
  *
  *     #include <coil.hpp>
  *
@@ -17,17 +19,22 @@
  *         });
  *     }
  *
- * Calls return what coil's do, a negative errno for a failure; coil::check() makes that a
- * std::system_error, where exceptions are wanted. A body may return an int, which counts
- * as in C, or nothing. What it throws never passes through coil: it is kept, the task
- * fails with the errno of a std::system_error, else -EIO, and the exception is thrown
- * again by group::exit(), or run().
+ * Calls return a negative errno for a failure, as coil's do. Where exceptions are wanted,
+ * coil::check() throws it as a coil::error. A body may return an int, which counts as in
+ * C, or nothing. An exception that leaves a body never passes through coil. The task fails
+ * with the errno of a std::system_error, else -EIO, and the exception is thrown again by
+ * the task's group, or by run().
+ *
+ * A cancellation is an exception, too: coil::check(-ECANCELED) throws one. Regions change
+ * it as their exits change the rc. If the deadline of a coil::scope caused it, it leaves
+ * the scope as -ETIMEDOUT. If a child's exception caused it, coil::check() throws that.
  */
 #ifndef COIL_HPP
 #define COIL_HPP
 
 #include <coil.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <exception>
@@ -40,11 +47,231 @@
 namespace coil
 {
 
-/* The rc, or where it is negative an exception: code().value() is the errno. */
-template <typename Rc> Rc check(Rc rc)
+class error;
+class group;
+class scope;
+
+namespace detail
 {
-    if (rc < 0)
-        throw std::system_error(static_cast<int>(-rc), std::generic_category());
+
+/* Inlined without optimisation, too: so coil's reports name the line of the caller. */
+#define COIL__INLINED [[gnu::always_inline]] inline
+
+/* Its address tells threads apart. */
+inline thread_local char this_thread;
+
+/* An exception in flight, for the regions that it leaves; null once it is gone. */
+using flying = std::shared_ptr<std::atomic<error *>>;
+
+/* A group or scope that is open in a task. */
+class region
+{
+  public:
+    region(const region &) = delete;
+    region &operator=(const region &) = delete;
+
+    static region *innermost()
+    {
+        return static_cast<region *>(coil_region_bound(nullptr));
+    }
+    region *outer() const { return static_cast<region *>(coil_region_bound(this)); }
+
+    /* Throw what has failed in this region, and has cancelled its task. */
+    virtual void throw_failure() {}
+    virtual bool has_expired() const noexcept { return false; }
+
+    /* A cancellation is thrown in it, or has left a region inside of it. */
+    void note_cancellation(flying cancellation) noexcept
+    {
+        cancellation_ = std::move(cancellation);
+    }
+
+  protected:
+    region() : exceptions_(std::uncaught_exceptions()) {}
+    ~region()
+    {
+        region *around = innermost();
+
+        if (cancellation_ && around != nullptr)
+            around->note_cancellation(std::move(cancellation_));
+    }
+
+    /* The scope or group that was entered last is this one's. */
+    void bind() { coil_region_bind(this); }
+
+    bool is_left_by_exception() const noexcept
+    {
+        return std::uncaught_exceptions() > exceptions_;
+    }
+
+    /* The cancellation that leaves it, if coil::check() has thrown it. */
+    error *cancellation() const noexcept
+    {
+        return is_left_by_exception() && cancellation_ ? cancellation_->load() : nullptr;
+    }
+
+  private:
+    int exceptions_; /* in flight when it was entered */
+    flying cancellation_;
+};
+
+} // namespace detail
+
+/* ---- errors ------------------------------------------------------------------------ */
+
+/*
+ * The exception of coil::check(). code().value() is the errno, and what() is coil's
+ * message. While it is in flight, it belongs to its thread.
+ */
+class __attribute__((visibility("default"))) error : public std::system_error
+{
+  public:
+    /* `rc` is a negative errno. The message is that of coil_last_error(), if that has it. */
+    explicit error(int rc) : std::system_error(-rc, std::generic_category())
+    {
+        if (rc == -ECANCELED)
+            enter_region();
+        else
+            take_failure(rc);
+    }
+    error(const error &other) noexcept
+        : std::system_error(other), failure_(other.failure_), cause_(other.cause_)
+    {
+    }
+    error &operator=(const error &other) noexcept
+    {
+        std::system_error::operator=(other);
+        failure_ = other.failure_;
+        cause_ = other.cause_;
+        return *this;
+    }
+    ~error() override
+    {
+        if (self_)
+            self_->store(nullptr);
+    }
+
+    const char *what() const noexcept override
+    {
+        return failure() != nullptr ? coil_error_message(failure())
+                                    : std::system_error::what();
+    }
+
+    /* The message and where it was thrown, for coil_error_print(). NULL for a cancellation,
+       or where memory ran out. */
+    coil_error *failure() const noexcept
+    {
+        return failure_ && coil_error_rc(failure_.get()) == -code().value()
+                   ? failure_.get()
+                   : nullptr;
+    }
+
+    /* The exception that it stands for: itself if this is null. */
+    const std::exception_ptr &cause() const noexcept { return cause_; }
+
+  private:
+    friend class group;
+    friend class scope;
+
+    /* A cancellation becomes what has caused it: `rc`, or `cause` if that is not null. */
+    void become(int rc, const std::exception_ptr &cause) noexcept
+    {
+        try {
+            std::system_error::operator=(std::system_error(-rc, std::generic_category()));
+        } catch (...) {
+            return; /* without memory it remains a cancellation */
+        }
+        if (failure() == nullptr)
+            take_failure(rc);
+        cause_ = cause;
+    }
+
+    /* Errors belong to a thread: another one that destroys the exception keeps them. */
+    void take_failure(int rc) noexcept
+    {
+        coil_error *last = coil_last_error();
+
+        if (last == nullptr || coil_error_rc(last) != rc)
+            return;
+        try {
+            failure_.reset(coil_error_retain(last),
+                           [home = &detail::this_thread](coil_error *e) {
+                               if (home == &detail::this_thread)
+                                   coil_error_release(e);
+                           });
+        } catch (...) {
+        }
+    }
+
+    void enter_region() noexcept
+    {
+        auto *innermost = detail::region::innermost();
+        bool has_expired = false;
+
+        if (innermost == nullptr)
+            return;
+        for (auto *at = innermost; at != nullptr; at = at->outer())
+            has_expired |= at->has_expired();
+        if (has_expired)
+            note_time_out();
+        try {
+            self_ = std::make_shared<std::atomic<error *>>(this);
+        } catch (...) {
+            return; /* without memory it remains a cancellation */
+        }
+        innermost->note_cancellation(self_);
+    }
+
+    /* It will probably become a time-out: the stack is that of now. */
+    void note_time_out() noexcept
+    {
+        coil_error *last = coil_last_error();
+
+        if (last != nullptr)
+            coil_error_retain(last);
+        (coil_fail)(-ETIMEDOUT, nullptr);
+        take_failure(-ETIMEDOUT);
+        if (last == nullptr)
+            coil_clear_error();
+        else
+            coil_fail_again(last);
+        coil_error_release(last);
+    }
+
+    std::shared_ptr<coil_error> failure_;
+    std::exception_ptr cause_;
+    detail::flying self_; /* for the regions that it leaves */
+};
+
+namespace detail
+{
+
+/* False for a failure of which coil has noted the place already. */
+inline bool has_no_place(int rc) noexcept
+{
+    coil_error *last = coil_last_error();
+
+    return rc != -ECANCELED && (last == nullptr || coil_error_rc(last) != rc);
+}
+
+[[noreturn, gnu::noinline]] inline void raise(int rc)
+{
+    if (rc == -ECANCELED)
+        for (region *at = region::innermost(); at != nullptr; at = at->outer())
+            at->throw_failure();
+    throw error(rc);
+}
+
+} // namespace detail
+
+/* The rc, or if it is negative an exception, a coil::error. */
+template <typename Rc> COIL__INLINED Rc check(Rc rc)
+{
+    if (rc < 0) {
+        if (detail::has_no_place(static_cast<int>(rc)))
+            coil_fail(static_cast<int>(rc), nullptr);
+        detail::raise(static_cast<int>(rc));
+    }
     return rc;
 }
 
@@ -100,8 +327,8 @@ using generator = handle<coil_gen, coil_gen_destroy>;
 namespace detail
 {
 
-/* The errno of what was thrown, negative; -EIO for a code that is none, or that no task may end
-   with. */
+/* The negative errno of an exception's code. -EIO for a code of another kind, or one that a
+   task must not end with. */
 inline int rc_of(const std::error_code &code) noexcept
 {
     bool is_errno = code.category() == std::generic_category() ||
@@ -111,11 +338,24 @@ inline int rc_of(const std::error_code &code) noexcept
                                                                        : -EIO;
 }
 
-/* Call it; what it throws is kept in *thrown unless that is taken, and is an rc then. */
+/* The task has failed so: make it its error, and return the rc. */
+inline int fail(const std::error_code &code, const char *what) noexcept
+{
+    return coil_fail(rc_of(code), "%s", what);
+}
+
+inline int fail(const error &failure) noexcept
+{
+    int rc = rc_of(failure.code());
+
+    if (failure.failure() == nullptr || coil_error_rc(failure.failure()) != rc)
+        return fail(failure.code(), failure.what());
+    return coil_fail_again(failure.failure());
+}
+
+/* Call it. If it throws, the exception is kept in *thrown, and its errno returned. */
 template <typename Body> int call(Body &body, std::exception_ptr &thrown) noexcept
 {
-    int rc = -EIO;
-
     try {
         if constexpr (std::is_void_v<decltype(body())>) {
             body();
@@ -123,20 +363,19 @@ template <typename Body> int call(Body &body, std::exception_ptr &thrown) noexce
         } else {
             return body();
         }
+    } catch (const error &failure) {
+        thrown = failure.cause() ? failure.cause() : std::current_exception();
+        return fail(failure);
     } catch (const std::system_error &failure) {
-        rc = rc_of(failure.code());
-        coil_fail(rc, "%s", failure.what());
-        if (!thrown)
-            thrown = std::current_exception();
+        thrown = std::current_exception();
+        return fail(failure.code(), failure.what());
     } catch (const std::exception &failure) {
-        coil_fail(rc, "%s", failure.what());
-        if (!thrown)
-            thrown = std::current_exception();
+        thrown = std::current_exception();
+        return fail({}, failure.what());
     } catch (...) {
-        if (!thrown)
-            thrown = std::current_exception();
+        thrown = std::current_exception();
+        return -EIO;
     }
-    return rc;
 }
 
 template <typename Body> struct main_body {
@@ -158,7 +397,8 @@ template <typename Body> struct main_body {
 
 /* coil_run() of a lambda: returns its rc, or throws what it has thrown. After Ctrl-C it returns
    -EINTR, though coil::check() has thrown. */
-template <typename Body> int run(Body &&body, const coil_run_opts *opts = nullptr)
+template <typename Body>
+COIL__INLINED int run(Body &&body, const coil_run_opts *opts = nullptr)
 {
     detail::main_body<std::remove_reference_t<Body>> main{body, nullptr};
     int rc = coil_run(main.enter, &main, opts);
@@ -173,19 +413,28 @@ template <typename Body> int run(Body &&body, const coil_run_opts *opts = nullpt
 namespace detail
 {
 
-/* A body that lives until its task has ended, be it before the first step. */
+/* A body that lives until its task has ended, also if that is before the first step. */
 template <typename Body> struct lone_body {
     Body body;
+    bool runs = false, ends_itself = false;
 
-    template <typename From> explicit lone_body(From &&from) : body(std::forward<From>(from))
+    template <typename From>
+    explicit lone_body(From &&from) : body(std::forward<From>(from))
     {
     }
 
     static int enter(void *arg)
     {
+        auto *self = static_cast<lone_body *>(arg);
         std::exception_ptr thrown;
+        int rc;
 
-        return call(static_cast<lone_body *>(arg)->body, thrown);
+        self->runs = true;
+        rc = call(self->body, thrown);
+        self->runs = false;
+        if (self->ends_itself)
+            delete self;
+        return rc;
     }
 
     static void ended(coil_future *, void *arg) { delete static_cast<lone_body *>(arg); }
@@ -198,11 +447,12 @@ template <typename Body> struct lone_body {
  * `out`. It is a copy or moved here, and is destroyed after the task has ended. What it
  * throws is the task's failure, which is reported if nobody awaits that, and is not
  * thrown again. It must own what it uses: whoever spawned it may have returned. Returns 0
- * or as coil_spawn() and coil_future_add_callback(). An opts->eager body may have run
- * where that is -ENOMEM.
+ * or as coil_spawn() and coil_future_add_callback(). If that is -ENOMEM, an opts->eager
+ * body may have run; if it waits, it is cancelled.
  */
 template <typename Body>
-int spawn(Body &&body, const coil_spawn_opts *opts = nullptr, coil_task **out = nullptr)
+COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
+                        coil_task **out = nullptr)
 {
     using lone = detail::lone_body<std::decay_t<Body>>;
     auto owned = std::make_unique<lone>(std::forward<Body>(body));
@@ -214,6 +464,9 @@ int spawn(Body &&body, const coil_spawn_opts *opts = nullptr, coil_task **out = 
     rc = coil_future_add_callback(coil_task_future(spawned), lone::ended, owned.get());
     if (rc < 0) {
         coil_task_cancel(spawned, "there is no memory for the end of its body");
+        owned->ends_itself = owned->runs; /* it was begun eagerly, and waits */
+        if (owned->runs)
+            owned.release();
         return rc;
     }
     owned.release();
@@ -253,15 +506,15 @@ template <typename T> class queue
     operator coil_queue *() { return &queue_; }
 
     /* As coil_queue_put(). After a failure the item is still the caller's. */
-    int put(item &&given) { return give(coil_queue_put, given); }
+    COIL__INLINED int put(item &&given) { return give(coil_queue_put, given); }
     int put_nowait(item &&given) { return give(coil_queue_put_nowait, given); }
 
     /* As coil_queue_get(). What *taken owned is destroyed, where that succeeds. */
-    int get(item &taken) { return take(coil_queue_get, taken); }
+    COIL__INLINED int get(item &taken) { return take(coil_queue_get, taken); }
     int get_nowait(item &taken) { return take(coil_queue_get_nowait, taken); }
 
     int task_done() { return coil_queue_task_done(&queue_); }
-    int join() { return coil_queue_join(&queue_); }
+    COIL__INLINED int join() { return coil_queue_join(&queue_); }
 
     /* `immediate` destroys what is in it. */
     void shutdown(bool immediate = false)
@@ -284,7 +537,7 @@ template <typename T> class queue
     }
 
   private:
-    template <typename Put> int give(Put put, item &given)
+    template <typename Put> COIL__INLINED int give(Put put, item &given)
     {
         T *raw = given.get();
         int rc = put(&queue_, &raw);
@@ -294,7 +547,7 @@ template <typename T> class queue
         return rc;
     }
 
-    template <typename Get> int take(Get get, item &taken)
+    template <typename Get> COIL__INLINED int take(Get get, item &taken)
     {
         T *raw = nullptr;
         int rc = get(&queue_, &raw);
@@ -332,19 +585,30 @@ template <typename T> class priority_queue : public queue<T>
 /* ---- regions ----------------------------------------------------------------------- */
 
 /*
- * A coil_group. Where it is not exited, an exception passes: its children are cancelled,
- * and waited for. As a coil_group it is not moved, and regions end last in, first out.
+ * A coil_group. If an exception or a return leaves it without exit(), its children are
+ * cancelled, and waited for. As a coil_group it is not moved, and regions end last in,
+ * first out.
+ *
+ * The first exception of a child leaves the group, however the owner leaves it:
+ * - exit() throws it.
+ * - Once it has cancelled the owner, coil::check(-ECANCELED) in the body throws it.
+ * - The end of the block throws it, if the owner leaves without exit() by a return. The
+ *   failure of a child that threw nothing is thrown there as a coil::error.
+ * - Another exception of the owner is not replaced. If a child had failed before, the
+ *   child's failure goes to the loop's exception handler.
  */
-class group
+class group : private detail::region
 {
   public:
-    group() { coil_group_enter(&group_); }
-    group(const group &) = delete;
-    group &operator=(const group &) = delete;
-    ~group()
+    COIL__INLINED group()
+    {
+        coil_group_enter(&group_);
+        bind();
+    }
+    COIL__INLINED ~group() noexcept(false)
     {
         if (open_)
-            coil_group_exit(&group_, -ECANCELED);
+            leave();
     }
 
     operator coil_group *() { return &group_; }
@@ -352,7 +616,8 @@ class group
     /* The body, a copy or moved here, lives until it has returned, or the group exits. *out is
        borrowed, as from coil_group_spawn(): a plain coil_task *, and no handle's out(). */
     template <typename Body>
-    int spawn(Body &&body, const coil_spawn_opts *opts = nullptr, coil_task **out = nullptr)
+    COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
+                            coil_task **out = nullptr)
     {
         using child_t = child<std::decay_t<Body>>;
         auto owned = std::make_unique<child_t>(*this, std::forward<Body>(body));
@@ -367,20 +632,71 @@ class group
         return rc;
     }
 
-    void cancel(const char *reason = nullptr) { coil_group_cancel(&group_, reason); }
-
-    /* Wait for all; throws the first exception of a child, else returns its rc. */
-    int exit(int rc = 0)
+    COIL__INLINED void cancel(const char *reason = nullptr)
     {
-        open_ = false;
-        rc = coil_group_exit(&group_, rc);
-        bodies_.clear();
+        coil_group_cancel(&group_, reason);
+    }
+
+    /* Wait for all; throws the first exception of a child, else returns as
+       coil_group_exit(). Cancellations of children do not count. */
+    COIL__INLINED int exit(int rc = 0)
+    {
+        rc = close(rc);
         if (thrown_)
             std::rethrow_exception(std::exchange(thrown_, nullptr));
         return rc;
     }
 
   private:
+    bool has_failed() const noexcept { return coil_group_error_count(&group_) > 0; }
+
+    void throw_failure() override
+    {
+        if (!thrown_ || !has_failed())
+            return;
+        reported_ = true;
+        std::rethrow_exception(thrown_);
+    }
+
+    COIL__INLINED int close(int rc)
+    {
+        open_ = false;
+        rc = coil_group_exit(&group_, rc);
+        bodies_.clear();
+        return rc;
+    }
+
+    /* Without exit(). The type of an exception in flight is fixed: a cancellation of coil's
+       gets another code, other exceptions stay. */
+    COIL__INLINED void leave()
+    {
+        bool had_failed = has_failed(), by_exception = is_left_by_exception();
+        error *cancellation = this->cancellation();
+        int rc = close(-ECANCELED);
+
+        if (!has_failed())
+            return;
+        if (!by_exception && thrown_)
+            std::rethrow_exception(thrown_);
+        if (!by_exception)
+            detail::raise(rc);
+        if (cancellation != nullptr)
+            cancellation->become(rc, thrown_);
+        else if (had_failed && !reported_)
+            report(rc);
+    }
+
+    static void report(int rc)
+    {
+        coil_exception lost = {};
+
+        lost.message =
+            "A child of a group has failed, but another exception leaves the group";
+        lost.rc = rc;
+        lost.error = coil_last_error();
+        coil_call_exception_handler(&lost);
+    }
+
     struct any_body {
         virtual ~any_body() = default;
         std::list<std::unique_ptr<any_body>>::iterator place;
@@ -399,45 +715,64 @@ class group
         {
             auto *self = static_cast<child *>(arg);
             group &of = self->of;
-            int rc = detail::call(self->body, of.thrown_);
+            std::exception_ptr thrown;
+            int rc = detail::call(self->body, thrown);
 
+            if (rc != -ECANCELED && !of.thrown_)
+                of.thrown_ = thrown;
             of.bodies_.erase(self->place);
             return rc;
         }
     };
 
     coil_group group_;
-    bool open_ = true;
-    std::exception_ptr thrown_;
+    bool open_ = true, reported_ = false;
+    std::exception_ptr thrown_; /* the first of a child, but for cancellations */
     std::list<std::unique_ptr<any_body>> bodies_; /* that have not returned */
 };
 
-/* A coil_scope, with a deadline: `coil::scope limit(coil_in(COIL_SEC(2)));` */
-class scope
+/*
+ * A coil_scope, with a deadline: `coil::scope limit(coil_in(COIL_SEC(2)));`. If its deadline
+ * has cancelled the task, coil::check()'s exception leaves it as -ETIMEDOUT.
+ */
+class scope : private detail::region
 {
   public:
-    explicit scope(int64_t deadline = COIL_NEVER)
+    COIL__INLINED explicit scope(int64_t deadline = COIL_NEVER)
     {
         check(coil_scope_enter(&scope_, deadline));
+        bind();
     }
-    scope(const scope &) = delete;
-    scope &operator=(const scope &) = delete;
-    ~scope()
+    COIL__INLINED ~scope()
     {
         if (open_)
-            coil_scope_exit(&scope_, 0);
+            leave();
     }
 
     operator coil_scope *() { return &scope_; }
 
     /* What became of it: -ETIMEDOUT for an rc of -ECANCELED that was the deadline's. */
-    int exit(int rc)
+    COIL__INLINED int exit(int rc)
     {
         open_ = false;
         return coil_scope_exit(&scope_, rc);
     }
 
   private:
+    bool has_expired() const noexcept override
+    {
+        return open_ && coil_scope_expired(&scope_);
+    }
+
+    COIL__INLINED void leave()
+    {
+        error *cancellation = this->cancellation();
+
+        if (coil_scope_exit(&scope_, cancellation != nullptr ? -ECANCELED : 0) ==
+            -ETIMEDOUT)
+            cancellation->become(-ETIMEDOUT, nullptr);
+    }
+
     coil_scope scope_;
     bool open_ = true;
 };
@@ -446,7 +781,10 @@ class scope
 class lock_guard
 {
   public:
-    explicit lock_guard(coil_lock &lock) : lock_(lock) { check(coil_lock_acquire(&lock)); }
+    COIL__INLINED explicit lock_guard(coil_lock &lock) : lock_(lock)
+    {
+        check(coil_lock_acquire(&lock));
+    }
     lock_guard(const lock_guard &) = delete;
     lock_guard &operator=(const lock_guard &) = delete;
     ~lock_guard() { coil_lock_release(&lock_); }

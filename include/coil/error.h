@@ -77,6 +77,13 @@ COIL_API int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
+ * Make `error` the last error again, with its own message and stack, and return its rc.
+ * It is retained. For a failure that was put aside: coil.hpp carries one in an exception.
+ * (raise exception)
+ */
+COIL_API int coil_fail_again(coil_error *error);
+
+/*
  * coil_future_set() with a failure and its sentence, from a task or a callback. Returns
  * 0, or -EALREADY if the future is done. Out of memory it sets the rc alone.
  */

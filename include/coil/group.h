@@ -125,10 +125,10 @@ COIL_API void coil_group_cancel(coil_group *group, const char *reason);
  */
 COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc);
 
-/* How many failed: children, and the body itself. Valid after exit. */
+/* How many failed so far: children, and after the exit the body itself. */
 COIL_API size_t coil_group_error_count(const coil_group *group);
 
-/* The i-th failure in time, i below COIL_GROUP_ERRORS; 0 if there is none. */
+/* The i-th failure in time, i below COIL_GROUP_ERRORS; 0 if there is none, or not yet. */
 COIL_API int coil_group_error(const coil_group *group, size_t i);
 
 #ifdef __cplusplus

@@ -79,6 +79,21 @@ COIL_API int64_t coil_scope_deadline(const coil_scope *scope);
 /* True once its deadline has cancelled the task; still so after exit. */
 COIL_API bool coil_scope_expired(const coil_scope *scope);
 
+/*
+ * For bindings whose language has exceptions, such as coil.hpp: an exception that leaves
+ * scopes and groups needs the objects that stand for them.
+ *
+ * Bind `object` to the scope or group that the running task has entered last, until its
+ * exit. Without one it stops the program.
+ */
+COIL_API void coil_region_bind(void *object);
+
+/*
+ * The object of the innermost open region of the running task that has one. With `inside`,
+ * which is such an object, that of the next region around it. NULL if there is none.
+ */
+COIL_API void *coil_region_bound(const void *inside);
+
 #ifdef __cplusplus
 }
 #endif

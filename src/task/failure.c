@@ -205,6 +205,12 @@ COIL__NOINLINE int(coil_fail_from)(coil_error *cause, int rc, const char *format
     return rc;
 }
 
+int coil_fail_again(coil_error *error)
+{
+    keep_here(coil_error_retain(error)); /* it may be the last error already */
+    return coil_error_rc(error);
+}
+
 COIL__NOINLINE int coil__explain(int rc, const char *format, ...)
 {
     va_list args;

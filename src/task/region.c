@@ -31,6 +31,7 @@ void coil__region_enter(coil_task *task, struct coil__region *region,
     region->kind = kind;
     region->address = address;
     region->outer = outer;
+    region->object = NULL;
     region->depth = outer != NULL ? outer->depth + 1 : 1;
     if (outer != NULL) {
         outer->inner = (struct coil__inner_region){address, kind};
@@ -108,6 +109,32 @@ void coil__region_exit(coil_task *task, struct coil__region *region, const char 
     if (COIL__UNLIKELY(task->regions != region))
         refuse_exit(task, region, caller);
     task->regions = region->outer;
+}
+
+/* ---- objects of bindings ----------------------------------------------------------- */
+
+void coil_region_bind(void *object)
+{
+    coil_task *task = coil__task_require("coil_region_bind");
+
+    if (task->regions == NULL)
+        coil__misuse("coil_region_bind: no scope and no group is open in task '%s'",
+                     coil_task_name(task));
+    task->regions->object = object;
+}
+
+void *coil_region_bound(const void *inside)
+{
+    const coil_task *task = coil__scheduler.current;
+    const struct coil__region *region = task != NULL ? task->regions : NULL;
+
+    for (; region != NULL; region = region->outer) {
+        if (inside == NULL && region->object != NULL)
+            return region->object;
+        if (inside == region->object)
+            inside = NULL;
+    }
+    return NULL;
 }
 
 /* ---- shields ----------------------------------------------------------------------- */

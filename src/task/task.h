@@ -35,6 +35,7 @@ struct coil__region {
     unsigned depth;      /* 1 for the outermost */
     enum coil__region_kind kind;
     struct coil__inner_region inner; /* the one entered last inside this one */
+    void *object; /* that coil_region_bind() has bound to it, or NULL */
 };
 
 /* A region that holds back requests from outside it, until its exit: see region.c. */
