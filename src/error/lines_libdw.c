@@ -198,21 +198,50 @@ static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 }
 
 /*
+ * The same for a function of a class that another function defines: a lambda without
+ * optimisation. Its code is not within the code of that function. So functions and blocks
+ * are searched, too, which takes ten times as long.
+ */
+static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
+{
+    Dwarf_Die child;
+    int rc = dw.dwarf_child(parent, &child);
+
+    for (; rc == 0; rc = dw.dwarf_siblingof(&child, &child)) {
+        int tag = dw.dwarf_tag(&child);
+
+        if (tag == DW_TAG_subprogram && dw.dwarf_haspc(&child, address) == 1) {
+            *found = child;
+            return true;
+        }
+        if ((has_functions_inside(tag) || tag == DW_TAG_subprogram ||
+             tag == DW_TAG_lexical_block) &&
+            find_local_function(&child, address, found))
+            return true;
+    }
+    return false;
+}
+
+/*
  * Follow the nesting of the machine code. dwarf_getscopes() does not serve: it searches
  * this unit for the inlined functions, and link-time optimisation and dwz(1) move them to
  * other units.
  */
 static void find_nest(Dwarf_Die unit, Dwarf_Addr address, struct nest *nest)
 {
+    Dwarf_Die die = unit;
+    bool found =
+        find_child(&die, address, &die) || find_local_function(&die, address, &die);
+
     nest->count = 0;
-    for (Dwarf_Die die = unit;
-         nest->count < NEST_MAX && find_child(&die, address, &die);) {
+    while (found && nest->count < NEST_MAX) {
         int tag = dw.dwarf_tag(&die);
 
         if (tag == DW_TAG_subprogram)
             nest->count = 0; /* a nested function: its code is its own */
         if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
             nest->functions[nest->count++] = die;
+        found = find_child(&die, address, &die);
     }
 }
 

@@ -53,6 +53,30 @@ struct printing {
     bool cramped;    /* the running stack is too small for libdw: print modules only */
 };
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Is it a function of coil.hpp? Users want to see the code that calls it. */
+static bool is_wrapper(const struct coil__line *line)
+{
+    return line->file != NULL && strcmp(base_name(line->file), "coil.hpp") == 0;
+}
+
+/* Returns the new count: at least one is left. */
+static size_t without_wrappers(struct coil__line found[], size_t n)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!is_wrapper(&found[i]))
+            found[left++] = found[i];
+    return left > 0 || n == 0 ? left : 1;
+}
+
 static size_t find_lines(const struct printing *p, uintptr_t address,
                          struct coil__line found[COIL__LINES_MAX])
 {
@@ -61,17 +85,12 @@ static size_t find_lines(const struct printing *p, uintptr_t address,
     if (!session.opened)
         session.lines = coil__lines_open();
     session.opened = true;
-    return session.lines != NULL ? coil__lines_find(session.lines, address, found) : 0;
+    if (session.lines == NULL)
+        return 0;
+    return without_wrappers(found, coil__lines_find(session.lines, address, found));
 }
 
 /* ---- one address ------------------------------------------------------------------- */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
 
 /* Compilers rename functions that they split or clone: "parse.part.0" is "parse". */
 static int length_of_name(const char *function)
@@ -227,6 +246,8 @@ static bool print_frame(const struct printing *p, uintptr_t address, bool outsid
     if (!outside_coil && is_own(address))
         return false;
     n = find_lines(p, address, found);
+    if (n > 0 && is_wrapper(&found[0]))
+        return outside_coil;
     for (size_t i = 0; i < n; i++) {
         if (!outside_coil && is_coils(&found[i]))
             continue;

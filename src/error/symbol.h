@@ -4,6 +4,7 @@
  * With libdw and debug data: "parse at app.c:31". With a symbol table alone: "parse in
  * app". Stripped: "app+0x11bc", for `addr2line -f -e app 0x11bc`. Any thread may print.
  * On a coroutine's stack the work is done on another one: it needs more than a task has.
+ * Functions of coil.hpp are left out: an address in one counts as the code that calls it.
  */
 #ifndef COIL_ERROR_SYMBOL_H
 #define COIL_ERROR_SYMBOL_H
