@@ -76,6 +76,9 @@
     X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait)             \
     /* semaphores.c, 0.1: woken by a post, from a signal handler too */                  \
     X(sem_wait) X(sem_timedwait) X(sem_clockwait)                                        \
+    /* futex_calls.c, 0.1: with `SYS_futex` and its relatives; see below. Every other      \
+       number is passed on unchanged */                                                  \
+    X(syscall)                                                                           \
     /* once.c, 0.1: the routine runs in the first task that calls, and may suspend it;   \
        the others are woken when it has ended; see below */                              \
     X(pthread_once) X(call_once)                                                         \

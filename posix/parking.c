@@ -86,21 +86,26 @@ bool posix__park_begin(struct posix__parked *p, const void *address)
     return true;
 }
 
-int posix__park(struct posix__parked *p, int64_t span_ns)
+int posix__await_promise(coil_promise *promise, int64_t span_ns)
 {
     coil_scope scope, held;
     bool is_held = posix__hold_cancel(&held);
     int rc;
 
     if (span_ns == COIL_NEVER)
-        rc = coil_promise_await(p->promise);
+        rc = coil_promise_await(promise);
     else if ((rc = coil_scope_enter(&scope, coil_in(span_ns))) == 0)
-        rc = coil_scope_exit(&scope, coil_promise_await(p->promise));
+        rc = coil_scope_exit(&scope, coil_promise_await(promise));
     posix__release_cancel(&held, is_held);
     if (rc >= 0 || rc == -ETIMEDOUT)
         return 0;
     errno = -rc;
     return -1;
+}
+
+int posix__park(struct posix__parked *p, int64_t span_ns)
+{
+    return posix__await_promise(p->promise, span_ns);
 }
 
 bool posix__park_end(struct posix__parked *p)
@@ -275,8 +280,7 @@ static void forget_parked(void)
 
 /* ---- trying again ------------------------------------------------------------------ */
 
-/* The time until the next attempt: the longer, the more tasks are parked. */
-static int64_t next_look(int64_t *length_ns, int64_t left)
+int64_t posix__next_look(int64_t *length_ns, int64_t left)
 {
     int64_t all = atomic_load(&posix__parked_total) * COIL_MSEC(1);
     int64_t longest = all > LONGEST_LOOK ? all : LONGEST_LOOK;
@@ -294,7 +298,7 @@ static int64_t next_look(int64_t *length_ns, int64_t left)
 static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *look_ns,
                         int64_t left)
 {
-    int64_t span = next_look(look_ns, left);
+    int64_t span = posix__next_look(look_ns, left);
     struct posix__parked p;
     int rc;
 

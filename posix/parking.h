@@ -54,6 +54,9 @@ bool posix__park_begin(struct posix__parked *p, const void *address);
 /* Suspend until the task is woken or `span_ns` has passed: 0. -1 if it is cancelled. */
 int posix__park(struct posix__parked *p, int64_t span_ns);
 
+/* The same, for a promise that wakes the task. */
+int posix__await_promise(coil_promise *promise, int64_t span_ns);
+
 /* Unlist the task: it can no longer be woken. True if it was. */
 bool posix__park_end(struct posix__parked *p);
 
@@ -61,6 +64,10 @@ bool posix__park_end(struct posix__parked *p);
  * wait now. On any thread, but not in signal handlers. */
 bool posix__unpark(const void *address);
 void posix__unpark_all(const void *address);
+
+/* The time until a parked task looks again whether it was forgotten; `*length_ns` starts at
+ * 0. It grows with each look, up to a limit, and with the number of parked tasks. */
+int64_t posix__next_look(int64_t *length_ns, int64_t left);
 
 /* Call it before a task waits for a semaphore: it starts the thread that wakes tasks. */
 void posix__expect_posts(void);

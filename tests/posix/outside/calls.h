@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
@@ -31,6 +32,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -108,6 +110,7 @@ static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sem_t semaphore, may_end;
 static pthread_t thread;
+static unsigned word; /* a futex */
 static sigset_t signals;
 static int signo, queue, set;
 static struct {
@@ -298,6 +301,7 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     X(pthread_cond_timedwait, pthread_cond_timedwait(&cond, &given, &far_away))          \
     X(pthread_cond_clockwait,                                                            \
       pthread_cond_clockwait(&cond, &given, CLOCK_MONOTONIC, &far_away))                 \
+    X(syscall, syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0))                  \
     X(sem_wait, sem_wait(&semaphore))                                                    \
     X(sem_timedwait, sem_timedwait(&semaphore, &far_away))                               \
     X(sem_clockwait, sem_clockwait(&semaphore, CLOCK_MONOTONIC, &far_away))              \

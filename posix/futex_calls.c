@@ -1,0 +1,318 @@
+/*
+ * futex_calls.c - syscall(2) with SYS_futex and its relatives.
+ *
+ * syscall() itself is in syscall_x86_64.S (syscall_aarch64.S). It jumps to the C library's
+ * for every other number, with all arguments and the caller's stack untouched, so that
+ * clone(2) and vfork(2) work through it. The numbers of futexes come to
+ * posix__syscall_of_futex(), which has the parameters of syscall().
+ *
+ * In a task a wait lists the task (futexes.c) instead of blocking the thread. A wake-up
+ * by any thread wakes tasks and threads. What is left:
+ *
+ *     FUTEX_LOCK_PI            tried at intervals: the kernel lends the lock's holder the
+ *     FUTEX_LOCK_PI2           priority of a thread, and a task is none
+ *     FUTEX_WAIT_REQUEUE_PI    ENOSYS in a task: it would block the thread, and the task
+ *                              that wakes it may be of the same thread
+ *     the others               by the C library
+ */
+#include "futexes.h"
+
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+/* The headers may be older than the kernel. */
+#define NUMBER_OF_WAITV 449
+#define NUMBER_OF_WAKE 454
+#define NUMBER_OF_WAIT 455
+#define NUMBER_OF_REQUEUE 456
+#define LOCK_PI2 13
+#define SIZE_MASK 3 /* of the later calls' flags: the futex's size */
+#define SIZE_U32 2
+#define MOST_IN_VECTOR 128
+#define FEW 4
+
+/* futex_waitv(2): struct futex_waitv. */
+struct vector_entry {
+    uint64_t value, address;
+    uint32_t flags, reserved;
+};
+
+void *posix__syscall_to_c_library(void);
+long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
+                             long a5);
+
+/* For the assembly, at its first call. */
+void *posix__syscall_to_c_library(void)
+{
+    return (void *)NEXT(syscall);
+}
+
+static uint32_t *futex_at(long address)
+{
+    return (uint32_t *)(uintptr_t)address;
+}
+
+static long fail(int error)
+{
+    errno = error;
+    return -1;
+}
+
+/* ---- when a wait ends -------------------------------------------------------------- */
+
+static struct posix__futex_limit at_the_end_of(const struct timespec *span)
+{
+    return (struct posix__futex_limit){.deadline = posix__deadline(span)};
+}
+
+static struct posix__futex_limit at(clockid_t clock, const struct timespec *time)
+{
+    return (struct posix__futex_limit){.deadline = COIL_NEVER,
+                                       .until = {.clock = clock, .time = time}};
+}
+
+static clockid_t clock_of(long operation)
+{
+    return operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+}
+
+/* ---- waiting ----------------------------------------------------------------------- */
+
+/* A cancelled task's wait ends as if it had been woken: most callers of futex(2) know no
+ * other way, and some abort at an unknown errno. */
+static long await_one(struct posix__futex_wait *w, const struct posix__futex_limit *limit)
+{
+    posix__fairly();
+    if (posix__futex_await(w, 1, limit) >= 0 || errno == ECANCELED)
+        return 0;
+    return -1;
+}
+
+static long wait_in_task(const struct posix__futex_call *call, uint32_t bitset)
+{
+    const long *a = call->arguments;
+    const struct timespec *time = (const struct timespec *)(uintptr_t)a[3];
+    bool is_span = (a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT;
+    struct posix__futex_wait w = {.address = futex_at(a[0]),
+                                  .value = (uint32_t)a[2],
+                                  .bitset = bitset,
+                                  .private_flag = (int)a[1] & FUTEX_PRIVATE_FLAG};
+    struct posix__futex_limit limit;
+
+    if (!posix__is_span(time) || bitset == 0)
+        return fail(EINVAL);
+    if (is_span && a[1] & FUTEX_CLOCK_REALTIME)
+        return fail(ENOSYS); /* as kernels do that do not ignore it */
+    limit = is_span ? at_the_end_of(time) : at(clock_of(a[1]), time);
+    return await_one(&w, &limit);
+}
+
+/* Each attempt fails at once if another thread holds the lock. If this thread does, it
+ * fails with EDEADLK, also where another task of the thread took the lock. */
+static long lock_pi_in_task(const struct posix__futex_call *call, clockid_t clock)
+{
+    struct posix__futex_call attempt = *call;
+    struct posix__until until = {
+        .clock = clock, .time = (const struct timespec *)(uintptr_t)call->arguments[3]};
+    int saved = errno;
+    int64_t nap = 0, left;
+    long rc;
+
+    if (!posix__is_span(until.time))
+        return fail(EINVAL);
+    attempt.arguments[1] = FUTEX_TRYLOCK_PI | (call->arguments[1] & FUTEX_PRIVATE_FLAG);
+    while ((rc = posix__futex_pass_on(&attempt)) < 0 && errno == EAGAIN) {
+        left = posix__left_until(&until);
+        if (left == 0)
+            return fail(ETIMEDOUT);
+        posix__nap_shielded(&nap, coil_in(left));
+    }
+    if (rc == 0)
+        errno = saved;
+    return rc;
+}
+
+/* ---- futex(2) ---------------------------------------------------------------------- */
+
+static bool waits(long operation)
+{
+    switch (operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET:
+    case FUTEX_LOCK_PI:
+    case LOCK_PI2:
+    case FUTEX_WAIT_REQUEUE_PI:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static long do_in_task(const struct posix__futex_call *call)
+{
+    const long *a = call->arguments;
+
+    switch (a[1] & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+        return wait_in_task(call, FUTEX_BITSET_MATCH_ANY);
+    case FUTEX_WAIT_BITSET:
+        return wait_in_task(call, (uint32_t)a[5]);
+    case FUTEX_LOCK_PI:
+        return lock_pi_in_task(call, CLOCK_REALTIME);
+    case LOCK_PI2:
+        return lock_pi_in_task(call, clock_of(a[1]));
+    default:
+        return fail(ENOSYS);
+    }
+}
+
+static long wake_or_pass_on(const struct posix__futex_call *call)
+{
+    const long *a = call->arguments;
+
+    switch (a[1] & ~FUTEX_PRIVATE_FLAG) {
+    case FUTEX_WAKE:
+        return posix__futex_wake(call, futex_at(a[0]), (int)a[2], FUTEX_BITSET_MATCH_ANY);
+    case FUTEX_WAKE_BITSET:
+        return posix__futex_wake(call, futex_at(a[0]), (int)a[2], (uint32_t)a[5]);
+    case FUTEX_REQUEUE:
+    case FUTEX_CMP_REQUEUE:
+        return posix__futex_requeue(call, futex_at(a[0]), futex_at(a[4]), (int)a[2],
+                                    (int)a[3]);
+    case FUTEX_WAKE_OP:
+        return posix__futex_wake_op(call);
+    default:
+        return posix__futex_pass_on(call);
+    }
+}
+
+/* ---- the later system calls -------------------------------------------------------- */
+
+/* The kernel has this system call: with a null address and no flags it is invalid. */
+static bool kernel_has(long number)
+{
+    return NEXT(syscall)(number, 0L, 0L, 0L, 0L, 0L, 0L) >= 0 || errno != ENOSYS;
+}
+
+static bool is_of_32_bits(long flags)
+{
+    return (flags & SIZE_MASK) == SIZE_U32;
+}
+
+/* futex_wait(address, value, mask, flags, time, clock) */
+static long wait_2_in_task(const struct posix__futex_call *call)
+{
+    const long *a = call->arguments;
+    const struct timespec *time = (const struct timespec *)(uintptr_t)a[4];
+    struct posix__futex_limit limit = at((clockid_t)a[5], time);
+    struct posix__futex_wait w = {.address = futex_at(a[0]),
+                                  .value = (uint32_t)a[1],
+                                  .bitset = (uint32_t)a[2],
+                                  .private_flag = (int)a[3] & FUTEX_PRIVATE_FLAG};
+
+    if (!kernel_has(call->number))
+        return -1;
+    if (!is_of_32_bits(a[3]) || w.bitset == 0 || (unsigned long)a[2] > UINT32_MAX ||
+        (unsigned long)a[1] > UINT32_MAX || !posix__is_span(time) ||
+        (time != NULL && !posix__is_clock_of_locks(limit.until.clock)))
+        return fail(EINVAL);
+    return await_one(&w, &limit);
+}
+
+/* futex_waitv(entries, count, 0, time, clock) */
+static long await_vector(struct posix__futex_wait *waits, const struct vector_entry *all,
+                         unsigned count, const struct posix__futex_limit *limit)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (!is_of_32_bits(all[i].flags) || all[i].reserved != 0 ||
+            all[i].value > UINT32_MAX)
+            return fail(EINVAL);
+        waits[i] = (struct posix__futex_wait){
+            .address = (uint32_t *)(uintptr_t)all[i].address,
+            .value = (uint32_t)all[i].value,
+            .bitset = FUTEX_BITSET_MATCH_ANY,
+            .private_flag = (int)all[i].flags & FUTEX_PRIVATE_FLAG};
+    }
+    posix__fairly();
+    return posix__futex_await(waits, count, limit);
+}
+
+static long waitv_in_task(const struct posix__futex_call *call)
+{
+    const long *a = call->arguments;
+    const struct vector_entry *all = (const struct vector_entry *)(uintptr_t)a[0];
+    const struct timespec *time = (const struct timespec *)(uintptr_t)a[3];
+    struct posix__futex_limit limit = at((clockid_t)a[4], time);
+    struct posix__futex_wait few[FEW], *waits = few;
+    unsigned count = (unsigned)a[1];
+    long rc;
+
+    if (!kernel_has(call->number))
+        return -1;
+    if (all == NULL || count == 0 || count > MOST_IN_VECTOR || a[2] != 0 ||
+        !posix__is_span(time) ||
+        (time != NULL && !posix__is_clock_of_locks(limit.until.clock)))
+        return fail(EINVAL);
+    if (count > FEW && (waits = malloc(count * sizeof *waits)) == NULL)
+        return -1;
+    rc = await_vector(waits, all, count, &limit);
+    if (waits != few)
+        free(waits);
+    return rc < 0 && errno == ECANCELED ? fail(EINTR) : rc;
+}
+
+/* futex_requeue(entries, flags, wake, move): two entries, the first with the value. */
+static long requeue_2(const struct posix__futex_call *call)
+{
+    const long *a = call->arguments;
+    const struct vector_entry *both = (const struct vector_entry *)(uintptr_t)a[0];
+
+    if (both == NULL)
+        return posix__futex_pass_on(call);
+    return posix__futex_requeue(call, futex_at((long)both[0].address),
+                                futex_at((long)both[1].address), (int)a[2], (int)a[3]);
+}
+
+/* ---- all of them ------------------------------------------------------------------- */
+
+static bool waits_by_its_number(const struct posix__futex_call *call)
+{
+    return call->number == NUMBER_OF_WAITV || call->number == NUMBER_OF_WAIT ||
+           (call->number == SYS_futex && waits(call->arguments[1]));
+}
+
+static long wait_by_its_number(const struct posix__futex_call *call)
+{
+    switch (call->number) {
+    case NUMBER_OF_WAITV:
+        return waitv_in_task(call);
+    case NUMBER_OF_WAIT:
+        return wait_2_in_task(call);
+    default:
+        return do_in_task(call);
+    }
+}
+
+/* The allocator's calls and libcoil's wake only threads: its waits block, too, and waking
+ * a task allocates. */
+long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
+                             long a5)
+{
+    struct posix__futex_call call = {number, {a0, a1, a2, a3, a4, a5}};
+
+    if (waits_by_its_number(&call))
+        return IN_TASK() && posix__may_wait() ? wait_by_its_number(&call)
+                                              : posix__futex_pass_on(&call);
+    if (posix__may_block(__builtin_return_address(0)))
+        return posix__futex_pass_on(&call);
+    switch (number) {
+    case NUMBER_OF_WAKE: /* (address, mask, n, flags) */
+        return a2 == 0 ? posix__futex_pass_on(&call)
+                       : posix__futex_wake(&call, futex_at(a0), (int)a2, (uint32_t)a1);
+    case NUMBER_OF_REQUEUE:
+        return requeue_2(&call);
+    default:
+        return wake_or_pass_on(&call);
+    }
+}

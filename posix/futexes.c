@@ -1,0 +1,561 @@
+/*
+ * futexes.c - tasks that wait for a futex, futex(2).
+ *
+ * Libraries that bring their own locks (GLib, Rust's std, libstdc++, Abseil) wait by
+ * syscall(SYS_futex, ...), which futex_calls.c interposes. A task that waits is listed
+ * here, under the futex's address, in one of 256 hash buckets (a `place`), and awaits a
+ * promise. Threads wait in the kernel, as ever.
+ *
+ *     a task waits: list it, compare the value     a wake-up: tasks listed under the
+ *     under the place's lock, await its promise    address, and threads by the kernel
+ *
+ * The value is compared under the lock that a wake-up takes, as the kernel does. So a
+ * wake-up after the value has changed either finds the task listed, or the task finds the
+ * value changed.
+ *
+ * Some wake-ups do not go through this library: those of another process, of a library
+ * that has the system call inline (libgomp), of the kernel at a thread's end. A wake-up
+ * means that the value has changed. So a task looks at the value at growing intervals,
+ * and returns as if it had been woken once the value is another. FUTEX_WAIT may return
+ * without a reason: futex(2). The kernel reads the value (`compare()`), because the memory
+ * may be gone.
+ *
+ * A signal handler may wake tasks while its thread is in this file. It then leaves the
+ * tasks alone (`inside`): they find the changed value when they look.
+ */
+#include "futexes.h"
+
+#include <coil/scope.h>
+#include <coil/task.h>
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#define PLACES 256
+#define BEFORE_FIRST_LOOK COIL_USEC(500) /* doubled for the first look */
+
+/* Every fourth wake-up at a place wakes threads before tasks: neither must starve. */
+#define THREADS_FIRST 4
+
+struct posix__futex_place {
+    pthread_mutex_t lock;
+    struct posix__futex_wait *first, *last;
+    _Atomic unsigned count, wakes;
+};
+
+static struct posix__futex_place places[PLACES] = {
+    [0 ... PLACES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+/* This thread holds the lock of a place. */
+static THREAD_LOCAL volatile unsigned inside;
+
+static struct posix__futex_place *place_at(const void *address)
+{
+    uintptr_t n = (uintptr_t)address;
+
+    return &places[((n >> 2) ^ (n >> 10) ^ (n >> 18)) % PLACES];
+}
+
+static void lock(struct posix__futex_place *place)
+{
+    inside++;
+    NEXT(pthread_mutex_lock)(&place->lock);
+}
+
+static void unlock(struct posix__futex_place *place)
+{
+    NEXT(pthread_mutex_unlock)(&place->lock);
+    inside--;
+}
+
+/* Two places, which may be one. */
+static void lock_both(struct posix__futex_place *a, struct posix__futex_place *b)
+{
+    lock(a < b ? a : b);
+    if (a != b)
+        lock(a < b ? b : a);
+}
+
+static void unlock_both(struct posix__futex_place *a, struct posix__futex_place *b)
+{
+    unlock(a);
+    if (a != b)
+        unlock(b);
+}
+
+/* The place at which it is listed, or was last: locked. */
+static struct posix__futex_place *lock_place_of(struct posix__futex_wait *w)
+{
+    for (;;) {
+        struct posix__futex_place *place = atomic_load(&w->place);
+
+        lock(place);
+        if (place == atomic_load(&w->place))
+            return place;
+        unlock(place);
+    }
+}
+
+/* False if no task waits at this place. The caller's change of the value comes first. */
+static bool has_tasks(struct posix__futex_place *place)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return atomic_load(&place->count) > 0 && inside == 0;
+}
+
+static void list(struct posix__futex_place *place, struct posix__futex_wait *w)
+{
+    atomic_store(&w->place, place);
+    w->listed = true;
+    w->next = NULL;
+    w->previous = place->last;
+    *(place->last != NULL ? &place->last->next : &place->first) = w;
+    place->last = w;
+    atomic_fetch_add(&place->count, 1);
+    atomic_fetch_add(&posix__parked_total, 1);
+}
+
+static void unlist(struct posix__futex_place *place, struct posix__futex_wait *w)
+{
+    *(w->previous != NULL ? &w->previous->next : &place->first) = w->next;
+    *(w->next != NULL ? &w->next->previous : &place->last) = w->previous;
+    w->listed = false;
+    atomic_fetch_sub(&place->count, 1);
+    atomic_fetch_sub(&posix__parked_total, 1);
+}
+
+/* In a child of fork(2): the tasks are the parent's. */
+static void forget_waits(void)
+{
+    for (size_t i = 0; i < PLACES; i++)
+        places[i] = (struct posix__futex_place){.lock = PTHREAD_MUTEX_INITIALIZER};
+    inside = 0;
+}
+
+__attribute__((constructor)) static void forget_waits_after_fork(void)
+{
+    pthread_atfork(NULL, NULL, forget_waits);
+}
+
+/* ---- waiting ----------------------------------------------------------------------- */
+
+/* The kernel compares the futex with the value: 0, EAGAIN, EFAULT or EINVAL. This requeue
+ * neither wakes nor moves anyone. */
+static int compare(uint32_t *address, uint32_t value, int private_flag)
+{
+    int saved = errno, rc;
+
+    rc = NEXT(syscall)(SYS_futex, address, FUTEX_CMP_REQUEUE | private_flag, 0L, 0L,
+                       address, value) < 0
+             ? errno
+             : 0;
+    errno = saved;
+    return rc;
+}
+
+/* 0 once the task is listed; or an errno. */
+static int list_if_equal(struct posix__futex_wait *w)
+{
+    struct posix__futex_place *place = place_at(w->address);
+    int rc;
+
+    w->woken = false;
+    lock(place);
+    list(place, w); /* counted before the value is read: see has_tasks() */
+    rc = compare(w->address, w->value, w->private_flag);
+    if (rc != 0)
+        unlist(place, w);
+    unlock(place);
+    return rc;
+}
+
+/* The first `count` of them can no longer be woken. Returns the index of a woken one, the
+ * last if there are several, as the kernel does; or -1. */
+static int unlist_all(struct posix__futex_wait *waits, unsigned count)
+{
+    int woken = -1;
+
+    for (unsigned i = 0; i < count; i++) {
+        struct posix__futex_place *place = lock_place_of(&waits[i]);
+
+        if (waits[i].listed)
+            unlist(place, &waits[i]);
+        if (waits[i].woken)
+            woken = (int)i;
+        unlock(place);
+        coil_promise_release(waits[i].promise);
+    }
+    return woken;
+}
+
+/* True if it was woken, or the futex has another value than it had. */
+static bool is_done(struct posix__futex_wait *w)
+{
+    struct posix__futex_place *place = lock_place_of(w);
+    uint32_t *address = w->address, value = w->value;
+    bool woken = w->woken;
+
+    unlock(place);
+    return woken || compare(address, value, w->private_flag) == EAGAIN;
+}
+
+static bool any_is_done(struct posix__futex_wait *waits, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (is_done(&waits[i]))
+            return true;
+    return false;
+}
+
+/* A promise whose wait has timed out is cancelled: wait for another one from now on. False
+ * if one of them was woken by the old one. */
+static bool renew_promise(struct posix__futex_wait *waits, unsigned count,
+                          coil_promise *promise)
+{
+    bool woken = false;
+
+    for (unsigned i = 0; i < count; i++) {
+        struct posix__futex_place *place = lock_place_of(&waits[i]);
+        coil_promise *old = waits[i].promise;
+
+        waits[i].promise = coil_promise_retain(promise);
+        woken = woken || waits[i].woken;
+        unlock(place);
+        coil_promise_release(old);
+    }
+    return !woken;
+}
+
+static int64_t left_of(const struct posix__futex_limit *limit)
+{
+    int64_t left = posix__left(limit->deadline);
+    int64_t until = posix__left_until(&limit->until);
+
+    return left < until ? left : until;
+}
+
+/* After they were listed, with a promise each. 0: look who was woken. Or an errno. */
+static int await_listed(struct posix__futex_wait *waits, unsigned count,
+                        const struct posix__futex_limit *limit)
+{
+    int64_t look_ns = BEFORE_FIRST_LOOK, left;
+    coil_promise *promise = waits[0].promise;
+    bool woken;
+
+    while ((left = left_of(limit)) > 0) {
+        if (posix__await_promise(promise, posix__next_look(&look_ns, left)) < 0)
+            return errno;
+        if (any_is_done(waits, count) || coil_promise_create(&promise) < 0)
+            return 0; /* without memory: as if woken */
+        woken = !renew_promise(waits, count, promise);
+        coil_promise_release(promise);
+        if (woken)
+            return 0;
+    }
+    return ETIMEDOUT;
+}
+
+/* List all with a promise of their own. 0, or an errno; *listed: how many are. */
+static int list_all(struct posix__futex_wait *waits, unsigned count, unsigned *listed)
+{
+    coil_promise *promise;
+    int rc = 0;
+
+    *listed = 0;
+    if (coil_promise_create(&promise) < 0)
+        return ENOMEM;
+    while (*listed < count && rc == 0) {
+        struct posix__futex_wait *w = &waits[*listed];
+
+        w->promise = coil_promise_retain(promise);
+        rc = list_if_equal(w);
+        if (rc == 0)
+            (*listed)++;
+        else
+            coil_promise_release(w->promise);
+    }
+    coil_promise_release(promise);
+    return rc;
+}
+
+/* 0 or an errno; *index: which one was woken, or -1. */
+static int wait_for(struct posix__futex_wait *waits, unsigned count,
+                    const struct posix__futex_limit *limit, int *index)
+{
+    unsigned listed;
+    int rc = list_all(waits, count, &listed);
+
+    if (rc == 0)
+        rc = await_listed(waits, count, limit);
+    *index = unlist_all(waits, listed);
+    if (rc != ENOMEM)
+        return rc;
+    posix__sleep(COIL_MSEC(1)); /* the caller tries again, and may not wait in between */
+    return 0;
+}
+
+int posix__futex_await(struct posix__futex_wait *waits, unsigned count,
+                       const struct posix__futex_limit *limit)
+{
+    coil_scope shield;
+    bool shielded =
+        coil_cancel_delivered() && coil_scope_enter_shielded(&shield, COIL_NEVER) == 0;
+    int index, saved = errno, rc = wait_for(waits, count, limit, &index);
+
+    if (shielded)
+        coil_scope_exit(&shield, 0);
+    errno = saved;
+    if (index >= 0)
+        return index;
+    if (rc == 0)
+        return 0;
+    errno = rc;
+    return -1;
+}
+
+/* ---- waking ------------------------------------------------------------------------ */
+
+long posix__futex_pass_on(const struct posix__futex_call *call)
+{
+    const long *a = call->arguments;
+
+    return NEXT(syscall)(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/* The place is locked, and stays so while the promise is set: the task cannot be gone. */
+static int wake_listed(struct posix__futex_place *place, const void *address, long n,
+                       uint32_t bitset)
+{
+    struct posix__futex_wait *next;
+    int woken = 0;
+
+    for (struct posix__futex_wait *w = place->first; w != NULL && woken < n; w = next) {
+        next = w->next;
+        if (w->address != address || !(w->bitset & bitset))
+            continue;
+        unlist(place, w);
+        w->woken = true;
+        coil_promise_set(w->promise, 0, NULL, NULL);
+        woken++;
+    }
+    return woken;
+}
+
+static int wake_tasks(struct posix__futex_place *place, const void *address, long n,
+                      uint32_t bitset)
+{
+    int woken;
+
+    lock(place);
+    woken = wake_listed(place, address, n, bitset);
+    unlock(place);
+    return woken;
+}
+
+static long wake_threads_first(struct posix__futex_place *place,
+                               const struct posix__futex_call *call, const void *address,
+                               int n, uint32_t bitset)
+{
+    long woken = posix__futex_pass_on(call);
+
+    if (woken < 0 || woken >= n)
+        return woken;
+    return woken + wake_tasks(place, address, n - woken, bitset);
+}
+
+static long wake_tasks_first(struct posix__futex_place *place,
+                             const struct posix__futex_call *call, const void *address,
+                             int n, uint32_t bitset)
+{
+    struct posix__futex_call rest = *call;
+    int saved = errno, woken = wake_tasks(place, address, n, bitset);
+    long of_threads;
+
+    if (woken >= n)
+        return woken;
+    if (woken > 0)
+        rest.arguments[2] = n - woken;
+    of_threads = posix__futex_pass_on(&rest);
+    if (woken == 0 || of_threads >= 0)
+        return woken + of_threads;
+    errno = saved;
+    return woken;
+}
+
+/* The kernel wakes one even if n is 0 or less. */
+long posix__futex_wake(const struct posix__futex_call *call, const void *address, int n,
+                       uint32_t bitset)
+{
+    struct posix__futex_place *place = place_at(address);
+
+    if (!has_tasks(place) || bitset == 0)
+        return posix__futex_pass_on(call);
+    if (n < 1)
+        n = 1;
+    if (atomic_fetch_add(&place->wakes, 1) % THREADS_FIRST == THREADS_FIRST - 1)
+        return wake_threads_first(place, call, address, n, bitset);
+    return wake_tasks_first(place, call, address, n, bitset);
+}
+
+/* The value that the moved tasks find when they look: see the head of the file. */
+static uint32_t value_of(uint32_t *address)
+{
+    int rc = compare(address, 0, FUTEX_PRIVATE_FLAG);
+
+    return rc == 0 || rc == EAGAIN ? __atomic_load_n(address, __ATOMIC_RELAXED) : 0;
+}
+
+/* Both places are locked. */
+static int move_listed(struct posix__futex_place *place, const void *from, uint32_t *to,
+                       long n)
+{
+    struct posix__futex_wait *last = place->last, *next, *w = place->first;
+    uint32_t value = n > 0 ? value_of(to) : 0;
+    int moved = 0;
+
+    for (bool more = true; w != NULL && more && moved < n; w = next) {
+        next = w->next;
+        more = w != last; /* `to` may be at the same place */
+        if (w->address != from)
+            continue;
+        unlist(place, w);
+        w->address = to;
+        w->value = value;
+        list(place_at(to), w);
+        moved++;
+    }
+    return moved;
+}
+
+/* The kernel decides, by the value, whether anyone is woken or moved. */
+long posix__futex_requeue(const struct posix__futex_call *call, const void *from,
+                          uint32_t *to, int wake, int move)
+{
+    struct posix__futex_place *place = place_at(from);
+    long done, woken;
+
+    if (!has_tasks(place))
+        return posix__futex_pass_on(call);
+    lock_both(place, place_at(to));
+    done = posix__futex_pass_on(call);
+    if (done >= 0) {
+        woken = done < wake ? done : wake;
+        move -= (int)(done - woken);
+        done += wake_listed(place, from, wake - woken, FUTEX_BITSET_MATCH_ANY);
+        done += move_listed(place, from, to, move);
+    }
+    unlock_both(place, place_at(to));
+    return done;
+}
+
+/* ---- FUTEX_WAKE_OP ----------------------------------------------------------------- */
+
+/* The encoded operation: what it does to the second futex, and when that is woken. */
+struct operation {
+    int operator, comparison;
+    int operand, comparand;
+};
+
+static int signed_12_bits(uint32_t bits)
+{
+    return (int)(bits << 20) >> 20;
+}
+
+static struct operation decode(uint32_t encoded)
+{
+    struct operation o = {.operator= encoded>> 28 & 7,
+                          .comparison = encoded >> 24 & 15,
+                          .operand = signed_12_bits(encoded >> 12),
+                          .comparand = signed_12_bits(encoded)};
+
+    if (encoded >> 28 & FUTEX_OP_OPARG_SHIFT)
+        o.operand = 1 << (o.operand & 31);
+    return o;
+}
+
+static bool is_known(const struct operation *o)
+{
+    return o->operator<= FUTEX_OP_XOR && o->comparison <= FUTEX_OP_CMP_GE;
+}
+
+static int apply(const struct operation *o, uint32_t *address)
+{
+    uint32_t operand = (uint32_t)o->operand;
+
+    switch (o->operator) {
+    case FUTEX_OP_SET:
+        return (int)__atomic_exchange_n(address, operand, __ATOMIC_SEQ_CST);
+    case FUTEX_OP_ADD:
+        return (int)__atomic_fetch_add(address, operand, __ATOMIC_SEQ_CST);
+    case FUTEX_OP_OR:
+        return (int)__atomic_fetch_or(address, operand, __ATOMIC_SEQ_CST);
+    case FUTEX_OP_ANDN:
+        return (int)__atomic_fetch_and(address, ~operand, __ATOMIC_SEQ_CST);
+    default:
+        return (int)__atomic_fetch_xor(address, operand, __ATOMIC_SEQ_CST);
+    }
+}
+
+static bool is_true_of(const struct operation *o, int value)
+{
+    switch (o->comparison) {
+    case FUTEX_OP_CMP_EQ:
+        return value == o->comparand;
+    case FUTEX_OP_CMP_NE:
+        return value != o->comparand;
+    case FUTEX_OP_CMP_LT:
+        return value < o->comparand;
+    case FUTEX_OP_CMP_LE:
+        return value <= o->comparand;
+    case FUTEX_OP_CMP_GT:
+        return value > o->comparand;
+    default:
+        return value >= o->comparand;
+    }
+}
+
+/* 0 if the kernel can write to the futex, else -1 and errno. It adds 0, and wakes those
+ * that wait for a variable of ours. */
+static int check_is_writable(uint32_t *address, int private_flag)
+{
+    uint32_t nobody = 0, seen = 0;
+
+    if (compare(address, 0, private_flag) == 0)
+        seen = 1; /* other than the value: the second wake-up does not take place */
+    return NEXT(syscall)(SYS_futex, &nobody, FUTEX_WAKE_OP | private_flag, 1L, 1L,
+                         address, FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, seen)) < 0
+               ? -1
+               : 0;
+}
+
+static long wake_by_op(uint32_t *address, int private_flag, long n)
+{
+    struct posix__futex_call wake = {
+        SYS_futex, {(long)address, FUTEX_WAKE | private_flag, n, 0, 0, 0}};
+
+    return posix__futex_wake(&wake, address, (int)n, FUTEX_BITSET_MATCH_ANY);
+}
+
+/*
+ * The kernel does not report what it found in the second futex, and tasks wait for that,
+ * too. So the operation is done here, and then the wake-ups.
+ */
+long posix__futex_wake_op(const struct posix__futex_call *call)
+{
+    const long *a = call->arguments;
+    uint32_t *first = (uint32_t *)(uintptr_t)a[0], *second = (uint32_t *)(uintptr_t)a[4];
+    struct operation o = decode((uint32_t)a[5]);
+    int private_flag = (int)a[1] & FUTEX_PRIVATE_FLAG, old;
+    long woken, more = 0;
+
+    if ((!has_tasks(place_at(first)) && !has_tasks(place_at(second))) || !is_known(&o) ||
+        a[0] % (long)sizeof *first != 0)
+        return posix__futex_pass_on(call);
+    if (check_is_writable(second, private_flag) < 0)
+        return -1;
+    old = apply(&o, second);
+    woken = wake_by_op(first, private_flag, a[2]);
+    if (woken >= 0 && is_true_of(&o, old))
+        more = wake_by_op(second, private_flag, a[3]);
+    return more >= 0 ? woken + more : woken;
+}

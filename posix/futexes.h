@@ -1,0 +1,68 @@
+/*
+ * futexes.h - tasks that wait for a futex, futex(2).
+ */
+#ifndef POSIX_FUTEXES_H
+#define POSIX_FUTEXES_H
+
+#include "parking.h"
+
+#include <stdatomic.h>
+
+struct posix__futex_place;
+
+/* A task that waits for one futex; in the task's memory. */
+struct posix__futex_wait {
+    struct posix__futex_wait *next, *previous;
+    _Atomic(struct posix__futex_place *) place; /* a requeue changes it */
+    uint32_t *address;
+    uint32_t value;        /* that the futex has as long as the task must wait */
+    uint32_t bitset;       /* a wake-up must have one of these bits */
+    int private_flag;      /* FUTEX_PRIVATE_FLAG or 0 */
+    coil_promise *promise; /* set to wake the task */
+    bool listed;           /* the rest is guarded by the place's lock */
+    bool woken;
+};
+
+/* When a wait times out. */
+struct posix__futex_limit {
+    int64_t deadline;          /* by the loop's clock; COIL_NEVER */
+    struct posix__until until; /* by a clock of the system's */
+};
+
+/*
+ * Suspend the task until one of the futexes is woken. The caller has filled in address,
+ * value, bitset and private_flag of each. Returns the index of the woken futex, or -1 and
+ * errno: EAGAIN, EFAULT, EINVAL or ETIMEDOUT as futex(2). Fails with ECANCELED once if the
+ * task is cancelled; its later waits are shielded. The task may be woken without a reason.
+ */
+int posix__futex_await(struct posix__futex_wait *waits, unsigned count,
+                       const struct posix__futex_limit *limit);
+
+/* ---- calls that wake, by any thread ------------------------------------------------ */
+
+/* A call of futex(2): its arguments, and the system call that hands it to the kernel. */
+struct posix__futex_call {
+    long number; /* SYS_futex, or one of the later system calls */
+    long arguments[6];
+};
+
+/* Pass the call on to the C library, unchanged. */
+long posix__futex_pass_on(const struct posix__futex_call *call);
+
+/*
+ * Wake at most `n` tasks and threads that wait for the futex. The call, which wakes
+ * threads, has the number of them as argument 2. Returns how many were woken, or -1 and
+ * errno.
+ */
+long posix__futex_wake(const struct posix__futex_call *call, const void *address, int n,
+                       uint32_t bitset);
+
+/* Wake at most `wake` tasks and threads, and let at most `move` others wait for the futex
+ * `to` instead. The call does so with threads. */
+long posix__futex_requeue(const struct posix__futex_call *call, const void *from,
+                          uint32_t *to, int wake, int move);
+
+/* FUTEX_WAKE_OP. */
+long posix__futex_wake_op(const struct posix__futex_call *call);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * syscall_aarch64.S - syscall(2), of which only the calls for futexes are ours: see
+ * syscall_x86_64.S.
+ */
+#define BTI_C hint #34
+
+    .text
+
+    .globl syscall
+    .type syscall, %function
+    .p2align 4
+syscall:
+    .cfi_startproc
+    BTI_C
+    cmp x0, #98 /* futex */
+    b.eq 1f
+    cmp x0, #449 /* futex_waitv, futex_wake, futex_wait, futex_requeue */
+    b.eq 1f
+    sub x16, x0, #454
+    cmp x16, #2
+    b.ls 1f
+    adrp x16, next
+    ldr x16, [x16, #:lo12:next]
+    br x16
+1:
+    b posix__syscall_of_futex
+    .cfi_endproc
+    .size syscall, . - syscall
+
+    .type find, %function
+find:
+    .cfi_startproc
+    BTI_C
+    stp x29, x30, [sp, #-80]!
+    .cfi_def_cfa_offset 80
+    .cfi_offset x29, -80
+    .cfi_offset x30, -72
+    mov x29, sp
+    stp x0, x1, [sp, #16]
+    stp x2, x3, [sp, #32]
+    stp x4, x5, [sp, #48]
+    stp x6, x7, [sp, #64]
+    bl posix__syscall_to_c_library
+    mov x16, x0
+    adrp x17, next
+    str x16, [x17, #:lo12:next]
+    ldp x0, x1, [sp, #16]
+    ldp x2, x3, [sp, #32]
+    ldp x4, x5, [sp, #48]
+    ldp x6, x7, [sp, #64]
+    ldp x29, x30, [sp], #80
+    .cfi_def_cfa_offset 0
+    .cfi_restore x29
+    .cfi_restore x30
+    br x16
+    .cfi_endproc
+    .size find, . - find
+
+    .section .data.rel.local, "aw"
+    .p2align 3
+    .type next, %object
+next:
+    .xword find
+    .size next, . - next
+
+    .section .note.GNU-stack, "", %progbits
+
+/* This file honours BTI, so that the library may (GNU_PROPERTY_AARCH64_FEATURE_1_AND). */
+    .section .note.gnu.property, "a"
+    .p2align 3
+    .word 4, 16, 5
+    .asciz "GNU"
+    .word 0xc0000000, 4, 1, 0
