@@ -119,7 +119,7 @@ def nothing(folder):
 
 
 SERVERS = {'libmariadb': mariadb_protocol, 'libssh2': sshd, 'libgit2': git, 'lua': lua,
-           'sqlite': nothing, 'zeromq': nothing, 'python': nothing}
+           'sqlite': nothing, 'zeromq': nothing, 'python': nothing, 'glib': nothing}
 
 
 def test(name, program):
