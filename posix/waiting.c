@@ -40,8 +40,11 @@ bool posix__may_wait(void)
 {
     stack_t stack;
 
-    return getpid() == process &&
-           (sigaltstack(NULL, &stack) < 0 || !(stack.ss_flags & SS_ONSTACK));
+    if (getpid() != process ||
+        (sigaltstack(NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK))
+        return false;
+    coil_watch_locks();
+    return true;
 }
 
 /* ---- time -------------------------------------------------------------------------- */

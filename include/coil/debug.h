@@ -115,6 +115,15 @@ COIL_API bool coil_debug(void);
 /* How long is slow. (asyncio: loop.slow_callback_duration) */
 COIL_API void coil_set_slow_callback_ns(int64_t ns);
 
+/*
+ * Watch this thread's loop until it closes. If a step of a task, or a callback, has waited
+ * for a lock (a futex) for five seconds, its place is printed on standard error. It has
+ * blocked the thread; if another task of the thread holds the lock, for good. libcoil-posix
+ * calls this for each loop whose tasks wait in it. Meanwhile the process has one more
+ * thread, which looks at its loops once a second. Without a loop it aborts.
+ */
+COIL_API void coil_watch_locks(void);
+
 /* ---- what must not wait ------------------------------------------------------------ */
 
 /* The caller's memory; all fields are coil's own. */

@@ -15,6 +15,11 @@ bool coil_debug(void)
     return coil__loop_of_thread != NULL && coil__loop_of_thread->debug;
 }
 
+void coil_watch_locks(void)
+{
+    coil__stall_watch(coil__loop_require("coil_watch_locks"));
+}
+
 void coil_set_slow_callback_ns(int64_t ns)
 {
     coil__loop_set_slow(coil__loop_require("coil_set_slow_callback_ns"), ns);

@@ -34,6 +34,12 @@ bool coil__thread_signal(pid_t id, int signo);
 bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc);
 
 /*
+ * Does thread `id` of this process sleep in futex(2), as far as /proc tells? Then store how
+ * often it has gone to sleep until now: the same number later means the same wait.
+ */
+bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps);
+
+/*
  * Does this process have more than `n` threads, not counting the kernel's own workers?
  * True if that is unknown.
  */

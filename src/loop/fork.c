@@ -121,6 +121,7 @@ static void in_child(void)
     coil__process = getpid();
     coil__loops_forget();
     coil__deadlock_forked();
+    coil__stall_forked();
     if (coil__loop_in_kernel != NULL) /* a signal handler has forked */
         coil__loop_leave_kernel();
     if (coil__loop_of_thread != NULL)

@@ -415,6 +415,7 @@ void coil_loop_close(coil_loop *loop)
     run_close_hooks(loop); /* of what the exception handler has made meanwhile */
     loop->closing = true;
     coil__loop_finish_debug(loop);
+    coil__stall_finish(loop);
     coil__watches_finish(loop);
     coil__wakeup_finish(loop);
     drop_everything(loop);

@@ -9,6 +9,7 @@
 #include "deadlock.h"
 #include "exception.h"
 #include "slow.h"
+#include "stall.h"
 #include "timer.h"
 #include "wakeup.h"
 #include "watch.h"
@@ -87,6 +88,7 @@ struct coil_loop {
 
     struct coil__wakeup wakeup;
     struct coil__slow slow;
+    struct coil__stall stall;
     struct coil__descriptors *descriptors; /* the backend's table */
     struct coil__exception exception;
     struct coil__deadlock deadlock;

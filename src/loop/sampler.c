@@ -389,6 +389,22 @@ void coil__sampler_end(struct coil__sampler *s, struct coil__sample *sample)
     pthread_mutex_unlock(&s->lock);
 }
 
+void coil__sample_sleeper(pid_t thread, struct coil__sample *sample)
+{
+    struct coil__sampler *s = calloc(1, sizeof *s);
+
+    sample->count = 0;
+    if (s == NULL)
+        return;
+    s->sampled = thread;
+    s->memory = coil__memory_open();
+    if (s->memory >= 0 && copy_sleeper(s))
+        unwind(&s->copy, sample);
+    if (s->memory >= 0)
+        close(s->memory);
+    free(s);
+}
+
 void coil__sample_print(struct coil__report *report, const struct coil__sample *sample)
 {
     if (sample->count == 0)

@@ -28,6 +28,10 @@ void coil__sampler_begin(struct coil__sampler *sampler, const char *task,
 /* The step has ended. *sample becomes its sample. */
 void coil__sampler_end(struct coil__sampler *sampler, struct coil__sample *sample);
 
+/* Sample a thread of this process that sleeps in a system call; no frames if it does
+ * not. Any thread. */
+void coil__sample_sleeper(pid_t thread, struct coil__sample *sample);
+
 /* Prints ", in usleep in libc.so.6, called by block at a.c:3", or nothing. */
 void coil__sample_print(struct coil__report *report, const struct coil__sample *sample);
 

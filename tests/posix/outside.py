@@ -7,6 +7,7 @@
 - libcoil never jumps to one of these functions instead of calling it: its calls are known
   by where they return to.
 - A malloc() of a library's that locks mutexes does not suspend tasks.
+- A lock that libcoil-posix cannot interpose, and that hangs the tasks, is reported.
 - Programs that have no task do the same with it preloaded as without: the same output,
   the same end.
 Ends with `N passed, N failed`.
@@ -20,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'harness'))
 sys.dont_write_bytecode = True
@@ -233,6 +235,21 @@ def allocators(build):
                     raise Failure(f'{allocator}, {flags}: {done}')
 
 
+def stall(build):
+    """A lock that hangs the tasks is reported, with the library that waits for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = compile_outside(build, folder, 'openmp.c', ['-O2', '-fopenmp'], False)
+        process = subprocess.Popen([program], text=True, stderr=subprocess.PIPE)
+        watchdog = threading.Timer(60, process.kill)
+        watchdog.start()
+        said = process.stderr.readline()
+        process.kill()
+        process.communicate()
+        watchdog.cancel()
+    if 'in libgomp' not in said or 'docs/manual/posix.md' not in said:
+        raise Failure(said)
+
+
 def outcome(script, folder, library):
     environment = dict(os.environ, TMP=str(folder), LC_ALL='C')
     if library is not None:
@@ -273,6 +290,8 @@ def cases(build):
     if shutil.which(os.environ.get('CXX', 'c++')):
         yield 'tails_cxx.cpp', lambda: tails(build, 'tails_cxx.cpp', ['-O2'], False)
     yield 'active', lambda: active(build)
+    if os.access('/proc/self/syscall', os.R_OK):
+        yield 'stall', lambda: stall(build)
     yield 'allocators', lambda: allocators(build)
     for name, script in PROGRAMS.items():
         yield name, lambda s=script: same(s, library)

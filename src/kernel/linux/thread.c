@@ -59,21 +59,29 @@ void coil__thread_wake_all(_Atomic uint32_t *word)
 
 /* ---- where one sleeps -------------------------------------------------------------- */
 
+/* The beginning of a file about the thread, as text; "" if it cannot be read. */
+static void read_about(pid_t id, const char *name, char *text, size_t room)
+{
+    char path[64];
+    ssize_t n = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)id, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        n = read(fd, text, room - 1);
+        close(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+}
+
 /* Reads the last two fields of the thread's file `syscall`, which has only "running" if
    the thread does not sleep. */
 bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc)
 {
-    char path[64], line[256], *end;
-    ssize_t n;
-    int fd;
+    char line[256], *end;
 
-    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)id);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    n = read(fd, line, sizeof line - 1);
-    close(fd);
-    line[n > 0 ? n : 0] = '\0';
+    read_about(id, "syscall", line, sizeof line);
     if (strncmp(line, "running", strlen("running")) == 0)
         return false;
     end = strrchr(line, ' ');
@@ -84,6 +92,21 @@ bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc)
     end = strrchr(line, ' ');
     *sp = end != NULL ? strtoul(end, NULL, 16) : 0;
     return *sp != 0 && *pc != 0;
+}
+
+bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps)
+{
+    static const char key[] = "\nvoluntary_ctxt_switches:";
+    char line[256], status[4096];
+    const char *found;
+
+    read_about(id, "syscall", line, sizeof line);
+    if (line[0] == '\0' || line[0] == 'r' || strtol(line, NULL, 10) != SYS_futex)
+        return false;
+    read_about(id, "status", status, sizeof status);
+    found = strstr(status, key);
+    *sleeps = found != NULL ? strtoul(found + strlen(key), NULL, 10) : 0;
+    return found != NULL;
 }
 
 /* ---- how many there are ------------------------------------------------------------ */

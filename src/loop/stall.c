@@ -1,0 +1,171 @@
+/*
+ * stall.c - reports a loop whose thread has waited for a lock for long.
+ *
+ * A task that waits for a lock by a system call of its own (a futex) blocks the thread.
+ * If another task of the thread holds that lock, nothing goes on for ever. So a thread of
+ * coil's looks at the watched loops once a second. A loop that waits for events is in
+ * another system call. A thread that has been in the same wait for a lock at LOOKS looks
+ * in a row is reported, once for each such wait: it may be a deadlock, or another thread
+ * may hold the lock for long.
+ *
+ * libcoil-posix asks for this, because it lets code that knows nothing of coil run in
+ * tasks. The watching thread exists while any loop is watched.
+ */
+#include "loop.h"
+
+#include "../coro/sanitizer.h"
+#include "../kernel/thread.h"
+#include "sampler.h"
+#include "stall.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#define LOOKS 5
+
+int64_t coil__stall_look_ns = COIL_SEC(1);
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct coil__list loops;
+    unsigned long generation; /* of the thread: an older one ends */
+    bool has_thread;
+    pthread_t thread;
+} watch = {.lock = PTHREAD_MUTEX_INITIALIZER,
+           .changed = PTHREAD_COND_INITIALIZER,
+           .loops = {&watch.loops, &watch.loops}};
+
+static void report(pid_t thread, int64_t waited_ns)
+{
+    struct coil__sample sample;
+    struct coil__report text;
+
+    coil__sample_sleeper(thread, &sample);
+    coil__report_begin(&text, stderr, "stall");
+    coil__report_words(&text, "coil: A task or callback has blocked its thread");
+    coil__report_value(&text, "seconds", " for %.0f seconds, waiting for a lock",
+                       (double)waited_ns / (double)COIL_SEC(1));
+    coil__sample_print(&text, &sample);
+    coil__report_words(&text, ". The thread's other tasks cannot run: see Futexes in "
+                              "docs/manual/posix.md\n");
+    coil__report_end(&text);
+}
+
+/* The lock is held. True if the loop is to be reported. A thread that is not in its loop
+ * may wait for whatever it likes. */
+COIL__NO_SANITIZE static bool look_at(struct coil__stall *stall)
+{
+    const coil_loop *loop = COIL__CONTAINER(stall, coil_loop, stall);
+    unsigned long switches = 0;
+    bool waits = loop->running && coil__thread_waits_for_lock(stall->thread, &switches);
+    bool is_same = waits && switches == stall->switches;
+
+    stall->looks = is_same ? stall->looks + 1 : 0;
+    stall->switches = switches;
+    return stall->looks == LOOKS;
+}
+
+/* The thread of a loop to report; 0 if there is none. */
+static pid_t look_at_all(void)
+{
+    pid_t found = 0;
+
+    for (struct coil__list *l = watch.loops.next; l != &watch.loops; l = l->next) {
+        struct coil__stall *stall = COIL__CONTAINER(l, struct coil__stall, link);
+
+        if (look_at(stall) && found == 0)
+            found = stall->thread;
+    }
+    return found;
+}
+
+static void wait_for_next_look(void)
+{
+    int64_t until = coil__clock_monotonic() + coil__stall_look_ns;
+    struct timespec when = {.tv_sec = until / COIL_SEC(1),
+                            .tv_nsec = until % COIL_SEC(1)};
+
+    pthread_cond_clockwait(&watch.changed, &watch.lock, CLOCK_MONOTONIC, &when);
+}
+
+static void *look_again_and_again(void *arg)
+{
+    unsigned long generation = (unsigned long)(uintptr_t)arg;
+    pid_t found;
+
+    coil__thread_set_name("coil-stall");
+    pthread_mutex_lock(&watch.lock);
+    while (wait_for_next_look(), generation == watch.generation) {
+        found = look_at_all();
+        if (found == 0)
+            continue;
+        pthread_mutex_unlock(&watch.lock);
+        report(found, LOOKS * coil__stall_look_ns);
+        pthread_mutex_lock(&watch.lock);
+    }
+    pthread_mutex_unlock(&watch.lock);
+    return NULL;
+}
+
+/* The lock is held. Without a thread nothing is reported. */
+static void start_thread(void)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    watch.has_thread = pthread_create(&watch.thread, NULL, look_again_and_again,
+                                      (void *)(uintptr_t)watch.generation) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!watch.has_thread)
+        return;
+    coil__pool_threads++; /* it never posts: see deadlock.c */
+    coil__pool_idle++;
+}
+
+void coil__stall_watch(coil_loop *loop)
+{
+    if (loop->stall.link.next != NULL || coil__on_valgrind())
+        return;
+    loop->stall.thread = coil__thread_id();
+    pthread_mutex_lock(&watch.lock);
+    coil__list_push(&watch.loops, &loop->stall.link);
+    if (!watch.has_thread)
+        start_thread();
+    pthread_mutex_unlock(&watch.lock);
+}
+
+/* The last loop ends the thread. */
+void coil__stall_finish(coil_loop *loop)
+{
+    pthread_t thread;
+    bool is_last;
+
+    if (loop->stall.link.next == NULL)
+        return;
+    pthread_mutex_lock(&watch.lock);
+    coil__list_remove(&loop->stall.link);
+    is_last = watch.has_thread && watch.loops.next == &watch.loops;
+    thread = watch.thread;
+    if (is_last) {
+        watch.has_thread = false;
+        watch.generation++;
+        pthread_cond_broadcast(&watch.changed);
+    }
+    pthread_mutex_unlock(&watch.lock);
+    if (!is_last)
+        return;
+    pthread_join(thread, NULL);
+    coil__pool_idle--;
+    coil__pool_threads--;
+}
+
+void coil__stall_forked(void)
+{
+    watch.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    watch.changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    watch.loops = (struct coil__list){&watch.loops, &watch.loops};
+    watch.generation++;
+    watch.has_thread = false;
+}

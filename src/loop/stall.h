@@ -1,0 +1,33 @@
+/*
+ * stall.h (internal) - reports a loop whose thread has waited for a lock for long.
+ */
+#ifndef COIL_LOOP_STALL_H
+#define COIL_LOOP_STALL_H
+
+#include "../base/list.h"
+
+#include <coil/loop.h>
+
+#include <sys/types.h>
+
+/* Private to stall.c; one in each loop. */
+struct coil__stall {
+    struct coil__list link; /* of the watched loops; NULL: it is not watched */
+    pid_t thread;
+    unsigned long switches; /* that the thread had made at the latest look */
+    unsigned looks;         /* that found it in the same wait, in a row */
+};
+
+/* The time between two looks at each loop. Tests shorten it. */
+extern int64_t coil__stall_look_ns;
+
+/* Watch the loop of this thread from now on, until it closes. Any number of calls. */
+void coil__stall_watch(coil_loop *loop);
+
+/* The loop is closing. */
+void coil__stall_finish(coil_loop *loop);
+
+/* In a forked child: the watching thread is the parent's. Async-signal-safe. */
+void coil__stall_forked(void);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * openmp.c - two tasks share a lock of OpenMP's and hold it over a wait. libgomp waits for
+ * it by an inline system call, so the second one blocks the thread for good.
+ */
+#include <coil.h>
+
+#include <omp.h>
+#include <unistd.h>
+
+static omp_lock_t lock;
+
+static int hold(void *unused)
+{
+    (void)unused;
+    omp_set_lock(&lock);
+    usleep(1000);
+    omp_unset_lock(&lock);
+    return 0;
+}
+
+static int app(void *unused)
+{
+    coil_task *tasks[2];
+
+    (void)unused;
+    omp_init_lock(&lock);
+    for (int i = 0; i < 2; i++)
+        coil_spawn(hold, NULL, NULL, &tasks[i]);
+    for (int i = 0; i < 2; i++)
+        coil_task_await(tasks[i]);
+    return 0;
+}
+
+int main(void)
+{
+    return coil_run(app, NULL, NULL) < 0;
+}
