@@ -101,21 +101,33 @@ enum posix__function { POSIX__FUNCTIONS(POSIX__INDEX) POSIX__FUNCTION_COUNT };
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
-/* The C library's functions by index; NULL until they are looked up. */
+/*
+ * The C library's functions by index; NULL until they are looked up. With POSIX__ALONE
+ * nothing is interposed: tests under ThreadSanitizer, which interposes the C library
+ * itself, call some of these files' functions by their names.
+ */
 extern void *posix__next[POSIX__FUNCTION_COUNT];
 
 /* Look up a function that was called before our constructor ran. Stops the program if the
  * C library does not have it. */
 void *posix__find(enum posix__function function);
 
+#ifdef POSIX__ALONE
+#define NEXT(name) name
+#define IN_TASK() coil_may_suspend()
+#define posix__may_block(caller) ((void)(caller), false)
+#else
 #define NEXT(name)                                                                       \
     ((__typeof__(&name))(LIKELY(posix__next[POSIX__##name] != NULL)                      \
                              ? posix__next[POSIX__##name]                                \
                              : posix__find(POSIX__##name)))
 
+#endif
+
 /* coil_posix_reached() sets it and calls close(-1); our close() clears it. */
 extern THREAD_LOCAL bool posix__asked;
 
+#ifndef POSIX__ALONE
 /* Where the library that defines malloc() lies, and its size; 0 if that is the C library
  * or the program. */
 extern uintptr_t posix__allocator, posix__allocator_bytes;
@@ -137,6 +149,7 @@ static inline bool posix__may_block(const void *caller)
 #define IN_TASK()                                                                        \
     (coil_may_suspend() && posix__one_coil &&                                            \
      !posix__may_block(__builtin_return_address(0)))
+#endif
 
 /* False if some of the libcoil functions that we call lie in libcoil.so and others in the
  * program, which was linked with libcoil.a. */

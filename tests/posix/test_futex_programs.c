@@ -18,6 +18,13 @@
 
 typedef _Atomic uint32_t futex;
 
+/* Under ThreadSanitizer nothing is interposed: see posix/interpose.h. */
+#ifdef POSIX__ALONE
+#define syscall posix__syscall_of_futex
+long posix__syscall_of_futex(long number, futex *f, long operation, long value,
+                             const struct timespec *time, futex *second, long third);
+#endif
+
 static long call_futex(futex *f, int operation, uint32_t value,
                        const struct timespec *time, futex *second, uint32_t third)
 {
@@ -129,6 +136,7 @@ struct worker {
     void (*work)(struct worker *w);
     coil_task *task;
     pthread_t thread;
+    _Atomic bool done;
 };
 
 static uint32_t next_random(struct worker *w)
@@ -137,16 +145,24 @@ static uint32_t next_random(struct worker *w)
     return w->random >> 16;
 }
 
+static void nap(int us)
+{
+    if (coil_task_current() != NULL)
+        coil_sleep(COIL_USEC(us));
+    else
+        usleep((useconds_t)us);
+}
+
 /* In a task most of these suspend it. */
 static void dawdle(struct worker *w)
 {
     switch (next_random(w) % 8) {
     case 0:
-        usleep(next_random(w) % 200);
+        nap((int)next_random(w) % 200);
         break;
     case 1:
     case 2:
-        sched_yield();
+        coil_task_current() != NULL ? coil_yield() : sched_yield();
         break;
     default:
         break;
@@ -238,13 +254,17 @@ static void *work_on_thread(void *arg)
     struct worker *w = arg;
 
     w->work(w);
+    w->done = true;
     return NULL;
 }
 
 /* Run the worker as a task of a loop of its own, on a thread. */
 static void *work_in_loop(void *arg)
 {
-    CHECK_INT(coil_run(work_in_task, arg, NULL), 0);
+    struct worker *w = arg;
+
+    CHECK_INT(coil_run(work_in_task, w, NULL), 0);
+    w->done = true;
     return NULL;
 }
 
@@ -265,6 +285,8 @@ static void start(struct worker *w, enum mix mix, bool as_task)
 static void finish(struct worker *w)
 {
     if (w->task == NULL) {
+        while (!w->done)
+            nap(100);
         CHECK_INT(pthread_join(w->thread, NULL), 0);
         return;
     }
@@ -410,7 +432,7 @@ static void wake_until_all_are_done(struct worker *w)
         wake_some(w);
         dawdle(w);
         if (next_random(w) % 8 == 0)
-            usleep(1000);
+            nap(1000);
     }
 }
 
