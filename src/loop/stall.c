@@ -126,8 +126,9 @@ static void start_thread(void)
 
 void coil__stall_watch(coil_loop *loop)
 {
-    if (loop->stall.link.next != NULL || coil__on_valgrind())
+    if (loop->stall.is_watched || coil__on_valgrind())
         return;
+    loop->stall.is_watched = true;
     loop->stall.thread = coil__thread_id();
     pthread_mutex_lock(&watch.lock);
     coil__list_push(&watch.loops, &loop->stall.link);
@@ -142,7 +143,7 @@ void coil__stall_finish(coil_loop *loop)
     pthread_t thread;
     bool is_last;
 
-    if (loop->stall.link.next == NULL)
+    if (!loop->stall.is_watched)
         return;
     pthread_mutex_lock(&watch.lock);
     coil__list_remove(&loop->stall.link);

@@ -12,7 +12,8 @@
 
 /* Private to stall.c; one in each loop. */
 struct coil__stall {
-    struct coil__list link; /* of the watched loops; NULL: it is not watched */
+    bool is_watched;        /* the loop's thread alone uses it */
+    struct coil__list link; /* of the watched loops */
     pid_t thread;
     unsigned long switches; /* that the thread had made at the latest look */
     unsigned looks;         /* that found it in the same wait, in a row */
