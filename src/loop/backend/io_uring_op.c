@@ -333,9 +333,7 @@ ssize_t coil__uring_attempt(struct coil__backend *backend, struct coil__op *op)
     result = check_op(d, op);
     if (result == 0 && is_receive(op))
         return coil__uring_attempt_receive(u, d, op);
-    if (result == 0)
-        result = coil__op_call(op);
-    return result;
+    return result < 0 ? result : coil__descriptor_call(d, op);
 }
 
 /* ---- cancel ------------------------------------------------------------------------ */

@@ -405,7 +405,7 @@ ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descript
         return take_result(u, d, op);
     if (d->receiving)
         return -EINPROGRESS;
-    result = coil__op_call(op);
+    result = coil__descriptor_call(d, op);
     coil__uring_learn(d, op, result);
     return result;
 }

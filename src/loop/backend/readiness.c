@@ -336,9 +336,10 @@ ssize_t coil__readiness_attempt(struct coil__backend *backend, struct coil__op *
 
     if (result < 0)
         return result;
-    result = coil__op_call(op);
-    if (op->kind != COIL__OP_POLL)
-        learn(readiness_of(backend), d, op, result);
+    if (op->kind == COIL__OP_POLL)
+        return coil__op_call(op);
+    result = coil__descriptor_call(d, op);
+    learn(readiness_of(backend), d, op, result);
     return result;
 }
 
