@@ -283,6 +283,23 @@ static void say_where_the_start_is(const struct crawler *crawler)
     fputs(" is of another site; start there if you mean it\n", stderr);
 }
 
+/* A start that may not be fetched leaves nothing to crawl, and the user may not know why. */
+static void say_which_starts_are_forbidden(const struct crawler *crawler)
+{
+    size_t count = crawler->options->starts.count;
+
+    for (size_t i = 0; i < count && i < crawler->targets.count; i++) {
+        const struct target *start = targets_at(&crawler->targets, i);
+
+        if (!start->is_start || start->verdict != VERDICT_SKIPPED ||
+            start->reason != REASON_ROBOTS)
+            continue;
+        fputs("coil-crawl: ", stderr);
+        url_print(stderr, start->url);
+        fprintf(stderr, ": %s; --no-robots ignores robots.txt\n", start->message);
+    }
+}
+
 /* ---- files beside the crawl -------------------------------------------------------- */
 
 static int complain(char *message, int rc)
@@ -381,6 +398,7 @@ static enum status crawl_and_report(struct run *run)
         status = STATUS_FAILED;
     run->crawler.summary.exit_status = (int)status;
     records_summary(&run->crawler.sinks, &run->crawler.summary);
+    say_which_starts_are_forbidden(&run->crawler);
     if (status == STATUS_NOTHING)
         say_where_the_start_is(&run->crawler);
     complaint = run->crawler.complaint;

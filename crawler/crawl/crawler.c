@@ -609,11 +609,10 @@ static int ask_rules(struct worker *worker, const struct frontier_job *job)
 
 static int leave_out(struct crawler *crawler, struct target *page, unsigned line)
 {
-    char message[64] = "its robots.txt could not be had";
+    char message[64];
     int rc;
 
-    if (line > 0)
-        snprintf(message, sizeof message, "line %u of its robots.txt forbids it", line);
+    snprintf(message, sizeof message, "line %u of its robots.txt forbids it", line);
     rc = verdicts_settle(crawler, page,
                          (struct judgement){VERDICT_SKIPPED, REASON_ROBOTS}, message);
     return rc == 0 ? end_start(crawler, page) : rc;
@@ -626,6 +625,42 @@ static int leave_out_and_keep(struct crawler *crawler, const struct frontier_job
 
     if (rc == 0)
         rc = keep_left_out(crawler, job->target, line);
+    if (rc == 0)
+        frontier_done(&crawler->frontier, job);
+    return rc;
+}
+
+/* The page is not fetched, since its robots.txt could not be. */
+static int fail_by_rules(struct crawler *crawler, struct target *page,
+                         const struct answer *failure)
+{
+    char message[ANSWER_ERROR_BYTES + 16];
+    int rc;
+
+    if (failure->rc == 0)
+        page->status = (int16_t)failure->status;
+    if (failure->rc < 0)
+        snprintf(message, sizeof message, "robots.txt: %s", failure->error);
+    else
+        snprintf(message, sizeof message, "robots.txt: %d %s", failure->status,
+                 status_name(failure->status));
+    rc = verdicts_settle(crawler, page, judge_rules(failure), message);
+    return rc == 0 ? end_start(crawler, page) : rc;
+}
+
+static int fail_by_rules_and_keep(struct crawler *crawler, const struct frontier_job *job)
+{
+    const struct answer *failure = job->host->rules_failure;
+    struct store_page record = {.flags = STORE_ROBOTS |
+                                         (failure->is_late ? STORE_LATE : 0) |
+                                         (failure->is_tls ? STORE_TLS : 0),
+                                .rc = failure->rc,
+                                .status = failure->rc == 0 ? failure->status : 0,
+                                .error = failure->rc < 0 ? failure->error : NULL};
+    int rc = fail_by_rules(crawler, job->target, failure);
+
+    if (rc == 0)
+        rc = keep_record(crawler, job->target, &record);
     if (rc == 0)
         frontier_done(&crawler->frontier, job);
     return rc;
@@ -669,6 +704,17 @@ static int digest_answer(struct worker *worker, struct target *page)
     return rc == 0 ? digest(worker, page, &answer) : rc;
 }
 
+static int digest_left_out(struct crawler *crawler, struct target *page,
+                           const struct store_page *kept)
+{
+    struct answer failure;
+
+    if (kept->rc == 0 && kept->status == 0)
+        return leave_out(crawler, page, kept->line);
+    replay_answer(kept, &failure);
+    return fail_by_rules(crawler, page, &failure);
+}
+
 static int digest_kept(void *arg, struct target *page, const struct store_page *kept,
                        const struct url_book *book)
 {
@@ -676,7 +722,7 @@ static int digest_kept(void *arg, struct target *page, const struct store_page *
     int rc;
 
     if ((kept->flags & STORE_ROBOTS) != 0)
-        return leave_out(worker->crawler, page, kept->line);
+        return digest_left_out(worker->crawler, page, kept);
     worker->kept = kept;
     worker->book = book;
     rc = (kept->flags & STORE_SITEMAPS) != 0 ? digest_sitemaps(worker, page)
@@ -758,6 +804,8 @@ static int visit(struct worker *worker, const struct frontier_job *job)
         job->host->robots = ROBOTS_WANTED;
         return frontier_retry(&crawler->frontier, job, coil_now());
     }
+    if (job->host->rules_failure != NULL)
+        return fail_by_rules_and_keep(crawler, job);
     forbids = rules_forbid(job->host, job->target->url, &line);
     if (forbids != 0)
         return forbids < 0 ? forbids : leave_out_and_keep(crawler, job, line);

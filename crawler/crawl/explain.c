@@ -10,6 +10,8 @@
 #include "../url/url.h"
 #include "verdicts.h"
 
+#include <coil/task.h>
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -43,8 +45,12 @@ static void say_rules(FILE *out, const struct host *host, bool forbids, unsigned
 {
     if (host->robots != ROBOTS_KNOWN)
         say(out, "robots.txt", "is not asked for");
-    else if (host->forbids_all)
-        say(out, "robots.txt", "could not be had, which forbids everything");
+    else if (host->rules_failure != NULL && host->rules_failure->rc < 0)
+        say(out, "robots.txt", "cannot be fetched, so nothing else is: %s",
+            host->rules_failure->error);
+    else if (host->rules_failure != NULL)
+        say(out, "robots.txt", "%d %s, so nothing else is fetched",
+            host->rules_failure->status, status_name(host->rules_failure->status));
     else if (host->rules == NULL)
         say(out, "robots.txt", "there is none");
     else if (line > 0)
@@ -80,8 +86,11 @@ static int say_of_host(struct crawler *crawler, const struct target *page, FILE 
     unsigned line;
     int forbids, rc = request_find_headers(crawler, host);
 
-    if (rc == 0 && host->robots == ROBOTS_WANTED)
-        rc = rules_get(crawler, host);
+    while (rc == 0 && host->robots == ROBOTS_WANTED) {
+        rc = coil_sleep_until(host->next_ns);
+        if (rc == 0)
+            rc = rules_get(crawler, host);
+    }
     if (rc < 0)
         return rc;
     forbids = rules_forbid(host, page->url, &line);
@@ -89,7 +98,7 @@ static int say_of_host(struct crawler *crawler, const struct target *page, FILE 
         return forbids;
     say_rules(out, host, forbids > 0, line);
     say_pace(out, crawler->options, host);
-    if (forbids == 0)
+    if (forbids == 0 && host->rules_failure == NULL)
         say(out, "so it is", "%s", manner(page, crawler->options));
     return 0;
 }

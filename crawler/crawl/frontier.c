@@ -524,6 +524,7 @@ void frontier_finish(struct frontier *frontier)
         if (host == NULL)
             continue;
         robots_destroy(host->rules);
+        free(host->rules_failure);
         free((void *)host->headers);
         free(host->origin);
         free(host);

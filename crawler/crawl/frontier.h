@@ -24,6 +24,7 @@
 
 #include <coil/timer.h>
 
+struct answer;
 struct robots;
 
 /* Sites and strangers have workers apart, so that slow strangers hold up no site. */
@@ -48,9 +49,12 @@ struct host {
     bool has_lost_sitemaps; /* it is to tell them again; for shared.c */
     struct robots *rules;   /* once they are known; NULL: there are none */
     int64_t rules_until_ns; /* then they are asked for again */
-    bool forbids_all;       /* its robots.txt could not be had */
-    unsigned deserted;      /* so often in a row nobody was there to be asked for it */
-    unsigned refusals;      /* in a row */
+    struct answer
+        *rules_failure;   /* why its robots.txt could not be fetched, so that nothing is;
+                                     for free(), or NULL */
+    unsigned rules_tries; /* of its robots.txt that failed in a row */
+    unsigned deserted;    /* so often in a row nobody was there to be asked for it */
+    unsigned refusals;    /* in a row */
     const char *const *headers; /* that its requests have; for the crawler */
     bool has_headers;           /* they are known */
 };

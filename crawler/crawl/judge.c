@@ -79,6 +79,17 @@ struct judgement judge_answer(const struct options *options, const char *url,
     return (struct judgement){VERDICT_BROKEN, REASON_STATUS};
 }
 
+struct judgement judge_rules(const struct answer *failure)
+{
+    struct judgement judgement = {VERDICT_ERROR, REASON_STATUS};
+
+    if (failure->rc < 0)
+        judgement = judge_failure(failure);
+    if (judgement.verdict == VERDICT_SKIPPED) /* it redirects to a private address */
+        judgement = (struct judgement){VERDICT_ERROR, REASON_NETWORK};
+    return judgement;
+}
+
 bool judge_is_redirect(int status)
 {
     return status == 301 || status == 302 || status == 303 || status == 307 ||

@@ -5,19 +5,22 @@
 
 #include "judge.h"
 #include "request.h"
+#include "retry.h"
 #include "../scope/robots.h"
 #include "../url/url.h"
-
-#include <coil/scope.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define ROBOTS_REDIRECTS 5
 #define READ_BYTES                                                                       \
     (ROBOTS_BYTES + 1) /* the last tells whether the line before it goes on */
+#define LONGEST_BYTES                                                                    \
+    (READ_BYTES +                                                                        \
+     (size_t)128 * 1024) /* then it is cut off; a piece is shorter than 128 KiB */
 #define DESERTED_ENOUGH                                                                  \
     3 /* then nobody is a failure, too: it may be a redirect to there */
 #define RULES_NS COIL_SEC(24 * 60 * 60) /* so long they are believed */
@@ -32,26 +35,39 @@ static bool is_loopback(const char *origin)
            (strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == n);
 }
 
-/* What the answer says: rules, or all or nothing. (RFC 9309, section 2.3.1) */
-static int take_rules(const struct crawler *crawler, struct host *host,
-                      coil_http_response *response)
+/* The body of a robots.txt, as far as it counts. */
+struct rules_text {
+    char *at;
+    size_t n;
+};
+
+static bool wants_body(const struct answer *answer, void *arg)
 {
-    char *text = malloc(READ_BYTES);
-    size_t n = 0;
-    ssize_t got = 0;
+    (void)arg;
+    return answer->status >= 200 && answer->status < 300;
+}
+
+static int take_body(const char *bytes, size_t n, void *arg)
+{
+    struct rules_text *text = arg;
+    size_t room = READ_BYTES - text->n;
+
+    if (text->at == NULL)
+        text->at = malloc(READ_BYTES);
+    if (text->at == NULL)
+        return -ENOMEM;
+    n = n < room ? n : room;
+    memcpy(text->at + text->n, bytes, n);
+    text->n += n;
+    return 0;
+}
+
+static int take_rules(const struct crawler *crawler, struct host *host,
+                      const struct rules_text *text)
+{
     int64_t delay_ns;
 
-    if (text == NULL)
-        return -ENOMEM;
-    while (n < READ_BYTES &&
-           (got = coil_http_read(response, text + n, READ_BYTES - n)) > 0)
-        n += (size_t)got;
-    if (got < 0) {
-        free(text);
-        return (int)got;
-    }
-    host->rules = robots_parse(text, n, "coil-crawl");
-    free(text);
+    host->rules = robots_parse(text->at != NULL ? text->at : "", text->n, "coil-crawl");
     if (host->rules == NULL)
         return -ENOMEM;
     delay_ns = robots_delay_ns(host->rules) * crawler_split(crawler);
@@ -60,7 +76,7 @@ static int take_rules(const struct crawler *crawler, struct host *host,
     return 0;
 }
 
-/* NULL for what cannot be asked: then there are no rules. */
+/* NULL for what cannot be fetched: then there are no rules. */
 static int resolve(const char *base, const char *location, char **url)
 {
     int rc = url_resolve(base, location, url);
@@ -68,103 +84,158 @@ static int resolve(const char *base, const char *location, char **url)
     return rc == -EINVAL || rc == -EPROTONOSUPPORT ? 0 : rc;
 }
 
-/* The body, too, where nobody has read it. Returns rc; a failure to write is told by the next page. */
-static int keep(struct warc *warc, const char *url, coil_http_response *response,
-                struct warc_exchange *exchange, int rc)
+/* A failure to write the archive is reported by the next page. */
+static void archive(struct crawler *crawler, const char *url, const struct answer *answer,
+                    struct warc_exchange *exchange)
 {
-    const char *truncated = rc < 0 ? "disconnect" : NULL;
+    const char *truncated = answer->rc < 0        ? "disconnect"
+                            : answer->is_too_long ? "length"
+                                                  : NULL;
 
-    if (rc == 0 && coil_http_discard(response, READ_BYTES) < 0)
-        truncated = "disconnect";
-    if (rc != -ECANCELED && rc != -ENOMEM)
-        warc_add(warc, url, exchange, truncated);
-    return rc;
+    if (crawler->warc != NULL)
+        warc_add(crawler->warc, url, exchange, truncated);
+    warc_exchange_finish(exchange);
 }
 
-/* One question; *url is replaced by where the answer sends one. 1 if it does. The user's
-   headers are for this host alone, and --exclude-private is for all others. */
-static int ask(struct crawler *crawler, struct host *host, char **url)
+/* Take the rules from an answer, or resolve where it redirects to: then *next is set. */
+static int heed(const struct crawler *crawler, struct host *host, const char *url,
+                const struct answer *answer, const struct rules_text *text, char **next)
 {
-    bool is_of_host = url_is_trusted_as(*url, host->origin);
-    coil_http_request request = {.url = *url,
-                                 .headers = is_of_host ? host->headers : NULL,
-                                 .idle_timeout_ns = crawler->options->timeout_ns};
-    struct warc_exchange exchange = {.at_ns = 0};
-    coil_http_response *response;
-    const char *location;
-    char *next = NULL;
-    int rc, status;
+    if (answer->rc < 0)
+        return 0;
+    if (judge_is_redirect(answer->status) && answer->location != NULL)
+        return resolve(url, answer->location, next);
+    if (wants_body(answer, NULL))
+        return take_rules(crawler, host, text);
+    return 0;
+}
 
-    if (crawler->warc != NULL) {
-        request.on_wire = warc_take;
-        request.on_wire_arg = &exchange;
-    }
-    rc = coil_http_get(crawler->sessions[is_of_host ? FRONTIER_SITE : FRONTIER_EXTERNAL],
-                       &request, &response);
-    status = rc == 0 ? coil_http_status(response) : 0;
-    location = rc == 0 && judge_is_redirect(status)
-                   ? coil_http_header(response, "Location")
-                   : NULL;
-    if (location != NULL)
-        rc = resolve(*url, location, &next);
-    else if (rc == 0 && status >= 200 && status < 300)
-        rc = take_rules(crawler, host, response);
-    else if (rc == 0)
-        host->forbids_all = status >= 500;
-    if (crawler->warc != NULL)
-        rc = keep(crawler->warc, *url, response, &exchange, rc);
-    coil_http_response_destroy(response);
-    warc_exchange_finish(&exchange);
-    if (next == NULL)
+/* Fetch *url once. Returns 1 if the answer redirects, with *url replaced. The user's headers are for
+   this host alone, and --exclude-private is for all other hosts. */
+static int ask(struct crawler *crawler, struct host *host, char **url,
+               struct answer *answer)
+{
+    const struct options *options = crawler->options;
+    bool is_of_host = url_is_trusted_as(*url, host->origin);
+    struct rules_text text = {NULL, 0};
+    struct warc_exchange exchange = {.at_ns = 0};
+    struct question question = {.url = *url,
+                                .headers = is_of_host ? host->headers : NULL,
+                                .is_kept = crawler->warc != NULL,
+                                .idle_ns = options->timeout_ns,
+                                .max_ns = options->max_time_ns,
+                                .body_limit = LONGEST_BYTES,
+                                .wants_body = wants_body,
+                                .take_body = take_body,
+                                .arg = &text,
+                                .exchange = crawler->warc != NULL ? &exchange : NULL};
+    char *next = NULL;
+    int rc = answer_get(answer,
+                        crawler->sessions[is_of_host ? FRONTIER_SITE : FRONTIER_EXTERNAL],
+                        &question);
+
+    if (rc == 0)
+        archive(crawler, *url, answer, &exchange);
+    else
+        warc_exchange_finish(&exchange);
+    if (rc == 0)
+        rc = heed(crawler, host, *url, answer, &text, &next);
+    free(text.at);
+    if (rc < 0 || next == NULL)
         return rc;
     free(*url);
     *url = next;
     return 1;
 }
 
-static int get_rules(struct crawler *crawler, struct host *host)
+/* Fetch it, and follow its redirects; after too many of them there are no rules. *answer is the
+   last answer, and *is_of_host says whether it came from this host. */
+static int get_rules(struct crawler *crawler, struct host *host, struct answer *answer,
+                     bool *is_of_host)
 {
     char *url;
     int rc = 1;
 
     if (asprintf(&url, "%s/robots.txt", host->origin) < 0)
         return -ENOMEM;
-    for (unsigned i = 0; i <= ROBOTS_REDIRECTS && rc == 1; i++)
-        rc = ask(crawler, host, &url);
+    for (unsigned i = 0; i <= ROBOTS_REDIRECTS && rc == 1; i++) {
+        *is_of_host = url_same_origin(url, host->origin);
+        answer_finish(answer);
+        rc = ask(crawler, host, &url, answer);
+    }
     free(url);
-    return rc < 0 ? rc : 0; /* too many redirects: as if it were not there */
+    return rc < 0 ? rc : 0;
 }
 
-/* Nobody there to ask: the pages will tell, and once one is answered the rules are asked for first.
-   Any other failure forbids. */
-static bool is_nobody_there(int rc)
+/* ---- what comes of it -------------------------------------------------------------- */
+
+/* The host does not answer at all: its pages will report that. Once one of them is answered, the
+   rules are fetched first. */
+static bool is_deserted(const struct answer *answer, bool is_of_host)
 {
-    return rc == -ENOENT || rc == -ECONNREFUSED || rc == -EHOSTUNREACH ||
-           rc == -ENETUNREACH;
+    return is_of_host && (answer->rc == -ENOENT || answer->rc == -ECONNREFUSED ||
+                          answer->rc == -EHOSTUNREACH || answer->rc == -ENETUNREACH);
+}
+
+/* (RFC 9309, section 2.3.1.4) */
+static bool is_failure(const struct host *host, const struct answer *answer)
+{
+    if (answer->rc < 0)
+        return host->deserted == 0 || host->deserted > DESERTED_ENOUGH;
+    return answer->status >= 500;
+}
+
+static int keep_failure(struct host *host, const struct answer *answer)
+{
+    struct answer *failure = malloc(sizeof *failure);
+
+    if (failure == NULL)
+        return -ENOMEM;
+    *failure = (struct answer){.rc = answer->rc,
+                               .status = answer->status,
+                               .is_late = answer->is_late,
+                               .is_tls = answer->is_tls};
+    memcpy(failure->error, answer->error, sizeof failure->error);
+    host->rules_failure = failure;
+    return 0;
+}
+
+static int conclude(struct crawler *crawler, struct host *host,
+                    const struct answer *answer, bool is_of_host)
+{
+    struct retry retry = retry_after(answer, ++host->rules_tries, time(NULL));
+    bool fails;
+
+    host->deserted = is_deserted(answer, is_of_host) ? host->deserted + 1 : 0;
+    fails = is_failure(host, answer);
+    if (fails && retry.again && host->rules_tries < crawler->options->max_tries) {
+        host->robots = ROBOTS_WANTED;
+        frontier_pause(host, coil_in(retry.host_ns > 0 ? retry.host_ns : retry.pause_ns));
+        return 0;
+    }
+    host->robots = ROBOTS_KNOWN;
+    host->rules_tries = 0;
+    host->rules_until_ns = coil_in(RULES_NS);
+    return fails ? keep_failure(host, answer) : 0;
 }
 
 int rules_get(struct crawler *crawler, struct host *host)
 {
-    coil_scope scope;
+    struct answer answer = {.rc = 0};
+    bool is_of_host = true;
     int rc = request_find_headers(crawler, host);
 
-    if (rc == 0)
-        rc = coil_scope_enter(&scope, coil_in(crawler->options->max_time_ns));
     if (rc < 0)
         return rc;
     robots_destroy(host->rules);
     host->rules = NULL;
-    host->forbids_all = false;
-    rc = coil_scope_exit(&scope, get_rules(crawler, host));
-    if (rc == -ECANCELED || rc == -ENOMEM)
-        return rc;
-    host->deserted = is_nobody_there(rc) ? host->deserted + 1 : 0;
-    host->forbids_all =
-        host->forbids_all ||
-        (rc < 0 && (host->deserted == 0 || host->deserted > DESERTED_ENOUGH));
-    host->robots = ROBOTS_KNOWN;
-    host->rules_until_ns = coil_in(RULES_NS);
-    return 0;
+    free(host->rules_failure);
+    host->rules_failure = NULL;
+    rc = get_rules(crawler, host, &answer, &is_of_host);
+    if (rc == 0)
+        rc = conclude(crawler, host, &answer, is_of_host);
+    answer_finish(&answer);
+    return rc;
 }
 
 int rules_forbid(const struct host *host, const char *url, unsigned *line)
@@ -174,8 +245,8 @@ int rules_forbid(const struct host *host, const char *url, unsigned *line)
     *line = 0;
     if (host->robots != ROBOTS_KNOWN)
         return 0;
-    if (host->forbids_all || host->rules == NULL)
-        return host->forbids_all;
+    if (host->rules == NULL)
+        return 0;
     allows = robots_allows(host->rules, url + url_origin_length(url), line);
     return allows < 0 ? allows : !allows;
 }

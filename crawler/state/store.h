@@ -52,8 +52,10 @@ struct store_url {
 };
 
 enum store_flag {
-    STORE_ROBOTS = 1, /* it was not asked for: robots.txt is against it, in `line` */
-    STORE_LATE = 2,   /* as in struct answer */
+    STORE_ROBOTS =
+        1,          /* it was not asked for: robots.txt is against it, in `line`; or could
+                         not be fetched, for `rc` or with `status` */
+    STORE_LATE = 2, /* as in struct answer */
     STORE_TLS = 4,
     STORE_TOO_LONG = 8,
     STORE_CHALLENGE = 16,

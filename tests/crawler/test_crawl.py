@@ -10,6 +10,8 @@ import random
 import resource
 import signal
 import socket
+import ssl
+import subprocess
 import sys
 import tempfile
 import time
@@ -18,6 +20,17 @@ from check import Skip, contains, equal, run_tests
 from crawling import (BROKEN, INTERRUPTED, NOTHING, PATIENCE, PROGRAM, USAGE, WELL, preloadable, run,
                       started, wait_until)
 from server import Site, cut, hang_up, html, page, redirect, response, slow, status
+
+
+def certificate(folder):
+    """A key, and a certificate of nobody's, for 127.0.0.1: a file with both."""
+    pem = os.path.join(folder, "self-signed.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-keyout", pem, "-out", pem + ".crt", "-days", "2", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    with open(pem, "a", encoding="ascii") as both, open(pem + ".crt", encoding="ascii") as crt:
+        both.write(crt.read())
+    return pem
 
 
 class Crawl:
@@ -906,12 +919,12 @@ def test_exclude_private_through_a_proxy():
 
 
 def test_exclude_private_in_a_redirect_of_robots():
-    """It is not asked for, and what cannot be had forbids."""
+    """It is not fetched: the reason fails the URLs of the host."""
     with Site({"/r": robots("")}) as other:
         answers = {"/": page(), "/robots.txt": redirect(other.url + "r")}
         equal(crawl(answers).told, {"/": "ok"})
         other.forget()
-        equal(crawl(answers, "--exclude-private").told, {"/": "skipped/robots"})
+        equal(crawl(answers, "--exclude-private").told, {"/": "error/network"})
         equal(other.asked, [])
 
 
@@ -993,15 +1006,71 @@ def test_robots():
     equal(result.told["/no/a"], "broken/status")
 
 
-def test_robots_that_cannot_be_had():
-    """400 to 499 allow everything; 500 and more, and no answer, nothing."""
-    for answer, allowed in ((status(404), True), (status(403), True), (status(429), True),
-                            (status(500), False), (status(503), False), (hang_up, False),
-                            (cut(robots("User-agent: *\n" * 100), 150), False)):
+def test_robots_that_cannot_be_fetched():
+    """400 to 499 allow everything; after 500 and more, or no answer, each URL has that failure."""
+    for answer, told, words in ((status(404), "ok", ""), (status(403), "ok", ""),
+                                (status(500), "error/status", "robots.txt: 500 Internal Server Error"),
+                                (hang_up, "error/network", "robots.txt: "),
+                                (cut(robots("User-agent: *\n" * 100), 150), "error/network", "robots.txt: "),
+                                (slow(3, status(404)), "timeout/no-progress", "robots.txt: no progress within 1 s")):
         result = crawl({"/": page("/a"), "/a": page(), "/robots.txt": answer},
-                       "--max-tries", "1")
-        equal(result.told, {"/": "ok", "/a": "ok"} if allowed else {"/": "skipped/robots"})
-        equal(result.status, WELL if allowed else NOTHING)
+                       "--max-tries", "1", "--timeout", "1")
+        equal(result.told, {"/": "ok", "/a": "ok"} if told == "ok" else {"/": told})
+        equal(result.status, WELL if told == "ok" else NOTHING)
+        contains(result.message("/"), words)
+        contains(result.out, words)
+        equal(result.site.requests if told != "ok" else [], [])
+
+
+def test_robots_that_cannot_be_fetched_at_once():
+    """What may pass is tried again, as for any URL."""
+    for answer in (status(500), hang_up):
+        result = crawl({"/": page(), "/robots.txt": [answer, answer, robots("User-agent: *\nDisallow: /\n")]})
+        equal(result.told, {"/": "skipped/robots"})
+        equal(result.site.asked, ["GET /robots.txt"] * 3)
+        result = crawl({"/": page(), "/robots.txt": [answer, answer, status(404)]}, "--max-tries", "2")
+        assert result.told["/"].startswith("error/"), result.told
+        equal(result.site.asked, ["GET /robots.txt"] * 2)
+
+
+def test_robots_of_another_port_fail_the_run():
+    """The reason is that of its robots.txt, for each link there; the rest of the site is crawled."""
+    with Site({"/robots.txt": status(500), "/x": page()}) as bad:
+        secure = bad.url.replace("http:", "https:")
+        result = crawl({"/": page(bad.url + "x", secure + "x", "/a"), "/a": page()}, "--lenient", "--max-tries", "1")
+    equal(bad.requests, [])
+    equal(result.told, {"/": "ok", "/a": "ok", bad.url + "x": "error/status", secure + "x": "error/tls"})
+    equal(result.status, BROKEN)
+    equal(result.verdicts[bad.url + "x"]["status"], 500)
+    contains(result.message(secure + "x"), "robots.txt: ")
+
+
+def test_a_start_with_a_bad_certificate():
+    """It is named, and so is the way around it."""
+    with tempfile.TemporaryDirectory() as folder:
+        pem = certificate(folder)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(pem)
+        with Site({"/": page("/a"), "/a": page()}, context=context) as site:
+            result = Crawl(site.url, "--max-tries", "1")
+            equal((result.told, result.status), ({"/": "error/tls"}, NOTHING))
+            contains(result.out, "certificate")
+            status, out, _ = run("--max-tries", "1", "explain", site.url)
+            contains(out, "cannot be fetched, so nothing else is: ")
+            contains(out, "error, tls: robots.txt: ")
+            equal(Crawl(site.url, "-k").told, {"/": "ok", "/a": "ok"})
+
+
+def test_a_start_that_robots_forbid():
+    """Nothing is crawled: that says why, and what to do about it."""
+    for options in ((), ("-q",)):
+        result = crawl({"/": page(), "/robots.txt": robots("User-agent: *\nDisallow: /\n")}, *options)
+        equal(result.status, NOTHING)
+        contains(result.err, "/: line 2 of its robots.txt forbids it; --no-robots ")
+    result = crawl({"/": redirect("/no"), "/no": page(), "/robots.txt": robots("User-agent: *\nDisallow: /no\n")})
+    contains(result.err, "/: line 2 of its robots.txt forbids it; --no-robots ")
+    equal("--no-robots" in crawl({"/": page("/no"), "/robots.txt": robots("User-agent: *\nDisallow: /no\n")}).err,
+          False)
 
 
 def test_robots_of_a_host_that_comes_later():
@@ -1019,7 +1088,8 @@ def test_robots_of_a_host_that_comes_later():
     equal(told, {url: None, url + "no": "robots"})
     equal("GET /no" in site.asked, False)
     result = crawl({"/": page(), "/robots.txt": redirect("http://127.0.0.1:1/")})
-    equal(result.told, {"/": "skipped/robots"})
+    equal(result.told, {"/": "error/network"})
+    contains(result.message("/"), "robots.txt: Connection refused")
 
 
 def test_robots_are_believed_for_a_day():

@@ -120,6 +120,21 @@ def test_a_report_tells_what_the_crawl_has_told():
         equal(sorted(os.listdir(state)), ["crawl.db"])
 
 
+def test_a_report_tells_why_robots_txt_could_not_be_fetched():
+    def unavailable(connection, _):
+        connection.close()
+
+    for answer in (status(503), unavailable):
+        with folder_for_test() as folder, Site({"/robots.txt": answer}) as bad, Site({"/": page(bad.url)}) as site:
+            state = os.path.join(folder, "state")
+            code, plain, _ = told(folder, ["-d", state], "--lenient", "--max-tries", "1", site.url)
+            contains("".join(plain), "robots.txt: ")
+            asked = len(bad.seen)
+            for command in ("report", "resume"):
+                equal(told(folder, [command, state]), (code, plain, ""))
+            equal((code, len(bad.seen)), (BROKEN, asked))
+
+
 def test_a_report_is_of_any_format():
     with folder_for_test() as folder, Site({"/": page("/gone")}) as site:
         state = os.path.join(folder, "state")

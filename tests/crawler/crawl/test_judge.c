@@ -105,6 +105,19 @@ TEST(judge_challenges_are_of_other_sites)
           REASON_STATUS);
 }
 
+TEST(judge_failures_of_robots_txt)
+{
+    struct answer answer = {.status = 503};
+
+    check(judge_rules(&answer), VERDICT_ERROR, REASON_STATUS);
+    answer = (struct answer){.rc = -EKEYREJECTED};
+    check(judge_rules(&answer), VERDICT_ERROR, REASON_TLS);
+    answer = (struct answer){.rc = -ETIMEDOUT, .is_late = true};
+    check(judge_rules(&answer), VERDICT_TIMEOUT, REASON_MAX_TIME);
+    answer = (struct answer){.rc = -EACCES}; /* a redirect to a private address */
+    check(judge_rules(&answer), VERDICT_ERROR, REASON_NETWORK);
+}
+
 TEST(judge_failures)
 {
     static const struct {
