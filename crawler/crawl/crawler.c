@@ -47,9 +47,8 @@
 #include <strings.h>
 #include <time.h>
 
-/* A host that has refused so often in a row need not be left alone as long as it asks for; and so
-   often for each try that a page has, each page is asked for once and no more. */
-#define REFUSALS_ENOUGH 10
+/* After so many failures in a row, for each try that a page has, the pages of a host are tried once. */
+#define FAILURES_ENOUGH 10
 
 struct worker {
     struct crawler *crawler;
@@ -351,29 +350,82 @@ static int digest(struct worker *worker, struct target *page, struct answer *ans
     return rc == 0 ? end_start(crawler, page) : rc;
 }
 
+/* Those that were not refused. */
+static unsigned tries_of(const struct target *page)
+{
+    return page->tries > page->refusals ? page->tries - page->refusals : 1;
+}
+
+static bool is_accepted(const struct crawler *crawler, const struct target *page,
+                        const struct answer *answer)
+{
+    return answer->rc == 0 &&
+           judge_answer(crawler->options, page->url, page->kind == TARGET_SITE, answer)
+                   .verdict == VERDICT_OK;
+}
+
+static int retry_at(struct crawler *crawler, const struct frontier_job *job,
+                    int64_t at_ns)
+{
+    int rc = frontier_retry(&crawler->frontier, job, at_ns);
+
+    return rc < 0 ? rc : 1;
+}
+
+/* What failed is tried again, for as long as the page has tries. */
+static int put_back_failed(struct crawler *crawler, const struct frontier_job *job,
+                           const struct retry *retry)
+{
+    struct host *host = job->host;
+    unsigned max_tries = crawler->options->max_tries;
+
+    host->failures = retry->again ? host->failures + (host->failures < UINT32_MAX) : 0;
+    if (!retry->again || tries_of(job->target) >= max_tries ||
+        host->failures >= FAILURES_ENOUGH * max_tries)
+        return 0;
+    return retry_at(crawler, job, coil_now() + retry->pause_ns);
+}
+
+/* The server asks to slow down. That uses up no try of the page. */
+static int put_back_refused(struct worker *worker, const struct frontier_job *job,
+                            const struct answer *answer, const struct retry *retry)
+{
+    struct crawler *crawler = worker->crawler;
+    struct target *page = job->target;
+    struct throttle_refusal refusal = {.sent_ns = worker->asked_ns,
+                                       .now_ns = coil_now(),
+                                       .retry_after_ns = retry->host_ns,
+                                       .is_too_many = answer->status == 429,
+                                       .page_refusals = page->refusals,
+                                       .max_tries = crawler->options->max_tries};
+
+    switch (frontier_refuse(job->host, &refusal)) {
+    case THROTTLE_AGAIN:
+        page->refusals += page->refusals < THROTTLE_PAGE_REFUSALS;
+        return retry_at(crawler, job, refusal.now_ns + throttle_pause_ns(&refusal));
+    case THROTTLE_FAILURE:
+        return put_back_failed(crawler, job, retry);
+    default:
+        return 0;
+    }
+}
+
 /* True if it is put back. */
-static int put_back(struct crawler *crawler, const struct frontier_job *job,
+static int put_back(struct worker *worker, const struct frontier_job *job,
                     const struct answer *answer)
 {
-    struct target *page = job->target;
-    struct host *host = job->host;
-    struct retry retry = retry_after(answer, page->tries, time(NULL));
-    int64_t now = coil_now();
-    int rc;
+    struct crawler *crawler = worker->crawler;
+    struct retry retry = retry_after(answer, tries_of(job->target), time(NULL));
 
-    if (answer->status == 429 || answer->status == 503)
-        host->is_troubled = true;
+    if (is_accepted(crawler, job->target, answer))
+        retry = (struct retry){.again = false};
+    if (retry.is_refusal && retry.again)
+        return put_back_refused(worker, job, answer, &retry);
+    if (retry.is_refusal)
+        job->host->is_troubled = true; /* it asks for a longer pause than is made */
     else if (answer->rc == 0)
-        host->is_troubled = false;
-    host->refusals = retry.again ? host->refusals + (host->refusals < UINT32_MAX) : 0;
-    if (retry.host_ns > 0 && host->refusals < REFUSALS_ENOUGH)
-        frontier_pause(host, now + retry.host_ns);
-    if (!retry.again || page->tries >= crawler->options->max_tries ||
-        host->refusals >= REFUSALS_ENOUGH * crawler->options->max_tries)
-        return 0;
-    rc = frontier_retry(&crawler->frontier, job,
-                        now + (retry.host_ns > 0 ? retry.host_ns : retry.pause_ns));
-    return rc < 0 ? rc : 1;
+        frontier_accept(job->host);
+    return put_back_failed(crawler, job, &retry);
 }
 
 /* Somebody is there after all. Returns 1: it is put back. */
@@ -565,7 +617,7 @@ static int fetch(struct worker *worker, const struct frontier_job *job)
         rc = tell_answer(worker, job->target, &answer);
     if (rc == 0)
         rc = job->host->deserted > 0 && answer.rc == 0 ? ask_rules_first(crawler, job)
-                                                       : put_back(crawler, job, &answer);
+                                                       : put_back(worker, job, &answer);
     if (rc == 0) {
         rc = digest_and_keep(worker, job->target, &answer);
         if (rc == 0)

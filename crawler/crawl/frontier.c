@@ -216,10 +216,19 @@ void frontier_pause(struct host *host, int64_t until_ns)
         host->next_ns = until_ns;
 }
 
+static void spend(struct host *host, int64_t at_ns)
+{
+    throttle_spend(&host->throttle, at_ns);
+    frontier_pause(host, throttle_due(&host->throttle, at_ns));
+}
+
 void frontier_ask(struct host *host)
 {
+    int64_t now = coil_now();
+
     if (host->delay_ns > 0)
-        frontier_pause(host, coil_now() + host->delay_ns);
+        frontier_pause(host, now + host->delay_ns);
+    spend(host, now);
 }
 
 int64_t frontier_take_turn(struct host *host)
@@ -229,7 +238,36 @@ int64_t frontier_take_turn(struct host *host)
     if (at < host->next_ns)
         at = host->next_ns;
     frontier_pause(host, at + host->delay_ns);
+    spend(host, at);
     return at;
+}
+
+void frontier_accept(struct host *host)
+{
+    host->is_troubled = false;
+    throttle_accept(&host->throttle, coil_now());
+}
+
+enum throttle_advice frontier_refuse(struct host *host,
+                                     const struct throttle_refusal *refusal)
+{
+    enum throttle_advice advice = throttle_refuse(&host->throttle, refusal);
+
+    if (advice == THROTTLE_FAILURE)
+        return advice;
+    host->is_troubled = true;
+    if (advice == THROTTLE_AGAIN)
+        frontier_pause(host, refusal->now_ns + refusal->retry_after_ns);
+    frontier_pause(host, throttle_due(&host->throttle, refusal->now_ns));
+    return advice;
+}
+
+int64_t frontier_spacing_ns(const struct host *host)
+{
+    int64_t taught_ns =
+        host->throttle.rate > 0 ? (int64_t)(1e9 / host->throttle.rate) : 0;
+
+    return taught_ns > host->delay_ns ? taught_ns : host->delay_ns;
 }
 
 /* ---- by depth ---------------------------------------------------------------------- */

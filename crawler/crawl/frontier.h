@@ -19,6 +19,7 @@
 
 #include "deeper.h"
 #include "schedule.h"
+#include "throttle.h"
 #include "../base/table.h"
 #include "target.h"
 
@@ -44,17 +45,18 @@ struct host {
     bool is_ready;    /* it is in the line of its class */
     bool is_timed;    /* it is in the schedule */
     bool is_troubled; /* it has said that it can take no more: one request at a time */
+    struct throttle throttle; /* what its refusals have taught */
     enum host_robots robots;
     bool has_told_sitemaps; /* those that its robots.txt names */
     bool has_lost_sitemaps; /* it is to tell them again; for shared.c */
     struct robots *rules;   /* once they are known; NULL: there are none */
+    int64_t rules_asked_ns; /* when they were asked for last */
     int64_t rules_until_ns; /* then they are asked for again */
-    struct answer
-        *rules_failure;   /* why its robots.txt could not be fetched, so that nothing is;
-                                     for free(), or NULL */
-    unsigned rules_tries; /* of its robots.txt that failed in a row */
-    unsigned deserted;    /* so often in a row nobody was there to be asked for it */
-    unsigned refusals;    /* in a row */
+    /* Why its robots.txt could not be fetched, so that nothing is; for free(), or NULL. */
+    struct answer *rules_failure;
+    unsigned rules_tries, rules_refusals; /* of its robots.txt, in a row */
+    unsigned deserted; /* so often in a row nobody was there to be asked for it */
+    unsigned failures; /* in a row, that may pass */
     const char *const *headers; /* that its requests have; for the crawler */
     bool has_headers;           /* they are known */
 };
@@ -148,11 +150,19 @@ void frontier_done(struct frontier *frontier, const struct frontier_job *job);
 int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns);
 
-/* The host is about to be asked: its delay begins. */
+/* The host is about to be asked: its delay begins, and its bucket loses a token. */
 void frontier_ask(struct host *host);
 
 /* The same for one more request of the same job: when it may go out. */
 int64_t frontier_take_turn(struct host *host);
+
+/* The host has answered; or it has refused, which slows it down. */
+void frontier_accept(struct host *host);
+enum throttle_advice frontier_refuse(struct host *host,
+                                     const struct throttle_refusal *refusal);
+
+/* The time between two requests to the host: its delay, or what its refusals have taught. */
+int64_t frontier_spacing_ns(const struct host *host);
 
 /* Nobody asks this host before that time. */
 void frontier_pause(struct host *host, int64_t until_ns);

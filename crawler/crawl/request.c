@@ -156,7 +156,7 @@ static int64_t keep_delay(struct host *host)
     int64_t began = coil_now();
     int rc;
 
-    if (host->delay_ns == 0)
+    if (frontier_spacing_ns(host) == 0)
         return 0;
     rc = coil_sleep_until(frontier_take_turn(host));
     return rc < 0 ? rc : coil_now() - began;

@@ -71,6 +71,12 @@ static bool is_passing_failure(int rc)
     }
 }
 
+/* 429 and 503 ask to slow down, as 500, 502 and 504 do if they say for how long. */
+static bool is_refusal(int status, int64_t retry_after_ns)
+{
+    return status == 429 || status == 503 || retry_after_ns > 0;
+}
+
 /* Too many requests, or trouble inside the server or behind it; 501 and 505 are final. */
 static bool is_passing_status(int status)
 {
@@ -87,7 +93,7 @@ static int64_t pause_before(unsigned tries)
 
 struct retry retry_after(const struct answer *answer, unsigned tries, int64_t now)
 {
-    struct retry retry = {false, pause_before(tries), 0};
+    struct retry retry = {.pause_ns = pause_before(tries)};
 
     if (answer->rc < 0) {
         retry.again = is_passing_failure(answer->rc) && !answer->is_late;
@@ -96,7 +102,8 @@ struct retry retry_after(const struct answer *answer, unsigned tries, int64_t no
     retry.again = is_passing_status(answer->status) && !answer->is_challenge;
     if (retry.again && answer->retry_after != NULL)
         retry.host_ns = retry_after_header(answer->retry_after, now);
+    retry.is_refusal = retry.again && is_refusal(answer->status, retry.host_ns);
     if (retry.host_ns > LONGEST_OBEYED_NS)
-        retry = (struct retry){false, 0, 0};
+        retry = (struct retry){.is_refusal = true};
     return retry;
 }

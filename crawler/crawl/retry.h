@@ -9,8 +9,9 @@
 /* After the answer to the try of that number, from 1. */
 struct retry {
     bool again;       /* what failed may pass */
+    bool is_refusal;  /* the server asks to slow down: it is not the page that failed */
     int64_t pause_ns; /* until then: 0.2 s, then twice that and so on */
-    int64_t host_ns;  /* so long the server wants to be left alone; 0: it does not say */
+    int64_t host_ns;  /* what Retry-After asks for; 0: there is none */
 };
 
 /* `now` is a time(2). */

@@ -200,21 +200,44 @@ static int keep_failure(struct host *host, const struct answer *answer)
     return 0;
 }
 
+/* The host asks to slow down: true if its robots.txt is fetched again later. */
+static bool is_refused_again(struct crawler *crawler, struct host *host,
+                             const struct answer *answer, const struct retry *retry)
+{
+    struct throttle_refusal refusal = {.sent_ns = host->rules_asked_ns,
+                                       .now_ns = coil_now(),
+                                       .retry_after_ns = retry->host_ns,
+                                       .is_too_many = answer->status == 429,
+                                       .page_refusals = host->rules_refusals,
+                                       .max_tries = crawler->options->max_tries};
+
+    if (frontier_refuse(host, &refusal) != THROTTLE_AGAIN)
+        return false;
+    host->rules_tries--;
+    host->rules_refusals += host->rules_refusals < THROTTLE_PAGE_REFUSALS;
+    host->robots = ROBOTS_WANTED;
+    frontier_pause(host, refusal.now_ns + throttle_pause_ns(&refusal));
+    return true;
+}
+
 static int conclude(struct crawler *crawler, struct host *host,
                     const struct answer *answer, bool is_of_host)
 {
     struct retry retry = retry_after(answer, ++host->rules_tries, time(NULL));
     bool fails;
 
+    if (retry.is_refusal && retry.again &&
+        is_refused_again(crawler, host, answer, &retry))
+        return 0;
     host->deserted = is_deserted(answer, is_of_host) ? host->deserted + 1 : 0;
     fails = is_failure(host, answer);
     if (fails && retry.again && host->rules_tries < crawler->options->max_tries) {
         host->robots = ROBOTS_WANTED;
-        frontier_pause(host, coil_in(retry.host_ns > 0 ? retry.host_ns : retry.pause_ns));
+        frontier_pause(host, coil_in(retry.pause_ns));
         return 0;
     }
     host->robots = ROBOTS_KNOWN;
-    host->rules_tries = 0;
+    host->rules_tries = host->rules_refusals = 0;
     host->rules_until_ns = coil_in(RULES_NS);
     return fails ? keep_failure(host, answer) : 0;
 }
@@ -231,6 +254,7 @@ int rules_get(struct crawler *crawler, struct host *host)
     host->rules = NULL;
     free(host->rules_failure);
     host->rules_failure = NULL;
+    host->rules_asked_ns = coil_now();
     rc = get_rules(crawler, host, &answer, &is_of_host);
     if (rc == 0)
         rc = conclude(crawler, host, &answer, is_of_host);

@@ -266,6 +266,12 @@ static void on_complete(void *arg, const struct frontier_job *job)
     drop_work(shared, work);
 }
 
+/* Another process does not know of the refusals, which use up no try. */
+static uint8_t tries_of(const struct target *target)
+{
+    return target->tries > target->refusals ? target->tries - target->refusals : 0;
+}
+
 static int on_release(void *arg, const struct frontier_job *job, int64_t at_ns)
 {
     struct shared *shared = arg;
@@ -278,7 +284,7 @@ static int on_release(void *arg, const struct frontier_job *job, int64_t at_ns)
             return -ENOMEM;
         note_time(held);
         held->backs[held->back_count++] =
-            (struct held_back){work->number, at_ns, job->target->tries};
+            (struct held_back){work->number, at_ns, tries_of(job->target)};
     }
     if (work != NULL)
         drop_work(shared, work);
@@ -293,7 +299,7 @@ static void fill(struct target *target, const struct lease_url *url)
     target->is_placed = target->is_asked = true;
     target->depth = (uint16_t)url->depth;
     target->hops = (uint8_t)url->hops;
-    target->tries = (uint8_t)url->tries;
+    target->tries = (uint8_t)(url->tries + target->refusals);
     target->is_sitemap |= (url->flags & LEASE_SITEMAP) != 0;
     target->wants_body |= (url->flags & LEASE_IDS) != 0;
     target->is_start |= (url->flags & LEASE_START) != 0;

@@ -45,7 +45,9 @@ struct target {
     uint32_t fragment_at; /* where it begins in `url`, behind the '#'; 0: there is none */
     int16_t status;       /* of HTTP; 0: there was no answer */
     uint16_t depth;       /* links from the start, on the shortest way known */
-    uint8_t kind : 5;     /* enum target_kind */
+    uint8_t kind : 2;     /* enum target_kind */
+    uint8_t
+        refusals : 3; /* among its tries; THROTTLE_PAGE_REFUSALS at most are counted */
     bool sets_cookie : 1; /* its answer does */
     bool reopens : 1; /* its redirect closes a circle, so that the next is asked again */
     bool is_asked_again : 1;

@@ -80,7 +80,7 @@ static void count_hosts(struct watch_numbers *numbers, const struct frontier *fr
         listed = (struct watch_host){.origin = host->origin,
                                      .queued = host->queued,
                                      .in_flight = host->in_flight,
-                                     .delay_ns = host->delay_ns,
+                                     .delay_ns = frontier_spacing_ns(host),
                                      .state = state_of(host, now),
                                      .is_troubled = host->is_troubled};
         if (host->next_ns > now)

@@ -14,12 +14,13 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from check import Skip, contains, equal, run_tests
 from crawling import (BROKEN, INTERRUPTED, NOTHING, PATIENCE, PROGRAM, USAGE, WELL, preloadable, run,
                       started, wait_until)
-from server import Site, cut, hang_up, html, page, redirect, response, slow, status
+from server import NOT_FOUND, Site, cut, hang_up, html, page, redirect, response, slow, status
 
 
 def certificate(folder):
@@ -1231,6 +1232,61 @@ def test_a_pause_is_of_one_host():
     equal(set(result.told.values()), {"ok"})
     again = sorted(t for asked, t in zip(busy.asked, busy.times) if asked[5:].isdigit())
     assert any(b - a > 2.5 for a, b in zip(again, again[1:])), again
+
+
+class Bucket:
+    """Allows `rate` requests per second, `burst` at once, and answers the others with `refusal`."""
+
+    def __init__(self, rate, burst, refusal):
+        self.rate, self.burst, self.refusal = rate, burst, refusal
+        self.tokens, self.at, self.refused = burst, time.monotonic(), 0
+        self.lock = threading.Lock()
+
+    def __call__(self, answer):
+        def limited(*_):
+            with self.lock:
+                now = time.monotonic()
+                self.tokens = min(self.burst, self.tokens + (now - self.at) * self.rate)
+                self.at = now
+                if self.tokens < 1:
+                    self.refused += 1
+                    return self.refusal
+                self.tokens -= 1
+            return answer
+        return limited
+
+
+def test_a_site_that_limits_its_clients():
+    """No page is reported as broken, though a try each is all that they have. (test_throttle.c has more sites)"""
+    for rate, burst, refusal in ((100, 5, status(503)), (100, 1, status(429)),
+                                 (40, 5, html("later", status=429, headers=["Retry-After: 1"]))):
+        limit = Bucket(rate, burst, refusal)
+        names = [f"/{n}" for n in range(rate)]
+        answers = {name: limit(page(*names)) for name in ["/", *names]}
+        answers["/robots.txt"] = limit(NOT_FOUND)
+        result = crawl(answers, "--max-tries", "1", "--max-tasks", "20")
+        equal((result.status, set(result.told.values()), len(result.told)), (WELL, {"ok"}, rate + 1))
+        assert 0 < limit.refused < rate, limit.refused
+
+
+def test_a_site_whose_robots_txt_is_refused_at_first():
+    result = crawl({"/": page("/no"), "/robots.txt": [status(429), status(503), robots("User-agent: *\nDisallow: /no\n")]},
+                   "--max-tries", "1")
+    equal((result.told, result.status), ({"/": "ok", "/no": "skipped/robots"}, WELL))
+
+
+def test_a_refusal_that_is_accepted():
+    """It is neither asked again nor a reason to slow down."""
+    result = crawl({"/": page("/a"), "/a": status(429)}, "--accept", "200..299,429")
+    equal((result.told, result.site.requests), ({"/": "ok", "/a": "ok"}, ["/", "/a"]))
+
+
+def test_a_host_that_only_refuses():
+    """All of its pages have that as their verdict, in the end."""
+    began = time.monotonic()
+    result = crawl({"/": status(503), "/robots.txt": status(404)})
+    equal((result.told, result.status), ({"/": "broken/status"}, NOTHING))
+    assert 5 < time.monotonic() - began, "it gave up too early"
 
 
 def test_traps():

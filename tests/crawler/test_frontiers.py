@@ -136,7 +136,7 @@ def each_url_is_asked_for_once(frontier):
 
 @scenario
 def what_fails_for_a_while_is_tried_again(frontier):
-    with Site({"/": page("/late", "/down", "/x"), "/late": [status(503), page("/y")], "/down": status(503),
+    with Site({"/": page("/late", "/down", "/x"), "/late": [status(503), page("/y")], "/down": status(502),
                "/x": html(""), "/y": html("")}) as site:
         found = crawl(frontier, site, "--max-tries", "3")
         equal(times_asked(site), collections.Counter({"/": 1, "/late": 2, "/down": 3, "/x": 1, "/y": 1}))

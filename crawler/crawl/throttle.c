@@ -1,0 +1,273 @@
+/*
+ * throttle.c - how often a host may be asked, once it has answered that it is asked too often.
+ *
+ *     no limit -- refused --> 128/s -- refused --> 64/s -- ... --> 1/4 per second
+ *         ^                    |  ^                 |
+ *         '-- above 256/s -----'  '--- answered ----'
+ *
+ * When the rate is halved. A refusal by 429, or with Retry-After, halves the rate. 503 alone may be
+ * about a single page: it takes two of the last ten answers. Only a request that was sent after the
+ * last cut counts, since those before it say nothing about the new rate.
+ *
+ * How the rate grows. Each second of answers adds a tenth of the rate at which it was cut, so that
+ * the limit is reached again after about five seconds. At low rates an answer adds 7 %, so that ten
+ * answers are needed. If nothing is refused for a long time, the growth doubles.
+ *
+ * When a page is given up. Refusals do not use up a page's tries. A page that is refused seven times
+ * while its host answers other pages is the reason itself. Near the limit one request of ten is
+ * refused, so that seven in a row are very rare. If the server asks for long pauses, three are enough.
+ *
+ * When a host is given up. It has answered nothing but refusals for PATIENCE_NS, although it had
+ * some rests: times in which it was not asked for a second, or for what Retry-After said. The
+ * patience is short for 503 without Retry-After, and for a host that has never answered: both may
+ * be permanent. A host that was given up is asked for each page once, without a limit.
+ *
+ * Refusals that do not depend on the rate. A limit of the rate refuses most requests above it, and
+ * none at half of it. If there are refusals among many answers at one rate, at half of that rate, and
+ * so on, the reason is another one. Refusals are ordinary failures then, until all answers are refusals.
+ */
+#include "throttle.h"
+
+#include <coil/timer.h>
+
+#define FIRST_RATE 128.0 /* per second; also what most crawls do not reach */
+#define LEAST_RATE 0.25
+#define GROWTH_OF_RATE 0.1 /* per second */
+#define GROWTH_PER_ANSWER 0.07
+#define FASTER_NS                                                                        \
+    COIL_SEC(10) /* without a cut, and so many answers: then the growth doubles */
+#define FASTER_COUNT 50
+#define BUCKET_SECONDS 0.05
+#define RECENT 10       /* answers */
+#define MANY_REFUSALS 2 /* of them */
+#define ODD_RATE_LEFT 0.75
+#define ODD_CUTS_ENOUGH 4
+#define REST_NS COIL_SEC(1)
+#define PATIENCE_NS COIL_SEC(24)
+#define SHORT_PATIENCE_NS COIL_SEC(6)
+#define LONG_RETRY_AFTER_NS COIL_SEC(10)
+#define PAGE_REFUSALS_AFTER_LONG 3
+#define FIRST_PAUSE_NS COIL_MSEC(200)
+#define LAST_DOUBLING 5 /* of the pauses of a page: 6.4 s */
+
+/* ---- the bucket -------------------------------------------------------------------- */
+
+static double tokens_at(const struct throttle *throttle, int64_t now)
+{
+    double depth = throttle->rate * BUCKET_SECONDS;
+    double tokens =
+        throttle->tokens + throttle->rate * ((double)(now - throttle->filled_ns) / 1e9);
+
+    depth = depth > 1 ? depth : 1;
+    return tokens < depth ? tokens : depth;
+}
+
+static void fill(struct throttle *throttle, int64_t now)
+{
+    throttle->tokens = tokens_at(throttle, now);
+    throttle->filled_ns = now;
+}
+
+int64_t throttle_due(const struct throttle *throttle, int64_t now)
+{
+    double missing;
+
+    if (throttle->rate == 0 || throttle->is_given_up)
+        return now;
+    missing = 1 - tokens_at(throttle, now);
+    return missing > 0 ? now + (int64_t)(missing / throttle->rate * 1e9) : now;
+}
+
+void throttle_spend(struct throttle *throttle, int64_t now)
+{
+    if (throttle->rate == 0)
+        return;
+    fill(throttle, now);
+    throttle->tokens -= 1;
+}
+
+/* ---- the rate ---------------------------------------------------------------------- */
+
+static unsigned recent_refusals(const struct throttle *throttle)
+{
+    return (unsigned)__builtin_popcount(throttle->recent);
+}
+
+static void note_answer(struct throttle *throttle, bool is_refusal)
+{
+    throttle->recent =
+        (uint16_t)((throttle->recent << 1 | is_refusal) & ((1 << RECENT) - 1));
+    throttle->recent_count += throttle->recent_count < RECENT;
+}
+
+static void forget_answers(struct throttle *throttle)
+{
+    throttle->recent = 0;
+    throttle->recent_count = 0;
+}
+
+static void lift_limit(struct throttle *throttle)
+{
+    throttle->rate = 0;
+    throttle->odd_cuts = 0;
+    forget_answers(throttle);
+}
+
+/* By `growth` in each second, but so slowly at low rates that ten answers are needed to double it. */
+static void grow(struct throttle *throttle, int64_t now)
+{
+    double by = throttle->growth / throttle->rate;
+    double most = throttle->rate * GROWTH_PER_ANSWER;
+
+    fill(throttle, now);
+    throttle->grown_count += throttle->grown_count < UINT8_MAX;
+    if (throttle->grown_count >= FASTER_COUNT && now - throttle->grown_ns >= FASTER_NS) {
+        throttle->growth *= 2;
+        throttle->grown_ns = now;
+        throttle->grown_count = 0;
+    }
+    throttle->rate += by < most ? by : most;
+    if (throttle->rate > 2 * FIRST_RATE)
+        lift_limit(throttle);
+}
+
+/* It is about the rate, and not about the page. */
+static bool is_explicit(const struct throttle_refusal *refusal)
+{
+    return refusal->is_too_many || refusal->retry_after_ns > 0;
+}
+
+/* At the rate that was reached by the last cut, or little above, still most requests are answered but some
+   are not. A limit of the rate does not do that twice in a row. */
+static bool is_odd(const struct throttle *throttle)
+{
+    return throttle->rate > 0 && throttle->rate <= ODD_RATE_LEFT * throttle->cut_rate &&
+           2 * recent_refusals(throttle) <= throttle->recent_count;
+}
+
+/* Twice in a row the rate would have to be lower than the lowest, although requests are answered. */
+static bool is_at_the_end(const struct throttle *throttle)
+{
+    return throttle->rate > 0 && throttle->rate <= 2 * LEAST_RATE &&
+           throttle->cut_rate <= 2 * LEAST_RATE &&
+           recent_refusals(throttle) < throttle->recent_count;
+}
+
+static void cut(struct throttle *throttle, const struct throttle_refusal *refusal)
+{
+    double before = throttle->rate;
+
+    throttle->odd_cuts =
+        is_odd(throttle) && !is_explicit(refusal) ? throttle->odd_cuts + 1 : 0;
+    if (throttle->odd_cuts >= ODD_CUTS_ENOUGH ||
+        (is_at_the_end(throttle) && refusal->retry_after_ns == 0)) {
+        throttle->is_unrelated = true;
+        lift_limit(throttle);
+        return;
+    }
+    throttle->cut_rate = before > 0 ? before : 2 * FIRST_RATE;
+    throttle->growth = throttle->cut_rate * GROWTH_OF_RATE;
+    throttle->grown_ns = refusal->now_ns;
+    throttle->grown_count = 0;
+    throttle->rate = throttle->cut_rate / 2;
+    if (throttle->rate < LEAST_RATE)
+        throttle->rate = LEAST_RATE;
+    throttle->tokens = 0;
+    throttle->filled_ns = throttle->cut_ns = refusal->now_ns;
+    forget_answers(throttle);
+}
+
+/* ---- answers ----------------------------------------------------------------------- */
+
+void throttle_accept(struct throttle *throttle, int64_t now)
+{
+    if (throttle->is_given_up)
+        lift_limit(throttle); /* it was asked without one, and answers */
+    note_answer(throttle, false);
+    throttle->answered_ns = now;
+    throttle->first_ns = throttle->last_ns = 0;
+    throttle->rested = 0;
+    throttle->is_given_up = false;
+    if (throttle->rate > 0)
+        grow(throttle, now);
+}
+
+int64_t throttle_pause_ns(const struct throttle_refusal *refusal)
+{
+    unsigned doublings =
+        refusal->page_refusals < LAST_DOUBLING ? refusal->page_refusals : LAST_DOUBLING;
+
+    return refusal->retry_after_ns > 0 ? refusal->retry_after_ns
+                                       : FIRST_PAUSE_NS << doublings;
+}
+
+/* Count the refusal among those of its host. Of a page that was refused again and again it says little
+   about the host. */
+static void note_refusal(struct throttle *throttle,
+                         const struct throttle_refusal *refusal)
+{
+    int64_t rest_ns = throttle->asked_for_ns > 0 ? throttle->asked_for_ns : REST_NS;
+
+    if (throttle->first_ns == 0)
+        throttle->first_ns = refusal->now_ns;
+    else if (refusal->sent_ns - throttle->last_ns >= rest_ns &&
+             throttle->rested < UINT8_MAX)
+        throttle->rested++;
+    throttle->last_ns = refusal->now_ns;
+    throttle->asked_for_ns = refusal->retry_after_ns;
+    note_answer(throttle, true);
+}
+
+static bool has_refused_for_long(const struct throttle *throttle,
+                                 const struct throttle_refusal *refusal)
+{
+    unsigned rests = refusal->max_tries > 2 ? refusal->max_tries - 1 : 1;
+    bool is_patient = throttle->answered_ns != 0 && is_explicit(refusal);
+
+    return throttle->rested >= rests &&
+           refusal->now_ns - throttle->first_ns >=
+               (is_patient ? PATIENCE_NS : SHORT_PATIENCE_NS);
+}
+
+/* Since this page was refused the last time, others were answered. */
+static bool is_of_the_page(const struct throttle *throttle,
+                           const struct throttle_refusal *refusal)
+{
+    unsigned enough = refusal->retry_after_ns >= LONG_RETRY_AFTER_NS
+                          ? PAGE_REFUSALS_AFTER_LONG
+                          : THROTTLE_PAGE_REFUSALS;
+    struct throttle_refusal before = *refusal;
+
+    if (refusal->page_refusals + 1 < enough)
+        return false;
+    before.page_refusals--;
+    return throttle->answered_ns >= refusal->sent_ns - throttle_pause_ns(&before);
+}
+
+/* All answers are refusals: it may be the rate after all. */
+static void doubt_unrelated(struct throttle *throttle)
+{
+    if (recent_refusals(throttle) < RECENT)
+        return;
+    throttle->is_unrelated = false;
+    forget_answers(throttle);
+}
+
+enum throttle_advice throttle_refuse(struct throttle *throttle,
+                                     const struct throttle_refusal *refusal)
+{
+    note_refusal(throttle, refusal);
+    if (throttle->is_unrelated)
+        doubt_unrelated(throttle);
+    if (throttle->is_unrelated)
+        return THROTTLE_FAILURE;
+    if (recent_refusals(throttle) >= (is_explicit(refusal) ? 1 : MANY_REFUSALS) &&
+        refusal->sent_ns >= throttle->cut_ns)
+        cut(throttle, refusal);
+    if (throttle->is_unrelated)
+        return THROTTLE_FAILURE;
+    throttle->is_given_up =
+        throttle->is_given_up || has_refused_for_long(throttle, refusal);
+    return throttle->is_given_up || is_of_the_page(throttle, refusal) ? THROTTLE_FINAL
+                                                                      : THROTTLE_AGAIN;
+}

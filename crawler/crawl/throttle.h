@@ -1,0 +1,71 @@
+/*
+ * throttle.h - how often a host may be asked, once it has answered that it is asked too often.
+ *
+ *     due = throttle_due(&throttle, now);            when the next request may go out
+ *     throttle_spend(&throttle, now);                it goes out
+ *     throttle_accept(&throttle, now);               it was answered
+ *     advice = throttle_refuse(&throttle, &refusal); or refused, by 429 or 503
+ *
+ * A host without refusals has no limit but those of the options. After refusals its requests take
+ * tokens from a bucket. The bucket fills at a rate that is halved by refusals, and grows slowly while
+ * the host answers: additive increase, multiplicative decrease. (Chiu and Jain, "Analysis of the
+ * Increase and Decrease Algorithms", 1989)
+ *
+ * Pure functions: times are those of coil_now(), and are arguments.
+ */
+#ifndef CRAWLER_THROTTLE_H
+#define CRAWLER_THROTTLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Zeroes are a host without refusals. */
+struct throttle {
+    double rate;   /* requests per second; 0: no limit */
+    double growth; /* of the rate, in each second of answers */
+    double tokens; /* in the bucket, at filled_ns */
+    int64_t filled_ns;
+    int64_t cut_ns;       /* when the rate was cut last */
+    int64_t grown_ns;     /* or its growth doubled */
+    int64_t answered_ns;  /* when an answer came that was no refusal; 0: none did */
+    int64_t first_ns;     /* the first of the refusals since then; 0: there are none */
+    int64_t last_ns;      /* the last of them */
+    int64_t asked_for_ns; /* the Retry-After of that one; 0: it had none */
+    double cut_rate;      /* before that */
+    uint16_t
+        recent; /* the last ten answers since the cut: bit 0 is the last, 1 a refusal */
+    uint8_t recent_count;
+    uint8_t grown_count; /* answers since grown_ns */
+    uint8_t rested;      /* refusals since answered_ns that came after a rest */
+    uint8_t odd_cuts;    /* in a row, which a limit of the rate does not explain */
+    bool is_given_up;    /* it has refused for too long: nothing is tried again */
+    bool
+        is_unrelated; /* its refusals do not depend on the rate: they are ordinary failures */
+};
+
+struct throttle_refusal {
+    int64_t sent_ns, now_ns; /* of the request, and of its answer */
+    int64_t retry_after_ns;  /* 0: it does not say */
+    bool is_too_many;        /* 429, and not 503 */
+    unsigned page_refusals;  /* how often the same page was refused before */
+    unsigned max_tries;      /* --max-tries */
+};
+
+#define THROTTLE_PAGE_REFUSALS 7 /* struct target counts up to here */
+
+enum throttle_advice {
+    THROTTLE_AGAIN,   /* try the page again, after throttle_pause_ns() */
+    THROTTLE_FAILURE, /* it is an ordinary failure: it uses up a try */
+    THROTTLE_FINAL    /* the refusal is what comes of the page */
+};
+
+int64_t throttle_due(const struct throttle *throttle, int64_t now);
+void throttle_spend(struct throttle *throttle, int64_t now);
+void throttle_accept(struct throttle *throttle, int64_t now);
+enum throttle_advice throttle_refuse(struct throttle *throttle,
+                                     const struct throttle_refusal *refusal);
+
+/* Until the page is tried again: what the server asks for, else 0.2 s, then twice that and so on. */
+int64_t throttle_pause_ns(const struct throttle_refusal *refusal);
+
+#endif
