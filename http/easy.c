@@ -150,6 +150,8 @@ static bool reset(struct http_easy *handle)
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, NULL);
     if (handle->has_headers)
         curl_easy_setopt(easy, CURLOPT_HTTPHEADER, NULL);
+    if (handle->has_cookies)
+        curl_easy_setopt(easy, CURLOPT_COOKIE, NULL);
     if (handle->has_names)
         curl_easy_setopt(easy, CURLOPT_RESOLVE, NULL);
     if (handle->is_head)
@@ -159,8 +161,8 @@ static bool reset(struct http_easy *handle)
         return false;
     if (handle->is_wired)
         coil__http_unwire(handle);
-    handle->has_headers = handle->has_names = handle->is_head = false;
-    handle->is_not_decoded = handle->is_wired = false;
+    handle->has_headers = handle->has_cookies = handle->has_names = false;
+    handle->is_head = handle->is_not_decoded = handle->is_wired = false;
     return true;
 }
 

@@ -12,7 +12,7 @@ struct http_easy {
     coil_http_response *response; /* that uses it; NULL while it is spare */
     const char *proxy;            /* that it was told of */
     /* Which options the response has changed. */
-    bool is_head, has_headers, has_names, is_not_decoded, is_wired;
+    bool is_head, has_headers, has_cookies, has_names, is_not_decoded, is_wired;
     bool is_changed_for_good;
 };
 

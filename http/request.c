@@ -8,6 +8,7 @@
  */
 #include "request.h"
 
+#include "cookie.h"
 #include "wire.h"
 
 #include "easy.h"
@@ -147,6 +148,15 @@ static bool sends_body(const struct http_step *step)
            strcmp(step->method, "PUT") == 0 || strcmp(step->method, "PATCH") == 0;
 }
 
+/* Where the session keeps cookies, those of the request go with them in one header. */
+static int add_header(coil_http_response *response, const char *header)
+{
+    if (response->session->cookies == NULL || !is_named(header, "Cookie"))
+        return append(&response->headers, header);
+    return coil__http_cookie_add(response, header + strlen("Cookie:"),
+                                 &response->cookies);
+}
+
 /*
  * By default libcurl sends a Content-Type of forms with each body, and waits a second for
  * "100 Continue" before a long one. Switch both off; the caller's headers may set them.
@@ -167,7 +177,7 @@ static int make_headers(coil_http_response *response, const coil_http_request *r
         if (!is_to_be_sent(*headers, step))
             continue;
         has_type = has_type || is_named(*headers, "Content-Type");
-        rc = append(&response->headers, *headers);
+        rc = add_header(response, *headers);
     }
     if (rc == 0 && !has_type)
         rc = append(&response->headers, "Content-Type:");
@@ -379,7 +389,7 @@ static size_t length_of_request(const coil_http_response *response)
 
     for (struct curl_slist *header = response->headers; header; header = header->next)
         n += strlen(header->data);
-    return n;
+    return response->cookies != NULL ? n + strlen(response->cookies) : n;
 }
 
 /* What a plain GET needs none of. */
@@ -392,6 +402,10 @@ static CURLcode set_rest(coil_http_response *response, const coil_http_request *
     if (response->headers != NULL) {
         handle->has_headers = true;
         curl_easy_setopt(handle->easy, CURLOPT_HTTPHEADER, response->headers);
+    }
+    if (response->cookies != NULL && code == CURLE_OK) {
+        handle->has_cookies = true;
+        code = curl_easy_setopt(handle->easy, CURLOPT_COOKIE, response->cookies);
     }
     if (!decoded && code == CURLE_OK) {
         handle->is_not_decoded = true;

@@ -271,6 +271,8 @@ static void rewind_response(coil_http_response *response)
     coil__http_easy_give_back(response);
     curl_slist_free_all(response->headers);
     response->headers = NULL;
+    free(response->cookies);
+    response->cookies = NULL;
     response->begin = response->end = response->body_bytes = 0;
     response->code = CURLE_OK;
     response->failure = response->socket_errno = 0;

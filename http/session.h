@@ -79,6 +79,7 @@ struct coil_http_response {
     struct http_name *name;              /* who is asked */
     unsigned name_version;               /* of its addresses in `addresses` */
     struct curl_slist *headers;          /* its headers */
+    char *cookies;                       /* its own, where the session has cookies, too */
     struct curl_slist *addresses;        /* "+host:port:address,address" */
     char *url;
     coil_task *waiter;          /* the task that waits in the response; or NULL */

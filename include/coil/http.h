@@ -65,7 +65,12 @@ typedef struct coil_http_session_opts {
     bool (*allows_address)(const struct sockaddr *address, void *arg);
     void *allows_address_arg;
     bool insecure; /* trust every certificate, of whatever name: TLS without protection */
-    bool cookies;  /* keep the cookies that servers set, and send them back (RFC 6265) */
+    /*
+     * Keep the cookies that servers set, and send them back (RFC 6265). The cookies of a request's
+     * Cookie header are sent with them, in one header; one that the server has set replaces one of
+     * the same name.
+     */
+    bool cookies;
 } coil_http_session_opts;
 
 /*

@@ -65,6 +65,53 @@ IO_TEST(http_session_keeps_cookies_if_asked_to)
     http_both_end(&both);
 }
 
+/* The value of the Cookie header of the last request; "" if there are none or several. */
+static const char *cookies_sent(const struct http_both *both)
+{
+    static const char name[] = "\r\nCookie: ";
+    static char value[256];
+    const char *at = strstr(both->server.last_request, name);
+
+    if (at == NULL || strstr(at + 1, name) != NULL)
+        return "";
+    at += strlen(name);
+    snprintf(value, sizeof value, "%.*s", (int)strcspn(at, "\r"), at);
+    return value;
+}
+
+/* Most servers read one Cookie header. What a server has set is newer than what was given. */
+IO_TEST(http_session_sends_its_cookies_and_those_of_a_request_in_one_header)
+{
+    const char *own[] = {"cookie: mine=x; a=old", "X: y", NULL};
+    const char *split[] = {"Cookie: b=old; mine=x", "COOKIE:login=no;other=z;", NULL};
+    coil_http_session_opts opts = {.cookies = true};
+    struct http_both both;
+
+    http_both_begin(&both, routes, &opts);
+    both.client.request.headers = own;
+    CHECK_INT(http_fetch(&both.client, "/ok"), 0);
+    CHECK_STR(cookies_sent(&both), "mine=x; a=old");
+    CHECK_INT(http_fetch(&both.client, "/set"), 0);
+    CHECK_INT(http_fetch(&both.client, "/ok"), 0);
+    CHECK_STR(cookies_sent(&both), "a=1; mine=x");
+    CHECK(was_sent(&both, "X: y"));
+    both.client.request.headers = split;
+    CHECK_INT(http_fetch(&both.client, "/ok"), 0);
+    CHECK_STR(cookies_sent(&both), "a=1; b=old; mine=x; login=no; other=z");
+    CHECK_INT(http_fetch(&both.client, "/below/ok"), 0);
+    CHECK(was_sent(&both, "b=2") && !was_sent(&both, "b=old") &&
+          was_sent(&both, "mine=x"));
+    both.client.request.headers = own;
+    both.client.request.max_redirects = 1;
+    CHECK_INT(http_fetch(&both.client, "/redirect"), 0);
+    CHECK(was_sent(&both, "GET /ok") && was_sent(&both, "login=yes") &&
+          was_sent(&both, "mine=x"));
+    both.client.request.headers = NULL;
+    CHECK_INT(http_fetch(&both.client, "/ok"), 0);
+    CHECK(was_sent(&both, "login=yes") && !was_sent(&both, "mine"));
+    http_both_end(&both);
+}
+
 /* Responses may be destroyed after their session: the cookies are there until then. */
 IO_TEST(http_cookies_outlive_their_session)
 {
