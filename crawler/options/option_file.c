@@ -131,6 +131,7 @@ int option_read_file(struct option_source *source, const char *path)
     int rc;
 
     in_file.file = path != NULL ? path : DEFAULT_FILE;
+    in_file.is_found = path == NULL;
     from = fopen(in_file.file, "re");
     if (from == NULL && errno == ENOENT && path == NULL)
         return 0;

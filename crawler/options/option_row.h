@@ -28,6 +28,7 @@ struct option_source {
     FILE *complaints;
     const char *file; /* NULL: the command line */
     unsigned line;
+    bool is_found;  /* the file was not named, but lay in the working directory */
     bool *is_given; /* for each row: its default has been replaced */
 };
 
@@ -45,6 +46,7 @@ struct option_row {
     int64_t min, max;    /* of a number */
     const char *choices; /* with spaces between them; NULL: free */
     bool repeats;        /* each value counts; else the last */
+    bool writes;         /* the value names a file or folder that is written */
     enum option_hint hint;
     enum option_group group;
     const char *words; /* what it does */
@@ -72,6 +74,11 @@ int option_complain_unknown(FILE *to, const char *before, const char *name, size
 /* Set what the configuration file says; NULL: ./coil-crawl.toml, if it is there. option_file.c.
    0, -EINVAL after a sentence, or -ENOMEM. */
 int option_read_file(struct option_source *source, const char *path);
+
+/* A value that names an output: a configuration file that was found, and not named, may only
+   write below its folder. option_output.c. 0, or fails as option_complain(). */
+int option_check_output(const struct option_source *source, const struct option_row *row,
+                        const char *value);
 
 /* A sentence about a row's value, printf's way, and -EINVAL, or -ENOMEM without one. */
 int option_complain(const struct option_source *source, const struct option_row *row,

@@ -107,6 +107,8 @@ int option_set(struct option_source *source, const struct option_row *row,
 {
     int rc = row->set(source, row, value);
 
+    if (rc == 0)
+        rc = option_check_output(source, row, value);
     if (rc == 0 && source->is_given != NULL)
         source->is_given[row - option_rows] = true;
     return rc == 0 ? remember(source, row, value) : rc;

@@ -732,6 +732,65 @@ TEST(options_stand_in_a_file_and_the_command_line_counts)
     leave_scratch();
 }
 
+/* ./coil-crawl.toml may have come with a checkout whose author is not trusted. */
+TEST(options_of_a_file_that_was_not_named_write_below_its_folder_alone)
+{
+    static const char *const refused[] = {"format = ['text:../victim']",
+                                          "format = 'csv:/tmp/victim'",
+                                          "format = ['text', 'html:a/../../victim']",
+                                          "format = 'jsonl:link/x'",
+                                          "format = 'text:dangling'",
+                                          "format = 'text:.git/config'",
+                                          "format = 'text:a/.GIT'",
+                                          "warc = '../victim'",
+                                          "warc = 'indexed'",
+                                          "cache = '../victim'",
+                                          "cache = 'link/x'",
+                                          "state = '..'",
+                                          "state = '../victim/'",
+                                          "state = 'kept'",
+                                          "state = '.git'",
+                                          "format = 'text:missing/../../victim'"};
+    static const char *const allowed[] = {
+        "format = ['text:-', 'csv:new.csv', 'html:a/new.html', 'jsonl:./a//new']",
+        "warc = 'a/../a/new.warc.gz'",
+        "cache = '.link-cache'",
+        "state = 'new-folder/'",
+        "state = '.'",
+        "format = 'text:missing/new'",
+        "format = 'text:inside'"};
+    struct parsed p;
+
+    enter_scratch();
+    CHECK(mkdir("a", 0777) == 0 && mkdir("kept", 0777) == 0 && mkdir(".git", 0777) == 0);
+    CHECK(symlink("/tmp", "link") == 0 && symlink("/tmp/no-such-file", "dangling") == 0 &&
+          symlink("a", "inside") == 0);
+    CHECK(symlink("../victim", "indexed.cdxj") == 0 &&
+          symlink("/tmp/victim", "kept/crawl.db") == 0);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        write_file("coil-crawl.toml", refused[i]);
+        p = PARSE("http://h/");
+        CHECK_INT(p.rc, -EINVAL);
+        CHECK(strstr(p.complaints, "coil-crawl.toml:1: ") != NULL &&
+              strstr(p.complaints, "is not below the folder of this file") != NULL);
+        finish(&p);
+        p = PARSE("--config=./coil-crawl.toml", "http://h/"); /* named: trusted */
+        CHECK_STR(p.complaints, "");
+        finish(&p);
+    }
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+        write_file("coil-crawl.toml", allowed[i]);
+        p = PARSE("http://h/");
+        CHECK_STR(p.complaints, "");
+        finish(&p);
+    }
+    write_file("coil-crawl.toml", "");
+    p = PARSE("-f", "text:../x", "--cache=/tmp/x", "http://h/"); /* the user's own */
+    CHECK_STR(p.complaints, "");
+    finish(&p);
+    leave_scratch();
+}
+
 /* Names may be those of other checkers, with underscores; what may be repeated may be a list. */
 TEST(options_in_a_file_may_be_lists)
 {

@@ -1,0 +1,120 @@
+/*
+ * option_output.c - where a configuration file that nobody named may have something written.
+ *
+ * ./coil-crawl.toml may have come with a checkout whose author the user does not trust. So the
+ * outputs that it names stay below its folder, symbolic links followed, and out of .git, which no
+ * checkout can fill by itself.
+ */
+#include "option_row.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What is written besides the path itself: the index of an archive, the files of a crawl's folder. */
+static const char *const endings[] = {"",
+                                      ".cdxj",
+                                      ".cdxj.new",
+                                      "/crawl.db",
+                                      "/crawl.db-wal",
+                                      "/crawl.db-shm",
+                                      "/crawl.db-journal"};
+
+static bool has_component(const char *path, const char *name)
+{
+    size_t n = strlen(name);
+
+    while (*path != '\0') {
+        path += strspn(path, "/");
+        if (strncasecmp(path, name, n) == 0 && (path[n] == '/' || path[n] == '\0'))
+            return true;
+        path += strcspn(path, "/");
+    }
+    return false;
+}
+
+/* Both are as realpath(3) makes them. */
+static bool is_below(const char *path, const char *folder)
+{
+    size_t n = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
+
+    return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0') &&
+           !has_component(path + n, ".git");
+}
+
+/* True for a name that may be created in a folder. */
+static bool may_be_made(const char *name)
+{
+    return name[0] != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+           strcasecmp(name, ".git") != 0;
+}
+
+/* True if creating or writing `path` changes nothing outside of `folder`. `path` is taken apart. */
+static bool stays_below(char *path, const char *folder)
+{
+    char real[PATH_MAX];
+    struct stat info;
+
+    for (;;) {
+        char *slash = strrchr(path, '/');
+
+        if (realpath(path, real) != NULL)
+            return is_below(real, folder);
+        if (errno == ENOTDIR)
+            return true; /* opening it fails */
+        if (errno != ENOENT || lstat(path, &info) == 0)
+            return false; /* a link to a file that would be created, for one */
+        if (!may_be_made(slash != NULL ? slash + 1 : path))
+            return false;
+        if (slash == NULL)
+            return realpath(".", real) != NULL && is_below(real, folder);
+        slash[slash == path] = '\0';
+    }
+}
+
+/* 1, 0 or -ENOMEM. */
+static int all_stay_below(const char *path, const char *folder)
+{
+    size_t n = strlen(path);
+
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char *whole;
+        bool stays;
+
+        if (asprintf(&whole, "%.*s%s", (int)n, path, endings[i]) < 0)
+            return -ENOMEM;
+        stays = stays_below(whole, folder);
+        free(whole);
+        if (!stays)
+            return 0;
+    }
+    return 1;
+}
+
+int option_check_output(const struct option_source *source, const struct option_row *row,
+                        const char *value)
+{
+    const char *path = value;
+    char folder[PATH_MAX];
+    int stays;
+
+    if (!row->writes || !source->is_found)
+        return 0;
+    if (row->choices != NULL) { /* "text:FILE"; without a file it is stdout */
+        path = strchr(value, ':');
+        if (path == NULL || strcmp(path, ":-") == 0)
+            return 0;
+        path++;
+    }
+    stays = realpath(".", folder) != NULL ? all_stay_below(path, folder) : 0;
+    if (stays != 0)
+        return stays < 0 ? stays : 0;
+    return option_complain(source, row,
+                           "\"%s\" is not below the folder of this file, which was not "
+                           "named by --config",
+                           path);
+}
