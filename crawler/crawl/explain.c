@@ -32,12 +32,19 @@ static void say(FILE *out, const char *about, const char *format, ...)
     fputc('\n', out);
 }
 
-static void say_filter(FILE *out, const struct regex_list *list, const char *option,
-                       const char *url)
+static void say_filter(FILE *out, const struct pattern_list *list, const char *option,
+                       const struct target *target)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (regexec(&list->at[i], url, 0, NULL, 0) == 0)
-            say(out, "filter", "%s '%s' matches", option, list->texts[i]);
+    for (size_t i = 0; i < list->count; i++) {
+        int rc = pattern_matches(list, i, target->page->url);
+        bool is_of_page = rc != 0 || target->page == target;
+
+        if (!is_of_page)
+            rc = pattern_matches(list, i, target->url);
+        if (rc != 0 && rc != -ENOMEM)
+            say(out, "filter", "%s '%s' %s%s", option, pattern_text(list, i),
+                rc > 0 ? "matches" : "takes too long", is_of_page ? "" : " the fragment");
+    }
 }
 
 /* `line` of robots.txt says so; 0: none does. */
@@ -103,15 +110,15 @@ static int say_of_host(struct crawler *crawler, const struct target *page, FILE 
     return 0;
 }
 
-static int say_of_site(struct crawler *crawler, const struct target *page, FILE *out)
+static int say_of_site(struct crawler *crawler, const struct target *target, FILE *out)
 {
-    int inside = site_has(&crawler->site, page->url);
+    int inside = site_has(&crawler->site, target->page->url);
 
     if (inside < 0)
         return inside;
     say(out, "site", inside ? "yes, it belongs to the site" : "no, it leaves the site");
-    say_filter(out, &crawler->options->exclude, "--exclude", page->url);
-    say_filter(out, &crawler->options->include, "--include", page->url);
+    say_filter(out, &crawler->options->exclude, "--exclude", target);
+    say_filter(out, &crawler->options->include, "--include", target);
     return 0;
 }
 
@@ -158,15 +165,13 @@ static int say_verdict(void *arg, const struct record_verdict *verdict)
 static int ask(struct crawler *crawler, struct target *target, FILE *out)
 {
     struct target *page = target->page;
-    int rc = say_of_site(crawler, page, out);
+    int rc = say_of_site(crawler, target, out);
 
     target->is_wanted = true;
     if (rc == 0)
         rc = place_page(crawler, page, NULL);
-    if (rc == 0 && target != page && crawler->options->fragments == FRAGMENTS_ALL)
-        place_want_ids(crawler, page);
     if (rc == 0 && target != page)
-        rc = verdicts_await_page(crawler, target);
+        rc = place_fragment(crawler, target);
     if (rc == 0 && page->host != NULL)
         rc = say_of_host(crawler, page, out);
     if (rc == 0)

@@ -121,13 +121,6 @@ static int come_nearer(struct finding *finding, struct target *page)
     return rc == 0 && page->hops > 0 ? place_nearer(crawler, page, 0) : rc;
 }
 
-static int await_page(struct crawler *crawler, struct target *target)
-{
-    if (crawler->options->fragments == FRAGMENTS_ALL || target->page->kind == TARGET_FILE)
-        place_want_ids(crawler, target->page);
-    return verdicts_await_page(crawler, target);
-}
-
 /* The fragment decoded, in `url` itself, which is not needed any more. */
 static char *decode_fragment(const struct url *url)
 {
@@ -233,7 +226,7 @@ static int note_web(struct finding *finding, const struct search_found *found)
     if (rc == 0)
         rc = note_target(finding, found, &url, target, is_followed);
     if (rc == 0 && is_new && target != target->page)
-        rc = await_page(crawler, target);
+        rc = place_fragment(crawler, target);
     targets_remember(&crawler->targets, target);
     return rc;
 }

@@ -8,6 +8,7 @@
 #include "verdicts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static int ask_for(struct crawler *crawler, struct target *page,
@@ -21,24 +22,32 @@ static int ask_for(struct crawler *crawler, struct target *page,
     return 0;
 }
 
-/* 1 if one of them matches, 0 or -ENOMEM. */
-static int matches(const struct regex_list *list, const char *url)
+/* 1 if a pattern of the option matches, 0 or -ENOMEM. One that takes too long is taken to say
+   `if_slow`, and is named once. */
+static int matches(const struct pattern_list *list, const char *option, const char *url,
+                   int if_slow)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        int code = regexec(&list->at[i], url, 0, NULL, 0);
-        if (code != REG_NOMATCH)
-            return code == 0 ? 1 : -ENOMEM;
-    }
-    return 0;
+    size_t which;
+    int rc = patterns_match(list, url, &which);
+
+    if (rc != -ETIMEDOUT)
+        return rc;
+    if (pattern_is_news(list, which))
+        fprintf(
+            stderr,
+            "coil-crawl: %s: \"%s\" takes too long for some URLs, which are left out\n",
+            option, pattern_text(list, which));
+    return if_slow;
 }
 
+/* In doubt it is. */
 static int is_excluded(const struct options *options, const char *url)
 {
-    int rc = matches(&options->exclude, url);
+    int rc = matches(&options->exclude, "--exclude", url, 1);
 
     if (rc <= 0)
         return rc;
-    rc = matches(&options->include, url);
+    rc = matches(&options->include, "--include", url, 0);
     return rc < 0 ? rc : rc == 0;
 }
 
@@ -273,6 +282,17 @@ void place_want_ids(struct crawler *crawler, struct target *page)
         }
         page = page->next;
     }
+}
+
+int place_fragment(struct crawler *crawler, struct target *target)
+{
+    int excluded = is_excluded(crawler->options, target->url);
+
+    if (excluded != 0)
+        return excluded < 0 ? excluded : leave_out(crawler, target, REASON_EXCLUDED);
+    if (crawler->options->fragments == FRAGMENTS_ALL || target->page->kind == TARGET_FILE)
+        place_want_ids(crawler, target->page);
+    return verdicts_await_page(crawler, target);
 }
 
 int place_nearer(struct crawler *crawler, struct target *page, unsigned hops)

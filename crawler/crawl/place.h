@@ -15,6 +15,10 @@ int place_page(struct crawler *crawler, struct target *page, struct trap_page *t
 int place_reason(struct crawler *crawler, const struct target *page,
                  struct trap_page *trap);
 
+/* A place of a page, which was met for the first time: it is left out, or its page has to be searched
+   for it. 0, or as verdicts_settle(). */
+int place_fragment(struct crawler *crawler, struct target *target);
+
 /* A file or folder that a link of a local file points at, or that was named: is_start. */
 int place_file(struct crawler *crawler, struct target *file);
 

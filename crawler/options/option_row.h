@@ -124,7 +124,7 @@ OPTION_SETTER(set_url);
 OPTION_SETTER(set_proxy);
 OPTION_SETTER(set_status); /* where to listen */
 OPTION_SETTER(add_names);  /* a list with commas */
-OPTION_SETTER(add_regex);
+OPTION_SETTER(add_pattern);
 OPTION_SETTER(add_header);
 OPTION_SETTER(add_cookie);
 OPTION_SETTER(set_credentials);

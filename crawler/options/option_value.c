@@ -550,35 +550,16 @@ OPTION_SETTER(set_proxy)
     return 0;
 }
 
-OPTION_SETTER(add_regex)
+OPTION_SETTER(add_pattern)
 {
-    struct regex_list *list = field_of(source, row);
-    size_t count = list->count;
-    regex_t *longer = realloc(list->at, (count + 1) * sizeof *longer);
-    const char **texts;
-    char why[128];
-    int code;
+    struct pattern_list *list = field_of(source, row);
+    char *kept = options_keep(source->options, value, strlen(value));
+    char why[PATTERN_WHY_BYTES];
+    int rc = kept != NULL ? patterns_add(list, kept, why) : -ENOMEM;
 
-    if (longer == NULL)
-        return -ENOMEM;
-    list->at = longer;
-    texts = realloc(list->texts, (count + 1) * sizeof *texts);
-    if (texts == NULL)
-        return -ENOMEM;
-    list->texts = texts;
-    texts[count] = options_keep(source->options, value, strlen(value));
-    if (texts[count] == NULL)
-        return -ENOMEM;
-    code = regcomp(&longer[count], value, REG_EXTENDED | REG_NOSUB);
-    if (code == REG_ESPACE)
-        return -ENOMEM;
-    if (code != 0) {
-        regerror(code, NULL, why, sizeof why);
-        return option_complain(source, row, "\"%s\" is no regular expression: %s", value,
-                               why);
-    }
-    list->count = count + 1;
-    return 0;
+    if (rc != -EINVAL)
+        return rc;
+    return option_complain(source, row, "\"%s\" is not a usable pattern: %s", value, why);
 }
 
 /* ---- headers ----------------------------------------------------------------------- */

@@ -31,11 +31,11 @@ const char *const option_group_names[OPTION_GROUP_COUNT] = {
 /* clang-format off */
 const struct option_row option_rows[] = {
     /* ---- what is checked ---- */
-    {.name = "exclude", .repeats = true, .aliases = "ignore-url", .argument = "RE", .set = add_regex,
+    {.name = "exclude", .repeats = true, .aliases = "ignore-url", .argument = "RE", .set = add_pattern,
      FIELD(exclude), .group = OPTION_SITE,
-     .words = "do not fetch URLs in which the regular expression (POSIX extended) is found; may be repeated"},
-    {.name = "include", .repeats = true, .argument = "RE", .set = add_regex, FIELD(include), .group = OPTION_SITE,
-     .words = "fetch these all the same; may be repeated"},
+     .words = "leave out URLs, with their fragments, in which the regular expression (Perl's, by PCRE2) is found; may be repeated"},
+    {.name = "include", .repeats = true, .argument = "RE", .set = add_pattern, FIELD(include), .group = OPTION_SITE,
+     .words = "fetch these although --exclude has them; may be repeated"},
     {.name = "strict", .set = clear_flag, FIELD(lenient), .group = OPTION_SITE,
      .words = "the site is the hosts of the URLs, with or without \"www.\" (the default)"},
     {.name = "lenient", .set = set_flag, FIELD(lenient), .group = OPTION_SITE,
@@ -268,18 +268,10 @@ int options_init(struct options *options)
     return 0;
 }
 
-static void finish_regexes(struct regex_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        regfree(&list->at[i]);
-    free(list->at);
-    free(list->texts);
-}
-
 void options_finish(struct options *options)
 {
-    finish_regexes(&options->exclude);
-    finish_regexes(&options->include);
+    patterns_finish(&options->exclude);
+    patterns_finish(&options->include);
     free(options->starts.at);
     free(options->sitemaps.at);
     free(options->headers.at);

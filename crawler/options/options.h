@@ -8,8 +8,8 @@
 #define CRAWLER_OPTIONS_H
 
 #include "../crawl/verdict.h"
+#include "../scope/pattern.h"
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,12 +17,6 @@
 
 struct text_list {
     const char **at;
-    size_t count;
-};
-
-struct regex_list {
-    regex_t *at;
-    const char **texts; /* as given */
     size_t count;
 };
 
@@ -63,8 +57,8 @@ struct options {
     /* Where to start, and what belongs to it: */
     struct text_list starts;     /* URLs as url_resolve() makes them, or paths */
     struct text_list sitemaps;   /* those of them that are read as sitemaps */
-    struct regex_list exclude;   /* not fetched */
-    struct regex_list include;   /* fetched although `exclude` has it */
+    struct pattern_list exclude; /* not fetched */
+    struct pattern_list include; /* fetched although `exclude` has it */
     bool lenient;                /* in what belongs to a site: site.h */
     enum external_mode external; /* what becomes of links that leave the site */
     enum fragments_mode fragments;

@@ -94,6 +94,29 @@ def test_exclude():
     contains(err, "a(")
 
 
+def test_exclude_is_perl_and_sees_fragments():
+    """One place of a page may be left out, and so may all places of a site; the pages are fetched."""
+    answers = {"/": page("/p12", "/pd", "/a#made-by-script", "/a#typo", "/a#L1", "/b#x", "/c#y"), "/pd": page(),
+               "/a": page(), "/b": page(), "/c": page()}
+    result = crawl(answers, "--exclude", r"/p\d+$", "--exclude", "#made-by-script$", "--exclude", "/[ab]#",
+                   "--include", "#typo", "--exclude", "/c$")
+    equal(result.told, {"/": "ok", "/p12": "skipped/excluded", "/pd": "ok",
+                        "/a#made-by-script": "skipped/excluded", "/a#typo": "fragment/no-such-id",
+                        "/a#L1": "skipped/excluded", "/b#x": "skipped/excluded", "/c#y": "skipped/excluded"})
+    equal(sorted(result.site.requests), ["/", "/a", "/b", "/pd"])
+    for pattern in ("", "|x", "x|"):
+        code, _, err = run("--exclude", pattern, "http://127.0.0.1:1/")
+        equal(code, USAGE)
+        contains(err, "would match every URL")
+
+
+def test_a_pattern_that_takes_too_long_leaves_out_what_it_is_asked_about():
+    long = "/" + "a" * 1000 + "!"
+    result = crawl({"/": page(long, "/b"), "/b": page()}, "--exclude", "(a+)+$")
+    equal(result.told, {"/": "ok", long: "skipped/excluded", "/b": "ok"})
+    contains(result.err, '--exclude: "(a+)+$" takes too long')
+
+
 def test_roots():
     with Site({"/": page("/a", "/gone"), "/a": page()}) as one:
         with Site({"/": page("/b", one.url + "c"), "/b": page()}) as other:

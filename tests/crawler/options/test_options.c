@@ -367,14 +367,24 @@ TEST(options_regular_expressions_are_tried_out_at_once)
     struct parsed p = PARSE("--exclude=\\.png$", "--exclude=a|b", "--include", "x", "h");
 
     CHECK_INT(p.options.exclude.count, 2);
-    CHECK_STR(p.options.exclude.texts[1], "a|b");
-    CHECK_INT(regexec(&p.options.exclude.at[0], "http://h/a.png", 0, NULL, 0), 0);
+    CHECK_STR(pattern_text(&p.options.exclude, 1), "a|b");
+    CHECK_INT(patterns_match(&p.options.exclude, "http://h/a.png", NULL), 1);
     CHECK_INT(p.options.include.count, 1);
     finish(&p);
-    REFUSED("--exclude: \"(\" is no regular expression: Unmatched ( or \\(",
+    REFUSED("--exclude: \"(\" is not a usable pattern: missing closing parenthesis (at "
+            "character 2)",
             "--exclude=(");
-    REFUSED("--include: \"[a\" is no regular expression: Unmatched [, [^, [:, [., or [=",
-            "--include=[a");
+    REFUSED(
+        "--exclude: \"\" is not a usable pattern: an empty pattern would match every URL",
+        "--exclude=");
+    REFUSED(
+        "--include: \"a|\" is not a usable pattern: the empty alternative at \"|\" would "
+        "match every URL",
+        "--include=a|");
+    REFUSED(
+        "--include: \"[a\" is not a usable pattern: missing terminating ] for character "
+        "class (at character 3)",
+        "--include=[a");
 }
 
 static void check_accept(const char *text, int first, int last)
@@ -717,7 +727,7 @@ TEST(options_stand_in_a_file_and_the_command_line_counts)
     CHECK(p.options.lenient && !p.options.no_robots && p.options.no_progress);
     CHECK_INT(p.options.verbosity, 2);
     CHECK_INT(p.options.exclude.count, 2);
-    CHECK_STR(p.options.exclude.texts[0], "a = b # c");
+    CHECK_STR(pattern_text(&p.options.exclude, 0), "a = b # c");
     CHECK_INT(p.options.accept_count, 2);
     CHECK_INT(p.options.accept[0].first, 403);
     finish(&p);
@@ -805,8 +815,8 @@ TEST(options_in_a_file_may_be_lists)
     p = PARSE("h");
     CHECK_STR(p.complaints, "");
     CHECK_INT(p.options.exclude.count, 2);
-    CHECK_STR(p.options.exclude.texts[0], "\\.png$");
-    CHECK_STR(p.options.exclude.texts[1], "/calendar/");
+    CHECK_STR(pattern_text(&p.options.exclude, 0), "\\.png$");
+    CHECK_STR(pattern_text(&p.options.exclude, 1), "/calendar/");
     CHECK_INT(p.options.accept_count, 4);
     check_accept_of(&p.options, 2, "b.example", 0, 404);
     check_accept_of(&p.options, 3, "all", 0, 204);
