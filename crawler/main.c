@@ -14,6 +14,7 @@
 #include "crawl/member.h"
 #include "options/options.h"
 #include "report/diff.h"
+#include "report/page_names.h"
 #include "report/progress.h"
 #include "report/reports.h"
 #include "url/url.h"
@@ -300,6 +301,39 @@ static void say_which_starts_are_forbidden(const struct crawler *crawler)
     }
 }
 
+/* ---- what was not searched ---------------------------------------------------------- */
+
+#define UNSEARCHED_NAMED 10 /* the others are counted */
+
+/* The user has named it: that its links were not looked for must not go without a word. */
+static void say_what_was_not_searched(const struct crawler *crawler)
+{
+    struct page_names names;
+    size_t count = 0;
+
+    if (page_names_init(&names) < 0)
+        return;
+    for (size_t i = 0; i < crawler->targets.count; i++) {
+        const struct target *target = targets_at(&crawler->targets, i);
+        char *name;
+
+        if (!target->is_start || target->verdict != VERDICT_OK ||
+            target->message == NULL || ++count > UNSEARCHED_NAMED)
+            continue;
+        name = page_names_path(&names, target->url);
+        fputs("coil-crawl: ", stderr);
+        url_print(stderr, name != NULL ? name : target->url);
+        fputs(": ", stderr);
+        url_print(stderr, target->message);
+        fputc('\n', stderr);
+        free(name);
+    }
+    if (count > UNSEARCHED_NAMED)
+        fprintf(stderr, "coil-crawl: and %zu others; -v lists them\n",
+                count - UNSEARCHED_NAMED);
+    page_names_finish(&names);
+}
+
 /* ---- files beside the crawl -------------------------------------------------------- */
 
 static int complain(char *message, int rc)
@@ -401,6 +435,7 @@ static enum status crawl_and_report(struct run *run)
     say_which_starts_are_forbidden(&run->crawler);
     if (status == STATUS_NOTHING)
         say_where_the_start_is(&run->crawler);
+    say_what_was_not_searched(&run->crawler);
     complaint = run->crawler.complaint;
     run->crawler.complaint = NULL;
     is_finished = run->crawler.is_finished;

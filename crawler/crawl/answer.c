@@ -55,6 +55,7 @@ struct asking {
     struct answer *answer;
     const struct question *question;
     enum body_state body;
+    bool is_cut_at_limit; /* what was wanted */
     size_t total;
 };
 
@@ -74,23 +75,6 @@ static enum body_state look_at_headers(struct asking *asking,
                : BODY_UNWANTED;
 }
 
-static int take_body(struct asking *asking, const char *bytes, size_t n)
-{
-    struct answer *answer = asking->answer;
-    int rc;
-
-    answer->is_too_long = asking->total > asking->question->body_limit;
-    if (answer->is_too_long) {
-        asking->body = BODY_CUT;
-        return ENOUGH;
-    }
-    rc = asking->question->take_body(bytes, n, asking->question->arg);
-    if (rc < 0)
-        snprintf(answer->error, sizeof answer->error, "searching it for links: %s",
-                 strerror(-rc));
-    return rc;
-}
-
 /* A body that nobody wants. */
 static int pass_over(struct asking *asking)
 {
@@ -104,6 +88,31 @@ static int pass_over(struct asking *asking)
         return 0;
     asking->body = BODY_CUT;
     return ENOUGH;
+}
+
+static int take_body(struct asking *asking, const char *bytes, size_t n)
+{
+    struct answer *answer = asking->answer;
+    size_t limit = asking->question->body_limit;
+    int rc;
+
+    answer->is_too_long = asking->total > limit;
+    if (answer->is_too_long)
+        n -= asking->total - limit < n ? asking->total - limit : n;
+    rc = n > 0 ? asking->question->take_body(bytes, n, asking->question->arg) : 0;
+    if (rc > 0) {
+        asking->body = BODY_UNWANTED;
+        return pass_over(asking);
+    }
+    if (rc < 0)
+        snprintf(answer->error, sizeof answer->error, "searching it for links: %s",
+                 strerror(-rc));
+    if (rc == 0 && answer->is_too_long) {
+        asking->body = BODY_CUT;
+        asking->is_cut_at_limit = true;
+        return ENOUGH;
+    }
+    return rc;
 }
 
 static int on_body(coil_http_response *response, const char *bytes, size_t n, void *arg)
@@ -136,7 +145,7 @@ static int ask(struct answer *answer, coil_http_session *session,
         rc = 0;
     if (rc == 0 && asking.body == BODY_UNSEEN)
         asking.body = look_at_headers(&asking, answer->response);
-    answer->has_body = rc == 0 && asking.body == BODY_WANTED;
+    answer->has_body = rc == 0 && (asking.body == BODY_WANTED || asking.is_cut_at_limit);
     if (answer->response != NULL)
         measure(answer);
     return rc;

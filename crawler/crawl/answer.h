@@ -17,12 +17,14 @@ struct answer {
     const char *content_type, *location, *retry_after;
     bool is_challenge; /* it asks for a human */
     bool sets_cookie;
-    bool is_late;     /* rc is -ETIMEDOUT: it took too long as a whole */
-    bool is_tls;      /* rc is -EPROTO: of TLS, not of HTTP */
-    bool is_too_long; /* the body was cut off at the limit */
-    bool is_cut;      /* because nobody wanted more of it */
-    bool has_body;    /* it was wanted, and the reader got all of it */
-    int64_t size;     /* of the body, as announced, else as received */
+    bool is_late; /* rc is -ETIMEDOUT: it took too long as a whole */
+    bool is_tls;  /* rc is -EPROTO: of TLS, not of HTTP */
+    bool
+        is_too_long; /* the body was cut off at the limit; the reader has what came before it */
+    bool is_cut; /* because nobody wanted more of it */
+    bool
+        has_body; /* it was wanted, and the reader got all of it, or all up to the limit */
+    int64_t size; /* of the body, as announced, else as received */
     int64_t
         received_bytes; /* headers and body, as they came over the wire; of all requests */
     int64_t paused_ns;  /* between its requests, for the host's sake */
@@ -39,9 +41,10 @@ struct question {
     int64_t idle_ns; /* without progress it ends */
     int64_t max_ns;  /* after that it ends in any case */
     size_t body_limit;
-    /* Once the headers are there: is the body wanted? NULL: it is not. */
+    /* Once the headers are there: is the body wanted, or its beginning? NULL: it is not. */
     bool (*wants_body)(const struct answer *answer, void *arg);
-    /* The next piece of it. What is below 0 ends the answer with that. It must not suspend. */
+    /* The next piece of it. A return below 0 ends the answer with that; 1 means that no more
+       is wanted. It must not suspend. */
     int (*take_body)(const char *bytes, size_t n, void *arg);
     void *arg;
     struct warc_exchange *exchange; /* takes what goes over the wire; or NULL */

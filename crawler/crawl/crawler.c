@@ -26,6 +26,7 @@
 #include "file_visit.h"
 #include "judge.h"
 #include "member.h"
+#include "outcome.h"
 #include "page_search.h"
 #include "place.h"
 #include "../scope/private_address.h"
@@ -148,17 +149,25 @@ static bool is_named_as_sitemap(const struct target *page, const char *content_t
              is_of_type(content_type, "application/atom+xml")));
 }
 
+/* Text that was named is searched for URLs, or as Markdown. */
+static bool is_text_of_start(const struct target *page, const char *content_type)
+{
+    return page->is_start && (is_of_type(content_type, "text/plain") ||
+                              is_of_type(content_type, "text/markdown"));
+}
+
 /* Of other sites only ids are wanted, which neither style sheets nor sitemaps have. */
 static bool is_searched(const struct worker *worker, const char *content_type,
                         bool is_named)
 {
     const struct options *options = worker->crawler->options;
 
-    if (is_html(content_type))
+    if (is_html(content_type) || content_type == NULL)
         return true;
     if (worker->page->kind != TARGET_SITE)
         return false;
-    return is_named || (!options->no_css && is_of_type(content_type, "text/css")) ||
+    return is_named || is_text_of_start(worker->page, content_type) ||
+           (!options->no_css && is_of_type(content_type, "text/css")) ||
            (!options->no_sitemaps && is_xml(content_type));
 }
 
@@ -167,7 +176,9 @@ static void expect_sitemap(struct worker *worker, const char *content_type, bool
     struct search *search = worker->pages.search;
 
     if (is_named || !worker->crawler->options->no_sitemaps)
-        search_expect_sitemap(search, is_named, is_html(content_type));
+        search_expect_sitemap(search, is_named,
+                              is_html(content_type) ||
+                                  (content_type == NULL && !is_named));
     else
         search_expect_feed(search);
 }
@@ -182,14 +193,20 @@ static bool wants_body(const struct answer *answer, void *arg)
         !is_searched(worker, content_type, is_named))
         return false;
     search_begin(worker->pages.search, content_type);
-    if (worker->page->kind == TARGET_SITE && (is_named || is_xml(content_type)))
+    if (worker->page->kind == TARGET_SITE &&
+        (is_named || is_xml(content_type) || content_type == NULL))
         expect_sitemap(worker, content_type, is_named);
+    if (content_type == NULL)
+        search_expect_unknown(worker->pages.search, worker->page->is_start);
     return true;
 }
 
 static int take_body(const char *bytes, size_t n, void *arg)
 {
-    return search_feed(((struct worker *)arg)->pages.search, bytes, n);
+    struct search *search = ((struct worker *)arg)->pages.search;
+    int rc = search_feed(search, bytes, n);
+
+    return rc == 0 && search_is_ignored(search) ? 1 : rc;
 }
 
 /* "none" is noindex and nofollow. */
@@ -278,7 +295,7 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
     int rc = 0;
 
     source = (struct page_source){
-        page->url, answer->has_body,
+        page->url, answer->has_body, answer->is_too_long,
         has_header_links(crawler->options, page, answer) ? answer->response : NULL};
     worker->pages.nofollow = has_nofollow(crawler->options, answer);
     if (worker->kept != NULL)
@@ -296,15 +313,17 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
     crawler->fetched_count += on_site && judgement.verdict == VERDICT_OK;
     if (answer->rc < 0)
         snprintf(message, sizeof message, "%s", answer->error);
-    else if (problem < 0)
-        snprintf(message, sizeof message, "not searched: %s", strerror(-problem));
-    else if (worker->flaw != NULL)
-        snprintf(message, sizeof message, "not searched to its end: %s", worker->flaw);
-    else if (page->is_sitemap && answer->has_body && !page->is_searched)
-        snprintf(message, sizeof message, "not searched: it is no sitemap");
-    else if (answer->is_too_long)
-        snprintf(message, sizeof message, "not searched: it is longer than %zu bytes",
-                 request_body_limit(crawler->options, page));
+    else if (judgement.verdict == VERDICT_OK)
+        judgement = outcome_judge(
+            page,
+            &(struct outcome){
+                .content_type = answer->content_type,
+                .problem = problem,
+                .flaw = worker->flaw,
+                .limit =
+                    answer->is_too_long ? request_body_limit(crawler->options, page) : 0,
+                .is_named_as_sitemap = is_named_as_sitemap(page, answer->content_type)},
+            message, sizeof message);
     if (keeps_cache(worker, page) && judgement.verdict == VERDICT_OK)
         rc = cache_add(crawler->cache, page->url, time(NULL));
     if (rc < 0)

@@ -6,6 +6,7 @@
  */
 #include "file_visit.h"
 
+#include "outcome.h"
 #include "../page/sitemap.h"
 #include "place.h"
 #include "retry.h"
@@ -19,15 +20,13 @@
 
 /* ---- starts ------------------------------------------------------------------------ */
 
-/* One of --sitemap, or an XML file that was named. */
+/* One of --sitemap. */
 static bool is_named_as_sitemap(const struct options *options, const char *path)
 {
-    const char *type = local_content_type(path);
-
     for (size_t i = 0; i < options->sitemaps.count; i++)
         if (strcmp(options->sitemaps.at[i], path) == 0)
             return true;
-    return type != NULL && strcmp(type, "application/xml") == 0;
+    return false;
 }
 
 static int place_path(const char *path, int failure, void *arg)
@@ -103,7 +102,9 @@ struct visiting {
     struct target *page;
     struct local_file file;
     size_t links;
-    int failure; /* below 0: the file could not be read */
+    int failure;  /* below 0: the file could not be read, or opened */
+    int problem;  /* below 0: it could not be searched */
+    size_t limit; /* it is longer, and was searched that far; or 0 */
     char message[256];
 };
 
@@ -112,24 +113,20 @@ static int feed(const char *bytes, size_t n, void *search)
     return search_feed(search, bytes, n);
 }
 
-/* All of it has been read. */
+/* End the search of a file that was read to its end, or to the limit. */
 static int end_search(struct visiting *visiting)
 {
     struct crawler *crawler = visiting->pages->crawler;
     char *base = local_base(&crawler->local, visiting->file.url);
-    int problem = 0, rc = -ENOMEM;
+    int rc = -ENOMEM;
 
     if (base != NULL)
         rc = page_search_end(visiting->pages, visiting->page,
-                             &(struct page_source){.base = base, .has_body = true},
-                             &visiting->links, &problem);
+                             &(struct page_source){.base = base,
+                                                   .has_body = true,
+                                                   .is_cut = visiting->limit > 0},
+                             &visiting->links, &visiting->problem);
     free(base);
-    if (rc == 0 && problem < 0)
-        snprintf(visiting->message, sizeof visiting->message, "not searched: %s",
-                 strerror(-problem));
-    else if (rc == 0 && search_problem(visiting->pages->search) != NULL)
-        snprintf(visiting->message, sizeof visiting->message,
-                 "not searched to its end: %s", search_problem(visiting->pages->search));
     return rc;
 }
 
@@ -150,26 +147,42 @@ static int read_file(struct visiting *visiting, size_t limit,
     return 0;
 }
 
+/* An XML file that was named. */
+static bool is_xml_start(const struct visiting *visiting)
+{
+    return visiting->page->is_start && visiting->file.content_type != NULL &&
+           strcmp(visiting->file.content_type, "application/xml") == 0;
+}
+
+/* "README", but not "notes.rst": a name without a suffix says that it is text. */
+static bool is_text_by_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+
+    return name[0] != '\0' && strchr(name + 1, '.') == NULL;
+}
+
 static int search_file(struct visiting *visiting)
 {
+    const struct local_file *file = &visiting->file;
+    struct search *search = visiting->pages->search;
     size_t limit = visiting->pages->crawler->options->max_body_bytes;
     int rc;
 
-    search_begin(visiting->pages->search, visiting->file.content_type);
-    if (visiting->page->is_sitemap) {
-        search_expect_sitemap(visiting->pages->search, true,
-                              local_is_page(visiting->file.content_type));
+    search_begin(search, file->content_type);
+    if (visiting->page->is_sitemap || is_xml_start(visiting)) {
+        search_expect_sitemap(search, true, local_is_page(file->content_type));
         limit = limit < SITEMAP_BYTES ? SITEMAP_BYTES : limit;
+    } else if (file->content_type == NULL) {
+        search_expect_unknown(search, is_text_by_name(file->path));
     }
     rc = read_file(visiting, limit, feed);
-    if (rc == 0 && visiting->failure == 0)
-        return end_search(visiting);
     if (visiting->failure == -EFBIG) {
         visiting->failure = 0;
-        snprintf(visiting->message, sizeof visiting->message,
-                 "not searched: it is longer than %zu bytes", limit);
+        visiting->limit = limit;
     }
-    return rc;
+    return rc == 0 && visiting->failure == 0 ? end_search(visiting) : rc;
 }
 
 static bool is_to_be_searched(const struct visiting *visiting)
@@ -179,7 +192,9 @@ static bool is_to_be_searched(const struct visiting *visiting)
 
     if (visiting->file.kind != LOCAL_FILE)
         return false;
-    if (page->is_sitemap)
+    if (page->is_sitemap || is_xml_start(visiting))
+        return true;
+    if (page->is_start && (content_type == NULL || local_is_text(content_type)))
         return true;
     if (local_is_sheet(content_type))
         return page->is_start && !visiting->pages->crawler->options->no_css;
@@ -204,11 +219,20 @@ static int tell_page(const struct visiting *visiting)
     return records_page(&crawler->sinks, &record);
 }
 
-static struct judgement judge_file(const struct visiting *visiting)
+static struct judgement judge_file(struct visiting *visiting)
 {
     switch (visiting->failure) {
     case 0:
-        return (struct judgement){VERDICT_OK, REASON_NONE};
+        return outcome_judge(
+            visiting->page,
+            &(struct outcome){.content_type = visiting->file.content_type,
+                              .problem = visiting->problem,
+                              .flaw = visiting->page->is_searched
+                                          ? search_problem(visiting->pages->search)
+                                          : NULL,
+                              .limit = visiting->limit,
+                              .is_named_as_sitemap = is_xml_start(visiting)},
+            visiting->message, sizeof visiting->message);
     case -ENOENT:
     case -ENOTDIR:
         return (struct judgement){VERDICT_BROKEN, REASON_NO_SUCH_FILE};
@@ -221,6 +245,7 @@ static int settle(struct visiting *visiting, bool had_ids)
 {
     struct crawler *crawler = visiting->pages->crawler;
     struct target *page = visiting->page;
+    struct judgement judgement;
 
     if (page->is_reasked) {
         page->is_reasked = false;
@@ -230,7 +255,8 @@ static int settle(struct visiting *visiting, bool had_ids)
         page->is_reasked = true; /* somebody has asked for its ids meanwhile */
         frontier_add_again(&crawler->frontier, page);
     }
-    return verdicts_settle(crawler, page, judge_file(visiting),
+    judgement = judge_file(visiting);
+    return verdicts_settle(crawler, page, judgement,
                            visiting->failure < 0 ? strerror(-visiting->failure)
                                                  : visiting->message);
 }

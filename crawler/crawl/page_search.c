@@ -459,9 +459,11 @@ static int search_source(struct page_search *pages, struct target *page,
         rc = search_links(pages->search, find_in_headers, (void *)source->response,
                           source->base, visitor);
     if (rc == 0 && source->has_body) {
+        if (source->is_cut)
+            search_break_off(pages->search);
         rc = search_end(pages->search, source->base, visitor);
         page->is_searched = rc == 0 && search_was_page(pages->search);
-        page->has_ids = rc == 0 && search_has_ids(pages->search);
+        page->has_ids = rc == 0 && !source->is_cut && search_has_ids(pages->search);
         page->is_markdown = search_was_markdown(pages->search);
     }
     return rc;

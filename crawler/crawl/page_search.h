@@ -29,7 +29,8 @@ void page_search_finish(struct page_search *pages);
 /* What has come of a page. */
 struct page_source {
     const char *base;                   /* its links are relative to it */
-    bool has_body;                      /* all of it has been fed */
+    bool has_body;                      /* all of it has been fed, */
+    bool is_cut;                        /* or its beginning */
     const coil_http_response *response; /* whose headers are searched, too; or NULL */
 };
 

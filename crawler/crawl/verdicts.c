@@ -168,23 +168,34 @@ static bool has_id(const struct targets *targets, const struct target *page,
     return target_has_id(page, targets_hash_id(targets, id, n));
 }
 
-/* The ids of headings are in lower case, and GitHub finds them in any. 1, 0 or -ENOMEM. */
-static int has_heading(const struct targets *targets, const struct target *page,
-                       const char *fragment, size_t n)
+/* GitHub, GitLab and Gitea put this in front of ids that a user has written; a script of theirs goes
+   where the fragment leads without it. */
+#define USER_CONTENT "user-content-"
+
+/*
+ * Look for a place that GitHub adds to Markdown. It finds the ids of headings, which are in lower case,
+ * in any case. Each id has a second one with the prefix. The element around the file is "readme".
+ * 1, 0 or -ENOMEM.
+ */
+static int has_github_place(const struct targets *targets, const struct target *page,
+                            const char *fragment, size_t n)
 {
-    char *lower = heading_ids_lower(fragment, n);
+    const size_t prefix_n = strlen(USER_CONTENT);
+    bool has_prefix = n > prefix_n && memcmp(fragment, USER_CONTENT, prefix_n) == 0;
+    const char *id = has_prefix ? fragment + prefix_n : fragment;
+    char *lower;
     int has;
 
+    n -= has_prefix ? prefix_n : 0;
+    if (has_id(targets, page, id, n) || (!has_prefix && strcmp(id, "readme") == 0))
+        return 1;
+    lower = heading_ids_lower(id, n);
     if (lower == NULL)
         return -ENOMEM;
     has = has_id(targets, page, lower, strlen(lower));
     free(lower);
     return has;
 }
-
-/* GitHub, GitLab and Gitea put this in front of ids that a user has written; a script of theirs goes
-   where the fragment leads without it. */
-#define USER_CONTENT "user-content-"
 
 /* 1 if the page has it, as the fragment is written or decoded; 0, or -ENOMEM. (HTML standard: find a potential indicated element) */
 static int has_place(const struct targets *targets, const struct target *page,
@@ -208,7 +219,7 @@ static int has_place(const struct targets *targets, const struct target *page,
     has = has_id(targets, page, decoded, n) ||
           has_id(targets, page, prefixed, prefix_n + n);
     if (has == 0 && page->is_markdown)
-        has = has_heading(targets, page, decoded, n);
+        has = has_github_place(targets, page, decoded, n);
     if (prefixed != usual)
         free(prefixed);
     return has;

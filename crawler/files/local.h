@@ -90,7 +90,8 @@ void local_file_finish(struct local_file *file);
 
 /*
  * Give the bytes of a LOCAL_FILE to feed(), piece by piece, until it returns below 0, and
- * return that. -EFBIG: it has more than `max` bytes (0: no limit). `feed` may be NULL: is it
+ * return that. -EFBIG: it has more than `max` bytes (0: no limit), of which feed() has got the
+ * first. `feed` may be NULL: is it
  * readable? Never waits for the other end of a FIFO. Fails as open(2) and read(2), or with
  * -ECANCELED.
  */
@@ -101,9 +102,10 @@ COIL_SUSPENDS int local_read(const struct local_file *file, size_t max,
 /* "text/html", "text/markdown" and others, by the suffix of a name; NULL: unknown. */
 const char *local_content_type(const char *name);
 
-/* True for a content type whose links are searched: HTML and Markdown; and a style sheet's. */
+/* True for the content types of HTML and Markdown, of style sheets, and of plain text. */
 bool local_is_page(const char *content_type);
 bool local_is_sheet(const char *content_type);
+bool local_is_text(const char *content_type);
 
 /*
  * Call visit() for each page and style sheet in a folder and those below, in the order of their names; but for

@@ -33,10 +33,15 @@ const char *local_content_type(const char *name)
         {".xht", "application/xhtml+xml"},
         {".md", "text/markdown"},
         {".markdown", "text/markdown"},
+        {".mdown", "text/markdown"},
+        {".mkdn", "text/markdown"},
+        {".mkd", "text/markdown"},
+        {".mdx", "text/mdx"},
         {".css", "text/css"},
         {".js", "text/javascript"},
         {".json", "application/json"},
         {".txt", "text/plain"},
+        {".text", "text/plain"},
         {".xml", "application/xml"},
         {".pdf", "application/pdf"},
         {".svg", "image/svg+xml"},
@@ -62,7 +67,13 @@ bool local_is_page(const char *content_type)
 {
     return content_type != NULL && (strcmp(content_type, "text/html") == 0 ||
                                     strcmp(content_type, "application/xhtml+xml") == 0 ||
-                                    strcmp(content_type, "text/markdown") == 0);
+                                    strcmp(content_type, "text/markdown") == 0 ||
+                                    strcmp(content_type, "text/mdx") == 0);
+}
+
+bool local_is_text(const char *content_type)
+{
+    return content_type != NULL && strcmp(content_type, "text/plain") == 0;
 }
 
 bool local_is_sheet(const char *content_type)
@@ -195,9 +206,12 @@ static int read_pieces(coil_file *file, size_t max,
     int rc = piece != NULL ? 0 : -ENOMEM;
 
     while (rc == 0 && (n = coil_file_read(file, piece, PIECE_BYTES)) > 0) {
-        total += (size_t)n;
-        rc = max > 0 && total > max ? -EFBIG : feed(piece, (size_t)n, arg);
-        rc = rc < 0 ? rc : 0;
+        size_t room = max > 0 ? max - total : SIZE_MAX, part = (size_t)n;
+
+        part = part < room ? part : room;
+        rc = part > 0 ? feed(piece, part, arg) : 0;
+        total += part;
+        rc = rc < 0 ? rc : part < (size_t)n ? -EFBIG : 0;
     }
     free(piece);
     return rc == 0 && n < 0 ? (int)n : rc;

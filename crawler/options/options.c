@@ -91,7 +91,7 @@ const struct option_row option_rows[] = {
      .words = "do not follow URLs that are longer"},
     {.name = "max-body-size", .aliases = "max-response-body-size", .argument = "SIZE", .set = set_bytes,
      FIELD(max_body_bytes), .initial = "16M", .min = 1, .max = INT64_C(1) << 40, .group = OPTION_LIMITS,
-     .words = "search pages up to that size for links"},
+     .words = "search so much of each page for links"},
     {.name = "max-duration", .argument = "TIME", .set = set_duration, FIELD(max_duration_ns),
      .initial = "none", .min = 1, .group = OPTION_LIMITS, .words = "end the crawl after that time"},
     {.name = "timeout", .argument = "TIME", .set = set_duration, FIELD(timeout_ns), .initial = "30s",

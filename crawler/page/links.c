@@ -566,6 +566,12 @@ int links_end(struct links *links)
     return rc == 0 ? end_style(links) : rc;
 }
 
+void links_break_off(struct links *links)
+{
+    if (!links->is_sheet)
+        drop_tag(links);
+}
+
 /* ---- visiting ---------------------------------------------------------------------- */
 
 /* What of SVG is drawn here stands on the page; often scripts put it there. And a background

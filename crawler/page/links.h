@@ -87,6 +87,10 @@ void links_expect_xml(struct links *links);
 int links_feed(struct links *links, const char *html, size_t n);
 int links_end(struct links *links);
 
+/* Call this instead of links_end() if the page goes on, but no more of it comes. A tag or URL that is
+   incomplete does not count. */
+void links_break_off(struct links *links);
+
 /*
  * Call visit() for every reference of the page to another resource, in the order of the page,
  * until it returns non-zero, and return that. -ENOMEM.

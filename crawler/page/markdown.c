@@ -15,6 +15,7 @@
 #include "../base/array.h"
 #include "heading_ids.h"
 #include "html_names.h"
+#include "markdown_mask.h"
 #include "markdown_source.h"
 #include "../base/text.h"
 
@@ -53,7 +54,7 @@ struct reader {
     size_t heading_at;
     struct html_tokenizer html_headings; /* reads raw HTML for them */
     size_t block_at;                     /* where the block begins that is being read */
-    bool wants_ids;
+    struct markdown_options options;
     unsigned image_depth; /* of images around what is being read */
     int rc;
 };
@@ -152,8 +153,10 @@ static int take_html_link(const struct link *link, void *arg)
 {
     struct reader *reader = arg;
 
-    /* GitHub lets no <base> through. */
-    return link->kind == LINK_BASE ? 0 : add_found(reader, &reader->found->html, link, 0);
+    /* GitHub lets no <base> through; and "{url}" of MDX is not written here. */
+    if (link->kind == LINK_BASE || (reader->options.is_mdx && link->reference[0] == '{'))
+        return 0;
+    return add_found(reader, &reader->found->html, link, 0);
 }
 
 static int search_html(struct reader *reader)
@@ -164,7 +167,7 @@ static int search_html(struct reader *reader)
     if (reader->blank == NULL)
         return 0;
     links_init(&links);
-    links.wants_ids = reader->wants_ids;
+    links.wants_ids = reader->options.wants_ids;
     rc = links_feed(&links, reader->blank, reader->source.n);
     if (rc == 0)
         rc = links_end(&links);
@@ -203,7 +206,7 @@ static const char *own_id(struct text *heading)
 
 static void add_id(struct reader *reader, const char *id)
 {
-    if (reader->wants_ids && id[0] != '\0')
+    if (reader->options.wants_ids && id[0] != '\0')
         add(reader, LINK_ID, id, html_element_name(reader->heading_element), ATTRIBUTE_ID,
             reader->heading_at);
 }
@@ -302,30 +305,39 @@ static void take_link(struct reader *reader, cmark_node *node, bool is_image)
         is_image ? ATTRIBUTE_SRC : ATTRIBUTE_HREF, at);
 }
 
-/* "[^label]:" is the place "fn-label". cmark does not tell the label, so it is read where it
-   stands. */
+static void add_footnote_id(struct reader *reader, const char *prefix, const char *label,
+                            size_t n)
+{
+    struct text id = {0};
+    char *taken;
+
+    text_add(&id, prefix, strlen(prefix));
+    text_add(&id, label, n);
+    taken = text_take(&id);
+    if (taken == NULL)
+        reader->rc = -ENOMEM;
+    else
+        add(reader, LINK_ID, taken, html_element_name(ELEMENT_LI), ATTRIBUTE_ID,
+            (size_t)(label - 2 - reader->source.text));
+    free(taken);
+}
+
+/* "[^label]:" is the place "fn-label", and the first reference to it, without which cmark drops it,
+   is "fnref-label". cmark does not tell the label, so it is read where it stands. */
 static void take_footnote(struct reader *reader, cmark_node *node)
 {
     const struct markdown_source *source = &reader->source;
     size_t line = markdown_source_line(source, cmark_node_get_start_line(node));
     size_t end = markdown_source_line(source, cmark_node_get_start_line(node) + 1);
     const char *label = memmem(source->text + line, end - line, "[^", 2), *close = NULL;
-    struct text id = {0};
-    char *taken;
 
     if (label != NULL)
         close = memchr(label, ']', (size_t)(source->text + end - label));
-    if (close == NULL || !reader->wants_ids)
+    if (close == NULL || !reader->options.wants_ids)
         return;
-    text_add(&id, "fn-", 3);
-    text_add(&id, label + 2, (size_t)(close - label) - 2);
-    taken = text_take(&id);
-    if (taken == NULL)
-        reader->rc = -ENOMEM;
-    else
-        add(reader, LINK_ID, taken, html_element_name(ELEMENT_LI), ATTRIBUTE_ID,
-            (size_t)(label - source->text));
-    free(taken);
+    label += 2;
+    add_footnote_id(reader, "fn-", label, (size_t)(close - label));
+    add_footnote_id(reader, "fnref-", label, (size_t)(close - label));
 }
 
 static size_t offset_of(const struct reader *reader, cmark_node *node)
@@ -474,34 +486,6 @@ int markdown_visit(const struct markdown *markdown, links_visit_function visit, 
 
 /* ---- all of it --------------------------------------------------------------------- */
 
-/* The length of the first line, without its end. */
-static size_t line_length(const char *s, size_t n)
-{
-    size_t length = 0;
-
-    while (length < n && s[length] != '\n' && s[length] != '\r')
-        length++;
-    return length;
-}
-
-/* The length of what stands between "---" and "---" or "..." at the beginning, with them. */
-static size_t front_matter(const char *text, size_t n)
-{
-    size_t at = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    size_t length = line_length(text + at, n - at);
-
-    if (length != 3 || memcmp(text + at, "---", 3) != 0)
-        return 0;
-    while (at + length < n) {
-        at += length + 1;
-        length = line_length(text + at, n - at);
-        if (length == 3 &&
-            (memcmp(text + at, "---", 3) == 0 || memcmp(text + at, "...", 3) == 0))
-            return at + length;
-    }
-    return 0;
-}
-
 static int read_text(struct reader *reader, const char *text, size_t n)
 {
     cmark_node *document;
@@ -516,29 +500,15 @@ static int read_text(struct reader *reader, const char *text, size_t n)
     return reader->rc == 0 ? search_html(reader) : reader->rc;
 }
 
-/* A copy whose first bytes are blank lines. */
-static char *without_front_matter(const char *text, size_t n, size_t skipped)
-{
-    char *copy = malloc(n);
-
-    if (copy == NULL)
-        return NULL;
-    memcpy(copy, text, n);
-    for (size_t i = 0; i < skipped; i++)
-        if (copy[i] != '\n' && copy[i] != '\r')
-            copy[i] = ' ';
-    return copy;
-}
-
-static int read_behind(const char *text, size_t n, size_t skipped, bool wants_ids,
+static int read_masked(const char *text, size_t n, struct markdown_options options,
                        struct markdown *markdown)
 {
-    struct reader reader = {.found = markdown, .wants_ids = wants_ids};
-    char *copy = NULL;
-    int rc;
+    struct reader reader = {.found = markdown, .options = options};
+    char *copy;
+    int rc = markdown_mask(text, n, options.is_mdx, &copy);
 
-    if (skipped > 0 && (copy = without_front_matter(text, n, skipped)) == NULL)
-        return -ENOMEM;
+    if (rc < 0)
+        return rc;
     heading_ids_init(&reader.heading_ids);
     html_names_prepare();
     html_tokenizer_init(&reader.html_headings, &heading_sink, &reader);
@@ -553,7 +523,8 @@ static int read_behind(const char *text, size_t n, size_t skipped, bool wants_id
     return rc;
 }
 
-int markdown_read(const char *text, size_t n, bool wants_ids, struct markdown **out)
+int markdown_read(const char *text, size_t n, struct markdown_options options,
+                  struct markdown **out)
 {
     int rc;
 
@@ -563,7 +534,7 @@ int markdown_read(const char *text, size_t n, bool wants_ids, struct markdown **
     *out = calloc(1, sizeof **out);
     if (*out == NULL)
         return -ENOMEM;
-    rc = read_behind(text, n, front_matter(text, n), wants_ids, *out);
+    rc = read_masked(text, n, options, *out);
     if (rc < 0) {
         markdown_destroy(*out);
         *out = NULL;

@@ -1,7 +1,7 @@
 /*
  * markdown.h - what a Markdown text points at, as GitHub renders it.
  *
- *     rc = markdown_read(text, n, true, &markdown);
+ *     rc = markdown_read(text, n, (struct markdown_options){.wants_ids = true}, &markdown);
  *     if (rc == 0)
  *         rc = markdown_visit(markdown, visit, arg);
  *     markdown_destroy(markdown);
@@ -19,6 +19,11 @@
 
 struct markdown;
 
+struct markdown_options {
+    bool wants_ids;
+    bool is_mdx; /* with components, comments and imports of MDX */
+};
+
 /*
  * Find each link and image of a text of UTF-8, and if asked for each id. The text is not needed
  * any more then; *out is for markdown_destroy(), NULL on failure. Any thread whose stack has half a
@@ -26,13 +31,15 @@ struct markdown;
  *
  * A link's element is "a" or "img"; its place is where its URL is written, which for
  * "[text][label]" is the definition. The ids are those of headings, in raw HTML too
- * (heading_ids.h, and "# Title {#id}"), of footnotes, and of raw HTML. What stands between two lines of "---" at the beginning is
- * skipped.
+ * (heading_ids.h, and "# Title {#id}"), of footnotes and of what refers to them, and of raw
+ * HTML. Front matter is skipped, and formulas have no links:
+ * markdown_mask.h. In MDX, "{url}" is an expression, and not a link.
  *
  * -ENOMEM; but libcmark-gfm stops the program where it gets no memory. -EMSGSIZE: more than
  * MARKDOWN_BYTES.
  */
-int markdown_read(const char *text, size_t n, bool wants_ids, struct markdown **out);
+int markdown_read(const char *text, size_t n, struct markdown_options options,
+                  struct markdown **out);
 
 #define MARKDOWN_BYTES (64 << 20)
 

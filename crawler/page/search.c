@@ -11,7 +11,9 @@
 #include "../base/text.h"
 #include "charset.h"
 #include "markdown.h"
+#include "plain_text.h"
 #include "sitemap.h"
+#include "sniff.h"
 
 #include <coil/executor.h>
 #include <coil/task.h>
@@ -34,7 +36,14 @@ enum encoding {
 };
 
 /* What is searched. */
-enum page_type { PAGE_HTML, PAGE_MARKDOWN, PAGE_SHEET, PAGE_SITEMAP, PAGE_NONE };
+enum page_type {
+    PAGE_HTML,
+    PAGE_MARKDOWN,
+    PAGE_SHEET,
+    PAGE_TEXT,
+    PAGE_SITEMAP,
+    PAGE_NONE
+};
 
 /* What else it may be. */
 enum sitemap_mode { NO_SITEMAP, MAY_BE_FEED, MAY_BE_SITEMAP, NAMED_SITEMAP };
@@ -60,6 +69,8 @@ struct search {
     enum page_type type;
     enum sitemap_mode sitemap_mode;
     bool else_html;
+    bool is_unknown, takes_text; /* search_expect_unknown() */
+    bool is_cut;                 /* search_break_off() */
     struct sitemap *sitemap;
     char problem[PROBLEM_BYTES];
     struct charset charset;
@@ -68,6 +79,7 @@ struct search {
     struct charset_converter converter; /* from `opened`, if that is not "" */
     char opened[CHARSET_BYTES];
     struct html_buffer held; /* what has come, until there is a converter for it */
+    struct html_buffer text; /* of a page that is plain text, in UTF-8 */
     struct markdown *markdown;
     struct charset_check check;
     char head[CHARSET_HEAD_BYTES];
@@ -104,6 +116,7 @@ void search_destroy(struct search *search)
         return;
     close_converter(search);
     html_buffer_finish(&search->held);
+    html_buffer_finish(&search->text);
     markdown_destroy(search->markdown);
     sitemap_destroy(search->sitemap);
     for (size_t i = 0; i < AHEAD; i++)
@@ -149,8 +162,10 @@ static bool is_type(const char *content_type, const char *type)
 
 static enum page_type type_of(const char *content_type)
 {
-    if (is_type(content_type, "text/markdown"))
+    if (is_type(content_type, "text/markdown") || is_type(content_type, "text/mdx"))
         return PAGE_MARKDOWN;
+    if (is_type(content_type, "text/plain"))
+        return PAGE_TEXT;
     return is_type(content_type, "text/css") ? PAGE_SHEET : PAGE_HTML;
 }
 
@@ -174,6 +189,7 @@ void search_begin(struct search *search, const char *content_type)
     search->knows_charset = search->type == PAGE_MARKDOWN;
     search->encoding = search->knows_charset ? HELD : AS_IT_IS;
     search->sitemap_mode = NO_SITEMAP;
+    search->is_unknown = search->is_cut = false;
     search->problem[0] = '\0';
     search->check = (struct charset_check){0, false};
     search->head_n = 0;
@@ -189,6 +205,22 @@ void search_expect_feed(struct search *search)
 {
     search->sitemap_mode = MAY_BE_FEED;
     search->else_html = true;
+}
+
+void search_expect_unknown(struct search *search, bool takes_text)
+{
+    search->is_unknown = true;
+    search->takes_text = takes_text;
+}
+
+void search_break_off(struct search *search)
+{
+    search->is_cut = true;
+}
+
+bool search_is_ignored(const struct search *search)
+{
+    return search->type == PAGE_NONE;
 }
 
 /* ---- sitemaps ---------------------------------------------------------------------- */
@@ -276,6 +308,8 @@ static int take(const char *html, size_t n, void *arg)
 {
     struct search *search = arg;
 
+    if (search->type == PAGE_TEXT)
+        return html_buffer_add(&search->text, html, n, SIZE_MAX);
     return links_feed(&search->links, html, n);
 }
 
@@ -343,14 +377,36 @@ static int feed_held(struct search *search)
     return rc == 0 ? feed(search, search->held.bytes, search->held.n) : rc;
 }
 
+/* Decide by the first bytes how a page without a type is read. */
+static void choose_type(struct search *search)
+{
+    enum sniffed sniffed = sniff(search->head, search->head_n);
+
+    if (sniffed != SNIFFED_XML && search->sitemap_mode != NAMED_SITEMAP)
+        search->sitemap_mode = NO_SITEMAP;
+    if (sniffed == SNIFFED_XML)
+        links_expect_xml(&search->links);
+    else if (sniffed == SNIFFED_TEXT && search->takes_text)
+        search->type = PAGE_TEXT;
+    else if (sniffed != SNIFFED_HTML)
+        search->type = PAGE_NONE;
+}
+
 static int feed_head(struct search *search)
 {
     size_t mark_bytes;
     int rc = 0;
 
+    if (search->is_unknown)
+        choose_type(search);
+    if (search->type == PAGE_NONE && search->sitemap_mode == NO_SITEMAP) {
+        search->knows_charset = true;
+        search->encoding = IGNORED;
+        return 0;
+    }
     if (search->sitemap_mode != NO_SITEMAP && choose_sitemap(search))
         return feed(search, search->head, search->head_n);
-    if (search->type == PAGE_SHEET)
+    if (search->type == PAGE_SHEET || search->type == PAGE_TEXT)
         charset_of_sheet(&search->charset, search->content_type, search->head,
                          search->head_n);
     else
@@ -384,7 +440,11 @@ static int read_markdown(void *arg)
 {
     struct search *search = arg;
 
-    return markdown_read(search->held.bytes, search->held.n, true, &search->markdown);
+    return markdown_read(
+        search->held.bytes, search->held.n,
+        (struct markdown_options){.wants_ids = true,
+                                  .is_mdx = is_type(search->content_type, "text/mdx")},
+        &search->markdown);
 }
 
 /* ---- its links --------------------------------------------------------------------- */
@@ -558,12 +618,38 @@ static int on_link(const struct link *link, void *arg)
     return rc;
 }
 
+/* Drop the last line, which breaks off: it may end within a URL. */
+static void drop_last_line(struct html_buffer *text)
+{
+    while (text->n > 0 && text->bytes[text->n - 1] != '\n' &&
+           text->bytes[text->n - 1] != '\r')
+        text->n--;
+}
+
+/* End a page of which only the beginning is there. */
+static int end_cut_page(struct search *search)
+{
+    if (search->type == PAGE_MARKDOWN) {
+        drop_last_line(&search->held);
+        return coil_blocking(COIL_LANE_CPU, read_markdown, search);
+    }
+    if (search->type == PAGE_TEXT)
+        drop_last_line(&search->text);
+    else if (search->type != PAGE_SITEMAP)
+        links_break_off(&search->links);
+    else if (search->encoding == HELD || search->sitemap == NULL)
+        return end_sitemap(search);
+    return 0;
+}
+
 static int end_page(struct search *search)
 {
     int rc = search->knows_charset ? 0 : feed_head(search);
 
     if (rc == 0 && search->encoding == TO_BE_OPENED)
         rc = feed_held(search);
+    if (rc == 0 && search->is_cut)
+        return end_cut_page(search);
     if (rc == 0 && search->type == PAGE_SITEMAP)
         return end_sitemap(search);
     if (rc == 0 && search->type == PAGE_MARKDOWN)
@@ -596,6 +682,8 @@ static int visit_page(struct search *search)
 {
     if (search->type == PAGE_MARKDOWN)
         return markdown_visit(search->markdown, on_link, search);
+    if (search->type == PAGE_TEXT)
+        return plain_text_visit(search->text.bytes, search->text.n, on_link, search);
     if (search->type == PAGE_SITEMAP)
         return sitemap_visit(search->sitemap, on_link, search);
     return links_visit(&search->links, is_windows_1252(search), on_link, search);
@@ -627,6 +715,7 @@ int search_links(struct search *search,
 void search_cancel(struct search *search)
 {
     html_buffer_finish(&search->held);
+    html_buffer_finish(&search->text);
     markdown_destroy(search->markdown);
     search->markdown = NULL;
     sitemap_destroy(search->sitemap);

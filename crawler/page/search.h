@@ -64,8 +64,8 @@ void search_leave_out_css(struct search *search);
 /* Forget a page that is not searched to its end. */
 void search_cancel(struct search *search);
 
-/* A page begins, whatever came of the last. `content_type` may be NULL, and is copied. It is
-   HTML, unless that is text/markdown or text/css. */
+/* A page begins, whatever came of the last. `content_type` may be NULL, and is copied. The page is
+   HTML, unless the type is text/markdown, text/mdx, text/css or text/plain. */
 void search_begin(struct search *search, const char *content_type);
 
 /*
@@ -78,12 +78,22 @@ void search_expect_sitemap(struct search *search, bool is_named, bool else_html)
 /* It may be a feed, and is HTML otherwise. */
 void search_expect_feed(struct search *search);
 
+/* The type of the page that has begun is unknown: its first bytes decide. Plain text is searched if
+   `takes_text`; other types than HTML, XML and text are ignored. */
+void search_expect_unknown(struct search *search, bool takes_text);
+
 /*
  * The next piece of it. Nothing of it is kept but its links, unless it is the first in its
  * encoding, or a sitemap in gzip. Never suspends. Fails with -ENOMEM, or -EMSGSIZE where there is more to keep than
  * anybody would.
  */
 int search_feed(struct search *search, const char *html, size_t n);
+
+/* The page goes on behind what has been fed, and search_end() is to search only that. */
+void search_break_off(struct search *search);
+
+/* True once it is known that the page is not searched. */
+bool search_is_ignored(const struct search *search);
 
 /*
  * The page, which came from `url`, is at its end: resolve each reference, and visit them and the

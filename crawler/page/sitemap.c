@@ -28,6 +28,8 @@
 #define PROBLEM_BYTES 128
 #define PIECE_BYTES 16384
 #define BLANK " \t\r\n"
+#define TOO_MANY_URLS "it has more than 50,000 URLs, and only those are read"
+#define TOO_MANY_BYTES "it is longer than 50 MiB, and no more than that is read"
 
 enum form { UNKNOWN, LINES, XML };
 
@@ -226,7 +228,7 @@ static bool may_list(struct sitemap *sitemap)
 {
     if (sitemap->listed++ < SITEMAP_URLS)
         return true;
-    stop(sitemap, "it has more than 50,000 URLs, and only those are read");
+    stop(sitemap, TOO_MANY_URLS);
     return false;
 }
 
@@ -533,7 +535,7 @@ int sitemap_feed(struct sitemap *sitemap, const char *bytes, size_t n)
         size_t part = n < PIECE_BYTES ? n : PIECE_BYTES;
 
         if (sitemap->total + part > SITEMAP_BYTES) {
-            stop(sitemap, "it is longer than 50 MiB, and no more than that is read");
+            stop(sitemap, TOO_MANY_BYTES);
             break;
         }
         sitemap->total += part;
@@ -577,9 +579,10 @@ static int inflate_piece(struct sitemap *sitemap, z_stream *stream)
     stream->avail_out = sizeof piece;
     code = inflate(stream, Z_NO_FLUSH);
     sitemap_feed(sitemap, (char *)piece, sizeof piece - stream->avail_out);
-    if (code == Z_STREAM_END && stream->avail_in > 0)
+    if (code == Z_STREAM_END &&
+        sitemap_is_gzip((char *)stream->next_in, stream->avail_in))
         return inflateReset(stream); /* another member follows */
-    return code;
+    return code;                     /* and what else follows is ignored, as by gzip(1) */
 }
 
 int sitemap_inflate(struct sitemap *sitemap, const char *bytes, size_t n)
@@ -630,6 +633,11 @@ void sitemap_destroy(struct sitemap *sitemap)
 const char *sitemap_problem(const struct sitemap *sitemap)
 {
     return sitemap->problem[0] != '\0' ? sitemap->problem : NULL;
+}
+
+bool sitemap_is_beyond_limit(const char *problem)
+{
+    return strcmp(problem, TOO_MANY_URLS) == 0 || strcmp(problem, TOO_MANY_BYTES) == 0;
 }
 
 int sitemap_visit(struct sitemap *sitemap, links_visit_function visit, void *arg)

@@ -65,6 +65,9 @@ bool sitemap_is_gzip(const char *bytes, size_t n);
 /* "line 3: mismatched tag"; NULL if nothing was wrong. */
 const char *sitemap_problem(const struct sitemap *sitemap);
 
+/* True for the problem of a sitemap that is well-formed, and has more than the protocol allows. */
+bool sitemap_is_beyond_limit(const char *problem);
+
 /*
  * Call visit() for each URL, in their order, until it returns non-zero, and return that. A URL that
  * names another sitemap says so: link->is_sitemap. The place of a URL in an attribute is that of its

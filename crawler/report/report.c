@@ -855,6 +855,65 @@ static int put_others(struct view *view, const struct options *options,
     return rc;
 }
 
+/* ---- what was not searched --------------------------------------------------------- */
+
+/* True for a page or file that is OK, but was not searched, or only in part. */
+static bool is_unsearched(const struct target *target)
+{
+    return target->verdict == VERDICT_OK && target->message != NULL &&
+           target->page == target &&
+           (target->kind == TARGET_SITE || target->kind == TARGET_FILE);
+}
+
+static int compare_urls(const void *a, const void *b)
+{
+    return strcmp((*(const struct target *const *)a)->url,
+                  (*(const struct target *const *)b)->url);
+}
+
+/* Set *all, for free(), and *count, in the order of URLs. 0 or -ENOMEM. */
+static int find_unsearched(const struct targets *targets, const struct target ***all,
+                           size_t *count)
+{
+    size_t capacity = 0;
+
+    for (size_t i = 0; i < targets->count; i++) {
+        const struct target *target = targets_at(targets, i);
+
+        if (!is_unsearched(target))
+            continue;
+        if (*count == capacity && array_grow(all, &capacity, sizeof **all) < 0)
+            return -ENOMEM;
+        (*all)[(*count)++] = target;
+    }
+    if (*count > 0)
+        qsort(*all, *count, sizeof **all, compare_urls);
+    return 0;
+}
+
+/* Print a line for each with -v, else their number. */
+static int put_unsearched(struct view *view, const struct targets *targets)
+{
+    const struct target **all = NULL;
+    size_t count = 0;
+    int rc = find_unsearched(targets, &all, &count);
+
+    if (rc == 0 && count > 0 && !view->is_all) {
+        put_amount(view, count, "page was", "pages were");
+        put(view, " not searched, or only in part: -v lists %s",
+            count == 1 ? "it" : "them");
+        end_line(view);
+    }
+    for (size_t i = 0; rc == 0 && view->is_all && i < count; i++) {
+        put_url(view, all[i]);
+        put(view, "  ");
+        put_text(view, all[i]->message);
+        end_line(view);
+    }
+    free(all);
+    return rc;
+}
+
 int report_text(struct out *out, const struct options *options,
                 const struct targets *targets, const struct mentions *mentions,
                 const struct record_summary *summary)
@@ -868,6 +927,8 @@ int report_text(struct out *out, const struct options *options,
     rc = put_groups(&view, targets, mentions, verdicts, NULL);
     if (rc == 0)
         rc = put_others(&view, options, targets, mentions, verdicts);
+    if (rc == 0)
+        rc = put_unsearched(&view, targets);
     if (rc == 0 && !options->quiet)
         rc = put_totals(&view, targets, summary, view.lines_left < lines);
     free(view.folder);

@@ -508,19 +508,21 @@ def test_strange_pages_do_no_harm():
 
 
 def test_only_html_is_searched():
-    result = crawl({"/": page("/a", "/b", "/c", "/d", "/e"),
+    """A page without a type is sniffed."""
+    result = crawl({"/": page("/a", "/b", "/c", "/d", "/e", "/f"),
                     "/a": response('<a href="/no">', content_type="text/plain"),
                     "/b": response('<a href="/no">', content_type="application/json"),
                     "/c": response('<a href="/yes"/>',
                                    content_type="Application/XHTML+xml; charset=UTF-8"),
-                    "/d": response('<a href="/no">', content_type=None),
+                    "/d": response(' <A href="/yes">', content_type=None),
+                    "/f": response('see <a href="/no">', content_type=None),
                     "/e": response('<a href="/no">', content_type="text/html5"),
                     "/yes": page()})
-    equal(sorted(result.site.requests), ["/", "/a", "/b", "/c", "/d", "/e", "/yes"])
+    equal(sorted(result.site.requests), ["/", "/a", "/b", "/c", "/d", "/e", "/f", "/yes"])
     equal(result.pages["/a"]["content_type"], "text/plain")
     equal(result.pages["/a"]["links"], 0)
     equal({path: r["searched"] for path, r in result.pages.items()},
-          {"/": True, "/a": False, "/b": False, "/c": True, "/d": False, "/e": False,
+          {"/": True, "/a": False, "/b": False, "/c": True, "/d": True, "/e": False, "/f": False,
            "/yes": True})
 
 
@@ -1306,13 +1308,20 @@ def test_traps():
     equal(result.site.requests, ["/", "/x"])
 
 
-def test_pages_that_are_too_long_are_not_searched():
-    long = html("<a href=/no>" + "x" * 100000)
-    result = crawl({"/": page("/long", "/long#x"), "/long": long}, "--max-body-size", "64K")
-    equal(result.told, {"/": "ok", "/long": "ok", "/long#x": "unchecked/not-searched"})
-    equal(result.pages["/long"]["searched"], False)
-    contains(result.message("/long"), "longer than 65536 bytes")
-    equal(result.status, WELL)
+def test_pages_that_are_too_long_are_searched_in_part():
+    """Up to the byte, in whatever pieces they come; a place may lie behind that."""
+    beginning = "<!DOCTYPE html><title>x</title><a href=/a>" + "x" * 60000 + "<a href=/b>"
+    long = response(beginning + "<a href='/cut" + "x" * 10000 + "'><a href=/no><i id=x>")
+    for limit, found in ((len(beginning) + 20, {"/a", "/b"}), (len(beginning) - 1, {"/a"})):
+        result = crawl({"/": page("/long", "/long#x"), "/long": long, "/a": page(), "/b": page()},
+                       "--max-body-size", str(limit), "-v")
+        equal(result.told, {"/": "ok", "/long": "ok", "/long#x": "unchecked/not-searched",
+                            **{path: "ok" for path in found}})
+        equal(result.pages["/long"]["searched"], True)
+        contains(result.out, f"/long  searched only in part: it is longer than {limit} bytes (--max-body-size)")
+        equal(result.status, WELL)
+    result = crawl({"/": page("/long"), "/long": long, "/a": page()}, "--max-body-size", "64")
+    contains(result.out, "1 page was not searched, or only in part: -v lists it")
 
 
 def test_max_url_length():

@@ -68,6 +68,64 @@ def test_files_wait_for_descriptors():
     equal((check.status, set(check.verdicts().values()), len(check.pages())), (0, {"ok"}, 301))
 
 
+def test_plain_text_is_searched_for_urls():
+    """In files that are named, by suffix or without one, with a warning. Folders leave them out."""
+    with Site({"/a": html("")}) as site:
+        text = f"See ({site.url}a), <{site.url}gone> and [x](none.md).\n"
+        for name in ("notes.txt", "README", ".plan"):
+            check = Check({name: text}, name)
+            equal(check.verdicts(), {name: "ok", site.url + "a": "ok", site.url + "gone": "broken status"})
+            equal([link[2:] for link in check.links()], [(1, 6), (1, 6 + len(site.url) + 5)])
+            equal(check.status, 2)
+            contains(check.err, f"coil-crawl: {name}: searched for URLs only, as plain text")
+        equal(Check({"notes.txt": text, "a.html": ""}, ".").verdicts(), {"a.html": "ok"})
+    check = Check({"PAGE": "<!DOCTYPE html><a href=no>"}, "PAGE")
+    equal((check.verdicts(), check.err), ({"PAGE": "ok", "no": "broken no-such-file"}, ""))
+
+
+def test_files_that_are_not_searched_are_told():
+    files = {"a.rst": "`x <gone>`_", "b.adoc": "link:gone[x]", "c.json": '"http://h/"', "d.pdf": "%PDF-1.7",
+             "e": "\x7fELF\0"}
+    for name, text in files.items():
+        check = Check({name: text}, name)
+        equal((check.status, check.verdicts(), check.links()), (0, {name: "ok"}, []))
+        contains(check.err, f"coil-crawl: {name}: not searched for links: its type is ")
+        contains(check.out, "1 page was not searched, or only in part: -v lists it")
+    check = Check({f"{n:02}.rst": "" for n in range(12)}, *(f"{n:02}.rst" for n in range(12)))
+    contains(check.err, "09.rst: not searched")
+    contains(check.err, "and 2 others; -v lists them")
+    assert "10.rst" not in check.err
+    contains(Check({"a.rst": ""}, "-v", "a.rst").out, "a.rst  not searched for links")
+
+
+def test_mdx_is_markdown():
+    check = Check({"a.mdx": "import X from 'no'\n\n<X href='x.md' url={no}/> [y](y.md)\n\n# Z\n[z](#z)",
+                   "b.md": "[a](a.mdx#z) [c](a.mdx#c)"}, "--offline", ".")
+    equal(check.verdicts(), {"a.mdx": "ok", "b.md": "ok", "y.md": "broken no-such-file", "a.mdx#z": "ok",
+                             "a.mdx#c": "fragment no-such-id"})
+
+
+def test_places_that_github_adds_to_markdown():
+    check = Check({"README.md": "# A Title\n<a id=own></a>x[^1]\n\n[^1]: y\n" +
+                   " ".join(f"[x](#{id})" for id in ("readme", "user-content-a-title", "user-content-own", "fn-1", "fnref-1",
+                                                     "user-content-fn-1", "user-content-fnref-1", "user-content-A-Title")) +
+                   " [x](#user-content-readme) [x](#user-content-) [x](#fnref-2) [x](a.html#readme)",
+                   "a.html": ""}, "--offline", "README.md")
+    equal({target for target, verdict in check.verdicts().items() if verdict != "ok"},
+          {"README.md#user-content-readme", "README.md#user-content-", "README.md#fnref-2", "a.html#readme"})
+
+
+def test_files_that_are_too_long_are_searched_in_part():
+    text = "[a](a.md)\n" * 9
+    check = Check({"x.md": text + "[b](b.md)", "x.txt": "http://h/1\nhttp://h/22222", "x.html": "<a href=b.md>" + "x" * 99},
+                  "--offline", "-v", "--max-body-size", "94", "x.md", "x.html")
+    equal(check.verdicts(), {"x.md": "ok", "x.html": "ok", "a.md": "broken no-such-file", "b.md": "broken no-such-file"})
+    contains(check.out, "x.md  searched only in part: it is longer than 94 bytes (--max-body-size)")
+    equal(len(check.links()), 10)
+    check = Check({"x.txt": "http://h/1\nhttp://h/22222"}, "--offline", "--max-body-size", "20", "x.txt")
+    equal([link[1] for link in check.links()], ["http://h/1"])
+
+
 def test_base_of_a_file():
     """It is as on a server: "/sub/" lies in the root folder."""
     check = Check({"a.html": "<base href=/sub/><a href=b.html>1</a><a href=/c.html>2</a>",

@@ -100,8 +100,11 @@ def test_no_css():
 def test_a_style_sheet_that_is_too_long():
     result = crawl({"/": html("<link rel=stylesheet href=/a.css>"), "/a.css": css("url(no)" + " " * 2000)},
                    "--max-body-size", "1000")
+    equal(result.told, {"/": "ok", "/a.css": "ok", "/no": "broken/status"})
+    equal(result.message("/a.css"), "searched only in part: it is longer than 1000 bytes (--max-body-size)")
+    result = crawl({"/": html("<link rel=stylesheet href=/a.css>"), "/a.css": css("a { b: url(/" + "x" * 2000 + ") }")},
+                   "--max-body-size", "1000")  # it breaks off within the URL
     equal(result.told, {"/": "ok", "/a.css": "ok"})
-    contains(result.message("/a.css"), "longer than 1000 bytes")
 
 
 # ---- headers -------------------------------------------------------------------------
@@ -247,11 +250,42 @@ def test_sitemaps_that_are_malformed():
                "/2": response(bomb, content_type="text/xml"), "/3": html("no sitemap"),
                "/4": response("\0\1\2", content_type="image/png"), "/5": response("", content_type="text/plain")}
     result = crawl(answers)
-    equal(result.told, {"/": "ok", "/a": "ok", **{f"/{i}": "ok" for i in range(1, 6)}})
-    equal(result.message("/1"), "not searched to its end: line 1: no element found")
+    equal(result.status, BROKEN)
+    equal(result.told, {"/": "ok", "/a": "ok", **{f"/{i}": "error/unreadable" for i in range(1, 6)}})
+    equal(result.message("/1"), "malformed: line 1: no element found")
     contains(result.message("/2"), "declarations, which are refused")
-    equal(result.message("/4"), "not searched: it is no sitemap")
-    equal([result.message(path) for path in ("/3", "/5")], ["", "not searched: it is no sitemap"])
+    equal(result.message("/3"), "not a sitemap, but a page of HTML")
+    equal([result.message(path) for path in ("/4", "/5")], ["not searched: it is not a sitemap"] * 2)
+    contains(result.out, "/1  malformed: line 1: no element found")
+
+
+def test_named_sitemaps_that_are_malformed():
+    """With --sitemap, as a start, and as files; incomplete gzip, too. Other XML gets a warning."""
+    bare = response("<urlset><url><loc>/a?x=1&y=2</loc></url><url><loc>/b</loc></url></urlset>",
+                    content_type="application/xml")
+    whole = gzip.compress(b"/a\n/b\n" * 9999)
+    torn = whole[:-20]
+    for answer, words in ((bare, "line 1: not well-formed"), (html("not found"), "a page of HTML"),
+                          (response(torn, content_type="application/gzip"), "its gzip breaks off"),
+                          (response(whole[:-8] + b"x" * 8, content_type="application/gzip"), "its gzip is damaged")):
+        with Site({"/": page(), "/map": answer, "/a": page(), "/b": page()}) as site:
+            result = Crawl(site.url, "--sitemap", site.url + "map")
+            equal((result.status, result.told["/map"]), (BROKEN, "error/unreadable"))
+            contains(result.message("/map"), words)
+            contains(result.out, words)
+    with Site({"/map": bare}) as site:
+        equal(Crawl(site.url + "map").told["/map"], "error/unreadable")
+    with Site({"/": page(), "/map": response(whole + whole + b"\0" * 512, content_type="application/gzip"),
+               "/a": page(), "/b": page()}) as site:  # padding behind gzip
+        equal(Crawl(site.url, "--sitemap", site.url + "map").pages["/map"]["links"], 39996)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text, status in (("bad.xml", "<urlset><url>", BROKEN), ("book.xml", "<book/>", WELL),
+                                   ("page.xml", "<html>&nbsp;</html>", WELL)):
+            pathlib.Path(folder, name).write_text(text, encoding="utf-8")
+            code, out, err = run(name, cwd=folder)
+            equal((name, code), (name, status))
+            contains(out + err, name)
+        equal(run("--sitemap", "book.xml", cwd=folder)[0], BROKEN)
 
 
 def test_a_long_sitemap_is_read_to_the_limit_of_the_protocol():

@@ -1,4 +1,5 @@
 #include "../../../crawler/page/markdown.h"
+#include "../../../crawler/page/markdown_mask.h"
 #include "../../../crawler/url/url.h"
 #include "../../harness/harness.h"
 
@@ -13,7 +14,8 @@ static int read_and_visit(const char *text, size_t n, bool wants_ids,
                           links_visit_function visit, void *arg)
 {
     struct markdown *markdown;
-    int rc = markdown_read(text, n, wants_ids, &markdown);
+    int rc = markdown_read(text, n, (struct markdown_options){.wants_ids = wants_ids},
+                           &markdown);
 
     if (rc == 0)
         rc = markdown_visit(markdown, visit, arg);
@@ -139,10 +141,75 @@ TEST(markdown_ids_that_headings_name)
                 "14:1 #h1=-1\n");
 }
 
+/* On GitHub, text between dollars is a formula; prices and shell variables are not formulas. */
+TEST(markdown_formulas_have_no_links)
+{
+    struct markdown *markdown;
+    static const char text[] =
+        "The transform $\\mathcal{L}[f](s)$ and\n\n$$X(z) = Z [x](z)$$\n\n$$\n[h](u)\n\n"
+        "<a href=v>\n$$\n\nIt costs $5, [see](a.md), or $6. `$x` [b](b.md) `y$`\n\n"
+        "# Of $O(n)$ [c](c.md)\n\n```math\n[d](e)\n```\n\n```sh\n$ x\n```\n\n"
+        "[f](f.md)$ $g\n\n| $a$ | [i](i.md) $[j](k)$ |\n|-|-|\n\n$`[l](m)`$ "
+        "\\$[n](n.md)\\$ "
+        "[$o$](p.md), $http://q/$: [r](/$s) [t](/$u)\n\n- $$\n  [w](x)\n  $$\n\n$$ "
+        "[y](y.md)\n";
+
+    CHECK_INT(markdown_read(text, strlen(text),
+                            (struct markdown_options){.wants_ids = true}, &markdown),
+              0);
+    CHECK_INT(markdown_visit(markdown, trace_link, NULL), 0);
+    CHECK_TRACE("11:20 a=a.md\n11:43 a=b.md\n13:1 #h1=of-on-c\n13:17 a=c.md\n"
+                "23:5 a=f.md\n25:13 a=i.md\n28:18 a=n.md\n28:32 a=p.md\n"
+                "28:56 a=/$s\n28:65 a=/$u\n34:8 a=y.md\n");
+    markdown_destroy(markdown);
+}
+
+/* Components are raw HTML; comments, modules and expressions are left out. */
+TEST(markdown_of_mdx)
+{
+    struct markdown *markdown;
+    static const char text[] =
+        "import {A} from './a.js'\nexport const b = '[b](b.md)'\n\n# Title\n\n"
+        "[c](c.md) {/* [d](d.md)\n\n[e](e.md) */} <Card href=\"x\"><a "
+        "href={url}>f</a></Card>\n\n"
+        "<img src=\"g.png\" alt={x}/> export [h](h.md)\n\n`{/*` [i](i.md) {/* "
+        "[j](j.md)\n";
+
+    CHECK_INT(markdown_read(text, strlen(text),
+                            (struct markdown_options){.wants_ids = true, .is_mdx = true},
+                            &markdown),
+              0);
+    CHECK_INT(markdown_visit(markdown, trace_link, NULL), 0);
+    CHECK_TRACE("4:1 #h1=title\n6:5 a=c.md\n10:11 img=g.png\n10:39 a=h.md\n12:11 a=i.md\n"
+                "12:25 a=j.md\n");
+    markdown_destroy(markdown);
+}
+
+TEST(markdown_formulas_take_time_in_proportion)
+{
+    static const char *const pieces[] = {"$a ",  "$$",  "$$ ", "`` $",
+                                         "$$\n", "{/*", "\\",  "- $$\n\n"};
+    size_t n = 1 << 20;
+    char *text = malloc(n);
+    clock_t begin = clock();
+
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        size_t length = strlen(pieces[i]);
+        char *copy;
+
+        for (size_t at = 0; at < n; at++)
+            text[at] = pieces[i][at % length];
+        CHECK_INT(markdown_mask(text, n, true, &copy), 0);
+        free(copy);
+    }
+    CHECK((clock() - begin) / CLOCKS_PER_SEC < 10);
+    free(text);
+}
+
 TEST(markdown_footnotes)
 {
     find("a[^n] [b](c)\n\n[^n]: Foot [d](e)\n\n[f](g)\n");
-    CHECK_TRACE("1:11 a=c\n3:1 #li=fn-n\n3:16 a=e\n5:5 a=g\n");
+    CHECK_TRACE("1:11 a=c\n3:1 #li=fn-n\n3:1 #li=fnref-n\n3:16 a=e\n5:5 a=g\n");
 }
 
 TEST(markdown_front_matter_is_skipped)

@@ -1,0 +1,140 @@
+/*
+ * plain_text.c - the URLs that are written in plain text.
+ *
+ * A URL has no end mark in a text. As in RFC 3986, appendix C, white space, quotes and angle brackets
+ * delimit it, and so does a bracket that was not opened in it; and as in GitHub's autolinks (GFM, 6.9),
+ * the punctuation behind it belongs to the sentence.
+ */
+#include "plain_text.h"
+
+#include "../base/ascii.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* The character of UTF-8 at s, whose bytes are *length; 0 for one that is malformed. */
+static unsigned character_at(const char *s, size_t n, size_t *length)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    unsigned c = u[0] >= 0xf0 ? u[0] & 7 : u[0] >= 0xe0 ? u[0] & 15 : u[0] & 31;
+
+    *length = u[0] >= 0xf0 ? 4 : u[0] >= 0xe0 ? 3 : 2;
+    if (u[0] < 0xc2 || *length > n) {
+        *length = 1;
+        return 0;
+    }
+    for (size_t i = 1; i < *length; i++)
+        c = c << 6 | (u[i] & 0x3f);
+    return c;
+}
+
+/* Beyond ASCII: spaces, and punctuation of Latin, Chinese and Japanese texts. */
+static bool is_delimiter(unsigned c)
+{
+    return c < 0xa1 || c == 0xab || c == 0xbb || (c >= 0x2000 && c <= 0x206f) ||
+           (c >= 0x3000 && c <= 0x303f) || (c >= 0xff00 && c <= 0xff65);
+}
+
+/* The length of what may be a URL at s. */
+static size_t length_at(const char *s, size_t n)
+{
+    size_t at = 0, length, round = 0, square = 0;
+
+    while (at < n) {
+        unsigned char c = (unsigned char)s[at];
+
+        if ((c == ')' && round-- == 0) || (c == ']' && square-- == 0))
+            break; /* of the text around it */
+        round += c == '(';
+        square += c == '[';
+
+        if (c <= ' ' || c == 0x7f || (c < 0x80 && strchr("\"<>`{}|\\^", c) != NULL))
+            break;
+        length = 1;
+        if (c >= 0x80 && is_delimiter(character_at(s + at, n - at, &length)))
+            break;
+        at += length;
+    }
+    return at;
+}
+
+/* The same without the punctuation of the sentence. */
+static size_t without_punctuation(const char *s, size_t n)
+{
+    while (n > 0 && strchr("?!.,:;*_~'", s[n - 1]) != NULL)
+        n--;
+    return n;
+}
+
+/* "http://" or "https://" and a host, which no letter stands before. */
+static bool begins_url(const char *text, size_t n, size_t at)
+{
+    size_t scheme = strncasecmp(text + at, "http://", 7) == 0    ? 7
+                    : strncasecmp(text + at, "https://", 8) == 0 ? 8
+                                                                 : 0;
+
+    if (scheme == 0 || at + scheme >= n)
+        return false;
+    if (at > 0 && (is_letter(text[at - 1]) || is_digit(text[at - 1])))
+        return false;
+    return is_letter(text[at + scheme]) || is_digit(text[at + scheme]) ||
+           text[at + scheme] == '[' || (unsigned char)text[at + scheme] >= 0x80;
+}
+
+/* "http://h/{name}", "http://h/<name>", "http://h/${name}": to be filled in by somebody. */
+static bool has_placeholder(const char *text, size_t n, size_t end)
+{
+    if (end == n || text[end] == '{')
+        return end < n;
+    return text[end] == '<' && (end + 1 == n || text[end + 1] != '/');
+}
+
+static int visit_url(const char *url, size_t n, struct html_place place,
+                     links_visit_function visit, void *arg)
+{
+    struct link link = {.kind = LINK_OTHER, .has_no_encoding = true, .place = place};
+    char *copy;
+    int rc;
+
+    link.cut = n > HTML_VALUE_BYTES;
+    copy = strndup(url, link.cut ? HTML_VALUE_BYTES : n);
+    if (copy == NULL)
+        return -ENOMEM;
+    link.reference = copy;
+    rc = visit(&link, arg);
+    free(copy);
+    return rc;
+}
+
+int plain_text_visit(const char *text, size_t n, links_visit_function visit, void *arg)
+{
+    struct html_counter counter = {{1, 1}, false};
+    size_t counted = 0, at = 0;
+    int rc = 0;
+
+    while (rc == 0 && at < n) {
+        const char *colon = memmem(text + at, n - at, "://", 3);
+        size_t begin, whole;
+
+        if (colon == NULL)
+            break;
+        begin = (size_t)(colon - text);
+        begin -= begin >= at + 5 && is_letter(colon[-1]) && (colon[-1] | 0x20) == 's' ? 5
+                 : begin >= at + 4                                                    ? 4
+                                                                                      : 0;
+        at = (size_t)(colon - text) + 3;
+        if (begin + 3 >= at || !begins_url(text, n, begin))
+            continue;
+        whole = length_at(text + begin, n - begin);
+        at = begin + whole > at ? begin + whole : at;
+        if (has_placeholder(text, n, begin + whole))
+            continue;
+        html_count(&counter, text + counted, begin - counted);
+        counted = begin;
+        rc = visit_url(text + begin, without_punctuation(text + begin, whole),
+                       counter.place, visit, arg);
+    }
+    return rc;
+}

@@ -1,0 +1,75 @@
+/*
+ * sniff.c - what a page is whose type is unknown, by its first bytes.
+ *
+ * The standard's patterns of images, sound and archives are left out: those have bytes that no text
+ * has, or are not searched in any case.
+ */
+#include "sniff.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+static bool begins(const char *bytes, size_t n, const char *with)
+{
+    size_t length = strlen(with);
+
+    return n >= length && memcmp(bytes, with, length) == 0;
+}
+
+/* A tag of HTML, which white space or '>' ends. */
+static bool is_html(const char *s, size_t n)
+{
+    static const char *const tags[] = {"<!DOCTYPE HTML",
+                                       "<HTML",
+                                       "<HEAD",
+                                       "<SCRIPT",
+                                       "<IFRAME",
+                                       "<H1",
+                                       "<DIV",
+                                       "<FONT",
+                                       "<TABLE",
+                                       "<A",
+                                       "<STYLE",
+                                       "<TITLE",
+                                       "<B",
+                                       "<BODY",
+                                       "<BR",
+                                       "<P",
+                                       "<!--"};
+
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        size_t length = strlen(tags[i]);
+        if (n > length && strncasecmp(s, tags[i], length) == 0 &&
+            (s[length] == ' ' || s[length] == '>'))
+            return true;
+    }
+    return false;
+}
+
+/* (WHATWG, MIME Sniffing, 3: binary data byte) */
+static bool is_binary(unsigned char c)
+{
+    return c <= 0x08 || c == 0x0b || (c >= 0x0e && c <= 0x1a) || (c >= 0x1c && c <= 0x1f);
+}
+
+enum sniffed sniff(const char *bytes, size_t n)
+{
+    size_t blank = 0;
+
+    while (blank < n && bytes[blank] != '\0' && strchr("\t\n\f\r ", bytes[blank]))
+        blank++;
+    if (is_html(bytes + blank, n - blank))
+        return SNIFFED_HTML;
+    if (begins(bytes + blank, n - blank, "<?xml"))
+        return SNIFFED_XML;
+    if (begins(bytes, n, "%PDF-") || begins(bytes, n, "%!PS-Adobe-"))
+        return SNIFFED_BINARY;
+    if (begins(bytes, n, "\xfe\xff") || begins(bytes, n, "\xff\xfe") ||
+        begins(bytes, n, "\xef\xbb\xbf"))
+        return SNIFFED_TEXT;
+    for (size_t i = 0; i < n; i++)
+        if (is_binary((unsigned char)bytes[i]))
+            return SNIFFED_BINARY;
+    return SNIFFED_TEXT;
+}

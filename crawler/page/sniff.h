@@ -1,0 +1,14 @@
+/*
+ * sniff.h - what a page is whose type is unknown, by its first bytes.
+ */
+#ifndef CRAWLER_SNIFF_H
+#define CRAWLER_SNIFF_H
+
+#include <stddef.h>
+
+enum sniffed { SNIFFED_HTML, SNIFFED_XML, SNIFFED_TEXT, SNIFFED_BINARY };
+
+/* (WHATWG, MIME Sniffing, 7.1: identifying a resource with an unknown MIME type) */
+enum sniffed sniff(const char *bytes, size_t n);
+
+#endif
