@@ -77,7 +77,15 @@ static int place_path_or_folder(struct crawler *crawler, const char *path)
     return place_path(path, 0, crawler);
 }
 
-/* One of them alone is the root; several have the working directory in common. */
+static bool is_pipe(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
+}
+
+/* One of them alone is the root; several have the working directory in common, which is also where a
+   pipe belongs. */
 int file_place_starts(struct crawler *crawler)
 {
     const struct text_list *starts = &crawler->options->starts;
@@ -88,7 +96,8 @@ int file_place_starts(struct crawler *crawler)
             continue;
         if (crawler->local.root_url == NULL)
             rc = local_init(&crawler->local, crawler->options,
-                            starts->count == 1 ? starts->at[i] : ".");
+                            starts->count == 1 && !is_pipe(starts->at[i]) ? starts->at[i]
+                                                                          : ".");
         if (rc == 0)
             rc = place_path_or_folder(crawler, starts->at[i]);
     }
@@ -117,7 +126,9 @@ static int feed(const char *bytes, size_t n, void *search)
 static int end_search(struct visiting *visiting)
 {
     struct crawler *crawler = visiting->pages->crawler;
-    char *base = local_base(&crawler->local, visiting->file.url);
+    char *base = visiting->file.kind == LOCAL_PIPE
+                     ? local_url("./")
+                     : local_base(&crawler->local, visiting->file.url);
     int rc = -ENOMEM;
 
     if (base != NULL)
@@ -154,7 +165,7 @@ static bool is_xml_start(const struct visiting *visiting)
            strcmp(visiting->file.content_type, "application/xml") == 0;
 }
 
-/* "README", but not "notes.rst": a name without a suffix says that it is text. */
+/* "README" or a pipe, but not "notes.rst": a name without a suffix may be that of text. */
 static bool is_text_by_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -190,6 +201,8 @@ static bool is_to_be_searched(const struct visiting *visiting)
     const struct target *page = visiting->page;
     const char *content_type = visiting->file.content_type;
 
+    if (visiting->file.kind == LOCAL_PIPE)
+        return page->is_start;
     if (visiting->file.kind != LOCAL_FILE)
         return false;
     if (page->is_sitemap || is_xml_start(visiting))

@@ -67,7 +67,8 @@ int local_rebase(const struct local *local, const char *reference, struct url *u
 enum local_kind {
     LOCAL_FILE,
     LOCAL_FOLDER, /* without an index file */
-    LOCAL_OTHER   /* a FIFO, a device, a socket: it is there, and must not be opened */
+    LOCAL_PIPE, /* a FIFO: it is there, and must not be opened unless the user has named it */
+    LOCAL_OTHER /* a device, a socket: it is there, and must not be opened */
 };
 
 struct local_file {
@@ -89,10 +90,10 @@ COIL_SUSPENDS int local_find(const struct local *local, const char *url,
 void local_file_finish(struct local_file *file);
 
 /*
- * Give the bytes of a LOCAL_FILE to feed(), piece by piece, until it returns below 0, and
+ * Give the bytes of a LOCAL_FILE or a LOCAL_PIPE to feed(), piece by piece, until it returns below 0, and
  * return that. -EFBIG: it has more than `max` bytes (0: no limit), of which feed() has got the
  * first. `feed` may be NULL: is it
- * readable? Never waits for the other end of a FIFO. Fails as open(2) and read(2), or with
+ * readable? Waits for the other end of a pipe alone. Fails as open(2) and read(2), or with
  * -ECANCELED.
  */
 COIL_SUSPENDS int local_read(const struct local_file *file, size_t max,

@@ -96,9 +96,10 @@ static int look_at(const char *path, struct statx *stx)
 static int take_path(struct local_file *file, char *path, const struct statx *stx)
 {
     *file = (struct local_file){
-        .kind = S_ISREG(stx->stx_mode)   ? LOCAL_FILE
-                : S_ISDIR(stx->stx_mode) ? LOCAL_FOLDER
-                                         : LOCAL_OTHER,
+        .kind = S_ISREG(stx->stx_mode)    ? LOCAL_FILE
+                : S_ISDIR(stx->stx_mode)  ? LOCAL_FOLDER
+                : S_ISFIFO(stx->stx_mode) ? LOCAL_PIPE
+                                          : LOCAL_OTHER,
         .path = path,
         .url = local_url(path),
         .size = (int64_t)stx->stx_size,
@@ -220,12 +221,14 @@ static int read_pieces(coil_file *file, size_t max,
 int local_read(const struct local_file *file, size_t max,
                int (*feed)(const char *bytes, size_t n, void *arg), void *arg)
 {
+    bool is_pipe = file->kind == LOCAL_PIPE;
     coil_file *opened;
-    int rc = coil_file_open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, &opened);
+    int rc = coil_file_open(file->path, O_RDONLY | O_NOCTTY | (is_pipe ? 0 : O_NONBLOCK),
+                            0, &opened);
 
     if (rc < 0)
         return rc;
-    rc = check_regular(opened);
+    rc = is_pipe ? 0 : check_regular(opened);
     if (rc == 0 && feed != NULL)
         rc = read_pieces(opened, max, feed, arg);
     coil_file_destroy(opened);

@@ -322,10 +322,12 @@ static const char *last_value(const struct command *command, const char *name)
 
 /* ---- where to start ---------------------------------------------------------------- */
 
-static int complain_about(const struct option_source *source, const char *operand,
-                          const char *what)
+int option_complain_of_start(const struct option_source *source, const char *operand,
+                             const char *what)
 {
     fputs("coil-crawl: ", source->complaints);
+    if (source->file != NULL)
+        fprintf(source->complaints, "%s:%u: ", source->file, source->line);
     url_print(source->complaints, operand);
     fprintf(source->complaints, ": %s\n", what);
     return -EINVAL;
@@ -341,6 +343,9 @@ static bool ends_with(const char *text, const char *end)
 /* True if the operand, which is no file, cannot be meant as a URL without "http://". */
 static bool must_be_path(const char *operand)
 {
+    static const char *const suffixes[] = {
+        ".html", ".htm",  ".xhtml", ".md",  ".markdown", ".mdx", ".txt", ".xml", ".css",
+        ".rst",  ".adoc", ".gz",    ".pdf", ".json",     ".svg", ".png", ".jpg"};
     size_t host = strcspn(operand, "/");
 
     if (operand[0] == '.' || operand[0] == '/' || operand[0] == '~')
@@ -348,9 +353,10 @@ static bool must_be_path(const char *operand)
     if (operand[host] == '/') /* "docs/a.html", but "example.org/a.html", "localhost/" */
         return memchr(operand, '.', host) == NULL && memchr(operand, ':', host) == NULL &&
                strncmp(operand, "localhost/", 10) != 0;
-    return ends_with(operand, ".html") || ends_with(operand, ".htm") ||
-           ends_with(operand, ".xhtml") || ends_with(operand, ".md") ||
-           ends_with(operand, ".markdown");
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (ends_with(operand, suffixes[i]))
+            return true;
+    return false;
 }
 
 /* Of a URL to be explained the fragment matters, too. */
@@ -419,8 +425,8 @@ static int add_url(struct option_source *source, const char *operand)
     if (rc == -ENOMEM)
         return rc;
     if (rc < 0)
-        return complain_about(source, operand + (is_whole ? 0 : 7),
-                              "not an http or https URL, nor a file");
+        return option_complain_of_start(source, operand + (is_whole ? 0 : 7),
+                                        "not an http or https URL, nor a file");
     kept = options_keep(options, url, strlen(url));
     free(url);
     rc = kept != NULL ? text_list_add(&options->starts, kept) : -ENOMEM;
@@ -428,25 +434,28 @@ static int add_url(struct option_source *source, const char *operand)
 }
 
 /* What exists is local; so a folder "example.org" is meant, if it is there. */
-static int add_start(struct option_source *source, const char *operand)
+int option_add_start(struct option_source *source, const char *operand)
 {
     struct options *options = source->options;
     struct stat info;
     char *kept;
 
+    if (option_is_file_url(operand))
+        return option_add_file_url(source, operand);
     if (strstr(operand, "://") != NULL)
         return add_url(source, operand);
     if (stat(operand, &info) == 0) {
-        if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
-            return complain_about(source, operand, "neither a file nor a folder");
+        if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode) && !S_ISFIFO(info.st_mode))
+            return option_complain_of_start(source, operand,
+                                            "neither a file nor a folder, nor a pipe");
         kept = options_keep(options, operand, strlen(operand));
         return kept != NULL ? text_list_add(&options->starts, kept) : -ENOMEM;
     }
     if (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG)
-        return complain_about(source, operand, strerror(errno));
+        return option_complain_of_start(source, operand, strerror(errno));
     if (must_be_path(operand))
-        return complain_about(source, operand,
-                              "no such file or folder; write http:// before a host");
+        return option_complain_of_start(
+            source, operand, "no such file or folder; write http:// before a host");
     return add_url(source, operand);
 }
 
@@ -463,6 +472,15 @@ static const char *take_last_once(struct text_list *list)
     return last;
 }
 
+/* "sitemap.xml" is a file, and "example.org/sitemap.xml" may be on the web. */
+static bool is_missing_file(const char *sitemap)
+{
+    struct stat info;
+
+    return strstr(sitemap, "://") == NULL && strchr(sitemap, '/') == NULL &&
+           stat(sitemap, &info) < 0;
+}
+
 /* The crawl starts at each, too. */
 static int add_sitemaps(struct option_source *source)
 {
@@ -470,7 +488,11 @@ static int add_sitemaps(struct option_source *source)
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < options->sitemaps.count; i++) {
-        rc = add_start(source, options->sitemaps.at[i]);
+        if (is_missing_file(options->sitemaps.at[i]))
+            return option_complain_of_start(
+                source, options->sitemaps.at[i],
+                "no such file; write http:// before a host, and the path of its sitemap");
+        rc = option_add_start(source, options->sitemaps.at[i]);
         if (rc == 0)
             options->sitemaps.at[i] = take_last_once(&options->starts);
     }
@@ -488,43 +510,103 @@ static const struct {
     {"diff", 2, COMMAND_DIFF},
 };
 
-/* With anything else behind it the word is a start: "./report" always is. */
-static void find_command(struct options *options, const struct command *command)
+static int complain_of_command(const struct command *command, const char *usage)
+{
+    const char *word = command->operands[0];
+
+    fprintf(
+        command->complaints,
+        "coil-crawl: %s: write coil-crawl %s %s; a folder of that name is ./%s, and a "
+        "host http://%s/\n",
+        word, word, usage, word, word);
+    return -EINVAL;
+}
+
+/* The first operand is a word of a command, unless a file or folder of that name is meant, which takes
+   nothing else. */
+static bool is_command(const struct command *command, const char *word, size_t wanted)
+{
+    struct stat info;
+
+    return command->operand_count > 0 && strcmp(command->operands[0], word) == 0 &&
+           (command->operand_count == wanted + 1 || stat(word, &info) < 0);
+}
+
+/* 0, or -EINVAL after a sentence where the command lacks its arguments, or has more. */
+static int find_command(struct options *options, const struct command *command)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (command->operand_count != commands[i].folders + 1 ||
-            strcmp(command->operands[0], commands[i].word) != 0)
+        size_t folders = commands[i].folders;
+
+        if (!is_command(command, commands[i].word, folders))
             continue;
+        if (command->operand_count != folders + 1)
+            return complain_of_command(command, folders == 1 ? "DIR" : "DIR DIR");
         options->command = commands[i].command;
         options->state = command->operands[1];
-        options->later_state = command->operands[commands[i].folders];
+        options->later_state = command->operands[folders];
     }
+    return 0;
+}
+
+static int add_operand(struct option_source *source, const char *operand)
+{
+    struct stat info;
+
+    if (strcmp(operand, "-") == 0)
+        return option_add_list(source, operand);
+    if (option_is_pattern(operand) && stat(operand, &info) < 0)
+        return option_add_matches(source, operand);
+    return option_add_start(source, operand);
+}
+
+static int add_lists(struct option_source *source)
+{
+    const struct text_list *lists = &source->options->lists;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < lists->count; i++)
+        rc = option_add_list(source, lists->at[i]);
+    return rc;
+}
+
+/* --state may have named another folder. */
+static int end_command(struct option_source *source, const struct command *command)
+{
+    if (source->options->lists.count == 0)
+        return find_command(source->options, command);
+    fprintf(source->complaints,
+            "coil-crawl: %s: --files-from is for a crawl that begins\n",
+            command->operands[0]);
+    return -EINVAL;
 }
 
 static int add_starts(struct option_source *source, const struct command *command)
 {
+    struct options *options = source->options;
     char *const *operands = command->operands;
     size_t count = command->operand_count;
     int rc = 0;
 
-    if (source->options->command != COMMAND_CRAWL) {
-        find_command(source->options,
-                     command); /* --state may have named another folder */
-        return 0;
-    }
+    if (options->command != COMMAND_CRAWL)
+        return end_command(source, command);
+    if (count == 1 && is_command(command, "explain", 1))
+        return complain_of_command(command, "URL");
     if (count > 1 && strcmp(operands[0], "explain") == 0) {
-        source->options->explain = true;
+        options->explain = true;
         operands++;
         count--;
     }
-    if (count == 0 && source->options->sitemaps.count == 0) {
+    if (count == 0 && options->sitemaps.count == 0 && options->lists.count == 0) {
         fputs("coil-crawl: name a URL, a folder or a file; coil-crawl --help says more\n",
               source->complaints);
         return -EINVAL;
     }
     for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = add_start(source, operands[i]);
-    return rc == 0 && !source->options->explain ? add_sitemaps(source) : rc;
+        rc = add_operand(source, operands[i]);
+    if (rc == 0)
+        rc = add_lists(source);
+    return rc == 0 && !options->explain ? add_sitemaps(source) : rc;
 }
 
 /* ---- all of it --------------------------------------------------------------------- */
@@ -575,8 +657,9 @@ static int set_all(struct option_source *source, const struct command *command)
     bool reads_file = file != NULL || last_value(command, "no-config") == NULL;
     int rc;
 
-    find_command(source->options, command);
-    rc = reads_file ? option_read_file(source, file) : 0;
+    rc = find_command(source->options, command);
+    if (rc == 0 && reads_file)
+        rc = option_read_file(source, file);
     for (size_t i = 0; rc == 0 && i < command->setting_count; i++)
         if (command->settings[i].row->set != NULL)
             rc = option_set(source, command->settings[i].row, command->settings[i].value);

@@ -112,7 +112,7 @@ static void print_statuses(FILE *to)
 void option_print_help(FILE *to)
 {
     fputs(
-        "Usage: coil-crawl [OPTION]... URL|FOLDER|FILE...\n"
+        "Usage: coil-crawl [OPTION]... URL|FOLDER|FILE|-...\n"
         "       coil-crawl [OPTION]... explain URL [START]...\n"
         "       coil-crawl [OPTION]... resume|recheck|report DIR\n"
         "       coil-crawl [OPTION]... diff DIR DIR\n"
@@ -269,7 +269,7 @@ void option_print_man(FILE *to)
             "coil-crawl \\- check the links of a web site or of local files\n"
             ".SH SYNOPSIS\n"
             "\\fBcoil\\-crawl\\fR [\\fIOPTION\\fR]... "
-            "\\fIURL\\fR|\\fIFOLDER\\fR|\\fIFILE\\fR...\n"
+            "\\fIURL\\fR|\\fIFOLDER\\fR|\\fIFILE\\fR|\\-...\n"
             ".br\n"
             "\\fBcoil\\-crawl\\fR [\\fIOPTION\\fR]... \\fBexplain\\fR \\fIURL\\fR "
             "[\\fISTART\\fR]...\n"

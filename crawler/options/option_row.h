@@ -80,6 +80,23 @@ int option_read_file(struct option_source *source, const char *path);
 int option_check_output(const struct option_source *source, const struct option_row *row,
                         const char *value);
 
+/* Add a file, folder or URL to the starts. option_parser.c. 0, -EINVAL after a sentence, or -ENOMEM. */
+int option_add_start(struct option_source *source, const char *operand);
+
+/* A sentence about an operand, or a line of a list. -EINVAL. */
+int option_complain_of_start(const struct option_source *source, const char *operand,
+                             const char *what);
+
+/*
+ * Add the starts that a file lists ("-": standard input), the files that match a pattern, or the file of
+ * a file:// URL. option_inputs.c. Fail as option_add_start().
+ */
+int option_add_list(struct option_source *source, const char *path);
+bool option_is_pattern(const char *operand);
+int option_add_matches(struct option_source *source, const char *pattern);
+bool option_is_file_url(const char *operand);
+int option_add_file_url(struct option_source *source, const char *operand);
+
 /* A sentence about a row's value, printf's way, and -EINVAL, or -ENOMEM without one. */
 int option_complain(const struct option_source *source, const struct option_row *row,
                     const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -124,6 +141,7 @@ OPTION_SETTER(set_url);
 OPTION_SETTER(set_proxy);
 OPTION_SETTER(set_status); /* where to listen */
 OPTION_SETTER(add_names);  /* a list with commas */
+OPTION_SETTER(add_text);
 OPTION_SETTER(add_pattern);
 OPTION_SETTER(add_header);
 OPTION_SETTER(add_cookie);

@@ -448,6 +448,16 @@ OPTION_SETTER(set_text)
     return text != NULL ? 0 : -ENOMEM;
 }
 
+OPTION_SETTER(add_text)
+{
+    char *text;
+
+    if (value[0] == '\0')
+        return option_complain(source, row, "needs a value: %s", row->argument);
+    text = options_keep(source->options, value, strlen(value));
+    return text != NULL ? text_list_add(field_of(source, row), text) : -ENOMEM;
+}
+
 /* Bytes that would end a header, or a terminal's line. */
 static bool has_control(const char *text)
 {

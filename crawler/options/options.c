@@ -187,6 +187,9 @@ const struct option_row option_rows[] = {
     {.name = "config", .argument = "FILE", .hint = HINT_FILE, .group = OPTION_OTHER,
      .words = "read options from FILE, in TOML (./coil-crawl.toml if it is there, whose outputs must lie below its folder)"},
     {.name = "no-config", .group = OPTION_OTHER, .words = "read no such file"},
+    {.name = "files-from", .repeats = true, .argument = "FILE", .set = add_text, FIELD(lists), .hint = HINT_FILE,
+     .group = OPTION_OTHER,
+     .words = "check the URLs, files and folders that FILE lists, one a line; \"-\", which may also stand alone, is standard input; may be repeated"},
     {.name = "completions", .argument = "SHELL", .choices = "bash zsh fish", .group = OPTION_OTHER,
      .words = "print what completes the options in this shell"},
     {.name = "help", .letter = 'h', .group = OPTION_OTHER, .words = "this text"},
@@ -274,6 +277,7 @@ void options_finish(struct options *options)
     patterns_finish(&options->include);
     free(options->starts.at);
     free(options->sitemaps.at);
+    free(options->lists.at);
     free(options->headers.at);
     free(options->host_headers);
     free(options->logins);

@@ -57,6 +57,7 @@ struct options {
     /* Where to start, and what belongs to it: */
     struct text_list starts;     /* URLs as url_resolve() makes them, or paths */
     struct text_list sitemaps;   /* those of them that are read as sitemaps */
+    struct text_list lists;      /* files that list more starts; "-": standard input */
     struct pattern_list exclude; /* not fetched */
     struct pattern_list include; /* fetched although `exclude` has it */
     bool lenient;                /* in what belongs to a site: site.h */

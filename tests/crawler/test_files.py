@@ -8,11 +8,12 @@ import pathlib
 import re
 import resource
 import shlex
+import subprocess
 import sys
 import tempfile
 
 from check import contains, equal, run_tests
-from crawling import run
+from crawling import PROGRAM, run
 from server import Site, html
 
 
@@ -124,6 +125,28 @@ def test_files_that_are_too_long_are_searched_in_part():
     equal(len(check.links()), 10)
     check = Check({"x.txt": "http://h/1\nhttp://h/22222"}, "--offline", "--max-body-size", "20", "x.txt")
     equal([link[1] for link in check.links()], ["http://h/1"])
+
+
+def test_starts_come_from_standard_input_and_pipes():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("a.md", "b c.md"):
+            pathlib.Path(folder, name).write_text("[x](gone.md)\n", encoding="utf-8")
+        program = f"{shlex.quote(PROGRAM)} --no-config --offline -f jsonl"
+        for command, found in (
+                ("printf 'a.md\\nb c.md\\n' | %s -", ["a.md", "b%20c.md"]),
+                ("printf 'a.md\\0b c.md\\0' | %s --files-from -", ["a.md", "b%20c.md"]),
+                ("%s --files-from <(echo a.md)", ["a.md"]),
+                ("cat a.md | %s /dev/stdin", []),  # text, which has no URL
+                ("%s <(echo '<p><a href=gone.md>')", ["63"]),
+                ("echo '<p><a href=gone.md>' | %s /dev/stdin a.md", ["stdin", "a.md"])):
+            done = subprocess.run(["bash", "-c", command % program], cwd=folder, capture_output=True, text=True,
+                                  timeout=60, check=False)
+            equal((command, done.returncode), (command, 2 if found else 0))
+            records = [json.loads(line) for line in done.stdout.splitlines()]
+            equal((command, sorted(os.path.basename(r["page"]) for r in records if r["type"] == "link")),
+                  (command, sorted(found)))
+            equal({r["target"] for r in records if r["type"] == "link"},
+                  {pathlib.Path(folder, "gone.md").as_uri()} if found else set())
 
 
 def test_base_of_a_file():

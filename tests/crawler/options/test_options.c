@@ -691,7 +691,8 @@ TEST(options_a_start_is_needed_and_must_be_one)
     check_refused(PARSE("a b.example"),
                   "a b.example: not an http or https URL, nor a file");
     check_refused(PARSE(""), ": not an http or https URL, nor a file");
-    check_refused(PARSE("/dev/null"), "/dev/null: neither a file nor a folder");
+    check_refused(PARSE("/dev/null"),
+                  "/dev/null: neither a file nor a folder, nor a pipe");
 }
 
 TEST(options_explain_is_the_first_word)
@@ -706,6 +707,132 @@ TEST(options_explain_is_the_first_word)
     CHECK(!p.options.explain);
     CHECK_INT(p.options.starts.count, 2);
     finish(&p);
+}
+
+/* A command with too few or too many arguments was taken for a host. */
+TEST(options_a_command_without_its_folder_is_wrong_usage)
+{
+    static const struct {
+        const char *arguments[4], *usage;
+    } wrong[] = {
+        {{"resume"}, "resume DIR"},      {{"resume", "a", "b"}, "resume DIR"},
+        {{"recheck"}, "recheck DIR"},    {{"report"}, "report DIR"},
+        {{"collect"}, "collect DIR"},    {{"diff"}, "diff DIR DIR"},
+        {{"diff", "a"}, "diff DIR DIR"}, {{"diff", "a", "b", "c"}, "diff DIR DIR"},
+        {{"explain"}, "explain URL"},
+    };
+    struct parsed p;
+
+    enter_scratch();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *argv[6] = {"coil-crawl"};
+        int argc = 1;
+        char usage[64];
+
+        for (size_t j = 0; j < 4 && wrong[i].arguments[j] != NULL; j++)
+            argv[argc++] = wrong[i].arguments[j];
+        snprintf(usage, sizeof usage, ": write coil-crawl %s; a folder", wrong[i].usage);
+        p = parse_arguments(argc, argv);
+        CHECK_INT(p.rc, -EINVAL);
+        CHECK(strstr(p.complaints, usage) != NULL);
+        finish(&p);
+    }
+    CHECK_INT(mkdir("report", 0777), 0);
+    check_start("report", "report"); /* it is there */
+    check_start("./report", "./report");
+    check_start("http://resume/", "http://resume/");
+    p = PARSE("--files-from=x", "resume", "dir");
+    CHECK_STR(p.complaints,
+              "coil-crawl: resume: --files-from is for a crawl that begins\n");
+    finish(&p);
+    leave_scratch();
+}
+
+static void check_starts(struct parsed p, const char *expected)
+{
+    char starts[256] = "";
+
+    CHECK_STR(p.complaints, "");
+    for (size_t i = 0; i < p.options.starts.count; i++) {
+        strncat(starts, p.options.starts.at[i], sizeof starts - strlen(starts) - 1);
+        strncat(starts, " ", sizeof starts - strlen(starts) - 1);
+    }
+    CHECK_STR(starts, expected);
+    finish(&p);
+}
+
+TEST(options_starts_may_be_listed_in_a_file)
+{
+    enter_scratch();
+    write_file("a.md", "");
+    write_file("b c.html", "");
+    write_file("list",
+               "\xef\xbb\xbf a.md\r\n\n# b c.html\nb c.html\t\nhttp://h/x\nexample.org");
+    check_starts(PARSE("--files-from", "list", "http://i/"),
+                 "http://i/ a.md b c.html http://h/x http://example.org/ ");
+    write_file("wrong", "a.md\n\ngone.md\n");
+    check_refused(
+        PARSE("--files-from=wrong"),
+        "wrong:3: gone.md: no such file or folder; write http:// before a host");
+    write_file("empty", "\n# nothing\n");
+    check_refused(PARSE("--files-from=empty"), "empty: names no URL and no file");
+    check_refused(PARSE("--files-from=gone"), "gone: No such file or directory");
+    check_refused(PARSE("--files-from="), "--files-from: needs a value: FILE");
+    leave_scratch();
+}
+
+TEST(options_patterns_that_no_shell_has_expanded)
+{
+    enter_scratch();
+    CHECK_INT(mkdir("docs", 0777), 0);
+    write_file("docs/a.md", "");
+    write_file("docs/b.md", "");
+    write_file("docs/c.html", "");
+    write_file("docs/[x].md", "");
+    check_starts(PARSE("docs/*.html"), "docs/c.html ");
+    check_starts(PARSE("docs/[ab].md"), "docs/a.md docs/b.md ");
+    check_starts(PARSE("docs/{b,c}.*"), "docs/b.md docs/c.html ");
+    check_starts(PARSE("docs/[x].md"), "docs/[x].md ");
+    check_starts(PARSE("http://h/*"), "http://h/* ");
+    check_starts(PARSE("example.org/a?b"), "http://example.org/a?b ");
+    check_refused(PARSE("docs/*.txt"), "docs/*.txt: no file has a name like that");
+    check_refused(PARSE("**/*.md"),
+                  "**/*.md: \"**\" is not known here: name the folder, which "
+                  "is searched with all below it");
+    leave_scratch();
+}
+
+TEST(options_file_urls_are_files)
+{
+    char url[128], expected[128];
+
+    enter_scratch();
+    write_file("b c#.html", "");
+    snprintf(url, sizeof url, "file://%s/b%%20c%%23.html?q#x", scratch);
+    snprintf(expected, sizeof expected, "%s/b c#.html ", scratch);
+    check_starts(PARSE(url), expected);
+    snprintf(url, sizeof url, "FILE://localhost%s", scratch);
+    snprintf(expected, sizeof expected, "%s ", scratch);
+    check_starts(PARSE(url), expected);
+    check_refused(PARSE("file:///no/such"), "file:///no/such: No such file or directory");
+    check_refused(PARSE("file://h/x"), "file://h/x: not a file of this machine");
+    check_refused(PARSE("file:///a%2fb"), "file:///a%2fb: not a file of this machine");
+    leave_scratch();
+}
+
+TEST(options_a_sitemap_that_is_missing_is_no_host)
+{
+    enter_scratch();
+    check_refused(
+        PARSE("--sitemap=map.xml", "http://h/"),
+        "map.xml: no such file; write http:// before a host, and the path of its "
+        "sitemap");
+    check_refused(PARSE("--sitemap=./map", "http://h/"),
+                  "./map: no such file or folder; write http:// before a host");
+    check_refused(PARSE("--sitemap=no/map.xml", "http://h/"),
+                  "no/map.xml: no such file or folder; write http:// before a host");
+    check_starts(PARSE("--sitemap=h.example/map.xml"), "http://h.example/map.xml ");
+    leave_scratch();
 }
 
 /* ---- the configuration file -------------------------------------------------------- */
