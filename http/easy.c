@@ -159,10 +159,13 @@ static bool reset(struct http_easy *handle)
     if (handle->is_not_decoded &&
         curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "") != CURLE_OK)
         return false;
+    if (handle->is_raw)
+        curl_easy_setopt(easy, CURLOPT_HTTP_CONTENT_DECODING, 1L);
     if (handle->is_wired)
         coil__http_unwire(handle);
     handle->has_headers = handle->has_cookies = handle->has_names = false;
     handle->is_head = handle->is_not_decoded = handle->is_wired = false;
+    handle->is_raw = false;
     return true;
 }
 

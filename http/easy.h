@@ -13,6 +13,7 @@ struct http_easy {
     const char *proxy;            /* that it was told of */
     /* Which options the response has changed. */
     bool is_head, has_headers, has_cookies, has_names, is_not_decoded, is_wired;
+    bool is_raw; /* the codings of its answer are not all known */
     bool is_changed_for_good;
 };
 

@@ -66,6 +66,15 @@ static bool ended_in_headers(const coil_http_response *response)
            (response->code == CURLE_OK || response->code == CURLE_PARTIAL_FILE);
 }
 
+/*
+ * A callback that refuses bytes has set response->failure. Otherwise bytes came behind the end of a
+ * compressed stream, which browsers ignore: the body is whole.
+ */
+static int errno_of_writing(const coil_http_response *response)
+{
+    return response->has_headers && response->failure == 0 ? 0 : -EPROTO;
+}
+
 #define TOO_LARGE                                                                        \
     100 /* CURLE_TOO_LARGE, of 8.6 and later: the headers may be older than the library */
 
@@ -78,6 +87,8 @@ static int errno_of(const coil_http_response *response)
         return -EMSGSIZE;
     case CURLE_OK:
         return 0;
+    case CURLE_WRITE_ERROR:
+        return errno_of_writing(response);
     case CURLE_OUT_OF_MEMORY:
         return errno_of_memory(response);
     case CURLE_URL_MALFORMAT:

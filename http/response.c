@@ -81,7 +81,7 @@ static bool may_have_header(const coil_http_response *response, const char *name
            (response->header_names & place_of_name(name)) != 0;
 }
 
-/* ---- called by libcurl ------------------------------------------------------------- */
+/* ---- lengths ----------------------------------------------------------------------- */
 
 static size_t refuse(coil_http_response *response, int rc)
 {
@@ -133,6 +133,57 @@ static void note_length(coil_http_response *response, const char *line, size_t n
     response->has_length = true;
 }
 
+/* ---- content codings --------------------------------------------------------------- */
+
+static bool is_coding(const char *name, size_t n, const char *known)
+{
+    return strlen(known) == n && strncasecmp(name, known, n) == 0;
+}
+
+/* True for what this libcurl decodes. */
+static bool is_known_coding(const char *name, size_t n)
+{
+    int features = curl_version_info(CURLVERSION_NOW)->features;
+
+    if (is_coding(name, n, "identity") || is_coding(name, n, "none"))
+        return true;
+    if ((features & CURL_VERSION_LIBZ) != 0 &&
+        (is_coding(name, n, "gzip") || is_coding(name, n, "x-gzip") ||
+         is_coding(name, n, "deflate")))
+        return true;
+    return ((features & CURL_VERSION_BROTLI) != 0 && is_coding(name, n, "br")) ||
+           ((features & CURL_VERSION_ZSTD) != 0 && is_coding(name, n, "zstd"));
+}
+
+static bool has_unknown_coding(const coil_http_response *response)
+{
+    const char *name;
+
+    for (size_t i = 0;
+         (name = coil_http_header_at(response, "Content-Encoding", i)) != NULL; i++)
+        for (name += strspn(name, ", \t"); *name != '\0'; name += strspn(name, ", \t")) {
+            size_t n = strcspn(name, ", \t");
+            if (!is_known_coding(name, n))
+                return true;
+            name += n;
+        }
+    return false;
+}
+
+/*
+ * "Content-Encoding: utf-8": as browsers do, take the body as it is. (Fetch: handle content codings)
+ * libcurl fails when it is to decode the first byte, and looks at this option before that.
+ */
+static void leave_unknown_coding(coil_http_response *response)
+{
+    if (response->handle->is_not_decoded || !has_unknown_coding(response))
+        return;
+    response->handle->is_raw = true;
+    curl_easy_setopt(response->easy, CURLOPT_HTTP_CONTENT_DECODING, 0L);
+}
+
+/* ---- called by libcurl ------------------------------------------------------------- */
+
 /*
  * CURLOPT_HEADERFUNCTION. An empty line ends the headers, also of an interim response
  * (1xx). Trailers are passed here as well, after the body.
@@ -159,6 +210,7 @@ static size_t on_header(char *line, size_t one, size_t n, void *arg)
         response->has_headers = false;
         return refuse(response, -EPROTO);
     }
+    leave_unknown_coding(response);
     response->redirected = response->max_redirects > 0 && is_redirect(response);
     if (!is_handed_on(response))
         coil__http_wake(response);
@@ -641,8 +693,11 @@ const char *coil_http_header_at(const coil_http_response *response, const char *
         curl_easy_header(response->easy, name, index, CURLH_HEADER, -1, &header) !=
             CURLHE_OK)
         return NULL;
-    /* libcurl 7.88 leaves the end of the line to a header without a value. */
-    return header->value[0] == '\r' || header->value[0] == '\n' ? "" : header->value;
+    /* libcurl 7.88 leaves the end of the line to a header whose first line has no value; the value of a
+       folded one follows. (RFC 9112, 5.2) */
+    if (header->value[0] == '\r' || header->value[0] == '\n')
+        return header->value + strspn(header->value, "\r\n \t");
+    return header->value;
 }
 
 const char *coil_http_header(const coil_http_response *response, const char *name)

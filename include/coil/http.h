@@ -126,7 +126,8 @@ typedef struct coil_http_request {
     /*
      * "Name: value", the last is NULL; may be NULL itself. "Name:" leaves out a header
      * that would be sent otherwise. With a Range or Accept-Encoding of your own the body
-     * comes as it is sent; without, it is decompressed.
+     * comes as it is sent; without, it is decompressed. With a Content-Encoding that libcurl does
+     * not know it comes as it is sent, too. (Fetch: handle content codings)
      */
     const char *const *headers;
     const void *body; /* copied */

@@ -123,6 +123,7 @@ static int say_headers(struct http_connection *c)
     return http_say(c, "HTTP/1.1 103 Early Hints\r\nLink: early\r\n\r\n"
                        "HTTP/1.1 200 OK\r\nA: 1\r\nab: 2\r\nABC:3\r\nabcd:  4\r\n"
                        "X-Long-Name-0: 5\r\nx-long-NAME-1: 6\r\nABCD: 7\r\nEmpty-One:\r\n"
+                       "Folded:\r\n a\r\n\tb\r\nFolded-2: c;\r\n  d\r\n"
                        "Transfer-Encoding: chunked\r\nTrailer: Tail\r\n\r\n"
                        "0\r\nTail: 8\r\n\r\n");
 }
@@ -140,6 +141,8 @@ IO_TEST(http_finds_headers_however_their_names_are_written)
         {"x-long-name-0", "5"},
         {"X-Long-Name-1", "6"},
         {"empty-one", ""},
+        {"folded", "a\tb"},
+        {"folded-2", "c; d"},
         {"X-Long-Name-2", NULL},
         {"Link", NULL},
         {"Tail", NULL},
@@ -162,6 +165,91 @@ IO_TEST(http_finds_headers_however_their_names_are_written)
             CHECK_STR(value != NULL ? value : "none", cases[i].value);
     }
     CHECK_STR(coil_http_header_at(both.client.response, "abcd", 1), "7");
+    http_both_end(&both);
+}
+
+/* ---- content codings --------------------------------------------------------------- */
+
+/* "coil" a hundred times, as say_compressed() sends it; in a second member; and no gzip. */
+static const unsigned char packed[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00,
+                                       0x02, 0x03, 0x4b, 0xce, 0xcf, 0xcc, 0x49, 0x1e,
+                                       0xc5, 0x83, 0x06, 0x03, 0x00, 0xdf, 0xc8, 0xce,
+                                       0x01, 0x90, 0x01, 0x00, 0x00};
+
+static int say_packed_and_more(struct http_connection *c)
+{
+    static char zeroes[100000];
+    bool is_apart = strstr(c->path, "apart") != NULL;
+    bool is_long = strstr(c->path, "long") != NULL;
+    bool is_chunked = strstr(c->path, "chunked") != NULL;
+
+    http_say(c, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n");
+    if (is_chunked)
+        http_say(c, "Transfer-Encoding: chunked\r\n\r\n1d\r\n");
+    else
+        http_say(c, is_long ? "Content-Length: 100029\r\n\r\n"
+                            : "Content-Length: 33\r\n\r\n");
+    coil_write(c->stream, packed, sizeof packed);
+    if (is_apart)
+        coil_sleep(COIL_MSEC(20));
+    if (is_chunked)
+        return http_say(c, "\r\n4\r\nmore\r\n0\r\n\r\n");
+    return coil_write(c->stream, is_long ? zeroes : "more", is_long ? sizeof zeroes : 4) <
+                   0
+               ? -1
+               : 0;
+}
+
+/* Browsers ignore padding, and what else follows. */
+IO_TEST(http_ignores_bytes_behind_the_end_of_gzip)
+{
+    static const char *const paths[] = {"/",           "/apart",   "/long",
+                                        "/long-apart", "/chunked", "/chunked-apart"};
+    static const struct http_route route[] = {{"*", say_packed_and_more}, {NULL, NULL}};
+    struct http_both both;
+
+    http_both_begin(&both, route, NULL);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        CHECK_INT(http_fetch(&both.client, paths[i]), 0);
+        CHECK_INT(both.client.body_bytes, 400);
+        CHECK_STR(coil_http_error(both.client.response), "");
+    }
+    http_both_end(&both);
+}
+
+static int say_odd_coding(struct http_connection *c)
+{
+    http_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n");
+    if (strcmp(c->path, "/utf-8") == 0)
+        http_say(c, "Content-Encoding: utf-8\r\n");
+    else if (strcmp(c->path, "/list") == 0)
+        http_say(c, "content-encoding: gzip, aes128gcm\r\n");
+    else if (strcmp(c->path, "/two") == 0)
+        http_say(c, "Content-Encoding: gzip\r\nContent-Encoding: ISO-8859-1\r\n");
+    else if (strcmp(c->path, "/identity") == 0)
+        http_say(c, "Content-Encoding: , Identity\r\n");
+    else if (strcmp(c->path, "/empty") == 0)
+        http_say(c, "Content-Encoding:\r\n");
+    return http_say(c, "\r\nhello");
+}
+
+/* One request, and the next on the same connection is decoded again. */
+IO_TEST(http_takes_a_body_in_an_unknown_coding_as_it_is)
+{
+    static const char *const paths[] = {"/utf-8", "/list", "/two", "/identity", "/empty"};
+    static const struct http_route route[] = {
+        {"/gzip", say_packed_and_more}, {"*", say_odd_coding}, {NULL, NULL}};
+    struct http_both both;
+
+    http_both_begin(&both, route, NULL);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        CHECK_INT(http_fetch(&both.client, paths[i]), 0);
+        CHECK_STR(both.client.body != NULL ? both.client.body : "", "hello");
+        CHECK_INT(both.server.connections, 1);
+    }
+    CHECK_INT(both.server.requests, sizeof paths / sizeof *paths);
+    CHECK_INT(http_fetch(&both.client, "/gzip"), 0);
+    CHECK_INT(both.client.body_bytes, 400);
     http_both_end(&both);
 }
 
