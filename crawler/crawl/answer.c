@@ -3,6 +3,8 @@
  */
 #include "answer.h"
 
+#include "../page/content_type.h"
+
 #include <coil/scope.h>
 
 #include <stdio.h>
@@ -27,16 +29,48 @@ static bool is_challenge(const coil_http_response *response)
     return false;
 }
 
-static void read_headers(struct answer *answer)
+#define TYPES_MAX 16 /* headers of one name */
+
+/* As Fetch has it. Most answers have one header with one type. 0 or -ENOMEM. */
+static int read_content_type(struct answer *answer)
+{
+    const char *values[TYPES_MAX];
+    size_t count = 0;
+    int rc;
+
+    while (count < TYPES_MAX && (values[count] = coil_http_header_at(
+                                     answer->response, "Content-Type", count)) != NULL)
+        count++;
+    if (count == 1 && content_type_is_single(values[0])) {
+        answer->content_type = values[0];
+        return 0;
+    }
+    free(answer->extracted_type);
+    rc = content_type_extract(values, count, &answer->extracted_type);
+    answer->content_type = answer->extracted_type;
+    return rc;
+}
+
+static bool says_nosniff(const coil_http_response *response)
+{
+    const char *value = coil_http_header(response, "X-Content-Type-Options");
+
+    return value != NULL && strcasecmp(value, "nosniff") == 0;
+}
+
+/* 0 or -ENOMEM. */
+static int read_headers(struct answer *answer)
 {
     const coil_http_response *response = answer->response;
+    int rc = read_content_type(answer);
 
     answer->status = coil_http_status(response);
-    answer->content_type = coil_http_header(response, "Content-Type");
+    answer->may_be_sniffed = answer->content_type == NULL && !says_nosniff(response);
     answer->location = coil_http_header(response, "Location");
     answer->retry_after = coil_http_header(response, "Retry-After");
     answer->is_challenge = is_challenge(response);
     answer->sets_cookie = coil_http_header(response, "Set-Cookie") != NULL;
+    return rc;
 }
 
 static void measure(struct answer *answer)
@@ -62,17 +96,20 @@ struct asking {
 /* Ends the transfer, and is no failure. */
 #define ENOUGH (-EOVERFLOW)
 
-static enum body_state look_at_headers(struct asking *asking,
-                                       coil_http_response *response)
+/* 0 or -ENOMEM. */
+static int look_at_headers(struct asking *asking, coil_http_response *response)
 {
     struct answer *answer = asking->answer;
     const struct question *question = asking->question;
+    int rc;
 
     answer->response = response;
-    read_headers(answer);
-    return question->wants_body != NULL && question->wants_body(answer, question->arg)
-               ? BODY_WANTED
-               : BODY_UNWANTED;
+    rc = read_headers(answer);
+    asking->body =
+        question->wants_body != NULL && question->wants_body(answer, question->arg)
+            ? BODY_WANTED
+            : BODY_UNWANTED;
+    return rc;
 }
 
 /* A body that nobody wants. */
@@ -118,9 +155,10 @@ static int take_body(struct asking *asking, const char *bytes, size_t n)
 static int on_body(coil_http_response *response, const char *bytes, size_t n, void *arg)
 {
     struct asking *asking = arg;
+    int rc = asking->body == BODY_UNSEEN ? look_at_headers(asking, response) : 0;
 
-    if (asking->body == BODY_UNSEEN)
-        asking->body = look_at_headers(asking, response);
+    if (rc < 0)
+        return rc;
     asking->total += n;
     if (asking->body == BODY_WANTED)
         return take_body(asking, bytes, n);
@@ -144,7 +182,7 @@ static int ask(struct answer *answer, coil_http_session *session,
     if (rc == ENOUGH && asking.body == BODY_CUT)
         rc = 0;
     if (rc == 0 && asking.body == BODY_UNSEEN)
-        asking.body = look_at_headers(&asking, answer->response);
+        rc = look_at_headers(&asking, answer->response);
     answer->has_body = rc == 0 && (asking.body == BODY_WANTED || asking.is_cut_at_limit);
     if (answer->response != NULL)
         measure(answer);
@@ -206,5 +244,6 @@ int answer_get(struct answer *answer, coil_http_session *session,
 void answer_finish(struct answer *answer)
 {
     coil_http_response_destroy(answer->response);
+    free(answer->extracted_type);
     *answer = (struct answer){.status = 0};
 }

@@ -15,7 +15,9 @@ struct answer {
     int rc;     /* below 0: there is none, for this reason */
     int status; /* 0 if there is none */
     const char *content_type, *location, *retry_after;
-    bool is_challenge; /* it asks for a human */
+    char *extracted_type; /* of several headers: content_type, for free() */
+    bool may_be_sniffed;  /* there is no content_type, and no header is against that */
+    bool is_challenge;    /* it asks for a human */
     bool sets_cookie;
     bool is_late; /* rc is -ETIMEDOUT: it took too long as a whole */
     bool is_tls;  /* rc is -EPROTO: of TLS, not of HTTP */

@@ -162,7 +162,7 @@ static bool is_searched(const struct worker *worker, const char *content_type,
 {
     const struct options *options = worker->crawler->options;
 
-    if (is_html(content_type) || content_type == NULL)
+    if (is_html(content_type))
         return true;
     if (worker->page->kind != TARGET_SITE)
         return false;
@@ -190,7 +190,7 @@ static bool wants_body(const struct answer *answer, void *arg)
     bool is_named = is_named_as_sitemap(worker->page, content_type);
 
     if (answer->status < 200 || answer->status >= 300 ||
-        !is_searched(worker, content_type, is_named))
+        (!answer->may_be_sniffed && !is_searched(worker, content_type, is_named)))
         return false;
     search_begin(worker->pages.search, content_type);
     if (worker->page->kind == TARGET_SITE &&

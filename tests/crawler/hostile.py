@@ -461,8 +461,12 @@ CASES = [
          verdict='error', reason='protocol'),
     Case('gzip-a-hundred-times', 'a hundred layers are promised', encoded(b'y', ', '.join(['gzip'] * 100)),
          verdict='error', reason='protocol'),
-    Case('unknown-encoding', 'an encoding that nobody knows: it is there, and unreadable',
-         encoded(b'y' * 100, 'klingon'), verdict='error', reason='protocol'),
+    Case('unknown-encoding', 'an encoding that nobody knows: the page is taken as it is, as in browsers',
+         encoded(b'<a href=/good?1>x</a>', 'utf-8'), searched=True, answers={'/good?1': page()},
+         check=lambda result: equal(result.site.paths().count('/good?1'), 1)),
+    Case('gzip-and-more', 'what follows the end of what was packed does not count',
+         encoded(gzip.compress(b'<a href=/good?1>x</a>') + bytes(300000), 'gzip'), searched=True, answers={'/good?1': page()},
+         check=lambda result: equal(result.site.paths().count('/good?1'), 1)),
 
     # ---- redirects -----------------------------------------------------------------------------
     Case('circle-1', 'a redirect to itself', redirect('/x'), verdict='broken', reason='redirect-circle',

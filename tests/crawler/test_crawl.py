@@ -526,6 +526,21 @@ def test_only_html_is_searched():
            "/yes": True})
 
 
+def test_types_are_those_of_fetch():
+    """Of several, the last that is a type; a header may be folded; without one the page is sniffed."""
+    body = b'<!DOCTYPE html><a href="/gone">x</a>'
+    for lines, found in ((["Content-Type: text/html, text/html"], True), (["Content-Type:", " text/html"], True),
+                         (["Content-Type: text/plain", "Content-Type: text/html"], True),
+                         (["Content-Type: text/html", "Content-Type: text/plain"], False),
+                         (["Content-Type: nonsense"], True), (["Content-Type: */*"], True), (["Content-Type:"], True),
+                         (["X-Content-Type-Options: nosniff"], False), (["X: y", " Content-Type: image/png"], True)):
+        answer = "\r\n".join(["HTTP/1.1 200 OK", *lines, f"Content-Length: {len(body)}", "", ""]).encode() + body
+        result = crawl({"/": page("/a"), "/a": answer})
+        equal((lines, result.pages["/a"]["searched"], "/gone" in result.told), (lines, found, found))
+    result = crawl({"/": response("", content_type="text/html;charset=big5", headers=["Content-Type: text/html"])})
+    equal((result.pages["/"]["content_type"], result.pages["/"]["encoding"]), ("text/html;charset=big5", "big5"))
+
+
 def test_encoding_is_noted():
     result = crawl({"/": html("", content_type='text/html; charset="big5"'),})
     equal(result.pages["/"]["encoding"], "big5")
