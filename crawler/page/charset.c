@@ -170,13 +170,50 @@ static bool find_mark(const char *text, size_t n, struct charset *out)
     return out->mark_bytes > 0;
 }
 
+/* UTF-16 cannot be what declares it byte by byte. */
+static void take_utf_16_for_utf_8(struct charset *charset)
+{
+    if (strncasecmp(charset->label, "utf-16", 6) == 0)
+        charset->label[0] = '\0';
+}
+
+/* <?xml version="1.0" encoding="..."?> (HTML: get an XML encoding) */
+static bool find_in_xml(const char *html, size_t n, struct charset *out)
+{
+    const char *end, *at, *quote;
+
+    n = n < CHARSET_HEAD_BYTES ? n : CHARSET_HEAD_BYTES;
+    if (n < 5 || memcmp(html, "<?xml", 5) != 0)
+        return false;
+    end = memchr(html, '>', n);
+    at = end != NULL ? memmem(html, (size_t)(end - html), "encoding", 8) : NULL;
+    if (at == NULL)
+        return false;
+    for (at += 8; at < end && (unsigned char)*at <= ' ';)
+        at++;
+    if (at == end || *at++ != '=')
+        return false;
+    while (at < end && (unsigned char)*at <= ' ')
+        at++;
+    if (at == end || (*at != '"' && *at != '\''))
+        return false;
+    quote = memchr(at + 1, *at, (size_t)(end - at - 1));
+    if (quote == NULL || !set_label(out, at + 1, (size_t)(quote - at - 1)))
+        return false;
+    take_utf_16_for_utf_8(out);
+    return true;
+}
+
 int charset_of(struct charset *charset, const char *content_type, const char *html,
                size_t n)
 {
     int found = 1;
 
-    if (!find_mark(html, n, charset) && !find_in_type(content_type, charset))
+    if (!find_mark(html, n, charset) && !find_in_type(content_type, charset)) {
         found = find_in_meta(html, n, charset);
+        if (found == 0)
+            found = find_in_xml(html, n, charset);
+    }
     charset->is_declared = found > 0;
     return found < 0 ? found : 0;
 }
@@ -196,8 +233,7 @@ static bool find_in_rule(const char *css, size_t n, struct charset *out)
         return false;
     if (!set_label(out, css + at, (size_t)(quote - css) - at))
         return false;
-    if (strncasecmp(out->label, "utf-16", 6) == 0)
-        out->label[0] = '\0';
+    take_utf_16_for_utf_8(out);
     return true;
 }
 

@@ -28,7 +28,7 @@ const char *charset_name(const char *label, size_t n);
 
 /*
  * The encoding of an HTML page by its first bytes: by its byte order mark, else by the charset
- * parameter of `content_type` (which may be NULL), else by a <meta>.
+ * parameter of `content_type` (which may be NULL), else by a <meta>, else by <?xml encoding="...">.
  * (WHATWG: encoding sniffing algorithm) 0 or -ENOMEM.
  */
 int charset_of(struct charset *charset, const char *content_type, const char *html,

@@ -165,6 +165,7 @@ static const struct html_known attributes[ATTRIBUTE_COUNT] = {
     [ATTRIBUTE_SHADOWROOTMODE] = {"shadowrootmode", 0, HTML_DATA},
     [ATTRIBUTE_SIZE] = {"size", 0, HTML_DATA},
     [ATTRIBUTE_SRC] = {"src", 0, HTML_DATA},
+    [ATTRIBUTE_SRCDOC] = {"srcdoc", 0, HTML_DATA},
     [ATTRIBUTE_SRCSET] = {"srcset", 0, HTML_DATA},
     [ATTRIBUTE_STYLE] = {"style", 0, HTML_DATA},
     [ATTRIBUTE_TYPE] = {"type", 0, HTML_DATA},

@@ -10,6 +10,7 @@
 
 #include "../base/array.h"
 #include "link_visit.h"
+#include "srcdoc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ enum kept_kind {
     KEPT_REFRESH,
     KEPT_BASE,
     KEPT_ID,
+    KEPT_SRCDOC,
     KEPT_STYLE, /* an attribute; the element's name is kept behind it */
     KEPT_CSS,   /* a URL of a style sheet: `attribute` is its enum css_kind */
 };
@@ -51,7 +53,7 @@ static const uint32_t wanted_of[ELEMENT_COUNT] = {
     [ELEMENT_EMBED] = BIT(SRC),
     [ELEMENT_FORM] = BIT(ACTION) | BIT(METHOD),
     [ELEMENT_FRAME] = BIT(SRC),
-    [ELEMENT_IFRAME] = BIT(SRC),
+    [ELEMENT_IFRAME] = BIT(SRC) | BIT(SRCDOC),
     [ELEMENT_IMAGE] = BIT(HREF) | BIT(XLINK_HREF) | BIT(SRC) | BIT(SRCSET),
     [ELEMENT_IMG] = BIT(SRC) | BIT(SRCSET),
     [ELEMENT_INPUT] = BIT(SRC) | BIT(FORMACTION) | BIT(FORMMETHOD) | BIT(TYPE),
@@ -247,6 +249,8 @@ static int kind_of(const struct links *links, const struct kept_value *value,
         return links->base == 0 ? KEPT_BASE : -1;
     if (value->attribute == ATTRIBUTE_SRCSET || value->attribute == ATTRIBUTE_IMAGESRCSET)
         return KEPT_SRCSET;
+    if (value->attribute == ATTRIBUTE_SRCDOC)
+        return KEPT_SRCDOC;
     return urls >> value->attribute & 1 ? KEPT_LINK : -1;
 }
 
@@ -594,6 +598,8 @@ static int visit_value(struct links *links, struct link_visit *visit,
         return link_visit_srcset(visit, text);
     case KEPT_REFRESH:
         return link_visit_refresh(visit, text);
+    case KEPT_SRCDOC:
+        return srcdoc_visit(links, visit, text);
     case KEPT_STYLE:
         return link_visit_style(visit, text, &links->css_text);
     case KEPT_LINK:

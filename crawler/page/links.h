@@ -28,7 +28,10 @@ enum link_kind {
 struct link {
     enum link_kind kind;
     const char *reference; /* as written, with character references decoded */
-    bool nofollow;         /* its `rel` says so, or the page */
+    /* The link's own base, or NULL for the page's: URLs, one a line. Each is relative to the one
+       before, and the first to the page's base. */
+    const char *base;
+    bool nofollow;        /* its `rel` says so, or the page */
     bool cut;             /* it was longer than HTML_VALUE_BYTES: this is its beginning */
     bool is_sitemap;      /* it names a sitemap */
     bool has_no_encoding; /* of a style sheet or header: its query is in UTF-8 */
@@ -63,6 +66,7 @@ struct links {
     bool is_sheet;    /* the page is a style sheet */
     bool in_style;    /* a <style> is open */
     bool form_is_get; /* the last <form> is not one that is posted */
+    unsigned depth;   /* of srcdoc attributes around it */
 };
 
 /* Nothing is allocated before there is a page. */

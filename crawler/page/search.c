@@ -519,8 +519,8 @@ static bool is_ascii(const char *s, size_t n)
 
 /* A query is in the encoding of its page, unless a style sheet has it: `url`, which has it in UTF-8, is made anew. (HTML:
    encoding-parse a URL) */
-static int encode_query(const struct search *search, const char *reference,
-                        struct url *url)
+static int encode_query(const struct search *search, const struct whatwg_url *base,
+                        const char *reference, struct url *url)
 {
     size_t end = strcspn(reference, "#");
     const char *query = memchr(reference, '?', end);
@@ -537,7 +537,7 @@ static int encode_query(const struct search *search, const char *reference,
                       query, (size_t)(reference + end - query));
     text_add(&text, reference + end, strlen(reference + end));
     whole = text_take(&text);
-    rc = whole != NULL ? url_parse(&search->base, whole, &encoded) : -ENOMEM;
+    rc = whole != NULL ? url_parse(base, whole, &encoded) : -ENOMEM;
     free(whole);
     if (rc < 0)
         return rc;
@@ -546,16 +546,85 @@ static int encode_query(const struct search *search, const char *reference,
     return 0;
 }
 
-static int find_url(struct search *search, struct ahead *found)
+/* A base that nothing can be relative to is none. (HTML: set the frozen base URL) */
+static bool may_be_base(const struct whatwg_url *url)
+{
+    return !whatwg_url_scheme_is(url, "data") && !whatwg_url_scheme_is(url, "javascript");
+}
+
+/* Replace *base by a reference that is relative to it, unless that is malformed. The base of a local
+   file may mean another: "/x" is in the root folder. 0 or -ENOMEM. */
+static int change_base(const struct search *search, const char *reference,
+                       struct whatwg_url *base)
 {
     const struct search_visitor *visitor = search->visitor;
-    int rc = url_parse(&search->base, found->link.reference, &found->url);
+    struct whatwg_url next = {0};
+    struct url url;
+    int rc = url_parse(base, reference, &url);
+
+    if (rc == 0 && url.kind == URL_FILE && visitor->rebase != NULL)
+        rc = visitor->rebase(reference, &url, visitor->arg);
+    if (rc == 0)
+        rc = whatwg_url_parse(url.href, url.n, NULL, &next);
+    free(url.href);
+    if (rc < 0)
+        return rc == -ENOMEM ? rc : 0;
+    if (!may_be_base(&next)) {
+        whatwg_url_finish(&next);
+        return 0;
+    }
+    whatwg_url_finish(base);
+    *base = next;
+    return 0;
+}
+
+/* The base that a link has for itself. 0 or -ENOMEM; finish it in any case. */
+static int find_own_base(const struct search *search, const char *lines,
+                         struct whatwg_url *base)
+{
+    char *copy, *rest, *line;
+    int rc = whatwg_url_parse(search->base.href, search->base.length, NULL, base);
+
+    if (rc < 0)
+        return rc;
+    copy = rest = strdup(lines);
+    if (copy == NULL)
+        return -ENOMEM;
+    while (rc == 0 && (line = strsep(&rest, "\n")) != NULL)
+        rc = change_base(search, line, base);
+    free(copy);
+    return rc;
+}
+
+static int resolve(struct search *search, struct ahead *found,
+                   const struct whatwg_url *base)
+{
+    const struct search_visitor *visitor = search->visitor;
+    int rc = url_parse(base, found->link.reference, &found->url);
 
     if (rc == 0 && !found->link.has_no_encoding &&
         (search->encoding == CONVERTED || is_windows_1252(search)))
-        rc = encode_query(search, found->link.reference, &found->url);
+        rc = encode_query(search, base, found->link.reference, &found->url);
     if (rc == 0 && visitor->rebase != NULL)
         rc = visitor->rebase(found->link.reference, &found->url, visitor->arg);
+    return rc;
+}
+
+static int find_url(struct search *search, struct ahead *found)
+{
+    const struct search_visitor *visitor = search->visitor;
+    struct whatwg_url own = {0};
+    const struct whatwg_url *base = &search->base;
+    int rc = 0;
+
+    if (found->link.base != NULL) {
+        rc = find_own_base(search, found->link.base, &own);
+        base = &own;
+    }
+    if (rc == 0)
+        rc = resolve(search, found, base);
+    found->link.base = NULL; /* it lasts for the call alone */
+    whatwg_url_finish(&own);
     if (rc == -ENOMEM)
         return rc;
     if (found->link.cut && (rc < 0 || found->url.kind != URL_OTHER))
@@ -567,36 +636,6 @@ static int find_url(struct search *search, struct ahead *found)
     return 0;
 }
 
-/* A base that nothing can be relative to is none. (HTML: set the frozen base URL) */
-static bool may_be_base(const struct whatwg_url *url)
-{
-    return !whatwg_url_scheme_is(url, "data") && !whatwg_url_scheme_is(url, "javascript");
-}
-
-/* What is no URL is no base. That of a local file may mean another: "/x" is in the root folder. */
-static int take_base(struct search *search, const char *reference)
-{
-    const struct search_visitor *visitor = search->visitor;
-    struct whatwg_url base = {0};
-    struct url url;
-    int rc = url_parse(&search->base, reference, &url);
-
-    if (rc == 0 && url.kind == URL_FILE && visitor->rebase != NULL)
-        rc = visitor->rebase(reference, &url, visitor->arg);
-    if (rc == 0)
-        rc = whatwg_url_parse(url.href, url.n, NULL, &base);
-    free(url.href);
-    if (rc < 0)
-        return rc == -ENOMEM ? rc : 0;
-    if (!may_be_base(&base)) {
-        whatwg_url_finish(&base);
-        return 0;
-    }
-    whatwg_url_finish(&search->base);
-    search->base = base;
-    return 0;
-}
-
 static int on_link(const struct link *link, void *arg)
 {
     struct search *search = arg;
@@ -604,7 +643,7 @@ static int on_link(const struct link *link, void *arg)
     int rc = 0;
 
     if (link->kind == LINK_BASE)
-        return take_base(search, link->reference);
+        return change_base(search, link->reference, &search->base);
     found = add_ahead(search, link);
     if (found == NULL)
         return -ENOMEM;

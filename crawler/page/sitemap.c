@@ -35,6 +35,7 @@ enum form { UNKNOWN, LINES, XML };
 
 struct entry {
     uint32_t start, n; /* in `bytes` */
+    uint32_t base;     /* where its base begins in `bases`, which a NUL ends; 0: none */
     struct html_place place;
     uint8_t source; /* the row of `sources` */
     bool cut;
@@ -55,6 +56,10 @@ struct sitemap {
     struct html_place place; /* there */
     struct html_buffer text; /* of the element, or the line, that is read */
     struct html_buffer bytes;
+    struct html_buffer base;        /* the xml:base of all open elements, a line each */
+    uint32_t base_n[DEPTH_MAX + 2]; /* of it, outside of the element at each depth */
+    struct html_buffer bases;       /* those that entries have */
+    uint32_t last_base;             /* the last of these, if it is `base` still; or 0 */
     struct entry *entries;
     size_t count, capacity;
     char problem[PROBLEM_BYTES];
@@ -197,6 +202,63 @@ static void fail(struct sitemap *sitemap, int rc)
     stop(sitemap, "");
 }
 
+/* ---- xml:base ---------------------------------------------------------------------- */
+
+#define BASE_BYTES_MAX 2048 /* of all that are in force together */
+
+static const char *value_of_name(const char *const *attributes, const char *name)
+{
+    for (; attributes[0] != NULL; attributes += 2)
+        if (strcmp(attributes[0], name) == 0)
+            return attributes[1];
+    return NULL;
+}
+
+/* An element begins: its base is relative to that around it. (XML Base; RFC 4287, 2) */
+static void enter_base(struct sitemap *sitemap, const char *const *attributes)
+{
+    const char *value = value_of_name(attributes, "xml:base");
+    struct html_buffer *base = &sitemap->base;
+
+    sitemap->base_n[sitemap->depth] = (uint32_t)base->n;
+    if (value == NULL || base->n + strlen(value) + 1 > BASE_BYTES_MAX)
+        return;
+    sitemap->last_base = 0;
+    if ((base->n > 0 && html_buffer_add(base, "\n", 1, SIZE_MAX) < 0) ||
+        html_buffer_add(base, value, strlen(value), SIZE_MAX) < 0)
+        fail(sitemap, -ENOMEM);
+}
+
+static void leave_base(struct sitemap *sitemap)
+{
+    uint32_t n = sitemap->base_n[sitemap->depth];
+
+    if (sitemap->base.n != n)
+        sitemap->last_base = 0;
+    sitemap->base.n = n;
+}
+
+/* Keep the current base, and return its place in `bases`; 0 without one. */
+static uint32_t keep_base(struct sitemap *sitemap)
+{
+    bool is_feed = sitemap->root == SITEMAP_ATOM || sitemap->root == SITEMAP_RSS;
+
+    if (sitemap->base.n == 0 || !is_feed || sitemap->last_base != 0)
+        return is_feed ? sitemap->last_base : 0;
+    if ((sitemap->bases.n == 0 &&
+         html_buffer_add(&sitemap->bases, "", 1, SIZE_MAX) < 0) ||
+        sitemap->bases.n > SITEMAP_BYTES) {
+        fail(sitemap, sitemap->bases.n > 0 ? -EMSGSIZE : -ENOMEM);
+        return 0;
+    }
+    sitemap->last_base = (uint32_t)sitemap->bases.n;
+    if (html_buffer_add(&sitemap->bases, sitemap->base.bytes, sitemap->base.n, SIZE_MAX) <
+            0 ||
+        html_buffer_add(&sitemap->bases, "", 1, SIZE_MAX) < 0)
+        fail(sitemap, -ENOMEM);
+    return sitemap->last_base;
+}
+
 /* ---- URLs -------------------------------------------------------------------------- */
 
 /* A NUL, which only a list may have, ends it. */
@@ -212,6 +274,7 @@ static void keep(struct sitemap *sitemap, const char *url, size_t n, size_t sour
     entry.n = (uint32_t)n;
     if (n == 0)
         return;
+    entry.base = keep_base(sitemap);
     if ((sitemap->count == sitemap->capacity &&
          array_grow(&sitemap->entries, &sitemap->capacity, sizeof *sitemap->entries) <
              0) ||
@@ -370,6 +433,8 @@ static void on_start(void *arg, const char *qualified, const char **attributes)
         return;
     if (++sitemap->depth == 1)
         sitemap->root = root_of_name(qualified, strlen(qualified));
+    if (sitemap->depth <= DEPTH_MAX)
+        enter_base(sitemap, attributes);
     if (sitemap->root == SITEMAP_OTHER)
         stop(sitemap, "it is no sitemap and no feed");
     else if (sitemap->depth > DEPTH_MAX)
@@ -384,9 +449,11 @@ static void on_end(void *arg, const char *name)
 
     (void)name;
     sitemap->token_at = sitemap->total;
-    sitemap->depth--;
     if (sitemap->source >= 0 && !sitemap->is_over)
         keep_text(sitemap, (size_t)sitemap->source);
+    if (sitemap->depth <= DEPTH_MAX)
+        leave_base(sitemap);
+    sitemap->depth--;
     sitemap->source = -1;
 }
 
@@ -626,6 +693,8 @@ void sitemap_destroy(struct sitemap *sitemap)
         XML_ParserFree(sitemap->parser);
     html_buffer_finish(&sitemap->text);
     html_buffer_finish(&sitemap->bytes);
+    html_buffer_finish(&sitemap->base);
+    html_buffer_finish(&sitemap->bases);
     free(sitemap->entries);
     free(sitemap);
 }
@@ -661,6 +730,7 @@ int sitemap_visit(struct sitemap *sitemap, links_visit_function visit, void *arg
             html_buffer_add(&sitemap->text, "", 1, SIZE_MAX) < 0)
             return -ENOMEM;
         link.reference = sitemap->text.bytes;
+        link.base = entry->base > 0 ? sitemap->bases.bytes + entry->base : NULL;
         rc = visit(&link, arg);
     }
     return rc;

@@ -78,6 +78,10 @@ export function textOf(bytes, contentType) {
   if (ofMeta !== null) {
     return ofMeta.decode(bytes);
   }
+  const ofXml = decoder(/^<\?xml[^>]*?encoding\s*=\s*["']([^"'>]+)["']/.exec(head)?.[1] ?? '');
+  if (ofXml !== null) {
+    return ofXml.decode(bytes);
+  }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -135,11 +139,25 @@ function* linksOfStyles(element, text, place, seen) {
   }
 }
 
-function* linksOf(all, text) {
+// The links of the document in an iframe's srcdoc have the place of the attribute.
+function* linksOfSrcdoc(parse, element, text, place, seen) {
+  const start = element.sourceCodeLocation?.attrs?.srcdoc?.startOffset;
+  if (element.tagName !== 'iframe' || start === undefined || seen.has(start)) {
+    return;
+  }
+  seen.add(start);
+  const [line, column] = place(valueAt(text, start));
+  for (const link of readDocument(parse, attribute(element, 'srcdoc'), 'about:srcdoc').links) {
+    yield { ...link, line, column };
+  }
+}
+
+function* linksOf(parse, all, text) {
   const place = placer(text);
   const seen = new Set(); // elements that parse5 copies are one
   for (const element of all) {
     yield* linksOfStyles(element, text, place, seen);
+    yield* linksOfSrcdoc(parse, element, text, place, seen);
     for (const name of new Set([...references(element)].map(([name]) => name))) {
       const start = element.sourceCodeLocation?.attrs?.[name]?.startOffset;
       if (start === undefined || seen.has(start)) {
@@ -192,5 +210,5 @@ function idsOf(all) {
 export function readDocument(parse, text, url) {
   const root = parse(text, { scriptingEnabled: false, sourceCodeLocationInfo: true });
   const all = [...elements(root)];
-  return { base: baseOf(all, url), links: [...linksOf(all, text)], ids: idsOf([...elements(root, false)]) };
+  return { base: baseOf(all, url), links: [...linksOf(parse, all, text)], ids: idsOf([...elements(root, false)]) };
 }

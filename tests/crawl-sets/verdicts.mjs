@@ -166,8 +166,15 @@ function lookOutside(url, page) {
   }
 }
 
+// A page without a type, by its first tag. (WHATWG, MIME Sniffing, 7.1)
+function sniff(answer) {
+  const tag = /^[\t\n\f\r ]*<(!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|!--)[ >]/i;
+  return answer.type === '' && answer.path && tag.test(readFileSync(answer.path, 'latin1')) ? 'text/html' : answer.type;
+}
+
 function fetchPage(url, page) {
   const answer = isLocal ? answerOfFile(url) : answerTo(site, answers, url);
+  answer.type = isLocal ? answer.type : sniff(answer);
   page.status = answer.status;
   page.location = answer.location;
   const isRedirect = [301, 302, 303, 307, 308].includes(page.status);

@@ -237,6 +237,21 @@ def test_sitemap_of_the_command_line():
         contains(run("--sitemap", site.url + "feed", "explain", site.url + "a")[1], site.url + "a\n")
 
 
+def test_feeds_have_bases():
+    feed = '<feed xml:base="/blog/"><entry xml:base="2026/"><link href="a.html"/></entry><link href="b.html"/></feed>'
+    result = crawl({"/": page("/feed"), "/feed": response(feed, content_type="application/xml"),
+                    "/blog/2026/a.html": page()})
+    equal({path: verdict for path, verdict in result.told.items() if verdict != "ok"}, {"/blog/b.html": "broken/status"})
+    contains(result.told, "/blog/2026/a.html")
+
+
+def test_documents_in_srcdoc_are_searched():
+    """Its ids are not places of the page."""
+    inner = "&lt;base href=/d/>&lt;a href=a>x&lt;/a>&lt;img src=&quot;/b.png&quot;>&lt;p id=y>"
+    result = crawl({"/": html(f'<iframe srcdoc="{inner}"></iframe><a href=#y>'), "/d/a": page()})
+    equal(result.told, {"/": "ok", "/d/a": "ok", "/b.png": "broken/status", "/#y": "fragment/no-such-id"})
+
+
 def test_sitemaps_of_other_hosts_are_checked():
     with Site({"/map": urlset("/no")}) as other:
         result = crawl({"/robots.txt": robots(f"Sitemap: {other.url}map"), "/": page()})

@@ -35,3 +35,28 @@ TEST(charset_labels_that_browsers_do_not_know)
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
         CHECK_PTR((void *)name_of(labels[i]), NULL);
 }
+
+static void check_declared(const char *html, const char *label, bool is_declared)
+{
+    struct charset charset;
+
+    CHECK_INT(charset_of(&charset, NULL, html, strlen(html)), 0);
+    CHECK_STR(charset.label, label);
+    CHECK_INT(charset.is_declared, is_declared);
+}
+
+/* (HTML: get an XML encoding) */
+TEST(charset_of_an_xml_declaration_counts_if_nothing_else_does)
+{
+    check_declared("<?xml version='1.0' encoding='iso-8859-2'?><p>", "iso-8859-2", true);
+    check_declared("<?xml encoding \n= \"windows-1251\" ?>", "windows-1251", true);
+    check_declared("<?xml encoding='iso-8859-2'?><meta charset=windows-1251>",
+                   "windows-1251", true);
+    check_declared("<?xml encoding='utf-16le'?>", "", true);
+    check_declared("<?xml encoding='no-such'?>", "", false);
+    check_declared("<?xml encoding=big5?>", "", false);
+    check_declared("<?xml encoding='big5?>", "", false);
+    check_declared("<?xml?><p encoding='iso-8859-2'>", "", false);
+    check_declared(" <?xml encoding='iso-8859-2'?>", "", false);
+    check_declared("<?xml encoding", "", false);
+}

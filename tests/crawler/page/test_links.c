@@ -14,6 +14,13 @@ static int trace_link(const struct link *link, void *arg)
     return 0;
 }
 
+static int trace_nothing(const struct link *link, void *arg)
+{
+    (void)link;
+    (void)arg;
+    return 0;
+}
+
 static int find_pieces(const char *html, size_t n, size_t piece,
                        links_visit_function visit, void *arg)
 {
@@ -54,6 +61,50 @@ TEST(links_begin_with_the_first_base_that_has_an_href)
 {
     CHECK_INT(find("<a href=1><base target=x><base href=/b/><base href=/c/>"), 0);
     CHECK_TRACE("base[/b/][1]");
+}
+
+static int trace_base(const struct link *link, void *arg)
+{
+    (void)arg;
+    test_trace("%u:%u %s=%s", link->place.line, link->place.column,
+               link->element != NULL ? link->element : "", link->reference);
+    for (const char *c = link->base; c != NULL && *c != '\0'; c++)
+        test_trace("%s%c", c == link->base ? " from " : "", *c == '\n' ? '>' : *c);
+    test_trace("\n");
+    return 0;
+}
+
+/* The document of an iframe is on the page. */
+TEST(links_in_srcdoc)
+{
+    static const char html[] =
+        "<iframe srcdoc=\"&lt;img src=/a.png>&lt;a "
+        "href=&quot;b&amp;amp;c&quot;>x&lt;/a>\n"
+        "<p id=no><base href=/d/><link href=e>\" src=f></iframe>"
+        "<iframe srcdoc=\"<iframe srcdoc='<base href=g><a href=h>'></iframe><base "
+        "href=i>\">"
+        "<div srcdoc='<a href=no>'></div><iframe srcdoc></iframe><a href=j>";
+
+    CHECK_INT(find_pieces(html, strlen(html), 1000000, trace_base, NULL), 0);
+    CHECK_TRACE("1:17 img=/a.png from /d/\n1:17 a=b&c from /d/\n1:17 link=e from /d/\n"
+                "2:44 iframe=f\n2:71 a=h from i>g\n2:200 a=j\n");
+}
+
+TEST(links_in_srcdoc_of_srcdoc_have_an_end)
+{
+    size_t n = 60000;
+    char *html = malloc(n + 1);
+
+    for (size_t at = 0; at < n; at++)
+        html[at] = "<iframe/srcdoc="[at % 15];
+    html[n] = '\0';
+    CHECK_INT(find(html), 0);
+    for (size_t at = 0; at + 64 < n; at += 64)
+        memcpy(html + at,
+               "<iframe srcdoc='<a href=x><iframe srcdoc=<a/href=y>></iframe>'> ", 64);
+    CHECK_INT(find_pieces(html, n, 1000, trace_nothing, NULL), 0);
+    free(html);
+    CHECK_TRACE("");
 }
 
 TEST(links_of_forms_and_inputs)

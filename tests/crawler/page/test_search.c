@@ -59,6 +59,17 @@ TASK_TEST(search_tells_of_ids_in_the_order_of_the_page)
                  "#[one][http://h/p/q#two]#[two]#[three]");
 }
 
+/* Each base is relative to the one before. A malformed one does not count. */
+TASK_TEST(search_resolves_links_in_srcdoc_against_bases_of_their_own)
+{
+    CHECK_SEARCH(
+        NULL,
+        "<iframe srcdoc='<a href=a><base href=i/><iframe srcdoc=\"<base href=j/><a "
+        "href=b>\">'></iframe><iframe srcdoc='<base href=http://><a href=c>'></iframe>"
+        "<base href=/d/><a href=e>",
+        "[http://h/d/i/a][http://h/d/i/j/b][http://h/d/c][http://h/d/e]");
+}
+
 TASK_TEST(search_cuts_off_empty_fragments_and_text_directives)
 {
     CHECK_SEARCH(NULL, "<a href=a#><a href=#:~:text=x><a href=b#c:~:text=x>",

@@ -88,6 +88,39 @@ TEST(sitemap_of_feeds)
         "", "[a][b][c]");
 }
 
+static int trace_base(const struct link *link, void *arg)
+{
+    (void)arg;
+    test_trace("[%s", link->reference);
+    for (const char *c = link->base; c != NULL && *c != '\0'; c++)
+        test_trace("%s%c", c == link->base ? " from " : "", *c == '\n' ? '>' : *c);
+    test_trace("]");
+    return 0;
+}
+
+static void check_bases(const char *text, const char *expected)
+{
+    struct sitemap *sitemap = read_pieces(text, strlen(text), 7);
+
+    CHECK_INT(sitemap_visit(sitemap, trace_base, NULL), 0);
+    CHECK_TRACE(expected);
+    sitemap_destroy(sitemap);
+}
+
+/* (RFC 4287, 2: xml:base) */
+TEST(sitemap_of_feeds_with_bases)
+{
+    check_bases("<feed xml:base='http://h/'><link href='a'/><entry xml:base='b/'>"
+                "<link xml:base='c/' href='d'/><content src='e'/></entry><link href='f'/>"
+                "<entry><link base='no' href='g'/></entry></feed>",
+                "[a from http://h/][d from http://h/>b/>c/][e from http://h/>b/]"
+                "[f from http://h/][g from http://h/]");
+    check_bases("<rss><channel xml:base='/x/'><link>a</link></channel></rss>",
+                "[a from /x/]");
+    check_bases("<urlset xml:base='/x/'><url><loc>a</loc></url></urlset>", "[a]");
+    check_bases("<feed xml:base=''><link href='a'/></feed>", "[a]");
+}
+
 TEST(sitemap_of_lines)
 {
     CHECK_SITEMAP("http://h/a\nhttp://h/b\r\n\r\n  c d\t\n\xc3\xa4", "",

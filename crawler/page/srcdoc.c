@@ -1,0 +1,80 @@
+/* srcdoc.c - see srcdoc.h */
+#include "srcdoc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH_MAX 8 /* of documents in each other; more stack than that is not there */
+
+struct srcdoc {
+    struct link_visit *visit;
+    char *base; /* of the document, or NULL */
+};
+
+/* A base of a document in this one comes behind this one's. */
+static int visit_below(const struct srcdoc *srcdoc, struct link *link)
+{
+    const char *inner = link->base;
+    char *both = NULL;
+    int rc;
+
+    link->base = srcdoc->base != NULL ? srcdoc->base : inner;
+    if (srcdoc->base != NULL && inner != NULL) {
+        if (asprintf(&both, "%s\n%s", srcdoc->base, inner) < 0)
+            return -ENOMEM;
+        link->base = both;
+    }
+    rc = srcdoc->visit->function(link, srcdoc->visit->arg);
+    free(both);
+    return rc;
+}
+
+static int on_link(const struct link *link, void *arg)
+{
+    struct srcdoc *srcdoc = arg;
+    struct link told = *link;
+
+    if (link->kind == LINK_BASE) {
+        srcdoc->base = strdup(link->reference);
+        return srcdoc->base != NULL ? 0 : -ENOMEM;
+    }
+    told.place = srcdoc->visit->link.place;
+    told.nofollow |= srcdoc->visit->link.nofollow;
+    told.has_no_encoding = true; /* it is in UTF-8, whatever the page is in */
+    return visit_below(srcdoc, &told);
+}
+
+static int search(struct links *inner, struct srcdoc *srcdoc, const char *html)
+{
+    int rc = links_feed(inner, html, strlen(html));
+
+    if (rc == 0 && srcdoc->visit->cut)
+        links_break_off(inner);
+    else if (rc == 0)
+        rc = links_end(inner);
+    return rc == 0 ? links_visit(inner, false, on_link, srcdoc) : rc;
+}
+
+int srcdoc_visit(const struct links *links, struct link_visit *visit, const char *html)
+{
+    struct srcdoc srcdoc = {.visit = visit};
+    struct links *inner;
+    int rc;
+
+    if (links->depth == DEPTH_MAX || *html == '\0')
+        return 0;
+    inner = malloc(sizeof *inner);
+    if (inner == NULL)
+        return -ENOMEM;
+    links_init(inner);
+    inner->wants_rel = links->wants_rel;
+    inner->wants_css = links->wants_css;
+    inner->depth = links->depth + 1;
+    rc = search(inner, &srcdoc, html);
+    links_finish(inner);
+    free(inner);
+    free(srcdoc.base);
+    return rc;
+}
