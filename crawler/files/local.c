@@ -184,6 +184,10 @@ int local_rebase(const struct local *local, const char *reference, struct url *u
     const char *rest;
 
     reference += strspn(reference, " \t\r\n\f");
+    if (url->href == NULL)
+        return is_slash(reference[0]) && is_slash(reference[1])
+                   ? replace_url(url, "https:", reference)
+                   : -EINVAL;
     if (url->kind == URL_WEB && local->base_url != NULL &&
         (rest = behind(url->href, local->base_url)) != NULL)
         return replace_url(url, local->root_url, rest);

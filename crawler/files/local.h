@@ -58,7 +58,8 @@ char *local_base(const struct local *local, const char *url);
 /*
  * `reference` became `url`, relative to local_base(). If it means a file, make that its URL:
  * "/x" lies in the root folder, and no ".." leads out of it, as on a server. "//host/x" is
- * taken for https. 0, -EINVAL or -ENOMEM; then *url is as it was.
+ * taken for https; as the URL of a file cannot have a port, "//host:8443/x" became none, and
+ * url->href is NULL. 0, -EINVAL or -ENOMEM; then *url is as it was.
  */
 int local_rebase(const struct local *local, const char *reference, struct url *url);
 

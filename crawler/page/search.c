@@ -18,6 +18,7 @@
 #include <coil/executor.h>
 #include <coil/task.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -552,6 +553,17 @@ static bool may_be_base(const struct whatwg_url *url)
     return !whatwg_url_scheme_is(url, "data") && !whatwg_url_scheme_is(url, "javascript");
 }
 
+/* `rc` is what resolving it came to: 0, or -EINVAL. Fails as the visitor's function. */
+static int rebase(const struct search *search, const char *reference, struct url *url,
+                  int rc)
+{
+    const struct search_visitor *visitor = search->visitor;
+
+    if (rc < 0)
+        url->href = NULL;
+    return visitor->rebase(reference, url, visitor->arg);
+}
+
 /* Replace *base by a reference that is relative to it, unless that is malformed. The base of a local
    file may mean another: "/x" is in the root folder. 0 or -ENOMEM. */
 static int change_base(const struct search *search, const char *reference,
@@ -562,8 +574,8 @@ static int change_base(const struct search *search, const char *reference,
     struct url url;
     int rc = url_parse(base, reference, &url);
 
-    if (rc == 0 && url.kind == URL_FILE && visitor->rebase != NULL)
-        rc = visitor->rebase(reference, &url, visitor->arg);
+    if (visitor->rebase != NULL && (rc == -EINVAL || (rc == 0 && url.kind == URL_FILE)))
+        rc = rebase(search, reference, &url, rc);
     if (rc == 0)
         rc = whatwg_url_parse(url.href, url.n, NULL, &next);
     free(url.href);
@@ -605,8 +617,8 @@ static int resolve(struct search *search, struct ahead *found,
     if (rc == 0 && !found->link.has_no_encoding &&
         (search->encoding == CONVERTED || is_windows_1252(search)))
         rc = encode_query(search, base, found->link.reference, &found->url);
-    if (rc == 0 && visitor->rebase != NULL)
-        rc = visitor->rebase(found->link.reference, &found->url, visitor->arg);
+    if (visitor->rebase != NULL && rc != -ENOMEM)
+        rc = rebase(search, found->link.reference, &found->url, rc);
     return rc;
 }
 

@@ -45,8 +45,8 @@ struct search_visitor {
      */
     uint64_t (*expect)(const struct url *url, void *arg);
     void (*expect_soon)(uint64_t mark, void *arg);
-    /* What `reference` was resolved to may mean something else: local.h. Fails with -EINVAL,
-       -ENOMEM. NULL: never. */
+    /* What `reference` was resolved to may mean something else: local.h. If url->href is NULL, it is no
+       URL, but may become one. Fails with -EINVAL, -ENOMEM. NULL: never. */
     int (*rebase)(const char *reference, struct url *url, void *arg);
     void *arg;
 };

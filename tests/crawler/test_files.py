@@ -149,6 +149,15 @@ def test_starts_come_from_standard_input_and_pipes():
                   {pathlib.Path(folder, "gone.md").as_uri()} if found else set())
 
 
+def test_links_of_a_file_to_another_host():
+    """A file's URL cannot have a port, but "//host:8443/x" is as good as "//host/x"."""
+    check = Check({"a.html": "<script src=//h/x></script><script src=//h:8443/y></script><a href=//h:x/z>"
+                             "<a href='  \\\\h:1\\w'><iframe srcdoc='<base href=//h:2/d/><a href=v>'></iframe>"},
+                  "--offline", "a.html")
+    equal(check.verdicts(), {"a.html": "ok", **{url: "unchecked offline" for url in (
+        "https://h/x", "https://h:8443/y", "https://h:1/w", "https://h:2/d/v")}, "//h:x/z": "broken not-a-url"})
+
+
 def test_base_of_a_file():
     """It is as on a server: "/sub/" lies in the root folder."""
     check = Check({"a.html": "<base href=/sub/><a href=b.html>1</a><a href=/c.html>2</a>",

@@ -86,7 +86,8 @@ static char *rebased(const char *root, const char *base_url, const char *referen
     text = local_base(&local, page);
     CHECK_INT(whatwg_url_parse(text, strlen(text), NULL, &base), 0);
     free(text);
-    CHECK_INT(url_parse(&base, reference, &url), 0);
+    if (url_parse(&base, reference, &url) < 0)
+        url.href = NULL;
     whatwg_url_finish(&base);
     CHECK_INT(local_rebase(&local, reference, &url), 0);
     return url.href;
@@ -107,6 +108,9 @@ TEST(local_links_on_a_page_in_the_root_folder)
         {"/../../b", "file:///r/b"},
         {"/%2e%2e/b", "file:///r/b"},
         {"//h/b", "https://h/b"},
+        {"//h:8443/b", "https://h:8443/b"},
+        {" //u:p@h:1/b", "https://u:p@h:1/b"},
+        {"\\\\h:1\\b", "https://h:1/b"},
         {"http://h/b", "http://h/b"},
         {"file:///b", "file:///b"},
         {"mailto:b", "mailto:b"},
