@@ -7,14 +7,13 @@
  */
 #include "verdicts.h"
 
-#include "../page/heading_ids.h"
+#include "fragment.h"
 #include "../url/url.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAGMENT_BYTES 256 /* of most fragments */
 #define COOKIE_MESSAGE                                                                   \
     "redirects in a circle until the cookie that it sets comes back: --cookies"
 
@@ -162,80 +161,6 @@ static bool changes_fragment(const struct target *target)
     return false;
 }
 
-static bool has_id(const struct targets *targets, const struct target *page,
-                   const char *id, size_t n)
-{
-    return target_has_id(page, targets_hash_id(targets, id, n));
-}
-
-/* GitHub, GitLab and Gitea put this in front of ids that a user has written; a script of theirs goes
-   where the fragment leads without it. */
-#define USER_CONTENT "user-content-"
-
-/*
- * Look for a place that GitHub adds to Markdown. It finds the ids of headings, which are in lower case,
- * in any case. Each id has a second one with the prefix. The element around the file is "readme".
- * 1, 0 or -ENOMEM.
- */
-static int has_github_place(const struct targets *targets, const struct target *page,
-                            const char *fragment, size_t n)
-{
-    const size_t prefix_n = strlen(USER_CONTENT);
-    bool has_prefix = n > prefix_n && memcmp(fragment, USER_CONTENT, prefix_n) == 0;
-    const char *id = has_prefix ? fragment + prefix_n : fragment;
-    char *lower;
-    int has;
-
-    n -= has_prefix ? prefix_n : 0;
-    if (has_id(targets, page, id, n) || (!has_prefix && strcmp(id, "readme") == 0))
-        return 1;
-    lower = heading_ids_lower(id, n);
-    if (lower == NULL)
-        return -ENOMEM;
-    has = has_id(targets, page, lower, strlen(lower));
-    free(lower);
-    return has;
-}
-
-/* 1 if the page has it, as the fragment is written or decoded; 0, or -ENOMEM. (HTML standard: find a potential indicated element) */
-static int has_place(const struct targets *targets, const struct target *page,
-                     const char *fragment)
-{
-    const size_t prefix_n = strlen(USER_CONTENT);
-    char usual[FRAGMENT_BYTES];
-    size_t n = strlen(fragment);
-    char *prefixed, *decoded;
-    int has;
-
-    if (has_id(targets, page, fragment, n))
-        return 1;
-    prefixed = prefix_n + n < sizeof usual ? usual : malloc(prefix_n + n + 1);
-    if (prefixed == NULL)
-        return -ENOMEM;
-    memcpy(prefixed, USER_CONTENT, prefix_n);
-    decoded = prefixed + prefix_n;
-    memcpy(decoded, fragment, n + 1);
-    n = url_decode(decoded, n);
-    has = has_id(targets, page, decoded, n) ||
-          has_id(targets, page, prefixed, prefix_n + n);
-    if (has == 0 && page->is_markdown)
-        has = has_github_place(targets, page, decoded, n);
-    if (prefixed != usual)
-        free(prefixed);
-    return has;
-}
-
-/* "#/guide" and "#!/users" are for the router of a page that is an application: docsify, Vue, React,
-   AngularJS. */
-static bool is_route(const char *fragment)
-{
-    char first[3];
-    size_t n = strnlen(fragment, sizeof first); /* as much as "%21" is */
-
-    memcpy(first, fragment, n);
-    return url_decode(first, n) > 0 && (first[0] == '/' || first[0] == '!');
-}
-
 /* Its page is settled, and so is `end`, where that leads. */
 static int settle_fragment(struct crawler *crawler, struct target *target,
                            const struct target *end)
@@ -252,11 +177,11 @@ static int settle_fragment(struct crawler *crawler, struct target *target,
                                                               ? REASON_EXTERNAL_FRAGMENT
                                                               : REASON_NOT_SEARCHED};
     else
-        has = has_place(&crawler->targets, end, fragment);
+        has = fragment_is_on(&crawler->targets, end, fragment);
     if (has < 0)
         return has;
     if (has == 0)
-        judgement = is_route(fragment)
+        judgement = fragment_is_route(end, fragment)
                         ? (struct judgement){VERDICT_UNCHECKED, REASON_ROUTE}
                         : (struct judgement){VERDICT_FRAGMENT, REASON_NO_SUCH_ID};
     return give_as(crawler, target, page, judgement);

@@ -20,7 +20,7 @@ import time
 from check import Skip, contains, equal, run_tests
 from crawling import (BROKEN, INTERRUPTED, NOTHING, PATIENCE, PROGRAM, USAGE, WELL, preloadable, run,
                       started, wait_until)
-from server import NOT_FOUND, Site, cut, hang_up, html, page, redirect, response, slow, status
+from server import NOT_FOUND, Server, Site, cut, hang_up, html, page, redirect, response, slow, status
 
 
 def certificate(folder):
@@ -754,6 +754,29 @@ def test_fragments_of_what_users_write():
     links = ["#installation", "#user-content-installation", "#%C3%A4", f"#{long}", "#x", "#nstallation"]
     result = crawl({"/": html(body + "".join(f'<a href="/{link}">x</a>' for link in links))})
     equal({key for key, told in result.told.items() if told != "ok"}, {"/#x", "/#nstallation"})
+
+
+def test_fragments_that_are_ranges_of_lines():
+    """Both ends must be there; rustdoc, GitLab and GitHub write them differently."""
+    there = ["208-210", "L10-L20", "L10-20", "n-1-n-2", "n-1-2", "a-b", "1-2-3", "%32%30%38-210"]
+    gone = ["208-211", "207-208", "L10-210", "L10-L", "-210", "208-", "208--210", "208-L20", "x208-210", "L208-L210"]
+    ids = "".join(f"<i id={i}></i>" for i in ("208", "210", "L10", "L20", "n-1", "n-2", "a-b", "1", "2-3"))
+    result = crawl({"/": page(*(f"/a#{fragment}" for fragment in there + gone)), "/a": html(ids)})
+    equal({fragment for fragment in there + gone if result.told.get("/a#" + fragment.replace("%32%30%38", "208")) == "ok"},
+          set(there) - {"1-2-3"})
+
+
+def test_lines_of_files_on_github():
+    """A script of GitHub shows them. Elsewhere the fragment is an id."""
+    lines = ["L10", "L10-L20", "L10C5-L20C7", "L10-L20-L30"]
+    for host, verdict in (("github.com", "unchecked/route"), ("www.github.com", "unchecked/route"),
+                          ("github.com.example", "fragment/no-such-id")):
+        base = f"http://{host}/"
+        with Server({base: page(*(f"/f#{fragment}" for fragment in [*lines, "L", "Lx", "L10-"])), base + "f": page()}) as proxy:
+            result = Crawl(base, "-x", proxy.origin)
+        equal((host, {fragment: result.told["/f#" + fragment] for fragment in [*lines, "L", "Lx", "L10-"]}),
+              (host, {**{line: verdict for line in lines},
+                      **{fragment: "fragment/no-such-id" for fragment in ("L", "Lx", "L10-")}}))
 
 
 def test_fragments_that_are_routes_of_a_script():
