@@ -2,7 +2,11 @@
  * watch.c - a crawl is watched while it runs: --status, and SIGUSR1.
  *
  * A connection is a request and its answer: whoever looks comes back in a second or two. The
- * numbers are counted anew for each.
+ * numbers are counted for each.
+ *
+ * A page of another site could reach this port through a name of its own that leads here (DNS rebinding).
+ * So the Host header must be an address, "localhost" or the host of --status. And clients that send
+ * half a request must not keep others out: beyond CLIENTS connections the oldest is closed.
  */
 #include "watch.h"
 
@@ -14,20 +18,25 @@
 #include <coil/server.h>
 #include <coil/timer.h>
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define HEAD_BYTES 8192 /* of a request */
 #define PATIENCE_NS COIL_SEC(10)
-#define CONNECTIONS 16
+#define CLIENTS 16
+#define CONNECTIONS (3 * CLIENTS) /* before those that are to be closed are */
 
 /* ---- how it stands ----------------------------------------------------------------- */
 
 void watch_init(struct watch *watch, const struct crawler *crawler)
 {
     *watch = (struct watch){.crawler = crawler};
+    TAILQ_INIT(&watch->clients);
 }
 
 void watch_tick(struct watch *watch)
@@ -67,6 +76,7 @@ int watch_listen(struct watch *watch, const char *host, const char *port, char *
 {
     int rc = coil_listen(host[0] != '\0' ? host : NULL, port, 0, &watch->listener);
 
+    watch->host = host;
     *message = NULL;
     if (rc < 0 && asprintf(message, "--status: %s: %s",
                            coil_error_message(coil_last_error()), strerror(-rc)) < 0)
@@ -84,7 +94,7 @@ int watch_name(const struct watch *watch, char *name, size_t size)
     return rc;
 }
 
-/* ---- requests ---------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------- */
 
 static const struct {
     const char *path, *type;
@@ -139,18 +149,112 @@ static int send_page(const struct watch *watch, coil_stream *stream, size_t page
     return rc;
 }
 
+/* ---- who is meant ------------------------------------------------------------------ */
+
+static bool is_name(const char *host, size_t n, const char *name)
+{
+    return strlen(name) == n && strncasecmp(host, name, n) == 0;
+}
+
+static bool is_address(const char *host, size_t n)
+{
+    char text[INET6_ADDRSTRLEN];
+    unsigned char bytes[16];
+    bool has_brackets = n > 2 && host[0] == '[' && host[n - 1] == ']';
+
+    if (has_brackets) {
+        host++;
+        n -= 2;
+    }
+    if (n >= sizeof text)
+        return false;
+    memcpy(text, host, n);
+    text[n] = '\0';
+    return inet_pton(has_brackets ? AF_INET6 : AF_INET, text, bytes) == 1;
+}
+
+/* "localhost:9100": without the port. */
+static size_t host_length(const char *value, size_t n)
+{
+    size_t digits = 0;
+
+    while (digits < n && value[n - digits - 1] >= '0' && value[n - digits - 1] <= '9')
+        digits++;
+    return digits < n && value[n - digits - 1] == ':' ? n - digits - 1 : n;
+}
+
+static bool is_own_host(const struct watch *watch, const char *value, size_t n)
+{
+    n = host_length(value, n);
+    return is_address(value, n) || is_name(value, n, "localhost") ||
+           is_name(value, n, "localhost.") ||
+           (watch->host != NULL && *watch->host != '\0' &&
+            is_name(value, n, watch->host));
+}
+
+/* The value of a header line with that name, without white space around it; or NULL. */
+static const char *value_in(const char *line, size_t n, const char *name, size_t *length)
+{
+    size_t name_n = strlen(name);
+
+    if (n <= name_n || strncasecmp(line, name, name_n) != 0 || line[name_n] != ':')
+        return NULL;
+    line += name_n + 1;
+    n -= name_n + 1;
+    while (n > 0 && (line[n - 1] == ' ' || line[n - 1] == '\t'))
+        n--;
+    while (n > 0 && (*line == ' ' || *line == '\t')) {
+        line++;
+        n--;
+    }
+    *length = n;
+    return line;
+}
+
+/* NULL if the headers name this server, else the status of the refusal. HTTP/1.0 has no Host.
+   (RFC 9112, 3.2; RFC 9110, 7.4) */
+static const char *refusal_of_host(const struct watch *watch, const char *headers,
+                                   bool may_lack)
+{
+    const char *host = NULL;
+    size_t host_n = 0, n;
+
+    for (headers += strspn(headers, "\r\n"); *headers != '\0';
+         headers += n, headers += strspn(headers, "\r\n")) {
+        size_t length;
+        const char *value;
+
+        n = strcspn(headers, "\r\n");
+        value = value_in(headers, n, "Host", &length);
+        if (value != NULL && host != NULL)
+            return "400 Bad Request";
+        if (value != NULL) {
+            host = value;
+            host_n = length;
+        }
+    }
+    if (host == NULL)
+        return may_lack ? NULL : "400 Bad Request";
+    return is_own_host(watch, host, host_n) ? NULL : "421 Misdirected Request";
+}
+
+/* ---- requests ---------------------------------------------------------------------- */
+
 /* The request line is "METHOD TARGET HTTP/1.x"; a query says nothing to us. */
 static int answer_request(const struct watch *watch, coil_stream *stream, char *head)
 {
-    char *line_end = strpbrk(head, "\r\n"), *target, *version;
+    char *line_end = head + strcspn(head, "\r\n"), *target, *version;
+    const char *headers = *line_end != '\0' ? line_end + 1 : line_end, *refusal;
     size_t n;
 
-    if (line_end != NULL)
-        *line_end = '\0';
+    *line_end = '\0';
     target = strchr(head, ' ');
     version = target != NULL ? strchr(target + 1, ' ') : NULL;
     if (version == NULL || strncmp(version + 1, "HTTP/1.", 7) != 0 || target[1] != '/')
         return send_refusal(stream, "400 Bad Request");
+    refusal = refusal_of_host(watch, headers, strcmp(version + 1, "HTTP/1.0") == 0);
+    if (refusal != NULL)
+        return send_refusal(stream, refusal);
     *target++ = *version = '\0';
     if (strcmp(head, "GET") != 0 && strcmp(head, "HEAD") != 0)
         return send_refusal(stream, "405 Method Not Allowed");
@@ -161,15 +265,47 @@ static int answer_request(const struct watch *watch, coil_stream *stream, char *
     return send_refusal(stream, "404 Not Found");
 }
 
+/* ---- connections ------------------------------------------------------------------- */
+
+struct watch_client {
+    TAILQ_ENTRY(watch_client) link;
+    coil_scope scope;
+    bool is_listed;
+};
+
+static void leave_client(struct watch *watch, struct watch_client *client)
+{
+    if (!client->is_listed)
+        return;
+    TAILQ_REMOVE(&watch->clients, client, link);
+    client->is_listed = false;
+    watch->client_count--;
+}
+
+/* If there are too many, end the oldest, which has waited longest for the rest of its request. */
+static void enter_client(struct watch *watch, struct watch_client *client)
+{
+    TAILQ_INSERT_TAIL(&watch->clients, client, link);
+    client->is_listed = true;
+    watch->client_count++;
+    while (watch->client_count > CLIENTS) {
+        struct watch_client *oldest = TAILQ_FIRST(&watch->clients);
+
+        leave_client(watch, oldest);
+        coil_scope_set_deadline(&oldest->scope, coil_now());
+    }
+}
+
 static int answer(coil_stream *stream, void *arg)
 {
     char head[HEAD_BYTES + 1];
-    coil_scope scope;
+    struct watch_client client;
     ssize_t n;
-    int rc = coil_scope_enter(&scope, coil_in(PATIENCE_NS));
+    int rc = coil_scope_enter(&client.scope, coil_in(PATIENCE_NS));
 
     if (rc < 0)
         return 0;
+    enter_client(arg, &client);
     n = coil_read_until(stream, "\r\n\r\n", 4, head, HEAD_BYTES);
     if (n >= 0) {
         head[n] = '\0';
@@ -178,7 +314,8 @@ static int answer(coil_stream *stream, void *arg)
         rc = n == -EMSGSIZE ? send_refusal(stream, "431 Request Header Fields Too Large")
                             : (int)n;
     }
-    rc = coil_scope_exit(&scope, rc);
+    leave_client(arg, &client);
+    rc = coil_scope_exit(&client.scope, rc);
     return rc == -ECANCELED ? rc : 0; /* a client's failures are its own */
 }
 

@@ -16,10 +16,17 @@
 
 #include <coil/stream.h>
 
+#include <sys/queue.h>
+
+struct watch_client;
+
 struct watch {
     const struct crawler *crawler;
     struct progress progress; /* for the rate */
     coil_listener *listener;  /* or NULL */
+    const char *host; /* that was given to watch_listen(), which outlives this; or NULL */
+    TAILQ_HEAD(, watch_client) clients; /* connections, the oldest first */
+    size_t client_count;
 };
 
 void watch_init(struct watch *watch, const struct crawler *crawler);

@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -196,6 +197,7 @@ def test_what_is_no_request_is_refused():
         equal(say(address, b"GET  HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 Bad Request")
         equal(say(address, b"GET / HTTP/1.1\r\nX: " + b"x" * 9000 + b"\r\n\r\n"),
               "HTTP/1.1 431 Request Header Fields Too Large")
+        equal(say(address, b"GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 Bad Request")
         equal(say(address, b"GET /\0 HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 Bad Request")
         held.go.set()
         equal(process.wait(60), BROKEN)
@@ -212,6 +214,58 @@ def test_clients_that_say_nothing_do_not_hold_the_crawl():
         equal(process.wait(60), BROKEN)
         for connection in silent:
             connection.close()
+
+
+def test_clients_that_send_half_a_request_keep_no_other_out():
+    """However many: the oldest is closed for each that comes."""
+    with held_crawl() as (process, address, held, _):
+        host, _, port = address.rpartition(":")
+        halves = []
+        for _ in range(200):
+            halves.append(socket.create_connection((host, int(port)), timeout=30))
+            halves[-1].sendall(b"GET / HTTP/1.1\r\nHost: ")
+        begin = time.monotonic()
+        for _ in range(3):
+            equal(ask(address)[0], 200)
+        assert time.monotonic() - begin < 8, time.monotonic() - begin
+        equal(halves[0].recv(1), b"")  # closed
+        halves[-1].sendall(b"localhost\r\n\r\n")
+        equal(halves[-1].recv(12), b"HTTP/1.1 200")
+        held.go.set()
+        equal(process.wait(60), BROKEN)
+        for connection in halves:
+            connection.close()
+
+
+def test_only_its_own_hosts_are_answered():
+    """A page of another site could have a name of its own that leads here: DNS rebinding."""
+    def answer_to(address, *headers, version="1.1"):
+        return say(address, "\r\n".join([f"GET / HTTP/{version}", *headers, "", ""]).encode()).split(" ", 1)[1]
+
+    for at, own in (("0", []), ("localhost:0", []), (f"{socket.gethostname()}:0", [socket.gethostname()])):
+        try:
+            socket.getaddrinfo(socket.gethostname(), 0)
+        except OSError:
+            continue
+        with Site({"/": held_page()}) as site, watched(site.url, at=at) as (process, address):
+            for host in ["127.0.0.1", "127.0.0.1:9100", "10.1.2.3", "[::1]", "[::1]:1", "localhost", "LOCALHOST:80", *own]:
+                equal((at, host, answer_to(address, "Host: " + host)), (at, host, "200 OK"))
+                equal(answer_to(address, f"X: y\r\nhOST:\t{host} "), "200 OK")
+            for host in ("evil.example", "evil.example:9100", "127.0.0.1.evil.example", "localhost.evil.example", "::1", "[::1",
+                         "localhost@evil.example", "user@localhost", "1.2.3", "", "xlocalhost"):
+                equal((at, host, answer_to(address, "Host: " + host)), (at, host, "421 Misdirected Request"))
+            equal(answer_to(address), "400 Bad Request")
+            equal(answer_to(address, "Host: localhost", "Host: localhost"), "400 Bad Request")
+            equal(answer_to(address, version="1.0"), "200 OK")
+            equal(answer_to(address, "Host: evil.example", version="1.0"), "421 Misdirected Request")
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+
+
+def held_page():
+    def wait(connection, _):
+        connection.recv(1)
+    return wait
 
 
 def test_sigusr1_prints_the_same():
