@@ -23,7 +23,7 @@ extern "C" {
 
 /* The caller's memory; all fields are coil's own. */
 typedef struct coil_group {
-    void *private_[24];
+    void *private_[25];
 } coil_group;
 
 /* How many failures a group remembers; it counts all. */
