@@ -54,16 +54,56 @@ bool coil__coro_in_handler(void)
     return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
 }
 
+enum coil__coro_frames (*coil__coro_find_frames)(const coil__coro *coro);
+
+struct search {
+    const coil__coro *coro;
+    enum coil__coro_frames found;
+};
+
+static void find_frames(void *arg)
+{
+    struct search *search = arg;
+
+    search->found = coil__coro_find_frames(search->coro);
+}
+
+/* On a stack of coil's: the other may be small. It leaves the coroutine, too, so the
+   check is off meanwhile. */
+static enum coil__coro_frames find_frames_of(coil__coro *coro)
+{
+    struct search search = {coro, COIL__FRAMES_UNKNOWN};
+    const char *limit = coro->stack.limit;
+    int saved = errno;
+
+    if (coil__coro_find_frames == NULL)
+        return COIL__FRAMES_UNKNOWN;
+    coro->stack.limit = NULL;
+    coil__coro_call(COIL__FIND_FRAMES_BYTES, find_frames, &search);
+    coro->stack.limit = limit;
+    errno = saved;
+    return search.found;
+}
+
 static void check_overflow(coil__coro *coro)
 {
+    enum coil__coro_frames frames = COIL__FRAMES_IN_SLOT;
+
     if (COIL__LIKELY(coil__stack_check(&coro->stack, coil__stack_pointer())))
         return;
     if (coil__coro_off_stack() && coil__coro_in_handler())
         coil__misuse("%s would be left in a signal handler: a handler cannot wait",
                      coil__coro_label(coro));
+    if (coil__stack_check(&coro->stack, coro->stack.low))
+        frames = find_frames_of(coro);
+    if (frames == COIL__FRAMES_ELSEWHERE)
+        return;
     coro->stack.limit = NULL; /* the report may leave the coroutine again: report once */
-    coil__misuse("stack overflow in %s (%zu bytes)", coil__coro_label(coro),
-                 coil__stack_bytes(&coro->stack));
+    coil__misuse("stack overflow in %s (%zu bytes)%s", coil__coro_label(coro),
+                 coil__stack_bytes(&coro->stack),
+                 frames == COIL__FRAMES_UNKNOWN
+                     ? ", or it waits on a stack that is not coil's"
+                     : "");
 }
 
 /*
@@ -249,7 +289,9 @@ COIL__NOINLINE size_t coil__coro_room(void)
 
     if (coro == &root)
         return SIZE_MAX;
-    return here > coro->stack.low ? (size_t)(here - coro->stack.low) : 0;
+    return here > coro->stack.low && here < coro->stack.high
+               ? (size_t)(here - coro->stack.low)
+               : 0;
 }
 
 struct call {

@@ -132,6 +132,22 @@ static inline bool coil__coro_may_leave(void)
 /* Check the running stack for an overflow, as a switch does. */
 void coil__coro_check(void);
 
+/*
+ * A coroutine may be left on a stack of the program's own (makecontext(3)): only the stack
+ * pointer is saved, and it is resumed there. The stack pointer of one that has overflowed
+ * its stack by a large frame lies outside of the slot, too; but a walk of its frames comes
+ * to the slot, and that of another stack does not. This function walks the frames of the
+ * suspended coroutine. The pointer is NULL in a program without error/backtrace.c.
+ */
+enum coil__coro_frames {
+    COIL__FRAMES_UNKNOWN,
+    COIL__FRAMES_IN_SLOT,
+    COIL__FRAMES_ELSEWHERE
+};
+
+extern enum coil__coro_frames (*coil__coro_find_frames)(const coil__coro *coro);
+#define COIL__FIND_FRAMES_BYTES (32 * 1024) /* of stack, to load the unwinder */
+
 /* In place of a switch to itself: only checks the stack, as a switch does. */
 static inline void coil__coro_stay(void)
 {
@@ -180,7 +196,8 @@ static inline void coil__coro_destroy(coil__coro *coro)
 }
 
 /*
- * How many bytes of the running coroutine's stack are left; SIZE_MAX on the thread's own.
+ * How many bytes of the running coroutine's stack are left; SIZE_MAX on the thread's own,
+ * 0 on another stack, of which nothing is known.
  */
 size_t coil__coro_room(void);
 

@@ -30,6 +30,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#define BELOW_SP 4096 /* that a call, or a function without calls, may touch */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned install_count; /* of the process; guarded by the lock */
 
@@ -49,8 +51,9 @@ static bool on_alternate_stack(const ucontext_t *context, const char *sp)
 }
 
 /*
- * True if the address is in the guard; or if the stack pointer is below the stack, by no
- * more than the longest stack: a frame larger than the guard.
+ * True if the address is in the guard; or if it is in a frame larger than the guard: the
+ * stack pointer is below the stack, by no more than the longest stack, and the address
+ * lies between the two. Code on a stack of the program's own may fault elsewhere.
  */
 static bool has_overflowed(const struct coil__stack *stack, const char *address,
                            const ucontext_t *context)
@@ -61,8 +64,18 @@ static bool has_overflowed(const struct coil__stack *stack, const char *address,
         return false;
     if (address >= coil__stack_slot(stack) && address < stack->low)
         return true;
-    return sp < stack->low && stack->low - sp <= (ptrdiff_t)1 << 30 &&
-           !on_alternate_stack(context, sp);
+    return address < stack->low && address >= sp - BELOW_SP &&
+           stack->low - sp <= (ptrdiff_t)1 << 30 && !on_alternate_stack(context, sp);
+}
+
+/* Outside of coil's stacks, it may be the program's own stack that has overflowed. */
+static const char *doubt(const struct coil__stack *stack, const char *address)
+{
+    const struct coil__slab *slab = stack->slab;
+
+    if (coil__stack_apart(stack) || (address >= slab->base && address < stack->low))
+        return "";
+    return ", or of a stack that is not coil's";
 }
 
 static void on_fault(int signo, siginfo_t *info, void *context)
@@ -73,8 +86,9 @@ static void on_fault(int signo, siginfo_t *info, void *context)
     if (!overflowed && info->si_code > 0 && coil__light_fault(info->si_addr))
         return; /* the access is made again */
     if (overflowed &&
-        !coil__line_print("coil: stack overflow in %s (%zu bytes)\n",
-                          coil__coro_label(coro), coil__stack_bytes(&coro->stack)))
+        !coil__line_print("coil: stack overflow in %s (%zu bytes)%s\n",
+                          coil__coro_label(coro), coil__stack_bytes(&coro->stack),
+                          doubt(&coro->stack, info->si_addr)))
         _exit(128 + signo);
     signal(signo, SIG_DFL);
     if (info->si_code <= 0) /* sent by kill(2): it does not fault again */

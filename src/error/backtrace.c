@@ -24,12 +24,14 @@ static struct {
     _Atomic bool loaded; /* the pointers below are valid, for ever */
     __typeof__(&_Unwind_Backtrace) walk;
     __typeof__(&_Unwind_GetIP) address;
+    __typeof__(&_Unwind_GetCFA) frame;
     __typeof__(&_Unwind_GetRegionStart) function;
 } unwinder = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* NULL if the program was not linked with an unwinder. */
 COIL__WEAK __typeof__(_Unwind_Backtrace) _Unwind_Backtrace;
 COIL__WEAK __typeof__(_Unwind_GetIP) _Unwind_GetIP;
+COIL__WEAK __typeof__(_Unwind_GetCFA) _Unwind_GetCFA;
 COIL__WEAK __typeof__(_Unwind_GetRegionStart) _Unwind_GetRegionStart;
 
 /* A static program has no other unwinder than the one it was linked with. */
@@ -37,8 +39,10 @@ static bool take_linked_unwinder(void)
 {
     unwinder.walk = _Unwind_Backtrace;
     unwinder.address = _Unwind_GetIP;
+    unwinder.frame = _Unwind_GetCFA;
     unwinder.function = _Unwind_GetRegionStart;
-    return unwinder.walk != NULL && unwinder.address != NULL && unwinder.function != NULL;
+    return unwinder.walk != NULL && unwinder.address != NULL && unwinder.frame != NULL &&
+           unwinder.function != NULL;
 }
 
 /* A library loaded since the start may have brought an unwinder. */
@@ -49,6 +53,7 @@ static void look_for_unwinder(void)
     if (dlsym(library, "_Unwind_Backtrace") == NULL)
         library = coil__library_open("libgcc_s.so.1"); /* NULL is RTLD_DEFAULT */
     *(void **)&unwinder.address = dlsym(library, "_Unwind_GetIP");
+    *(void **)&unwinder.frame = dlsym(library, "_Unwind_GetCFA");
     *(void **)&unwinder.function = dlsym(library, "_Unwind_GetRegionStart");
     *(void **)&unwinder.walk = dlsym(library, "_Unwind_Backtrace");
 }
@@ -168,6 +173,57 @@ size_t coil__backtrace_suspended(const coil__coro *coro, void *addresses[], size
     errno = saved;
     return w.count;
 }
+
+/* ---- on another stack -------------------------------------------------------------- */
+
+struct search {
+    const struct coil__stack *stack;
+    size_t to_skip; /* frames of the walk itself */
+    uintptr_t last; /* the address of the frame before */
+};
+
+/* Frames of one stack lie above each other. So the walk ends where they do not, as it may
+   at the bottom of a stack whose maker has left no end for unwinders. */
+static _Unwind_Reason_Code look_for_slot(struct _Unwind_Context *frame, void *arg)
+{
+    struct search *search = arg;
+    uintptr_t address = unwinder.frame(frame), last = search->last;
+
+    if (search->to_skip > 0) {
+        search->to_skip--;
+        return _URC_NO_REASON;
+    }
+    if (address <= last)
+        return _URC_END_OF_STACK;
+    search->last = address;
+    return address < (uintptr_t)search->stack->low ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+static COIL__NOINLINE void walk_to_slot(void *search)
+{
+    unwinder.walk(look_for_slot, search);
+    __asm__ volatile(""); /* as in walk_frames() */
+}
+
+static enum coil__coro_frames find_frames(const coil__coro *coro)
+{
+    struct search search = {.stack = &coro->stack, .to_skip = 2};
+
+    if (!load_unwinder())
+        return COIL__FRAMES_UNKNOWN;
+    coil__switch_look(coro->sp, walk_to_slot, &search);
+    return search.last >= (uintptr_t)coro->stack.low &&
+                   search.last <= (uintptr_t)coro->stack.high
+               ? COIL__FRAMES_IN_SLOT
+               : COIL__FRAMES_ELSEWHERE;
+}
+
+__attribute__((constructor)) static void offer_search(void)
+{
+    coil__coro_find_frames = find_frames;
+}
+
+/* ---- through coroutines ------------------------------------------------------------ */
 
 /* The functions between the one that resumed a generator and the switch. */
 static bool is_switch(uintptr_t function)

@@ -51,14 +51,19 @@ static bool may_wait_away(const coil_task *task, int64_t since)
            !is_in_hooks(task) && !has_region_that_pins(task);
 }
 
+static bool lies_on(const struct coil__stack *stack, const void *sp)
+{
+    return (uintptr_t)sp - (uintptr_t)stack->low < coil__stack_bytes(stack);
+}
+
 /* What runs may be at the end of a task, on its own stack. */
 static bool runs_on(const struct coil__stack *stack)
 {
-    return (uintptr_t)coil__stack_pointer() - (uintptr_t)stack->low <
-           coil__stack_bytes(stack);
+    return lies_on(stack, coil__stack_pointer());
 }
 
-/* A task that has not begun may have arguments there; one that has ended has nothing. */
+/* A task that has not begun may have arguments there; one that has ended has nothing. One
+   that waits on a stack of the program's own has frames on both. */
 static const char *may_go(const struct coil__stack *stack, int64_t since)
 {
     const coil_task *task = task_of(stack);
@@ -69,7 +74,8 @@ static const char *may_go(const struct coil__stack *stack, int64_t since)
         return coil__light_top(stack);
     if (!task->started)
         return stack->high;
-    return may_wait_away(task, since) ? task->coro.sp : NULL;
+    return may_wait_away(task, since) && lies_on(stack, task->coro.sp) ? task->coro.sp
+                                                                       : NULL;
 }
 
 static void gone(struct coil__stack *stack)

@@ -504,8 +504,8 @@ static void discard_nothing(void *arg)
 static int call_abandonable(void)
 {
     int discarded = 0;
-    int rc = coil_blocking_abandonable(COIL_LANE_FILE, count_job, &discarded,
-                                       discard_nothing);
+    int rc =
+        coil_blocking_abandonable(COIL_LANE_FILE, count_job, &discarded, discard_nothing);
 
     CHECK_INT(discarded, rc == -ECANCELED);
     return rc;
