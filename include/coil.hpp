@@ -37,11 +37,16 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cxxabi.h>
 #include <exception>
 #include <list>
 #include <memory>
 #include <system_error>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 namespace coil
@@ -338,43 +343,80 @@ inline int rc_of(const std::error_code &code) noexcept
                                                                        : -EIO;
 }
 
-/* The task has failed so: make it its error, and return the rc. */
-inline int fail(const std::error_code &code, const char *what) noexcept
+/* Has coil noted this failure already? A group hands on the error of its child. */
+inline bool is_noted(int rc, const char *message) noexcept
 {
-    return coil_fail(rc_of(code), "%s", what);
+    coil_error *last = coil_last_error();
+
+    return last != nullptr && coil_error_rc(last) == rc &&
+           std::strcmp(coil_error_message(last), message) == 0;
 }
 
-inline int fail(const error &failure) noexcept
+/* Make it the task's error, with the stack of the throw, and return the rc. */
+inline int fail(coil_error *thrown, int rc, const char *message) noexcept
+{
+    if (!is_noted(rc, message))
+        return coil_fail_traced(thrown, rc, "%s", message);
+    coil_error_release(thrown);
+    return rc;
+}
+
+inline int fail(coil_error *thrown, const error &failure) noexcept
 {
     int rc = rc_of(failure.code());
 
     if (failure.failure() == nullptr || coil_error_rc(failure.failure()) != rc)
-        return fail(failure.code(), failure.what());
+        return fail(thrown, rc, failure.what());
+    coil_error_release(thrown);
     return coil_fail_again(failure.failure());
 }
 
-/* Call it. If it throws, the exception is kept in *thrown, and its errno returned. */
-template <typename Body> int call(Body &body, std::exception_ptr &thrown) noexcept
+/* The same for an exception that is no std::exception: its message is its type. */
+inline int fail(coil_error *thrown, const std::type_info *type) noexcept
 {
+    char *name = type != nullptr
+                     ? abi::__cxa_demangle(type->name(), nullptr, nullptr, nullptr)
+                     : nullptr;
+    char message[200];
+
+    std::snprintf(message, sizeof message, "an exception of type %s",
+                  name != nullptr ? name : "unknown");
+    std::free(name);
+    return fail(thrown, -EIO, message);
+}
+
+template <typename Body> int enter(void *arg)
+{
+    Body &body = **static_cast<Body **>(arg);
+
+    if constexpr (std::is_void_v<decltype(body())>) {
+        body();
+        return 0;
+    } else {
+        return body();
+    }
+}
+
+/* Call it. If it throws, the exception is kept in *kept, and its errno returned. */
+template <typename Body> int call(Body &body, std::exception_ptr &kept) noexcept
+{
+    coil_error *thrown = nullptr;
+    Body *place = std::addressof(body);
+
     try {
-        if constexpr (std::is_void_v<decltype(body())>) {
-            body();
-            return 0;
-        } else {
-            return body();
-        }
+        return coil_call_traced(enter<Body>, &place, &thrown);
     } catch (const error &failure) {
-        thrown = failure.cause() ? failure.cause() : std::current_exception();
-        return fail(failure);
+        kept = failure.cause() ? failure.cause() : std::current_exception();
+        return fail(thrown, failure);
     } catch (const std::system_error &failure) {
-        thrown = std::current_exception();
-        return fail(failure.code(), failure.what());
+        kept = std::current_exception();
+        return fail(thrown, rc_of(failure.code()), failure.what());
     } catch (const std::exception &failure) {
-        thrown = std::current_exception();
-        return fail({}, failure.what());
+        kept = std::current_exception();
+        return fail(thrown, -EIO, failure.what());
     } catch (...) {
-        thrown = std::current_exception();
-        return -EIO;
+        kept = std::current_exception();
+        return fail(thrown, abi::__cxa_current_exception_type());
     }
 }
 

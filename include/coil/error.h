@@ -84,6 +84,20 @@ COIL_API int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
 COIL_API int coil_fail_again(coil_error *error);
 
 /*
+ * For bindings whose language has exceptions, such as coil.hpp. When a function catches an
+ * exception, the stack of the throw is gone. So:
+ *
+ * Call fn(arg), which may throw, and return its rc. If an exception leaves it, *thrown is
+ * an error with the stack of the throw, for coil_fail_traced(); else NULL. (Also NULL if
+ * memory ran out, or if the exception is forced unwinding.)
+ */
+COIL_API int coil_call_traced(int (*fn)(void *arg), void *arg, coil_error **thrown);
+
+/* coil_fail() with the stack of `thrown`, which it releases. NULL: with that of now. */
+COIL_API int coil_fail_traced(coil_error *thrown, int rc, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
  * coil_future_set() with a failure and its sentence, from a task or a callback. Returns
  * 0, or -EALREADY if the future is done. Out of memory it sets the rc alone.
  */

@@ -17,6 +17,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <string.h>
 #include <unwind.h>
 
 static struct {
@@ -244,4 +245,59 @@ COIL__NOINLINE size_t coil__backtrace_through(void *addresses[], size_t max,
         n += coil__backtrace_suspended(coro, addresses + n, max - n, is_switch);
     }
     return n;
+}
+
+/* ---- exceptions -------------------------------------------------------------------- */
+
+struct search {
+    const void *found; /* the address behind the latest function that throws, if any */
+    bool is_next;
+    size_t depth;
+};
+
+/* By its name: a sanitizer may have a function of the same name before it. */
+static bool throws(uintptr_t function)
+{
+    static const char *const names[] = {
+        "__cxa_throw", "__cxa_rethrow",
+        "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE"};
+    Dl_info info;
+
+    if (dladdr((void *)function, &info) == 0 || info.dli_sname == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(info.dli_sname, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static _Unwind_Reason_Code look_for_throw(struct _Unwind_Context *frame, void *arg)
+{
+    struct search *s = arg;
+
+    if (s->is_next)
+        s->found = (void *)unwinder.address(frame);
+    s->is_next = throws(unwinder.function(frame));
+    return ++s->depth < MACHINERY_DEPTH || s->is_next ? _URC_NO_REASON
+                                                      : _URC_END_OF_STACK;
+}
+
+const void *coil__backtrace_throw(void)
+{
+    struct search s = {.found = NULL};
+
+    if (coil__backtrace_has_room() && load_unwinder())
+        unwinder.walk(look_for_throw, &s);
+    return s.found;
+}
+
+uintptr_t coil__backtrace_sp(struct _Unwind_Context *context, const void *caller)
+{
+    Dl_info ours, its;
+
+    if (!load_unwinder() || unwinder.frame == NULL ||
+        dladdr((void *)(uintptr_t)unwinder.frame, &ours) == 0 || dladdr(caller, &its) == 0 ||
+        ours.dli_fbase != its.dli_fbase)
+        return 0;
+    return unwinder.frame(context);
 }

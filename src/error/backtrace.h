@@ -37,6 +37,19 @@ size_t coil__backtrace_through(void *addresses[], size_t max, const void *from,
 size_t coil__backtrace_suspended(const coil__coro *coro, void *addresses[], size_t max,
                                  bool (*is_machinery)(uintptr_t function));
 
+/*
+ * Where an exception was thrown that is being thrown now: the return address of the C++
+ * runtime's function for it. NULL if that is not found.
+ */
+const void *coil__backtrace_throw(void);
+
+/*
+ * The stack pointer of the frame whose personality routine was called with `context` and
+ * returns to `caller`. 0 if that is in another unwinder than ours.
+ */
+struct _Unwind_Context;
+uintptr_t coil__backtrace_sp(struct _Unwind_Context *context, const void *caller);
+
 /* False if the running stack has too little room left for a backtrace. */
 bool coil__backtrace_has_room(void);
 

@@ -133,6 +133,33 @@ coil_error *coil__error_with_message(coil_error *error)
     return error->is_bare ? error->earlier : error;
 }
 
+coil_error *coil__error_create_at(const coil_error *where, int rc, const char *format,
+                                  va_list args)
+{
+    int saved = errno;
+    size_t frames_bytes = where->frame_count * sizeof where->frames[0];
+    size_t message_bytes = measure(format, args);
+    coil_error *error = coil__alloc(sizeof *error + frames_bytes + message_bytes);
+
+    errno = saved;
+    if (error == NULL)
+        return NULL;
+    memset(error, 0, sizeof *error);
+    error->refs = 1;
+    error->rc = rc;
+    memcpy(error->task, where->task, sizeof error->task);
+    error->frame_count = where->frame_count;
+    memcpy(error->frames, where->frames, frames_bytes);
+    if (message_bytes > 0) {
+        char *message = (char *)&error->frames[error->frame_count];
+
+        vsnprintf(message, message_bytes, format, args);
+        error->message = message;
+    }
+    errno = saved;
+    return error;
+}
+
 coil_error *coil_error_retain(coil_error *error)
 {
     COIL__REQUIRE(error, "an error");

@@ -41,6 +41,10 @@ coil_error *coil__error_of_rc(coil_error *error, int rc);
 /* For an error that is not bare: itself; else its `earlier`. */
 coil_error *coil__error_with_message(coil_error *error);
 
+/* The same with the task and the stack of `where`. */
+coil_error *coil__error_create_at(const coil_error *where, int rc, const char *format,
+                                  va_list args);
+
 /* Print the error as a part of the report. */
 void coil__error_print(struct coil__report *report, const coil_error *error);
 

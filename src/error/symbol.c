@@ -177,9 +177,11 @@ static void print_innermost(void *arg)
 
 /* ---- a stack ----------------------------------------------------------------------- */
 
+/* coil_call_traced() stands around the bodies of tasks: it does not wait. */
 static bool is_coils(const struct coil__line *line)
 {
-    return strncmp(line->function, "coil_", strlen("coil_")) == 0;
+    return strncmp(line->function, "coil_", strlen("coil_")) == 0 &&
+           strcmp(line->function, "coil_call_traced") != 0;
 }
 
 /* The base address of the library with the address; NULL if it is the program. */
@@ -260,13 +262,21 @@ static bool print_frame(const struct printing *p, uintptr_t address, bool outsid
     return true;
 }
 
+static bool is_wrapper_frame(const struct printing *p, uintptr_t address)
+{
+    struct coil__line found[COIL__LINES_MAX];
+
+    return find_lines(p, address, found) > 0 && is_wrapper(&found[0]);
+}
+
 /* The number of frames without coil's at the outer end, which called the program's code:
-   a server that calls its handler. */
+   a server that calls its handler, or coil.hpp, which calls a body. */
 static size_t without_outer_end(const struct printing *p)
 {
     size_t n = p->n;
 
-    while (n > 0 && is_own(call_of(p->addresses[n - 1])))
+    while (n > 0 && (is_own(call_of(p->addresses[n - 1])) ||
+                     is_wrapper_frame(p, call_of(p->addresses[n - 1]))))
         n--;
     return n;
 }

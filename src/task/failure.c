@@ -205,6 +205,39 @@ COIL__NOINLINE int(coil_fail_from)(coil_error *cause, int rc, const char *format
     return rc;
 }
 
+static coil_error *create_without_message(const struct coil__error_place *place, int rc,
+                                          ...)
+{
+    coil_error *error;
+    va_list none;
+
+    va_start(none, rc);
+    error = coil__error_create(place, rc, NULL, NULL, none);
+    va_end(none);
+    return error;
+}
+
+coil_error *coil__failure_note(int rc, const void *from)
+{
+    struct coil__error_place place = place_of(from);
+
+    return create_without_message(&place, rc);
+}
+
+COIL__NOINLINE int coil_fail_traced(coil_error *thrown, int rc, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (thrown != NULL)
+        keep_here(coil__error_create_at(thrown, rc, format, args));
+    else
+        fail_here(NULL, rc, COIL__CALLER(), format, args);
+    va_end(args);
+    coil_error_release(thrown);
+    return rc;
+}
+
 int coil_fail_again(coil_error *error)
 {
     keep_here(coil_error_retain(error)); /* it may be the last error already */

@@ -18,6 +18,10 @@
 void coil__failure_hand_on(const coil_future *future, int rc, const void *from);
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from);
 
+/* A new error without a message, with the stack from the return address `from` on. NULL if
+   memory fails. */
+coil_error *coil__failure_note(int rc, const void *from);
+
 /* The task has ended with `rc`: keep its last error only if that has the same rc. */
 void coil__failure_settle(coil_future *future, int rc);
 

@@ -1,0 +1,112 @@
+/*
+ * traces.cpp - reports name the program's lines. Each argument is something to report;
+ * `run` compares the lines that the report names with those that are marked by it.
+ */
+#include <coil.hpp>
+
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+static void open_nothing()
+{
+    coil::file file;
+
+    coil::check(coil_file_open("/nowhere", 0, 0, file.out())); // message: 1 // printed: 1
+}
+
+static void find_nothing()
+{
+    coil::check(-ENOENT); // code: 1
+}
+
+static void wait_too_long()
+{
+    coil::scope limit(coil_in(COIL_MSEC(1)));
+
+    coil::check(coil_sleep(COIL_SEC(10))); // deadline: 1
+}
+
+static void throw_something()
+{
+    throw std::runtime_error("the reason"); // exception: 1 // child: 1
+}
+
+static void throw_again()
+{
+    try {
+        throw 7;
+    } catch (int) {
+        throw; // another type: 1
+    }
+}
+
+static void fail(const char *how)
+{
+    if (std::strcmp(how, "message") == 0 || std::strcmp(how, "printed") == 0)
+        open_nothing(); // message: 2 // printed: 2
+    if (std::strcmp(how, "code") == 0)
+        find_nothing(); // code: 2
+    if (std::strcmp(how, "deadline") == 0)
+        wait_too_long(); // deadline: 2
+    if (std::strcmp(how, "exception") == 0)
+        throw_something(); // exception: 2
+    if (std::strcmp(how, "another type") == 0)
+        throw_again(); // another type: 2
+}
+
+/* The tasks of a group and of none, and what spawned them. */
+static void dump()
+{
+    coil::queue<int> queue(1);
+    std::unique_ptr<int> item;
+    coil::group group;
+
+    group.spawn([] { coil::check(coil_sleep(COIL_SEC(10))); }); // dump: 3 4
+    group.spawn([&] {                                           // dump: 6
+        coil::check(queue.get(item));                           // dump: 5
+    });
+    coil::spawn([] { coil_yield(); }); // dump: 7 8
+    coil_yield();
+    coil_dump(stderr); // dump: 1
+    group.cancel();
+    group.exit();
+}
+
+/* The owner of a group fails with the failure of its child. */
+static void fail_by_child()
+{
+    coil::group group;
+
+    group.spawn([] {
+        throw_something(); // child: 2
+    });
+    group.exit(); // child: 3
+}
+
+static void print(const char *how)
+{
+    try {
+        fail(how); // printed: 3
+    } catch (const coil::error &error) {
+        coil_error_print(error.failure(), stdout);
+    }
+}
+
+int main(int, char **argv)
+{
+    coil::run([how = argv[1]] {
+        if (std::strcmp(how, "dump") == 0)
+            return dump(); // dump: 2
+        if (std::strcmp(how, "printed") == 0)
+            return print(how); // printed: 4
+        if (std::strcmp(how, "child") == 0)
+            coil::spawn([] {
+                fail_by_child(); // child: 4
+            });
+        coil::spawn([how] {
+            fail(how); // message: 3 // code: 3 // deadline: 3 // exception: 3 // another type: 3
+        });
+        coil_sleep(COIL_MSEC(20));
+    });
+}
