@@ -123,8 +123,8 @@
     /* buffered.c, 0.1: the lock is the task's as well as the thread's */                \
     X(ftrylockfile) X(funlockfile)                                                       \
     /* locking.c, c11.c, 0.1: an unlock wakes a task that waits */                       \
-    X(pthread_mutex_trylock) X(pthread_mutex_unlock) X(pthread_rwlock_unlock)            \
-    X(mtx_trylock) X(mtx_unlock)                                                         \
+    X(pthread_mutex_trylock) X(pthread_mutex_unlock) X(pthread_rwlock_trywrlock)         \
+    X(pthread_rwlock_unlock) X(mtx_trylock) X(mtx_unlock)                                \
     /* conditions.c, semaphores.c, c11.c, 0.1: wakes a task, or a thread */              \
     X(pthread_cond_signal) X(pthread_cond_broadcast) X(cnd_signal) X(cnd_broadcast)      \
     X(sem_post)

@@ -1,10 +1,11 @@
 /*
- * holding.c - which task of this thread holds a recursive or error-checking mutex.
+ * holding.c - which task of this thread holds a recursive or error-checking mutex, or has
+ * a read-write lock for writing.
  *
- * Such a mutex records the thread that holds it, and all tasks of a thread are that
- * thread to it. So this file records the task: a hash table per thread, keyed by the
- * mutex's address, open addressing with linear probing, at most half full. It shrinks
- * when it is empty, and grows by mmap(2): malloc() itself may be locking the mutex.
+ * Such a lock records the thread that holds it, and all tasks of a thread are that thread
+ * to it. So this file records the task: a hash table per thread, keyed by the lock's
+ * address, open addressing with linear probing, at most half full. It shrinks when it is
+ * empty, and grows by mmap(2): malloc() itself may be locking the mutex.
  */
 #include "holding.h"
 
@@ -17,7 +18,7 @@
 #define KIND_MASK 3 /* of glibc's pthread_mutex_t.__data.__kind */
 
 struct holding {
-    const pthread_mutex_t *mutex; /* NULL: an empty place */
+    const void *lock; /* NULL: an empty place */
     const coil_task *task;
 };
 
@@ -34,13 +35,13 @@ static bool records_owner(const pthread_mutex_t *mutex)
     return kind == PTHREAD_MUTEX_RECURSIVE || kind == PTHREAD_MUTEX_ERRORCHECK;
 }
 
-static size_t first_place(const pthread_mutex_t *mutex)
+static size_t first_place(const void *lock)
 {
-    return (size_t)(((uintptr_t)mutex >> 3) * 0x9E3779B97F4A7C15u >> 32);
+    return (size_t)(((uintptr_t)lock >> 3) * 0x9E3779B97F4A7C15u >> 32);
 }
 
-/* The mutex's place in the table, or the empty place where it would be added. */
-static struct holding *place_of(const pthread_mutex_t *mutex)
+/* The lock's place in the table, or the empty place where it would be added. */
+static struct holding *place_of(const void *lock)
 {
     size_t mask, i;
 
@@ -49,8 +50,8 @@ static struct holding *place_of(const pthread_mutex_t *mutex)
         held.room = FEW;
     }
     mask = held.room - 1;
-    for (i = first_place(mutex) & mask; held.places[i].mutex != NULL; i = (i + 1) & mask)
-        if (held.places[i].mutex == mutex)
+    for (i = first_place(lock) & mask; held.places[i].lock != NULL; i = (i + 1) & mask)
+        if (held.places[i].lock == lock)
             break;
     return &held.places[i];
 }
@@ -73,9 +74,9 @@ static bool double_table(void)
     held.places = more;
     held.room = 2 * old_room;
     for (size_t i = 0; i < old_room; i++)
-        if (old[i].mutex != NULL) {
-            *place_of(old[i].mutex) = old[i];
-            old[i].mutex = NULL;
+        if (old[i].lock != NULL) {
+            *place_of(old[i].lock) = old[i];
+            old[i].lock = NULL;
         }
     free_places(old, old_room);
     return true;
@@ -86,15 +87,15 @@ static void remove_holding(struct holding *place)
 {
     size_t mask = held.room - 1, hole = (size_t)(place - held.places);
 
-    for (size_t i = (hole + 1) & mask; held.places[i].mutex != NULL; i = (i + 1) & mask) {
-        size_t home = first_place(held.places[i].mutex) & mask;
+    for (size_t i = (hole + 1) & mask; held.places[i].lock != NULL; i = (i + 1) & mask) {
+        size_t home = first_place(held.places[i].lock) & mask;
 
         if (((i - home) & mask) < ((i - hole) & mask))
             continue;
         held.places[hole] = held.places[i];
         hole = i;
     }
-    held.places[hole].mutex = NULL;
+    held.places[hole].lock = NULL;
     if (--held.count == 0 && held.places != few) {
         free_places(held.places, held.room);
         held.places = few;
@@ -112,7 +113,7 @@ static struct holding *holding_of(const pthread_mutex_t *mutex)
     if (held.count == 0 || !records_owner(mutex))
         return NULL;
     place = place_of(mutex);
-    if (place->mutex == NULL)
+    if (place->lock == NULL)
         return NULL;
     if (mutex->__data.__owner != 0)
         return place;
@@ -135,20 +136,19 @@ bool posix__is_own_errorcheck(const pthread_mutex_t *mutex)
            (mutex->__data.__kind & KIND_MASK) == PTHREAD_MUTEX_ERRORCHECK;
 }
 
-bool posix__note_locked(const pthread_mutex_t *mutex)
+/* False if memory ran out. */
+static bool add_holding(const void *lock)
 {
-    struct holding *place;
-
-    if (!records_owner(mutex))
-        return true;
-    place = place_of(mutex);
-    if (place->mutex != NULL)
-        return true;
     if (2 * (held.count + 1) > held.room && !double_table())
         return false;
-    *place_of(mutex) = (struct holding){.mutex = mutex, .task = coil_task_current()};
+    *place_of(lock) = (struct holding){.lock = lock, .task = coil_task_current()};
     held.count++;
     return true;
+}
+
+bool posix__note_locked(const pthread_mutex_t *mutex)
+{
+    return !records_owner(mutex) || place_of(mutex)->lock != NULL || add_holding(mutex);
 }
 
 void posix__note_unlocked(const pthread_mutex_t *mutex)
@@ -157,4 +157,33 @@ void posix__note_unlocked(const pthread_mutex_t *mutex)
 
     if (place != NULL)
         remove_holding(place);
+}
+
+/* ---- read-write locks -------------------------------------------------------------- */
+
+void posix__note_write_locked(const pthread_rwlock_t *lock)
+{
+    struct holding *place = place_of(lock);
+
+    if (place->lock != NULL)
+        place->task = coil_task_current();
+    else
+        add_holding(lock);
+}
+
+void posix__note_rwlock_unlocked(const pthread_rwlock_t *lock)
+{
+    struct holding *place = held.count > 0 ? place_of(lock) : NULL;
+
+    if (place != NULL && place->lock != NULL)
+        remove_holding(place);
+}
+
+/* An entry is stale if an unlock did not go through this library: so ask the lock, too. */
+bool posix__is_own_for_writing(const pthread_rwlock_t *lock)
+{
+    const struct holding *place = held.count > 0 ? place_of(lock) : NULL;
+
+    return place != NULL && place->lock != NULL && place->task == coil_task_current() &&
+           lock->__data.__cur_writer == gettid();
 }

@@ -1,5 +1,6 @@
 /*
- * holding.h - which task of this thread holds a recursive or error-checking mutex.
+ * holding.h - which task of this thread holds a recursive or error-checking mutex, or has
+ * a read-write lock for writing.
  */
 #ifndef POSIX_HOLDING_H
 #define POSIX_HOLDING_H
@@ -18,5 +19,14 @@ bool posix__note_locked(const pthread_mutex_t *mutex);
 
 /* Call it before unlocking. For a recursive mutex only the last unlock has an effect. */
 void posix__note_unlocked(const pthread_mutex_t *mutex);
+
+/* The running task has locked it for writing. Without memory that is not recorded. */
+void posix__note_write_locked(const pthread_rwlock_t *lock);
+
+/* Call it before unlocking, whether it is locked for reading or for writing. */
+void posix__note_rwlock_unlocked(const pthread_rwlock_t *lock);
+
+/* True if the running task has it for writing: locking it is EDEADLK. */
+bool posix__is_own_for_writing(const pthread_rwlock_t *lock);
 
 #endif

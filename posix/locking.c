@@ -9,7 +9,8 @@
  * - Locking tries the lock. If it is taken, the task parks and tries again when the lock
  *   is released (parking.c); other tasks run meanwhile.
  * - For recursive and error-checking mutexes, holding.c records which task holds them; to
- *   any other task they are locked.
+ *   any other task they are locked. It also records which task has a read-write lock for
+ *   writing: that task cannot wait for itself.
  *
  * Locking cannot fail because of a cancellation: the lock is taken, and the next call
  * that can fail reports it.
@@ -90,14 +91,28 @@ INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
 
 /* ---- read-write locks -------------------------------------------------------------- */
 
+/* As in glibc, a writer that locks once more gets EDEADLK; a reader waits for ever. */
 static int attempt_to_read(void *lock)
 {
-    return pthread_rwlock_tryrdlock(lock);
+    int rc = pthread_rwlock_tryrdlock(lock);
+
+    return rc == EBUSY && posix__is_own_for_writing(lock) ? EDEADLK : rc;
+}
+
+static int try_to_write(pthread_rwlock_t *lock)
+{
+    int rc = NEXT(pthread_rwlock_trywrlock)(lock);
+
+    if (rc == 0)
+        posix__note_write_locked(lock);
+    return rc;
 }
 
 static int attempt_to_write(void *lock)
 {
-    return pthread_rwlock_trywrlock(lock);
+    int rc = try_to_write(lock);
+
+    return rc == EBUSY && posix__is_own_for_writing(lock) ? EDEADLK : rc;
 }
 
 INTERPOSE int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
@@ -112,6 +127,13 @@ INTERPOSE int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
     if (!IN_TASK())
         return NEXT(pthread_rwlock_wrlock)(lock);
     return posix__retry_shielded(attempt_to_write, lock, NULL);
+}
+
+INTERPOSE int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
+{
+    if (!IN_TASK())
+        return NEXT(pthread_rwlock_trywrlock)(lock);
+    return try_to_write(lock);
 }
 
 /* The C library refuses an invalid time even if the lock is free. */
@@ -155,8 +177,10 @@ INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict lock, clocki
 /* Wakes readers and writers alike: each tries whether it can take the lock now. */
 INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
-    int rc = NEXT(pthread_rwlock_unlock)(lock);
+    int rc;
 
+    posix__note_rwlock_unlocked(lock);
+    rc = NEXT(pthread_rwlock_unlock)(lock);
     if (posix__may_be_parked(lock))
         posix__unpark_all(lock);
     return rc;

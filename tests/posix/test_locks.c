@@ -141,6 +141,33 @@ SAME(lock_by_kind, false)
     SAY(pthread_mutex_destroy(&mutex));
 }
 
+SAME(read_write_lock_of_its_own_writer, false)
+{
+    struct timespec later = from_now(CLOCK_REALTIME, 1000000);
+    struct timespec much_later = from_now(CLOCK_MONOTONIC, 1000000);
+    pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+
+    for (int by_trying = 0; by_trying < 2; by_trying++) {
+        SAY(by_trying ? pthread_rwlock_trywrlock(&lock) : pthread_rwlock_wrlock(&lock));
+        SAY(pthread_rwlock_wrlock(&lock));
+        SAY(pthread_rwlock_rdlock(&lock));
+        SAY(pthread_rwlock_timedwrlock(&lock, &later));
+        SAY(pthread_rwlock_timedrdlock(&lock, &later));
+        SAY(pthread_rwlock_clockwrlock(&lock, CLOCK_MONOTONIC, &much_later));
+        SAY(pthread_rwlock_clockrdlock(&lock, CLOCK_MONOTONIC, &much_later));
+        SAY(pthread_rwlock_trywrlock(&lock));
+        SAY(pthread_rwlock_tryrdlock(&lock));
+        SAY(pthread_rwlock_unlock(&lock));
+    }
+    SAY(pthread_rwlock_rdlock(&lock)); /* a reader may, and then a writer has to wait */
+    SAY(pthread_rwlock_rdlock(&lock));
+    later = from_now(CLOCK_REALTIME, 5);
+    SAY(pthread_rwlock_timedwrlock(&lock, &later));
+    SAY(pthread_rwlock_unlock(&lock));
+    SAY(pthread_rwlock_unlock(&lock));
+    SAY(pthread_rwlock_destroy(&lock));
+}
+
 /* ---- until a point of time, by whichever clock ------------------------------------- */
 
 static void time_out_everywhere(void)
@@ -272,6 +299,33 @@ static int unlock_and_try(void *mutex)
 }
 
 /* As between threads: it is not the one that locked it. */
+/* To the C library these tasks are one thread, and each would wait for itself. */
+static int write_across_a_wait(void *arg)
+{
+    pthread_rwlock_t *lock = arg;
+
+    CHECK_INT(pthread_rwlock_wrlock(lock), 0);
+    CHECK_INT(pthread_rwlock_wrlock(lock), EDEADLK);
+    usleep(2000);
+    CHECK_INT(pthread_rwlock_rdlock(lock), EDEADLK);
+    CHECK_INT(pthread_rwlock_unlock(lock), 0);
+    CHECK_INT(pthread_rwlock_rdlock(lock), 0);
+    CHECK_INT(pthread_rwlock_unlock(lock), 0);
+    return 0;
+}
+
+IO_TEST(read_write_lock_of_another_task_s_writer)
+{
+    pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    coil_task *tasks[5];
+
+    for (int i = 0; i < 5; i++)
+        tasks[i] = start_task(write_across_a_wait, &lock);
+    for (int i = 0; i < 5; i++)
+        finish_task(tasks[i]);
+    CHECK_INT(pthread_rwlock_destroy(&lock), 0);
+}
+
 IO_TEST(mutex_of_another_task_is_not_unlocked)
 {
     static const int kinds[] = {PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK};
