@@ -118,18 +118,11 @@ static bool ends_connection(int error)
 ssize_t coil__descriptor_result(struct coil__descriptor *d, enum coil__op_kind kind,
                                 ssize_t result)
 {
-    if (COIL__LIKELY(result > 0 || result == -EINPROGRESS))
-        return result;
     if (result == 0 && kind == COIL__OP_RECV)
         return -(ssize_t)d->lost;
     if (is_of_stream_socket(kind) && ends_connection((int)-result))
         d->lost = (uint32_t)-result;
     return result;
-}
-
-ssize_t coil__descriptor_call(struct coil__descriptor *d, const struct coil__op *op)
-{
-    return coil__descriptor_result(d, op->kind, coil__op_call(op));
 }
 
 void coil__descriptor_release(struct coil__descriptor *d)

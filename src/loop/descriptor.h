@@ -107,17 +107,26 @@ int coil__descriptor_claim_poll(struct coil__descriptors *all, const struct coil
                                 struct coil__descriptor **out);
 
 /*
- * Make an operation's call (coil__op_call()) and report a lost connection to both sides.
+ * Report a lost connection to both of its sides. Returns what the operation returns whose
+ * call has returned `result`: 0, or a failure.
  *
  * The kernel reports a reset or a time-out once, to whichever call comes first; a receive
  * after that returns 0, as at an orderly end. The descriptor keeps the error, and each
  * receive that would return 0 returns the error instead.
  */
-ssize_t coil__descriptor_call(struct coil__descriptor *d, const struct coil__op *op);
-
-/* The same for the result of an operation whose call the kernel has made. */
 ssize_t coil__descriptor_result(struct coil__descriptor *d, enum coil__op_kind kind,
                                 ssize_t result);
+
+/* Make an operation's call: as coil__op_call(), and with the error of a lost connection. */
+static inline ssize_t coil__descriptor_call(struct coil__descriptor *d,
+                                            const struct coil__op *op)
+{
+    ssize_t result = coil__op_call(op);
+
+    if (COIL__LIKELY(result > 0 || result == -EINPROGRESS))
+        return result;
+    return coil__descriptor_result(d, op->kind, result);
+}
 
 /* End the use of the descriptor. Events that carry the old generation are stale now. */
 void coil__descriptor_release(struct coil__descriptor *d);

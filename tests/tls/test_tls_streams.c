@@ -638,3 +638,39 @@ IO_TEST(tls_that_is_reset_is_readable_and_the_read_says_so)
     CHECK_INT(coil_read(e->client, &byte, 1), -ECONNRESET);
     close_ends(e);
 }
+
+static int reads_a_byte(void *arg)
+{
+    struct ends *e = arg;
+    char byte;
+
+    return (int)coil_read(e->client, &byte, 1);
+}
+
+/* Neither sees an end of the data, whoever of the two meets the reset first. */
+IO_TEST(tls_that_is_reset_fails_its_reader_and_its_writer)
+{
+    struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+
+    for (int writer_first = 0; writer_first < 2; writer_first++) {
+        coil_stream *streams[2];
+        coil_task *tasks[2];
+        int rc;
+
+        make_stream_pair(streams);
+        struct ends *e = speak_tls(streams);
+        CHECK_INT(
+            coil_spawn(writer_first ? sends_much : reads_a_byte, e, NULL, &tasks[0]), 0);
+        CHECK_INT(
+            coil_spawn(writer_first ? reads_a_byte : sends_much, e, NULL, &tasks[1]), 0);
+        settle();
+        CHECK_INT(connect(coil_stream_fd(e->server), &nobody, sizeof nobody), 0);
+        CHECK_INT(coil_task_await(tasks[writer_first]), -ECONNRESET);
+        rc = coil_task_await(tasks[!writer_first]);
+        CHECK(rc == -EPIPE || rc == -ECONNRESET);
+        CHECK_INT(reads_a_byte(e), -ECONNRESET);
+        coil_task_release(tasks[0]);
+        coil_task_release(tasks[1]);
+        close_ends(e);
+    }
+}
