@@ -99,7 +99,7 @@ static int tell_page(struct crawler *crawler, const struct target *page,
 
     copy_charset(answer->content_type, charset, sizeof charset);
     record.encoding = charset[0] != '\0' ? charset : NULL;
-    crawler->summary.pages++;
+    crawler->summary.pages += page->is_searched;
     return records_page(&crawler->sinks, &record);
 }
 
@@ -1027,6 +1027,34 @@ static void open_frontier(struct crawler *crawler)
             .above = crawler->member != NULL ? &crawler->member->shared.above : NULL});
 }
 
+/* A target has its page's verdict, or FRAGMENT, or UNCHECKED. True once for each of these. */
+static bool is_first_of_url(const struct crawler *crawler, const struct target *target)
+{
+    struct known *page = targets_known(&crawler->targets, target->page);
+    uint8_t bit = target->verdict == VERDICT_FRAGMENT    ? 1
+                  : target->verdict == VERDICT_UNCHECKED ? 2
+                                                         : 4;
+    bool is_first = (page->counted & bit) == 0;
+
+    page->counted |= bit;
+    return is_first;
+}
+
+static void count_target(struct crawler *crawler, const struct target *target)
+{
+    struct record_summary *summary = &crawler->summary;
+    size_t links = targets_known(&crawler->targets, target)->mention_count;
+
+    summary->urls += target->fragment_at == 0;
+    if (!target->is_wanted)
+        return;
+    summary->targets++;
+    summary->verdict_urls[target->verdict] += is_first_of_url(crawler, target);
+    summary->verdict_links[target->verdict] += links;
+    if (judge_fails(crawler->options, target->verdict) && !target->is_known)
+        summary->finding_links += links;
+}
+
 /* Every target gets its verdict, though the crawl may have been cut short. */
 static int settle_rest(struct crawler *crawler)
 {
@@ -1038,7 +1066,8 @@ static int settle_rest(struct crawler *crawler)
     crawler->starts_open = 0;
     rc = verdicts_end(crawler, judgement);
     for (size_t i = 0; i < crawler->targets.count; i++)
-        crawler->summary.urls += targets_at(&crawler->targets, i)->fragment_at == 0;
+        count_target(crawler, targets_at(&crawler->targets, i));
+    crawler->summary.findings = crawler->finding_count;
     return rc;
 }
 

@@ -226,7 +226,7 @@ static int tell_page(const struct visiting *visiting)
                                  .links = visiting->links,
                                  .searched = page->is_searched};
 
-    crawler->summary.pages++;
+    crawler->summary.pages += page->is_searched;
     crawler->summary.bytes += visiting->file.size;
     crawler->fetched_count++;
     return records_page(&crawler->sinks, &record);

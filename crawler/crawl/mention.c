@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PAGES_AT_A_TIME 32 /* that are searched, about: --max-tasks */
+
 /* The index of a free one, or 0. */
 static uint32_t take(struct mentions *mentions)
 {
@@ -76,11 +78,26 @@ static int add(struct mentions *mentions, struct targets *targets,
     return 0;
 }
 
-/* Returns true if it is to be kept, too. */
-static bool count(struct known *known)
+static void count(struct known *known)
 {
     known->mention_count += known->mention_count < UINT32_MAX;
-    return known->mention_count <= MENTIONS_KEPT;
+}
+
+/* It was counted. Some pages are searched at the same time: the page's first mention is not far back. */
+static bool adds_something(const struct mentions *mentions, const struct known *known,
+                           const struct target *page)
+{
+    uint32_t at = known->mentions;
+
+    if (known->mention_count <= MENTIONS_KEPT)
+        return true;
+    for (int i = 0; i < PAGES_AT_A_TIME && at > 0; i++) {
+        const struct mention *mention = mentions_at(mentions, at);
+        if (mention->page == page)
+            return false;
+        at = mention->before;
+    }
+    return true;
 }
 
 bool mentions_are_needed(const struct mentions *mentions, const struct target *target)
@@ -93,7 +110,9 @@ bool mentions_are_needed(const struct mentions *mentions, const struct target *t
 int mentions_add_unseen(struct mentions *mentions, struct targets *targets,
                         const struct unseen *unseen, const struct mention_place *place)
 {
-    if (!count(unseen->known) || unseen->known->is_well || mentions->takes_none)
+    count(unseen->known);
+    if (unseen->known->is_well || mentions->takes_none ||
+        !adds_something(mentions, unseen->known, place->page))
         return 0;
     return add(mentions, targets, unseen, place);
 }
@@ -108,7 +127,9 @@ int mentions_add(struct mentions *mentions, struct targets *targets,
     bool is_first = known->mentions == 0;
     int rc;
 
-    if (!count(known) || mentions->takes_none || !mentions_are_needed(mentions, target))
+    count(known);
+    if (mentions->takes_none || !mentions_are_needed(mentions, target) ||
+        !adds_something(mentions, known, page))
         return 0;
     rc = add(mentions, targets, &unseen, &place);
     if (rc == 0 && is_first)

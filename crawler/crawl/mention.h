@@ -1,8 +1,9 @@
 /*
  * mention.h - where a target is linked, for reports.
  *
- * At most MENTIONS_KEPT of a target are kept, the first ones, and none of a target
- * whose verdict no report gives the places of; all are counted.
+ * Of a target the first MENTIONS_KEPT are kept, and beyond them the first on each page, so that a report
+ * can name every page that links to it. None are kept of a target whose verdict no report gives the
+ * places of. All are counted.
  */
 #ifndef CRAWLER_MENTION_H
 #define CRAWLER_MENTION_H
@@ -13,13 +14,13 @@
 #define MENTION_HAS_TEXT UINT32_MAX
 
 struct mention {
-    const struct target *page;       /* that links, or redirects */
+    const struct target *page;       /* that links */
     union {                          /* mention_text() */
         const struct target *target; /* it is the end of its URL */
         const char *text;            /* text_n is MENTION_HAS_TEXT */
     };
     uint32_t text_n;
-    uint32_t line, column; /* from 1; line 0: it is a redirect, column 0: a header */
+    uint32_t line, column; /* from 1; column 0: a header */
     uint32_t before;       /* the mention before this one; 0: there is none */
 };
 
@@ -39,8 +40,8 @@ struct mention_place {
 };
 
 /*
- * `page` points at the target, in these words and at this place; line 0 is a redirect, and
- * column 0 a header. It is counted, and kept if its verdict may need it and there are not enough yet. 0 or -ENOMEM.
+ * `page` points at the target, in these words and at this place; column 0 is a header. It is
+ * counted, and kept if its verdict may need it and it adds something. 0 or -ENOMEM.
  */
 int mentions_add(struct mentions *mentions, struct targets *targets,
                  struct target *target, const struct target *page, const char *text,

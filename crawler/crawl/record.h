@@ -53,9 +53,17 @@ struct record_verdict {
     bool is_known; /* the baseline has it: told by whoever reads that, and by no JSONL */
 };
 
+/*
+ * The figures of every report. A page was fetched and searched for links. A link is one place on a page, or
+ * in its headers. A target is what links lead to: a URL with its fragment; and each start.
+ */
 struct record_summary {
-    size_t urls, pages, links;
-    size_t verdicts[VERDICT_COUNT];
+    size_t urls; /* without their fragments, those among them that only redirects lead to */
+    size_t pages, links, targets;
+    size_t verdicts[VERDICT_COUNT];      /* targets */
+    size_t verdict_urls[VERDICT_COUNT];  /* of these targets, without their fragments */
+    size_t verdict_links[VERDICT_COUNT]; /* links to them */
+    size_t findings, finding_links; /* targets that fail the run, and links to them */
     int64_t bytes; /* of all answers, those to be tried again among them; and of files */
     int64_t duration_ns;
     int exit_status;

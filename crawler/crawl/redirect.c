@@ -83,7 +83,7 @@ static int follow(struct crawler *crawler, struct target *page, struct url *url,
     struct record_redirect record = {page->url, location, page->status, NULL};
     struct target *next;
     bool is_new;
-    int rc, wanted;
+    int rc;
 
     if (url->fragment_at > 0)
         url->href[url->fragment_at - 1] = '\0';
@@ -93,11 +93,6 @@ static int follow(struct crawler *crawler, struct target *page, struct url *url,
         return -ENOMEM;
     record.target = next->url;
     rc = records_redirect(&crawler->sinks, &record);
-    if (rc == 0)
-        rc = mentions_add(&crawler->mentions, &crawler->targets, next, page, location, 0,
-                          0);
-    wanted = verdicts_want(crawler, next); /* even so: other reports have the redirect */
-    rc = rc == 0 ? wanted : rc;
     if (rc == 0)
         rc = place_next(crawler, page, next);
     if (rc < 0)
@@ -113,26 +108,15 @@ static int follow(struct crawler *crawler, struct target *page, struct url *url,
     return rc;
 }
 
-/* To what is not followed, a mail address say: a target all the same, and skipped. */
+/* To what is not followed, a mail address say. */
 static int tell_other_scheme(struct crawler *crawler, const struct target *page,
                              struct url *url, const char *location)
 {
     struct record_redirect record = {page->url, location, page->status, url->href};
-    struct target *next;
-    bool is_new;
-    int rc, settled = 0;
 
     if (url->fragment_at > 0)
         url->href[url->fragment_at - 1] = '\0';
-    next = targets_get(&crawler->targets, url->href, 0, &is_new);
-    if (next == NULL)
-        return -ENOMEM;
-    rc = records_redirect(&crawler->sinks, &record);
-    if (next->verdict == VERDICT_OPEN)
-        settled = verdicts_settle_text(crawler, next,
-                                       (struct judgement){VERDICT_SKIPPED, REASON_SCHEME},
-                                       url->href, NULL);
-    return rc == 0 ? settled : rc;
+    return records_redirect(&crawler->sinks, &record);
 }
 
 static int fail_redirect(struct crawler *crawler, struct target *page, enum reason reason,

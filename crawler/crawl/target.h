@@ -90,6 +90,7 @@ struct known {
     bool is_wanted : 1;     /* as the target is */
     bool is_near : 1;       /* the target is placed, and hops are 0 */
     bool is_well : 1;       /* no report gives the places of its links: mentions_drop() */
+    uint8_t counted : 3;    /* of a page, at the end: its URL is among the summary's */
 };
 
 /* A target that was found by its URL, and is not looked at. */

@@ -11,7 +11,8 @@
  * Invariants
  *   1. A link in the list of a slot or of a finding uses its page; no other link uses one.
  *   2. A page is open from its first link to its own record, and not freed in between.
- *   3. At most DIGEST_LINKS_KEPT links of a slot or a finding are kept, all are counted.
+ *   3. Of a slot or a finding the first DIGEST_LINKS_KEPT links are kept, and beyond them the first
+ *      on each page; all are counted.
  */
 #include "digest.h"
 
@@ -27,6 +28,7 @@
 #define FIRST_SLOTS 256
 #define LONGEST_TEXT 200    /* of a link as written */
 #define LONGEST_TARGET 4096 /* of a text that is no URL, say */
+#define PAGES_AT_A_TIME 32    /* that are searched, about: --max-tasks */
 #define LONGEST_CHAIN 250   /* of redirects: --max-redirect */
 #define MANY_LINKS ((UINT32_C(1) << 28) - 1)
 
@@ -35,7 +37,7 @@ enum slot_state { SLOT_FREE, SLOT_OPEN, SLOT_WELL, SLOT_FINDING };
 struct digest_slot {
     uint64_t hash;
     uint32_t at; /* OPEN: the last of its links, or 0; FINDING: its index */
-    uint32_t link_count : 28, state : 2, is_led_to : 1;
+    uint32_t link_count : 28, state : 2;
 };
 
 struct redirect {
@@ -300,6 +302,26 @@ static int add_link(struct digest *digest, uint32_t *last,
     return 0;
 }
 
+/* True if a link of the page is among the last of a list. Some pages are searched at the same time. */
+static bool has_page(const struct digest *digest, uint32_t last, const char *url)
+{
+    for (int i = 0; i < PAGES_AT_A_TIME && last > 0; i++) {
+        if (strcmp(digest->links[last].page->url, url) == 0)
+            return true;
+        last = digest->links[last].before;
+    }
+    return false;
+}
+
+/* The count-th link to a target, of which the last that was kept is *last. */
+static int keep_link(struct digest *digest, uint32_t *last, size_t count,
+                     const struct record_link *record)
+{
+    if (count > DIGEST_LINKS_KEPT && has_page(digest, *last, record->page))
+        return 0;
+    return add_link(digest, last, record);
+}
+
 static int take_link_record(void *arg, const struct record_link *record)
 {
     struct digest *digest = arg;
@@ -313,13 +335,10 @@ static int take_link_record(void *arg, const struct record_link *record)
         return 0;
     slot->link_count += slot->link_count < MANY_LINKS;
     if (slot->state == SLOT_OPEN)
-        return slot->link_count <= DIGEST_LINKS_KEPT ? add_link(digest, &slot->at, record)
-                                                     : 0;
+        return keep_link(digest, &slot->at, slot->link_count, record);
     finding = &digest->findings[slot->at];
     finding->link_count = slot->link_count;
-    return finding->link_count <= DIGEST_LINKS_KEPT
-               ? add_link(digest, &finding->links, record)
-               : 0;
+    return keep_link(digest, &finding->links, slot->link_count, record);
 }
 
 /* ---- redirects --------------------------------------------------------------------- */
@@ -329,16 +348,7 @@ static int take_redirect(void *arg, const struct record_redirect *record)
     struct digest *digest = arg;
     struct redirect *redirect;
     const char *url;
-    struct digest_slot *slot;
 
-    if (record->target != NULL) {
-        slot = slot_of(digest, record->target, NULL);
-        if (slot == NULL)
-            return -ENOMEM;
-        slot->is_led_to = true;
-        if (slot->state == SLOT_FINDING)
-            digest->findings[slot->at].is_led_to = true;
-    }
     if (table_get(&digest->redirects, record->url) != NULL)
         return 0;
     redirect = arena_alloc(&digest->arena, sizeof *redirect);
@@ -453,8 +463,7 @@ static int add_finding(struct digest *digest, const struct digest_slot *slot,
                               .reason = record->reason,
                               .status = record->status,
                               .links = slot->at,
-                              .link_count = slot->link_count,
-                              .is_led_to = slot->is_led_to};
+                              .link_count = slot->link_count};
 
     if (digest->finding_count == digest->finding_capacity &&
         (digest->finding_count >= UINT32_MAX / 2 ||
@@ -559,8 +568,8 @@ static int compare_totals(const void *a, const void *b)
     return order != 0 ? order : compare((uint64_t)one->status, (uint64_t)other->status);
 }
 
-/* How many rows it has. What is a redirect's end and nothing else is told with the redirect, and
-   what has not moved for good is well. */
+/* How many rows it has: one for each link that is kept, or for a start without links. What has not moved
+   for good is well. */
 static size_t count_rows(const struct digest *digest, const struct finding *finding)
 {
     size_t n = 0;
@@ -569,7 +578,7 @@ static size_t count_rows(const struct digest *digest, const struct finding *find
         return 0;
     for (uint32_t at = finding->links; at > 0; at = digest->links[at].before)
         n++;
-    return n > 0 || finding->is_led_to ? n : 1;
+    return n > 0 ? n : 1;
 }
 
 static void add_row(struct digest *digest, const struct finding *finding,

@@ -8,8 +8,9 @@
  *     digest_finish(&digest);
  *
  * Kept are findings: the targets that are broken, blocked or have moved for good, and whatever
- * fails the run; of each the first DIGEST_LINKS_KEPT links, and how many there are. What was well
- * costs one slot of a table, a link 40 bytes until its target's verdict is told.
+ * fails the run; of each the first DIGEST_LINKS_KEPT links, beyond them the first on each page, and
+ * how many there are. What was well costs one slot of a table, a link 40 bytes until its target's verdict
+ * is told.
  */
 #ifndef CRAWLER_DIGEST_H
 #define CRAWLER_DIGEST_H
@@ -60,7 +61,6 @@ struct finding {
     int status;
     uint32_t links;      /* the last of them in digest->links; 0: none */
     uint32_t link_count; /* of all */
-    bool is_led_to;      /* a redirect leads to it, which is told in its place */
 };
 
 /* A finding at one place. */

@@ -113,17 +113,17 @@ static void put_mention(struct view *view, const struct target *target,
     if (is_file) {
         out_put(view->out, "file=");
         put_path(view, page->url);
-        if (mention->line > 0)
+        if (mention->column > 0)
             out_print(view->out, ",line=%u,col=%u", mention->line, mention->column);
         out_put(view->out, ",");
     }
     put_finding(view, target, mention_text(mention));
     if (!is_file) {
-        out_put(view->out, mention->line > 0 ? " (on " : " (redirected from ");
+        out_put(view->out, " (on ");
         put_text(view, page->url);
-        if (mention->line > 0 && mention->column == 0)
+        if (mention->column == 0)
             out_put(view->out, ":header");
-        else if (mention->line > 0)
+        else
             out_print(view->out, ":%u:%u", mention->line, mention->column);
         out_put(view->out, ")");
     }
@@ -141,17 +141,36 @@ static void put_without_place(struct view *view, const struct target *target,
     out_put(view->out, "\n");
 }
 
+static size_t count_kept(const struct view *view, const struct target *target)
+{
+    const struct mention *mention = mentions_of(view->mentions, view->targets, target);
+    size_t n = 0;
+
+    for (; mention != NULL; mention = mentions_at(view->mentions, mention->before))
+        n++;
+    return n;
+}
+
 /* Each link to it, in the order in which they were found. */
 static void put_target(struct view *view, const struct target *target)
 {
-    const struct mention *kept[MENTIONS_KEPT],
-        *mention = mentions_of(view->mentions, view->targets, target);
-    size_t n = 0, count = targets_known(view->targets, target)->mention_count;
+    const struct mention *mention = mentions_of(view->mentions, view->targets, target);
+    size_t n = count_kept(view, target),
+           count = targets_known(view->targets, target)->mention_count;
+    uint32_t *kept = calloc(n + 1, sizeof *kept), at;
 
-    for (; mention != NULL; mention = mentions_at(view->mentions, mention->before))
-        kept[n++] = mention;
-    for (size_t i = n; i-- > 0;)
-        put_mention(view, target, kept[i]);
+    if (kept == NULL) {
+        out_fail(view->out, -ENOMEM);
+        return;
+    }
+    at = targets_known(view->targets, target)->mentions;
+    for (size_t i = n; i-- > 0; at = mention->before) {
+        mention = mentions_at(view->mentions, at);
+        kept[i] = at;
+    }
+    for (size_t i = 0; i < n; i++)
+        put_mention(view, target, mentions_at(view->mentions, kept[i]));
+    free(kept);
     if (n == 0 || count > n)
         put_without_place(view, target, count - n);
 }

@@ -6,8 +6,8 @@
  * vertex with the most links that are in no group yet, from a heap. Links leave vertices and
  * never come, so an entry of the heap that has become too large is put back when it is met.
  *
- * A target has more links than those whose places are kept (mention.h). The others count as
- * links that only the target can explain.
+ * A target may have more links than those whose places are kept (mention.h). The others are on
+ * the same pages, and count as links that only the target can explain.
  */
 #include "groups.h"
 
@@ -24,7 +24,6 @@ struct finding {
     const struct target *target;
     uint64_t hidden;
     uint32_t first, count; /* of its links in `all` */
-    bool is_linked;        /* by more than redirects */
 };
 
 struct heap_entry {
@@ -119,11 +118,9 @@ static int add_link(struct graph *graph, struct finding *finding,
                              .page = mention->page->index,
                              .count = 1,
                              .finding = (uint32_t)(finding - graph->findings)};
-    finding->is_linked = true;
     return 0;
 }
 
-/* Where a redirect led is told with the links to what redirects, and not once more. */
 static int add_target(struct graph *graph, const struct mentions *mentions,
                       const struct target *target)
 {
@@ -134,14 +131,11 @@ static int add_target(struct graph *graph, const struct mentions *mentions,
 
     if (finding == NULL)
         return -ENOMEM;
-    finding->is_linked |= count == 0; /* a start */
     for (; mention != NULL && rc == 0; mention = mentions_at(mentions, mention->before)) {
-        if (mention->line > 0)
-            rc = add_link(graph, finding, mention);
+        rc = add_link(graph, finding, mention);
         kept++;
     }
     finding->hidden += count - kept;
-    finding->is_linked |= count > kept;
     return rc;
 }
 
@@ -351,7 +345,7 @@ static void make_group(struct groups *groups, struct graph *graph, uint32_t vert
 /* A start that nobody links to has no links that a group could be made for. */
 static bool is_alone(const struct finding *finding)
 {
-    return finding->is_linked && finding->count == 0 && finding->hidden == 0;
+    return finding->count == 0 && finding->hidden == 0;
 }
 
 static int cover(struct groups *groups, struct graph *graph)
@@ -368,8 +362,7 @@ static int cover(struct groups *groups, struct graph *graph)
         if (is_alone(&graph->findings[i]))
             make_group(groups, graph, (uint32_t)(graph->page_count + i), &taken);
     for (uint32_t i = 0; i < vertices; i++)
-        if (weight_of(graph, i) > 0 &&
-            (i < graph->page_count || graph->findings[i - graph->page_count].is_linked))
+        if (weight_of(graph, i) > 0)
             push(graph, (struct heap_entry){weight_of(graph, i), i});
     while (graph->heap_count > 0) {
         struct heap_entry top = pop(graph);

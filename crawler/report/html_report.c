@@ -103,7 +103,7 @@ static const char *class_of(enum verdict verdict)
     }
 }
 
-/* How many links of a kind there are, those whose places are not kept among them. */
+/* How many rows a kind would have if all links were kept. */
 static size_t count_of(const struct view *view, enum finding_kind kind)
 {
     return view->digest->kind_counts[kind] + view->digest->untold_counts[kind];
@@ -119,10 +119,12 @@ static void put_pieces(struct view *view, const char *const *pieces)
 
 static void put_title(struct view *view)
 {
-    size_t count = count_of(view, FINDING_FAILS);
+    const struct record_summary *summary = &view->digest->summary;
 
-    if (count > 0)
-        out_print(view->out, "%zu broken link%s", count, count == 1 ? "" : "s");
+    if (summary->findings > 0)
+        out_print(view->out, "%zu broken target%s, %zu link%s", summary->findings,
+                  summary->findings == 1 ? "" : "s", summary->finding_links,
+                  summary->finding_links == 1 ? "" : "s");
     else
         put(view, "No broken links");
     if (view->digest->options->starts.count > 0) {
@@ -187,29 +189,50 @@ static void put_tile(struct view *view, const char *name, const char *class, siz
               value > 0 ? class : "", value);
 }
 
+/* A row for each verdict. */
+static void put_total(struct view *view, const struct digest_total *totals, size_t count)
+{
+    const struct record_summary *summary = &view->digest->summary;
+    enum verdict verdict = totals[0].verdict;
+    char to[DIGEST_CAUSE_BYTES];
+
+    out_print(view->out,
+              "<tr><td class=\"n\">%zu</td><td class=\"n\">%zu</td><td class=\"n\">%zu</td>"
+              "<td class=\"%s\">%s</td><td>",
+              summary->verdicts[verdict], summary->verdict_urls[verdict],
+              summary->verdict_links[verdict], class_of(verdict), verdict_word(verdict));
+    for (size_t i = 0; i < count; i++) {
+        put(view, i > 0 ? ", " : "");
+        put_text(view, digest_total_cause(&totals[i], to));
+        if (count > 1)
+            out_print(view->out, " %zu", totals[i].count);
+    }
+    put(view, "</td></tr>\n");
+}
+
 static void put_totals(struct view *view)
 {
     const struct digest *digest = view->digest;
     const struct record_summary *summary = &digest->summary;
-    char to[DIGEST_CAUSE_BYTES];
+    size_t n;
 
     put(view, "<section id=\"totals\">\n<dl class=\"tiles\">\n");
     put_tile(view, "pages", "", summary->pages);
     put_tile(view, "links", "", summary->links);
-    put_tile(view, "URLs", "", summary->urls);
-    put_tile(view, "broken links", "bad", count_of(view, FINDING_FAILS));
+    put_tile(view, "targets", "", summary->targets);
+    put_tile(view, "broken targets", "bad", summary->findings);
+    put_tile(view, "links to these", "bad", summary->finding_links);
     put_tile(view, "warnings", "warn", count_of(view, FINDING_WARNS));
     put_tile(view, "to update", "", count_of(view, FINDING_MOVED));
     put_tile(view, "kilobytes", "", (size_t)(summary->bytes / 1000));
     put(view, "</dl>\n<table class=\"narrow\">\n<thead><tr><th class=\"n\">targets</th>"
-              "<th>verdict</th><th>why</th></tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < digest->total_count; i++) {
-        const struct digest_total *total = &digest->totals[i];
-
-        out_print(view->out, "<tr><td class=\"n\">%zu</td><td class=\"%s\">%s</td><td>",
-                  total->count, class_of(total->verdict), verdict_word(total->verdict));
-        put_text(view, digest_total_cause(total, to));
-        put(view, "</td></tr>\n");
+              "<th class=\"n\">URLs</th><th class=\"n\">links</th><th>verdict</th>"
+              "<th>why</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < digest->total_count; i += n) {
+        for (n = 1; i + n < digest->total_count &&
+                    digest->totals[i + n].verdict == digest->totals[i].verdict;)
+            n++;
+        put_total(view, &digest->totals[i], n);
     }
     put(view, "</tbody>\n</table>\n");
     if (digest->known_count > 0)

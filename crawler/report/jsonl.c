@@ -304,6 +304,19 @@ static int write_verdict(void *arg, const struct record_verdict *verdict)
     return finish_line(arg, to);
 }
 
+static char *put_verdicts(char *to, const char *name, const size_t *counts)
+{
+    to += sprintf(to, "%s{", name);
+    for (int i = VERDICT_OPEN + 1; i < VERDICT_COUNT; i++) {
+        if (i > VERDICT_OPEN + 1)
+            *to++ = ',';
+        to = put_string(to, string_of(verdict_word((enum verdict)i)));
+        to = NUMBER(to, ":", counts[i]);
+    }
+    *to++ = '}';
+    return to;
+}
+
 static int write_summary(void *arg, const struct record_summary *summary)
 {
     char *to = out_reserve(arg, FRAME_BYTES);
@@ -313,14 +326,11 @@ static int write_summary(void *arg, const struct record_summary *summary)
     to = NUMBER(to, "{\"type\":\"summary\",\"urls\":", summary->urls);
     to = NUMBER(to, ",\"pages\":", summary->pages);
     to = NUMBER(to, ",\"links\":", summary->links);
-    to = PUT(to, ",\"verdicts\":{");
-    for (int i = VERDICT_OPEN + 1; i < VERDICT_COUNT; i++) {
-        if (i > VERDICT_OPEN + 1)
-            *to++ = ',';
-        to = put_string(to, string_of(verdict_word((enum verdict)i)));
-        to = NUMBER(to, ":", summary->verdicts[i]);
-    }
-    to = NUMBER(to, "},\"bytes\":", (uint64_t)summary->bytes);
+    to = NUMBER(to, ",\"targets\":", summary->targets);
+    to = put_verdicts(to, ",\"verdicts\":", summary->verdicts);
+    to = put_verdicts(to, ",\"verdict_urls\":", summary->verdict_urls);
+    to = put_verdicts(to, ",\"verdict_links\":", summary->verdict_links);
+    to = NUMBER(to, ",\"bytes\":", (uint64_t)summary->bytes);
     to += sprintf(to, ",\"seconds\":%.3f", (double)summary->duration_ns / 1e9);
     to = NUMBER(to, ",\"exit\":", (uint64_t)summary->exit_status);
     return finish_line(arg, to);

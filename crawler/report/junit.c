@@ -10,9 +10,8 @@
  *                 skipped   it does not fail the run
  *
  * There is no standard. What is written here is valid by the schema of Jenkins' xUnit plugin
- * (junit-10.xsd), but for testcase's `file`, from which GitLab makes a link; Jenkins itself does not
- * mind it. So it stands at pages that are files alone. Pages without findings are left out: of a
- * site there may be millions.
+ * (junit-10.xsd). That schema has `file` at testsuite alone, while GitLab reads it at testcase. Pages
+ * without findings are left out: of a site there may be millions.
  */
 #include "junit.h"
 
@@ -131,8 +130,6 @@ static void put_case(struct view *view, const struct digest_row *row)
         put_name(view, "classname", link->page->url);
     else
         put_attribute(view, "classname", "coil-crawl");
-    if (link != NULL && page_names_is_file(link->page->url))
-        put_name(view, "file", link->page->url);
     out_put(view->out, ">");
     put_element(view, row, text);
     out_put(view->out, "</testcase>\n");
@@ -216,6 +213,8 @@ static void put_page(struct view *view, const struct digest_row *rows, size_t co
     out_put(view->out, "  <testsuite");
     put_name(view, "name", rows[0].link->page->url);
     put_sums(view, sums);
+    if (page_names_is_file(rows[0].link->page->url))
+        put_name(view, "file", rows[0].link->page->url);
     out_put(view->out, ">\n");
     put_cases(view, rows, count);
     out_put(view->out, "  </testsuite>\n");

@@ -1,7 +1,7 @@
 /*
  * markdown_report.c - see markdown_report.h
  *
- *     ## 3 broken links on http://h/          the totals, which always fit
+ *     ## 2 broken targets, 3 links on http://h/          the totals, which always fit
  *     | page | link | why |                   as many rows as fit
  *     and 12 more
  *     <details> blocked; moved for good
@@ -193,7 +193,7 @@ static void put_section(struct view *view, enum finding_kind kind, const char *t
 
 /* ---- totals ------------------------------------------------------------------------ */
 
-/* "| 3 | broken | 404 Not Found 2, 500 Internal Server Error |", of one verdict. */
+/* "| 3 | 2 | 7 | broken | 404 Not Found 2, 500 Internal Server Error |", of one verdict. */
 static void put_total(struct view *view, const struct digest_total *totals, size_t count)
 {
     char to[DIGEST_CAUSE_BYTES];
@@ -201,7 +201,10 @@ static void put_total(struct view *view, const struct digest_total *totals, size
 
     for (size_t i = 0; i < count; i++)
         sum += totals[i].count;
-    print(&view->text, "| %zu | %s | ", sum, verdict_word(totals[0].verdict));
+    print(&view->text, "| %zu | %zu | %zu | %s | ", sum,
+          view->digest->summary.verdict_urls[totals[0].verdict],
+          view->digest->summary.verdict_links[totals[0].verdict],
+          verdict_word(totals[0].verdict));
     for (size_t i = 0; i < count && totals[i].reason != REASON_NONE; i++) {
         if (view->text.n > limit) {
             put(&view->text, ", …");
@@ -219,7 +222,7 @@ static void put_totals(struct view *view)
     const struct digest *digest = view->digest;
     size_t n;
 
-    put(&view->text, "| links' targets | verdict | why |\n|--:|---|---|\n");
+    put(&view->text, "| targets | URLs | links | verdict | why |\n|--:|--:|--:|---|---|\n");
     for (size_t i = 0; i < digest->total_count; i += n) {
         for (n = 1; i + n < digest->total_count &&
                     digest->totals[i + n].verdict == digest->totals[i].verdict;)
@@ -228,8 +231,9 @@ static void put_totals(struct view *view)
     }
     if (digest->known_count > 0)
         print(&view->text, "\n%zu of these are in the baseline.\n", digest->known_count);
-    print(&view->text, "\n%zu pages, %zu links in %.2f s\n", digest->summary.pages,
-          digest->summary.links, (double)digest->summary.duration_ns / 1e9);
+    print(&view->text, "\n%zu pages, %zu links, %zu targets in %.2f s\n",
+          digest->summary.pages, digest->summary.links, digest->summary.targets,
+          (double)digest->summary.duration_ns / 1e9);
 }
 
 /* ---- all of it --------------------------------------------------------------------- */
@@ -237,13 +241,13 @@ static void put_totals(struct view *view)
 static void put_title(struct view *view)
 {
     const struct digest *digest = view->digest;
-    size_t count =
-        digest->kind_counts[FINDING_FAILS] + digest->untold_counts[FINDING_FAILS];
+    size_t count = digest->summary.findings, links = digest->summary.finding_links;
 
     if (count == 0)
         put(&view->row, "## No broken links");
     else
-        print(&view->row, "## %zu broken link%s", count, count == 1 ? "" : "s");
+        print(&view->row, "## %zu broken target%s, %zu link%s", count,
+              count == 1 ? "" : "s", links, links == 1 ? "" : "s");
     if (digest->options->starts.count > 0) {
         put(&view->row, " on ");
         put_code(view, digest->options->starts.at[0]);

@@ -191,6 +191,16 @@ static void put_url(struct view *view, const struct target *target)
     put_short(view, target->url, strlen(target->url));
 }
 
+/* A start is what the user has named: all of it. */
+static void put_whole(struct view *view, const struct target *start)
+{
+    struct view whole = *view;
+
+    whole.origin_length = 0;
+    put_url(&whole, start);
+    view->column = whole.column;
+}
+
 /* "12:9", or "header". */
 static void put_position(struct view *view, const struct mention *mention)
 {
@@ -305,6 +315,7 @@ static void put_places(struct view *view, const struct groups *groups,
     if (view->is_all && group->hidden_count > 0) {
         put(view, "        and ");
         put_amount(view, group->hidden_count, "more", "more");
+        put(view, " on these pages");
         end_line(view);
     }
 }
@@ -313,7 +324,10 @@ static void put_target_group(struct view *view, const struct groups *groups,
                              const struct group *group)
 {
     set_color(view, BOLD);
-    put_url(view, group->about);
+    if (group->about->is_start)
+        put_whole(view, group->about);
+    else
+        put_url(view, group->about);
     set_color(view, PLAIN);
     put(view, "  ");
     put_cause(view, group->about);
@@ -325,6 +339,15 @@ static void put_target_group(struct view *view, const struct groups *groups,
     end_line(view);
     if (group->count > 0)
         put_places(view, groups, group);
+}
+
+/* Missing fragments are targets; what is broken as a whole is a URL, whatever fragments are linked. */
+static void put_count_of(struct view *view, size_t count, const struct target *first)
+{
+    if (first->fragment_at > 0)
+        put_amount(view, count, "target", "targets");
+    else
+        put_amount(view, count, "URL", "URLs");
 }
 
 /* The different targets among some links: their names in the folder. */
@@ -366,7 +389,7 @@ static void put_folder_group(struct view *view, const struct groups *groups,
     put_folder(view, group->about);
     set_color(view, PLAIN);
     put(view, "  ");
-    put_amount(view, group->targets, "target", "targets");
+    put_count_of(view, group->targets, group->about);
     put(view, ", ");
     put_cause(view, group->about);
     end_line(view);
@@ -390,7 +413,7 @@ static void put_item(struct view *view, const struct broken_link *link, bool wit
     end_line(view);
 }
 
-/* "12:9  matrix/: 267 targets: a.html, b.html, ..." */
+/* "12:9  matrix/: 267 URLs: a.html, b.html, ..." */
 static void put_cluster(struct view *view, struct broken_link *const *links, size_t count,
                         bool with_cause)
 {
@@ -407,7 +430,7 @@ static void put_cluster(struct view *view, struct broken_link *const *links, siz
         put_amount(view, sum, "link", "links");
         put(view, " to ");
     }
-    put_amount(view, count, "target", "targets");
+    put_count_of(view, count, links[0]->target);
     if (with_cause) {
         put(view, ", ");
         put_cause(view, links[0]->target);
@@ -587,7 +610,7 @@ static int put_groups(struct view *view, const struct targets *targets,
 
 /* ---- totals ------------------------------------------------------------------------ */
 
-/* How many URLs have come to the same end. */
+/* How many targets have come to the same end. */
 struct total {
     enum verdict verdict;
     enum reason reason;
@@ -622,35 +645,20 @@ static int count_one(struct totals *totals, struct total one)
     return 0;
 }
 
-/* A URL counts once, whatever fragments of it are linked; a fragment that is not there, or
-   was not looked for on a page that is well, counts besides. */
 static int count_targets(struct totals *totals, const struct targets *targets)
 {
-    bool *is_counted = calloc(targets->count + 1, sizeof *is_counted);
     int rc = 0;
 
-    if (is_counted == NULL)
-        return -ENOMEM;
     for (size_t i = 0; i < targets->count && rc == 0; i++) {
         const struct target *target = targets_at(targets, i);
-        const struct target *page = target->page;
 
         if (!target->is_wanted || target->verdict == VERDICT_OPEN)
             continue;
         totals->known += target->is_known;
-        if (page->verdict == VERDICT_OPEN)
-            page = target;
-        if (target != page && target->verdict != page->verdict &&
-            target->verdict != VERDICT_OK)
-            rc = count_one(totals, (struct total){(enum verdict)target->verdict,
-                                                  (enum reason)target->reason, 0, 0});
-        if (rc == 0 && !is_counted[page->index])
-            rc = count_one(totals,
-                           (struct total){(enum verdict)page->verdict,
-                                          (enum reason)page->reason, page->status, 0});
-        is_counted[page->index] = true;
+        rc = count_one(totals,
+                       (struct total){(enum verdict)target->verdict,
+                                      (enum reason)target->reason, target->status, 0});
     }
-    free(is_counted);
     return rc;
 }
 
@@ -693,9 +701,12 @@ static enum color color_of(enum verdict verdict)
     }
 }
 
-/* "437 broken    404 Not Found 430, 500 Internal Server Error 7", of one verdict. */
-static void put_total(struct view *view, const struct total *totals, size_t count)
+/* "437 broken    404 Not Found 430, 500 Internal Server Error 7  (220 URLs, 1,204 links)", of one verdict. */
+static void put_total(struct view *view, const struct total *totals, size_t count,
+                      const struct record_summary *summary)
 {
+    size_t urls = summary->verdict_urls[totals[0].verdict];
+    size_t links = summary->verdict_links[totals[0].verdict];
     const char *word = verdict_word(totals[0].verdict);
     char digits[32];
     size_t sum = 0;
@@ -717,6 +728,11 @@ static void put_total(struct view *view, const struct total *totals, size_t coun
         if (count > 1)
             put(view, " %s", number(totals[i].count, digits));
     }
+    put(view, "%s", links > 0 ? "  (" : "");
+    if (links > 0 && urls != sum)
+        put_amount(view, urls, "URL, ", "URLs, ");
+    if (links > 0)
+        put_amount(view, links, "link)", "links)");
     end_line(view);
 }
 
@@ -745,7 +761,7 @@ static int put_totals(struct view *view, const struct targets *targets,
         for (n = 1;
              i + n < totals.count && totals.at[i + n].verdict == totals.at[i].verdict;)
             n++;
-        put_total(view, &totals.at[i], n);
+        put_total(view, &totals.at[i], n, summary);
     }
     free(totals.at);
     if (totals.known > 0) {
@@ -755,6 +771,7 @@ static int put_totals(struct view *view, const struct targets *targets,
     }
     put_amount(view, summary->pages, "page, ", "pages, ");
     put_amount(view, summary->links, "link, ", "links, ");
+    put_amount(view, summary->targets, "target, ", "targets, ");
     put_bytes(view, summary->bytes);
     put(view, " in %.2f s", (double)summary->duration_ns / 1e9);
     end_line(view);

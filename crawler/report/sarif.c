@@ -313,6 +313,17 @@ static void put_invocation(struct view *view)
     out_put(view->out, "}]");
 }
 
+static void put_figures(struct view *view)
+{
+    const struct record_summary *summary = &view->digest->summary;
+
+    out_print(view->out,
+              ",\n\"properties\":{\"pages\":%zu,\"links\":%zu,\"targets\":%zu,"
+              "\"brokenTargets\":%zu,\"brokenLinks\":%zu}",
+              summary->pages, summary->links, summary->targets, summary->findings,
+              summary->finding_links);
+}
+
 static void put_all(struct view *view)
 {
     out_put(view->out, "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\","
@@ -329,6 +340,7 @@ static void put_all(struct view *view)
     put_results(view, FINDING_WARNS);
     out_put(view->out, "],\n");
     put_invocation(view);
+    put_figures(view);
     out_put(view->out, "}]}\n");
 }
 

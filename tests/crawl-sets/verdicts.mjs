@@ -106,6 +106,11 @@ function isOutside(target) {
 
 function meet(target, fragment, depth) {
   wanted.add(JSON.stringify([target, fragment]));
+  reach(target, depth);
+}
+
+// By a redirect: only what links lead to has a verdict.
+function reach(target, depth) {
   const page = pages.get(target) ?? { rule: ruleAgainst(target), depth: Infinity };
   pages.set(target, page);
   if (page.rule === null && isOutside(target)) {
@@ -149,7 +154,7 @@ function follow(url, page) {
   write('redirect', url, page.status, page.location ?? null, target);
   page.next = target === null ? null : [target, fragment];
   if (target !== null) {
-    meet(target, null, page.depth);
+    reach(target, page.depth);
   }
 }
 

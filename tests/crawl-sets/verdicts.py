@@ -56,7 +56,8 @@ MEMBERS = {
              'fragment'],
     'redirect': ['type', 'url', 'status', 'location', 'target'],
     'verdict': ['type', 'target', 'fragment', 'verdict', 'reason', 'status', 'message'],
-    'summary': ['type', 'urls', 'pages', 'links', 'verdicts', 'bytes', 'seconds', 'exit'],
+    'summary': ['type', 'urls', 'pages', 'links', 'targets', 'verdicts', 'verdict_urls', 'verdict_links',
+                'bytes', 'seconds', 'exit'],
 }
 COMPARED = {
     'page': ['url', 'status', 'links', 'searched'],

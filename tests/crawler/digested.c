@@ -52,6 +52,8 @@ void digested_verdict(struct digested *digested, const char *target, const char 
                                     .message = message};
 
     CHECK_INT(digested->sink.verdict(digested->sink.arg, &record), 0);
+    digested->targets++;
+    digested->findings += digested->options.fail_on[verdict];
 }
 
 void digested_missing(struct digested *digested, const char *target)
@@ -81,6 +83,11 @@ void digested_end(struct digested *digested, int exit_status)
     struct record_summary summary = {.urls = 7,
                                      .pages = 3,
                                      .links = 50,
+                                     .targets = digested->targets,
+                                     .verdict_urls = {[VERDICT_BROKEN] = 20},
+                                     .verdict_links = {[VERDICT_BROKEN] = 40},
+                                     .findings = digested->findings,
+                                     .finding_links = 41,
                                      .bytes = 56789,
                                      .duration_ns = 1500000000,
                                      .exit_status = exit_status};

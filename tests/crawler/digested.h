@@ -12,6 +12,7 @@ struct digested {
     struct digest digest;
     struct options options; /* whose start is http://h/ */
     struct record_sink sink;
+    size_t targets, findings; /* that were told of */
 };
 
 void digested_init(struct digested *digested);

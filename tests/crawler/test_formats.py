@@ -7,6 +7,7 @@ What they say is compared with the records of the same crawl. The report for bro
 chromium(1), too, where that is installed (scripts/install-deps browser).
 """
 import base64
+import collections
 import csv
 import hashlib
 import html as html_entities
@@ -125,6 +126,55 @@ def test_all_formats_tell_the_same_links():
                  for url, line, column, text in expected))
 
 
+def test_all_formats_have_the_same_figures():
+    """Pages were searched, and what only redirects lead to is no target."""
+    with Site({**answers(), "/picture": response("x", content_type="image/png"),
+               "/": page("/a", "/gone", "/gone", "/a#no", "/to-gone", "/picture")}) as site:
+        reports = Reports("--max-tries", "1", site.url)
+        text = run("-v", "--max-tries", "1", site.url)[1]
+        with tempfile.TemporaryDirectory() as folder:
+            annotations = run("-f", "github", "--max-tries", "1", site.url, cwd=folder)[1].splitlines()
+    summary = reports.of("summary")[0]
+    told = collections.Counter(r["verdict"] for r in reports.of("verdict"))
+    equal({k: v for k, v in summary["verdicts"].items() if v > 0}, told)
+    bad = sum(told[verdict] for verdict in ("broken", "fragment", "error"))
+    links = len(reports.broken_links())
+    equal((summary["pages"], summary["links"], summary["targets"], bad, links), (2, 10, 9, 5, 7))
+    for line in ("3 broken     404 Not Found  (2 URLs, 5 links)", "1 error", "2 pages, 10 links, 9 targets"):
+        contains(text, line)
+    contains(reports.texts["markdown"], f"## {bad} broken targets, {links} links on ")
+    contains(reports.texts["markdown"], "2 pages, 10 links, 9 targets in ")
+    contains(reports.texts["markdown"], "| 3 | 2 | 5 | broken |")
+    equal(Document(reports.texts["html"]).tables["totals"][2][:4], ["3", "2", "5", "broken"])
+    contains(reports.texts["html"], f"<title>{bad} broken targets, {links} links on ")
+    properties = json.loads(reports.texts["sarif"])["runs"][0]["properties"]
+    equal(properties, {"pages": 2, "links": 10, "targets": 9, "brokenTargets": bad, "brokenLinks": links})
+    equal(sum(case.find("failure") is not None or case.find("error") is not None for case in reports.cases()), links)
+    equal(sum(row["verdict"] in ("broken", "fragment", "error") for row in reports.rows()), links)
+    equal(len(annotations), links)
+
+
+def test_every_page_that_links_to_what_is_broken_is_named():
+    """Beyond the hundredth link to a target, too."""
+    names = [f"/p{n}" for n in range(7)]
+    with Site({"/": page(*names), **{name: page(*["/missing"] * 40) for name in names}}) as site:
+        reports = Reports(site.url)
+        text = run("-v", site.url)[1]
+        annotations = run("-f", "github", site.url)[1]
+    pages = {r["page"] for r in reports.of("link") if r["text"] == "/missing"}
+    equal(pages, {site.url + name[1:] for name in names})
+    equal({row["page"] for row in reports.rows()}, pages)
+    equal({case.get("classname") for case in reports.cases()}, pages | {"coil-crawl"})
+    equal({r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in reports.results()}, pages)
+    for name in names:
+        contains(text, f" {name}:1:41  /missing")
+        contains(annotations, f"{name}:1:41)")
+        contains(reports.texts["html"], f'">{name}</a>')
+        contains(reports.texts["markdown"], f"{name}</code>")
+    contains(reports.texts["html"], "280 links")
+    equal({row["links"] for row in reports.rows()}, {"280"})
+
+
 def test_links_of_headers_have_no_line():
     with Site({"/": response("", headers=["Link: </gone>; rel=next"])}) as site:
         reports = Reports("--max-tries", "1", site.url)
@@ -195,7 +245,7 @@ def test_all_is_well_and_nothing_could_be_fetched():
 def test_reports_may_go_to_stdout_and_cannot_be_written():
     with Site({"/": page("gone")}) as site:
         for name, begin in (("junit", "<?xml"), ("sarif", '{"$schema"'), ("csv", "page,line"),
-                            ("markdown", "## 1 broken link on"), ("html", "<!DOCTYPE html>")):
+                            ("markdown", "## 1 broken target, 1 link on"), ("html", "<!DOCTYPE html>")):
             code, out, err = run("-f", name, site.url)
             equal((name, code, err, out[:len(begin)]), (name, BROKEN, "", begin))
             code, out, err = run("-q", "-f", f"{name}:/dev/full", site.url)
@@ -256,7 +306,7 @@ def test_files_are_named_from_the_working_directory():
         make_files(folder, {"docs/a b.md": "# A\n\nto [b](b.md) and [c](#c)\n", "x:y.html": "<a href=z>"})
         reports = Reports("--offline", ".", cwd=folder)
     check_junit(reports)
-    equal({case.get("file") for case in reports.cases()}, {None, "docs/a b.md", "x:y.html"})
+    equal({suite.get("file") for suite in ET.fromstring(reports.texts["junit"])}, {None, "docs/a b.md", "x:y.html"})
     equal({case.get("classname") for case in reports.cases()},
           {"coil-crawl", "docs/a b.md", "x:y.html"})
     locations = {r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]:
@@ -409,7 +459,7 @@ def render(markdown):
 
 def test_markdown_renders_as_it_is_meant():
     rendered = render(crawl().texts["markdown"])
-    equal([row[:2] for row in rendered.rows[:2]], [["links' targets", "verdict"], ["2", "ok"]])
+    equal([row[:2] for row in rendered.rows[:2]], [["targets", "URLs"], ["2", "2"]])
     contains([cell for row in rendered.rows for cell in row], "404 Not Found")
     equal(rendered.tags - {"h2", "code", "p", "table", "thead", "tbody", "tr", "th", "td", "a",
                            "details", "summary"}, set())
@@ -424,7 +474,7 @@ def test_markdown_of_hostile_texts_has_no_marks():
     for text in HOSTILE:
         if len(text) < 100 and text.isprintable() and "secret" not in text:
             assert text in cells, (text, cells)
-    equal({len(row) for row in rendered.rows}, {3})
+    equal({len(row) for row in rendered.rows}, {3, 5})  # the totals have five
 
 
 def test_markdown_is_bounded():
@@ -513,7 +563,7 @@ def test_html_has_totals_hosts_and_a_timeline():
     reports = crawl()
     document = Document(reports.texts["html"])
     sums = {}
-    for count, verdict, _ in document.tables["totals"]:
+    for count, _, _, verdict, _ in document.tables["totals"]:
         sums[verdict] = sums.get(verdict, 0) + int(count)
     equal(sums, {k: v for k, v in reports.of("summary")[0]["verdicts"].items() if v})
     host, mean, slowest, count, failed = document.tables["hosts"][0]

@@ -50,7 +50,31 @@ TEST(mentions_are_kept_with_their_places)
     finish();
 }
 
-TEST(mentions_beyond_a_hundred_are_only_counted)
+/* Three pages are searched at a time. */
+TEST(mentions_beyond_a_hundred_are_the_first_on_each_page)
+{
+    struct target *x = get("http://a/x"), *pages[9];
+    const struct mention *last;
+
+    for (int i = 0; i < 9; i++) {
+        char url[32];
+        snprintf(url, sizeof url, "http://a/%d", i);
+        pages[i] = get(url);
+    }
+    for (int i = 0; i < 9; i += 3)
+        for (uint32_t line = 1; line <= 120; line++)
+            CHECK_INT(mentions_add(&mentions, &targets, x, pages[i + (int)line % 3], "x",
+                                   line, 7),
+                      0);
+    CHECK_INT(targets_known(&targets, x)->mention_count, 360);
+    CHECK_INT(mentions.count, MENTIONS_KEPT + 6);
+    last = mentions_of(&mentions, &targets, x);
+    CHECK_PTR(last->page, pages[6]);
+    CHECK_INT(last->line, 3);
+    finish();
+}
+
+TEST(mentions_beyond_a_hundred_on_a_page_are_only_counted)
 {
     struct target *x = get("http://a/x");
 

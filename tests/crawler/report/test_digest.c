@@ -63,6 +63,31 @@ TEST(digest_forgets_links_to_what_is_well)
     end("");
 }
 
+/* Before its verdict is told, and after that. */
+TEST(digest_keeps_the_first_link_on_each_page_beyond_a_hundred)
+{
+    digested_init(&digested);
+    for (int page = 0; page < 9; page++) {
+        char url[32];
+
+        snprintf(url, sizeof url, "http://h/%d", page);
+        for (unsigned line = 1; line <= 40; line++)
+            digested_link(&digested, url, line, 1, "x", "http://h/x", NULL);
+        digested_page(&digested, url);
+        if (page == 4)
+            digested_missing(&digested, "http://h/x");
+    }
+    digested_end(&digested, 2);
+    CHECK_INT(digested.digest.row_count, DIGEST_LINKS_KEPT + 6);
+    for (int i = 0; i < 6; i++) {
+        const struct digest_row *row = &digested.digest.rows[DIGEST_LINKS_KEPT + i];
+        CHECK_INT(row->link->page->url[strlen("http://h/")], '3' + i);
+        CHECK_INT(row->link->line, 1);
+    }
+    CHECK_INT(digested.digest.untold_counts[FINDING_FAILS], 360 - DIGEST_LINKS_KEPT - 6);
+    digested_finish(&digested);
+}
+
 TEST(digest_keeps_the_first_hundred_links_and_counts_all)
 {
     digested_init(&digested);
@@ -148,12 +173,12 @@ TEST(digest_tells_fragments_apart)
     end("http://h/:1:1 x#a > http://h/x fragment\n");
 }
 
-TEST(digest_tells_a_redirect_that_breaks_once)
+/* What only redirects lead to has no verdict. */
+TEST(digest_tells_where_a_redirect_leads_that_breaks)
 {
     digested_init(&digested);
     digested_link(&digested, "http://h/", 1, 1, "a", "http://h/a", NULL);
     digested_redirect(&digested, "http://h/a", 302, "http://h/b");
-    digested_missing(&digested, "http://h/b");
     digested_missing(&digested, "http://h/a");
     digested_end(&digested, 2);
     CHECK_INT(digested.digest.row_count, 1);

@@ -169,7 +169,9 @@ TEST(sarif_has_rules_and_results)
         "lFingerprints\":{\"primaryLocationLineHash\":\"660bb44287e03944:1\"},\"pro"
         "perties\":{\"target\":\"http://x/\",\"status\":403,\"links\":1}}],\n"
         "\"invocations\":[{\"executionSuccessful\":true,\"exitCode\":2,\"startTimeU"
-        "tc\":\"2026-11-22T14:00:00Z\",\"endTimeUtc\":\"2026-11-22T14:00:01Z\"}]}]}\n",
+        "tc\":\"2026-11-22T14:00:00Z\",\"endTimeUtc\":\"2026-11-22T14:00:01Z\"}],\n"
+        "\"properties\":{\"pages\":3,\"links\":50,\"targets\":5,\"brokenTargets\":3,"
+        "\"brokenLinks\":41}}]}\n",
         coil_version(), coil_version());
     check_report(report_sarif, expected);
 }
@@ -178,17 +180,17 @@ TEST(markdown_has_totals_and_tables)
 {
     check_report(
         report_markdown,
-        "## 3 broken links on <code>http&#58;//h/</code>\n"
+        "## 3 broken targets, 41 links on <code>http&#58;//h/</code>\n"
         "\n"
-        "| links' targets | verdict | why |\n"
-        "|--:|---|---|\n"
-        "| 1 | redirect | moved permanently |\n"
-        "| 1 | broken | 404 Not Found |\n"
-        "| 1 | fragment | no element has this id |\n"
-        "| 1 | blocked | 403 Forbidden |\n"
-        "| 1 | error | no answer: the network failed |\n"
+        "| targets | URLs | links | verdict | why |\n"
+        "|--:|--:|--:|---|---|\n"
+        "| 1 | 0 | 0 | redirect | moved permanently |\n"
+        "| 1 | 20 | 40 | broken | 404 Not Found |\n"
+        "| 1 | 0 | 0 | fragment | no element has this id |\n"
+        "| 1 | 0 | 0 | blocked | 403 Forbidden |\n"
+        "| 1 | 0 | 0 | error | no answer: the network failed |\n"
         "\n"
-        "3 pages, 50 links in 1.50 s\n"
+        "3 pages, 50 links, 5 targets in 1.50 s\n"
         "\n"
         "| page | link | why |\n"
         "|---|---|---|\n"
@@ -289,7 +291,7 @@ TEST(markdown_is_no_longer_than_it_may_be)
     }
     markdown = digested_report(&digested, report_markdown);
     CHECK(strlen(markdown) <= MARKDOWN_BYTES);
-    check_has(markdown, "## 1000 broken links on ");
+    check_has(markdown, "## 1000 broken targets, 41 links on ");
     check_has(markdown,
               "<details><summary>Blocked, or broken without failing the run: 1000");
     check_has(markdown, "<details><summary>Moved for good: links to update: 1000");

@@ -48,7 +48,7 @@ TEST(github_names_pages_that_are_no_files)
     crawled_link(&crawled, crawled_missing(&crawled, "/b"), "/a", 12, 9, "100%\r\n");
     crawled_link(&crawled, crawled_missing(&crawled, "/c"), "/b", 0, 0, "/c");
     end("::error title=broken link::100%25%0D%0A: 404 Not Found (on http://h/a:12:9)\n"
-        "::error title=broken link::/c: 404 Not Found (redirected from http://h/b)\n");
+        "::error title=broken link::/c: 404 Not Found (on http://h/b:header)\n");
 }
 
 TEST(github_annotates_in_the_order_of_the_pages)

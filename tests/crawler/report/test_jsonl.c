@@ -165,7 +165,11 @@ TEST(jsonl_summary)
     struct record_summary summary = {.urls = 7,
                                      .pages = 3,
                                      .links = 50,
+                                     .targets = 9,
                                      .verdicts = {[VERDICT_OK] = 6, [VERDICT_BROKEN] = 1},
+                                     .verdict_urls = {[VERDICT_OK] = 5},
+                                     .verdict_links = {[VERDICT_OK] = 44,
+                                                       [VERDICT_FRAGMENT] = 3},
                                      .bytes = 12345678901,
                                      .duration_ns = 612345678,
                                      .exit_status = 2};
@@ -173,8 +177,12 @@ TEST(jsonl_summary)
     begin();
     CHECK_INT(sink.summary(sink.arg, &summary), 0);
     check_written(
-        "{\"type\":\"summary\",\"urls\":7,\"pages\":3,\"links\":50,"
+        "{\"type\":\"summary\",\"urls\":7,\"pages\":3,\"links\":50,\"targets\":9,"
         "\"verdicts\":{\"ok\":6,\"redirect\":0,\"broken\":1,\"fragment\":0,"
+        "\"blocked\":0,\"error\":0,\"timeout\":0,\"skipped\":0,\"unchecked\":0},"
+        "\"verdict_urls\":{\"ok\":5,\"redirect\":0,\"broken\":0,\"fragment\":0,"
+        "\"blocked\":0,\"error\":0,\"timeout\":0,\"skipped\":0,\"unchecked\":0},"
+        "\"verdict_links\":{\"ok\":44,\"redirect\":0,\"broken\":0,\"fragment\":3,"
         "\"blocked\":0,\"error\":0,\"timeout\":0,\"skipped\":0,\"unchecked\":0},"
         "\"bytes\":12345678901,\"seconds\":0.612,\"exit\":2}\n");
 }

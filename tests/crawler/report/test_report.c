@@ -32,7 +32,7 @@ TEST(report_without_anything_broken_is_the_totals)
     crawled_target(&crawled, "/");
     crawled_target(&crawled, "/a");
     end("        2 ok\n"
-        "3 pages, 1,234 links, 56.8 kB in 0.12 s\n");
+        "3 pages, 1,234 links, 321 targets, 56.8 kB in 0.12 s\n");
 }
 
 TEST(report_totals_name_verdicts_and_statuses)
@@ -40,6 +40,10 @@ TEST(report_totals_name_verdicts_and_statuses)
     begin();
     crawled.options.quiet = false;
     crawled.options.fail_on[VERDICT_BROKEN] = false;
+    crawled.summary.verdict_links[VERDICT_OK] = 1;
+    crawled.summary.verdict_urls[VERDICT_OK] = 1;
+    crawled.summary.verdict_urls[VERDICT_BROKEN] = 2;
+    crawled.summary.verdict_links[VERDICT_BROKEN] = 1204;
     crawled_target(&crawled, "/");
     crawled_missing(&crawled, "/a");
     crawled_missing(&crawled, "/b");
@@ -55,13 +59,13 @@ TEST(report_totals_name_verdicts_and_statuses)
         "/c  500 Internal Server Error\n"
         "/d#x  no element has this id\n"
         "\n"
-        "        2 ok\n"
+        "        1 ok  (1 link)\n"
         "        1 redirect   permanent\n"
-        "        3 broken     404 Not Found 2, 500 Internal Server Error 1\n"
+        "        3 broken     404 Not Found 2, 500 Internal Server Error 1  (2 URLs, 1,204 links)\n"
         "        1 fragment   no element has this id\n"
         "        1 blocked    999\n"
         "        3 skipped    external 2, excluded 1\n"
-        "3 pages, 1,234 links, 56.8 kB in 0.12 s\n");
+        "3 pages, 1,234 links, 321 targets, 56.8 kB in 0.12 s\n");
 }
 
 TEST(report_a_single_link_is_a_line)
@@ -148,7 +152,7 @@ TEST(report_a_folder_of_missing_targets_is_one_thing)
             snprintf(page, sizeof page, "/p%d", j);
             crawled_link(&crawled, crawled_missing(&crawled, path), page, 7, 1, path);
         }
-    end("/img/  40 targets, 404 Not Found\n"
+    end("/img/  40 URLs, 404 Not Found\n"
         "    0.png, 1.png, 2.png, 3.png, 4.png, 5.png, 6.png, 7.png, 8.png, 9.png, "
         "10.png, "
         "11.png, ...\n"
@@ -168,8 +172,8 @@ TEST(report_links_of_a_page_into_one_folder_are_one_item)
     }
     crawled_link(&crawled, crawled_missing(&crawled, "/other"), "/p", 500, 1, "other");
     end("/p  301 links, 404 Not Found\n"
-        "    10:5    /matrix/  300 targets: 0.html, 1.html, 2.html, 3.html, 4.html, "
-        "5.html, 6.html, ...\n"
+        "    10:5    /matrix/  300 URLs: 0.html, 1.html, 2.html, 3.html, 4.html, "
+        "5.html, 6.html, 7.html, ...\n"
         "    500:1   other\n");
 }
 
@@ -192,8 +196,8 @@ TEST(report_follows_redirects_to_what_is_missing)
     old = crawled_missing(&crawled, "/old");
     gone = crawled_missing(&crawled, "/gone");
     old->next = gone;
+    gone->is_wanted = false;
     crawled_link(&crawled, old, "/p", 5, 6, "old");
-    crawled_link(&crawled, gone, "/old", 0, 0, "/gone");
     end("/p:5:6  old  404 Not Found, redirects to /gone\n");
 }
 
@@ -206,9 +210,8 @@ TEST(report_a_circle_of_redirects_ends)
     b = crawled_bad(&crawled, "/b", VERDICT_BROKEN, REASON_REDIRECT_CIRCLE, 302);
     a->next = b;
     b->next = a;
+    b->is_wanted = false;
     crawled_link(&crawled, a, "/p", 5, 6, "a");
-    crawled_link(&crawled, a, "/b", 0, 0, "/a");
-    crawled_link(&crawled, b, "/a", 0, 0, "/b");
     end("/p:5:6  a  a circle of redirects\n");
 }
 
@@ -221,6 +224,15 @@ TEST(report_prefers_the_message_of_what_failed)
     target->message = "no such host: nowhere";
     crawled_link(&crawled, target, "/p", 5, 6, "http://nowhere/");
     end("/p:5:6  http://nowhere/  no such host: nowhere\n");
+}
+
+TEST(report_names_a_start_as_a_whole)
+{
+    begin();
+    crawled_missing(&crawled, "/a")->is_start = true;
+    crawled_link(&crawled, crawled_missing(&crawled, "/b"), "/p", 5, 6, "b");
+    end("http://h/a  404 Not Found\n"
+        "/p:5:6  b  404 Not Found\n");
 }
 
 TEST(report_names_files_by_their_paths_from_here)
@@ -367,7 +379,7 @@ TEST(report_counts_what_the_baseline_has_and_does_not_tell_it)
     end("        1 ok\n"
         "        1 broken     404 Not Found\n"
         "1 finding is in the baseline\n"
-        "3 pages, 1,234 links, 56.8 kB in 0.12 s\n");
+        "3 pages, 1,234 links, 321 targets, 56.8 kB in 0.12 s\n");
 }
 
 TEST(report_tells_when_it_cannot_be_written)
