@@ -259,10 +259,18 @@ static enum status status_of(const struct run *run, int rc)
     return run->crawler.finding_count > 0 ? STATUS_BROKEN : STATUS_WELL;
 }
 
+/* A sentence may quote a server, or a file that somebody else has written. */
+static void print_sentence(const char *sentence)
+{
+    fputs("coil-crawl: ", stderr);
+    url_print(stderr, sentence);
+    fputc('\n', stderr);
+}
+
 static void say_why(enum status status, int rc, const char *complaint)
 {
     if (complaint != NULL)
-        fprintf(stderr, "coil-crawl: %s\n", complaint);
+        print_sentence(complaint);
     if (status == STATUS_INTERRUPTED)
         fputs("coil-crawl: interrupted\n", stderr);
     else if (status == STATUS_FAILED && complaint == NULL)
@@ -338,7 +346,7 @@ static void say_what_was_not_searched(const struct crawler *crawler)
 
 static int complain(char *message, int rc)
 {
-    fprintf(stderr, "coil-crawl: %s\n", message != NULL ? message : strerror(-rc));
+    print_sentence(message != NULL ? message : strerror(-rc));
     free(message);
     return rc;
 }
@@ -718,7 +726,9 @@ static int write_diff(struct diff *diff, const struct options *options,
         rc = diff_write(diff, options->fail_on, &out, format[0] == 'j');
     if (out_close(&out) < 0 || rc < 0) {
         rc = rc < 0 ? rc : out.rc;
-        fprintf(stderr, "coil-crawl: %s: %s\n", out.name, strerror(-rc));
+        fputs("coil-crawl: ", stderr);
+        url_print(stderr, out.name);
+        fprintf(stderr, ": %s\n", strerror(-rc));
     }
     return rc;
 }

@@ -228,9 +228,7 @@ uint32_t text_utf8_point(const char *s, size_t n)
     return point;
 }
 
-/* Control characters of C0 and C1; overrides, embeddings and isolates of the bidirectional algorithm
-   and its marks; line and paragraph separators; no characters. */
-static bool is_hidden(uint32_t point)
+bool text_is_hidden(uint32_t point)
 {
     return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c ||
            point == 0x200e || point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
@@ -247,7 +245,7 @@ void text_put_visible(const char *s, size_t n, const char *instead,
         bool is_valid;
 
         length = text_utf8_length(s + i, n - i, &is_valid);
-        if (is_valid && !is_hidden(text_utf8_point(s + i, length)))
+        if (is_valid && !text_is_hidden(text_utf8_point(s + i, length)))
             continue;
         if (i > begin)
             put(to, s + begin, i - begin);

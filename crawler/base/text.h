@@ -50,6 +50,12 @@ size_t text_utf8_length(const char *s, size_t n, bool *is_valid);
 uint32_t text_utf8_point(const char *s, size_t n);
 
 /*
+ * True for control characters of C0 and C1; for overrides, embeddings and isolates of the bidirectional
+ * algorithm and its marks; for line and paragraph separators; and for noncharacters.
+ */
+bool text_is_hidden(uint32_t point);
+
+/*
  * Give put() a text in pieces, with `instead` for what is not UTF-8, for control characters (a line
  * end, too), and for those that turn the direction of writing and so make a text look like
  * another: nothing of it speaks to a terminal. (Unicode, UAX #9)

@@ -1,6 +1,8 @@
 /* connection.c - see connection.h */
 #include "connection.h"
 
+#include "../url/url.h"
+
 #include <coil/error.h>
 
 #include <errno.h>
@@ -19,9 +21,11 @@ int connection_complain(struct connection *connection, int rc, const char *words
 
 static void tell(const char *message)
 {
-    if (message != NULL)
-        fprintf(stderr, "coil-crawl: %s; it is tried again and again\n", message);
-    else
+    if (message != NULL) {
+        fputs("coil-crawl: ", stderr);
+        url_print(stderr, message); /* it may quote what the server has sent */
+        fputs("; it is tried again and again\n", stderr);
+    } else
         fputs("coil-crawl: Redis is there again\n", stderr);
 }
 

@@ -9,6 +9,7 @@
  * leaves one of them. Each flag has its contrary: --no-lenient, --robots.
  */
 #include "option_row.h"
+#include "../base/text.h"
 #include "../url/url.h"
 
 #include <coil/run.h>
@@ -187,12 +188,19 @@ static const struct option_row *nearest_row(const char *wanted, size_t length)
     return nearest;
 }
 
+static void write_piece(void *to, const char *piece, size_t n)
+{
+    fwrite(piece, 1, n, to);
+}
+
 int option_complain_unknown(FILE *to, const char *before, const char *name, size_t n)
 {
     const char *dashes = before[0] == '\0' ? "--" : "";
     const struct option_row *nearest = nearest_row(name, n);
 
-    fprintf(to, "coil-crawl: %s%s%.*s: no such option", before, dashes, (int)n, name);
+    fprintf(to, "coil-crawl: %s%s", before, dashes);
+    text_put_visible(name, n, "?", write_piece, to);
+    fputs(": no such option", to);
     if (nearest != NULL)
         fprintf(to, "; did you mean %s%s?\n", dashes, nearest->name);
     else

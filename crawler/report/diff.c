@@ -253,7 +253,7 @@ static int put_json(const struct writing *writing, const struct diff_verdict *wa
                              "fragment", text_of(one->fragment), "was",
                              was != NULL ? object_of(was) : json_null(), "now",
                              now != NULL ? object_of(now) : json_null());
-    char *text = line != NULL ? json_dumps(line, JSON_COMPACT) : NULL;
+    char *text = line != NULL ? json_dumps(line, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 
     json_decref(line);
     if (text == NULL)

@@ -4,7 +4,8 @@
  * A line is made in the writer's own buffer: room for the longest that it can become is asked
  * for once, and after that nothing fails. There are forty links on a page, so what is plain,
  * which is nearly all, is copied eight bytes at a time. Texts may hold any bytes, JSON only
- * UTF-8: what is not becomes U+FFFD, as in browsers. The passwords of URLs become "***".
+ * UTF-8: what is not becomes U+FFFD, as in browsers. The passwords of URLs become "***". Control
+ * characters, those of C1 and of writing direction as well, are escaped, since people read it on terminals.
  */
 #include "jsonl.h"
 
@@ -74,14 +75,25 @@ static bool put_plain(char *to, const char *text, size_t n)
     return is_plain(eight);
 }
 
+/* "\u009b", of 16 bits. */
 static char *put_digits(char *to, unsigned value)
 {
     static const char digits[] = "0123456789abcdef";
 
-    memcpy(to, "\\u00", 4);
-    to[4] = digits[value >> 4];
-    to[5] = digits[value & 15];
-    return to + 6;
+    *to++ = '\\';
+    *to++ = 'u';
+    for (int shift = 12; shift >= 0; shift -= 4)
+        *to++ = digits[value >> shift & 15];
+    return to;
+}
+
+/* A character that would speak to a terminal, or turn the direction of writing. */
+static char *put_point(char *to, uint32_t point)
+{
+    if (point < 0x10000)
+        return put_digits(to, point);
+    to = put_digits(to, 0xd800 + ((point - 0x10000) >> 10));
+    return put_digits(to, 0xdc00 + ((point - 0x10000) & 0x3ff));
 }
 
 /* One character, or what stands where there should be one. */
@@ -98,6 +110,8 @@ static char *put_character(char *to, const unsigned char **from, const unsigned 
     }
     if (*s < ' ' || *s == 0x7f)
         return put_digits(to, *s);
+    if (*s >= 0x80 && text_is_hidden(text_utf8_point((const char *)s, length)))
+        return put_point(to, text_utf8_point((const char *)s, length));
     if (*s == '"' || *s == '\\')
         *to++ = '\\';
     memcpy(to, s, length);

@@ -357,6 +357,26 @@ def test_a_redis_that_is_not_there():
         contains(err, "--frontier: redis://HOST:PORT/DB is meant")
 
 
+def test_what_redis_says_does_not_speak_to_the_terminal():
+    """An error is quoted, without its escape sequences."""
+    def answer():
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(4096)
+                    connection.sendall("-ERR no\x1b[2J\x07 \u202e\u009b1m\r\n".encode() * 8)
+                    connection.recv(1)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=answer, daemon=True).start()
+        code, out, err = run("--frontier", f"redis://127.0.0.1:{listener.getsockname()[1]}/", *NAME, "http://127.0.0.1:9/")
+        with contextlib.suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)
+    equal((code, out), (FAILED, ""))
+    contains(err, "no?[2J? ??1m")
+
+
 def test_a_crawl_that_is_not_there_is_not_collected():
     with redis_server() as path, tempfile.TemporaryDirectory(prefix="coil shared ") as folder:
         code, _, err = run("collect", os.path.join(folder, "state"), *frontier(path))

@@ -869,6 +869,24 @@ TEST(options_stand_in_a_file_and_the_command_line_counts)
     leave_scratch();
 }
 
+TEST(options_of_a_file_say_nothing_to_a_terminal)
+{
+    struct parsed p;
+
+    enter_scratch();
+    write_file("coil-crawl.toml", "\"a\\u001b[2J\\u009b\" = 1\n");
+    p = PARSE("h");
+    CHECK_INT(p.rc, -EINVAL);
+    CHECK(strstr(p.complaints, "a?[2J?") != NULL);
+    finish(&p);
+    write_file("coil-crawl.toml", "exclude = \"(\\u001b[2J\"\n");
+    p = PARSE("h");
+    CHECK_INT(p.rc, -EINVAL);
+    CHECK(strstr(p.complaints, "(?[2J") != NULL);
+    finish(&p);
+    leave_scratch();
+}
+
 /* ./coil-crawl.toml may have come with a checkout whose author is not trusted. */
 TEST(options_of_a_file_that_was_not_named_write_below_its_folder_alone)
 {

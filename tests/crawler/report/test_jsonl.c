@@ -221,6 +221,20 @@ TEST(jsonl_strings_are_json_whatever_they_hold)
     check_string("\xf0\x9f\x98xy", "\\ufffdxy");
 }
 
+/* A person who reads it on a terminal is as safe as with the text report; a parser gets all of it. */
+TEST(jsonl_strings_say_nothing_to_a_terminal)
+{
+    check_string("a\xc2\x9b"
+                 "2Jb",
+                 "a\\u009b2Jb"); /* CSI of C1 */
+    check_string("\xc2\x80\xc2\x9f\xc2\xa0", "\\u0080\\u009f\xc2\xa0");
+    check_string("\u202egpj.exe", "\\u202egpj.exe"); /* right-to-left override */
+    check_string("\u200e\u200f\u061c\u2066\u2069", "\\u200e\\u200f\\u061c\\u2066\\u2069");
+    check_string("\u2028\u2029\ufeff", "\\u2028\\u2029\\ufeff");
+    check_string("\xf0\x9f\xbf\xbe", "\\ud83f\\udffe"); /* U+1FFFE */
+    check_string("\u2027\u202f\u2065\u206a", "\u2027\u202f\u2065\u206a");
+}
+
 /* Each byte alone among plain ones: nothing that must be escaped slips through. */
 TEST(jsonl_strings_of_each_byte)
 {
