@@ -4,6 +4,7 @@
 #include "answer.h"
 
 #include "../page/content_type.h"
+#include "../url/url.h"
 
 #include <coil/scope.h>
 
@@ -165,11 +166,27 @@ static int on_body(coil_http_response *response, const char *bytes, size_t n, vo
     return pass_over(asking);
 }
 
-static int ask(struct answer *answer, coil_http_session *session,
-               const struct question *question)
+/* libcurl would log in by what stands in a URL, which a page or a redirect may have written. *own is for
+   free(), or NULL where the URL has no credentials. 0 or -ENOMEM. */
+static int leave_out_credentials(const char *url, char **own)
+{
+    struct whatwg_span credentials = url_credentials(url);
+
+    *own = NULL;
+    if (credentials.n == 0)
+        return 0;
+    if (asprintf(own, "%.*s%s", (int)(credentials.at - url), url,
+                 credentials.at + credentials.n + 1) >= 0)
+        return 0;
+    *own = NULL;
+    return -ENOMEM;
+}
+
+static int ask_url(struct answer *answer, coil_http_session *session,
+                   const struct question *question, const char *url)
 {
     struct asking asking = {.answer = answer, .question = question};
-    coil_http_request request = {.url = question->url,
+    coil_http_request request = {.url = url,
                                  .method = question->headers_only ? "HEAD" : NULL,
                                  .headers = question->headers,
                                  .idle_timeout_ns = question->idle_ns,
@@ -186,6 +203,18 @@ static int ask(struct answer *answer, coil_http_session *session,
     answer->has_body = rc == 0 && (asking.body == BODY_WANTED || asking.is_cut_at_limit);
     if (answer->response != NULL)
         measure(answer);
+    return rc;
+}
+
+static int ask(struct answer *answer, coil_http_session *session,
+               const struct question *question)
+{
+    char *own;
+    int rc = leave_out_credentials(question->url, &own);
+
+    if (rc == 0)
+        rc = ask_url(answer, session, question, own != NULL ? own : question->url);
+    free(own);
     return rc;
 }
 

@@ -35,7 +35,7 @@ struct answer {
 };
 
 struct question {
-    const char *url;
+    const char *url;            /* its credentials are not sent: a login is a header */
     const char *const *headers; /* as in coil_http_request */
     bool headers_only;          /* HEAD */
     bool ends_after_headers;    /* whatever comes then is cut off */

@@ -29,13 +29,30 @@ static bool is_authorized(const char *const *headers, size_t n)
     return false;
 }
 
-/* The credentials of a start, for what has none of its own, nor an option for them; or NULL. */
+static bool has_same_credentials(const char *a, const char *b)
+{
+    struct whatwg_span x = url_credentials(a), y = url_credentials(b);
+
+    return x.n == y.n && memcmp(x.at, y.at, x.n) == 0;
+}
+
+/* The credentials of a start on this host, the same if there are several; or NULL. Those that a page or
+   a redirect has written are no login of the user's: answer.c leaves them out. */
 static const char *find_login(const struct options *options, const char *origin)
 {
-    for (size_t i = 0; url_credentials(origin).n == 0 && i < options->login_count; i++)
-        if (url_is_trusted_as(origin, options->logins[i].start))
-            return options->logins[i].header;
-    return NULL;
+    const char *header = NULL;
+
+    for (size_t i = 0; i < options->login_count; i++) {
+        const struct login *login = &options->logins[i];
+
+        if (!url_is_trusted_as(origin, login->start))
+            continue;
+        if (has_same_credentials(origin, login->start))
+            return login->header;
+        if (header == NULL)
+            header = login->header;
+    }
+    return header;
 }
 
 /* The headers of this host's requests, for good: NULL without memory. */

@@ -153,10 +153,14 @@ static int ask(struct crawler *crawler, struct host *host, char **url,
 static int get_rules(struct crawler *crawler, struct host *host, struct answer *answer,
                      bool *is_of_host)
 {
+    struct whatwg_span origin = url_host_and_port(host->origin);
     char *url;
     int rc = 1;
 
-    if (asprintf(&url, "%s/robots.txt", host->origin) < 0)
+    /* Without credentials: request.c has those that the user gave as a header. */
+    if (asprintf(&url, "%s//%.*s/robots.txt",
+                 strncmp(host->origin, "https:", 6) == 0 ? "https:" : "http:",
+                 (int)origin.n, origin.at) < 0)
         return -ENOMEM;
     for (unsigned i = 0; i <= ROBOTS_REDIRECTS && rc == 1; i++) {
         *is_of_host = url_same_origin(url, host->origin);

@@ -416,6 +416,36 @@ def test_a_login_of_the_start_is_for_links_without_one():
     equal(told(other, "authorization") | told(other, "x-token"), {None})
 
 
+def test_a_login_that_a_page_or_redirect_has_written_is_not_used():
+    """On the host of a start that has a login, that one is sent instead."""
+    with Server({}, otherwise=page(), host="127.0.0.2") as other, Server({}) as site:
+        evil = other.origin.replace("//", "//evil:pw@")
+        own = site.origin.replace("//", "//evil:pw@")
+        site.answers = {"/": page(evil + "/x", own + "/a", "/b", "/away", "/here"), "/a": page(), "/b": page(),
+                        "/c": page(), "/away": redirect(evil + "/y"), "/here": redirect(own + "/c")}
+        with Crawl(site.origin + "/") as crawl:
+            equal(crawl.end(), WELL)
+        equal(told(site, "authorization") | told(other, "authorization"), {None})
+        equal(set(site.paths()), {"/", "/a", "/b", "/c", "/away", "/here"})
+        equal(set(other.paths()), {"/x", "/y"})
+        assert "pw@" not in crawl.out + crawl.err + crawl.text
+        for server in (site, other):
+            server.forget()
+        with Crawl(site.origin.replace("//", "//me:secret@") + "/") as crawl:
+            equal(crawl.end(), WELL)
+        equal(told(site, "authorization"), {"Basic bWU6c2VjcmV0"})
+        equal(told(other, "authorization"), {None})
+
+
+def test_two_starts_have_a_login_each():
+    with Server({}, otherwise=page()) as site:
+        starts = [site.origin.replace("//", f"//{user}:pw@") + f"/{user}" for user in ("a", "b")]
+        with Crawl("--no-robots", *starts) as crawl:
+            equal(crawl.end(), WELL)
+    equal({(r.path, r.headers.get("authorization")) for r in site.requests},
+          {("/a", "Basic YTpwdw=="), ("/b", "Basic Yjpwdw==")})
+
+
 def test_the_login_of_an_option_goes_first():
     with Server({}) as site:
         site.answers = {"/": page(site.origin + "/a"), "/a": page()}
