@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct finding {
     struct page_search *pages;
@@ -273,6 +274,36 @@ static int note_text(struct finding *finding, const struct link *link,
     return verdicts_settle_text(crawler, target, judgement, text, fragment);
 }
 
+/* "file:///..." to what lies elsewhere: a server does not have it, nor does another machine. What is
+   relative, "../README.md", may well lead out of a folder of a repository. */
+static bool leads_outside(const struct finding *finding, const struct search_found *found)
+{
+    const char *reference = found->link->reference;
+
+    reference += strspn(reference, " \t\r\n\f");
+    return strncasecmp(reference, "file:", 5) == 0 &&
+           local_is_outside(&finding->pages->crawler->local, found->url->href);
+}
+
+/* As a text of its own, "file:/path", since the file itself may be well for other links. */
+static int note_outside(struct finding *finding, const struct search_found *found)
+{
+    const char *href = found->url->href;
+    bool has_host = strncmp(href, "file:///", strlen("file:///")) != 0;
+    struct url text = {.kind = URL_OTHER};
+    int n, rc;
+
+    n = asprintf(&text.href, "file:%.*s", (int)strcspn(href, "?#") - (has_host ? 5 : 7),
+                 href + (has_host ? 5 : 7));
+    if (n < 0)
+        return -ENOMEM;
+    text.n = (size_t)n;
+    rc = note_text(finding, found->link, &text,
+                   (struct judgement){VERDICT_BROKEN, REASON_OUTSIDE});
+    free(text.href);
+    return rc;
+}
+
 static int note_url(struct finding *finding, const struct search_found *found)
 {
     const struct url *url = found->url;
@@ -281,6 +312,8 @@ static int note_url(struct finding *finding, const struct search_found *found)
     bool is_file = url->kind == URL_FILE && finding->page->kind == TARGET_FILE;
     int rc;
 
+    if (is_file && leads_outside(finding, found))
+        return note_outside(finding, found);
     if (is_file || (is_web && url->n <= options->max_url_bytes))
         return note_web(finding, found);
     rc = keep(finding->pages, found, found->link->nofollow, url, 0);

@@ -26,6 +26,7 @@ static const struct {
     [REASON_STATUS] = {"status", ""},
     [REASON_NOT_A_URL] = {"not-a-url", "not a URL"},
     [REASON_NO_SUCH_FILE] = {"no-such-file", "no such file"},
+    [REASON_OUTSIDE] = {"outside", "file:// outside of the folder that is checked"},
     [REASON_REDIRECT_NOWHERE] = {"redirect-nowhere",
                                  "a redirect without a usable target"},
     [REASON_REDIRECT_SCHEME] = {"redirect-scheme",

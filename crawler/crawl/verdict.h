@@ -31,6 +31,7 @@ enum reason {
     REASON_STATUS, /* broken, blocked: what the status says */
     REASON_NOT_A_URL,
     REASON_NO_SUCH_FILE,
+    REASON_OUTSIDE,
     REASON_REDIRECT_NOWHERE,
     REASON_REDIRECT_SCHEME,
     REASON_REDIRECT_CIRCLE,

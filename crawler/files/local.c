@@ -143,6 +143,11 @@ static const char *behind(const char *url, const char *base)
     return NULL;
 }
 
+bool local_is_outside(const struct local *local, const char *url)
+{
+    return behind(url, local->root_url) == NULL;
+}
+
 static char *join(const char *base, const char *rest)
 {
     struct text text = {0};

@@ -63,6 +63,9 @@ char *local_base(const struct local *local, const char *url);
  */
 int local_rebase(const struct local *local, const char *reference, struct url *url);
 
+/* True for the URL of a file that is not below the root folder. */
+bool local_is_outside(const struct local *local, const char *url);
+
 /* ---- files ------------------------------------------------------------------------- */
 
 enum local_kind {

@@ -149,6 +149,26 @@ def test_starts_come_from_standard_input_and_pipes():
                   {pathlib.Path(folder, "gone.md").as_uri()} if found else set())
 
 
+def test_file_urls_out_of_the_folder_are_findings():
+    """Neither a server nor another machine has them. A relative link to the same file is ok."""
+    with tempfile.TemporaryDirectory() as outside:
+        path = pathlib.Path(outside).resolve() / "a b.html"
+        path.write_text("", encoding="utf-8")
+        here = pathlib.Path(os.path.relpath(path, pathlib.Path(tempfile.gettempdir()).resolve() / "x"))
+        check = Check({"a.html": f"<a href='{path.as_uri()}'>1</a><a href=' FILE:{path}?q#x'>2</a><a href='{here}'>3</a>"
+                                 "<a href=file://host/x>4</a><a href=file:///no/such>5</a><base href=.>"}, "--offline", ".")
+        equal(check.status, 2)
+        equal(check.verdicts(), {"a.html": "ok", path.as_uri(): "ok", "file:" + path.as_uri()[7:]: "broken outside",
+                                 "file://host/x": "broken outside", "file:/no/such": "broken outside"})
+        contains(check.out, "file:// outside of the folder that is checked")
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder).resolve()
+        (root / "a.html").write_text(f"<a href='{root.as_uri()}/b.html'>1</a><a href='{root.as_uri()}/c.html'>2</a>", encoding="utf-8")
+        (root / "b.html").write_text("", encoding="utf-8")
+        code, out, _ = run("--offline", ".", cwd=root)
+        equal((code, "c.html" in out, "b.html" in out), (2, True, False))
+
+
 def test_links_of_a_file_to_another_host():
     """A file's URL cannot have a port, but "//host:8443/x" is as good as "//host/x"."""
     check = Check({"a.html": "<script src=//h/x></script><script src=//h:8443/y></script><a href=//h:x/z>"
