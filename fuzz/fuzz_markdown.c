@@ -29,7 +29,8 @@ static void search(const char *text, size_t n, bool wants_ids, struct seen *seen
 {
     struct markdown *markdown;
 
-    CLAIM(markdown_read(text, n, (struct markdown_options){.wants_ids = wants_ids}, &markdown) == 0);
+    CLAIM(markdown_read(text, n, (struct markdown_options){.wants_ids = wants_ids},
+                        &markdown) == 0);
     CLAIM(markdown_visit(markdown, check_link, seen) == 0);
     markdown_destroy(markdown);
 }

@@ -58,7 +58,8 @@ struct record_verdict {
  * in its headers. A target is what links lead to: a URL with its fragment; and each start.
  */
 struct record_summary {
-    size_t urls; /* without their fragments, those among them that only redirects lead to */
+    size_t
+        urls; /* without their fragments, those among them that only redirects lead to */
     size_t pages, links, targets;
     size_t verdicts[VERDICT_COUNT];      /* targets */
     size_t verdict_urls[VERDICT_COUNT];  /* of these targets, without their fragments */

@@ -28,7 +28,7 @@
 #define FIRST_SLOTS 256
 #define LONGEST_TEXT 200    /* of a link as written */
 #define LONGEST_TARGET 4096 /* of a text that is no URL, say */
-#define PAGES_AT_A_TIME 32    /* that are searched, about: --max-tasks */
+#define PAGES_AT_A_TIME 32  /* that are searched, about: --max-tasks */
 #define LONGEST_CHAIN 250   /* of redirects: --max-redirect */
 #define MANY_LINKS ((UINT32_C(1) << 28) - 1)
 

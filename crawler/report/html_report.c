@@ -196,11 +196,12 @@ static void put_total(struct view *view, const struct digest_total *totals, size
     enum verdict verdict = totals[0].verdict;
     char to[DIGEST_CAUSE_BYTES];
 
-    out_print(view->out,
-              "<tr><td class=\"n\">%zu</td><td class=\"n\">%zu</td><td class=\"n\">%zu</td>"
-              "<td class=\"%s\">%s</td><td>",
-              summary->verdicts[verdict], summary->verdict_urls[verdict],
-              summary->verdict_links[verdict], class_of(verdict), verdict_word(verdict));
+    out_print(
+        view->out,
+        "<tr><td class=\"n\">%zu</td><td class=\"n\">%zu</td><td class=\"n\">%zu</td>"
+        "<td class=\"%s\">%s</td><td>",
+        summary->verdicts[verdict], summary->verdict_urls[verdict],
+        summary->verdict_links[verdict], class_of(verdict), verdict_word(verdict));
     for (size_t i = 0; i < count; i++) {
         put(view, i > 0 ? ", " : "");
         put_text(view, digest_total_cause(&totals[i], to));

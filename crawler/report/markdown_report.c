@@ -222,7 +222,8 @@ static void put_totals(struct view *view)
     const struct digest *digest = view->digest;
     size_t n;
 
-    put(&view->text, "| targets | URLs | links | verdict | why |\n|--:|--:|--:|---|---|\n");
+    put(&view->text,
+        "| targets | URLs | links | verdict | why |\n|--:|--:|--:|---|---|\n");
     for (size_t i = 0; i < digest->total_count; i += n) {
         for (n = 1; i + n < digest->total_count &&
                     digest->totals[i + n].verdict == digest->totals[i].verdict;)

@@ -177,7 +177,7 @@ size_t coil__backtrace_suspended(const coil__coro *coro, void *addresses[], size
 
 /* ---- on another stack -------------------------------------------------------------- */
 
-struct search {
+struct slot_search {
     const struct coil__stack *stack;
     size_t to_skip; /* frames of the walk itself */
     uintptr_t last; /* the address of the frame before */
@@ -187,7 +187,7 @@ struct search {
    at the bottom of a stack whose maker has left no end for unwinders. */
 static _Unwind_Reason_Code look_for_slot(struct _Unwind_Context *frame, void *arg)
 {
-    struct search *search = arg;
+    struct slot_search *search = arg;
     uintptr_t address = unwinder.frame(frame), last = search->last;
 
     if (search->to_skip > 0) {
@@ -208,7 +208,7 @@ static COIL__NOINLINE void walk_to_slot(void *search)
 
 static enum coil__coro_frames find_frames(const coil__coro *coro)
 {
-    struct search search = {.stack = &coro->stack, .to_skip = 2};
+    struct slot_search search = {.stack = &coro->stack, .to_skip = 2};
 
     if (!load_unwinder())
         return COIL__FRAMES_UNKNOWN;
@@ -249,7 +249,7 @@ COIL__NOINLINE size_t coil__backtrace_through(void *addresses[], size_t max,
 
 /* ---- exceptions -------------------------------------------------------------------- */
 
-struct search {
+struct throw_search {
     const void *found; /* the address behind the latest function that throws, if any */
     bool is_next;
     size_t depth;
@@ -273,7 +273,7 @@ static bool throws(uintptr_t function)
 
 static _Unwind_Reason_Code look_for_throw(struct _Unwind_Context *frame, void *arg)
 {
-    struct search *s = arg;
+    struct throw_search *s = arg;
 
     if (s->is_next)
         s->found = (void *)unwinder.address(frame);
@@ -284,7 +284,7 @@ static _Unwind_Reason_Code look_for_throw(struct _Unwind_Context *frame, void *a
 
 const void *coil__backtrace_throw(void)
 {
-    struct search s = {.found = NULL};
+    struct throw_search s = {.found = NULL};
 
     if (coil__backtrace_has_room() && load_unwinder())
         unwinder.walk(look_for_throw, &s);
@@ -295,9 +295,8 @@ uintptr_t coil__backtrace_sp(struct _Unwind_Context *context, const void *caller
 {
     Dl_info ours, its;
 
-    if (!load_unwinder() || unwinder.frame == NULL ||
-        dladdr((void *)(uintptr_t)unwinder.frame, &ours) == 0 || dladdr(caller, &its) == 0 ||
-        ours.dli_fbase != its.dli_fbase)
+    if (!load_unwinder() || dladdr((void *)(uintptr_t)unwinder.frame, &ours) == 0 ||
+        dladdr(caller, &its) == 0 || ours.dli_fbase != its.dli_fbase)
         return 0;
     return unwinder.frame(context);
 }

@@ -86,7 +86,8 @@ static int wait_in_many_ways(void *unused)
     CHECK_INT(coil_read(ends[1], &byte, 1), 1);
     coil_stream_destroy(ends[0]);
     coil_stream_destroy(ends[1]);
-    CHECK_INT(coil_spawn(return_seven, NULL, &(coil_spawn_opts){.eager = true}, &task), 0);
+    CHECK_INT(coil_spawn(return_seven, NULL, &(coil_spawn_opts){.eager = true}, &task),
+              0);
     CHECK_INT(test_join(task), 7);
     coil_group_enter(&group);
     CHECK_INT(coil_group_spawn(&group, return_seven, NULL, NULL, NULL), 0);

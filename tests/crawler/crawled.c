@@ -13,8 +13,11 @@ void crawled_init(struct crawled *crawled)
     memset(crawled, 0, sizeof *crawled);
     CHECK_INT(options_init(&crawled->options), 0);
     CHECK_INT(options_parse(&crawled->options, 2, argv, stdout, stderr), 0);
-    crawled->summary = (struct record_summary){
-        .pages = 3, .links = 1234, .targets = 321, .bytes = 56789, .duration_ns = 120000000};
+    crawled->summary = (struct record_summary){.pages = 3,
+                                               .links = 1234,
+                                               .targets = 321,
+                                               .bytes = 56789,
+                                               .duration_ns = 120000000};
 }
 
 void crawled_finish(struct crawled *crawled)

@@ -162,17 +162,17 @@ TEST(jsonl_verdict)
 
 TEST(jsonl_summary)
 {
-    struct record_summary summary = {.urls = 7,
-                                     .pages = 3,
-                                     .links = 50,
-                                     .targets = 9,
-                                     .verdicts = {[VERDICT_OK] = 6, [VERDICT_BROKEN] = 1},
-                                     .verdict_urls = {[VERDICT_OK] = 5},
-                                     .verdict_links = {[VERDICT_OK] = 44,
-                                                       [VERDICT_FRAGMENT] = 3},
-                                     .bytes = 12345678901,
-                                     .duration_ns = 612345678,
-                                     .exit_status = 2};
+    struct record_summary summary = {
+        .urls = 7,
+        .pages = 3,
+        .links = 50,
+        .targets = 9,
+        .verdicts = {[VERDICT_OK] = 6, [VERDICT_BROKEN] = 1},
+        .verdict_urls = {[VERDICT_OK] = 5},
+        .verdict_links = {[VERDICT_OK] = 44, [VERDICT_FRAGMENT] = 3},
+        .bytes = 12345678901,
+        .duration_ns = 612345678,
+        .exit_status = 2};
 
     begin();
     CHECK_INT(sink.summary(sink.arg, &summary), 0);
