@@ -12,14 +12,20 @@ static int start(const char *path)
 {
     int rc;
 
-#include "error.h/2"
+#include "error.h/3"
     return rc;
+}
+
+static int build(int count)
+{
+#include "error.h/2"
 }
 
 static int app(void *arg)
 {
     (void)arg;
     CHECK(start("80") == 80);
+    CHECK(build(3) == -COIL_EFAILED);
     CHECK(start("http") == -EINVAL);
     coil_error_print(coil_last_error(), stdout);
     return 0;

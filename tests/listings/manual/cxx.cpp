@@ -13,6 +13,24 @@ static void run_step()
 #include "cxx.md/exceptions"
 }
 
+/* The child throws at once. */
+static void run_group()
+{
+#include "cxx.md/cancellation"
+}
+
+struct settings {
+    int port;
+};
+
+static settings load_settings()
+{
+    coil::check(coil_sleep(COIL_MSEC(1)));
+    return {7000};
+}
+
+#include "cxx.md/variables-in-functions"
+
 #include <cstring>
 #include <stdexcept>
 
@@ -42,6 +60,12 @@ int main()
               } catch (const std::runtime_error &) {
                   logged++;
               }
+              try {
+                  run_group();
+              } catch (const std::runtime_error &) {
+                  logged++;
+              }
+              CHECK(shared().port == 7000);
           }) == 0);
-    return logged != 2;
+    return logged != 3;
 }

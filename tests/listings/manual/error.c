@@ -7,9 +7,10 @@ static void log_line(FILE *log, const char *format, ...)
 
 #include "error.md/errors-and-tracebacks"
 #define main listing_main
-#include "error.md/errors-and-tracebacks-3"
+#include "error.md/errors-and-tracebacks-4"
 #undef main
 #include "error.md/unhandled-failures"
+#include "error.md/errors-and-tracebacks-3"
 
 static int serve(void *arg)
 {
@@ -48,6 +49,7 @@ static int app(void *arg)
     rc = await_and_print(server);
     CHECK(rc == -EINVAL);
     coil_task_release(server);
+    CHECK(prepare("slow") == -COIL_EFAILED);
 
     coil_set_exception_handler(log_it, stdout);
     CHECK(coil_spawn(serve, arg, NULL, NULL) == 0);
