@@ -124,7 +124,7 @@ static void rewind_records(struct reading *r)
     r->left = get16(r->data + 6);
 }
 
-/* Find the next record of this type that r->name has. ARES_ENODATA: there is none. */
+/* Find the next record of this type that r->name has. ARES_ENODATA: no more records. */
 static int find_record(struct reading *r, unsigned type, struct record *out)
 {
     bool same = false;

@@ -90,7 +90,7 @@ static int take_domain_of_host(struct coil__resolv_conf *conf)
 
 /* ---- the file ---------------------------------------------------------------------- */
 
-/* What follows the keyword "options" in "options timeout:3 rotate"; else NULL. */
+/* Return the text behind the keyword of a line, or NULL for another line. */
 static char *rest_of(char *line, const char *keyword)
 {
     size_t n = strlen(keyword);

@@ -4,7 +4,7 @@
  * The order is that of the C library's res_search(3). A name with a dot at its end, or in
  * .onion (RFC 7686), is queried alone. A name with few dots is queried in each domain
  * first, and then as it is; a name with `dots` dots the other way round. The domain "."
- * stands for the name as it is. systemd-resolved writes "search ." if there is no domain.
+ * stands for the name as it is: systemd-resolved writes "search ." for an empty list.
  *
  * Why not ares_search(): c-ares 1.18 makes "name.." of "name" and ".", and fails.
  */

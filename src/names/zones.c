@@ -3,9 +3,9 @@
  *
  *     resolv.conf: fe80::1%eth0 --> c-ares: 100::1 --> connect_socket(): fe80::1%2
  *
- * c-ares 1.18 ignores such a server, and its interface has no field for the zone. It gets
- * a stand-in instead, from the prefix of addresses that are never used (RFC 6666). Our
- * functions for its sockets translate.
+ * c-ares 1.18 ignores such a server, and its interface lacks a field for the zone. The
+ * server gets a stand-in, from the prefix of addresses that are never used (RFC 6666).
+ * coil's functions for the sockets of c-ares translate it.
  */
 #include "zones.h"
 

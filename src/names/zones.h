@@ -8,7 +8,7 @@
 
 #define COIL__ZONES_MAX 8
 
-/* c-ares knows the server servers[i] by its stand-in, an address that nobody has. */
+/* The stand-in for servers[i] is an unused address that depends on i. */
 struct coil__zones {
     coil_address servers[COIL__ZONES_MAX];
     size_t count;
@@ -16,8 +16,8 @@ struct coil__zones {
 
 /*
  * Replace each address with a zone in a list of servers, "192.0.2.1,[fe80::1%2]:53", by a
- * stand-in. *out is coil__alloc()ed. Returns 0, -ENOMEM, or -EINVAL: an address is wrong,
- * there is no such zone, or there are too many.
+ * stand-in. *out is coil__alloc()ed. Returns 0; -ENOMEM; or -EINVAL for a malformed
+ * address, an unknown zone, or more than COIL__ZONES_MAX of them.
  */
 int coil__zones_replace(struct coil__zones *zones, const char *servers, char **out);
 

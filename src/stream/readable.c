@@ -11,9 +11,9 @@
 #include <sys/socket.h>
 
 /*
- * The write end of a pipe, a pidfd and a listening socket cannot be read. Waiting for them
- * would last for ever, or until an event that is no byte. Returns 0, or the read's error.
- * No byte is taken: a listening socket has none, and readv(2) of no parts only checks.
+ * The write end of a pipe, a pidfd and a listening socket cannot be read. A wait for such
+ * a descriptor would end late or never. Returns 0, or the error of a read. The check takes
+ * no byte: a listening socket has none, and readv(2) with 0 parts only checks.
  */
 static int check_that_it_may_be_read(coil_stream *stream)
 {

@@ -97,17 +97,16 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out)
 /*
  * With SO_LINGER, close(2) waits until the peer has the bytes or the time is up, even on a
  * non-blocking socket. The kernel sends the bytes without it, too. A time of 0 stays: it
- * resets the connection. In a forked child the option is the parent's.
+ * resets the connection. In a forked child the option is the parent's. The number of a
+ * simulated socket is not a descriptor: getsockopt(2) refuses it.
  */
 static void do_not_linger(const coil_stream *stream)
 {
-    coil_loop *loop = stream->endpoint.loop;
     int fd = stream->endpoint.fd;
     struct linger linger = {0};
     socklen_t length = sizeof linger;
 
     if (fd < 0 || !stream->is_socket || coil__endpoint_is_parents(&stream->endpoint) ||
-        coil__socket_is_simulated(loop, fd) ||
         getsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, &length) < 0 || !linger.l_onoff ||
         linger.l_linger == 0)
         return;

@@ -145,8 +145,10 @@ TEST(resolv_conf_last_list_counts)
 /* Such lists are real: some have dozens of domains. */
 TEST(resolv_conf_long_search_list)
 {
-    char text[4096] = "search", host[400];
+    char text[4096] = "search", host[600], name[COIL__SEARCH_NAME];
     size_t used = strlen(text);
+    struct coil__resolv_conf conf;
+    unsigned count = 0;
 
     for (int i = 0; i < 200; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, " domain%03d.test", i);
@@ -154,5 +156,9 @@ TEST(resolv_conf_long_search_list)
     CHECK(strstr(names_for("h", text), " h.domain199.test h.last h") != NULL);
     memset(host, 'x', sizeof host - 1);
     host[sizeof host - 1] = '\0';
-    names_for(host, text); /* too long: cut, and refused by the engine */
+    conf = read_text(text);
+    for (; coil__search_name(&conf, host, count, name); count++)
+        CHECK_INT(strlen(name), sizeof name - 1); /* cut, and still too long */
+    CHECK_INT(count, 202);
+    coil__resolv_conf_finish(&conf);
 }

@@ -196,7 +196,7 @@ IO_TEST(short_read_of_a_signalfd)
     coil_stream_destroy(stream);
 }
 
-/* What can be read is waited for: the check is no byte, and takes none. */
+/* The wait for a readable descriptor goes on: its check finds nothing and takes nothing. */
 IO_TEST(right_end_is_waited_for)
 {
     coil_stream *stream = adopt(eventfd(0, EFD_CLOEXEC));
