@@ -11,7 +11,8 @@
  * closed. A call on another thread then stops the program, where coil detects it
  * (docs/manual/debug.md). Before a task has waited an object is plain memory: one thread
  * may fill a queue or set an event and pass it to another, with any synchronisation that
- * orders the two, such as pthread_create(3).
+ * orders the two, such as pthread_create(3). Debug mode is stricter: the initialisation,
+ * or the first call, on the thread of a loop in debug mode binds the object to that loop.
  */
 #ifndef COIL_SYNC_H
 #define COIL_SYNC_H

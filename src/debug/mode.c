@@ -12,7 +12,7 @@ void coil_set_debug(bool on)
 
 bool coil_debug(void)
 {
-    return coil__loop_of_thread != NULL && coil__loop_of_thread->debug;
+    return coil__loop_is_debugged();
 }
 
 void coil_watch_locks(void)

@@ -26,6 +26,7 @@ static struct {
     __typeof__(&_Unwind_Backtrace) walk;
     __typeof__(&_Unwind_GetIP) address;
     __typeof__(&_Unwind_GetCFA) frame;
+    __typeof__(&_Unwind_GetIPInfo) address_info;
     __typeof__(&_Unwind_GetRegionStart) function;
 } unwinder = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -33,6 +34,7 @@ static struct {
 COIL__WEAK __typeof__(_Unwind_Backtrace) _Unwind_Backtrace;
 COIL__WEAK __typeof__(_Unwind_GetIP) _Unwind_GetIP;
 COIL__WEAK __typeof__(_Unwind_GetCFA) _Unwind_GetCFA;
+COIL__WEAK __typeof__(_Unwind_GetIPInfo) _Unwind_GetIPInfo;
 COIL__WEAK __typeof__(_Unwind_GetRegionStart) _Unwind_GetRegionStart;
 
 /* A static program has no other unwinder than the one it was linked with. */
@@ -41,6 +43,7 @@ static bool take_linked_unwinder(void)
     unwinder.walk = _Unwind_Backtrace;
     unwinder.address = _Unwind_GetIP;
     unwinder.frame = _Unwind_GetCFA;
+    unwinder.address_info = _Unwind_GetIPInfo;
     unwinder.function = _Unwind_GetRegionStart;
     return unwinder.walk != NULL && unwinder.address != NULL && unwinder.frame != NULL &&
            unwinder.function != NULL;
@@ -55,6 +58,7 @@ static void look_for_unwinder(void)
         library = coil__library_open("libgcc_s.so.1"); /* NULL is RTLD_DEFAULT */
     *(void **)&unwinder.address = dlsym(library, "_Unwind_GetIP");
     *(void **)&unwinder.frame = dlsym(library, "_Unwind_GetCFA");
+    *(void **)&unwinder.address_info = dlsym(library, "_Unwind_GetIPInfo");
     *(void **)&unwinder.function = dlsym(library, "_Unwind_GetRegionStart");
     *(void **)&unwinder.walk = dlsym(library, "_Unwind_Backtrace");
 }
@@ -128,6 +132,53 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *frame, void *arg)
         return _URC_END_OF_STACK;
     return _URC_NO_REASON;
 }
+
+/* ---- signal handlers --------------------------------------------------------------- */
+
+/* A handler calls coil within so many frames. */
+#define HANDLER_DEPTH 32
+
+struct search {
+    uintptr_t outermost;
+    int depth;
+    bool found;
+};
+
+/* A frame that a signal has interrupted is told by its address: it is not behind a call. */
+static _Unwind_Reason_Code look_for_interruption(struct _Unwind_Context *frame, void *arg)
+{
+    struct search *search = arg;
+    int is_interrupted = 0;
+
+    unwinder.address_info(frame, &is_interrupted);
+    search->found = is_interrupted != 0;
+    if (search->found || ++search->depth == HANDLER_DEPTH ||
+        unwinder.function(frame) == search->outermost)
+        return _URC_END_OF_STACK;
+    return _URC_NO_REASON;
+}
+
+bool coil__backtrace_in_handler(const void *outermost)
+{
+    struct search search = {.outermost = (uintptr_t)outermost};
+    int saved = errno;
+
+    if (!unwinder.loaded || unwinder.address_info == NULL || !coil__backtrace_has_room())
+        return false;
+    unwinder.walk(look_for_interruption, &search);
+    errno = saved;
+    return search.found;
+}
+
+void coil__backtrace_prepare(void)
+{
+    int saved = errno;
+
+    load_unwinder();
+    errno = saved;
+}
+
+/* ---- addresses --------------------------------------------------------------------- */
 
 bool coil__backtrace_has_room(void)
 {

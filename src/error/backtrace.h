@@ -50,6 +50,18 @@ const void *coil__backtrace_throw(void);
 struct _Unwind_Context;
 uintptr_t coil__backtrace_sp(struct _Unwind_Context *context, const void *caller);
 
+/*
+ * Load the unwinder now, for coil__backtrace_in_handler(): a signal handler must not load
+ * a library.
+ */
+void coil__backtrace_prepare(void);
+
+/*
+ * Is a signal handler among the innermost functions of the running stack, further in than
+ * the function `outermost`? Works on any stack. False if the unwinder was not loaded.
+ */
+bool coil__backtrace_in_handler(const void *outermost);
+
 /* False if the running stack has too little room left for a backtrace. */
 bool coil__backtrace_has_room(void);
 

@@ -54,13 +54,14 @@ static void run_handle(struct coil__runnable *runnable)
 }
 
 static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
-                                  const void *asked_at, coil_handle **out)
+                                  const void *asked_at, const char *caller,
+                                  coil_handle **out)
 {
     bool says_who = loop->debug;
     coil_handle *handle;
 
     if (says_who)
-        coil__loop_check_stack("coil_call_soon, coil_call_later or coil_call_at");
+        coil__loop_check_stack(caller);
     handle = coil__alloc(sizeof *handle + (says_who ? sizeof handle->asked[0] : 0));
     if (out != NULL)
         *out = handle;
@@ -84,7 +85,8 @@ COIL__NOINLINE int coil_call_soon(coil_callback fn, void *arg, coil_handle **out
 {
     COIL__REQUIRE(fn, "a function");
     coil_loop *loop = coil__loop_require("coil_call_soon");
-    coil_handle *handle = create_handle(loop, fn, arg, COIL__CALLER(), out);
+    coil_handle *handle =
+        create_handle(loop, fn, arg, COIL__CALLER(), "coil_call_soon", out);
 
     if (handle == NULL)
         return coil__failed(-ENOMEM);
@@ -93,9 +95,9 @@ COIL__NOINLINE int coil_call_soon(coil_callback fn, void *arg, coil_handle **out
 }
 
 static int call_at(coil_loop *loop, int64_t deadline, coil_callback fn, void *arg,
-                   const void *asked_at, coil_handle **out)
+                   const void *asked_at, const char *caller, coil_handle **out)
 {
-    coil_handle *handle = create_handle(loop, fn, arg, asked_at, out);
+    coil_handle *handle = create_handle(loop, fn, arg, asked_at, caller, out);
     int rc;
 
     if (handle == NULL)
@@ -118,7 +120,7 @@ COIL__NOINLINE int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg
     coil_loop *loop = coil__loop_require("coil_call_later");
 
     return call_at(loop, coil__time_add(coil__loop_now(loop), delay_ns), fn, arg,
-                   COIL__CALLER(), out);
+                   COIL__CALLER(), "coil_call_later", out);
 }
 
 COIL__NOINLINE int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
@@ -126,7 +128,7 @@ COIL__NOINLINE int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
 {
     COIL__REQUIRE(fn, "a function");
     return call_at(coil__loop_require("coil_call_at"), deadline, fn, arg, COIL__CALLER(),
-                   out);
+                   "coil_call_at", out);
 }
 
 /* A handle in a ready queue does not show which loop it belongs to: only debug mode can

@@ -38,6 +38,7 @@
 
 #include "../coro/exceptions.h"
 #include "../coro/light.h"
+#include "../error/backtrace.h"
 #include "../error/error.h"
 #include "../kernel/thread.h"
 
@@ -70,6 +71,13 @@ void coil__loop_stop_handler(const char *caller)
     coil__misuse("%s: a signal handler called it; a handler may only set flags and write "
                  "to descriptors, see coil_signal_wait() and coil_add_signal_handler()",
                  caller);
+}
+
+void coil__loop_check_frames(const char *caller)
+{
+    if (coil__loop_of_thread->running &&
+        coil__backtrace_in_handler((const void *)coil__loop_take_turn))
+        coil__loop_stop_handler(caller);
 }
 
 void coil__loop_missing(const char *caller)

@@ -97,14 +97,27 @@ struct coil_loop {
 
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
 
-/* Its number, 0 for none: apart, since the checks of locks and queues read nothing else of
- * the loop. */
+/*
+ * Its number, 0 for none: apart, since the checks of locks and queues read nothing else of
+ * the loop. In debug mode it is COIL__LOOP_CAREFUL, which is no loop's number: then each
+ * check takes its long way (sync/waiters.c).
+ */
 extern COIL__THREAD_LOCAL uint32_t coil__loop_number_of_thread;
+
+#define COIL__LOOP_CAREFUL UINT32_MAX
 
 static inline void coil__loop_set_of_thread(coil_loop *loop)
 {
     coil__loop_of_thread = loop;
-    coil__loop_number_of_thread = loop != NULL ? loop->number : 0;
+    coil__loop_number_of_thread = loop == NULL  ? 0
+                                  : loop->debug ? COIL__LOOP_CAREFUL
+                                                : loop->number;
+}
+
+/* Is the thread's loop in debug mode? */
+static inline bool coil__loop_is_debugged(void)
+{
+    return coil__loop_of_thread != NULL && coil__loop_of_thread->debug;
 }
 
 /* ---- signal handlers --------------------------------------------------------------- */
@@ -133,13 +146,19 @@ static inline void coil__loop_leave_kernel(void)
 
 COIL__NORETURN void coil__loop_stop_handler(const char *caller);
 
+/* In debug mode: stops the program in a signal handler that has interrupted a turn, also on
+ * the task's own stack. Looks for it among the innermost frames: some microseconds. */
+void coil__loop_check_frames(const char *caller);
+
 /* Stops the program, naming `caller`, in a signal handler that runs on its alternate
- * stack and has interrupted a task. A handler on the task's own stack cannot be told from
- * the task. */
+ * stack and has interrupted a task. A handler on the task's own stack is noticed in debug
+ * mode alone. */
 static inline void coil__loop_check_stack(const char *caller)
 {
     if (COIL__UNLIKELY(coil__coro_off_stack()) && coil__coro_in_handler())
         coil__loop_stop_handler(caller);
+    if (COIL__UNLIKELY(coil__loop_is_debugged()))
+        coil__loop_check_frames(caller);
 }
 
 /* The same, also in a handler that has interrupted the wait in the kernel. */

@@ -9,6 +9,7 @@
  */
 #include "loop.h"
 
+#include "../error/backtrace.h"
 #include "../error/symbol.h"
 #include "sampler.h"
 
@@ -39,8 +40,12 @@ void coil__loop_finish_debug(coil_loop *loop)
 void coil__loop_set_debug(coil_loop *loop, bool on)
 {
     loop->debug = on;
-    if (!on)
+    if (on)
+        coil__backtrace_prepare();
+    else
         coil__loop_finish_debug(loop);
+    if (loop == coil__loop_of_thread)
+        coil__loop_set_of_thread(loop);
     coil__loop_choose_turns(loop);
 }
 

@@ -28,6 +28,8 @@ void coil_barrier_init(coil_barrier *barrier, size_t parties)
 {
     COIL__REQUIRE(barrier, "a barrier");
     *barrier = (coil_barrier)COIL_BARRIER_INIT(parties);
+    coil__waiters_bind_in_debug_mode(&barrier->changed);
+    coil__waiters_bind_in_debug_mode(&barrier->lock.waiters);
 }
 
 void coil_barrier_finish(coil_barrier *barrier)

@@ -10,6 +10,7 @@ void coil_condition_init(coil_condition *condition, coil_lock *lock)
     COIL__REQUIRE(condition, "a condition");
     COIL__REQUIRE(lock, "a lock");
     *condition = (coil_condition)COIL_CONDITION_INIT(lock);
+    coil__waiters_bind_in_debug_mode(&condition->waiters);
 }
 
 void coil_condition_finish(coil_condition *condition)

@@ -9,6 +9,7 @@ void coil_event_init(coil_event *event)
 {
     COIL__REQUIRE(event, "an event");
     *event = (coil_event)COIL_EVENT_INIT;
+    coil__waiters_bind_in_debug_mode(&event->waiters);
 }
 
 void coil_event_finish(coil_event *event)

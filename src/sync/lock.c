@@ -14,6 +14,7 @@ void coil_lock_init(coil_lock *lock)
 {
     COIL__REQUIRE(lock, "a lock");
     *lock = (coil_lock)COIL_LOCK_INIT;
+    coil__waiters_bind_in_debug_mode(&lock->waiters);
 }
 
 void coil_lock_finish(coil_lock *lock)

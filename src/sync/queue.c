@@ -18,12 +18,14 @@ void coil_queue_init(coil_queue *queue, size_t item_bytes, size_t maxsize)
 {
     COIL__REQUIRE(queue, "a queue");
     *queue = (coil_queue)COIL_QUEUE_INIT(item_bytes, maxsize);
+    coil__queue_be_careful(queue);
 }
 
 void coil_queue_init_lifo(coil_queue *queue, size_t item_bytes, size_t maxsize)
 {
     COIL__REQUIRE(queue, "a queue");
     *queue = (coil_queue)COIL_QUEUE_INIT_LIFO(item_bytes, maxsize);
+    coil__queue_be_careful(queue);
 }
 
 void coil_queue_init_priority(coil_queue *queue, size_t item_bytes, size_t maxsize,
@@ -32,6 +34,7 @@ void coil_queue_init_priority(coil_queue *queue, size_t item_bytes, size_t maxsi
     COIL__REQUIRE(queue, "a queue");
     COIL__REQUIRE(compare, "a function");
     *queue = (coil_queue)COIL_QUEUE_INIT_PRIORITY(item_bytes, maxsize, compare);
+    coil__queue_be_careful(queue);
 }
 
 void coil_queue_finish(coil_queue *queue)
@@ -75,12 +78,9 @@ static inline void wake_next(coil_waiters *line, const char *caller)
 {
     struct coil__waiter *waiter;
 
-    if (line->first == NULL)
-        return;
-    coil__waiters_check(line, caller);
     do
         waiter = coil__waiters_pop(line);
-    while (waiter != NULL && !coil__waiter_wake(waiter));
+    while (waiter != NULL && !coil__waiter_wake_for(waiter, caller));
 }
 
 void coil__queue_wake_getter(coil_queue *queue)
@@ -139,7 +139,7 @@ int coil_queue_put_nowait(coil_queue *queue, const void *item)
 {
     COIL__REQUIRE(queue, "a queue");
     COIL__REQUIRE_IF(queue->item_bytes > 0, item, "an item");
-    if (queue->getters.first != NULL)
+    if (queue->getters.first != NULL || queue->order >= COIL__QUEUE_CAREFUL)
         coil__waiters_check(&queue->getters, "coil_queue_put_nowait");
     return put_now(queue, item);
 }
@@ -148,6 +148,8 @@ int coil_queue_get_nowait(coil_queue *queue, void *item)
 {
     COIL__REQUIRE(queue, "a queue");
     COIL__REQUIRE_IF(queue->item_bytes > 0, item, "an item");
+    if (COIL__UNLIKELY(queue->order >= COIL__QUEUE_CAREFUL))
+        coil__waiters_check(&queue->getters, "coil_queue_get_nowait");
     return get_now(queue, item, "coil_queue_get_nowait");
 }
 

@@ -13,7 +13,7 @@
 #include "queue_items.h"
 
 #include "../base/base.h"
-#include "../task/task.h"
+#include "waiters.h"
 
 #include <string.h>
 
@@ -69,6 +69,7 @@ static int grow_items(coil_queue *queue)
     queue->items = items;
     queue->capacity = capacity;
     queue->first = 0;
+    coil__queue_be_careful(queue); /* one from a static initialiser */
     return 0;
 }
 
@@ -137,6 +138,35 @@ static COIL__NOINLINE void sift(coil_queue *queue, const void *item,
 
 /* ---- push and pop ------------------------------------------------------------------ */
 
+static coil_queue_order order_of(const coil_queue *queue)
+{
+    return (coil_queue_order)(queue->order & ~COIL__QUEUE_CAREFUL);
+}
+
+void coil__queue_be_careful(coil_queue *queue)
+{
+    if (!coil__loop_is_debugged())
+        return;
+    queue->order = (coil_queue_order)(queue->order | COIL__QUEUE_CAREFUL);
+    coil__waiters_bind_in_debug_mode(&queue->getters);
+    coil__waiters_bind_in_debug_mode(&queue->putters);
+    coil__waiters_bind_in_debug_mode(&queue->finished.waiters);
+}
+
+/* Of a priority queue, or in debug mode. */
+static COIL__NOINLINE void push_with_care(coil_queue *queue, const void *item)
+{
+    if (queue->order >= COIL__QUEUE_CAREFUL) {
+        if (item == NULL && queue->item_bytes > 0)
+            coil__misuse_null("coil_queue_put", "an item");
+        coil__waiters_check(&queue->getters, "coil_queue_put");
+    }
+    if (order_of(queue) == COIL_QUEUE_PRIORITY)
+        sift(queue, item, sift_up);
+    else
+        copy_item(queue, slot(queue, queue->count), item);
+}
+
 int coil__queue_items_push(coil_queue *queue, const void *item)
 {
     if (queue->count == queue->capacity) {
@@ -145,21 +175,32 @@ int coil__queue_items_push(coil_queue *queue, const void *item)
         if (rc < 0)
             return rc;
     }
-    if (queue->order == COIL_QUEUE_PRIORITY)
-        sift(queue, item, sift_up);
+    if (queue->order >= COIL_QUEUE_PRIORITY)
+        push_with_care(queue, item);
     else
         copy_item(queue, slot(queue, queue->count), item);
     queue->count++;
     return 0;
 }
 
-void coil__queue_items_pop(coil_queue *queue, void *item)
+static void pop_first(coil_queue *queue, void *item)
 {
+    copy_item(queue, item, slot(queue, 0));
+    queue->first = queue->first + 1 < queue->capacity ? queue->first + 1 : 0;
+}
+
+/* Of another order, or in debug mode. */
+static COIL__NOINLINE void pop_with_care(coil_queue *queue, void *item)
+{
+    if (queue->order >= COIL__QUEUE_CAREFUL) {
+        if (item == NULL && queue->item_bytes > 0)
+            coil__misuse_null("coil_queue_get", "an item");
+        coil__waiters_check(&queue->getters, "coil_queue_get");
+    }
     queue->count--;
-    switch (queue->order) {
+    switch (order_of(queue)) {
     case COIL_QUEUE_FIFO:
-        copy_item(queue, item, slot(queue, 0));
-        queue->first = queue->first + 1 < queue->capacity ? queue->first + 1 : 0;
+        pop_first(queue, item);
         break;
     case COIL_QUEUE_LIFO:
         copy_item(queue, item, slot(queue, queue->count));
@@ -169,4 +210,14 @@ void coil__queue_items_pop(coil_queue *queue, void *item)
         sift(queue, slot(queue, queue->count), sift_down);
         break;
     }
+}
+
+void coil__queue_items_pop(coil_queue *queue, void *item)
+{
+    if (COIL__UNLIKELY(queue->order != COIL_QUEUE_FIFO)) {
+        pop_with_care(queue, item);
+        return;
+    }
+    queue->count--;
+    pop_first(queue, item);
 }

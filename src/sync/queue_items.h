@@ -6,6 +6,15 @@
 
 #include <coil/queue.h>
 
+/*
+ * In debug mode this bit is set in `order`, so that the hot paths, which test the order
+ * anyway, find their way to the checks of debug mode.
+ */
+#define COIL__QUEUE_CAREFUL 4u
+
+/* Set it, and bind the queue to the thread's loop, if that is in debug mode. */
+void coil__queue_be_careful(coil_queue *queue);
+
 /* Add a copy of *item: 0, or -ENOMEM and nothing is added. Ignores maxsize. */
 int coil__queue_items_push(coil_queue *queue, const void *item);
 

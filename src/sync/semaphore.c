@@ -13,6 +13,7 @@ void coil_semaphore_init(coil_semaphore *semaphore, size_t value)
 {
     COIL__REQUIRE(semaphore, "a semaphore");
     *semaphore = (coil_semaphore)COIL_SEMAPHORE_INIT(value);
+    coil__waiters_bind_in_debug_mode(&semaphore->waiters);
 }
 
 void coil_semaphore_finish(coil_semaphore *semaphore)

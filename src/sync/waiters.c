@@ -7,6 +7,21 @@
  */
 #include "waiters.h"
 
+static bool is_ours(const coil_waiters *waiters)
+{
+    return coil__loop_of_thread != NULL && waiters->loop == coil__loop_of_thread->number;
+}
+
+void coil__waiters_check_with_care(const coil_waiters *waiters, const char *caller)
+{
+    if (waiters->loop != 0 && !is_ours(waiters))
+        coil__loop_check_foreign(waiters->loop, caller);
+    if (coil__loop_is_debugged()) {
+        coil__loop_check_frames(caller);
+        coil__waiters_bind_in_debug_mode((coil_waiters *)waiters);
+    }
+}
+
 /* Not inlined: that would make the usual path of coil__waiters_push() longer. */
 static COIL__NOINLINE void bind_to_loop(coil_waiters *waiters,
                                         const struct coil__waiter *waiter)
@@ -14,7 +29,7 @@ static COIL__NOINLINE void bind_to_loop(coil_waiters *waiters,
     char text[COIL__WAIT_CALL_BYTES];
 
     coil__waiters_check(waiters, coil__wait_call(waiter->wait.class, text));
-    waiters->loop = coil__loop_number_of_thread;
+    waiters->loop = coil__loop_of_thread->number;
 }
 
 void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter)
@@ -92,9 +107,9 @@ void coil__waiter_init_for(struct coil__waiter *waiter, struct coil__wait *wait)
     waiter->listed = false;
 }
 
-bool coil__waiter_wake_other(struct coil__waiter *waiter)
+bool coil__waiter_wake_other(struct coil__waiter *waiter, const char *caller)
 {
-    if (!coil__wait_complete((struct coil__wait *)waiter->object, 0))
+    if (!coil__wait_complete_for((struct coil__wait *)waiter->object, 0, caller))
         return false;
     waiter->wait.done = true;
     return true;

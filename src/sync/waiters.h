@@ -17,16 +17,27 @@ static inline struct coil__waiter *coil__waiters_first(const coil_waiters *waite
     return (struct coil__waiter *)waiters->first;
 }
 
+/* The long way of the check below. */
+void coil__waiters_check_with_care(const coil_waiters *waiters, const char *caller);
+
 /*
  * The first task that waits binds the line's owner to the task's loop, until that loop is
  * closed. From then on a call on another thread stops the program with a message that
- * names `caller`, even if nobody waits. (asyncio: mixins._LoopBoundMixin)
+ * names `caller`, even if nobody waits. (asyncio: mixins._LoopBoundMixin) In debug mode
+ * the first call on a loop's thread binds it, and so does the initialisation.
  */
 static inline void coil__waiters_check(const coil_waiters *waiters, const char *caller)
 {
-    if (COIL__UNLIKELY(waiters->loop != coil__loop_number_of_thread &&
-                       waiters->loop != 0))
-        coil__loop_check_foreign(waiters->loop, caller);
+    if (COIL__UNLIKELY(waiters->loop != coil__loop_number_of_thread) &&
+        (waiters->loop != 0 || coil__loop_number_of_thread == COIL__LOOP_CAREFUL))
+        coil__waiters_check_with_care(waiters, caller);
+}
+
+/* At the initialisation: no other loop uses the memory any more. */
+static inline void coil__waiters_bind_in_debug_mode(coil_waiters *waiters)
+{
+    if (COIL__UNLIKELY(coil__loop_number_of_thread == COIL__LOOP_CAREFUL))
+        waiters->loop = coil__loop_of_thread->number;
 }
 
 void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter);
@@ -92,13 +103,19 @@ static inline bool coil__waiter_was_woken(void)
 /* The class of waiters from coil__waiter_init_for(). */
 extern const struct coil__wait_class coil__waiter_stands_in;
 
-bool coil__waiter_wake_other(struct coil__waiter *waiter);
+bool coil__waiter_wake_other(struct coil__waiter *waiter, const char *caller);
+
+/* For `caller`, a public function that has not checked the thread. */
+static inline bool coil__waiter_wake_for(struct coil__waiter *waiter, const char *caller)
+{
+    if (COIL__UNLIKELY(waiter->wait.class == &coil__waiter_stands_in))
+        return coil__waiter_wake_other(waiter, caller);
+    return coil__wait_complete_for(&waiter->wait, 0, caller);
+}
 
 static inline bool coil__waiter_wake(struct coil__waiter *waiter)
 {
-    if (COIL__UNLIKELY(waiter->wait.class == &coil__waiter_stands_in))
-        return coil__waiter_wake_other(waiter);
-    return coil__wait_complete(&waiter->wait, 0);
+    return coil__waiter_wake_for(waiter, "waking a task");
 }
 
 /* Wake the first waiter that was not woken yet; false if there is none. */

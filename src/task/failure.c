@@ -125,18 +125,14 @@ static bool keep_bare_error(int rc, const void *from)
     return error != NULL;
 }
 
-static bool in_debug_mode(void)
-{
-    return coil__loop_of_thread != NULL && coil__loop_of_thread->debug;
-}
-
 /* Ignores a cancellation: the task cleans up during it. */
 static COIL__NOINLINE void note_failure(int rc)
 {
     coil_task *task = coil__scheduler.current;
     coil_error *error = error_here();
 
-    if (rc == -ECANCELED || (in_debug_mode() && keep_bare_error(rc, COIL__CALLER())))
+    if (rc == -ECANCELED ||
+        (coil__loop_is_debugged() && keep_bare_error(rc, COIL__CALLER())))
         return;
     if (error == NULL)
         return;
@@ -287,7 +283,7 @@ void coil__failure_hand_on_error(coil_error *error, int rc, const void *from)
         return;
     if (error != NULL)
         error = coil__error_hand_on(&place, error);
-    else if (in_debug_mode() && keep_bare_error(rc, from))
+    else if (coil__loop_is_debugged() && keep_bare_error(rc, from))
         return;
     keep_here(error);
 }

@@ -158,6 +158,7 @@ int coil_future_set(coil_future *future, int rc, void *value, void (*destroy)(vo
 COIL__NOINLINE bool coil_future_cancel(coil_future *future, const char *reason)
 {
     COIL__REQUIRE(future, "a future");
+    coil__loop_check_stack("coil_future_cancel");
     coil__future_check(future, "coil_future_cancel");
     if (!coil__future_pending(future)) {
         coil__future_retrieve(future);

@@ -65,7 +65,7 @@ union coil__room *coil__wait_in_room(const struct coil__wait_class *class)
     return &task->room;
 }
 
-bool coil__wait_complete(struct coil__wait *wait, int rc)
+bool coil__wait_complete_for(struct coil__wait *wait, int rc, const char *caller)
 {
     coil_task *task = wait->task;
 
@@ -73,8 +73,10 @@ bool coil__wait_complete(struct coil__wait *wait, int rc)
         return false;
     wait->done = true;
     wait->rc = rc;
-    if (wait->parked)
-        coil__loop_add_ready(task->future.loop, &task->step);
+    if (wait->parked) {
+        coil__loop_check_thread(task->future.loop, caller);
+        coil__list_push(&task->future.loop->ready, &task->step.link);
+    }
     return true;
 }
 
@@ -243,6 +245,7 @@ int coil_unpark(coil_task *task, int rc)
     COIL__REQUIRE(task, "a task");
     struct coil__wait *wait;
 
+    coil__loop_check_stack("coil_unpark");
     coil__future_check(&task->future, "coil_unpark");
     wait = task->wait;
     if (wait == NULL || wait->class != &park_class || !coil__wait_complete(wait, rc))

@@ -162,8 +162,17 @@ void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch);
 /* If the wait is a coil_await() of a pending task, that task; else NULL. */
 coil_task *coil__wait_awaited(const struct coil__wait *wait);
 
-/* Complete the wait, from any code on the loop's thread. False if it was complete. */
-bool coil__wait_complete(struct coil__wait *wait, int rc);
+/*
+ * Complete the wait, from any code on the loop's thread. False if it was complete. On
+ * another thread the program stops, and the message names `caller`, a public function.
+ */
+bool coil__wait_complete_for(struct coil__wait *wait, int rc, const char *caller);
+
+/* The same for code that no other thread can reach, or that has checked the thread. */
+static inline bool coil__wait_complete(struct coil__wait *wait, int rc)
+{
+    return coil__wait_complete_for(wait, rc, "waking a task");
+}
 
 /*
  * The `complete` function of an operation whose owner is a parked wait: the result stays

@@ -472,6 +472,11 @@ static void *destroy_coro(void *coro)
     return NULL;
 }
 
+static int compare_ints(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
 #define FOREIGN "by a thread that is not its loop's"
 
 TASK_TEST(future_used_by_another_thread_stops_the_program)
@@ -642,6 +647,169 @@ TASK_TEST(lock_or_queue_used_by_another_thread_where_nobody_waits_stops_the_prog
         test_dies(call_on_thread, (&(struct call){calls[i].make, NULL}),
                   calls[i].sentence);
     coil_queue_finish(&waited.queue);
+}
+
+/* ---- debug mode: where no task has waited yet -------------------------------------- */
+
+static coil_event event_of_zeroes;
+static coil_queue queue_of_initialiser = COIL_QUEUE_INIT(1, 0);
+static coil_lock lock_of_initialiser = COIL_LOCK_INIT;
+static coil_barrier barrier;
+
+static void *put_item(void *arg)
+{
+    coil_queue_put_nowait(&waited.queue, &(char){1});
+    return arg;
+}
+
+static void *put_into_initialised(void *arg)
+{
+    coil_queue_put(&queue_of_initialiser, &(char){1});
+    return arg;
+}
+
+static void *get_from_initialised(void *arg)
+{
+    char item;
+
+    coil_queue_get(&queue_of_initialiser, &item);
+    return arg;
+}
+
+static void *set_event_of_zeroes(void *arg)
+{
+    coil_event_set(&event_of_zeroes);
+    return arg;
+}
+
+static void *acquire_initialised(void *arg)
+{
+    coil_lock_acquire(&lock_of_initialiser);
+    return arg;
+}
+
+static void *abort_barrier(void *arg)
+{
+    coil_barrier_abort(&barrier);
+    return arg;
+}
+
+/* Each object is initialised or used, and no task waits. */
+static int use_each_and_call(void *call)
+{
+    char item;
+
+    coil_event_init(&waited.event);
+    coil_lock_init(&waited.lock);
+    coil_semaphore_init(&waited.semaphore, 1);
+    coil_condition_init(&waited.condition, &waited.lock);
+    coil_queue_init(&waited.queue, 1, 0);
+    coil_barrier_init(&barrier, 2);
+    coil_event_clear(&event_of_zeroes);
+    coil_lock_acquire(&lock_of_initialiser);
+    coil_lock_release(&lock_of_initialiser);
+    for (int i = 0; i < 3; i++)
+        coil_queue_put(&queue_of_initialiser, &(char){1});
+    coil_queue_get(&queue_of_initialiser, &item);
+    call_on_thread(call);
+    return 0;
+}
+
+static void use_each_in_debug_mode(void *call)
+{
+    coil_run(use_each_and_call, call, &(coil_run_opts){.loop.debug = true});
+}
+
+TEST(lock_or_queue_used_by_another_thread_stops_the_program_in_debug_mode)
+{
+    static const struct {
+        void *(*make)(void *);
+        const char *sentence;
+    } calls[] = {
+        {set_event, "coil_event_set: it was called by a thread"},
+        {clear_event, "coil_event_clear: it was called by a thread"},
+        {acquire_lock, "coil_lock_acquire: it was called by a thread"},
+        {release_lock, "coil_lock_release: it was called by a thread"},
+        {release_semaphore, "coil_semaphore_release: it was called by a thread"},
+        {notify_condition, "coil_condition_notify: it was called by a thread"},
+        {get_item, "coil_queue_get_nowait: it was called by a thread"},
+        {put_item, "coil_queue_put_nowait: it was called by a thread"},
+        {put_into_initialised, "coil_queue_put: it was called by a thread"},
+        {get_from_initialised, "coil_queue_get: it was called by a thread"},
+        {set_event_of_zeroes, "coil_event_set: it was called by a thread"},
+        {acquire_initialised, "coil_lock_acquire: it was called by a thread"},
+        {abort_barrier, "coil_barrier_abort: it was called by a thread"},
+    };
+
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        test_dies(use_each_in_debug_mode, (&(struct call){calls[i].make, NULL}),
+                  calls[i].sentence);
+}
+
+static int put_null(void *queue)
+{
+    return coil_queue_put(queue, NULL);
+}
+
+static int get_into_null(void *queue)
+{
+    coil_queue_put(queue, &(char){1});
+    return coil_queue_get(queue, NULL);
+}
+
+static int use_queue_with_null(void *fn)
+{
+    coil_queue queue;
+
+    coil_queue_init_lifo(&queue, 1, 0);
+    return ((coil_task_fn)(uintptr_t)fn)(&queue);
+}
+
+static void use_queue_with_null_in_debug_mode(void *fn)
+{
+    coil_run(use_queue_with_null, fn, &(coil_run_opts){.loop.debug = true});
+}
+
+TEST(item_that_is_null_stops_the_program_in_debug_mode)
+{
+    test_dies(use_queue_with_null_in_debug_mode, (void *)(uintptr_t)put_null,
+              "coil_queue_put() was called with an item that is NULL");
+    test_dies(use_queue_with_null_in_debug_mode, (void *)(uintptr_t)get_into_null,
+              "coil_queue_get() was called with an item that is NULL");
+}
+
+/* Each order, and turning debug mode off again. */
+static int use_queues_in_each_order(void *arg)
+{
+    coil_queue queues[3];
+
+    coil_queue_init(&queues[0], sizeof(int), 0);
+    coil_queue_init_lifo(&queues[1], sizeof(int), 0);
+    coil_queue_init_priority(&queues[2], sizeof(int), 0, compare_ints);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 3; i++) {
+            for (int item = 2; item < 4; item++)
+                CHECK_INT(coil_queue_put(&queues[i], &item), 0);
+            CHECK_INT(coil_queue_put_nowait(&queues[i], &(int){1}), 0);
+        }
+        for (int i = 0; i < 3; i++)
+            for (int n = 0, item; n < 3; n++) {
+                CHECK_INT(coil_queue_get(&queues[i], &item), 0);
+                test_trace("%d", item);
+            }
+        CHECK_TRACE("231132123");
+        coil_set_debug(false);
+    }
+    for (int i = 0; i < 3; i++)
+        coil_queue_finish(&queues[i]);
+    return (void)arg, 0;
+}
+
+TEST(queues_keep_their_order_in_debug_mode)
+{
+    CHECK_INT(
+        coil_run(use_queues_in_each_order, NULL, &(coil_run_opts){.loop.debug = true}),
+        0);
 }
 
 /* ---- from a thread that has another loop ------------------------------------------- */

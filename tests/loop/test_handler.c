@@ -297,8 +297,8 @@ IO_TEST(handler_that_interrupts_the_loops_wait_and_locks_or_waits_stops_the_prog
 static const struct call in_a_task[] = {
     {spawn, "coil_spawn"},
     {spawn_threadsafe, "coil_spawn_threadsafe"},
-    {call_soon, "coil_call_soon, "},
-    {call_later, "coil_call_later or"},
+    {call_soon, "coil_call_soon"},
+    {call_later, "coil_call_later"},
     {start_timer, "coil_timer_start"},
     {post, "coil_post"},
     {cancel_task, "coil_task_cancel"},
@@ -334,6 +334,80 @@ IO_TEST(handler_on_its_alternate_stack_stops_the_program_in_debug_mode)
     backend = coil_backend_name();
     for (const struct call *call = in_a_task; call->make != NULL; call++)
         test_dies(interrupt_task_with, (void *)call, call->named);
+}
+
+/* ---- on the task's own stack ------------------------------------------------------- */
+
+static int interrupt_task_on_its_stack(void *arg)
+{
+    struct sigaction action = {.sa_handler = make_call};
+
+    (void)arg;
+    make_objects();
+    sigaction(SIGUSR1, &action, NULL);
+    return raise(SIGUSR1);
+}
+
+static void interrupt_on_its_stack_with(void *call)
+{
+    coil_run_opts opts = {.loop = {.backend = backend, .debug = true},
+                          .stack_bytes = (size_t)256 * 1024};
+
+    to_make = call;
+    coil_run(interrupt_task_on_its_stack, NULL, &opts);
+}
+
+static void check_all_on_its_stack(const struct call *calls)
+{
+    char message[100];
+
+    backend = coil_backend_name();
+    for (const struct call *call = calls; call->make != NULL; call++) {
+        snprintf(message, sizeof message, "%s: a signal handler called it", call->named);
+        if (strcmp(call->named, "coil_task_release") != 0) /* the call of every task */
+            test_dies(interrupt_on_its_stack_with, (void *)call, message);
+    }
+}
+
+IO_TEST(handler_on_the_tasks_stack_stops_the_program_in_debug_mode)
+{
+    check_all_on_its_stack(in_a_task);
+}
+
+IO_TEST(handler_on_the_tasks_stack_that_wakes_a_task_stops_the_program_in_debug_mode)
+{
+    check_all_on_its_stack(that_wake);
+}
+
+static void interrupted_call(int signo)
+{
+    (void)signo;
+    coil_spawn(nothing, NULL, NULL, NULL);
+}
+
+static void raise_in_callback(void *arg)
+{
+    (void)arg;
+    raise(SIGUSR1);
+}
+
+static int interrupt_a_callback(void *arg)
+{
+    struct sigaction action = {.sa_handler = interrupted_call};
+
+    sigaction(SIGUSR1, &action, NULL);
+    coil_call_soon(raise_in_callback, arg, NULL);
+    return coil_sleep(COIL_MSEC(1));
+}
+
+static void run_interrupt_a_callback(void *arg)
+{
+    coil_run(interrupt_a_callback, arg, &(coil_run_opts){.loop.debug = true});
+}
+
+TEST(handler_that_interrupts_a_callback_stops_the_program_in_debug_mode)
+{
+    test_dies(run_interrupt_a_callback, NULL, "coil_spawn: a signal handler called it");
 }
 
 /* Below the task's stack, where the static memory lies. */
