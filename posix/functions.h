@@ -56,7 +56,7 @@
     /* polling.c, selecting.c, 0.1: a blocked signal that the signal mask unblocks       \
        ends the wait with EINTR */                                                       \
     X(poll) X(ppoll) X(__poll_chk) X(__ppoll_chk) X(select) X(pselect)                   \
-    /* polling.c, 0.1: the same */                                                       \
+    /* polling.c, 0.1: the same. EINTR, too, if the task is cancelled: see below */      \
     X(epoll_wait) X(epoll_pwait) X(epoll_pwait2)                                         \
     /* sleeping.c, 0.1: by the loop's clock, a virtual one too */                        \
     X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep)                                   \

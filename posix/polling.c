@@ -21,7 +21,7 @@ static int poll_in_task(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
     posix__fairly();
     if (count != 0 || timeout_ns == 0)
         return count;
-    return posix__poll(fds, n, timeout_ns);
+    return n > 0 ? posix__poll(fds, n, timeout_ns) : posix__pause(timeout_ns);
 }
 
 INTERPOSE int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
@@ -50,6 +50,8 @@ static int ppoll_in_task(struct pollfd *fds, nfds_t n, const struct timespec *ti
 
         if (count != 0 || posix__left(deadline) == 0)
             return count;
+        if (mask == NULL && n == 0)
+            return posix__pause(posix__left(deadline));
         if (mask == NULL)
             return posix__poll(fds, n, posix__left(deadline));
         if (posix__poll_by_mask(fds, n, posix__left(deadline), mask) < 0)
@@ -75,6 +77,22 @@ INTERPOSE int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *t
 
 /* ---- epoll ------------------------------------------------------------------------- */
 
+/*
+ * 0 or -1. Event loops take each errno but EINTR for a bug: libuv aborts. With EINTR they
+ * wait again.
+ */
+static int wait_for_events(struct pollfd *set, int64_t timeout_ns, const sigset_t *mask)
+{
+    coil_scope scope;
+    bool held = posix__may_wait() && posix__hold_pause(&scope);
+    int rc = posix__poll_by_mask(set, 1, timeout_ns, mask);
+
+    if (rc < 0 && errno == ECANCELED)
+        errno = EINTR;
+    posix__release_cancel(&scope, held);
+    return rc;
+}
+
 /* Another task may take the events after the wait: hence the loop. */
 static int epoll_in_task(int epoll_fd, struct epoll_event *events, int n,
                          int64_t timeout_ns, const sigset_t *mask)
@@ -89,7 +107,7 @@ static int epoll_in_task(int epoll_fd, struct epoll_event *events, int n,
 
         if (count != 0 || posix__left(deadline) == 0)
             return count;
-        if (posix__poll_by_mask(&set, 1, posix__left(deadline), mask) < 0)
+        if (wait_for_events(&set, posix__left(deadline), mask) < 0)
             return -1;
         /* epoll_pwait() with a time-out of 0 delivers no signal; ppoll() does. */
         if (mask != NULL && NEXT(ppoll)(&set, 1, &none, mask) < 0)

@@ -73,15 +73,19 @@ static int wait_by_poll(const struct selecting *s, int64_t deadline)
 {
     struct pollfd few[FEW], *fds = few;
     nfds_t count = list_descriptors(s, few, FEW);
-    int rc = -1;
+    int rc;
 
     if (count > FEW)
         fds = malloc(count * sizeof *fds);
     if (fds == NULL)
         return -1;
     list_descriptors(s, fds, count);
-    rc = s->mask != NULL ? posix__poll_by_mask(fds, count, posix__left(deadline), s->mask)
-                         : posix__poll(fds, count, posix__left(deadline));
+    if (s->mask != NULL)
+        rc = posix__poll_by_mask(fds, count, posix__left(deadline), s->mask);
+    else if (count > 0)
+        rc = posix__poll(fds, count, posix__left(deadline));
+    else
+        rc = posix__pause(posix__left(deadline));
     if (fds != few)
         free(fds);
     return rc < 0 ? -1 : 0;

@@ -12,7 +12,7 @@ static int sleep_in_task(int64_t span_ns, struct timespec *left)
 {
     int64_t deadline = coil_in(span_ns);
 
-    if (posix__sleep(span_ns) == 0)
+    if (posix__pause(span_ns) == 0)
         return 0;
     if (left != NULL)
         *left = posix__timespec(posix__left(deadline));

@@ -14,6 +14,10 @@
 #define LONGEST_NAP COIL_MSEC(20)
 #define CALLS_IN_A_ROW 64
 
+/* As many waits of a cancelled task are refused: sleeps, and others. */
+#define PAUSES_REFUSED 100
+#define WAITS_REFUSED 1000
+
 /* ---- may the call suspend? --------------------------------------------------------- */
 
 /*
@@ -128,9 +132,20 @@ static int poll_blocking(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
     return NEXT(ppoll)(fds, n, timeout_ns != COIL_NEVER ? &span : NULL, NULL);
 }
 
+static bool hold_after(unsigned refusals, coil_scope *scope)
+{
+    return (coil_cancel_held() || coil_cancel_refusals() >= refusals) &&
+           coil_scope_enter_shielded(scope, COIL_NEVER) == 0;
+}
+
 bool posix__hold_cancel(coil_scope *scope)
 {
-    return coil_cancel_held() && coil_scope_enter_shielded(scope, COIL_NEVER) == 0;
+    return hold_after(WAITS_REFUSED, scope);
+}
+
+bool posix__hold_pause(coil_scope *scope)
+{
+    return hold_after(PAUSES_REFUSED, scope);
 }
 
 void posix__release_cancel(coil_scope *scope, bool held)
@@ -182,6 +197,16 @@ int posix__sleep(int64_t span_ns)
     rc = coil_sleep(span_ns);
     posix__release_cancel(&scope, held);
     return to_errno(rc);
+}
+
+int posix__pause(int64_t span_ns)
+{
+    coil_scope scope;
+    bool held = posix__may_wait() && posix__hold_pause(&scope);
+    int rc = posix__sleep(span_ns);
+
+    posix__release_cancel(&scope, held);
+    return rc;
 }
 
 int posix__blocking(coil_lane lane, int (*fn)(void *arg), void *arg)

@@ -61,11 +61,19 @@ int64_t posix__socket_deadline(int fd, int option);
 bool posix__may_wait(void);
 
 /*
- * Enter and leave a region in which a task spawned with hold_cancel is not cancelled.
- * Pass the first one's result to the second.
+ * Enter and leave a region in which a task spawned with hold_cancel is not cancelled, nor
+ * one that has been refused 1,000 waits, which coil reports. Pass the first one's result
+ * to the second.
  */
 bool posix__hold_cancel(coil_scope *scope);
 void posix__release_cancel(coil_scope *scope, bool held);
+
+/*
+ * The same for a sleep, or for the wait of an event loop (epoll). Such a call is often
+ * made again and again until something has happened. In a cancelled task it fails a
+ * limited number of times; after that it waits.
+ */
+bool posix__hold_pause(coil_scope *scope);
 
 /* coil_blocking() and coil_blocking_abandonable(), with the cancellation held. */
 int posix__blocking(coil_lane lane, int (*fn)(void *arg), void *arg);
@@ -88,6 +96,9 @@ int posix__poll_by_mask(struct pollfd *fds, nfds_t n, int64_t timeout_ns,
 
 /* Sleep as posix__poll() waits. 0 or -1. */
 int posix__sleep(int64_t span_ns);
+
+/* The same for a sleep of the program's: see posix__hold_pause(). */
+int posix__pause(int64_t span_ns);
 
 /*
  * Sleep between two attempts, where the kernel has no event to wait for: `*length_ns`

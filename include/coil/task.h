@@ -232,6 +232,14 @@ COIL_API void coil_cancel_caught(void);
 COIL_API bool coil_cancel_delivered(void);
 
 /*
+ * How many waits of the running task have been refused since a cancellation was delivered
+ * to it, up to 1,000. 0 if none was delivered, or the task has caught it, and outside of
+ * tasks. For code that waits on behalf of code that knows nothing of coil: a loop that
+ * does nothing but wait would never end.
+ */
+COIL_API unsigned coil_cancel_refusals(void);
+
+/*
  * True if the running task was spawned with hold_cancel. For code that waits on behalf of
  * code that knows nothing of coil: it waits in a shielded scope then. False outside of
  * tasks.

@@ -216,6 +216,13 @@ bool coil_cancel_delivered(void)
     return task != NULL && task->delivered;
 }
 
+unsigned coil_cancel_refusals(void)
+{
+    const coil_task *task = coil__scheduler.current;
+
+    return task != NULL && task->delivered ? task->deaf_count : 0;
+}
+
 bool coil_cancel_held(void)
 {
     const coil_task *task = coil__scheduler.current;

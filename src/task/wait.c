@@ -98,6 +98,12 @@ bool coil__wait_cancel(struct coil__wait *wait)
     return coil__wait_complete(wait, -ECANCELED);
 }
 
+static void note_delivery(coil_task *task)
+{
+    task->delivered = true;
+    task->deaf_count = 0;
+}
+
 static void count_refusal(coil_task *task)
 {
     if (task->deaf_count < DEAF && ++task->deaf_count == DEAF)
@@ -144,11 +150,11 @@ static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_
 {
     if (COIL__UNLIKELY(task->must_cancel && !keeps_result)) {
         task->must_cancel = false;
-        task->delivered = true;
+        note_delivery(task);
         result = -ECANCELED;
     } else if (COIL__UNLIKELY(task->passed_on)) {
         if (result == -ECANCELED) {
-            task->delivered = true;
+            note_delivery(task);
             task->must_cancel = false; /* of a request after the wait had completed */
         } else if (keeps_result) {
             task->must_cancel = true;

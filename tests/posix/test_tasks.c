@@ -132,6 +132,137 @@ IO_TEST(cancelled_calls_fail)
         ;
 }
 
+/* ---- loops that do nothing but wait ------------------------------------------------ */
+
+static bool done;
+static int epoll_fd;
+
+static int pause_by_usleep(void)
+{
+    return usleep(1000);
+}
+
+static int pause_by_nanosleep(void)
+{
+    return nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static int pause_by_clock_nanosleep(void)
+{
+    errno =
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = 1000000}, NULL);
+    return errno == 0 ? 0 : -1;
+}
+
+static int pause_by_poll(void)
+{
+    return poll(NULL, 0, 1);
+}
+
+static int pause_by_ppoll(void)
+{
+    return ppoll(NULL, 0, &(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static int pause_by_select(void)
+{
+    return select(0, NULL, NULL, NULL, &(struct timeval){.tv_usec = 1000});
+}
+
+static int wait_by_epoll(void)
+{
+    struct epoll_event event;
+
+    return epoll_wait(epoll_fd, &event, 1, 1);
+}
+
+static int wait_by_epoll_pwait(void)
+{
+    struct epoll_event event;
+    sigset_t none;
+
+    sigemptyset(&none);
+    return epoll_pwait(epoll_fd, &event, 1, 1, &none);
+}
+
+static int wait_by_epoll_pwait2(void)
+{
+    struct epoll_event event;
+
+    return epoll_pwait2(epoll_fd, &event, 1, &(struct timespec){.tv_nsec = 1000000},
+                        NULL);
+}
+
+static const struct pausing {
+    int (*pause)(void);
+    int error;
+} pauses[] = {{pause_by_usleep, ECANCELED},
+              {pause_by_nanosleep, ECANCELED},
+              {pause_by_clock_nanosleep, ECANCELED},
+              {pause_by_poll, ECANCELED},
+              {pause_by_ppoll, ECANCELED},
+              {pause_by_select, ECANCELED},
+              {wait_by_epoll, EINTR},
+              {wait_by_epoll_pwait, EINTR},
+              {wait_by_epoll_pwait2, EINTR}};
+
+static int pause_until_done(void *arg)
+{
+    const struct pausing *p = arg;
+    int64_t begun = coil_now();
+    int refused = 0, waited = 0;
+
+    while (!done)
+        if (p->pause() == 0) {
+            waited++;
+        } else {
+            CHECK_INT(errno, p->error);
+            refused++;
+        }
+    CHECK(refused > 0 && refused <= 101);
+    CHECK(waited > 0 && waited <= (coil_now() - begun) / COIL_MSEC(1));
+    return coil_sleep(COIL_SEC(100)); /* coil's own calls deliver it still */
+}
+
+/* Neither for ever nor, as libuv does, by an abort. */
+IO_TEST(cancelled_loop_of_pauses_waits_in_the_end)
+{
+    epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    for (size_t i = 0; i < sizeof pauses / sizeof pauses[0]; i++) {
+        coil_task *task;
+
+        done = false;
+        task = start_task(pause_until_done, (void *)&pauses[i]);
+        coil_yield();
+        coil_task_cancel(task, NULL);
+        coil_sleep(COIL_MSEC(30));
+        done = true;
+        CHECK_INT(coil_task_await(task), -ECANCELED);
+        coil_task_release(task);
+    }
+    close(epoll_fd);
+}
+
+/* Each time-out counts anew. */
+static int time_out_often(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 80; i++) {
+        coil_scope scope;
+
+        CHECK_INT(coil_scope_enter(&scope, coil_in(0)), 0);
+        for (int n = 0; n < 3; n++)
+            CHECK_INT(usleep(1000000000), -1);
+        CHECK_INT(coil_scope_exit(&scope, -ECANCELED), -ETIMEDOUT);
+    }
+    return 0;
+}
+
+IO_TEST(time_outs_refuse_pauses_again_and_again)
+{
+    finish_task(start_task(time_out_often, NULL));
+}
+
 static ssize_t call_write(void)
 {
     return write(ends[1], large, sizeof large);
