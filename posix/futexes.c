@@ -335,7 +335,7 @@ static int wake_listed(struct posix__futex_place *place, const void *address, lo
             continue;
         unlist(place, w);
         w->woken = true;
-        coil_promise_set(w->promise, 0, NULL, NULL);
+        posix__set_promise(w->promise);
         woken++;
     }
     return woken;

@@ -57,6 +57,9 @@ int posix__park(struct posix__parked *p, int64_t span_ns);
 /* The same, for a promise that wakes the task. */
 int posix__await_promise(coil_promise *promise, int64_t span_ns);
 
+/* Set the promise, which wakes the task that awaits it. */
+void posix__set_promise(coil_promise *promise);
+
 /* Unlist the task: it can no longer be woken. True if it was. */
 bool posix__park_end(struct posix__parked *p);
 
