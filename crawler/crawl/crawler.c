@@ -63,6 +63,7 @@ struct worker {
     bool wants_body;
     int64_t asked_ns,
         duration_ns;  /* when it was asked for last, and how long that took */
+    bool is_rested;   /* its host was not asked for a while before that */
     int problem;      /* of the page that was judged last: page_search_end() */
     const char *flaw; /* the same in words, where it was searched but not to its end */
 };
@@ -415,13 +416,18 @@ static int put_back_refused(struct worker *worker, const struct frontier_job *jo
                                        .now_ns = coil_now(),
                                        .retry_after_ns = retry->host_ns,
                                        .is_too_many = answer->status == 429,
+                                       .is_external = page->kind == TARGET_EXTERNAL,
+                                       .is_rested = worker->is_rested,
                                        .page_refusals = page->refusals,
                                        .max_tries = crawler->options->max_tries};
+    int rc;
 
-    switch (frontier_refuse(job->host, &refusal)) {
+    switch (frontier_refuse(job->host, page, &refusal)) {
     case THROTTLE_AGAIN:
-        page->refusals += page->refusals < THROTTLE_PAGE_REFUSALS;
         return retry_at(crawler, job, refusal.now_ns + throttle_pause_ns(&refusal));
+    case THROTTLE_TEST:
+        rc = frontier_test(&crawler->frontier, job);
+        return rc < 0 ? rc : 1;
     case THROTTLE_FAILURE:
         return put_back_failed(crawler, job, retry);
     default:
@@ -443,7 +449,7 @@ static int put_back(struct worker *worker, const struct frontier_job *job,
     if (retry.is_refusal)
         job->host->is_troubled = true; /* it asks for a longer pause than is made */
     else if (answer->rc == 0)
-        frontier_accept(job->host);
+        frontier_accept(job->host, job->target, worker->is_rested);
     return put_back_failed(crawler, job, &retry);
 }
 
@@ -622,7 +628,7 @@ static int fetch(struct worker *worker, const struct frontier_job *job)
         recheck_kept_finish(&kept);
         return rc;
     }
-    frontier_ask(job->host);
+    worker->is_rested = frontier_ask(job->host);
     worker->asked_ns = coil_now();
     job->target->tries += job->target->tries < UINT8_MAX;
     worker->page = job->target;

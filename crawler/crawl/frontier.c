@@ -222,13 +222,17 @@ static void spend(struct host *host, int64_t at_ns)
     frontier_pause(host, throttle_due(&host->throttle, at_ns));
 }
 
-void frontier_ask(struct host *host)
+bool frontier_ask(struct host *host)
 {
     int64_t now = coil_now();
+    bool is_rested =
+        host->in_flight <= 1 && now - host->asked_ns >= throttle_rest_ns(&host->throttle);
 
     if (host->delay_ns > 0)
         frontier_pause(host, now + host->delay_ns);
     spend(host, now);
+    host->asked_ns = now;
+    return is_rested;
 }
 
 int64_t frontier_take_turn(struct host *host)
@@ -242,23 +246,39 @@ int64_t frontier_take_turn(struct host *host)
     return at;
 }
 
-void frontier_accept(struct host *host)
+void frontier_accept(struct host *host, struct target *target, bool is_rested)
 {
+    if (host->suspect != NULL && host->suspect != target) {
+        host->suspect->refusals = THROTTLE_PAGE_REFUSALS;
+        throttle_prove(&host->throttle);
+    } else if (is_rested && target->refusals > 0) {
+        throttle_disprove(&host->throttle);
+    }
+    host->suspect = NULL;
     host->is_troubled = false;
     throttle_accept(&host->throttle, coil_now());
 }
 
-enum throttle_advice frontier_refuse(struct host *host,
+enum throttle_advice frontier_refuse(struct host *host, struct target *target,
                                      const struct throttle_refusal *refusal)
 {
     enum throttle_advice advice = throttle_refuse(&host->throttle, refusal);
 
+    host->suspect = NULL;
     if (advice == THROTTLE_FAILURE)
         return advice;
     host->is_troubled = true;
-    if (advice == THROTTLE_AGAIN)
-        frontier_pause(host, refusal->now_ns + refusal->retry_after_ns);
+    if (advice == THROTTLE_FINAL)
+        return advice;
+    frontier_pause(host, advice == THROTTLE_TEST
+                             ? refusal->now_ns + throttle_rest_ns(&host->throttle)
+                             : refusal->now_ns + refusal->retry_after_ns);
     frontier_pause(host, throttle_due(&host->throttle, refusal->now_ns));
+    if (target == NULL)
+        return advice;
+    target->refusals += target->refusals < THROTTLE_PAGE_REFUSALS;
+    if (refusal->is_rested && throttle_is_test(refusal))
+        host->suspect = target;
     return advice;
 }
 
@@ -514,6 +534,33 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
         rc = above->release(above->arg, job, at_ns);
     else
         rc = retry_here(frontier, job->target, at_ns);
+    if (rc == 0)
+        put_down(frontier, job);
+    return rc;
+}
+
+static int put_first(struct frontier *frontier, struct target *target)
+{
+    struct host *host = target->host;
+
+    target->link = host->first;
+    host->first = target;
+    if (target->link == NULL)
+        host->last = target;
+    host->queued++;
+    frontier->queued++;
+    return list_if_ready(frontier, host);
+}
+
+int frontier_test(struct frontier *frontier, const struct frontier_job *job)
+{
+    const struct frontier_above *above = frontier->options.above;
+    int rc;
+
+    if (above != NULL)
+        rc = above->release(above->arg, job, job->host->next_ns);
+    else
+        rc = put_first(frontier, job->target);
     if (rc == 0)
         put_down(frontier, job);
     return rc;

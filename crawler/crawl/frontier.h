@@ -46,6 +46,9 @@ struct host {
     bool is_timed;    /* it is in the schedule */
     bool is_troubled; /* it has said that it can take no more: one request at a time */
     struct throttle throttle; /* what its refusals have taught */
+    int64_t asked_ns;         /* when a request went out last */
+    struct target *
+        suspect; /* refused by a test just now: the next answer tells whether it is the reason */
     enum host_robots robots;
     bool has_told_sitemaps; /* those that its robots.txt names */
     bool has_lost_sitemaps; /* it is to tell them again; for shared.c */
@@ -54,6 +57,7 @@ struct host {
     int64_t rules_until_ns; /* then they are asked for again */
     /* Why its robots.txt could not be fetched, so that nothing is; for free(), or NULL. */
     struct answer *rules_failure;
+    bool rules_is_rested; /* the host was not asked for a while before that */
     unsigned rules_tries, rules_refusals; /* of its robots.txt, in a row */
     unsigned deserted; /* so often in a row nobody was there to be asked for it */
     unsigned failures; /* in a row, that may pass */
@@ -150,15 +154,21 @@ void frontier_done(struct frontier *frontier, const struct frontier_job *job);
 int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns);
 
-/* The host is about to be asked: its delay begins, and its bucket loses a token. */
-void frontier_ask(struct host *host);
+/* The same, but the target is given out first of its host's, once that has rested. */
+int frontier_test(struct frontier *frontier, const struct frontier_job *job);
+
+/* The host is about to be asked: its delay begins, and its bucket loses a token. Returns true if it was
+   left alone for throttle_rest_ns() before. */
+bool frontier_ask(struct host *host);
 
 /* The same for one more request of the same job: when it may go out. */
 int64_t frontier_take_turn(struct host *host);
 
-/* The host has answered; or it has refused, which slows it down. */
-void frontier_accept(struct host *host);
-enum throttle_advice frontier_refuse(struct host *host,
+/* The host has answered; `is_rested` is what frontier_ask() returned. */
+void frontier_accept(struct host *host, struct target *target, bool is_rested);
+
+/* It has refused, which slows it down. Counts target->refusals. */
+enum throttle_advice frontier_refuse(struct host *host, struct target *target,
                                      const struct throttle_refusal *refusal);
 
 /* The time between two requests to the host: its delay, or what its refusals have taught. */

@@ -212,11 +212,17 @@ static bool is_refused_again(struct crawler *crawler, struct host *host,
                                        .now_ns = coil_now(),
                                        .retry_after_ns = retry->host_ns,
                                        .is_too_many = answer->status == 429,
+                                       .is_rested = host->rules_is_rested,
                                        .page_refusals = host->rules_refusals,
                                        .max_tries = crawler->options->max_tries};
 
-    if (frontier_refuse(host, &refusal) != THROTTLE_AGAIN)
+    switch (frontier_refuse(host, NULL, &refusal)) {
+    case THROTTLE_FAILURE:
+    case THROTTLE_FINAL:
         return false;
+    default:
+        break;
+    }
     host->rules_tries--;
     host->rules_refusals += host->rules_refusals < THROTTLE_PAGE_REFUSALS;
     host->robots = ROBOTS_WANTED;
@@ -258,6 +264,7 @@ int rules_get(struct crawler *crawler, struct host *host)
     host->rules = NULL;
     free(host->rules_failure);
     host->rules_failure = NULL;
+    host->rules_is_rested = frontier_ask(host);
     host->rules_asked_ns = coil_now();
     rc = get_rules(crawler, host, &answer, &is_of_host);
     if (rc == 0)

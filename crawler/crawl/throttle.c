@@ -13,18 +13,20 @@
  * the limit is reached again after about five seconds. At low rates an answer adds 7 %, so that ten
  * answers are needed. If nothing is refused for a long time, the growth doubles.
  *
- * When a page is given up. Refusals do not use up a page's tries. A page that is refused seven times
- * while its host answers other pages is the reason itself. Near the limit one request of ten is
- * refused, so that seven in a row are very rare. If the server asks for long pauses, three are enough.
+ * When a page is given up. Refusals do not use up a page's tries. A page that is refused is tested:
+ * its host is left alone for a second, or as Retry-After says, and then asked for this page first. If
+ * that is refused, and the next page is answered, the page is the reason itself, and its next refusal is
+ * final. So is the eighth refusal of a page whose host answers other pages. If a test is answered, the
+ * host limits the rate; from then on only what is refused twice is tested.
  *
  * When a host is given up. It has answered nothing but refusals for PATIENCE_NS, although it had
- * some rests: times in which it was not asked for a second, or for what Retry-After said. The
- * patience is short for 503 without Retry-After, and for a host that has never answered: both may
- * be permanent. A host that was given up is asked for each page once, without a limit.
+ * some rests as above. The patience is short for 503 without Retry-After, for a host that has
+ * never answered, since both may be permanent, and off the site. A host that was given up is asked for each page once, without
+ * a limit.
  *
- * Refusals that do not depend on the rate. A limit of the rate refuses most requests above it, and
- * none at half of it. If there are refusals among many answers at one rate, at half of that rate, and
- * so on, the reason is another one. Refusals are ordinary failures then, until all answers are refusals.
+ * Refusals that do not depend on the rate. After three pages in a row that were the reason themselves,
+ * refusals without Retry-After are ordinary failures, and there is no limit, until ten answers in a row
+ * are refusals.
  */
 #include "throttle.h"
 
@@ -40,13 +42,12 @@
 #define BUCKET_SECONDS 0.05
 #define RECENT 10       /* answers */
 #define MANY_REFUSALS 2 /* of them */
-#define ODD_RATE_LEFT 0.75
-#define ODD_CUTS_ENOUGH 4
+#define PROVEN_ENOUGH 3 /* pages that were the reason themselves */
 #define REST_NS COIL_SEC(1)
 #define PATIENCE_NS COIL_SEC(24)
 #define SHORT_PATIENCE_NS COIL_SEC(6)
-#define LONG_RETRY_AFTER_NS COIL_SEC(10)
-#define PAGE_REFUSALS_AFTER_LONG 3
+#define LONGEST_REST_NS COIL_SEC(8) /* without a Retry-After */
+#define RESTS_OF_RATE 4             /* requests that the rate would allow meanwhile */
 #define FIRST_PAUSE_NS COIL_MSEC(200)
 #define LAST_DOUBLING 5 /* of the pauses of a page: 6.4 s */
 
@@ -109,7 +110,6 @@ static void forget_answers(struct throttle *throttle)
 static void lift_limit(struct throttle *throttle)
 {
     throttle->rate = 0;
-    throttle->odd_cuts = 0;
     forget_answers(throttle);
 }
 
@@ -137,39 +137,14 @@ static bool is_explicit(const struct throttle_refusal *refusal)
     return refusal->is_too_many || refusal->retry_after_ns > 0;
 }
 
-/* At the rate that was reached by the last cut, or little above, still most requests are answered but some
-   are not. A limit of the rate does not do that twice in a row. */
-static bool is_odd(const struct throttle *throttle)
-{
-    return throttle->rate > 0 && throttle->rate <= ODD_RATE_LEFT * throttle->cut_rate &&
-           2 * recent_refusals(throttle) <= throttle->recent_count;
-}
-
-/* Twice in a row the rate would have to be lower than the lowest, although requests are answered. */
-static bool is_at_the_end(const struct throttle *throttle)
-{
-    return throttle->rate > 0 && throttle->rate <= 2 * LEAST_RATE &&
-           throttle->cut_rate <= 2 * LEAST_RATE &&
-           recent_refusals(throttle) < throttle->recent_count;
-}
-
 static void cut(struct throttle *throttle, const struct throttle_refusal *refusal)
 {
-    double before = throttle->rate;
+    double before = throttle->rate > 0 ? throttle->rate : 2 * FIRST_RATE;
 
-    throttle->odd_cuts =
-        is_odd(throttle) && !is_explicit(refusal) ? throttle->odd_cuts + 1 : 0;
-    if (throttle->odd_cuts >= ODD_CUTS_ENOUGH ||
-        (is_at_the_end(throttle) && refusal->retry_after_ns == 0)) {
-        throttle->is_unrelated = true;
-        lift_limit(throttle);
-        return;
-    }
-    throttle->cut_rate = before > 0 ? before : 2 * FIRST_RATE;
-    throttle->growth = throttle->cut_rate * GROWTH_OF_RATE;
+    throttle->growth = before * GROWTH_OF_RATE;
     throttle->grown_ns = refusal->now_ns;
     throttle->grown_count = 0;
-    throttle->rate = throttle->cut_rate / 2;
+    throttle->rate = before / 2;
     if (throttle->rate < LEAST_RATE)
         throttle->rate = LEAST_RATE;
     throttle->tokens = 0;
@@ -179,17 +154,44 @@ static void cut(struct throttle *throttle, const struct throttle_refusal *refusa
 
 /* ---- answers ----------------------------------------------------------------------- */
 
+int64_t throttle_rest_ns(const struct throttle *throttle)
+{
+    int64_t rest_ns = REST_NS;
+
+    if (throttle->rate > 0)
+        rest_ns = (int64_t)(RESTS_OF_RATE * 1e9 / throttle->rate);
+    rest_ns = rest_ns < REST_NS           ? REST_NS
+              : rest_ns < LONGEST_REST_NS ? rest_ns
+                                          : LONGEST_REST_NS;
+    return rest_ns > throttle->asked_for_ns ? rest_ns : throttle->asked_for_ns;
+}
+
 void throttle_accept(struct throttle *throttle, int64_t now)
 {
     if (throttle->is_given_up)
         lift_limit(throttle); /* it was asked without one, and answers */
     note_answer(throttle, false);
     throttle->answered_ns = now;
-    throttle->first_ns = throttle->last_ns = 0;
+    throttle->first_ns = throttle->asked_for_ns = 0;
     throttle->rested = 0;
     throttle->is_given_up = false;
     if (throttle->rate > 0)
         grow(throttle, now);
+}
+
+void throttle_prove(struct throttle *throttle)
+{
+    throttle->is_limit = false;
+    if (++throttle->proven < PROVEN_ENOUGH || throttle->is_unrelated)
+        return;
+    throttle->is_unrelated = true;
+    lift_limit(throttle);
+}
+
+void throttle_disprove(struct throttle *throttle)
+{
+    throttle->proven = 0;
+    throttle->is_limit = true;
 }
 
 int64_t throttle_pause_ns(const struct throttle_refusal *refusal)
@@ -201,8 +203,7 @@ int64_t throttle_pause_ns(const struct throttle_refusal *refusal)
                                        : FIRST_PAUSE_NS << doublings;
 }
 
-/* Count the refusal among those of its host. Of a page that was refused again and again it says little
-   about the host. */
+/* Count the refusal among those of its host. */
 static void note_refusal(struct throttle *throttle,
                          const struct throttle_refusal *refusal)
 {
@@ -222,26 +223,21 @@ static bool has_refused_for_long(const struct throttle *throttle,
                                  const struct throttle_refusal *refusal)
 {
     unsigned rests = refusal->max_tries > 2 ? refusal->max_tries - 1 : 1;
-    bool is_patient = throttle->answered_ns != 0 && is_explicit(refusal);
+    bool is_patient =
+        throttle->answered_ns != 0 && is_explicit(refusal) && !refusal->is_external;
 
     return throttle->rested >= rests &&
            refusal->now_ns - throttle->first_ns >=
                (is_patient ? PATIENCE_NS : SHORT_PATIENCE_NS);
 }
 
-/* Since this page was refused the last time, others were answered. */
+/* It was tested, or refused so often, and its host answers others. */
 static bool is_of_the_page(const struct throttle *throttle,
                            const struct throttle_refusal *refusal)
 {
-    unsigned enough = refusal->retry_after_ns >= LONG_RETRY_AFTER_NS
-                          ? PAGE_REFUSALS_AFTER_LONG
-                          : THROTTLE_PAGE_REFUSALS;
-    struct throttle_refusal before = *refusal;
-
-    if (refusal->page_refusals + 1 < enough)
-        return false;
-    before.page_refusals--;
-    return throttle->answered_ns >= refusal->sent_ns - throttle_pause_ns(&before);
+    return refusal->page_refusals >= THROTTLE_PAGE_REFUSALS &&
+           throttle->answered_ns != 0 &&
+           refusal->sent_ns - throttle->answered_ns < PATIENCE_NS;
 }
 
 /* All answers are refusals: it may be the rate after all. */
@@ -250,7 +246,30 @@ static void doubt_unrelated(struct throttle *throttle)
     if (recent_refusals(throttle) < RECENT)
         return;
     throttle->is_unrelated = false;
+    throttle->proven = 0;
     forget_answers(throttle);
+}
+
+bool throttle_is_test(const struct throttle_refusal *refusal)
+{
+    return refusal->page_refusals > 0;
+}
+
+/* At once, until a test has shown that the host limits the rate: then it takes time for little. */
+static bool is_to_be_tested(const struct throttle *throttle,
+                            const struct throttle_refusal *refusal)
+{
+    return refusal->page_refusals > 0 || refusal->retry_after_ns > 0 ||
+           (throttle->rate > 0 && !throttle->is_limit);
+}
+
+static bool is_reason_to_cut(const struct throttle *throttle,
+                             const struct throttle_refusal *refusal)
+{
+    unsigned enough = is_explicit(refusal) ? 1 : MANY_REFUSALS;
+
+    return recent_refusals(throttle) >= enough && refusal->sent_ns >= throttle->cut_ns &&
+           !(refusal->is_rested && throttle_is_test(refusal));
 }
 
 enum throttle_advice throttle_refuse(struct throttle *throttle,
@@ -259,15 +278,15 @@ enum throttle_advice throttle_refuse(struct throttle *throttle,
     note_refusal(throttle, refusal);
     if (throttle->is_unrelated)
         doubt_unrelated(throttle);
-    if (throttle->is_unrelated)
+    if (throttle->is_unrelated && refusal->retry_after_ns == 0)
         return THROTTLE_FAILURE;
-    if (recent_refusals(throttle) >= (is_explicit(refusal) ? 1 : MANY_REFUSALS) &&
-        refusal->sent_ns >= throttle->cut_ns)
+    if (is_reason_to_cut(throttle, refusal))
         cut(throttle, refusal);
-    if (throttle->is_unrelated)
-        return THROTTLE_FAILURE;
     throttle->is_given_up =
         throttle->is_given_up || has_refused_for_long(throttle, refusal);
-    return throttle->is_given_up || is_of_the_page(throttle, refusal) ? THROTTLE_FINAL
-                                                                      : THROTTLE_AGAIN;
+    if (throttle->is_given_up || is_of_the_page(throttle, refusal))
+        return THROTTLE_FINAL;
+    if (refusal->is_rested && throttle_is_test(refusal))
+        return THROTTLE_AGAIN; /* another page is next */
+    return is_to_be_tested(throttle, refusal) ? THROTTLE_TEST : THROTTLE_AGAIN;
 }

@@ -31,22 +31,23 @@ struct throttle {
     int64_t first_ns;     /* the first of the refusals since then; 0: there are none */
     int64_t last_ns;      /* the last of them */
     int64_t asked_for_ns; /* the Retry-After of that one; 0: it had none */
-    double cut_rate;      /* before that */
-    uint16_t
-        recent; /* the last ten answers since the cut: bit 0 is the last, 1 a refusal */
+    /* The last ten answers since the cut: bit 0 is the last, and 1 a refusal. */
+    uint16_t recent;
     uint8_t recent_count;
     uint8_t grown_count; /* answers since grown_ns */
     uint8_t rested;      /* refusals since answered_ns that came after a rest */
-    uint8_t odd_cuts;    /* in a row, which a limit of the rate does not explain */
+    uint8_t proven;      /* pages in a row that were the reason themselves */
+    bool is_limit;       /* a test has shown that the rate is the reason */
     bool is_given_up;    /* it has refused for too long: nothing is tried again */
-    bool
-        is_unrelated; /* its refusals do not depend on the rate: they are ordinary failures */
+    bool is_unrelated;   /* its refusals do not depend on the rate */
 };
 
 struct throttle_refusal {
     int64_t sent_ns, now_ns; /* of the request, and of its answer */
     int64_t retry_after_ns;  /* 0: it does not say */
     bool is_too_many;        /* 429, and not 503 */
+    bool is_external;        /* a refusal does not fail the run */
+    bool is_rested;          /* the host was not asked for throttle_rest_ns() before it */
     unsigned page_refusals;  /* how often the same page was refused before */
     unsigned max_tries;      /* --max-tries */
 };
@@ -54,7 +55,8 @@ struct throttle_refusal {
 #define THROTTLE_PAGE_REFUSALS 7 /* struct target counts up to here */
 
 enum throttle_advice {
-    THROTTLE_AGAIN,   /* try the page again, after throttle_pause_ns() */
+    THROTTLE_AGAIN, /* try the page again, after throttle_pause_ns() */
+    THROTTLE_TEST, /* the same after throttle_rest_ns(), and no other page of the host before it */
     THROTTLE_FAILURE, /* it is an ordinary failure: it uses up a try */
     THROTTLE_FINAL    /* the refusal is what comes of the page */
 };
@@ -64,6 +66,16 @@ void throttle_spend(struct throttle *throttle, int64_t now);
 void throttle_accept(struct throttle *throttle, int64_t now);
 enum throttle_advice throttle_refuse(struct throttle *throttle,
                                      const struct throttle_refusal *refusal);
+
+/* True if the request was such a test, provided that is_rested is set. */
+bool throttle_is_test(const struct throttle_refusal *refusal);
+
+/* A page was refused by a test, and the next page answered; or one was answered by a test. */
+void throttle_prove(struct throttle *throttle);
+void throttle_disprove(struct throttle *throttle);
+
+/* How long a host is left alone before a test. */
+int64_t throttle_rest_ns(const struct throttle *throttle);
 
 /* Until the page is tried again: what the server asks for, else 0.2 s, then twice that and so on. */
 int64_t throttle_pause_ns(const struct throttle_refusal *refusal);

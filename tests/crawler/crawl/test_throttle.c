@@ -82,7 +82,7 @@ static int answer(const struct target *page, bool *is_answered)
     return rc == 0 ? coil_sleep(HALF_TRIP_NS) : rc;
 }
 
-static int put_back(const struct frontier_job *job, int64_t sent_ns)
+static int put_back(const struct frontier_job *job, int64_t sent_ns, bool is_rested)
 {
     struct target *page = job->target;
     const struct site *site = simulated.site;
@@ -90,37 +90,37 @@ static int put_back(const struct frontier_job *job, int64_t sent_ns)
                                        .now_ns = coil_now(),
                                        .retry_after_ns = site->retry_after_ns,
                                        .is_too_many = site->status == 429,
+                                       .is_rested = is_rested,
                                        .page_refusals = page->refusals,
                                        .max_tries =
                                            site->max_tries > 0 ? site->max_tries : 3};
-    enum throttle_advice advice = frontier_refuse(job->host, &refusal);
+    enum throttle_advice advice = frontier_refuse(job->host, page, &refusal);
     int64_t at_ns = refusal.now_ns + throttle_pause_ns(&refusal);
     int rc;
 
     if (advice == THROTTLE_FINAL ||
         (advice == THROTTLE_FAILURE && ++page->tries == refusal.max_tries))
         return 0;
-    page->refusals += advice == THROTTLE_AGAIN && page->refusals < THROTTLE_PAGE_REFUSALS;
-    rc = frontier_retry(&simulated.frontier, job, at_ns);
+    rc = advice == THROTTLE_TEST ? frontier_test(&simulated.frontier, job)
+                                 : frontier_retry(&simulated.frontier, job, at_ns);
     return rc < 0 ? rc : 1;
 }
 
 static int ask(const struct frontier_job *job)
 {
     int64_t sent_ns = coil_now();
-    bool is_answered;
+    bool is_answered, is_rested = frontier_ask(job->host);
     int rc;
 
-    frontier_ask(job->host);
     rc = answer(job->target, &is_answered);
     if (rc < 0)
         return rc;
     simulated.asked++;
     simulated.refused += !is_answered;
     if (is_answered)
-        frontier_accept(job->host);
+        frontier_accept(job->host, job->target, is_rested);
     else
-        rc = put_back(job, sent_ns);
+        rc = put_back(job, sent_ns, is_rested);
     if (rc != 0)
         return rc < 0 ? rc : 0;
     simulated.good += is_answered;
@@ -191,7 +191,7 @@ static void check_site(const struct site *site, double seconds)
 
 TASK_TEST(throttle_of_sites_with_a_bucket)
 {
-    static const double rates[] = {0.5, 1, 5, 20, 100};
+    static const double rates[] = {1, 5, 20, 100};
     static const int statuses[] = {429, 503};
     static const int64_t retry_afters[] = {0, 1, 5};
 
@@ -213,6 +213,7 @@ TASK_TEST(throttle_of_sites_with_other_limits)
         struct site site;
         double seconds;
     } rows[] = {
+        {{.rate = 0.5, .burst = 5, .status = 429}, 700},
         {{.rate = 5, .burst = 1, .status = 429}, 120},
         {{.rate = 20, .burst = 1, .status = 503}, 30},
         {{.rate = 5, .burst = 50, .status = 429}, 75},
@@ -248,10 +249,10 @@ TASK_TEST(throttle_of_pages_that_are_always_refused)
         struct site site;
         double seconds;
     } rows[] = {
-        {{.status = 503, .broken_every = 100}, 10},
+        {{.status = 503, .broken_every = 100}, 20},
         {{.status = 503, .broken_every = 20, .pages = 3000}, 25},
-        {{.status = 503, .broken_every = 5, .pages = 3000}, 40},
-        {{.status = 503, .broken_every = 2}, 20},
+        {{.status = 503, .broken_every = 5, .pages = 3000}, 60},
+        {{.status = 503, .broken_every = 2}, 40},
         {{.status = 503, .broken_from = 50, .pages = 1000}, 150},
         {{.status = 429, .broken_every = 100}, 50},
         {{.status = 429, .broken_every = 5}, 150},
@@ -320,12 +321,60 @@ TEST(throttle_takes_no_single_503_for_a_limit)
     CHECK_INT(throttle_due(&throttle, 3), 3);
     for (int i = 0; i < 8; i++)
         throttle_accept(&throttle, 3);
-    CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_AGAIN);
+    CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_TEST);
     CHECK(throttle_due(&throttle, 3) > 3);
     throttle = (struct throttle){.rate = 0};
     refusal.is_too_many = true;
-    CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_AGAIN);
+    CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_TEST);
     CHECK(throttle_due(&throttle, 3) > 3);
+}
+
+/* A test that is refused leads to another page; three pages that fail theirs, to no limit. */
+TEST(throttle_tests_a_page_that_is_refused)
+{
+    struct throttle throttle = {.rate = 0};
+    struct throttle_refusal refusal = {.sent_ns = COIL_SEC(1),
+                                       .now_ns = COIL_SEC(1),
+                                       .is_too_many = true,
+                                       .max_tries = 3};
+
+    throttle_accept(&throttle, 1);
+    for (int i = 0; i < 3; i++) {
+        refusal.page_refusals = 0;
+        refusal.is_rested = false;
+        CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_TEST);
+        CHECK(throttle_rest_ns(&throttle) >= COIL_SEC(1));
+        refusal.page_refusals = 1;
+        refusal.is_rested = true;
+        CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_AGAIN);
+        CHECK(throttle_due(&throttle, COIL_SEC(1)) > COIL_SEC(1));
+        throttle_prove(&throttle);
+        throttle_accept(&throttle, COIL_SEC(1));
+    }
+    CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_FAILURE);
+    CHECK_INT(throttle_due(&throttle, COIL_SEC(1)), COIL_SEC(1));
+    refusal.is_rested = false;
+    for (int i = 0; i < 12; i++) /* nothing else comes */
+        throttle_refuse(&throttle, &refusal);
+    CHECK(throttle_due(&throttle, COIL_SEC(1)) > COIL_SEC(1));
+}
+
+/* Once a test is answered the rate is the reason, and a single refusal takes no time. */
+TEST(throttle_does_not_test_what_a_limit_explains)
+{
+    struct throttle throttle = {.rate = 0};
+    struct throttle_refusal refusal = {
+        .sent_ns = 1, .now_ns = 2, .is_too_many = true, .max_tries = 3};
+
+    CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_TEST);
+    throttle_disprove(&throttle);
+    throttle_accept(&throttle, 3);
+    CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_AGAIN);
+    refusal.page_refusals = 1;
+    CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_TEST);
+    refusal.page_refusals = THROTTLE_PAGE_REFUSALS;
+    throttle_accept(&throttle, 3);
+    CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_FINAL);
 }
 
 /* What was on its way when the rate was cut says nothing about the new rate. */
