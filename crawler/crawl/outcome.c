@@ -36,10 +36,11 @@ static void describe_limit(const struct target *page, size_t limit, char *messag
              page->is_sitemap ? "" : " (--max-body-size)");
 }
 
-/* Malformed, and not only longer than a sitemap may be. */
+/* Malformed, and not only longer than is read: that breaks off anywhere. */
 static bool has_fault(const struct outcome *outcome)
 {
-    return outcome->flaw != NULL && !sitemap_is_beyond_limit(outcome->flaw);
+    return outcome->flaw != NULL && outcome->limit == 0 &&
+           !sitemap_is_beyond_limit(outcome->flaw);
 }
 
 static void describe(const struct target *page, const struct outcome *outcome,

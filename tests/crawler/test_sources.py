@@ -315,6 +315,22 @@ def test_a_long_sitemap_is_read_to_the_limit_of_the_protocol():
     equal(result.told["/b"], "ok")
 
 
+def test_a_compressed_sitemap_is_read_to_the_same_limit():
+    """By its name or by its coding, and the report says that there is more."""
+    text = b"/a\n" + b" " * (51 << 20) + b"\n/b"
+    packed = gzip.compress(text, 1)
+    for answer, words in (
+            (response(packed, content_type="application/gzip"),
+             "not searched to its end: it is longer than 50 MiB, and no more than that is read"),
+            (response(packed, content_type="text/plain", headers=["Content-Encoding: gzip"]),
+             "searched only in part: it is longer than 52428800 bytes"),
+            (response(gzip.compress(text, 0), content_type="application/gzip"),  # stored, so it comes as that much
+             "searched only in part: it is longer than 52428800 bytes")):
+        result = crawl({"/robots.txt": robots("Sitemap: /map"), "/": page(), "/map": answer, "/a": page()}, "-v")
+        equal((result.status, result.told["/map"], result.told["/a"]), (WELL, "ok", "ok"))
+        contains(result.out, "/map  " + words)
+
+
 def test_sitemaps_do_not_count_for_max_pages():
     result = crawl({"/robots.txt": robots("Sitemap: /map"), "/": page("/a"), "/map": urlset("/b"),
                     "/a": page(), "/b": page()}, "--max-pages", "3")
