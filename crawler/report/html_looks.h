@@ -8,8 +8,8 @@
 #ifndef CRAWLER_HTML_LOOKS_H
 #define CRAWLER_HTML_LOOKS_H
 
-#define HTML_STYLE_HASH "sha256-LxA4GicR+UWiuhdcyw4uP9LzpZUWdPkvTMUZ5OcFkCo="
-#define HTML_SCRIPT_HASH "sha256-W1lNDpYxGbDZHLcgeVaLmXEJzTtteJqp2JXi4+1IUrg="
+#define HTML_STYLE_HASH "sha256-yknl+ukW7vVN8dGksGo2NdvOt8+usvmrU9GPb8cHXVo="
+#define HTML_SCRIPT_HASH "sha256-G4a0Gejsgp21BbvEXkmQd8bSeK0OcHhozlMXC7rAOX4="
 
 extern const char *const html_style[]; /* pieces, NULL at the end */
 extern const char *const html_script[];

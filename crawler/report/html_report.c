@@ -346,7 +346,7 @@ static void put_table(struct view *view, enum finding_kind kind, const char *las
     size_t told = 0;
 
     out_print(view->out,
-              "<div class=\"wide\"><table class=\"rows\">\n<thead><tr><th>page</th>"
+              "<table class=\"rows links\">\n<thead><tr><th>page</th>"
               "<th class=\"n\">line</th><th>link</th><th>target</th><th>%s</th>"
               "<th class=\"n\">links to it</th></tr></thead>\n<tbody>\n",
               last);
@@ -357,7 +357,7 @@ static void put_table(struct view *view, enum finding_kind kind, const char *las
         before = &digest->rows[i];
         told++;
     }
-    put(view, "</tbody>\n</table></div>\n");
+    put(view, "</tbody>\n</table>\n");
     if (told < count_of(view, kind))
         out_print(view->out, "<p>and %zu more</p>\n", count_of(view, kind) - told);
 }
@@ -403,14 +403,14 @@ static void put_hosts(struct view *view)
     if (pace->host_count == 0)
         put(view, "<p>No host was asked.</p>\n");
     else
-        put(view, "<div class=\"wide\"><table class=\"rows narrow\">\n<thead><tr>"
+        put(view, "<table class=\"rows hosts\">\n<thead><tr>"
                   "<th>host</th><th class=\"n\">mean</th><th class=\"n\">slowest</th>"
                   "<th class=\"n\">answers</th><th class=\"n\">failed</th></tr></thead>\n"
                   "<tbody>\n");
     for (size_t i = 0; i < pace->host_count && i < HTML_HOSTS; i++)
         put_host(view, pace->hosts[i]);
     if (pace->host_count > 0)
-        put(view, "</tbody>\n</table></div>\n");
+        put(view, "</tbody>\n</table>\n");
     if (pace->host_count > HTML_HOSTS)
         out_print(view->out, "<p>and %zu more</p>\n", pace->host_count - HTML_HOSTS);
     put(view, "</section>\n");
