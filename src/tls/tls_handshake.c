@@ -7,10 +7,12 @@
  */
 #include "tls.h"
 
+#include "../io/socket.h"
 #include "../task/task.h"
 
 #include <coil/error.h>
 
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <string.h>
 
@@ -41,6 +43,25 @@ static bool lost_tickets_alone(const struct coil__tls_stream *t, int rc)
            SSL_version(t->ssl) == TLS1_3_VERSION;
 }
 
+/*
+ * Acknowledge the client's last message at once. The kernel delays that by up to 40 ms, and
+ * Nagle's algorithm keeps a client from sending its first data until then. A client that
+ * closes meanwhile loses the data. The setting holds until the server next sends.
+ */
+static void acknowledge_at_once(const struct coil__tls_stream *t)
+{
+#ifdef TCP_QUICKACK
+    const struct coil__endpoint *endpoint = &t->stream->endpoint;
+    int yes = 1;
+
+    if (t->stream->is_socket)
+        coil__socket_set_option(endpoint->loop, endpoint->fd, IPPROTO_TCP, TCP_QUICKACK,
+                                &yes, sizeof yes);
+#else
+    (void)t;
+#endif
+}
+
 static int shake_hands(struct coil__tls_stream *t)
 {
     for (;;) {
@@ -56,6 +77,8 @@ static int shake_hands(struct coil__tls_stream *t)
             return lost_tickets_alone(t, (int)rc) ? 0 : (int)rc;
         if (rc < 0)
             return (int)rc;
+        if (SSL_is_server(t->ssl))
+            acknowledge_at_once(t);
         rc = coil__tls_fill(t);
         if (rc == 0)
             return coil_fail(-ECONNABORTED,
