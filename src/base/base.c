@@ -76,6 +76,46 @@ void coil__free(void *block)
     allocator.realloc(allocator.context, block, 0);
 }
 
+/* ---- objects that were freed in debug mode ----------------------------------------- */
+
+#define KEPT_MAX 1024
+
+/* The latest are kept; the memory is malloc(3)'s, see coil/base.h. */
+struct kept {
+    size_t next;
+    void *blocks[KEPT_MAX];
+};
+
+static COIL__THREAD_LOCAL struct kept *kept;
+
+void coil__free_object(void *block)
+{
+    void **place;
+
+    if (COIL__LIKELY(kept == NULL)) {
+        coil__free(block);
+        return;
+    }
+    place = &kept->blocks[kept->next++ % KEPT_MAX];
+    coil__free(*place);
+    *place = block;
+}
+
+void coil__keep_freed_objects(bool on)
+{
+    struct kept *last = kept;
+
+    if (on) {
+        if (kept == NULL)
+            kept = calloc(1, sizeof *kept);
+        return;
+    }
+    kept = NULL;
+    for (size_t i = 0; last != NULL && i < KEPT_MAX; i++)
+        coil__free(last->blocks[i]);
+    free(last);
+}
+
 void coil_free(void *block)
 {
     coil__free(block);

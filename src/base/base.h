@@ -15,6 +15,16 @@ void *coil__alloc_zeroed(size_t size);
 void *coil__realloc(void *block, size_t size);
 void coil__free(void *block);
 
+/*
+ * Free an object of the public interface. In debug mode the memory is not reused for a
+ * while, so that a call on the object finds the mark of coil__misuse_gone().
+ */
+void coil__free_object(void *block);
+
+/* Debug mode: keep the objects that this thread frees from now on; or free those that are
+   kept, and keep no more. */
+void coil__keep_freed_objects(bool on);
+
 /* CLOCK_MONOTONIC in nanoseconds. */
 int64_t coil__clock_monotonic(void);
 

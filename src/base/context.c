@@ -286,7 +286,7 @@ void coil_context_release(coil_context *context)
     if (before > 1)
         return;
     coil__bindings_release(context->bindings);
-    coil__free(context);
+    coil__free_object(context);
 }
 
 int coil_context_run(coil_context *context, int (*fn)(void *arg), void *arg)

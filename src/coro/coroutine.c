@@ -411,12 +411,16 @@ void *coil_coro_suspend(void *value)
 bool coil_coro_done(const coil_coro *coro)
 {
     COIL__REQUIRE(coro, "a coroutine");
+    if (coro->thread == NULL)
+        coil__misuse("coil_coro_done: the coroutine was destroyed before");
     return coro->coro.done;
 }
 
 bool coil_coro_running(const coil_coro *coro)
 {
     COIL__REQUIRE(coro, "a coroutine");
+    if (coro->thread == NULL)
+        coil__misuse("coil_coro_running: the coroutine was destroyed before");
     return coro->coro.caller != NULL;
 }
 

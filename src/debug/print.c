@@ -14,7 +14,7 @@
 void coil__clear_marks(void)
 {
     COIL__LIST_EACH (link, &coil__scheduler.tasks)
-        COIL__CONTAINER(link, coil_task, link)->marks = 0;
+        COIL__CONTAINER(link, coil_task, link)->marks &= COIL__TASK_DEBUGGED;
 }
 
 const void *coil_task_spawned_at(const coil_task *task)

@@ -179,9 +179,15 @@ void coil_error_release(coil_error *error)
         if (error->is_for_debugging)
             free(error);
         else
-            coil__free(error);
+            coil__free_object(error);
         error = cause;
     }
+}
+
+static void check_not_gone(const coil_error *error, const char *caller)
+{
+    if (COIL__UNLIKELY(error->refs == 0))
+        coil__misuse_gone(caller);
 }
 
 /* ---- asking ------------------------------------------------------------------------ */
@@ -189,6 +195,7 @@ void coil_error_release(coil_error *error)
 int coil_error_rc(const coil_error *error)
 {
     COIL__REQUIRE(error, "an error");
+    check_not_gone(error, __func__);
     return error->rc;
 }
 
@@ -200,18 +207,21 @@ const char *coil_strerror(int rc)
 const char *coil_error_message(const coil_error *error)
 {
     COIL__REQUIRE(error, "an error");
+    check_not_gone(error, __func__);
     return error->message != NULL ? error->message : coil_strerror(error->rc);
 }
 
 const char *coil_error_task(const coil_error *error)
 {
     COIL__REQUIRE(error, "an error");
+    check_not_gone(error, __func__);
     return error->task;
 }
 
 coil_error *coil_error_cause(const coil_error *error)
 {
     COIL__REQUIRE(error, "an error");
+    check_not_gone(error, __func__);
     return error->cause;
 }
 
@@ -303,6 +313,7 @@ void coil_error_print(const coil_error *error, FILE *out)
 {
     COIL__REQUIRE(error, "an error");
     COIL__REQUIRE(out, "a file");
+    check_not_gone(error, __func__);
     struct coil__report report;
 
     coil__report_begin(&report, out, "error");

@@ -143,9 +143,16 @@ static coil_loop *loop_to_undo(const coil_handle *handle)
     return loop;
 }
 
+static void check_not_gone(const coil_handle *handle, const char *caller)
+{
+    if (COIL__UNLIKELY(handle->refs == 0))
+        coil__misuse("%s: its last reference was released before", caller);
+}
+
 void coil_handle_cancel(coil_handle *handle)
 {
     COIL__REQUIRE(handle, "a handle");
+    check_not_gone(handle, "coil_handle_cancel");
     handle->cancelled = true;
     if (!handle->pending)
         return;
@@ -157,12 +164,14 @@ void coil_handle_cancel(coil_handle *handle)
 bool coil_handle_cancelled(const coil_handle *handle)
 {
     COIL__REQUIRE(handle, "a handle");
+    check_not_gone(handle, __func__);
     return handle->cancelled;
 }
 
 int64_t coil_handle_when(const coil_handle *handle)
 {
     COIL__REQUIRE(handle, "a handle");
+    check_not_gone(handle, __func__);
     return handle->when;
 }
 
@@ -170,8 +179,7 @@ void coil_handle_release(coil_handle *handle)
 {
     if (handle == NULL)
         return;
-    if (COIL__UNLIKELY(handle->refs == 0))
-        coil__misuse("coil_handle_release: its last reference was released before");
+    check_not_gone(handle, "coil_handle_release");
     if (--handle->refs == 0)
-        coil__free(handle);
+        coil__free_object(handle);
 }

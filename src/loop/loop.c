@@ -371,6 +371,7 @@ int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
         return coil__failed(-ENOMEM);
     rc = init_loop(loop, opts);
     if (rc < 0) {
+        coil__keep_freed_objects(false);
         coil__free(loop);
         return coil__failed(rc);
     }
@@ -432,6 +433,7 @@ void coil_loop_close(coil_loop *loop)
     coil__timers_finish(loop);
     exchange_open(loop->number, 0);
     coil__loop_set_of_thread(NULL);
+    coil__keep_freed_objects(false);
     coil_loop_release(loop);
 }
 

@@ -40,6 +40,7 @@ void coil__loop_finish_debug(coil_loop *loop)
 void coil__loop_set_debug(coil_loop *loop, bool on)
 {
     loop->debug = on;
+    coil__keep_freed_objects(on);
     if (on)
         coil__backtrace_prepare();
     else

@@ -67,7 +67,7 @@ static void release_directory(coil_directory *directory)
     if (directory->busy)
         return;
     coil_file_destroy(directory->file);
-    coil__free(directory);
+    coil__free_object(directory);
 }
 
 static void leave_directory(coil_directory *directory)
@@ -90,6 +90,8 @@ void coil_directory_destroy(coil_directory *directory)
 int coil_directory_fd(const coil_directory *directory)
 {
     COIL__REQUIRE(directory, "a directory");
+    if (directory->destroyed)
+        coil__misuse_gone("coil_directory_fd");
     return coil_file_fd(directory->file);
 }
 

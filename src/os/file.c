@@ -216,7 +216,7 @@ static void release_file(coil_file *file)
     if (file->fd >= 0)
         close(file->fd);
     coil__free(file->ahead.bytes);
-    coil__free(file);
+    coil__free_object(file);
 }
 
 static int enter_file(coil_file *file, const char *caller)
@@ -367,6 +367,8 @@ void coil_file_destroy(coil_file *file)
 int coil_file_fd(const coil_file *file)
 {
     COIL__REQUIRE(file, "a file");
+    if (file->references == 0)
+        coil__misuse_gone(__func__);
     return file->closed ? -1 : file->fd;
 }
 
@@ -463,6 +465,8 @@ ssize_t coil_file_pwrite(coil_file *file, const void *buf, size_t n, int64_t off
 size_t coil_file_transferred(const coil_file *file)
 {
     COIL__REQUIRE(file, "a file");
+    if (file->references == 0)
+        coil__misuse_gone(__func__);
     return file->transferred;
 }
 

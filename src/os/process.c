@@ -109,7 +109,7 @@ static void release(coil_process *p)
     close_ends(p);
     close_handle(p);
     coil_loop_release(p->loop);
-    coil__free(p);
+    coil__free_object(p);
 }
 
 static void stop_watching(coil_process *p)
@@ -537,33 +537,44 @@ int coil_process_shell(const char *command, const coil_process_opts *opts,
 
 /* ---- the running child ------------------------------------------------------------- */
 
+static void check_not_gone(const coil_process *process, const char *caller)
+{
+    if (COIL__UNLIKELY(process->references == 0))
+        coil__misuse_gone(caller);
+}
+
 coil_stream *coil_process_stdin(const coil_process *process)
 {
     COIL__REQUIRE(process, "a process");
+    check_not_gone(process, __func__);
     return process->ends[0];
 }
 
 coil_stream *coil_process_stdout(const coil_process *process)
 {
     COIL__REQUIRE(process, "a process");
+    check_not_gone(process, __func__);
     return process->ends[1];
 }
 
 coil_stream *coil_process_stderr(const coil_process *process)
 {
     COIL__REQUIRE(process, "a process");
+    check_not_gone(process, __func__);
     return process->ends[2];
 }
 
 pid_t coil_process_pid(const coil_process *process)
 {
     COIL__REQUIRE(process, "a process");
+    check_not_gone(process, __func__);
     return process->pid;
 }
 
 int coil_process_status(const coil_process *process)
 {
     COIL__REQUIRE(process, "a process");
+    check_not_gone(process, __func__);
     return (int)coil__result(process->status);
 }
 

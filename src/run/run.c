@@ -487,5 +487,5 @@ void coil_runner_destroy(coil_runner *runner)
         coil__misuse_gone("coil_runner_destroy");
     coil_runner_close(runner);
     runner->destroyed = true;
-    coil__free(runner);
+    coil__free_object(runner);
 }

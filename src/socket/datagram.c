@@ -183,5 +183,6 @@ ssize_t coil_receive(coil_datagram *datagram, void *buf, size_t n)
 size_t coil_datagram_size(const coil_datagram *datagram)
 {
     COIL__REQUIRE(datagram, "a datagram socket");
+    coil__endpoint_check(&datagram->endpoint, __func__);
     return datagram->size;
 }

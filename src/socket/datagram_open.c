@@ -113,6 +113,7 @@ void coil_datagram_destroy(coil_datagram *datagram)
 int coil_datagram_fd(const coil_datagram *datagram)
 {
     COIL__REQUIRE(datagram, "a datagram socket");
+    coil__endpoint_check(&datagram->endpoint, __func__);
     return datagram->endpoint.fd;
 }
 

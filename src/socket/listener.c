@@ -140,6 +140,7 @@ void coil_listener_destroy(coil_listener *listener)
 uint16_t coil_listener_port(const coil_listener *listener)
 {
     COIL__REQUIRE(listener, "a listener");
+    coil__endpoint_check(&listener->endpoint, __func__);
     return listener->port;
 }
 

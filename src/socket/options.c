@@ -39,6 +39,7 @@ int coil_stream_peer(const coil_stream *stream, coil_address *out)
 {
     COIL__REQUIRE(stream, "a stream");
     COIL__REQUIRE(out, "an output pointer");
+    coil__endpoint_check(&stream->endpoint, __func__);
     return get_address(&stream->endpoint, coil__socket_peer, out);
 }
 
@@ -46,6 +47,7 @@ int coil_stream_name(const coil_stream *stream, coil_address *out)
 {
     COIL__REQUIRE(stream, "a stream");
     COIL__REQUIRE(out, "an output pointer");
+    coil__endpoint_check(&stream->endpoint, __func__);
     return get_address(&stream->endpoint, coil__socket_name, out);
 }
 
@@ -53,6 +55,7 @@ int coil_listener_name(const coil_listener *listener, coil_address *out)
 {
     COIL__REQUIRE(listener, "a listener");
     COIL__REQUIRE(out, "an output pointer");
+    coil__endpoint_check(&listener->endpoint, __func__);
     return get_address(&listener->endpoint, coil__socket_name, out);
 }
 
@@ -60,6 +63,7 @@ int coil_datagram_name(const coil_datagram *datagram, coil_address *out)
 {
     COIL__REQUIRE(datagram, "a datagram socket");
     COIL__REQUIRE(out, "an output pointer");
+    coil__endpoint_check(&datagram->endpoint, __func__);
     return get_address(&datagram->endpoint, coil__socket_name, out);
 }
 
@@ -67,6 +71,7 @@ int coil_datagram_peer(const coil_datagram *datagram, coil_address *out)
 {
     COIL__REQUIRE(datagram, "a datagram socket");
     COIL__REQUIRE(out, "an output pointer");
+    coil__endpoint_check(&datagram->endpoint, __func__);
     return get_address(&datagram->endpoint, coil__socket_peer, out);
 }
 
@@ -76,6 +81,7 @@ int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_t *uid, g
     COIL__REQUIRE(pid, "an output pointer");
     COIL__REQUIRE(uid, "an output pointer");
     COIL__REQUIRE(gid, "an output pointer");
+    coil__endpoint_check(&stream->endpoint, __func__);
     struct ucred peer;
     socklen_t length = sizeof peer;
     int rc;
@@ -114,12 +120,14 @@ static int set_number(coil_stream *stream, int level, int name, int value)
 int coil_stream_set_no_delay(coil_stream *stream, bool on)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     return set_number(stream, IPPROTO_TCP, TCP_NODELAY, on);
 }
 
 int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     int64_t seconds;
     int rc;
 
@@ -138,6 +146,7 @@ int coil_datagram_set_option(coil_datagram *datagram, int level, int name,
                              const void *value, socklen_t value_bytes)
 {
     COIL__REQUIRE(datagram, "a datagram socket");
+    coil__endpoint_check(&datagram->endpoint, __func__);
     return set_option(&datagram->endpoint, level, name, value, value_bytes);
 }
 
@@ -185,6 +194,7 @@ int coil_datagram_join(coil_datagram *datagram, const char *group, const char *i
 {
     COIL__REQUIRE(datagram, "a datagram socket");
     COIL__REQUIRE(group, "a group");
+    coil__endpoint_check(&datagram->endpoint, __func__);
     return request_group(datagram, MCAST_JOIN_GROUP, group, interface);
 }
 
@@ -192,5 +202,6 @@ int coil_datagram_leave(coil_datagram *datagram, const char *group, const char *
 {
     COIL__REQUIRE(datagram, "a datagram socket");
     COIL__REQUIRE(group, "a group");
+    coil__endpoint_check(&datagram->endpoint, __func__);
     return request_group(datagram, MCAST_LEAVE_GROUP, group, interface);
 }

@@ -186,7 +186,7 @@ static void release_server(coil_server *s)
     coil_task_release(s->task);
     coil_tls_release(s->opts.tls);
     coil_loop_release(s->loop);
-    coil__free(s);
+    coil__free_object(s);
 }
 
 /* No connection is lost: a waiting acceptor has not taken one. */
@@ -605,6 +605,8 @@ void coil_server_destroy(coil_server *server)
 size_t coil_server_connections(const coil_server *server)
 {
     COIL__REQUIRE(server, "a server");
+    if (server->destroyed)
+        coil__misuse_gone("coil_server_connections");
     return server->connection_count;
 }
 

@@ -219,6 +219,7 @@ static int take_along(coil_stream *stream)
 int coil_stream_detach(coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_detach");
 
     if (rc == 0)
@@ -231,6 +232,7 @@ int coil_stream_detach(coil_stream *stream)
 int coil_stream_attach(coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     int rc = coil__endpoint_attach(&stream->endpoint, "coil_stream_attach");
 
     if (rc == 0)
@@ -241,6 +243,7 @@ int coil_stream_attach(coil_stream *stream)
 int coil_stream_release_fd(coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     int fd = stream->endpoint.fd, error;
     int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_release_fd");
 

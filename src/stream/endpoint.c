@@ -126,7 +126,7 @@ void coil__endpoint_release(struct coil__endpoint *endpoint)
         endpoint->finish(endpoint);
     if (endpoint->loop != NULL)
         coil_loop_release(endpoint->loop);
-    coil__free(endpoint);
+    coil__free_object(endpoint);
 }
 
 int coil__endpoint_enter(struct coil__endpoint *endpoint, enum coil__direction direction,

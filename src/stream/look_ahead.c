@@ -159,6 +159,7 @@ ssize_t coil_peek(coil_stream *stream, const void **data, size_t at_least)
 void coil_stream_consume(coil_stream *stream, size_t n)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     if (stream->endpoint.busy[COIL__IN])
         coil__misuse("coil_stream_consume: a task is reading the stream");
     if (n > coil__buffer_count(stream->buffer))
@@ -170,6 +171,7 @@ void coil_stream_consume(coil_stream *stream, size_t n)
 int coil_stream_set_limit(coil_stream *stream, size_t bytes)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     if (bytes == 0 || bytes > SSIZE_MAX / 2)
         return coil__failed(-EINVAL);
     stream->limit = bytes;
@@ -179,5 +181,6 @@ int coil_stream_set_limit(coil_stream *stream, size_t bytes)
 bool coil_stream_at_end(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     return stream->ended && coil__buffer_count(stream->buffer) == 0;
 }

@@ -141,6 +141,7 @@ void coil_stream_destroy(coil_stream *stream)
 int coil_stream_fd(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     return stream->endpoint.fd;
 }
 
@@ -421,11 +422,13 @@ int coil_stream_shutdown_write(coil_stream *stream)
 size_t coil_stream_read_transferred(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     return stream->transferred[COIL__IN];
 }
 
 size_t coil_stream_write_transferred(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     return stream->transferred[COIL__OUT];
 }

@@ -107,7 +107,7 @@ void coil_channel_release(coil_channel *channel)
         return;
     pthread_mutex_destroy(&channel->lock);
     coil__free(channel->items);
-    coil__free(channel);
+    coil__free_object(channel);
 }
 
 /* Stops the program in a signal handler, which may have interrupted the holder of the

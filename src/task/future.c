@@ -91,7 +91,7 @@ static void free_valued(struct valued *valued)
         destroy_future_value(valued);
     if (valued->future.error != NULL)
         coil_error_release(valued->future.error);
-    coil__free(valued);
+    coil__free_object(valued);
 }
 
 void coil__future_report_unseen(coil_future *future, const char *message)

@@ -112,7 +112,13 @@ void coil_promise_release(coil_promise *promise)
         destroy_promise_value(promise);
     pthread_cond_destroy(&promise->done);
     pthread_mutex_destroy(&promise->lock);
-    coil__free(promise);
+    coil__free_object(promise);
+}
+
+static void check_not_gone(const coil_promise *promise, const char *caller)
+{
+    if (atomic_load_explicit(&promise->refs, memory_order_relaxed) == 0)
+        stop_for_gone(caller);
 }
 
 /* -EINPROGRESS, or the result. */
@@ -124,24 +130,28 @@ static int rc_of(const coil_promise *promise)
 int coil_promise_result(const coil_promise *promise)
 {
     COIL__REQUIRE(promise, "a promise");
+    check_not_gone(promise, __func__);
     return (int)coil__result(rc_of(promise));
 }
 
 bool coil_promise_done(const coil_promise *promise)
 {
     COIL__REQUIRE(promise, "a promise");
+    check_not_gone(promise, __func__);
     return rc_of(promise) != -EINPROGRESS;
 }
 
 void *coil_promise_value(const coil_promise *promise)
 {
     COIL__REQUIRE(promise, "a promise");
+    check_not_gone(promise, __func__);
     return coil_promise_done(promise) ? atomic_load(&promise->value) : NULL;
 }
 
 void *coil_promise_take_value(coil_promise *promise)
 {
     COIL__REQUIRE(promise, "a promise");
+    check_not_gone(promise, __func__);
     void *value = NULL;
 
     pthread_mutex_lock(&promise->lock);
@@ -178,6 +188,7 @@ static void complete_promise(coil_promise *promise, int rc)
 int coil_promise_set(coil_promise *promise, int rc, void *value, void (*destroy)(void *))
 {
     COIL__REQUIRE(promise, "a promise");
+    check_not_gone(promise, __func__);
     bool pending;
 
     if (rc == -EINPROGRESS)
@@ -199,6 +210,7 @@ static void cancel_origin(struct origin *origin);
 bool coil_promise_cancel(coil_promise *promise, const char *reason)
 {
     COIL__REQUIRE(promise, "a promise");
+    check_not_gone(promise, __func__);
     bool pending;
 
     coil__loop_check_handler("coil_promise_cancel");
@@ -224,6 +236,7 @@ static struct timespec clock_time(int64_t when)
 int coil_promise_wait(coil_promise *promise, int64_t timeout_ns)
 {
     COIL__REQUIRE(promise, "a promise");
+    check_not_gone(promise, __func__);
     struct timespec until;
     bool late = false;
 
@@ -291,6 +304,7 @@ static void describe_awaiter(const struct coil__wait *wait, struct coil__waited 
 int coil_promise_await(coil_promise *promise)
 {
     COIL__REQUIRE(promise, "a promise");
+    check_not_gone(promise, __func__);
     static const struct coil__wait_class class = {
         .what = "promise", .call = "coil_promise_await", .describe = describe_awaiter};
     struct awaiter awaiter;

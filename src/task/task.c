@@ -390,6 +390,26 @@ static void body_returned(int rc)
 /* ---- the beginning ----------------------------------------------------------------- */
 
 /*
+ * In debug mode a slot is not used again for a while: so a call on a task that is gone
+ * finds the count of references, which is 0. Each thread has its own.
+ */
+#define KEPT_MAX 64
+
+static COIL__THREAD_LOCAL struct {
+    size_t next;
+    coil_task *tasks[KEPT_MAX];
+} kept;
+
+static void destroy_kept_tasks(void)
+{
+    for (size_t i = 0; i < KEPT_MAX; i++) {
+        if (kept.tasks[i] != NULL)
+            coil__coro_destroy(&kept.tasks[i]->coro);
+        kept.tasks[i] = NULL;
+    }
+}
+
+/*
  * The loop closes while tasks still wait. They cannot be resumed any more and are never
  * killed: their frames are lost with all they own. That is reported.
  */
@@ -409,6 +429,7 @@ static void report_pending(coil_loop *loop)
         }
     }
     coil__failure_loop_closes();
+    destroy_kept_tasks();
     coil__scheduler.hooked = NULL;
     (void)loop;
 }
@@ -578,6 +599,27 @@ static COIL__NOINLINE void leave_no_block(coil_task *task)
     task->coro.class = NULL;
 }
 
+/* Returns the task to be destroyed now, if any. */
+static coil_task *keep_in_debug_mode(coil_task *task)
+{
+    coil_task **place = &kept.tasks[kept.next % KEPT_MAX], *oldest = *place;
+
+    if ((task->marks & COIL__TASK_DEBUGGED) == 0 || !coil__loop_is_debugged() ||
+        coil__loop_of_thread->closing)
+        return task;
+    kept.next++;
+    *place = task;
+    return oldest;
+}
+
+static COIL__NOINLINE void free_with_care(coil_task *task)
+{
+    leave_no_block(task);
+    task = keep_in_debug_mode(task);
+    if (task != NULL)
+        coil__coro_destroy(&task->coro);
+}
+
 void coil__task_free(coil_task *task)
 {
     if (COIL__UNLIKELY(task->future.rc < 0))
@@ -585,8 +627,9 @@ void coil__task_free(coil_task *task)
     coil__name_finish(&task->name);
     task->group = NULL;
     if (COIL__UNLIKELY(leaves_more(task)))
-        leave_no_block(task);
-    coil__coro_destroy(&task->coro);
+        free_with_care(task);
+    else
+        coil__coro_destroy(&task->coro);
 }
 
 #if COIL__ASAN || !defined __OPTIMIZE__
@@ -735,6 +778,8 @@ static COIL__NOINLINE int create_with_care(coil_task_fn fn, void *arg,
         coil__timer_unreserve(&loop->timers);
         return coil__failed(rc);
     }
+    if (COIL__UNLIKELY(loop->debug))
+        task->marks |= COIL__TASK_DEBUGGED;
     task->fn = fn;
     task->coro.arg = arg;
     coil__name_set_number(&task->name, scheduler->spawned + 1);

@@ -88,7 +88,7 @@ struct coil_task {
     unsigned held;                   /* those of them that shields hold back */
     uint16_t deaf_count;             /* waits refused since the delivery: wait.c */
     unsigned char outermost_kind;    /* enum coil__region_kind; see `outermost` */
-    unsigned char marks;             /* set by src/debug while it prints */
+    unsigned char marks;             /* COIL__TASK_DEBUGGED; and those of src/debug */
     bool hold_cancel : 1;            /* coil_spawn_opts.hold_cancel */
     bool borrowed : 1; /* the spawner has a pointer to it until the group's exit */
     bool starting : 1; /* coil_group_start() waits for it, until `ready` or the end */
@@ -110,6 +110,9 @@ struct coil_task {
 
     union coil__room room; /* for its wait, if that does not lie on the stack */
 };
+
+/* In `marks`: it was spawned in debug mode. */
+#define COIL__TASK_DEBUGGED 0x80u
 
 /* The tops of all slots share a few sets of the cache (coro/stack.c, "Colours"): each
    further line of a control block competes with those of all tasks. */

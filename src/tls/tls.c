@@ -504,7 +504,7 @@ void coil_tls_release(coil_tls *tls)
     if (before > 1)
         return;
     empty(tls);
-    coil__free(tls);
+    coil__free_object(tls);
 }
 
 /* ---- the process's own ------------------------------------------------------------- */

@@ -217,6 +217,7 @@ int coil_accept_tls(coil_stream *stream, coil_tls *tls)
 int coil_tls_stop(coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     char dropped[4096];
     ssize_t n;
 

@@ -21,6 +21,7 @@ static const char *or_null(const char *text)
 const char *coil_tls_version(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     const struct coil__tls_stream *t = established(stream);
 
     return t != NULL ? SSL_get_version(t->ssl) : NULL;
@@ -29,6 +30,7 @@ const char *coil_tls_version(const coil_stream *stream)
 const char *coil_tls_cipher(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     const struct coil__tls_stream *t = established(stream);
 
     return t != NULL ? SSL_get_cipher_name(t->ssl) : NULL;
@@ -37,6 +39,7 @@ const char *coil_tls_cipher(const coil_stream *stream)
 const char *coil_tls_alpn(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     const struct coil__tls_stream *t = established(stream);
 
     return t != NULL ? or_null(t->alpn) : NULL;
@@ -45,6 +48,7 @@ const char *coil_tls_alpn(const coil_stream *stream)
 const char *coil_tls_server_name(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     const struct coil__tls_stream *t = established(stream);
 
     return t != NULL ? or_null(t->name) : NULL;
@@ -53,6 +57,7 @@ const char *coil_tls_server_name(const coil_stream *stream)
 bool coil_tls_resumed(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     const struct coil__tls_stream *t = established(stream);
 
     return t != NULL && SSL_session_reused(t->ssl);
@@ -61,6 +66,7 @@ bool coil_tls_resumed(const coil_stream *stream)
 const char *coil_tls_peer(const coil_stream *stream)
 {
     COIL__REQUIRE(stream, "a stream");
+    coil__endpoint_check(&stream->endpoint, __func__);
     struct coil__tls_stream *t = established(stream);
     const X509 *certificate = t != NULL ? SSL_get0_peer_certificate(t->ssl) : NULL;
 
@@ -76,6 +82,7 @@ ssize_t coil_tls_peer_certificate(const coil_stream *stream, void *buf, size_t s
 {
     COIL__REQUIRE(stream, "a stream");
     COIL__REQUIRE_IF(size > 0, buf, "a buffer");
+    coil__endpoint_check(&stream->endpoint, __func__);
     const struct coil__tls_stream *t = established(stream);
     const X509 *certificate = t != NULL ? SSL_get0_peer_certificate(t->ssl) : NULL;
     unsigned char *der = NULL;

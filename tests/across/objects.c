@@ -163,7 +163,7 @@ DO(next_entry, coil_directory_next(object, &(coil_directory_entry){.name = NULL}
 #define PROMISE                                                                          \
     release_promise, "coil_promise_release: the last reference", retain_promise,         \
         "coil_promise_retain: the last reference"
-#define HANDLE release_handle, "coil_handle_release: its last reference", NULL, NULL
+#define HANDLE release_handle, "coil_handle_cancelled: its last reference", NULL, NULL
 #define FILE_ROW                                                                         \
     destroy_file, "coil_file_destroy: it was destroyed before", sync_file,               \
         "coil_file_sync: it was destroyed before"
@@ -172,7 +172,7 @@ const struct test_object test_objects[] = {
     {"coil_spawn", make_task, release_task, "coil_task_future: the last reference",
      cancel_task, "coil_task_cancel: the last reference"},
     {"coil_spawn_threadsafe", make_threadsafe, release_promise,
-     "coil_promise_release: the last reference", NULL, NULL}, /* its task has another */
+     ": the last reference to this promise", NULL, NULL}, /* its task has another */
     {"coil_future_create", make_future, release_future,
      "coil_future_release: the last reference", set_future,
      "coil_future_set: the last reference"},

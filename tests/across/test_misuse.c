@@ -256,6 +256,146 @@ IO_TEST(call_on_a_released_future_names_the_function)
     check_dies_in_task(ask_released_future, "coil_future_done: the last reference");
 }
 
+/* ---- debug mode: the memory is kept for a while ------------------------------------ */
+
+static int misuse_in_debug_mode(void *fn)
+{
+    return ((coil_task_fn)(uintptr_t)fn)(NULL);
+}
+
+static void run_in_debug_mode(void *fn)
+{
+    coil_run(misuse_in_debug_mode, fn, &(coil_run_opts){.loop.debug = true});
+}
+
+/* Another object of the same kind would have the memory otherwise. */
+static int use_future_whose_memory_is_wanted(void *arg)
+{
+    coil_future *gone, *others[8];
+
+    (void)arg;
+    coil_future_create(&gone);
+    coil_future_set(gone, 1, NULL, NULL);
+    coil_future_release(gone);
+    for (int i = 0; i < 8; i++)
+        coil_future_create(&others[i]);
+    return coil_await(gone);
+}
+
+static int use_task_whose_stack_is_wanted(void *arg)
+{
+    coil_task *gone, *other;
+
+    coil_spawn(test_nothing, arg, NULL, &gone);
+    coil_task_await(gone);
+    coil_task_release(gone);
+    for (int i = 0; i < 8; i++) {
+        coil_spawn(test_nothing, arg, NULL, &other);
+        coil_task_await(other);
+        coil_task_release(other);
+    }
+    return coil_task_await(gone);
+}
+
+static int use_stream_whose_memory_is_wanted(void *arg)
+{
+    coil_stream *ends[2], *others[2];
+    char byte;
+
+    (void)arg;
+    coil_stream_pair(ends);
+    coil_stream_destroy(ends[0]);
+    coil_stream_pair(others);
+    return (int)coil_read(ends[0], &byte, 1);
+}
+
+static int ask_stream_that_is_gone(void *arg)
+{
+    coil_stream *ends[2];
+
+    (void)arg;
+    coil_stream_pair(ends);
+    coil_stream_destroy(ends[0]);
+    return coil_stream_fd(ends[0]);
+}
+
+static int cancel_handle_that_is_gone(void *arg)
+{
+    coil_handle *handle;
+
+    coil_call_soon(test_call_nothing, arg, &handle);
+    coil_handle_cancel(handle);
+    coil_handle_release(handle);
+    coil_call_soon(test_call_nothing, arg, NULL);
+    coil_handle_cancel(handle);
+    return 0;
+}
+
+static int ask_process_that_is_gone(void *arg)
+{
+    coil_process *process;
+
+    (void)arg;
+    coil_process_shell(":", NULL, &process);
+    coil_process_wait(process);
+    coil_process_destroy(process);
+    return coil_process_status(process);
+}
+
+static int ask_promise_that_is_gone(void *arg)
+{
+    coil_promise *promise;
+
+    (void)arg;
+    coil_promise_create(&promise);
+    coil_promise_release(promise);
+    return coil_promise_done(promise);
+}
+
+TEST(object_that_is_gone_is_recognised_in_debug_mode_though_its_memory_is_wanted)
+{
+    static const struct {
+        coil_task_fn make;
+        const char *message;
+    } calls[] = {
+        {use_future_whose_memory_is_wanted, "coil_await: the last reference"},
+        {use_task_whose_stack_is_wanted, "coil_await: the last reference"},
+        {use_stream_whose_memory_is_wanted, "coil_read: it was destroyed before"},
+        {ask_stream_that_is_gone, "coil_stream_fd: it was destroyed before"},
+        {cancel_handle_that_is_gone, "coil_handle_cancel: its last reference"},
+        {ask_process_that_is_gone, "coil_process_status: it was destroyed before"},
+        {ask_promise_that_is_gone, "coil_promise_done: the last reference"},
+    };
+
+    skip_where_freed_memory_is_watched();
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        test_dies(run_in_debug_mode, (void *)(uintptr_t)calls[i].make, calls[i].message);
+}
+
+/* So many that the first ones are freed; the harness counts what is left. */
+static int free_many(void *arg)
+{
+    for (int i = 0; i < 3000; i++) {
+        coil_future *future;
+        coil_task *task;
+
+        coil_future_create(&future);
+        coil_future_release(future);
+        coil_spawn(test_nothing, arg, NULL, &task);
+        CHECK_INT(coil_task_await(task), 0);
+        coil_task_release(task);
+    }
+    return 0;
+}
+
+TEST(memory_that_debug_mode_keeps_is_bounded)
+{
+    size_t before = test_blocks_held();
+
+    CHECK_INT(coil_run(free_many, NULL, &(coil_run_opts){.loop.debug = true}), 0);
+    CHECK_INT(test_blocks_held(), before);
+}
+
 /* ---- never initialised ------------------------------------------------------------- */
 
 static coil_group never_entered;
