@@ -127,7 +127,9 @@
     X(pthread_rwlock_unlock) X(mtx_trylock) X(mtx_unlock)                                \
     /* conditions.c, semaphores.c, c11.c, 0.1: wakes a task, or a thread */              \
     X(pthread_cond_signal) X(pthread_cond_broadcast) X(cnd_signal) X(cnd_broadcast)      \
-    X(sem_post)
+    X(sem_post)                                                                          \
+    /* keys.c, 0.1: for `coil_hooks_thread_keys()` */                                    \
+    X(pthread_key_create) X(pthread_key_delete)
 
 #define POSIX__FUNCTIONS(X)                                                              \
     POSIX__SUSPENDING(X) POSIX__ON_LANES(X) POSIX__AT_INTERVALS(X) POSIX__NEVER_WAITING(X)

@@ -64,6 +64,17 @@ COIL_API const coil_task_hooks *coil_hooks_openssl_errors(void);
 /* uselocale(3): a task begins with the locale of its thread, and keeps what it sets. */
 COIL_API const coil_task_hooks *coil_hooks_locale(void);
 
+/*
+ * The signal mask: a task begins with that of its thread, and keeps what it sets by
+ * pthread_sigmask(3) or sigprocmask(2). Costs two system calls for each wait. A signal to
+ * the process is delivered to a thread whose current mask lets it in.
+ */
+COIL_API const coil_task_hooks *coil_hooks_signal_mask(void);
+
+/* pthread_setcancelstate(3) and pthread_setcanceltype(3): a task begins with those of its
+ * thread. pthread_cancel(3) of the thread acts in the task that runs. */
+COIL_API const coil_task_hooks *coil_hooks_cancel_state(void);
+
 #ifdef __cplusplus
 }
 #endif

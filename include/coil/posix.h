@@ -13,6 +13,7 @@
 #define COIL_POSIX_H
 
 #include <coil/debug.h>
+#include <coil/hooks.h>
 
 #include <unistd.h>
 
@@ -36,6 +37,21 @@ COIL_API bool coil_posix_active(void);
  * with -1. */
 COIL_API bool coil_posix_reached(int (*close_function)(int fd),
                                  bool (*may_suspend)(void));
+
+/*
+ * Hooks that give each task its own values of pthread_getspecific(3), as a thread has:
+ * NULL at first, and destroyed by the key's destructor at the task's end. For libraries
+ * that keep what they do for each thread under such keys: GLib, OpenSSL, CPython before
+ * 3.12. See docs/manual/posix.md, "State and ownership by thread".
+ *
+ *     static const coil_task_hooks *hooks[2];
+ *
+ *     hooks[0] = coil_hooks_thread_keys();
+ *     coil_run(app, NULL, &(coil_run_opts){.hooks = hooks});
+ *
+ * Keys from 128 on (pthread_key_t) stay the thread's. A destructor must not wait.
+ */
+COIL_API const coil_task_hooks *coil_hooks_thread_keys(void);
 
 /* In C and C++ the macro asks for the code that it stands in. */
 #define coil_posix_active() coil_posix_reached(close, coil_may_suspend)

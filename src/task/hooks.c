@@ -7,6 +7,8 @@
 #include "hooks.h"
 
 #include <locale.h>
+#include <pthread.h>
+#include <signal.h>
 
 static size_t room_for(const coil_task_hooks *hooks)
 {
@@ -114,6 +116,86 @@ const coil_task_hooks *coil_hooks_locale(void)
     static const coil_task_hooks hooks = {.state_bytes = sizeof(struct locales),
                                           .enter = enter_locale,
                                           .leave = leave_locale};
+
+    return &hooks;
+}
+
+/* ---- the signal mask --------------------------------------------------------------- */
+
+struct masks {
+    bool has_own; /* false before the task has run */
+    sigset_t own, of_thread;
+};
+
+static void enter_mask(void *state, void *data)
+{
+    struct masks *masks = state;
+
+    (void)data;
+    pthread_sigmask(SIG_SETMASK, masks->has_own ? &masks->own : NULL, &masks->of_thread);
+    masks->has_own = true;
+}
+
+static void leave_mask(void *state, void *data)
+{
+    struct masks *masks = state;
+
+    (void)data;
+    pthread_sigmask(SIG_SETMASK, &masks->of_thread, &masks->own);
+}
+
+const coil_task_hooks *coil_hooks_signal_mask(void)
+{
+    static const coil_task_hooks hooks = {
+        .state_bytes = sizeof(struct masks), .enter = enter_mask, .leave = leave_mask};
+
+    return &hooks;
+}
+
+/* ---- pthread_setcancelstate(3) ----------------------------------------------------- */
+
+struct cancel_states {
+    bool has_own;    /* false before the task has run */
+    int state, type; /* the task's while it is left, else the thread's */
+};
+
+static void exchange_cancel_state(struct cancel_states *c)
+{
+    int state, type;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    pthread_setcanceltype(c->type, &type);
+    pthread_setcancelstate(c->state, NULL);
+    c->state = state;
+    c->type = type;
+}
+
+static void enter_cancel_state(void *state, void *data)
+{
+    struct cancel_states *c = state;
+
+    (void)data;
+    if (!c->has_own) {
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &c->state);
+        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &c->type);
+        pthread_setcanceltype(c->type, NULL);
+        pthread_setcancelstate(c->state, NULL);
+    } else
+        exchange_cancel_state(c);
+    c->has_own = true;
+}
+
+static void leave_cancel_state(void *state, void *data)
+{
+    (void)data;
+    exchange_cancel_state(state);
+}
+
+const coil_task_hooks *coil_hooks_cancel_state(void)
+{
+    static const coil_task_hooks hooks = {.state_bytes = sizeof(struct cancel_states),
+                                          .enter = enter_cancel_state,
+                                          .leave = leave_cancel_state};
 
     return &hooks;
 }

@@ -6,6 +6,8 @@
 #include <coil.h>
 
 #include <locale.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 
 /* What a library keeps for the thread, and for each task. */
@@ -351,4 +353,102 @@ TASK_TEST(hooks_keep_the_locale)
     coil_group_spawn(&group, set_locale, "C.UTF-8", &opts, NULL);
     CHECK_INT(coil_group_exit(&group, 0), 0);
     CHECK(uselocale(0) == before);
+}
+
+static bool is_blocked(int signo)
+{
+    sigset_t now;
+
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    return sigismember(&now, signo) == 1;
+}
+
+static int block_signal(void *arg)
+{
+    int signo = (int)(intptr_t)arg;
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, signo);
+    pthread_sigmask(SIG_SETMASK, &set, NULL);
+    for (int i = 0; i < 3; i++) {
+        coil_sleep(COIL_MSEC(1));
+        CHECK(is_blocked(signo));
+        CHECK_INT(is_blocked(SIGUSR1) + is_blocked(SIGUSR2), 1);
+    }
+    return 0;
+}
+
+static int find_nothing_blocked(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        CHECK(!is_blocked(SIGUSR1) && !is_blocked(SIGUSR2));
+        coil_sleep(COIL_MSEC(1));
+    }
+    return 0;
+}
+
+TASK_TEST(hooks_keep_the_signal_mask)
+{
+    const coil_task_hooks *hooks[] = {coil_hooks_signal_mask(), NULL};
+    coil_spawn_opts opts = {.hooks = hooks};
+    coil_group group;
+
+    coil_group_enter(&group);
+    coil_group_spawn(&group, block_signal, (void *)(intptr_t)SIGUSR1, &opts, NULL);
+    coil_group_spawn(&group, block_signal, (void *)(intptr_t)SIGUSR2, &opts, NULL);
+    coil_group_spawn(&group, find_nothing_blocked, NULL, &opts, NULL);
+    coil_group_spawn(&group, find_nothing_blocked, NULL, NULL, NULL);
+    CHECK_INT(coil_group_exit(&group, 0), 0);
+    CHECK(!is_blocked(SIGUSR1) && !is_blocked(SIGUSR2));
+}
+
+static void check_cancel_state(int state, int type)
+{
+    int now, now_type;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &now);
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &now_type);
+    CHECK_INT(now, state);
+    CHECK_INT(now_type, type);
+    pthread_setcanceltype(type, NULL);
+    pthread_setcancelstate(state, NULL);
+}
+
+static int disable_cancel(void *unused)
+{
+    (void)unused;
+    check_cancel_state(PTHREAD_CANCEL_ENABLE, PTHREAD_CANCEL_DEFERRED);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    for (int i = 0; i < 3; i++) {
+        coil_sleep(COIL_MSEC(1));
+        check_cancel_state(PTHREAD_CANCEL_DISABLE, PTHREAD_CANCEL_ASYNCHRONOUS);
+    }
+    return 0;
+}
+
+static int find_cancel_enabled(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 4; i++) {
+        check_cancel_state(PTHREAD_CANCEL_ENABLE, PTHREAD_CANCEL_DEFERRED);
+        coil_sleep(COIL_MSEC(1));
+    }
+    return 0;
+}
+
+TASK_TEST(hooks_keep_the_cancel_state_of_threads)
+{
+    const coil_task_hooks *hooks[] = {coil_hooks_cancel_state(), NULL};
+    coil_spawn_opts opts = {.hooks = hooks};
+    coil_group group;
+
+    coil_group_enter(&group);
+    coil_group_spawn(&group, disable_cancel, NULL, &opts, NULL);
+    coil_group_spawn(&group, find_cancel_enabled, NULL, &opts, NULL);
+    coil_group_spawn(&group, find_cancel_enabled, NULL, NULL, NULL);
+    CHECK_INT(coil_group_exit(&group, 0), 0);
+    check_cancel_state(PTHREAD_CANCEL_ENABLE, PTHREAD_CANCEL_DEFERRED);
 }

@@ -15,6 +15,7 @@
 
 struct foreign {
     const char *name;
+    bool thread_keys;        /* the tasks have coil_hooks_thread_keys() */
     bool server;             /* on 127.0.0.1, at the port that FOREIGN_SERVER says */
     bool (*start)(void);     /* in a task, before all; may be NULL */
     bool (*use)(int number); /* from 0, each in a task: was everything as it should be? */

@@ -1,6 +1,7 @@
 /*
  * glib.c - GLib's locks, which are futexes: each is held over a wait, and asked for by
- * tasks and by threads of GLib's.
+ * tasks and by threads of GLib's. And what GLib keeps for each thread: the default main
+ * context, and whether a log message is being written.
  */
 #include "foreign.h"
 
@@ -125,6 +126,53 @@ static bool pop(int number)
     return item != NULL || foreign_failed("nothing came out of the queue");
 }
 
+/* ---- what GLib keeps for each thread ------------------------------------------------ */
+
+static gboolean quit(gpointer loop)
+{
+    g_main_loop_quit(loop);
+    return G_SOURCE_REMOVE;
+}
+
+/* A main loop of the task's own, with a time-out. */
+static bool run_main_loop(void)
+{
+    GMainContext *context = g_main_context_new();
+    GMainLoop *loop = g_main_loop_new(context, FALSE);
+    GSource *timeout = g_timeout_source_new(2);
+    bool right;
+
+    g_main_context_push_thread_default(context);
+    usleep(300);
+    g_source_set_callback(timeout, quit, loop, NULL);
+    g_source_attach(timeout, g_main_context_get_thread_default());
+    g_main_loop_run(loop);
+    right = g_main_context_get_thread_default() == context && g_main_depth() == 0;
+    g_main_context_pop_thread_default(context);
+    g_source_unref(timeout);
+    g_main_loop_unref(loop);
+    g_main_context_unref(context);
+    return right || foreign_failed("another task's main context");
+}
+
+/* GLib counts a message as recursive if its thread is writing another one. */
+static void log_slowly(const gchar *domain, GLogLevelFlags level, const gchar *text,
+                       gpointer recursions)
+{
+    (void)domain, (void)text;
+    usleep(300);
+    if (level & G_LOG_FLAG_RECURSION)
+        g_atomic_int_inc((gint *)recursions);
+}
+
+static gint recursions;
+
+static bool log_something(void)
+{
+    g_log("coil", G_LOG_LEVEL_MESSAGE, "hello");
+    return recursions == 0 || foreign_failed("a message was taken for a recursive one");
+}
+
 /* ---- tasks and threads ------------------------------------------------------------- */
 
 static gpointer use_on_thread(gpointer unused)
@@ -140,6 +188,8 @@ static gpointer use_on_thread(gpointer unused)
 static bool start(void)
 {
     queue = g_async_queue_new();
+    g_log_set_handler("coil", G_LOG_LEVEL_MESSAGE | G_LOG_FLAG_RECURSION, log_slowly,
+                      &recursions);
     for (int i = 0; i < THREADS; i++)
         threads[i] = g_thread_new(NULL, use_on_thread, queue);
     return true;
@@ -148,7 +198,8 @@ static bool start(void)
 static bool use(int number)
 {
     return hold_mutex() && hold_rwlock(number) && hold_recursive() && initialize_once() &&
-           wait_in_time() && pop(number) && wait_for_broadcast();
+           wait_in_time() && pop(number) && run_main_loop() && log_something() &&
+           wait_for_broadcast();
 }
 
 /* The items that the threads do not push, then the broadcast. */
@@ -179,5 +230,9 @@ static bool stop(void)
     return empty;
 }
 
-const struct foreign foreign = {
-    .name = "GLib", .start = start, .use = use, .other_side = other_side, .stop = stop};
+const struct foreign foreign = {.name = "GLib",
+                                .thread_keys = true,
+                                .start = start,
+                                .use = use,
+                                .other_side = other_side,
+                                .stop = stop};

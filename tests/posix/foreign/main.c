@@ -5,6 +5,7 @@
 #include "foreign.h"
 
 #include <coil.h>
+#include <coil/posix.h>
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -113,9 +114,11 @@ static int call(void *arg)
 
 static coil_task *start(int (*fn)(void *arg), void *arg)
 {
-    coil_spawn_opts opts = {.stack_bytes = STACK_BYTES};
+    static const coil_task_hooks *hooks[2];
+    coil_spawn_opts opts = {.stack_bytes = STACK_BYTES, .hooks = hooks};
     coil_task *task = NULL;
 
+    hooks[0] = foreign.thread_keys ? coil_hooks_thread_keys() : NULL;
     check(coil_spawn(fn, arg, &opts, &task) == 0, "a task could not be started");
     return task;
 }
