@@ -138,7 +138,7 @@ def own_calls(libcoil):
             found.add(f'{called[1]} in {inside}')
     if 'recv' not in own:
         raise Failure('there is no call of recv() in it: this looks at nothing')
-    if any('SYS_futex' in path.read_text() for path in (ROOT / 'src').rglob('*.[ch]')):
+    if any('syscall(SYS_futex' in path.read_text() for path in (ROOT / 'src').rglob('*.[ch]')):
         raise Failure('libcoil calls SYS_futex')
     if found:
         raise Failure('src/base/own.h lacks ' + ', '.join(sorted(found)))

@@ -7,8 +7,20 @@
 
 #include <Python.h>
 
+/* threading.RLock knows threads only: docs/manual/posix.md, "State and ownership by
+ * thread", has these lines. */
 static const char setting_up[] =
-    "import os, queue, threading, time\n"
+    "import itertools, os, queue, threading, time\n"
+    "class Identity(threading.local):\n"
+    "    numbers = itertools.count(1)\n"
+    "    def __init__(self):\n"
+    "        self.number = next(self.numbers)\n"
+    "identity = Identity()\n"
+    "identity.number = threading.main_thread().ident\n"
+    "threading.get_ident = lambda: identity.number\n"
+    "threading.RLock = threading._PyRLock\n"
+    "recursive = threading.RLock()\n"
+    "inside = 0\n"
     "lock = threading.Lock()\n"
     "lock.acquire()\n"
     "condition = threading.Condition(threading.Lock())\n"
@@ -16,6 +28,12 @@ static const char setting_up[] =
     "numbers = queue.Queue()\n"
     "squares = []\n"
     "def use(n):\n"
+    "    global inside\n"
+    "    with recursive, recursive:\n"
+    "        inside += 1\n"
+    "        time.sleep(0.001)\n"
+    "        assert inside == 1\n"
+    "        inside -= 1\n"
     "    assert lock.acquire(timeout=200)\n"
     "    time.sleep(0.001)\n"
     "    lock.release()\n"
