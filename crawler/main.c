@@ -403,7 +403,7 @@ static void forget_files(struct run *run)
 }
 
 /* A crawl that is cut short can be gone on with. */
-static int close_kept(struct kept *kept, bool is_finished)
+static int close_kept(struct kept *kept, bool is_finished, bool can_go_on)
 {
     bool goes_on = kept->state != NULL && !is_finished;
     const char *folder = kept->folder;
@@ -413,7 +413,7 @@ static int close_kept(struct kept *kept, bool is_finished)
 
     if (rc < 0)
         return complain(message, rc);
-    if (goes_on)
+    if (goes_on && can_go_on)
         fprintf(stderr, "coil-crawl: coil-crawl %s %s goes on from here\n", word, folder);
     return 0;
 }
@@ -455,7 +455,8 @@ static enum status crawl_and_report(struct run *run)
     else
         say_why(status, rc, complaint);
     free(complaint);
-    return close_kept(&run->kept, is_finished) < 0 ? STATUS_FAILED : status;
+    return close_kept(&run->kept, is_finished, rc != -EBADMSG) < 0 ? STATUS_FAILED
+                                                                   : status;
 }
 
 /* What is begun is kept; what is gone on with is open already. */
@@ -488,7 +489,7 @@ static enum status run_with(const struct options *options, const struct kept *ke
     reports_close(&run.reports); /* if that has not */
     reports_at_signal = NULL;
     end_warc(&run);
-    close_kept(&run.kept, false); /* the same */
+    close_kept(&run.kept, false, false); /* the same */
     forget_files(&run);
     return status;
 }
@@ -661,6 +662,10 @@ static enum status run_kept(const struct options *now)
         complain(message, rc);
         kept_close(&kept, false, &message);
         return rc == -ENOMEM ? STATUS_FAILED : STATUS_USAGE;
+    }
+    if (kept.notice != NULL) {
+        complain(kept.notice, 0);
+        kept.notice = NULL;
     }
     rc = restore(&options, now, &kept);
     if (rc == -ENOMEM)

@@ -70,14 +70,28 @@ static int begin_recheck(struct kept *kept, const struct store *before, char **m
     return rc == 0 ? write_to(kept, store) : rc;
 }
 
+/* To be gone on with: records that are damaged are dropped, or it cannot be used. */
+static int open_to_write(struct kept *kept, enum store_name name, char **message)
+{
+    struct store *store;
+    int rc = store_open(kept->folder, name, STORE_WRITE, &store, message);
+
+    if (rc < 0)
+        return rc;
+    rc = store_repair(store, &kept->notice);
+    if (rc == 0)
+        return write_to(kept, store);
+    if (rc != -ENOMEM)
+        *message = strdup(store_message(store));
+    store_close(store);
+    return rc;
+}
+
 /* One that was cut short is gone on with. */
 static int open_recheck(struct kept *kept, const struct store *before, char **message)
 {
-    struct store *store;
-    int rc = store_open(kept->folder, STORE_RECHECK, STORE_WRITE, &store, message);
+    int rc = open_to_write(kept, STORE_RECHECK, message);
 
-    if (rc == 0)
-        return write_to(kept, store);
     if (rc != -ENOENT)
         return rc;
     free(*message);
@@ -126,11 +140,9 @@ int kept_open(struct kept *kept, enum options_command command, const char *folde
         return -ENOMEM;
     if (command == COMMAND_RECHECK)
         return open_both(kept, message);
-    rc =
-        store_open(folder, STORE_CRAWL,
-                   command == COMMAND_RESUME ? STORE_WRITE : STORE_READ, &store, message);
-    if (rc == 0 && command == COMMAND_RESUME)
-        return write_to(kept, store);
+    if (command == COMMAND_RESUME)
+        return open_to_write(kept, STORE_CRAWL, message);
+    rc = store_open(folder, STORE_CRAWL, STORE_READ, &store, message);
     if (rc == 0)
         kept->store = store;
     return rc;
@@ -166,6 +178,7 @@ int kept_close(struct kept *kept, bool is_finished, char **message)
         store_close(kept->store);
     recheck_destroy(kept->recheck);
     cold_destroy(kept->cold);
+    free(kept->notice);
     if (kept->command == COMMAND_RECHECK && is_finished)
         rc = store_replace(kept->folder, message);
     *kept = (struct kept){.folder = NULL};

@@ -22,6 +22,7 @@ struct kept {
     struct recheck *recheck; /* the crawl before it */
     struct cold *cold;       /* of its targets, in the folder; for crawler_init() */
     int64_t interval_ns;     /* --state-interval */
+    char *notice; /* of damage that was repaired, for whoever prints it; or NULL */
 };
 
 /* A new crawl, as the options say. Fails as store_create(). */

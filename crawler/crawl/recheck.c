@@ -98,9 +98,7 @@ int recheck_create(struct store *store, struct cold *cold, struct recheck **out,
         rc = url_book_read(&recheck->book, store, cold);
     if (rc == 0)
         rc = store_each_validator(store, take_page, recheck);
-    if (rc == -EBADMSG)
-        *message = strdup("the file of the crawl is damaged");
-    else if (rc < 0 && rc != -ENOMEM)
+    if (rc < 0 && rc != -ENOMEM)
         *message = strdup(store_message(store));
     if (rc < 0)
         recheck_destroy(recheck);
@@ -181,6 +179,8 @@ static int read_page(void *arg)
     const char *url;
     int64_t number = store_next_page(recheck->store, reading->number - 1, &page);
 
+    if (number == -EBADMSG)
+        return 0; /* its record is damaged: it is fetched as a whole */
     if (number < 0)
         return (int)number;
     if (number != reading->number)

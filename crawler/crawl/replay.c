@@ -165,8 +165,7 @@ static int read_book(struct replay *replay)
 {
     int rc = url_book_read(&replay->book, replay->store, NULL);
 
-    return rc < 0 && rc != -EBADMSG ? complain(replay, rc, store_message(replay->store))
-                                    : rc;
+    return rc < 0 ? complain(replay, rc, store_message(replay->store)) : rc;
 }
 
 static int run(struct replay *replay)

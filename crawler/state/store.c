@@ -5,12 +5,18 @@
  *   1. A page and all URLs that its links name are written by one transaction, or earlier.
  *   2. One process writes: it has the lock (flock(2)) on the folder, which goes with the process.
  *   3. What the schema needs at all is there, or none of it: it is made by one transaction.
+ *   4. Each row has a checksum of its other columns, and the row of `crawl` how many rows the others
+ *      have, so that no damage goes unnoticed. (SQLite has none of its own.)
  *
  * Write-ahead logging: a commit appends to one file and waits for no disk (synchronous=NORMAL), so
  * that a killed process loses nothing that was committed, and a power failure the last commits at
  * most. Where to start reading: store_create(), store_write().
  */
 #include "store.h"
+
+#include "../base/array.h"
+#include "../base/hash.h"
+#include "../base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +30,10 @@
 #include <unistd.h>
 
 #define APPLICATION 0x636f696c /* "coil", for file(1) */
-#define SCHEMA 1
-#define BUSY_MS 10000 /* for a reader that is in the way */
+#define SCHEMA 2
+#define SUM_SEED UINT64_C(0x636f696c2d737263) /* of all checksums, for good */
+#define DAMAGED_NAMED 10 /* pages whose records are damaged, in words */
+#define BUSY_MS 10000    /* for a reader that is in the way */
 
 #define TEXT(name) #name
 #define PRAGMA(name, value) "PRAGMA " name "=" TEXT(value) ";"
@@ -36,42 +44,51 @@ enum statement {
     ROLLBACK,
     ADD_URL,
     ADD_PAGE,
-    FINISH,
+    COUNT,
     NEXT_PAGE,
+    DROP_PAGE,
     STATEMENT_COUNT
 };
+
+#define PAGE_COLUMNS                                                                     \
+    "number, url, flags, rc, status, problem, line, tries, size, bytes, at, duration,"   \
+    " time, content_type, location, error, etag, modified, links, ids"
+#define PAGE_PARAMETERS                                                                  \
+    "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"   \
+    " ?19, ?20"
 
 static const char *const statements[STATEMENT_COUNT] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
-    [ADD_URL] = "INSERT INTO url(id, fragment_at, url) VALUES (?, ?, ?)",
-    [ADD_PAGE] =
-        "INSERT INTO page(number, url, flags, rc, status, problem, line, tries, size, "
-        "bytes,"
-        " at, duration, time, content_type, location, error, etag, modified, links, ids)"
-        " VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [FINISH] = "UPDATE crawl SET finished = ?",
-    [NEXT_PAGE] =
-        "SELECT number, url, flags, rc, status, problem, line, tries, size, bytes,"
-        " at, duration, time, content_type, location, error, etag, modified, links, ids"
-        " FROM page WHERE number > ? ORDER BY number LIMIT 1",
+    [ADD_URL] = "INSERT INTO url(id, fragment_at, url, sum)"
+                " VALUES (?1, ?2, ?3, record_sum(?1, ?2, ?3))",
+    [ADD_PAGE] = "INSERT INTO page(" PAGE_COLUMNS ", sum) VALUES (" PAGE_PARAMETERS
+                 ", record_sum(" PAGE_PARAMETERS "))",
+    [COUNT] = "UPDATE crawl SET finished = ?1, urls = ?2, pages = ?3,"
+              " sum = record_sum(time, seed, texts, ?1, ?2, ?3)",
+    [NEXT_PAGE] = "SELECT " PAGE_COLUMNS ", sum = record_sum(" PAGE_COLUMNS ")"
+                  " FROM page WHERE number > ? ORDER BY number LIMIT 1",
+    [DROP_PAGE] = "DELETE FROM page WHERE number = ?",
 };
 
 static const char schema[] =
     "CREATE TABLE crawl(time INTEGER NOT NULL, seed INTEGER NOT NULL,"
-    " finished INTEGER NOT NULL);"
-    "CREATE TABLE setting(number INTEGER PRIMARY KEY, argument TEXT NOT NULL);"
-    "CREATE TABLE start(number INTEGER PRIMARY KEY, url TEXT NOT NULL);"
+    " texts INTEGER NOT NULL, finished INTEGER NOT NULL, urls INTEGER NOT NULL,"
+    " pages INTEGER NOT NULL, sum INTEGER NOT NULL);"
+    "CREATE TABLE setting(number INTEGER PRIMARY KEY, argument TEXT NOT NULL,"
+    " sum INTEGER NOT NULL);"
+    "CREATE TABLE start(number INTEGER PRIMARY KEY, url TEXT NOT NULL,"
+    " sum INTEGER NOT NULL);"
     "CREATE TABLE url(id INTEGER PRIMARY KEY, fragment_at INTEGER NOT NULL,"
-    " url TEXT NOT NULL);"
+    " url TEXT NOT NULL, sum INTEGER NOT NULL);"
     "CREATE TABLE page(number INTEGER PRIMARY KEY, url INTEGER NOT NULL REFERENCES url,"
     " flags INTEGER NOT NULL, rc INTEGER NOT NULL, status INTEGER NOT NULL,"
     " problem INTEGER NOT NULL, line INTEGER NOT NULL, tries INTEGER NOT NULL,"
     " size INTEGER NOT NULL, bytes INTEGER NOT NULL, at INTEGER NOT NULL,"
     " duration INTEGER NOT NULL, time INTEGER NOT NULL,"
     " content_type TEXT, location TEXT, error TEXT, etag TEXT, modified TEXT,"
-    " links BLOB, ids BLOB);" PRAGMA("application_id", APPLICATION)
+    " links BLOB, ids BLOB, sum INTEGER NOT NULL);" PRAGMA("application_id", APPLICATION)
         PRAGMA("user_version", SCHEMA);
 
 struct store {
@@ -83,6 +100,7 @@ struct store {
     char **texts; /* of the setup */
     size_t text_count;
     uint32_t last_url;
+    int64_t last_page, url_count, page_count;
     bool is_finished;
     char *message; /* NULL without memory for it */
 };
@@ -139,6 +157,46 @@ static int fail_as(struct store *store, int rc, const char *words)
 const char *store_message(const struct store *store)
 {
     return store->message != NULL ? store->message : strerror(ENOMEM);
+}
+
+/* ---- checksums --------------------------------------------------------------------- */
+
+static uint64_t sum_of(sqlite3_value *value, uint64_t sum)
+{
+    int type = sqlite3_value_type(value);
+    int64_t number;
+    const void *bytes;
+
+    if (type == SQLITE_INTEGER) {
+        number = sqlite3_value_int64(value);
+        return hash_bytes((const char *)&number, sizeof number, sum);
+    }
+    if (type == SQLITE_NULL)
+        return hash_bytes("", 0, ~sum);
+    bytes = type == SQLITE_TEXT ? (const void *)sqlite3_value_text(value)
+                                : sqlite3_value_blob(value);
+    return hash_bytes(bytes != NULL ? bytes : "", (size_t)sqlite3_value_bytes(value),
+                      sum + (uint64_t)type);
+}
+
+/* record_sum(column, ...) in SQL. */
+static void sum_record(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    uint64_t sum = SUM_SEED;
+
+    for (int i = 0; i < count; i++)
+        sum = sum_of(values[i], sum);
+    sqlite3_result_int64(context, (int64_t)sum);
+}
+
+static int add_functions(struct store *store)
+{
+    int code =
+        sqlite3_create_function_v2(store->db, "record_sum", -1,
+                                   SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
+                                   NULL, sum_record, NULL, NULL, NULL);
+
+    return code == SQLITE_OK ? 0 : fail(store, code);
 }
 
 /* ---- statements -------------------------------------------------------------------- */
@@ -208,10 +266,11 @@ static int add_url(struct store *store, sqlite3_stmt *statement,
 static int add_page(struct store *store, sqlite3_stmt *statement,
                     const struct store_page *page)
 {
-    const int64_t numbers[] = {page->number, page->url,          page->flags,
-                               page->rc,     page->status,       page->problem,
-                               page->line,   page->tries,        page->size,
-                               page->bytes,  page->at_ns / 1000, page->duration_ns / 1000,
+    const int64_t number = page->number > 0 ? page->number : store->last_page + 1;
+    const int64_t numbers[] = {number,      page->url,          page->flags,
+                               page->rc,    page->status,       page->problem,
+                               page->line,  page->tries,        page->size,
+                               page->bytes, page->at_ns / 1000, page->duration_ns / 1000,
                                page->time_s};
     const char *const texts[] = {page->content_type, page->location, page->error,
                                  page->etag, page->modified};
@@ -227,6 +286,7 @@ static int add_page(struct store *store, sqlite3_stmt *statement,
         sqlite3_bind_blob64(statement, at, page->links, page->links_n, SQLITE_STATIC);
     sqlite3_bind_blob64(statement, at + 1, page->id_count > 0 ? page->ids : NULL,
                         page->id_count * sizeof *page->ids, SQLITE_STATIC);
+    store->last_page = number;
     return step(store, statement);
 }
 
@@ -244,20 +304,26 @@ static int add_all(struct store *store, const struct store_batch *batch)
     return rc;
 }
 
-static int set_finished(struct store *store, bool is_finished)
+static int write_counts(struct store *store, bool is_finished, int64_t urls,
+                        int64_t pages)
 {
     sqlite3_stmt *statement;
-    int rc = prepare(store, FINISH, &statement);
+    int rc = prepare(store, COUNT, &statement);
 
     if (rc < 0)
         return rc;
     sqlite3_bind_int(statement, 1, is_finished);
+    sqlite3_bind_int64(statement, 2, urls);
+    sqlite3_bind_int64(statement, 3, pages);
     return step(store, statement);
 }
 
 int store_write(struct store *store, const struct store_batch *batch)
 {
     bool changes = batch->is_finished != store->is_finished;
+    int64_t last_page = store->last_page;
+    int64_t urls = store->url_count + (int64_t)batch->url_count;
+    int64_t pages = store->page_count + (int64_t)batch->page_count;
     int rc;
 
     if (batch->url_count == 0 && batch->page_count == 0 && !changes)
@@ -266,11 +332,15 @@ int store_write(struct store *store, const struct store_batch *batch)
     if (rc < 0)
         return rc;
     rc = add_all(store, batch);
-    if (rc == 0 && changes)
-        rc = set_finished(store, batch->is_finished);
+    if (rc == 0)
+        rc = write_counts(store, batch->is_finished, urls, pages);
     rc = end(store, rc);
-    if (rc < 0)
+    if (rc < 0) {
+        store->last_page = last_page;
         return rc;
+    }
+    store->url_count = urls;
+    store->page_count = pages;
     store->is_finished = batch->is_finished;
     if (batch->url_count > 0)
         store->last_url = batch->urls[batch->url_count - 1].id;
@@ -287,7 +357,8 @@ static int write_texts(struct store *store, const char *sql,
     int rc = code == SQLITE_OK ? 0 : fail(store, code);
 
     for (size_t i = 0; rc == 0 && i < texts->count; i++) {
-        bind_text(statement, 1, texts->at[i]);
+        sqlite3_bind_int64(statement, 1, (int64_t)i + 1);
+        bind_text(statement, 2, texts->at[i]);
         rc = step(store, statement);
     }
     sqlite3_finalize(statement);
@@ -297,13 +368,17 @@ static int write_texts(struct store *store, const char *sql,
 static int write_crawl(struct store *store, const struct store_setup *setup)
 {
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(store->db, "INSERT INTO crawl VALUES (?, ?, 0)", -1,
-                                  &statement, NULL);
+    int code = sqlite3_prepare_v2(store->db,
+                                  "INSERT INTO crawl VALUES (?1, ?2, ?3, 0, 0, 0,"
+                                  " record_sum(?1, ?2, ?3, 0, 0, 0))",
+                                  -1, &statement, NULL);
     int rc = code == SQLITE_OK ? 0 : fail(store, code);
 
     if (rc == 0) {
         sqlite3_bind_int64(statement, 1, setup->time_s);
         sqlite3_bind_int64(statement, 2, (int64_t)setup->seed);
+        sqlite3_bind_int64(statement, 3,
+                           (int64_t)(setup->settings.count + setup->starts.count));
         rc = step(store, statement);
     }
     sqlite3_finalize(statement);
@@ -321,10 +396,11 @@ static int begin_crawl(struct store *store, const struct store_setup *setup)
     if (rc == 0)
         rc = write_crawl(store, setup);
     if (rc == 0)
-        rc = write_texts(store, "INSERT INTO setting(argument) VALUES (?)",
+        rc = write_texts(store, "INSERT INTO setting VALUES (?1, ?2, record_sum(?1, ?2))",
                          &setup->settings);
     if (rc == 0)
-        rc = write_texts(store, "INSERT INTO start(url) VALUES (?)", &setup->starts);
+        rc = write_texts(store, "INSERT INTO start VALUES (?1, ?2, record_sum(?1, ?2))",
+                         &setup->starts);
     return end(store, rc);
 }
 
@@ -346,7 +422,10 @@ static int read_texts(struct store *store, const char *sql)
     int rc = code == SQLITE_OK ? 0 : fail(store, code);
 
     while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
-        rc = keep_text(store, sqlite3_column_text(statement, 0));
+        rc = sqlite3_column_int(statement, 1) != 0
+                 ? keep_text(store, sqlite3_column_text(statement, 0))
+                 : fail_as(store, -EBADMSG,
+                           "the file is damaged: what the crawl was begun with is lost");
     if (rc == -ENOMEM)
         say(store, strerror(ENOMEM));
     else if (rc == 0 && code != SQLITE_DONE)
@@ -374,12 +453,35 @@ static int read_number(struct store *store, const char *sql, int64_t *out)
     return rc;
 }
 
+static int check_crawl(struct store *store)
+{
+    int64_t is_whole = 0;
+    int rc =
+        read_number(store,
+                    "SELECT sum = record_sum(time, seed, texts, finished, urls, pages)"
+                    " FROM crawl",
+                    &is_whole);
+
+    if (rc == 0 && !is_whole)
+        rc = fail_as(store, -EBADMSG,
+                     "the file is damaged: what the crawl was begun with is lost");
+    return rc;
+}
+
 static int read_setup(struct store *store)
 {
-    int64_t seed = 0, finished = 0, last = 0;
+    int64_t seed = 0, finished = 0, last = 0, texts = 0;
     size_t settings = 0;
-    int rc = read_number(store, "SELECT seed FROM crawl", &seed);
+    int rc = check_crawl(store);
 
+    if (rc == 0)
+        rc = read_number(store, "SELECT seed FROM crawl", &seed);
+    if (rc == 0)
+        rc = read_number(store, "SELECT texts FROM crawl", &texts);
+    if (rc == 0)
+        rc = read_number(store, "SELECT urls FROM crawl", &store->url_count);
+    if (rc == 0)
+        rc = read_number(store, "SELECT pages FROM crawl", &store->page_count);
     if (rc == 0)
         rc = read_number(store, "SELECT time FROM crawl", &store->setup.time_s);
     if (rc == 0)
@@ -387,10 +489,18 @@ static int read_setup(struct store *store)
     if (rc == 0)
         rc = read_number(store, "SELECT ifnull(max(id), 0) FROM url", &last);
     if (rc == 0)
-        rc = read_texts(store, "SELECT argument FROM setting ORDER BY number");
+        rc = read_number(store, "SELECT ifnull(max(number), 0) FROM page",
+                         &store->last_page);
+    if (rc == 0)
+        rc = read_texts(store, "SELECT argument, sum = record_sum(number, argument)"
+                               " FROM setting ORDER BY number");
     settings = store->text_count;
     if (rc == 0)
-        rc = read_texts(store, "SELECT url FROM start ORDER BY number");
+        rc = read_texts(store, "SELECT url, sum = record_sum(number, url)"
+                               " FROM start ORDER BY number");
+    if (rc == 0 && (int64_t)store->text_count != texts)
+        return fail_as(store, -EBADMSG,
+                       "the file is damaged: what the crawl was begun with is lost");
     if (rc == 0 && (last < 0 || last > UINT32_MAX))
         return fail_as(store, -EBADMSG, "it lacks what every crawl has");
     store->setup.seed = (uint64_t)seed;
@@ -507,7 +617,7 @@ static int connect(struct store *store, enum store_mode mode)
         return fail(store, code);
     sqlite3_extended_result_codes(store->db, 1);
     sqlite3_busy_timeout(store->db, BUSY_MS);
-    return 0;
+    return add_functions(store);
 }
 
 /* 1 if a crawl is in it, 0 if it is empty. */
@@ -665,6 +775,9 @@ void store_close(struct store *store)
     free(store);
 }
 
+#define COUNT_LOST_PAGES "SELECT pages - (SELECT count(*) FROM page) FROM crawl"
+#define PAGE_IS_WHOLE 20 /* the column of NEXT_PAGE that says so */
+
 /* ---- reading ----------------------------------------------------------------------- */
 
 static const char *text_at(sqlite3_stmt *statement, int column)
@@ -682,6 +795,26 @@ static int go_on_to(struct store *store, int64_t *last, int64_t number)
     return 0;
 }
 
+/* Fail if rows of a table are missing: `sql` compares their number with what the crawl has. */
+static int check_count(struct store *store, const char *sql, const char *words)
+{
+    int64_t missing = 0;
+    int rc = read_number(store, sql, &missing);
+
+    return rc == 0 && missing != 0 ? fail_as(store, -EBADMSG, words) : rc;
+}
+
+static int damaged_url(struct store *store, int64_t id)
+{
+    char words[128];
+
+    snprintf(words, sizeof words,
+             "the file is damaged: the record of URL number %lld is lost; begin the "
+             "crawl again",
+             (long long)id);
+    return fail_as(store, -EBADMSG, words);
+}
+
 static int visit_url(sqlite3_stmt *row, int (*visit)(void *arg, const struct store_url *),
                      void *arg)
 {
@@ -695,16 +828,29 @@ static int visit_url(sqlite3_stmt *row, int (*visit)(void *arg, const struct sto
 int store_each_url(struct store *store,
                    int (*visit)(void *arg, const struct store_url *url), void *arg)
 {
-    static const char sql[] = "SELECT id, fragment_at, url FROM url ORDER BY id";
+    static const char sql[] =
+        "SELECT id, fragment_at, url, sum = record_sum(id, fragment_at, url)"
+        " FROM url ORDER BY id";
     sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL), rc = 0;
     int64_t last = 0;
+    int rc = check_count(store, "SELECT urls - (SELECT count(*) FROM url) FROM crawl",
+                         "the file is damaged: records of URLs are lost; begin the crawl "
+                         "again"),
+        code;
 
+    if (rc < 0)
+        return rc;
+    code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK) {
         while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW) {
             rc = go_on_to(store, &last, sqlite3_column_int64(statement, 0));
-            if (rc == 0)
+            if (rc == 0 && sqlite3_column_int(statement, 3) == 0)
+                rc = damaged_url(store, last);
+            if (rc == 0) {
                 rc = visit_url(statement, visit, arg);
+                if (rc == -EBADMSG)
+                    say(store, "the file is damaged: URLs in it are none");
+            }
         }
         if (rc != 0)
             code = SQLITE_DONE;
@@ -784,11 +930,48 @@ static void read_page(sqlite3_stmt *row, struct store_page *page)
     page->id_count = (size_t)sqlite3_column_bytes(row, 19) / sizeof *page->ids;
 }
 
+/* The URL of a page, for free(); NULL without memory, and for what has none. */
+static char *url_of(struct store *store, int64_t id)
+{
+    static const char sql[] =
+        "SELECT url FROM url WHERE id = ? AND sum = record_sum(id, fragment_at, url)";
+    sqlite3_stmt *statement = NULL;
+    char *url = NULL;
+
+    if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK) {
+        sqlite3_bind_int64(statement, 1, id);
+        if (sqlite3_step(statement) == SQLITE_ROW && text_at(statement, 0) != NULL)
+            url = strdup(text_at(statement, 0));
+    }
+    sqlite3_finalize(statement);
+    return url;
+}
+
+static int damaged_page(struct store *store, int64_t number, int64_t id)
+{
+    char *url = url_of(store, id), *words;
+
+    if (asprintf(
+            &words,
+            "the file is damaged: the record of page %lld%s%s is lost; coil-crawl resume "
+            "fetches it again",
+            (long long)number, url != NULL ? ", " : "", url != NULL ? url : "") < 0)
+        words = NULL;
+    free(url);
+    fail_as(store, -EBADMSG, words != NULL ? words : strerror(ENOMEM));
+    free(words);
+    return -EBADMSG;
+}
+
 int64_t store_next_page(struct store *store, int64_t after, struct store_page *page)
 {
     sqlite3_stmt *statement;
     int rc = prepare(store, NEXT_PAGE, &statement), code;
 
+    if (rc == 0 && after == 0)
+        rc = check_count(store, COUNT_LOST_PAGES,
+                         "the file is damaged: records of pages are lost; coil-crawl "
+                         "resume fetches them again");
     if (rc < 0)
         return rc;
     sqlite3_reset(statement);
@@ -803,10 +986,145 @@ int64_t store_next_page(struct store *store, int64_t after, struct store_page *p
         return fail(store, code);
     }
     rc = go_on_to(store, &after, sqlite3_column_int64(statement, 0));
+    if (rc == 0 && sqlite3_column_int(statement, PAGE_IS_WHOLE) == 0)
+        rc = damaged_page(store, after, sqlite3_column_int64(statement, 1));
     if (rc < 0)
         return rc;
     read_page(statement, page);
     return after;
+}
+
+/* ---- repair ------------------------------------------------------------------------ */
+
+/* What SQLite can tell of the structure: 0 if it is whole. */
+static int check_structure(struct store *store)
+{
+    sqlite3_stmt *statement = NULL;
+    int code =
+        sqlite3_prepare_v2(store->db, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    const char *found = NULL;
+    char words[256];
+    int rc = 0;
+
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        found = text_at(statement, 0);
+    if (code != SQLITE_ROW) {
+        rc = fail(store, code);
+    } else if (found == NULL || strcmp(found, "ok") != 0) {
+        snprintf(words, sizeof words,
+                 "the file is damaged, so that it cannot be used: %.150s",
+                 found != NULL ? found : "");
+        rc = fail_as(store, -EBADMSG, words);
+    }
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+/* The numbers of the pages whose records are damaged, for free(), and some of their URLs in words. */
+struct damage {
+    int64_t *numbers;
+    size_t count, capacity;
+    struct text words;
+};
+
+static int note_damage(struct store *store, struct damage *damage, int64_t number,
+                       int64_t id)
+{
+    char *url;
+
+    if (damage->count == damage->capacity &&
+        array_grow(&damage->numbers, &damage->capacity, sizeof *damage->numbers) < 0)
+        return -ENOMEM;
+    damage->numbers[damage->count++] = number;
+    if (damage->count > DAMAGED_NAMED)
+        return 0;
+    url = url_of(store, id);
+    if (url != NULL) {
+        text_add(&damage->words, damage->words.n > 0 ? ", " : ": ", 2);
+        text_add(&damage->words, url, strlen(url));
+    }
+    free(url);
+    return damage->words.failed ? -ENOMEM : 0;
+}
+
+static int find_damage(struct store *store, struct damage *damage)
+{
+    static const char sql[] = "SELECT number, url FROM page WHERE sum IS NOT"
+                              " record_sum(" PAGE_COLUMNS ") ORDER BY number";
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL), rc = 0;
+
+    if (code == SQLITE_OK)
+        while (rc == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW)
+            rc = note_damage(store, damage, sqlite3_column_int64(statement, 0),
+                             sqlite3_column_int64(statement, 1));
+    if (rc == 0 && code != SQLITE_DONE)
+        rc = fail(store, code);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+static int drop_damage(struct store *store, const struct damage *damage, int64_t left)
+{
+    sqlite3_stmt *statement;
+    int rc = run(store, BEGIN);
+
+    if (rc < 0)
+        return rc;
+    rc = prepare(store, DROP_PAGE, &statement);
+    for (size_t i = 0; rc == 0 && i < damage->count; i++) {
+        sqlite3_bind_int64(statement, 1, damage->numbers[i]);
+        rc = step(store, statement);
+    }
+    if (rc == 0)
+        rc = write_counts(store, false, store->url_count, left);
+    rc = end(store, rc);
+    if (rc < 0)
+        return rc;
+    store->page_count = left;
+    store->is_finished = false;
+    return 0;
+}
+
+static int report_damage(const struct store *store, struct damage *damage, int64_t lost,
+                         char **notice)
+{
+    if (damage->count > DAMAGED_NAMED)
+        text_print(&damage->words, " and %zu more", damage->count - DAMAGED_NAMED);
+    text_add(&damage->words, "", 1);
+    if (damage->words.failed ||
+        asprintf(notice,
+                 "%s: the file is damaged: %lld record%s of pages lost, which are "
+                 "fetched again%s",
+                 store->path, (long long)lost, lost == 1 ? "" : "s",
+                 damage->words.at) < 0) {
+        *notice = NULL;
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+int store_repair(struct store *store, char **notice)
+{
+    struct damage damage = {.count = 0};
+    int64_t missing = 0;
+    int rc = check_structure(store);
+
+    *notice = NULL;
+    if (rc == 0)
+        rc = read_number(store, COUNT_LOST_PAGES, &missing);
+    if (rc == 0)
+        rc = find_damage(store, &damage);
+    if (rc == 0 && (damage.count > 0 || missing != 0))
+        rc = drop_damage(store, &damage,
+                         store->page_count - missing - (int64_t)damage.count);
+    if (rc == 0 && (damage.count > 0 || missing != 0))
+        rc = report_damage(store, &damage, missing + (int64_t)damage.count, notice);
+    free(damage.numbers);
+    text_finish(&damage.words);
+    return rc;
 }
 
 /* ---- files ------------------------------------------------------------------------- */

@@ -149,6 +149,16 @@ int store_each_validator(struct store *store,
                          int (*visit)(void *arg, int64_t number, const char *url),
                          void *arg);
 
+/* ---- damage ------------------------------------------------------------------------ */
+
+/*
+ * Look for damage in a crawl that is open to be written, before it is read. Records of pages that are
+ * damaged or missing are given up, so that these pages are fetched again: *notice says so then, and
+ * is for free(); else it is NULL. -EBADMSG: something else is damaged, which store_message() names.
+ * The other functions fail with -EBADMSG where they meet damage.
+ */
+int store_repair(struct store *store, char **notice);
+
 /* ---- files ------------------------------------------------------------------------- */
 
 /* recheck.db becomes crawl.db, and that previous.db; both are closed. -EBUSY: somebody reads one of

@@ -7,6 +7,7 @@ of it, what is checked again and how that is compared.
 KILLED_SO is killed.c. With --all a crawl is killed at each of its writes, and hundreds of times at random.
 """
 import concurrent.futures
+import collections
 import contextlib
 import json
 import os
@@ -452,6 +453,69 @@ def test_a_damaged_file_is_an_error_or_a_report():
             code, _, err = run("report", state)
             assert code >= 0 and "Sanitizer" not in err and "runtime error" not in err, (nth, code, err)
             assert code in (0, 2, 4) or err.startswith("coil-crawl: "), (nth, code, err)
+
+
+def test_no_flipped_bit_goes_unnoticed():
+    """A report tells the same or says what is damaged; a crawl that goes on fetches what is lost, or says that it
+    cannot, and does not invite to try that again."""
+    chance, outcomes = random.Random(2), collections.Counter()
+    names = [f"/a/page-with-a-name-of-some-length/{n}" for n in range(60)]
+    with folder_for_test() as folder, Site({"/": page(*names, "/gone#x", "mailto:x@y"),
+                                            **{name: html(f"<i id=x>{name * 9}<a href=/gone>x</a>") for name in names}}) as site:
+        state = os.path.join(folder, "state")
+        code, whole, _ = told(folder, ["-d", state], site.url)
+        file = pathlib.Path(state, "crawl.db")
+        good = file.read_bytes()
+        for nth in range(2000 if ALL else 80):
+            broken = bytearray(good)
+            at = chance.randrange(len(broken))
+            broken[at] ^= 1 << chance.randrange(8)
+            for command in ("report", "resume"):
+                file.write_bytes(broken)
+                for log in ("-wal", "-shm"):
+                    pathlib.Path(state, "crawl.db" + log).unlink(missing_ok=True)
+                status, found, err = told(folder, [command, state])
+                if (status, found) == (code, whole):
+                    outcomes[command, "repaired" if "damaged" in err else "whole"] += 1
+                    continue
+                assert status in (FAILED, USAGE) and err.startswith("coil-crawl: "), (nth, at, command, status, err)
+                assert "goes on from here" not in err, (nth, at, err)
+                outcomes[command, "refused"] += 1
+                os.unlink(os.path.join(folder, "told.jsonl")) if os.path.exists(os.path.join(folder, "told.jsonl")) else None
+    assert all(outcomes["resume", kind] > 2 for kind in ("repaired", "whole", "refused")), outcomes
+    equal(outcomes["report", "repaired"], 0)
+
+
+def test_what_is_damaged_is_named():
+    with folder_for_test() as folder, Site({"/": page("/named-page", "/b"), "/named-page": html("<i id=ABCDEFGH>" * 9),
+                                            "/b": page()}) as site:
+        state = os.path.join(folder, "state")
+        run("-d", state, site.url.replace("//", "//me:secret@"))
+        file = pathlib.Path(state, "crawl.db")
+        content = file.read_bytes()
+
+        def damage(old, new):
+            assert old in content
+            file.write_bytes(content.replace(old, new))
+
+        with contextlib.closing(sqlite3.connect(file)) as database:
+            ids, = database.execute("select ids from page join url on page.url = url.id where url.url like '%named%'"
+                                    ).fetchone()
+        damage(ids, bytes(len(ids)))
+        status, _, err = run("report", state)
+        equal((status, "secret" in err), (FAILED, False))
+        contains(err, f"crawl.db: the file is damaged: the record of page 2, {site.url.replace('//', '//me:***@')}named-page is lost")
+        asked = len(site.seen)
+        status, _, err = run("resume", state)
+        equal((status, "secret" in err), (WELL, False))
+        contains(err, "1 record of pages lost, which are fetched again: http://me:***@")
+        equal([r.path for r in site.seen[asked:] if r.path != "/robots.txt"], ["/named-page"])
+        equal(run("report", state)[::2], (WELL, ""))
+        damage(b"named-page", b"other-page")
+        for command in ("report", "recheck", "resume"):
+            status, _, err = run(command, state)
+            assert status in (FAILED, USAGE), (command, status, err)
+            contains(err, "the record of URL number ")
 
 
 def renumber(file, table, number, other):
