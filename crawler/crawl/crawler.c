@@ -1221,6 +1221,7 @@ int crawler_init(struct crawler *crawler, const struct options *options,
     *crawler = (struct crawler){.options = options,
                                 .sinks = {sinks, sink_count},
                                 .site.lenient = options->lenient,
+                                .begin_s = time(NULL),
                                 .mentions.fail_on = options->fail_on};
     crawler->held_end = &crawler->held;
     targets_init(&crawler->targets, cold);

@@ -54,7 +54,9 @@ struct crawler {
     struct traps traps;
     struct target *due; /* whose verdict can be found now; judge_due() */
     struct target *held,
-        **held_end;     /* of another site, it seems, until the starts are known */
+        **held_end; /* of another site, it seems, until the starts are known */
+    int64_t
+        begin_s; /* the same in seconds since 1970; of a crawl that is kept, its first run */
     int64_t begin_ns;   /* when crawler_run() began; sooner by what earlier runs took */
     size_t starts_open; /* starts, and where they redirect to, that are not fetched yet */
     size_t page_count;  /* that were asked for: --max-pages */

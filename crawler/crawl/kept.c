@@ -165,6 +165,7 @@ void kept_give(const struct kept *kept, struct crawler *crawler)
     if (kept->state != NULL)
         state_take_targets(kept->state, &crawler->targets);
     targets_set_id_seed(&crawler->targets, store_setup(kept->store)->seed);
+    crawler->begin_s = store_setup(kept->store)->time_s;
 }
 
 int kept_close(struct kept *kept, bool is_finished, char **message)

@@ -21,7 +21,7 @@
 struct finding {
     struct page_search *pages;
     struct target *page;
-    struct trap_page trap; /* what it has brought so far */
+    const char *from; /* the page's URL, if the link is one that may be a trap */
     size_t links;
     bool tells_links;
     int rc; /* below 0: the crawl cannot go on */
@@ -116,7 +116,7 @@ static int come_nearer(struct finding *finding, struct target *page)
         if (page->hops == 0 || depth < page->depth)
             page->depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
         page->hops = 0; /* more than 0 where a chain was given up before it */
-        return place_page(crawler, page, &finding->trap);
+        return place_page(crawler, page, finding->from);
     }
     rc = place_at_depth(crawler, page, depth);
     return rc == 0 && page->hops > 0 ? place_nearer(crawler, page, 0) : rc;
@@ -430,10 +430,17 @@ static bool tells_links(const struct crawler *crawler, const struct target *page
            (page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start));
 }
 
+/* <loc>: what a sitemap lists is no calendar. */
+static bool is_of_sitemap(const struct link *link)
+{
+    return link->element != NULL && strcmp(link->element, "loc") == 0;
+}
+
 static int on_found(const struct search_found *found, void *arg)
 {
     struct finding *finding = arg;
 
+    finding->from = is_of_sitemap(found->link) ? NULL : finding->page->url;
     if (found->kind == SEARCH_ID)
         finding->rc = note_id(finding->pages, found->link->reference);
     else if (!finding->tells_links)
@@ -515,7 +522,6 @@ int page_search_end(struct page_search *pages, struct target *page,
     *problem = 0;
     rc = search_source(pages, page, source, &visitor);
     *links = finding.links;
-    trap_page_end(&pages->crawler->traps, &finding.trap, page->url);
     if (rc == 0)
         return targets_keep_ids(&pages->crawler->targets, page, pages->ids,
                                 pages->id_count);
@@ -579,7 +585,6 @@ int page_search_replay(struct page_search *pages, struct target *page,
         return 0;
     rc = link_blob_read(kept->links, kept->links_n, &reader);
     *links = replaying.finding.links;
-    trap_page_end(&pages->crawler->traps, &replaying.finding.trap, page->url);
     if (rc < 0 || kept->problem < 0 || (kept->flags & STORE_BODY) == 0)
         return rc;
     return keep_kept_ids(pages, page, kept);

@@ -57,7 +57,7 @@ static bool is_known(const char *url, void *targets)
 }
 
 static enum reason trap_of(struct crawler *crawler, const struct target *page,
-                           struct trap_page *trap)
+                           const char *from)
 {
     const struct options *options = crawler->options;
 
@@ -66,8 +66,8 @@ static enum reason trap_of(struct crawler *crawler, const struct target *page,
     if (!options->trap_session_off &&
         trap_session(&crawler->traps, page->url, is_known, &crawler->targets))
         return REASON_TRAP_SESSION;
-    if (!options->trap_calendar_off && trap != NULL &&
-        trap_calendar(&crawler->traps, trap, page->url))
+    if (!options->trap_calendar_off && from != NULL &&
+        trap_calendar(from, page->url, crawler->begin_s))
         return REASON_TRAP_CALENDAR;
     return REASON_NONE;
 }
@@ -118,15 +118,14 @@ static enum reason reason_against_external(const struct crawler *crawler)
     return crawler->options->offline ? REASON_OFFLINE : REASON_NONE;
 }
 
-int place_reason(struct crawler *crawler, const struct target *page,
-                 struct trap_page *trap)
+int place_reason(struct crawler *crawler, const struct target *page, const char *from)
 {
     int reason = reason_against(crawler, page);
 
     if (reason != REASON_NONE)
         return reason;
     return (int)(page->kind == TARGET_EXTERNAL ? reason_against_external(crawler)
-                                               : trap_of(crawler, page, trap));
+                                               : trap_of(crawler, page, from));
 }
 
 static int leave_out(struct crawler *crawler, struct target *page, enum reason reason)
@@ -136,11 +135,15 @@ static int leave_out(struct crawler *crawler, struct target *page, enum reason r
     return verdicts_settle(crawler, page, (struct judgement){verdict, reason}, NULL);
 }
 
-static int place_on_site(struct crawler *crawler, struct target *page,
-                         struct trap_page *trap)
+static int place_on_site(struct crawler *crawler, struct target *page, const char *from)
 {
-    int reason = place_reason(crawler, page, trap);
+    int reason = place_reason(crawler, page, from);
 
+    page->is_step = reason == REASON_TRAP_CALENDAR;
+    if (page->is_step) {
+        page->is_placed = false; /* until the end: another page may link to it */
+        return 0;
+    }
     if (reason != REASON_NONE)
         return reason < 0 ? reason : leave_out(crawler, page, (enum reason)reason);
     if (page->depth > crawler->options->max_depth)
@@ -200,7 +203,7 @@ int place_file(struct crawler *crawler, struct target *file)
     return ask_for(crawler, file, FRONTIER_SITE);
 }
 
-int place_page(struct crawler *crawler, struct target *page, struct trap_page *trap)
+int place_page(struct crawler *crawler, struct target *page, const char *from)
 {
     int inside;
 
@@ -212,9 +215,7 @@ int place_page(struct crawler *crawler, struct target *page, struct trap_page *t
     page->kind = inside ? TARGET_SITE : TARGET_EXTERNAL;
     page->is_placed = true;
     if (inside)
-        return place_on_site(crawler, page, trap);
-    if (trap != NULL)
-        trap->news = true;
+        return place_on_site(crawler, page, from);
     if (crawler->starts_open == 0)
         return place_external(crawler, page);
     hold(crawler, page);

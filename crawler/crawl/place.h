@@ -6,14 +6,13 @@
 
 #include "crawler.h"
 
-/* A web page that was met for the first time: it is asked for, or settled. `trap` is of the
-   page that links to it; NULL if it is redirected to. 0, or as verdicts_settle(). */
-int place_page(struct crawler *crawler, struct target *page, struct trap_page *trap);
+/* A web page that was met for the first time: it is asked for, or settled. `from` is the URL of
+   the page that links to it; NULL if no page does. 0, or as verdicts_settle(). */
+int place_page(struct crawler *crawler, struct target *page, const char *from);
 
 /* The rule against asking for a page whose kind is known, REASON_NONE if there is none, or
    -ENOMEM. */
-int place_reason(struct crawler *crawler, const struct target *page,
-                 struct trap_page *trap);
+int place_reason(struct crawler *crawler, const struct target *page, const char *from);
 
 /* A place of a page, which was met for the first time: it is left out, or its page has to be searched
    for it. 0, or as verdicts_settle(). */

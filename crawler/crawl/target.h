@@ -51,7 +51,8 @@ struct target {
     bool sets_cookie : 1; /* its answer does */
     bool reopens : 1; /* its redirect closes a circle, so that the next is asked again */
     bool is_asked_again : 1;
-    uint8_t verdict;            /* enum verdict */
+    uint8_t verdict : 4;        /* enum verdict */
+    bool is_step : 1;           /* of a calendar, and no other link leads to it so far */
     uint8_t reason;             /* enum reason */
     uint8_t hops;               /* redirects on the way from the nearest link to it */
     uint8_t chain;              /* redirects from it to the end, where that is known */

@@ -426,7 +426,8 @@ static struct judgement judge_rest(const struct crawler *crawler,
     if (target->hops > crawler->options->max_redirects)
         return (struct judgement){VERDICT_UNCHECKED, REASON_REDIRECT_LIMIT};
     if (!target->is_placed)
-        return (struct judgement){VERDICT_SKIPPED, REASON_NOFOLLOW};
+        return (struct judgement){VERDICT_SKIPPED, target->is_step ? REASON_TRAP_CALENDAR
+                                                                   : REASON_NOFOLLOW};
     if (target->kind == TARGET_SITE && target->depth > crawler->options->max_depth)
         return (struct judgement){VERDICT_SKIPPED, REASON_DEPTH};
     return judgement;

@@ -26,7 +26,6 @@ struct trap_session {
 void traps_finish(struct traps *traps)
 {
     free(traps->sessions);
-    trap_calendars_destroy(traps->calendars);
     *traps = (struct traps){0};
 }
 

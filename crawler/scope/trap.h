@@ -1,13 +1,8 @@
 /*
  * trap.h - URLs that would never end, told by what they look like.
  *
- *     if (trap_repeats(url) || trap_session(&traps, url, is_known, arg)) ...
- *
- *     struct trap_page page = {0};
- *     for (each target that a page links to, if nobody has linked to it before)
- *         if (trap_calendar(&traps, &page, target))
- *             ... skip it ...
- *     trap_page_end(&traps, &page, url_of_the_page);
+ *     if (trap_repeats(url) || trap_session(&traps, url, is_known, arg) ||
+ *         trap_calendar(page, url, now_s)) ...
  *
  * URLs are such as url_resolve() makes. docs/design/checker.md has the rules. Calls
  * nothing of coil.
@@ -22,21 +17,10 @@
 /* A path segment, or two in turn, so often in a row is a trap. */
 #define TRAP_REPEATS 4
 
-/* So many pages with dates that bring nothing but dates, and new dates so many times. */
-#define TRAP_CALENDAR_PAGES 200
-#define TRAP_CALENDAR_DATES 12
-
 /* Zeroes are none. */
 struct traps {
     struct trap_session *sessions; /* URLs without the session id that they had */
     size_t session_count, session_capacity;
-    struct trap_calendars *calendars; /* allocated with the first date: 448 KiB */
-};
-
-/* What a page has brought so far; zeroes: nothing. */
-struct trap_page {
-    bool news;  /* something that is not another date */
-    bool dates; /* a new date */
 };
 
 void traps_finish(struct traps *traps);
@@ -59,12 +43,9 @@ bool trap_session(struct traps *traps, const char *url,
                   bool (*is_known)(const char *url, void *arg), void *arg);
 
 /*
- * True if a target, to which a page links for the first time, is but another date of an
- * endless calendar. Otherwise it counts as brought by the page.
+ * True if a link of the page to that URL is a step of a calendar that may go on for ever. What
+ * nothing else leads to is to be skipped. A pure function; now_s is a time(2).
  */
-bool trap_calendar(struct traps *traps, struct trap_page *page, const char *url);
-
-/* The page has no more links. */
-void trap_page_end(struct traps *traps, const struct trap_page *page, const char *url);
+bool trap_calendar(const char *page_url, const char *url, int64_t now_s);
 
 #endif

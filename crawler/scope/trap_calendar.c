@@ -1,21 +1,22 @@
 /*
  * trap_calendar.c - calendars that go on for ever.
  *
- * A calendar's page links to the next month, and that one to the next. What tells it from a
- * blog's archive is that nothing but dates comes of it. A URL with dates is taken apart:
+ * A page of a calendar links to the next month, and that one to the next. So a link is a step of a
+ * calendar if it goes from one date to another that is far in the future, or far in the past and
+ * farther than the page:
  *
- *   http://h/cal/2026/11/22/list?view=day   shape   h/cal/#/list?view=day   and the date 20261122
- *                                           family  h/cal/#/?view
+ *     page                       link                       a step, in November 2026
+ *     http://h/events            http://h/events?m=2040-01  no: the page has no date
+ *     http://h/events?m=2027-11  http://h/events?m=2027-12  yes
+ *     http://h/events?m=2027-01  http://h/events?m=2027-02  no: it is soon
+ *     http://h/2016/11/          http://h/2016/10/          yes
+ *     http://h/2016/11/          http://h/2016/11/22/       no: the day is of the month
+ *     http://h/2026/11/22/news   http://h/1969/07/20/moon   no: it is no date, but something with a date
+ *     http://h/n/1400            http://h/n/2801            no: a number alone is no date
  *
- * A target is news if it has no date, or if its shape has not been met: "/2026/11/22/a-post"
- * is. Each family counts its pages since the last news, and how many of them brought a date
- * that the family had not had. At TRAP_CALENDAR_PAGES and TRAP_CALENDAR_DATES it is a calendar,
- * and shapes that are known are not followed any more. New dates are asked for since a thousand
- * pages with dates that are listed in one place, or documentation of ten versions named by
- * month, do end.
- *
- * Shapes and dates are remembered as hashes in a table of fixed size, where a newer one takes
- * an older one's place: what is forgotten is news again, which errs on the side of following.
+ * What only such steps lead to is skipped. Whether a link is a step depends on its page and on itself
+ * alone, and what is skipped on all links together. So the order in which pages are fetched does
+ * not matter.
  */
 #include "trap_calendar.h"
 
@@ -26,32 +27,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
-#define SEEN 32768 /* powers of two */
-#define FAMILIES 8192
+/* Time in days, with months of 31 days: a difference of dates need not be exact. */
+#define MONTH 31
+#define YEAR (12 * MONTH)
 
-struct family {
-    uint64_t hash;
-    uint32_t pages, dates; /* since the last news */
-    bool is_calendar;
-};
+/* Dates are near if they are at most so far in the past, or in the future. */
+#define PAST_OF_DAYS (2 * YEAR)
+#define PAST_OF_MONTHS (10 * YEAR)
+#define PAST_OF_YEARS (36 * YEAR) /* since there are web sites */
+#define FUTURE (1 * YEAR)
+#define FAR_OFFSET 120 /* "?month=-121", from today on */
 
-struct trap_calendars {
-    uint64_t seen[SEEN];
-    struct family families[FAMILIES];
-};
-
-/* A URL, taken apart. */
+/* A URL, taken apart. The numbers of a date are 0 where they are missing. */
 struct parts {
-    uint64_t shape, family, date;
-    bool has_date;
+    uint64_t shape; /* the hash of the URL without its dates */
+    int year, month, day;
+    int offset;        /* "month=-3" */
+    bool names_year;   /* by a parameter: else a year alone may be any number */
+    bool ends_in_date; /* in its query, or the last segment of its path */
 };
 
-void trap_calendars_destroy(struct trap_calendars *calendars)
-{
-    free(calendars);
-}
-
+/* FNV-1a; never 0. */
 uint64_t trap_hash(uint64_t hash, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -97,18 +95,19 @@ static size_t separator_at(const char *s)
     return strncasecmp(s, "%2f", 3) == 0 ? 3 : 0;
 }
 
-/* "nov", "november"; its length. */
-static size_t month_name_at(const char *s)
+/* "nov", "november"; its length. *month is from 1. */
+static size_t month_name_at(const char *s, int *month)
 {
     static const char *const names[] = {"january",   "february", "march",    "april",
                                         "may",       "june",     "july",     "august",
                                         "september", "october",  "november", "december"};
 
-    for (size_t i = 0; i < 12; i++) {
+    for (int i = 0; i < 12; i++) {
         size_t n = strlen(names[i]);
         n = strncasecmp(s, names[i], n) == 0   ? n
             : strncasecmp(s, names[i], 3) == 0 ? 3
                                                : 0;
+        *month = i + 1;
         if (n > 0 && !is_letter(s[n]))
             return n;
     }
@@ -137,7 +136,8 @@ static size_t behind_year(const char *s)
     size_t separator = separator_at(s), n = number_behind(s, 12);
 
     if (separator > 0 && n == 0) {
-        size_t week = week_at(s + separator), name = month_name_at(s + separator);
+        int month;
+        size_t week = week_at(s + separator), name = month_name_at(s + separator, &month);
         if (week > 0)
             return separator + week;
         n = name > 0 ? separator + name : 0;
@@ -189,13 +189,89 @@ static size_t date_at(const char *s)
     return n > 0 ? n + time_at(s + n) : 0;
 }
 
+/* ---- their numbers ------------------------------------------------------------------ */
+
+static int month_of_week(unsigned week)
+{
+    int month = (int)(week - 1) * 12 / 52 + 1;
+
+    return month < 12 ? month : 12;
+}
+
+static void set_date(struct parts *parts, int year, int month, int day)
+{
+    if (parts->year != 0)
+        return; /* the first counts: "from=...&to=..." */
+    parts->year = year;
+    parts->month = month;
+    parts->day = day;
+}
+
+/* "-11-22", "/november/2", "-W47" behind the year. */
+static void read_behind_year(struct parts *parts, int year, const char *s)
+{
+    int month = 0;
+    size_t n;
+
+    s += separator_at(s);
+    n = month_name_at(s, &month);
+    if (n == 0 && week_at(s) > 0) {
+        set_date(parts, year, month_of_week(number_of(s + 1, digits_at(s + 1))), 0);
+        return;
+    }
+    if (n == 0) {
+        n = digits_at(s);
+        month = (int)number_of(s, n);
+    }
+    n = number_behind(s + n, 31) > 0 ? n + separator_at(s + n) : 0;
+    set_date(parts, year, month, n > 0 ? (int)number_of(s + n, digits_at(s + n)) : 0);
+}
+
+/* "22-11-2026", or "11/22/2026" if that cannot be. */
+static void read_year_at_end(struct parts *parts, const char *s)
+{
+    size_t n = digits_at(s), m;
+    int day = (int)number_of(s, n), month;
+
+    s += n + separator_at(s + n);
+    m = digits_at(s);
+    month = (int)number_of(s, m);
+    s += m + separator_at(s + m);
+    if (month > 12)
+        set_date(parts, (int)number_of(s, 4), day, month);
+    else
+        set_date(parts, (int)number_of(s, 4), month, day);
+}
+
+/* What date_at() has found. */
+static void read_date(struct parts *parts, const char *s)
+{
+    size_t digits = digits_at(s);
+
+    if (digits == 4)
+        read_behind_year(parts, (int)number_of(s, 4), s + 4);
+    else if (digits > 4)
+        set_date(parts, (int)number_of(s, 4), (int)number_of(s + 4, 2),
+                 digits > 6 ? (int)number_of(s + 6, 2) : 0);
+    else
+        read_year_at_end(parts, s);
+}
+
+/* Seconds since 1970, or milliseconds. */
+static void read_seconds(struct parts *parts, const char *s, size_t n)
+{
+    time_t time = (time_t)number_of(s, n < 9 ? n : 9) * 10;
+    struct tm tm;
+
+    if (gmtime_r(&time, &tm) != NULL)
+        set_date(parts, tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
+}
+
 /* ---- taking a URL apart ------------------------------------------------------------ */
 
-static void take_date(struct parts *parts, const char *s, size_t n)
+static void leave_out_date(struct parts *parts)
 {
     parts->shape = trap_hash(parts->shape, "#", 1);
-    parts->date = trap_hash(parts->date, s, n);
-    parts->has_date = true;
 }
 
 /* "/2026/": a segment which is a year. */
@@ -205,30 +281,25 @@ static bool is_year_segment(const char *s)
            (s[4] == '\0' || strchr("/?#", s[4]) != NULL);
 }
 
-/* A path. What is in its last segment belongs to the family if a date is. */
 static void take_path(struct parts *parts, const char *s, const char *end)
 {
-    bool dated = false;
-
     while (s < end) {
         size_t date = is_digit(s[-1]) ? 0 : date_at(s);
 
-        if (date == 0 && is_year_segment(s))
-            date = 4;
+        if (date > 0)
+            read_date(parts, s);
+        else if (is_year_segment(s) && (date = 4) > 0)
+            set_date(parts, (int)number_of(s, 4), 0, 0);
         if (date > 0) {
-            take_date(parts, s, date);
-            dated = true;
+            leave_out_date(parts);
+            parts->ends_in_date = true;
             s += date;
             continue;
         }
-        parts->shape = trap_hash(parts->shape, s, 1);
-        if (*s++ == '/') {
-            parts->family = parts->shape;
-            dated = false;
-        }
+        if (*s == '/' && s + 1 < end)
+            parts->ends_in_date = false;
+        parts->shape = trap_hash(parts->shape, s++, 1);
     }
-    if (dated)
-        parts->family = parts->shape;
 }
 
 static bool ends_in(const char *s, size_t n, const char *word)
@@ -279,36 +350,68 @@ static size_t value_of_date(const char *name, size_t name_n, bool beside_year)
     const char *value = name + name_n + 1;
     size_t n = strcspn(value, "&#"), sign = *value == '-' || *value == '+';
     size_t digits = digits_at(value + sign);
+    int month;
 
     if (sign == 0 && digits == n && (n == 10 || n == 13) &&
         (*value == '1' || *value == '2'))
         return n;
     if (!names_date(name, name_n, beside_year) || n == 0)
         return 0;
-    return (digits <= 4 && sign + digits == n) || month_name_at(value) == n ? n : 0;
+    return (digits <= 4 && sign + digits == n) || month_name_at(value, &month) == n ? n
+                                                                                    : 0;
 }
 
-/* "name=value", of `n` bytes. The name is of the family. */
+/* What value_of_date() has found. */
+static void read_value(struct parts *parts, const char *name, size_t name_n, size_t n,
+                       bool beside_year)
+{
+    const char *value = name + name_n + 1;
+    size_t sign = *value == '-' || *value == '+';
+    int number = (int)number_of(value + sign, n - sign > 4 ? 4 : n - sign), month;
+
+    parts->ends_in_date = true;
+    if (n >= 10)
+        read_seconds(parts, value, n);
+    else if (month_name_at(value, &month) == n)
+        parts->month = month;
+    else if (names_year(name, name_n) && sign == 0 && n == 4) {
+        parts->year = number;
+        parts->names_year = true;
+    } else if (!beside_year || sign > 0)
+        parts->offset = *value == '-' ? -number : number;
+    else if (ends_in(name, name_n, "day") ||
+             is_one_of(name, name_n, (const char *const[]){"d", NULL}))
+        parts->day = number;
+    else if (ends_in(name, name_n, "week") ||
+             is_one_of(name, name_n, (const char *const[]){"w", "wk", NULL}))
+        parts->month = month_of_week((unsigned)number);
+    else
+        parts->month = number;
+}
+
+/* "name=value", of `n` bytes. */
 static void take_parameter(struct parts *parts, const char *s, size_t n, bool beside_year)
 {
     size_t name_n = strcspn(s, "=&#"), date;
 
-    parts->family = trap_hash(parts->family, s, name_n);
     parts->shape = trap_hash(parts->shape, s, name_n);
     if (name_n == n)
         return;
     date = value_of_date(s, name_n, beside_year);
     if (date > 0) {
-        take_date(parts, s + name_n + 1, date);
+        read_value(parts, s, name_n, date, beside_year);
+        leave_out_date(parts);
         return;
     }
-    for (size_t i = name_n; i < n;) {
+    for (size_t i = name_n; i < n; i += date) {
         date = i > 0 && is_digit(s[i - 1]) ? 0 : date_at(s + i);
-        if (date > 0)
-            take_date(parts, s + i, date);
-        else
+        if (date == 0) {
             parts->shape = trap_hash(parts->shape, s + i, date = 1);
-        i += date;
+            continue;
+        }
+        read_date(parts, s + i);
+        leave_out_date(parts);
+        parts->ends_in_date = true;
     }
 }
 
@@ -318,7 +421,6 @@ static void take_query(struct parts *parts, const char *s)
 
     while (*s == '?' || *s == '&') {
         size_t n = strcspn(s + 1, "&#");
-        parts->family = trap_hash(parts->family, "&", 1);
         parts->shape = trap_hash(parts->shape, "&", 1);
         take_parameter(parts, s + 1, n, beside_year);
         s += 1 + n;
@@ -329,84 +431,92 @@ static struct parts parts_of(const char *url)
 {
     size_t origin = url_origin_length(url);
     const char *path_end = url + origin + strcspn(url + origin, "?#");
-    struct parts parts = {.date = TRAP_HASH_START};
+    struct parts parts = {.year = 0};
 
-    if (strpbrk(url + origin, "0123456789") ==
-        NULL) /* no date, and nobody asks for the rest */
-        return parts;
-    parts.shape = parts.family = trap_hash(TRAP_HASH_START, url, origin);
+    if (strpbrk(url + origin, "0123456789") == NULL)
+        return parts; /* most have no date */
+    parts.shape = trap_hash(TRAP_HASH_START, url, origin);
     take_path(&parts, url + origin, path_end);
     take_query(&parts, path_end);
     return parts;
 }
 
-/* ---- counting ---------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------- */
 
-/*
- * Remember a hash; true if it was known. Each has two places, the latest in the first: what is
- * met again and again stays, whatever else comes by.
- */
-static bool was_seen(struct trap_calendars *calendars, uint64_t hash)
+static bool has_date(const struct parts *parts)
 {
-    uint64_t *pair = &calendars->seen[(hash ^ hash >> 32) & (SEEN - 2)];
-    bool seen = pair[0] == hash || pair[1] == hash;
-
-    if (pair[0] != hash)
-        pair[1] = pair[0];
-    pair[0] = hash;
-    return seen;
+    return parts->year != 0 && (parts->month != 0 || parts->names_year);
 }
 
-static struct family *family_of(struct trap_calendars *calendars, uint64_t hash)
+static int64_t days_of(int year, int month, int day)
 {
-    struct family *family = &calendars->families[(hash ^ hash >> 32) & (FAMILIES - 1)];
-
-    if (family->hash != hash)
-        *family = (struct family){.hash = hash};
-    return family;
+    return (int64_t)year * YEAR + (month > 0 ? (month - 1) * MONTH : YEAR / 2) +
+           (day > 0     ? day - 1
+            : month > 0 ? MONTH / 2
+                        : 0);
 }
 
-static bool make_calendars(struct traps *traps)
+/* Positive in the future. */
+static int64_t days_from_now(const struct parts *parts, int64_t now_s)
 {
-    if (traps->calendars == NULL)
-        traps->calendars = calloc(1, sizeof *traps->calendars);
-    return traps->calendars != NULL;
+    time_t time = (time_t)now_s;
+    struct tm now;
+
+    if (gmtime_r(&time, &now) == NULL)
+        return 0;
+    return days_of(parts->year, parts->month, parts->day) -
+           days_of(now.tm_year + 1900, now.tm_mon + 1, now.tm_mday);
 }
 
-bool trap_calendar(struct traps *traps, struct trap_page *page, const char *url)
+static bool is_far(const struct parts *parts, int64_t from_now)
 {
-    struct parts parts = parts_of(url);
-    struct family *family;
+    int64_t past = parts->day > 0     ? PAST_OF_DAYS
+                   : parts->month > 0 ? PAST_OF_MONTHS
+                                      : PAST_OF_YEARS;
 
-    if (!parts.has_date || !make_calendars(traps)) {
-        page->news = true;
+    return from_now > FUTURE || from_now < -past;
+}
+
+/* A day of the month that the page is about, or a month of its year. */
+static bool is_part_of(const struct parts *target, const struct parts *page)
+{
+    if (target->year != page->year || page->day > 0)
         return false;
-    }
-    family = family_of(traps->calendars, parts.family);
-    if (!was_seen(traps->calendars, parts.shape))
-        page->news = true;
-    else if (family->is_calendar)
-        return true;
-    if (!was_seen(traps->calendars,
-                  trap_hash(parts.family, (const char *)&parts.date, sizeof parts.date)))
-        page->dates = true;
-    return false;
+    return page->month == 0 ? target->month > 0
+                            : target->month == page->month && target->day > 0;
 }
 
-void trap_page_end(struct traps *traps, const struct trap_page *page, const char *url)
+/* "/2500/" links to "/2500/11/", and may be a year. */
+static bool is_below(const char *url, const char *page)
 {
-    struct parts parts = parts_of(url);
-    struct family *family;
+    size_t n = strcspn(page, "?#");
 
-    if (!parts.has_date || !make_calendars(traps))
-        return;
-    family = family_of(traps->calendars, parts.family);
-    if (page->news) {
-        family->pages = family->dates = 0;
-        return;
-    }
-    family->pages++;
-    family->dates += page->dates;
-    if (family->pages >= TRAP_CALENDAR_PAGES && family->dates >= TRAP_CALENDAR_DATES)
-        family->is_calendar = true;
+    n -= n > 0 && page[n - 1] == '/';
+    return strncmp(url, page, n) == 0 && url[n] == '/';
+}
+
+static bool is_step_of_offset(const struct parts *target, const struct parts *page)
+{
+    return target->shape == page->shape && abs(target->offset) > FAR_OFFSET &&
+           abs(target->offset) > abs(page->offset) && page->offset != 0;
+}
+
+bool trap_calendar(const char *page_url, const char *url, int64_t now_s)
+{
+    struct parts target = parts_of(url), page;
+    int64_t from_now, page_from_now;
+
+    if (!has_date(&target) && target.offset == 0)
+        return false;
+    page = parts_of(page_url);
+    if (!has_date(&target))
+        return is_step_of_offset(&target, &page);
+    from_now = days_from_now(&target, now_s);
+    if (!is_far(&target, from_now))
+        return false;
+    if (!has_date(&page))
+        return page.year == target.year && is_below(url, page_url);
+    page_from_now = days_from_now(&page, now_s);
+    return (from_now > 0 || from_now < page_from_now) && !is_part_of(&target, &page) &&
+           (target.shape == page.shape || target.ends_in_date);
 }

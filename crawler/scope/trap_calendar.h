@@ -9,10 +9,6 @@
 
 #define TRAP_HASH_START UINT64_C(0xcbf29ce484222325)
 
-struct trap_calendars;
-
-void trap_calendars_destroy(struct trap_calendars *calendars);
-
 /* The hash of more bytes, behind those that `hash` is of; never 0. (FNV-1a) */
 uint64_t trap_hash(uint64_t hash, const char *s, size_t n);
 

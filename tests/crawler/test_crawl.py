@@ -1205,6 +1205,42 @@ def test_bytes_are_of_all_answers():
     assert result.records[-1]["bytes"] > 2 * 20000, result.records[-1]
 
 
+def test_numbered_pages_are_all_visited():
+    """1990 to 2999 are no years only because they might be."""
+    class Tree(dict):
+        def get(self, path, otherwise=None):
+            n = int(path[3:]) if path.startswith("/n/") else 0
+            return otherwise if n == 0 else page(*(f"/n/{m}" for m in (2 * n, 2 * n + 1) if m < 4000))
+
+    for options in ((), ("--max-tasks", "1")):
+        with Site(Tree()) as site:
+            result = Crawl(site.url + "n/1", *options)
+        equal(collections.Counter(result.told.values()), {"ok": 3999})
+
+
+def test_a_calendar_is_left_out_whatever_comes_first():
+    """What also another page links to is visited, and so is what comes of it."""
+    def month(path):
+        year, month = int(path[3:7]), int(path[8:10])
+        after, before = year * 12 + month, year * 12 + month - 2
+        return page(*(f"/m/{n // 12:04}-{n % 12 + 1:02}" for n in (after, before)))
+
+    class Calendar(dict):
+        def get(self, path, otherwise=None):
+            return month(path) if path.startswith("/m/") else super().get(path, otherwise)
+
+    found = []
+    for fast, late in (("/far", "/m/2200-01"), ("/m/2200-01", "/far")):
+        with Site(Calendar({"/": page(fast, "/late"), "/late": slow(0.3, page(late)),
+                            "/far": page("/m/2200-02", "/m/2200-05")})) as site:
+            result = Crawl(site.url)
+        found.append(result.told)
+        steps = sorted(path for path, told in result.told.items() if told == "skipped/trap-calendar")
+        equal(set(result.told.values()), {"ok", "skipped/trap-calendar"})
+        equal(steps, ["/m/2199-12", "/m/2200-03", "/m/2200-04", "/m/2200-06"])
+    equal(found[0], found[1])
+
+
 def test_max_pages():
     names = [f"/{n}" for n in range(30)]
     result = crawl({"/": page(*names), **{n: page() for n in names}}, "--max-pages", "10")
