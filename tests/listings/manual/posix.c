@@ -4,6 +4,8 @@
 
 #include "posix.md/blocking-code-in-tasks-libcoil-posix"
 
+#include "posix.md/state-and-ownership-by-thread"
+
 static int app(void *arg)
 {
     char key[] = "coil:listings";
@@ -16,6 +18,6 @@ static int app(void *arg)
 
 int main(void)
 {
-    RUN(app, NULL);
+    CHECK(run_with_own_state(app, NULL) == 0);
     return 0;
 }
