@@ -33,6 +33,12 @@
  * only page tables, 8 bytes for each 4 KiB, 120 bytes for each stack: the table's page is
  * needed anyway for the stack's own pages.
  *
+ * Wide guards. The guards of the first 112 slots of a pool are 1020 KiB long, unless the
+ * stacks are that long themselves: a frame that jumps over a guard of 60 KiB would write
+ * to another stack. Such a guard takes 2 KiB of page tables and, when its slot is used
+ * for the first time, 4 us. So programs with few tasks have wide guards, and a million
+ * tasks take no more memory. In debug mode the first 4096 slots of each pool have them.
+ *
  * Colours. If all control blocks had the same distance from the end of their slot, the
  * tops of all stacks would share a few sets of the cache, which holds a dozen of them. So
  * each control block is moved down by one of 16 multiples of a cache line, chosen by the
@@ -107,6 +113,10 @@
 #else
 #define GUARD_BYTES ((size_t)60 * 1024)
 #endif
+#define WIDE_GUARD_BYTES ((size_t)1020 * 1024)
+#define WIDE_MAX 112                   /* slots with wide guards */
+#define WIDE_MAX_DEBUG 4096            /* in debug mode */
+#define WIDE_CLASS_MAX 19              /* stacks of 512 KiB; in debug mode all */
 #define UNTOUCHED_BYTES ((size_t)4096) /* below a stack without a guard */
 #define DIRTY_MAX 64
 #define COLOUR_COUNT 16
@@ -123,6 +133,7 @@ struct coil__stack_pool {
     struct coil__list full;
     struct coil__slab *empty; /* the last that became so, and none else; or NULL */
     size_t next_slot_count;
+    size_t wide_count; /* slots with wide guards */
     unsigned dirty_count;
     uint8_t size_class;
 };
@@ -140,9 +151,10 @@ COIL__THREAD_LOCAL struct coil__slab *coil__stack_slab = &no_slab;
 enum coil__guard coil__stack_guard = COIL__GUARD_MADVISE;
 
 static COIL__THREAD_LOCAL struct pools *pools;
+static COIL__THREAD_LOCAL bool debugging;
 
 size_t coil__slot_page_bytes;
-static size_t page_bytes, guard_bytes;
+static size_t page_bytes, usual_guard_bytes, wide_guard_bytes;
 static atomic_flag said_no_guards = ATOMIC_FLAG_INIT;
 static atomic_long mprotect_budget;
 static pthread_key_t exit_key;
@@ -174,7 +186,9 @@ static void set_up_stacks(void)
     int saved = errno;
 
     coil__slot_page_bytes = page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    guard_bytes = GUARD_BYTES / page_bytes * page_bytes; /* pages may be of 64 KiB */
+    /* Pages may be of 64 KiB. */
+    usual_guard_bytes = GUARD_BYTES / page_bytes * page_bytes;
+    wide_guard_bytes = WIDE_GUARD_BYTES / page_bytes * page_bytes;
     /* A quarter of the mappings the kernel allows, at two for each guard. */
     atomic_store(&mprotect_budget, coil__memory_mapping_limit() / 8);
     if (coil__stack_guard == COIL__GUARD_MADVISE && !can_guard_by_madvise())
@@ -236,9 +250,29 @@ int coil__stack_set_up(void)
 
 /* ---- slabs ------------------------------------------------------------------------- */
 
-static size_t slot_bytes(unsigned size_class)
+static size_t slot_bytes(unsigned size_class, size_t guard_bytes)
 {
     return ((size_t)1 << size_class) + guard_bytes;
+}
+
+static size_t slot_bytes_of(const struct coil__slab *slab)
+{
+    return slot_bytes(slab->pool->size_class, slab->guard_bytes);
+}
+
+void coil__stack_set_debug(bool on)
+{
+    debugging = on;
+}
+
+/* For the pool's next slab. */
+static size_t choose_guard(const struct coil__stack_pool *pool)
+{
+    size_t after = pool->wide_count + pool->next_slot_count;
+
+    if (after <= WIDE_MAX && pool->size_class <= WIDE_CLASS_MAX)
+        return wide_guard_bytes;
+    return debugging && after <= WIDE_MAX_DEBUG ? wide_guard_bytes : usual_guard_bytes;
 }
 
 /* To be called when the pool's first slab has changed. */
@@ -251,22 +285,28 @@ static void choose_slab(const struct coil__stack_pool *pool)
         coil__stack_slab = COIL__CONTAINER(pool->open.next, struct coil__slab, link);
 }
 
-/* Halves the number of slots until mmap(2) succeeds: address space may be limited. */
+/* Halves the number of slots until mmap(2) succeeds: address space may be limited. Then
+   the guards are not wide either. */
 static char *map_slab(const struct coil__stack_pool *pool, size_t *slot_count,
-                      size_t *bytes)
+                      size_t *guard_bytes, size_t *bytes)
 {
     size_t count = pool->next_slot_count;
 
-    while (count > 1 && count * slot_bytes(pool->size_class) > COIL__SLAB_BYTES_MAX)
+    *guard_bytes = choose_guard(pool);
+    while (count > 1 &&
+           count * slot_bytes(pool->size_class, *guard_bytes) > COIL__SLAB_BYTES_MAX)
         count /= 2;
-    for (; count > 0; count /= 2) {
+    while (count > 0) {
         char *base;
 
         *slot_count = count;
-        *bytes = count * slot_bytes(pool->size_class) + 2 * page_bytes;
+        *bytes = count * slot_bytes(pool->size_class, *guard_bytes) + 2 * page_bytes;
         base = coil__memory_map(*bytes);
         if (base != NULL)
             return base;
+        if (*guard_bytes == usual_guard_bytes)
+            count /= 2;
+        *guard_bytes = usual_guard_bytes;
     }
     return NULL;
 }
@@ -278,8 +318,8 @@ static void write_canary(char *end)
 
 static struct coil__slab *create_slab(struct coil__stack_pool *pool)
 {
-    size_t slot_count, bytes;
-    char *base = map_slab(pool, &slot_count, &bytes);
+    size_t slot_count, guard_bytes, bytes;
+    char *base = map_slab(pool, &slot_count, &guard_bytes, &bytes);
     struct coil__slab *slab;
 
     if (base == NULL)
@@ -289,6 +329,9 @@ static struct coil__slab *create_slab(struct coil__stack_pool *pool)
     slab = (struct coil__slab *)(base + bytes - page_bytes);
     slab->base = base;
     slab->bytes = bytes;
+    slab->guard_bytes = guard_bytes;
+    if (guard_bytes != usual_guard_bytes)
+        pool->wide_count += slot_count;
     slab->slot_count = (unsigned)slot_count;
     slab->pool = pool;
     write_canary(base + page_bytes);
@@ -302,10 +345,11 @@ static void destroy_slab(struct coil__stack_pool *pool, struct coil__slab *slab)
 {
     coil__list_remove(&slab->link);
     pool->dirty_count -= slab->dirty_count;
+    if (slab->guard_bytes != usual_guard_bytes)
+        pool->wide_count -= slab->slot_count;
     atomic_fetch_add(&mprotect_budget, slab->mprotect_count);
     /* Of the slots that were never taken the shadow is not touched. */
-    coil__asan_unpoison(slab->base + page_bytes,
-                        slab->fresh * slot_bytes(pool->size_class));
+    coil__asan_unpoison(slab->base + page_bytes, slab->fresh * slot_bytes_of(slab));
     for (struct coil__stack *stack = slab->free; pools->on_valgrind && stack != NULL;
          stack = stack->next)
         coil__valgrind_end(stack);
@@ -324,7 +368,7 @@ static bool install_mprotect(struct coil__slab *slab, char *slot)
 {
     if (atomic_fetch_sub(&mprotect_budget, 1) <= 0)
         goto refused;
-    if (COIL__CALL(ENOMEM, mprotect(slot, guard_bytes, PROT_NONE)) != 0)
+    if (COIL__CALL(ENOMEM, mprotect(slot, slab->guard_bytes, PROT_NONE)) != 0)
         goto refused;
     slab->mprotect_count++;
     return true;
@@ -348,7 +392,7 @@ static bool install_guard(struct coil__slab *slab, char *slot)
     bool guarded = false;
 
     if (coil__stack_guard == COIL__GUARD_MADVISE)
-        guarded = coil__memory_guard(slot, guard_bytes);
+        guarded = coil__memory_guard(slot, slab->guard_bytes);
     if (!guarded && coil__stack_guard != COIL__GUARD_CHECK) {
         guarded = install_mprotect(slab, slot);
         if (!guarded)
@@ -362,7 +406,7 @@ char *coil__stack_slot(const struct coil__stack *stack)
 {
     if (coil__stack_apart(stack))
         return coil__light_slot(stack);
-    return stack->low - guard_bytes;
+    return stack->low - stack->slab->guard_bytes;
 }
 
 /*
@@ -400,11 +444,10 @@ size_t coil__slot_colour(const char *slot)
 }
 
 /* The place of a new slot's control block. */
-static struct coil__stack *place_block(const struct coil__stack_pool *pool,
-                                       const struct coil__slab *slab, unsigned i,
+static struct coil__stack *place_block(const struct coil__slab *slab, unsigned i,
                                        size_t bytes)
 {
-    size_t slot = slot_bytes(pool->size_class);
+    size_t slot = slot_bytes_of(slab);
     char *slots = slab->base + page_bytes, *end = slots + (i + 1) * slot;
 
     write_canary(end);
@@ -417,10 +460,10 @@ static struct coil__stack *take_fresh(const struct coil__stack_pool *pool,
                                       struct coil__slab *slab)
 {
     unsigned i = slab->fresh++;
-    char *slot = slab->base + page_bytes + i * slot_bytes(pool->size_class);
-    struct coil__stack *stack = place_block(pool, slab, i, COIL__STACK_BLOCK_BYTES);
+    char *slot = slab->base + page_bytes + i * slot_bytes_of(slab);
+    struct coil__stack *stack = place_block(slab, i, COIL__STACK_BLOCK_BYTES);
 
-    stack->low = slot + guard_bytes;
+    stack->low = slot + slab->guard_bytes;
     stack->limit = install_guard(slab, slot) ? stack->low : (const char *)UINTPTR_MAX;
     stack->slab = slab;
     stack->size_class = pool->size_class;

@@ -127,6 +127,7 @@ struct coil__slab {
     struct coil__stack_pool *pool;
     char *base;
     size_t bytes;
+    size_t guard_bytes; /* of each slot */
     unsigned slot_count;
     unsigned fresh; /* slots from this one on were never used */
     unsigned mprotect_count;
@@ -200,6 +201,9 @@ static inline bool coil__stack_release_usual(struct coil__stack *stack)
 
 /* The body has returned: the memory below `high` may be given back. */
 void coil__stack_trim(struct coil__stack *stack);
+
+/* In debug mode more of the calling thread's slots get wide guards. */
+void coil__stack_set_debug(bool on);
 
 /* Release the slot with its control block. */
 void coil__stack_release(struct coil__stack *stack);

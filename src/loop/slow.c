@@ -41,6 +41,7 @@ void coil__loop_set_debug(coil_loop *loop, bool on)
 {
     loop->debug = on;
     coil__keep_freed_objects(on);
+    coil__stack_set_debug(on);
     if (on)
         coil__backtrace_prepare();
     else

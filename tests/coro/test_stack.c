@@ -537,7 +537,7 @@ static COIL__NOINLINE void jump(size_t bytes, void (*fn)(void))
     fn();
 }
 
-enum { BEYOND_THE_GUARD = 230000 }; /* of a stack of 128 KiB */
+enum { BEYOND_THE_GUARD = 1240000 }; /* of 1020 KiB, and a stack of 128 KiB */
 
 static coil__coro *thread_itself;
 
@@ -629,6 +629,88 @@ TEST(stack_of_a_generator_that_jumped_the_guard_is_named_when_it_yields)
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
         test_skip("the tool takes so large a frame for another stack");
     test_dies(yield_beyond_the_guard, NULL, "stack overflow in generator (131072 bytes)");
+}
+
+static void write_there(void)
+{
+    volatile char here[16];
+
+    here[0] = 1;
+    __asm__ volatile("" : : "r"(here) : "memory");
+}
+
+static void *jump_and_return(void *bytes)
+{
+    jump((size_t)(uintptr_t)bytes, write_there);
+    return NULL;
+}
+
+/* The frame ends where the stack of another coroutine was before guards were wide. */
+static void jump_by(void *bytes)
+{
+    coil_coro *coro = create_above_others(jump_and_return, bytes);
+
+    signal(SIGSEGV, SIG_DFL);
+    coil__overflow_install();
+    coil_coro_resume(coro, NULL);
+    coil_coro_destroy(coro);
+}
+
+TEST(stack_frame_larger_than_a_usual_guard_hits_a_wide_one)
+{
+    if (instrumented())
+        test_skip("the tool takes so large a frame for another stack");
+    for (uintptr_t bytes = 150000; bytes <= 1100000; bytes += 190000)
+        test_dies_by_signal(jump_by, (void *)bytes, SIGSEGV,
+                            "coil: stack overflow in coroutine (131072 bytes)\n");
+}
+
+static size_t guard_of(const struct coil__stack *stack)
+{
+    return (size_t)(stack->low - coil__stack_slot(stack));
+}
+
+/* How many of so many stacks have a wide guard. */
+static int count_wide_guards(size_t stack_bytes, int count)
+{
+    struct coil__stack *stacks = calloc((size_t)count, sizeof *stacks);
+    int wide = 0;
+
+    for (int i = 0; i < count; i++) {
+        stacks[i] = acquire(stack_bytes);
+        wide += guard_of(&stacks[i]) >= (size_t)900 * 1024;
+    }
+    for (int i = 0; i < count; i++)
+        release(&stacks[i]);
+    coil__stack_drain();
+    free(stacks);
+    return wide;
+}
+
+TEST(stack_guards_are_wide_where_stacks_are_few_and_in_debug_mode)
+{
+    CHECK_INT(count_wide_guards(0, 300), 112);
+    CHECK_INT(count_wide_guards(1 << 20, 3), 0);
+    coil__stack_set_debug(true);
+    CHECK_INT(count_wide_guards(0, 300), 300);
+    CHECK_INT(count_wide_guards(1 << 20, 3), 3);
+    coil__stack_set_debug(false);
+    CHECK_INT(count_wide_guards(0, 10), 10);
+}
+
+TEST(stack_guards_are_as_usual_where_address_space_is_limited)
+{
+    const rlim_t room = (rlim_t)12 << 20; /* a slab with wide guards takes 18 MiB */
+    struct rlimit before, limit;
+
+    if (instrumented())
+        test_skip("the tool needs address space itself");
+    getrlimit(RLIMIT_AS, &before);
+    limit = before;
+    limit.rlim_cur = (rlim_t)test_proc_kib("/proc/self/status", "VmSize") * 1024 + room;
+    CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
+    CHECK_INT(count_wide_guards(0, 10), 0);
+    setrlimit(RLIMIT_AS, &before);
 }
 
 /* ---- guards that run out ----------------------------------------------------------- */

@@ -697,8 +697,8 @@ TEST(stack_frame_larger_than_the_guard_names_the_task)
         test_skip("frames for longer guards than those of light stacks");
     /* It ends in the guard; in the stack of another; in the guard of that one. */
     test_dies_by_signal(run_large_frame, (void *)190000, SIGSEGV, sentence);
-    test_dies(run_large_frame, (void *)240000, sentence);
-    test_dies_by_signal(run_large_frame, (void *)390000, SIGSEGV, sentence);
+    test_dies(run_large_frame, (void *)1240000, sentence);
+    test_dies_by_signal(run_large_frame, (void *)1440000, SIGSEGV, sentence);
 }
 
 TEST(run_without_memory_is_an_error_return)
