@@ -835,6 +835,8 @@ class lock_guard
     coil_lock &lock_;
 };
 
+#undef COIL__INLINED
+
 } // namespace coil
 
 #endif

@@ -32,10 +32,14 @@ template <int Kind, int Failures = 0> static int needed()
     return value;
 }
 
-template <int Kind, int Failures> static int count_failures(int tasks)
+template <int Kind, int Failures>
+static int count_failures(int tasks, enum coil_light light = COIL_NOT_LIGHT)
 {
+    coil_spawn_opts opts = {};
     int failed = 0;
     coil::group group;
+
+    opts.light = light;
 
     for (int i = 0; i < tasks; i++)
         group.spawn([&failed] {
@@ -44,7 +48,7 @@ template <int Kind, int Failures> static int count_failures(int tasks)
             } catch (const std::runtime_error &) {
                 failed++;
             }
-        });
+        }, &opts);
     CHECK(group.exit() == 0);
     return failed;
 }
@@ -59,6 +63,12 @@ static void next_task_initialises_after_a_failure()
 {
     CHECK((count_failures<1, 3>(10) == 3));
     CHECK(calls<1> == 4);
+}
+
+static void light_tasks_wait_too()
+{
+    CHECK((count_failures<6, 3>(10, COIL_LIGHT) == 3));
+    CHECK(calls<6> == 4);
 }
 
 static void initialiser_may_need_another_variable()
@@ -169,6 +179,7 @@ int main(int argc, char **argv)
             misuse(argv[1]);
         first_task_initialises_for_all();
         next_task_initialises_after_a_failure();
+        light_tasks_wait_too();
         initialiser_may_need_another_variable();
         cancelled_task_has_the_variable();
     }) == 0);
