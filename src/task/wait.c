@@ -98,12 +98,6 @@ bool coil__wait_cancel(struct coil__wait *wait)
     return coil__wait_complete(wait, -ECANCELED);
 }
 
-static void note_delivery(coil_task *task)
-{
-    task->delivered = true;
-    task->deaf_count = 0;
-}
-
 static void count_refusal(coil_task *task)
 {
     if (task->deaf_count < DEAF && ++task->deaf_count == DEAF)
@@ -150,11 +144,13 @@ static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_
 {
     if (COIL__UNLIKELY(task->must_cancel && !keeps_result)) {
         task->must_cancel = false;
-        note_delivery(task);
+        task->delivered = true;
+        task->deaf_count = 0;
         result = -ECANCELED;
     } else if (COIL__UNLIKELY(task->passed_on)) {
         if (result == -ECANCELED) {
-            note_delivery(task);
+            task->delivered = true;
+            task->deaf_count = 0;
             task->must_cancel = false; /* of a request after the wait had completed */
         } else if (keeps_result) {
             task->must_cancel = true;
