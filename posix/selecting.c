@@ -6,6 +6,9 @@
  * point: a hang-up ends every poll(), but select() only if it asks for reading. So when
  * poll() has returned and select() still reports nothing, the task naps before it polls
  * again.
+ *
+ * The sets may have room for more descriptors than an fd_set: Linux reads as many bits as
+ * the call says.
  */
 #include "waiting.h"
 
@@ -13,11 +16,12 @@
 #include <string.h>
 
 #define FEW 64
+#define MOST 1048576 /* descriptors; more are left to the C library */
 
 struct selecting {
     int n;
     fd_set *given[3];     /* to read, to write, exceptional; may be NULL */
-    fd_set asked[3];      /* copies of them: each select() overwrites `given` */
+    fd_mask *asked[3];    /* copies of them: each select() overwrites `given` */
     const sigset_t *mask; /* in force during select(); NULL: leave it as it is */
 };
 
@@ -35,7 +39,7 @@ static int try_select(struct selecting *s)
 
     for (int i = 0; i < 3; i++)
         if (s->given[i] != NULL)
-            memcpy(s->given[i], &s->asked[i], set_bytes(s));
+            memcpy(s->given[i], s->asked[i], set_bytes(s));
     return NEXT(pselect)(s->n, s->given[0], s->given[1], s->given[2], &none, s->mask);
 }
 
@@ -45,7 +49,8 @@ static short events_of(const struct selecting *s, int fd)
     int found = 0;
 
     for (int i = 0; i < 3; i++)
-        if (s->given[i] != NULL && FD_ISSET(fd, &s->asked[i]))
+        if (s->given[i] != NULL &&
+            s->asked[i][fd / NFDBITS] & (fd_mask)(1ul << (fd % NFDBITS)))
             found |= events[i];
     return (short)found;
 }
@@ -68,7 +73,8 @@ static nfds_t list_descriptors(const struct selecting *s, struct pollfd *fds,
     return count;
 }
 
-/* 0 or -1. */
+/* 0 or -1. A loop on select(2) itself cannot wait for descriptors from 1,024 on (EINVAL):
+ * the caller naps then. */
 static int wait_by_poll(const struct selecting *s, int64_t deadline)
 {
     struct pollfd few[FEW], *fds = few;
@@ -88,19 +94,15 @@ static int wait_by_poll(const struct selecting *s, int64_t deadline)
         rc = posix__pause(posix__left(deadline));
     if (fds != few)
         free(fds);
-    return rc < 0 ? -1 : 0;
+    return rc < 0 && errno != EINVAL ? -1 : 0;
 }
 
-static int select_in_task(struct selecting *s, int64_t deadline)
+static int select_until(struct selecting *s, int64_t deadline)
 {
     int64_t nap = 0;
     bool waited = false;
     int count;
 
-    posix__fairly();
-    for (int i = 0; i < 3; i++)
-        if (s->given[i] != NULL)
-            memcpy(&s->asked[i], s->given[i], set_bytes(s));
     for (;;) {
         count = try_select(s);
         if (count != 0 || posix__left(deadline) == 0)
@@ -113,10 +115,30 @@ static int select_in_task(struct selecting *s, int64_t deadline)
     }
 }
 
-/* Linux allows sets larger than fd_set; those are left to the C library. */
-static bool fits_fd_set(int n)
+static int select_in_task(struct selecting *s, int64_t deadline)
 {
-    return n >= 0 && n <= FD_SETSIZE;
+    fd_set few[3];
+    fd_mask *copies = (fd_mask *)few;
+    size_t bytes = set_bytes(s);
+    int count;
+
+    posix__fairly();
+    if (bytes > sizeof *few && (copies = malloc(3 * bytes)) == NULL)
+        return -1;
+    for (size_t i = 0; i < 3; i++) {
+        s->asked[i] = copies + i * bytes / sizeof *copies;
+        if (s->given[i] != NULL)
+            memcpy(s->asked[i], s->given[i], bytes);
+    }
+    count = select_until(s, deadline);
+    if (copies != (fd_mask *)few)
+        free(copies);
+    return count;
+}
+
+static bool is_count(int n)
+{
+    return n >= 0 && n <= MOST;
 }
 
 INTERPOSE int select(int n, fd_set *restrict to_read, fd_set *restrict to_write,
@@ -126,7 +148,7 @@ INTERPOSE int select(int n, fd_set *restrict to_read, fd_set *restrict to_write,
     int64_t deadline = COIL_NEVER;
     int count;
 
-    if (!IN_TASK() || !fits_fd_set(n) ||
+    if (!IN_TASK() || !is_count(n) ||
         (timeout != NULL && (timeout->tv_sec < 0 || timeout->tv_usec < 0)))
         return NEXT(select)(n, to_read, to_write, exceptional, timeout);
     if (timeout != NULL)
@@ -151,7 +173,7 @@ INTERPOSE int pselect(int n, fd_set *restrict to_read, fd_set *restrict to_write
     struct selecting s = {
         .n = n, .given = {to_read, to_write, exceptional}, .mask = mask};
 
-    if (!IN_TASK() || !fits_fd_set(n) || !posix__is_span(timeout))
+    if (!IN_TASK() || !is_count(n) || !posix__is_span(timeout))
         return NEXT(pselect)(n, to_read, to_write, exceptional, timeout, mask);
     return select_in_task(&s, posix__deadline(timeout));
 }

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <time.h>
 
@@ -125,6 +126,41 @@ SAME(select_one, true)
 }
 
 /* A hang-up is for readers: who asks for something else goes on waiting. */
+/* A set with room for a descriptor that is more than an fd_set has. */
+static int select_high(int fd, struct timeval *timeout)
+{
+    fd_mask set[4096 / NFDBITS] = {0};
+    int count;
+
+    set[fd / NFDBITS] = (fd_mask)1 << fd % NFDBITS;
+    count = select(fd + 1, (fd_set *)(void *)set, NULL, NULL, timeout);
+    say("%d", (int)(set[fd / NFDBITS] >> fd % NFDBITS & 1));
+    return count;
+}
+
+SAME(select_of_more_than_an_fd_set_has, true)
+{
+    struct timeval span = {.tv_usec = 20000};
+    struct rlimit limit;
+    int ends[2], high;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max < 3000)
+        return;
+    limit.rlim_cur = 3000;
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    make_pipe(ends);
+    high = fcntl(ends[0], F_DUPFD, 2999);
+    CHECK_INT(high, 2999);
+    SAY_AT_LEAST(20, select_high(high, &span));
+    later(20, write_byte, ends[1]);
+    SAY(select_high(high, NULL));
+    finish_later();
+    close(high);
+    SAY(select_high(high, NULL));
+    close_both(ends);
+}
+
 SAME(select_past_a_hang_up, true)
 {
     struct timeval span = {.tv_usec = 50000};
