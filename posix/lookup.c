@@ -2,13 +2,14 @@
  * lookup.c - getaddrinfo(3), getnameinfo(3), gethostbyname(3) and their relatives.
  *
  * Each runs the C library's own function on a thread of the dns lane, so answers and
- * errors are the C library's.
+ * errors are the C library's. That thread uses a copy of the task's `_res`: the program
+ * may have set other servers or options there.
  *
  * When the task is cancelled, getaddrinfo() and getnameinfo() return at once and leave
  * the look-up to its thread, so they work on copies of their arguments. The functions
  * that write to the caller's memory wait for the thread to finish.
  */
-#include "waiting.h"
+#include "resolving.h"
 
 #include <coil/task.h>
 
@@ -27,6 +28,7 @@ struct lookup {
     struct addrinfo hints, *list;
     bool hinted;
     const char *host, *service; /* in `names`; the service may be NULL */
+    struct __res_state resolver;
     int eai, error;
     char names[];
 };
@@ -40,6 +42,11 @@ static struct lookup *create_lookup(const char *host, const char *service,
 
     if (l == NULL)
         return NULL;
+    if (!posix__copy_thread_resolver(&l->resolver)) {
+        posix__free_resolver(&l->resolver);
+        free(l);
+        return NULL;
+    }
     l->hinted = hints != NULL;
     if (hints != NULL)
         l->hints = *hints;
@@ -52,10 +59,13 @@ static struct lookup *create_lookup(const char *host, const char *service,
 static int look_up(void *arg)
 {
     struct lookup *l = arg;
+    struct __res_state own;
 
+    posix__enter_resolver(&l->resolver, &own);
     l->eai =
         NEXT(getaddrinfo)(l->host, l->service, l->hinted ? &l->hints : NULL, &l->list);
     l->error = errno;
+    posix__leave_resolver(&own);
     if (l->eai != 0)
         l->list = NULL;
     return 0;
@@ -67,6 +77,7 @@ static void discard_lookup(void *arg)
 
     if (l->list != NULL)
         freeaddrinfo(l->list);
+    posix__free_resolver(&l->resolver);
     free(l);
 }
 
@@ -82,14 +93,15 @@ static int look_up_in_task(const char *host, const char *service,
     if (rc == -ECANCELED)
         return system_error(rc); /* discard_lookup() owns `l` now */
     if (rc < 0) {
-        free(l);
+        discard_lookup(l);
         return system_error(rc);
     }
     rc = l->eai;
     errno = l->error;
     if (rc == 0)
         *out = l->list;
-    free(l);
+    l->list = NULL;
+    discard_lookup(l);
     return rc;
 }
 
@@ -126,6 +138,7 @@ struct naming {
     struct sockaddr_storage address;
     socklen_t address_bytes, host_bytes, service_bytes;
     unsigned flags;
+    struct __res_state resolver;
     int eai, error;
     char host[NI_MAXHOST], service[NI_MAXSERV];
 };
@@ -133,12 +146,23 @@ struct naming {
 static int look_up_name(void *arg)
 {
     struct naming *n = arg;
+    struct __res_state own;
 
+    posix__enter_resolver(&n->resolver, &own);
     n->eai =
         NEXT(getnameinfo)((struct sockaddr *)&n->address, n->address_bytes, n->host,
                           n->host_bytes, n->service, n->service_bytes, (int)n->flags);
     n->error = errno;
+    posix__leave_resolver(&own);
     return 0;
+}
+
+static void discard_naming(void *arg)
+{
+    struct naming *n = arg;
+
+    posix__free_resolver(&n->resolver);
+    free(n);
 }
 
 static socklen_t at_most(socklen_t n, size_t limit)
@@ -148,7 +172,7 @@ static socklen_t at_most(socklen_t n, size_t limit)
 
 static int name_in_task(struct naming *n, char *host, char *service)
 {
-    int rc = posix__blocking_abandonable(COIL_LANE_DNS, look_up_name, n, free);
+    int rc = posix__blocking_abandonable(COIL_LANE_DNS, look_up_name, n, discard_naming);
 
     if (rc == -ECANCELED)
         return system_error(rc);
@@ -161,7 +185,7 @@ static int name_in_task(struct naming *n, char *host, char *service)
     if (n->eai == 0 && n->service_bytes > 0)
         strcpy(service, n->service);
     rc = n->eai;
-    free(n);
+    discard_naming(n);
     return rc;
 }
 
@@ -179,6 +203,10 @@ INTERPOSE int getnameinfo(const struct sockaddr *restrict address,
     n = calloc(1, sizeof *n);
     if (n == NULL)
         return EAI_MEMORY;
+    if (!posix__copy_thread_resolver(&n->resolver)) {
+        discard_naming(n);
+        return EAI_MEMORY;
+    }
     memcpy(&n->address, address, address_bytes);
     n->address_bytes = address_bytes;
     n->host_bytes = at_most(host_bytes, sizeof n->host);
@@ -199,6 +227,7 @@ struct host_query {
     struct hostent *entry, **out;
     char *buf;
     size_t buf_bytes;
+    struct __res_state resolver;
     int rc, error, host_error;
 };
 
@@ -219,11 +248,33 @@ static int ask_host(void *arg)
     return 0;
 }
 
+static int ask_host_on_lane(void *arg)
+{
+    struct host_query *q = arg;
+    struct __res_state own;
+
+    posix__enter_resolver(&q->resolver, &own);
+    ask_host(q);
+    posix__leave_resolver(&own);
+    return 0;
+}
+
+static int ask_host_in_task(struct host_query *q)
+{
+    int rc = -ENOMEM;
+
+    if (!posix__may_wait())
+        return ask_host(q);
+    if (posix__copy_thread_resolver(&q->resolver))
+        rc = posix__blocking(COIL_LANE_DNS, ask_host_on_lane, q);
+    posix__free_resolver(&q->resolver);
+    return rc;
+}
+
 /* Returns what gethostbyname_r(3) returns: 0 or an errno. */
 static int query_in_task(struct host_query *q, int *host_error)
 {
-    int rc =
-        posix__may_wait() ? posix__blocking(COIL_LANE_DNS, ask_host, q) : ask_host(q);
+    int rc = ask_host_in_task(q);
 
     if (rc < 0) {
         *q->out = NULL;

@@ -7,12 +7,13 @@
  * Several tasks may use one state at the same time, so the lane's thread gets a copy. The
  * C library changes the servers' addresses, which lie behind pointers, so they are
  * copied, too. Whatever else the state points to is shared and only read. Therefore the
- * copy is never closed by res_nclose(), and RES_STAYOPEN is cleared in it.
+ * copy is never closed by res_nclose(), and RES_STAYOPEN is cleared in it. RES_NORELOAD is
+ * set: to read resolv.conf anew, the C library would release what the states share.
  *
  * When the task is cancelled, the call returns at once and leaves the query to its
  * thread. So a query has copies of all arguments, and its own memory for the answer.
  */
-#include "waiting.h"
+#include "resolving.h"
 
 #include <netinet/in.h>
 #include <resolv.h>
@@ -70,13 +71,13 @@ static int ask_message(struct question *q)
                            a->answer_bytes);
 }
 
-/* The copy has no open sockets. False if memory ran out: then free_question() it. */
-static bool copy_state(struct __res_state *to, const struct __res_state *from)
+bool posix__copy_resolver(struct __res_state *to, const struct __res_state *from)
 {
     bool complete = true;
 
     *to = *from;
     to->options &= ~(unsigned long)RES_STAYOPEN;
+    to->options |= RES_NORELOAD;
     to->_vcsock = -1;
     to->_flags = 0;
     for (int i = 0; i < MAXNS; i++) {
@@ -94,12 +95,40 @@ static bool copy_state(struct __res_state *to, const struct __res_state *from)
     return complete;
 }
 
+void posix__free_resolver(struct __res_state *copy)
+{
+    for (int i = 0; i < MAXNS; i++)
+        free(copy->_u._ext.nsaddrs[i]);
+}
+
+/* Before each look-up the C library initialises `_res`, and looks at resolv.conf. That of
+ * a numeric address does nothing else. */
+bool posix__copy_thread_resolver(struct __res_state *to)
+{
+    struct hostent entry, *found;
+    char buf[512];
+    int host_error;
+
+    NEXT(gethostbyname_r)("127.0.0.1", &entry, buf, sizeof buf, &found, &host_error);
+    return posix__copy_resolver(to, &_res);
+}
+
+void posix__enter_resolver(const struct __res_state *copy, struct __res_state *own)
+{
+    *own = _res;
+    _res = *copy;
+}
+
+void posix__leave_resolver(const struct __res_state *own)
+{
+    _res = *own;
+}
+
 static void free_question(void *question)
 {
     struct question *q = question;
 
-    for (int i = 0; i < MAXNS; i++)
-        free(q->state._u._ext.nsaddrs[i]);
+    posix__free_resolver(&q->state);
     free(q);
 }
 
@@ -133,7 +162,7 @@ static struct question *create_question(ask_fn *ask, const struct __res_state *s
     q->ask = ask;
     q->with = *a;
     room = q->room;
-    if (!copy_state(&q->state, state)) {
+    if (!posix__copy_resolver(&q->state, state)) {
         free_question(q);
         return NULL;
     }

@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <resolv.h>
 #include <string.h>
+#include <sys/wait.h>
 
 static int server;
 
@@ -161,5 +162,68 @@ IO_TEST(ask_a_name_server_in_a_cancelled_task)
     finish_task(task);
     CHECK_INT(answer, -ECANCELED);
     answer_one(0); /* to whom it was left to */
+    ask_elsewhere();
+}
+
+/* ---- getaddrinfo() and its relatives ----------------------------------------------- */
+
+/* The same server answers them, if this system looks up names by DNS at all. */
+static bool asks_servers(void)
+{
+    struct pollfd asked = {.fd = server, .events = POLLIN};
+    unsigned char answer[512];
+    pid_t pid = fork();
+    bool asks;
+
+    if (pid == 0) {
+        struct addrinfo hints = {.ai_family = AF_INET}, *list;
+
+        alarm(60);
+        getaddrinfo("host.example", NULL, &hints, &list);
+        _exit(0);
+    }
+    asks = poll(&asked, 1, 3000) == 1;
+    kill(pid, SIGKILL);
+    CHECK_INT(waitpid(pid, NULL, 0), pid);
+    while (recv(server, answer, sizeof answer, MSG_DONTWAIT) > 0)
+        continue;
+    return asks;
+}
+
+static void say_address(const void *address)
+{
+    char text[INET_ADDRSTRLEN];
+
+    say("%s", inet_ntop(AF_INET, address, text, sizeof text));
+}
+
+SAME(look_up_by_the_servers_of_the_thread, false)
+{
+    struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *list;
+    struct sockaddr_in where = {.sin_family = AF_INET,
+                                .sin_addr.s_addr = htonl(0x7f010203)};
+    struct hostent entry, *found = NULL;
+    char buf[4096];
+    int error = 0;
+
+    ask_here();
+    if (!asks_servers()) {
+        ask_elsewhere();
+        return;
+    }
+    later(20, answer_one, 0);
+    if (getaddrinfo("host.example", "80", &hints, &list) == 0) {
+        say_address(&((struct sockaddr_in *)(void *)list->ai_addr)->sin_addr);
+        freeaddrinfo(list);
+    }
+    later(20, answer_one, 0);
+    SAY(gethostbyname2_r("host.example", AF_INET, &entry, buf, sizeof buf, &found,
+                         &error));
+    if (found != NULL)
+        say_address(found->h_addr_list[0]);
+    later(20, answer_one, 3);
+    SAY(getnameinfo((struct sockaddr *)&where, sizeof where, buf, sizeof buf, NULL, 0,
+                    NI_NAMEREQD));
+    finish_later();
     ask_elsewhere();
 }
