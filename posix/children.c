@@ -209,3 +209,44 @@ INTERPOSE int system(const char *text)
     errno = rc < 0 ? -rc : c.error;
     return rc < 0 ? -1 : c.status;
 }
+
+/* ---- wordexp() --------------------------------------------------------------------- */
+
+struct expansion {
+    const char *text;
+    wordexp_t *words;
+    int flags, rc;
+    sigset_t mask; /* the task's: the command gets it */
+};
+
+static int expand_blocking(void *arg)
+{
+    struct expansion *e = arg;
+    sigset_t of_lane;
+
+    pthread_sigmask(SIG_SETMASK, &e->mask, &of_lane);
+    e->rc = NEXT(wordexp)(e->text, e->words, e->flags);
+    pthread_sigmask(SIG_SETMASK, &of_lane, NULL);
+    return 0;
+}
+
+static bool may_run_command(const char *text, int flags)
+{
+    return !(flags & WRDE_NOCMD) &&
+           (strchr(text, '`') != NULL || strstr(text, "$(") != NULL);
+}
+
+/* It has no error for a cancellation. Without a lane it blocks the thread. */
+INTERPOSE int wordexp(const char *restrict text, wordexp_t *restrict words, int flags)
+{
+    struct expansion e = {.text = text, .words = words, .flags = flags};
+    coil_lane lane;
+
+    if (!IN_TASK() || !may_run_command(text, flags) || !posix__may_wait() ||
+        !posix__waiting_lane(&lane))
+        return NEXT(wordexp)(text, words, flags);
+    pthread_sigmask(SIG_SETMASK, NULL, &e.mask);
+    if (posix__blocking_shielded(lane, expand_blocking, &e) < 0)
+        return NEXT(wordexp)(text, words, flags);
+    return e.rc;
+}

@@ -58,6 +58,8 @@
     X(poll) X(ppoll) X(__poll_chk) X(__ppoll_chk) X(select) X(pselect)                   \
     /* polling.c, 0.1: the same. EINTR, too, if the task is cancelled: see below */      \
     X(epoll_wait) X(epoll_pwait) X(epoll_pwait2)                                         \
+    /* message_queues.c, 0.1: POSIX message queues, by polling their descriptors */      \
+    X(mq_receive) X(mq_timedreceive) X(mq_send) X(mq_timedsend)                          \
     /* sleeping.c, 0.1: by the loop's clock, a virtual one too */                        \
     X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep)                                   \
     /* sleeping.c, 0.1: lets the other tasks run */                                      \
@@ -90,8 +92,9 @@
 #define POSIX__ON_LANES(X)                                                               \
     /* syncing.c, 0.1: on a thread of the file lane */                                   \
     X(fsync) X(fdatasync) X(sync) X(syncfs) X(sync_file_range) X(msync)                  \
-    /* lookup.c, 0.1: the C library's, on threads of the dns lane; at once for a host    \
-       that is a numeric address, and with `NI_NUMERICHOST` */                           \
+    /* lookup.c, 0.1: the C library's, on threads of the dns lane, with a copy of the    \
+       thread's `_res`; at once for a host that is a numeric address, and with           \
+       `NI_NUMERICHOST` */                                                               \
     X(getaddrinfo) X(getnameinfo)                                                        \
     /* lookup.c, 0.1: the same, but never at once */                                     \
     X(gethostbyname) X(gethostbyname2) X(gethostbyaddr) X(gethostbyname_r)               \
@@ -104,7 +107,12 @@
        ends; see below */                                                                \
     X(pthread_join) X(pthread_timedjoin_np) X(pthread_clockjoin_np) X(thrd_join)         \
     /* children.c, buffered_write.c, 0.1: on a thread of its own */                      \
-    X(system) X(pclose)
+    X(system) X(pclose)                                                                  \
+    /* children.c, 0.1: on a thread of its own, if it may run a command */               \
+    X(wordexp)                                                                           \
+    /* barriers.c, 0.1: on a thread of its own; tasks and threads may meet at one        \
+       barrier */                                                                        \
+    X(pthread_barrier_wait)
 
 /* at intervals: the task sleeps between two attempts. */
 #define POSIX__AT_INTERVALS(X)                                                           \
@@ -113,6 +121,8 @@
     X(__open64_2) X(__openat_2) X(__openat64_2) X(fopen) X(fopen64)                      \
     /* messages.c, 0.1: tried with `IPC_NOWAIT` */                                       \
     X(msgrcv) X(msgsnd) X(semop) X(semtimedop)                                           \
+    /* aio.c, 0.1: asynchronous I/O of the C library's threads */                        \
+    X(aio_suspend) X(aio_suspend64)                                                      \
     /* file_lock.c, 0.1: locks on files (`F_SETLKW`, `F_OFD_SETLKW`) */                  \
     X(flock) X(lockf) X(lockf64) X(fcntl) X(fcntl64)
 
@@ -138,9 +148,10 @@
 #define POSIX__BLOCKING(X)                                                               \
     /* the C library: until a signal comes */                                            \
     X(pause) X(sigsuspend)                                                               \
-    /* the C library: also with a time-out */                                            \
-    X(mq_receive) X(mq_timedreceive) X(mq_send) X(mq_timedsend) X(pthread_barrier_wait)  \
-    X(tcdrain) X(aio_suspend)                                                            \
+    /* the C library: until all is written to the terminal */                            \
+    X(tcdrain)                                                                           \
+    /* the C library: with `LIO_WAIT` */                                                 \
+    X(lio_listio)                                                                        \
     /* the C library: FILEs of wide characters */                                        \
     X(fgetwc) X(getwc) X(getwchar) X(fgetws) X(fputwc) X(putwc) X(putwchar) X(fputws)    \
     X(wprintf) X(fwprintf) X(vwprintf) X(vfwprintf) X(wscanf) X(fwscanf) X(vwscanf)      \

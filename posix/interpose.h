@@ -21,7 +21,9 @@
 
 #include <coil/debug.h>
 
+#include <aio.h>
 #include <fcntl.h>
+#include <mqueue.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -47,6 +49,7 @@
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 /* Programs compiled with _FORTIFY_SOURCE call these; no header declares them. */
 ssize_t __read_chk(int fd, void *buf, size_t n, size_t size);

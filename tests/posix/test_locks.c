@@ -571,3 +571,47 @@ SAME(lock_a_file_that_another_process_has, true)
     close_both(go);
     close(fd);
 }
+
+/* ---- barriers ---------------------------------------------------------------------- */
+
+static pthread_barrier_t barrier;
+static _Atomic int serial, arrived;
+
+static int arrive(void *unused)
+{
+    int rc;
+
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        arrived++;
+        rc = pthread_barrier_wait(&barrier);
+        CHECK(arrived >= 5 * (i + 1));
+        CHECK(rc == 0 || rc == PTHREAD_BARRIER_SERIAL_THREAD);
+        serial += rc == PTHREAD_BARRIER_SERIAL_THREAD;
+    }
+    return 0;
+}
+
+static void *arrive_on_thread(void *unused)
+{
+    arrive(NULL);
+    return unused;
+}
+
+IO_TEST(barrier_of_tasks_and_threads_lets_all_go)
+{
+    coil_task *tasks[3];
+    pthread_t threads[2];
+
+    CHECK_INT(pthread_barrier_init(&barrier, NULL, 5), 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, arrive_on_thread, NULL), 0);
+    for (int i = 0; i < 3; i++)
+        tasks[i] = start_task(arrive, NULL);
+    for (int i = 0; i < 3; i++)
+        finish_task(tasks[i]);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(pthread_join(threads[i], NULL), 0);
+    CHECK_INT(serial, 3);
+    CHECK_INT(pthread_barrier_destroy(&barrier), 0);
+}

@@ -9,6 +9,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <wordexp.h>
 
 extern char **environ;
 
@@ -268,4 +269,28 @@ IO_TEST(file_in_use_by_a_task_is_free_in_a_child_with_a_loop)
     fclose(used);
     CHECK_INT(read(ends[0], &byte, 1), 1);
     close(ends[0]);
+}
+
+/* ---- wordexp() --------------------------------------------------------------------- */
+
+static void say_words(const char *text, int flags)
+{
+    wordexp_t words = {.we_wordc = 0};
+    int rc = wordexp(text, &words, flags);
+
+    say("%s: %d", text, rc);
+    if (rc != 0)
+        return;
+    for (size_t i = 0; i < words.we_wordc; i++)
+        say("%s", words.we_wordv[i]);
+    wordfree(&words);
+}
+
+SAME(words_are_expanded_by_commands, true)
+{
+    say_words("a 'b c' $(sleep 0.05; echo d e) `echo f`", 0);
+    say_words("a$((1 + 2))", 0);
+    say_words("plain", 0);
+    say_words("$(echo no)", WRDE_NOCMD);
+    say_words("$(", 0);
 }

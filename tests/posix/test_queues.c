@@ -4,6 +4,8 @@
  */
 #include "differential.h"
 
+#include <aio.h>
+#include <mqueue.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -526,4 +528,86 @@ IO_TEST(cancelled_calls_on_queues_fail)
     close_both(ends);
     close_both(aside);
     remove_fifo();
+}
+
+/* ---- POSIX message queues ---------------------------------------------------------- */
+
+static mqd_t open_queue(long most)
+{
+    struct mq_attr attributes = {.mq_maxmsg = most, .mq_msgsize = 16};
+    char name[40];
+    mqd_t mail;
+
+    snprintf(name, sizeof name, "/coil-queue-%d", (int)getpid());
+    mail = mq_open(name, O_CREAT | O_EXCL | O_RDWR, 0600, &attributes);
+    mq_unlink(name);
+    return mail;
+}
+
+static void post_message(int mail)
+{
+    CHECK_INT(mq_send(mail, "later", 5, 3), 0);
+}
+
+static void take_message(int mail)
+{
+    char text[16];
+
+    CHECK(mq_receive(mail, text, sizeof text, NULL) > 0);
+}
+
+SAME(messages_wait_in_a_posix_queue, true)
+{
+    struct timespec due = from_now(CLOCK_REALTIME, 15), wrong = {0, -1}, past = {0, 0};
+    mqd_t mail = open_queue(1);
+    char text[16];
+    unsigned priority;
+
+    if (mail < 0)
+        return; /* not every system has them */
+    later(20, post_message, mail);
+    SAY(mq_receive(mail, text, sizeof text, &priority));
+    say("%.5s, %u", text, priority);
+    SAY(mq_timedreceive(mail, text, sizeof text, NULL, &due));
+    say("%d", has_come(CLOCK_REALTIME, &due));
+    SAY(mq_timedreceive(mail, text, sizeof text, NULL, &wrong));
+    SAY(mq_timedreceive(mail, text, sizeof text, NULL, &past));
+    SAY(mq_receive(mail, text, 1, NULL));
+    SAY(mq_send(mail, "full", 4, 1));
+    due = from_now(CLOCK_REALTIME, 15);
+    SAY(mq_timedsend(mail, "x", 1, 0, &due));
+    say("%d", has_come(CLOCK_REALTIME, &due));
+    later(20, take_message, mail);
+    SAY(mq_send(mail, "more", 4, 1));
+    SAY(mq_timedreceive(mail, text, sizeof text, NULL, &due)); /* it is there already */
+    SAY(mq_send(mail, text, 17, 1));
+    finish_later();
+    SAY(mq_setattr(mail, &(struct mq_attr){.mq_flags = O_NONBLOCK}, NULL));
+    SAY(mq_receive(mail, text, sizeof text, NULL));
+    SAY(mq_close(mail));
+    SAY(mq_receive(mail, text, sizeof text, NULL));
+}
+
+/* ---- asynchronous I/O -------------------------------------------------------------- */
+
+SAME(aio_is_waited_for, true)
+{
+    struct timespec span = {0, 15000000}, wrong = {0, -1};
+    int both[2];
+    char byte = 0;
+    struct aiocb reading = {.aio_buf = &byte, .aio_nbytes = 1};
+    const struct aiocb *list[] = {NULL, &reading};
+
+    make_unix(both, SOCK_STREAM);
+    reading.aio_fildes = both[0];
+    SAY(aio_read(&reading));
+    SAY_AT_LEAST(15, aio_suspend(list, 2, &span));
+    SAY(aio_suspend(list, 2, &wrong));
+    later(20, write_byte, both[1]);
+    SAY(aio_suspend(list, 2, NULL));
+    SAY(aio_error(&reading));
+    SAY(aio_return(&reading));
+    SAY(aio_suspend(list, 2, NULL)); /* it is done */
+    finish_later();
+    close_both(both);
 }

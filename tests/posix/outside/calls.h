@@ -7,10 +7,12 @@
 #ifndef COIL_TESTS_POSIX_OUTSIDE_CALLS_H
 #define COIL_TESTS_POSIX_OUTSIDE_CALLS_H
 
+#include <aio.h>
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <mqueue.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
@@ -39,6 +41,7 @@
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
+#include <wordexp.h>
 
 #pragma GCC diagnostic ignored "-Wunused-result"
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -119,6 +122,12 @@ static struct {
 } letter = {1, ""};
 static struct sembuf take = {0, -1, 0};
 static struct flock lock_of_all;
+static mqd_t no_mail, much_mail;
+static struct aiocb64 reading; /* it never ends */
+static const struct aiocb *const readings[] = {(const struct aiocb *)(void *)&reading};
+static const struct aiocb64 *const readings64[] = {&reading};
+static pthread_barrier_t barrier; /* of one */
+static wordexp_t words;
 static pid_t child;
 static void *page;
 static struct sockaddr_in loopback;
@@ -276,6 +285,10 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     X(clock_nanosleep, clock_nanosleep(CLOCK_MONOTONIC, 0, &long_time, NULL))            \
     X(usleep, usleep(4000000000u))                                                       \
     X(sleep, sleep(1000))                                                                \
+    X(mq_receive, mq_receive(no_mail, some, sizeof some, NULL))                          \
+    X(mq_timedreceive, mq_timedreceive(no_mail, some, sizeof some, NULL, &far_away))     \
+    X(mq_send, mq_send(much_mail, some, 1, 0))                                           \
+    X(mq_timedsend, mq_timedsend(much_mail, some, 1, 0, &far_away))                      \
     X(sched_yield, sched_yield())                                                        \
     X(wait, wait(NULL))                                                                  \
     X(wait3, wait3(NULL, 0, NULL))                                                       \
@@ -348,7 +361,9 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
       pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &far_away))                    \
     X(thrd_join, thrd_join((thrd_t)thread, NULL))                                        \
     X(system, system("exit 0"))                                                          \
-    X(pclose, pclose(popen("exit 0", "r")))
+    X(pclose, pclose(popen("exit 0", "r")))                                              \
+    X(wordexp, wordexp("$(exit 0)", &words, 0))                                          \
+    X(pthread_barrier_wait, pthread_barrier_wait(&barrier))
 
 /* Disturbs all of the machine, so it is called once. */
 #define CALLS_FOR_ONCE(X) X(sync, THEN_0(sync()))
@@ -371,6 +386,8 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     X(msgsnd, msgsnd(queue, &letter, sizeof letter.text, 0))                             \
     X(semop, semop(set, &take, 1))                                                       \
     X(semtimedop, semtimedop(set, &take, 1, &long_time))                                 \
+    X(aio_suspend, aio_suspend(readings, 1, NULL))                                       \
+    X(aio_suspend64, aio_suspend64(readings64, 1, NULL))                                 \
     X(flock, flock(file, LOCK_EX))                                                       \
     X(lockf, lockf(file, F_LOCK, 0))                                                     \
     X(lockf64, lockf64(file, F_LOCK, 0))                                                 \
@@ -496,6 +513,34 @@ static void refuse_queries(struct __res_state *state)
     state->retrans = state->retry = 1;
 }
 
+static int open_mail(mqd_t *mail)
+{
+    struct mq_attr attributes;
+    char name[40];
+
+    snprintf(name, sizeof name, "/coil-calls-%d", (int)getpid());
+    memset(&attributes, 0, sizeof attributes);
+    attributes.mq_maxmsg = 1;
+    attributes.mq_msgsize = 8;
+    *mail = mq_open(name, O_CREAT | O_RDWR, 0600, &attributes);
+    return *mail < 0 ? -1 : mq_unlink(name);
+}
+
+static int prepare_mail(void)
+{
+    if (open_mail(&no_mail) < 0 || open_mail(&much_mail) < 0)
+        return -1;
+    return mq_send(much_mail, some, 1, 0);
+}
+
+static int prepare_reading(void)
+{
+    reading.aio_fildes = quiet[0];
+    reading.aio_buf = &byte;
+    reading.aio_nbytes = 1;
+    return aio_read64(&reading);
+}
+
 static int prepare(void)
 {
     if (prepare_sockets() < 0 || prepare_busy() < 0 || prepare_files() < 0)
@@ -503,6 +548,9 @@ static int prepare(void)
     prepare_streams();
     refuse_queries(&resolver);
     refuse_queries(&_res);
+    if (prepare_mail() < 0 || prepare_reading() < 0)
+        return -1;
+    pthread_barrier_init(&barrier, NULL, 1);
     sem_init(&semaphore, 0, 0);
     sem_init(&may_end, 0, 0);
     sigemptyset(&signals);
