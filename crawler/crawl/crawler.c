@@ -1239,6 +1239,7 @@ void crawler_finish(struct crawler *crawler)
     local_finish(&crawler->local);
     mentions_finish(&crawler->mentions);
     traps_finish(&crawler->traps);
+    table_finish(&crawler->places);
     targets_finish(&crawler->targets);
     free(crawler->complaint);
     *crawler = (struct crawler){.options = NULL};

@@ -50,6 +50,8 @@ struct crawler {
     struct site site;   /* all of them */
     struct local local; /* files and folders, if some of the starts are that */
     struct targets targets;
+    struct table
+        places; /* by URL: the fragment in the Location of a redirect; redirect_place() */
     struct mentions mentions;
     struct traps traps;
     struct target *due; /* whose verdict can be found now; judge_due() */

@@ -77,6 +77,41 @@ static bool asks_circle_again(struct crawler *crawler, struct target *page)
     return true;
 }
 
+struct place {
+    const char *fragment;
+};
+
+/* A page that is asked again may have another. */
+static int keep_place(struct crawler *crawler, const struct target *page,
+                      const char *fragment)
+{
+    struct place *place = table_get(&crawler->places, page->url);
+    const char *copy;
+
+    if (crawler->options->fragments == FRAGMENTS_NONE)
+        return 0;
+    copy = targets_intern(&crawler->targets, fragment, strlen(fragment));
+    if (copy == NULL)
+        return -ENOMEM;
+    if (place != NULL) {
+        place->fragment = copy;
+        return 0;
+    }
+    place = arena_alloc(&crawler->targets.arena, sizeof *place);
+    if (place == NULL)
+        return -ENOMEM;
+    place->fragment = copy;
+    return table_add(&crawler->places, page->url, place);
+}
+
+const char *redirect_place(const struct crawler *crawler, const struct target *page)
+{
+    const struct place *place =
+        page->next_has_fragment ? table_get(&crawler->places, page->url) : NULL;
+
+    return place != NULL ? place->fragment : NULL;
+}
+
 static int follow(struct crawler *crawler, struct target *page, struct url *url,
                   const char *location)
 {
@@ -88,6 +123,9 @@ static int follow(struct crawler *crawler, struct target *page, struct url *url,
     if (url->fragment_at > 0)
         url->href[url->fragment_at - 1] = '\0';
     page->next_has_fragment = url->fragment_at > 0;
+    if (page->next_has_fragment &&
+        keep_place(crawler, page, url->href + url->fragment_at) < 0)
+        return -ENOMEM;
     next = targets_get(&crawler->targets, url->href, 0, &is_new);
     if (next == NULL)
         return -ENOMEM;
@@ -98,7 +136,8 @@ static int follow(struct crawler *crawler, struct target *page, struct url *url,
     if (rc < 0)
         return rc;
     page->next = next;
-    if (page->wants_body)
+    if (page->wants_body || (redirect_place(crawler, page) != NULL &&
+                             crawler->options->fragments == FRAGMENTS_ALL))
         place_want_ids(crawler, next);
     if (asks_circle_again(crawler, page) && page == next)
         return 0;

@@ -8,6 +8,7 @@
 #include "verdicts.h"
 
 #include "fragment.h"
+#include "redirect.h"
 #include "../url/url.h"
 
 #include <errno.h>
@@ -150,7 +151,7 @@ static struct target *end_of_chain(struct target *target)
     return target;
 }
 
-/* A fragment in a Location takes the place of the link's, and is not looked for. */
+/* A fragment in a Location takes the place of the link's: the verdict of the redirect has it. */
 static bool changes_fragment(const struct target *target)
 {
     unsigned steps = 0;
@@ -214,10 +215,50 @@ static struct judgement judge_chain(const struct crawler *crawler, struct target
     return judge_redirect(target->status, target->chain);
 }
 
+/* 1 if the page at the end is known to lack what the redirect names, 0 or -ENOMEM. A fragment of a
+   later redirect counts in its place. */
+static int lacks_place(const struct crawler *crawler, const struct target *target,
+                       const struct target *end)
+{
+    const char *fragment = redirect_place(crawler, target);
+    int has;
+
+    if (fragment == NULL || *fragment == '\0' || strcasecmp(fragment, "top") == 0 ||
+        changes_fragment(target->next) || !end->has_ids || is_route(fragment))
+        return 0;
+    has = has_place(&crawler->targets, end, fragment);
+    return has < 0 ? has : has == 0;
+}
+
+/* What is wrong is not the redirect itself, so its message says more than the reason. */
+static int settle_without_place(struct crawler *crawler, struct target *target)
+{
+    struct text words = {0};
+
+    text_print(&words, "no element has the id that the redirect names: #%.200s",
+               redirect_place(crawler, target));
+    if (words.failed)
+        return -ENOMEM;
+    target->message = targets_intern(&crawler->targets, words.at, words.n);
+    text_finish(&words);
+    if (target->message == NULL)
+        return -ENOMEM;
+    return give(crawler, target, (struct judgement){VERDICT_FRAGMENT, REASON_NO_SUCH_ID});
+}
+
 static int settle_redirect(struct crawler *crawler, struct target *target)
 {
     struct judgement judgement = judge_chain(crawler, target);
+    struct target *end = end_of_chain(target);
+    int lacks;
 
+    if (judgement.verdict == VERDICT_REDIRECT && end->is_reasked) {
+        await_target(target, end); /* for its ids */
+        return 0;
+    }
+    lacks = judgement.verdict == VERDICT_REDIRECT ? lacks_place(crawler, target, end) : 0;
+    if (lacks != 0)
+        return lacks < 0 ? lacks : settle_without_place(crawler, target);
     if (judgement.verdict == VERDICT_REDIRECT ||
         judgement.reason == REASON_REDIRECT_LIMIT)
         return give(crawler, target, judgement);

@@ -234,6 +234,7 @@ function ofPage(page, fragment) {
 function ofChain(target, fragment) {
   const { status } = pages.get(target);
   const seen = new Set();
+  let isOfLocation = false; // the fragment
   let page = pages.get(target);
   for (let at = target; page.next !== undefined; page = pages.get(at)) {
     if (page.next === null) {
@@ -244,13 +245,14 @@ function ofChain(target, fragment) {
     }
     seen.add(at);
     at = page.next[0];
-    fragment = page.next[1] === null ? fragment : null; // that of a Location is not looked for
+    isOfLocation ||= page.next[1] !== null;
+    fragment = page.next[1] ?? fragment;
   }
   if (page.rule === 'scheme') {
     return ['broken', 'redirect-scheme', 'any'];
   }
   const [verdict, reason] = ofPage(page, fragment);
-  if (verdict !== 'ok') {
+  if (verdict !== 'ok' && !(isOfLocation && verdict === 'unchecked')) {
     return [verdict, reason, 'any'];
   }
   const isPermanent = [301, 308].includes(status);

@@ -803,6 +803,37 @@ def test_fragments_of_where_a_redirect_leads():
                         "/file#x": "unchecked/not-searched"})
 
 
+def test_fragments_that_a_redirect_names():
+    """They take the place of the link's, and a later redirect's that of an earlier one's."""
+    answers = {"/": page("/old", "/old#here", "/ok", "/ok#no", "/c1", "/c1#here", "/d1", "/top", "/empty", "/route", "/file",
+                         "/percent"),
+               "/new": html("<i id=here><i id='\u00e4'>"), "/old": redirect("/new#gone", 301), "/ok": redirect("/new#here"),
+               "/c1": redirect("/c2#gone"), "/c2": redirect("/new"), "/d1": redirect("/d2#gone"), "/d2": redirect("/new#here"),
+               "/top": redirect("/new#top"), "/empty": redirect("/new#"), "/route": redirect("/new#/route"),
+               "/file": redirect("/picture#x"), "/picture": response("x", content_type="image/png"),
+               "/percent": redirect("/new#%C3%A4")}
+    result = crawl(answers)
+    equal(result.status, BROKEN)
+    equal(result.told, {"/": "ok", **{path: "fragment/no-such-id" for path in ("/old", "/old#here", "/c1", "/c1#here")},
+                        "/ok": "redirect/temporary", "/ok#no": "redirect/temporary", "/d1": "redirect/chain",
+                        "/top": "redirect/temporary", "/empty": "redirect/temporary", "/route": "redirect/temporary",
+                        "/file": "redirect/temporary", "/percent": "redirect/temporary"})
+    contains(result.message("/old"), "#gone")
+    contains(result.out, "the redirect names: #gone, redirects to /new")
+    equal(set(crawl(answers, "--fragments", "none").told.values()), {"ok", "redirect/temporary", "redirect/permanent", "redirect/chain"})
+    equal(crawl({"/": redirect("/new#gone"), "/new": page()}).told, {"/": "fragment/no-such-id"})
+
+
+def test_fragments_that_a_redirect_names_on_other_sites():
+    """Their pages are searched only if that is asked for; HEAD may have been answered before."""
+    with Site({"/new": html("<i id=here>")}) as other:
+        answers = {"/": page(other.url + "new", "/late", "/ok"), "/late": slow(0.3, redirect(other.url + "new#gone")),
+                   "/ok": redirect(other.url + "new#here")}
+        equal(crawl(answers).told["/late"], "redirect/temporary")
+        result = crawl(answers, "--fragments", "all")
+    equal((result.told["/late"], result.told["/ok"]), ("fragment/no-such-id", "redirect/temporary"))
+
+
 def test_fragments_none():
     result = crawl({"/": page("#x", "/a#x"), "/a": page()}, "--fragments", "none")
     equal(result.told, {"/": "ok", "/a": "ok"})

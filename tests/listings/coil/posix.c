@@ -1,0 +1,18 @@
+/* needs: coil-posix */
+/* posix.c - what the listings of include/coil/posix.h stand in. */
+#include "listings.h"
+
+static int ran;
+
+static int app(void *arg)
+{
+    (void)arg;
+    ran++;
+    return 0;
+}
+
+int main(void)
+{
+#include "posix.h/2"
+    return ran != 1;
+}
