@@ -256,7 +256,9 @@ static enum status status_of(const struct run *run, int rc)
         return STATUS_FAILED;
     if (run->crawler.fetched_count == 0)
         return STATUS_NOTHING;
-    return run->crawler.finding_count > 0 ? STATUS_BROKEN : STATUS_WELL;
+    if (run->crawler.finding_count > 0)
+        return STATUS_BROKEN;
+    return run->crawler.out_of_time ? STATUS_INTERRUPTED : STATUS_WELL;
 }
 
 /* A sentence may quote a server, or a file that somebody else has written. */
@@ -271,7 +273,7 @@ static void say_why(enum status status, int rc, const char *complaint)
 {
     if (complaint != NULL)
         print_sentence(complaint);
-    if (status == STATUS_INTERRUPTED)
+    if (atomic_load(&signal_count) > 0)
         fputs("coil-crawl: interrupted\n", stderr);
     else if (status == STATUS_FAILED && complaint == NULL)
         fprintf(stderr, "coil-crawl: the crawl could not go on: %s\n", strerror(-rc));
@@ -292,20 +294,35 @@ static void say_where_the_start_is(const struct crawler *crawler)
     fputs(" is of another site; start there if you mean it\n", stderr);
 }
 
+/* Whatever else has come of it, some of the crawl was not done. */
+static void say_what_is_left(const struct crawler *crawler)
+{
+    struct crawler_progress progress = crawler_progress(crawler);
+
+    if (crawler->out_of_time)
+        fprintf(
+            stderr,
+            "coil-crawl: --max-duration is over: at least %zu URLs were not checked\n",
+            progress.known - progress.done);
+}
+
 /* A start that may not be fetched leaves nothing to crawl, and the user may not know why. */
-static void say_which_starts_are_forbidden(const struct crawler *crawler)
+static void say_which_starts_are_left_out(const struct crawler *crawler)
 {
     size_t count = crawler->options->starts.count;
 
     for (size_t i = 0; i < count && i < crawler->targets.count; i++) {
         const struct target *start = targets_at(&crawler->targets, i);
 
-        if (!start->is_start || start->verdict != VERDICT_SKIPPED ||
-            start->reason != REASON_ROBOTS)
+        if (!start->is_start ||
+            (start->reason != REASON_ROBOTS && start->reason != REASON_OFFLINE))
             continue;
         fputs("coil-crawl: ", stderr);
         url_print(stderr, start->url);
-        fprintf(stderr, ": %s; --no-robots ignores robots.txt\n", start->message);
+        if (start->reason == REASON_OFFLINE)
+            fputs(": not fetched, because of --offline\n", stderr);
+        else
+            fprintf(stderr, ": %s; --no-robots ignores robots.txt\n", start->message);
     }
 }
 
@@ -440,7 +457,8 @@ static enum status crawl_and_report(struct run *run)
         status = STATUS_FAILED;
     run->crawler.summary.exit_status = (int)status;
     records_summary(&run->crawler.sinks, &run->crawler.summary);
-    say_which_starts_are_forbidden(&run->crawler);
+    say_which_starts_are_left_out(&run->crawler);
+    say_what_is_left(&run->crawler);
     if (status == STATUS_NOTHING)
         say_where_the_start_is(&run->crawler);
     say_what_was_not_searched(&run->crawler);
@@ -838,9 +856,20 @@ static int check_shared(const struct options *options)
     return options->offline ? refuse("--frontier and --offline exclude each other") : 0;
 }
 
+/* What goes on with a crawl of URLs asks for them. */
+static int check_offline(const struct options *options)
+{
+    if (options->offline &&
+        (options->command == COMMAND_RESUME || options->command == COMMAND_RECHECK))
+        return refuse(
+            "resume and recheck ask over the network, which --offline excludes");
+    return 0;
+}
+
 static int check_options(const struct options *options)
 {
-    if (check_shared(options) < 0 || check_state(options) < 0)
+    if (check_offline(options) < 0 || check_shared(options) < 0 ||
+        check_state(options) < 0)
         return -EINVAL;
     if (!options->exclude_private || !goes_through_proxy(options))
         return 0;

@@ -111,21 +111,29 @@ static bool is_cached(const struct crawler *crawler, const struct target *page)
            cache_has(crawler->cache, page->url);
 }
 
-static enum reason reason_against_external(const struct crawler *crawler)
+/* A crawl that is only told asks nothing in any case. */
+static bool is_offline(const struct crawler *crawler)
 {
-    if (crawler->options->external == EXTERNAL_SKIP)
+    return crawler->options->offline && !crawler->is_only_told;
+}
+
+static enum reason reason_of_mode(const struct crawler *crawler,
+                                  const struct target *page)
+{
+    if (page->kind == TARGET_EXTERNAL && crawler->options->external == EXTERNAL_SKIP)
         return REASON_EXTERNAL;
-    return crawler->options->offline ? REASON_OFFLINE : REASON_NONE;
+    return is_offline(crawler) ? REASON_OFFLINE : REASON_NONE;
 }
 
 int place_reason(struct crawler *crawler, const struct target *page, const char *from)
 {
     int reason = reason_against(crawler, page);
 
-    if (reason != REASON_NONE)
-        return reason;
-    return (int)(page->kind == TARGET_EXTERNAL ? reason_against_external(crawler)
-                                               : trap_of(crawler, page, from));
+    if (reason == REASON_NONE)
+        reason = (int)reason_of_mode(crawler, page);
+    if (reason == REASON_NONE && page->kind != TARGET_EXTERNAL)
+        reason = (int)trap_of(crawler, page, from);
+    return reason;
 }
 
 static int leave_out(struct crawler *crawler, struct target *page, enum reason reason)
@@ -229,6 +237,8 @@ int place_start(struct crawler *crawler, struct target *page)
     page->kind = TARGET_SITE;
     page->is_placed = true;
     page->is_start = true;
+    if (is_offline(crawler))
+        return leave_out(crawler, page, REASON_OFFLINE);
     crawler->starts_open +=
         crawler->member == NULL; /* those of all are counted elsewhere */
     crawler->page_count++;

@@ -9,6 +9,7 @@
 
 #include "fragment.h"
 #include "redirect.h"
+#include "../base/text.h"
 #include "../url/url.h"
 
 #include <errno.h>
@@ -224,9 +225,9 @@ static int lacks_place(const struct crawler *crawler, const struct target *targe
     int has;
 
     if (fragment == NULL || *fragment == '\0' || strcasecmp(fragment, "top") == 0 ||
-        changes_fragment(target->next) || !end->has_ids || is_route(fragment))
+        changes_fragment(target->next) || !end->has_ids || fragment_is_route(end, fragment))
         return 0;
-    has = has_place(&crawler->targets, end, fragment);
+    has = fragment_is_on(&crawler->targets, end, fragment);
     return has < 0 ? has : has == 0;
 }
 

@@ -27,7 +27,9 @@ static const struct {
     {"2", "something is broken (--fail-on)"},
     {"3", "wrong usage"},
     {"4", "nothing could be fetched"},
-    {"6", "interrupted"},
+    {"6",
+     "interrupted, or --max-duration was over before all was checked, and nothing is "
+     "broken so far"},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])

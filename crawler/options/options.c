@@ -93,7 +93,7 @@ const struct option_row option_rows[] = {
      FIELD(max_body_bytes), .initial = "16M", .min = 1, .max = INT64_C(1) << 40, .group = OPTION_LIMITS,
      .words = "search so much of each page for links"},
     {.name = "max-duration", .argument = "TIME", .set = set_duration, FIELD(max_duration_ns),
-     .initial = "none", .min = 1, .group = OPTION_LIMITS, .words = "end the crawl after that time"},
+     .initial = "none", .min = 1, .group = OPTION_LIMITS, .words = "end the crawl after that time; the exit status is 6 if work is left and nothing is broken"},
     {.name = "timeout", .argument = "TIME", .set = set_duration, FIELD(timeout_ns), .initial = "30s",
      .min = 1, .group = OPTION_LIMITS, .words = "give up an answer that makes no progress for so long"},
     {.name = "max-time", .letter = 'm', .argument = "TIME", .set = set_duration, FIELD(max_time_ns),
@@ -135,7 +135,7 @@ const struct option_row option_rows[] = {
     {.name = "clean-urls", .set = set_flag, FIELD(clean_urls), .group = OPTION_FILES,
      .words = "\"/a\" may be the file a.html"},
     {.name = "offline", .set = set_flag, FIELD(offline), .group = OPTION_FILES,
-     .words = "ask nothing over the network"},
+     .words = "ask nothing over the network: URLs are unchecked, starts among them"},
 
     /* ---- verdicts ---- */
     {.name = "accept", .repeats = true, .letter = 'a', .argument = "[HOST=]STATUS,...", .set = add_statuses, .initial = "200..299",

@@ -1287,7 +1287,33 @@ def test_max_duration():
     told = list(result.told.values())
     equal(told.count("ok") + told.count("skipped/time"), 201)
     assert 1 < told.count("ok") < 100, told
-    equal(result.status, WELL)
+    equal(result.status, INTERRUPTED)
+    contains(result.err, "--max-duration is over: at least ")
+    broken = crawl({**answers, "/": page("/gone", *names)}, "--max-duration", "1", "--max-tasks", "2")
+    equal(broken.status, BROKEN)
+    contains(broken.err, "--max-duration is over: at least ")
+    equal((crawl({"/": page()}, "--max-duration", "60").status, WELL), (WELL, WELL))
+
+
+def test_offline_asks_nothing():
+    """Of a site either, nor for its robots.txt and sitemaps; and what was left out is said."""
+    with Site({"/": page("/a"), "/a": page()}) as site:
+        result = Crawl(site.url, "--offline")
+        equal((result.told, result.status), ({"/": "unchecked/offline"}, NOTHING))
+        contains(result.err, f"{site.url}: not fetched, because of --offline")
+        equal(Crawl(site.url, "--offline", "--sitemap", site.url + "map.xml").status, NOTHING)
+        contains(run("--offline", "explain", site.url)[1], "unchecked, offline")
+        with tempfile.TemporaryDirectory() as folder:
+            state = os.path.join(folder, "state")
+            run("-d", state, site.url)
+            asked = len(site.seen)
+            for command in ("resume", "recheck"):
+                code, _, err = run(command, state, "--offline")
+                equal(code, USAGE)
+                contains(err, "ask over the network, which --offline excludes")
+            equal(run("report", state, "--offline")[0], WELL)
+        equal(len(site.seen), asked)
+    equal(asked, 3)
 
 
 def test_per_host():
