@@ -225,7 +225,8 @@ static int lacks_place(const struct crawler *crawler, const struct target *targe
     int has;
 
     if (fragment == NULL || *fragment == '\0' || strcasecmp(fragment, "top") == 0 ||
-        changes_fragment(target->next) || !end->has_ids || fragment_is_route(end, fragment))
+        changes_fragment(target->next) || !end->has_ids ||
+        fragment_is_route(end, fragment))
         return 0;
     has = fragment_is_on(&crawler->targets, end, fragment);
     return has < 0 ? has : has == 0;

@@ -2,6 +2,8 @@
 /* posix.c - what the listings of include/coil/posix.h stand in. */
 #include "listings.h"
 
+#include <coil/posix.h>
+
 static int ran;
 
 static int app(void *arg)
