@@ -207,7 +207,7 @@ static int recurse_for_ever(void *unused)
 /* Its frame is larger than stack and guard together. */
 static COIL__NOINLINE int wait_in_a_large_frame(void *unused)
 {
-    volatile char *frame = __builtin_alloca(240000);
+    volatile char *frame = __builtin_alloca(1240000);
 
     (void)unused;
     for (size_t i = 0; i < 20000; i++)
