@@ -14,7 +14,7 @@
 
 static int parse_links(const char *page)
 {
-    return coil_fail(-COIL_EFAILED, "parse error in '%s'", page);
+    return coil_fail(-EBADMSG, "parse error in '%s'", page);
 }
 
 static void print_failure(const char *where)
@@ -47,7 +47,7 @@ static int fetch(void *page)
 
 static int app(void *page)
 {
-    if (fetch_by_callbacks(page) == 0 && fetch(page) == -COIL_EFAILED)
+    if (fetch_by_callbacks(page) == 0 && fetch(page) == -EBADMSG)
         print_failure("in a task");
     return 0;
 }
@@ -73,7 +73,7 @@ int main(void)
 
     if (coil_run(app, page, NULL) < 0 || coil_gen_create(caller_fn, page, NULL, &gen) < 0)
         return 1;
-    if (coil_gen_next(gen, NULL) >= 0 && coil_gen_next(gen, NULL) == -COIL_EFAILED)
+    if (coil_gen_next(gen, NULL) >= 0 && coil_gen_next(gen, NULL) == -EBADMSG)
         print_failure("in a generator");
     coil_gen_destroy(gen);
     return 0;

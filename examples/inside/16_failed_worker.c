@@ -17,8 +17,7 @@ static coil_queue pages;
 static int fetch(int page)
 {
     int rc = coil_sleep(COIL_MSEC(1));
-    return rc == 0 && page == 2 ? coil_fail(-COIL_EFAILED, "page %d is no HTML", page)
-                                : rc;
+    return rc == 0 && page == 2 ? coil_fail(-EBADMSG, "page %d is no HTML", page) : rc;
 }
 
 /* [hang] */
@@ -43,7 +42,7 @@ static int work_on(void *arg)
     while ((rc = coil_queue_get(&pages, &page)) == 0) {
         rc = fetch(page);
         coil_queue_task_done(&pages); // in any case
-        if (rc == -COIL_EFAILED)
+        if (rc == -EBADMSG)
             printf("cure: %s\n", coil_error_message(coil_last_error()));
         else if (rc < 0)
             return rc; // ends its group, and so the crawl

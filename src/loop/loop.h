@@ -55,8 +55,9 @@ struct coil_loop {
     struct coil__backend *backend;
     struct coil__timer_heap timers;
 
-    pid_t pid;       /* the process that owns the loop, not one forked later */
-    uint32_t number; /* no other loop's, unlike its address; never 0 */
+    pid_t pid;                 /* the process that owns the loop, not one forked later */
+    uint32_t number;           /* no other loop's, unlike its address; never 0 */
+    uint32_t number_in_checks; /* the same; COIL__LOOP_CAREFUL in debug mode */
     bool running, stopping, closing;
     bool guest; /* in a step of guest.c: must not wait */
     bool virtual_clock;
@@ -109,9 +110,7 @@ extern COIL__THREAD_LOCAL uint32_t coil__loop_number_of_thread;
 static inline void coil__loop_set_of_thread(coil_loop *loop)
 {
     coil__loop_of_thread = loop;
-    coil__loop_number_of_thread = loop == NULL  ? 0
-                                  : loop->debug ? COIL__LOOP_CAREFUL
-                                                : loop->number;
+    coil__loop_number_of_thread = loop != NULL ? loop->number_in_checks : 0;
 }
 
 /* Is the thread's loop in debug mode? */

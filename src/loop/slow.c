@@ -40,6 +40,7 @@ void coil__loop_finish_debug(coil_loop *loop)
 void coil__loop_set_debug(coil_loop *loop, bool on)
 {
     loop->debug = on;
+    loop->number_in_checks = on ? COIL__LOOP_CAREFUL : loop->number;
     coil__keep_freed_objects(on);
     coil__stack_set_debug(on);
     if (on)

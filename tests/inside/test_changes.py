@@ -108,8 +108,8 @@ def test_14_one_more_function_is_in_the_tasks_traceback():
                   "    volatile int rc = fetch_by_callbacks(page);\n\n"
                   "    if (rc == 0)\n        rc = fetch(page);\n    return rc;\n}\n\n"
                   "static int app("),
-                 ("fetch_by_callbacks(page) == 0 && fetch(page) == -COIL_EFAILED",
-                  "one_more(page) == -COIL_EFAILED")) as program:
+                 ("fetch_by_callbacks(page) == 0 && fetch(page) == -EBADMSG",
+                  "one_more(page) == -EBADMSG")) as program:
         callback, rest = output_of(program)[0].split("in a task:\n")
     equal("one_more" in callback, False)
     contains(rest, "    one_more at ")
@@ -124,7 +124,7 @@ def test_15_a_wait_between_the_two_lines_stops_the_program():
 
 
 def test_16_another_failure_ends_the_crawl():
-    with changed("16_failed_worker", ("coil_fail(-COIL_EFAILED,", "coil_fail(-EIO,")) as program:
+    with changed("16_failed_worker", ("coil_fail(-EBADMSG,", "coil_fail(-EIO,")) as program:
         equal(lines_of(program, reports=True, status=1)[-1], "the cure: fails")
 
 

@@ -190,7 +190,7 @@ def test_14_stack_ripping_is_the_callbacks_alone():
     for part, has, lacks in ((callback, ["parse_links", "read_response"], ["fetch"]),
                              (task, ["parse_links", "fetch", "app"], ["read_response"]),
                              (generator, ["parse_links", "caller_fn"], ["read_response"])):
-        contains(part, "Bad message: parse error in '<a href='\n")
+        contains(part, "parse error in '<a href=' (Bad message)\n")
         for name in has:
             contains(part, f"    {name} ")
         for name in lacks:
