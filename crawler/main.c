@@ -379,6 +379,8 @@ static int read_files(struct run *run)
     if (rc == 0 && options->cache != NULL)
         rc = cache_open(options->cache, time(NULL), options->max_age_ns, &run->cache,
                         &message);
+    if (rc == 0 && run->cache != NULL && options->command != COMMAND_REPORT)
+        rc = cache_check(run->cache, &message);
     return rc < 0 ? complain(message, rc) : 0;
 }
 

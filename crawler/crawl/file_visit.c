@@ -270,8 +270,9 @@ static int settle(struct visiting *visiting, bool had_ids)
     }
     judgement = judge_file(visiting);
     return verdicts_settle(crawler, page, judgement,
-                           visiting->failure < 0 ? strerror(-visiting->failure)
-                                                 : visiting->message);
+                           visiting->failure < 0 && visiting->message[0] == '\0'
+                               ? strerror(-visiting->failure)
+                               : visiting->message);
 }
 
 static int look_into(struct visiting *visiting)
@@ -296,12 +297,26 @@ static bool is_worth_a_retry(const struct visiting *visiting, int64_t *pause_ns)
            visiting->page->tries < crawler->options->max_tries;
 }
 
+static bool lacks_index(const struct crawler *crawler, const struct local_file *file)
+{
+    return file->kind == LOCAL_FOLDER && !local_allows_folders(&crawler->local);
+}
+
+static int fail_without_index(struct visiting *visiting)
+{
+    snprintf(visiting->message, sizeof visiting->message,
+             "the folder has no index file: --index-files");
+    return -ENOENT;
+}
+
 int file_visit(struct page_search *pages, struct target *page, int64_t *pause_ns)
 {
     struct visiting visiting = {.pages = pages, .page = page};
     bool had_ids = page->wants_body;
     int rc = local_find(&pages->crawler->local, page->url, &visiting.file);
 
+    if (rc == 0 && lacks_index(pages->crawler, &visiting.file))
+        rc = fail_without_index(&visiting);
     page->is_fetched = true;
     page->tries += page->tries < UINT8_MAX;
     if (rc == 0)

@@ -18,6 +18,7 @@
 
 #define COOKIE_MESSAGE                                                                   \
     "redirects in a circle until the cookie that it sets comes back: --cookies"
+#define LIMIT_MESSAGE "too many redirects, one of which sets a cookie: --cookies"
 
 /* Who takes part in a shared crawl does not: `collect` does, when it has all answers. */
 static bool judges(const struct crawler *crawler)
@@ -123,9 +124,22 @@ static void release_waiting(struct crawler *crawler, struct target *target)
     }
 }
 
+static bool chain_sets_cookie(const struct target *target)
+{
+    for (unsigned steps = 0; target != NULL && steps < UINT8_MAX; steps++) {
+        if (target->sets_cookie)
+            return true;
+        target = target->next;
+    }
+    return false;
+}
+
 static int give(struct crawler *crawler, struct target *target,
                 struct judgement judgement)
 {
+    if (judgement.reason == REASON_REDIRECT_LIMIT && !crawler->options->cookies &&
+        chain_sets_cookie(target))
+        target->message = LIMIT_MESSAGE;
     target->verdict = judgement.verdict;
     target->reason = judgement.reason;
     release_waiting(crawler, target);

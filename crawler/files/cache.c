@@ -243,6 +243,25 @@ static int replace_file(const struct cache *cache)
     return rc;
 }
 
+int cache_check(const struct cache *cache, char **message)
+{
+    char *name = NULL;
+    int fd = open_beside(cache->path, &name), rc = fd < 0 ? fd : 0;
+    struct stat st;
+
+    if (fd >= 0) {
+        close(fd);
+        unlink(name);
+    }
+    free(name);
+    if (rc == 0 && stat(cache->path, &st) == 0 && !S_ISREG(st.st_mode))
+        rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL; /* a rename would replace it */
+    *message = NULL;
+    if (rc < 0 && asprintf(message, "%s: %s", cache->path, strerror(-rc)) < 0)
+        *message = NULL;
+    return rc;
+}
+
 int cache_write(struct cache *cache, char **message)
 {
     int rc = cache->changed ? replace_file(cache) : 0;

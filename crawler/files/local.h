@@ -93,6 +93,9 @@ COIL_SUSPENDS int local_find(const struct local *local, const char *url,
                              struct local_file *out);
 void local_file_finish(struct local_file *file);
 
+/* A folder without an index file is there as well: --index-files has "." */
+bool local_allows_folders(const struct local *local);
+
 /*
  * Give the bytes of a LOCAL_FILE or a LOCAL_PIPE to feed(), piece by piece, until it returns below 0, and
  * return that. -EFBIG: it has more than `max` bytes (0: no limit), of which feed() has got the

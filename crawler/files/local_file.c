@@ -136,6 +136,16 @@ static int try_file(const char *path, const char *between, const char *name,
     return rc;
 }
 
+bool local_allows_folders(const struct local *local)
+{
+    const struct text_list *names = &local->options->index_files;
+
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->at[i], ".") == 0)
+            return true;
+    return false;
+}
+
 static int find_index(const struct local *local, const char *path, struct local_file *out)
 {
     const struct text_list *names = &local->options->index_files;

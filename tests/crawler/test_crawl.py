@@ -316,6 +316,27 @@ def test_redirect_circle():
     equal(result.told, {"/": "ok", "/in": "broken/redirect-circle"})
 
 
+def test_redirects_that_wait_for_a_cookie():
+    """Whether they go round or on and on: --cookies helps, and is hinted at."""
+    class Counting(dict):
+        def get(self, path, otherwise=None):
+            if not path.startswith("/n"):
+                return super().get(path, otherwise)
+            return lambda _, request: page() if "cookie" in request.headers else \
+                redirect(f"/n{int(path[2:]) + 1}", headers=["Set-Cookie: a=b"])
+
+    def circle(_, request):
+        return page() if "cookie" in request.headers else redirect("/c", headers=["Set-Cookie: a=b"])
+
+    answers = {"/": page("/n1", "/c", "/plain"), "/c": circle, "/plain": redirect("/plain")}
+    result = crawl(Counting(answers))
+    equal(result.told, {"/": "ok", "/n1": "broken/redirect-limit", "/c": "broken/redirect-circle",
+                        "/plain": "broken/redirect-circle"})
+    equal({path for path in result.told if "--cookies" in result.message(path)}, {"/n1", "/c"})
+    equal(result.out.count("cookie: --cookies"), 2)
+    equal(crawl(Counting(answers), "--cookies").told["/n1"], "redirect/temporary")
+
+
 def test_redirect_to_itself():
     result = crawl({"/": page("/a"), "/a": redirect("/a")})
     equal(result.status, BROKEN)
@@ -991,6 +1012,17 @@ def test_exclude_private_in_a_redirect_of_robots():
         other.forget()
         equal(crawl(answers, "--exclude-private").told, {"/": "error/network"})
         equal(other.asked, [])
+
+
+def test_a_cache_that_cannot_be_written_is_found_before_the_crawl():
+    with Site({"/": page()}) as site, tempfile.TemporaryDirectory() as folder:
+        for path, words in ((os.path.join(folder, "no", "cache"), "No such file or directory"), (folder, "Is a directory"),
+                            ("/dev/null", "Invalid argument"), ("/proc/cache", "No such file")):
+            code, _, err = run("--cache", path, site.url)
+            equal((path, code), (path, USAGE))
+            contains(err, f"coil-crawl: {path}: {words}")
+        equal((site.asked, os.listdir(folder)), ([], []))
+        equal(run("--cache", os.path.join(folder, "cache"), site.url)[0], WELL)
 
 
 def test_cache():

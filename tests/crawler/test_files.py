@@ -345,5 +345,28 @@ def test_what_is_skipped_has_its_place_if_it_fails_the_run():
           (2, "a.html:1:10  mailto:x@y  a scheme other than http and https\n"))
 
 
+def test_a_folder_without_an_index_is_there_or_not():
+    """As --index-files says: "." is the folder itself."""
+    files = {"index.html": '<a href="empty/">x</a><a href="full/">y</a><a href="full">z</a><a href="empty">z</a>',
+             "empty/notes.pdf": "x", "full/index.html": "x"}
+    equal(Check(files, "--offline", ".").verdicts()["empty/"], "ok")
+    check = Check(files, "--offline", "--index-files", "index.html", ".")
+    equal((check.status, check.verdicts()["empty/"], check.verdicts()["empty"]),
+          (2, "broken no-such-file", "broken no-such-file"))
+    equal((check.verdicts()["full/"], check.verdicts()["full"]), ("ok", "ok"))
+    contains(check.out, "the folder has no index file: --index-files")
+    check = Check(files, "--offline", "--index-files", "other.html,.", ".")
+    equal((check.status, check.verdicts()["empty/"]), (0, "ok"))
+
+
+def test_what_is_hidden_is_checked_only_if_it_is_named():
+    """And so is node_modules; .gitignore has no effect."""
+    files = {"a.md": "[x](.hidden/b.md) [y](node_modules/c/d.md)", ".hidden/b.md": "x", "node_modules/c/d.md": "x",
+             ".gitignore": "public/\n", "public/e.html": "x", ".f.md": "x"}
+    equal(sorted(Check(files, "--offline", ".").pages()), ["a.md", "public/e.html"])
+    equal(sorted(Check(files, "--offline", ".", ".hidden", ".f.md", "node_modules").pages()),
+          [".f.md", ".hidden/b.md", "a.md", "node_modules/c/d.md", "public/e.html"])
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(globals(), sys.argv[2:]))

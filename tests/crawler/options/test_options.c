@@ -116,8 +116,9 @@ TEST(options_have_the_defaults_of_the_manual)
     for (int i = 0; i < VERDICT_COUNT; i++)
         CHECK_INT(o->fail_on[i], i == VERDICT_BROKEN || i == VERDICT_FRAGMENT ||
                                      i == VERDICT_ERROR || i == VERDICT_TIMEOUT);
-    CHECK_INT(o->index_files.count, 1);
+    CHECK_INT(o->index_files.count, 2);
     CHECK_STR(o->index_files.at[0], "index.html");
+    CHECK_STR(o->index_files.at[1], ".");
     CHECK_PTR(o->proxy, NULL);
     CHECK_PTR(o->ca_file, NULL);
     CHECK_PTR(o->cache, NULL);
