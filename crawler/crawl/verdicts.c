@@ -16,8 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COOKIE_MESSAGE                                                                   \
-    "redirects in a circle until the cookie that it sets comes back: --cookies"
+#define COOKIE_MESSAGE "a redirect loop that waits for a cookie: --cookies"
 #define LIMIT_MESSAGE "too many redirects, one of which sets a cookie: --cookies"
 
 /* Who takes part in a shared crawl does not: `collect` does, when it has all answers. */

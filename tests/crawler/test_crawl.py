@@ -271,7 +271,7 @@ def test_a_name_is_looked_up():
 
 
 def test_redirect():
-    result = crawl({"/": page("/foo"), "/foo": redirect("/bar?x#y"), "/bar?x": page()})
+    result = crawl({"/": page("/foo"), "/foo": redirect("/bar?x#y"), "/bar?x": html("<i id=y>")})
     equal(result.status, WELL)
     equal(result.site.requests, ["/", "/foo", "/bar?x"])
     equal(result.redirects["/foo"], {
