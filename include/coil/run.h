@@ -26,74 +26,85 @@ extern "C" {
 
 typedef struct coil_run_opts {
     coil_loop_opts loop;
-    const char *name;                    /* of the main task; NULL means "main" */
-    size_t stack_bytes;                  /* of the main task; 0 means 1 MiB */
-    const coil_task_hooks *const *hooks; /* of the main task, and so of those it spawns;
-                                            NULL means none. See coil/hooks.h */
-    bool no_signals; /* leave SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGSEGV alone */
+    const char *name;   /* the main task's name; NULL means "main" */
+    size_t stack_bytes; /* its stack size; 0 means 1 MiB */
     /*
-     * SIGTERM and SIGHUP are taken as SIGINT is: the first cancels the main task, the
-     * second of the same ends the program. What services are told by to end, and by the
-     * terminal that is closed; docs/manual/server.md has the recipe.
+     * Hooks of the main task; the tasks that it spawns inherit them. NULL means none. See
+     * coil/hooks.h.
+     */
+    const coil_task_hooks *const *hooks;
+    bool no_signals; /* install no signal handlers: see coil_run() */
+    /*
+     * Handle SIGTERM and SIGHUP in the same way as SIGINT. The first signal cancels the
+     * main task; a second one with the same number ends the program. Service managers
+     * send SIGTERM to stop a service, and a terminal sends SIGHUP when it closes.
+     * docs/manual/server.md has the recipe.
      */
     bool take_sigterm;
-    int *signo; /* receives which of them came first; 0: none did. May be NULL */
     /*
-     * How long closing waits for blocking work that was abandoned
-     * (coil_blocking_abandonable()); 0 means 5 minutes, COIL_NEVER without limit. What is
-     * not done by then is reported, and left to its threads.
+     * Receives the number of the first of these signals, or 0 if none arrived. May be
+     * NULL.
+     */
+    int *signo;
+    /*
+     * How long closing the loop waits for abandoned blocking work
+     * (coil_blocking_abandonable()). 0 means 5 minutes, COIL_NEVER means no limit. Work
+     * that is unfinished by then is reported, and its threads continue.
      */
     int64_t drain_ns;
     /*
-     * Receives the error that the main task failed with, to be released; NULL if it has
-     * not failed, or with an rc alone. Errors outlive their loop: coil/error.h.
+     * Receives the error of the main task; the caller releases it. NULL means that the
+     * task succeeded, or failed without an error object. Errors outlive their loop:
+     * coil/error.h.
      */
     coil_error **error;
-    bool no_report; /* of the main task's failure: the caller reports it */
+    bool no_report; /* do not report the main task's failure: the caller does */
     /*
-     * The tasks that the run spawns are light, unless their coil_spawn_opts.light says
-     * otherwise; the main task is not. See docs/manual/light.md.
+     * Tasks are light unless their coil_spawn_opts.light says otherwise. The main task is
+     * never light. See docs/manual/light.md.
      */
     bool light;
     /*
-     * For light tasks: how much memory the stacks of those may take that do not run (0
-     * means 64 MiB); and how long a task waits before its stack is put away all the same,
-     * the next time that the loop has nothing to do (0 means 1 s).
+     * For light tasks. The first limits the memory for the stacks of light tasks that are
+     * not running; 0 means 64 MiB. A task that has waited for the second is swapped out
+     * when the loop is next idle, even below that limit; 0 means 1 s.
      */
     size_t light_resident_bytes;
     int64_t light_age_ns;
 } coil_run_opts;
 
 /*
- * Create a loop, run fn(arg) as its main task, clean up, and return its rc.
- * (asyncio: run)
+ * Create a loop, run fn(arg) as its main task, clean up, and return its rc. (asyncio:
+ * run)
  *
- * When the main task has ended, tasks that are left are cancelled and awaited, failures
- * among them reported; blocking work is finished; the loop is closed. That is done once:
- * what these tasks spawn meanwhile is not cancelled, has six turns of the loop as in
- * CPython, and if it waits for longer, is reported ("Task was destroyed but it is
- * pending!") and its frames are lost.
+ * After the main task has ended, coil_run() cancels the remaining tasks, awaits them, and
+ * reports their failures. Then it waits for blocking work and closes the loop. Tasks that
+ * are spawned during this cleanup are not cancelled. They have six turns of the loop, as
+ * in CPython. If they wait for longer, they are reported ("Task was destroyed but it is
+ * pending!") and their frames are lost.
  *
- * On the main thread, and where the disposition was the default, SIGINT is taken, and
- * with opts->take_sigterm SIGTERM and SIGHUP: the first cancels the main task, and if
- * that ends cancelled coil_run() returns -EINTR; the second ends the program by the
- * signal; SIGQUIT (Ctrl-\) is taken to print all tasks: coil/debug.h. On any thread
- * SIGSEGV is, where nobody else has it, to print which task overflowed its stack; then it
- * ends the program as ever. All are restored.
+ * Signals, if this is the main thread: coil_run() handles SIGINT if its disposition is
+ * the default. With opts->take_sigterm it handles SIGTERM and SIGHUP in the same way. The
+ * first signal cancels the main task; if the task then ends cancelled, coil_run() returns
+ * -EINTR. The second ends the program by that signal. SIGQUIT (Ctrl-\) prints all tasks:
+ * coil/debug.h.
  *
- * A failure of the main task (a negative rc, neither -EINTR nor -ECANCELED) is printed
- * with its traceback when all that is done, so that "address in use" is no exit without a
- * word: unless opts->error takes it, or opts->no_report says that the caller tells of the
- * rc itself. So it goes for coil_runner_run() and coil_run_threads(), too. (Python: an
- * exception that leaves asyncio.run())
+ * On any thread, coil_run() handles SIGSEGV unless the program has its own handler. The
+ * handler prints which task overflowed its stack, and then the program ends by SIGSEGV.
+ * coil_run() restores all dispositions before it returns.
  *
- * Fails as coil_loop_create() and coil_spawn(). Inside a running loop it stops the
- * program.
+ * A failure of the main task is a negative rc other than -EINTR and -ECANCELED. After
+ * cleanup it is printed with its traceback. The exceptions are opts->error, which
+ * receives the error, and opts->no_report, which leaves the report to the caller.
+ * coil_runner_run() and coil_run_threads() do the same. (Python: an exception that leaves
+ * asyncio.run())
+ *
+ * Fails as coil_loop_create() and coil_spawn(). Aborts if called inside a running loop.
  */
 COIL_API int coil_run(coil_task_fn fn, void *arg, const coil_run_opts *opts);
 
 /*
- * A loop to be run several times. (asyncio: Runner)
+ * A loop that can be run several times. (asyncio: Runner)
  *
  *     coil_runner *runner;
  *     rc = coil_runner_create(NULL, &runner);
@@ -104,42 +115,45 @@ COIL_API int coil_run(coil_task_fn fn, void *arg, const coil_run_opts *opts);
  *         rc = coil_runner_run(runner, execute, &state);
  *     coil_runner_destroy(runner);
  *
- * coil_run() is one that runs once. Tasks that are left when a run ends stand still until
- * the next. All runs share one context (coil/context.h), which begins as a copy of the
- * caller's: what one sets, the next one sees.
+ * coil_run() is a runner that runs once. Tasks that are left when a run ends pause until
+ * the next run. All runs share one context (coil/context.h), which begins as a copy of
+ * the caller's. A value that one run sets is visible in the next.
  */
 typedef struct coil_runner coil_runner;
 
 /*
- * Create it and its loop, which is the thread's from now on. `opts` may be NULL; they are
- * copied, but opts->loop.backend. Fails as coil_loop_create().
+ * Create a runner and its loop, which becomes the loop of the calling thread. `opts` may
+ * be NULL. The options are copied, but not the string opts->loop.backend. Fails as
+ * coil_loop_create().
  */
 COIL_API int coil_runner_create(const coil_run_opts *opts, coil_runner **out);
 
 /*
- * Run fn(arg) as a main task and return its rc, as coil_run() does; each run takes SIGINT
- * and SIGQUIT and restores them. The task's error is the thread's then (coil_last_error()).
- * Fails as coil_spawn(), and with -ESHUTDOWN once the runner is closed. Inside a running
- * loop it stops the program. (asyncio: Runner.run)
+ * Run fn(arg) as a main task and return its rc, as coil_run() does. (asyncio: Runner.run)
+ *
+ * Each run installs the signal handlers and restores the old ones. Afterwards
+ * coil_last_error() returns the task's error. Fails as coil_spawn(), and with -ESHUTDOWN
+ * once the runner is closed. Aborts if called inside a running loop.
  */
 COIL_API int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *arg);
 
-/* Its loop; NULL once it is closed. (asyncio: Runner.get_loop) */
+/* Return the runner's loop; NULL once it is closed. (asyncio: Runner.get_loop) */
 COIL_API coil_loop *coil_runner_loop(const coil_runner *runner);
 
 /*
- * Cancel the tasks that are left and wait for them, wait for blocking work, close the
- * loop. A second time it does nothing. (asyncio: Runner.close)
+ * Cancel the remaining tasks and wait for them, wait for blocking work, and close the
+ * loop. A second call has no effect. (asyncio: Runner.close)
  */
 COIL_API void coil_runner_close(coil_runner *runner);
 
-/* Close it, if it is not yet, and free it. NULL is accepted. */
+/* Close the runner if it is open, and free it. NULL is accepted. */
 COIL_API void coil_runner_destroy(coil_runner *runner);
 
 /*
- * Run the current loop until the future is done, and return its rc; -EDEADLK if somebody
- * stopped the loop before that, and otherwise as coil_loop_run_forever(). (asyncio:
+ * Run the current loop until the future is done, and return its rc. (asyncio:
  * run_until_complete)
+ *
+ * Fails with -EDEADLK if the loop is stopped before that, and as coil_loop_run_forever().
  */
 COIL_API int coil_run_until_complete(coil_future *future);
 
