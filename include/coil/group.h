@@ -8,9 +8,10 @@
  *         rc = coil_group_spawn(&g, fetch, &right, NULL, NULL);
  *     rc = coil_group_exit(&g, rc);              // both have ended here
  *
- * A group outlives its children, so they may use its owner's frame. A child's failure
- * cancels its siblings and the owner's body; so does an owner that leaves with an error.
- * Groups close last in, first out, in the task that opened them. (asyncio: TaskGroup)
+ * A group waits for all its children before it closes, so they may use the stack frame of
+ * its owner. If a child fails, the group cancels the other children and the owner's body.
+ * If the owner leaves with an error, the group cancels all children. Groups close last
+ * in, first out, in the task that opened them. (asyncio: TaskGroup)
  */
 #ifndef COIL_GROUP_H
 #define COIL_GROUP_H
@@ -26,33 +27,35 @@ typedef struct coil_group {
     void *private_[25];
 } coil_group;
 
-/* How many failures a group remembers; it counts all. */
+/* How many failures a group stores; it counts all of them. */
 #define COIL_GROUP_ERRORS 8
 
-/* Open a group owned by the running task. Outside a task it stops the program. */
+/* Open a group owned by the running task. Aborts outside a task. */
 COIL_API void coil_group_enter(coil_group *group);
 
 /*
- * Start a child, as coil_spawn() does. *out, if not NULL, is borrowed until the exit
- * returns. (asyncio: TaskGroup.create_task)
+ * Start a child, as coil_spawn() does. *out, if not NULL, is borrowed until
+ * coil_group_exit() returns. (asyncio: TaskGroup.create_task)
  *
- * May be called by the owner and by the children. Fails with -ESHUTDOWN if the group is
- * being cancelled, or is at its end and empty, with -EAGAIN at the group's limit, and as
- * coil_spawn().
+ * The owner and the children may call it. Fails with -ESHUTDOWN if the group is being
+ * cancelled, or is at its exit without children. Fails with -EAGAIN at the group's limit,
+ * and as coil_spawn().
  */
 COIL_API int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
                               const coil_spawn_opts *opts, coil_task **out);
 
 /*
- * Let at most `limit` children run at once; 0 means no limit, as at first. At the limit
- * coil_group_spawn() fails with -EAGAIN; the next call waits instead. A limit that is
- * lowered ends no child. (Go: errgroup.SetLimit)
+ * Let at most `limit` children run at the same time; 0, the default, means no limit. (Go:
+ * errgroup.SetLimit)
+ *
+ * At the limit, coil_group_spawn() fails with -EAGAIN, and coil_group_spawn_when_free()
+ * waits. Lowering the limit ends no child.
  */
 COIL_API void coil_group_set_limit(coil_group *group, size_t limit);
 
 /*
- * Start a child as soon as the limit allows it, suspending until then: first come, first
- * served. (Go: errgroup.Go)
+ * Start a child as soon as the limit allows it, suspending until then. Callers are served
+ * in order. (Go: errgroup.Go)
  *
  *     coil_group_enter(&g);
  *     coil_group_set_limit(&g, 10);
@@ -60,17 +63,18 @@ COIL_API void coil_group_set_limit(coil_group *group, size_t limit);
  *         rc = coil_group_spawn_when_free(&g, fetch, urls[i], NULL, NULL);
  *     rc = coil_group_exit(&g, rc);
  *
- * Fails with -ECANCELED (nothing is started) and as coil_group_spawn(); -ESHUTDOWN also
- * if the group is cancelled meanwhile. Children that all wait here for each other's end
- * wait for ever.
+ * Fails with -ECANCELED (no child is started) and as coil_group_spawn(). -ESHUTDOWN also
+ * means that the group was cancelled meanwhile. If all children wait here, none can end,
+ * and they wait forever.
  */
 COIL_SUSPENDS int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn,
                                              void *arg, const coil_spawn_opts *opts,
                                              coil_task **out);
 
 /*
- * Start a child and wait until it is ready: it says coil_group_started(value), value is
- * returned here, and the child goes on. (trio: Nursery.start)
+ * Start a child and wait until it reports that it is ready. The child calls
+ * coil_group_started(value); this call then returns the value, and the child continues.
+ * (trio: Nursery.start)
  *
  *     static int server(void *arg)
  *     {
@@ -85,50 +89,62 @@ COIL_SUSPENDS int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn,
  *         return rc;
  *     }
  *
- * A child that fails before it is ready fails this call alone, not the group; one that
- * ends otherwise is -ECHILD. Cancelling the caller cancels the child, and the call
- * returns when that has ended or is ready all the same; then its value is returned, and
- * the caller's next wait is told. *out, if not NULL, is set if 0 or more is returned.
- * Fails as coil_group_spawn() before anything is started.
+ * If the child fails before it is ready, this call returns the failure, and the group is
+ * not affected. If the child ends without failure before it is ready, the result is
+ * -ECHILD.
+ *
+ * Cancelling the caller cancels the child. The call then returns once the child has ended
+ * or is ready. If the child became ready, its value is returned, and the caller's next
+ * wait is cancelled. *out, if not NULL, is set if 0 or more is returned. Fails as
+ * coil_group_spawn() before anything is started.
  */
 COIL_SUSPENDS int coil_group_start(coil_group *group, coil_task_fn fn, void *arg,
                                    const coil_spawn_opts *opts, coil_task **out);
 
 /*
- * The running task is ready: the coil_group_start() that started it returns `value`,
- * which is 0 or more. Returns 0, also in a task that was not started by
- * coil_group_start(); -EALREADY the second time, -EINVAL for a value below 0. (trio:
- * task_status.started)
+ * Report that the running task is ready: the coil_group_start() that started it returns
+ * `value`, which must be 0 or more. (trio: task_status.started)
+ *
+ * Returns 0, also in a task that was not started by coil_group_start(). Fails with
+ * -EALREADY the second time, and with -EINVAL for a negative value.
  */
 COIL_API int coil_group_started(int value);
 
 /*
- * End the group early: cancel its children, and the wait of the owner's body. The exit
- * returns 0 then, unless something failed or the owner was cancelled by another caller,
- * too, in the body or in the exit: then it returns -ECANCELED. Any code on the loop's
- * thread may call this, any number of times. The call has no effect on a group that is
- * being cancelled already, or that is at its exit without children. `reason` is as for
- * coil_task_cancel(). (asyncio 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
+ * End the group early: cancel its children and the wait of the owner's body. (asyncio
+ * 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
+ *
+ * coil_group_exit() then returns 0, with two exceptions. If a child or the body failed,
+ * it returns that failure. If another caller also cancelled the owner, in the body or in
+ * the exit, it returns -ECANCELED. Any code on the loop's thread may call this, any
+ * number of times. The call has no effect on a group that is already being cancelled, or
+ * that is at its exit without children. `reason` is as for coil_task_cancel().
  */
 COIL_API void coil_group_cancel(coil_group *group, const char *reason);
 
 /*
- * Wait for all children and close the group. `rc` is what the body came to: below zero,
- * the children are cancelled first.
+ * Wait for all children and close the group. `rc` is the result of the body: if it is
+ * negative, the children are cancelled first.
  *
- * Returns the first failure in time of a child, else rc. If the owner is cancelled by
- * anything but the group (coil_task_cancel(), the deadline of a scope around the group, a
- * group around it), the children are cancelled, and the exit returns -ECANCELED, also
- * after coil_group_cancel(). If a child failed, its failure is returned, and the
- * cancellation is delivered again at the owner's next wait. The exit always waits until
- * the last child has ended.
+ * Returns the earliest failure of a child, else rc. The owner may also be cancelled from
+ * outside the group: by coil_task_cancel(), by the deadline of a scope around the group,
+ * or by a group around it. Then the children are cancelled, and the exit returns
+ * -ECANCELED, also after coil_group_cancel(). If a child failed as well, its failure is
+ * returned, and the cancellation is delivered again at the owner's next wait. The exit
+ * always waits until the last child has ended.
  */
 COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc);
 
-/* How many failed so far: children, and after the exit the body itself. */
+/*
+ * Return the number of failures so far: those of children, and after the exit also that
+ * of the body.
+ */
 COIL_API size_t coil_group_error_count(const coil_group *group);
 
-/* The i-th failure in time, i below COIL_GROUP_ERRORS; 0 if there is none, or not yet. */
+/*
+ * Return the i-th failure in time order, for i below COIL_GROUP_ERRORS; 0 if fewer have
+ * occurred so far.
+ */
 COIL_API int coil_group_error(const coil_group *group, size_t i);
 
 #ifdef __cplusplus
