@@ -9,10 +9,10 @@
  *     n = coil_read(stream, buf, sizeof buf);
  *     n = coil_scope_exit_count(&s, n);          // -ETIMEDOUT after two seconds
  *
- * A deadline applies to a region of code; it is not a parameter of each call. When it
- * passes, the task's wait inside the region is cancelled. Scopes nest, and the earliest
- * deadline wins. They close last in, first out, in the task that opened them. (asyncio:
- * timeout, timeout_at)
+ * A deadline applies to a region of code; it is not a parameter of each call. When the
+ * deadline passes, coil cancels the task's wait inside the region. Scopes nest, and the
+ * earliest deadline applies. They close last in, first out, in the task that opened them.
+ * (asyncio: timeout, timeout_at)
  */
 #ifndef COIL_SCOPE_H
 #define COIL_SCOPE_H
@@ -29,68 +29,77 @@ typedef struct coil_scope {
 } coil_scope;
 
 /*
- * Open a scope that cancels the running task at `deadline`, COIL_NEVER for none yet. One
- * that has passed cancels in the next turn, so what need not wait is still done. Outside
- * a task it stops the program. Returns 0, or -ENOMEM where there is a deadline and the
- * table of timers cannot grow.
+ * Open a scope that cancels the running task at `deadline`; COIL_NEVER means no deadline
+ * yet.
+ *
+ * If the deadline has passed already, the cancellation comes in the next turn: calls that
+ * need not wait still succeed. Returns 0, or -ENOMEM if there is a deadline and the table
+ * of timers cannot grow. Aborts outside a task.
  */
 COIL_API int coil_scope_enter(coil_scope *scope, int64_t deadline);
 
 /*
- * The same for cleaning up: inside, the task is not cancelled from outside.
+ * Open a shielded scope, for cleanup: inside, requests from outside do not cancel the
+ * task. (trio: CancelScope(shield=True))
  *
  *     if (coil_scope_enter_shielded(&s, coil_in(COIL_SEC(1))) == 0) {
  *         coil_write(stream, "bye\n", 4);          // although the task was cancelled
  *         coil_scope_exit(&s, 0);
  *     }
  *
- * A request that comes meanwhile is counted (coil_task_cancelling()), and held back until
- * the exit; so is one that was not yet delivered, or was delivered and stands: the calls
- * inside wait again, and after the exit every call that would wait returns -ECANCELED
- * once more. This scope's own deadline does cancel what is inside, and so do the scopes
- * and groups opened there. Give it a deadline: a cleanup that waits for ever is no
- * cleanup. (trio: CancelScope(shield=True))
+ * A request that arrives meanwhile is counted (coil_task_cancelling()) and delayed until
+ * the exit. A cancellation that was requested or delivered before is suspended, too:
+ * calls inside wait normally. After the exit, every call that would wait returns
+ * -ECANCELED again. The scope's own deadline does cancel the calls inside, and so do
+ * scopes and groups that are opened there. Always set a deadline, so that the cleanup
+ * cannot last forever. Fails as coil_scope_enter().
  */
 COIL_API int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline);
 
 /*
- * Close it; returns the rc to go on with. -ECANCELED becomes -ETIMEDOUT if this scope's
- * deadline cancelled the task and nobody else did; the task works on normally then. Any
- * other rc comes back as it is. Never suspends.
+ * Close the scope and return the resulting rc. Never suspends.
+ *
+ * -ECANCELED becomes -ETIMEDOUT if only this scope's deadline cancelled the task;
+ * afterwards the task can wait normally. Any other rc is returned unchanged.
  */
 COIL_API int coil_scope_exit(coil_scope *scope, int rc);
 
 /*
- * The same for what returns a count, as coil_read() does: the count comes back whole,
- * also beyond INT_MAX.
+ * coil_scope_exit() for calls that return a count, such as coil_read(). The count may
+ * exceed INT_MAX.
  */
 COIL_API ssize_t coil_scope_exit_count(coil_scope *scope, ssize_t count);
 
 /*
- * Move the deadline. Returns 0, -ETIMEDOUT if it has expired already: what it cut off
- * ends with that; -EINVAL if the scope was left in time; -ENOMEM, for the first deadline
- * that it has. (asyncio: Timeout.reschedule)
+ * Move the deadline. (asyncio: Timeout.reschedule)
+ *
+ * Returns 0. Fails with -ETIMEDOUT if the deadline has passed already: the code inside
+ * then still ends with that error. Fails with -EINVAL if the scope was closed before its
+ * deadline, and with -ENOMEM when setting the scope's first deadline.
  */
 COIL_API int coil_scope_set_deadline(coil_scope *scope, int64_t deadline);
 
-/* The deadline that it has now; COIL_NEVER if none. (asyncio: Timeout.when) */
+/* Return the current deadline; COIL_NEVER without one. (asyncio: Timeout.when) */
 COIL_API int64_t coil_scope_deadline(const coil_scope *scope);
 
-/* True once its deadline has cancelled the task; still so after exit. */
+/* True once the scope's deadline has cancelled the task, also after the exit. */
 COIL_API bool coil_scope_expired(const coil_scope *scope);
 
 /*
- * For bindings whose language has exceptions, such as coil.hpp: an exception that leaves
- * scopes and groups needs the objects that stand for them.
+ * For bindings to languages with exceptions, such as coil.hpp: attach the binding's
+ * object to the scope or group that the running task entered last.
  *
- * Bind `object` to the scope or group that the running task has entered last, until its
- * exit. Without one it stops the program.
+ * The attachment lasts until the scope or group exits. An exception that passes through
+ * scopes and groups uses it to find their objects. Aborts if no scope or group is open.
  */
 COIL_API void coil_region_bind(void *object);
 
 /*
- * The object of the innermost open region of the running task that has one. With `inside`,
- * which is such an object, that of the next region around it. NULL if there is none.
+ * Return the object attached to the innermost open scope or group of the running task
+ * that has one.
+ *
+ * If `inside` is such an object, return the object of the next scope or group around it.
+ * Returns NULL if no such region has an object.
  */
 COIL_API void *coil_region_bound(const void *inside);
 
