@@ -10,20 +10,21 @@
  *         fwrite(buf, 1, rc, stdout);
  *     coil_stream_destroy(s);
  *
- * One task may read a stream while another writes it; a second reader or writer gets
- * -EBUSY. Each operation is tried first; on io_uring reads are submitted instead. A call
- * that need not wait still yields now and then, so that a peer that is always ready does
- * not keep other tasks from running. Otherwise the calls follow read(2), write(2),
- * connect(2), accept(2). (asyncio: streams, sock_recv, sock_sendall, sock_accept)
+ * One task may read a stream while another task writes it; a second reader or writer gets
+ * -EBUSY. Each call tries its operation first, and waits only if it has to; on io_uring
+ * reads are submitted to the kernel instead. A call that need not wait still yields now
+ * and then, so a peer that is always ready cannot block other tasks. Otherwise the calls
+ * follow read(2), write(2), connect(2) and accept(2). (asyncio: streams, sock_recv,
+ * sock_sendall, sock_accept)
  *
- * A cancelled coil_read() or coil_accept() has taken nothing: a call that took effect
+ * A cancelled coil_read() or coil_accept() has consumed nothing. A call that completed
  * before the cancellation returns its result, and the next call that would wait returns
- * -ECANCELED. Calls that need not wait succeed meanwhile. coil_write() and coil_read_exact() may have moved some bytes when they
- * fail or are cancelled; coil_stream_write_transferred() and
- * coil_stream_read_transferred() return their number.
+ * -ECANCELED. Calls that need not wait still succeed. coil_write() and coil_read_exact()
+ * may have transferred some bytes when they fail or are cancelled;
+ * coil_stream_write_transferred() and coil_stream_read_transferred() return the number.
  *
- * Calls that look ahead, for a line or a separator, read into a buffer of the stream; all
- * other reads take the bytes in that buffer first. There is no buffer for writing.
+ * Calls that look ahead, for a line or a separator, read into a buffer of the stream. All
+ * other reads first return the bytes from that buffer. Writes are not buffered.
  */
 #ifndef COIL_STREAM_H
 #define COIL_STREAM_H
@@ -41,145 +42,171 @@ typedef struct coil_stream coil_stream;
 typedef struct coil_listener coil_listener;
 
 /*
- * Connect to a host and a port, both names or numbers: "::1", "http". Every address that
- * the name has is tried, and the first that connects is taken; see coil/connect.h. Of
- * several failures the first that says something of the host is returned; the sentence
- * of coil_last_error() has them all.
+ * Connect to a host and a port. Each is a name or a number: "::1", "http".
+ *
+ * coil tries every address of the name, and uses the first that connects; see
+ * coil/connect.h. If all fail, it returns the first error that describes the host. The
+ * message of coil_last_error() lists all errors.
  *
  * Fails as connect(2), as coil_getaddrinfo(), with -ECANCELED, -ENOMEM. *out is the
  * caller's.
  */
 COIL_SUSPENDS int coil_connect(const char *host, const char *port, coil_stream **out);
 
-/* The same with the port as a number in host byte order. */
+/* coil_connect() with the port as a number in host byte order. */
 COIL_SUSPENDS int coil_connect_port(const char *host, uint16_t port, coil_stream **out);
 
 /*
- * Connect to an address, of IPv4, IPv6 or a local socket: as coil_stream_peer(),
- * coil_listener_name(), coil_address_of_numbers() or coil_address_of_path() made it. No
- * name is looked up. Fails as connect(2), with -EINVAL for an address that is not whole,
- * -EAFNOSUPPORT for one of another family, -ECANCELED, -ENOMEM.
+ * Connect to an IPv4 address, an IPv6 address or a local socket. No name is looked up.
+ *
+ * coil_stream_peer(), coil_listener_name(), coil_address_of_numbers() and
+ * coil_address_of_path() produce such addresses. Fails as connect(2), with -EINVAL for an
+ * incomplete address, -EAFNOSUPPORT for another family, -ECANCELED, -ENOMEM.
  */
 COIL_SUSPENDS int coil_connect_address(const coil_address *to, coil_stream **out);
 
 /*
- * Connect to a local socket: its path, or "@name" for one in the abstract namespace.
+ * Connect to a local socket: a path, or "@name" in the abstract namespace. (asyncio:
+ * open_unix_connection)
+ *
  * Waits while the listener's queue is full. Fails as connect(2), with -ENAMETOOLONG (108
- * bytes and more), -ECANCELED, -ENOMEM. (asyncio: open_unix_connection)
+ * bytes or more), -ECANCELED, -ENOMEM.
  */
 COIL_SUSPENDS int coil_connect_unix(const char *path, coil_stream **out);
 
 /*
- * Make a stream of a connected stream socket, pipe end or tty, which it then owns.
- * (asyncio: connect_read_pipe, connect_write_pipe, open_connection(sock=))
+ * Make a stream from a connected stream socket, pipe end or tty. The stream then owns the
+ * descriptor. (asyncio: connect_read_pipe, connect_write_pipe, open_connection(sock=))
  *
- * The descriptor is made non-blocking. For a pipe end or tty that others share (the shell
- * has our standard input too) the number stands for an open file of its own from then on,
- * so they do not notice; where that cannot be had, it blocks again from when the stream
- * is closed. Standard input may also be a regular file, or /dev/null: such are always
- * ready, and reading a file blocks the loop as long as its disk takes (coil/file.h does
- * not). Fails with -EPROTOTYPE for a socket of datagrams or packets (coil/datagram.h),
- * -ENOMEM, -EBADF, -EBUSY, or -EINVAL where the backend cannot wait for it; the descriptor
- * remains the caller's then.
+ * The descriptor becomes non-blocking. Other processes may share a pipe end or tty: the
+ * shell shares our standard input. So coil reopens the file under the same descriptor
+ * number, and the other processes notice nothing. If reopening is impossible, the shared
+ * file is non-blocking until the stream is closed.
+ *
+ * Standard input may also be a regular file or /dev/null. These are always ready, and
+ * reading a regular file blocks the loop while the disk works; coil/file.h avoids that.
+ *
+ * Fails with -EPROTOTYPE for a socket of datagrams or packets (coil/datagram.h), -ENOMEM,
+ * -EBADF, -EBUSY, or -EINVAL if the backend cannot wait for the descriptor. After a
+ * failure the descriptor remains the caller's.
  */
 COIL_API int coil_stream_adopt(int fd, coil_stream **out);
 
 /*
- * Make a pipe: what is written to ends[1] is read from ends[0]. Or a pair of connected
- * local sockets. Both ends are the caller's. Fail as pipe2(2), socketpair(2), with
- * -ENOMEM.
+ * Create a pipe, whose ends[0] reads what ends[1] writes, or a pair of connected local
+ * sockets. The caller owns both ends. Fail as pipe2(2), socketpair(2), with -ENOMEM.
  */
 COIL_API int coil_pipe(coil_stream *ends[2]);
 COIL_API int coil_stream_pair(coil_stream *ends[2]);
 
 /*
- * Close the descriptor; a task that waits in a call on the stream gets -EBADF. The second
- * time nothing happens. Returns 0 or what close(2) failed with. Never suspends, and never
- * blocks: SO_LINGER with a time has no effect, and the kernel sends the rest by itself.
- * With a time of 0 it resets the connection (socket(7)).
+ * Close the descriptor. A task that waits in a call on the stream gets -EBADF. A second
+ * call has no effect.
+ *
+ * Returns 0, or the error of close(2). Never suspends and never blocks: the kernel sends
+ * the remaining data in the background. A time in SO_LINGER is ignored, except that 0
+ * resets the connection (socket(7)).
  */
 COIL_API int coil_stream_close(coil_stream *stream);
 
 /*
- * Close it if need be, and free it; NULL is accepted. A task that waits in one of its
- * calls gets -EBADF and may not use it any more.
+ * Close the stream if it is open, and free it; NULL is accepted. A task that waits in a
+ * call on it gets -EBADF and must not use the stream again.
  */
 COIL_API void coil_stream_destroy(coil_stream *stream);
 
 /*
- * The descriptor, borrowed; -1 when closed. For options, addresses and coil_poll(), not
- * for reading: what arrived may have been taken from it already, by a look-ahead or by
- * the kernel for an io_uring. coil_stream_release_fd() gives it up whole.
+ * Return the descriptor, borrowed; -1 when closed.
+ *
+ * Use it for options, addresses and coil_poll(), but not for reading. A look-ahead, or
+ * the kernel for an io_uring, may already have read some of the data.
+ * coil_stream_release_fd() returns a descriptor that is safe to read.
  */
 COIL_API int coil_stream_fd(const coil_stream *stream);
 
 /*
- * The addresses of the peer and of this end. Fail as getpeername(2) and getsockname(2):
- * -ENOTCONN once the peer is gone, -ENOTSOCK for pipes; -EBADF. (asyncio:
+ * Return the address of the peer, or of this end. Fail as getpeername(2) and
+ * getsockname(2): -ENOTCONN once the peer is gone, -ENOTSOCK for pipes; -EBADF. (asyncio:
  * get_extra_info)
  */
 COIL_API int coil_stream_peer(const coil_stream *stream, coil_address *out);
 COIL_API int coil_stream_name(const coil_stream *stream, coil_address *out);
 
 /*
- * Who made the other end of a local socket: its process, user and group then. A
- * pid of 0 is a process outside of this program's PID namespace, that is of its container.
- * -EOPNOTSUPP for other sockets; as getsockopt(2). (unix(7), SO_PEERCRED)
+ * Return the process, user and group that created the other end of a local socket.
+ * (unix(7), SO_PEERCRED)
+ *
+ * The values are those of that moment. A pid of 0 means a process outside the program's
+ * PID namespace, that is, outside its container. Fails with -EOPNOTSUPP for other
+ * sockets, and as getsockopt(2).
  */
 COIL_API int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_t *uid,
                                      gid_t *gid);
 
 /*
- * Send small writes at once, or gather them (TCP_NODELAY). It is on for all that coil
- * makes. Fails as setsockopt(2): -EOPNOTSUPP for local sockets, -ENOTSOCK; -EBADF.
+ * Send small writes immediately, or let the kernel combine them (TCP_NODELAY). The option
+ * is on for all streams that coil creates. Fails as setsockopt(2): -EOPNOTSUPP for local
+ * sockets, -ENOTSOCK; -EBADF.
  */
 COIL_API int coil_stream_set_no_delay(coil_stream *stream, bool on);
 
 /*
- * Have the kernel ask a peer that has been silent for `idle_ns`, rounded up to seconds,
- * whether it is still there, ten times in as long again; if it is not, reading fails with
- * -ETIMEDOUT. 0: never, as at first. -EINVAL for more than nine hours; else as above.
- * (SO_KEEPALIVE)
+ * Make the kernel probe a silent peer, to detect that it is gone. (SO_KEEPALIVE)
+ *
+ * After `idle_ns` of silence, rounded up to seconds, the kernel sends ten probes within
+ * another `idle_ns`. If none is answered, reading fails with -ETIMEDOUT. 0, the default,
+ * sends no probes. Fails with -EINVAL for more than nine hours; else as
+ * coil_stream_set_no_delay().
  */
 COIL_API int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns);
 
 /*
- * Take a stream to another loop: detach it in its own, hand the pointer over by whatever
- * means, attach it there. In between it may only be attached, closed and destroyed, on
- * any thread. What has been read ahead, and TLS, go along. -EBUSY while a call is in it
- * (or, for attach, if it is attached), -EBADF if it is closed, -ENOMEM; -EOPNOTSUPP in a
- * simulated network.
+ * Move a stream to another loop: detach it in its own loop, pass the pointer to the other
+ * thread, and attach it there.
+ *
+ * In between the stream may only be attached, closed or destroyed, on any thread. Data
+ * that was read ahead and the TLS session move along. Fail with -EBUSY while a call is in
+ * progress on it, or, for attach, if the stream is attached. Also fail with -EBADF if it
+ * is closed, -ENOMEM; -EOPNOTSUPP in a simulated network.
  */
 COIL_API int coil_stream_detach(coil_stream *stream);
 COIL_API int coil_stream_attach(coil_stream *stream);
 
 /*
- * Give the bare descriptor up, blocking if it was adopted so, and free the stream.
- * Returns the descriptor, which is the caller's. -EBUSY while a call is in it, or where
- * bytes, or an error, have come that nobody has asked for yet; -EBADF; -EOPNOTSUPP for
- * TLS and in a simulated network. Then nothing has changed.
+ * Return the descriptor, which then belongs to the caller, and free the stream. An
+ * adopted descriptor that was blocking is blocking again.
+ *
+ * Fails with -EBUSY while a call is in progress, or if received bytes or an error have
+ * not been read yet. Also fails with -EBADF, and with -EOPNOTSUPP for TLS and in a
+ * simulated network. A failure changes nothing.
  */
 COIL_API int coil_stream_release_fd(coil_stream *stream);
 
 /*
- * Read what there is, at most n bytes, waiting until there is some. Returns how many; 0
- * at the end (or for n of 0). Fails as read(2), -EBADF, -EBUSY, -ECANCELED. What read(2)
- * refuses fails at once: the write end of a pipe, a listening socket, a pidfd.
+ * Read at most n bytes, suspending until at least one is available.
  *
- * After a reset (-ECONNRESET) or a time-out (-ETIMEDOUT) each read returns that error,
- * even if a write has returned it before. So a lost connection never looks like an end.
+ * Returns the number of bytes; 0 at the end of the stream, or if n is 0. Fails as
+ * read(2), with -EBADF, -EBUSY, -ECANCELED. A descriptor that cannot be read fails
+ * immediately: the write end of a pipe, a listening socket, a pidfd.
+ *
+ * After a reset (-ECONNRESET) or a timeout (-ETIMEDOUT) each read returns that error,
+ * even if a write has returned it before. So a lost connection never looks like the end
+ * of the stream.
  */
 COIL_SUSPENDS ssize_t coil_read(coil_stream *stream, void *buf, size_t n);
 
 /*
- * Wait until coil_read() would not wait: until there is a byte, the end of the stream, or
- * a failure, which the read then returns. Bytes that were read ahead count, and with TLS
- * those that are decrypted. Takes nothing. Returns 0. Fails with -EBADF, -EBUSY while
- * another task reads or waits so, -ECANCELED, -ENOMEM; at once, and as coil_read(), on a
- * descriptor that cannot be read. (tokio: TcpStream::readable)
+ * Wait until coil_read() would not wait: for a byte, for the end of the stream, or for a
+ * failure, which the read then returns. (tokio: TcpStream::readable)
  *
- * While the task waits, the stream holds no buffer and the kernel none of the task's
- * memory: the cheapest way to wait for a peer that is mostly silent.
+ * Consumes nothing. Bytes that were read ahead count, and with TLS only decrypted bytes
+ * count. Returns 0. Fails with -EBADF, -EBUSY while another task reads or waits here,
+ * -ECANCELED, -ENOMEM. Fails immediately, as coil_read(), on a descriptor that cannot be
+ * read.
+ *
+ * While the task waits, the stream holds no buffer and the kernel holds none of the
+ * task's memory. So this call is the cheapest way to wait for a peer that is mostly
+ * silent.
  *
  *     while ((rc = coil_stream_wait_readable(stream)) == 0)
  *         if ((rc = answer(stream)) <= 0)         // reads into a buffer of its own frame
@@ -188,72 +215,81 @@ COIL_SUSPENDS ssize_t coil_read(coil_stream *stream, void *buf, size_t n);
 COIL_SUSPENDS int coil_stream_wait_readable(coil_stream *stream);
 
 /*
- * Read exactly n bytes. Returns n; -ENODATA if the end comes before; or fails as
- * coil_read(). How many bytes did arrive, coil_stream_read_transferred() says.
- * (asyncio: readexactly)
+ * Read exactly n bytes. (asyncio: readexactly)
+ *
+ * Returns n. Fails with -ENODATA if the stream ends before that, or as coil_read().
+ * coil_stream_read_transferred() returns how many bytes did arrive.
  */
 COIL_SUSPENDS ssize_t coil_read_exact(coil_stream *stream, void *buf, size_t n);
 
 /*
- * Write all n bytes, waiting as often as needed: when it returns they are with the
- * kernel. Returns n, or fails as write(2) (without SIGPIPE), -EBADF, -EBUSY, -ECANCELED.
- * On a lost connection a write fails with the connection's error, or with -EPIPE.
- * How many bytes went out before that, coil_stream_write_transferred() says.
- * (asyncio: write and drain)
+ * Write all n bytes, suspending as often as necessary. When the call returns, the kernel
+ * has all of them. (asyncio: write and drain)
+ *
+ * Returns n, or fails as write(2) (without SIGPIPE), -EBADF, -EBUSY, -ECANCELED. On a
+ * lost connection a write fails with the connection's error, or with -EPIPE.
+ * coil_stream_write_transferred() returns how many bytes were written before the failure.
  */
 COIL_SUSPENDS ssize_t coil_write(coil_stream *stream, const void *buf, size_t n);
 
 /*
- * Write the parts one after the other, as many as there are, as coil_write() does:
- * -EINVAL if all together are too many bytes to count. (asyncio: writelines and drain)
+ * Write `count` buffers one after the other, as coil_write() does. Fails with -EINVAL if
+ * the total size overflows. (asyncio: writelines and drain)
  */
 COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts,
                                   int count);
 
 /*
- * Write n bytes of a regular file, or all there are (SIZE_MAX), from *offset on; NULL
- * stands for the file's own position. That is moved past what was sent, in any case.
- * (asyncio: sendfile)
+ * Write n bytes of a regular file, starting at *offset. SIZE_MAX means up to the end of
+ * the file. (asyncio: sendfile)
  *
- * Returns how many bytes were sent: fewer than n where the file ends before, be it that
- * it shrank meanwhile. To a socket it is sendfile(2), as far as the file is in the page
- * cache; else it is read, without blocking the loop, and written. Fails as coil_write()
- * and pread(2); -EINVAL for what is no regular file.
+ * If `offset` is NULL, the file's own position is used. In any case the offset or
+ * position is advanced by the number of bytes sent.
+ *
+ * Returns that number, which is less than n if the file ends earlier or shrinks
+ * meanwhile. To a socket, pages in the page cache are sent by sendfile(2). Everything
+ * else is read without blocking the loop, and then written. Fails as coil_write() and
+ * pread(2); -EINVAL if `fd` is not a regular file.
  */
 COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset,
                                     size_t n);
 
 /*
- * Copy all that is still to come from one stream to another, until the end, or n bytes of
- * it at most. Returns how many bytes that were; coil_copy_n() fewer than n if the end
- * came before. `to` is not told of the end: see coil_stream_shutdown_write(). Both may be
- * the same stream. For each direction of a proxy one task copies. (Go: io.Copy, io.CopyN)
+ * Copy one stream to another until the end, or at most n bytes. (Go: io.Copy, io.CopyN)
+ *
+ * Returns the number of bytes; for coil_copy_n() that is less than n if the stream ended
+ * earlier. The end is not passed on to `to`: see coil_stream_shutdown_write(). Both may
+ * be the same stream. A proxy needs one task for each direction.
  *
  * Fails as coil_read() on `from` and as coil_write() on `to`, with -ENOMEM, -ECANCELED.
- * How many bytes were written before that, coil_stream_write_transferred() of `to` says,
- * and coil_stream_read_transferred() of `from` the same. No other byte is lost: what was
- * read and could not be written is the next to be read from `from`, by any call.
+ * After a failure, coil_stream_write_transferred() of `to` returns how many bytes were
+ * written, and coil_stream_read_transferred() of `from` returns the same number. No other
+ * byte is lost: bytes that were read but not written are the next to be read from `from`.
  *
- * It reads into the buffer for looking ahead: 4 KiB, and up to the limit of `from` while
- * reads fill it.
+ * The copy uses the look-ahead buffer of `from`: 4 KiB at first, and up to the stream's
+ * limit while reads fill it.
  */
 COIL_SUSPENDS ssize_t coil_copy(coil_stream *from, coil_stream *to);
 COIL_SUSPENDS ssize_t coil_copy_n(coil_stream *from, coil_stream *to, size_t n);
 
 /*
- * Tell the peer that nothing more will be written. Waits only where that is said in bytes
- * (coil/tls.h). The write end of a pipe is closed, as by coil_stream_close(): its reader
- * sees the end once all who share that end have closed it. Fails as shutdown(2), -EBADF,
- * -EBUSY, -ECANCELED; -ENOTSOCK for a terminal, the read end of a pipe, or a FIFO that is
- * open for reading, too. (asyncio: write_eof)
+ * Signal the peer that nothing more will be written. (asyncio: write_eof)
+ *
+ * Suspends only for TLS, which sends a message (coil/tls.h). The write end of a pipe is
+ * closed, as by coil_stream_close(). Its reader sees the end once all processes that
+ * share that end have closed it. Fails as shutdown(2), -EBADF, -EBUSY, -ECANCELED. Fails
+ * with -ENOTSOCK for a terminal, the read end of a pipe, or a FIFO that is also open for
+ * reading.
  */
 COIL_SUSPENDS int coil_stream_shutdown_write(coil_stream *stream);
 
 /*
- * The bytes moved by the latest coil_read_exact(), coil_read_line(), coil_read_until() or
- * coil_copy() from it, and by the latest coil_write(), coil_writev(), coil_sendfile() or
- * coil_copy() to it, complete or not: 0 for one that failed at once, but that -EBUSY
- * leaves the count of the call it met.
+ * Return how many bytes the latest call transferred, whether it completed or failed.
+ *
+ * For reading, these calls count: coil_read_exact(), coil_read_line(), coil_read_until(),
+ * and coil_copy() from the stream. For writing: coil_write(), coil_writev(),
+ * coil_sendfile(), and coil_copy() to the stream. 0 if the call failed immediately. After
+ * -EBUSY it is the count of the call in progress.
  */
 COIL_API size_t coil_stream_read_transferred(const coil_stream *stream);
 COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
@@ -261,43 +297,53 @@ COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
 /* ---- looking ahead ----------------------------------------------------------------- */
 
 /*
- * Read a line. Returns its length; it stands in `line` without its '\n' and with a '\0'
- * behind it (a '\r' is left to you). (asyncio: readline)
+ * Read a line. (asyncio: readline)
  *
- * -EMSGSIZE if the line does not fit `size` bytes, or is longer than the limit; then it
- * is still there, to be had by coil_read(). -ENODATA at the end: what came after the last
- * '\n' is in `line`, and coil_stream_read_transferred() says how much that is. Else fails
- * as coil_read(), having taken nothing, or with -ENOMEM, -EINVAL for a size of 0.
+ * Returns its length. `line` receives it without the '\n', and with a '\0' at the end. A
+ * '\r' is not removed.
+ *
+ * Fails with -EMSGSIZE if the line does not fit `size` bytes, or is longer than the
+ * limit. Nothing is consumed then, and coil_read() can still read the line. Fails with
+ * -ENODATA at the end of the stream: `line` then holds the bytes after the last '\n', and
+ * coil_stream_read_transferred() returns how many. Else fails as coil_read(), having
+ * consumed nothing, or with -ENOMEM, -EINVAL for a size of 0.
  */
 COIL_SUSPENDS ssize_t coil_read_line(coil_stream *stream, char *line, size_t size);
 
 /*
- * Read up to a separator of n bytes, and the separator, into `buf`. Returns how many
- * bytes that are. Fails as coil_read_line(); -EINVAL for an empty separator. (asyncio:
- * readuntil)
+ * Read into `buf` up to and including a separator of n bytes. Returns the number of
+ * bytes. Fails as coil_read_line(); -EINVAL for an empty separator. (asyncio: readuntil)
  */
 COIL_SUSPENDS ssize_t coil_read_until(coil_stream *stream, const void *separator,
                                       size_t n, void *buf, size_t size);
 
 /*
- * Wait until at least so many bytes have come, and look at them where they are: *data is
- * borrowed until the next call that reads or closes the stream. Returns how many there
- * are, which is fewer than `at_least` at the end only. With 0 it does not wait. Fails as
- * coil_read(), with -EMSGSIZE if that is more than the limit, -ENOMEM.
+ * Wait until at least `at_least` bytes have arrived, and return them in place without
+ * consuming them.
+ *
+ * *data is borrowed until the next call that reads or closes the stream. Returns the
+ * number of bytes, which is less than `at_least` only at the end of the stream. If
+ * `at_least` is 0, the call does not wait. Fails as coil_read(), with -EMSGSIZE if
+ * `at_least` exceeds the limit, -ENOMEM.
  */
 COIL_SUSPENDS ssize_t coil_peek(coil_stream *stream, const void **data, size_t at_least);
 
-/* The first n of the bytes that were peeked at are done with. More than there are, or
- * while a task reads, stops the program. */
+/*
+ * Consume the first n of the bytes that coil_peek() returned. Aborts if there are fewer,
+ * or while a task reads.
+ */
 COIL_API void coil_stream_consume(coil_stream *stream, size_t n);
 
 /*
- * Set how far these calls look ahead: so many bytes before a separator, and so much
- * memory at most. It is 64 KiB at first. -EINVAL for 0. (asyncio: limit=)
+ * Set the limit of the look-ahead: the most bytes before a separator, and the most memory
+ * for the buffer. The default is 64 KiB. Fails with -EINVAL for 0. (asyncio: limit=)
  */
 COIL_API int coil_stream_set_limit(coil_stream *stream, size_t bytes);
 
-/* True once a read has met the end and nothing is left to be read. (asyncio: at_eof) */
+/*
+ * True once a read has reached the end and all bytes have been consumed. (asyncio:
+ * at_eof)
+ */
 COIL_API bool coil_stream_at_end(const coil_stream *stream);
 
 /* ---- listening --------------------------------------------------------------------- */
@@ -305,95 +351,113 @@ COIL_API bool coil_stream_at_end(const coil_stream *stream);
 /*
  * Listen on a host (NULL for all addresses) and a port ("0" for a free one).
  *
- * The first address that works is taken, with SO_REUSEADDR. `backlog` as in listen(2); 0
- * means 1024. Suspends for names only. Fails as bind(2), listen(2), coil_getaddrinfo().
+ * Uses the first address that works, with SO_REUSEADDR. `backlog` is as in listen(2); 0
+ * means 1024. Suspends only to look up names. Fails as bind(2), listen(2),
+ * coil_getaddrinfo().
  */
 COIL_SUSPENDS int coil_listen(const char *host, const char *port, int backlog,
                               coil_listener **out);
 
-/* The same with the port as a number in host byte order; 0 for a free one. */
+/* coil_listen() with the port as a number in host byte order; 0 for a free one. */
 COIL_SUSPENDS int coil_listen_port(const char *host, uint16_t port, int backlog,
                                    coil_listener **out);
 
 /*
- * Listen on an address, as coil_connect_address() takes them; a local one as
- * coil_listen_unix(). Fails as coil_listen(), with -EINVAL for an address that is not
- * whole, -EAFNOSUPPORT. Does not suspend.
+ * Listen on an address of the kinds that coil_connect_address() takes; a local socket
+ * behaves as for coil_listen_unix(). Does not suspend.
+ *
+ * Fails as coil_listen(), with -EINVAL for an incomplete address, -EAFNOSUPPORT.
  */
 COIL_API int coil_listen_address(const coil_address *at, int backlog,
                                  coil_listener **out);
 
 /*
- * Listen on a local socket: a path, or "@name" for one in the abstract namespace.
- * (asyncio: start_unix_server)
+ * Listen on a local socket: a path, or "@name" in the abstract namespace. Does not
+ * suspend. (asyncio: start_unix_server)
  *
- * A socket that has the path already, of a server that crashed or of one that runs, is
- * replaced; any other file is -EADDRINUSE. When the listener is closed the file goes,
- * unless it is another's by then. Fails as bind(2), listen(2), with -ENAMETOOLONG (108
- * bytes and more), -ENOMEM. Does not suspend.
+ * A socket that already exists at the path is replaced, whether its server has crashed or
+ * still runs. If any other file exists there, the result is -EADDRINUSE. Closing the
+ * listener removes the file, unless another program has replaced it. Fails as bind(2),
+ * listen(2), with -ENAMETOOLONG (108 bytes or more), -ENOMEM.
  */
 COIL_API int coil_listen_unix(const char *path, int backlog, coil_listener **out);
 
 typedef struct coil_listen_options {
     const char *host, *port; /* as for coil_listen() */
     int backlog;             /* 0 means 1024 */
-    bool reuse_port;  /* others may listen on the same port, if they all say so, and
-                         the kernel shares connections out (SO_REUSEPORT) */
-    bool v6_only;     /* IPv6 alone; "::" does not serve IPv4 */
-    const char *path; /* a local socket instead, as for coil_listen_unix() */
-    unsigned mode;    /* of its file, set before anybody can connect; 0 means what
-                         umask(2) leaves */
-    bool keep_file;   /* it stays when the listener is closed */
-    const coil_address *address; /* instead of host and port, or path */
+    /*
+     * Other sockets may listen on the same port if all of them set this. The kernel
+     * distributes the connections (SO_REUSEPORT).
+     */
+    bool reuse_port;
+    bool v6_only;     /* IPv6 only: "::" does not serve IPv4 */
+    const char *path; /* a local socket instead: see coil_listen_unix() */
+    /*
+     * Mode of the socket's file, set before any client can connect; 0 means the default
+     * by umask(2).
+     */
+    unsigned mode;
+    bool keep_file;              /* closing the listener does not remove the file */
+    const coil_address *address; /* replaces host and port, or path */
 } coil_listen_options;
 
-/* All of these, and more. -EINVAL for more than one of them. */
+/*
+ * Listen with options. Fails as the calls above, and with -EINVAL if more than one of
+ * address, path, and host or port is set.
+ */
 COIL_SUSPENDS int coil_listen_opts(const coil_listen_options *opts, coil_listener **out);
 
 /*
- * Listen on all addresses that the host has, `max` at most, each with a listener of its
- * own, on the same port: "localhost" may be ::1 and 127.0.0.1. (asyncio: create_server)
+ * Listen on all addresses of a host, `max` at most, with one listener for each address,
+ * all on the same port. For example, "localhost" may be ::1 and 127.0.0.1. (asyncio:
+ * create_server)
  *
- * Returns how many, at least 1; out[0] to out[n-1] are the caller's. Families that this
- * machine has not got are passed over. If one cannot be had, none are. Fails as
- * coil_listen_opts(). A coil_server (coil/server.h) serves several.
+ * Returns the number of listeners, at least 1; out[0] to out[n-1] are the caller's.
+ * Address families that this machine does not support are skipped. If one listener cannot
+ * be created, none is. Fails as coil_listen_opts(). A coil_server (coil/server.h) can
+ * serve several listeners.
  */
 COIL_SUSPENDS int coil_listen_all(const coil_listen_options *opts, coil_listener *out[],
                                   int max);
 
 /*
- * Make a listener of an inherited socket that listens (sd_listen_fds(3)), which it then
- * owns; the descriptor is made non-blocking. -EINVAL if it does not listen, -ENOTSOCK,
- * -EBADF, -EBUSY, -ENOMEM; it remains the caller's then. The file of a local one is left
- * alone. (asyncio: start_server(sock=))
+ * Make a listener from an inherited listening socket (sd_listen_fds(3)). The listener
+ * then owns the descriptor, which becomes non-blocking. (asyncio: start_server(sock=))
+ *
+ * Fails with -EINVAL if the socket does not listen, -ENOTSOCK, -EBADF, -EBUSY, -ENOMEM;
+ * the descriptor remains the caller's then. The file of a local socket is not removed.
  */
 COIL_API int coil_listener_adopt(int fd, coil_listener **out);
 
 /*
- * Wait for a connection. *out is the caller's. Fails as accept(2): connections that were
- * given up before they were accepted are passed over, -EMFILE and the like are returned,
- * as -ENOMEM is, and the connection is there for the next call; -EINVAL, and it is closed,
- * if select(2) is the backend and cannot watch it; -EBADF when closed, -ECANCELED.
+ * Wait for a connection. *out is the caller's.
+ *
+ * Fails as accept(2), with -EBADF when closed, -ECANCELED. Connections that the peer
+ * aborted before they were accepted are skipped. After -EMFILE, similar errors and
+ * -ENOMEM, the connection is still queued for the next call. If the select(2) backend
+ * cannot watch the connection, it is closed, and the result is -EINVAL.
  */
 COIL_SUSPENDS int coil_accept(coil_listener *listener, coil_stream **out);
 
-/* The port in host byte order; 0 for a local socket. */
+/* Return the port in host byte order; 0 for a local socket. */
 COIL_API uint16_t coil_listener_port(const coil_listener *listener);
 
-/* Where it listens. -EBADF when closed. (asyncio: getsockname) */
+/* Return the address on which it listens. -EBADF when closed. (asyncio: getsockname) */
 COIL_API int coil_listener_name(const coil_listener *listener, coil_address *out);
 
-/* As coil_stream_close() and coil_stream_destroy(). */
+/* Like coil_stream_close() and coil_stream_destroy(). */
 COIL_API int coil_listener_close(coil_listener *listener);
 COIL_API void coil_listener_destroy(coil_listener *listener);
 
 /* ---- any descriptor ---------------------------------------------------------------- */
 
 /*
- * Wait until `fd` is readable or writable, as `events` asks (one of the two or both);
- * returns which, errors and hang-ups counting as both. -EBUSY if a stream or a reader or
- * writer uses it; else as coil_add_reader(). Regular files, /dev/null and the like are
- * always ready. (Python: select.select)
+ * Wait until `fd` is readable or writable. `events` is COIL_READABLE, COIL_WRITABLE or
+ * both. (Python: select.select)
+ *
+ * Returns the events that occurred; errors and hang-ups count as both. Fails with -EBUSY
+ * if a stream, a reader or a writer uses the descriptor; else as coil_add_reader().
+ * Regular files, /dev/null and the like are always ready.
  */
 COIL_SUSPENDS int coil_wait_fd(int fd, unsigned events);
 
