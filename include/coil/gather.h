@@ -6,13 +6,13 @@
  *     int rcs[2];
  *     rc = coil_gather(parts, 2, 0, rcs);
  *
- * coil_gather() waits for all, coil_wait() for some, coil_as_completed for each as it
- * completes, coil_wait_for() for one with a deadline, coil_staggered_race() for the first
- * success among alternatives. For tasks that belong together prefer a group
- * (coil/group.h).
+ * coil_gather() waits for all futures, coil_wait() for some of them. coil_as_completed
+ * returns each future as it completes. coil_wait_for() waits for one future until a
+ * deadline, and coil_staggered_race() for the first success among alternatives. For tasks
+ * that belong together prefer a group (coil/group.h).
  *
- * What they take is futures, and a task is one: coil_task_future(). Whatever else waits,
- * waits in a task; spawn it, and it is a future. (asyncio: ensure_future)
+ * These calls take futures. A task is a future, too: coil_task_future(). To wait for
+ * anything else, spawn a task that waits for it. (asyncio: ensure_future)
  *
  *     rc = coil_spawn(read_all, file, NULL, &task);               // a function that waits
  *     rc = coil_spawn(awaitable->await, awaitable, NULL, &other); // a coil_awaitable
@@ -26,49 +26,53 @@
 extern "C" {
 #endif
 
-/* Wait for all, whatever they end with. (asyncio: gather(return_exceptions=True)) */
+/* Wait for all futures, even if some fail. (asyncio: gather(return_exceptions=True)) */
 #define COIL_GATHER_ALL 1u
 
 /*
- * Wait until all of them are done, or the first has failed. (asyncio: await gather(...))
+ * Wait until all futures are done, or the first has failed. (asyncio: await gather(...))
  *
- * rcs[i], if rcs is not NULL, receives the rc of futures[i]. Returns 0; or without
- * COIL_GATHER_ALL the first failure in time, at once: the others go on, with -EINPROGRESS
- * as their rc. The same future may occur more than once. n of 0, and futures that are all
- * done, do not suspend. Cancelling the waiting task cancels every one of them, and the
- * call returns -ECANCELED when they have ended (without COIL_GATHER_ALL: when the first
- * has). Fails with -ENOMEM before anything is awaited: one block for all.
+ * rcs[i], if rcs is not NULL, receives the rc of futures[i]. With COIL_GATHER_ALL the
+ * call returns 0 when all are done. Without it, the first failure is returned
+ * immediately; the other futures continue, with -EINPROGRESS as their rc. The same future
+ * may occur more than once. The call does not suspend if n is 0 or all futures are done.
+ *
+ * Cancelling the waiting task cancels every future, and the call returns -ECANCELED when
+ * they have ended. Without COIL_GATHER_ALL it returns when the first has ended. Fails
+ * with -ENOMEM before it awaits anything; it allocates a single block.
  */
 COIL_SUSPENDS int coil_gather(coil_future *const futures[], size_t n, unsigned flags,
                               int rcs[]);
 
 typedef enum coil_wait_mode {
-    COIL_WAIT_ALL,            /* until every one is done */
+    COIL_WAIT_ALL,            /* until all are done */
     COIL_WAIT_FIRST,          /* until one is done */
-    COIL_WAIT_FIRST_EXCEPTION /* until one has failed (cancelled is not failed), or all
-                                 are done */
+    COIL_WAIT_FIRST_EXCEPTION /* until one has failed (not cancelled), or all are done */
 } coil_wait_mode;
 
 /*
- * Wait as `mode` says, or until `deadline` (COIL_NEVER for none); returns how many are
- * done. (asyncio: wait)
+ * Wait as `mode` specifies, or until `deadline` (COIL_NEVER for none). Returns how many
+ * futures are done; coil_future_done() tells which. (asyncio: wait)
  *
- * The deadline is no error, and nothing is ever cancelled, not even when the waiting task
- * is: then -ECANCELED. Ask coil_future_done() which. -EINVAL if n is 0 or `mode` is none
- * of the three, -ENOMEM. The futures must differ from each other.
+ * Reaching the deadline is not an error. The futures are never cancelled, not even when
+ * the waiting task is cancelled; the call then returns -ECANCELED. Fails with -EINVAL if
+ * n is 0 or `mode` is unknown, -ENOMEM. The same future must not occur twice.
  */
 COIL_SUSPENDS int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
                             int64_t deadline);
 
 /*
- * Await one future until `deadline`; then it is cancelled, and awaited to its end.
- * (asyncio: wait_for)
+ * Await one future until `deadline`. After that, cancel the future and wait until it has
+ * ended. (asyncio: wait_for)
  *
- * Returns the future's rc; -ETIMEDOUT if the deadline cancelled it, but what it returned
- * if it did not listen. A deadline that has passed cancels at once, unless it is done. To
- * cut off a call rather than a future, use a scope (coil/scope.h). Cancelling the waiting
- * task cancels the future: -ECANCELED. To keep it running, shield it: await it by
- * coil_shield() in a scope. -ENOMEM where the table of timers cannot grow.
+ * Returns the future's rc, or -ETIMEDOUT if the deadline cancelled it. If the future
+ * completes in spite of the cancellation, its rc is returned. A deadline in the past
+ * cancels the future immediately, unless the future is done. To limit a call rather than
+ * a future, use a scope (coil/scope.h).
+ *
+ * Cancelling the waiting task cancels the future: -ECANCELED. To keep the future running,
+ * await it by coil_shield() in a scope. Fails with -ENOMEM if the table of timers cannot
+ * grow.
  */
 COIL_SUSPENDS int coil_wait_for(coil_future *future, int64_t deadline);
 
@@ -80,7 +84,7 @@ typedef struct coil_as_completed {
 } coil_as_completed;
 
 /*
- * Begin to go through futures in the order in which they complete. (asyncio:
+ * Begin to iterate over futures in the order in which they complete. (asyncio:
  * as_completed)
  *
  *     coil_as_completed each;
@@ -90,52 +94,64 @@ typedef struct coil_as_completed {
  *         use(coil_future_result(f));
  *     coil_as_completed_finish(&each);              // rc: 0, -ETIMEDOUT, -ECANCELED
  *
- * For the running task's loop; nothing is awaited yet. The futures must differ from each
- * other, and are kept until coil_as_completed_finish(); the array may go. `deadline` is
- * for all of them, COIL_NEVER for none. n may be 0. Fails with -ENOMEM; finishing is
- * allowed then, too.
+ * The iteration belongs to the running task's loop. This call does not wait. The same
+ * future must not occur twice. The futures are retained until coil_as_completed_finish();
+ * the array may be freed earlier. `deadline` applies to all futures; COIL_NEVER means
+ * none. n may be 0. Fails with -ENOMEM; coil_as_completed_finish() is still allowed then.
  */
 COIL_API int coil_as_completed_init(coil_as_completed *each, coil_future *const futures[],
                                     size_t n, int64_t deadline);
 
 /*
- * Wait for the next that is done: 1, and *out, borrowed until the end. 0 when all have
- * been returned. One that is done already needs no waiting.
+ * Wait for the next future that is done. (asyncio: async for; but there a cancelled
+ * future counts as returned)
  *
- * When the deadline has passed, what was done in time is returned first, then -ETIMEDOUT
- * for each that was not; they are neither cancelled nor lost. -ECANCELED if the task is
- * cancelled: nothing is taken then, and one may go on. A completion costs the same
- * however many there are. Several tasks may wait at a time; they are served in order.
- * (asyncio: async for; but there one that is cancelled counts as returned)
+ * Returns 1 and the future in *out, borrowed until coil_as_completed_finish(). Returns 0
+ * when all futures have been returned. The call does not suspend if a future is already
+ * done.
+ *
+ * After the deadline, futures that completed in time are returned first. Then the call
+ * returns -ETIMEDOUT once for each future that did not; these futures are not cancelled.
+ * Returns -ECANCELED if the task is cancelled: no future is consumed, and the iteration
+ * may continue. The cost of a completion does not depend on the number of futures.
+ * Several tasks may wait at a time; they are served in order.
  */
 COIL_SUSPENDS int coil_as_completed_next(coil_as_completed *each, coil_future **out);
 
-/* Forget what is left. NULL and a zeroed one are accepted; nobody may wait. */
+/*
+ * End the iteration and drop the remaining futures. NULL and a zeroed object are
+ * accepted. No task may be waiting in it.
+ */
 COIL_API void coil_as_completed_finish(coil_as_completed *each);
 
 /* ---- several ways to the same end -------------------------------------------------- */
 
-/* Something to do; 0 or more is success. */
+/* A function to run; a result of 0 or more is success. */
 typedef struct coil_work {
     coil_task_fn fn;
     void *arg;
 } coil_work;
 
 /*
- * Begin the first of the works; whenever the latest has failed, or `delay_ns` has passed
- * without, the next; until one succeeds. Then the others are cancelled, and when all have
- * ended the winner's rc is returned. (asyncio: staggered.staggered_race)
+ * Start alternatives one after the other, until one succeeds. (asyncio:
+ * staggered.staggered_race)
  *
- * This is how to connect by several addresses without waiting long for a bad one (RFC
- * 8305). Each work runs in a task of its own and may use the caller's frame. delay_ns of
- * COIL_NEVER is: one after the other. *winner, if not NULL, is the index of the one who
- * won, n if nobody has; then the first failure in time is returned. rcs, if not NULL,
- * receives what each returned, -EINPROGRESS for those not begun.
+ * The next alternative starts when the latest has failed, or `delay_ns` after the latest
+ * started. After a success the others are cancelled. When all have ended, the winner's rc
+ * is returned. For example, a client can try several addresses without waiting long for a
+ * bad one (RFC 8305).
  *
- * Cancelling the waiting task cancels the works: -ECANCELED when they have ended; if one
- * of them wins all the same its rc is returned, and the task's next wait is told. -EINVAL
- * if n is 0, -ENOMEM before anything is begun; a work that cannot be begun later has that
- * as its rc, and none comes after it.
+ * Each alternative runs in its own task and may use the caller's stack frame. If delay_ns
+ * is COIL_NEVER, each starts only after the one before has failed. If `winner` is not
+ * NULL, it receives the index of the winner, or n if all failed. If all failed, the
+ * earliest failure is returned. If `rcs` is not NULL, it receives each result, or
+ * -EINPROGRESS for alternatives that were not started.
+ *
+ * Cancelling the waiting task cancels the alternatives, and the call returns -ECANCELED
+ * when they have ended. If one of them succeeds in spite of that, its rc is returned, and
+ * the task's next wait is cancelled. Fails with -EINVAL if n is 0, and with -ENOMEM
+ * before anything is started. If a later alternative cannot be started, that error is its
+ * rc, and no further one is started.
  */
 COIL_SUSPENDS int coil_staggered_race(const coil_work works[], size_t n, int64_t delay_ns,
                                       size_t *winner, int rcs[]);
