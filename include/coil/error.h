@@ -1,5 +1,5 @@
 /*
- * coil/error.h - what went wrong, and where.
+ * coil/error.h - failures with a message and a call stack.
  *
  *     static int read_port(const char *text)
  *     {
@@ -10,10 +10,11 @@
  *         return port;
  *     }
  *
- * A failure is a negative errno, which says little. coil_fail() records a sentence beside
- * it, and the call stack. Both become the task's error. A task that awaits the failed one
- * gets the error, too, with the call stack of the await added; and so does a task that
- * awaits that one. A failure that nobody retrieves is reported with all of these stacks:
+ * A failure is a negative errno, which carries little information. coil_fail() adds a
+ * message and the call stack. Both become the running task's error. A task that awaits
+ * the failed task receives the error, too, with the call stack of the await added. So
+ * does a task that awaits that task. A failure that is never retrieved is reported with
+ * all of these stacks:
  *
  *     coil: Task exception was never retrieved (task 'server')
  *     'http' is not a port (Invalid argument)
@@ -23,8 +24,8 @@
  *       awaited by task 'server'
  *         start at server.c:40
  *
- * All of this costs time only when something fails. Errors belong to their loop's thread.
- * (Python: exceptions, __cause__, traceback.print_exception)
+ * All of this costs time only when something fails. An error may be used only on its
+ * loop's thread. (Python: exceptions, __cause__, traceback.print_exception)
  */
 #ifndef COIL_ERROR_H
 #define COIL_ERROR_H
@@ -43,31 +44,36 @@ typedef struct coil_future coil_future;
 /* ---- failing ----------------------------------------------------------------------- */
 
 /*
- * "The application failed": a code for failures that no errno describes. A message says
- * what happened; reports print that message alone. No call of coil's and no system call
- * fails with it, except where it passes on the application's code. (raise RuntimeError)
+ * "The application failed": a code for failures that no errno describes. (raise
+ * RuntimeError)
+ *
+ * The message describes the failure, and reports print only the message. Neither coil nor
+ * a system call fails with this code, unless it passes on the application's.
  *
  *     return coil_fail(-COIL_EFAILED, "the build has %d errors", count);
  */
 #define COIL_EFAILED 4000
 
 /*
- * Returns `rc`, a negative errno, and makes it the running task's last error, with the
- * sentence `format` makes (NULL for none) and at most 64 frames of the stack. (raise)
+ * Set the running task's last error and return `rc`, a negative errno. (raise)
  *
- * If the task's body returns the same rc, its future has failed with this error; a body
- * that deals with the failure just goes on. Where no task runs, in a callback, in a
- * generator without a loop or in main(), the error is the thread's, until its next
- * failure or its end. One block is allocated; where that fails the rc alone remains. The
- * walk takes 5 KiB of stack: where fewer than 8 are left, the frames are left out. errno
- * is kept, and may be printed by %m.
+ * The error has the message that `format` produces (NULL for none) and at most 64 frames
+ * of the stack. If the task's body returns the same rc, its future fails with this error.
+ * A body that handles the failure just continues.
+ *
+ * Where no task runs, the error belongs to the thread, until the thread's next failure or
+ * its end. Such places are a callback, a generator without a loop, and main(). One block
+ * is allocated; if that fails, only the rc remains. Walking the stack takes 5 KiB of
+ * stack. If less than 8 KiB are left, the frames are omitted. The call preserves errno,
+ * and %m prints it.
  */
 COIL_API int coil_fail(int rc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * The same because of `cause`, which is printed before it; it is retained. NULL is
- * accepted. (raise ... from cause)
+ * coil_fail() with a cause, which is printed before the new error. (raise ... from cause)
+ *
+ * `cause` is retained. NULL is accepted.
  *
  *     rc = load(path);
  *     if (rc < 0)
@@ -78,36 +84,39 @@ COIL_API int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
 
 /*
  * Make `error` the last error again, with its own message and stack, and return its rc.
- * It is retained. For a failure that was put aside: coil.hpp carries one in an exception.
- * (raise exception)
+ * The error is retained. For a failure that was stored, such as one that coil.hpp carries
+ * in an exception. (raise exception)
  */
 COIL_API int coil_fail_again(coil_error *error);
 
 /*
- * For bindings whose language has exceptions, such as coil.hpp. When a function catches an
- * exception, the stack of the throw is gone. So:
- *
  * Call fn(arg), which may throw, and return its rc. If an exception leaves it, *thrown is
- * an error with the stack of the throw, for coil_fail_traced(); else NULL. (Also NULL if
- * memory ran out, or if the exception is forced unwinding.)
+ * an error with the stack of the throw; else NULL.
+ *
+ * For bindings to languages with exceptions, such as coil.hpp. When a function catches an
+ * exception, the stack of the throw is gone. Instead coil_fail_traced() uses this error.
+ * It stays NULL if memory ran out, or if the exception is forced unwinding.
  */
 COIL_API int coil_call_traced(int (*fn)(void *arg), void *arg, coil_error **thrown);
 
-/* coil_fail() with the stack of `thrown`, which it releases. NULL: with that of now. */
+/*
+ * coil_fail() with the stack of `thrown`, which it releases. NULL means the current
+ * stack.
+ */
 COIL_API int coil_fail_traced(coil_error *thrown, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * coil_future_set() with a failure and its sentence, from a task or a callback. Returns
- * 0, or -EALREADY if the future is done. Out of memory it sets the rc alone.
+ * coil_future_set() with a failure and a message, from a task or a callback. Returns 0,
+ * or -EALREADY if the future is done. Without memory, only the rc is set.
  */
 COIL_API int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Optimised, `return coil_fail(...)` would be a jump that gives up the frame of the very
- * function that failed, before coil_fail() can note it. So what these return passes
- * through the frame; it costs one move. (coil_fail)(...) is the plain function.
+ * The macros below prevent a tail call. The compiler would turn `return coil_fail(...)`
+ * into a jump and drop the frame of the function that failed, before coil_fail() can
+ * record it. This costs one move instruction. (coil_fail)(...) is the plain function.
  */
 __attribute__((always_inline)) static inline int coil__through_frame(int rc)
 {
@@ -121,53 +130,65 @@ __attribute__((always_inline)) static inline int coil__through_frame(int rc)
 /* ---- asking ------------------------------------------------------------------------ */
 
 /*
- * The error of the last failure of the running task, or where none runs of the thread:
- * its own coil_fail(), what it got by awaiting, or what a call of coil's failed with; one
- * that succeeds leaves it. Borrowed until the next failure. NULL if that had a negative
- * errno and no sentence, as most of coil's calls have. A cancellation, and -EAGAIN, are no
- * failures here. So it is right as long as one asks at once.
+ * Return the error of the latest failure of the running task, or of the thread if no task
+ * runs.
  *
- * In debug mode such a call makes an error, too: it has the stack of the call, and
- * coil_strerror() is its message. So a report says where the call failed.
+ * A failure is a coil_fail() of the task, an error received by awaiting, or a failed call
+ * of coil's. A successful call leaves the error unchanged, so read it immediately after a
+ * failure. Borrowed until the next failure. NULL if the latest failure had an errno but
+ * no message, as for most calls of coil's. A cancellation and -EAGAIN do not count as
+ * failures here.
+ *
+ * In debug mode every failed call creates an error with its call stack, and with
+ * coil_strerror() as the message. So a report shows where the call failed.
  */
 COIL_API coil_error *coil_last_error(void);
 
 /*
- * The failure was dealt with: forget it. Who goes on after a failure need not say so; but
- * a body that later returns the same rc of its own accord, without coil_fail(), would be
- * reported with that sentence. (Python: the end of an except block)
+ * Clear the last error, because the failure was handled. (Python: the end of an except
+ * block)
+ *
+ * Usually this is not necessary. But if the body later returns the same rc without
+ * coil_fail(), it would be reported with the old message.
  */
 COIL_API void coil_clear_error(void);
 
 /*
- * The error a future or task failed with, borrowed while a reference to it is held. NULL
- * if it has not failed, or with an rc alone, as above. Does not count as retrieving the failure.
+ * Return the error with which a future or task failed, borrowed while a reference to it
+ * is held. NULL if it did not fail, or failed with an rc and no error. The failure does
+ * not count as retrieved.
  */
 COIL_API coil_error *coil_future_error(const coil_future *future);
 
-/* The text of a negative errno: that of strerror(3), or COIL_EFAILED's. */
+/*
+ * Return the text of a negative errno: that of strerror(3), or the one for COIL_EFAILED.
+ */
 COIL_API const char *coil_strerror(int rc);
 
-/* The negative errno. */
+/* Return the negative errno. */
 COIL_API int coil_error_rc(const coil_error *error);
 
-/* The message; without one the text of coil_strerror(). */
+/* Return the message; without one, the text of coil_strerror(). */
 COIL_API const char *coil_error_message(const coil_error *error);
 
-/* The name of the task it happened in; "" where none ran. */
+/* Return the name of the task in which the failure happened; "" outside tasks. */
 COIL_API const char *coil_error_task(const coil_error *error);
 
-/* The cause, borrowed: the error of the awaited task or future. NULL at the root. */
+/*
+ * Return the cause, borrowed: the error of the awaited task or future. NULL at the root.
+ */
 COIL_API coil_error *coil_error_cause(const coil_error *error);
 
 /*
- * Print it as above: the root cause first, then the tasks that awaited it; the innermost
- * function first. Lines where coil was built with libdw, which is loaded now, and the
- * program with debug data; else names, or addresses that addr2line(1) takes.
+ * Print the error as shown at the top of this file: the root cause first, then the tasks
+ * that awaited it; the innermost function first.
+ *
+ * Source lines need a coil built with libdw, which is loaded now, and a program with
+ * debug information. Otherwise the report has names, or addresses for addr2line(1).
  */
 COIL_API void coil_error_print(const coil_error *error, FILE *out);
 
-/* One more reference, for coil_error_release(). */
+/* Add a reference, to be dropped by coil_error_release(). Returns the error. */
 COIL_API coil_error *coil_error_retain(coil_error *error);
 
 /* Drop a reference; NULL is accepted. */
