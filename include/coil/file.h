@@ -12,24 +12,26 @@
  *         rc = coil_file_close(f);                  // its failure is a lost write
  *     coil_file_destroy(f);
  *
- * poll(2) calls a disk file always ready, and read(2) then blocks. So calls on files are
- * submitted to io_uring, or with another backend made by a thread of the file lane
- * (coil/executor.h). Only the task waits. Any number of tasks may call on one file at the
- * same time: calls with an offset (pread, pwrite) run concurrently, calls at the file's
- * position one after the other, first come, first served.
+ * poll(2) reports a disk file as always ready, and read(2) then blocks. So coil submits
+ * calls on files to io_uring. With another backend a thread of the file lane makes the
+ * call (coil/executor.h). Only the task waits. Any number of tasks may use one file at
+ * the same time. Calls with an offset (pread, pwrite) run concurrently. Calls at the
+ * file's position run one after the other, in the order in which they were made.
  *
- * A call that is cancelled while it waits still waits for its operation, because the
- * kernel may be using its buffer. It returns its result, and the next call that would wait
- * returns -ECANCELED. Calls on files always wait. An operation that no thread has begun is
- * withdrawn, and a task that is cancelled already begins none: -ECANCELED.
+ * A call that is cancelled still waits for its operation, because the kernel may be using
+ * its buffer. It returns its result, and the next call that would wait returns
+ * -ECANCELED. Calls on files always wait. If no thread has begun the operation yet, it is
+ * withdrawn: -ECANCELED. A task that is already cancelled begins no operation:
+ * -ECANCELED.
  *
- * A coil_file belongs to no loop: while no call is in progress it may be passed to
- * another thread. It is meant for regular files and block devices. A FIFO or terminal
- * works, but its calls occupy one of the 8 threads of the file lane, and cannot be
- * cancelled: use coil_stream_adopt() for those, and for sockets.
+ * A coil_file does not belong to a loop: while no call is in progress it may be passed to
+ * another thread. Use it for regular files and block devices. For a FIFO, a terminal or a
+ * socket, use coil_stream_adopt(). A coil_file works for a FIFO or terminal, too, but
+ * each call occupies one of the 8 threads of the file lane, and cannot be cancelled.
  *
- * All functions fail as their system calls do, and with -ECANCELED, -ENOMEM, -EAGAIN (no
- * thread could be started; or O_NONBLOCK), -EBADF (coil_file_close() was called).
+ * All functions fail as their system calls do, and with -ECANCELED, -ENOMEM, and -EBADF
+ * after coil_file_close(). -EAGAIN means that no thread could be started, or comes from
+ * O_NONBLOCK.
  */
 #ifndef COIL_FILE_H
 #define COIL_FILE_H
@@ -42,120 +44,136 @@ extern "C" {
 
 typedef struct coil_file coil_file;
 
-struct statx; /* of <sys/stat.h>, with _GNU_SOURCE */
+struct statx; /* from <sys/stat.h>, with _GNU_SOURCE */
 
 /*
- * open(2), close-on-exec. `mode` is for O_CREAT. *out is the caller's. Opening a FIFO
- * waits for the other end, unless O_NONBLOCK is given. Except on io_uring, no deadline
- * and no cancellation ends that wait: open it with open(2) and O_NONBLOCK, which does not
- * block, and give it to coil_stream_adopt().
+ * Open a file, close-on-exec, as open(2) does. `mode` is for O_CREAT. *out is the
+ * caller's.
+ *
+ * Opening a FIFO waits for the other end, unless O_NONBLOCK is given. Except on io_uring,
+ * neither a deadline nor a cancellation ends that wait. For a FIFO use open(2) with
+ * O_NONBLOCK, which does not block, and coil_stream_adopt().
  */
 COIL_SUSPENDS int coil_file_open(const char *path, int flags, mode_t mode,
                                  coil_file **out);
 
-/* Make a file of a descriptor, which it then owns. -EBADF, -ENOMEM: it does not. */
+/*
+ * Make a file from a descriptor, which it then owns. After -EBADF or -ENOMEM the
+ * descriptor remains the caller's.
+ */
 COIL_API int coil_file_adopt(int fd, coil_file **out);
 
 /*
- * A file without a name, open for reading and writing, that goes with its last
- * descriptor. It lies in `directory`; NULL: $TMPDIR, or /tmp. (Python:
- * tempfile.TemporaryFile)
+ * Create a file without a name, open for reading and writing. The system deletes the file
+ * when its last descriptor is closed. `directory` is where it is stored; NULL means
+ * $TMPDIR, or /tmp. (Python: tempfile.TemporaryFile)
  */
 COIL_SUSPENDS int coil_file_open_temporary(const char *directory, coil_file **out);
 
 /*
- * A new file, mode 0600, open for reading and writing: `name` ends in six X, which are
- * replaced such that no such file was there. -EINVAL if it does not. (mkstemp(3))
+ * Create a new file with mode 0600, open for reading and writing. `name` ends in six X,
+ * which are replaced to make the name unique. Fails with -EINVAL if it does not.
+ * (mkstemp(3))
  */
 COIL_SUSPENDS int coil_mkstemp(char *name, coil_file **out);
 
 /*
- * Close it, and tell what close(2) failed with: for a file that was written that is the
- * last moment to learn of an error. Waits until the calls in it have ended, whose next
- * step, if they have one, is -EBADF. Nothing happens the second time. -EBUSY: another
- * task is closing it. Cancelled while it waits for calls: -ECANCELED, and it may be
- * called again; the closing itself is finished in any case.
+ * Close the file, and return the error of close(2). For a file that was written, this is
+ * the last chance to learn of an error.
+ *
+ * Waits until the calls in progress have ended. If such a call needs another operation,
+ * it fails with -EBADF. A second call has no effect. Fails with -EBUSY if another task is
+ * closing the file. If the task is cancelled while it waits for other calls, the result
+ * is -ECANCELED, and the call may be repeated. Once the closing itself has begun, it
+ * always completes.
  */
 COIL_SUSPENDS int coil_file_close(coil_file *file);
 
 /*
- * Free it; NULL is accepted. Never suspends. What was not closed is closed by close(2)
- * here and now, or as the last call in it ends. That takes no time, but on a network file
- * system, which may send what was written: there, and where errors matter,
- * coil_file_close() comes first.
+ * Free the file; NULL is accepted. Never suspends.
+ *
+ * An open file is closed by close(2): immediately, or when the last call in progress
+ * ends. On a network file system close(2) may block while it sends written data. There,
+ * and where errors matter, call coil_file_close() first.
  */
 COIL_API void coil_file_destroy(coil_file *file);
 
-/* The descriptor, borrowed; -1 when closed. */
+/* Return the descriptor, borrowed; -1 when closed. */
 COIL_API int coil_file_fd(const coil_file *file);
 
 /* ---- reading and writing ----------------------------------------------------------- */
 
 /*
- * Read at most n bytes at the file's position, or at `offset`, which leaves the position
- * alone. Returns how many, perhaps fewer; 0 at the end. -ESPIPE for an offset in what has
- * none, a pipe. (read(2), pread(2))
+ * Read at most n bytes at the file's position, or at `offset`, which does not move the
+ * position. (read(2), pread(2))
+ *
+ * Returns the number of bytes, which may be less than n; 0 at the end. Fails with -ESPIPE
+ * for an offset in a pipe or the like.
  */
 COIL_SUSPENDS ssize_t coil_file_read(coil_file *file, void *buf, size_t n);
 COIL_SUSPENDS ssize_t coil_file_pread(coil_file *file, void *buf, size_t n,
                                       int64_t offset);
 
 /*
- * Read exactly n bytes. Returns n; -ENODATA if the end comes before; or fails as
- * coil_file_read(). How many were read, coil_file_transferred() says.
+ * Read exactly n bytes. Returns n. Fails with -ENODATA if the file ends before that, or
+ * as coil_file_read(). The function coil_file_transferred() returns how many bytes were
+ * read.
  */
 COIL_SUSPENDS ssize_t coil_file_read_exact(coil_file *file, void *buf, size_t n);
 COIL_SUSPENDS ssize_t coil_file_pread_exact(coil_file *file, void *buf, size_t n,
                                             int64_t offset);
 
 /*
- * Read a line at the file's position, which moves behind it. Returns its length; it
- * stands in `line` without its '\n' and with a '\0' behind it (a '\r' is left to you), as
- * coil_read_line() has it for streams.
+ * Read a line at the file's position, and move the position past it. (Python:
+ * file.readline)
  *
- * -EMSGSIZE if the line does not fit `size` bytes, its '\0' counted: it is still there,
- * and the position too. -ENODATA at the end: what came after the last '\n' is in `line`,
- * and coil_file_transferred() says how much that is. Else fails as coil_file_read(),
- * having taken nothing, or with -EINVAL for a size of 0, -ESPIPE for what has no
- * position: coil_stream_adopt() is for a FIFO or terminal.
+ * Returns its length. `line` receives it without the '\n', and with a '\0' at the end. A
+ * '\r' is not removed. coil_read_line() does the same for streams.
  *
- * The file is read 64 KiB at a time, so most lines wait for nothing; a call that did not
- * wait may let others run all the same. What this coil_file writes is seen; what others
- * write into a piece that was read already, or cut off, may not be, until the position is
- * moved elsewhere. (Python: file.readline)
+ * Fails with -EMSGSIZE if the line and its '\0' do not fit `size` bytes; the position
+ * does not move then. Fails with -ENODATA at the end of the file: `line` holds the bytes
+ * after the last '\n', and coil_file_transferred() returns how many. Else fails as
+ * coil_file_read(), having consumed nothing, or with -EINVAL for a size of 0. Also fails
+ * with -ESPIPE for a FIFO or terminal: use coil_stream_adopt() for those.
+ *
+ * The file is read in pieces of 64 KiB, so most lines do not wait. A call that did not
+ * wait may still let other tasks run. Writes through this coil_file are visible to later
+ * reads. Changes by others to a piece that was already read may not be visible, until the
+ * position is moved elsewhere. The same holds if others truncate the file.
  */
 COIL_SUSPENDS ssize_t coil_file_read_line(coil_file *file, char *line, size_t size);
 
 /*
- * Write all n bytes, in as many steps as it takes. Returns n, or what a step failed with;
- * how many were written before that, coil_file_transferred() says. (write(2), pwrite(2):
- * a file of O_APPEND is written at its end by both.)
+ * Write all n bytes, with as many system calls as necessary. Returns n, or the error of a
+ * system call. coil_file_transferred() returns how many bytes were written before that.
+ * (write(2), pwrite(2): both append to a file opened with O_APPEND.)
  */
 COIL_SUSPENDS ssize_t coil_file_write(coil_file *file, const void *buf, size_t n);
 COIL_SUSPENDS ssize_t coil_file_pwrite(coil_file *file, const void *buf, size_t n,
                                        int64_t offset);
 
 /*
- * The bytes moved by the latest call on this file that returned. Right after a call it is
- * that call's, whoever else uses the file: no other task runs in between.
+ * Return how many bytes the latest completed call on this file transferred. Read it
+ * immediately after a call: no other task runs in between, so the value belongs to that
+ * call.
  */
 COIL_API size_t coil_file_transferred(const coil_file *file);
 
 /* ---- the rest ---------------------------------------------------------------------- */
 
 /*
- * Move the position; returns it. `whence` as in lseek(2), SEEK_DATA and SEEK_HOLE too.
- * Like reads and writes at the position it waits for those that are under way.
+ * Move the position and return it. `whence` is as in lseek(2), including SEEK_DATA and
+ * SEEK_HOLE. Waits for reads and writes at the position that are in progress.
  */
 COIL_SUSPENDS int64_t coil_file_seek(coil_file *file, int64_t offset, int whence);
 
-/* Have everything that was written reach the disk; with data_only as fdatasync(2). */
+/* Flush written data to the disk; with data_only as fdatasync(2), else as fsync(2). */
 COIL_SUSPENDS int coil_file_sync(coil_file *file, bool data_only);
 
-/* As statx(2) with STATX_BASIC_STATS | STATX_BTIME. */
+/* Query attributes, as statx(2) with STATX_BASIC_STATS | STATX_BTIME. */
 COIL_SUSPENDS int coil_file_stat(coil_file *file, struct statx *out);
 
-/* ftruncate(2); fallocate(2). */
+/* ftruncate(2) and fallocate(2). */
 COIL_SUSPENDS int coil_file_truncate(coil_file *file, int64_t length);
 COIL_SUSPENDS int coil_file_allocate(coil_file *file, int mode, int64_t offset,
                                      int64_t n);
@@ -166,52 +184,56 @@ COIL_SUSPENDS int coil_file_chmod(coil_file *file, mode_t mode);
 /* ---- whole files ------------------------------------------------------------------- */
 
 /*
- * Read a file to its end. *data is the caller's, for coil_free(); a '\0' stands behind
- * the *n bytes, so text is a string. -EFBIG: it has more than `max` bytes (0: no limit).
- * (Python: Path.read_bytes)
+ * Read a whole file. (Python: Path.read_bytes)
+ *
+ * *data is the caller's, to be freed by coil_free(). A '\0' follows the *n bytes, so text
+ * is a string. Fails with -EFBIG if the file has more than `max` bytes (0: no limit).
  */
 COIL_SUSPENDS int coil_read_file(const char *path, size_t max, void **data, size_t *n);
 
-/* How a file is written by the two below: */
+/* Flags for the next two functions. */
 enum {
     /*
-     * All or nothing: write a new file beside it, fsync(2), and rename(2) it. Who opens
-     * `path` finds the old content or the new, also after a crash, and a failure or
-     * cancellation leaves what was there. A symbolic link is replaced, not followed. With
-     * COIL_FILE_SYNC the directory is synced last: if that fails, as on a broken disk
-     * (-EIO), `path` has the new content, but after a crash perhaps the old.
+     * All or nothing: write a new file in the same directory, fsync(2) it, and rename(2)
+     * it to `path`. Readers of `path` find either the old content or the new, also after
+     * a crash. A failure or cancellation leaves the old file. A symbolic link is
+     * replaced, not followed. With COIL_FILE_SYNC the directory is synced last. If that
+     * fails, as on a broken disk (-EIO), `path` has the new content, but after a crash
+     * perhaps the old.
      */
     COIL_FILE_ATOMIC = 1,
-    COIL_FILE_EXCLUSIVE = 2, /* -EEXIST if it is there */
-    COIL_FILE_SYNC = 4,      /* return when it is on the disk, its name included */
-    COIL_FILE_APPEND = 8     /* coil_write_file() alone, not with COIL_FILE_ATOMIC */
+    COIL_FILE_EXCLUSIVE = 2, /* -EEXIST if the file exists */
+    COIL_FILE_SYNC = 4,      /* return when file and name are on the disk */
+    COIL_FILE_APPEND = 8     /* only coil_write_file(), not with COIL_FILE_ATOMIC */
 };
 
 /*
- * Have the file at `path` contain these n bytes and nothing else. One that is made gets
- * `mode`, less the umask; one that is there keeps its own. Without COIL_FILE_ATOMIC a
- * failure leaves what was written until then. -EINVAL: flags that do not go together.
- * (Python: Path.write_bytes)
+ * Replace the content of the file at `path` by these n bytes. (Python: Path.write_bytes)
+ *
+ * A new file gets `mode`, less the umask; an existing file keeps its mode. Without
+ * COIL_FILE_ATOMIC a failure may leave a part of the data. Fails with -EINVAL for flags
+ * that cannot be combined.
  */
 COIL_SUSPENDS int coil_write_file(const char *path, const void *data, size_t n,
                                   mode_t mode, unsigned flags);
 
 typedef struct coil_copy_opts {
     unsigned flags; /* COIL_FILE_ATOMIC, COIL_FILE_EXCLUSIVE, COIL_FILE_SYNC */
-    /* Called in the copying task after each some megabytes, and at the end; may suspend.
-       `total` is the size that the file had at the beginning. */
+    /*
+     * Called in the copying task after every few megabytes, and at the end; may suspend.
+     * `total` is the size of the file at the beginning.
+     */
     void (*progress)(int64_t done, int64_t total, void *arg);
     void *arg;
 } coil_copy_opts;
 
 /*
- * Copy a regular file, its permission bits included (not set-user-ID and the like). Where
- * the file system can share the data, nothing is copied; holes stay holes. `opts` may be
- * NULL.
+ * Copy a regular file with its permission bits, but not set-user-ID and the like. If the
+ * file system can share the data, no data is copied. Holes remain holes. `opts` may be
+ * NULL. (copy_file_range(2); Python: shutil.copy)
  *
- * -EINVAL: not a regular file (a directory: -EISDIR), or `to` is the same file. Without
- * COIL_FILE_ATOMIC a failure leaves what was copied until then. (copy_file_range(2);
- * Python: shutil.copy)
+ * Fails with -EINVAL if `from` is not a regular file (-EISDIR for a directory), or `to`
+ * is the same file. Without COIL_FILE_ATOMIC a failure may leave a partial copy.
  */
 COIL_SUSPENDS int coil_copy_file(const char *from, const char *to,
                                  const coil_copy_opts *opts);
