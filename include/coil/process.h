@@ -1,5 +1,5 @@
 /*
- * coil/process.h - other programs: start one, talk to it, wait for its end.
+ * coil/process.h - start other programs, communicate with them, wait until they end.
  *
  *     const char *argv[] = {"sort", "-n", NULL};
  *     coil_output sorted = {0};
@@ -14,10 +14,10 @@
  *     coil_output_finish(&sorted);
  *     coil_process_destroy(p);
  *
- * coil refers to a child by a pidfd (Linux 5.4). So it needs no SIGCHLD handler and
- * disturbs none, and a signal never reaches another process that got the same PID. A
- * child is reaped as soon as it has ended, waited for or not. All functions here are
- * called on the thread of the loop that spawned the child. (asyncio: subprocess)
+ * coil refers to a child by a pidfd (Linux 5.4). So it needs no SIGCHLD handler and does
+ * not interfere with one. A signal never reaches another process that got the same PID. A
+ * child is reaped as soon as it has ended, whether a task waits for it or not. Call all
+ * functions here on the thread of the loop that spawned the child. (asyncio: subprocess)
  */
 #ifndef COIL_PROCESS_H
 #define COIL_PROCESS_H
@@ -32,146 +32,168 @@ typedef struct coil_process coil_process;
 
 /* ---- starting ---------------------------------------------------------------------- */
 
-/* What a standard descriptor of the child is to be, if not a descriptor above 0. */
-#define COIL_INHERIT 0   /* the program's own */
-#define COIL_PIPE (-1)   /* a pipe; the other end is coil_process_stdin() and so on */
-#define COIL_STDOUT (-2) /* for err: what out is */
+/* Values for a standard descriptor of the child. A value above 0 is a descriptor. */
+#define COIL_INHERIT 0   /* inherit the program's own */
+#define COIL_PIPE (-1)   /* a pipe; coil_process_stdin() etc. return the other end */
+#define COIL_STDOUT (-2) /* for err: the same as out */
 #define COIL_NULL (-3)   /* /dev/null */
 
-/* Zero is the default of everything but argv. */
+/* Members that are zero have their defaults; argv is required. */
 typedef struct coil_process_opts {
-    const char *const *argv; /* with NULL at the end; at least argv[0] */
-    const char *program;     /* what to run; NULL: argv[0] */
+    const char *const *argv; /* ends with NULL; has at least argv[0] */
+    const char *program;     /* the file to run; NULL: argv[0] */
     const char *const *envp; /* NULL: the program's environment */
     const char *cwd;         /* NULL: the program's directory */
-    int in, out, err;        /* as above; descriptors remain the caller's */
-    /* Further descriptors for the child, under their own numbers. Nothing else is
-       inherited. */
+    int in, out, err;        /* as above; the caller keeps the descriptors */
+    /*
+     * Further descriptors for the child, with their own numbers. The child inherits no
+     * others.
+     */
     const int *pass_fds;
     size_t pass_fd_count;
     bool new_session;    /* setsid(2) */
-    bool new_group;      /* setpgid(2): Ctrl-C at the terminal does not reach it */
-    pid_t process_group; /* another child's new_group, to be joined; 0: none */
+    bool new_group;      /* setpgid(2): Ctrl-C does not reach the child */
+    pid_t process_group; /* group to join, of a child with new_group; 0: none */
     /*
-     * Who it is, NULL: who the program is. Set in this order: supplementary groups (an
-     * empty list drops all of them), group, user, each for good. A program of root's that
-     * becomes somebody else gives all three.
+     * The child's identity; NULL means the program's. coil sets the identity in this
+     * order: supplementary groups (an empty list drops all of them), group, user. The
+     * child cannot return to the old identity. A root program that starts a child as
+     * another user should set all three.
      */
     const gid_t *extra_groups;
     size_t extra_group_count;
     const gid_t *group;
     const uid_t *user;
     const mode_t *umask; /* umask(2); NULL: the program's */
-    int kill_signal;     /* what coil_process_destroy() sends; 0: SIGKILL */
+    int kill_signal;     /* the signal of coil_process_destroy(); 0: SIGKILL */
 } coil_process_opts;
 
 /*
- * Start a program. *out is the caller's, to be destroyed. (asyncio:
+ * Start a program. *out is the caller's, to be destroyed. Does not suspend. (asyncio:
  * create_subprocess_exec)
  *
- * A program without '/' is looked for in the PATH of envp, or of the program where that
- * is NULL; with one it counts from `cwd`, if that is set. No shell is asked, not even for
- * a script without "#!" (-ENOEXEC). The child's pipes block as programs expect; a pipe or
- * terminal that is inherited or given as a descriptor and is non-blocking is opened anew
- * for it. So the program may have adopted its own stdin, and one child's
- * coil_stream_fd(coil_process_stdout(p)) may be another's `in`. The child's signal mask is
- * empty; signals that the program ignores remain ignored (nohup(1)), but SIGPIPE and
- * SIGXFSZ, as Python has it.
+ * A program name without '/' is searched for in the PATH of envp, or of the program if
+ * envp is NULL. A name with '/' is relative to `cwd`, if that is set. No shell is used,
+ * not even for a script without "#!" (-ENOEXEC).
  *
- * The loop stands still until the child runs the program, some hundred microseconds,
- * however much memory the parent has: vfork(2). One that becomes another user or group
- * has a copy of its own, fork(2), as nobody may get at ours.
+ * The child's pipes are blocking, as most programs expect. If an inherited or given pipe
+ * or terminal is non-blocking, coil reopens it for the child. So the program may have
+ * adopted its own stdin. One child's coil_stream_fd(coil_process_stdout(p)) may also be
+ * another's `in`.
  *
- * Fails as execve(2), with -ENOENT, -EACCES, -E2BIG and so on, then nothing has been
- * started, and coil_last_error() says whether it was the program, the directory or
- * who it was to be (-EPERM); with -EINVAL, -EBADF for a descriptor, -EMFILE, -EAGAIN,
- * -ENOMEM; -ENOSYS before Linux 5.4. Does not suspend.
+ * The child's signal mask is empty. Signals that the program ignores remain ignored
+ * (nohup(1)), except SIGPIPE and SIGXFSZ, as in Python.
+ *
+ * The loop stops until the child has executed the program. That takes some hundred
+ * microseconds with vfork(2), regardless of the parent's memory. A child with another
+ * user or group is created by fork(2), so that it does not share memory with the parent.
+ *
+ * Fails as execve(2), with -ENOENT, -EACCES, -E2BIG and so on; the program was not
+ * started then. The message of coil_last_error() says whether the cause was the program,
+ * the directory or the identity (-EPERM). Also fails with -EINVAL, -EBADF for a
+ * descriptor, -EMFILE, -EAGAIN, -ENOMEM; -ENOSYS before Linux 5.4.
  */
 COIL_API int coil_process_spawn(const coil_process_opts *opts, coil_process **out);
 
 /*
- * Start `sh -c command`. opts->argv and program are not looked at; `opts` may be NULL. A
- * destroyed shell does not take along what it started: see coil_process_kill_group().
- * (asyncio: create_subprocess_shell)
+ * Start `sh -c command`. (asyncio: create_subprocess_shell)
+ *
+ * opts->argv and opts->program are ignored; `opts` may be NULL. Destroying the shell does
+ * not end the programs that it started: see coil_process_kill_group().
  */
 COIL_API int coil_process_shell(const char *command, const coil_process_opts *opts,
                                 coil_process **out);
 
 /* ---- the child --------------------------------------------------------------------- */
 
-/* Our ends of its pipes, borrowed; NULL where there is no pipe. Close them with
-   coil_stream_close(), never destroy them. */
+/*
+ * Return the program's end of a pipe to the child, borrowed; NULL without a pipe. Close
+ * it with coil_stream_close(), but never destroy it.
+ */
 COIL_API coil_stream *coil_process_stdin(const coil_process *process);
 COIL_API coil_stream *coil_process_stdout(const coil_process *process);
 COIL_API coil_stream *coil_process_stderr(const coil_process *process);
 
-/* Its process id, as fork(2) returned it; also after its end. */
+/* Return the child's process ID. The ID is available even after the child's end. */
 COIL_API pid_t coil_process_pid(const coil_process *process);
 
 /*
- * Wait until it has ended; any number of tasks may, again and again. Returns its exit
- * status, 0 to 255, or 128 plus the signal that ended it, as shells say it. What lies in
- * its pipes can still be read, and is not waited for. (asyncio: wait, whose returncode is
- * -N for signal N)
+ * Wait until the child has ended. Any number of tasks may wait, repeatedly. (asyncio:
+ * wait, whose returncode is -N for signal N)
  *
- * If other code has taken the child's status, by waitpid(-1) or by ignoring SIGCHLD, the
- * result is 255, and that is reported to the exception handler, as asyncio does.
+ * Returns the exit status, 0 to 255, or 128 plus the number of the signal that ended the
+ * child, as shells do. The call does not wait for data in the child's pipes; it can still
+ * be read afterwards.
  *
- * Fails with -ECANCELED, which leaves the child alone; -EBADF where it is destroyed
- * meanwhile.
+ * Other code may have consumed the child's status, by waitpid(-1) or by ignoring SIGCHLD.
+ * Then the result is 255, and this is reported to the exception handler, as in asyncio.
+ *
+ * Fails with -ECANCELED, which does not affect the child; -EBADF if the child is
+ * destroyed meanwhile.
  */
 COIL_SUSPENDS int coil_process_wait(coil_process *process);
 
-/* The status as waitpid(2) gives it, for WIFSIGNALED() and so on; -EINPROGRESS while it
-   runs, as far as the loop knows. (asyncio: returncode) */
+/*
+ * Return the status in the form of waitpid(2), for WIFSIGNALED() and so on. -EINPROGRESS
+ * until the loop has noticed the child's end. (asyncio: returncode)
+ */
 COIL_API int coil_process_status(const coil_process *process);
 
 /*
- * Send it a signal; 0 asks whether one could. -ESRCH once it is known to have ended;
- * -EINVAL, -EPERM as kill(2). (asyncio: send_signal, terminate, kill)
+ * Send a signal to the child; 0 only checks whether that is possible. Fails with -ESRCH
+ * once the loop has noticed the child's end; -EINVAL, -EPERM as kill(2). (asyncio:
+ * send_signal, terminate, kill)
  */
 COIL_API int coil_process_kill(coil_process *process, int signo);
 
 /*
- * Send a signal to its process group: to it and its descendants that did not leave the
- * group, also when it has ended itself. For one with new_group or new_session, else
- * -EINVAL. -ESRCH when the group has no process left; -EPERM as kill(2).
+ * Send a signal to the child's process group: to the child, and to its descendants that
+ * did not leave the group, also after the child has ended.
+ *
+ * Fails with -EINVAL if the child was started without new_group and new_session. Fails
+ * with -ESRCH if no process is left in the group; -EPERM as kill(2).
  *
  * The signal never reaches another group that got the same number. Before Linux 6.9 the
- * kernel guarantees that only while the leader is not reaped: there the leader is a
- * zombie from its end until the coil_process is destroyed, and counts as a process of the
- * group.
+ * kernel guarantees that only while the leader is not reaped. So on such kernels an ended
+ * leader remains a zombie until the coil_process is destroyed, and counts as a process of
+ * the group.
  */
 COIL_API int coil_process_kill_group(coil_process *process, int signo);
 
 /* ---- talking to it ----------------------------------------------------------------- */
 
-/* What it wrote; begin with {0}. There is a '\0' behind the last byte, which does not
-   count. data may be NULL where nothing came. */
+/*
+ * Output of a child; initialise it with {0}. A '\0' follows the last byte and is not
+ * counted in `size`. `data` may be NULL if the output is empty.
+ */
 typedef struct coil_output {
     char *data;
     size_t size, capacity;
 } coil_output;
 
-/* Free what was collected. NULL and zeroes are accepted. */
+/* Free the output. NULL and zeroes are accepted. */
 COIL_API void coil_output_finish(coil_output *output);
 
 /*
- * Write the n bytes of `input` to its stdin and close that, read its stdout and stderr to
- * their ends, all at a time, then wait for it. Returns as coil_process_wait(). (asyncio:
- * communicate)
+ * Write the n bytes of `input` to the child's stdin and close it, read its stdout and
+ * stderr to the end, all concurrently, and then wait for the child. Returns as
+ * coil_process_wait(). (asyncio: communicate)
  *
- * What is not a pipe, or is closed, is left out; NULL for an output throws it away. A
- * child that closes its stdin early is no failure. A pipe has its end when all who
- * inherited it are gone: a child that leaves a daemon behind needs a scope with a
- * deadline around this, and coil_process_wait() does not.
+ * Standard streams that are not pipes, or are closed, are skipped. If an output is NULL,
+ * its data is discarded. A child that closes its stdin early is not a failure. A pipe
+ * ends when all processes that inherited it have closed it. If the child may leave a
+ * daemon behind, use a scope with a deadline around this call; coil_process_wait() does
+ * not need one.
  *
- * Fails with -EMSGSIZE where an output has more than `limit` bytes (0: no limit): the
- * first are in it, and the pipe is closed; with -ECANCELED, -ENOMEM, or as coil_read().
- * What was read until then is in the outputs in any case, the child runs on, and the call
- * may be made again, which appends: coil_stream_write_transferred() of its stdin says how
- * much of this call's input is gone, so the next one is given the rest. No other call may
- * be in its streams: -EBUSY.
+ * Fails with -EMSGSIZE if an output exceeds `limit` bytes (0: no limit): the output has
+ * the first bytes, and the pipe is closed. Also fails with -ECANCELED, -ENOMEM, or as
+ * coil_read(). In each case the outputs have the data that was read until then, and the
+ * child continues.
+ *
+ * After a failure the call may be repeated, and appends to the outputs.
+ * coil_stream_write_transferred() of the child's stdin returns how much of the input was
+ * written; pass the rest. Fails with -EBUSY if another call is in progress on one of the
+ * child's streams.
  */
 COIL_SUSPENDS int coil_process_communicate(coil_process *process, const void *input,
                                            size_t n, coil_output *out, coil_output *err,
@@ -180,15 +202,18 @@ COIL_SUSPENDS int coil_process_communicate(coil_process *process, const void *in
 /* ---- the end ----------------------------------------------------------------------- */
 
 /*
- * Close its pipes and free it; NULL is accepted. If it still runs it is sent
- * opts.kill_signal, and reaped once it has ended, without being waited for here; at the
- * loop's end it is killed in any case. Tasks that wait for it get -EBADF.
+ * Close the child's pipes and free the object; NULL is accepted.
+ *
+ * A running child is sent opts.kill_signal. The call does not wait; the child is reaped
+ * when it has ended. If it still runs when the loop closes, it is killed. Tasks that wait
+ * for the child get -EBADF.
  */
 COIL_API void coil_process_destroy(coil_process *process);
 
 /*
- * The same, but it lives on. It is still reaped, also after the loop's end as long as the
- * program runs. NULL is accepted.
+ * Close the child's pipes and free the object, but let the child continue. The child is
+ * reaped when it ends, also after the loop's end, as long as the program runs. NULL is
+ * accepted.
  */
 COIL_API void coil_process_detach(coil_process *process);
 
