@@ -8,7 +8,7 @@
  *         coil_loop_stop(coil_loop_current());
  *     }
  *
- * A program that has no tasks uses it like this:
+ * A program without tasks uses it like this:
  *
  *     coil_loop *loop;
  *     int rc = coil_loop_create(NULL, &loop);
@@ -18,25 +18,28 @@
  *     coil_loop_run_forever(loop);
  *     coil_loop_close(loop);
  *
- * A loop belongs to the thread that created it, one loop a thread; everything here but
- * coil_post(), coil_loop_retain() and coil_loop_release() is called on that thread. Most
- * programs never create one: coil_run() (coil/run.h) does.
+ * A loop belongs to the thread that created it, and a thread has at most one loop. Call
+ * every function here on that thread; coil_post(), coil_loop_retain() and
+ * coil_loop_release() may be called on any thread. Most programs never create a loop:
+ * coil_run() (coil/run.h) does.
  *
- * After fork(2) the loop is the parent's alone: in the child the thread has none. The
- * child may destroy objects that the parent made, without effect on the parent; a call
- * that would use the parent's loop stops the program; the child may create a loop of its
- * own, or call coil_run(). See docs/manual/fork.md.
+ * After fork(2) the loop belongs to the parent only: the child's thread starts without
+ * one. The child may destroy objects that the parent created, without effect on the
+ * parent. A call that would use the parent's loop aborts. The child may create its own
+ * loop, or call coil_run(). See docs/manual/fork.md.
  *
- * ONE TURN. Poll for I/O: not waiting if a callback is ready or the loop is stopping,
- * else until the earliest timer, and 50 us longer (timer_slack_ns), at most a day. Make
- * the callbacks of that I/O ready, then the due timers, earliest first and first in first
- * out where equal. Note how many callbacks are ready and run those, first in, first out;
- * what they make ready runs in the next turn. (asyncio: BaseEventLoop._run_once)
+ * ONE TURN. First the loop polls for I/O. The poll does not wait if a callback is ready
+ * or the loop is stopping. Otherwise the poll waits until the earliest timer and 50 us
+ * longer (timer_slack_ns), at most a day. Then the callbacks of that I/O become ready,
+ * followed by those of due timers. Timers are ordered by deadline, and by creation if the
+ * deadlines are equal. Finally the loop runs the callbacks that are ready at this point,
+ * first in, first out. Callbacks that become ready meanwhile run in the next turn.
+ * (asyncio: BaseEventLoop._run_once)
  *
- * While callbacks are ready, the poll may be skipped for up to 64 turns, 256 callbacks or
- * 250 us. The clock may be skipped as long as turns take less than 5 us each. Under a
- * virtual clock both happen only on request. A turn runs to its end: the next poll finds
- * the I/O that happens meanwhile, however long the callbacks take.
+ * While callbacks are ready, the loop may skip polls for up to 64 turns, 256 callbacks or
+ * 250 us. Reading the clock may be skipped, too, as long as turns take less than 5 us
+ * each. Under a virtual clock both happen only on request. A turn always completes:
+ * however long its callbacks take, the next poll finds the I/O that happened meanwhile.
  */
 #ifndef COIL_LOOP_H
 #define COIL_LOOP_H
@@ -53,7 +56,7 @@ typedef struct coil_error coil_error;
 typedef struct coil_future coil_future;
 typedef struct coil_task coil_task;
 
-/* A callback. It must not suspend; that stops the program. */
+/* A callback. It must not suspend; if it does, the program aborts. */
 typedef void (*coil_callback)(void *arg);
 
 /* For coil_loop_opts.timer_slack_ns: each timer fires as soon as it is due. */
@@ -61,43 +64,46 @@ typedef void (*coil_callback)(void *arg);
 
 typedef struct coil_loop_opts {
     /*
-     * "epoll", "poll", "select", "io_uring", or "simulated" (coil/network.h), once a
-     * function of libcoil-testing's was called, as coil_testing_network(); NULL means
-     * $COIL_BACKEND if set, else epoll, or poll where a sandbox forbids that. io_uring
-     * needs Linux 5.11, and is often forbidden: to sandboxes, by a sysctl, by the limit of
-     * locked memory. What was asked for by name and does not work is -ENOSYS, and an
-     * unknown name -EINVAL. Of $COIL_BACKEND that is said on stderr, too.
+     * "epoll", "poll", "select", "io_uring" or "simulated". NULL means $COIL_BACKEND if
+     * set, else epoll, or poll where a sandbox forbids epoll.
+     *
+     * "simulated" (coil/network.h) is available once a function of libcoil-testing was
+     * called, such as coil_testing_network(). io_uring needs Linux 5.11. Sandboxes, a
+     * sysctl or the limit of locked memory often forbid it. A backend that does not work
+     * here is -ENOSYS, and an unknown name is -EINVAL. If the name came from
+     * $COIL_BACKEND, coil also prints a message on stderr.
      */
     const char *backend;
     /*
-     * A clock that starts at 0 and stands still, except that it jumps to the next timer
-     * when nothing is ready. For tests: no time is lost in sleeping, and every run is the
-     * same. It waits for blocking work and posts as ever.
+     * Use a clock that starts at 0 and advances only when nothing is ready, by jumping to
+     * the next timer. For tests: sleeping takes no time, and every run is the same. The
+     * loop still waits for blocking work and posts.
      */
     bool virtual_clock;
     /*
-     * With a virtual clock: leave out polls as under a real one, but never while a timer
-     * is due. The order of everything but I/O stays the same; tests that compare orders
-     * may do so on the path that programs take.
+     * With a virtual clock: skip polls as under a real one, but never while a timer is
+     * due. The order of everything except I/O stays the same. So tests that compare
+     * orders can run on the same code path as programs.
      */
     bool skip_polls;
-    bool debug; /* as COIL_DEBUG=1 in the environment: coil_set_debug() in coil/debug.h */
+    bool debug; /* debug mode, as by COIL_DEBUG=1: see coil_set_debug() in coil/debug.h */
     /*
-     * How much longer than until the next timer a loop with nothing to do may wait, so
-     * that timers that are due soon after it fire in the same turn: 0 means 50 us,
-     * COIL_NO_SLACK none; at most a day. Deadlines stay as they are: what is due fires
-     * in order, and at once if anything else has woken the loop. With epoll, poll and
-     * select the kernel adds the thread's own slack (PR_SET_TIMERSLACK in prctl(2),
-     * usually 50 us, too) to each wait; it counts as part of this one, and is the least.
-     * None with a virtual clock.
+     * How long an idle loop may wait beyond the next timer. So timers with close
+     * deadlines fire in one turn. 0 means 50 us, COIL_NO_SLACK none; at most a day.
+     *
+     * Deadlines do not change: due timers fire in order, and immediately if anything else
+     * has woken the loop. With epoll, poll and select the kernel adds the thread's own
+     * slack to each wait (PR_SET_TIMERSLACK in prctl(2), usually also 50 us). That slack
+     * counts as part of this value, and is its minimum. Ignored with a virtual clock.
      */
     int64_t timer_slack_ns;
 } coil_loop_opts;
 
 /*
- * Create the calling thread's loop. `opts` may be NULL.
+ * Create the calling thread's loop. `opts` may be NULL. The loop is the caller's, to be
+ * closed by coil_loop_close().
  *
- * Fails with -EBUSY if the thread has one, -EINVAL for an unknown backend, -ENOSYS for
+ * Fails with -EBUSY if the thread has a loop, -EINVAL for an unknown backend, -ENOSYS for
  * one that does not work here, -ENOMEM, -EMFILE.
  */
 COIL_API int coil_loop_create(const coil_loop_opts *opts, coil_loop **out);
@@ -105,40 +111,50 @@ COIL_API int coil_loop_create(const coil_loop_opts *opts, coil_loop **out);
 /*
  * Close the loop and drop the creator's reference. NULL is accepted. (asyncio: close)
  *
- * From now on coil_post() to it is -ESHUTDOWN; what it took before is called first, here.
- * Other pending callbacks are dropped, without being run. A running loop cannot be
- * closed: that stops the program.
+ * From now on coil_post() to it fails with -ESHUTDOWN. Functions that were posted before
+ * are called now. All other pending callbacks are dropped and never run. Aborts if the
+ * loop is running.
  */
 COIL_API void coil_loop_close(coil_loop *loop);
 
-/* For threads that post: keep the memory of a loop, closed or not. Any thread. */
+/*
+ * For threads that call coil_post(): add or drop a reference, which keeps the loop's
+ * memory valid even after it is closed. Any thread.
+ */
 COIL_API coil_loop *coil_loop_retain(coil_loop *loop);
 COIL_API void coil_loop_release(coil_loop *loop);
 
-/* The calling thread's loop, or NULL. */
+/* Return the calling thread's loop, or NULL. */
 COIL_API coil_loop *coil_loop_current(void);
 
-/* The name of the current loop's backend: "epoll". NULL without a loop. */
+/* Return the name of the current loop's backend, such as "epoll". NULL without a loop. */
 COIL_API const char *coil_backend_name(void);
 
 /*
- * Run until coil_loop_stop(). Returns 0, -EBUSY if it is running already, or what poll
- * failed with. May be run again afterwards.
+ * Run the loop until coil_loop_stop(). Afterwards it may be run again. (asyncio:
+ * run_forever)
  *
- * -EDEADLK if it would wait for ever: there are tasks, all wait, no descriptor is
- * watched, no timer runs, no blocking work is done, and the process has no other thread
- * that could post. That is reported, with all tasks. (Signal handlers can only write to a
- * descriptor that is watched.)
+ * Returns 0. Fails with -EBUSY if the loop is already running, or with the error of the
+ * poll.
+ *
+ * Fails with -EDEADLK if the loop would wait forever, and reports that with a list of all
+ * tasks. This means that tasks exist and all of them wait, but nothing could wake one: no
+ * watched descriptor, timer or blocking work, and no other thread that could post.
+ * (Signal handlers can only write to a watched descriptor.)
  */
 COIL_API int coil_loop_run_forever(coil_loop *loop);
 
 /*
- * Finish the current turn, everything ready in it included, then return from
- * coil_loop_run_forever(). Called before it, one turn runs. (asyncio: stop)
+ * Return from coil_loop_run_forever() at the end of the current turn, after all callbacks
+ * of this turn have run. If the loop is not running yet, its next run takes one turn.
+ * (asyncio: stop)
  */
 COIL_API void coil_loop_stop(coil_loop *loop);
 
-/* True while it runs: from within its callbacks and tasks. (asyncio: is_running) */
+/*
+ * True while the loop is running, that is, in its callbacks and tasks. (asyncio:
+ * is_running)
+ */
 COIL_API bool coil_loop_running(const coil_loop *loop);
 
 /* ---- callbacks --------------------------------------------------------------------- */
@@ -146,13 +162,15 @@ COIL_API bool coil_loop_running(const coil_loop *loop);
 /*
  * Call fn(arg) in the next turn, after everything that is ready now. (asyncio: call_soon)
  *
- * *out receives a handle to release; NULL, if the call is never to be cancelled.
- * Fails with -ENOMEM. Without a loop it stops the program, as do the two below.
+ * *out receives a handle to release; `out` may be NULL if the call is never cancelled.
+ * Fails with -ENOMEM. This, coil_call_later() and coil_call_at() abort without a loop.
  */
 COIL_API int coil_call_soon(coil_callback fn, void *arg, coil_handle **out);
 
-/* Call fn(arg) once, `delay_ns` from now; below 0 it was due before now. (asyncio:
- * call_later) */
+/*
+ * Call fn(arg) once, `delay_ns` from now. A negative delay means a deadline in the past.
+ * (asyncio: call_later)
+ */
 COIL_API int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg,
                              coil_handle **out);
 
@@ -161,96 +179,108 @@ COIL_API int coil_call_at(int64_t deadline, coil_callback fn, void *arg,
                           coil_handle **out);
 
 /*
- * See to it that the call is not made. Its memory and its place among the timers are
- * free at once. After the call, in it, and a second time, it does nothing but what
- * coil_handle_cancelled() says. (asyncio: Handle.cancel)
+ * Cancel the call. (asyncio: Handle.cancel)
+ *
+ * Its memory and its timer are freed immediately. During or after the call, and the
+ * second time, the only effect is that coil_handle_cancelled() returns true.
  */
 COIL_API void coil_handle_cancel(coil_handle *handle);
 
-/* Whether coil_handle_cancel() was called, in time or not. (asyncio: cancelled) */
+/* True if coil_handle_cancel() was called, even if too late. (asyncio: cancelled) */
 COIL_API bool coil_handle_cancelled(const coil_handle *handle);
 
-/* The deadline of a handle of call_later or call_at; 0 for one of call_soon. */
+/*
+ * Return the deadline of a coil_call_later() or coil_call_at(); 0 for a coil_call_soon().
+ */
 COIL_API int64_t coil_handle_when(const coil_handle *handle);
 
-/* Drop the reference; NULL is accepted. The call is made all the same. */
+/* Drop the reference; NULL is accepted. The call is not cancelled. */
 COIL_API void coil_handle_release(coil_handle *handle);
 
 /*
- * Call fn(arg) on the loop's thread, from any thread; not from a signal handler.
- * (asyncio: call_soon_threadsafe)
+ * Call fn(arg) on the loop's thread. May be called on any thread, but not in a signal
+ * handler. (asyncio: call_soon_threadsafe)
  *
- * A real queue: every post is called, in the order of posting, once; by the closing loop,
- * if it comes to that. Fails with -ESHUTDOWN if the loop is closed, -ENOMEM. A thread
- * other than the loop's must hold a reference of its own (coil_loop_retain()).
+ * Every post is called exactly once, in the order of posting, if need be while the loop
+ * closes. Fails with -ESHUTDOWN if the loop is closed, -ENOMEM. A thread other than the
+ * loop's must hold its own reference (coil_loop_retain()).
  */
 COIL_API int coil_post(coil_loop *loop, coil_callback fn, void *arg);
 
 /* ---- readers and writers ----------------------------------------------------------- */
 
-/* What a descriptor is ready for, where both are asked at once: coil_wait_fd(). */
+/* Events of a descriptor, for calls that handle both: coil_wait_fd(). */
 #define COIL_READABLE 1u
 #define COIL_WRITABLE 2u
 
 /*
- * Call fn(arg) in every turn in which `fd` is readable: level-triggered, end of file and
- * errors included. A second call replaces the first. What never waits, a regular file or
- * /dev/null, is always ready. (asyncio: add_reader)
+ * Call fn(arg) in every turn in which `fd` is readable, or writable. (asyncio:
+ * add_reader, add_writer)
  *
- * Remove it before the descriptor is closed. (Once its number is another descriptor's, a
- * second call is for that one.) Fails with -EBUSY if a stream uses the descriptor,
- * -EBADF, -EINVAL (select and descriptors of 1024 or more), -ENOMEM.
+ * The watch is level-triggered; end of file and errors count as ready. A second call
+ * replaces the first. Regular files and /dev/null are always ready.
+ *
+ * Remove the callback before you close the descriptor. If the number is reused for
+ * another descriptor, a second call applies to that descriptor. Fails with -EBUSY if a
+ * stream uses the descriptor, -EBADF, -EINVAL (select and descriptors of 1024 or more),
+ * -ENOMEM.
  */
 COIL_API int coil_add_reader(int fd, coil_callback fn, void *arg);
 COIL_API int coil_add_writer(int fd, coil_callback fn, void *arg);
 
-/* Returns 1 if there was one, 0 if not. A call that was ready is not made. */
+/*
+ * Remove the callback, even if it is ready to be called. Returns 1 if one was set, else
+ * 0. (asyncio: remove_reader, remove_writer)
+ */
 COIL_API int coil_remove_reader(int fd);
 COIL_API int coil_remove_writer(int fd);
 
 /* ---- what has no caller to return to ----------------------------------------------- */
 
 /*
- * A problem that no caller can be told of by a return value: a failure that was never
- * retrieved, a task that is still pending when the loop closes. Members that do not apply
- * are 0 or NULL. All pointers are borrowed for the length of the call; a task or future
- * may be about to be freed, and retaining it keeps it.
+ * A problem that cannot be returned to a caller. Examples are a failure that was never
+ * retrieved, and a task that is still pending when the loop closes.
+ *
+ * Members that do not apply are 0 or NULL. All pointers are borrowed for the duration of
+ * the call. The task or future may be about to be freed; the handler may retain it.
  */
 typedef struct coil_exception {
     const char *message; /* as asyncio's: "Task exception was never retrieved" */
     int rc;              /* the failure, a negative errno */
-    coil_error *error;   /* what is known of it: coil/error.h */
+    coil_error *error;   /* message and stack: coil/error.h */
     coil_task *task;
-    coil_future *future; /* the task as a future, where there is a task */
+    coil_future *future; /* the task as a future, if `task` is set */
     coil_handle *handle;
 } coil_exception;
 
 /*
- * It runs as a callback does and must not suspend, wherever the report came from:
- * coil_task_current() is NULL. Its context is that of the task it is told of. What is
- * reported while it runs goes to the default handler.
+ * Handle a report. Like a callback, a handler must not suspend, and coil_task_current()
+ * is NULL in it. Its context is that of the reported task. Problems that occur while it
+ * runs go to the default handler.
  */
 typedef void (*coil_exception_handler)(const coil_exception *exception, void *arg);
 
 /*
- * Have the current loop's reports go to `handler`; NULL for the default. (asyncio:
+ * Set the exception handler of the current loop; NULL means the default. (asyncio:
  * set_exception_handler)
  */
 COIL_API void coil_set_exception_handler(coil_exception_handler handler, void *arg);
 
-/* The current loop's, NULL for the default; its arg in *arg, if arg is not NULL.
- * (asyncio: get_exception_handler) */
+/*
+ * Return the exception handler of the current loop, NULL for the default, and its
+ * argument in *arg, if arg is not NULL. (asyncio: get_exception_handler)
+ */
 COIL_API coil_exception_handler coil_get_exception_handler(void **arg);
 
 /*
- * Report something to the current loop's handler, as coil does; to the default where
- * the thread has no loop. (asyncio: call_exception_handler)
+ * Report a problem to the current loop's handler, as coil does; without a loop, to the
+ * default handler. (asyncio: call_exception_handler)
  */
 COIL_API void coil_call_exception_handler(const coil_exception *exception);
 
 /*
- * Print it on stderr: the message, the task's name, the failure with its traceback. For
- * handlers that want that too. (asyncio: default_exception_handler)
+ * Print the message, the task's name, and the failure with its traceback on stderr.
+ * Handlers may call it, too. (asyncio: default_exception_handler)
  */
 COIL_API void coil_default_exception_handler(const coil_exception *exception);
 
