@@ -1,6 +1,4 @@
-/*
- * coil.h - all of coil's public headers.
- */
+/* coil.h - includes all public headers of coil. */
 #ifndef COIL_H
 #define COIL_H
 
