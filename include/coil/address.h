@@ -1,17 +1,17 @@
 /*
- * coil/address.h - where a socket is: host and port, or a path.
+ * coil/address.h - addresses of sockets: host and port, or a path.
  *
  *     coil_address peer;
  *     char text[COIL_ADDRESS_TEXT];
  *     if (coil_stream_peer(stream, &peer) == 0)
  *         puts(coil_address_format(&peer, text, sizeof text));   // "192.0.2.7:51234"
  *
- * It comes from coil_stream_peer() and its like, coil_address_of_numbers(),
- * coil_address_of_path(), or coil_receive_from(), and goes to coil_connect_address(),
- * coil_listen_address(), coil_datagram_open_address() and others.
+ * coil_stream_peer() and its relatives, coil_address_of_numbers(), coil_address_of_path()
+ * and coil_receive_from() produce addresses. coil_connect_address(),
+ * coil_listen_address(), coil_datagram_open_address() and others take them.
  *
- * A value to be copied; `length` of its bytes mean something. What connect(2), bind(2)
- * and sendto(2) take is &address.any and address.length.
+ * An address is a value that may be copied; its first `length` bytes are valid. For
+ * connect(2), bind(2) and sendto(2) pass &address.any and address.length.
  */
 #ifndef COIL_ADDRESS_H
 #define COIL_ADDRESS_H
@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 typedef struct coil_address {
-    socklen_t length; /* 0: there is none */
+    socklen_t length; /* 0: no address */
     union {
         struct sockaddr any;
         struct sockaddr_in v4;
@@ -41,29 +41,31 @@ typedef struct coil_address {
 #define COIL_ADDRESS_TEXT 128
 
 /*
- * Write it to `text`, cut off at `size`, and return that: "192.0.2.7:80",
- * "[fe80::1%2]:80" (a zone as its number), "/run/socket", "@abstract"; "" for none, as of
- * a local socket that was never bound. A '\0' in an abstract name is written as '@', as in
- * /proc/net/unix.
+ * Write the address to `text`, at most `size` bytes, and return `text`.
+ *
+ * Examples are "192.0.2.7:80", "[fe80::1%2]:80" (with a numeric zone), "/run/socket" and
+ * "@abstract". The text is "" without an address, as for a local socket that was never
+ * bound. A '\0' in an abstract name is written as '@', as in /proc/net/unix.
  */
 COIL_API const char *coil_address_format(const coil_address *address, char *text,
                                          size_t size);
 
-/* The port in host byte order; 0 if it has none. */
+/* Return the port in host byte order; 0 for a local socket. */
 COIL_API uint16_t coil_address_port(const coil_address *address);
 
 /*
- * The address of a host and a port in host byte order, the host in numbers:
- * "192.0.2.7", "::1", "fe80::1%eth0" (or %2); "0.0.0.0" and "::" are all of this machine,
- * to listen on. Asks nobody and does not suspend: names are coil_getaddrinfo()'s. Fails
- * with -EINVAL for what is no number, -ENODEV for a zone that there is not.
+ * Make the address of a numeric host and a port in host byte order. Does not suspend.
+ *
+ * Examples are "192.0.2.7", "::1" and "fe80::1%eth0" (or %2). To listen on all addresses
+ * of this machine use "0.0.0.0" or "::". For names use coil_getaddrinfo(). Fails with
+ * -EINVAL if the host is not numeric, -ENODEV for an unknown zone.
  */
 COIL_API int coil_address_of_numbers(const char *host, uint16_t port, coil_address *out);
 
 /*
- * The address of a local socket (unix(7)): a path of at most 107 bytes, or "@name" for a
- * name in the abstract namespace, which is no file. Fails with -ENAMETOOLONG, -EINVAL for
- * an empty path.
+ * Make the address of a local socket (unix(7)): a path of at most 107 bytes, or "@name"
+ * in the abstract namespace, which does not create a file. Fails with -ENAMETOOLONG,
+ * -EINVAL for an empty path.
  */
 COIL_API int coil_address_of_path(const char *path, coil_address *out);
 
