@@ -1,5 +1,5 @@
 /*
- * coil/addrinfo.h - names into addresses, without blocking the loop.
+ * coil/addrinfo.h - look up names without blocking the loop.
  *
  *     struct addrinfo *list;
  *     rc = coil_getaddrinfo("example.org", "80", NULL, &list);
@@ -23,35 +23,40 @@ extern "C" {
 #endif
 
 /*
- * getaddrinfo(3), as a task waits for it. The list is the caller's, for freeaddrinfo();
- * the best address comes first (RFC 6724). (asyncio: loop.getaddrinfo)
+ * Look up the addresses of a host and a service, as getaddrinfo(3), suspending the task.
+ * (asyncio: loop.getaddrinfo)
  *
- * Numbers ("192.0.2.7", "fe80::1%eth0") are answered at once, and so is "localhost",
- * which is always this machine (RFC 6761). Other hosts are looked up by the loop's
- * resolver, see coil/resolver.h: the hosts file, then the name servers. Equal questions
- * that are under way are one. To getaddrinfo(3) on a thread go, whatever the engine,
- * hints with AI_V4MAPPED (for AF_INET6) or AI_IDN, a NULL host with a service by name,
- * names that end in ".local"; and, for its number, a service by name. Without hints: any
- * address that this machine has the family for (AI_ADDRCONFIG). That leaves out no
- * numbers, and with c-ares nothing where the machine has loopback alone.
+ * The list is the caller's, for freeaddrinfo(); the best address comes first (RFC 6724).
+ * Numeric hosts ("192.0.2.7", "fe80::1%eth0") are answered immediately. So is
+ * "localhost", which is always this machine (RFC 6761). The loop's resolver looks up
+ * other hosts, in the hosts file and then at the name servers: see coil/resolver.h.
+ * Concurrent identical lookups are combined.
  *
- * Fails, with a sentence in coil_last_error(), with -ENOENT (no such name or service),
- * -EAGAIN (no answer, or all name servers failed: try again later), -EIO (an answer that
- * makes no sense), -EINVAL (hints), -EAFNOSUPPORT, -ENOMEM, -ECANCELED: the look-up is
- * then left to end by itself.
+ * With any engine, some lookups are made by getaddrinfo(3) on a thread. These are hints
+ * with AI_V4MAPPED (for AF_INET6) or AI_IDN, a NULL host with a named service, and names
+ * that end in ".local". The number of a named service is looked up in the same way.
+ *
+ * Without hints, the result has the address families that this machine uses
+ * (AI_ADDRCONFIG). That filter does not apply to numeric hosts. With c-ares it does not
+ * apply to a machine with only a loopback interface.
+ *
+ * A failure has a message in coil_last_error(). Fails with -ENOENT if the name or service
+ * does not exist. Fails with -EAGAIN if no name server answered, or all of them failed:
+ * try again later. Fails with -EIO for a malformed answer, and -EINVAL for bad hints.
+ * Also fails with -EAFNOSUPPORT, -ENOMEM, and -ECANCELED; the lookup then ends in the
+ * background.
  */
 COIL_SUSPENDS int coil_getaddrinfo(const char *host, const char *port,
                                    const struct addrinfo *hints, struct addrinfo **out);
 
 /*
- * getnameinfo(3): an address into a host's name and a service's, each NULL with a size of
- * 0 if it is not wanted. Numbers (NI_NUMERICHOST, NI_NUMERICSERV) are written at once.
+ * Look up the names of a host and a service, as getnameinfo(3), suspending the task.
  * (asyncio: loop.getnameinfo)
  *
- * Names are looked up by the C library in the dns lane, whatever the resolver's engine
- * and servers.
- *
- * Fails as coil_getaddrinfo(); -EMSGSIZE: it does not fit.
+ * `host` and `service` may each be NULL with a size of 0. Numbers (NI_NUMERICHOST,
+ * NI_NUMERICSERV) need no lookup. The C library looks names up in the dns lane, whatever
+ * the resolver's engine and servers. Fails as coil_getaddrinfo(), and with -EMSGSIZE if a
+ * name does not fit.
  */
 COIL_SUSPENDS int coil_getnameinfo(const struct sockaddr *address,
                                    socklen_t address_bytes, char *host, size_t host_size,
