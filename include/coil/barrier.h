@@ -1,5 +1,5 @@
 /*
- * coil/barrier.h - a set number of tasks wait for each other, and go on together.
+ * coil/barrier.h - a fixed number of tasks wait for each other, and continue together.
  *
  *     static coil_barrier all_ready = COIL_BARRIER_INIT(3);
  *
@@ -12,7 +12,8 @@
  *         print_totals();                 // in one task of the three
  *
  * A barrier is reusable: when the last task of a round has left, the next round begins. A
- * task that calls coil_barrier_wait() before that waits for it. (asyncio: Barrier)
+ * task that calls coil_barrier_wait() before that waits for the next round. (asyncio:
+ * Barrier)
  */
 #ifndef COIL_BARRIER_H
 #define COIL_BARRIER_H
@@ -37,44 +38,49 @@ typedef struct coil_barrier {
 #define COIL_BARRIER_INIT(parties) {COIL_LOCK_INIT, COIL_WAITERS_INIT, (parties), 0, 0, 0}
 /* clang-format on */
 
-/* For `parties` tasks: what COIL_BARRIER_INIT is, at run time. */
+/* Initialise a barrier for `parties` tasks at run time, as COIL_BARRIER_INIT does. */
 COIL_API void coil_barrier_init(coil_barrier *barrier, size_t parties);
 
-/* Nothing may wait for it any more. NULL is accepted. */
+/* End the barrier; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_barrier_finish(coil_barrier *barrier);
 
 /*
- * Wait until all parties have come. Returns the task's place among those that go on, from
- * 0 for the first to parties - 1 for the last to come, which does not wait. A task that is
- * cancelled takes no place: each place is given to one task at most, and 0 to the first
- * that goes on. (asyncio: wait)
+ * Wait until all parties have called. (asyncio: wait)
  *
- * Fails with -ECANCELED. If the others still wait then, another task must come in its
- * place. Fails with -EPIPE if the barrier is broken, or is reset or broken meanwhile; with
- * -EINVAL if it is for 0 parties.
+ * Returns the task's index in the round, from 0 to parties - 1. 0 is the first task that
+ * continues. The last task to call does not wait, and gets parties - 1. A cancelled task
+ * does not use up an index; each index is given to at most one task, and 0 is always
+ * given.
+ *
+ * Fails with -ECANCELED. If the others still wait then, another task must take its place.
+ * Fails with -EPIPE if the barrier is broken, or is reset or broken meanwhile; with
+ * -EINVAL if the barrier is for 0 parties.
  */
 COIL_SUSPENDS int coil_barrier_wait(coil_barrier *barrier);
 
 /*
- * Begin anew: the tasks that wait for the others get -EPIPE, a broken barrier is whole
- * again. 0, or -ECANCELED and nothing is done: it may have to wait for a task that is on
- * its way out. (asyncio: reset)
+ * Reset the barrier: waiting tasks get -EPIPE, and a broken barrier works again.
+ * (asyncio: reset)
+ *
+ * May suspend until tasks that are leaving have left. Returns 0, or -ECANCELED without
+ * any change.
  */
 COIL_SUSPENDS int coil_barrier_reset(coil_barrier *barrier);
 
 /*
- * Break the barrier, because a party will not come: tasks that wait, and those that call
- * before a reset, get -EPIPE. 0 or -ECANCELED, as coil_barrier_reset(). (asyncio: abort)
+ * Break the barrier, because a party will not come. Waiting tasks, and tasks that call
+ * before a reset, get -EPIPE. Returns 0 or -ECANCELED, as coil_barrier_reset(). (asyncio:
+ * abort)
  */
 COIL_SUSPENDS int coil_barrier_abort(coil_barrier *barrier);
 
-/* How many tasks it is for. */
+/* Return the number of tasks that the barrier is for. */
 COIL_API size_t coil_barrier_parties(const coil_barrier *barrier);
 
-/* How many have come and wait for the others; 0 while they leave. (asyncio: n_waiting) */
+/* Return the number of waiting tasks; 0 while they leave. (asyncio: n_waiting) */
 COIL_API size_t coil_barrier_waiting(const coil_barrier *barrier);
 
-/* True once it was aborted, until it is reset. (asyncio: broken) */
+/* True from coil_barrier_abort() until a reset. (asyncio: broken) */
 COIL_API bool coil_barrier_broken(const coil_barrier *barrier);
 
 #ifdef __cplusplus
