@@ -1,9 +1,9 @@
 /*
  * coil/base.h - the conventions of all coil headers: errors, time, memory.
  *
- * ERRORS. A function that can fail returns int or ssize_t: 0 or a count on
- * success, a negative errno on failure. `errno` itself never carries a result.
- * Some errnos have one meaning throughout coil:
+ * ERRORS. A function that can fail returns int or ssize_t: 0 or a count on success, a
+ * negative errno on failure. `errno` itself never carries a result. Some errnos have one
+ * meaning throughout coil:
  *
  *     -ECANCELED    the task, or what it waited for, was cancelled
  *     -ETIMEDOUT    a scope's deadline passed
@@ -17,13 +17,13 @@
  *
  * A function that returns an object through `out` sets *out to NULL when it fails.
  *
- * A bug of the caller that can be detected at once (a task that awaits itself, a wrong
- * thread, a NULL, suspending where no task runs) aborts the program with a message. The
- * message names the function that was called. If another thread calls exit(3) meanwhile,
- * exit(3) waits: the program still ends by SIGABRT.
+ * If coil detects a bug of the caller, it aborts the program with a message. Examples are
+ * a task that awaits itself, a wrong thread, a NULL, and a call that would suspend
+ * outside a task. The message names the function that was called. If another thread calls
+ * exit(3) meanwhile, exit(3) waits: the program still ends by SIGABRT.
  *
- * TIME is int64_t nanoseconds of a monotonic clock. A parameter named delay_ns
- * or timeout_ns is a span; one named deadline is a point of coil_now().
+ * TIME is int64_t nanoseconds of a monotonic clock. A parameter named delay_ns or
+ * timeout_ns is a span; one named deadline is a point of coil_now().
  */
 #ifndef COIL_BASE_H
 #define COIL_BASE_H
@@ -42,12 +42,13 @@ extern "C" {
 #define COIL_VERSION_MINOR 1
 #define COIL_VERSION_PATCH 0
 
-/* An exported function. */
+/* Marks an exported function. */
 #define COIL_API __attribute__((visibility("default")))
 
 /*
- * An exported function that may suspend the calling task, and must therefore be
- * called from a task. Between two such calls nothing else of this thread runs.
+ * Marks an exported function that may suspend the calling task, and must therefore be
+ * called from a task. Between two such calls no other task or callback of this thread
+ * runs.
  */
 #define COIL_SUSPENDS COIL_API
 
@@ -61,27 +62,27 @@ extern "C" {
 #define COIL_NEVER INT64_MAX
 
 /*
- * The time of the current loop's clock in nanoseconds, or of CLOCK_MONOTONIC
- * where the thread has no loop. Follows asyncio's loop.time().
+ * Return the time of the current loop's clock in nanoseconds, or of CLOCK_MONOTONIC
+ * without a loop. (asyncio: loop.time)
  */
 COIL_API int64_t coil_now(void);
 
 /*
- * The deadline `span_ns` from now: coil_in(COIL_SEC(2)). Saturates at COIL_NEVER;
- * a span below zero gives a deadline that has passed.
+ * Return the deadline `span_ns` from now: coil_in(COIL_SEC(2)). The result saturates at
+ * COIL_NEVER. A negative span gives a deadline in the past.
  */
 COIL_API int64_t coil_in(int64_t span_ns);
 
-/*
- * The version of the library as a static string, "0.1.0".
- */
+/* Return the version of the library as a static string, "0.1.0". */
 COIL_API const char *coil_version(void);
 
 /*
- * Where all of coil's heap memory comes from. realloc(context, NULL, n) allocates,
- * n is never 0 there; realloc(context, p, 0) frees and returns NULL; otherwise as
- * realloc(3). Stacks do not come from here but from mmap(2), and what debug mode keeps
- * from malloc(3), so that debug mode does not change which allocation fails.
+ * The source of coil's heap memory.
+ *
+ * realloc(context, NULL, n) allocates; n is never 0 there. realloc(context, p, 0) frees
+ * and returns NULL. Otherwise it behaves like realloc(3). Stacks come from mmap(2)
+ * instead. The records of debug mode come from malloc(3), so that debug mode does not
+ * change which allocation fails.
  */
 typedef struct coil_allocator {
     void *(*realloc)(void *context, void *block, size_t size);
@@ -89,13 +90,16 @@ typedef struct coil_allocator {
 } coil_allocator;
 
 /*
- * Replace the allocator, or with NULL return to malloc(3). Call it before anything
- * else of coil, from one thread; `allocator` is copied. Tests use it to let the nth
- * allocation fail.
+ * Replace the allocator; NULL restores malloc(3). Call it before any other function of
+ * coil, on one thread; `allocator` is copied. Tests use it to make the nth allocation
+ * fail.
  */
 COIL_API void coil_set_allocator(const coil_allocator *allocator);
 
-/* Free memory that a function of coil's says is for coil_free(). NULL is accepted. */
+/*
+ * Free memory that coil allocated for the caller, as the function's description says.
+ * NULL is accepted.
+ */
 COIL_API void coil_free(void *block);
 
 #ifdef __cplusplus
