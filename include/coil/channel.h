@@ -27,14 +27,14 @@
  *
  *     rc = coil_channel_create(sizeof(struct frame *), 16, &frames);
  *
- * Items are copied in and out, first in, first out, `item_bytes` each. A put waits while
- * the channel is full, a get while it is empty: a task suspends (_put, _get), a thread
- * without a running loop blocks (_put_wait, _get_wait). Tasks and threads wait in one
- * line, first come, first served.
+ * The channel copies items in and out, first in, first out, `item_bytes` each. A put
+ * waits while the channel is full, a get while it is empty. A task suspends (_put, _get);
+ * a thread without a running loop blocks (_put_wait, _get_wait). Tasks and threads share
+ * one line, and are served in the order in which they called.
  *
- * A coil_queue (coil/queue.h) belongs to one loop and takes no lock: use that between
- * tasks of one thread. All functions here may be called on any thread, but not in a
- * signal handler, because they take a lock. (Python: janus; Rust: bounded channels)
+ * Between tasks of one thread use a coil_queue (coil/queue.h), which belongs to one loop
+ * and takes no lock. All functions here may be called on any thread, but not in a signal
+ * handler, because they take a lock. (Python: janus; Rust: bounded channels)
  */
 #ifndef COIL_CHANNEL_H
 #define COIL_CHANNEL_H
@@ -49,53 +49,64 @@ typedef struct coil_channel coil_channel;
 
 /*
  * Create a channel for items of `item_bytes`, with one reference; maxsize of 0 means no
- * limit. Fails with -ENOMEM: there is room for all `maxsize` items from the start, and
- * later calls fail for lack of memory only where there is no limit. -EINVAL where
- * item_bytes is 0.
+ * limit.
+ *
+ * Memory for `maxsize` items is allocated now. Later calls fail with -ENOMEM only if
+ * maxsize is 0. Fails with -ENOMEM, -EINVAL if item_bytes is 0.
  */
 COIL_API int coil_channel_create(size_t item_bytes, size_t maxsize, coil_channel **out);
 
-/* One more reference, for coil_channel_release(). Any thread. */
+/*
+ * Add a reference, to be dropped by coil_channel_release(). Returns the channel. Any
+ * thread.
+ */
 COIL_API coil_channel *coil_channel_retain(coil_channel *channel);
 
 /*
- * Drop a reference; NULL is accepted. With the last one the items that are left go, as
- * bytes: what they point to is the caller's to free, by getting them first.
+ * Drop a reference; NULL is accepted. The last release frees the remaining items, but not
+ * the memory to which they point. To free that, get the items first.
  */
 COIL_API void coil_channel_release(coil_channel *channel);
 
 /*
- * Put a copy of *item in, suspending the running task while the channel is full.
- * -ECANCELED (nothing is put), -ESHUTDOWN, -ENOMEM (no limit).
+ * Put a copy of *item in, suspending the running task while the channel is full. Fails
+ * with -ECANCELED (the item is not put), -ESHUTDOWN, -ENOMEM (only without a limit).
  */
 COIL_SUSPENDS int coil_channel_put(coil_channel *channel, const void *item);
 
 /*
- * Take the oldest item, suspending the running task while the channel is empty.
- * -ECANCELED (no item is taken), or -ESHUTDOWN once it is shut down and empty.
+ * Take the oldest item, suspending the running task while the channel is empty. Fails
+ * with -ECANCELED (no item is taken), or -ESHUTDOWN once the channel is shut down and
+ * empty.
  */
 COIL_SUSPENDS int coil_channel_get(coil_channel *channel, void *item);
 
 /*
- * The same on a thread whose loop does not run, blocking it for `timeout_ns` at most;
- * then -ETIMEDOUT. COIL_NEVER waits for ever. On a thread whose loop runs it would stop
- * the loop, and so, if it had to wait, it stops the program.
+ * Put or get an item on a thread without a running loop, blocking the thread for at most
+ * `timeout_ns`. COIL_NEVER means no limit.
+ *
+ * Fail with -ETIMEDOUT, and as coil_channel_put() and coil_channel_get(). On a thread
+ * whose loop is running, blocking would stop the loop. So there the program aborts if the
+ * call had to wait.
  */
 COIL_API int coil_channel_put_wait(coil_channel *channel, const void *item,
                                    int64_t timeout_ns);
 COIL_API int coil_channel_get_wait(coil_channel *channel, void *item, int64_t timeout_ns);
 
-/* The same without waiting, anywhere: -EAGAIN where it is full or empty. */
+/*
+ * Put or get an item without waiting, in any code: -EAGAIN if the channel is full or
+ * empty.
+ */
 COIL_API int coil_channel_put_nowait(coil_channel *channel, const void *item);
 COIL_API int coil_channel_get_nowait(coil_channel *channel, void *item);
 
 /*
- * Take nothing more: puts fail with -ESHUTDOWN, and gets once it is empty; all that wait
- * go on to see it. Any number of times.
+ * Shut the channel down: puts fail with -ESHUTDOWN, and gets fail once the channel is
+ * empty. Waiting tasks and threads wake up. May be called any number of times.
  */
 COIL_API void coil_channel_shutdown(coil_channel *channel);
 
-/* How many items are in it, at this moment. */
+/* Return the number of items in the channel at this moment. */
 COIL_API size_t coil_channel_count(coil_channel *channel);
 
 #ifdef __cplusplus
