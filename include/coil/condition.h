@@ -28,31 +28,36 @@ typedef struct coil_condition {
 #define COIL_CONDITION_INIT(lock) {COIL_WAITERS_INIT, (lock)}
 /* clang-format on */
 
-/* The lock stays the caller's, and may serve several conditions. */
+/*
+ * Initialise a condition for a lock. The caller owns the lock, which may serve several
+ * conditions.
+ */
 COIL_API void coil_condition_init(coil_condition *condition, coil_lock *lock);
 
-/* Nothing may wait for it any more. NULL is accepted. */
+/* End the condition; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_condition_finish(coil_condition *condition);
 
 /*
- * Release the lock, wait to be notified, take the lock again. (asyncio: wait)
+ * Release the lock, wait for a notification, and acquire the lock again. (asyncio: wait)
  *
- * It may wake without cause: test in a loop. Returns 0; -ECANCELED, and even then with
- * the lock held; -EPERM if the lock was not locked.
+ * A task may wake without a reason: test the condition in a loop. Returns 0, or
+ * -ECANCELED; in both cases the task holds the lock. Fails with -EPERM if the lock was
+ * not locked.
  */
 COIL_SUSPENDS int coil_condition_wait(coil_condition *condition);
 
 /*
- * Wait until predicate(arg) is other than 0, and return that: it is asked at once, and
- * with the lock held whenever the condition was notified. Below 0 it is a failure of the
- * predicate's own. Fails as coil_condition_wait(). (asyncio: wait_for)
+ * Wait until predicate(arg) is not 0, and return its value. (asyncio: wait_for)
+ *
+ * The predicate is called immediately, and after each notification, with the lock held. A
+ * negative value is a failure of the predicate. Fails as coil_condition_wait().
  */
 COIL_SUSPENDS int coil_condition_wait_for(coil_condition *condition,
                                           int (*predicate)(void *arg), void *arg);
 
 /*
- * Wake up to n waiters, or all; they go on as they get the lock. -EPERM if it is not
- * locked. (asyncio: notify, notify_all)
+ * Wake up to n waiters, or all; each continues when it gets the lock. Fail with -EPERM if
+ * the lock is not locked. (asyncio: notify, notify_all)
  */
 COIL_API int coil_condition_notify(coil_condition *condition, size_t n);
 COIL_API int coil_condition_notify_all(coil_condition *condition);
