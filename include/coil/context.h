@@ -1,8 +1,8 @@
 /*
  * coil/context.h - task-local variables.
  *
- * They hold the request's id, the user, the language, for functions that do not get them
- * as arguments. (Python: contextvars)
+ * Such variables hold the request's ID, the user or the language, for functions that do
+ * not get these as arguments. (Python: contextvars)
  *
  *     static coil_var request_id = COIL_VAR_INIT("request_id", NULL);
  *
@@ -13,16 +13,17 @@
  *     rc = serve(client);                  // coil_var_get(&request_id), anywhere in it
  *     coil_var_reset(&request_id, &token);
  *
- * Values belong to a CONTEXT. Every task has a context of its own, which begins as a copy
- * of its spawner's: the task sees the values set before the spawn, and only the task and
- * its own children see the values that it sets. Callbacks, too, run in a copy of the
- * context in which they were requested: those of coil_call_soon(), coil_call_later(),
- * coil_call_at(), coil_post() and coil_blocking(), done callbacks, readers and writers. A
- * runner (coil/run.h) has one context for all its runs. All other code, coil_timer's
- * callbacks included, uses its thread's context.
+ * Values belong to a CONTEXT. Every task has its own context, which begins as a copy of
+ * its spawner's. The task sees the values that were set before the spawn. Values that the
+ * task sets are visible only to itself and to its children.
  *
- * Copying is O(1), setting O(n) in the number of variables that are set: this is for a
- * few variables that are seldom set. A program that sets none pays nothing.
+ * Callbacks run in a copy of the context in which they were requested. This applies to
+ * coil_call_soon(), coil_call_later(), coil_call_at(), coil_post(), coil_blocking(), done
+ * callbacks, readers and writers. A runner (coil/run.h) has one context for all its runs.
+ * All other code, including the callbacks of coil_timer, uses its thread's context.
+ *
+ * Copying is O(1). Setting is O(n) in the number of variables that are set. So use a few
+ * variables that are seldom set. A program that sets no variable pays nothing.
  */
 #ifndef COIL_CONTEXT_H
 #define COIL_CONTEXT_H
@@ -34,18 +35,19 @@ extern "C" {
 #endif
 
 /*
- * A variable; mostly static. It must outlive every context in which it is set. (Python:
+ * A variable, usually static. It must outlive every context in which it is set. (Python:
  * ContextVar)
  *
- * retain(value), whose result is not used, and release(value) are called as contexts come
- * to share a value, other than NULL, and let go of it; they are NULL where the value
- * outlives the contexts, or is a number in disguise. Where a context crosses threads
- * (coil_post(), coil_blocking()) they are called on any of them. If one would suspend,
- * the program stops.
+ * `retain` and `release` maintain a reference count for values other than NULL. coil
+ * calls retain(value) when another context shares the value, and ignores its result. It
+ * calls release(value) when a context drops the value. Both are NULL if the value
+ * outlives the contexts, or is an integer. If a context crosses threads (coil_post(),
+ * coil_blocking()), they may be called on any of these threads. The program aborts if one
+ * of them would suspend.
  */
 typedef struct coil_var {
     const char *name; /* for debugging */
-    void *initial;    /* its value where it is not set */
+    void *initial;    /* its value in a context that does not set it */
     void *(*retain)(void *value);
     void (*release)(void *value);
 } coil_var;
@@ -54,7 +56,9 @@ typedef struct coil_var {
 #define COIL_VAR_INIT(name, initial) {name, initial, NULL, NULL}
 /* clang-format on */
 
-/* The way back from one coil_var_set(). The caller's memory, the fields are coil's own.
+/*
+ * Remembers the value that one coil_var_set() replaced. The caller's memory; all fields
+ * are coil's own.
  */
 typedef struct coil_var_token {
     void *private_[4];
@@ -62,49 +66,51 @@ typedef struct coil_var_token {
 
 typedef struct coil_context coil_context;
 
-/* Its value in the current context; borrowed until it is set there, or reset. */
+/*
+ * Return the value in the current context; borrowed until the variable is set or reset
+ * there.
+ */
 COIL_API void *coil_var_get(const coil_var *var);
 
 /*
- * Set it in the current context, which retains the value. Fails with -ENOMEM; then
- * nothing has changed. (Python: ContextVar.set)
+ * Set the variable in the current context, which retains the value. (Python:
+ * ContextVar.set)
  *
- * A token that was asked for keeps the old value, and must be given to coil_var_reset();
- * `token` may be NULL.
+ * If `token` is not NULL, it keeps the old value, and must be passed to coil_var_reset().
+ * Fails with -ENOMEM; nothing has changed then.
  */
 COIL_API int coil_var_set(const coil_var *var, void *value, coil_var_token *token);
 
 /*
- * Give it back the value, or the lack of one, that it had before the set the token is of.
- * (Python: ContextVar.reset)
+ * Restore the value that the variable had before the coil_var_set() of this token. If it
+ * was unset before, it is unset again. (Python: ContextVar.reset)
  *
- * Allocates nothing and returns 0 if the set was the last one in the context that was not
- * reset: where they nest, that is always so. Otherwise it fails with -ENOMEM where memory
- * does: nothing has changed, and the token is good for another try. A token of another
- * context or variable, or one that was used, stops the program.
+ * If sets and resets nest, the call returns 0 and never allocates. Otherwise it may fail
+ * with -ENOMEM: nothing has changed then, and the token may be used again. Aborts for a
+ * token of another context or variable, or a token that was already used.
  */
 COIL_API int coil_var_reset(const coil_var *var, coil_var_token *token);
 
 /*
- * A copy of the current context, O(1), as a reference to release. NULL: no memory.
- * (Python: copy_context)
+ * Copy the current context, in O(1). Returns a reference to release, or NULL without
+ * memory. (Python: copy_context)
  *
- * It is for coil_context_run() and coil_spawn_opts.context: those run in it, and what
- * they set stays in it. To be used by one thread at a time.
+ * Pass the copy to coil_context_run() or coil_spawn_opts.context. Code that runs in the
+ * copy sets its variables there. Only one thread at a time may use it.
  */
 COIL_API coil_context *coil_context_copy(void);
 
-/* One more reference, for coil_context_release(). */
+/* Add a reference, to be dropped by coil_context_release(). Returns the context. */
 COIL_API coil_context *coil_context_retain(coil_context *context);
 
 /* Drop a reference; NULL is accepted. */
 COIL_API void coil_context_release(coil_context *context);
 
 /*
- * Call fn(arg) in the context and return what it returned. (Python: Context.run)
+ * Call fn(arg) in the context and return its result. (Python: Context.run)
  *
- * fn may suspend, if the caller may. Unlike Python's, a context may be entered where it
- * is entered already, by others too: they see what each other sets.
+ * `fn` may suspend if the caller may. Unlike in Python, a context may be entered several
+ * times at once, also by other tasks: each sees the values that the others set.
  */
 COIL_API int coil_context_run(coil_context *context, int (*fn)(void *arg), void *arg);
 
