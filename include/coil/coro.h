@@ -1,5 +1,5 @@
 /*
- * coil/coro.h - bare coroutines: a stack of their own and a switch, no loop.
+ * coil/coro.h - bare coroutines: a separate stack and a switch, no loop.
  *
  *     static void *twice(void *arg)
  *     {
@@ -19,9 +19,10 @@
  *     coil_coro_resume(c, NULL);      // NULL, and it is done
  *     coil_coro_destroy(c);
  *
- * The lowest layer, to build other primitives on; most programs use generators
- * (coil/gen.h) or tasks (coil/task.h). Any function may resume a coroutine, but only on
- * the thread that created it. Pointers into its stack stay valid while it is suspended.
+ * Coroutines are the lowest layer, for building other primitives. Most programs use
+ * generators (coil/gen.h) or tasks (coil/task.h). Any function may resume a coroutine,
+ * but only on the thread that created it. Pointers into its stack stay valid while it is
+ * suspended.
  */
 #ifndef COIL_CORO_H
 #define COIL_CORO_H
@@ -34,52 +35,53 @@ extern "C" {
 
 typedef struct coil_coro coil_coro;
 
-/* The body. What it returns is what the last coil_coro_resume() returns. */
+/* The body. Its return value becomes the result of the last coil_coro_resume(). */
 typedef void *(*coil_coro_fn)(void *arg);
 
 typedef struct coil_coro_opts {
     size_t stack_bytes; /* 0 means COIL_STACK_BYTES; rounded up to a power of two */
 } coil_coro_opts;
 
-/* Address space of a stack unless asked otherwise; memory is committed as it is used. */
+/* Default address space of a stack; memory is committed as it is used. */
 #define COIL_STACK_BYTES ((size_t)128 * 1024)
 
 /*
- * Create a suspended coroutine. Nothing of `fn` runs until the first resume.
+ * Create a suspended coroutine. `fn` starts at the first resume.
  *
- * The caller owns *out and ends it with coil_coro_destroy(). Fails with -ENOMEM
- * where no stack can be had, -EINVAL for a stack_bytes above 1 GiB.
+ * The caller owns *out and destroys it with coil_coro_destroy(). Fails with -ENOMEM if no
+ * stack is available, -EINVAL for a stack_bytes above 1 GiB.
  */
 COIL_API int coil_coro_create(coil_coro_fn fn, void *arg, const coil_coro_opts *opts,
                               coil_coro **out);
 
 /*
- * Run the coroutine until it suspends or returns, and return the value it handed
- * over. `value` becomes the result of the coil_coro_suspend() it stands in; the first
- * resume's value is dropped, since nothing waits for it.
+ * Run the coroutine until it suspends or returns, and return the value that it passed.
  *
- * Resuming one that is done, or running (itself included), stops the program: ask
- * coil_coro_done() and coil_coro_running().
+ * `value` becomes the result of the coil_coro_suspend() in which the coroutine waits. The
+ * value of the first resume is ignored. Aborts if the coroutine is done or already
+ * running: check with coil_coro_done() and coil_coro_running().
  */
 COIL_API void *coil_coro_resume(coil_coro *coro, void *value);
 
 /*
  * Suspend the running coroutine: its coil_coro_resume() returns `value`. Returns the
- * value of the next resume. Outside any coroutine, and in a task's own body, it stops the
- * program.
+ * value of the next resume. Aborts outside a coroutine, and in a task's own body.
  */
 COIL_API void *coil_coro_suspend(void *value);
 
 /* True once the body has returned. */
 COIL_API bool coil_coro_done(const coil_coro *coro);
 
-/* True while the coroutine runs, or has resumed another one that does. */
+/*
+ * True while the coroutine is running, also while it has resumed another one that is
+ * running.
+ */
 COIL_API bool coil_coro_running(const coil_coro *coro);
 
 /*
- * Give the stack back. NULL is accepted. A coroutine is never killed: destroying one
- * that has begun and is not done stops the program, since its frames would be lost
- * with what they own.
+ * Free the coroutine and its stack. NULL is accepted. A coroutine is never killed: the
+ * program aborts if it has begun and is not done, because the resources of its frames
+ * would leak.
  */
 COIL_API void coil_coro_destroy(coil_coro *coro);
 
