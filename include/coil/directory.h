@@ -10,9 +10,9 @@
  *         puts(e.name);
  *     coil_directory_destroy(d);
  *
- * The order of entries is not defined; "." and ".." are left out. An entry that is made
- * or removed during the listing may be in it or not; all others are in it once. The
- * kernel is asked for many entries at a time. (readdir(3); Python: os.scandir)
+ * The order of entries is not defined; "." and ".." are omitted. An entry that is created
+ * or removed during the listing may be included or not; every other entry is included
+ * once. One system call returns many entries. (readdir(3); Python: os.scandir)
  */
 #ifndef COIL_DIRECTORY_H
 #define COIL_DIRECTORY_H
@@ -28,28 +28,39 @@ typedef struct coil_directory coil_directory;
 typedef struct coil_directory_entry {
     const char *name; /* borrowed until the next call on the directory */
     uint64_t inode;
-    unsigned char type; /* DT_REG, DT_DIR, DT_LNK, ... of <dirent.h>; DT_UNKNOWN: it was
-                           gone before that could be asked */
+    /*
+     * DT_REG, DT_DIR, DT_LNK, ... from <dirent.h>. DT_UNKNOWN means that the entry was
+     * removed before its type could be read.
+     */
+    unsigned char type;
 } coil_directory_entry;
 
-/* *out is the caller's. -ENOTDIR if it is not a directory; else as coil_file_open(). */
+/*
+ * Open a directory. *out is the caller's. Fails with -ENOTDIR if it is not a directory;
+ * else as coil_file_open().
+ */
 COIL_SUSPENDS int coil_directory_open(const char *path, coil_directory **out);
 
 /*
- * The next entry: 1; or 0 at the end. Its type is asked of the file system where the
- * directory does not tell it. One call at a time: -EBUSY. After a failure it can be
+ * Read the next entry. Returns 1, or 0 at the end.
+ *
+ * If the directory does not include the type of an entry, coil reads it from the file
+ * system. Fails with -EBUSY if another call is in progress. After a failure it can be
  * called again.
  */
 COIL_SUSPENDS int coil_directory_next(coil_directory *directory,
                                       coil_directory_entry *out);
 
-/* Begin again: list the directory as it is now. */
+/* Start again: list the directory as it is now. */
 COIL_SUSPENDS int coil_directory_rewind(coil_directory *directory);
 
-/* The descriptor, borrowed, for openat(2) and its like. */
+/* Return the descriptor, borrowed, for openat(2) and similar calls. */
 COIL_API int coil_directory_fd(const coil_directory *directory);
 
-/* Free it; NULL is accepted. Never suspends. A call that is in it ends first. */
+/*
+ * Free the directory; NULL is accepted. Never suspends. A call in progress completes
+ * first.
+ */
 COIL_API void coil_directory_destroy(coil_directory *directory);
 
 #ifdef __cplusplus
