@@ -11,7 +11,8 @@
  *
  *     coil_event_set(&ready);
  *
- * The caller's memory; bound to the loop of its waiters. (asyncio: Event)
+ * An event is the caller's memory, and belongs to the loop of the tasks that wait for it.
+ * (asyncio: Event)
  */
 #ifndef COIL_EVENT_H
 #define COIL_EVENT_H
@@ -31,20 +32,25 @@ typedef struct coil_event {
 #define COIL_EVENT_INIT {COIL_WAITERS_INIT, false}
 /* clang-format on */
 
-/* One that is not set: what COIL_EVENT_INIT is, at run time. */
+/* Initialise an event that is not set at run time, as COIL_EVENT_INIT does. */
 COIL_API void coil_event_init(coil_event *event);
 
-/* Nothing may wait for it any more. NULL is accepted. */
+/* End the event; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_event_finish(coil_event *event);
 
-/* Wait until it is set; not at all if it is. 0 or -ECANCELED. (asyncio: wait) */
+/*
+ * Wait until the event is set; return immediately if it is. Returns 0 or -ECANCELED.
+ * (asyncio: wait)
+ */
 COIL_SUSPENDS int coil_event_wait(coil_event *event);
 
-/* Set it: all that wait go on in the next turn, even if it is cleared before. Never
- * allocates. */
+/*
+ * Set the event: all waiting tasks continue in the next turn, even if it is cleared
+ * before that. Never allocates. (asyncio: set)
+ */
 COIL_API void coil_event_set(coil_event *event);
 
-/* Take it back: who waits from now on waits for the next set. (asyncio: clear) */
+/* Clear the event: tasks that wait from now on wait for the next set. (asyncio: clear) */
 COIL_API void coil_event_clear(coil_event *event);
 
 /* True from a set to the next clear. (asyncio: is_set) */
