@@ -8,12 +8,12 @@
  *     coil_spawn(run_script, "b", &opts, NULL);
  *
  * Many libraries keep state for each thread: the current interpreter, the last error, the
- * locale. All tasks of a thread share that state, so one task finds what another has set.
- * Hooks are called when a task is switched to and when it is left: they install the
- * task's own state in the thread, and save it again.
+ * locale. All tasks of a thread share that state, so one task finds the values that
+ * another has set. Hooks are called when coil switches to a task and when it leaves the
+ * task. They install the task's own state in the thread, and save it again.
  *
- * They cost nothing where no task of the thread has any. errno and the exceptions of C++
- * need no hooks: coil keeps them for each task.
+ * Hooks cost nothing if no task of the thread uses them. errno and C++ exceptions need no
+ * hooks: coil saves them for each task.
  */
 #ifndef COIL_HOOKS_H
 #define COIL_HOOKS_H
@@ -25,43 +25,56 @@ extern "C" {
 #endif
 
 /*
- * `enter` is called before the task's body begins, and each time before it goes on;
- * `leave` each time it is left to wait, wherever in it that is, be it in a generator; and
- * once more after the body and what it deferred: then `end` instead, where it is not
- * NULL. So they are called in turns, on the task's own stack, as the running task. They
- * must not wait, which stops the program, nor spawn; they may change errno.
+ * Hooks that install and save a task's state.
  *
- * A task that is cancelled before its first step is never entered. One that still waits
- * when its loop is closed has been left, and is not ended.
+ * coil calls `enter` before the task's body begins, and each time before the task
+ * continues. It calls `leave` each time the task begins to wait, also inside a generator.
+ * After the body and its deferred calls have returned, it calls `end`, or `leave` if
+ * `end` is NULL. So calls of `enter` and the others alternate. They run on the task's own
+ * stack, as the running task. They must not spawn, and the program aborts if they would
+ * wait. Hooks may change errno.
+ *
+ * A task that is cancelled before its first step is never entered. For a task that still
+ * waits when its loop is closed, `leave` was called, and `end` is not.
  */
 typedef struct coil_task_hooks {
-    size_t state_bytes; /* of memory for each task, 16-aligned, zeroed at first, that lies
-                           on its stack: what `state` points to */
+    /*
+     * Memory for each task, to which `state` points: zeroed at first, aligned to 16
+     * bytes, and stored on the task's stack.
+     */
+    size_t state_bytes;
     void (*enter)(void *state, void *data);
     void (*leave)(void *state, void *data);
     void (*end)(void *state, void *data);
-    void *data; /* the same for all tasks */
+    void *data; /* passed to each call, for all tasks */
 } coil_task_hooks;
 
 /*
- * Where a task gets them: coil_spawn_opts.hooks (coil/task.h), and for the main task
- * coil_run_opts.hooks (coil/run.h), an array that ends with NULL. They are entered in
- * that order and left in the opposite one. Array and hooks are not copied: they must stay
- * as long as a task that has them. NULL means those of the spawner, as with a context, in
- * a state of the child's own; an empty array means none. The states may take
- * COIL_HOOK_STATES_BYTES in all, or spawning fails with -EINVAL.
+ * The limit for the states of all hooks of a task together; spawning fails with -EINVAL
+ * beyond it.
+ *
+ * Tasks get hooks from coil_spawn_opts.hooks (coil/task.h), and the main task from
+ * coil_run_opts.hooks (coil/run.h): a NULL-terminated array. Hooks are entered in that
+ * order and left in reverse order. The array and the hooks are not copied, and must
+ * outlive the tasks that use them. NULL means the spawner's hooks, with a new state for
+ * the child. An empty array means no hooks.
  */
 #define COIL_HOOK_STATES_BYTES 4096
 
 /*
- * OpenSSL's error queue: ERR_get_error() finds the task's own errors, with their texts.
- * Only for programs that call OpenSSL themselves: coil's own TLS leaves nothing there.
- * Where a text cannot be kept for lack of memory, its error is kept without. Does nothing
- * where coil was built without TLS.
+ * Hooks for OpenSSL's error queue: ERR_get_error() then returns the task's own errors
+ * with their texts.
+ *
+ * Only programs that call OpenSSL themselves need this: coil's own TLS leaves no errors
+ * in the queue. Without memory for a text, the error is saved without the text. Without
+ * TLS in coil, the hooks do nothing.
  */
 COIL_API const coil_task_hooks *coil_hooks_openssl_errors(void);
 
-/* uselocale(3): a task begins with the locale of its thread, and keeps what it sets. */
+/*
+ * Hooks for uselocale(3): a task begins with the locale of its thread, and keeps the
+ * locale that it sets.
+ */
 COIL_API const coil_task_hooks *coil_hooks_locale(void);
 
 /*
