@@ -1,5 +1,5 @@
 /*
- * coil/http.h - HTTP requests that suspend the calling task and nothing else.
+ * coil/http.h - HTTP requests that suspend only the calling task.
  *
  *     coil_http_session *session;
  *     coil_http_response *response;
@@ -18,13 +18,14 @@
  *     coil_http_response_destroy(response);
  *     coil_http_session_destroy(session);
  *
- * HTTP/1.1 and HTTP/2, TLS, proxies and compression are libcurl's; waiting is coil's. A
- * session keeps connections open between requests, belongs to the loop it was created in
- * and is destroyed before that. Any number of tasks may use it at once. This is a library
- * of its own: pkg-config coil-http.
+ * libcurl implements HTTP/1.1 and HTTP/2, TLS, proxies and compression; coil implements
+ * the waiting. A session keeps connections open between requests. It belongs to the loop
+ * in which it was created, and must be destroyed before that loop. Any number of tasks
+ * may use a session at the same time. The functions are in a separate library: pkg-config
+ * coil-http.
  *
- * Deadlines are scopes (coil/scope.h). A call that is cancelled ends its transfer, and
- * leaves the session as good as before. (aiohttp: ClientSession)
+ * Deadlines are scopes (coil/scope.h). Cancelling a call ends its transfer; the session
+ * remains usable. (aiohttp: ClientSession)
  */
 #ifndef COIL_HTTP_H
 #define COIL_HTTP_H
@@ -45,146 +46,171 @@ typedef struct coil_http_response coil_http_response;
 typedef struct coil_http_session_opts {
     const char *user_agent; /* NULL means "coil/VERSION" */
     /*
-     * A URL, "http://proxy:3128" or "socks5://...". NULL means what the environment says
-     * (http_proxy, https_proxy, HTTPS_PROXY, all_proxy, ALL_PROXY) when the session is
-     * created, "" none. Either way no_proxy in the environment names the hosts to be asked
-     * directly.
+     * The proxy's URL: "http://proxy:3128" or "socks5://...". "" means no proxy. NULL
+     * means the environment when the session is created (http_proxy, https_proxy,
+     * HTTPS_PROXY, all_proxy, ALL_PROXY). In any case no_proxy in the environment lists
+     * the hosts that are contacted directly.
      */
     const char *proxy;
     /*
-     * The certificates to trust, PEM. NULL means what the environment says by OpenSSL's
-     * rule, SSL_CERT_FILE and SSL_CERT_DIR, and the system's where that says nothing. The
-     * environment is read when the session is created.
+     * A PEM file of trusted certificates. NULL means SSL_CERT_FILE and SSL_CERT_DIR from
+     * the environment, as in OpenSSL, or else the system's certificates. The environment
+     * is read when the session is created.
      */
     const char *ca_file;
-    unsigned max_connections; /* at most, in all; 0: as many as there are descriptors */
+    unsigned max_connections; /* limit for the session; 0: the limit of descriptors */
     /*
-     * Whether this address may be connected to, which is the proxy's where there is one. A host
-     * that has no other fails with -EACCES. NULL allows all. It must not suspend.
+     * Return whether the session may connect to this address; with a proxy it is the
+     * proxy's address. If all addresses of a host are refused, the request fails with
+     * -EACCES. NULL allows all addresses. The function must not suspend.
      */
     bool (*allows_address)(const struct sockaddr *address, void *arg);
     void *allows_address_arg;
-    bool insecure; /* trust every certificate, of whatever name: TLS without protection */
+    bool insecure; /* accept any certificate for any name: TLS without protection */
     /*
-     * Keep the cookies that servers set, and send them back (RFC 6265). The cookies of a request's
-     * Cookie header are sent with them, in one header; one that the server has set replaces one of
-     * the same name.
+     * Store the cookies that servers set, and send them back (RFC 6265). Cookies from a
+     * request's own Cookie header are sent in the same header. If a server has set a
+     * cookie of the same name, the server's value is sent.
      */
     bool cookies;
 } coil_http_session_opts;
 
 /*
  * Create a session in the current loop. `opts` is copied and may be NULL. Requests beyond
- * max_connections wait for their turn. Fails with -ENOMEM.
+ * max_connections wait until a connection is free. Fails with -ENOMEM.
  */
 COIL_API int coil_http_session_create(const coil_http_session_opts *opts,
                                       coil_http_session **out);
 
 /*
- * The proxy for URLs of this scheme, "http" or "https", that a session created now would
- * take from the environment; NULL if that names none. Borrowed from the environment.
+ * Return the proxy that a session created now would take from the environment, for URLs
+ * of this scheme, "http" or "https". NULL if the environment does not set one. Borrowed
+ * from the environment.
  */
 COIL_API const char *coil_http_proxy_of_environment(const char *scheme);
 
 /*
- * Close all its connections and free it; NULL is accepted. Never suspends. Calls that
- * wait in one of its transfers get -ESHUTDOWN; one that waits for a name gets it when the
- * look-up ends. The responses remain their owners', to be destroyed, in the same loop.
+ * Close all connections of the session and free it; NULL is accepted. Never suspends.
+ *
+ * Calls that wait for one of its transfers get -ESHUTDOWN. A call that waits for a name
+ * lookup gets it when the lookup ends. The responses still belong to the callers, who
+ * destroy them in the same loop.
  */
 COIL_API void coil_http_session_destroy(coil_http_session *session);
 
 /* ---- requests ---------------------------------------------------------------------- */
 
 /*
- * Takes the next n bytes of a body, decompressed; borrowed for the call. It runs as a callback
- * of the loop and must not suspend, begin a request, nor read or destroy a response or session,
- * which stops the program; it may ask for status and headers. 0, or below 0 to end the request
- * with that; what it said by coil_fail() is the cause of the request's failure.
+ * Receives the next n bytes of a body, decompressed; borrowed for the duration of the
+ * call.
+ *
+ * The function runs as a callback of the loop and must not suspend. Queries of the status
+ * and the headers are allowed. If it starts a request, reads a response, or destroys a
+ * response or session, the program aborts. Returns 0 to continue, or a negative errno,
+ * with which the request ends. If the function calls coil_fail(), that error becomes the
+ * cause of the request's failure.
  */
 typedef int (*coil_http_body_fn)(coil_http_response *response, const char *bytes,
                                  size_t n, void *arg);
 
-/* What goes over the wire, in this order; a head that is sent once more begins anew. */
+/*
+ * Parts of an exchange, in the order of transmission. A request that is sent again starts
+ * again with its head.
+ */
 enum coil_http_wire {
-    COIL_HTTP_WIRE_REQUEST_HEAD, /* whole, with its empty line */
+    COIL_HTTP_WIRE_REQUEST_HEAD, /* complete, with its empty line */
     COIL_HTTP_WIRE_REQUEST_BODY,
-    COIL_HTTP_WIRE_RESPONSE_HEAD, /* a line of it; the last is empty */
-    COIL_HTTP_WIRE_RESPONSE_BODY  /* in its chunks, compressed */
+    COIL_HTTP_WIRE_RESPONSE_HEAD, /* a single line; the last is empty */
+    COIL_HTTP_WIRE_RESPONSE_BODY  /* with chunk headers, still compressed */
 };
 
-/* Takes n bytes as they go over the wire. Called and bound as coil_http_body_fn. */
+/* Receives n bytes as they are transmitted. The rules of coil_http_body_fn apply. */
 typedef void (*coil_http_wire_fn)(enum coil_http_wire what, const char *bytes, size_t n,
                                   void *arg);
 
 typedef struct coil_http_request {
-    const char *url; /* http or https; user:password@ in it is sent as credentials */
+    const char *url; /* http or https; user:password@ is sent as credentials */
     /*
-     * NULL means GET, or POST if there is a body. A HEAD gets headers that tell of a body
-     * (coil_http_content_length()), and none: coil_http_read() returns 0.
+     * NULL means GET, or POST with a body. The response to HEAD has headers that describe
+     * a body (coil_http_content_length()), but the body is empty: coil_http_read()
+     * returns 0.
      */
     const char *method;
     /*
-     * "Name: value", the last is NULL; may be NULL itself. "Name:" leaves out a header
-     * that would be sent otherwise. With a Range or Accept-Encoding of your own the body
-     * comes as it is sent; without, it is decompressed. With a Content-Encoding that libcurl does
-     * not know it comes as it is sent, too. (Fetch: handle content codings)
+     * A NULL-terminated array of "Name: value"; may be NULL. "Name:" omits a header that
+     * would otherwise be sent. The body is normally decompressed. The body is delivered
+     * as sent if the request has its own Range or Accept-Encoding header, or if libcurl
+     * does not know the Content-Encoding. (Fetch: handle content codings)
      */
     const char *const *headers;
     const void *body; /* copied */
     size_t body_bytes;
-    size_t body_limit; /* a longer answer fails with -EMSGSIZE; 0 means no limit */
+    size_t body_limit; /* a longer response fails with -EMSGSIZE; 0 means no limit */
     /*
-     * Follow so many redirects (301, 302, 303, 307, 308). 0 leaves them to the caller:
-     * they are responses like any other, with a Location.
+     * Follow at most this many redirects (301, 302, 303, 307, 308). 0 returns a redirect
+     * to the caller as an ordinary response with a Location header.
      */
     unsigned max_redirects;
     /*
-     * End the request with -ETIMEDOUT if for so long nothing comes: no connection, no byte
-     * of the TLS handshake, of the headers, of the body while a task reads it; nor an answer
-     * about the host's name. 0 means no limit. It does not run while the request waits for
-     * one of max_connections. A limit to the whole is a scope.
+     * End the request with -ETIMEDOUT if it makes no progress for this long. Progress is
+     * the result of the name lookup, the connection, and each byte of the TLS handshake,
+     * the headers or the body. For the body the time counts only while a task reads. It
+     * also does not count while the request waits for one of max_connections. 0 means no
+     * limit. To limit the whole request, use a scope.
      */
     int64_t idle_timeout_ns;
     /*
-     * Called with on_body_arg for each piece of the body, as it comes, without a copy. Then
-     * coil_http_get() returns at the body's end. It is not called for the bodies of
-     * redirects that are followed. NULL leaves the body to coil_http_read().
+     * Receives each piece of the body as it arrives, without a copy. coil_http_get() then
+     * returns at the end of the body. Bodies of redirects that are followed are not
+     * passed on. If it is NULL, read the body with coil_http_read().
      */
     coil_http_body_fn on_body;
     void *on_body_arg;
     /*
-     * Called with on_wire_arg for all that is sent and comes, in the clear, passwords too; without
-     * what a proxy is asked by CONNECT. The request goes by HTTP/1.1 then. An interim response
-     * (1xx) has a head of its own, before the response's; where libcurl finds a connection that
-     * was kept closed, the request is sent again, and told again. NULL: nobody.
+     * Receives all bytes sent and received, unencrypted, including passwords. May be
+     * NULL. The CONNECT request to a proxy is not included. Such a request uses HTTP/1.1.
+     * An interim response (1xx) has its own head, before the final response's. If a
+     * reused connection turns out to be closed, libcurl sends the request again, and its
+     * bytes are passed on again.
      */
     coil_http_wire_fn on_wire;
     void *on_wire_arg;
 } coil_http_request;
 
 /*
- * Send a request and wait for the headers of the response; with on_body, for its end.
- * Whatever its status is, it is a response: 0. The request is not needed any more when this
- * returns.
+ * Send a request and wait for the headers of the response; with on_body, for the end of
+ * the body.
  *
- * *out is set before this suspends, NULL only for want of memory, and is to be destroyed:
- * after a failure it tells what coil_http_error() says, and the status and headers if there
- * were any. To get the headers alone, destroy it next: that never waits.
+ * Any response counts as success, whatever its status: the call returns 0. The request
+ * may be freed when the call returns.
  *
- * A redirect that is followed goes on with GET and without the body after a 303, and
- * after a POST that got 301 or 302; else with the same method and body. Authorization,
- * Cookie, Proxy-Authorization and Host headers do not go to another scheme, host or port.
+ * *out is set before the call suspends, and the caller destroys it, also after a failure.
+ * Only if memory ran out, *out is NULL. After a failure, coil_http_error() returns the
+ * message; the status and headers are available if they were received. To get only the
+ * headers, destroy the response immediately: that never waits.
  *
- * Fails with -EINVAL (not an http URL, a malformed method, header or proxy, no such
- * ca_file; a redirect to another scheme), as coil_getaddrinfo() does for names (-ENOENT),
- * as connect(2) (-ECONNREFUSED), with -ECONNRESET (cut off before the end of the headers),
- * -EPROTO (not HTTP, TLS that fails, a redirect to what is no URL),
- * -EKEYREJECTED (a certificate that cannot be trusted, or of another name), -ELOOP (more
- * than max_redirects), -ETIMEDOUT (idle_timeout_ns; or connecting, after five minutes),
- * -EMSGSIZE (longer than libcurl takes: a URL of 8 MB; URL and headers of 1 MiB, or of
- * 110 KB over TLS; in the answer a header line of 100 KiB, or 300 KiB of headers),
- * -ECANCELED, -ESHUTDOWN (the session is destroyed), -EMFILE, -ENOMEM; -EACCES
- * (allows_address); with on_body also as coil_http_read() and with what on_body returned.
+ * After a 303, and after a POST that got 301 or 302, a redirect is followed with GET and
+ * without the body. Other redirects keep the method and the body. The headers
+ * Authorization, Cookie, Proxy-Authorization and Host are not sent to another scheme,
+ * host or port.
+ *
+ * Fails with -EINVAL for a URL that is not http or https, also in a redirect, and for a
+ * malformed method, header or proxy, or a missing ca_file. Fails as coil_getaddrinfo()
+ * for names (-ENOENT) and as connect(2) (-ECONNREFUSED).
+ *
+ * Fails with -ECONNRESET (the connection ended before the end of the headers), and
+ * -EPROTO (not HTTP, a TLS failure, a redirect to an invalid URL). Fails with
+ * -EKEYREJECTED if the certificate is not trusted or is for another name. Also fails with
+ * -ELOOP (more than max_redirects), -ETIMEDOUT (idle_timeout_ns, or no connection after
+ * five minutes).
+ *
+ * Fails with -EMSGSIZE if a limit of libcurl is exceeded. The limits for the request are
+ * 8 MB for the URL, and 1 MiB for URL and headers together, or 110 KB over TLS. The
+ * limits for the response are 100 KiB for a header line and 300 KiB for all headers.
+ *
+ * Also fails with -ECANCELED, -ESHUTDOWN (the session was destroyed), -EMFILE, -ENOMEM,
+ * -EACCES (allows_address). With on_body it also fails as coil_http_read() and with the
+ * return value of on_body.
  */
 COIL_SUSPENDS int coil_http_get(coil_http_session *session,
                                 const coil_http_request *request,
@@ -193,69 +219,85 @@ COIL_SUSPENDS int coil_http_get(coil_http_session *session,
 /* ---- responses --------------------------------------------------------------------- */
 
 /*
- * Read what there is of the body, at most n bytes, waiting until there is some. Returns
- * how many; 0 at the end. One task at a time.
+ * Read at most n bytes of the body, suspending until at least one is available. Returns
+ * the number of bytes; 0 at the end. One task at a time.
  *
- * A body that nobody reads stops coming: 64 KiB are kept, then the peer has to wait.
- * Fails, after what came before has been read, with -ENODATA (cut off), -EMSGSIZE
- * (body_limit, or what is longer than libcurl takes: a trailer, or 64 MiB out of one
- * compressed piece), -ETIMEDOUT (idle_timeout_ns), -ECONNRESET, -EPROTO, -ECANCELED (which
- * ends the transfer), -ESHUTDOWN, -EBUSY, -ENOMEM; and again with the same.
+ * If no task reads the body, coil stores 64 KiB; after that the peer has to wait. Bytes
+ * that arrived before a failure are returned first. Fails with -ENODATA (the body was cut
+ * off), -EMSGSIZE (body_limit, or a limit of libcurl: a trailer, or 64 MiB out of one
+ * compressed piece). Fails with -ETIMEDOUT (idle_timeout_ns), -ECONNRESET, -EPROTO,
+ * -ECANCELED (which ends the transfer), -ESHUTDOWN, -EBUSY, -ENOMEM. Further calls return
+ * the same error.
  */
 COIL_SUSPENDS ssize_t coil_http_read(coil_http_response *response, void *buf, size_t n);
 
 /*
- * Read all that is left. *body is the caller's, for free(3), with a NUL behind its *n
- * bytes. On failure it is NULL; fails as coil_http_read().
+ * Read the rest of the body. *body is the caller's, to be freed by free(3); a NUL follows
+ * its *n bytes. After a failure it is NULL; fails as coil_http_read().
  */
 COIL_SUSPENDS int coil_http_read_all(coil_http_response *response, char **body,
                                      size_t *n);
 
 /*
- * Read and forget the rest, so that the connection can be used again, if it is at most
- * n bytes; if it is longer, end the transfer. 0, or fails as coil_http_read(); if that is
- * -EBUSY, the reading task still gets all of the body.
+ * Read and discard the rest of the body, so that the connection can be reused. If the
+ * rest is longer than n bytes, end the transfer instead.
+ *
+ * Returns 0, or fails as coil_http_read(). After -EBUSY the task that is reading still
+ * gets the whole body.
  */
 COIL_SUSPENDS int coil_http_discard(coil_http_response *response, size_t n);
 
 /*
- * End the transfer if it is not at its end, and free all; NULL is accepted. Nobody may be
- * reading it. Never suspends. The connection is kept if all of the response has come,
- * read or not; with HTTP/2 in any case.
+ * End the transfer if it is still in progress, and free the response; NULL is accepted.
+ * Never suspends.
+ *
+ * No task may be reading the response. The connection is kept if the whole response has
+ * arrived, even if it was not read; with HTTP/2 it is always kept.
  */
 COIL_API void coil_http_response_destroy(coil_http_response *response);
 
-/* The status, 200; 0 where there is none. */
+/* Return the status, such as 200; 0 without a response. */
 COIL_API int coil_http_status(const coil_http_response *response);
 
-/* The HTTP version: 10, 11 or 20; 0 where there is none. */
+/* Return the HTTP version: 10, 11 or 20; 0 without a response. */
 COIL_API int coil_http_version(const coil_http_response *response);
 
 /*
- * The value of a header, or NULL; borrowed until the response is destroyed. The second
- * tells the index-th of several with the same name. Names in any case.
+ * Return the value of a header, or NULL; borrowed until the response is destroyed. Names
+ * are not case-sensitive. coil_http_header_at() returns the index-th of several headers
+ * with the same name.
  */
 COIL_API const char *coil_http_header(const coil_http_response *response,
                                       const char *name);
 COIL_API const char *coil_http_header_at(const coil_http_response *response,
                                          const char *name, size_t index);
 
-/* The body's length as announced, before decompression; -1 if it was not. */
+/*
+ * Return the length of the body as announced, before decompression; -1 if it was not
+ * announced.
+ */
 COIL_API int64_t coil_http_content_length(const coil_http_response *response);
 
-/* Bytes received so far, before decompression: of the body, and with the headers. */
+/*
+ * Return the number of bytes received so far, before decompression: of the body only, or
+ * of body and headers.
+ */
 COIL_API int64_t coil_http_body_bytes(const coil_http_response *response);
 COIL_API int64_t coil_http_received_bytes(const coil_http_response *response);
 
-/* Where it came from: the request's URL, or where redirects led. Borrowed. */
+/*
+ * Return the URL of the response: the URL of the request, or the target of the last
+ * redirect. Borrowed.
+ */
 COIL_API const char *coil_http_url(const coil_http_response *response);
 
-/* How many redirects were followed. */
+/* Return the number of redirects that were followed. */
 COIL_API unsigned coil_http_redirect_count(const coil_http_response *response);
 
 /*
- * A sentence about the failure; "" if there was none. Borrowed. NULL is accepted. It has no
- * user name or password of a URL or proxy in it, and no header's value.
+ * Return the message of the failure; "" without one. Borrowed. NULL is accepted. The
+ * message contains neither the user name or password of a URL or proxy, nor the value of
+ * a header.
  */
 COIL_API const char *coil_http_error(const coil_http_response *response);
 
