@@ -6,9 +6,9 @@
  *     while ((rc = coil_interval_wait(&ticks)) > 0)
  *         report();                      // every second, whatever report() takes
  *
- * The ticks lie on a grid: start + 1 period, start + 2 periods, ... A loop around
- * coil_sleep() drifts by what its body takes; this does not. (tokio: interval with
- * MissedTickBehavior::Skip; Go: time.Ticker; timerfd_create(2))
+ * The ticks are at fixed times: start + 1 period, start + 2 periods, ... A loop around
+ * coil_sleep() drifts by the duration of its body; an interval does not. (tokio: interval
+ * with MissedTickBehavior::Skip; Go: time.Ticker; timerfd_create(2))
  */
 #ifndef COIL_INTERVAL_H
 #define COIL_INTERVAL_H
@@ -19,27 +19,28 @@
 extern "C" {
 #endif
 
-/* The caller's memory; the fields are coil's own. There is nothing to finish. */
+/* The caller's memory; the fields are coil's own. An interval need not be finished. */
 typedef struct coil_interval {
     int64_t period_ns;
     int64_t next; /* when the next tick is due */
 } coil_interval;
 
 /*
- * The first tick is one period from now. A period of 0 or less stops the program.
+ * Initialise an interval whose first tick is one period from now. Aborts if the period is
+ * 0 or less.
  */
 COIL_API void coil_interval_init(coil_interval *interval, int64_t period_ns);
 
 /*
- * Wait for the next tick, and return how many were due since the last call: 1, or more
- * if the caller came too late for some. Missed ticks are counted, not made up for.
+ * Wait for the next tick, and return how many ticks were due since the last call: 1, or
+ * more if the caller missed some. Missed ticks are counted but do not fire later.
  *
- * It always suspends, for one turn of the loop at least. Fails with -ECANCELED alone; no
- * tick is lost then.
+ * Always suspends, for at least one turn of the loop. Fails only with -ECANCELED; no tick
+ * is lost then.
  */
 COIL_SUSPENDS int coil_interval_wait(coil_interval *interval);
 
-/* Start the grid anew: the next tick is one period from now. */
+/* Restart the interval: the next tick is one period from now. */
 COIL_API void coil_interval_reset(coil_interval *interval);
 
 #ifdef __cplusplus
