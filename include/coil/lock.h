@@ -9,7 +9,8 @@
  *     coil_lock_release(&lock);
  *
  * Only code that waits needs a lock: between two waits no other task runs. A lock is not
- * recursive, and has no owner: any task may release it. (asyncio: Lock)
+ * recursive. Any task may release it, because coil does not record the owner. (asyncio:
+ * Lock)
  */
 #ifndef COIL_LOCK_H
 #define COIL_LOCK_H
@@ -29,22 +30,25 @@ typedef struct coil_lock {
 #define COIL_LOCK_INIT {COIL_WAITERS_INIT, false}
 /* clang-format on */
 
-/* One that nobody has: what COIL_LOCK_INIT is, at run time. */
+/* Initialise an unlocked lock at run time, as COIL_LOCK_INIT does. */
 COIL_API void coil_lock_init(coil_lock *lock);
 
-/* Nothing may wait for it any more. NULL is accepted. */
+/* End the lock; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_lock_finish(coil_lock *lock);
 
 /*
- * Take the lock, waiting for one's turn. 0, or -ECANCELED and the lock is not taken; the
- * next in line is not forgotten then. (asyncio: acquire)
+ * Acquire the lock, waiting in line. Returns 0, or -ECANCELED: the lock is not acquired
+ * then, and the next waiter gets its turn. (asyncio: acquire)
  */
 COIL_SUSPENDS int coil_lock_acquire(coil_lock *lock);
 
-/* Give it back; the first waiter takes it in the next turn. Not locked: -EPERM. */
+/*
+ * Release the lock; the first waiter acquires it in the next turn. Fails with -EPERM if
+ * the lock is not locked. (asyncio: release)
+ */
 COIL_API int coil_lock_release(coil_lock *lock);
 
-/* True while a task has it. (asyncio: locked) */
+/* True while the lock is locked. (asyncio: locked) */
 COIL_API bool coil_lock_locked(const coil_lock *lock);
 
 #ifdef __cplusplus
