@@ -10,25 +10,28 @@
  *             printf("seed %llu: %s\n", (unsigned long long)seed, strerror(-rc));
  *     }
  *
- * Sockets that coil_listen(), coil_connect() and their like then open are not the
- * kernel's: their bytes go through queues in memory, and arrive late, in pieces, or not
- * at all, as a seeded random number generator decides. The program under test needs no
- * change. Under a virtual clock, coil_testing_run(), waiting takes no time, a task that
- * waits for ever is reported (-EDEADLK), and the same seed gives the same run: the same
- * bytes in the same pieces at the same nanosecond, on every machine.
+ * Sockets that coil_listen(), coil_connect() and their relatives open then do not use the
+ * kernel's network. Their bytes go through queues in memory. A seeded random number
+ * generator decides whether they arrive late, in pieces, or not at all. The program under
+ * test needs no change.
  *
- * These functions are in libcoil-testing, as those of coil/testing.h are.
+ * Use a virtual clock: coil_testing_run(). Then waiting takes no time, and a task that
+ * would wait forever is reported (-EDEADLK). The same seed gives the same run on every
+ * machine: the same bytes in the same pieces at the same nanosecond.
  *
- * WHAT THERE IS. TCP and UDP over IPv4 and IPv6, as Linux does them: refused connections,
+ * These functions are in libcoil-testing, like those of coil/testing.h.
+ *
+ * INCLUDED. TCP and UDP over IPv4 and IPv6, with Linux's behaviour: refused connections,
  * backlogs, half-closes, resets, full buffers, ICMP answers to datagrams. Every address
- * is in this network, and only the program's own listeners are there; a network belongs
- * to one loop. Descriptors (coil_stream_fd()) name streams as usual, but mean nothing to
- * the kernel. Names are looked up as usual; numeric addresses, "127.0.0.1", need no
- * look-up.
+ * exists in this network, but only the program's own listeners answer. A network belongs
+ * to one loop. Descriptors (coil_stream_fd()) identify streams as usual, but the kernel
+ * does not know them. Names are looked up as usual; numeric addresses, "127.0.0.1", need
+ * no lookup.
  *
- * WHAT THERE IS NOT. Sockets that the program opens by socket(2), pipes, local sockets
- * and files stay the kernel's: the backend "simulated" waits for them by poll(2). There
- * is no congestion control, no urgent data, and no TIME_WAIT: a port is free at once.
+ * NOT INCLUDED. Sockets that the program opens by socket(2), pipes, local sockets and
+ * files remain the kernel's; the "simulated" backend waits for them by poll(2). The
+ * network does not simulate congestion control, urgent data or TIME_WAIT: a port is free
+ * immediately.
  */
 #ifndef COIL_NETWORK_H
 #define COIL_NETWORK_H
@@ -42,32 +45,37 @@ extern "C" {
 #endif
 
 /*
- * How the network behaves. Zeroes mean a quick and quiet one. `x_ppm` is how often
- * something happens, in a million times; pairs are a range, from and to.
+ * The behaviour of the network. Zeroes mean a fast network without failures. `x_ppm` is
+ * the probability of an event, in millionths. Arrays of two are a range, from minimum to
+ * maximum.
  */
 typedef struct coil_network_opts {
-    uint64_t seed; /* of all that is left to chance */
+    uint64_t seed; /* seed of all random decisions */
     /*
-     * How long a packet takes. Each draws its own time; those of a connection arrive in
-     * order, all others as they may. What is due at the same time happens in random
-     * order.
+     * The latency of packets, chosen at random for each packet. Packets of one connection
+     * arrive in order, all others in any order. Packets that are due at the same time
+     * arrive in random order.
      */
     int64_t latency_ns[2];
-    int64_t bytes_per_second; /* of each connection, each way; 0: no limit */
-    /* What the ends of a connection hold before a writer waits; 0: 64 KiB each. Less
-       than 256 count as 256. */
+    int64_t bytes_per_second; /* of each connection, in each direction; 0: no limit */
+    /*
+     * The buffer sizes of a connection: when they are full, a writer waits. 0 means 64
+     * KiB each; values below 256 mean 256.
+     */
     size_t send_buffer_bytes, receive_buffer_bytes;
-    size_t segment_bytes; /* of data in one packet of a connection, at most; 0: 16 KiB */
-    size_t socket_limit;  /* more are -EMFILE; 0: no limit */
+    size_t segment_bytes; /* the most data in one packet of a connection; 0: 16 KiB */
+    size_t socket_limit;  /* the most sockets, then -EMFILE; 0: no limit */
 
-    unsigned short_ppm; /* a read or write moves less than it could */
-    unsigned late_ppm;  /* a call that need not wait waits, up to latency_ns[1] */
+    unsigned short_ppm; /* a read or write transfers less than it could */
+    unsigned late_ppm;  /* a call waits without need, up to latency_ns[1] */
 
-    unsigned refuse_ppm;       /* a connection is refused */
-    unsigned accept_abort_ppm; /* -ECONNABORTED from accept: the connection is gone */
-    unsigned accept_limit_ppm; /* -EMFILE from accept: the connection waits */
-    unsigned reset_ppm;        /* a packet of data is lost, and its connection with it */
-    /* A packet's destination is cut off as by coil_network_cut(), for this time. */
+    unsigned refuse_ppm; /* a connection is refused */
+    /* accept fails with -ECONNABORTED and drops the connection */
+    unsigned accept_abort_ppm;
+    /* accept fails with -EMFILE; the connection stays queued */
+    unsigned accept_limit_ppm;
+    unsigned reset_ppm; /* a data packet is lost, and its connection is reset */
+    /* The destination of a packet is cut off, as by coil_network_cut(), for this time. */
     unsigned cut_ppm;
     int64_t cut_ns[2];
 
@@ -78,29 +86,32 @@ typedef struct coil_network_opts {
 } coil_network_opts;
 
 /*
- * Presets, to be changed at will. Calm: up to 2 ms of latency, calls that move less than
- * they could or wait without need; no failures. Hostile: small buffers and segments, up
- * to 40 ms of latency, and all of the above.
+ * Presets, which the caller may change.
+ *
+ * Calm has up to 2 ms of latency, calls that transfer less than they could or wait
+ * without need, and no failures. Hostile has small buffers and segments, up to 40 ms of
+ * latency, and all of the above events.
  */
 COIL_API coil_network_opts coil_network_calm(uint64_t seed);
 COIL_API coil_network_opts coil_network_hostile(uint64_t seed);
 
 /*
- * Loops that this thread creates from now on have a simulated network, unless another
- * backend than "simulated" is asked for by name. `opts` is copied; NULL: as ever. Without
- * this a loop with the backend "simulated" has a network of zeroes.
+ * Give a simulated network to the loops that this thread creates from now on, unless they
+ * name another backend than "simulated".
+ *
+ * `opts` is copied; NULL ends the effect. Without this call, a loop with the backend
+ * "simulated" has a network whose options are all zero.
  */
 COIL_API void coil_testing_network(const coil_network_opts *opts);
 
 /*
- * Cut the address off, "192.0.2.1" or "2001:db8::1", for `for_ns` from now on;
- * COIL_NEVER: until it is called again; 0: no longer. Packets of connections from it and
- * to it are held, and after Linux's times their senders give up: -ETIMEDOUT, for a
- * connection that is not made yet after 127 seconds, for others after 924.6. Datagrams
- * are lost.
+ * Cut off an address, such as "192.0.2.1" or "2001:db8::1", in the current loop's network
+ * for `for_ns` from now on. COIL_NEVER means until the next call; 0 ends the cut.
  *
- * Of the current loop's network. -EINVAL for what is no address, -ENOTSUP where the loop
- * has no simulated network, -ENOMEM.
+ * Packets of connections from and to the address are held. After Linux's timeouts their
+ * senders fail with -ETIMEDOUT: after 127 seconds for a connection that is not
+ * established yet, else after 924.6 seconds. Datagrams are lost. Fails with -EINVAL for
+ * an invalid address, -ENOTSUP if the loop's network is not simulated, -ENOMEM.
  */
 COIL_API int coil_network_cut(const char *address, int64_t for_ns);
 
