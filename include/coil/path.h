@@ -5,8 +5,9 @@
  *     if (rc == 0 || rc == -EEXIST)
  *         rc = coil_rename("today.log", "archive/today.log", 0);
  *
- * Each is its system call, made by io_uring or by a thread of the file lane: see
- * coil/file.h, which also says how they are cancelled. All return 0 or a negative errno.
+ * Each function makes the system call of the same name, by io_uring or on a thread of the
+ * file lane. coil/file.h describes that, and how the calls are cancelled. All return 0 or
+ * a negative errno.
  */
 #ifndef COIL_PATH_H
 #define COIL_PATH_H
@@ -20,35 +21,37 @@ extern "C" {
 struct statx; /* of <sys/stat.h>, with _GNU_SOURCE */
 
 /*
- * statx(2) with STATX_BASIC_STATS | STATX_BTIME. `flags`: 0, or AT_SYMLINK_NOFOLLOW for a
- * symbolic link itself, and what else statx(2) knows.
+ * Query attributes, as statx(2) with STATX_BASIC_STATS | STATX_BTIME. `flags` is 0,
+ * AT_SYMLINK_NOFOLLOW for a symbolic link itself, or another flag of statx(2).
  */
 COIL_SUSPENDS int coil_stat(const char *path, int flags, struct statx *out);
 
 /*
- * renameat2(2). `flags`: 0 replaces what is there; RENAME_NOREPLACE is -EEXIST then;
- * RENAME_EXCHANGE. -EINVAL where the file system does not know the flag.
+ * Rename a file, as renameat2(2). If `to` exists, `flags` of 0 replaces it, and
+ * RENAME_NOREPLACE fails with -EEXIST. RENAME_EXCHANGE swaps the files. Fails with
+ * -EINVAL if the file system does not support the flag.
  */
 COIL_SUSPENDS int coil_rename(const char *from, const char *to, unsigned flags);
 
-/* unlink(2), mkdir(2), rmdir(2). */
+/* unlink(2), mkdir(2) and rmdir(2). */
 COIL_SUSPENDS int coil_unlink(const char *path);
 COIL_SUSPENDS int coil_mkdir(const char *path, mode_t mode);
 COIL_SUSPENDS int coil_rmdir(const char *path);
 
 /*
- * A new directory, mode 0700: `name` ends in six X, which are replaced such that no such
- * name was there. -EINVAL if it does not. (mkdtemp(3))
+ * Create a new directory with mode 0700. `name` ends in six X, which are replaced to make
+ * the name unique. Fails with -EINVAL if it does not. (mkdtemp(3))
  */
 COIL_SUSPENDS int coil_mkdtemp(char *name);
 
-/* link(2); symlink(2): `path` will lead to `target`. */
+/* link(2), and symlink(2): `path` becomes a link to `target`. */
 COIL_SUSPENDS int coil_link(const char *from, const char *to);
 COIL_SUSPENDS int coil_symlink(const char *target, const char *path);
 
 /*
- * Where a symbolic link leads, with a '\0' behind it, into `buf` of `size` bytes; returns
- * its length. -ENAMETOOLONG: it does not fit. -EINVAL: no symbolic link. (readlink(2))
+ * Read the target of a symbolic link, with a '\0' at the end, into `buf` of `size` bytes,
+ * and return its length. Fails with -ENAMETOOLONG if it does not fit, -EINVAL if `path`
+ * is not a symbolic link. (readlink(2))
  */
 COIL_SUSPENDS ssize_t coil_readlink(const char *path, char *buf, size_t size);
 
