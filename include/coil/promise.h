@@ -27,9 +27,9 @@
  *     coil_promise_release(promise);
  *
  * In the other direction, coil_spawn_threadsafe() starts a task on another thread's loop,
- * with a promise of its result. A future (coil/future.h) belongs to one loop and takes no
- * lock; a promise is for results between threads. All functions here may be called on any
- * thread, but not in a signal handler, because they take a lock. (asyncio:
+ * and returns a promise of its result. A future (coil/future.h) belongs to one loop and
+ * takes no lock; a promise is for results between threads. All functions here may be
+ * called on any thread, but not in a signal handler, because they take a lock. (asyncio:
  * concurrent.futures.Future, wrap_future, run_coroutine_threadsafe)
  */
 #ifndef COIL_PROMISE_H
@@ -44,77 +44,93 @@ extern "C" {
 
 typedef struct coil_promise coil_promise;
 
-/* Create a pending promise, with one reference. -ENOMEM. */
+/* Create a pending promise, with one reference. Fails with -ENOMEM. */
 COIL_API int coil_promise_create(coil_promise **out);
 
-/* One more reference, for coil_promise_release(). Any thread. */
+/*
+ * Add a reference, to be dropped by coil_promise_release(). Returns the promise. Any
+ * thread.
+ */
 COIL_API coil_promise *coil_promise_retain(coil_promise *promise);
 
-/* Drop a reference; NULL is accepted. The last one destroys the value, on that thread;
-   destroy() must not suspend. */
+/*
+ * Drop a reference; NULL is accepted. The last release destroys the value on the calling
+ * thread; `destroy` must not suspend.
+ */
 COIL_API void coil_promise_release(coil_promise *promise);
 
 /*
- * Give it its result: as coil_future_set(). Returns 0, or -EALREADY if it has one (it was
- * cancelled, say); then value remains the caller's. Never allocates.
+ * Set the result and an optional value, as coil_future_set(). Never allocates. Returns 0,
+ * or -EALREADY if the promise already has a result, for example because it was cancelled;
+ * the value remains the caller's then.
  */
 COIL_API int coil_promise_set(coil_promise *promise, int rc, void *value,
                               void (*destroy)(void *value));
 
 /*
- * Cancel it: those who wait get -ECANCELED, and the task of coil_spawn_threadsafe() is
- * cancelled. `reason` is kept, not copied; NULL is allowed. Returns false if it had its
- * result. Whoever was to set it is not told: it asks coil_promise_done(), or finds out by
- * -EALREADY. Never allocates. (concurrent.futures: Future.cancel)
+ * Cancel the promise: waiting tasks and threads get -ECANCELED, and a task of
+ * coil_spawn_threadsafe() is cancelled. (concurrent.futures: Future.cancel)
+ *
+ * `reason` is not copied and must stay valid; NULL is allowed. Returns false if the
+ * promise already had a result. The code that sets the promise is not notified. It can
+ * check coil_promise_done(), and its coil_promise_set() returns -EALREADY. Never
+ * allocates.
  */
 COIL_API bool coil_promise_cancel(coil_promise *promise, const char *reason);
 
-/* True once it has its result. */
+/* True once the promise has a result. */
 COIL_API bool coil_promise_done(const coil_promise *promise);
 
-/* The rc, or -EINPROGRESS. */
+/* Return the rc, or -EINPROGRESS while pending. */
 COIL_API int coil_promise_result(const coil_promise *promise);
 
-/* The value, borrowed while a reference is held; NULL while pending or if there is none.
+/*
+ * Return the value, borrowed while a reference is held; NULL while pending or without a
+ * value.
  */
 COIL_API void *coil_promise_value(const coil_promise *promise);
 
 /*
- * The value, which becomes the caller's: coil no longer destroys it, and from now on
- * coil_promise_value() is NULL, for everybody. Of several threads that take it one gets
- * it. NULL while pending, if there is none, or if it was taken.
+ * Return the value and pass its ownership to the caller. coil no longer destroys it, and
+ * coil_promise_value() returns NULL from now on. If several threads take it, one of them
+ * gets it. NULL while pending, without a value, or if the value was taken before.
  */
 COIL_API void *coil_promise_take_value(coil_promise *promise);
 
 /*
- * Block the thread until it is done, and return its rc; -ETIMEDOUT if it is not by then.
- * COIL_NEVER waits for ever, 0 not at all. On a thread whose loop runs it would stop the
- * loop, and so, unless the promise is done, it stops the program. (concurrent.futures:
+ * Block the thread until the promise is done, and return its rc. (concurrent.futures:
  * Future.result)
+ *
+ * Fails with -ETIMEDOUT after `timeout_ns`. COIL_NEVER means no limit; 0 does not wait.
+ * On a thread whose loop is running, blocking would stop the loop. So there the program
+ * aborts unless the promise is done.
  */
 COIL_API int coil_promise_wait(coil_promise *promise, int64_t timeout_ns);
 
 /*
- * Wait in a task until it is done, and return its rc. (asyncio: await wrap_future)
+ * Wait in a task until the promise is done, and return its rc. (asyncio: await
+ * wrap_future)
  *
- * Any number of tasks of any loops may. Cancelling one that waits cancels the promise.
- * It suspends even if the promise is done, as there.
+ * Any number of tasks of any loops may wait. Cancelling a waiting task cancels the
+ * promise. The call suspends even if the promise is done, as in asyncio.
  */
 COIL_SUSPENDS int coil_promise_await(coil_promise *promise);
 
 /*
- * Start a task on a loop, from any thread: coil_spawn() there, as soon as the loop comes
- * to it. (asyncio: run_coroutine_threadsafe)
+ * Start a task on a loop, from any thread: the loop calls coil_spawn() in one of its next
+ * turns. (asyncio: run_coroutine_threadsafe)
  *
- * *out, if not NULL, receives a promise of its result, to release. Cancelling that
- * cancels the task, once it has begun: so the body is run in any case, but one: if the
- * loop closes before, or while the task waits, the promise fails with -ESHUTDOWN. The
- * task begins in a copy of the caller's context. opts and what opts->arg_bytes tells of
- * are copied. The loop must be kept by a reference of the caller's meanwhile
- * (coil_loop_retain()).
+ * *out, if not NULL, receives a promise of the task's result, to release. Cancelling the
+ * promise cancels the task after it has begun, so the body always starts to run. The
+ * exception is a closing loop. If it closes before the task begins, or while the task
+ * waits, the promise fails with -ESHUTDOWN.
  *
- * Fails with -ESHUTDOWN if the loop is closed, -ENOMEM, -EINVAL (arg_bytes). What fails
- * later, on the loop's thread, fails the promise.
+ * The task begins in a copy of the caller's context. The options are copied, and so are
+ * opts->arg_bytes bytes of *arg. The caller must hold a reference to the loop during the
+ * call (coil_loop_retain()).
+ *
+ * Fails with -ESHUTDOWN if the loop is closed, -ENOMEM, -EINVAL (arg_bytes). A later
+ * failure, on the loop's thread, fails the promise.
  */
 COIL_API int coil_spawn_threadsafe(coil_loop *loop, coil_task_fn fn, void *arg,
                                    const coil_spawn_opts *opts, coil_promise **out);
