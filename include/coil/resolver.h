@@ -1,22 +1,24 @@
 /*
- * coil/resolver.h - how names are looked up: name servers, engines, the cache.
+ * coil/resolver.h - configure name lookups: name servers, engines, the cache.
  *
  *     coil_resolver_opts opts = {.servers = "192.0.2.53,[2001:db8::53]:5353",
  *                                .timeout_ns = COIL_MSEC(500)};
  *     rc = coil_resolver_configure(&opts);
  *
- * This is optional: coil_getaddrinfo() and coil_connect() work without, as resolv.conf(5)
- * and hosts(5) say. Each loop has a resolver of its own, made when the first name is
- * looked up, with one of two engines:
+ * Configuration is optional: by default coil_getaddrinfo() and coil_connect() follow
+ * resolv.conf(5) and hosts(5). Each loop has its own resolver, which is created at the
+ * first lookup. There are two engines:
  *
- * "c-ares" asks the name servers itself, by sockets that the loop watches: any number of
- * names at a time, no thread. It reads /etc/hosts, and of resolv.conf the servers, search
- * domains and options; both again when they have changed, looking at most once a second.
- * Answers are kept as long as they say. It does not know of other sources of names (LDAP,
- * mDNS): where nsswitch.conf(5) names any, the other engine is chosen.
+ * "c-ares" queries the name servers itself, by sockets that the loop watches. It looks up
+ * any number of names at a time, without a thread. It reads /etc/hosts, and the servers,
+ * search domains and options of resolv.conf. It checks at most once a second whether
+ * these files have changed. Answers are cached for their TTL. The engine does not support
+ * other sources of names (LDAP, mDNS). If nsswitch.conf(5) lists one, the other engine is
+ * chosen.
  *
- * "getaddrinfo" is the C library's getaddrinfo(3), on at most 8 threads of the dns lane.
- * Nothing is kept, as it does not tell how long that would be right.
+ * "getaddrinfo" calls the C library's getaddrinfo(3) on at most 8 threads of the dns
+ * lane. This engine does not cache answers, because the C library does not return the
+ * TTL.
  */
 #ifndef COIL_RESOLVER_H
 #define COIL_RESOLVER_H
@@ -27,46 +29,53 @@
 extern "C" {
 #endif
 
-/* What is 0 or NULL is left to the default. All text is copied. */
+/* Members that are 0 or NULL have their defaults. All strings are copied. */
 typedef struct coil_resolver_opts {
-    /* NULL: what $COIL_RESOLVER says, else "c-ares" where coil was built with it. Where
-       that names what there is not, look-ups fail as coil_resolver_configure(). */
+    /*
+     * NULL means $COIL_RESOLVER if set, else "c-ares" if coil was built with it. If that
+     * names an unavailable engine, lookups fail as coil_resolver_configure().
+     */
     const char *engine;
 
-    /* The rest is for c-ares alone. */
+    /* The other members are for c-ares only. */
 
     /*
-     * Instead of resolv.conf's: "192.0.2.1,192.0.2.2:5353,[::1]:53", port 53 if none. A
-     * link-local address has a zone, there and here: "fe80::1%eth0", "[fe80::1%2]:53".
+     * Name servers that replace those of resolv.conf:
+     * "192.0.2.1,192.0.2.2:5353,[::1]:53". The default port is 53. A link-local address
+     * needs a zone, here and in resolv.conf: "fe80::1%eth0", "[fe80::1%2]:53".
      */
     const char *servers;
     const char *hosts_file;       /* instead of /etc/hosts */
     const char *resolv_conf_file; /* instead of /etc/resolv.conf */
     /*
-     * For a server's first answer, doubled with each round; and rounds over all servers.
-     * Else what resolv.conf and $RES_OPTIONS say ("options timeout:5 attempts:2"; at most
-     * 30 s and 5), else 5 s and 2.
+     * Timeout for a server's first answer, doubled in each round; and the number of
+     * rounds over all servers. The defaults come from resolv.conf and $RES_OPTIONS
+     * ("options timeout:5 attempts:2"; at most 30 s and 5), else 5 s and 2.
      */
     int64_t timeout_ns;
     unsigned tries;
-    size_t cache_entries; /* how many answers are kept at most, 256; latest used first */
-    bool no_cache;        /* keep none; equal questions under way are still one */
+    /*
+     * The most cached answers, 256 by default. The least recently used answer is dropped
+     * first.
+     */
+    size_t cache_entries;
+    bool no_cache; /* no cache; concurrent identical lookups are still combined */
 } coil_resolver_opts;
 
 /*
- * Configure the current loop's resolver anew; NULL: all as at first. What was kept is
- * forgotten; look-ups that are under way end as they began. Does not suspend.
+ * Configure the current loop's resolver; NULL restores the defaults. Does not suspend.
  *
- * Fails with -EINVAL for an unknown engine, a malformed server, or options that the
- * engine has not; -EOPNOTSUPP for "c-ares" where coil was built without; -ENOMEM; nothing
- * is changed then.
+ * The cache is emptied. Lookups in progress complete with the old configuration. Fails
+ * with -EINVAL for an unknown engine, a malformed server, or options that the engine does
+ * not support. Also fails with -EOPNOTSUPP for "c-ares" if coil was built without it,
+ * -ENOMEM. A failure changes nothing.
  */
 COIL_API int coil_resolver_configure(const coil_resolver_opts *opts);
 
-/* Forget all answers that the current loop's resolver keeps. */
+/* Empty the cache of the current loop's resolver. */
 COIL_API void coil_resolver_flush(void);
 
-/* The engine of the current loop's resolver: "c-ares", "getaddrinfo". */
+/* Return the engine of the current loop's resolver: "c-ares" or "getaddrinfo". */
 COIL_API const char *coil_resolver_name(void);
 
 #ifdef __cplusplus
