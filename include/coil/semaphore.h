@@ -29,19 +29,19 @@ typedef struct coil_semaphore {
 #define COIL_SEMAPHORE_INIT(n) {COIL_WAITERS_INIT, (n)}
 /* clang-format on */
 
-/* For `value` tasks at a time: what COIL_SEMAPHORE_INIT is, at run time. */
+/* Initialise a semaphore for `value` tasks at run time, as COIL_SEMAPHORE_INIT does. */
 COIL_API void coil_semaphore_init(coil_semaphore *semaphore, size_t value);
 
-/* Nothing may wait for it any more. NULL is accepted. */
+/* End the semaphore; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_semaphore_finish(coil_semaphore *semaphore);
 
 /*
- * Decrement the value, waiting in line while it is 0. 0, or -ECANCELED and no change.
- * (asyncio: acquire)
+ * Decrement the value, waiting in line while it is 0. Returns 0, or -ECANCELED without
+ * any change. (asyncio: acquire)
  */
 COIL_SUSPENDS int coil_semaphore_acquire(coil_semaphore *semaphore);
 
-/* Give one back, or add one. Never allocates. */
+/* Increment the value, and wake the first waiter. Never allocates. (asyncio: release) */
 COIL_API void coil_semaphore_release(coil_semaphore *semaphore);
 
 /* True if an acquire would wait. */
@@ -58,16 +58,18 @@ typedef struct coil_bounded_semaphore {
 #define COIL_BOUNDED_SEMAPHORE_INIT(n) {COIL_SEMAPHORE_INIT(n), (n)}
 /* clang-format on */
 
-/* As the functions of coil_semaphore. */
+/* Like the functions of coil_semaphore. */
 COIL_API void coil_bounded_semaphore_init(coil_bounded_semaphore *bounded, size_t value);
 COIL_API void coil_bounded_semaphore_finish(coil_bounded_semaphore *bounded);
 COIL_SUSPENDS int coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded);
 
-/* Give one back. -EOVERFLOW, and nothing is done, if that made more than there were at
- * the beginning. */
+/*
+ * Increment the value. Fails with -EOVERFLOW, without any change, if the value would
+ * exceed the initial one.
+ */
 COIL_API int coil_bounded_semaphore_release(coil_bounded_semaphore *bounded);
 
-/* As coil_semaphore_locked(). */
+/* Like coil_semaphore_locked(). */
 COIL_API bool coil_bounded_semaphore_locked(const coil_bounded_semaphore *bounded);
 
 #ifdef __cplusplus
