@@ -9,21 +9,21 @@
  *         reload();
  *     return rc < 0 ? rc : stop_gracefully();
  *
- * A signal is sent to the process, and any number of loops on any threads may take it:
- * each of these loops gets every signal, and in it all tasks that wait for it and the
- * handler. While at least one loop takes a signal its disposition is coil's; then the
- * former disposition is restored, unless the program has set another meanwhile.
- * coil_run() takes SIGINT only if its disposition is the default, so a SIGINT that is
- * taken here does not cancel the main task. After a fork the child has the former
- * dispositions.
+ * The kernel sends a signal to the process, and any number of loops on any threads may
+ * handle it. Each of these loops gets every signal, and passes it to its handler and to
+ * all tasks that wait for it. While at least one loop handles a signal, coil sets its
+ * disposition. Afterwards coil restores the former disposition, unless the program has
+ * set another meanwhile. coil_run() handles SIGINT only if its disposition is the
+ * default. So a SIGINT that is handled here does not cancel the main task. After a fork
+ * the child has the former dispositions.
  *
- * The signal must not be blocked in all threads. Signals that cannot be caught are
- * -EINVAL: SIGKILL, SIGSTOP, invalid numbers; and SIGSEGV, SIGBUS, SIGFPE and SIGILL,
- * because a fault cannot wait until a task handles it.
+ * At least one thread must not block the signal. Signals that cannot be caught are
+ * -EINVAL: SIGKILL, SIGSTOP and invalid numbers. So are SIGSEGV, SIGBUS, SIGFPE and
+ * SIGILL, because a fault cannot wait until a task handles it.
  *
- * Signals below SIGRTMIN are not counted: of several that come before the loop checks, at
- * least one is seen (signal(7)). Realtime signals are queued, each with its siginfo_t, up
- * to a few hundred; beyond that one of each number is seen.
+ * Signals below SIGRTMIN are not counted: if several arrive before the loop checks, at
+ * least one is delivered (signal(7)). Realtime signals are queued, each with its
+ * siginfo_t, up to a few hundred. Beyond that, one of each number is delivered.
  */
 #ifndef COIL_SIGNAL_H
 #define COIL_SIGNAL_H
@@ -40,24 +40,25 @@ extern "C" {
 #ifdef SIG_BLOCK
 
 /*
- * Wait for one of the signals in `set`; returns its number, and in *info, if that is not
- * NULL, what sigaction(2) tells of it. (sigwaitinfo)
+ * Wait for one of the signals in `set` and return its number. If `info` is not NULL,
+ * *info receives the details, as in sigaction(2). (sigwaitinfo)
  *
- * The loop wants these signals from the first call on, until coil_signal_restore() or its
- * end: one that comes while nobody waits is kept for the next call, as a blocked one is
- * for sigwaitinfo(2). Of standard signals one each is kept, of realtime ones up to 64 in
- * all, the oldest first.
+ * The loop handles these signals from the first call on, until coil_signal_restore() or
+ * the loop's end. A signal that arrives while no task waits is saved for the next call,
+ * like a blocked signal for sigwaitinfo(2). One standard signal of each number is saved.
+ * Up to 64 realtime signals are saved in all; the oldest is returned first.
  *
- * A loop that has only this to wait for is not deadlocked: a signal may always come.
- *
- * Fails with -EINVAL, also for an empty set, -ECANCELED, -EMFILE, -ENOMEM.
+ * A loop that waits only for signals is not deadlocked, because a signal may always
+ * arrive. Fails with -EINVAL, also for an empty set, -ECANCELED, -EMFILE, -ENOMEM.
  */
 COIL_SUSPENDS int coil_signal_wait(const sigset_t *set, siginfo_t *info);
 
 /*
- * The loop wants these signals no longer for tasks; what was kept of them is forgotten,
- * and a task that waits for none but these waits until it is cancelled. Handlers are
- * not touched. The next SIGTERM, say, ends the program again.
+ * Stop handling these signals for the loop's tasks. Handlers are not affected.
+ *
+ * Saved signals are dropped. A task that waits only for these signals waits until it is
+ * cancelled. If the loop was the last to handle a signal, its disposition is restored:
+ * for example, the next SIGTERM ends the program.
  */
 COIL_API void coil_signal_restore(const sigset_t *set);
 
@@ -65,14 +66,16 @@ COIL_API void coil_signal_restore(const sigset_t *set);
 
 /*
  * Call fn(arg) in the loop for each such signal, in the context of this call. A second
- * call replaces the first. (asyncio: add_signal_handler, there on the main thread only)
+ * call replaces the first. (asyncio: add_signal_handler, there only on the main thread)
  *
  * Fails with -EINVAL, -EMFILE, -ENOMEM.
  */
 COIL_API int coil_add_signal_handler(int signo, coil_callback fn, void *arg);
 
-/* Returns 1 if there was one, 0 if not, or -EINVAL. A call that was due is not made.
-   (asyncio: remove_signal_handler) */
+/*
+ * Remove the handler, even if its call is due. Returns 1 if one was set, else 0, or
+ * -EINVAL. (asyncio: remove_signal_handler)
+ */
 COIL_API int coil_remove_signal_handler(int signo);
 
 #ifdef __cplusplus
