@@ -23,16 +23,16 @@
  *         CHECK(coil_testing_run(test_of_client, &world) == 0);
  *     }
  *
- * This header and coil/network.h are implemented by a library of its own, libcoil-testing
- * (pkg-config coil-testing, CMake coil::testing). It must be of the same version as the
+ * This header and coil/network.h are implemented by a separate library, libcoil-testing
+ * (pkg-config coil-testing, CMake coil::testing). It must have the same version as the
  * libcoil that the program uses. libcoil itself contains only hooks, which cost nothing.
  * To assert that code does not suspend, see coil_no_suspend (coil/debug.h).
  *
- * INJECTED FAILURES. Allocations and system calls of all threads are counted, from the
- * first call of a function here that is about them. A request makes one call fail; a new
- * request replaces it. To try all failures, run the program again and again with the 1st,
- * 2nd, 3rd, ... call made to fail, until coil_testing_failed() says that there was no
- * such call.
+ * INJECTED FAILURES. coil counts the allocations and system calls of all threads, from
+ * the first call of a function below that concerns them. A request makes one call fail; a
+ * new request replaces it. To try all failures, run the program repeatedly and make the
+ * 1st, 2nd, 3rd, ... call fail. Stop when coil_testing_failed() returns NULL, because the
+ * program made fewer calls.
  */
 #ifndef COIL_TESTING_H
 #define COIL_TESTING_H
@@ -46,36 +46,37 @@ extern "C" {
 #endif
 
 /*
- * coil_run() with a virtual clock, which starts at 0 and jumps to the next deadline when
- * nothing else is to be done: an hour's sleep takes no time, and every run is the same.
- * Signals are left alone.
+ * coil_run() with a virtual clock and without signal handlers. The clock starts at 0 and
+ * jumps to the next deadline when nothing is ready. So an hour's sleep takes no time, and
+ * every run is the same.
  */
 COIL_API int coil_testing_run(coil_task_fn fn, void *arg);
 
 /* ---- when -------------------------------------------------------------------------- */
 
 /*
- * Wait until every other task of this loop waits, no callback is ready, and a look at the
- * descriptors found nothing. A sleeping task waits, and so does one whose job is on a
- * thread; a virtual clock does not move for this. Several may wait here: they do not wait
- * for each other, and go on together. Tasks that never stop making each other ready, or
- * one that yields for ever, keep it from returning. 0 or -ECANCELED.
- * (trio: testing.wait_all_tasks_blocked)
+ * Wait until every other task of this loop waits, no callback is ready, and polling has
+ * found nothing. (trio: testing.wait_all_tasks_blocked)
+ *
+ * A sleeping task counts as waiting, and so does a task whose job is on a thread. A
+ * virtual clock does not advance for this call. Several tasks may wait here: they do not
+ * wait for each other, and continue together. The call does not return while tasks make
+ * each other ready forever, or one yields forever. Returns 0 or -ECANCELED.
  */
 COIL_SUSPENDS int coil_wait_all_blocked(void);
 
 /*
- * Points in several tasks that are to be reached in a fixed order:
+ * A sequencer: points in several tasks that must be reached in a fixed order.
  *
  *     static coil_sequencer order = COIL_SEQUENCER_INIT;
  *
- * One task passes position 0, and another one position 1 after that:
+ * One task passes position 0, and another task passes position 1 after that:
  *
  *     rc = coil_sequencer_wait(&order, 0);
  *
  *     rc = coil_sequencer_wait(&order, 1);
  *
- * The caller's memory, with nothing to finish.
+ * A sequencer is the caller's memory, and need not be finished.
  */
 typedef struct coil_sequencer {
     coil_waiters waiters;
@@ -87,38 +88,45 @@ typedef struct coil_sequencer {
 #define COIL_SEQUENCER_INIT {COIL_WAITERS_INIT, 0, false}
 /* clang-format on */
 
-/* What COIL_SEQUENCER_INIT is, at run time. */
+/* Initialise a sequencer at run time, as COIL_SEQUENCER_INIT does. */
 COIL_API void coil_sequencer_init(coil_sequencer *sequencer);
 
 /*
- * Wait until all points before `position` have been passed, and pass this one: who stands
- * at the next goes on in the next turn, so what follows here up to the next wait comes
- * first. Each position is for one task; a second one at it stops the program.
+ * Wait until all positions before `position` have been passed, and pass this one. (trio:
+ * testing.Sequencer)
  *
- * Fails with -ECANCELED; then the order can be kept no more, and for all others, those
- * that wait and those to come, it is -EPIPE. (trio: testing.Sequencer)
+ * The task at the next position continues in the next turn. So the code after this call,
+ * up to its next wait, runs first. Each position is for one task; the program aborts if a
+ * second task waits at it.
+ *
+ * Fails with -ECANCELED. The order is broken then: all other current and later calls fail
+ * with -EPIPE.
  */
 COIL_SUSPENDS int coil_sequencer_wait(coil_sequencer *sequencer, unsigned position);
 
 /*
- * Run what is ready in each turn in a random order, which follows from `seed` alone; 0:
- * first in, first out again. For this thread's loops, the one there is and those to come:
- * each begins with the seed anew. What is ready in different turns keeps its order, and
- * so do deadlines that are not due together.
+ * Run the ready tasks and callbacks of each turn in a random order, which depends only on
+ * `seed`. 0 restores first in, first out.
+ *
+ * This applies to this thread's current loop and to its later loops; each starts with the
+ * seed again. Tasks that are ready in different turns keep their order, and so do
+ * deadlines that are not due together.
  */
 COIL_API void coil_testing_shuffle(uint64_t seed);
 
 /* ---- what fails -------------------------------------------------------------------- */
 
 /*
- * Let the `nth` allocation of coil's from now on fail, once; 1 is the next one. 0: none.
- * Growing a block is one, too. Stacks are not: they are system calls, "mmap".
+ * Make the `nth` allocation of coil's from now on fail, once; 1 is the next one. 0
+ * cancels the request. Growing a block counts as an allocation. Stacks count as system
+ * calls: "mmap".
  */
 COIL_API void coil_testing_fail_allocation(uint64_t nth);
 
 /*
- * Let the `nth` system call of coil's from now on not be made, but fail with `error`,
- * once; 0: none. An `error` of 0 is one that this very call may fail with.
+ * Make the `nth` system call of coil's from now on fail with `error`, once, without
+ * executing it. 0 for `nth` cancels the request. If `error` is 0, coil chooses an error
+ * that this call may return.
  *
  * The calls are: accept4, bind, chdir, chmod, clone, close_range, connect,
  * copy_file_range, dup3, epoll_create1, epoll_ctl, epoll_pwait2, epoll_wait, eventfd,
@@ -130,25 +138,29 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
  * read, readlinkat, recv, recvfrom, recvmmsg, recvmsg, renameat2, send, sendfile,
  * sendmmsg, sendmsg, setgroups, setpgid, setresgid, setresuid, setsid, shutdown,
  * sigaction, sigaltstack, socket, socketpair, splice, stat, statx, symlinkat,
- * timer_create, timerfd_create, unlinkat, waitid, write. Not among them are those that
- * cannot fail and those whose failure changes nothing, as close.
+ * timer_create, timerfd_create, unlinkat, waitid, write. Calls that cannot fail are not
+ * included, nor are calls whose failure changes nothing, such as close.
  */
 COIL_API void coil_testing_fail_system_call(uint64_t nth, int error);
 
 /*
- * What the latest order made fail: "an allocation", or a system call as it stands in
- * coil's source, "epoll_create1(EPOLL_CLOEXEC)". NULL: it has not come to that.
+ * Return the call that the latest request made fail: "an allocation", or a system call as
+ * written in coil's source, "epoll_create1(EPOLL_CLOEXEC)". NULL if the request has not
+ * taken effect.
  */
 COIL_API const char *coil_testing_failed(void);
 
-/* How many there were until now; those that were made to fail count. */
+/*
+ * Return the number of allocations or system calls until now, including those that were
+ * made to fail.
+ */
 COIL_API uint64_t coil_testing_allocations(void);
 COIL_API uint64_t coil_testing_system_calls(void);
 
 /*
- * How many blocks of memory were allocated and not freed. What was allocated before the
- * counting began is not in it, so compare two figures: after a program that cleans up it
- * is what it was before.
+ * Return the number of blocks of memory that are allocated and not freed. Blocks from
+ * before the counting began are not included. So compare two values: if the program
+ * cleans up, they are equal.
  */
 COIL_API int64_t coil_testing_blocks(void);
 
