@@ -19,7 +19,7 @@
  *         return coil_run_threads(0, serve, argc > 1 ? argv[1] : "8080", NULL) < 0;
  *     }
  *
- * Loops share nothing: a task, a lock, a stream belongs to its thread. To communicate,
+ * Loops share nothing: a task, a lock or a stream belongs to its thread. To communicate,
  * use coil_post(), coil_spawn_threadsafe(), promises (coil/promise.h) or channels
  * (coil/channel.h). A stream can be moved from one loop to another: coil_stream_detach().
  */
@@ -33,28 +33,34 @@ extern "C" {
 #endif
 
 /*
- * coil_run() on n threads at once, the calling one among them; 0: as many as
- * coil_processor_count(). Returns when all have ended: the first failure in time, or else
- * 0. One failure cancels the main tasks of all others, and so does the first SIGINT; it
- * fails with -EINTR then, as coil_run() does.
+ * Call coil_run() on n threads at the same time, including the calling thread. 0 means
+ * coil_processor_count().
  *
- * Each main task has a copy of the caller's context, and is called as opts->name says,
- * with "-1" and so on behind it on threads 1 to n - 1, which are called "coil-1" and so
- * on. *opts->error, if asked for, is of the failure that is returned.
+ * Returns when all have ended: the earliest failure, or else 0. A failure cancels the
+ * main tasks of all other threads. So does the first SIGINT; the call then fails with
+ * -EINTR, as coil_run() does.
  *
- * Fails as coil_run(), with -EINVAL (n above 1024), and with -EAGAIN where a thread could
- * not be started: then what had begun is cancelled.
+ * Each main task has a copy of the caller's context. On threads 1 to n - 1, the suffix
+ * "-1" and so on is added to its name, opts->name. These threads are called "coil-1" and
+ * so on. *opts->error, if requested, belongs to the returned failure.
+ *
+ * Fails as coil_run(), with -EINVAL (n above 1024), and with -EAGAIN if a thread could
+ * not be started; main tasks that have begun are cancelled then.
  */
 COIL_API int coil_run_threads(unsigned n, coil_task_fn fn, void *arg,
                               const coil_run_opts *opts);
 
-/* Which of them this is, from 0, and how many there are. Elsewhere 0 and 1. */
+/*
+ * Return the index of this thread, from 0, or the number of threads of
+ * coil_run_threads(). Elsewhere 0 and 1.
+ */
 COIL_API unsigned coil_thread_index(void);
 COIL_API unsigned coil_thread_count(void);
 
 /*
- * How many processors this process may use: those of its affinity mask, but no more than
- * the processor time of its control group (cpu.max) is worth, rounded up. At least 1.
+ * Return how many processors this process may use, at least 1. The number comes from its
+ * affinity mask, but is limited to the processor time of its control group (cpu.max),
+ * rounded up.
  */
 COIL_API unsigned coil_processor_count(void);
 
