@@ -1,6 +1,6 @@
 /*
- * coil.hpp - coil for C++17: handles that release, lambdas as tasks, exceptions that
- * reach the waiting code. Header only; everything in coil.h works with it.
+ * coil.hpp - coil for C++17: handles that release objects, lambdas as tasks, exceptions
+ * that reach the waiting code. Header only; works with everything in coil.h.
  *
  *     #include <coil.hpp>
  *
@@ -19,15 +19,16 @@
  *         });
  *     }
  *
- * Calls return a negative errno for a failure, as coil's do. Where exceptions are wanted,
- * coil::check() throws it as a coil::error. A body may return an int, which counts as in
- * C, or nothing. An exception that leaves a body never passes through coil. The task fails
- * with the errno of a std::system_error, else -EIO, and the exception is thrown again by
- * the task's group, or by run().
+ * Calls return a negative errno for a failure, as in C. To get an exception instead, use
+ * coil::check(), which throws the errno as a coil::error. A body may return an int, which
+ * has the same meaning as in C, or nothing. An exception that leaves a body never passes
+ * through coil. The task fails with the errno of a std::system_error, else with -EIO. The
+ * task's group, or run(), throws the exception again.
  *
  * A cancellation is an exception, too: coil::check(-ECANCELED) throws one. Regions change
  * it as their exits change the rc. If the deadline of a coil::scope caused it, it leaves
- * the scope as -ETIMEDOUT. If a child's exception caused it, coil::check() throws that.
+ * the scope as -ETIMEDOUT. If a child's exception caused it, coil::check() throws that
+ * exception instead.
  */
 #ifndef COIL_HPP
 #define COIL_HPP
@@ -59,13 +60,16 @@ class scope;
 namespace detail
 {
 
-/* Inlined without optimisation, too: so coil's reports name the line of the caller. */
+/* Inlined even without optimisation, so that coil's reports contain the caller's line. */
 #define COIL__INLINED [[gnu::always_inline]] inline
 
-/* Its address tells threads apart. */
+/* Its address identifies the thread. */
 inline thread_local char this_thread;
 
-/* An exception in flight, for the regions that it leaves; null once it is gone. */
+/*
+ * An exception in flight, for the regions through which it passes; null after the
+ * exception was destroyed.
+ */
 using flying = std::shared_ptr<std::atomic<error *>>;
 
 /* A group or scope that is open in a task. */
@@ -81,11 +85,13 @@ class region
     }
     region *outer() const { return static_cast<region *>(coil_region_bound(this)); }
 
-    /* Throw what has failed in this region, and has cancelled its task. */
+    /* Throw the failure in this region that has cancelled its task. */
     virtual void throw_failure() {}
     virtual bool has_expired() const noexcept { return false; }
 
-    /* A cancellation is thrown in it, or has left a region inside of it. */
+    /*
+     * Record a cancellation that was thrown in this region, or has left an inner region.
+     */
     void note_cancellation(flying cancellation) noexcept
     {
         cancellation_ = std::move(cancellation);
@@ -101,7 +107,7 @@ class region
             around->note_cancellation(std::move(cancellation_));
     }
 
-    /* The scope or group that was entered last is this one's. */
+    /* Attach this object to the scope or group that was entered last. */
     void bind() { coil_region_bind(this); }
 
     bool is_left_by_exception() const noexcept
@@ -109,14 +115,14 @@ class region
         return std::uncaught_exceptions() > exceptions_;
     }
 
-    /* The cancellation that leaves it, if coil::check() has thrown it. */
+    /* The cancellation that leaves this region, if coil::check() has thrown it. */
     error *cancellation() const noexcept
     {
         return is_left_by_exception() && cancellation_ ? cancellation_->load() : nullptr;
     }
 
   private:
-    int exceptions_; /* in flight when it was entered */
+    int exceptions_; /* exceptions in flight on entry */
     flying cancellation_;
 };
 
@@ -126,12 +132,15 @@ class region
 
 /*
  * The exception of coil::check(). code().value() is the errno, and what() is coil's
- * message. While it is in flight, it belongs to its thread.
+ * message. While the exception is in flight, it belongs to its thread.
  */
 class __attribute__((visibility("default"))) error : public std::system_error
 {
   public:
-    /* `rc` is a negative errno. The message is that of coil_last_error(), if that has it. */
+    /*
+     * `rc` is a negative errno. If coil_last_error() has the same rc, its message is
+     * used.
+     */
     explicit error(int rc) : std::system_error(-rc, std::generic_category())
     {
         if (rc == -ECANCELED)
@@ -162,8 +171,10 @@ class __attribute__((visibility("default"))) error : public std::system_error
                                     : std::system_error::what();
     }
 
-    /* The message and where it was thrown, for coil_error_print(). NULL for a cancellation,
-       or where memory ran out. */
+    /*
+     * The message and the stack of the throw, for coil_error_print(). NULL for a
+     * cancellation, or if memory ran out.
+     */
     coil_error *failure() const noexcept
     {
         return failure_ && coil_error_rc(failure_.get()) == -code().value()
@@ -171,14 +182,16 @@ class __attribute__((visibility("default"))) error : public std::system_error
                    : nullptr;
     }
 
-    /* The exception that it stands for: itself if this is null. */
+    /*
+     * The exception that this one represents. If it is null, this object is the original.
+     */
     const std::exception_ptr &cause() const noexcept { return cause_; }
 
   private:
     friend class group;
     friend class scope;
 
-    /* A cancellation becomes what has caused it: `rc`, or `cause` if that is not null. */
+    /* Turn a cancellation into its cause: `rc`, or `cause` if that is not null. */
     void become(int rc, const std::exception_ptr &cause) noexcept
     {
         try {
@@ -191,7 +204,10 @@ class __attribute__((visibility("default"))) error : public std::system_error
         cause_ = cause;
     }
 
-    /* Errors belong to a thread: another one that destroys the exception keeps them. */
+    /*
+     * Errors belong to a thread. If another thread destroys the exception, the error is
+     * not released.
+     */
     void take_failure(int rc) noexcept
     {
         coil_error *last = coil_last_error();
@@ -227,7 +243,9 @@ class __attribute__((visibility("default"))) error : public std::system_error
         innermost->note_cancellation(self_);
     }
 
-    /* It will probably become a time-out: the stack is that of now. */
+    /*
+     * Record the current stack, because this cancellation will probably become a timeout.
+     */
     void note_time_out() noexcept
     {
         coil_error *last = coil_last_error();
@@ -245,13 +263,13 @@ class __attribute__((visibility("default"))) error : public std::system_error
 
     std::shared_ptr<coil_error> failure_;
     std::exception_ptr cause_;
-    detail::flying self_; /* for the regions that it leaves */
+    detail::flying self_; /* for the regions through which it passes */
 };
 
 namespace detail
 {
 
-/* False for a failure of which coil has noted the place already. */
+/* True if coil has not yet recorded the stack of this failure. */
 inline bool has_no_place(int rc) noexcept
 {
     coil_error *last = coil_last_error();
@@ -269,7 +287,7 @@ inline bool has_no_place(int rc) noexcept
 
 } // namespace detail
 
-/* The rc, or if it is negative an exception, a coil::error. */
+/* Return the rc; if it is negative, throw a coil::error. */
 template <typename Rc> COIL__INLINED Rc check(Rc rc)
 {
     if (rc < 0) {
@@ -282,7 +300,7 @@ template <typename Rc> COIL__INLINED Rc check(Rc rc)
 
 /* ---- handles ----------------------------------------------------------------------- */
 
-/* Owns one, and gives it back; converts to the pointer that the functions take. */
+/* Owns an object and releases it. Converts to the pointer that coil's functions take. */
 template <typename T, void (*give_back)(T *)> class handle
 {
   public:
@@ -299,7 +317,10 @@ template <typename T, void (*give_back)(T *)> class handle
     operator T *() const { return owned_; }
     T *get() const { return owned_; }
 
-    /* For a function's last argument; what it owned before is given back. */
+    /*
+     * For the last argument of a function. The object that the handle owned is released
+     * first.
+     */
     T **out()
     {
         reset();
@@ -332,8 +353,10 @@ using generator = handle<coil_gen, coil_gen_destroy>;
 namespace detail
 {
 
-/* The negative errno of an exception's code. -EIO for a code of another kind, or one that a
-   task must not end with. */
+/*
+ * The negative errno of an exception's code. -EIO for a code of another category, or an
+ * errno with which a task must not end.
+ */
 inline int rc_of(const std::error_code &code) noexcept
 {
     bool is_errno = code.category() == std::generic_category() ||
@@ -343,7 +366,10 @@ inline int rc_of(const std::error_code &code) noexcept
                                                                        : -EIO;
 }
 
-/* Has coil noted this failure already? A group hands on the error of its child. */
+/*
+ * True if coil has already recorded this failure, as when a group passes on its child's
+ * error.
+ */
 inline bool is_noted(int rc, const char *message) noexcept
 {
     coil_error *last = coil_last_error();
@@ -352,7 +378,7 @@ inline bool is_noted(int rc, const char *message) noexcept
            std::strcmp(coil_error_message(last), message) == 0;
 }
 
-/* Make it the task's error, with the stack of the throw, and return the rc. */
+/* Set the task's error, with the stack of the throw, and return the rc. */
 inline int fail(coil_error *thrown, int rc, const char *message) noexcept
 {
     if (!is_noted(rc, message))
@@ -371,7 +397,7 @@ inline int fail(coil_error *thrown, const error &failure) noexcept
     return coil_fail_again(failure.failure());
 }
 
-/* The same for an exception that is no std::exception: its message is its type. */
+/* For an exception that is not derived from std::exception: the message is its type. */
 inline int fail(coil_error *thrown, const std::type_info *type) noexcept
 {
     char *name = type != nullptr
@@ -397,7 +423,7 @@ template <typename Body> int enter(void *arg)
     }
 }
 
-/* Call it. If it throws, the exception is kept in *kept, and its errno returned. */
+/* Call the body. If it throws, store the exception in `kept` and return its errno. */
 template <typename Body> int call(Body &body, std::exception_ptr &kept) noexcept
 {
     coil_error *thrown = nullptr;
@@ -429,16 +455,20 @@ template <typename Body> struct main_body {
         auto *self = static_cast<main_body *>(arg);
         int rc = call(self->body, self->thrown);
 
-        /* run() throws it: no failure to be printed. But coil_run() must see a cancellation,
-           which may be Ctrl-C's. */
+        /*
+         * run() throws the exception, so coil_run() must not print a failure. But
+         * coil_run() must see a cancellation, which may come from Ctrl-C.
+         */
         return self->thrown && rc != -ECANCELED ? 0 : rc;
     }
 };
 
 } // namespace detail
 
-/* coil_run() of a lambda: returns its rc, or throws what it has thrown. After Ctrl-C it returns
-   -EINTR, though coil::check() has thrown. */
+/*
+ * coil_run() of a lambda: return its rc, or throw its exception. After Ctrl-C the result
+ * is -EINTR, although coil::check() has thrown.
+ */
 template <typename Body>
 COIL__INLINED int run(Body &&body, const coil_run_opts *opts = nullptr)
 {
@@ -455,7 +485,10 @@ COIL__INLINED int run(Body &&body, const coil_run_opts *opts = nullptr)
 namespace detail
 {
 
-/* A body that lives until its task has ended, also if that is before the first step. */
+/*
+ * A body that exists until its task has ended, even if the task ends before its first
+ * step.
+ */
 template <typename Body> struct lone_body {
     Body body;
     bool runs = false, ends_itself = false;
@@ -485,12 +518,15 @@ template <typename Body> struct lone_body {
 } // namespace detail
 
 /*
- * coil_spawn() of a lambda, which belongs to no group: detached, or with a reference for
- * `out`. It is a copy or moved here, and is destroyed after the task has ended. What it
- * throws is the task's failure, which is reported if nobody awaits that, and is not
- * thrown again. It must own what it uses: whoever spawned it may have returned. Returns 0
- * or as coil_spawn() and coil_future_add_callback(). If that is -ENOMEM, an opts->eager
- * body may have run; if it waits, it is cancelled.
+ * coil_spawn() of a lambda, without a group: detached, or with a reference in `out`.
+ *
+ * The lambda is copied or moved into the task, and destroyed after the task has ended. It
+ * must own the objects that it uses, because the spawning function may have returned. An
+ * exception that it throws is the task's failure, and is not thrown again. If no task
+ * awaits the failed task, the failure is reported.
+ *
+ * Returns 0, or fails as coil_spawn() and coil_future_add_callback(). After -ENOMEM, an
+ * opts->eager body may have run; if it waits, it is cancelled.
  */
 template <typename Body>
 COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
@@ -506,7 +542,7 @@ COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
     rc = coil_future_add_callback(coil_task_future(spawned), lone::ended, owned.get());
     if (rc < 0) {
         coil_task_cancel(spawned, "there is no memory for the end of its body");
-        owned->ends_itself = owned->runs; /* it was begun eagerly, and waits */
+        owned->ends_itself = owned->runs; /* it was started eagerly, and waits */
         if (owned->runs)
             owned.release();
         return rc;
@@ -520,10 +556,11 @@ COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
 /* ---- queues ------------------------------------------------------------------------ */
 
 /*
- * A coil_queue of what std::unique_ptr owns: `coil::queue<message> inbox(16);`. An item
- * is the queue's from a put that returned 0 to the get that returns it; what nobody took
- * is destroyed with the queue, for which nothing may wait any more. coil_queue's
- * functions take it, too, with items that are a `T *`.
+ * A coil_queue of objects owned by std::unique_ptr: `coil::queue<message> inbox(16);`.
+ *
+ * The queue owns an item from a successful put to the get that returns it. Destroying the
+ * queue destroys the remaining items; no task may still wait for it. The functions of
+ * coil_queue accept it, too, with items of type `T *`.
  */
 template <typename T> class queue
 {
@@ -547,18 +584,21 @@ template <typename T> class queue
 
     operator coil_queue *() { return &queue_; }
 
-    /* As coil_queue_put(). After a failure the item is still the caller's. */
+    /* Like coil_queue_put(). After a failure the caller still owns the item. */
     COIL__INLINED int put(item &&given) { return give(coil_queue_put, given); }
     int put_nowait(item &&given) { return give(coil_queue_put_nowait, given); }
 
-    /* As coil_queue_get(). What *taken owned is destroyed, where that succeeds. */
+    /*
+     * Like coil_queue_get(). On success, the object that `taken` owned before is
+     * destroyed.
+     */
     COIL__INLINED int get(item &taken) { return take(coil_queue_get, taken); }
     int get_nowait(item &taken) { return take(coil_queue_get_nowait, taken); }
 
     int task_done() { return coil_queue_task_done(&queue_); }
     COIL__INLINED int join() { return coil_queue_join(&queue_); }
 
-    /* `immediate` destroys what is in it. */
+    /* `immediate` destroys the items in the queue. */
     void shutdown(bool immediate = false)
     {
         if (immediate)
@@ -572,7 +612,7 @@ template <typename T> class queue
     bool full() const { return coil_queue_full(&queue_); }
 
   protected:
-    /* An item that is less than another comes first. */
+    /* The smallest item comes first. */
     queue(std::size_t maxsize, int (*compare)(const void *, const void *))
     {
         coil_queue_init_priority(&queue_, sizeof(T *), maxsize, compare);
@@ -608,7 +648,7 @@ template <typename T> class queue
     coil_queue queue_;
 };
 
-/* The least item first, by operator<. */
+/* A queue that returns the smallest item first, by operator<. */
 template <typename T> class priority_queue : public queue<T>
 {
   public:
@@ -627,17 +667,19 @@ template <typename T> class priority_queue : public queue<T>
 /* ---- regions ----------------------------------------------------------------------- */
 
 /*
- * A coil_group. If an exception or a return leaves it without exit(), its children are
- * cancelled, and waited for. As a coil_group it is not moved, and regions end last in,
- * first out.
+ * A coil_group. If an exception or a return leaves its block without exit(), its children
+ * are cancelled and awaited. Like a coil_group it cannot be moved, and regions end last
+ * in, first out.
  *
- * The first exception of a child leaves the group, however the owner leaves it:
+ * The first exception of a child is thrown to the owner, however the owner leaves the
+ * group:
+ *
  * - exit() throws it.
- * - Once it has cancelled the owner, coil::check(-ECANCELED) in the body throws it.
- * - The end of the block throws it, if the owner leaves without exit() by a return. The
- *   failure of a child that threw nothing is thrown there as a coil::error.
- * - Another exception of the owner is not replaced. If a child had failed before, the
- *   child's failure goes to the loop's exception handler.
+ * - If it has cancelled the owner, coil::check(-ECANCELED) in the body throws it.
+ * - If the owner leaves by a return without exit(), the end of the block throws it. If
+ *   the child failed without an exception, a coil::error is thrown.
+ * - If the owner leaves by another exception, that exception continues. If a child had
+ *   failed before, its failure goes to the loop's exception handler.
  */
 class group : private detail::region
 {
@@ -655,8 +697,11 @@ class group : private detail::region
 
     operator coil_group *() { return &group_; }
 
-    /* The body, a copy or moved here, lives until it has returned, or the group exits. *out is
-       borrowed, as from coil_group_spawn(): a plain coil_task *, and no handle's out(). */
+    /*
+     * Start a child. The body is copied or moved, and exists until it has returned or the
+     * group exits. The pointer in *out is borrowed, as from coil_group_spawn(): use a
+     * plain coil_task *, not a handle's out().
+     */
     template <typename Body>
     COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
                             coil_task **out = nullptr)
@@ -679,8 +724,10 @@ class group : private detail::region
         coil_group_cancel(&group_, reason);
     }
 
-    /* Wait for all; throws the first exception of a child, else returns as
-       coil_group_exit(). Cancellations of children do not count. */
+    /*
+     * Wait for all children. Throws the first exception of a child, else returns as
+     * coil_group_exit(). Cancellations of children do not count.
+     */
     COIL__INLINED int exit(int rc = 0)
     {
         rc = close(rc);
@@ -708,8 +755,11 @@ class group : private detail::region
         return rc;
     }
 
-    /* Without exit(). The type of an exception in flight is fixed: a cancellation of coil's
-       gets another code, other exceptions stay. */
+    /*
+     * Leave the block without exit(). The type of an exception in flight cannot change.
+     * So a cancellation of coil's gets another code, and other exceptions stay as they
+     * are.
+     */
     COIL__INLINED void leave()
     {
         bool had_failed = has_failed(), by_exception = is_left_by_exception();
@@ -769,13 +819,14 @@ class group : private detail::region
 
     coil_group group_;
     bool open_ = true, reported_ = false;
-    std::exception_ptr thrown_; /* the first of a child, but for cancellations */
-    std::list<std::unique_ptr<any_body>> bodies_; /* that have not returned */
+    std::exception_ptr thrown_; /* first exception of a child, except cancellations */
+    std::list<std::unique_ptr<any_body>> bodies_; /* bodies that have not returned */
 };
 
 /*
- * A coil_scope, with a deadline: `coil::scope limit(coil_in(COIL_SEC(2)));`. If its deadline
- * has cancelled the task, coil::check()'s exception leaves it as -ETIMEDOUT.
+ * A coil_scope, with a deadline: `coil::scope limit(coil_in(COIL_SEC(2)));`. If its
+ * deadline has cancelled the task, the exception of coil::check() leaves the scope as
+ * -ETIMEDOUT.
  */
 class scope : private detail::region
 {
@@ -793,7 +844,10 @@ class scope : private detail::region
 
     operator coil_scope *() { return &scope_; }
 
-    /* What became of it: -ETIMEDOUT for an rc of -ECANCELED that was the deadline's. */
+    /*
+     * Close the scope and return the resulting rc: -ETIMEDOUT if its deadline caused an
+     * rc of -ECANCELED.
+     */
     COIL__INLINED int exit(int rc)
     {
         open_ = false;
@@ -819,7 +873,10 @@ class scope : private detail::region
     bool open_ = true;
 };
 
-/* Holds a coil_lock: `coil::lock_guard held(lock);` Throws where it was cancelled. */
+/*
+ * Holds a coil_lock: `coil::lock_guard held(lock);` Throws if the task is cancelled while
+ * it waits for the lock.
+ */
 class lock_guard
 {
   public:
