@@ -1,13 +1,14 @@
 /*
- * idle.c - requests that end because nothing has come for too long.
+ * idle.c - end requests that make no progress for too long.
  *
- * An event of a transfer only notes the time. A session has one timer: when it is due,
- * all transfers that somebody waits for are looked at, those that stood still for too
- * long fail, and the timer is set to the earliest time at which another one could. So
- * with any number of transfers it is due about once in the time that they are given.
+ * An event of a transfer only stores the time. Each session has one timer. When it is
+ * due, the session checks all transfers for which a task waits. Transfers without
+ * progress for too long fail, and the timer is set to the earliest time at which another
+ * could. So the timer fires about once per idle timeout, whatever the number of
+ * transfers.
  *
- * A transfer that libcurl has not begun, because it waits for a connection to become
- * free, does not stand still: its time runs once it has its turn.
+ * If libcurl has not begun a transfer, because it waits for a free connection, its time
+ * does not run yet.
  */
 #include "idle.h"
 
@@ -16,8 +17,8 @@
 #include <sys/socket.h>
 
 /*
- * With HTTP/2 what comes on a connection may be another transfer's. So from the headers
- * on only the transfer's own body counts.
+ * With HTTP/2, bytes on a connection may belong to another transfer. So after the headers
+ * only the transfer's own body counts.
  */
 static int64_t last_progress(const coil_http_response *response)
 {
@@ -57,7 +58,10 @@ static void fail_idle(coil_http_response *response)
     coil__http_fail(response, -ETIMEDOUT);
 }
 
-/* Fail the transfer if it stood still for too long, else return when it will have. */
+/*
+ * Fail the transfer if it was idle for too long; otherwise return when that will be the
+ * case.
+ */
 static int64_t look_at(coil_http_response *response, int64_t now)
 {
     int64_t due;

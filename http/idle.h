@@ -1,6 +1,4 @@
-/*
- * idle.h - requests that end because nothing has come for too long.
- */
+/* idle.h - end requests that make no progress for too long. */
 #ifndef HTTP_IDLE_H
 #define HTTP_IDLE_H
 
@@ -9,10 +7,15 @@
 void coil__http_idle_init(coil_http_session *session);
 void coil__http_idle_finish(coil_http_session *session);
 
-/* A task begins to wait for the response: from now on its time runs. Fails with -ENOMEM. */
+/*
+ * Start the response's idle time, because a task begins to wait for it. Fails with
+ * -ENOMEM.
+ */
 int coil__http_idle_begin(coil_http_response *response);
 
-/* Something of the response has come, or libcurl has begun with it. */
+/*
+ * Note progress: bytes of the response have arrived, or libcurl has begun the transfer.
+ */
 void coil__http_idle_note(coil_http_response *response);
 
 #endif

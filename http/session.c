@@ -10,20 +10,20 @@
  *         :      <-- wake ------ finish_transfers <--------- "that one is done"
  *     coil__http_stop ---------- remove_handle
  *
- * libcurl never blocks and never waits: it says which sockets to watch and when to be
- * called at the latest, and reports what has ended. All of that happens in callbacks of
- * the loop; tasks only start transfers, wait, and take them away.
+ * libcurl never blocks. It requests which sockets to watch and when to be called, and
+ * reports which transfers have ended. All of that happens in callbacks of the loop. Tasks
+ * only start transfers, wait for them, and remove them.
  *
  * Invariants
- *   1. libcurl has a transfer exactly while it is in `running`.
- *   2. socket_action is called from the loop alone, never from within a callback of
- *      libcurl's, which it forbids. For the same reason a failure that is noticed within
- *      one is only noted, and the transfer taken away by its task.
- *   3. A socket is watched until libcurl closes it (watched.c), at the longest.
- *   4. The memory outlives every response: a destroyed session has no multi handle any
- *      more, and whoever is about to start a transfer sees that.
+ *   1. libcurl has a transfer exactly while the transfer is in `running`.
+ *   2. Only the loop calls socket_action, never a callback of libcurl, because libcurl
+ *      forbids it. For the same reason a callback only records a failure, and the task
+ *      removes the transfer later.
+ *   3. A socket is watched at most until libcurl closes it (watched.c).
+ *   4. The session's memory outlives every response. Destroying a session destroys the
+ *      multi handle, and coil__http_start() then fails with -ESHUTDOWN.
  *
- * No signal is ever touched (CURLOPT_NOSIGNAL); libcurl sends with MSG_NOSIGNAL.
+ * coil does not change signals (CURLOPT_NOSIGNAL); libcurl sends with MSG_NOSIGNAL.
  */
 #include "session.h"
 
@@ -41,7 +41,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Descriptors left for the rest of the program: files, the loop, look-ups. */
+/* Descriptors reserved for the rest of the program: files, the loop, name lookups. */
 #define SPARE_DESCRIPTORS 32
 
 /* ---- from the loop into libcurl ---------------------------------------------------- */
@@ -68,7 +68,10 @@ void coil__http_fail_all(coil_http_session *session, int rc)
     coil__http_fail(response, rc);
 }
 
-/* NULL for a handle of libcurl's own, by which it closes connections. */
+/*
+ * The response of a handle. NULL for libcurl's own handle, with which it closes
+ * connections.
+ */
 static coil_http_response *response_of(CURL *easy)
 {
     char *handle = NULL;
@@ -77,7 +80,7 @@ static coil_http_response *response_of(CURL *easy)
     return handle != NULL ? ((struct http_easy *)(void *)handle)->response : NULL;
 }
 
-/* `error` is the errno that libcurl left. */
+/* Finish the transfers that have ended. `error` is the errno that libcurl left. */
 static void finish_transfers(coil_http_session *session, int error)
 {
     CURLMsg *message;
@@ -123,9 +126,9 @@ static void on_timer(void *arg)
 /* ---- what libcurl asks of the loop ------------------------------------------------- */
 
 /*
- * CURLMOPT_TIMERFUNCTION. A session has one timer, set to the latest request. Returning
- * -1 would make the multi handle unusable, so if a timer cannot be set the requests under
- * way fail instead.
+ * CURLMOPT_TIMERFUNCTION. A session has one timer, set to libcurl's latest request.
+ * Returning -1 would make the multi handle unusable. So if the timer cannot be set, all
+ * running requests fail instead.
  */
 static int on_timer_wanted(CURLM *multi, long timeout_ms, void *arg)
 {
@@ -144,8 +147,8 @@ static int on_timer_wanted(CURLM *multi, long timeout_ms, void *arg)
 
 /*
  * CURLMOPT_SOCKETFUNCTION. If a new socket cannot be watched, its request fails. If a
- * socket that was watched cannot be any longer, all requests fail: with HTTP/2 it may
- * carry many, which would wait for ever.
+ * watched socket can no longer be watched, all requests fail. With HTTP/2 such a socket
+ * may carry many requests, which would otherwise wait forever.
  */
 static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg,
                             void *socket_arg)
@@ -165,7 +168,7 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg,
     return 0;
 }
 
-/* The transfer has had its turn: from now on its time runs. */
+/* Note that libcurl has begun the transfer: its idle time runs from now on. */
 static void begin(coil_http_response *response)
 {
     if (!response->begun)
@@ -185,7 +188,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose,
     begin(response);
     if (session->allows_address != NULL &&
         !session->allows_address(&address->addr, session->allows_address_arg)) {
-        if (!response->had_socket) /* else that one tells what is wrong */
+        if (!response->had_socket) /* else the failure of that socket is reported */
             response->socket_errno = EACCES;
         return CURL_SOCKET_BAD;
     }
@@ -264,7 +267,10 @@ void coil__http_stop(coil_http_response *response)
 
 /* ---- fork(2) ----------------------------------------------------------------------- */
 
-/* How many forks lead to this process. getpid(2) would be a system call a request. */
+/*
+ * The number of forks between the first process and this one. Calling getpid(2) instead
+ * would cost a system call for each request.
+ */
 static unsigned forks;
 
 static void count_fork(void)
@@ -280,9 +286,9 @@ static void prepare_for_forks(void)
 /* ---- sessions ---------------------------------------------------------------------- */
 
 /*
- * Limit the connections to the descriptors that the process may have: at its limit
- * libcurl makes requests wait, but it reports a failed socket(2) as a server that does
- * not answer.
+ * Limit the connections to the process's limit of descriptors. At its own limit, libcurl
+ * makes requests wait. But if socket(2) fails, libcurl reports that the server does not
+ * answer.
  */
 static long connection_limit(unsigned wanted)
 {
@@ -299,14 +305,14 @@ static long connection_limit(unsigned wanted)
     return wanted > 0 && wanted < limit ? (long)wanted : limit;
 }
 
-/* Copy a string that may be NULL; false for want of memory. */
+/* Copy a string that may be NULL; false without memory. */
 static bool copy(char **to, const char *from)
 {
     *to = from != NULL ? strdup(from) : NULL;
     return from == NULL || *to != NULL;
 }
 
-/* The first of the variables that says something, or NULL. */
+/* The value of the first variable that is set and not empty, or NULL. */
 static const char *from_environment(const char *const names[])
 {
     for (; *names != NULL; names++) {
@@ -318,8 +324,8 @@ static const char *from_environment(const char *const names[])
 }
 
 /*
- * OpenSSL's rule (SSL_CTX_set_default_verify_paths(3)), which libcurl does not follow:
- * the environment may name other certificates to trust than the system's.
+ * Follow OpenSSL's rule (SSL_CTX_set_default_verify_paths(3)), which libcurl does not:
+ * the environment may name the certificates to trust instead of the system's.
  */
 static bool copy_trust(coil_http_session *session, const coil_http_session_opts *opts)
 {
@@ -335,7 +341,10 @@ static bool copy_trust(coil_http_session *session, const coil_http_session_opts 
                 from_environment((const char *[]){"SSL_CERT_DIR", NULL}));
 }
 
-/* Upper-case HTTP_PROXY may come from a request header of a CGI script. */
+/*
+ * HTTP_PROXY in upper case is not used: it may come from a request header of a CGI
+ * script.
+ */
 const char *coil_http_proxy_of_environment(const char *scheme)
 {
     static const char *const for_http[] = {"http_proxy", "all_proxy", "ALL_PROXY", NULL};
@@ -416,7 +425,7 @@ int coil_http_session_create(const coil_http_session_opts *opts, coil_http_sessi
     return 0;
 }
 
-/* libcurl would end connections that belong to the parent. */
+/* In a child, libcurl would close connections that belong to the parent. */
 bool coil__http_is_parents(const coil_http_session *session)
 {
     return session->forks != forks;

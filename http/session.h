@@ -1,6 +1,4 @@
-/*
- * session.h - what the parts of libcoil-http know of each other.
- */
+/* session.h - internal interfaces between the parts of libcoil-http. */
 #ifndef HTTP_SESSION_H
 #define HTTP_SESSION_H
 
@@ -21,14 +19,14 @@ struct http_buffer;
 struct http_easy;
 
 struct http_proxy {
-    char *url;                 /* "": none */
-    struct http_target target; /* of the URL, once that has been parsed */
+    char *url;                 /* "" means no proxy */
+    struct http_target target; /* the parsed URL, if already parsed */
 };
 
 struct coil_http_session {
-    CURLM *multi;     /* NULL once it is destroyed */
-    CURLSH *cookies;  /* NULL unless the session keeps cookies */
-    coil_timer timer; /* when libcurl wants to be called */
+    CURLM *multi;     /* NULL once the session is destroyed */
+    CURLSH *cookies;  /* NULL unless the session stores cookies */
+    coil_timer timer; /* the time at which libcurl must be called */
     coil_timer idle_timer;
     int64_t idle_due; /* when idle_timer is due, if it is started */
     struct http_sockets sockets;
@@ -41,17 +39,17 @@ struct coil_http_session {
     bool insecure, system_ca_folder;
     bool (*allows_address)(const struct sockaddr *address, void *arg);
     void *allows_address_arg;
-    unsigned forks; /* of the process that created it: a child does not use it */
+    unsigned forks; /* `forks` at creation; differs in a child of fork(2) */
     size_t holders; /* references of the creator and of each response */
     LIST_HEAD(, coil_http_response) running; /* transfers that libcurl has */
-    bool inside;                             /* libcurl's, which may call back */
+    bool inside;                             /* libcurl is running, and may call back */
     volatile bool destroyed;                 /* detects a second destroy */
 };
 
-/* Stop the program: the session or response was destroyed before. */
+/* Abort: the session or response was destroyed before. */
 void coil__http_gone(const char *caller) __attribute__((noreturn));
 
-/* Stop the program: "coil_http_get() was called with a session that is NULL". */
+/* Abort with "coil_http_get() was called with a session that is NULL". */
 void coil__http_misuse_null(const char *function, const char *argument)
     __attribute__((noreturn));
 
@@ -63,24 +61,25 @@ void coil__http_misuse_null(const char *function, const char *argument)
     } while (0)
 
 /*
- * Stop the program if libcurl is calling a function of the program's, on_body or
- * allows_address: it forbids what `caller` would do.
+ * Abort if libcurl is calling on_body or allows_address, because libcurl forbids the
+ * operation of `caller` there.
  */
 void coil__http_check_outside(const coil_http_session *session, const char *caller);
 
-/* In a child of fork(2): the session is its parent's. */
+/* True in a child of fork(2): the session belongs to the parent. */
 bool coil__http_is_parents(const coil_http_session *session);
 
 struct coil_http_response {
     coil_http_session *session;
     LIST_ENTRY(coil_http_response) link; /* coil_http_session.running */
-    struct http_easy *handle;            /* NULL before it is sent */
+    struct http_easy *handle;            /* NULL before the request is sent */
     CURL *easy;                          /* handle->easy */
-    struct http_name *name;              /* who is asked */
-    unsigned name_version;               /* of its addresses in `addresses` */
-    struct curl_slist *headers;          /* its headers */
-    char *cookies;                       /* its own, where the session has cookies, too */
-    struct curl_slist *addresses;        /* "+host:port:address,address" */
+    struct http_name *name;              /* the host or proxy that gets the request */
+    unsigned name_version;               /* version of the name in `addresses` */
+    struct curl_slist *headers;          /* headers of the request */
+    /* the request's cookies, if the session stores cookies */
+    char *cookies;
+    struct curl_slist *addresses; /* "+host:port:address,address" */
     char *url;
     coil_task *waiter;          /* the task that waits in the response; or NULL */
     struct http_buffer *buffer; /* bytes of the body not read yet: [begin, end) */
@@ -88,42 +87,42 @@ struct coil_http_response {
     size_t body_limit, body_bytes;
     coil_http_body_fn on_body; /* takes the body instead of `buffer`; or NULL */
     void *on_body_arg;
-    coil_http_wire_fn on_wire; /* is told of what goes over the wire; or NULL */
+    coil_http_wire_fn on_wire; /* receives the transmitted bytes; or NULL */
     void *on_wire_arg;
-    bool in_tunnel;                    /* what is said is said to a proxy: CONNECT */
-    int64_t idle_timeout_ns, progress; /* 0: without end; when something last came */
-    curl_socket_t fd;                  /* the connection's that it had last */
+    bool in_tunnel;                    /* the current exchange is a CONNECT to a proxy */
+    int64_t idle_timeout_ns, progress; /* 0: no limit; the time of the last progress */
+    curl_socket_t fd;                  /* the socket of its latest connection */
     CURLcode code;                     /* libcurl's result, once `done` */
     int failure;                       /* a failure on coil's side: a negative errno */
-    int socket_errno;                  /* why there was no socket */
+    int socket_errno;                  /* why no socket could be opened */
     unsigned redirects, max_redirects;
     bool url_is_valid;
-    bool had_socket;       /* a socket was made for it, to an address that is allowed */
+    bool had_socket;       /* a socket to an allowed address was opened */
     bool begun;            /* libcurl has a connection for it, or is connecting */
-    bool explained;        /* `error` says why coil failed it */
-    uint64_t header_names; /* a set of their beginnings: response.c */
-    bool has_length, lengths_doubtful; /* Content-Length came; several times */
+    bool explained;        /* `error` has coil's message */
+    uint64_t header_names; /* hashes of the header names: response.c */
+    bool has_length, lengths_doubtful; /* a Content-Length arrived; more than one did */
     bool taker_failed;                 /* on_body ended the transfer */
-    coil_error *taker_error;           /* what it said, a reference; or NULL */
-    bool redirected;                   /* the answer is a redirect to follow */
+    coil_error *taker_error;           /* a reference to its error; or NULL */
+    bool redirected;                   /* the response is a redirect to follow */
     bool running;                      /* the transfer is in libcurl's multi handle */
     bool reading;                      /* a task is in coil_http_read() */
     bool has_headers;
     bool paused; /* the buffer is full: libcurl is paused */
     bool done;
-    bool no_memory;   /* what libcurl calls that may be a limit of its own */
-    bool passed_over; /* a redirect's body, whose failure is the caller's no more */
-    bool given_up;    /* `failure` has been returned, `error` says why */
-    bool trusted;     /* libcurl was not told addresses that it has been before */
-    bool name_wanted; /* libcurl wanted to resolve a name itself */
-    bool may_resolve; /* ... which is an address in numbers */
+    bool no_memory;          /* no memory, rather than a limit of libcurl's */
+    bool passed_over;        /* discarding a redirect's body, whose failure is ignored */
+    bool given_up;           /* `failure` was returned, and `error` has the message */
+    bool trusted;            /* libcurl should still have the addresses in its cache */
+    bool name_wanted;        /* libcurl wanted to resolve a name itself */
+    bool may_resolve;        /* ... and may, because the host is numeric */
     volatile bool destroyed; /* detects a second destroy */
     char error[CURL_ERROR_SIZE];
 };
 
 /*
- * Add the transfer to libcurl's multi handle; remove it, which aborts it unless it is
- * done. Removing one that is not there does nothing.
+ * Add the transfer to libcurl's multi handle, or remove it. Removing aborts the transfer
+ * unless it is done; it has no effect if the transfer is not in the handle.
  */
 int coil__http_start(coil_http_response *response);
 void coil__http_stop(coil_http_response *response);
@@ -131,19 +130,19 @@ void coil__http_stop(coil_http_response *response);
 /* Wake the task that waits for the response. */
 void coil__http_wake(coil_http_response *response);
 
-/* Fail the transfer for a reason that libcurl does not know. */
+/* Fail the transfer for a reason outside libcurl. */
 void coil__http_fail(coil_http_response *response, int rc);
 
 void coil__http_fail_all(coil_http_session *session, int rc);
 
-/* Drop a reference; the last one frees the session. */
+/* Add or drop a reference; the last drop frees the session. */
 void coil__http_session_hold(coil_http_session *session);
 void coil__http_session_drop(coil_http_session *session);
 
-/* Set the callbacks by which a handle opens and closes sockets. */
+/* Set the handle's callbacks for opening and closing sockets. */
 void coil__http_session_apply(const coil_http_session *session, struct http_easy *handle);
 
-/* Set the callbacks by which headers and bodies arrive. */
+/* Set the handle's callbacks for headers and bodies. */
 void coil__http_response_apply(struct http_easy *handle);
 
 #endif

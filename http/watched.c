@@ -1,17 +1,18 @@
 /*
- * watched.c - libcurl's descriptors on coil's loop.
+ * watched.c - watch libcurl's descriptors in coil's loop.
  *
- * Between two requests libcurl waits for nothing on a connection: it lets go of the
- * descriptor, and soon takes it again. Meanwhile it stays registered with the loop as
- * readable, which saves two system calls a request. Should something come that nobody
- * waits for (most often the peer closes the connection), the registration ends, since its
- * callback would run in each turn; libcurl finds out when it is about to use the
- * connection.
+ * Between two requests libcurl does not watch an idle connection: it removes the
+ * descriptor, and soon adds it again. In the meantime coil leaves the descriptor
+ * registered with the loop as readable, which saves two system calls for each request. An
+ * idle connection mostly becomes readable because the peer has closed it. Then coil ends
+ * the registration, since its callback would run in each turn. libcurl detects the event
+ * when it next uses the connection.
  *
- * The entry of a connection lives until its descriptor is closed, which libcurl does by a
- * function of ours (CURLOPT_CLOSESOCKETFUNCTION). What else libcurl waits for, a look-up of
- * its own, it closes itself once it has let go of it. So a closed descriptor never stays
- * registered, and an entry is never taken for that of a new descriptor with the same number.
+ * The entry of a connection lives until libcurl closes its descriptor by our function
+ * (CURLOPT_CLOSESOCKETFUNCTION). libcurl closes other descriptors itself, such as those
+ * of its own lookups. Their entries are freed before that, when libcurl removes the
+ * descriptors. So a closed descriptor never stays registered, and an entry is never
+ * mistaken for that of a new descriptor with the same number.
  */
 #include "watched.h"
 
@@ -23,7 +24,7 @@
 struct http_socket {
     struct http_sockets *sockets;
     curl_socket_t fd;
-    int wanted;            /* what libcurl waits for: CURL_CSELECT_IN and _OUT */
+    int wanted;            /* events that libcurl waits for: CURL_CSELECT_IN, _OUT */
     bool reading, writing; /* registered with the loop */
     bool is_connection;    /* closed by our function */
     int64_t last_event;
@@ -84,7 +85,7 @@ static struct http_socket *create(struct http_sockets *sockets, curl_socket_t fd
 
 /* ---- events ------------------------------------------------------------------------ */
 
-/* The event may close the descriptor: the entry is gone then. */
+/* Pass an event to libcurl, which may close the descriptor and so free the entry. */
 static void pass_on(struct http_socket *entry, int event)
 {
     entry->last_event = coil_now();

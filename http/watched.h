@@ -1,6 +1,4 @@
-/*
- * watched.h - the descriptors that libcurl wants watched.
- */
+/* watched.h - the descriptors that libcurl watches. */
 #ifndef HTTP_WATCHED_H
 #define HTTP_WATCHED_H
 
@@ -11,7 +9,7 @@
 
 struct http_socket;
 
-/* libcurl is to act on a descriptor: CURL_CSELECT_IN or CURL_CSELECT_OUT. */
+/* Makes libcurl handle an event of a descriptor: CURL_CSELECT_IN or CURL_CSELECT_OUT. */
 typedef void (*http_socket_event)(void *arg, curl_socket_t fd, int event);
 
 struct http_sockets {
@@ -24,26 +22,29 @@ struct http_sockets {
 void coil__http_sockets_init(struct http_sockets *sockets, http_socket_event on_event,
                              void *arg);
 
-/* libcurl must have closed them all. */
+/* Free the table. libcurl must have closed all descriptors. */
 void coil__http_sockets_finish(struct http_sockets *sockets);
 
-/* Is libcurl waiting for it? */
+/* True if libcurl waits for the descriptor. */
 bool coil__http_socket_wanted(const struct http_sockets *sockets, curl_socket_t fd);
 
-/* It is a connection's, and will be closed with coil__http_socket_forget(). 0 or -ENOMEM. */
+/*
+ * Add the descriptor of a connection, which libcurl will close by
+ * coil__http_socket_forget(). Returns 0 or -ENOMEM.
+ */
 int coil__http_socket_opened(struct http_sockets *sockets, curl_socket_t fd);
 
 /*
- * Watch it for what libcurl waits for: CURL_POLL_IN, _OUT, _INOUT, _NONE or _REMOVE. Fails
- * as coil_add_reader(); never with the last two.
+ * Watch a descriptor as libcurl requests: CURL_POLL_IN, _OUT, _INOUT, _NONE or _REMOVE.
+ * Fails as coil_add_reader(), but never with the last two.
  */
 int coil__http_socket_want(struct http_sockets *sockets, curl_socket_t fd, int what);
 
-/* When something last came, or could be sent; INT64_MIN if never. */
+/* The time of the descriptor's latest event; INT64_MIN before the first. */
 int64_t coil__http_socket_last_event(const struct http_sockets *sockets,
                                      curl_socket_t fd);
 
-/* It is about to be closed: no longer watched, and forgotten. */
+/* Stop watching a descriptor that is about to be closed, and free its entry. */
 void coil__http_socket_forget(struct http_sockets *sockets, curl_socket_t fd);
 
 #endif
