@@ -1,14 +1,14 @@
 /*
- * body.c - buffers for bodies, a few of them spare.
+ * body.c - buffers for bodies, and a pool of spare ones.
  *
- * One is as large as what malloc(3) returns to the system when it is freed: used again,
- * its pages need not be made again for the next body.
+ * A buffer is so large that free(3) returns its memory to the system. Reusing a buffer
+ * avoids allocating its pages again for the next body.
  */
 #include "body.h"
 
 #include <stdlib.h>
 
-/* 4 MiB: as many as a crawler reads at once. */
+/* 4 MiB: as many buffers as a crawler uses at once. */
 #define MOST_SPARE 64
 
 struct http_buffer *coil__http_buffer_take(coil_http_session *session)

@@ -1,6 +1,4 @@
-/*
- * body.h - what came of a body and was not read yet.
- */
+/* body.h - received bytes of a body that were not read yet. */
 #ifndef HTTP_BODY_H
 #define HTTP_BODY_H
 
@@ -13,13 +11,13 @@ struct http_buffer {
     char bytes[BUFFER_BYTES];
 };
 
-/* NULL for want of memory. */
+/* Take a spare buffer or allocate one. NULL without memory. */
 struct http_buffer *coil__http_buffer_take(coil_http_session *session);
 
-/* NULL is accepted. */
+/* Return a buffer to the pool, or free it. NULL is accepted. */
 void coil__http_buffer_give_back(coil_http_session *session, struct http_buffer *buffer);
 
-/* Free those that are spare. */
+/* Free the spare buffers. */
 void coil__http_buffers_finish(coil_http_session *session);
 
 #endif

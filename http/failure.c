@@ -1,6 +1,4 @@
-/*
- * failure.c - libcurl's many ways to fail, as the few that a caller can act upon.
- */
+/* failure.c - map libcurl's many errors to the few that a caller can handle. */
 #include "failure.h"
 
 #include <coil/error.h>
@@ -16,7 +14,7 @@ static int errno_of_connection(const coil_http_response *response)
     long error = 0;
 
     if (response->socket_errno == EACCES)
-        return -EACCES; /* session.c: the address is not allowed */
+        return -EACCES; /* allows_address() refused the address: session.c */
     curl_easy_getinfo(response->easy, CURLINFO_OS_ERRNO, &error);
     if (error > 0)
         return -(int)error;
@@ -24,8 +22,9 @@ static int errno_of_connection(const coil_http_response *response)
 }
 
 /*
- * libcurl reports what exceeds its buffers (the request, a header line, what is kept
- * while a transfer is paused) as a lack of memory, but errno is not ENOMEM then.
+ * The errno for CURLE_OUT_OF_MEMORY. libcurl also uses that code if the request, a header
+ * line, or the data of a paused transfer exceeds its limits. errno is not ENOMEM in these
+ * cases.
  */
 static int errno_of_memory(const coil_http_response *response)
 {
@@ -38,9 +37,10 @@ static bool begins_with(const char *text, const char *beginning)
 }
 
 /*
- * libcurl reports as a broken connection: a proxy that refuses a tunnel, headers that are
- * too long in all, and chunks that are malformed (its sentences about those all have the
- * word) or followed by a trailer that is too long.
+ * The errno for CURLE_RECV_ERROR. libcurl uses that code for a broken connection, and for
+ * a proxy that refuses a tunnel. It also uses the code for too many header bytes, a
+ * trailer that is too long, and malformed chunks. All messages about malformed chunks
+ * contain "chunk".
  */
 static int errno_of_reception(const coil_http_response *response)
 {
@@ -57,8 +57,8 @@ static int errno_of_reception(const coil_http_response *response)
 }
 
 /*
- * The connection ended inside the headers, or after an interim response (1xx). libcurl
- * reports success, or a cut body if one of the headers has announced a length.
+ * True if the connection ended inside the headers, or after an interim response (1xx).
+ * libcurl reports success then, or a truncated body if a header announced a length.
  */
 static bool ended_in_headers(const coil_http_response *response)
 {
@@ -67,8 +67,9 @@ static bool ended_in_headers(const coil_http_response *response)
 }
 
 /*
- * A callback that refuses bytes has set response->failure. Otherwise bytes came behind the end of a
- * compressed stream, which browsers ignore: the body is whole.
+ * The errno for CURLE_WRITE_ERROR. A callback that refuses bytes has set
+ * response->failure. Otherwise bytes followed the end of a compressed stream. The body is
+ * complete then, and the bytes are ignored, as in browsers.
  */
 static int errno_of_writing(const coil_http_response *response)
 {
@@ -133,7 +134,7 @@ static const char *what_is_too_long(const coil_http_response *response)
                          : "the request's URL or headers are longer than libcurl takes";
 }
 
-/* libcurl's result in a sentence, where it left none of its own or a misleading one. */
+/* A message for libcurl's result. NULL if libcurl's own message is good enough. */
 static const char *sentence_of_result(const coil_http_response *response)
 {
     int rc = errno_of(response);
@@ -147,7 +148,10 @@ static const char *sentence_of_result(const coil_http_response *response)
         return what_is_too_long(response);
     if (rc == -EMSGSIZE && begins_with(response->error, "Out of memory"))
         return "a trailer is longer than libcurl takes";
-    /* One sentence for it, whichever connection it was and whether libcurl tried others. */
+    /*
+     * The same message whichever connection it was, and whether or not libcurl tried
+     * others.
+     */
     if (response->code == CURLE_GOT_NOTHING ||
         begins_with(response->error, "Connection died"))
         return "the server closed the connection without an answer";
@@ -173,7 +177,7 @@ static const char *sentence_of_failure(const coil_http_response *response, int r
     }
 }
 
-/* Set response->error, unless it says what happened. */
+/* Set response->error, unless it already has the message. */
 static void explain(coil_http_response *response, int rc)
 {
     const char *said = NULL;
@@ -198,8 +202,8 @@ static void explain(coil_http_response *response, int rc)
 }
 
 /*
- * Messages end up in logs: leave out user name and password of the URL. In one that could
- * not be parsed they may be anywhere before the last @.
+ * Omit user name and password of the URL, because messages end up in logs. In a URL that
+ * could not be parsed they may be anywhere before the last @.
  */
 static int fail_response(const coil_http_response *response, int rc)
 {
@@ -209,7 +213,7 @@ static int fail_response(const coil_http_response *response, int rc)
     const char *at;
 
     host = host != NULL ? host + strlen("://") : url;
-    host += parsed ? strspn(host, "/") : 0; /* libcurl accepts a third one */
+    host += parsed ? strspn(host, "/") : 0; /* libcurl accepts a third slash */
     scheme = (size_t)(host - url);
     authority = parsed ? strcspn(host, "/?#") : strlen(host);
     at = memrchr(host, '@', authority);

@@ -1,17 +1,15 @@
-/*
- * failure.h - what libcurl says went wrong, as an errno and a sentence.
- */
+/* failure.h - convert libcurl's errors to an errno and a message. */
 #ifndef HTTP_FAILURE_H
 #define HTTP_FAILURE_H
 
 #include "session.h"
 
-/* The result of a transfer that is done: 0 or a negative errno. */
+/* The result of a completed transfer: 0 or a negative errno. */
 int coil__http_outcome(const coil_http_response *response);
 
 /*
- * Fail the call, and every later one, with rc: end the transfer, and set a message if
- * there is none. Returns rc.
+ * Fail this call and every later one with rc: end the transfer, and set a message if it
+ * is missing. Returns rc.
  */
 int coil__http_give_up(coil_http_response *response, int rc);
 

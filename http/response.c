@@ -1,24 +1,30 @@
 /*
- * response.c - a request from its sending to the last byte of its answer.
+ * response.c - a request, from sending it to the last byte of its response.
  *
  *     prepared --start--> RUNNING --on_header--> has_headers --end--> done
  *                                       |   ^
  *                        buffer full:   v   |  coil_http_read() has emptied it
  *                                      paused
  *
- * libcurl pushes, the caller pulls. Between them is a buffer of fixed size: what libcurl
- * receives is copied there until it is full, then the transfer is paused, and the peer
- * waits in TCP. A response that nobody reads costs that buffer and no time.
+ * libcurl pushes data, and the caller pulls it. Between them is a buffer of fixed size.
+ * Received data is copied to the buffer until it is full. Then the transfer is paused,
+ * and the peer waits in TCP. A response that is not read costs the buffer but no
+ * processor time.
  *
- * A request with on_body has no buffer and is never paused: its function is called with
- * libcurl's own bytes, and its task waits in coil_http_get() until the end. Only what is
- * in a redirect's body goes to the buffer all the same, and is dropped.
+ * A request with on_body needs no buffer and is never paused. coil passes libcurl's own
+ * bytes to on_body, and the task waits in coil_http_get() until the end. The body of a
+ * redirect is the exception: its bytes go to the buffer and are dropped.
  *
- * Invariants
- *   1. At most one task waits (`waiter`): the one in coil_http_get() until there are
- *      headers, later the one in coil_http_read().
- *   2. A failure is told after the bytes that came before it, and from then on each time.
- *   3. Whatever way a transfer ends, coil__http_stop() takes it from libcurl, once.
+ * Invariants 1. At most one task waits (`waiter`): first the task in coil_http_get(),
+ * later the
+ *
+ *      task in coil_http_read().
+ *
+ * 2. A failure is returned after the bytes that arrived before it, and from then on by
+ *
+ *      every call.
+ *
+ * 3. However a transfer ends, coil__http_stop() removes it from libcurl, once.
  *
  * Where to start reading: coil_http_get(), send_step(), coil_http_read().
  */
@@ -52,7 +58,7 @@ static bool is_redirect(const coil_http_response *response)
            coil_http_header(response, "Location") != NULL;
 }
 
-/* Does the body go to the request's function? */
+/* True if the body goes to the request's on_body. */
 static bool is_handed_on(const coil_http_response *response)
 {
     return response->on_body != NULL && !response->redirected;
@@ -63,9 +69,9 @@ static bool is_handed_on(const coil_http_response *response)
 #define BEGINNING ((size_t)4)
 
 /*
- * The place of a header's name in a set of 64, by its first four letters in any case. libcurl
- * looks through all headers for each that is asked for; of those that a program asks for
- * most are not there.
+ * A bit for a header's name in a set of 64 bits: a hash of its first four letters, in any
+ * case. coil_http_header() tests it first. A search by libcurl examines all headers, and
+ * most headers for which a program looks are missing.
  */
 static uint64_t place_of_name(const char *name)
 {
@@ -89,7 +95,9 @@ static size_t refuse(coil_http_response *response, int rc)
     return 0;
 }
 
-/* True if a Content-Length, which may be a list, is nothing but this length, n digits. */
+/*
+ * True if a Content-Length, which may be a list, contains only this length of n digits.
+ */
 static bool is_that_length(const char *value, const char *length, size_t n)
 {
     for (; *value != '\0'; value += strspn(value, ", \t")) {
@@ -101,8 +109,8 @@ static bool is_that_length(const char *value, const char *length, size_t n)
 }
 
 /*
- * True if the headers give more than one length, which libcurl does not mind. Then nobody can
- * tell where the body ends and the next response begins. (RFC 9112, 6.3)
+ * True if the headers give different lengths, which libcurl accepts. Then it is unknown
+ * where the body ends and the next response begins. (RFC 9112, 6.3)
  */
 static bool lengths_differ(const coil_http_response *response)
 {
@@ -117,7 +125,10 @@ static bool lengths_differ(const coil_http_response *response)
     return false;
 }
 
-/* One length in digits, as in nearly every response, needs no second look. */
+/*
+ * Note a Content-Length. If there is only one and it has only digits, as in nearly every
+ * response, lengths_differ() is not needed.
+ */
 static void note_length(coil_http_response *response, const char *line, size_t n)
 {
     static const char name[] = "content-length:";
@@ -140,7 +151,7 @@ static bool is_coding(const char *name, size_t n, const char *known)
     return strlen(known) == n && strncasecmp(name, known, n) == 0;
 }
 
-/* True for what this libcurl decodes. */
+/* True for a coding that this libcurl decodes. */
 static bool is_known_coding(const char *name, size_t n)
 {
     int features = curl_version_info(CURLVERSION_NOW)->features;
@@ -171,8 +182,9 @@ static bool has_unknown_coding(const coil_http_response *response)
 }
 
 /*
- * "Content-Encoding: utf-8": as browsers do, take the body as it is. (Fetch: handle content codings)
- * libcurl fails when it is to decode the first byte, and looks at this option before that.
+ * Leave a body undecoded if its coding is unknown, such as "Content-Encoding: utf-8".
+ * Browsers do the same (Fetch: handle content codings). libcurl reads this option before
+ * it decodes the first byte, where it would fail.
  */
 static void leave_unknown_coding(coil_http_response *response)
 {
@@ -185,8 +197,8 @@ static void leave_unknown_coding(coil_http_response *response)
 /* ---- called by libcurl ------------------------------------------------------------- */
 
 /*
- * CURLOPT_HEADERFUNCTION. An empty line ends the headers, also of an interim response
- * (1xx). Trailers are passed here as well, after the body.
+ * CURLOPT_HEADERFUNCTION. An empty line ends the headers, also those of an interim
+ * response (1xx). Trailers arrive here as well, after the body.
  */
 static size_t on_header(char *line, size_t one, size_t n, void *arg)
 {
@@ -201,7 +213,7 @@ static size_t on_header(char *line, size_t one, size_t n, void *arg)
         return n;
     }
     curl_easy_getinfo(response->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (status == 101) /* nobody has asked for another protocol */
+    if (status == 101) /* the request did not offer another protocol */
         return refuse(response, -EPROTO);
     if (status < 200)
         return n;
@@ -217,7 +229,7 @@ static size_t on_header(char *line, size_t one, size_t n, void *arg)
     return n;
 }
 
-/* Make room for n bytes, if there is enough. */
+/* Make room for n bytes in the buffer; false if it is too full. */
 static bool make_room_for_body(coil_http_response *response, size_t n)
 {
     size_t held = response->end - response->begin;
@@ -233,8 +245,8 @@ static bool make_room_for_body(coil_http_response *response, size_t n)
 }
 
 /*
- * The request's function has failed. What it said by coil_fail() is the error of the thread,
- * whose callback it is, and becomes the cause of the request's failure.
+ * Record that on_body has failed. It runs as a callback, so the error of its coil_fail()
+ * belongs to the thread. It becomes the cause of the request's failure.
  */
 static void note_taker_failed(coil_http_response *response, int rc)
 {
@@ -246,7 +258,7 @@ static void note_taker_failed(coil_http_response *response, int rc)
     coil_clear_error();
 }
 
-/* Hand a piece of the body to the request's function. */
+/* Pass a piece of the body to on_body. */
 static size_t hand_on(coil_http_response *response, const char *bytes, size_t n)
 {
     int rc = response->failure;
@@ -260,7 +272,7 @@ static size_t hand_on(coil_http_response *response, const char *bytes, size_t n)
     return rc < 0 ? refuse(response, rc) : n;
 }
 
-/* Keep a piece of the body for coil_http_read(). */
+/* Store a piece of the body for coil_http_read(). */
 static size_t keep(coil_http_response *response, const char *bytes, size_t n)
 {
     if (response->buffer == NULL)
@@ -277,7 +289,7 @@ static size_t keep(coil_http_response *response, const char *bytes, size_t n)
     return n;
 }
 
-/* CURLOPT_WRITEFUNCTION: anything but n or PAUSE ends the transfer. */
+/* CURLOPT_WRITEFUNCTION: any result but n or PAUSE ends the transfer. */
 static size_t on_bytes(char *bytes, size_t one, size_t n, void *arg)
 {
     coil_http_response *response = ((struct http_easy *)arg)->response;
@@ -349,7 +361,7 @@ static void forget_names(coil_http_response *response)
     response->may_resolve = response->trusted = false;
 }
 
-/* Does coil_http_get() have to wait no longer? */
+/* True if coil_http_get() need not wait any longer. */
 static bool is_answered(const coil_http_response *response)
 {
     return response->done || (response->has_headers && !is_handed_on(response));
@@ -372,8 +384,8 @@ static int perform(coil_http_response *response, const coil_http_request *reques
 }
 
 /*
- * libcurl may have forgotten a name that it was given, or want one that it was not: that of
- * a host which is not behind the proxy.
+ * Send the request, and send it again if libcurl lacks an address. Either libcurl has
+ * dropped the name from its cache, or it needs the host although there is a proxy.
  */
 static int send_step(coil_http_response *response, const coil_http_request *request,
                      const struct http_step *step)
@@ -396,7 +408,7 @@ static int send_step(coil_http_response *response, const coil_http_request *requ
     if (response->has_headers && response->addresses != NULL)
         response->name->given = response->name_version;
     if (rc == -EINVAL && response->code == CURLE_URL_MALFORMAT)
-        coil__http_check_url(response); /* says why */
+        coil__http_check_url(response); /* sets the message */
     return rc;
 }
 
@@ -693,8 +705,10 @@ const char *coil_http_header_at(const coil_http_response *response, const char *
         curl_easy_header(response->easy, name, index, CURLH_HEADER, -1, &header) !=
             CURLHE_OK)
         return NULL;
-    /* libcurl 7.88 leaves the end of the line to a header whose first line has no value; the value of a
-       folded one follows. (RFC 9112, 5.2) */
+    /*
+     * If the first line of a folded header is empty, libcurl 7.88 leaves the line break
+     * in front of the value. (RFC 9112, 5.2)
+     */
     if (header->value[0] == '\r' || header->value[0] == '\n')
         return header->value + strspn(header->value, "\r\n \t");
     return header->value;

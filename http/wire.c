@@ -1,14 +1,14 @@
 /*
- * wire.c - what goes over the wire, told as it goes: coil_http_request.on_wire.
+ * wire.c - report transmitted bytes: coil_http_request.on_wire.
  *
- * libcurl shows it to whoever debugs it: heads as they are sent and come, a body before its chunks
- * are joined and it is decompressed. (curl: CURLOPT_DEBUGFUNCTION)
+ * libcurl passes these bytes to its debug callback: heads as they are sent and received,
+ * bodies before decoding of chunks and decompression. (curl: CURLOPT_DEBUGFUNCTION)
  */
 #include "wire.h"
 
 #include <string.h>
 
-/* What is asked of a proxy, and its answer, are not the request's. */
+/* True for a CONNECT request to a proxy and its response, which are not reported. */
 static bool is_of_tunnel(coil_http_response *response, curl_infotype type,
                          const char *bytes, size_t n)
 {

@@ -1,12 +1,13 @@
-/*
- * wire.h - what goes over the wire, told as it goes: coil_http_request.on_wire.
- */
+/* wire.h - report transmitted bytes: coil_http_request.on_wire. */
 #ifndef HTTP_WIRE_H
 #define HTTP_WIRE_H
 
 #include "easy.h"
 
-/* Tell the response's on_wire of its next request, which goes by HTTP/1.1; and no more. */
+/*
+ * Start or stop reporting bytes to the response's on_wire. A reported request uses
+ * HTTP/1.1.
+ */
 void coil__http_wire(struct http_easy *handle);
 void coil__http_unwire(struct http_easy *handle);
 
