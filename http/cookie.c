@@ -1,9 +1,11 @@
 /*
- * cookie.c - the cookies that a request brings, beside those that servers have set.
+ * cookie.c - cookies from a request's own Cookie header, in addition to those that
+ * servers have set.
  *
- * libcurl sends the cookies of its jar and a Cookie header of the request as two header lines,
- * of which most servers read one. (RFC 6265, 5.4: there must be no more than one.) So the
- * request's cookies become CURLOPT_COOKIE, which libcurl puts into one line with the jar's.
+ * libcurl would send the cookies of its jar and the request's Cookie header as two header
+ * lines. Most servers read only one of them, and RFC 6265, 5.4 allows only one. So the
+ * request's cookies become CURLOPT_COOKIE, which libcurl puts into one line with the
+ * jar's.
  */
 #include "cookie.h"
 
@@ -17,7 +19,7 @@
 
 /* ---- the cookies that servers have set --------------------------------------------- */
 
-/* A line of CURLINFO_COOKIELIST: the file format of Netscape. */
+/* The fields of a line of CURLINFO_COOKIELIST, in the file format of Netscape. */
 enum field { DOMAIN, TAIL_MATCH, PATH, SECURE, EXPIRES, NAME, FIELD_COUNT };
 
 struct jar_cookie {
@@ -46,7 +48,10 @@ static bool is_true(const struct jar_cookie *cookie, enum field field)
     return cookie->n[field] == 4 && memcmp(cookie->at[field], "TRUE", 4) == 0;
 }
 
-/* "example.org", or with TAIL_MATCH ".example.org", which is that host and those below it. */
+/*
+ * The domain is "example.org", or with TAIL_MATCH ".example.org", which also matches
+ * subdomains.
+ */
 static bool matches_host(const struct jar_cookie *cookie, const char *host, size_t n)
 {
     bool has_dot = cookie->at[DOMAIN][0] == '.';
@@ -59,7 +64,7 @@ static bool matches_host(const struct jar_cookie *cookie, const char *host, size
            (is_true(cookie, TAIL_MATCH) && host[n - domain_n - 1] == '.');
 }
 
-/* (RFC 6265, 5.1.4) */
+/* Whether the path of a URL matches the cookie's (RFC 6265, 5.1.4). */
 static bool matches_path(const struct jar_cookie *cookie, const char *path)
 {
     size_t n = cookie->n[PATH];
@@ -77,7 +82,10 @@ static const char *path_of(const char *url)
     return *path == '/' ? path : "/";
 }
 
-/* libcurl sends a secure cookie to this machine, too. Without https, assume that it does not. */
+/*
+ * Without https, assume that libcurl does not send a secure cookie. In fact it does send
+ * one to the local machine.
+ */
 static bool is_sent_to(const struct jar_cookie *cookie, const struct http_target *target,
                        const char *path)
 {

@@ -1,5 +1,6 @@
 /*
- * cookie.h - the cookies that a request brings, beside those that servers have set.
+ * cookie.h - cookies from a request's own Cookie header, in addition to those that
+ * servers have set.
  */
 #ifndef HTTP_COOKIE_H
 #define HTTP_COOKIE_H
@@ -7,8 +8,9 @@
 #include "session.h"
 
 /*
- * Add the value of a Cookie header, "a=b; c=d", to *cookies, for free(). A cookie whose name a
- * server has set for the response's URL is left out, since that one is newer. 0 or -ENOMEM.
+ * Append the value of a Cookie header, "a=b; c=d", to *cookies, which the caller frees by
+ * free(3). If a server has set a cookie of the same name for the response's URL, omit the
+ * request's, because the server's is newer. Returns 0 or -ENOMEM.
  */
 int coil__http_cookie_add(const coil_http_response *response, const char *value,
                           char **cookies);

@@ -1,14 +1,15 @@
 /*
- * easy.c - libcurl's handles of transfers, used again.
+ * easy.c - reuse libcurl's transfer handles.
  *
- * Making a handle and telling it all options of the session takes about as long as the
- * rest of a short request. So a handle of a request that ended well becomes spare, and the
- * next request tells it only what differs: the URL, and where to write its error. The
- * pointer in all callbacks is the handle, which knows the response that uses it.
+ * Creating a handle and setting all options of the session takes about as long as the
+ * rest of a short request. So a handle whose request succeeded becomes spare. The next
+ * request sets only the options that differ: the URL, and the buffer for the error
+ * message. All callbacks get the handle as their argument; it points to the response that
+ * uses it.
  *
- * What one request changed is undone when it gives the handle back; what cannot be undone
- * by a single option (a method of its own, a body) and failures, which libcurl may
- * remember, end the handle.
+ * When a request returns its handle, it resets the options that it changed. A custom
+ * method or a body cannot be reset by a single option, and libcurl may store state of a
+ * failed transfer. Such handles are destroyed.
  */
 #include "easy.h"
 
@@ -17,18 +18,18 @@
 
 #include <stdlib.h>
 
-/* A task that ends a request mostly begins the next one: few are spare at once. */
+/*
+ * A task that ends a request mostly begins the next one, so few handles are spare at
+ * once.
+ */
 #define MOST_SPARE 32
 
-/* libcurl must keep an entry for longer than a request waits for a connection. */
+/* libcurl must cache a name for longer than a request waits for a connection. */
 #define NAMES_KEPT_S 600L
 
 /* ---- options of the session -------------------------------------------------------- */
 
-/*
- * coil follows redirects and looks up names, not libcurl, which must not use signals
- * either.
- */
+/* libcurl must not follow redirects, look up names or use signals: coil does. */
 static void set_manners(CURL *easy)
 {
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -38,7 +39,7 @@ static void set_manners(CURL *easy)
     curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, NAMES_KEPT_S);
 }
 
-/* libcurl has these options twice: for servers and for https:// proxies. */
+/* libcurl has separate options for servers and for https:// proxies. */
 static CURLcode set_ca(CURL *easy, CURLoption option, CURLoption for_proxy,
                        const char *path)
 {
@@ -75,7 +76,7 @@ static CURLcode set_cookies(const coil_http_session *session, CURL *easy)
     return code;
 }
 
-/* Options that libcurl copies, for which it may have no memory. */
+/* Set the options that libcurl copies, which may fail without memory. */
 static CURLcode set_strings(const coil_http_session *session, CURL *easy)
 {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -141,7 +142,7 @@ int coil__http_easy_take(coil_http_response *response)
     return 0;
 }
 
-/* Undo what the request told it; false if that cannot be done. */
+/* Reset the options that the request changed; false if that is impossible. */
 static bool reset(struct http_easy *handle)
 {
     CURL *easy = handle->easy;

@@ -1,6 +1,4 @@
-/*
- * easy.h - libcurl's handles of transfers, used again.
- */
+/* easy.h - reuse libcurl's transfer handles. */
 #ifndef HTTP_EASY_H
 #define HTTP_EASY_H
 
@@ -9,24 +7,24 @@
 struct http_easy {
     CURL *easy;
     SLIST_ENTRY(http_easy) link;  /* coil_http_session.spare */
-    coil_http_response *response; /* that uses it; NULL while it is spare */
-    const char *proxy;            /* that it was told of */
-    /* Which options the response has changed. */
+    coil_http_response *response; /* the current user; NULL while the handle is spare */
+    const char *proxy;            /* the value of CURLOPT_PROXY */
+    /* The options that the response has changed. */
     bool is_head, has_headers, has_cookies, has_names, is_not_decoded, is_wired;
-    bool is_raw; /* the codings of its answer are not all known */
+    bool is_raw; /* the response has an unknown content coding */
     bool is_changed_for_good;
 };
 
 /*
  * Give the response a handle with all options of the session. Fails with -ENOMEM, or
- * -EMSGSIZE for a string that is longer than libcurl takes.
+ * -EMSGSIZE if a string exceeds libcurl's limit.
  */
 int coil__http_easy_take(coil_http_response *response);
 
-/* Take it from the response, if it has one: it is not running. */
+/* Take the handle from the response, if it has one. The transfer must not be running. */
 void coil__http_easy_give_back(coil_http_response *response);
 
-/* Free those that are spare. */
+/* Free the spare handles. */
 void coil__http_easies_finish(coil_http_session *session);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * names.c - the answers of coil_getaddrinfo() in the words of CURLOPT_RESOLVE, kept.
+ * names.c - cached answers of coil_getaddrinfo(), in the format of CURLOPT_RESOLVE.
  *
- * Each name has a lock. The first task that wants it looks it up, the others wait for
- * the lock and find the answer; should the first be cancelled, the second looks it up.
- * Failures are kept too, for a moment: of a hundred tasks that want a name that does not
- * exist, one has to ask.
+ * Each name has a lock. The first task that needs the name looks it up; the other tasks
+ * wait for the lock, and find the answer. If the first task is cancelled, the second one
+ * looks the name up. Failures are cached, too, for a short time. So if a hundred tasks
+ * need a name that does not exist, only one looks it up.
  */
 #include "names.h"
 
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libcurl's default; coil_getaddrinfo() does not return the time to live. */
+/* libcurl's default, because coil_getaddrinfo() does not return the TTL. */
 #define KEEP_ANSWER_NS COIL_SEC(60)
 #define KEEP_FAILURE_NS COIL_SEC(1)
 #define KEEP_COUNT 256
@@ -28,7 +28,7 @@ void coil__http_names_init(struct http_names *names)
     names->count = 0;
 }
 
-/* Free an entry that is in no list. */
+/* Free an entry that is not in a list. */
 static void destroy(struct http_name *name)
 {
     coil_lock_finish(&name->lock);
@@ -123,7 +123,7 @@ void coil__http_name_release(struct http_name *name)
 
 /* ---- URLs that need not be parsed -------------------------------------------------- */
 
-/* The length of "http://host:80" in a URL; 0 if it is not written like that. */
+/* The length of "http://host:80" at the start of a URL; 0 if the URL has another form. */
 static size_t origin_of(const char *url)
 {
     const char *host = strstr(url, "://");
@@ -134,7 +134,7 @@ static size_t origin_of(const char *url)
     return (size_t)(host - url) + strcspn(host, "/?#");
 }
 
-/* Nothing that a parser would see a user's name, an escape or another spelling in. */
+/* True if the origin is in its simplest form: no user name, no escape, no upper case. */
 static bool is_plain(const char *origin, size_t n)
 {
     size_t scheme = strncmp(origin, "https://", 8) == 0  ? 8
@@ -170,8 +170,11 @@ void coil__http_name_leads(struct http_name *name, const char *url)
 
 /* ---- looking up -------------------------------------------------------------------- */
 
-/* "address,address", IPv6 in brackets; libcurl tries them in this order. It takes none with a zone,
-   "fe80::1%eth0", nor an entry that has one. Returns how many there are. */
+/*
+ * Print the addresses as "address,address", IPv6 in brackets; libcurl tries them in this
+ * order. Skip addresses with a zone, "fe80::1%eth0", because libcurl rejects an entry
+ * with one. Returns the number of addresses.
+ */
 static size_t print_addresses(const struct addrinfo *list, FILE *to)
 {
     size_t count = 0;
@@ -191,7 +194,7 @@ static size_t print_addresses(const struct addrinfo *list, FILE *to)
     return count;
 }
 
-/* The plus makes libcurl expire the entry. */
+/* The plus makes libcurl expire the entry after its cache timeout. */
 static int print_entry(struct http_name *name, const struct addrinfo *list)
 {
     char *entry = NULL;
@@ -204,7 +207,7 @@ static int print_entry(struct http_name *name, const struct addrinfo *list)
     fprintf(text, "+%s:%s:", name->host, name->port);
     count = print_addresses(list, text);
     complete = !ferror(text);
-    /* Without memory libcurl may leave NULL and return success. */
+    /* Without memory open_memstream(3) may leave NULL and fclose(3) return success. */
     if (fclose(text) != 0 || !complete || entry == NULL) {
         free(entry);
         return -ENOMEM;
@@ -229,7 +232,7 @@ static int renew(struct http_name *name)
         freeaddrinfo(list);
     }
     if (rc == -ECANCELED || rc == -ENOMEM)
-        return rc; /* a cancelled look-up says nothing about the name */
+        return rc; /* a cancelled lookup is not an answer */
     name->rc = rc;
     name->expires = coil_in(rc == 0 ? KEEP_ANSWER_NS : KEEP_FAILURE_NS);
     return rc;
@@ -240,7 +243,7 @@ static bool is_fresh(const struct http_name *name)
     return name->expires > coil_now();
 }
 
-/* One task asks, the others wait for its answer. */
+/* One task looks the name up, the others wait for its answer. */
 static int freshen(struct http_name *name)
 {
     int rc = coil_lock_acquire(&name->lock);

@@ -1,10 +1,11 @@
 /*
- * request.c - what is sent, and to whom.
+ * request.c - build a request and find its host.
  *
- * libcurl would start a thread for each name it has to look up. It never has to: the
- * names are in CURLOPT_RESOLVE, and CURLOPT_RESOLVER_START_FUNCTION refuses the rest.
- * Whether a host behind a proxy must be looked up at all, libcurl knows best (no_proxy,
- * SOCKS): should it ask for the name, the request is begun once more, with it.
+ * libcurl would start a thread for each name that it has to look up. So coil looks the
+ * names up and passes the answers by CURLOPT_RESOLVE; CURLOPT_RESOLVER_START_FUNCTION
+ * refuses all other lookups. Behind a proxy, only libcurl knows whether the host itself
+ * must be looked up (no_proxy, SOCKS). If libcurl requests such a lookup, the request
+ * starts again with the host's addresses.
  */
 #include "request.h"
 
@@ -21,14 +22,14 @@
 
 /* ---- what is well formed ----------------------------------------------------------- */
 
-/* tchar in RFC 9110, 5.6.2 */
+/* Length of a token: tchar in RFC 9110, 5.6.2. */
 static size_t token_length(const char *text)
 {
     return strspn(text, "!#$%&'*+-.^_`|~0123456789"
                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 }
 
-/* What is wrong with a header, or NULL. */
+/* Return what is wrong with a header, or NULL. */
 static const char *fault_of(const char *header)
 {
     size_t n = token_length(header);
@@ -40,7 +41,7 @@ static const char *fault_of(const char *header)
     return strpbrk(header, "\r\n") != NULL ? "has a line break in it" : NULL;
 }
 
-/* A header may be a secret: the sentence has its name at most. */
+/* Check a header. Its value may be secret, so the message contains at most its name. */
 static int check_header(coil_http_response *response, const char *header, size_t number)
 {
     const char *fault = fault_of(header);
@@ -85,7 +86,10 @@ struct http_step coil__http_first_step(const coil_http_request *request)
     return step;
 }
 
-/* Change the method as browsers do (fetch.spec.whatwg.org, "HTTP-redirect fetch"). */
+/*
+ * Change the method after a redirect as browsers do (fetch.spec.whatwg.org,
+ * "HTTP-redirect fetch").
+ */
 struct http_step coil__http_next_step(struct http_step step, int status, bool same_origin)
 {
     bool is_post = strcmp(step.method, "POST") == 0;
@@ -117,7 +121,7 @@ static bool is_any_of(const char *header, const char *const names[])
     return false;
 }
 
-/* A redirect that takes the body away takes what is said of it, too. */
+/* A redirect that drops the body also drops the headers that describe it. */
 static bool is_to_be_sent(const char *header, const struct http_step *step)
 {
     static const char *const for_the_origin[] = {"Authorization", "Cookie", "Host",
@@ -141,14 +145,17 @@ static int append(struct curl_slist **list, const char *line)
     return 0;
 }
 
-/* A method that defines a body sends Content-Length even without (RFC 9110, 8.6). */
+/*
+ * A method that normally has a body sends Content-Length even without one (RFC 9110,
+ * 8.6).
+ */
 static bool sends_body(const struct http_step *step)
 {
     return step->with_body || strcmp(step->method, "POST") == 0 ||
            strcmp(step->method, "PUT") == 0 || strcmp(step->method, "PATCH") == 0;
 }
 
-/* Where the session keeps cookies, those of the request go with them in one header. */
+/* If the session stores cookies, the request's cookies are sent in the same header. */
 static int add_header(coil_http_response *response, const char *header)
 {
     if (response->session->cookies == NULL || !is_named(header, "Cookie"))
@@ -158,8 +165,8 @@ static int add_header(coil_http_response *response, const char *header)
 }
 
 /*
- * By default libcurl sends a Content-Type of forms with each body, and waits a second for
- * "100 Continue" before a long one. Switch both off; the caller's headers may set them.
+ * By default libcurl sends a form's Content-Type with each body, and waits a second for
+ * "100 Continue" before a long one. Disable both; the caller's headers may set them.
  */
 static int make_headers(coil_http_response *response, const coil_http_request *request,
                         const struct http_step *step, bool *decoded)
@@ -217,7 +224,7 @@ int coil__http_check_url(coil_http_response *response)
     return explain(response, rc, why);
 }
 
-/* Set response->name to who is asked. */
+/* Set response->name to the entry of the target's host. */
 static int find_name(coil_http_response *response, const struct http_target *target)
 {
     response->name =
@@ -264,7 +271,10 @@ static int find_proxy(coil_http_response *response, struct http_proxy *proxy)
     return explain(response, rc, why);
 }
 
-/* libcurl keeps what it was given: tell it what is new, or all if it asked. */
+/*
+ * libcurl caches the addresses that it got. Pass only new ones, or all if libcurl has
+ * requested them.
+ */
 static int give_addresses(coil_http_response *response, bool all)
 {
     struct http_name *name = response->name;
@@ -296,8 +306,8 @@ static int look_up(coil_http_response *response, bool all)
 }
 
 /*
- * An address in numbers that is asked directly is left to libcurl, as is one of IPv6
- * anywhere, for which CURLOPT_RESOLVE has no syntax.
+ * A numeric host is left to libcurl if the request goes to it directly. A numeric IPv6
+ * host is always left to libcurl, because CURLOPT_RESOLVE does not support it.
  */
 static bool needs_no_look_up(const struct http_name *name, bool is_proxy)
 {
@@ -322,7 +332,7 @@ int coil__http_look_up(coil_http_response *response, bool directly, bool all)
     return rc;
 }
 
-/* CURLOPT_RESOLVER_START_FUNCTION: anything but 0 ends the transfer. */
+/* CURLOPT_RESOLVER_START_FUNCTION: any result but 0 ends the transfer. */
 static int on_name_wanted(void *resolver, void *reserved, void *arg)
 {
     coil_http_response *response = ((struct http_easy *)arg)->response;
@@ -376,9 +386,9 @@ static CURLcode set_method(struct http_easy *handle, const coil_http_request *re
 }
 
 /*
- * With more than this libcurl 7.88 would wait for ever: by HTTP/2 nghttp2 opens no stream
- * (at 64 KiB), and over TLS what comes after the first 128 KiB is not sent. The rest is
- * for what libcurl adds.
+ * libcurl 7.88 hangs on longer requests. With HTTP/2, nghttp2 opens no stream for 64 KiB
+ * or more. Over TLS, bytes after the first 128 KiB are not sent. The limits leave room
+ * for the headers that libcurl adds.
  */
 #define LONGEST_BY_HTTP_2 50000
 #define LONGEST_OVER_TLS 110000
@@ -392,7 +402,7 @@ static size_t length_of_request(const coil_http_response *response)
     return response->cookies != NULL ? n + strlen(response->cookies) : n;
 }
 
-/* What a plain GET needs none of. */
+/* Set the options that a plain GET does not need. */
 static CURLcode set_rest(coil_http_response *response, const coil_http_request *request,
                          const struct http_step *step, bool decoded)
 {

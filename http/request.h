@@ -1,6 +1,4 @@
-/*
- * request.h - a request in libcurl's terms.
- */
+/* request.h - convert a request to libcurl's options. */
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
 
@@ -10,15 +8,21 @@
 struct http_step {
     const char *method;
     bool with_body;
-    bool lost_body;        /* a redirect has taken it, if there was one */
-    bool with_credentials; /* send headers that are for the first origin only */
+    bool lost_body;        /* a redirect has dropped the body, if any */
+    bool with_credentials; /* send headers meant for the first origin only */
 };
 
-/* -EINVAL for a malformed method or header, with a sentence in response->error. */
+/*
+ * Check method and headers. Fails with -EINVAL for a malformed one, with a message in
+ * response->error.
+ */
 int coil__http_request_check(coil_http_response *response,
                              const coil_http_request *request);
 
-/* Fails as coil__http_target_parse(), with a sentence in response->error. */
+/*
+ * Check response->url. Fails as coil__http_target_parse(), with a message in
+ * response->error.
+ */
 int coil__http_check_url(coil_http_response *response);
 
 /* The first step of a request. */
@@ -29,9 +33,10 @@ struct http_step coil__http_next_step(struct http_step step, int status,
                                       bool same_origin);
 
 /*
- * Look up the host of response->url, or of the proxy for it unless `directly`, and tell
- * libcurl the addresses: all of them, or what it has not been told. Suspends; fails as
- * coil__http_target_parse() and coil_getaddrinfo(), with a sentence in response->error.
+ * Look up the host of response->url, or of its proxy unless `directly` is set, and pass
+ * its addresses to libcurl. Unless `all` is set, pass only addresses that libcurl does
+ * not have yet. Suspends. Fails as coil__http_target_parse() and coil_getaddrinfo(), with
+ * a message in response->error.
  */
 int coil__http_look_up(coil_http_response *response, bool directly, bool all);
 
@@ -42,7 +47,7 @@ int coil__http_look_up(coil_http_response *response, bool directly, bool all);
 int coil__http_prepare(coil_http_response *response, const coil_http_request *request,
                        const struct http_step *step);
 
-/* Set the callback by which a handle looks up names. */
+/* Set the handle's callback for name lookups. */
 void coil__http_request_apply(struct http_easy *handle);
 
 #endif

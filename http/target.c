@@ -1,5 +1,6 @@
 /*
- * target.c - URLs by libcurl's own parser, so that both see the same host in them.
+ * target.c - parse URLs with libcurl's own parser, so that coil and libcurl see the same
+ * host.
  */
 #include "target.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CURL_MAX_INPUT_LENGTH, which libcurl keeps to itself. */
+/* CURL_MAX_INPUT_LENGTH, which libcurl does not export. */
 #define LONGEST_URL 8000000
 
 static int errno_of(CURLUcode code)
@@ -87,7 +88,7 @@ static bool is_http(const char *scheme)
     return strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0;
 }
 
-/* libcurl calls a URL without a scheme "malformed input". */
+/* Replaces libcurl's message for a URL without a scheme, "malformed input". */
 int coil__http_target_parse(struct http_target *target, const char *url, const char **why)
 {
     int rc = parse_target(target, url, CURLU_PATH_AS_IS | CURLU_NON_SUPPORT_SCHEME, false,
@@ -103,7 +104,7 @@ int coil__http_target_parse(struct http_target *target, const char *url, const c
 }
 
 /*
- * Refuse a scheme that libcurl takes for none of a proxy: its sentence would be with user
+ * Refuse unknown proxy schemes here, because libcurl's message would contain the user
  * name and password.
  */
 int coil__http_target_parse_proxy(struct http_target *target, const char *proxy,
@@ -148,8 +149,8 @@ int coil__http_same_origin(const char *a, const char *b)
 }
 
 /*
- * A space in a Location is taken for %20, as browsers do. The result is parsed again
- * before it is requested.
+ * A space in a Location becomes %20, as in browsers. The result is parsed again before it
+ * is requested.
  */
 int coil__http_resolve(const char *base, const char *reference, char **out,
                        const char **why)
