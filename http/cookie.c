@@ -17,7 +17,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- the cookies that servers have set --------------------------------------------- */
+/* ---- cookies that servers have set ------------------------------------------------- */
 
 /* The fields of a line of CURLINFO_COOKIELIST, in the file format of Netscape. */
 enum field { DOMAIN, TAIL_MATCH, PATH, SECURE, EXPIRES, NAME, FIELD_COUNT };
@@ -109,7 +109,7 @@ static bool has_name(const struct curl_slist *jar, const struct http_target *tar
     return false;
 }
 
-/* ---- the cookies of the request ---------------------------------------------------- */
+/* ---- cookies of the request -------------------------------------------------------- */
 
 static int append(char **cookies, const char *cookie, size_t n)
 {

@@ -121,7 +121,7 @@ void coil__http_name_release(struct http_name *name)
         name->user_count--;
 }
 
-/* ---- URLs that need not be parsed -------------------------------------------------- */
+/* ---- known URLs -------------------------------------------------------------------- */
 
 /* The length of "http://host:80" at the start of a URL; 0 if the URL has another form. */
 static size_t origin_of(const char *url)
@@ -168,7 +168,7 @@ void coil__http_name_leads(struct http_name *name, const char *url)
     name->origin_bytes = name->origin != NULL ? n : 0;
 }
 
-/* ---- looking up -------------------------------------------------------------------- */
+/* ---- lookups ----------------------------------------------------------------------- */
 
 /*
  * Print the addresses as "address,address", IPv6 in brackets; libcurl tries them in this

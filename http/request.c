@@ -20,7 +20,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- what is well formed ----------------------------------------------------------- */
+/* ---- checks of a request ----------------------------------------------------------- */
 
 /* Length of a token: tchar in RFC 9110, 5.6.2. */
 static size_t token_length(const char *text)
@@ -73,7 +73,7 @@ int coil__http_request_check(coil_http_response *response,
     return rc;
 }
 
-/* ---- steps ------------------------------------------------------------------------- */
+/* ---- redirects --------------------------------------------------------------------- */
 
 struct http_step coil__http_first_step(const coil_http_request *request)
 {
@@ -193,7 +193,7 @@ static int make_headers(coil_http_response *response, const coil_http_request *r
     return rc;
 }
 
-/* ---- who is asked ------------------------------------------------------------------ */
+/* ---- finding the host -------------------------------------------------------------- */
 
 static bool is_tls(const coil_http_response *response)
 {

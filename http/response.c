@@ -64,7 +64,7 @@ static bool is_handed_on(const coil_http_response *response)
     return response->on_body != NULL && !response->redirected;
 }
 
-/* ---- which headers there are ------------------------------------------------------- */
+/* ---- the set of header names ------------------------------------------------------- */
 
 #define BEGINNING ((size_t)4)
 
@@ -662,7 +662,7 @@ int coil_http_discard(coil_http_response *response, size_t n)
     return 0;
 }
 
-/* ---- what there is to know --------------------------------------------------------- */
+/* ---- properties of a response ------------------------------------------------------ */
 
 int coil_http_status(const coil_http_response *response)
 {

@@ -44,7 +44,7 @@
 /* Descriptors reserved for the rest of the program: files, the loop, name lookups. */
 #define SPARE_DESCRIPTORS 32
 
-/* ---- from the loop into libcurl ---------------------------------------------------- */
+/* ---- calls from the loop into libcurl ---------------------------------------------- */
 
 void coil__http_wake(coil_http_response *response)
 {
@@ -123,7 +123,7 @@ static void on_timer(void *arg)
     act(arg, CURL_SOCKET_TIMEOUT, 0);
 }
 
-/* ---- what libcurl asks of the loop ------------------------------------------------- */
+/* ---- requests of libcurl to the loop ----------------------------------------------- */
 
 /*
  * CURLMOPT_TIMERFUNCTION. A session has one timer, set to libcurl's latest request.

@@ -480,7 +480,7 @@ COIL__INLINED int run(Body &&body, const coil_run_opts *opts = nullptr)
     return rc;
 }
 
-/* ---- tasks of the loop's own ------------------------------------------------------- */
+/* ---- tasks without a group --------------------------------------------------------- */
 
 namespace detail
 {

@@ -49,8 +49,7 @@ COIL_API void coil_barrier_finish(coil_barrier *barrier);
  *
  * Returns the task's index in the round, from 0 to parties - 1. 0 is the first task that
  * continues. The last task to call does not wait, and gets parties - 1. A cancelled task
- * does not use up an index; each index is given to at most one task, and 0 is always
- * given.
+ * gets no index, and no two tasks of a round get the same one.
  *
  * Fails with -ECANCELED. If the others still wait then, another task must take its place.
  * Fails with -EPIPE if the barrier is broken, or is reset or broken meanwhile; with

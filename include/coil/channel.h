@@ -87,7 +87,7 @@ COIL_SUSPENDS int coil_channel_get(coil_channel *channel, void *item);
  *
  * Fail with -ETIMEDOUT, and as coil_channel_put() and coil_channel_get(). On a thread
  * whose loop is running, blocking would stop the loop. So there the program aborts if the
- * call had to wait.
+ * call would have to wait.
  */
 COIL_API int coil_channel_put_wait(coil_channel *channel, const void *item,
                                    int64_t timeout_ns);

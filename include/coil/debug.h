@@ -147,7 +147,7 @@ COIL_API void coil_set_slow_callback_ns(int64_t ns);
  */
 COIL_API void coil_watch_locks(void);
 
-/* ---- what must not wait ------------------------------------------------------------ */
+/* ---- code that must not wait ------------------------------------------------------- */
 
 /* The caller's memory; all fields are coil's own. */
 typedef struct coil_no_suspend {
@@ -181,7 +181,7 @@ COIL_API bool coil_may_suspend(void);
  */
 COIL_API bool coil_is_own_call(const void *return_address);
 
-/* ---- numbers ----------------------------------------------------------------------- */
+/* ---- statistics -------------------------------------------------------------------- */
 
 typedef struct coil_stats {
     uint64_t turns;   /* of the loop since its creation */
@@ -211,7 +211,7 @@ typedef struct coil_stats {
 /* Return the counters of the current loop. Aborts without a loop. */
 COIL_API void coil_stats_get(coil_stats *out);
 
-/* ---- for people -------------------------------------------------------------------- */
+/* ---- printed reports --------------------------------------------------------------- */
 
 /*
  * Print where a task is, then the tasks that await it, and so on outwards. (asyncio:

@@ -127,7 +127,7 @@ __attribute__((always_inline)) static inline int coil__through_frame(int rc)
 #define coil_fail_from(...) coil__through_frame(coil_fail_from(__VA_ARGS__))
 #define coil_future_set_error(...) coil__through_frame(coil_future_set_error(__VA_ARGS__))
 
-/* ---- asking ------------------------------------------------------------------------ */
+/* ---- reading errors ---------------------------------------------------------------- */
 
 /*
  * Return the error of the latest failure of the running task, or of the thread if no task

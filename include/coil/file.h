@@ -159,7 +159,7 @@ COIL_SUSPENDS ssize_t coil_file_pwrite(coil_file *file, const void *buf, size_t 
  */
 COIL_API size_t coil_file_transferred(const coil_file *file);
 
-/* ---- the rest ---------------------------------------------------------------------- */
+/* ---- other operations -------------------------------------------------------------- */
 
 /*
  * Move the position and return it. `whence` is as in lseek(2), including SEEK_DATA and

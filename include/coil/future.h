@@ -139,7 +139,7 @@ COIL_API int coil_future_add_callback(coil_future *future, coil_done_callback fn
 COIL_API int coil_future_remove_callback(coil_future *future, coil_done_callback fn,
                                          void *arg);
 
-/* ---- awaitables of one's own ------------------------------------------------------- */
+/* ---- custom awaitables ------------------------------------------------------------- */
 
 /*
  * Base of types that can be awaited: a struct whose first member is a coil_awaitable.

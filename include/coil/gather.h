@@ -76,7 +76,7 @@ COIL_SUSPENDS int coil_wait(coil_future *const futures[], size_t n, coil_wait_mo
  */
 COIL_SUSPENDS int coil_wait_for(coil_future *future, int64_t deadline);
 
-/* ---- each as it completes ---------------------------------------------------------- */
+/* ---- each future as it completes --------------------------------------------------- */
 
 /* The caller's memory; all fields are coil's own. */
 typedef struct coil_as_completed {
@@ -124,7 +124,7 @@ COIL_SUSPENDS int coil_as_completed_next(coil_as_completed *each, coil_future **
  */
 COIL_API void coil_as_completed_finish(coil_as_completed *each);
 
-/* ---- several ways to the same end -------------------------------------------------- */
+/* ---- the first success of several -------------------------------------------------- */
 
 /* A function to run; a result of 0 or more is success. */
 typedef struct coil_work {

@@ -251,8 +251,9 @@ COIL_SUSPENDS int coil_http_discard(coil_http_response *response, size_t n);
  * End the transfer if it is still in progress, and free the response; NULL is accepted.
  * Never suspends.
  *
- * No task may be reading the response. The connection is kept if the whole response has
- * arrived, even if it was not read; with HTTP/2 it is always kept.
+ * No task may be reading the response. The connection stays open for other requests if
+ * the whole response has arrived, even if it was not read. An HTTP/2 connection always
+ * stays open.
  */
 COIL_API void coil_http_response_destroy(coil_http_response *response);
 

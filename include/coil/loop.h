@@ -235,7 +235,7 @@ COIL_API int coil_add_writer(int fd, coil_callback fn, void *arg);
 COIL_API int coil_remove_reader(int fd);
 COIL_API int coil_remove_writer(int fd);
 
-/* ---- what has no caller to return to ----------------------------------------------- */
+/* ---- problems without a caller ----------------------------------------------------- */
 
 /*
  * A problem that cannot be returned to a caller. Examples are a failure that was never

@@ -160,7 +160,7 @@ COIL_API int coil_process_kill(coil_process *process, int signo);
  */
 COIL_API int coil_process_kill_group(coil_process *process, int signo);
 
-/* ---- talking to it ----------------------------------------------------------------- */
+/* ---- input and output of the child ------------------------------------------------- */
 
 /*
  * Output of a child; initialise it with {0}. A '\0' follows the last byte and is not
@@ -199,7 +199,7 @@ COIL_SUSPENDS int coil_process_communicate(coil_process *process, const void *in
                                            size_t n, coil_output *out, coil_output *err,
                                            size_t limit);
 
-/* ---- the end ----------------------------------------------------------------------- */
+/* ---- releasing a child ------------------------------------------------------------- */
 
 /*
  * Close the child's pipes and free the object; NULL is accepted.

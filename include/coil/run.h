@@ -27,7 +27,7 @@ extern "C" {
 typedef struct coil_run_opts {
     coil_loop_opts loop;
     const char *name;   /* the main task's name; NULL means "main" */
-    size_t stack_bytes; /* its stack size; 0 means 1 MiB */
+    size_t stack_bytes; /* the main task's stack size; 0 means 1 MiB */
     /*
      * Hooks of the main task; the tasks that it spawns inherit them. NULL means none. See
      * coil/hooks.h.

@@ -316,7 +316,7 @@ typedef struct coil_cancel_origin {
  * Return the origin of the latest request to cancel the task. The request may have been
  * withdrawn, and the task may have ended.
  *
- * Returns false, and leaves *out unchanged, if the task was never asked to end.
+ * Returns false, and leaves *out unchanged, without such a request.
  */
 COIL_API bool coil_task_cancel_origin(const coil_task *task, coil_cancel_origin *out);
 

@@ -52,7 +52,7 @@ extern "C" {
  */
 COIL_API int coil_testing_run(coil_task_fn fn, void *arg);
 
-/* ---- when -------------------------------------------------------------------------- */
+/* ---- the order of events ----------------------------------------------------------- */
 
 /*
  * Wait until every other task of this loop waits, no callback is ready, and polling has
@@ -114,7 +114,7 @@ COIL_SUSPENDS int coil_sequencer_wait(coil_sequencer *sequencer, unsigned positi
  */
 COIL_API void coil_testing_shuffle(uint64_t seed);
 
-/* ---- what fails -------------------------------------------------------------------- */
+/* ---- injected failures ------------------------------------------------------------- */
 
 /*
  * Make the `nth` allocation of coil's from now on fail, once; 1 is the next one. 0

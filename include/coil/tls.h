@@ -196,7 +196,7 @@ COIL_SUSPENDS int coil_accept_tls(coil_stream *stream, coil_tls *tls);
  */
 COIL_SUSPENDS int coil_tls_stop(coil_stream *stream);
 
-/* ---- what was agreed on ------------------------------------------------------------ */
+/* ---- results of the handshake ------------------------------------------------------ */
 
 /*
  * Results of the handshake. The strings belong to the stream. NULL means that the stream
