@@ -22,9 +22,9 @@ static int errno_of_connection(const coil_http_response *response)
 }
 
 /*
- * The errno for CURLE_OUT_OF_MEMORY. libcurl also uses that code if the request, a header
- * line, or the data of a paused transfer exceeds its limits. errno is not ENOMEM in these
- * cases.
+ * Return the errno for CURLE_OUT_OF_MEMORY. That code also means that the request, a
+ * header line, or the data of a paused transfer exceeds a limit of libcurl. In these
+ * cases libcurl leaves an errno other than ENOMEM.
  */
 static int errno_of_memory(const coil_http_response *response)
 {
@@ -58,7 +58,7 @@ static int errno_of_reception(const coil_http_response *response)
 
 /*
  * True if the connection ended inside the headers, or after an interim response (1xx).
- * libcurl reports success then, or a truncated body if a header announced a length.
+ * Then libcurl reports success, or a truncated body if a header announced a length.
  */
 static bool ended_in_headers(const coil_http_response *response)
 {

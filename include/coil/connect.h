@@ -51,8 +51,8 @@ typedef struct coil_connect_options {
  * family, local_addr, happy_eyeballs_delay)
  *
  * Fails as coil_connect(). Fails with -EINVAL for options out of range, or a local
- * address that is not numeric. -EADDRNOTAVAIL means that the host's addresses are of
- * another family than the local one.
+ * address that is not numeric. Also fails with -EADDRNOTAVAIL if all addresses of the
+ * host are of another family than the local one.
  */
 COIL_SUSPENDS int coil_connect_opts(const char *host, const char *port,
                                     const coil_connect_options *opts, coil_stream **out);

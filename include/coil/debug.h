@@ -121,10 +121,10 @@ COIL_API void coil_set_debug(bool on);
 
 /*
  * When a loop closes, its exception handler gets a report for each object that was
- * created in debug mode and still exists, with the line that created it. These objects
- * are streams, listeners, datagram sockets, files, processes, executors, started timers,
- * readers and writers, and unreleased references to tasks. Objects that are destroyed
- * later are also reported.
+ * created in debug mode and still exists. The report has the line that created the
+ * object. These objects are streams, listeners, datagram sockets, files, processes,
+ * executors, started timers, readers and writers, and unreleased references to tasks.
+ * Objects that are destroyed later are also reported.
  */
 
 /* True if the thread has a loop in debug mode. (asyncio: loop.get_debug) */

@@ -30,8 +30,8 @@
  * each call occupies one of the 8 threads of the file lane, and cannot be cancelled.
  *
  * All functions fail as their system calls do, and with -ECANCELED, -ENOMEM, and -EBADF
- * after coil_file_close(). -EAGAIN means that no thread could be started, or comes from
- * O_NONBLOCK.
+ * after coil_file_close(). They also fail with -EAGAIN if no thread could be started, or
+ * because of O_NONBLOCK.
  */
 #ifndef COIL_FILE_H
 #define COIL_FILE_H

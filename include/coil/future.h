@@ -111,8 +111,8 @@ COIL_API const char *coil_future_cancel_reason(const coil_future *future);
  * If the future is already done, the call returns immediately without suspending. Any
  * number of tasks may await a future, repeatedly; nothing is consumed. Cancelling the
  * waiting task cancels the future. If that future is a task, the future that this task
- * awaits is cancelled as well. coil_shield() prevents that. -ECANCELED means that the
- * future or the waiting task was cancelled.
+ * awaits is cancelled as well. To prevent that, use coil_shield(). The result -ECANCELED
+ * means that the future or the waiting task was cancelled.
  */
 COIL_SUSPENDS int coil_await(coil_future *future);
 

@@ -6,10 +6,10 @@
  *     int rcs[2];
  *     rc = coil_gather(parts, 2, 0, rcs);
  *
- * coil_gather() waits for all futures, coil_wait() for some of them. coil_as_completed
- * returns each future as it completes. coil_wait_for() waits for one future until a
- * deadline, and coil_staggered_race() for the first success among alternatives. For tasks
- * that belong together prefer a group (coil/group.h).
+ * coil_gather() waits for all futures, coil_wait() for some of them. With
+ * coil_as_completed a task gets each future as it completes. For one future with a
+ * deadline there is coil_wait_for(), and for the first success among alternatives
+ * coil_staggered_race(). For tasks that belong together prefer a group (coil/group.h).
  *
  * These calls take futures. A task is a future, too: coil_task_future(). To wait for
  * anything else, spawn a task that waits for it. (asyncio: ensure_future)

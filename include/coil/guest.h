@@ -44,8 +44,8 @@ COIL_API int coil_guest_fd(coil_loop *loop);
  * because it also passes pending requests to the kernel.
  *
  * The time is until the next timer; it is longer if the loop's timer_slack_ns is above
- * the thread's own. 0 means that something is ready, COIL_NEVER that only the descriptor
- * matters.
+ * the thread's own. The result 0 means that something is ready, COIL_NEVER that only the
+ * descriptor matters.
  */
 COIL_API int64_t coil_guest_timeout(coil_loop *loop);
 

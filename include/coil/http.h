@@ -194,9 +194,9 @@ typedef struct coil_http_request {
  * Authorization, Cookie, Proxy-Authorization and Host are not sent to another scheme,
  * host or port.
  *
- * Fails with -EINVAL for a URL that is not http or https, also in a redirect, and for a
- * malformed method, header or proxy, or a missing ca_file. Fails as coil_getaddrinfo()
- * for names (-ENOENT) and as connect(2) (-ECONNREFUSED).
+ * Fails with -EINVAL for a URL that is not http or https, also in a redirect. Malformed
+ * methods, headers and proxies and a missing ca_file are -EINVAL, too. Fails as
+ * coil_getaddrinfo() for names (-ENOENT) and as connect(2) (-ECONNREFUSED).
  *
  * Fails with -ECONNRESET (the connection ended before the end of the headers), and
  * -EPROTO (not HTTP, a TLS failure, a redirect to an invalid URL). Fails with

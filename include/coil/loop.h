@@ -138,9 +138,9 @@ COIL_API const char *coil_backend_name(void);
  * poll.
  *
  * Fails with -EDEADLK if the loop would wait forever, and reports that with a list of all
- * tasks. This means that tasks exist and all of them wait, but nothing could wake one: no
- * watched descriptor, timer or blocking work, and no other thread that could post.
- * (Signal handlers can only write to a watched descriptor.)
+ * tasks. Then tasks exist and all of them wait, but nothing could wake one. There is
+ * neither a watched descriptor, a timer or blocking work, nor another thread that could
+ * post. (Signal handlers can only write to a watched descriptor.)
  */
 COIL_API int coil_loop_run_forever(coil_loop *loop);
 

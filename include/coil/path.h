@@ -6,8 +6,8 @@
  *         rc = coil_rename("today.log", "archive/today.log", 0);
  *
  * Each function makes the system call of the same name, by io_uring or on a thread of the
- * file lane. coil/file.h describes that, and how the calls are cancelled. All return 0 or
- * a negative errno.
+ * file lane. See coil/file.h for that, and for the cancellation of such calls. All return
+ * 0 or a negative errno.
  */
 #ifndef COIL_PATH_H
 #define COIL_PATH_H

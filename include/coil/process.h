@@ -176,8 +176,8 @@ COIL_API void coil_output_finish(coil_output *output);
 
 /*
  * Write the n bytes of `input` to the child's stdin and close it, read its stdout and
- * stderr to the end, all concurrently, and then wait for the child. Returns as
- * coil_process_wait(). (asyncio: communicate)
+ * stderr to the end, and then wait for the child. All three transfers run concurrently.
+ * Returns as coil_process_wait(). (asyncio: communicate)
  *
  * Standard streams that are not pipes, or are closed, are skipped. If an output is NULL,
  * its data is discarded. A child that closes its stdin early is not a failure. A pipe
@@ -190,10 +190,10 @@ COIL_API void coil_output_finish(coil_output *output);
  * coil_read(). In each case the outputs have the data that was read until then, and the
  * child continues.
  *
- * After a failure the call may be repeated, and appends to the outputs.
- * coil_stream_write_transferred() of the child's stdin returns how much of the input was
- * written; pass the rest. Fails with -EBUSY if another call is in progress on one of the
- * child's streams.
+ * After a failure the call may be repeated, and appends to the outputs. Pass the rest of
+ * the input: coil_stream_write_transferred() of the child's stdin returns how much was
+ * written. Fails with -EBUSY if another call is in progress on one of the child's
+ * streams.
  */
 COIL_SUSPENDS int coil_process_communicate(coil_process *process, const void *input,
                                            size_t n, coil_output *out, coil_output *err,

@@ -132,8 +132,9 @@ COIL_API int coil_queue_get_nowait(coil_queue *queue, void *item);
  * item, the lowest index wins, so the order is a priority. In each queue the caller waits
  * in line as with coil_queue_get(). Queues that are shut down and empty are skipped.
  *
- * Fails with -ECANCELED (no item is taken), -ESHUTDOWN once all queues are shut down and
- * empty, -EINVAL if n is 0, and -ENOMEM (only if n is above 8).
+ * Fails with -ECANCELED (no item is taken), or -ESHUTDOWN once all queues are shut down
+ * and empty. Also fails with -EINVAL if n is 0, and with -ENOMEM, but only if n is above
+ * 8.
  */
 COIL_SUSPENDS int coil_queue_get_any(coil_queue *const queues[], size_t n, void *item);
 

@@ -28,21 +28,21 @@
  *
  * OTHER FAILURES. -EPROTO means that the session failed. The peer may not speak TLS, or
  * not share a version, cipher or protocol. The peer may have sent an alert, which the
- * message names, or received data was altered. -ECONNABORTED means that the connection
- * ended without the peer's close_notify, so an attacker may have cut the data short; see
- * allow_truncation. After a handshake that failed or was cancelled, every call on the
- * stream returns -ENOTCONN.
+ * message names, or received data was altered. The code -ECONNABORTED means that the
+ * connection ended without the peer's close_notify. So an attacker may have cut the data
+ * short; see allow_truncation. After a handshake that failed or was cancelled, every call
+ * on the stream returns -ENOTCONN.
  *
  * CLOSING. coil_stream_shutdown_write() sends close_notify; nothing can be written after
  * that. Reading continues until the peer's close_notify, which is the end of the stream:
- * coil_read() returns 0. coil_stream_close() and coil_stream_destroy() also send
- * close_notify if that is possible without waiting and no write was interrupted. They do
- * not wait for the peer. If received data is unread, even a session ticket, the kernel
- * resets the connection, and the peer may lose data that it has not read yet. To be sure
- * that the last write arrives, call coil_tls_stop() first.
+ * coil_read() returns 0. The calls coil_stream_close() and coil_stream_destroy() also
+ * send close_notify if that is possible without waiting and no write was interrupted.
+ * They do not wait for the peer. If received data is unread, even a session ticket, the
+ * kernel resets the connection, and the peer may lose data that it has not read yet. To
+ * be sure that the last write arrives, call coil_tls_stop() first.
  *
  * EARLY ENDS. A client of TLS 1.3 may send all of its data and disconnect before the
- * server has sent its session tickets. coil_accept_tls() succeeds then, and the data can
+ * server has sent its session tickets. Then coil_accept_tls() succeeds, and the data can
  * be read.
  *
  * RENEGOTIATION of TLS 1.2 is refused by clients and servers, with the warning
