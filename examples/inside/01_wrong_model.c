@@ -1,13 +1,13 @@
 /*
- * 01_wrong_model.c - how one might think it works, and what that costs.
+ * 01_wrong_model.c - a plausible but wrong model of asyncio, and its cost.
  *
- * The question "How does asyncio actually work?" guesses: a coroutine is an object whose
- * method is cut in parts at each await, and gather() calls the parts of a coroutine
- * picked at random until all are done. The parts are right. The picking is not: nobody
- * knows what a coroutine waits for, so gather() asks again and again. Here each question
- * is counted. Below it the same two coroutines on coil, whose loop knows.
+ * The question "How does asyncio actually work?" assumes that each coroutine is cut into
+ * parts at its awaits. gather() then calls parts of coroutines picked at random until all
+ * are done. The random choice is wrong: gather() does not know what a coroutine waits
+ * for, so it calls again and again. The program counts these calls. Then it runs the same
+ * coroutines on coil, whose loop knows.
  *
- * Make NAP longer: the guess asks more often, coil takes as many steps as before.
+ * Make NAP longer: the random choice makes more calls, coil takes no more steps.
  */
 #include <coil.h>
 
@@ -19,15 +19,15 @@
 /* [guess] */
 struct coro {
     const char *name;
-    int pos; // which part is next; 2: done
+    int pos; // the next part; 2: done
     int64_t until;
 };
 
-/* Returns whether it got any further. */
+/* Returns whether the coroutine made progress. */
 static bool coro_call(struct coro *self)
 {
     if (self->pos == 2 || (self->pos == 1 && coil_now() < self->until))
-        return false; // it is done, or sleeps: but who could have known?
+        return false; // done, or asleep, which gather() cannot know
     printf("%s %s\n", self->pos == 0 ? "before" : "after", self->name);
     self->until = coil_in(NAP);
     self->pos++;
@@ -36,14 +36,14 @@ static bool coro_call(struct coro *self)
 
 static void gather(struct coro coros[])
 {
-    unsigned asked = 0, in_vain = 0, seed = 1;
+    unsigned calls = 0, useless = 0, seed = 1;
 
     while (coros[0].pos < 2 || coros[1].pos < 2) {
         seed = seed * 1103515245 + 12345; // random.choice(coros)
-        in_vain += !coro_call(&coros[seed / 65536 % COROS]);
-        asked++;
+        useless += !coro_call(&coros[seed / 65536 % COROS]);
+        calls++;
     }
-    printf("the guess: asked %u times, %u in vain\n", asked, in_vain);
+    printf("the guess: %u calls, %u of them useless\n", calls, useless);
 }
 /* [end] */
 

@@ -1,13 +1,12 @@
 /*
- * 02_state_machine.c - stopping halfway by hand: SUSPEND, handed up from call to call.
+ * 02_state_machine.c - suspending by hand: each call returns SUSPEND to its caller.
  *
- * From the third answer to "How does asyncio actually work?". Awaiting suspends only if
- * it must. read_byte() tries; where it would block, it registers with the loop and
- * returns SUSPEND. Each caller up to the loop has to return SUSPEND too, and to remember
- * in self->pos where to go on. What must survive is a member of self: local variables do
- * not. This is what a compiler makes of `await` in a language with stackless coroutines.
+ * If a read would block, read_byte() registers with the loop and returns SUSPEND, and so
+ * does each caller. self->pos stores where to continue. Local variables do not survive.
+ * Compilers make such code from `await` where coroutines are stackless.
  *
- * Let read_byte() not register (self->reads = false): who suspends is never resumed.
+ * Let read_byte() not register (self->reads = false): a suspended player is never
+ * resumed.
  */
 #include <poll.h>
 #include <stdbool.h>
@@ -20,7 +19,7 @@
 struct player {
     const char *word;
     int fd, pos;
-    bool reads; // registered: the loop resumes it when there is something to read
+    bool reads; // registered: the loop resumes the player when its descriptor is readable
     char ball;
 };
 
@@ -29,13 +28,13 @@ static int read_byte(struct player *self)
     ssize_t n = recv(self->fd, &self->ball, 1, MSG_DONTWAIT);
 
     self->reads = n < 0;
-    return n < 0 ? SUSPEND : (int)n; // it was there: no need to suspend
+    return n < 0 ? SUSPEND : (int)n; // a byte was there: no need to suspend
 }
 
 static int catch_ball(struct player *self)
 {
     if (read_byte(self) == SUSPEND)
-        return SUSPEND; // handed up; called again, it begins again
+        return SUSPEND; // the next call starts from the beginning
     return printf("%s %d\n", self->word, self->ball);
 }
 
@@ -58,7 +57,8 @@ static int play(struct player *self)
 /* [loop] */
 static void run(struct player players[2])
 {
-    struct pollfd fds[2] = {{.revents = POLLIN}, {.revents = POLLIN}}; // both may run
+    // at first both may run
+    struct pollfd fds[2] = {{.revents = POLLIN}, {.revents = POLLIN}};
 
     do
         for (int i = 0; i < 2; i++) {

@@ -1,13 +1,13 @@
 /*
- * 03_generators.c - every generator of the documents, with the values that it gives.
+ * 03_generators.c - all generators of the documents in docs/seeds.md, and their values.
  *
  * Python's next(), send(), throw(), `return value` and `yield from`, by coil/gen.h, which
- * needs no loop. Where Python raises, an error number is returned: "raised ENOENT" stands
- * for a traceback. Two things show that this is enough to build coroutines on: values go
- * in as well as out, and an inner generator talks to the resumer of the outer one, past
- * the outer one.
+ * needs no loop. Where Python raises an exception, a call returns an error number:
+ * "raised ENOENT" stands for a traceback. Two properties suffice for building coroutines:
+ * values go in as well as out, and an inner generator communicates directly with the
+ * resumer of the outer one.
  *
- * Take out the last next(): what has not begun cannot catch, and has ended.
+ * Remove the last next(): a generator that has not begun cannot catch an error, and ends.
  */
 #include <coil/gen.h>
 
@@ -87,7 +87,7 @@ static int test(coil_gen *gen, void *arg)
         return rc;
     printf("  %s\n", (char *)val);
     if ((rc = coil_gen_yield("2", NULL)) < 0)
-        return rc; // what was thrown in: nobody here deals with it
+        return rc; // an error that was thrown in, and is not handled here
     rc = coil_gen_yield("3", NULL);
     return (void)gen, (void)arg, rc;
 }

@@ -1,12 +1,12 @@
 /*
- * 04_frames.c - where a function's variables live while it is suspended.
+ * 04_frames.c - where the variables of a suspended function are.
  *
- * A subroutine's frame is gone when it returns: each call begins anew. A coroutine that
- * yields keeps its frame, on a stack of its own that belongs to no caller. Shown here:
- * both kinds; ten frames of one function; and the local variables of a function that is
- * suspended (Python: gi_frame.f_locals), and of its caller (f_back).
+ * When a subroutine returns, its frame is gone. A coroutine that yields keeps its frame,
+ * on a stack that does not belong to a caller. The program shows both kinds, ten frames
+ * of one function, and the local variables of a suspended function (Python:
+ * gi_frame.f_locals) and of its caller (f_back).
  *
- * Make deep()'s `local` static, and all ten share it.
+ * Make deep()'s `local` static: all ten share it.
  */
 #include <coil/gen.h>
 
@@ -17,12 +17,12 @@ static int subfoo(int bar)
 {
     int qux = 3;
 
-    return qux * bar; // and here bar and qux are gone
+    return qux * bar; // bar and qux do not survive this line
 }
 
 static int cofoo(coil_gen *gen, void *bar)
 {
-    void *qux; // stays while we are suspended
+    void *qux; // kept while cofoo() is suspended
 
     coil_gen_yield(bar, &qux);
     coil_gen_return(gen, qux);
@@ -31,7 +31,7 @@ static int cofoo(coil_gen *gen, void *bar)
 /* [end] */
 
 /* [frames] */
-struct frame { // as a debugger shows it
+struct frame { // what a debugger shows of a frame
     int *local;
     struct frame *back;
 };
@@ -41,7 +41,7 @@ static int deep(struct frame *back)
     int local = 10 * *back->local, rc;
 
     while ((rc = coil_gen_yield(&(struct frame){&local, back}, NULL)) == 0)
-        local++; // the yield was below the generator's body
+        local++; // resumed: deep() continues after its yield
     return rc;
 }
 
@@ -70,7 +70,7 @@ int main(void)
         if (coil_gen_create(body, &i, NULL, &gens[i]) < 0 ||
             coil_gen_next(gens[i], &yielded[i]) != COIL_GEN_YIELDED)
             return 1;
-    coil_gen_next(gens[7], &yielded[7]); // this one a step further
+    coil_gen_next(gens[7], &yielded[7]); // resumed a second time
     for (int i = 0; i < 10; i++) {
         const struct frame *frame = yielded[i];
         printf("deep has %d, body %d\n", *frame->local, *frame->back->local);

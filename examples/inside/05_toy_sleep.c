@@ -1,24 +1,27 @@
 /*
- * 05_toy_sleep.c - what a loop does, done by hand: a coroutine, one event, no loop.
+ * 05_toy_sleep.c - the work of a loop, done by hand: a coroutine and one event, without a
+ * loop.
  *
- * The first answer's AsyncSleep. To wait is to yield, to whoever drives us, an event that
- * says what we wait for. The event itself does nothing; main() sleeps. 06_toy_run.c makes
- * a loop of it.
+ * AsyncSleep of the first answer to "How does asyncio actually work?". A coroutine waits
+ * by yielding an event to its driver. The event describes what the coroutine waits for,
+ * and does nothing itself: main() sleeps. 06_toy_run.c makes a loop of this.
  *
- * Sleep for 100 s, and take out sleep_until(): it ends at once, and does not notice.
+ * Sleep for 100 s, and remove sleep_until(): the coroutine ends at once, and does not
+ * notice.
  */
 #include "toy_gen.h"
 #include "toy_time.h"
 
 /* [event] */
 struct async_sleep {
-    double until; // "I have nothing to do before that time"
+    double until; // do not resume before this time
 };
 
-/* A wait in two halves, so that there are two events to see. */
+/* Sleep in two halves, to show two events. */
 static void asleep(double duration)
 {
-    struct async_sleep event = {now() + duration / 2}; // lives while we are suspended
+    // on the stack, which survives the suspension
+    struct async_sleep event = {now() + duration / 2};
 
     gen_yield(&event);
     event.until = now() + duration / 2;
@@ -28,7 +31,7 @@ static void asleep(double duration)
 
 static void *body(void *arg)
 {
-    asleep(*(double *)arg); // an ordinary call: yielding goes through it
+    asleep(*(double *)arg); // an ordinary call, although asleep() yields
     return "well rested";
 }
 

@@ -1,12 +1,15 @@
 /*
- * 06_toy_run.c - an event loop in thirty lines: the coroutines of 05_toy_sleep.c, at once.
+ * 06_toy_run.c - an event loop in thirty lines, for several coroutines of 05_toy_sleep.c
+ * at once.
  *
- * The first answer's run(), version 1. It knows one kind of event, "wake me at that time".
- * It sleeps until the first of those who wait is due and resumes it; what that yields is
- * its next time. Five coroutines sleep five times 0.1 s each, in 0.5 s, not 2.5. A real
- * loop does the same with a heap, and with descriptors besides (07_toy_select.c).
+ * Version 1 of run() in the first answer to "How does asyncio actually work?". It
+ * supports one kind of event, "resume me at that time". It sleeps until the earliest of
+ * these times and resumes that coroutine, which yields its next time. Five coroutines
+ * sleep five times 0.1 s each, in 0.5 s, not 2.5. A real loop does the same with a heap,
+ * and also waits for descriptors (07_toy_select.c).
  *
- * Call sleep_until(now() + 0.1) in place of asleep(0.1): nobody else goes on, 2.5 s.
+ * Replace asleep(0.1) by sleep_until(now() + 0.1): no other coroutine runs meanwhile, and
+ * the program takes 2.5 s.
  */
 #include "toy_gen.h"
 #include "toy_time.h"
@@ -37,7 +40,7 @@ static void *sleepy(void *arg)
     return NULL;
 }
 
-/* Sorted by time, equal ones in the order in which they came. */
+/* Keep the list sorted by time. Equal times stay in the order of their insertion. */
 static void insert(struct sleeper *waiting, int n, struct sleeper sleeper)
 {
     for (; n > 0 && waiting[n - 1].until > sleeper.until; n--)
@@ -49,7 +52,7 @@ static void insert(struct sleeper *waiting, int n, struct sleeper sleeper)
 static void run(struct sleeper *waiting, int n)
 {
     while (n > 0) {
-        struct sleeper first = waiting[0]; // the first that wants to wake up
+        struct sleeper first = waiting[0]; // the one with the earliest time
         void *until;
 
         n--;

@@ -1,16 +1,17 @@
 /*
- * 07_toy_select.c - an event loop for time and descriptors, on select(2).
+ * 07_toy_select.c - an event loop for times and descriptors, on select(2).
  *
- * The first answer's run(), version 2, with its events AsyncSleep, AsyncRead (a file that
- * is read a byte at a time) and AsyncRecv (a non-blocking socket). The peer of the socket
- * is one more coroutine, which sends a piece and sleeps in turn. Where the answer's
- * programs have mistakes, these do not: AsyncRead and AsyncRecv end at the end of the
- * file, which reads as 0 bytes, instead of asking for ever; AsyncRecv takes no more than
- * `amount`; and select() is asked once for all that are ready, not for the first.
+ * Version 2 of run() in the first answer to "How does asyncio actually work?", with its
+ * events: AsyncSleep, AsyncRead (reads a file one byte at a time) and AsyncRecv (reads a
+ * non-blocking socket). The peer of the socket is another coroutine, which alternately
+ * sends a piece and sleeps. Mistakes of the answer's programs are corrected here.
+ * AsyncRead and AsyncRecv stop at the end of the file, which reads as 0 bytes, instead of
+ * waiting forever. AsyncRecv takes no more than `amount`. After one select(), all ready
+ * coroutines are resumed, not only the first.
  *
- * Select says of a regular file that it is always ready, although reading it may block:
- * for files a loop needs threads (13_who_knows.c). What is always ready must not starve
- * the sleepers: run() looks at all of them in every round.
+ * select() always reports a regular file as ready, although reading it may block. So a
+ * loop needs threads for files (13_who_knows.c). Descriptors that are always ready must
+ * not starve the sleepers: run() looks at all coroutines in every round.
  *
  * Make PIECES 3: AsyncRecv returns the 6144 bytes that came before the end.
  */
@@ -30,7 +31,7 @@
 
 /* [events] */
 struct event {
-    enum { SLEEP, READ } kind; // all that the loop knows about
+    enum { SLEEP, READ } kind; // the only kinds that the loop supports
     double until;
     int fd;
 };
@@ -44,7 +45,7 @@ static void async_sleep(double duration)
 }
 
 /* [read] */
-/* Suspends before each byte; read() itself is believed not to block. */
+/* Suspend before each byte, and assume that read() does not block then. */
 static size_t async_read(int fd, char *buffer, size_t amount)
 {
     struct event event = {READ, 0, fd};
@@ -59,7 +60,7 @@ static size_t async_read(int fd, char *buffer, size_t amount)
     return n;
 }
 
-/* Takes what there is, and suspends only where there is nothing. */
+/* Take the available bytes, and suspend only if nothing has arrived. */
 static size_t async_recv(int fd, char *buffer, size_t amount)
 {
     struct event event = {READ, 0, fd};
@@ -80,7 +81,7 @@ static size_t async_recv(int fd, char *buffer, size_t amount)
 
 /* [run] */
 struct waiter {
-    struct gen *gen; // NULL: it has ended
+    struct gen *gen; // NULL after its end
     struct event event;
 };
 
@@ -148,7 +149,7 @@ static void *sleepy(void *arg)
 
 static void *ready(void *arg)
 {
-    char buffer[4096]; // on the coroutine's own stack: there are two
+    char buffer[4096]; // on the coroutine's own stack, so each reader has its own
     int fd = open(arg, O_RDONLY);
 
     if (fd < 0)

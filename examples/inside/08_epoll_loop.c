@@ -1,15 +1,16 @@
 /*
  * 08_epoll_loop.c - an event loop on epoll(7): futures, tasks, timers, descriptors.
  *
- * The loop of the blog's article. A coroutine yields the Future that it waits for; its
- * Task asks to be called back. A Future knows nothing of what completes it: here a timer,
- * a descriptor's event, or the end of another Task. Registering a descriptor is an
- * awaitable like any other: wait_fd(). Differences from the article, each a mistake of
- * its program: connect() and send() do not block; the clock is monotonic; the loop polls
- * in every round, also while tasks are ready; and a descriptor is forgotten before its
- * callback is called, which may register it again.
+ * The loop of the article on Python's coroutines (document S1 in docs/seeds.md). A
+ * coroutine yields the future that it waits for, and its task adds itself as the future's
+ * callback. A future does not know what completes it: here a timer, an event of a
+ * descriptor, or the end of another task. Waiting for a descriptor is an ordinary
+ * function: wait_fd(). The program corrects mistakes of the article: connect() and send()
+ * do not block; the clock is monotonic; the loop polls in every round, even while tasks
+ * are ready; and a descriptor is unregistered before its callback is called, because the
+ * callback may register it again.
  *
- * Let coroutine() not wait before recv(): there is nothing yet.
+ * Let coroutine() not wait before recv(): no bytes have arrived yet.
  */
 #include "toy_gen.h"
 #include "toy_time.h"
@@ -26,18 +27,18 @@
 struct future {
     bool done;
     void *value;
-    struct task *waiter; // the callback: this task goes on
+    struct task *waiter; // the callback: continues this task
 };
 
 struct task {
-    struct future future; // first: a task is a future of its result
+    struct future future; // first member: a task is the future of its result
     struct gen *gen;
     struct future *awaited;
 };
 /* [end] */
 
 static int epoll;
-static struct task *ready[MAX]; // the article's task_list
+static struct task *ready[MAX]; // task_list in the article
 static int ready_count, io_count, timer_count;
 static struct timer {
     double deadline;
@@ -87,11 +88,11 @@ static void task_step(struct task *task)
 
     if (!gen_send(task->gen, result, &yielded)) {
         gen_free(task->gen);
-        future_set(&task->future, yielded); // the task resolves itself
+        future_set(&task->future, yielded); // completes its own future
     } else if ((task->awaited = yielded) != NULL) {
         task->awaited->waiter = task;
     } else {
-        ready[ready_count++] = task; // a bare yield: once round the loop
+        ready[ready_count++] = task; // a bare yield: continue in the next turn
     }
 }
 /* [end] */
@@ -136,7 +137,8 @@ static void run(void)
             future_set(events[i].data.ptr, NULL);
         }
         run_timers();
-        for (int todo = ready_count; todo > 0; todo--) { // those that are ready now
+        // only the tasks that are ready now
+        for (int todo = ready_count; todo > 0; todo--) {
             struct task *task = ready[0];
             memmove(ready, ready + 1, (size_t)--ready_count * sizeof *ready);
             task_step(task);
@@ -148,7 +150,7 @@ static void run(void)
 static struct sockaddr_in address = {.sin_family = AF_INET};
 static int listener;
 
-/* The article asks a public server. */
+/* A local server. The article uses a public one. */
 static void *server(void *arg)
 {
     for (int i = 0; i < 3; i++) {

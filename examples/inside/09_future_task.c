@@ -1,15 +1,15 @@
 /*
- * 09_future_task.c - what happens when: Future, Task and the loop's turns.
+ * 09_future_task.c - the order of events: future, task and the loop's turns.
  *
- * The machinery is toy_loop.h, after the source of asyncio that the third document
- * explains; this program prints what it promises. (1) A task does not begin in
- * task_begin(), but in the next turn. (2) set_result() calls nobody: the waiting task
- * goes on a turn later. (3) A cancelled handle is not called. (4) What is ready when the
- * loop is told to stop is still done in that turn; what is made ready then is not.
- * (5) A task that is left behind is still pending when the loop closes.
+ * The program uses toy_loop.h, which follows asyncio's source, and prints the order of
+ * events: (1) A task does not begin in task_begin(), but in the next turn. (2)
+ * set_result() calls no callback: the waiting task continues one turn later. (3) A
+ * cancelled handle is not called. (4) When the loop is stopped, handles that are already
+ * ready are still called in that turn; handles that become ready in it are not. (5) A
+ * task that still waits when the loop is closed stays pending.
  *
- * Call future_run_callback() in future_end() at once instead: "b2" is printed before "the
- * setter goes on", in the middle of somebody else's function.
+ * In future_end(), call future_run_callback() directly: "b2" is printed before "the
+ * setter goes on", in the middle of the setter.
  */
 #include "toy_loop.h"
 
@@ -27,7 +27,7 @@ static void *setter(void *arg)
     gen_yield(NULL);
     printf("  a2: sets the result\n");
     future_set_result(&answer);
-    printf("  a3: the setter goes on\n");
+    printf("  a3: the setter continues\n");
     return arg;
 }
 
@@ -36,8 +36,8 @@ static void *waiter(void *arg)
     printf("  b1: awaits the future\n");
     await(&answer);
     printf("  b2: the future is done\n");
-    await(&answer); // again: no turn of the loop
-    printf("  b3: and is not waited for again\n");
+    await(&answer); // already done: takes no turn
+    printf("  b3: awaiting it again takes no turn\n");
     return arg;
 }
 
@@ -48,19 +48,19 @@ static void *main_task(void *arg)
 
     task_begin(&a, setter, NULL);
     task_begin(&b, waiter, "a result");
-    printf("  both tasks are made, none has run\n");
+    printf("  both tasks are created, none has run\n");
     await(&b.future);
     printf("  the task is a future: %s\n", (char *)b.future.result);
 
     call_later(0.02, future_set_result, &timer);
-    struct handle *handle = call_later(0.01, say, "THIS IS NEVER SAID");
+    struct handle *handle = call_later(0.01, say, "THIS IS NEVER PRINTED");
     handle->cancelled = true;
     await(&timer);
     printf("  the timer: a future that call_later() sets\n");
 
     call_soon(future_cancel, &unwanted);
     if (await(&unwanted) == CANCELLED)
-        printf("  a cancelled future calls back as well\n");
+        printf("  a cancelled future calls its callback, too\n");
     return arg;
 }
 /* [end] */
@@ -73,13 +73,13 @@ static void *left_behind(void *arg)
 
 static void say_then_more(void *arg)
 {
-    printf("  ready with the stop: done\n");
+    printf("  ready before the stop: called\n");
     call_soon(say, arg);
 }
 
 static void stop(void *arg)
 {
-    call_soon(say_then_more, arg); // before loop_stop() is called: in that same turn
+    call_soon(say_then_more, arg); // before loop_stop() is called, so in the same turn
 }
 
 int main(void)
@@ -93,7 +93,7 @@ int main(void)
     printf("stop:\n");
     struct future done = {.state = PENDING};
     call_soon(future_set_result, &done);
-    call_soon(stop, "made ready by that: only in the next run");
+    call_soon(stop, "made ready by that: called in the next run");
     run_until_complete(&done);
     printf("the next run:\n");
     run_once();

@@ -1,13 +1,13 @@
 /*
- * 10_seven_steps.c - one recv(), traced from the loop's poll to the line that called it.
+ * 10_seven_steps.c - one recv(), traced from the poll to the line that called it.
  *
- * The second answer tells of seven steps. Here recv is made of coil's public parts, a
- * reader and a future, and each step says when it happens: (1) the loop polls, (2) the
- * descriptor is ready, (3) its bytes are moved to a buffer, (4) the future is set, (5)
- * the task that had asked for it is woken, (6) its innermost function goes on, (7) the
- * caller has the bytes. coil_read() takes a shorter way, without a future.
+ * The second answer to "How does asyncio actually work?" lists seven steps. The program
+ * makes a recv from coil's public parts, a reader and a future, and prints: (1) the loop
+ * polls, (2) the descriptor is ready, (3) its bytes are copied, (4) the future is set,
+ * (5) the task is woken, (6) its innermost function continues, (7) the caller has the
+ * bytes. The path of coil_read() is shorter, without a future.
  *
- * Call send_hello() at once in app(): nothing has to wait, and only step 7 is left.
+ * Call send_hello() at once in app(): nothing has to wait, and only step 7 remains.
  */
 #include <coil.h>
 
@@ -49,9 +49,9 @@ static int traced_recv(struct receive *self)
     if (rc < 0 || (rc = coil_future_add_callback(self->done, woken, NULL)) < 0 ||
         (rc = coil_add_reader(self->fds[0], readable, self)) < 0)
         return rc;
-    printf("1. nothing there: the task waits, the loop polls\n");
+    printf("1. no bytes yet: the task waits, the loop polls\n");
     rc = coil_await(self->done);
-    return printf("6. the innermost function goes on\n"), rc;
+    return printf("6. the innermost function continues\n"), rc;
 }
 /* [end] */
 

@@ -1,12 +1,12 @@
 /*
- * 11_own_sleep.c - sleep(), made of a future and a timer.
+ * 11_own_sleep.c - a sleep function made of a future and a timer.
  *
- * The blog's helper class, whose __await__ makes a future, asks call_later() to set it,
- * awaits it, and in `finally` cancels the timer. An awaitable of one's own is a struct
- * that begins with a coil_awaitable; whoever awaits it need not know what it is. As in
- * the blog the loop is told to use select(2).
+ * The helper class of the article S1 (docs/seeds.md) has an __await__ that creates a
+ * future, lets call_later() set it, awaits it, and cancels the timer in `finally`. In C,
+ * an awaitable is a struct that begins with a coil_awaitable. Code that awaits it need
+ * not know its type. As in the article, the loop uses select(2).
  *
- * Take out coil_handle_cancel(): the cancelled sleep leaves its timer.
+ * Remove coil_handle_cancel(): the cancelled sleep leaves its timer behind.
  */
 #include <coil.h>
 
@@ -14,7 +14,7 @@
 
 /* [awaitable] */
 struct sleep {
-    coil_awaitable awaitable; // first
+    coil_awaitable awaitable; // must be the first member
     int64_t delay_ns;
     int result;
 };
@@ -31,14 +31,14 @@ static int sleep_await(void *self)
     coil_handle *handle;
 
     if (sleep->delay_ns <= 0)
-        return coil_yield(); // once round the loop (the blog has 1 instead of 0)
+        return coil_yield(); // one turn of the loop (in the article: 1 instead of 0)
     int rc = coil_future_create(&future);
     if (rc < 0)
         return rc;
     rc = coil_call_later(sleep->delay_ns, wake, future, &handle);
     if (rc == 0) {
         rc = coil_await(future);
-        coil_handle_cancel(handle); // finally: h.cancel()
+        coil_handle_cancel(handle); // in Python: finally: h.cancel()
         coil_handle_release(handle);
     }
     coil_future_release(future);

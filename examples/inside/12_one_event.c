@@ -1,11 +1,10 @@
 /*
- * 12_one_event.c - one event, "this descriptor is ready", and any I/O behind it.
+ * 12_one_event.c - one event, "this descriptor is ready", for any kind of I/O.
  *
- * The first answer's AsyncRead and AsyncRecv as one event with exchangeable I/O: what
- * tries is a pointer, and the waiting is the same for a pipe and a socket. A task is
- * suspended only if the try would block: parked, until a callback unparks it.
+ * A pointer names the function that tries the I/O. The wait is the same for a pipe and a
+ * socket: if the try would block, the task parks until a callback unparks it.
  *
- * Call send_late() in app() before the loop does: then neither is suspended.
+ * In app(), call send_late() before the loop does: then neither wait suspends.
  */
 #include <coil.h>
 
@@ -17,15 +16,16 @@
 
 /* [event] */
 struct when_ready {
-    coil_awaitable awaitable; // first
+    coil_awaitable awaitable; // must be the first member
     int fd;
-    ssize_t (*try)(int fd, void *buffer, size_t n); // the exchangeable part
-    int suspended;                                  // how often
+    // tries the I/O: the part that differs
+    ssize_t (*try)(int fd, void *buffer, size_t n);
+    int suspended; // number of suspensions
 };
 
 static ssize_t try_recv(int fd, void *buffer, size_t n)
 {
-    return recv(fd, buffer, n, MSG_DONTWAIT); // and of a pipe just read()
+    return recv(fd, buffer, n, MSG_DONTWAIT); // for a pipe, just read()
 }
 
 static void ready(void *task)

@@ -1,11 +1,10 @@
 /*
- * 13_who_knows.c - who knows that open() blocks? Nobody; so say it.
+ * 13_who_knows.c - a loop cannot know that open() blocks, so the code must say it.
  *
- * The first document asks how the interpreter can know that a C function waits in the
- * kernel. It cannot. open() of a FIFO waits until somebody opens the other end, and the
- * thread waits in it, with the loop and all tasks: (1) a ticker does not tick. (2) Debug
- * mode (here, or COIL_DEBUG=1 in the environment) names the task that held up the others.
- * (3) On a thread of a lane open() blocks that thread alone: so does coil_file_open().
+ * open() of a FIFO waits until the other end is opened. The thread waits in it, with the
+ * loop and all tasks: (1) a ticker does not tick. (2) Debug mode (here, or COIL_DEBUG=1
+ * in the environment) names the task that blocked the others. (3) On a thread of a lane,
+ * open() blocks only that thread. coil_file_open() does the same.
  *
  * Make LATE "1.5": debug mode names the task, and the line, while it blocks.
  */
@@ -30,7 +29,7 @@ static int tick(void *ticks)
 /* [open] */
 static int open_it(void *arg)
 {
-    int fd = open("fifo", O_RDONLY); // waits in the kernel
+    int fd = open("fifo", O_RDONLY); // blocks in the kernel
 
     return (void)arg, fd < 0 ? -errno : close(fd);
 }
@@ -46,10 +45,11 @@ static int count(const char *how, int (*open_somehow)(void *arg), const int *tic
     int rc = coil_yield(), before = *ticks;
 
     if (rc == 0 && mkfifo("fifo", 0600) == 0 &&
-        system("(sleep " LATE "; : >fifo) &") == 0) // the other end
+        system("(sleep " LATE "; : >fifo) &") == 0) // opens the other end
         rc = open_somehow(NULL);
-    unlink("fifo"); // a new one for each: this one's writer may not have closed it yet
-    printf("%s: %s\n", how, *ticks == before ? "nobody else ran" : "the ticker ticked");
+    // The next run needs a new FIFO: the writer of this one may not have closed it yet.
+    unlink("fifo");
+    printf("%s: %s\n", how, *ticks == before ? "no other task ran" : "the ticker ticked");
     return rc;
 }
 
@@ -62,7 +62,7 @@ static int app(void *arg)
     rc = rc == 0 ? count("open() in a task", open_it, &ticks) : rc;
     coil_set_debug(true);
     rc = rc == 0 ? count("open() in debug mode", open_it, &ticks) : rc;
-    rc = rc == 0 ? coil_yield() : rc; // it is reported when the step has ended
+    rc = rc == 0 ? coil_yield() : rc; // the report comes at the end of the step
     coil_set_debug(false);
     rc = rc == 0 ? count("open() on a lane", open_on_lane, &ticks) : rc;
     coil_group_cancel(&group, "seen");

@@ -1,12 +1,11 @@
 /*
- * 14_stack_ripping.c - the traceback of one failure, in three kinds of code.
+ * 14_stack_ripping.c - the traceback of the same failure in three kinds of code.
  *
- * The chapter's parse_links() raises 'parse error'. (1) In a callback the stack shows
- * that the loop runs a callback. That fetch() asked for it is nowhere: the stack was
- * ripped when fetch() returned. (2) In a task, and (3) in a generator without any loop,
- * the functions still stand in each other, and a failure is what a call returned.
+ * (1) In a callback, the stack shows only the loop. fetch(), which requested the page,
+ * has returned: the stack was ripped. (2) In a task, and (3) in a generator without a
+ * loop, the callers are still on the stack, and a failure is the result of a call.
  *
- * Call each fetch...() through one more function: it is in the traceback of (2) alone.
+ * Call each fetch...() through another function: only the traceback of (2) contains it.
  */
 #include <coil.h>
 
@@ -27,19 +26,19 @@ static void print_failure(const char *where)
 static void read_response(void *page)
 {
     if (parse_links(page) < 0)
-        print_failure("in a callback"); // whom could it be returned to?
+        print_failure("in a callback"); // no caller could receive it
 }
 
 static int fetch_by_callbacks(void *page)
 {
-    return coil_call_soon(read_response, page, NULL); // and fetch is forgotten
+    return coil_call_soon(read_response, page, NULL); // and fetch() returns
 }
 /* [end] */
 
 /* [task] */
 static int fetch(void *page)
 {
-    int rc = coil_sleep(COIL_MSEC(1)); // waits for the response, and still stands here
+    int rc = coil_sleep(COIL_MSEC(1)); // for the response; fetch() stays on the stack
 
     return rc < 0 ? rc : parse_links(page);
 }

@@ -1,20 +1,20 @@
 /*
- * 15_seen_set.c - "have we seen this link?", asked by threads and by tasks.
+ * 15_seen_set.c - "have we seen this link?": the check in threads and in tasks.
  *
- * The chapter: a worker checks that a link is not in seen_urls, and then adds it. Between
- * the two a thread may be interrupted, and another one finds the link missing as well:
- * it is queued twice. Here a barrier interrupts both there, so it goes wrong every time,
- * and ThreadSanitizer names the line (build with -fsanitize=thread). A task is only ever
- * interrupted where it waits. There is no lock, and coil_no_suspend says so.
+ * A worker looks for a link in seen_urls, and then adds it. If a thread is interrupted
+ * between the two, another thread may queue the link, too. Here a barrier interrupts both
+ * threads there, and ThreadSanitizer names the line (-fsanitize=thread). A task is
+ * interrupted only where it waits. It needs no lock, and coil_no_suspend checks that it
+ * does not wait.
  *
- * Call coil_yield() in add_in_task() between the two lines: the program stops at it.
+ * In add_in_task(), call coil_yield() between the two lines: the program aborts there.
  */
 #include <coil.h>
 
 #include <pthread.h>
 #include <stdio.h>
 
-static bool seen_urls[10]; // by the link's number
+static bool seen_urls[10]; // indexed by the number of the link
 enum { ABOUT = 7 };
 
 /* [thread] */
@@ -24,8 +24,8 @@ static void *add_in_thread(void *arg)
 {
     bool seen = seen_urls[ABOUT];
 
-    pthread_barrier_wait(&interruption); // both have looked, none has added
-    seen_urls[ABOUT] = true;             // the line that ThreadSanitizer names
+    pthread_barrier_wait(&interruption); // both have looked, neither has added
+    seen_urls[ABOUT] = true;             // ThreadSanitizer names this line
     *(int *)arg += !seen;
     return NULL;
 }
@@ -48,11 +48,11 @@ static int with_threads(void)
 static int add_in_task(void *queued)
 {
     coil_no_suspend region;
-    int rc = coil_yield(); // here others run
+    int rc = coil_yield(); // here other tasks run
 
     coil_no_suspend_enter(&region, "a link is looked for and added at once");
     bool seen = seen_urls[ABOUT];
-    seen_urls[ABOUT] = true; // nobody came in between
+    seen_urls[ABOUT] = true; // no task ran in between
     coil_no_suspend_exit(&region);
     *(int *)queued += !seen;
     return rc;

@@ -1,12 +1,11 @@
 /*
- * 16_failed_worker.c - a worker fails, and join() waits for ever. And the cure.
+ * 16_failed_worker.c - a worker fails, and join() waits forever; and how to fix it.
  *
- * The chapter's work() calls task_done() after fetch(): if that fails, never. asyncio then
- * hangs in join() without a word. coil sees that nothing can ever happen any more, and
- * reports all tasks with what they wait for. The cure: task_done() in any case; and the
- * workers are in a group, so that what is no page's own failure ends the crawl.
+ * work() does not call task_done() if fetch() fails. asyncio then hangs in join(). coil
+ * reports that no task can ever be woken. The fix: task_done() in every case, and workers
+ * in a group, so that a failure other than that of a page ends the crawl.
  *
- * Let fetch() fail with another error: the cure ends the crawl, and does not hang.
+ * Let fetch() fail with another error: the fixed version ends the crawl at once.
  */
 #include <coil.h>
 
@@ -27,7 +26,7 @@ static int work(void *arg)
 
     while ((rc = coil_queue_get(&pages, &page)) == 0) {
         if ((rc = fetch(page)) < 0)
-            return rc; // and task_done() is not called
+            return rc; // without calling task_done()
         coil_queue_task_done(&pages);
     }
     return (void)arg, rc;
@@ -41,11 +40,11 @@ static int work_on(void *arg)
 
     while ((rc = coil_queue_get(&pages, &page)) == 0) {
         rc = fetch(page);
-        coil_queue_task_done(&pages); // in any case
+        coil_queue_task_done(&pages); // in every case
         if (rc == -EBADMSG)
             printf("cure: %s\n", coil_error_message(coil_last_error()));
         else if (rc < 0)
-            return rc; // ends its group, and so the crawl
+            return rc; // ends the group, and so the crawl
     }
     return (void)arg, rc;
 }

@@ -1,13 +1,13 @@
 /*
- * 17_lazy.c - an iterator over what does not fit in memory.
+ * 17_lazy.c - an iterator over a sequence that does not fit in memory.
  *
- * The blog: a generator makes a value when it is asked for one. Here are all orders of 20
- * letters, 2.4e18 of them, by the textbook's recursion: each yields from the bottom of 20
- * calls, with the state of the search in their frames. Two generators are at different
- * places of it. An ordinary loop takes what it wants and leaves: the generator is then
- * closed where it stands.
+ * A generator produces a value only on request. This one produces all
+ * orders of 20 letters, 2.4e18 of them, by the textbook's recursion. Each value is
+ * yielded from the innermost of 20 calls, and the frames of the calls hold the state of
+ * the search. Two generators are at different places of the search. An ordinary loop
+ * takes as many values as it wants and stops. Then the generator is closed in its middle.
  *
- * Return from permute() as soon as `rc` says that it is closed: `many` is not put back.
+ * Return from permute() as soon as `rc` shows that it is closed: `many` is not restored.
  */
 #include <coil/gen.h>
 
@@ -34,7 +34,7 @@ static int permute(char *letters, size_t at)
         rc = permute(letters, at + 1);
         swap(&letters[at], &letters[i]);
     }
-    return rc; // -ECANCELED, where the generator was closed
+    return rc; // -ECANCELED if the generator was closed
 }
 
 static int permutations(coil_gen *gen, void *letters)
@@ -66,7 +66,7 @@ int main(void)
         if (++taken == 100000)
             break;
     printf("and after 100,000 more: %s\n", (char *)order);
-    coil_gen_destroy(of_many); // in the middle of it
+    coil_gen_destroy(of_many); // closes it in the middle of the search
     coil_gen_destroy(of_few);
     printf("as it was: %s\n", many);
     return 0;

@@ -1,9 +1,11 @@
 /*
- * 18_gather.c - the asker's program, right: gather(coro('first'), coro('second')).
+ * 18_gather.c - gather(coro('first'), coro('second')), the program of the question, done
+ * right.
  *
- * 01_wrong_model.c is how the asker imagined it. Each coroutine is an ordinary function
- * here; nothing was cut in parts. coil_gather() waits for all and has their results; and
- * where one fails, the failure, while the others go on.
+ * 01_wrong_model.c shows the model that the question assumes. Here each coroutine is an
+ * ordinary function, which is not cut into parts. coil_gather() waits for all and returns
+ * their results. If one fails, coil_gather() returns the failure, and the others
+ * continue.
  *
  * Change COIL_GATHER_ALL to 0: gather() fails, and does not wait for the fourth.
  */
@@ -27,7 +29,7 @@ static int coro(void *arg)
     if (rc < 0)
         return rc;
     printf("after %s\n", name);
-    return (int)strlen(name); // its result
+    return (int)strlen(name); // the coroutine's result
 }
 /* [end] */
 

@@ -1,5 +1,5 @@
 /*
- * toy_gen.h - generators for the toys, by makecontext(3). No coil here.
+ * toy_gen.h - generators for the toys, by makecontext(3). Does not use coil.
  *
  *     static void *count(void *arg)
  *     {
@@ -14,9 +14,9 @@
  *     gen_free(gen);                            // value was "done" at the end
  *
  * A generator is a function with a stack of its own. gen_send() switches to that stack,
- * gen_yield() switches back, and the frames between them stay where they are. There is no
- * throw() and no close(): one that is freed before its end just loses its frames.
- * coil/gen.h is the complete thing.
+ * gen_yield() switches back, and the frames between them are not touched. There is no
+ * throw() and no close(): a generator that is freed before its end simply loses its
+ * frames. coil/gen.h is the complete version.
  */
 #ifndef TOY_GEN_H
 #define TOY_GEN_H
@@ -31,26 +31,26 @@
 
 /* [gen] */
 struct gen {
-    ucontext_t here, caller; // where it stands, and where its resumer stands
+    ucontext_t here, caller; // the registers of the generator, and of its resumer
     void *(*body)(void *arg);
     void *arg;
-    void *sent, *given; // the value on its way in, and out
+    void *sent, *given; // the values passed in and out
     struct gen *outer;
     bool ended;
     char *stack;
 };
 
-static struct gen *gen_running; // the innermost one
+static struct gen *gen_running; // the innermost running generator
 
 static inline void gen_start(void)
 {
     struct gen *gen = gen_running;
 
     gen->given = gen->body(gen->arg);
-    gen->ended = true; // and on to uc_link, which is its last resumer
+    gen->ended = true; // the switch to uc_link follows: the last resumer
 }
 
-/* Run it until it yields (true) or returns (false); *out is the value. */
+/* Resume until the next yield (true) or the return (false). *out is the value. */
 static inline bool gen_send(struct gen *gen, void *sent, void **out)
 {
     if (gen->ended) {
@@ -66,7 +66,7 @@ static inline bool gen_send(struct gen *gen, void *sent, void **out)
     return !gen->ended;
 }
 
-/* Suspend the running generator; returns what is sent to it next. */
+/* Suspend the running generator. Returns the value of the next gen_send(). */
 static inline void *gen_yield(void *value)
 {
     struct gen *gen = gen_running;

@@ -1,10 +1,12 @@
 /*
- * toy_loop.h - asyncio's Future, Task and loop as a toy: what 09 shows and crawl/3 uses.
+ * toy_loop.h - asyncio's Future, Task and loop as a toy, for 09_future_task.c and
+ * crawl/3.
  *
- * After the source of asyncio, with its names. A future that is done never calls anybody:
- * it puts a handle for each callback into the ready queue. A task is a future, and its
- * step is such a callback. The loop runs the handles that are ready when a turn begins;
- * what these make ready is for the next. No coil here.
+ * It has the names of asyncio's source. (asyncio sorts due timers by time; here they run
+ * in the order of their creation.) A completed future does not call its callbacks: it
+ * puts a handle for each into the ready queue. A task is a future, and its step is such a
+ * callback. A turn runs the handles that are ready at its beginning. Handles that become
+ * ready during the turn wait for the next one. The toy does not use coil.
  */
 #ifndef TOY_LOOP_H
 #define TOY_LOOP_H
@@ -23,7 +25,7 @@ enum future_state { PENDING, CANCELLED, FINISHED };
 struct future {
     enum future_state state;
     void *result;
-    void (*callback)(struct future *future, void *arg); // one is enough for a toy
+    void (*callback)(struct future *future, void *arg); // asyncio has a list
     void *callback_arg;
 };
 /* [end] */
@@ -32,8 +34,8 @@ struct future {
 struct handle {
     void (*fn)(void *arg);
     void *arg;
-    double when; // of a timer
-    int fd;      // of a reader or writer
+    double when; // for a timer
+    int fd;      // for a reader or writer
     short events;
     bool cancelled;
 };
@@ -41,7 +43,7 @@ struct handle {
 static struct {
     struct handle *ready[LOOP_MAX], *scheduled[LOOP_MAX], *watched[LOOP_MAX];
     int ready_count, scheduled_count, watched_count;
-    int tasks; // that have not ended
+    int tasks; // the number of tasks that have not ended
     bool stopping;
 } loop;
 /* [end] */
@@ -98,7 +100,7 @@ static inline void future_end(struct future *future, enum future_state state,
     future->state = state;
     future->result = result;
     if (future->callback != NULL)
-        call_soon(future_run_callback, future); // never here and now
+        call_soon(future_run_callback, future); // never calls it here and now
 }
 
 static inline void future_add_done_callback(struct future *future,
@@ -111,17 +113,17 @@ static inline void future_add_done_callback(struct future *future,
         call_soon(future_run_callback, future);
 }
 
-static inline void future_set_result(void *future) // a handle's function, too
+static inline void future_set_result(void *future) // also used as a handle's function
 {
     future_end(future, FINISHED, NULL);
 }
 
-static inline void future_cancel(void *future) // likewise
+static inline void future_cancel(void *future) // the same
 {
     future_end(future, CANCELLED, NULL);
 }
 
-/* Await it, in a task. Returns its state; one that is done is not waited for. */
+/* Await the future, in a task. Returns its state, at once if the future is done. */
 static inline enum future_state await(struct future *future)
 {
     if (future->state == PENDING)
@@ -132,7 +134,7 @@ static inline enum future_state await(struct future *future)
 
 /* [task] */
 struct task {
-    struct future future; // first: a task is a future
+    struct future future; // first member: a task is a future
     struct gen *gen;
 };
 
@@ -144,13 +146,13 @@ static inline void task_step(struct future *woken_by, void *arg)
     struct task *task = arg;
     void *yielded;
 
-    if (!gen_send(task->gen, NULL, &yielded)) { // StopIteration
+    if (!gen_send(task->gen, NULL, &yielded)) { // Python: StopIteration
         gen_free(task->gen);
         loop.tasks--;
         future_end(&task->future, FINISHED, yielded);
-    } else if (yielded == NULL) { // a bare yield: once round the loop
+    } else if (yielded == NULL) { // a bare yield: continue in the next turn
         call_soon(task_step_soon, task);
-    } else { // the future it waits for
+    } else { // the yielded future
         future_add_done_callback(yielded, task_step, task);
     }
 }
@@ -164,7 +166,7 @@ static inline void task_begin(struct task *task, void *(*body)(void *arg), void 
 {
     *task = (struct task){.gen = gen_new(body, arg)};
     loop.tasks++;
-    call_soon(task_step_soon, task); // it does not run yet
+    call_soon(task_step_soon, task); // the task does not run yet
 }
 /* [end] */
 
@@ -174,7 +176,7 @@ static inline void run_once(void)
     struct pollfd fds[LOOP_MAX];
     double timeout = loop.watched_count > 0 ? 3600 : 0;
 
-    for (int i = 0; i < loop.scheduled_count; i++) // asyncio has a heap
+    for (int i = 0; i < loop.scheduled_count; i++) // asyncio uses a heap
         if (i == 0 || loop.scheduled[i]->when - now() < timeout)
             timeout = loop.scheduled[i]->when - now();
     if (loop.ready_count > 0 || loop.stopping || timeout < 0)
@@ -183,7 +185,7 @@ static inline void run_once(void)
         fds[i] = (struct pollfd){loop.watched[i]->fd, loop.watched[i]->events, 0};
     poll(fds, (nfds_t)loop.watched_count, timeout > 0 ? (int)(timeout * 1000) + 1 : 0);
 
-    for (int i = loop.watched_count - 1; i >= 0; i--) // process_events
+    for (int i = loop.watched_count - 1; i >= 0; i--) // asyncio: _process_events()
         if (fds[i].revents != 0)
             loop.ready[loop.ready_count++] =
                 loop_take(loop.watched, &loop.watched_count, i);
@@ -204,7 +206,7 @@ static inline void run_once(void)
 static inline void loop_stop(struct future *future, void *arg)
 {
     (void)future, (void)arg;
-    loop.stopping = true; // the turn is finished first
+    loop.stopping = true; // the loop still finishes this turn
 }
 
 static inline void run_until_complete(struct future *future)

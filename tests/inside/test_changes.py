@@ -15,16 +15,16 @@ from check import contains, equal, run_tests
 
 
 def numbers_of(name):
-    asked, steps = (line for line in lines_of(name) if line[0] in "tc")
-    return (int(matches(r"the guess: asked (\d+) times, .*", asked)[1]),
+    calls, steps = (line for line in lines_of(name) if line[0] in "tc")
+    return (int(matches(r"the guess: (\d+) calls, .*", calls)[1]),
             int(matches(r"coil: (\d+) steps .*", steps)[1]))
 
 
 def test_01_longer_naps_make_the_guess_ask_more():
-    asked, steps = numbers_of("01_wrong_model")
+    calls, steps = numbers_of("01_wrong_model")
     with changed("01_wrong_model", ("COIL_MSEC(20)", "COIL_MSEC(500)")) as program:
-        asked_longer, steps_longer = numbers_of(program)
-    assert asked_longer > asked, (asked, asked_longer)
+        calls_longer, steps_longer = numbers_of(program)
+    assert calls_longer > calls, (calls, calls_longer)
     equal(steps_longer, steps)
 
 
@@ -75,7 +75,7 @@ def test_09_a_callback_in_the_middle_of_the_setter():
     with changed("09_future_task", ("call_soon(future_run_callback, future); // never",
                                     "future_run_callback(future); // never")) as program:
         lines = lines_of(program)
-    assert lines.index("  b2: the future is done") < lines.index("  a3: the setter goes on")
+    assert lines.index("  b2: the future is done") < lines.index("  a3: the setter continues")
 
 
 def test_10_what_is_there_is_not_waited_for():
@@ -87,7 +87,7 @@ def test_10_what_is_there_is_not_waited_for():
 
 def test_11_a_cancelled_sleep_leaves_its_timer():
     with changed("11_own_sleep",
-                 ("coil_handle_cancel(handle); // finally: h.cancel()", "")) as program:
+                 ("coil_handle_cancel(handle); // in Python: finally: h.cancel()", "")) as program:
         equal(lines_of(program)[-1], "1 timers are left")
 
 
@@ -116,8 +116,8 @@ def test_14_one_more_function_is_in_the_tasks_traceback():
 
 
 def test_15_a_wait_between_the_two_lines_stops_the_program():
-    with changed("15_seen_set", ("    seen_urls[ABOUT] = true; // nobody",
-                                 "    coil_yield();\n    seen_urls[ABOUT] = true; // nobody")) \
+    with changed("15_seen_set", ("    seen_urls[ABOUT] = true; // no task",
+                                 "    coil_yield();\n    seen_urls[ABOUT] = true; // no task")) \
             as program:
         said = output_of(program, reports=True, status=-signal.SIGABRT)[1]
     contains(said, "a link is looked for and added at once")
@@ -152,12 +152,12 @@ def test_crawl_0_by_one_thread():
 def vain_of(program):
     out, err, _ = crawled_by(program)
     equal(out, ALL_PAGES)
-    return int(re.search(r"(\d+) tries in vain", err)[1])
+    return int(re.search(r"(\d+) tries without success", err)[1])
 
 
 def test_crawl_1_tries_less_often():
-    with changed("crawl/1_spin", ("    in_vain++;\n    return",
-                                  "    usleep(1000);\n    in_vain++;\n    return")) as program:
+    with changed("crawl/1_spin", ("    failed_tries++;\n    return",
+                                  "    usleep(1000);\n    failed_tries++;\n    return")) as program:
         calm = vain_of(program)
     assert calm < vain_of("crawl/1_spin"), calm
 

@@ -23,9 +23,9 @@ def test_01_wrong_model_asks_in_vain():
         equal(sorted(half[:2]), ["before first", "before second"])
         equal(sorted(half[2:]), ["after first", "after second"])
     equal(lines[5:9], ["before first", "before second", "after first", "after second"])
-    asked, vain = map(int, matches(r"the guess: asked (\d+) times, (\d+) in vain",
+    calls, useless = map(int, matches(r"the guess: (\d+) calls, (\d+) of them useless",
                                    lines[4]).groups())
-    equal(asked - vain, 4)  # two coroutines of two parts each
+    equal(calls - useless, 4)  # two coroutines of two parts each
     steps = int(matches(r"coil: (\d+) steps of tasks and callbacks", lines[9])[1])
     assert steps < 20, steps
 
@@ -141,20 +141,20 @@ def test_08_epoll_loop_runs_until_nothing_is_left():
 def test_09_future_task_keeps_the_order():
     equal(output_of("09_future_task")[0], """\
 run_until_complete:
-  both tasks are made, none has run
+  both tasks are created, none has run
   a1: runs, and yields once
   b1: awaits the future
   a2: sets the result
-  a3: the setter goes on
+  a3: the setter continues
   b2: the future is done
-  b3: and is not waited for again
+  b3: awaiting it again takes no turn
   the task is a future: a result
   the timer: a future that call_later() sets
-  a cancelled future calls back as well
+  a cancelled future calls its callback, too
 stop:
-  ready with the stop: done
+  ready before the stop: called
 the next run:
-  made ready by that: only in the next run
+  made ready by that: called in the next run
 closing: 1 task was destroyed but it is pending
 """)
 
@@ -178,8 +178,8 @@ def test_12_one_event_waits_only_if_it_must():
 
 def test_13_who_knows_that_open_blocks():
     out, err = output_of("13_who_knows", reports=True)
-    equal(out.splitlines(), ["open() in a task: nobody else ran",
-                             "open() in debug mode: nobody else ran",
+    equal(out.splitlines(), ["open() in a task: no other task ran",
+                             "open() in debug mode: no other task ran",
                              "open() on a lane: the ticker ticked"])
     assert re.search(r"^coil: Executing task 'main' took \d+\.\d+ seconds", err, re.M), err
 
@@ -259,7 +259,7 @@ def test_crawl_finds_the_same_pages_by_all_five():
         equal((name, out), (name, ALL_PAGES))
         equal((name, sorted(server.requests)), (name, sorted(SITE)))  # each page once
         matches(r"\d+\.\d+ s of processor time\n"
-                + (r"[1-9]\d* tries in vain\n" if name == "1_spin" else ""), err)
+                + (r"[1-9]\d* tries without success\n" if name == "1_spin" else ""), err)
 
 
 TOYS = ["02", "05", "06", "07", "08", "09", "toy", "pages", "0_", "1_", "2_", "3_"]

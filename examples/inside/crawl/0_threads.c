@@ -1,13 +1,14 @@
 /*
  * 0_threads.c - the crawler on threads: each blocks in connect() and recv().
  *
- * The chapter begins here. fetch() reads well: what it remembers while it waits is in its
- * variables, on its thread's stack. The price is the threads, and the lock: without it
- * two threads may find the same link new.
+ * The first program of the chapter "A Web Crawler With asyncio Coroutines". fetch() is
+ * easy to read: its state while it waits is in its variables, on its thread's stack. The
+ * price is the threads and the lock. Without the lock two threads may both find the same
+ * link new.
  *
  *     0_threads 127.0.0.1 8080
  *
- * Set THREADS to 1: one page at a time.
+ * Set THREADS to 1: it fetches one page at a time.
  */
 #include "pages.h"
 
@@ -16,7 +17,7 @@
 
 #define THREADS 4
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards pages[] and the numbers
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards pages[] and the counts
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int next, busy;
 
@@ -40,7 +41,7 @@ static void fetch(struct page *page)
 static void found(struct page *page)
 {
     (void)page;
-    pthread_cond_signal(&changed); // one more to fetch
+    pthread_cond_signal(&changed); // there is another page to fetch
 }
 
 /* [work] */
@@ -51,7 +52,7 @@ static void *work(void *arg)
         while (next == page_count && busy > 0)
             pthread_cond_wait(&changed, &lock);
         if (next == page_count)
-            break; // and nobody is busy who could find more
+            break; // and no busy thread can find more pages
         struct page *page = &pages[next++];
         busy++;
         pthread_mutex_unlock(&lock);

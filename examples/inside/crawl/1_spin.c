@@ -1,24 +1,24 @@
 /*
- * 1_spin.c - the crawler on non-blocking sockets, and nothing to wait with.
+ * 1_spin.c - the crawler on non-blocking sockets, without a way to wait.
  *
- * The chapter's second step: connect() returns at once, with EINPROGRESS, and then send()
- * and recv() are tried until they succeed. It fetches one page at a time, and keeps a
- * processor busy meanwhile: look at the processor time, beside that of the others.
+ * The chapter's second program: connect() returns at once, with EINPROGRESS. Then send()
+ * and recv() are tried until they succeed. The program fetches one page at a time, and
+ * keeps a processor busy meanwhile. Compare its processor time with that of the others.
  *
  *     1_spin 127.0.0.1 8080
  *
- * Call usleep(1000) in again(): fewer tries in vain, and every page comes later.
+ * Call usleep(1000) in again(): fewer tries fail, and every page comes later.
  */
 #include "pages.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-static unsigned long in_vain;
+static unsigned long failed_tries;
 
 static void found(struct page *page)
 {
-    (void)page; // it is in pages[], and main() will come to it
+    (void)page; // main() finds the page in pages[]
 }
 
 /* [spin] */
@@ -26,7 +26,7 @@ static bool again(ssize_t n)
 {
     if (n >= 0 || (errno != EAGAIN && errno != ENOTCONN && errno != EINTR))
         return false;
-    in_vain++;
+    failed_tries++;
     return true;
 }
 
@@ -39,7 +39,7 @@ static void fetch(struct page *page)
 
     if (connect(sock, (struct sockaddr *)&server, sizeof server) < 0 &&
         errno == EINPROGRESS)
-        in_vain++; // it has begun: that is what this error says
+        failed_tries++; // EINPROGRESS: connecting has begun
     while (again(n = send(sock, chunk, length, MSG_NOSIGNAL))) {
     }
     while (n > 0) {
@@ -62,6 +62,6 @@ int main(int argc, char **argv)
         page_links(&pages[i], found);
     }
     pages_print();
-    fprintf(stderr, "%lu tries in vain\n", in_vain);
+    fprintf(stderr, "%lu tries without success\n", failed_tries);
     return 0;
 }

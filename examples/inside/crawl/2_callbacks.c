@@ -1,15 +1,16 @@
 /*
  * 2_callbacks.c - the crawler on a selector and callbacks.
  *
- * The chapter's first asynchronous one. One thread waits for all sockets at once, and
- * calls what was registered for the one that is ready. But fetch() is torn into three
- * functions, and what it has to remember, the page and the socket, into a struct: its
- * stack is gone whenever it waits. There is no lock, and no limit to how many pages are
+ * The chapter's first asynchronous program. One thread waits for all sockets at once, and
+ * calls the callback of each socket that is ready. But fetch() is split into three
+ * functions, and its state, the page and the socket, is in a struct, because its stack is
+ * gone whenever it waits. There is no lock, and no limit to the number of pages that are
  * fetched at a time.
  *
  *     2_callbacks 127.0.0.1 8080
  *
- * Make CHUNK in pages.h 128: who has not read all is called again, no byte is lost.
+ * Make CHUNK in pages.h 128: a callback that has not read everything is called again, and
+ * no byte is lost.
  */
 #include "pages.h"
 
@@ -21,7 +22,7 @@
 struct fetcher {
     struct page *page;
     int sock;
-    void (*callback)(struct fetcher *self); // where it goes on
+    void (*callback)(struct fetcher *self); // the function to continue with
 };
 
 static struct fetcher fetchers[PAGES_MAX];
@@ -51,7 +52,7 @@ static void read_response(struct fetcher *self)
     ssize_t n = recv(self->sock, chunk, sizeof chunk, 0);
 
     if (n > 0) {
-        page_append(self->page, chunk, (size_t)n); // and called again for more
+        page_append(self->page, chunk, (size_t)n); // the loop calls again for more
         return;
     }
     if (n < 0 && errno == EAGAIN)

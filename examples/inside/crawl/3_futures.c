@@ -2,13 +2,14 @@
  * 3_futures.c - the crawler on futures, tasks and generators, all home-made.
  *
  * The chapter's coroutines, on ../toy_loop.h. fetch() is one function again, with its
- * variables on its own stack, and the loop waits for all sockets as in 2_callbacks.c. It
- * is split for the reader, not for the loop: fetch() calls read_all(), that calls
- * read_chunk(), that calls wait_until(), and only this one knows of futures.
+ * variables on its own stack, and the loop waits for all sockets as in 2_callbacks.c. The
+ * code is divided into functions for the reader, not for the loop: fetch() calls
+ * read_all(), which calls read_chunk(), which calls wait_until(). Only wait_until() uses
+ * futures.
  *
  *     3_futures 127.0.0.1 8080
  *
- * Print sock after await() in wait_until(): several are read in turn.
+ * In wait_until(), print sock after await(): several sockets are read alternately.
  */
 #include "../toy_loop.h"
 #include "pages.h"

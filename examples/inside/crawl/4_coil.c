@@ -1,15 +1,15 @@
 /*
- * 4_coil.c - the crawler on coil: as the chapter's last one, workers with a queue.
+ * 4_coil.c - the crawler on coil: workers with a queue, as in the chapter's last program.
  *
- * fetch() reads as the one in 0_threads.c, and waits as the one in 2_callbacks.c. At most
- * WORKERS pages are fetched at a time. join() returns when every page that was put is
- * done; then the workers, which wait for more, are cancelled. Checking for a link and
- * adding it need no lock: nothing in between waits.
+ * fetch() reads like the one in 0_threads.c, and waits like the one in 2_callbacks.c. At
+ * most WORKERS pages are fetched at a time. join() returns when every queued page is
+ * done. Then the workers, which wait for more pages, are cancelled. Checking for a link
+ * and adding it need no lock, because nothing in between waits.
  *
  *     4_coil 127.0.0.1 8080
  *
- * Give each page a time limit: a scope round fetch() in work(), and nothing else. How
- * many functions of 2_callbacks.c would have to know of it?
+ * Give each page a time limit: it takes only a scope around fetch() in work(). How many
+ * functions of 2_callbacks.c would have to change for this?
  */
 #include "pages.h"
 
@@ -40,7 +40,7 @@ static int fetch(struct page *page)
 static void found(struct page *page)
 {
     if (coil_queue_put_nowait(&queue, &page) < 0)
-        exit(1); // no memory
+        exit(1); // out of memory
 }
 
 /* [work] */
@@ -55,7 +55,7 @@ static int work(void *arg)
         if (rc < 0)
             fprintf(stderr, "%s: %s\n", page->url, strerror(-rc));
         page_links(page, found);
-        coil_queue_task_done(&queue); // in any case, or join() waits for ever
+        coil_queue_task_done(&queue); // in every case, otherwise join() waits forever
     }
     return rc;
 }

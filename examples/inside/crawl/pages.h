@@ -1,9 +1,10 @@
 /*
- * pages.h - what the five crawlers share: the pages found so far, and their links.
+ * pages.h - the parts that the five crawlers share: the pages found so far, and their
+ * links.
  *
- * pages[] is the chapter's seen_urls and its queue in one: what was found is appended,
- * and never moves. There is no lock in it, and nothing here waits: the crawlers differ in
- * how they wait.
+ * pages[] is both the chapter's seen_urls and its queue: new pages are appended, and
+ * never move. This file has no lock, and no function here waits. The crawlers differ only
+ * in how they wait.
  */
 #ifndef PAGES_H
 #define PAGES_H
@@ -29,7 +30,9 @@ static struct page pages[PAGES_MAX];
 static int page_count;
 static struct sockaddr_in server = {.sin_family = AF_INET};
 
-/* The arguments: the server's address, in numbers, and its port. The root is page 0. */
+/*
+ * Read the arguments: the server's address, in numbers, and its port. The root is page 0.
+ */
 static inline void pages_begin(int argc, char **argv)
 {
     if (argc != 3 || inet_pton(AF_INET, argv[1], &server.sin_addr) != 1) {
@@ -59,7 +62,10 @@ static inline void page_append(struct page *page, const char *chunk, size_t n)
 }
 
 /* [links] */
-/* Look for the link, and append it if it is new: in one go, or there is a race. */
+/*
+ * Append the link if it is new. Look and append must not be separated, or there is a
+ * race.
+ */
 static inline bool page_add(const char *url, size_t n)
 {
     if (n >= sizeof pages->url || page_count == PAGES_MAX)
@@ -71,7 +77,7 @@ static inline bool page_add(const char *url, size_t n)
     return true;
 }
 
-/* Call found(page) for each link of a page that is new. */
+/* Call found(page) for each new link of a page. */
 static inline void page_links(const struct page *page, void (*found)(struct page *page))
 {
     const char *at = page->response ? page->response : "";
@@ -89,7 +95,7 @@ static inline int page_compare(const void *a, const void *b)
     return strcmp(((const struct page *)a)->url, ((const struct page *)b)->url);
 }
 
-/* The pages in the order of their names, each with the length of its body. */
+/* Print the pages sorted by name, each with the length of its body. */
 static inline void pages_print(void)
 {
     qsort(pages, (size_t)page_count, sizeof *pages, page_compare);

@@ -1,11 +1,12 @@
 /*
- * slow_site.c - a site for the crawlers, each of whose pages takes its time.
+ * slow_site.c - a web site for the crawlers, which takes some time for each page.
  *
  *     slow_site MILLISECONDS        prints the address and the port; ends at Ctrl-C
  *
- * Sixty-four pages: page n links to 2n + 1 and 2n + 2, and each of them to the first, so
- * the crawlers meet links that they have seen. The first links to /foo and /bar, too, and
- * both redirect to /63. The sleep stands for a server that is busy or far away.
+ * There are sixty-four pages: page n links to 2n + 1 and 2n + 2, and each page links to
+ * the first, so the crawlers meet links that they have seen. The first page also links to
+ * /foo and /bar, which both redirect to /63. The sleep stands for a server that is busy
+ * or far away.
  */
 #include <coil.h>
 
@@ -45,7 +46,7 @@ static int answer(coil_stream *stream, void *arg)
     else
         page(atoi(path), text, sizeof text);
     coil_write(stream, text, strlen(text));
-    return (void)arg, 0; // a client that is gone is no failure of ours
+    return (void)arg, 0; // a client that disconnects is not an error
 }
 
 static int serve(void *arg)

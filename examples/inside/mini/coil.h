@@ -1,19 +1,19 @@
 /*
  * mini/coil.h - coil in one header, to be read from top to bottom.
  *
- * A task is a function with a stack of its own. Where it must wait it enters a queue and
- * switches to the loop, which switches to the first task that is ready. This file says
- * which queues there are, and who moves tasks from them back to `ready`. Programs that
- * need no more compile on it unchanged: cc -I examples/inside/mini examples/hello.c
+ * A task is a function with a stack of its own. When it must wait, it enters a queue and
+ * switches to the loop, which switches to the first task that is ready. This file has the
+ * queues, and the functions that move tasks from them back to `ready`. Programs that need
+ * no more compile on it unchanged: cc -I examples/inside/mini examples/hello.c
  *
- *     yield -> ready                 wait for bytes -> polled: the kernel, by epoll
- *     sleep -> sleepers: the clock   await a task   -> its waiters: that task, at its end
- *     any: coil_task_cancel()        exit a group   -> its exit: the last child, likewise
+ *     yield -> ready                         wait for bytes -> polled, woken by epoll
+ *     sleep -> sleepers, woken by the clock  await a task -> its waiters, woken by its end
+ *     exit a group -> its exit, woken by the last child
  *
- * Left out: futures, scopes, shields, locks, queues, generators, contexts, threads, TLS,
- * streams, files, processes; io_uring; guard pages; switches without system calls; errno
- * for each task; options, reasons, reports, checks; a heap for sleepers; a second source
- * file; two tasks on one descriptor; coil_cancel_caught(): once cancelled, no wait works.
+ * coil_task_cancel() wakes a task from any queue. Left out: futures, scopes, shields,
+ * locks, queues, generators, contexts, threads, TLS, streams, files, processes, io_uring.
+ * Also: guard pages, an errno for each task, options, reasons, reports, checks, a heap for
+ * sleepers, two tasks on one descriptor. After a cancellation every wait fails.
  */
 #pragma once
 
@@ -33,7 +33,7 @@
 #define COIL_SUSPENDS COIL_API // other tasks may run during the call
 #define COIL_MSEC(n) ((int64_t)(n)*1000000)
 #define COIL_SEC(n) ((int64_t)(n)*1000000000)
-#define COIL_STACK_BYTES (256 * 1024) // of addresses: the kernel gives pages when used
+#define COIL_STACK_BYTES (256 * 1024) // address space: the kernel adds pages on first use
 #define COIL_READABLE EPOLLIN
 #define COIL_WRITABLE EPOLLOUT
 
@@ -44,10 +44,10 @@ typedef int (*coil_task_fn)(void *arg);
 TAILQ_HEAD(coil__queue, coil_task);
 
 typedef struct coil_group {
-    coil_task *owner;            // NULL: the tasks that belong to nobody
-    struct coil__queue children; // that have not ended, linked by `sibling`
-    struct coil__queue exit;     // the owner, while it waits for them
-    int rc;                      // of the first that failed
+    coil_task *owner;            // NULL: the group of tasks outside groups
+    struct coil__queue children; // children that have not ended, linked by `sibling`
+    struct coil__queue exit;     // holds the owner while it waits for the children
+    int rc;                      // the result of the first child that failed
     bool cancelled, owner_cancelled;
 } coil_group;
 
@@ -56,16 +56,16 @@ struct coil_task {
     void *arg;
     coil_group *group;
     struct coil__queue waiters;           // tasks that await this one
-    coil_task *awaited;                   // the one that this one awaits
-    struct coil__queue *queue;            // where it stands; NULL while it runs
-    TAILQ_ENTRY(coil_task) link, sibling; // in `queue`, and in group->children
-    int64_t until;                        // when its sleep ends; 0 if it does not sleep
-    int rc;         // what its wait returns, and in the end what itself returned
-    int cancelling; // how many asked it to end
-    int references; // the loop's, and the spawner's
+    coil_task *awaited;                   // the task that this one awaits
+    struct coil__queue *queue;            // the queue that it is in; NULL while it runs
+    TAILQ_ENTRY(coil_task) link, sibling; // for `queue`, and for group->children
+    int64_t until;                        // the end of its sleep; 0 if it does not sleep
+    int rc;         // the result of its wait; after its end, its own result
+    int cancelling; // number of cancellation requests
+    int references; // held by the loop and by the spawner
     bool ended;
     ucontext_t context;        // its registers while it does not run
-    _Alignas(16) char stack[]; // and then the copy of its argument
+    _Alignas(16) char stack[]; // followed by the copy of its argument
 };
 
 static struct {
@@ -81,7 +81,7 @@ static struct {
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
-/* All queues are sorted by `until`. Where that is 0 for all: first come, first served. */
+/* Queues are sorted by `until`. If it is 0 for all tasks, they are first in, first out. */
 static void coil__move(coil_task *task, struct coil__queue *to, int64_t until, int rc)
 {
     if (task->queue != NULL)
@@ -104,12 +104,12 @@ static void coil__wake(coil_task *task, int rc)
     task->awaited = NULL;
 }
 
-/* Every wait is this one. Until the loop switches back, all frames stand as they are. */
+/* All waits call this. Until the loop switches back, no frame of the task is touched. */
 static int coil__park(struct coil__queue *queue, int64_t until)
 {
     coil_task *self = coil__loop.current;
 
-    if (self->cancelling > 0) // refused, in the next turn: a deaf task starves nobody
+    if (self->cancelling > 0) // refused in the next turn, so others run
         coil__wake(self, 0);
     else
         coil__move(self, queue, until, 0);
@@ -142,7 +142,7 @@ COIL_SUSPENDS int coil_wait_fd(int fd, unsigned events)
     if (epoll_ctl(coil__loop.epoll, EPOLL_CTL_ADD, fd, &event) < 0)
         return errno == EEXIST ? -EBUSY : -errno;
     int rc = coil__park(&coil__loop.polled, 0);
-    epoll_ctl(coil__loop.epoll, EPOLL_CTL_DEL, fd, NULL); // if we were cancelled, too
+    epoll_ctl(coil__loop.epoll, EPOLL_CTL_DEL, fd, NULL); // also after a cancellation
     return rc;
 }
 
@@ -156,15 +156,15 @@ COIL_SUSPENDS int coil_task_await(coil_task *task)
 {
     if (task->ended)
         return task->rc;
-    coil__loop.current->awaited = task; // the way down for a cancellation
+    coil__loop.current->awaited = task; // so that a cancellation finds it
     return coil__park(&task->waiters, 0);
 }
 
 /* ---- cancelling -------------------------------------------------------------------- */
 
 /*
- * Nothing is killed: the wait returns -ECANCELED, and the function cleans up. A wait is a
- * place in a queue, and is left at once; but a task that is awaited is cancelled first.
+ * No task is killed: its wait returns -ECANCELED, and its function cleans up. A task
+ * leaves its queue at once, except that an awaited task is cancelled first.
  */
 COIL_API bool coil_task_cancel(coil_task *task, const char *reason)
 {
@@ -176,7 +176,7 @@ COIL_API bool coil_task_cancel(coil_task *task, const char *reason)
     task->cancelling++;
     if (task->queue != NULL && task->queue != &coil__loop.ready)
         coil__wake(task, 0);
-    return true; // one that runs or is ready is told by its next wait
+    return true; // if it runs or is ready, its next wait fails
 }
 
 static void coil__group_cancel(coil_group *group)
@@ -207,10 +207,10 @@ static void coil__task_main(void)
     if (TAILQ_EMPTY(&group->children) && !TAILQ_EMPTY(&group->exit))
         coil__wake(group->owner, 0);
     if (rc >= 0 || rc == -ECANCELED || group->rc < 0 || group->owner == NULL)
-        return;     // to uc_link, which is the loop
-    group->rc = rc; // the first failure: nobody needs what the others would come to
+        return;     // to uc_link, which is the loop's context
+    group->rc = rc; // the first failure: the other results are not needed
     coil__group_cancel(group);
-    if (TAILQ_EMPTY(&group->exit)) // the owner is still in the body
+    if (TAILQ_EMPTY(&group->exit)) // the owner is still in the group's body
         group->owner_cancelled = coil_task_cancel(group->owner, "group");
 }
 
@@ -235,7 +235,7 @@ COIL_API int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
     makecontext(&task->context, coil__task_main, 0);
     coil__wake(task, 0); // it begins in the next turn
     if (out != NULL)
-        *out = task; // a group's child is borrowed, until it has ended
+        *out = task; // valid until the child ends
     return 0;
 }
 
@@ -266,7 +266,7 @@ COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc)
             held_back += group->owner->cancelling;
             group->owner->cancelling = 0;
         }
-    group->owner->cancelling += held_back - group->owner_cancelled; // that was our own
+    group->owner->cancelling += held_back - group->owner_cancelled; // minus our own
     return group->rc < 0 ? group->rc : rc;
 }
 
@@ -284,7 +284,7 @@ static void coil__poll(void)
     int n = epoll_wait(coil__loop.epoll, events, 64, ms);
     for (int i = 0; i < n; i++) {
         task = events[i].data.ptr;
-        if (task->queue == &coil__loop.polled) // else it was cancelled meanwhile
+        if (task->queue == &coil__loop.polled) // otherwise it was cancelled meanwhile
             coil__wake(task, (int)events[i].events);
     }
     while ((task = TAILQ_FIRST(&coil__loop.sleepers)) && task->until <= coil_now())
@@ -299,7 +299,7 @@ static void coil__take_turn(void)
 
     for (bool more = last != NULL; more;) {
         coil_task *task = coil__loop.current = TAILQ_FIRST(&coil__loop.ready);
-        more = task != last; // whoever becomes ready from here on has the next turn
+        more = task != last; // tasks that become ready now wait for the next turn
         TAILQ_REMOVE(&coil__loop.ready, task, link);
         task->queue = NULL;
         swapcontext(&coil__loop.context, &task->context);
@@ -309,7 +309,7 @@ static void coil__take_turn(void)
     }
 }
 
-/* Ctrl-C makes a descriptor readable, and a task waits for that as for any other. */
+/* Ctrl-C makes a descriptor readable. A task waits for it like for any other. */
 static void coil__note_interrupt(int signo)
 {
     signal(signo, SIG_DFL); // a second one ends the program
@@ -328,7 +328,7 @@ COIL_API int coil_run(coil_task_fn fn, void *arg, const void *opts)
     coil_task *main_task;
 
     (void)opts;
-    coil_group_enter(&coil__loop.strays); // no task runs here: they have no owner
+    coil_group_enter(&coil__loop.strays); // without an owner: no task runs yet
     int rc = coil_spawn(fn, arg, NULL, &main_task);
     if (rc < 0)
         return rc;

@@ -1,10 +1,11 @@
 /*
- * echo_fd.c - examples/echo.c without streams: plain sockets, and one call of coil's.
+ * echo_fd.c - examples/echo.c without streams: plain sockets and coil_wait_fd().
  *
- * Each system call is tried first. Where it would block, coil_wait_fd() waits for the
- * descriptor; then it is tried again. It runs on coil and on mini/coil.h alike, until
- * Ctrl-C, which cancels the main task: that ends the wait in listen_and_serve(), the group
- * ends the conversations, and every descriptor is closed on the way.
+ * Each system call is tried first. If it would block, coil_wait_fd() waits for the
+ * descriptor, and the call is tried again. The program runs both on coil and on
+ * mini/coil.h, until Ctrl-C. Ctrl-C cancels the main task, which ends the wait in
+ * listen_and_serve(). Then the group ends the conversations, and each function closes its
+ * descriptor.
  */
 #include <coil.h>
 
@@ -13,7 +14,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* After a call that failed: 0 once it is worth another try, or why it is not. */
+/*
+ * After a failed call, wait if a retry makes sense. Returns 0 for a retry, or the error.
+ */
 static int wait_or_fail(int fd, unsigned events)
 {
     if (errno != EAGAIN)
@@ -44,11 +47,11 @@ static int echo(void *arg)
     while (rc == 0) {
         ssize_t n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
         if (n == 0)
-            break; // the client has said all
+            break; // the client has sent everything
         rc = n < 0 ? wait_or_fail(fd, COIL_READABLE) : send_all(fd, bytes, (size_t)n);
     }
     close(fd);
-    return rc == -ECANCELED ? rc : 0; // a client that is gone is no failure of ours
+    return rc == -ECANCELED ? rc : 0; // a client that disconnects is not an error
 }
 
 static int accept_all(int listener, coil_group *conversations)
@@ -66,7 +69,7 @@ static int accept_all(int listener, coil_group *conversations)
         if (rc < 0)
             close(fd);
         else
-            rc = coil_yield(); // echo() begins, and so owns the descriptor
+            rc = coil_yield(); // lets echo() begin, which then owns the descriptor
     }
     return rc;
 }
