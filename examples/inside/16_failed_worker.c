@@ -16,7 +16,7 @@ static coil_queue pages;
 static int fetch(int page)
 {
     int rc = coil_sleep(COIL_MSEC(1));
-    return rc == 0 && page == 2 ? coil_fail(-EBADMSG, "page %d is no HTML", page) : rc;
+    return rc == 0 && page == 2 ? coil_fail(-EBADMSG, "page %d is not HTML", page) : rc;
 }
 
 /* [hang] */
@@ -42,7 +42,7 @@ static int work_on(void *arg)
         rc = fetch(page);
         coil_queue_task_done(&pages); // in every case
         if (rc == -EBADMSG)
-            printf("cure: %s\n", coil_error_message(coil_last_error()));
+            printf("fixed: %s\n", coil_error_message(coil_last_error()));
         else if (rc < 0)
             return rc; // ends the group, and so the crawl
     }
@@ -71,9 +71,9 @@ static int crawl(void *in_group)
 int main(void)
 {
     int rc = coil_run(crawl, NULL, &(coil_run_opts){.no_report = true});
-    printf("the chapter's: %s\n", rc == -EDEADLK ? "hangs" : "ends");
+    printf("as in the chapter: %s\n", rc == -EDEADLK ? "hangs" : "ends");
     coil_queue_finish(&pages);
     rc = coil_run(crawl, "in a group", NULL);
-    printf("the cure: %s\n", rc == 0 ? "all pages are done" : "fails");
+    printf("fixed: %s\n", rc == 0 ? "all pages are done" : "fails");
     return coil_queue_finish(&pages), rc < 0;
 }

@@ -125,7 +125,7 @@ def test_15_a_wait_between_the_two_lines_stops_the_program():
 
 def test_16_another_failure_ends_the_crawl():
     with changed("16_failed_worker", ("coil_fail(-EBADMSG,", "coil_fail(-EIO,")) as program:
-        equal(lines_of(program, reports=True, status=1)[-1], "the cure: fails")
+        equal(lines_of(program, reports=True, status=1)[-1], "fixed: fails")
 
 
 def test_17_closed_without_putting_back():

@@ -231,8 +231,8 @@ def test_15_seen_set_races_where_thread_sanitizer_sees_it():
 
 def test_16_failed_worker_is_reported_and_cured():
     out, err = output_of("16_failed_worker", reports=True)
-    equal(out.splitlines(), ["the chapter's: hangs", "cure: page 2 is no HTML",
-                             "the cure: all pages are done"])
+    equal(out.splitlines(), ["as in the chapter: hangs", "fixed: page 2 is not HTML",
+                             "fixed: all pages are done"])
     contains(err, "coil: Deadlock: all tasks wait")
     contains(err, "- main waits")
     contains(err, "queue.join")
