@@ -1,10 +1,11 @@
 /*
- * at_most.c - run a shell command for so many seconds at most, as timeout(1) does:
+ * at_most.c - run a shell command for a limited number of seconds, like timeout(1):
  *
  *     at_most 2 'sleep 100 & sleep 100 & wait'
  *
- * The command has a process group of its own, which is killed as a whole when the time is
- * up: the shell, and all that it has started, also when the shell itself has ended.
+ * The command runs in a process group of its own. When the time is up, the whole group is
+ * killed: the shell, and all processes that it has started, even if the shell itself has
+ * ended.
  */
 #include <coil.h>
 
@@ -29,13 +30,13 @@ static int app(void *arg)
     if (rc < 0)
         return rc;
     rc = coil_scope_enter(&scope, coil_in((int64_t)(order->seconds * 1e9)));
-    if (rc == 0) // until all that may write have ended: not the shell alone
+    if (rc == 0) // wait until all processes that may write have ended, not only the shell
         rc = coil_scope_exit(
             &scope, coil_process_communicate(process, NULL, 0, &output, NULL, 1 << 20));
     fwrite(output.data, 1, output.size, stdout);
     coil_output_finish(&output);
     if (rc < 0)
-        coil_process_kill_group(process, SIGKILL); // -ESRCH: none is left
+        coil_process_kill_group(process, SIGKILL); // -ESRCH: all have ended
     coil_process_destroy(process);
     return rc == -ETIMEDOUT ? 124 : rc;
 }

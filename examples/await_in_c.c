@@ -1,10 +1,10 @@
 /*
- * await_in_c.c - suspending in the middle of somebody else's function.
+ * await_in_c.c - suspend a task in the middle of a library's function.
  *
  * qsort() knows nothing of coil, and its comparator is an ordinary callback. Here the
  * comparator asks a "slow judge" and waits for the answer. Only the task that sorts is
- * suspended, qsort()'s frames and all; two of them sort at the same time, and a third
- * task ticks on.
+ * suspended, with qsort()'s frames. Two tasks sort at the same time, and a third one
+ * counts ticks meanwhile.
  */
 #include <coil.h>
 
@@ -18,7 +18,7 @@ static int ask_the_judge(const void *a, const void *b)
 {
     if (++asking > most_asking)
         most_asking = asking;
-    coil_sleep(COIL_MSEC(10)); // any function may wait, this one included
+    coil_sleep(COIL_MSEC(10)); // any function may wait, even this one
     asking--;
     return *(const char *)a - *(const char *)b;
 }
@@ -37,7 +37,7 @@ static int tick(void *arg)
 {
     int *ticks = arg;
 
-    while (coil_sleep(COIL_MSEC(10)) == 0) // until it is cancelled
+    while (coil_sleep(COIL_MSEC(10)) == 0) // until the task is cancelled
         ++*ticks;
     return 0;
 }

@@ -1,9 +1,9 @@
 /*
- * blocking.c - work that takes a processor, or a library that blocks, on threads.
+ * blocking.c - run computations, or a library that blocks, on threads.
  *
- * The loop is one thread: what computes, holds up every task. coil_blocking() runs it on
- * a thread of a lane, and only the calling task waits. Here four sums are computed, on as
- * many threads as the machine has processors, while a fifth task goes on answering.
+ * The loop is one thread, so a computation holds up every task. coil_blocking() runs it
+ * on a thread of a lane, and only the calling task waits. Here four sums are computed, on
+ * as many threads as the machine has processors, while a fifth task still answers.
  */
 #include <coil.h>
 
@@ -18,7 +18,7 @@ struct part {
 };
 
 /* [blocking] */
-static int add_up(void *arg) // on a thread: it must not use coil
+static int add_up(void *arg) // runs on a thread, so it must not use coil
 {
     struct part *part = arg;
 
@@ -27,7 +27,7 @@ static int add_up(void *arg) // on a thread: it must not use coil
     return 0;
 }
 
-static int compute(void *arg) // in a task
+static int compute(void *arg) // runs in a task
 {
     return coil_blocking(COIL_LANE_CPU, add_up, arg);
 }

@@ -1,8 +1,8 @@
 /*
- * cafe.c - tasks to look at: start it and press Ctrl-\.
+ * cafe.c - a program for looking at its tasks: start it and press Ctrl-\.
  *
- * Four guests order through a counter that holds two orders, one cook is slow, and whoever
- * pays has the till. Ctrl-C closes the cafe.
+ * Four guests order at a counter that holds two orders, the cook is slow, and one guest
+ * at a time uses the till. Ctrl-C closes the cafe.
  */
 #include <coil.h>
 
@@ -32,7 +32,7 @@ static int pay(void)
 
     if (rc < 0)
         return rc;
-    rc = coil_sleep(COIL_SEC(45)); // looks for coins
+    rc = coil_sleep(COIL_SEC(45)); // the guest looks for coins
     coil_lock_release(&till);
     return rc;
 }
@@ -60,7 +60,7 @@ static int cafe(void *arg)
         rc = coil_group_spawn(&group, guest, &dishes[i], &opts, NULL);
     }
     if (rc == 0)
-        rc = coil_sleep(COIL_MSEC(10)); // all have come in
+        rc = coil_sleep(COIL_MSEC(10)); // by then all guests have come in
     fprintf(stderr, "open: press Ctrl-\\ to see who waits for what\n");
     rc = coil_group_exit(&group, rc);
     coil_queue_finish(&counter);

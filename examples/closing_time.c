@@ -1,12 +1,12 @@
 /*
- * closing_time.c - a service that says when it is ready, and ends in good order when it
- * is told to.
+ * closing_time.c - a service that reports when it is ready, and ends cleanly when it is
+ * cancelled.
  */
 #include <coil.h>
 
 #include <stdio.h>
 
-/* What must be done although the task was cancelled, but not for ever. */
+/* Clean up although the task was cancelled, but with a time limit. */
 static void clean_up(void)
 {
     coil_scope scope;
@@ -23,10 +23,10 @@ static int serve(void *arg)
     coil_cancel_origin origin;
     int rc, order;
 
-    rc = coil_sleep(COIL_MSEC(1)); /* opens what it needs; may fail */
+    rc = coil_sleep(COIL_MSEC(1)); /* opens its resources, which may fail */
     if (rc < 0)
         return rc;
-    coil_group_started(7); /* coil_group_start() returns that */
+    coil_group_started(7); /* the value that coil_group_start() returns */
     while ((rc = coil_queue_get(orders, &order)) == 0)
         printf("served %d\n", order);
     if (rc == -ECANCELED && coil_task_cancel_origin(coil_task_current(), &origin))

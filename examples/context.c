@@ -1,9 +1,10 @@
 /*
- * context.c - which request is this? Known in every function, and passed to none.
+ * context.c - a request's id, available in every function without passing it as an
+ * argument.
  *
- * A context variable is set once for each request. All functions below see it, and so do
- * the tasks that they spawn and the threads that they send work to; other requests have
- * their own. (Python: contextvars)
+ * A context variable is set once for each request. All functions called from there see
+ * it, and so do the tasks that they spawn and the threads that run their jobs. Other
+ * requests have their own value. (Python: contextvars)
  */
 #include <coil.h>
 
@@ -37,7 +38,7 @@ static int serve(void *id)
     int rc = coil_var_set(&request_id, id, NULL); // for this task and its children
 
     if (rc == 0)
-        rc = coil_sleep(COIL_MSEC(1)); // another request sets its own meanwhile
+        rc = coil_sleep(COIL_MSEC(1)); // meanwhile another request sets its own id
     if (rc < 0)
         return rc;
     say("began");

@@ -1,5 +1,5 @@
 /*
- * echo.c - a TCP server that sends back what it gets.
+ * echo.c - a TCP server that sends back the bytes that it receives.
  *
  *     echo [HOST PORT]
  */
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The buffer is in a frame of its own: a connection that waits holds none. */
+/* A function of its own, so that a waiting connection has no buffer on its stack. */
 static ssize_t echo_once(coil_stream *stream)
 {
     char bytes[4096];
@@ -23,7 +23,7 @@ static int echo(coil_stream *stream, void *arg)
     while (coil_stream_wait_readable(stream) == 0)
         if (echo_once(stream) <= 0)
             break;
-    return 0; // a client that is gone is no failure of ours
+    return 0; // a client that disconnects is not an error
 }
 
 static int app(void *arg)

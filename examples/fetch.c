@@ -1,10 +1,11 @@
 /*
- * fetch.c - fetch pages in two calls, all at the same time. On coil-http.
+ * fetch.c - fetch several pages at the same time, with two calls for each page, by
+ * coil-http.
  *
  *     fetch http://localhost:8080/ http://localhost:8080/manual
  *
- * The chapter "A Web Crawler With asyncio Coroutines" promises it: `response = await
- * session.get(url)`, `body = await response.read()`.
+ * The two calls are those of the chapter "A Web Crawler With asyncio Coroutines":
+ * `response = await session.get(url)`, `body = await response.read()`.
  */
 #include <coil.h>
 #include <coil/http.h>
@@ -33,7 +34,7 @@ static int fetch(void *arg)
         printf("%s: %s\n", request.url, coil_http_error(response));
     free(body);
     coil_http_response_destroy(response);
-    return rc == -ECANCELED ? rc : 0; // one page's failure is not the others'
+    return rc == -ECANCELED ? rc : 0; // a page that fails does not end the others
 }
 /* [end] */
 

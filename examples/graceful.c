@@ -1,8 +1,8 @@
 /*
- * graceful.c - a service that ends in good order when it is told to: by SIGTERM (systemd,
- * Docker, Kubernetes), SIGHUP or Ctrl-C. It stops accepting at once, lets conversations
- * end for three seconds, cancels those that are left, and exits. A second signal of the
- * same kind ends it there and then.
+ * graceful.c - a service that shuts down gracefully after SIGTERM (systemd, Docker,
+ * Kubernetes), SIGHUP or Ctrl-C. It stops accepting at once, gives conversations three
+ * seconds to end, cancels the rest, and exits. A second signal of the same kind ends it
+ * immediately.
  */
 #include <coil.h>
 
@@ -16,11 +16,11 @@ static int shout(coil_stream *stream, void *arg)
 
     (void)arg;
     while ((n = coil_read_line(stream, line, sizeof line - 1)) >= 0) {
-        memcpy(&line[n], "!\n", 2); // the '\0' goes, and had its place
+        memcpy(&line[n], "!\n", 2); // overwrites the '\0', whose place was reserved
         if ((n = coil_write(stream, line, (size_t)n + 2)) < 0)
             break;
     }
-    if (n == -ECANCELED) { /* the time is over: a last word, for which there is little */
+    if (n == -ECANCELED) { /* the time is up: send a last message, with a deadline */
         coil_scope scope;
 
         if (coil_scope_enter_shielded(&scope, coil_in(COIL_MSEC(100))) < 0)

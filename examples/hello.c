@@ -1,5 +1,5 @@
 /*
- * hello.c - two tasks that take turns.
+ * hello.c - two tasks that run alternately.
  */
 #include <coil.h>
 
@@ -10,7 +10,7 @@ static int greet(void *arg)
     const char *name = arg;
 
     printf("hello, %s\n", name);
-    int rc = coil_sleep(COIL_MSEC(100)); // the other one runs meanwhile
+    int rc = coil_sleep(COIL_MSEC(100)); // meanwhile the other task runs
     if (rc < 0)
         return rc; // cancelled
     printf("goodbye, %s\n", name);
@@ -26,7 +26,7 @@ static int app(void *arg)
     int rc = coil_group_spawn(&group, greet, "Ada", NULL, NULL);
     if (rc == 0)
         rc = coil_group_spawn(&group, greet, "Grace", NULL, NULL);
-    return coil_group_exit(&group, rc); // both have ended here
+    return coil_group_exit(&group, rc); // both tasks have ended here
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /*
- * hostile_echo.c - an echo server and its clients on three hundred bad networks: slow
- * ones, where calls are cut short and connections refused, reset, or held for seconds.
+ * hostile_echo.c - test an echo server and its clients on three hundred bad networks.
+ * They are slow, they cut calls short, and they refuse, reset or delay connections.
  *     hostile_echo [SEED]         one network, and each packet on it
  */
 #include <coil.h>
@@ -17,10 +17,10 @@ static int echo(coil_stream *stream, void *arg)
     while ((n = coil_read(stream, bytes, sizeof bytes)) > 0)
         if (coil_write(stream, bytes, (size_t)n) < 0)
             break;
-    return 0; // a client that is gone is no failure of ours
+    return 0; // a client that disconnects is not an error
 }
 
-/* Ask until there is an answer; and never is it a wrong one. */
+/* Send the question until an answer comes, which must never be wrong. */
 static int client(void *port)
 {
     char question[1000], answer[1000];
@@ -70,7 +70,7 @@ int main(int argc, char *argv[])
     for (uint64_t seed = first; seed < first + (argc > 1 ? 1 : 300); seed++) {
         coil_network_opts opts = coil_network_hostile(seed);
 
-        opts.accept_limit_ppm = 0; // else the server reports that it rests
+        opts.accept_limit_ppm = 0; // otherwise the server reports that it pauses
         opts.log = argc > 1 ? stdout : NULL;
         coil_testing_network(&opts);
         if (coil_testing_run(test_echo, NULL) < 0)

@@ -1,5 +1,5 @@
 /*
- * http_request.c - the little HTTP/1.1 that a file server needs. (RFC 9110, RFC 9112)
+ * http_request.c - the part of HTTP/1.1 that a file server needs. (RFC 9110, RFC 9112)
  */
 #include "http_request.h"
 
@@ -19,7 +19,10 @@ static int hex_value(char c)
     return found != NULL ? (int)(found - digits) : -1;
 }
 
-/* Decode %XX. False for a broken escape, and for a NUL, which no file name holds. */
+/*
+ * Decode %XX. Returns false for an invalid escape, and for a NUL, which no file name can
+ * contain.
+ */
 static bool percent_decode(const char *from, char *to)
 {
     for (; *from != '\0'; from++, to++) {
@@ -38,9 +41,9 @@ static bool percent_decode(const char *from, char *to)
 }
 
 /*
- * Make a decoded path relative to the root, in place. Clients have resolved ".." before
- * they ask (RFC 3986, section 5.2.4): one that is left wants out of the root, and gets
- * false.
+ * Make a decoded path relative to the root, in place. Clients resolve ".." before they
+ * send a request (RFC 3986, section 5.2.4). A remaining ".." would lead out of the root:
+ * returns false.
  */
 static bool make_relative(char *path)
 {
@@ -65,7 +68,7 @@ static bool make_relative(char *path)
 
 static int parse_target(char *target, struct http_request *request)
 {
-    if (strncasecmp(target, "http://", 7) == 0) /* as to a proxy, but servers accept it */
+    if (strncasecmp(target, "http://", 7) == 0) /* the form for proxies is allowed */
         target += 7 + strcspn(target + 7, "/?");
     target[strcspn(target, "?#")] = '\0';
     if (*target != '/')
@@ -99,7 +102,10 @@ static int parse_first_line(char *line, struct http_request *request)
     return parse_target(target, request);
 }
 
-/* A body nobody asked for is not read, so nothing can follow it on this connection. */
+/*
+ * The server does not read an unexpected body, so the connection cannot carry another
+ * request.
+ */
 static int parse_header(char *line, struct http_request *request, bool *has_host,
                         bool *has_body)
 {
@@ -228,7 +234,7 @@ size_t http_format_status(char *to, size_t n, const struct http_request *request
     bool moved = status == 301;
     const char *target = request->target;
 
-    /* "//x/" would lead to the host x. */
+    /* "//x/" would redirect to the host x. */
     while (moved && target[0] == '/' && target[1] == '/')
         target++;
     return (size_t)snprintf(to, n,

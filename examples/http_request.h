@@ -1,7 +1,7 @@
 /*
  * http_request.h - an HTTP/1.1 request to a file server, and the head of its answer.
  *
- * For httpd.c. No coil in here: text in, text out.
+ * For httpd.c. This part does not use coil: it turns text into text.
  */
 #ifndef EXAMPLES_HTTP_REQUEST_H
 #define EXAMPLES_HTTP_REQUEST_H
@@ -14,28 +14,33 @@
 #define HTTP_INDEX "/index.html"
 
 struct http_request {
-    int status;      /* 0, or what is wrong with it: 400, 404, 405, 414, 505 */
-    bool head_only;  /* the method is HEAD */
-    bool old;        /* HTTP/1.0 */
-    bool keep_alive; /* another request may follow on this connection */
-    char target[HTTP_TARGET_BYTES]; /* as the client wrote it, without the query */
-    char
-        path[HTTP_TARGET_BYTES + sizeof HTTP_INDEX]; /* decoded, relative to the root: "."
-                                     for "/"; with room for the index */
-    bool slash; /* it ended with a slash, which `path` does not */
+    int status;                     /* 0, or the error: 400, 404, 405, 414, 505 */
+    bool head_only;                 /* the method is HEAD */
+    bool old;                       /* HTTP/1.0 */
+    bool keep_alive;                /* the connection may carry another request */
+    char target[HTTP_TARGET_BYTES]; /* as the client sent it, without the query */
+    /* decoded, relative to the root: "." for "/"; the size has room for the index */
+    char path[HTTP_TARGET_BYTES + sizeof HTTP_INDEX];
+    bool slash; /* the target ended with a slash; `path` does not */
 };
 
 /*
  * Parse the head of a request: its first line and its headers, without the empty line
- * that ends it. It is modified. What is wrong is left in request->status.
+ * that ends it. The head is modified. On an error, request->status is set.
  */
 void http_parse(char *head, struct http_request *request);
 
-/* Write the head of a 200 for a file of this size. Returns how long the head is. */
+/*
+ * Write the head of a 200 response for a file of this size. Returns the length of the
+ * head.
+ */
 size_t http_format_ok(char *to, size_t n, const struct http_request *request,
                       long long size);
 
-/* Write a whole answer that says only a status; 301 leads to the target with a slash. */
+/*
+ * Write a whole response that consists of a status; 301 redirects to the target with a
+ * slash.
+ */
 size_t http_format_status(char *to, size_t n, const struct http_request *request,
                           int status);
 

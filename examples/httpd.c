@@ -3,13 +3,14 @@
  *
  *     httpd DIR [HOST:PORT]
  *
- * One task a connection, written straight down: accept it, read a request, answer it,
- * until the client goes away. A task that has accepted starts the next acceptor, so that
- * no connection is ever handed from one task to another, and none is lost between them.
+ * There is one task for each connection. Its code is sequential: accept the connection,
+ * read a request, answer it, and repeat until the client disconnects. After accepting,
+ * the task starts the next acceptor. So a connection is never passed from one task to
+ * another, where it could be lost.
  *
- * Deadlines are scopes round what may take too long. Opening a file and reading its
- * first piece happen right here: in the page cache that is a matter of microseconds. What
- * does not fit the first piece is read by threads of the file lane.
+ * Deadlines are scopes around calls that may take too long. The task itself opens a file
+ * and reads its first piece: with the page cache that takes microseconds. Threads of the
+ * file lane read the rest of the file.
  */
 #include "http_request.h"
 
@@ -23,13 +24,13 @@
 #include <unistd.h>
 
 #define PIECE_BYTES 16384
-#define IDLE_NS COIL_SEC(15)  /* for a request to arrive */
-#define WRITE_NS COIL_SEC(60) /* for a piece to be taken */
-#define LINGER_NS COIL_SEC(1) /* for the client to read our last words */
+#define IDLE_NS COIL_SEC(15)  /* until a request arrives */
+#define WRITE_NS COIL_SEC(60) /* until the client takes a piece */
+#define LINGER_NS COIL_SEC(1) /* until the client has read the end of the answer */
 #define PAUSE_NS COIL_MSEC(100)
 
 struct server {
-    int root; /* the folder */
+    int root; /* descriptor of the folder */
     coil_listener *listener;
     coil_group group;
 };
@@ -37,7 +38,7 @@ struct server {
 struct connection {
     coil_stream *stream;
     int root;
-    char input[HTTP_HEAD_BYTES + 1]; /* a request, and what has come of the next */
+    char input[HTTP_HEAD_BYTES + 1]; /* a request, and the beginning of the next one */
     size_t have;
     char output[PIECE_BYTES];
 };
@@ -77,7 +78,10 @@ static int read_piece(void *arg)
     return n < 0 ? -errno : (int)n;
 }
 
-/* The rest of a file, a piece at a time. It may have shrunk since we said how long. */
+/*
+ * Send the rest of a file, piece by piece. The file may have shrunk since its length was
+ * sent.
+ */
 static int send_rest(struct connection *c, int fd, long long left)
 {
     int rc = 0;
@@ -94,7 +98,7 @@ static int send_rest(struct connection *c, int fd, long long left)
     return rc;
 }
 
-/* Head and first piece in one write: for most files, that is all. */
+/* Send head and first piece in one write. For most files, this is everything. */
 static int send_file(struct connection *c, const struct http_request *request, int fd,
                      long long size)
 {
@@ -113,10 +117,10 @@ static int send_file(struct connection *c, const struct http_request *request, i
     return rc == 0 ? send_rest(c, fd, size - n) : rc;
 }
 
-/* `is_index`: the path was a folder's, and is now that of the page that stands for it. */
+/* `is_index`: the path was that of a folder, and now names the folder's index page. */
 static int answer_path(struct connection *c, struct http_request *request, bool is_index)
 {
-    /* O_NONBLOCK: a named pipe would keep us waiting for somebody to write to it. */
+    /* O_NONBLOCK: otherwise opening a named pipe would wait for a writer. */
     int fd = openat(c->root, request->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
     struct stat info;
 
@@ -140,7 +144,7 @@ static int answer_path(struct connection *c, struct http_request *request, bool 
 
 /* ---- connections ------------------------------------------------------------------- */
 
-/* Read on until the input holds a whole head; returns its length, or 0 if none comes. */
+/* Read until the input holds a whole head. Returns its length, or 0 if none comes. */
 static int read_head(struct connection *c)
 {
     for (;;) {
@@ -169,7 +173,7 @@ static int read_head_in_time(struct connection *c)
     return rc < 0 ? rc : coil_scope_exit(&scope, read_head(c));
 }
 
-/* Returns 1 if another request may follow. */
+/* Answer the request. Returns 1 if another request may follow. */
 static int serve_request(struct connection *c)
 {
     struct http_request request = {.status = 0};
@@ -193,8 +197,8 @@ static int serve_request(struct connection *c)
 }
 
 /*
- * Closing while there is something left to read would reset the connection, and the
- * client might never see the answer: say that we are through, and read until it is, too.
+ * Closing a socket with unread bytes resets the connection, and the client might never
+ * see the answer. So shut down the sending side, and read until the client closes.
  */
 static void linger(struct connection *c)
 {
@@ -210,7 +214,7 @@ static void linger(struct connection *c)
     coil_scope_exit(&scope, (int)n);
 }
 
-/* Until there is a request, or what looks like one. */
+/* Wait until bytes of a request arrive. */
 static int wait_in_time(coil_stream *stream)
 {
     coil_scope scope;
@@ -219,8 +223,11 @@ static int wait_in_time(coil_stream *stream)
     return rc < 0 ? rc : coil_scope_exit(&scope, coil_stream_wait_readable(stream));
 }
 
-/* What has come. The buffers are in this frame, so that a connection that waits for its
-   next request has none. Returns 1 if another may follow. */
+/*
+ * Read and answer the requests that have arrived. The buffers are in this frame, so a
+ * connection that waits for its next request has none. Returns 1 if another request may
+ * follow.
+ */
 static __attribute__((noinline)) int serve_requests(coil_stream *stream, int root)
 {
     struct connection c;
@@ -237,7 +244,7 @@ static __attribute__((noinline)) int serve_requests(coil_stream *stream, int roo
     return rc;
 }
 
-/* Out of descriptors or memory: those who have some will give them back. */
+/* Descriptors or memory have run out: wait until other connections release some. */
 static int accept_patiently(coil_listener *listener, coil_stream **out)
 {
     for (;;) {
@@ -250,7 +257,9 @@ static int accept_patiently(coil_listener *listener, coil_stream **out)
     }
 }
 
-/* If no next acceptor can be had, this one comes back when it has served. */
+/*
+ * If the next acceptor cannot be spawned, this task accepts again after its connection.
+ */
 static int serve(void *arg)
 {
     struct server *server = arg;

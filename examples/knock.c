@@ -1,17 +1,17 @@
 /*
- * knock.c - which ports of an address are open, and what greets there:
+ * knock.c - print which ports of an address are open, and the greeting of each service:
  *
  *     knock 127.0.0.1 20 25
  *
- * Ten are tried at a time, by a group with a limit. Each has two seconds: a scope around
- * what returns a count.
+ * A group with a limit tries ten ports at a time. Each port has two seconds: a scope
+ * around a call that returns a count.
  */
 #include <coil.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned ports[2]; // the first and the last
+static unsigned ports[2]; // the first and the last port
 
 static ssize_t greeting(const coil_address *address, char *text, size_t size)
 {
@@ -40,7 +40,7 @@ static int knock(void *arg)
     if (n == -ECANCELED)
         return -ECANCELED;
     printf("%u: %s%s\n", coil_address_port(address), n >= 0 ? "says " : "", text);
-    return 0; // a closed door is no failure
+    return 0; // a closed port is not an error
 }
 
 static int app(void *host)

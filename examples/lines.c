@@ -3,10 +3,10 @@
  *
  *     lines /etc/passwd        lines < /etc/passwd        ls | lines        lines < /dev/null
  *
- * Files are read by coil_file_read_line(), so that a slow disk holds up this task alone.
- * Standard input may be anything, a terminal, a pipe, a socket, a file or a device:
- * coil_stream_adopt() takes it, whatever the backend, and what is always ready is read at
- * once.
+ * coil_file_read_line() reads the files, so a slow disk delays only this task. Standard
+ * input may be a terminal, a pipe, a socket, a file or a device. coil_stream_adopt()
+ * accepts all of them on any backend, and reads a source that is always ready without
+ * waiting.
  */
 #include <coil.h>
 
@@ -27,7 +27,8 @@ static int number_file(const char *path)
         return rc;
     while ((n = coil_file_read_line(file, line, sizeof line)) >= 0)
         printf("%6zu  %s\n", ++number, line);
-    if (n == -ENODATA && (n = coil_file_transferred(file)) > 0) // no newline at its end
+    // the last line has no newline
+    if (n == -ENODATA && (n = coil_file_transferred(file)) > 0)
         printf("%6zu  %s\n", ++number, line);
     coil_file_destroy(file);
     return n < 0 ? coil_fail((int)n, "line %zu of '%s'", number + 1, path) : 0;
@@ -38,7 +39,7 @@ static int number_input(void)
     char line[4096];
     coil_stream *in;
     ssize_t n;
-    int fd = dup(STDIN_FILENO); // the stream owns its descriptor, and closes it
+    int fd = dup(STDIN_FILENO); // a copy, because the stream closes its descriptor
     int rc = coil_stream_adopt(fd, &in);
 
     if (rc < 0) {

@@ -3,8 +3,9 @@
  *
  *     pool localhost 8080
  *
- * The pool is a queue of connections: to check one out is to get, suspending while all
- * are in use; to give it back is to put. One that failed halfway is replaced.
+ * The pool is a queue of connections. To check a connection out, a task gets it from the
+ * queue, which suspends while all are in use. To return it, the task puts it back. A
+ * connection that failed is replaced.
  */
 #include <coil.h>
 
@@ -14,13 +15,13 @@
 #define TASKS 10
 
 static coil_queue pool = COIL_QUEUE_INIT(sizeof(coil_stream *), 0);
-static char **server; // its host and port
+static char **server; // host and port
 static int answered;
 
 /* [pool] */
 static int check_out(coil_stream **out)
 {
-    int rc = coil_queue_get(&pool, out); // NULL: a place for one that is yet to be made
+    int rc = coil_queue_get(&pool, out); // NULL: a connection that is still to be opened
 
     if (rc == 0 && *out == NULL && (rc = coil_connect(server[0], server[1], out)) < 0)
         coil_queue_put_nowait(&pool, &(coil_stream *){NULL});
@@ -33,7 +34,8 @@ static void check_in(coil_stream *stream, bool is_good)
 
     if (!is_good)
         coil_stream_destroy(stream);
-    coil_queue_put_nowait(&pool, &kept); // needs no memory: a place was taken before
+    // needs no memory, because the get has freed a place
+    coil_queue_put_nowait(&pool, &kept);
 }
 /* [end] */
 

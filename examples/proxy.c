@@ -1,8 +1,8 @@
 /*
- * proxy.c - hands every connection on to another host and port: proxy PORT HOST PORT
+ * proxy.c - forwards every connection to another host and port: proxy PORT HOST PORT
  *
- * A connection has two directions, each a task that copies. One may end long before the
- * other (half-close): the end of what is read is handed on, too, by shutting down
+ * A connection has two directions, each of which is a task that copies bytes. One may end
+ * long before the other (half-close). Then the task passes the end on by shutting down
  * writing.
  */
 #include <coil.h>
@@ -25,7 +25,7 @@ static int hand_on(void *arg)
     return n < 0 ? (int)n : coil_stream_shutdown_write(d->to);
 }
 
-/* If one direction fails its group cancels the other. */
+/* If one direction fails, its group cancels the other. */
 static int hand_both_on(coil_stream *client, coil_stream *server)
 {
     struct direction there = {client, server}, back = {server, client};
@@ -46,7 +46,7 @@ static int serve(coil_stream *client, void *arg)
     int rc = coil_connect(target->host, target->port, &server);
 
     if (rc < 0)
-        return rc; /* reported; the client sees its connection closed */
+        return rc; /* coil reports it, and the client sees its connection closed */
     hand_both_on(client, server);
     coil_stream_destroy(server);
     return 0;

@@ -1,11 +1,11 @@
 /*
- * secure_echo.c - an echo server that speaks TLS, and what it allows its peers:
+ * secure_echo.c - an echo server with TLS, and with limits on its clients:
  *
  *     secure_echo cert.pem key.pem 4443      openssl s_client -quiet -connect localhost:4443
  *
- * A server on the open net limits all that a peer can make it hold: connections,
- * handshakes, which cost most, and how long one may say nothing. TLS 1.2 has forward-secret
- * ciphers alone, unless .ciphers names others.
+ * A server on the Internet limits the resources that a client can occupy: connections,
+ * handshakes, which cost most, and idle time. With TLS 1.2 only forward-secret ciphers
+ * are allowed, unless .ciphers names others.
  */
 #include <coil.h>
 #include <coil/tls.h>
@@ -25,7 +25,8 @@ static int serve(coil_tls *tls, const char *port)
     const coil_server_opts opts = {
         .tls = tls,
         .max_connections = 1000,
-        .max_handshakes = 50,        // at a time; the others wait in the listener's queue
+        // at the same time; the others wait in the listener's backlog
+        .max_handshakes = 50,
         .handshake_ns = COIL_SEC(5), // instead of 10 s
         .idle_ns = COIL_SEC(60),
         .grace_ns = COIL_SEC(3),
@@ -50,7 +51,7 @@ static int app(void *arg)
         &(coil_tls_opts){.certificate_file = argv[1], .key_file = argv[2]}, &tls);
 
     if (rc < 0)
-        return rc; // which file, and what is wrong with it, is printed
+        return rc; // the message names the file and the error
     rc = serve(tls, argv[3]);
     coil_tls_release(tls);
     return rc;

@@ -1,5 +1,5 @@
 /*
- * sleepy.c - five tasks, each of which sleeps five times 0.1 seconds: 0.5 in all.
+ * sleepy.c - five tasks, each of which sleeps five times 0.1 seconds: 0.5 seconds in all.
  */
 #include <coil.h>
 
@@ -30,7 +30,7 @@ static int app(void *arg)
 
     coil_group_enter(&group);
     for (int i = 0; i < TASKS && rc == 0; i++) {
-        coil_spawn_opts opts = {.arg_bytes = sizeof i}; // each gets a copy of its own
+        coil_spawn_opts opts = {.arg_bytes = sizeof i}; // each task gets its own copy
         rc = coil_group_spawn(&group, sleepy, &i, &opts, NULL);
     }
     rc = coil_group_exit(&group, rc);

@@ -1,6 +1,6 @@
 /*
- * station.c - a thread reads a thermometer, tasks report at a fixed rate: a channel, which
- * threads and tasks share, an interval, and one wait for two queues.
+ * station.c - a thread reads a thermometer, and tasks report at a fixed rate. It uses a
+ * channel, which threads and tasks share, an interval, and one wait for two queues.
  */
 #include <coil.h>
 
@@ -16,7 +16,7 @@ static coil_queue ticks = COIL_QUEUE_INIT(sizeof(int), 0);
 static void *measure(void *channel)
 {
     for (int celsius = 20, rc = 0; rc == 0 && celsius < 20 + READINGS; celsius++) {
-        usleep(2000); // the thermometer takes its time
+        usleep(2000); // reading the thermometer takes time
         rc = coil_channel_put_wait(channel, &celsius, COIL_NEVER);
     }
     coil_channel_shutdown(channel);
@@ -29,7 +29,7 @@ static int collect(void *channel)
 
     while (coil_channel_get(channel, &celsius) == 0)
         coil_queue_put(&readings, &celsius);
-    return 0; // -ESHUTDOWN: that was the last
+    return 0; // -ESHUTDOWN: there are no more readings
 }
 
 static int tick(void *interval)
@@ -43,7 +43,8 @@ static int tick(void *interval)
 
 static int report(void *channel)
 {
-    coil_queue *both[] = {&readings, &ticks}; // if both have an item, the first one's
+    // if both have an item, the first queue is served
+    coil_queue *both[] = {&readings, &ticks};
     int item, celsius = 0, count = 0, rc;
     coil_interval interval;
     coil_group group;
@@ -55,7 +56,7 @@ static int report(void *channel)
     while (rc >= 0 && (rc = coil_queue_get_any(both, 2, &item)) >= 0)
         if (rc == 0)
             celsius = item, count++;
-        else if (count == READINGS) // and a tick
+        else if (count == READINGS) // and a tick has come
             break;
     printf("%d readings, now %d degrees\n", count, celsius);
     coil_group_cancel(&group, "that was the report");
@@ -70,7 +71,7 @@ int main(void)
 
     if (rc == 0 && (rc = -pthread_create(&thread, NULL, measure, channel)) == 0) {
         rc = coil_run(report, channel, NULL);
-        coil_channel_shutdown(channel); // else the thread may wait for room
+        coil_channel_shutdown(channel); // otherwise the thread may wait for room
         pthread_join(thread, NULL);
     }
     coil_channel_release(channel);

@@ -1,12 +1,15 @@
 /*
- * tested.c - a function that waits, and its test: in no time, in any order, and with
- * every allocation and every system call failing once. See docs/manual/testing.md.
+ * tested.c - a function that waits, and its test. The test takes no real time, tries
+ * several orders, and lets every allocation and every system call fail once. See
+ * docs/manual/testing.md.
  */
 #include <coil.h>
 
 #include <stdlib.h>
 
-/* What a test framework has; assert(3) is gone where NDEBUG is defined. */
+/*
+ * Stands for the check of a test framework; assert(3) does nothing if NDEBUG is defined.
+ */
 #define CHECK(what) ((what) ? (void)0 : (puts("not so: " #what), exit(1)))
 
 struct job {
@@ -18,7 +21,7 @@ static int attempt(struct job *job)
     return ++job->tries <= job->failures ? -EAGAIN : 0;
 }
 
-/* What is tested: try again after 1, 2, 4, ... seconds. */
+/* The tested function: try again after 1, 2, 4, ... seconds. */
 static int retry(void *arg)
 {
     int rc = attempt(arg);
@@ -40,7 +43,7 @@ static int test_retry(void *arg)
     (void)arg;
     if (rc < 0)
         return rc;
-    coil_wait_all_blocked(); /* it has tried, and sleeps */
+    coil_wait_all_blocked(); /* until the task has tried and sleeps */
     CHECK(job.tries == 1);
     rc = coil_task_await(task);
     coil_task_release(task);
@@ -48,7 +51,7 @@ static int test_retry(void *arg)
     return rc;
 }
 
-/* Run it with the 1st, 2nd, 3rd, ... made to fail; returns how many there are. */
+/* Run the test with the 1st, 2nd, 3rd, ... call failing. Returns the number of calls. */
 static int survive(void (*fail)(uint64_t nth))
 {
     int64_t blocks = coil_testing_blocks();

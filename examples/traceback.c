@@ -1,5 +1,5 @@
 /*
- * traceback.c - a failure three calls deep, in a task that another one awaits.
+ * traceback.c - a failure three calls deep, in a task that another task awaits.
  */
 #include <coil.h>
 

@@ -1,10 +1,11 @@
 /*
- * unmodified.c - code that blocks, in tasks: it sleeps and reads as if it were alone.
+ * unmodified.c - ordinary blocking code in tasks: it sleeps and reads as in a program of
+ * its own.
  *
  *     cc unmodified.c $(pkg-config --cflags --libs coil-posix)
  *
- * Nothing below main() but start() knows of coil. Three tasks sleep for half a second
- * each, and a fourth reads what they write: together that takes half a second.
+ * Below main(), only start() uses coil. Three tasks sleep for half a second each, and a
+ * fourth one reads their output. In all that takes half a second.
  */
 #include <coil.h>
 #include <coil/posix.h>

@@ -1,6 +1,6 @@
 /*
- * crowd.cpp - coil.hpp: lambdas as tasks, handles that release, exceptions that reach
- * whoever waits.
+ * crowd.cpp - coil.hpp: lambdas as tasks, handles that release their objects, and
+ * exceptions that reach the waiting task.
  */
 #include <coil.hpp>
 
@@ -16,7 +16,10 @@ static void greet(coil_stream *stream, const std::string &name)
     coil::check(coil_write(stream, line.data(), line.size()));
 }
 
-/* Two tasks and the stream between them; all that is open ends with the block. */
+/*
+ * Two tasks, and the stream between them. The end of the block ends the tasks and closes
+ * the stream.
+ */
 static void talk()
 {
     coil::stream here, there;
@@ -36,7 +39,7 @@ static void talk()
     both.exit();
 }
 
-/* The queue owns what is in it. */
+/* The queue owns its items. */
 static void hand_over()
 {
     coil::queue<std::string> inbox(1);
@@ -49,7 +52,7 @@ static void hand_over()
     both.exit();
 }
 
-/* One child throws: the other is cancelled, and exit() throws again. */
+/* One child throws. The other is cancelled, and exit() throws the exception again. */
 static void fail()
 {
     coil::group both;

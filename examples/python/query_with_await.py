@@ -1,7 +1,7 @@
 """SQLite calls a function that awaits, for each row of a query.
 
 SQLite holds a connection's lock while a statement runs. Therefore each task has a connection of
-its own: a second task on the same connection would find the statement of the first half done.
+its own. Otherwise a second task would interrupt the first one's statement halfway.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import loops
 
 
 async def fetch_population(city):
-    """As if each answer came from another server."""
+    """Stands for an answer from another server."""
     await asyncio.sleep(0.01)
     return {'Oslo': 717_710, 'Bergen': 291_940, 'Trondheim': 214_565}[city]
 

@@ -1,7 +1,8 @@
-"""One client for threads and for asyncio: a synchronous core with an asynchronous face.
+"""One client for threads and for asyncio: a synchronous core with an asynchronous interface.
 
-Counter speaks a protocol of lines, and knows nothing of asyncio. Its channel either blocks the
-thread, or awaits. Libraries otherwise keep two copies of such a core, or generate one from the other.
+Counter implements a protocol of lines, and does not use asyncio. Its channel either blocks the
+thread, or awaits. Without this, libraries maintain two copies of such a core, or generate one
+from the other.
 """
 
 import asyncio
@@ -57,7 +58,7 @@ class AwaitingChannel:
 
 
 def add_up(address, numbers):
-    """Code of a user of the core: the same for both."""
+    """The code of a user of the core, the same for both."""
     channel = (AwaitingChannel if coil.can_await() else BlockingChannel)(address)
     with contextlib.closing(channel):
         counter = Counter(channel)
