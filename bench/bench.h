@@ -1,9 +1,9 @@
 /*
- * bench.h - what every bench program written in C needs.
+ * bench.h - functions that all bench programs in C need.
  *
- * A program is called as `PROGRAM ROW` and prints lines `ROW VALUE UNIT`. Times are of
- * the processor, not the wall: what others do on the machine is not counted, and what the
- * program does in the kernel or on other threads is.
+ * A program is called as `PROGRAM ROW` and prints lines `ROW VALUE UNIT`. Times are
+ * processor time, not elapsed time. So other programs on the machine are not counted, but
+ * the program's work in the kernel and on other threads is.
  */
 #ifndef COIL_BENCH_H
 #define COIL_BENCH_H
@@ -19,8 +19,8 @@
 struct bench_row {
     const char *name;
     void (*run)(const struct bench_row *row);
-    long n;    /* how many operations are measured */
-    int shape; /* of tasks, or items a queue holds: the row's own */
+    long n;    /* number of measured operations */
+    int shape; /* number of tasks, or of items in a queue: depends on the row */
 };
 
 static inline double bench_cpu_ns(void)
@@ -37,13 +37,13 @@ static inline void bench_report(const char *row, double value, const char *unit)
     fflush(stdout);
 }
 
-/* The row took so long, since `start`. */
+/* Print the time of the row since `start`. */
 static inline void bench_time(const struct bench_row *row, double start)
 {
     bench_report(row->name, (bench_cpu_ns() - start) / (double)row->n, "ns");
 }
 
-/* A call that must not fail. */
+/* Abort if a call has failed. */
 static inline void bench_must(int ok, const char *what)
 {
     if (!ok) {
@@ -52,7 +52,7 @@ static inline void bench_must(int ok, const char *what)
     }
 }
 
-/* A line of /proc/self/status, in bytes. */
+/* Return a line of /proc/self/status, in bytes. */
 static inline double bench_status(const char *key)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -68,15 +68,15 @@ static inline double bench_status(const char *key)
 }
 
 /*
- * Memory at its highest, page tables included. (Resident memory alone lies where the
- * kernel reclaims.)
+ * Return the peak memory, page tables included. (The peak of resident memory alone is
+ * wrong where the kernel reclaims memory.)
  */
 static inline double bench_memory(void)
 {
     return bench_status("VmHWM") + bench_status("VmPTE");
 }
 
-/* Delays of 0 to 1 s, the same for every peer. */
+/* Return delays of 0 to 1 s, the same for every peer. */
 static inline int64_t bench_delay_ns(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

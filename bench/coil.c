@@ -1,5 +1,5 @@
 /*
- * coil.c - coil's own rows. The peers' are in peers/.
+ * coil.c - coil's own rows. The rows of the peers are in peers/.
  */
 #include "bench.h"
 
@@ -154,8 +154,7 @@ static int await_next(void *arg)
     return coil_await(arg);
 }
 
-/* A future at the end of a chain of tasks that await each other is set, again and again.
- */
+/* Set a future at the end of a chain of tasks that await each other, again and again. */
 static int await_chain_main(void *arg)
 {
     const struct bench_row *row = arg;
@@ -229,7 +228,7 @@ struct lock_run {
     long turns;
 };
 
-/* Whoever has it lets the others come to wait for it. */
+/* The holder of the lock lets the other tasks run, until they wait for it. */
 static int take_turns(void *arg)
 {
     struct lock_run *run = arg;
@@ -266,7 +265,7 @@ static int consume(void *arg)
     return 0;
 }
 
-/* Each item wakes a consumer: all of them wait. */
+/* All consumers wait, and each item wakes one of them. */
 static int handover_main(void *arg)
 {
     const struct bench_row *row = arg;
@@ -391,7 +390,7 @@ static int fire_main(void *arg)
     return 0;
 }
 
-/* The same with coil_call_later()'s handles, which are allocated. */
+/* The same with the handles of coil_call_later(), which are allocated. */
 static int handle_main(void *arg)
 {
     struct timer_run run = {.row = arg};
@@ -468,7 +467,7 @@ static int sleeper_main(void *arg)
 
     for (long i = 0; i < row->n; i++)
         bench_must(coil_spawn(fn, NULL, &opts, NULL) == 0, "coil_spawn");
-    coil_sleep(COIL_SEC(1) / 100); /* they take their first step */
+    coil_sleep(COIL_SEC(1) / 100); /* lets the tasks take their first step */
     bench_report(row->name, (bench_memory() - before) / (double)row->n, "B");
     _Exit(0);
 }
@@ -534,7 +533,7 @@ static void run_post(const struct bench_row *row)
     run_in_loop(row, post_main);
 }
 
-/* Two loops: the task of the second one begins. */
+/* With two loops, wait until the task of the second one begins. */
 struct pair_run {
     const struct bench_row *row;
     coil_channel *channel;

@@ -1,13 +1,14 @@
-"""driver - what the programs share that measure servers and the like: bench/PART/run.
+"""driver - functions that the measuring programs bench/PART/run share.
 
-A driver builds coil and its peers, measures them in rounds, one after the other in each, so
-that what disturbs the machine disturbs all alike, and prints medians on stdout, a line each:
+A driver builds coil and its peers and measures them in rounds. In each round they run one after
+the other, so a disturbance of the machine affects all alike. It prints medians on stdout, a line
+each:
 
     PEER ROW VALUE UNIT        (coil-epoll echo64_cpu 5.2 us)
 
-What else there is to say, peers that could not be run among it, goes to stderr. From the
-environment come RUNS (how many rounds), PEERS (which peers; all, if not given) and BUILD
-(coil's build directory, below the root).
+Other messages, for example about peers that could not be run, go to stderr. Environment
+variables are RUNS (the number of rounds), PEERS (default: all) and BUILD (coil's build
+directory, below the root).
 """
 
 import os
@@ -24,8 +25,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / os.environ.get("BUILD", "build")
 RUNS = max(1, int(os.environ.get("RUNS") or 5))
 SERVER_CPU, LOAD_CPU = 0, 1
-CRATES = pathlib.Path("/usr/share/cargo/registry")  # Debian's: nothing is fetched
-PYTHON = "/usr/bin/python3"  # Debian's own, which has Debian's uvloop and aiohttp
+CRATES = pathlib.Path("/usr/share/cargo/registry")  # Debian's crates: nothing is downloaded
+PYTHON = "/usr/bin/python3"  # Debian's Python, for which Debian has uvloop and aiohttp
 
 
 def say(text):
@@ -33,31 +34,31 @@ def say(text):
 
 
 def numbers(name, default):
-    """A list of them, out of the environment."""
+    """Read a list of them from the environment."""
     return [int(n) for n in os.environ.get(name, default).split(",")]
 
 
 def pin(cpu):
-    """To the first, second, ... of the processors that may be used, if there are so many."""
+    """Pin the process to the first, second, ... of the allowed processors, if there are enough."""
     allowed = sorted(os.sched_getaffinity(0))
     if cpu < len(allowed):
         os.sched_setaffinity(0, {allowed[cpu]})
 
 
 def allow_descriptors():
-    """As many as the system lets us have; returns that many."""
+    """Raise the limit of descriptors as far as the system allows. Returns the limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return hard if hard != resource.RLIM_INFINITY else 1 << 30
 
 
 def end_with_children():
-    """Asked to end, unwind: so what was started is ended."""
+    """On SIGTERM, raise an exception, so that child processes are ended."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def children_cpu():
-    """The processor time, in seconds, of the children that were waited for."""
+    """The processor time, in seconds, of the children that have been waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -76,7 +77,7 @@ def run_quietly(command, **more):
 
 
 def out(part):
-    """Where the programs of bench/PART go."""
+    """The folder for the programs of bench/PART."""
     folder = BUILD / "bench" / part
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -90,7 +91,7 @@ def compile_c(part, name, *more):
 
 
 def coil_flags():
-    """What links coil statically, with the libraries that this build of it found."""
+    """The options that link coil statically, with the libraries that this build of it found."""
     found = subprocess.run(
         ["pkg-config", "--static", "--libs", "coil"], text=True, check=True,
         stdout=subprocess.PIPE,
@@ -101,7 +102,7 @@ def coil_flags():
 
 
 def build_coil(part, name):
-    """A program of bench/PART that stands on coil."""
+    """Compile a program of bench/PART that uses coil."""
     return run_quietly([f"{ROOT}/scripts/build", str(BUILD)], cwd=ROOT) and compile_c(
         part, name, *coil_flags())
 
@@ -115,7 +116,7 @@ def build_go(part, name, **environment):
 
 
 def build_tokio(part, name):
-    """Debian's cargo with Debian's crates."""
+    """Compile with Debian's cargo and Debian's crates."""
     if not list(CRATES.glob("tokio-1*")):
         say("librust-tokio-dev is not installed")
         return None
@@ -136,7 +137,7 @@ def build_tokio(part, name):
 
 
 def python(part, name, *arguments, needs="asyncio"):
-    """A script of bench/PART, if that module is there."""
+    """A script of bench/PART, if that module is installed."""
     interpreter = PYTHON if os.access(PYTHON, os.X_OK) else "python3"
     if not run_quietly([interpreter, "-c", f"import {needs}"]):
         return None
@@ -146,15 +147,15 @@ def python(part, name, *arguments, needs="asyncio"):
 # ---- measuring -----------------------------------------------------------------------
 
 def chosen(peers, always):
-    """Of the peers' names those in `always` and whom PEERS names, which may name others
-    that this driver has not got."""
+    """Return the peers in `always` and in PEERS. PEERS may contain names that this driver does not
+    have."""
     asked = os.environ.get("PEERS", "").replace(",", " ").split()
     return [name for name in peers if not asked or name in asked or name in always]
 
 
 def commands(peers, always):
-    """{name: its command and environment} of those that can be run. `peers` maps a name to
-    a function that builds its command, and an environment."""
+    """Return {name: its command and environment} for the peers that can be run. `peers` maps a name
+    to a function that builds its command, and an environment."""
     usable = {}
     for name in chosen(peers, always):
         build, environment = peers[name]
@@ -167,7 +168,8 @@ def commands(peers, always):
 
 
 def rounds(usable, measure, what, picture, most=RUNS):
-    """RUNS times each, or `most` if that is less: {name: [figures or None, ...]}. `picture` formats the figures."""
+    """Measure each peer RUNS times, or `most` times if that is less: {name: [figures or None,
+    ...]}. `picture` formats the figures."""
     results = {name: [] for name in usable}
     for number in range(min(RUNS, most)):
         for name, it in usable.items():
@@ -179,8 +181,8 @@ def rounds(usable, measure, what, picture, most=RUNS):
 
 
 def report(results, rows):
-    """The medians; `rows` has name and unit of each figure. Who failed more often than not
-    is said to have failed."""
+    """Print the medians; `rows` has name and unit of each figure. A peer that failed in most rounds
+    is reported as failed."""
     for name, runs in results.items():
         rounds_made = len(runs)
         runs = [run for run in runs if run]
@@ -193,7 +195,7 @@ def report(results, rows):
 
 
 def report_ratio(results, ours, floor, figure, row):
-    """The median of the rounds' ratios of one figure, ours to the floor's."""
+    """The median of the rounds' ratios of one figure, coil's to the floor's."""
     pairs = [a[figure] / b[figure]
              for a, b in zip(results.get(ours, []), results.get(floor, [])) if a and b]
     if pairs:

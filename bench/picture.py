@@ -1,7 +1,8 @@
-"""picture.py - the table as bars: a block a row, a bar a peer, scaled to the block's best.
+"""picture.py - the table as bars: a block for each row, a bar for each peer, scaled to the best of
+the block.
 
-The scale within a block is logarithmic, because peers differ by a thousand; the number at
-the bar is what was measured.
+The scale within a block is logarithmic, because peers differ by a factor of a thousand. The
+number at the bar is the measured value.
 """
 
 import math
@@ -18,7 +19,7 @@ def number(value):
 
 
 def length(value, least, most):
-    """Ten per cent for the smallest, all of it for the largest."""
+    """The width: ten per cent for the smallest value, the full width for the largest."""
     if most <= least:
         return BARS
     return BARS * (0.1 + 0.9 * math.log(value / least) / math.log(most / least))

@@ -1,5 +1,5 @@
 /*
- * claims.h - what the programs of bench/claims share.
+ * claims.h - functions that the programs of bench/claims share.
  *
  * A program is called as `PROGRAM ROW [ARGUMENT...]` and prints lines `NAME VALUE`: one
  * for each figure of the row. Times are in nanoseconds, memory is in bytes.
@@ -11,7 +11,7 @@
 
 #include <sys/resource.h>
 
-/* The documents' program: five sleepers, five naps each. */
+/* The program of the documents: five sleepers, five sleeps each. */
 #define SLEEPERS 5
 #define NAPS 5
 #define NAP_MS 100
@@ -30,8 +30,9 @@ static inline double wall_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* Both clocks, and how often the kernel has switched from a thread of this process to
- * another one. */
+/*
+ * Both clocks, and the number of switches from a thread of this process to another one.
+ */
 struct stopwatch {
     double cpu_ns, wall_ns;
     long switches;
@@ -50,7 +51,7 @@ static inline struct stopwatch stopwatch_start(void)
     return (struct stopwatch){bench_cpu_ns(), wall_ns(), kernel_switches()};
 }
 
-/* What each of n operations took since. */
+/* Print the time of each of n operations since `start`. */
 static inline void stopwatch_report(const struct stopwatch *since, double n)
 {
     double cpu = bench_cpu_ns() - since->cpu_ns, wall = wall_ns() - since->wall_ns;
@@ -60,13 +61,15 @@ static inline void stopwatch_report(const struct stopwatch *since, double n)
     figure("kernel", (double)(kernel_switches() - since->switches) / n);
 }
 
-/* Memory now, page tables included: what came after a moment is a difference of two. */
+/*
+ * Return the present memory, page tables included. Growth is the difference of two calls.
+ */
 static inline double memory_now(void)
 {
     return bench_status("VmRSS") + bench_status("VmPTE");
 }
 
-/* Work for a processor, whose result cannot be known without doing it. */
+/* A computation whose result the compiler cannot predict. */
 static inline uint64_t compute(long steps)
 {
     uint64_t x = 1;
@@ -76,7 +79,7 @@ static inline uint64_t compute(long steps)
     return x;
 }
 
-/* A number among the arguments. */
+/* Parse a number among the arguments. */
 static inline long argument(int argc, char **argv, int i)
 {
     bench_must(i < argc && atol(argv[i]) > 0, "reading the arguments");

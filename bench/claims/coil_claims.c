@@ -36,10 +36,11 @@ static int memory_main(void *arg)
 
     for (long i = 0; i < row->n; i++)
         bench_must(coil_spawn(sleep_long, NULL, NULL, NULL) == 0, "coil_spawn");
-    bench_must(coil_sleep(COIL_MSEC(1)) == 0, "coil_sleep"); /* all have begun by then */
+    /* by then all tasks have begun */
+    bench_must(coil_sleep(COIL_MSEC(1)) == 0, "coil_sleep");
     figure("own", (memory_now() - before) / (double)row->n);
     fflush(stdout);
-    _exit(0); /* cancelling a million tasks is not measured */
+    _exit(0); /* without cancelling a million tasks, which is not measured */
 }
 
 static void run_memory(int argc, char **argv)
@@ -56,7 +57,7 @@ static int yield_often(void *arg)
     return 0;
 }
 
-/* Two tasks of the same body, n times each; reports what each time took. */
+/* Run two tasks with the same body, n times each. Print the time of each repetition. */
 static int in_two_tasks(coil_task_fn fn, void *arg, double n)
 {
     struct stopwatch watch = stopwatch_start();
@@ -124,7 +125,8 @@ static __attribute__((noinline)) int yield_below(const struct row *row, long cal
     if (calls == 1)
         return yield_often((void *)(uintptr_t)&row->n);
     rc = yield_below(row, calls - 1);
-    __asm__ volatile("" : "+r"(rc)); /* no tail call: each call has its frame */
+    /* prevents a tail call, so each call has its frame */
+    __asm__ volatile("" : "+r"(rc));
     return rc;
 }
 

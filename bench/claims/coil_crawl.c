@@ -1,9 +1,10 @@
 /*
- * coil_crawl.c - the documents' crawler with tasks: a queue, workers, join, cancel.
+ * coil_crawl.c - the crawler of the documents with tasks: a queue, workers, join, cancel.
  *
  *     coil_crawl PORT WORKERS
  *
- * All workers are started at once, idle ones wait for the queue. Each keeps a connection.
+ * All workers are started at once, and idle workers wait for the queue. Each has a
+ * connection.
  */
 #include "crawl.h"
 
@@ -15,7 +16,7 @@ static struct crawl {
     long workers, fetched, busy, busy_most;
 } crawl;
 
-/* One page into `bytes`, over a connection that is made when first needed. */
+/* Fetch one page into `bytes`. The worker connects at its first page. */
 static int fetch(coil_stream **stream, long page, char *bytes)
 {
     size_t have = 0, want = 0, n = write_request(bytes, PAGE_BYTES, page);
@@ -37,7 +38,7 @@ static int fetch(coil_stream **stream, long page, char *bytes)
     return got < 0 ? (int)got : got == 0 ? -ENODATA : 0;
 }
 
-/* No lock: nothing here suspends. */
+/* This needs no lock, because nothing here suspends. */
 static int put_new(const char *text)
 {
     long page;

@@ -1,6 +1,6 @@
 /*
  * coil_loops_echo.c - bench/echo/coil_echo.c on two processors: a loop on each of two
- * threads. The first accepts, and every other connection moves to the second.
+ * threads. The first loop accepts, and every other connection moves to the second.
  */
 #include <coil.h>
 
@@ -19,7 +19,7 @@ static int serve(void *arg)
         if (coil_write(stream, bytes, (size_t)n) < 0)
             break;
     coil_stream_destroy(stream);
-    return 0; /* a client that went away is no failure */
+    return 0; /* a client that disconnects is not an error */
 }
 
 static int attach_and_serve(void *arg)

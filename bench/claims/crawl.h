@@ -1,5 +1,5 @@
 /*
- * crawl.h - what both crawlers in C have in common: pages, not how to wait for them.
+ * crawl.h - the pages of both crawlers in C. The crawlers differ only in how they wait.
  */
 #ifndef COIL_CRAWL_H
 #define COIL_CRAWL_H
@@ -13,7 +13,7 @@
 
 static bool seen[PAGES_MOST];
 
-/* The first time that this page is heard of. */
+/* Returns whether this page is new. */
 static inline bool is_new(long page)
 {
     if (page < 0 || page >= PAGES_MOST || seen[page])
@@ -21,7 +21,10 @@ static inline bool is_new(long page)
     return seen[page] = true;
 }
 
-/* The next page that `text` links to, and behind it in *text; -1 if there is none. */
+/*
+ * Return the next page that `text` links to, and set *text behind it; -1 if there is
+ * none.
+ */
 static inline long next_link(const char **text)
 {
     const char *link = strstr(*text, "href=\"/");
@@ -32,7 +35,9 @@ static inline long next_link(const char **text)
     return atol(*text);
 }
 
-/* How long a whole answer is, by its head; 0 while that has not come. */
+/*
+ * Return the length of the whole answer, from its head; 0 while the head is incomplete.
+ */
 static inline size_t answer_length(const char *bytes)
 {
     const char *end = strstr(bytes, "\r\n\r\n"),

@@ -1,8 +1,8 @@
 """drawing.py - the claims' tables as panels of bars and lines, for a light or dark page.
 
-Bars are horizontal, one for each row of a table. Lines have the table's columns as their
-steps, evenly spaced, and are named at their right ends. A scale is linear from 0, or
-logarithmic where values differ by more than a hundred; the panel says so.
+Bars are horizontal, one for each row of a table. The steps of a line are the columns of the
+table, evenly spaced, and its name is at its right end. A scale is linear from 0, or logarithmic
+if values differ by more than a hundred; the panel names the scale.
 """
 
 import math
@@ -11,11 +11,11 @@ from xml.sax.saxutils import escape
 from publish import number
 
 COLUMN, GAP, MARGIN = 460, 24, 16
-BAR, LABELS, VALUES = 22, 168, 112     # height of a bar, widths of what is beside it
-PLOT, AXIS, NAMES = 190, 58, 132       # height of a plot, widths of what is beside it
+BAR, LABELS, VALUES = 22, 168, 112     # height of a bar, widths of the labels beside it
+PLOT, AXIS, NAMES = 190, 58, 132       # height of a plot, widths of the labels beside it
 HEAD = 46
 
-# name: (light, dark). The order of the first that fits a row's name.
+# name: (light, dark). The first name that fits a row's name counts.
 COLOURS = {
     "coil": ("#0b6e4f", "#4cc38a"),
     "C, threads": ("#b45309", "#f0a04b"),
@@ -25,8 +25,8 @@ COLOURS = {
 }
 INK, PAPER, GRID = ("#1f2328", "#e6e8eb"), ("#ffffff", "#15181c"), ("#d5d9de", "#363b42")
 
-# The panels: a table's key, its form, which column bars show (-1: the last one measured),
-# and what is written above.
+# The panels: a table's key, its form, the column that the bars show (-1: the last one measured),
+# and the caption.
 PANELS = (
     ("memory", "bars", -1, "Memory of one that waits", "KiB for each, of the most there were"),
     ("switch", "bars", 2, "A turn passed on by a semaphore", "ns of processor time"),
@@ -98,7 +98,7 @@ def head(x, y, title, unit, scale):
 # ---- bars ------------------------------------------------------------------------------
 
 def bar_values(table, column):
-    """[(name, value)]; for the last column measured, the name says which that is."""
+    """Return [(name, value)]. If the value is of the last measured column, the name contains it."""
     found = []
     for row in table["rows"]:
         columns = [column] if column >= 0 else range(len(row["cells"]))
@@ -129,8 +129,7 @@ def draw_bars(table, column, x, y, title, unit):
 # ---- lines -----------------------------------------------------------------------------
 
 def spread(places, least):
-    """Move labels apart: [(x, y, name)] in, the same with at least so much between two
-    that are in one column."""
+    """Move labels apart: [(x, y, name)] with a minimum distance between two labels of one column."""
     placed = []
     for x, y, name in sorted(places):
         if placed and placed[-1][0] == x and y - placed[-1][1] < least:

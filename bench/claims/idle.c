@@ -1,13 +1,14 @@
 /*
- * idle.c - connections that do nothing.
+ * idle.c - open connections that do nothing.
  *
  *     idle PORT COUNT [talk]
  *
- * It connects to an echo server so many times, says "ready" when the server has taken
- * them all, and holds them until its input ends. Every 250th asks for an echo of a byte,
- * so that no more than that ever wait to be accepted; with `talk` all ask, one after the
- * other, three times each, once all are there. Each address of this end has 5,000
- * of them: the system has some 28,000 ports for each, and takes long to find the last.
+ * It opens COUNT connections to an echo server, prints "ready" when the server has
+ * accepted all of them, and holds them until its input ends. Every 250th connection
+ * requests an echo of a byte, so at most 250 wait to be accepted. With `talk`, once all
+ * are open, each makes three requests, one connection after the other. Each local address
+ * has 5,000 connections. The system has some 28,000 ports for each address, and takes
+ * long to find the last ones.
  */
 #include "claims.h"
 
@@ -27,7 +28,7 @@ static void give_up(const char *what)
     exit(1);
 }
 
-/* Closed with a reset, so that no port is kept in TIME_WAIT for the next run. */
+/* Close with a reset, so that no port stays in TIME_WAIT for the next run. */
 static int open_connection(uint16_t port, long number)
 {
     struct sockaddr_in from = {.sin_family = AF_INET},

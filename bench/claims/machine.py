@@ -1,7 +1,8 @@
-"""machine.py - what the machine can spare: threads, memory, descriptors.
+"""machine.py - the resources that the machine can spare: threads, memory, descriptors.
 
-What other programs share is never used up: a tenth of it, and at least RESERVE threads, are
-left. A limit of the process's own may be met, since only this process notices.
+Resources that other programs share are never used up: a tenth of them, and at least RESERVE
+threads, are left. A limit of this process alone may be reached, because it affects no other
+process.
 """
 
 import os
@@ -9,13 +10,13 @@ import pathlib
 import platform
 import resource
 
-RESERVE = 2000             # threads that are left to others
-THREAD_BYTES = 64 << 10    # more than one takes, the kernel's part included
+RESERVE = 2000             # threads that are left to other programs
+THREAD_BYTES = 64 << 10    # more than a thread takes, including the kernel's part
 DESCRIPTORS_SPARE = 256
 
 
 def read_number(path):
-    """None if it is not there, or is no number ("max")."""
+    """Return the number in a file; None if the file does not exist or contains no number ("max")."""
     try:
         return int(pathlib.Path(path).read_text())
     except (OSError, ValueError):
@@ -23,7 +24,7 @@ def read_number(path):
 
 
 def control_groups(controller):
-    """The folders of this process's control group and of those it lies in, v1 or v2."""
+    """The folders of this process's control group and of its parents, v1 or v2."""
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers not in ("", controller):
@@ -34,7 +35,7 @@ def control_groups(controller):
 
 
 def left_in_groups(controller, limits, used):
-    """The least that any of those groups has left; None without a limit."""
+    """The smallest remainder in any of those groups; None without a limit."""
     left = []
     for folder in control_groups(controller):
         for limit, use in zip(limits, used):
@@ -45,7 +46,7 @@ def left_in_groups(controller, limits, used):
 
 
 def memory_left():
-    """In bytes, by the machine and by control groups."""
+    """Available memory in bytes, by the machine and by control groups."""
     info = pathlib.Path("/proc/meminfo").read_text().split()
     left = int(info[info.index("MemAvailable:") + 1]) << 10
     grouped = left_in_groups("memory", ("memory.max", "memory.limit_in_bytes"),
@@ -54,13 +55,13 @@ def memory_left():
 
 
 def thread_limits():
-    """{limit: (how many it would allow this process now, whether others share it)}."""
+    """{limit: (the number that it allows this process now, whether others share it)}."""
     running = int(pathlib.Path("/proc/loadavg").read_text().split()[3].split("/")[1])
     _, mine = resource.getrlimit(resource.RLIMIT_NPROC)
     limits = {
         "kernel.pid_max": (read_number("/proc/sys/kernel/pid_max"), running, True),
         "kernel.threads-max": (read_number("/proc/sys/kernel/threads-max"), running, True),
-        # The stack of a thread is a mapping, and the guard below it another.
+        # The stack of a thread is one mapping, and its guard another.
         "vm.max_map_count": ((read_number("/proc/sys/vm/max_map_count") or 65530) // 2, 0,
                              False),
         "pids.max": (left_in_groups("pids", ("pids.max",), ("pids.current",)), 0, True),
@@ -73,7 +74,7 @@ def thread_limits():
 
 
 def thread_room(own_limits=True):
-    """How many threads may be started, and the limit that is met then, or nearly."""
+    """Return how many threads may be started, and the limit that is then reached, or nearly."""
     room = {name: left - max(RESERVE, left // 10) if shared else left
             for name, (left, shared) in thread_limits().items()
             if own_limits or name != "vm.max_map_count"}
@@ -82,15 +83,15 @@ def thread_room(own_limits=True):
 
 
 def allow_descriptors():
-    """As many as the system lets a process have, for this one and its children; returns
-    how many connections that is."""
+    """Raise the limit of descriptors as far as the system allows, for this process and its
+    children. Returns the number of connections for which it suffices."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = read_number("/proc/sys/fs/nr_open") or hard
     for wanted in (most, hard):
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, wanted))
             break
-        except (OSError, ValueError):  # only root may raise it
+        except (OSError, ValueError):  # only root may raise it further
             continue
     return descriptor_limit() - DESCRIPTORS_SPARE
 

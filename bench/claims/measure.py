@@ -1,10 +1,9 @@
-"""measure.py - the claims: each function measures one and returns its tables.
+"""measure.py - the claims: each function measures one claim and returns its tables.
 
-A table is {"key", "title", "unit", "columns", "rows", "notes"}, a row {"name", "cells",
-"runs"}: a cell is the median of its runs, or None where nothing was measured, which a note
-explains. Rounds take turns: each measures every peer, and every other one goes backwards.
-Where a table says which column to compare, its rows have "times_coil", the median of the
-rounds' ratios to coil's tasks.
+A table is {"key", "title", "unit", "columns", "rows", "notes"}, and a row is {"name", "cells",
+"runs"}. A cell is the median of its runs, or None if nothing was measured; a note explains why.
+Each round measures every peer, and every other round goes backwards. If a table names a column
+to compare, its rows have "times_coil", the median of the rounds' ratios to coil's tasks.
 """
 
 import contextlib
@@ -56,13 +55,13 @@ def number(n):
 
 
 def call(peer, row, *arguments):
-    """A row of a peer: CPython's has its tasks and its threads in one program."""
+    """A row of a peer: CPython has its tasks and its threads in one program."""
     kind = {PYTHON: "-tasks", PYTHON_THREADS: "-threads"}.get(peer, "")
     return figures(rows_of(peer), row + kind, *arguments)
 
 
 def alternate(names, once, rounds, progress):
-    """{name: [what once(name) returned, ...]}, without the rounds that failed."""
+    """Return {name: [result of once(name), ...]}, without the rounds that failed."""
     results = {name: [] for name in names}
     for round_ in range(rounds):
         for name in list(names) if round_ % 2 == 0 else reversed(list(names)):
@@ -74,7 +73,7 @@ def alternate(names, once, rounds, progress):
 
 
 def values(runs, figure):
-    """A figure of each run that has it."""
+    """Return a figure of each run that has it."""
     return [run[figure] for run in runs if figure in run]
 
 
@@ -105,7 +104,7 @@ MEMORY_PEERS = (COIL, THREADS, PYTHON, PYTHON_THREADS)
 
 
 def refusal(peer, n):
-    """Why so many of them are not tried; None if they are."""
+    """The reason why this number is not tried; None if it is."""
     if peer in (THREADS, PYTHON_THREADS):
         room, limit = machine.thread_room()
         return None if n <= room else f"{limit} leaves room for {number(room)}"
@@ -114,7 +113,7 @@ def refusal(peer, n):
 
 
 def most_threads(config):
-    """How many threads can be started, and what ended that."""
+    """Return how many threads can be started, and what stopped that."""
     room, limit = machine.thread_room(own_limits=False)
     found = figures(rows_of(THREADS), "ceiling", max(1, min(room, config["ceiling"])))
     if found is None:
@@ -125,7 +124,7 @@ def most_threads(config):
 
 
 def most(config, tried):
-    """How many there were at once, of each; `tried` says how many tasks there were."""
+    """The largest number of each that existed at once; `tried` is the number of tasks."""
     threads, ended = most_threads(config)
     counts = {COIL: tried[COIL], THREADS: threads, PYTHON: tried[PYTHON]}
     return table("most", "The most there were at once", "", ("how many",),
@@ -227,7 +226,7 @@ def sleepers(config, progress):
 
 @contextlib.contextmanager
 def slow_site(config):
-    """Its port, while it runs."""
+    """Start the site; yields its port."""
     server = start([peers.program("slow_site"), str(config["pages"]),
                     str(config["answer_ms"])], driver.LOAD_CPU, stdin=subprocess.DEVNULL)
     try:
@@ -275,7 +274,7 @@ def echo_servers():
 
 
 def hold_idle(port, count):
-    """A process that holds so many connections; None if it could not."""
+    """A process that holds this number of connections; None if it could not."""
     if not count:
         return None
     holder = start([peers.program("idle"), port, str(count)], driver.LOAD_CPU,
@@ -287,7 +286,8 @@ def hold_idle(port, count):
 
 
 def among_idle(command, count, config):
-    """The active ones' cost, and an idle one's memory, in a server that has so many."""
+    """The cost of active connections, and the memory of an idle one, in a server with this number
+    of them."""
     pair = Pair("", (command, {}), config["active"], config["idle_seconds"])
     holder = None
     try:
@@ -305,8 +305,8 @@ def among_idle(command, count, config):
 
 
 def idle_counts(config):
-    """Those that descriptors allow, and as many as they allow; and a note where that is
-    fewer."""
+    """The numbers that the limit of descriptors allows, and the largest possible one; and a note if
+    that is smaller."""
     room = machine.allow_descriptors() - config["active"]
     counts = [count for count in config["idle"] if count <= room]
     if len(counts) == len(config["idle"]):
@@ -340,7 +340,7 @@ def idle(config, progress):
 
 
 def busy(config, progress):
-    """No processor is anybody's: threads may have both."""
+    """Do not pin the servers: threads may use both processors."""
     pairs, results = [], {}
     order = random.Random(8)
     try:

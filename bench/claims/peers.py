@@ -1,4 +1,4 @@
-"""peers.py - the programs that the claims are measured with: how they are built and run."""
+"""peers.py - the programs that measure the claims: how they are built and run."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import driver
 COIL, THREADS = "coil, tasks", "C, threads"
 PYTHON, PYTHON_THREADS = "CPython, tasks", "CPython, threads"
 
-IN_C = {  # name: (its folder, whether it stands on coil)
+IN_C = {  # name: (its folder, whether it uses coil)
     "coil_claims": ("claims", True),
     "coil_crawl": ("claims", True),
     "coil_loops_echo": ("claims", True),
@@ -23,7 +23,7 @@ IN_C = {  # name: (its folder, whether it stands on coil)
 
 
 def build():
-    """Everything; what fails is said, and ends the run."""
+    """Build all programs. A failure is printed, and ends the run."""
     options = [] if driver.BUILD.exists() else ["--buildtype=release", "-Dtests=false"]
     subprocess.run([driver.ROOT / "scripts/build", driver.BUILD, *options],
                    cwd=driver.ROOT, check=True, stdout=sys.stderr)
@@ -53,7 +53,7 @@ def python_version():
 
 
 def rows_of(peer):
-    """The command that a row's name and arguments are added to."""
+    """The command, without the row's name and arguments."""
     if peer == COIL:
         return [program("coil_claims")]
     if peer == THREADS:
@@ -62,8 +62,8 @@ def rows_of(peer):
 
 
 def figures(command, *arguments, cpu=None, seconds=120):
-    """What a program printed, {name: value}; None if it failed, which it has said. `cpu`
-    pins it."""
+    """Return the output of a program, {name: value}; None if it failed, which the program reports.
+    `cpu` pins it."""
     try:
         done = subprocess.run([*command, *map(str, arguments)], stdout=subprocess.PIPE,
                               text=True, timeout=seconds, check=False,

@@ -1,4 +1,4 @@
-"""publish.py - the tables as Markdown, and their places in docs/claims.md."""
+"""publish.py - write the tables as Markdown, and put them into docs/claims.md."""
 
 import re
 import sys
@@ -28,7 +28,7 @@ def as_table(table):
 
 
 def about(found):
-    """Where and when it was measured."""
+    """The machine, and the time of the measurement."""
     quick = ", a quick run, which measures nothing" if found["quick"] else ""
     return (f"{found['machine']}, CPython {found['python']}; load average {found['load']} "
             f"at the start, {found['seconds']} s in all{quick}.\n")
@@ -45,7 +45,7 @@ def into_docs(found, picture, docs):
     places = {table["key"]: as_table(table) for table in found["tables"]}
     places["about"] = about(found)
     if found["quick"] or set(places) != set(re.findall(r"<!-- (?!end)(\w+) -->", text)):
-        sys.exit(f"{page}: not written: it shows a whole run, and no quick one")
+        sys.exit(f"{page}: not written: it needs a whole run, not a quick one")
     for key, it in places.items():
         text = re.sub(rf"(<!-- {key} -->\n).*?(<!-- end -->)",
                       lambda match, it=it: f"{match[1]}\n{it}\n{match[2]}", text, flags=re.S)

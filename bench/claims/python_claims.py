@@ -13,7 +13,7 @@ import threading
 import time
 
 SLEEPERS, NAPS, NAP = 5, 5, 0.1
-KERNEL_STACK = 16384  # of each thread, which no figure of the process shows
+KERNEL_STACK = 16384  # bytes of each thread, which no figure of the process shows
 
 
 def figure(name, value):
@@ -102,7 +102,7 @@ async def turns_tasks(n):
 
 
 def turns_threads(n):
-    # A lock is CPython's cheapest semaphore: threading.Semaphore is written in Python.
+    # A lock is CPython's cheapest semaphore, because threading.Semaphore is written in Python.
     turns = threading.Lock(), threading.Lock()
     turns[1].acquire()
 
@@ -165,7 +165,7 @@ async def beside():
 
 
 def run_beside():
-    """By select, as the documents do it: epoll does not take /dev/urandom."""
+    """Use select, as the documents do: epoll does not accept /dev/urandom."""
     loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
     loop.run_until_complete(beside())
 

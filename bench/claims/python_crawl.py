@@ -1,4 +1,4 @@
-"""python_crawl.py PORT WORKERS - the documents' crawler on asyncio: what coil_crawl.c does."""
+"""python_crawl.py PORT WORKERS - the crawler of the documents on asyncio, like coil_crawl.c."""
 
 import asyncio
 import re

@@ -1,11 +1,11 @@
 /*
- * slow_site.c - a web site whose answers take some time, as answers from afar do.
+ * slow_site.c - a web site whose answers are delayed, as from a distant server.
  *
  *     slow_site PAGES ANSWER-MS
  *
- * Page 0 links to pages 1 to 10, page n to pages 10n+1 to 10n+10, as far as there are
- * so many. Prints its port. Any number of requests wait at the same time: it is the
- * network that is slow, not the site.
+ * Page 0 links to pages 1 to 10, page n to pages 10n+1 to 10n+10, if they exist. Prints
+ * its port. Any number of requests wait at the same time: the delay stands for the
+ * network, not the site.
  */
 #include <coil.h>
 
@@ -48,7 +48,7 @@ static int serve(void *arg)
             break;
     }
     coil_stream_destroy(stream);
-    return 0; /* a client that went away is no failure */
+    return 0; /* a client that disconnects is not an error */
 }
 
 static int app(void *arg)

@@ -1,9 +1,10 @@
 /*
  * thread_claims.c - the claims' rows with POSIX threads.
  *
- * STACKS. A thread has the C library's default stack, 8 MiB of address space. What costs
- * memory is what is touched of it, and a page table for each, since no two such stacks
- * share one; plus the kernel's own stack of 16 KiB, which no figure of the process shows.
+ * STACKS. A thread has the C library's default stack, 8 MiB of address space. Its memory
+ * consists of the touched pages of the stack, and a page table for each stack, because no
+ * two such stacks share one. The kernel's own stack of 16 KiB comes on top; no figure of
+ * the process shows it.
  */
 #include "claims.h"
 
@@ -31,7 +32,7 @@ static void pin_to_first(void)
     bench_must(sched_setaffinity(0, sizeof set, &set) == 0, "sched_setaffinity");
 }
 
-/* The same body on n threads, to its end. */
+/* Run the same body on n threads, to its end. */
 static void on_threads(long n, void *(*body)(void *), void *arg)
 {
     pthread_t threads[64];
@@ -55,7 +56,7 @@ static void *sleep_long(void *arg)
     return NULL;
 }
 
-/* Start threads that sleep, `most` or as many as can be; returns how many. */
+/* Start sleeping threads, `most` or as many as possible. Returns how many. */
 static long start_sleepers(long most, int *error)
 {
     pthread_t thread;
@@ -177,7 +178,7 @@ static void run_sleepers(int argc, char **argv)
     figure("naps", nap_count);
 }
 
-/* Each after the one before: what sleeping takes where nothing can run meanwhile. */
+/* Run one sleeper after the other, without anything else running meanwhile. */
 static void run_sleepers_in_line(int argc, char **argv)
 {
     double begin = wall_ns();

@@ -1,6 +1,6 @@
 /*
- * thread_crawl.c - the documents' crawler with threads: what coil_crawl.c does, with a
- * lock round what they share.
+ * thread_crawl.c - the crawler of the documents with threads: like coil_crawl.c, with a
+ * lock around the shared data.
  *
  *     thread_crawl PORT WORKERS
  */
@@ -52,7 +52,7 @@ static void fetch(int *fd, long page, char *bytes)
     }
 }
 
-/* With the lock. */
+/* Call with the lock held. */
 static void put_new(const char *text)
 {
     long page;
@@ -66,7 +66,7 @@ static void put_new(const char *text)
     }
 }
 
-/* With the lock. False once there is nothing more to do. */
+/* Call with the lock held. Returns false when no more pages will come. */
 static bool get(long *page)
 {
     while (crawl.first == crawl.count && crawl.unfinished > 0)

@@ -1,6 +1,6 @@
 """aiohttp_crawl.py URL CONNECTIONS - a crawler with asyncio and aiohttp.
 
-Links are found by a regular expression, which is cheaper than any parser Python has.
+A regular expression finds the links, which is cheaper than any parser for Python.
 """
 
 import asyncio

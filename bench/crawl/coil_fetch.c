@@ -3,8 +3,8 @@
  *
  *     coil_fetch URL-PREFIX PAGES CONNECTIONS [read]
  *
- * No page is looked at: on_body drops it, or with `read` coil_http_read() fetches it into a
- * buffer. What it takes more than libcurl_fetch is what coil-http and coil cost.
+ * Pages are not parsed: on_body discards them, or with `read` coil_http_read() reads them
+ * into a buffer. The difference to libcurl_fetch is the cost of coil-http and coil.
  */
 #include <coil.h>
 #include <coil/http.h>

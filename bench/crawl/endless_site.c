@@ -1,14 +1,15 @@
 /*
- * endless_site.c - a site of so many pages that nobody would write it to a disk: each is made when it is
- * asked for, the same each time.
+ * endless_site.c - a site with too many pages for a disk: each page is generated on
+ * request, with the same content each time.
  *
  *     endless_site PAGES
  *
- * Prints its port, and at each tenth of its pages how many were asked for, and the time in seconds since
- * the first was. A page links to its children, by which all are reached; to its neighbours; to hubs
- * that all pages link to; and to pages anywhere, early ones more often than late ones. A page links
- * to places on itself and on hubs, and seldom on another. One in a thousand of the links anywhere leads to
- * what is not there.
+ * It prints its port. At each tenth of its pages it prints how many were requested, and
+ * the time in seconds since the first request. A page links to its children, so that all
+ * pages can be reached; to its neighbours; to hubs that all pages link to; and to random
+ * pages, more often to early ones. It links to fragments of itself and of hubs, and
+ * seldom to fragments of other pages. One in a thousand random links leads to a missing
+ * page.
  */
 #include <coil.h>
 
@@ -21,7 +22,7 @@
 
 #define HUBS 20
 #define CHILDREN 5
-#define CROSS_FRAGMENTS 2 /* in a hundred */
+#define CROSS_FRAGMENTS 2 /* percent */
 #define PAGE_BYTES 16384
 #define FILLING_BYTES 3000
 
@@ -42,7 +43,7 @@ static double now(void)
 
 /* ---- pages ------------------------------------------------------------------------- */
 
-/* The next of a sequence that the page's number decides. (splitmix64) */
+/* Return the next number of a sequence that depends on the page's number. (splitmix64) */
 static uint64_t roll(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -67,7 +68,7 @@ static void put_link(struct page *page, uint64_t to, const char *fragment)
         (unsigned long long)to);
 }
 
-/* Early pages more often: the product of two numbers below 1. */
+/* Prefer early pages: the product of two numbers below 1. */
 static uint64_t anywhere(struct page *page, uint64_t pages)
 {
     uint64_t one = roll(&page->dice) >> 32, other = roll(&page->dice) >> 32;
@@ -122,7 +123,10 @@ static void count(struct site *site)
     }
 }
 
-/* "GET /section-1/a-page-of-this-site-123.html HTTP/1.1", or "GET / ...". Returns false for what is not there. */
+/*
+ * Parse "GET /section-1/a-page-of-this-site-123.html HTTP/1.1", or "GET / ...". Returns
+ * false for a missing page.
+ */
 static bool find(const struct site *site, const char *request, uint64_t *number)
 {
     unsigned long long section, found = 0;
@@ -173,7 +177,7 @@ static void serve_requests(struct site *site, coil_stream *stream)
             continue;
         if (answer(site, stream, request) < 0)
             return;
-        have = 0; /* the crawler asks for one at a time */
+        have = 0; /* the crawler sends one request at a time */
     }
 }
 

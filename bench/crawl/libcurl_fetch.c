@@ -1,9 +1,10 @@
 /*
- * libcurl_fetch.c - the floor of a crawl: libcurl fetching pages whose URLs are known.
+ * libcurl_fetch.c - the floor of a crawl: libcurl fetches pages whose URLs are known.
  *
  *     libcurl_fetch URL-PREFIX PAGES CONNECTIONS
  *
- * No page is looked at. Fetches PREFIXp0.html and on, and fails if one does not come.
+ * Pages are not parsed. Fetches PREFIXp0.html and so on, and fails if a page does not
+ * come.
  */
 #include <curl/curl.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ static size_t discard(char *bytes, size_t size, size_t n, void *arg)
     return size * n;
 }
 
-/* True if there was a page left to begin. */
+/* Begin the next page. Returns false if there was none left. */
 static int begin_next(CURLM *multi, CURL *easy)
 {
     char url[256];

@@ -1,4 +1,4 @@
-"""pages.py - the site that is crawled: pages of 15 KB with 40 links each, all reachable."""
+"""pages.py - generate the site to crawl: pages of 15 KB with 40 links each, all reachable."""
 
 import random
 
@@ -10,7 +10,7 @@ WORDS = ("loop task future queue group stream timer socket buffer stack switch w
 
 
 def targets(number, count, dice):
-    """Ten pages further down, so that each is reached, and others anywhere."""
+    """Ten links to pages further down, so that each page is reached, and others to random pages."""
     children = [n for n in range(number * CHILDREN + 1, number * CHILDREN + CHILDREN + 1)
                 if n < count]
     return children + [dice.randrange(count) for _ in range(LINKS - len(children))]

@@ -1,11 +1,12 @@
 /*
- * slow_hosts.c - hosts whose pages take their time: each answers after so many milliseconds, and costs next to
- * nothing meanwhile.
+ * slow_hosts.c - hosts that answer each request after a fixed delay, and use almost no
+ * processor time meanwhile.
  *
  *     slow_hosts HOSTS PAGES MILLISECONDS
  *
- * Hosts are ports of 127.0.0.1, with PAGES pages each: / links to /1 and /2, /N to /2N+1 and /2N+2. Prints the
- * ports, a line each; and once all pages were asked for, the seconds from the first request to the last.
+ * Hosts are ports of 127.0.0.1, with PAGES pages each: / links to /1 and /2, /N to /2N+1
+ * and /2N+2. Prints the ports, a line each. Once all pages were requested, prints the
+ * seconds from the first request to the last.
  */
 #include <coil.h>
 
@@ -82,7 +83,7 @@ static void serve_requests(struct hosts *all, coil_stream *stream)
             continue;
         if (answer(all, stream, request) < 0)
             return;
-        have = 0; /* the crawler asks for one at a time */
+        have = 0; /* the crawler sends one request at a time */
     }
 }
 

@@ -1,5 +1,5 @@
 /*
- * coil_echo.c - echo with coil: a task a connection, which reads and writes.
+ * coil_echo.c - echo with coil: a task for each connection, which reads and writes.
  */
 #include <coil.h>
 
@@ -18,7 +18,7 @@ static int serve(void *arg)
         if (coil_write(stream, bytes, (size_t)n) < 0)
             break;
     coil_stream_destroy(stream);
-    return 0; // a client that went away is no failure
+    return 0; // a client that disconnects is not an error
 }
 
 static int app(void *arg)

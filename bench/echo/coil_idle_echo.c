@@ -1,6 +1,6 @@
 /*
- * coil_idle_echo.c - echo with coil, for connections that are mostly idle: a server's
- * handler waits until there is something to read, and has a buffer only then.
+ * coil_idle_echo.c - echo with coil, for connections that are mostly idle. A server's
+ * handler waits until bytes arrive, and has a buffer only then.
  */
 #include <coil.h>
 
@@ -23,7 +23,7 @@ static int serve(coil_stream *stream, void *arg)
     while (coil_stream_wait_readable(stream) == 0)
         if (echo_once(stream) <= 0)
             break;
-    return 0; // a client that went away is no failure
+    return 0; // a client that disconnects is not an error
 }
 
 static int app(void *arg)

@@ -1,4 +1,4 @@
-// go_echo - echo with Go: a goroutine a connection. TCP_NODELAY is Go's default.
+// go_echo - echo with Go: a goroutine for each connection. TCP_NODELAY is Go's default.
 package main
 
 import (

@@ -1,6 +1,6 @@
 /*
- * libuv_echo.c - echo with libuv: callbacks. It tries to write at once, and asks libuv to
- * go on only with what the socket did not take.
+ * libuv_echo.c - echo with libuv: callbacks. It tries to write at once, and passes only
+ * the remaining bytes to libuv's queue.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@ struct write {
     char bytes[];
 };
 
-static char buffer[BUFFER]; /* for all: it is used up before the next read */
+/* shared by all connections: it is empty again before the next read */
+static char buffer[BUFFER];
 
 static void give_buffer(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
 {
@@ -98,7 +99,7 @@ int main(void)
     struct sockaddr_in address;
     int length = sizeof address;
 
-    signal(SIGPIPE, SIG_IGN); /* a client may be gone when it is answered */
+    signal(SIGPIPE, SIG_IGN); /* a client may have disconnected before its answer */
     uv_ip4_addr("127.0.0.1", 0, &address);
     uv_tcp_init(loop, &listener);
     if (uv_tcp_bind(&listener, (struct sockaddr *)&address, 0) < 0 ||

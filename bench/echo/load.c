@@ -1,22 +1,22 @@
 /*
- * load.c - the load of the echo benchmark: how fast a server answers, at what cost.
+ * load.c - the load of the echo benchmark: measures a server's rate and cost.
  *
  *     load CONNECTIONS SLICE-MS PORT SERVER-PID
  *
- * A closed loop: each connection has one request of 64 bytes outstanding, and sends the
- * next when it has got, and compared, the whole answer. It connects, says "ready", and
- * then drives the server for a slice whenever it is given a line. So many servers can be
- * there at once and take turns, each with a load of its own: a machine whose speed
- * changes from second to second then changes it for all of them alike, and slices that
- * follow each other can be compared. A slice begins with a fifth of its time uncounted,
- * and ends when all answers are there. For each it prints
+ * A closed loop: each connection has one request of 64 bytes outstanding. It sends the
+ * next when it has received and compared the whole answer. The program connects, prints
+ * "ready", and then drives the server for a slice whenever it reads a line. So many
+ * servers can run at once and take turns, each with a load of its own. If the speed of
+ * the machine changes from second to second, it changes for all of them alike, and
+ * consecutive slices can be compared. The first fifth of a slice is not counted, and a
+ * slice ends when all answers have arrived. For each slice it prints
  *
  *     REQUESTS/S  SERVER-CPU-US/REQUEST  P50-US  P99-US
  *
- * The server's time is that of its process's CPU clock (clock_getcpuclockid(3)), the sum
- * of user and system time that /proc/PID/stat shows, in nanoseconds instead of ticks,
- * over the counted time alone. It is the figure that ranks servers: the rate is limited
- * by this program, too, which can make some 150,000 requests a second.
+ * The server's time is that of its process's CPU clock (clock_getcpuclockid(3)). This is
+ * the sum of user and system time that /proc/PID/stat shows, but in nanoseconds instead
+ * of ticks, and only for the counted time. It is the figure that ranks servers, because
+ * this program also limits the rate, to some 150,000 requests a second.
  *
  * Latencies go to a histogram of 32 steps for each power of two: 3 % wide.
  */
@@ -42,7 +42,7 @@ struct connection {
     uint32_t sequence;
     size_t got;
     int64_t sent_at;
-    char answer[MESSAGE + 1]; /* room for a byte too many, to notice it */
+    char answer[MESSAGE + 1]; /* room for a surplus byte, to detect it */
 };
 
 struct server {
@@ -81,7 +81,7 @@ static unsigned bucket_of(uint64_t ns)
     return (exponent + 1) * STEPS + (unsigned)(ns >> exponent) - STEPS;
 }
 
-/* The middle of a bucket, in microseconds. */
+/* Return the middle of a bucket, in microseconds. */
 static double middle_of(unsigned bucket)
 {
     unsigned exponent = bucket / STEPS;
@@ -104,8 +104,7 @@ static double percentile(double share)
 
 /* ---- requests ---------------------------------------------------------------------- */
 
-/* No two requests of a time are alike, so that an answer of somebody else's is noticed.
- */
+/* All outstanding requests differ, so that an answer to another request is detected. */
 static void make_message(const struct connection *c, char *message)
 {
     uint64_t seed = ((uint64_t)c->fd << 32 | c->sequence) * UINT64_C(0x9e3779b97f4a7c15);
@@ -127,7 +126,7 @@ static void send_request(struct connection *c, int64_t now)
         give_up("sending");
 }
 
-/* True when the answer is complete. */
+/* Returns true when the answer is complete. */
 static bool receive_answer(struct connection *c)
 {
     char expected[MESSAGE];
@@ -150,8 +149,8 @@ static bool receive_answer(struct connection *c)
 }
 
 /*
- * Deal with the answers of one wait; ask again where one is complete. Returns how many
- * were.
+ * Handle the answers of one wait, and send the next request after each complete one.
+ * Returns the number of complete answers.
  */
 static uint32_t turn(const struct server *server, bool ask)
 {
@@ -178,7 +177,7 @@ static uint32_t turn(const struct server *server, bool ask)
     return answers;
 }
 
-/* Go on for so long. */
+/* Run for this time. */
 static void drive(const struct server *server, int64_t span)
 {
     int64_t end = time_of(CLOCK_MONOTONIC) + span;
@@ -187,7 +186,7 @@ static void drive(const struct server *server, int64_t span)
         request_count += turn(server, true);
 }
 
-/* A slice. What is not counted is forgotten at the beginning and at the end. */
+/* Run a slice. The figures of its uncounted parts are discarded. */
 static void measure(const struct server *server, int64_t span)
 {
     uint32_t outstanding = connection_count;
@@ -215,7 +214,7 @@ static void measure(const struct server *server, int64_t span)
 
 /* ---- connections ------------------------------------------------------------------- */
 
-/* Closed with a reset, so that no port is kept in TIME_WAIT for the next run. */
+/* Close with a reset, so that no port stays in TIME_WAIT for the next run. */
 static int open_connection(uint16_t port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};

@@ -1,4 +1,4 @@
-"""pair.py - an echo server and its load (load.c), to be driven for a slice at a time."""
+"""pair.py - an echo server and its load (load.c), which can be run for a slice at a time."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ import driver
 
 
 def start(command, cpu, **more):
-    """Pinned to that processor; to none if it is None."""
+    """Start a process pinned to that processor, or not pinned if it is None."""
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True,
         preexec_fn=None if cpu is None else lambda: driver.pin(cpu), **more)
@@ -22,8 +22,8 @@ def end(process):
 
 
 class Pair:
-    """`server` is its command and environment. A server that prints no port has no load,
-    and does not work."""
+    """`server` is its command and environment. A server that prints no port has failed, and gets no
+    load."""
 
     def __init__(self, name, server, connections, seconds,
                  cpus=(driver.SERVER_CPU, driver.LOAD_CPU)):
@@ -38,12 +38,12 @@ class Pair:
         self.works = self.load.stdout.readline() == "ready\n"
 
     def slice(self):
-        """The load's figures; None once it has failed, which it has said itself."""
+        """The load's figures; None once it has failed, which the load reports itself."""
         if not self.works:
             return None
         try:
             os.write(self.load.stdin.fileno(), b"\n")
-        except BrokenPipeError:  # it failed after its last figures
+        except BrokenPipeError:  # the load failed after its last figures
             pass
         figures = [float(word) for word in self.load.stdout.readline().split()]
         self.works = bool(figures)

@@ -17,7 +17,7 @@ class Echo(asyncio.Protocol):
     def data_received(self, data):
         self.write(data)
 
-    # A client that does not take its answers is not read from meanwhile.
+    # While a client does not take its answers, do not read from it.
     def pause_writing(self):
         self.transport.pause_reading()
 

@@ -1,12 +1,12 @@
 /*
- * raw_epoll.c - the floor: an echo server with nothing between it and the kernel.
+ * raw_epoll.c - the floor: an echo server that calls the kernel directly.
  *
- * Edge-triggered, so that no descriptor is looked at twice for one request; one recv()
- * and one send() a request, since a short read has emptied the socket (epoll(7)), and one
- * epoll_wait() for as many requests as there are. Bytes that a slow client does not take
- * are kept, and until they are gone nothing more is read from it.
+ * It is edge-triggered, so no descriptor is checked twice for one request. A request
+ * takes one recv() and one send(), because a short read has emptied the socket
+ * (epoll(7)). One epoll_wait() returns all requests that have arrived. Bytes that a slow
+ * client does not take are stored; until they are sent, nothing more is read from it.
  *
- * raw_epoll N: N such loops, on a thread each, which share the port by SO_REUSEPORT.
+ * raw_epoll N: N such loops, each on a thread of its own, share the port by SO_REUSEPORT.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ enum { BUFFER = 4096, BATCH = 256, BACKLOG = 4096 };
 
 struct client {
     int fd;
-    size_t kept_from, kept_to; /* what is still to be sent of `kept` */
+    size_t kept_from, kept_to; /* the part of `kept` that is not sent yet */
     char *kept;
 };
 
@@ -38,7 +38,10 @@ static void drop(struct client *client)
     free(client);
 }
 
-/* 1: all is sent; 0: some is kept for later; -1: the connection has failed. */
+/*
+ * Returns 1 if all is sent, 0 if some bytes are stored for later, -1 if the connection
+ * failed.
+ */
 static int send_or_keep(struct client *client, const char *bytes, size_t n)
 {
     ssize_t sent = send(client->fd, bytes, n, MSG_NOSIGNAL);
@@ -106,7 +109,7 @@ static void accept_all(void)
     }
 }
 
-/* Port 0: any, which it chooses. */
+/* Port 0: the kernel chooses a port. */
 static bool listen_on(uint16_t *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(*port)};

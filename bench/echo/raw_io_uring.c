@@ -1,11 +1,11 @@
 /*
- * raw_io_uring.c - the other floor: an echo server with nothing between it and a ring.
+ * raw_io_uring.c - the other floor: an echo server that uses a ring directly.
  *
  * Each connection has one multishot receive, into buffers that the kernel picks from a
- * ring; what came is sent from that very buffer, which goes back when it is sent. One
- * io_uring_enter() hands over all sends and fetches all completions, and the kernel works
- * on these only then (DEFER_TASKRUN). Sends of a connection that come while one is under
- * way are queued behind it. Linux 6.1.
+ * ring. The bytes are sent from the same buffer, which is returned when they are sent.
+ * One io_uring_enter() submits all sends and fetches all completions, and only then does
+ * the kernel work on them (DEFER_TASKRUN). If a send of the connection is in flight,
+ * further sends are queued. Linux 6.1.
  */
 #include <arpa/inet.h>
 #include <liburing.h>
@@ -21,7 +21,7 @@
 enum {
     BUFFERS = 2048, /* a power of two */
     BUFFER = 2048,
-    STRIDE = BUFFER + 64, /* so that they do not share the cache's lines */
+    STRIDE = BUFFER + 64, /* avoids that buffers share cache lines */
     BACKLOG = 4096,
     ENTRIES = 1024,
     NONE = BUFFERS
@@ -31,7 +31,7 @@ enum { ACCEPT, RECEIVE, SEND, CANCEL };
 
 struct client {
     int fd;
-    unsigned first, last; /* buffers to be sent, the first of which is under way */
+    unsigned first, last; /* buffers to be sent; the first is in flight */
     bool receiving, broken;
 };
 
@@ -43,11 +43,12 @@ static struct io_uring ring;
 static struct io_uring_buf_ring *buf_ring;
 static char *memory;
 static unsigned buf_tail, free_buffers;
-static struct client **starved; /* whose receive ended for want of buffers */
+/* clients whose receive ended because the buffers ran out */
+static struct client **starved;
 static size_t starved_count, starved_size;
 static int listen_fd;
 
-/* Hand over what is queued if there is no room: then there is. */
+/* Return a free entry. If the queue is full, submit it first. */
 static struct io_uring_sqe *entry(int kind, void *client)
 {
     struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
@@ -97,7 +98,7 @@ static void drop(struct client *client)
 {
     client->broken = true;
     if (client->receiving)
-        shutdown(client->fd, SHUT_RDWR); /* ends it */
+        shutdown(client->fd, SHUT_RDWR); /* ends the receive */
     if (client->receiving || client->first != NONE)
         return;
     for (size_t i = 0; i < starved_count; i++)

@@ -1,6 +1,6 @@
 /*
- * st_echo.c - echo with State Threads: a thread a connection, on epoll where it
- * knows epoll.
+ * st_echo.c - echo with State Threads: a thread for each connection, on epoll if it was
+ * built with it.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -31,13 +31,13 @@ int main(void)
     int fd = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
     st_netfd_t listener, client;
 
-    signal(SIGPIPE, SIG_IGN); /* a client may be gone when it is answered */
+    signal(SIGPIPE, SIG_IGN); /* a client may have disconnected before its answer */
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
         listen(fd, BACKLOG) < 0 ||
         getsockname(fd, (struct sockaddr *)&address, &length) < 0)
         return 1;
-    st_set_eventsys(ST_EVENTSYS_ALT); /* says yes even where, as in Debian, it has none */
+    st_set_eventsys(ST_EVENTSYS_ALT); /* succeeds even if it lacks epoll, as in Debian */
     if (st_get_eventsys() != ST_EVENTSYS_ALT)
         st_set_eventsys(ST_EVENTSYS_POLL);
     if (st_init() < 0 || (listener = st_netfd_open_socket(fd)) == NULL)

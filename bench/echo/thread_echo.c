@@ -1,7 +1,7 @@
 /*
- * thread_echo.c - echo with a POSIX thread a connection, as servers were written before
- * there were loops. Stacks are of 64 KiB: more is never used here, and the default of 8
- * MiB costs a page table each.
+ * thread_echo.c - echo with a POSIX thread for each connection, as servers were written
+ * before event loops. Stacks have 64 KiB, which is enough here. The default of 8 MiB
+ * costs a page table for each stack.
  */
 #include <errno.h>
 #include <netinet/in.h>

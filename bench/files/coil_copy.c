@@ -19,7 +19,7 @@ struct tree {
     coil_lock lock;
 };
 
-/* The next name, one worker at a time; 0: there are none. */
+/* Return the next name, for one worker at a time; 0 if there are no more. */
 static int take_name(struct tree *tree, char *name)
 {
     coil_directory_entry entry;

@@ -1,7 +1,7 @@
 """python_copy FROM TO - copy a file, or all files of a directory, by asyncio and threads.
 
-asyncio has no files: one hands shutil's calls to threads. Each file is one job, and the
-workers bound how many wait."""
+asyncio cannot read files, so programs run shutil's calls on threads. Each file is one job, and
+the number of workers limits how many wait."""
 
 import asyncio
 import os

@@ -1,6 +1,6 @@
 /*
- * coil_loops.c N - echo/coil_echo.c with a loop on each of N threads, which share the port
- * by SO_REUSEPORT: the kernel chooses the loop of a connection, and it stays there.
+ * coil_loops.c N - echo/coil_echo.c with a loop on each of N threads, which share the
+ * port by SO_REUSEPORT. The kernel chooses the loop of a connection, which stays there.
  */
 #include <coil.h>
 
@@ -16,7 +16,7 @@ enum { BACKLOG = 4096 };
 static char port[8];
 static _Atomic unsigned listening;
 
-/* A port that all of them can have; the socket that keeps it never listens. */
+/* Reserve a port for all of them. The socket that reserves it never listens. */
 static bool choose_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
@@ -42,7 +42,7 @@ static int serve(void *arg)
         if (coil_write(stream, bytes, (size_t)n) < 0)
             break;
     coil_stream_destroy(stream);
-    return 0; /* a client that went away is no failure */
+    return 0; /* a client that disconnects is not an error */
 }
 
 static int app(void *arg)

@@ -1,6 +1,6 @@
-"""aiodns_names SERVER N - asyncio with aiodns, which is c-ares too: 100 tasks.
+"""aiodns_names SERVER N - asyncio with aiodns, which uses c-ares, too: 100 tasks.
 
-Prints the microseconds for each.
+Prints the microseconds for each name.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 /*
- * cares_names.c - the floor: c-ares and epoll, 100 questions at a time, nothing else.
+ * cares_names.c - the floor: only c-ares and epoll, 100 queries at a time.
  *
- * cares_names SERVER N: prints the microseconds for each.
+ * cares_names SERVER N: prints the microseconds for each name.
  */
 #include <ares.h>
 #include <netdb.h>

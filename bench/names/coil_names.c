@@ -1,8 +1,8 @@
 /*
  * coil_names.c - N names, each in a task of its own, 100 tasks at a time.
  *
- * coil_names SERVER N: prints the microseconds for each. Each name is asked once, so the
- * cache is of no use.
+ * coil_names SERVER N: prints the microseconds for each name. Each name is queried once,
+ * so the cache does not help.
  */
 #include <coil.h>
 

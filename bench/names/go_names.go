@@ -1,6 +1,6 @@
 // go_names - Go's own resolver, 100 goroutines.
 //
-// go_names SERVER N: prints the microseconds for each.
+// go_names SERVER N: prints the microseconds for each name.
 package main
 
 import (

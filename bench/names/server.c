@@ -1,6 +1,6 @@
 /*
- * server.c - the fastest name server that bench/names needs: whatever it is asked for has
- * the address 192.0.2.1 (A) or none (AAAA). Prints its port.
+ * server.c - a name server for bench/names: every name has the address 192.0.2.1 (A) and
+ * no IPv6 address (AAAA). Prints its port.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 
 #define BATCH 64
 
-/* Turn the question into its answer; returns its length. */
+/* Turn the query into its answer. Returns its length. */
 static size_t answer(unsigned char *m, size_t n)
 {
     static const unsigned char address[] = {0xc0, 12, 0, 1, 0,   1, 0, 0,

@@ -1,4 +1,4 @@
-"""python_spawn AT_ONCE COUNT MIB - as coil_spawn, by asyncio; KIND uvloop: on that."""
+"""python_spawn AT_ONCE COUNT MIB - like coil_spawn, by asyncio; with KIND uvloop, on uvloop."""
 
 import asyncio
 import sys

@@ -1,5 +1,5 @@
 /*
- * touch.h - memory that a process really has; the time.
+ * touch.h - allocate memory that is really in use; and read the time.
  */
 #ifndef BENCH_PROCESSES_TOUCH_H
 #define BENCH_PROCESSES_TOUCH_H
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* In pages of 4 KiB, as a heap has them after a while. */
+/* In pages of 4 KiB, like the heap of a long-running program. */
 static inline void touch(size_t mib)
 {
     void *memory;

@@ -1,9 +1,9 @@
 """await_bench PEER ROW - time one way for plain functions to await under asyncio.
 
-PEER is coil, greenlet (the bridge of SQLAlchemy's greenlet_spawn() and await_only(), rewritten
-here), or coroutine (async def, which only coroutines can use). ROW is py_await: awaiting
-asyncio.sleep(0) from the function, a turn of the loop included; or py_call: a call that does not
-wait. Prints nanoseconds of processor time.
+PEER is coil, greenlet, or coroutine. greenlet is the bridge of SQLAlchemy's greenlet_spawn() and
+await_only(), rewritten here. coroutine is async def, which only coroutines can use. ROW is
+py_await or py_call. py_await awaits asyncio.sleep(0) from the function, including a turn of the
+loop. py_call is a call that does not wait. Prints nanoseconds of processor time.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ SECONDS = 1.0
 
 
 def for_a_second(step):
-    """Call step(n), which does something n times, for a second; return ns for each time."""
+    """Call step(n), which repeats something n times, for a second. Returns ns for each repetition."""
     n, used = 1000, 0.0
     while used < SECONDS / 4:
         n *= 2

@@ -1,5 +1,6 @@
 /*
- * coil_stream.c - bulk over one connection: two processes, a loop and a task in each.
+ * coil_stream.c - transfer bulk data over one connection: two processes, a loop and a
+ * task in each.
  *
  *     coil_stream BYTES PIECE [sendfile]
  */

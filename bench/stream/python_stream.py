@@ -1,6 +1,7 @@
-"""python_stream.py asyncio|uvloop BYTES PIECE [sendfile] - bulk over one connection: two
-processes; the receiver is a BufferedProtocol, which is what is fastest there, the sender
-waits while its transport says so."""
+"""python_stream.py asyncio|uvloop BYTES PIECE [sendfile] - transfer bulk data over one connection.
+
+There are two processes. The receiver is a BufferedProtocol, the fastest kind, and the sender waits
+while its transport is full."""
 
 import asyncio
 import os

@@ -1,5 +1,5 @@
 /*
- * raw.c - bulk over one connection, with nothing but system calls: the floor.
+ * raw.c - transfer bulk data over one connection, by system calls alone: the floor.
  *
  *     raw BYTES PIECE [sendfile]
  *

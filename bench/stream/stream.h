@@ -1,6 +1,6 @@
 /*
- * stream.h - what the programs in C share: a connection, a file, clock and processor
- * time.
+ * stream.h - functions that the programs in C share: a connection, a file, clock and
+ * processor time.
  */
 #ifndef BENCH_STREAM_H
 #define BENCH_STREAM_H
@@ -60,7 +60,7 @@ static inline void report(size_t total)
     printf("%.1f %.3f\n", (double)total / 1e6 / took, (cpu() - cpu_before) / gib);
 }
 
-/* Leave the receiver's processor to it, where there is another: see run. */
+/* Leave the receiver's processor to the receiver, if there is another one: see run. */
 static inline void become_sender(void)
 {
     cpu_set_t first;
@@ -70,7 +70,7 @@ static inline void become_sender(void)
     sched_setaffinity(0, sizeof first, &first);
 }
 
-/* Two ends of a TCP connection over loopback, blocking. */
+/* Open both ends of a TCP connection over loopback, blocking. */
 static inline void make_connection(int fds[2])
 {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -91,7 +91,7 @@ static inline void make_connection(int fds[2])
     close(listening);
 }
 
-/* In memory: this is not about disks. */
+/* In memory, because this does not measure disks. */
 static inline int make_file(size_t size)
 {
     int fd = memfd_create("piece", 0);

@@ -1,5 +1,6 @@
 /*
- * uv_stream.c - bulk over one connection, by libuv: the next write when one is done.
+ * uv_stream.c - transfer bulk data over one connection, by libuv: each write starts when
+ * the last one is done.
  *
  *     uv_stream BYTES PIECE
  */

@@ -1,9 +1,10 @@
 /*
- * coil_tls.c - the server with coil: a task a connection.
+ * coil_tls.c - the server with coil: a task for each connection.
  *
  *     coil_tls CERTIFICATE
  *
- * Each request of 64 bytes is sent back; to one that begins with 'S' the answer is a GiB.
+ * Each request of 64 bytes is sent back. If a request begins with 'S', the answer is a
+ * GiB.
  */
 #include <coil.h>
 
@@ -33,7 +34,7 @@ static int serve(void *arg)
     while (n >= 0 && coil_read_exact(stream, bytes, MESSAGE) > 0)
         n = bytes[0] == 'S' ? send_much(stream) : coil_write(stream, bytes, MESSAGE);
     coil_stream_destroy(stream);
-    return 0; // a client that went away is no failure
+    return 0; // a client that disconnects is not an error
 }
 
 static int app(void *certificate)

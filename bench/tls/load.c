@@ -1,13 +1,13 @@
 /*
- * load.c - the load of the TLS benchmark, made with coil.
+ * load.c - the load of the TLS benchmark, written with coil.
  *
  *     load CERTIFICATE PORT SERVER-PID CONNECTIONS SECONDS
  *     load CERTIFICATE PORT SERVER-PID 0 0
  *
  * A closed loop: each connection has one request of 64 bytes outstanding. After a warm-up
  * it counts, and prints REQUESTS/S and the server's processor time per request in us.
- * Without connections it reads a GiB over one, and prints MB/S and the server's processor
- * time in seconds.
+ * With 0 connections it reads a GiB over one connection, and prints MB/S and the server's
+ * processor time in seconds.
  */
 #include <coil.h>
 
@@ -63,7 +63,7 @@ static int count_requests(void)
     coil_group_enter(&g);
     for (int i = 0; i < connections && rc == 0; i++)
         rc = coil_group_spawn(&g, ask, NULL, NULL, NULL);
-    /* The first requests are handshakes. */
+    /* The first requests include the handshakes. */
     while (rc == 0 && requests < (uint64_t)connections * 10)
         rc = coil_sleep(COIL_MSEC(50));
     requests_before = requests;
@@ -75,7 +75,7 @@ static int count_requests(void)
     if (rc == 0)
         printf("%g %g\n", (double)requests * 1e9 / (double)(coil_now() - began),
                (double)(server_cpu() - cpu_before) / 1e3 / (double)requests);
-    rc = coil_group_exit(&g, rc < 0 ? rc : -ECANCELED); // they would go on for ever
+    rc = coil_group_exit(&g, rc < 0 ? rc : -ECANCELED); // the tasks would run forever
     return rc == -ECANCELED ? 0 : rc;
 }
 

@@ -1,5 +1,6 @@
 /*
- * coil_tokens.c - the links of pages by coil-crawl's tokenizer, in pieces as a network gives them.
+ * coil_tokens.c - find the links of pages by coil-crawl's tokenizer, in pieces as from a
+ * network.
  */
 #include "tokens.h"
 

@@ -1,5 +1,6 @@
 /*
- * gumbo_tokens.c - the same by libgumbo: the tree of each page, and a walk through it.
+ * gumbo_tokens.c - the same by libgumbo: build the tree of each page, and walk through
+ * it.
  */
 #include "tokens.h"
 

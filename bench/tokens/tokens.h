@@ -1,5 +1,6 @@
 /*
- * tokens.h - what both programs share: pages in memory, and how fast something goes through them.
+ * tokens.h - functions that both programs share: pages in memory, and the rate of
+ * processing them.
  */
 #ifndef BENCH_TOKENS_H
 #define BENCH_TOKENS_H
@@ -42,7 +43,7 @@ static int add_page(const char *path, const struct stat *status, int type,
     return 0;
 }
 
-/* Megabytes a second, of 1,000,000 bytes, and the links of all pages. */
+/* Print megabytes a second, of 1,000,000 bytes, and the number of links in all pages. */
 static int measure(const char *folder, size_t (*count_links)(const struct page *))
 {
     size_t links = 0;

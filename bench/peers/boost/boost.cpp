@@ -1,6 +1,6 @@
 /*
- * boost.cpp - Boost.Context's fcontext, the fastest way it has: no stack is unwound and
- * no object passed, only the registers are exchanged.
+ * boost.cpp - Boost.Context's fcontext, its fastest interface: it unwinds no stack and
+ * passes no object, but only exchanges registers.
  */
 #include "../../bench.h"
 

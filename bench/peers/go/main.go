@@ -1,4 +1,4 @@
-// main.go - Go, on one processor: what it has instead of tasks, queues and timers is part
+// main.go - Go, on one processor. Its counterparts of tasks, queues and timers are part
 // of its runtime.
 package main
 
@@ -18,7 +18,7 @@ import (
 
 const timers = 1000000
 
-// Of all threads, the collector's among them.
+// Processor time of all threads, including the collector's.
 func cpuNs() float64 {
 	var now syscall.Timespec
 	const processCPU = 2
@@ -91,7 +91,7 @@ func queue(row string, bound int) {
 	took(row, start, n)
 }
 
-// Receiving from a channel that is closed is what a result that is there comes to.
+// The counterpart of awaiting a completed future is receiving from a closed channel.
 func awaitDone(row string, _ int) {
 	const n = 50000000
 	done := make(chan bool)
@@ -243,7 +243,7 @@ func sleeper(row string, _ int) {
 	fmt.Printf("%s %.4g B\n", row, (memory()-before)/n)
 }
 
-// Both ends keep a thread of their own: a channel between threads.
+// Both ends are locked to a thread of their own: a channel between threads.
 func channel(row string, bound int) {
 	n := 2000000
 	if bound == 1 {
@@ -265,7 +265,7 @@ func channel(row string, bound int) {
 	took(row, start, n)
 }
 
-// The other thread is asked for a result, and answers.
+// Request a result from the other thread, and receive it.
 func promise(row string, _ int) {
 	const n = 20000
 	asked := make(chan chan int)

@@ -1,6 +1,6 @@
 /*
- * libev.c - libev's timers. The watchers are the caller's memory and the clock is read
- * once a turn, so arming allocates nothing but room in the heap.
+ * libev.c - libev's timers. The caller owns the memory of the watchers, and the clock is
+ * read once a turn. So arming allocates nothing except room in the heap.
  */
 #include "../../bench.h"
 

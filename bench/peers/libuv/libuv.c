@@ -1,6 +1,6 @@
 /*
- * libuv.c - libuv's timers, of whole milliseconds; and what a million of them take, which
- * is the floor under a million sleeping tasks: there is no stack.
+ * libuv.c - libuv's timers, in whole milliseconds, and the memory of a million of them.
+ * Because a timer has no stack, this is the floor for a million sleeping tasks.
  */
 #include "../../bench.h"
 

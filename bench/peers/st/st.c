@@ -1,14 +1,15 @@
 /*
- * st.c - State Threads. It has no yield and no queue; whoever needs them builds them of
- * its condition variables, whose waiters are woken first in, first out.
+ * st.c - State Threads. It lacks yield and queues, so programs build them from its
+ * condition variables, whose waiters are woken first in, first out.
  */
 #include "../../bench.h"
 
 #include <st.h>
 
 /*
- * A thread that yields wakes the one that yielded before it, and waits on a condition of
- * its own: one for all would be searched past those that are woken and have not run.
+ * A yielding thread wakes the thread that yielded before it, and waits on a condition of
+ * its own. With one condition for all, signalling would search past threads that are
+ * woken and have not run.
  */
 static st_cond_t waiting;
 
