@@ -1,4 +1,4 @@
-# Verbs, without logic: Meson builds, scripts/ and tests/ do the rest.
+# The make targets only call Meson, scripts/ and tests/.
 
 BUILD ?= build
 
@@ -7,25 +7,25 @@ BUILD ?= build
 
 help:
 	@echo 'make run            crawl a web site on this machine, to see coil at work'
-	@echo 'make test           all tests; T=NAME for one: a test, PREFIX*, or judge, ...'
-	@echo 'make soak           all that can fail failing, thousands of seeds; T=NAME for one'
-	@echo 'make bench          coil beside its peers, in a table; ROWS=yield,spawn RUNS=11'
-	@echo 'make claims         what the documents claim of tasks and threads; CLAIMS=crawl DOCS=1'
-	@echo 'make build          the library, coil-crawl and the tests, in build/'
-	@echo 'make docs           the documents and the headers as HTML, in build/html'
-	@echo 'make deb            Debian packages, in build/deb'
-	@echo 'make deb-test       the same, installed and used in a Debian that has nothing else'
-	@echo 'make install        install what was built (DESTDIR= is obeyed)'
-	@echo 'make python         the package coil for each CPython that is found: built, tested'
-	@echo 'make fuzz-semantics random programs on asyncio and on coil; N=20000 SEED=7'
-	@echo 'make mutants        coil broken on purpose: who notices?'
-	@echo 'make asan           the tests in C under ASan and UBSan'
-	@echo 'make tsan           the tests in C under TSan'
-	@echo 'make valgrind       the tests in C under Valgrind'
-	@echo 'make test-aarch64   the tests in C for aarch64, under qemu'
-	@echo 'make fuzz           a minute of each fuzz target; T=NAME SECONDS=600'
+	@echo 'make test           run all tests; T=NAME for one: a test, PREFIX*, or judge, ...'
+	@echo 'make soak           let every call and allocation fail, thousands of seeds; T=NAME for one'
+	@echo 'make bench          compare coil with its peers, in a table; ROWS=yield,spawn RUNS=11'
+	@echo 'make claims         measure claims about tasks and threads; CLAIMS=crawl DOCS=1'
+	@echo 'make build          build the library, coil-crawl and the tests, in build/'
+	@echo 'make docs           generate HTML from documents and headers, in build/html'
+	@echo 'make deb            build Debian packages, in build/deb'
+	@echo 'make deb-test       build, install and try them in a minimal Debian'
+	@echo 'make install        install the build (DESTDIR= is obeyed)'
+	@echo 'make python         build and test the package coil for each CPython that is found'
+	@echo 'make fuzz-semantics compare random programs on asyncio and on coil; N=20000 SEED=7'
+	@echo 'make mutants        break coil on purpose: do the tests notice?'
+	@echo 'make asan           run the tests in C under ASan and UBSan'
+	@echo 'make tsan           run the tests in C under TSan'
+	@echo 'make valgrind       run the tests in C under Valgrind'
+	@echo 'make test-aarch64   run the tests in C for aarch64, under qemu'
+	@echo 'make fuzz           run each fuzz target for a minute; T=NAME SECONDS=600'
 	@echo 'make format         lay out the code as .clang-format says'
-	@echo 'make tidy           clang-tidy'
+	@echo 'make tidy           run clang-tidy'
 	@echo 'make clean          remove the build directories'
 
 run:

@@ -1,9 +1,9 @@
 /*
- * fuzz.h - what a fuzz target is written with.
+ * fuzz.h - macros and functions for fuzz targets.
  *
- * A target is one function, called for each input; it stops the program where a claim
- * does not hold. It is linked with libFuzzer (make fuzz), or with replay.c, which gives
- * it the inputs of its corpus (make test T=fuzz).
+ * A target is one function, called for each input. It aborts the program if a claim does
+ * not hold. It is linked with libFuzzer (make fuzz), or with replay.c, which runs it on
+ * the inputs of its corpus (make test T=fuzz).
  */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The claim, as text, is what the report shows. */
+/* The report shows the claim as text. */
 #define CLAIM(condition)                                                                 \
     do {                                                                                 \
         if (!(condition)) {                                                              \
@@ -25,13 +25,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                \
     } while (0)
 
-/* The rest of an input, taken from its front. */
+/* The remaining bytes of an input, consumed from its front. */
 struct fuzz_input {
     const uint8_t *at;
     size_t left;
 };
 
-/* The next byte; 0 at the end. */
+/* Return the next byte; 0 at the end. */
 static inline uint8_t fuzz_byte(struct fuzz_input *in)
 {
     if (in->left == 0)
@@ -40,7 +40,10 @@ static inline uint8_t fuzz_byte(struct fuzz_input *in)
     return *in->at++;
 }
 
-/* A copy of n bytes, terminated, in a block of its own: ASan sees what reads past it. */
+/*
+ * Return a terminated copy of n bytes in a block of its own, so that ASan detects reads
+ * past its end.
+ */
 static inline char *fuzz_text(const uint8_t *data, size_t n)
 {
     char *text = malloc(n + 1);
@@ -53,7 +56,7 @@ static inline char *fuzz_text(const uint8_t *data, size_t n)
     return text;
 }
 
-/* The same without the terminator. */
+/* The same without the terminating NUL. */
 static inline uint8_t *fuzz_bytes(const uint8_t *data, size_t n)
 {
     uint8_t *bytes = malloc(n > 0 ? n : 1);

@@ -1,5 +1,5 @@
 /*
- * fuzz_charset.c - in what encoding a page is, and the page in UTF-8.
+ * fuzz_charset.c - detect the encoding of a page, and convert the page to UTF-8.
  *
  * The input's first byte is the length of the Content-Type, if it is odd.
  */
@@ -25,7 +25,7 @@ static int take(const char *bytes, size_t n, void *arg)
     return 0;
 }
 
-/* False if nobody knows the charset. */
+/* Returns false for an unknown charset. */
 static bool convert(const struct charset *charset, const uint8_t *html, size_t n,
                     size_t piece, struct converted *text)
 {
@@ -46,7 +46,7 @@ static bool convert(const struct charset *charset, const uint8_t *html, size_t n
     return true;
 }
 
-/* What was converted is valid, and the same whatever pieces it came in. */
+/* The converted text is valid, and does not depend on the pieces of the input. */
 static void check(const struct charset *charset, const uint8_t *html, size_t n)
 {
     struct converted whole = {NULL, 0}, bytes = {NULL, 0};

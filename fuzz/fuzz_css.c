@@ -1,5 +1,6 @@
 /*
- * fuzz_css.c - the URLs of any style sheet, the same whatever pieces it comes in.
+ * fuzz_css.c - the URLs of any style sheet do not depend on the pieces in which it
+ * arrives.
  */
 #include "fuzz.h"
 
@@ -7,7 +8,7 @@
 
 struct found {
     size_t count;
-    uint64_t hash; /* of all URLs and places */
+    uint64_t hash; /* a hash of all URLs and places */
     struct html_place last;
 };
 

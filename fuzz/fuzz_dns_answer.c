@@ -1,5 +1,6 @@
 /*
- * fuzz_dns_answer.c - whatever a name server sends: addresses, or an error, never both.
+ * fuzz_dns_answer.c - any packet from a name server gives addresses or an error, never
+ * both.
  */
 #include "fuzz.h"
 

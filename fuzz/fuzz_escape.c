@@ -1,6 +1,6 @@
 /*
- * fuzz_escape.c - any text in each format of a report: read back, it is that text, and nothing of it
- * means anything there.
+ * fuzz_escape.c - any text in each format of a report: parsing the report gives the same
+ * text, and no character of it has a special meaning.
  */
 #include "fuzz.h"
 
@@ -14,7 +14,7 @@ static void add(void *to, const char *piece, size_t n)
     text_add(to, piece, n);
 }
 
-/* Escaped, for free(). */
+/* Return the escaped text, for free(). */
 static char *escaped(void (*escape)(const char *text, escape_put put, void *to),
                      const char *text)
 {
@@ -27,7 +27,7 @@ static char *escaped(void (*escape)(const char *text, escape_put put, void *to),
     return whole;
 }
 
-/* "&#60;" into "<", in the text itself. */
+/* Decode "&#60;" into "<", in place. */
 static void decode_references(char *text)
 {
     char *to = text;
@@ -56,7 +56,7 @@ static void check_references(void (*escape)(const char *text, escape_put put, vo
     free(got);
 }
 
-/* The string of JSON, for free(). */
+/* Return the JSON string, for free(). */
 static char *parse(const char *escaped_text)
 {
     size_t n = strlen(escaped_text);
@@ -73,7 +73,7 @@ static char *parse(const char *escaped_text)
     return text;
 }
 
-/* A message's own escapes: backslashes, and braces twice. */
+/* Decode the escapes of a message: backslashes, and doubled braces. */
 static void decode_message(char *text)
 {
     char *to = text;

@@ -1,8 +1,10 @@
 /*
- * fuzz_html_tokenizer.c - the tokens of a page are the same whatever pieces it comes in.
+ * fuzz_html_tokenizer.c - the tokens of a page do not depend on the pieces in which it
+ * arrives.
  *
- * The input's first byte chooses how the page begins, the second what is wanted, the third the
- * pieces; the rest is the page. Who wants less is told of the same tags and attributes.
+ * The input's first byte chooses the beginning of the page, the second the wanted tokens,
+ * the third the pieces; the rest is the page. A consumer that wants fewer tokens gets the
+ * same tags and attributes.
  */
 #include "fuzz.h"
 
@@ -13,8 +15,8 @@ enum { TEXT = 1, CDATA = 2, CONTENTS = 4 };
 struct record {
     struct html_tokenizer tokenizer;
     unsigned flags;
-    struct html_buffer tags;   /* all but text, with places */
-    struct html_buffer tokens; /* and with text */
+    struct html_buffer tags;   /* all tokens except text, with places */
+    struct html_buffer tokens; /* the same with text */
     size_t last_kind;
 };
 

@@ -1,5 +1,5 @@
 /*
- * fuzz_http_target.c - who is to be asked for a URL, and where a redirect leads.
+ * fuzz_http_target.c - which server is requested for a URL, and where a redirect leads.
  *
  * The input's first line is a URL, or a proxy; the second a reference found there.
  */
@@ -22,7 +22,7 @@ static void parse(parse_fn parse_it, const char *url)
     coil__http_target_finish(&target);
 }
 
-/* What was made by resolving is a URL by itself, and its own origin's. */
+/* The resolved URL is a valid URL, and belongs to its own origin. */
 static void resolve(const char *base, const char *reference)
 {
     struct http_target target;

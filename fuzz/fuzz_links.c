@@ -1,5 +1,6 @@
 /*
- * fuzz_links.c - the links of any page, each resolved, and the same whatever pieces it comes in.
+ * fuzz_links.c - the links of any page, each resolved, do not depend on the pieces in
+ * which it arrives.
  */
 #include "fuzz.h"
 
@@ -10,7 +11,7 @@
 
 struct found {
     int count, bases;
-    uint64_t hash; /* of all references and places */
+    uint64_t hash; /* a hash of all references and places */
 };
 
 static int resolve(const struct link *link, void *arg)

@@ -1,10 +1,10 @@
 /*
- * fuzz_look_ahead.c - a stream's bytes come out once each and in order, by whatever calls
- * they are read.
+ * fuzz_look_ahead.c - a stream returns each byte once and in order, with any mix of read
+ * calls.
  *
- * One task writes, in pieces; another reads, by calls that the input chooses: so many
- * bytes, a line, up to a separator, looking without taking. Each call's own claims are
- * checked, and at the end that nothing was left out.
+ * One task writes, in pieces. Another task reads, by calls that the input chooses: a
+ * number of bytes, a line, up to a separator, or looking without consuming. The claims of
+ * each call are checked, and at the end that no byte is missing.
  */
 #include "fuzz.h"
 
@@ -14,10 +14,10 @@
 #define CALLS_MAX 2000
 
 struct talk {
-    coil_stream *ends[2];    /* written, read */
-    const uint8_t *text;     /* what is written */
+    coil_stream *ends[2];    /* the end for writing, the end for reading */
+    const uint8_t *text;     /* the bytes to write */
     size_t text_bytes, read; /* of it */
-    const uint8_t *ops;      /* pairs of a call and its parameter, again and again */
+    const uint8_t *ops;      /* pairs of a call and its parameter, repeated cyclically */
     size_t op_count, next_op;
     bool ended;
 };
@@ -63,7 +63,7 @@ static void take(struct talk *talk, const void *bytes, size_t n)
     talk->read += n;
 }
 
-/* What the call took before it met the end: all that there was. */
+/* The call returned all bytes before the end. */
 static void take_tail(struct talk *talk, const void *bytes)
 {
     take(talk, bytes, coil_stream_read_transferred(talk->ends[1]));
@@ -189,7 +189,7 @@ static void make_a_call(struct talk *talk)
     free(buf);
 }
 
-/* Calls that only look, or fail for their limit, do not get to the end. */
+/* Calls that only look, or that fail because of their limit, do not reach the end. */
 static void read_the_rest(struct talk *talk)
 {
     char buf[4096];

@@ -1,5 +1,6 @@
 /*
- * fuzz_markdown.c - a Markdown text: what is found stands in it, in order, and ids make no difference.
+ * fuzz_markdown.c - a Markdown text: each link found occurs in the text, in order, and
+ * ids make no difference.
  */
 #include "fuzz.h"
 

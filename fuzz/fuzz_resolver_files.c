@@ -1,8 +1,8 @@
 /*
- * fuzz_resolver_files.c - hosts(5) and resolv.conf(5), as anybody may have written them.
+ * fuzz_resolver_files.c - hosts(5) and resolv.conf(5) with any contents.
  *
- * Whatever the hosts file holds, each name that stands alone on a line behind an address
- * is found, and the bounds of resolv.conf's options are kept.
+ * Each name that is the only one on a line after an address is found, whatever else the
+ * hosts file contains. The bounds of resolv.conf's options are obeyed.
  */
 #include "fuzz.h"
 
@@ -41,7 +41,7 @@ static void look_up(struct coil__hosts *hosts, const char *name)
     }
 }
 
-/* All words of the file, as names are looked up: in small letters. */
+/* Look up all words of the file, in lower case. */
 static void look_up_words(struct coil__hosts *hosts, char *text)
 {
     char *rest = NULL;

@@ -1,6 +1,6 @@
 /*
- * fuzz_robots.c - a robots.txt and a path: what decides is a line of the file, and the spelling of
- * the path makes no difference.
+ * fuzz_robots.c - a robots.txt and a path: a line of the file decides, and the spelling
+ * of the path makes no difference.
  *
  * The input's first line is the path, the rest is the file.
  */
@@ -9,7 +9,7 @@
 #include "../crawler/scope/robots.h"
 #include "../crawler/base/text.h"
 
-/* The path with each letter, digit and non-ASCII octet encoded. */
+/* Encode each letter, digit and non-ASCII octet of the path. */
 static char *spell_otherwise(const char *path)
 {
     char *out = malloc(3 * strlen(path) + 1), *to = out;

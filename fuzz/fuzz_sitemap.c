@@ -1,6 +1,6 @@
 /*
- * fuzz_sitemap.c - any sitemap: its URLs are the same whatever pieces it comes in, and within the
- * limits; the first byte says whether it is taken as it is, or for gzip.
+ * fuzz_sitemap.c - the URLs of any sitemap do not depend on the pieces in which it
+ * arrives, and are within the limits. The first byte chooses plain text or gzip.
  */
 #include "fuzz.h"
 
@@ -8,7 +8,7 @@
 
 struct found {
     size_t count;
-    uint64_t hash; /* of all references and places */
+    uint64_t hash; /* a hash of all references and places */
 };
 
 static int take(const struct link *link, void *arg)

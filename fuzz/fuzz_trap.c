@@ -1,6 +1,6 @@
 /*
- * fuzz_trap.c - a URL: without its session id it is a URL without one; the same question gets the same answer;
- * what a page brings is news once.
+ * fuzz_trap.c - a URL without its session id is a URL without a session id. The same
+ * query gets the same answer. A page counts as new once.
  */
 #include "fuzz.h"
 

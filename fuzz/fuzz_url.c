@@ -1,6 +1,6 @@
 /*
- * fuzz_url.c - the URL parser: its parts lie in order, and a URL that was made is parsed
- * as itself.
+ * fuzz_url.c - the URL parser: the parts of a URL are in order, and a parsed URL is
+ * parsed as itself.
  *
  * The input's first line is a base, the rest is relative to it; without a second line
  * there is no base.
@@ -61,7 +61,7 @@ static void parse(const char *text, size_t n, const struct whatwg_url *base)
     whatwg_url_finish(&url);
 }
 
-/* The crawler's own spelling of http and https URLs. */
+/* The crawler's normal form of http and https URLs. */
 static void resolve(const char *base, const char *reference)
 {
     char *url = NULL, *again = NULL;

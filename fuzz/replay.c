@@ -1,8 +1,8 @@
 /*
- * replay.c - give a target the inputs that are named, each in turn: replay FILE...
+ * replay.c - run a target on the named inputs, one after the other: replay FILE...
  *
- * For builds without libFuzzer. Prints `N passed, 0 failed`; what fails ends the program,
- * and the last line tells which input it was.
+ * For builds without libFuzzer. Prints `N passed, 0 failed`. A failure ends the program,
+ * and the last line names the input.
  */
 #include "fuzz.h"
 

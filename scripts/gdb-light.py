@@ -1,11 +1,11 @@
-"""Light tasks in gdb: source this file in a program that was built with coil's debug data.
+"""Show light tasks in gdb: source this file for a program that was built with coil's debug data.
 
     coil-light                  the light tasks of all threads, and where their stacks are
-    coil-light back TASK        bring a task's stack back, in a live process: select its thread first
-    coil-light core NEW         of a core file: write a copy in which all stacks are back
+    coil-light back TASK        restore a task's stack, in a live process: select its thread first
+    coil-light core NEW         of a core file: write a copy in which all stacks are restored
 
-TASK is an address, as the first form prints it. What is put away lies in a cell; it is the
-highest bytes of the stack, as they were. See docs/design/light-tasks.md.
+TASK is an address, as printed by the first form. A swapped-out stack is stored in a cell, which
+contains the highest bytes of the stack unchanged. See docs/design/light-tasks.md.
 """
 
 import re
@@ -26,7 +26,7 @@ def table():
 
 
 def slabs():
-    """Those of all threads."""
+    """The slabs of all threads."""
     entries = table()
     while True:
         array = entries["entries"]
@@ -52,7 +52,8 @@ def task_of(record):
 
 
 def stored(record):
-    """Where the bytes belong, where they lie, and how many they are."""
+    """Return the address where the bytes belong, the address where they are stored, and their
+    number."""
     stack = task_of(record).dereference()["coro"]["stack"]
     count = int(stack["stored_steps"]) * 16
     size = 1 << (int(stack["size_class"]) & 31)
@@ -68,7 +69,7 @@ def name_of(task):
     text = bytes(int(task["name"]["text"][i]) & 255 for i in range(16))
     if text[15] == 1:
         return task["name"]["shared"]["text"].string()
-    if text[15] == 2:  # a number that nobody has spelt yet
+    if text[15] == 2:  # a number that is not yet formatted as a name
         return f"task-{int.from_bytes(text[8:15], 'little')}"
     return text.split(b"\0")[0].decode("utf-8", "replace")
 
@@ -87,11 +88,11 @@ def show():
 
 
 def segments(path):
-    """Addresses, offsets and lengths of what a core file has of the memory; ELF, 64 bit."""
+    """Return addresses, offsets and lengths of the memory in a core file; ELF, 64 bit."""
     with open(path, "rb") as core:
         head = core.read(64)
         at, size, count = struct.unpack_from("<Q", head, 32)[0], *struct.unpack_from("<HH", head, 54)
-        if count == 0xffff:  # more than that: the number stands in the first section
+        if count == 0xffff:  # for larger counts, the first section has the number
             core.seek(struct.unpack_from("<Q", head, 40)[0])
             count = struct.unpack_from("<I", core.read(64), 44)[0]
         core.seek(at)

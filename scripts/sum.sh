@@ -1,20 +1,19 @@
-# sum.sh - run parts that each end with `N passed, N failed`, and add them up.
+# sum.sh - run parts that each end with `N passed, N failed`, and add up their results.
 #
-# To be sourced, from the top of the tree. part [-n] [-t SECONDS] NAME COMMAND... runs one;
-# part_folded does too, but shows what it wrote only if it failed, and names those of its
-# own parts that took 20 s or more; print_sum prints the total and fails if anything did.
-# Of each part the time is told, and the processor time of all that it started.
+# Source this file from the top of the tree. part [-n] [-t SECONDS] NAME COMMAND... runs one part.
+# part_folded does the same, but prints its output only if it failed, and names its own parts that
+# took 20 s or more. print_sum prints the total and fails if any part failed. For each part the
+# output has its elapsed time, and the processor time of all processes that it started.
 #
-# A part without such a line counts as one. A part that says nothing failed but ends with
-# an error has failed once more: a sum is never better than its parts. A part that is not
-# done after its SECONDS (900) shows where it hangs, and is ended (scripts/limited).
+# A part without such a line counts as one. If a part reports no failure but ends with an error,
+# this counts as a further failure: a sum is never better than its parts. A part that takes longer
+# than its SECONDS (900) prints where it hangs, and is ended (scripts/limited).
 #
-# What failed is run again when all else is done, alone: what passes then has passed, but
-# print_sum says `flaky: NAME` of it, which is a defect to be mended next. -n says that
-# COMMAND prints `FAIL NAME` for each test that failed and takes such names as further
-# arguments, instead of those behind a `--`; a part without -n is run again as a whole. A
-# part within a part tells the outermost script of its failures through the folder
-# $COIL_FAILURES, a script for each.
+# When everything else is done, failed parts run again, alone. If a part then passes, it counts as
+# passed, but print_sum prints `flaky: NAME`: this is a defect to fix next. -n means that COMMAND
+# prints `FAIL NAME` for each failed test and accepts such names as further arguments, instead of
+# those behind a `--`. A part without -n is run again as a whole. A part within a part reports its
+# failures to the outermost script through the folder $COIL_FAILURES, a script for each.
 
 sum_passed=0
 sum_failed=0
@@ -33,7 +32,7 @@ fi
 sum_log=$sum_folder/log
 trap 'rm -rf "$sum_folder"' EXIT
 
-# More failures than this are no accident, and are not tried again.
+# More failures than this are not accidental, and are not tried again.
 SUM_TRIED_AGAIN=20
 
 # ---- one part ---------------------------------------------------------------------------
@@ -63,8 +62,8 @@ add_up() {
     part_failed=$failed
 }
 
-# Sets part_name, part_by_name, part_seconds, part_command, and part_failures, the folder
-# where its own parts note theirs.
+# Set part_name, part_by_name, part_seconds, part_command, and part_failures, the folder for the
+# failures of its own parts.
 read_part() {
     part_by_name='' part_seconds=900
     while [[ $1 == -* ]]; do
@@ -80,8 +79,8 @@ read_part() {
     mkdir -p "$part_failures"
 }
 
-# The command, or the function, of the part that was read; how many seconds of processor
-# time it took stands in $part_failures.busy.
+# Run the command, or the function, of this part. The file $part_failures.busy gets its processor
+# time in seconds.
 run_part() {
     local TIMEFORMAT='%U %S'
 
@@ -96,7 +95,7 @@ call_part() {
     fi
 }
 
-# "203 s, busy for 310" of the part that took so many seconds.
+# Print "203 s, busy for 310" for a part that took this number of seconds.
 time_taken() {
     echo "$1 s, busy for $(awk '{ printf "%.0f", $1 + $2 }' "$part_failures.busy")"
 }
@@ -136,7 +135,7 @@ part_folded() {
 sum_lanes=2
 sum_later=()
 
-# As part, but in the background, $sum_lanes at a time; await_parts prints them in order.
+# Like part, but in the background, $sum_lanes at a time; await_parts prints them in order.
 part_later() {
     local log
 
@@ -171,7 +170,7 @@ await_parts() {
     sum_later=()
 }
 
-# ": unit 203 s, crawler 41 s", of what was written last.
+# Print ": unit 203 s, crawler 41 s", from the end of the output.
 long_parts() {
     local list
 
@@ -182,12 +181,12 @@ long_parts() {
 
 # ---- what failed, once more -------------------------------------------------------------
 
-# How many failures the scripts below the folder stand for.
+# Print the number of failures that the scripts below the folder stand for.
 failures_noted() {
     find "$1" -name '*.count' -exec cat {} + | awk '{ n += $1 } END { print n + 0 }'
 }
 
-# note COUNT NAME COMMAND... - a script that runs it again as it was run here.
+# note COUNT NAME COMMAND... - write a script that runs the command again under the same conditions.
 note() {
     local file
 
@@ -202,8 +201,8 @@ note() {
     echo "$1" >"$file.count"
 }
 
-# Of the part that has just ended, unless its own parts have noted all of it. What cannot be
-# run again by itself stays failed.
+# Note the failures of the part that has just ended, unless its own parts have noted all of them.
+# Tests that cannot run again by themselves stay failed.
 note_failures() {
     local names=() without=() word noted
 

@@ -1,10 +1,11 @@
 /*
- * walk.c - what scripts/walks counts: a read that waits, and a cancellation.
+ * walk.c - the operations that scripts/walks follows: a read that waits, and a
+ * cancellation.
  *
  *     walk read|cancel
  *
- * The library it is linked with was compiled with -finstrument-functions: each function
- * of coil's that is entered while a walk is noted is printed as its address.
+ * The library that it is linked with was compiled with -finstrument-functions. While a
+ * walk is recorded, the address of each entered function of coil is printed.
  */
 #include <coil/run.h>
 #include <coil/stream.h>
@@ -56,14 +57,14 @@ PLAIN static void *write_later(void *unused)
     return NULL;
 }
 
-/* From the entry of coil_read() to its return; the byte comes from another thread. */
+/* From the entry of coil_read() to its return. The byte comes from another thread. */
 PLAIN static void walk_read(void)
 {
     pthread_t writer;
     char byte;
     ssize_t n;
 
-    coil_sleep(COIL_MSEC(2)); /* what came before is over */
+    coil_sleep(COIL_MSEC(2)); /* earlier operations have ended */
     count = 0;
     require(pthread_create(&writer, NULL, write_later, NULL) == 0, "pthread_create");
     noting = true;
@@ -81,7 +82,7 @@ PLAIN static int read_for_ever(void *unused)
     return (int)coil_read(ends[0], &byte, 1);
 }
 
-/* A task that waits to read is cancelled and joined. */
+/* Cancel and join a task that waits to read. */
 PLAIN static void walk_cancel(void)
 {
     coil_task *task;
@@ -98,7 +99,7 @@ PLAIN static void walk_cancel(void)
     coil_task_release(task);
 }
 
-/* The third time everything is warm: buffers are there, the descriptor is known. */
+/* The third time everything is warm: buffers exist, and the descriptor is registered. */
 PLAIN static int walk(void *name)
 {
     void (*walk)(void) = strcmp(name, "read") == 0 ? walk_read : walk_cancel;

@@ -1,12 +1,13 @@
-"""What the public headers say: their heads, their declarations, and the comment of each.
+"""Parse the public headers: their heads, their declarations, and the comment of each.
 
-A header is a comment (its head) and blocks. A block is what no blank line divides: a comment
-and the declarations below it, or either alone. `/* ---- words ---- */` opens a section.
-A comment is paragraphs, and examples: lines that are indented by four and more. What is
-between #ifdef and #endif counts; names that begin with coil__ or COIL__ are private.
+A header consists of a comment (its head) and blocks. A block is a sequence of lines without a
+blank line: a comment and the declarations below it, or one of the two. `/* ---- title ---- */`
+begins a section. A comment consists of paragraphs and examples; an example's lines are indented
+by four or more. Lines between #ifdef and #endif count. Names that begin with coil__ or COIL__
+are private.
 
-Whatever does not fit stops the reader with the file and the line: so the headers keep the
-form, and nothing of them gets lost.
+Any other form raises an error with the file and the line. So the headers keep this form, and no
+part of them gets lost.
 """
 
 import dataclasses
@@ -24,14 +25,14 @@ MANUAL_PAGE = re.compile(r'\b([a-z][\w-]*)\((\d)\)')
 
 @dataclasses.dataclass
 class Paragraph:
-    text: str  # of an example: its lines, with the indentation they have among themselves
+    text: str  # of an example: its lines, with their relative indentation
     example: bool = False
 
 
 @dataclasses.dataclass
 class Declaration:
     text: str
-    names: list  # of pairs: 'function', 'macro', 'type' or 'constant', and the name
+    names: list  # pairs: 'function', 'macro', 'type' or 'constant', and the name
     suspends: bool = False
 
 
@@ -48,8 +49,8 @@ class Block:
 
 @dataclasses.dataclass
 class Header:
-    path: str     # coil/queue.h, as it is included
-    title: str    # items from task to task
+    path: str     # the path in #include: coil/queue.h
+    title: str    # for example: items from task to task
     head: list
     blocks: list
     includes: list
@@ -59,7 +60,7 @@ class Header:
         return pathlib.PurePath(self.path).stem
 
     def named(self):
-        """Each name with its kind; a function's may be that of a macro, too, or of an enum."""
+        """Return each name with its kind. A macro or an enum may have the name of a function, too."""
         pairs = [pair for block in self.blocks for declaration in block.declarations
                  for pair in declaration.names]
         return {name: kind for kind, name in pairs} | {
@@ -70,7 +71,7 @@ class Header:
                 if declaration.suspends for _, name in declaration.names]
 
     def comments(self):
-        """The head, then each comment with the names of its block."""
+        """Yield the head, then each comment with the names of its block."""
         yield [], self.head
         for block in self.blocks:
             yield block.names(), block.comment
@@ -84,7 +85,7 @@ class Malformed(Exception):
 
 
 def comment_lines(text):
-    """What stands between the stars."""
+    """Return the text between the stars."""
     if text.startswith('//'):
         return [line.strip().removeprefix('//').strip() for line in text.splitlines()]
     lines = [line.rstrip() for line in text.removeprefix('/*').removesuffix('*/').split('\n')]
@@ -103,7 +104,7 @@ def paragraphs(lines):
         if line:
             gathered.append(line[4:] if example else line.strip())
             was_example = example
-    # An example with a blank line inside is one.
+    # An example may contain a blank line.
     joined = []
     for paragraph in found:
         if paragraph.example and joined and joined[-1].example:
@@ -114,7 +115,7 @@ def paragraphs(lines):
 
 
 def plain(comment):
-    """The words of a comment without its examples, in one line."""
+    """Return the text of a comment without its examples, as one line."""
     return ' '.join(' '.join(paragraph.text.split()) for paragraph in comment
                     if not paragraph.example)
 
@@ -123,7 +124,7 @@ def plain(comment):
 
 
 def names_of(text):
-    """What a declaration declares, each name with its kind; private names are left out."""
+    """Return the names that a declaration declares, each with its kind, without private names."""
     code = COMMENT.sub(' ', text)
     found = []
     if macro := re.match(r'#define (\w+)', code):
@@ -140,7 +141,7 @@ def names_of(text):
     elif function := re.match(r'COIL_(?:API|SUSPENDS)\b[^;(]*?\b(\w+)\s*\(', code):
         found.append(('function', function[1]))
     elif re.match(r'struct \w+;', code):
-        return []  # another library's, which a strict compiler has not seen
+        return []  # belongs to another library, and is for strict compilers
     elif not PRIVATE.search(code):
         raise Malformed('neither a function, a type nor a macro')
     return [(kind, name) for kind, name in found if not PRIVATE.match(name)]
@@ -157,7 +158,7 @@ def is_whole(text):
 
 
 def as_it_stands(text):
-    """Less COIL_API, which the caller has no use for, and the gaps before backslashes."""
+    """Remove COIL_API, which callers do not need, and the gaps before backslashes."""
     text = re.sub(r' +\\$', r' \\', text, flags=re.M)
     if not text.startswith('COIL_API '):
         return text
@@ -175,7 +176,7 @@ class Reader:
         self.at = 0
 
     def until(self, whole):
-        """The lines from here on that are whole together."""
+        """Return the lines from here on that belong together."""
         start = self.at
         while self.at < len(self.lines):
             self.at += 1
@@ -226,7 +227,7 @@ class Reader:
 
 
 def read(file, path):
-    """The header in `file`, which is included as <path>."""
+    """Parse the header in `file`, which programs include as <path>."""
     text = file.read_text()
     reader = Reader(text)
     try:
@@ -242,14 +243,14 @@ def read(file, path):
 
 
 def read_all(include):
-    """The public headers in the folder include/, by name."""
+    """Parse the public headers in the folder include/, sorted by name."""
     files = sorted((include / 'coil').glob('*.h'))
     return [read(file, f'coil/{file.name}') for file in files]
 
 
 def homes(headers):
-    """The header of each name: for a type that several declare, the one named after it, or
-    that with its fields."""
+    """Map each name to its header. If several headers declare a type, it is the one with the type's
+    name, or the one with its fields."""
     found = {}
     for header in headers:
         for block in header.blocks:
@@ -262,20 +263,20 @@ def homes(headers):
 
 
 def library_of(header):
-    """What pkg-config calls the library of a header."""
+    """Return the pkg-config name of a header's library."""
     return {'http': 'coil-http', 'posix': 'coil-posix', 'testing': 'coil-testing',
             'network': 'coil-testing'}.get(header.noun, 'coil')
 
 
 def follows(header):
-    """What the comments say of whom they follow: names, and words."""
+    """Return what the functions follow, from their comments: names, and texts."""
     for names, comment in header.comments():
         for source, words in FOLLOWED.findall(plain(comment)):
             yield names, source, words.strip()
 
 
 def errnos(header):
-    """Each errno that a comment names, with the functions that it is about."""
+    """Yield each errno in a comment, with the functions that the comment describes."""
     found = {}
     kinds = header.named()
     for names, comment in header.comments():

@@ -1,4 +1,4 @@
-"""Manual pages of the headers, in man(7)."""
+"""Generate manual pages of the headers, in man(7)."""
 
 import re
 
@@ -14,13 +14,13 @@ def escape(text):
 
 
 def code(text):
-    """Text of which each character counts: quotes and hyphens are those of ASCII."""
+    """Encode verbatim text: its quotes and hyphens stay ASCII."""
     text = escape(text).replace('-', r'\-').replace("'", r'\(aq')
     return '\n'.join(r'\&' + line if line.startswith('.') else line for line in text.split('\n'))
 
 
 def prose(text):
-    """Names, calls and what stands in backticks are bold; the rest is filled by the formatter."""
+    """Names, calls and texts in backticks are bold; the formatter fills the rest."""
     done, at = [], 0
     for name in CALL.finditer(text):
         done.append(escape(text[at:name.start()]))
@@ -29,9 +29,9 @@ def prose(text):
         at = name.end()
     done.append(escape(text[at:]))
     text = ''.join(done)
-    # What begins with a hyphen is a number, an option or an errno, and may be copied.
+    # A text that begins with a hyphen is a number, an option or an errno, which readers may copy.
     text = re.sub(r'(?<![\w\\-])-(?=\w)', r'\\%\\-', text)
-    # A line ends where a sentence does: the formatter knows then how wide the gap is.
+    # A line ends where a sentence ends, so that the formatter knows the width of the gap.
     lines = []
     for sentence in re.split(r'(?<=[.?!:]) (?=[A-Z\\(*])', ' '.join(text.split())):
         line = ''
@@ -50,7 +50,7 @@ def example(text):
 
 
 def paragraphs(comment, gap):
-    """The words and examples of a comment; `gap` is the macro between two."""
+    """Format paragraphs and examples of a comment; `gap` is the macro between two of them."""
     found = []
     for paragraph in comment:
         if found:
@@ -67,14 +67,14 @@ def page_of(header):
 
 
 def references(names):
-    """coil_event(3), coil_loop(3), as man pages have it."""
+    """Format references as in manual pages: coil_event(3), coil_loop(3)."""
     pairs = [name.rsplit('(', 1) for name in names]
     return '\n'.join(rf'.BR \%{code(name)} ({section}' + (',' if i < len(pairs) - 1 else '')
                      for i, (name, section) in enumerate(pairs))
 
 
 class Pages:
-    """All pages, by their file's name, and the names that are links to them."""
+    """Return all pages by the names of their files, and the names that are links to them."""
 
     def __init__(self, sources, version, date):
         self.sources = sources
@@ -111,7 +111,7 @@ class Pages:
         return '\n'.join(lines) + '\n'
 
     def namesake(self, header):
-        """A function of the page's name that is in another header."""
+        """A function with the name of this page that is declared in another header."""
         name = page_of(header)
         home = self.homes.get(name, header)
         if home is header:
@@ -163,7 +163,7 @@ class Pages:
         return lines
 
     def see_also(self, header):
-        """The pages that the header names: coil's own, then the system's."""
+        """The pages that the header refers to: first coil's own, then the system's."""
         own, system = {'coil(3)'}, set()
         for path in header.includes:
             own.add(f'coil_{path[5:-2]}(3)')

@@ -1,10 +1,11 @@
 /*
- * The search. Its index is a script, since a page that was opened from a file may not fetch
- * one; it is loaded when somebody searches. An entry is [kind, name, page, address, words].
+ * The search. Its index is a script, because a page opened from a file must not fetch
+ * data. The script is loaded at the first search. An entry is [kind, name, page, address,
+ * words].
  */
 "use strict";
 
-/* What each word of a query is worth in an entry; 0: it is not there. */
+/* Return the score of each word of a query for an entry; 0 if the word does not occur. */
 function worth(word, entry) {
     const [kind, name, page, , words] = entry;
     const inName = name.toLowerCase().indexOf(word);
@@ -22,7 +23,7 @@ function worth(word, entry) {
     return found === 0 ? 0 : 5 + Math.min(found, 10);
 }
 
-/* The entries in which every word of the query is, the best first. */
+/* Return the entries that contain every word of the query, the best first. */
 function search(index, query) {
     const words = query.toLowerCase().split(/\s+/).filter((word) => word !== "");
     if (words.length === 0)
@@ -37,7 +38,7 @@ function search(index, query) {
     return found.map(([, entry]) => entry);
 }
 
-/* The words around the first that was looked for. */
+/* Return the text around the first match. */
 function excerpt(words, query) {
     const first = query.toLowerCase().split(/\s+/).filter((word) => word !== "")[0];
     const at = Math.max(0, words.toLowerCase().indexOf(first) - 60);
@@ -102,7 +103,7 @@ function install() {
         if (first !== null)
             location.href = first.href;
     });
-    /* A result on the page that is open already. */
+    /* For a result on the page that is already open. */
     results.addEventListener("click", (event) => {
         if (event.target.closest("a") !== null) {
             input.value = "";
@@ -120,7 +121,10 @@ function install() {
         }
     });
 
-    /* On a wide screen the list of pages is open; without this script it can be opened. */
+    /*
+     * On a wide screen the list of pages is open at first. Without this script the reader
+     * can open it.
+     */
     const all = document.querySelector("details.all");
     const wide = window.matchMedia("(min-width: 60rem)");
     all.open = wide.matches;

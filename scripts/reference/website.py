@@ -1,11 +1,12 @@
-"""The documents and the headers as HTML: one folder that a browser opens without a server.
+"""Generate HTML from the documents and the headers: a folder that a browser opens without a server.
 
-A page lies where its source does: docs/manual/queue.md is docs/manual/queue.html, README.md is
-index.html of its folder, include/coil/queue.h is include/coil/queue.html. All documents in docs/
-are pages, and so is whatever they link to: other documents, sources, folders, pictures. Names
-of coil's that stand in code lead to their headers. cmark-gfm(1) reads the Markdown.
+The place of a page follows that of its source: docs/manual/queue.md becomes
+docs/manual/queue.html, README.md becomes index.html of its folder, include/coil/queue.h becomes
+include/coil/queue.html. All documents in docs/ are pages, and so is everything that they link
+to: other documents, sources, folders, pictures. coil's names in code link to their headers.
+cmark-gfm(1) reads the Markdown.
 
-search.js has the search, and index.js what it finds: an entry for each name and each section.
+search.js has the search, and index.js its index: an entry for each name and each section.
 """
 
 import functools
@@ -21,7 +22,7 @@ import headers
 
 HERE = pathlib.Path(__file__).resolve().parent
 ALWAYS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'src/README.md']
-# The groups of the side bar: their title, and the folder whose documents are in them.
+# The groups of the side bar: their title, and the folder with their documents.
 GROUPS = [('Start', ''), ('How async works', 'docs/tutorial'), ('Manual', 'docs/manual'),
           ('Headers', 'include/coil'), ('Inside', 'docs/design'), ('Decisions', 'docs/decisions')]
 START = ['README.md', 'docs/start.md', 'docs/guide.md', 'docs/asyncio.md']
@@ -45,12 +46,12 @@ class Page:
     def __init__(self, source, target, title, body, sections):
         self.source, self.target = source, target
         self.title, self.body = title, body
-        self.sections = sections  # of triples: anchor, heading, the words below it
+        self.sections = sections  # triples: anchor, heading, the text below it
 
 
 @functools.cache
 def is_copied(path):
-    """A picture, or what is no text."""
+    """A picture, or another file that is not text."""
     if path.suffix in PICTURES:
         return True
     try:
@@ -65,7 +66,7 @@ def text_of(markup):
 
 
 def slug(heading, taken):
-    """As GitHub names a heading."""
+    """Return the anchor of a heading, as on GitHub."""
     name = re.sub(r'[^\w\- ]', '', text_of(heading).lower()).replace(' ', '-')
     number = taken.get(name, 0)
     taken[name] = number + 1
@@ -73,7 +74,7 @@ def slug(heading, taken):
 
 
 def relative(target, origin):
-    """The way from one page to another."""
+    """Return the relative path from one page to another."""
     path, _, anchor = target.partition('#')
     way = os.path.relpath(path, os.path.dirname(origin) or '.')
     return way + ('#' + anchor if anchor else '')
@@ -100,7 +101,7 @@ class Website:
         return source if is_copied(path) else source + '.html'
 
     def wanted(self, source):
-        """The source, which is a page from now on."""
+        """Add a source to the pages."""
         if (self.top / source / 'README.md').exists():
             source = os.path.join(source, 'README.md').removeprefix('./')
         if source not in self.seen:
@@ -114,7 +115,7 @@ class Website:
         path, _, anchor = html.unescape(href).partition('#')
         path = os.path.normpath(os.path.join(os.path.dirname(source), path))
         if path.startswith('..') or not (self.top / path).exists():
-            return href  # the test names it
+            return href  # tests/website reports the broken link
         target = self.target_of(self.wanted(path))
         return html.escape(relative(target + ('#' + anchor if anchor else ''),
                                     self.target_of(source)))
@@ -130,7 +131,7 @@ class Website:
         return f'<a href="{relative(self.place_of(name), self.target_of(source))}">{name}</a>'
 
     def code(self, text, source, declared=()):
-        """C as markup: `declared` are the names that are declared here."""
+        """Format C as markup: `declared` are the names that are declared here."""
         left = list(declared)
 
         def token(found):
@@ -150,7 +151,7 @@ class Website:
         return substitute(TOKEN, token, text)
 
     def words(self, text, source):
-        """Prose in which names, headers and documents are links."""
+        """Format prose: names, headers and documents become links."""
         def token(found):
             kind, words = found.lastgroup, found[0]
             path = f'include/{words}' if kind == 'header' else words
@@ -159,7 +160,7 @@ class Website:
                 return f'<a href="{href}">{words}</a>'
             if kind == 'word' and words in self.homes:
                 return self.name(words, source)
-            if kind in ('comment', 'string'):  # prose has neither
+            if kind in ('comment', 'string'):  # these do not occur in prose
                 return words[0] + self.words(words[1:], source)
             return html.escape(words, quote=False)
         return substitute(TOKEN, token, text)
@@ -189,7 +190,7 @@ class Website:
             found.append((anchor, match[1], text_of(match[2])))
             return (f'<h{match[1]} id="{anchor}">{match[2]}'
                     f' <a class="here" href="#{anchor}" aria-label="link to this">#</a></h{match[1]}>')
-        # Links first: those that code gets are right already.
+        # Resolve links first, because the links of code are already correct.
         markup = LINK.sub(lambda match: match[1] + self.link(match[2], source) + match[3], markup)
         parts = HEADING.split(markup)
         texts = [text_of(parts[0])] + [text_of(part) for part in parts[3::3]]
@@ -295,7 +296,7 @@ class Website:
                 self.pages.append(page)
 
     def groups(self):
-        """The side bar: pairs of a title and its pages, in order."""
+        """Return the side bar: pairs of a title and its pages, in order."""
         by_source = {page.source: page for page in self.pages}
         start = [by_source[source] for source in START if source in by_source]
         groups = [[title, start if not folder else
@@ -314,7 +315,7 @@ class Website:
         return [(title, pages) for title, pages in groups if pages]
 
     def index(self):
-        """What the search finds: kind, name, page, address, words."""
+        """Return the search index: kind, name, page, address, words."""
         entries = []
         for source, header in self.headers.items():
             for block in header.blocks:
@@ -345,7 +346,7 @@ class Website:
 
 
 def substitute(pattern, token, text):
-    """The text as markup, with what matches replaced by token(match)."""
+    """Format the text as markup, and replace each match by token(match)."""
     done, at = [], 0
     for found in pattern.finditer(text):
         done += [html.escape(text[at:found.start()], quote=False), token(found)]
