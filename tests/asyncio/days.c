@@ -1,6 +1,5 @@
 /*
- * days.c - a scenario on one day: in a process of its own, with at most one thing that
- * goes wrong.
+ * days.c - run a scenario on one day: in a process of its own, with at most one fault.
  */
 #include "days.h"
 
@@ -20,13 +19,13 @@
 
 enum kind { GOOD_DAY, ALLOCATION, SYSTEM_CALL, INTERRUPTION, SHUFFLE, KINDS };
 
-/* What goes wrong: the nth of its kind fails, or the seed of a shuffle. */
+/* The fault: the nth event of its kind fails, or the seed of a shuffle. */
 struct day {
     enum kind kind;
     uint64_t nth;
 };
 
-/* How many of each there are on a good day; written by the child. */
+/* The number of events of each kind on a good day; written by the child. */
 struct tally {
     uint64_t of[KINDS];
 };
@@ -51,7 +50,7 @@ bool allocation_failed(void)
 
 static void begin_day(struct day day)
 {
-    coil_testing_blocks(); /* from now on they are counted */
+    coil_testing_blocks(); /* counting starts here */
     today = day.kind;
     switch (day.kind) {
     case ALLOCATION:
@@ -111,7 +110,9 @@ static int count_descriptors(void)
     return count;
 }
 
-/* A line for each kind of thing that is left behind; how many lines. */
+/*
+ * Print a line for each kind of object that is left behind. Returns the number of lines.
+ */
 static int complain_of_leaks(int descriptors_before)
 {
     long blocks = (long)coil_testing_blocks();
@@ -127,10 +128,10 @@ static int complain_of_leaks(int descriptors_before)
     return (blocks != 0) + (descriptors != 0) + (stacks != 0);
 }
 
-/* How the process of a day ends. */
+/* How the process of a day ended. */
 enum { WELL = 0, COMPLAINED = 1 };
 
-/* In the child: returns its exit status. */
+/* Run the scenario, in the child. Returns its exit status. */
 static int run_here(const struct scenario *scenario, struct day day)
 {
     static const struct scenario afterwards = {"afterwards", breathe, true, NULL};
@@ -151,8 +152,10 @@ static int run_here(const struct scenario *scenario, struct day day)
     return complaints != 0 ? COMPLAINED : WELL;
 }
 
-/* Runs it in a child; its exit status. One that was killed, or stopped by a tool that
- * watches it, is said so. */
+/*
+ * Run it in a child. Returns the exit status, and reports if a signal or a tool ended the
+ * child.
+ */
 static int run_forked(const struct scenario *scenario, struct day day)
 {
     int status;
@@ -187,7 +190,7 @@ static void show(FILE *file)
         putchar(c);
 }
 
-/* What it writes is shown only if the day went badly. */
+/* The output of the scenario is shown only if the day failed. */
 static bool survives(const struct scenario *scenario, struct day day)
 {
     int out = dup(1), err = dup(2), status;
@@ -212,7 +215,7 @@ static bool survives(const struct scenario *scenario, struct day day)
     return status == WELL;
 }
 
-/* The first of a kind that is not survived ends that kind. */
+/* After the first failure of a kind, no further days of this kind run. */
 bool all_days(const struct scenario *scenario)
 {
     bool well = survives(scenario, (struct day){GOOD_DAY, 0});

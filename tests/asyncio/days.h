@@ -1,10 +1,10 @@
 /*
  * days.h - good days and bad days of a scenario.
  *
- * A bad day is one on which the 1st, 2nd, 3rd, ... allocation of coil's fails, or one of
- * its system calls, or one of these is interrupted, or everything comes in another order.
- * Then the trace may be another, but the scenario must not crash, leak or hang, and
- * another program must run well in the same process afterwards.
+ * A bad day has one fault: the 1st, 2nd, 3rd, ... allocation of coil fails, or a system
+ * call fails, or is interrupted, or tasks run in another order. Then the trace may
+ * differ, but the scenario must not crash, leak or hang, and another program must run
+ * correctly in the same process afterwards.
  */
 #ifndef TESTS_ASYNCIO_DAYS_H
 #define TESTS_ASYNCIO_DAYS_H
@@ -12,17 +12,19 @@
 #include "scenario.h"
 
 /*
- * Once, before any other: on loops that leave out polls, as one with a real clock does,
- * or on others. False if there is no memory.
+ * Call once, before any other function: use loops that skip polls, like a loop with a
+ * real clock, or loops that do not. Returns false if memory ran out.
  */
 bool days_begin(bool skip_polls);
 
-/* A day on which nothing goes wrong: the trace goes to stdout. */
+/* A day without a fault: the trace goes to stdout. */
 void good_day(const struct scenario *scenario);
 
-/* The good day alone; every bad day there is, too, with a line of how many there were; or
- * one of each kind, chosen by the seed. True if it came through; else it is said what
- * happened on which day. */
+/*
+ * Run the good day only; or every bad day, too, with a line of how many there were; or
+ * one bad day of each kind, chosen by the seed. Returns true on success; otherwise it
+ * prints what happened on which day.
+ */
 bool survives_good_day(const struct scenario *scenario);
 bool all_days(const struct scenario *scenario);
 bool some_days(const struct scenario *scenario, uint64_t *seed);

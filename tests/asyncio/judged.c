@@ -64,7 +64,7 @@ static int live(void *arg)
     return rc;
 }
 
-/* We hold it until the end, whoever it belongs to. */
+/* Held until the end, whoever owns it. */
 static int start_by(struct judged_task *task, struct judged_group *group, bool eager)
 {
     coil_spawn_opts opts = {.name = task->name, .eager = eager};
@@ -194,7 +194,7 @@ static void say_state(coil_future *future, void *name)
     trace("callback %s %s%s", (const char *)name, state(future), bindings());
 }
 
-/* The same pointer for the same name: callbacks are removed by it. */
+/* The same pointer for the same name, because callbacks are removed by it. */
 static void *intern(const char *name)
 {
     static const char *names[MARKS];
@@ -356,14 +356,14 @@ int compare_items(const void *a, const void *b)
 
 /* ---- the driver -------------------------------------------------------------------- */
 
-/* A timer may fail for want of memory, and then works. */
+/* A timer may fail once because memory runs out, and then succeed. */
 static void wait_a_while(void)
 {
     while (coil_sleep(COIL_SEC(1000)) == -ENOMEM)
         ;
 }
 
-/* False if all have ended. */
+/* Returns false if all tasks have ended. */
 static bool break_up(coil_lock *const locks[])
 {
     struct judged_task *left[MANY];

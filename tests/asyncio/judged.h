@@ -1,6 +1,6 @@
 /*
- * judged.h - what scenarios that the judge has written use besides scenario.h; judged.py
- * is the same in Python, and says what a program of the judge's is.
+ * judged.h - functions, in addition to scenario.h, for scenarios that the judge has
+ * written. judged.py is the same in Python, and defines the programs of the judge.
  */
 #ifndef TESTS_ASYNCIO_JUDGED_H
 #define TESTS_ASYNCIO_JUDGED_H
@@ -9,15 +9,15 @@
 
 #include <errno.h>
 
-/* A word of the trace that is no errno. */
+/* A word in the trace that is not an errno. */
 #define ABSENT (-100000)
 
-/* A task of the program, before it is started and after. */
+/* A task of the program, before and after its start. */
 struct judged_task {
     const char *name;
     int (*run)(void);
     coil_task *task;
-    bool raced; /* it belongs to a race, which starts it */
+    bool raced; /* a race starts this task */
     int result;
 };
 
@@ -30,7 +30,7 @@ struct judged_group {
     bool open;
 };
 
-/* "WHAT: OUTCOME" in the trace; returns rc. */
+/* Print "WHAT: OUTCOME" in the trace. Returns rc. */
 int told(const char *what, int rc);
 
 /* ---- tasks and futures ------------------------------------------------------------- */
@@ -40,25 +40,25 @@ int start_eagerly(struct judged_task *task, struct judged_group *group);
 int cancel(struct judged_task *task);
 int unpark(struct judged_task *task, int value);
 
-/* NULL if it has not started. */
+/* NULL before its start. */
 coil_future *future_of(const struct judged_task *task);
 
-/* "WHAT: OUTCOME [STATES]"; NULLs among the futures are left out. */
+/* Print "WHAT: OUTCOME [STATES]", without the NULLs among the futures. */
 int gather(const char *what, unsigned flags, size_t n, coil_future *futures[]);
 int wait_for(const char *what, coil_wait_mode mode, int64_t deadline, size_t n,
              coil_future *futures[]);
 
-/* "gets STATE" for each. */
+/* Print "gets STATE" for each. */
 int as_completed(const char *what, int64_t deadline, size_t n, coil_future *futures[]);
 
-/* The works are tasks that nobody has started; what each came to follows the outcome. */
+/* The works are tasks that have not started. The result of each follows the outcome. */
 int race(const char *what, int64_t delay_ns, size_t n, struct judged_task *tasks[]);
 
-/* "callback NAME STATE" when it is done. */
+/* Print "callback NAME STATE" when it is done. */
 int add_callback(const char *name, coil_future *future);
 int remove_callback(const char *name, coil_future *future);
 
-/* "called MARK". */
+/* Print "called MARK". */
 int call_soon(int mark);
 int call_later(int seconds, int mark);
 int call_at(int when, int mark);
@@ -67,7 +67,7 @@ int cancel_call(int mark);
 /* Names, for the trace. */
 const char *living_tasks(void);
 
-/* Variables, other than 0: a part of what tasks and callbacks say. */
+/* Variables other than 0, which tasks and callbacks print. */
 extern coil_var v0, v1;
 
 int set(coil_var *variable, int value);
@@ -92,7 +92,9 @@ int compare_items(const void *a, const void *b);
 
 /* ---- the driver -------------------------------------------------------------------- */
 
-/* Start the first; come back when all have ended, and say how. Each list ends with NULL.
+/*
+ * Start the first task. Returns when all have ended, and prints how. Each list ends with
+ * NULL.
  */
 int drive(struct judged_task *const tasks[], coil_lock *const locks[],
           coil_future *const futures[]);

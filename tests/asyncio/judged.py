@@ -1,8 +1,9 @@
-"""What scenarios that the judge has written use besides scenario.py; judged.h is the same in C.
+"""Functions, in addition to scenario.py, for scenarios that the judge has written; judged.h is the
+same in C.
 
-A program of the judge's is tasks that start each other, and a driver: whoever is left after
-1000 seconds, and every 1000 after that, is cancelled in the order of starting, and what is
-locked is unlocked. What a task does is a line of the trace when it is over.
+A program of the judge consists of tasks that start each other, and a driver. After 1000 seconds,
+and every 1000 seconds after that, the driver cancels the remaining tasks in the order of
+starting, and unlocks all locks. Each action of a task is a line of the trace when it has ended.
 """
 
 import asyncio
@@ -19,12 +20,12 @@ callbacks, handles = {}, {}
 
 
 class Task:
-    """A task of the program, before it is started and after."""
+    """A task of the program, before and after its start."""
 
     def __init__(self, run):
         self.run, self.name = run, run.__name__
         self.task = self.parking = None
-        self.raced = False  # it belongs to a race, which starts it
+        self.raced = False  # a race starts this task
         self.result = 0
 
     async def live(self):
@@ -81,7 +82,7 @@ def word_of(value):
 
 
 async def told(what, awaitable):
-    """"WHAT: OUTCOME" in the trace; True counts as nothing. A failure goes on."""
+    """Print "WHAT: OUTCOME" in the trace; True is omitted. A failure is raised again."""
     try:
         value = await awaitable
     except BaseException as error:
@@ -102,7 +103,7 @@ def did(what, call, *args):
 
 
 def futures_of(things):
-    """Futures, of futures and of tasks that have started."""
+    """Return the futures among futures and started tasks."""
     futures = [thing.task if isinstance(thing, Task) else thing for thing in things]
     return [future for future in futures if future]
 
@@ -141,7 +142,7 @@ async def wait(what, mode, seconds, *things):
 
 
 async def as_completed(what, seconds, *things):
-    """"gets STATE" for each."""
+    """Print "gets STATE" for each."""
     count = 0
 
     async def waiting():
@@ -155,7 +156,7 @@ async def as_completed(what, seconds, *things):
 
 
 async def race(what, delay, *tasks):
-    """The works are tasks that nobody has started; what each came to follows the outcome."""
+    """The works are tasks that have not started. The result of each follows the outcome."""
     works = [task for task in tasks if not task.task and not task.raced]
     failures, states = [], []
 
@@ -274,7 +275,7 @@ v0, v1 = variables
 
 
 def bindings():
-    """The variables that are other than 0 where we are."""
+    """Return the variables of the current context that are not 0."""
     pairs = ((variable.name, variable.get()) for variable in variables)
     return "".join(f" {name}={value}" for name, value in pairs if value)
 
@@ -298,7 +299,7 @@ class bind:
 
 
 class Group:
-    """A TaskGroup that fails with the first failure in it, and says what failed."""
+    """A TaskGroup that fails with its first failure, and prints all failures."""
 
     inner = None
 
@@ -323,7 +324,7 @@ class Group:
 
 
 class Scope:
-    """asyncio.timeout() or timeout_at(), which says whether it expired."""
+    """asyncio.timeout() or timeout_at(), which prints whether it expired."""
 
     def __init__(self, inner):
         self.inner = inner
@@ -340,7 +341,7 @@ class Scope:
 
 
 class telling:
-    """with telling("t0 scope 2"): what came of the block, as told() says it."""
+    """with telling("t0 scope 2"): print the outcome of the block, like told()."""
 
     def __init__(self, what):
         self.what = what
@@ -356,7 +357,7 @@ class telling:
 
 
 async def drive(tasks, locks, futures):
-    """Start the first; come back when all have ended, and say how."""
+    """Start the first task. Returns when all have ended, and prints how."""
     tasks[0].start()
     await asyncio.sleep(1000)
     while left := [task for task in started if not task.task.done()]:

@@ -1,5 +1,5 @@
 /*
- * main.c - runs scenarios, each in a process of its own, and prints their traces.
+ * main.c - run scenarios, each in a process of its own, and print their traces.
  *
  *     coil-scenarios [NAME...]                 the traces; without names, of all
  *     coil-scenarios --skip-polls [NAME...]    the same on a loop that leaves out polls
@@ -102,14 +102,16 @@ static void release(void *future)
     coil_future_release(future);
 }
 
-static bool given_up; /* something could not be made, or memory has failed before that */
+static bool given_up; /* an object could not be created, or memory ran out before that */
 
 struct body {
     coil_task_fn fn;
     void *arg;
 };
 
-/* The scenario may have given up since, with half of what the body needs. */
+/*
+ * The scenario may have given up before, with a part of the objects that the body needs.
+ */
 static int begin_body(void *arg)
 {
     const struct body *body = arg;

@@ -1,5 +1,6 @@
 /*
- * scenario.h - what a scenario in C is written with; scenario.py is the same for Python.
+ * scenario.h - macros and functions for scenarios in C; scenario.py is the same for
+ * Python.
  *
  *     #include "../scenario.h"
  *
@@ -11,14 +12,14 @@
  *         return 0;
  *     }
  *
- * A file has the scenarios of a topic. The trace is the scenario's claim: it must be the
- * one that CPython prints for the function of the same name in TOPIC.py. Each runs in a
- * process of its own, under a virtual clock; what it leaves behind (memory of coil's) and
- * how it dies are lines of the trace too.
+ * A file has the scenarios of a topic. The trace is the scenario's claim: it must equal
+ * the output of CPython for the function with the same name in TOPIC.py. Each scenario
+ * runs in a process of its own, under a virtual clock. If it leaks memory of coil, or
+ * crashes, the trace has a line for that, too.
  *
- * A scenario must survive bad days (days.h, run --soak), when an allocation or a system
- * call fails: check whatever can return -ENOMEM, and leave with its rc, closing what is
- * open, as any program should.
+ * A scenario must survive bad days (days.h, run --soak), on which an allocation or a
+ * system call fails. So it checks each call that can return -ENOMEM, and returns its rc
+ * after closing open objects, as any program should.
  */
 #ifndef TESTS_ASYNCIO_SCENARIO_H
 #define TESTS_ASYNCIO_SCENARIO_H
@@ -29,53 +30,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The body is the main task of coil_run(). Its rc, if below 0, is the last line. */
+/* The body is the main task of coil_run(). If its rc is negative, it is the last line. */
 #define SCENARIO(name) SCENARIO__DEFINE(name, true)
 
-/* The body is called without a loop, and makes what it wants. */
+/* The body is called without a loop, and creates the objects that it needs. */
 #define PLAIN_SCENARIO(name) SCENARIO__DEFINE(name, false)
 
-/* A line of the trace: the time of the loop in whole seconds, and the text. */
+/* Print a line of the trace: the time of the loop in whole seconds, and the text. */
 void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* An rc in the trace: "ECANCELED", or a number. Valid for the next seven calls. */
+/*
+ * The text of an rc: "ECANCELED", or a number. It is valid during the next seven calls.
+ */
 const char *outcome(int rc);
 
-/* A future's state or result in the trace: "EINPROGRESS", "ECANCELED", "EIO", or a
- * number. Counts as retrieving. */
+/*
+ * The text of a future's state or result: "EINPROGRESS", "ECANCELED", "EIO", or a number.
+ * The call retrieves the result.
+ */
 const char *state(coil_future *future);
 
-/* "WHAT: OUTCOME" in the trace; returns rc. */
+/* Print "WHAT: OUTCOME" in the trace. Returns rc. */
 int tell(const char *what, int rc);
 
-/* True once an allocation was made to fail: for what is otherwise impossible. */
+/* True once an allocation was made to fail: for cases that are otherwise impossible. */
 bool allocation_failed(void);
 
 /*
- * A task, one in a group, a pending future of the scenario's own: held until its loop has
- * closed, so there is nothing to release. NULL where one cannot be made, or could not
- * before: nobody starts with what is missing.
+ * Create a task, a task in a group, or a pending future. It is held until the loop has
+ * closed, so the scenario need not release it. Returns NULL on failure, or if an argument
+ * is NULL.
  */
 coil_task *start(coil_task_fn fn, void *arg);
 coil_task *start_child(coil_group *group, coil_task_fn fn, void *arg);
 coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts);
 coil_future *new_future(void);
 
-/* Call fn(arg) when the loop has closed, the latest first: for what may be in use until
- * then. */
+/*
+ * Call fn(arg) when the loop has closed, the latest first: for objects that may be in use
+ * until then.
+ */
 void at_end(void (*fn)(void *arg), void *arg);
 
-/* The failures of a group that has ended, in the trace: "EIO EPROTO". */
+/* The text of the failures of a group that has ended: "EIO EPROTO". */
 const char *failures(const coil_group *group);
 
-/* An exception handler that says what it is told: "MESSAGE: OUTCOME". */
+/* An exception handler that prints its report: "MESSAGE: OUTCOME". */
 void tell_exception(const coil_exception *exception, void *arg);
 
 /* Let n turns of the loop pass. */
 int turns(int n);
 
-/* The body of a task that says "turn 1", "turn 2", ... in so many turns as `arg` is: with
- * it a trace shows in which turn something happens. start(ticker, TURNS(3)) */
+/*
+ * The body of a task that prints "turn 1", "turn 2", ... for `arg` turns, so that a trace
+ * shows in which turn something happens. start(ticker, TURNS(3))
+ */
 int ticker(void *arg);
 
 #define TURNS(n) ((void *)(intptr_t)(n))
@@ -91,7 +100,7 @@ struct scenario {
 
 void scenario__register(struct scenario *scenario);
 
-/* Do what was to be done at the end. */
+/* Make the calls that were requested for the end. */
 void scenario__end(void);
 
 #define SCENARIO__DEFINE(name, in_task)                                                  \

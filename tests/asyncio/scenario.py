@@ -1,4 +1,4 @@
-"""What a scenario in Python is written with; scenario.h is the same for C.
+"""Functions for scenarios in Python; scenario.h is the same for C.
 
     from scenario import *
 
@@ -8,12 +8,12 @@
         trace("sleeps")
         trace("slept: %s", await outcome(asyncio.sleep(3)))
 
-The function is what asyncio.run() is given; a plain one instead is called without a loop. A
-file has the scenarios of a topic. It is loaded once, and each of its scenarios then runs in
-a process of its own, so that none sees what another has done.
+asyncio.run() runs the function. A function that is not async is called without a loop. A file
+has the scenarios of a topic. It is loaded once, and each scenario then runs in a process of its
+own, so that scenarios do not affect each other.
 
-asyncio is CPython's own, but for what evened_out.py says; time is a whole number of seconds
-and virtual.
+asyncio is CPython's own, except for the changes in evened_out.py. Time is virtual, in whole
+seconds.
 """
 
 import asyncio
@@ -56,13 +56,13 @@ scenarios = {}
 
 
 def scenario(function):
-    """Makes it a scenario, whose name is the function's."""
+    """Make the function a scenario with its name."""
     scenarios[function.__name__] = function
     return function
 
 
 class Failure(Exception):
-    """A failure, named by its errno: raise Failure("EIO") is `return -EIO`."""
+    """A failure, named by its errno: raise Failure("EIO") corresponds to `return -EIO`."""
 
 
 NAMES = [
@@ -77,7 +77,7 @@ NAMES = [
 
 
 def name_of(error):
-    """An exception as the errno that coil has for it; of a group, the first."""
+    """Map an exception to the errno that coil has for it; for a group, the first one."""
     if type(error) is Failure:
         return error.args[0]
     if isinstance(error, ExceptionGroup):
@@ -85,7 +85,7 @@ def name_of(error):
     for kind, name in NAMES:
         if isinstance(error, kind):
             return name
-    raise error  # a mistake of the scenario's
+    raise error  # an error in the scenario
 
 
 def now():
@@ -101,7 +101,7 @@ def trace(text, *args):
 
 
 async def outcome(awaitable):
-    """What C gets as an rc: a number, 0 for nothing, True or False, or an errno's name."""
+    """The counterpart of an rc in C: a number, 0 for None, True or False, or the name of an errno."""
     try:
         return result_of(await awaitable)
     except BaseException as error:
@@ -109,7 +109,7 @@ async def outcome(awaitable):
 
 
 def attempt(call, *args):
-    """As outcome(), of a call that does not wait: set_result(), put_nowait()."""
+    """Like outcome(), for a call that does not wait: set_result(), put_nowait()."""
     try:
         return result_of(call(*args))
     except BaseException as error:
@@ -117,7 +117,7 @@ def attempt(call, *args):
 
 
 async def tell(what, awaitable):
-    """"WHAT: OUTCOME" in the trace; the outcome is passed on."""
+    """Print "WHAT: OUTCOME" in the trace, and return the outcome."""
     try:
         value = await awaitable
     except BaseException as error:
@@ -129,7 +129,7 @@ async def tell(what, awaitable):
 
 @contextlib.asynccontextmanager
 async def telling_group(what="group"):
-    """A TaskGroup; "WHAT: OUTCOME" in the trace, and its failures."""
+    """A TaskGroup that prints "WHAT: OUTCOME" in the trace, and its failures."""
     try:
         async with asyncio.TaskGroup() as group:
             yield group
@@ -143,7 +143,7 @@ async def telling_group(what="group"):
 
 @contextlib.asynccontextmanager
 async def telling_timeout(what, delay):
-    """asyncio.timeout(); "WHAT: OUTCOME" in the trace, and whether it expired."""
+    """asyncio.timeout(), which prints "WHAT: OUTCOME" in the trace, and whether it expired."""
     try:
         async with asyncio.timeout(delay) as scope:
             yield scope
@@ -158,12 +158,12 @@ def result_of(value):
 
 
 def failures(group):
-    """What is in an exception group."""
+    """Return the contents of an exception group."""
     return " ".join(map(name_of, group.exceptions))
 
 
 def state(future):
-    """A future's state or result in the trace."""
+    """Return the text of a future's state or result."""
     if not future.done():
         return "EINPROGRESS"
     if future.cancelled():
@@ -174,12 +174,12 @@ def state(future):
 
 
 def eager_task(coro, **options):
-    """A task that runs at once, until it waits for the first time. (3.12)"""
+    """A task that runs at once, until its first wait. (3.12)"""
     loop = asyncio.get_running_loop()
     return asyncio.Task(coro, loop=loop, eager_start=True, **options)
 
 def tell_exception(loop, context):
-    """An exception handler that says what it is told: "MESSAGE: OUTCOME"."""
+    """An exception handler that prints its report: "MESSAGE: OUTCOME"."""
     error = context.get("exception")
     trace("%s: %s", context["message"], name_of(error) if error is not None else 0)
 
@@ -195,7 +195,7 @@ async def turns(n):
 
 
 async def ticker(n):
-    """Says "turn 1", "turn 2", ...: a trace shows with it in which turn something happens."""
+    """Print "turn 1", "turn 2", ..., so that a trace shows in which turn something happens."""
     for turn in range(1, n + 1):
         trace("turn %d", turn)
         await asyncio.sleep(0)
@@ -205,7 +205,8 @@ async def ticker(n):
 
 
 def all_tasks_in_order(of):
-    """asyncio.run() cancels what is left in the order of a set; here, of their names."""
+    """asyncio.run() cancels leftover tasks in the order of a set. Here they are cancelled in the
+    order of their names."""
 
     def all_tasks(loop=None):
         return sorted(of(loop), key=lambda task: (len(task.get_name()), task.get_name()))
@@ -219,7 +220,7 @@ def load(path):
 
 
 def run(scenario):
-    """Run one, print its trace."""
+    """Run one scenario, and print its trace."""
     try:
         if asyncio.iscoroutinefunction(scenario):
             with asyncio.Runner(loop_factory=VirtualLoop) as runner:
@@ -237,14 +238,14 @@ def is_path(word):
 
 
 def main():
-    """scenario.py TOPIC.py... [NAME...]: the traces, of all or of these."""
+    """scenario.py TOPIC.py... [NAME...]: print all traces, or these."""
     import gc
     import traceback
 
     sys.modules["scenario"] = sys.modules["__main__"]
     evened_out.install()
     asyncio.runners.tasks.all_tasks = all_tasks_in_order(asyncio.tasks.all_tasks)
-    gc.disable()  # nothing may depend on when a cycle is collected
+    gc.disable()  # the trace must not depend on when a cycle is collected
     for path in filter(is_path, sys.argv[1:]):
         load(path)
     for name in [word for word in sys.argv[1:] if not is_path(word)] or scenarios:

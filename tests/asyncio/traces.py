@@ -1,8 +1,9 @@
-"""Traces as text: what scenario.py and coil-scenarios print, and what TOPIC.trace holds."""
+"""Traces as text: the output of scenario.py and coil-scenarios, and the contents of TOPIC.trace."""
 
 
 def read(text):
-    """Lines by scenario, from `scenario NAME` to the next; what comes before is left out."""
+    """Return the lines of each scenario, from `scenario NAME` to the next; lines before the first
+    are ignored."""
     traces, lines = {}, []
     for line in text.splitlines():
         if line.startswith("scenario "):
@@ -13,7 +14,7 @@ def read(text):
 
 
 def read_file(path):
-    """The same of a file that CPython wrote; without one, nothing."""
+    """The same for a file written by CPython; without a file, an empty dict."""
     try:
         with open(path) as file:
             text = file.read()

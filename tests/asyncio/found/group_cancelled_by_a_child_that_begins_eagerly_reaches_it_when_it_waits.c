@@ -59,8 +59,10 @@ static int t1_run(void)
     return 0;
 }
 
-/* A group that is cancelled by a child while that runs eagerly cancels it once it is one
- * of the children. */
+/*
+ * A child cancels its group while it runs eagerly. The group cancels this child, too,
+ * once it is one of the group's children.
+ */
 SCENARIO(group_cancelled_by_a_child_that_begins_eagerly_reaches_it_when_it_waits)
 {
     struct judged_task *const tasks[] = {&t0, &t1, NULL};

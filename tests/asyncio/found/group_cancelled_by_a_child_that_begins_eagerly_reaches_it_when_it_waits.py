@@ -25,7 +25,8 @@ async def t1():
 
 @scenario
 async def group_cancelled_by_a_child_that_begins_eagerly_reaches_it_when_it_waits():
-    """A group that is cancelled by a child while that runs eagerly cancels it once it is one of the children.
+    """A child cancels its group while it runs eagerly. The group cancels this child, too, once it
+    is one of the group's children.
 
     Since: 3.12
     """

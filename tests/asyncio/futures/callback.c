@@ -1,4 +1,6 @@
-/* callback.c - when callbacks of a future are called, in which order; removing them. */
+/*
+ * callback.c - when a future calls its callbacks, in which order, and removing them.
+ */
 #include "futures.h"
 
 static coil_future *callback_cancels_future;
@@ -21,8 +23,9 @@ static void cancel_both(coil_future *done, void *arg)
     trace("cancel: %d %d", first, tasks[1] != NULL && coil_task_cancel(tasks[1], NULL));
 }
 
-/* Between two awaiters of a future stands a callback that cancels both: the first has
- * run. */
+/*
+ * Between two awaiters of a future, a callback cancels both: the first has already run.
+ */
 SCENARIO(callback_cancels_a_task_that_is_ready)
 {
     int rc;
@@ -57,8 +60,10 @@ static void first(coil_future *future, void *arg)
     trace("first removes %d", coil_future_remove_callback(future, second, NULL));
 }
 
-/* Once a future is done its callbacks are on their way: one cannot remove those behind
- * it. */
+/*
+ * Once a future is done, its callbacks are in the ready queue: a callback cannot remove
+ * later ones.
+ */
 SCENARIO(callback_cannot_remove_what_is_ready)
 {
     coil_future *future = new_future();
@@ -81,7 +86,7 @@ static void copy(coil_future *source, void *target)
     trace("copied: %s", state(target));
 }
 
-/* A result, a failure and a cancellation go from one future to the next by a callback. */
+/* A callback passes a result, a failure or a cancellation from one future to the next. */
 SCENARIO(callback_copies_its_future_to_another)
 {
     static const int rcs[] = {10, -EIO, -ECANCELED};
@@ -124,8 +129,7 @@ static int add_and_remove(coil_future *future)
     return rc;
 }
 
-/* Removing a callback removes each time that it was added, and says how many those were.
- */
+/* Removing a callback removes all its additions, and returns their number. */
 SCENARIO(callback_is_removed_as_often_as_it_was_added)
 {
     coil_future *future = new_future();
@@ -155,7 +159,9 @@ static void late(coil_future *future, void *arg)
     trace("added another");
 }
 
-/* A callback of a future that is done already is called in the next turn, not at once. */
+/*
+ * A callback that is added to a completed future is called in the next turn, not at once.
+ */
 SCENARIO(callback_that_is_added_late_is_called_in_the_next_turn)
 {
     coil_future *future = new_future();
@@ -170,7 +176,7 @@ SCENARIO(callback_that_is_added_late_is_called_in_the_next_turn)
     return coil_task_await(ticks);
 }
 
-/* A callback that is removed is not called; to remove it again removes nothing. */
+/* A removed callback is not called. Removing it again removes nothing. */
 SCENARIO(callback_that_was_first_is_removed)
 {
     coil_future *future = new_future();
@@ -186,7 +192,9 @@ SCENARIO(callback_that_was_first_is_removed)
     return 0;
 }
 
-/* With the last of three callbacks removed the first two are called, and one added after.
+/*
+ * After the last of three callbacks is removed, the first two are called, and one that is
+ * added later.
  */
 SCENARIO(callback_that_was_last_is_removed)
 {
@@ -218,7 +226,9 @@ static void callbacks_and_awaiters_callback(coil_future *done, void *name)
     trace("%s", (char *)name);
 }
 
-/* Those who await a future and its callbacks are one line: first come, first served. */
+/*
+ * The awaiters of a future and its callbacks share one queue: first come, first served.
+ */
 SCENARIO(callbacks_and_awaiters_keep_their_order)
 {
     coil_task *first, *second = NULL;
@@ -255,7 +265,7 @@ static void glance(coil_future *future, void *arg)
     trace("sees it is done: %d", coil_future_done(future));
 }
 
-/* A failure calls the callbacks as a result does; looking at it is up to them. */
+/* A failure calls the callbacks as a result does; they may ignore it. */
 SCENARIO(callbacks_are_called_for_a_failure)
 {
     coil_future *future = new_future();
@@ -280,7 +290,10 @@ static void say(coil_future *future, void *i)
     trace("callback %d: %s", (int)(intptr_t)i, state(future));
 }
 
-/* Setting a result calls no callback; all are called in the next turn, in their order. */
+/*
+ * Setting a result does not call the callbacks. All are called in the next turn, in their
+ * order.
+ */
 SCENARIO(callbacks_are_called_in_the_next_turn)
 {
     coil_future *future = new_future();
@@ -295,7 +308,7 @@ SCENARIO(callbacks_are_called_in_the_next_turn)
     return coil_task_await(ticks);
 }
 
-/* With the first two of three callbacks removed the third is called alone. */
+/* After the first two of three callbacks are removed, only the third is called. */
 SCENARIO(callbacks_that_were_first_and_second_are_removed)
 {
     static const int order[] = {0, 1, 0};

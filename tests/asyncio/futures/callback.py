@@ -1,4 +1,4 @@
-"""When callbacks of a future are called, in which order; removing them."""
+"""When a future calls its callbacks, in which order, and removing them."""
 
 from scenario import *
 
@@ -12,7 +12,7 @@ async def callback_cancels_waiter(i, future):
 
 @scenario
 async def callback_cancels_a_task_that_is_ready():
-    """Between two awaiters of a future stands a callback that cancels both: the first has run."""
+    """Between two awaiters of a future, a callback cancels both: the first has already run."""
     future = new_future()
     tasks = [asyncio.create_task(callback_cancels_waiter(0, future))]
     await turns(1)
@@ -27,8 +27,8 @@ async def callback_cancels_a_task_that_is_ready():
 
 @scenario
 async def callback_cannot_remove_what_is_ready():
-    """Once a future is done its callbacks are on their way: one cannot remove those behind
-    it."""
+    """Once a future is done, its callbacks are in the ready queue: a callback cannot remove later
+    ones."""
     future = new_future()
 
     def second(_):
@@ -60,7 +60,7 @@ def chain(source, target):
 
 @scenario
 async def callback_copies_its_future_to_another():
-    """A result, a failure and a cancellation go from one future to the next by a callback."""
+    """A callback passes a result, a failure or a cancellation from one future to the next."""
     for complete in (lambda f: f.set_result(10), lambda f: f.set_exception(Failure("EIO")),
                      lambda f: f.cancel()):  # fmt: skip
         source, target = new_future(), new_future()
@@ -72,8 +72,7 @@ async def callback_copies_its_future_to_another():
 
 @scenario
 async def callback_is_removed_as_often_as_it_was_added():
-    """Removing a callback removes each time that it was added, and says how many those
-    were."""
+    """Removing a callback removes all its additions, and returns their number."""
     future = new_future()
     callbacks = [lambda f, i=i: trace("callback %d", i) for i in range(4)]
     future.add_done_callback(callbacks[1])
@@ -91,7 +90,7 @@ async def callback_is_removed_as_often_as_it_was_added():
 
 @scenario
 async def callback_that_is_added_late_is_called_in_the_next_turn():
-    """A callback of a future that is done already is called in the next turn, not at once."""
+    """A callback that is added to a completed future is called in the next turn, not at once."""
     future = new_future()
     future.set_result(4)
 
@@ -108,7 +107,7 @@ async def callback_that_is_added_late_is_called_in_the_next_turn():
 
 @scenario
 async def callback_that_was_first_is_removed():
-    """A callback that is removed is not called; to remove it again removes nothing."""
+    """A removed callback is not called. Removing it again removes nothing."""
     future = new_future()
     callbacks = [lambda f, i=i: trace("callback %d", i) for i in range(3)]
     for callback in callbacks:
@@ -123,8 +122,8 @@ async def callback_that_was_first_is_removed():
 
 @scenario
 async def callback_that_was_last_is_removed():
-    """With the last of three callbacks removed the first two are called, and one added
-    after."""
+    """After the last of three callbacks is removed, the first two are called, and one that is added
+    later."""
     future = new_future()
     callbacks = [lambda f, i=i: trace("callback %d", i) for i in range(4)]
     for callback in callbacks[:3]:
@@ -143,7 +142,7 @@ async def callbacks_and_awaiters_waiter(name, future):
 
 @scenario
 async def callbacks_and_awaiters_keep_their_order():
-    """Those who await a future and its callbacks are one line: first come, first served."""
+    """The awaiters of a future and its callbacks share one queue: first come, first served."""
     future = new_future()
     tasks = [asyncio.create_task(callbacks_and_awaiters_waiter("first task", future))]
     await turns(1)
@@ -158,7 +157,7 @@ async def callbacks_and_awaiters_keep_their_order():
 
 @scenario
 async def callbacks_are_called_for_a_failure():
-    """A failure calls the callbacks as a result does; looking at it is up to them."""
+    """A failure calls the callbacks as a result does; they may ignore it."""
     future = new_future()
     future.add_done_callback(lambda f: trace("sees %s", state(f)))
     future.add_done_callback(lambda f: trace("sees it is done: %s", result_of(f.done())))
@@ -171,7 +170,8 @@ async def callbacks_are_called_for_a_failure():
 
 @scenario
 async def callbacks_are_called_in_the_next_turn():
-    """Setting a result calls no callback; all are called in the next turn, in their order."""
+    """Setting a result does not call the callbacks. All are called in the next turn, in their
+    order."""
     future = new_future()
     ticks = asyncio.create_task(ticker(2))
     for i in range(3):
@@ -185,7 +185,7 @@ async def callbacks_are_called_in_the_next_turn():
 
 @scenario
 async def callbacks_that_were_first_and_second_are_removed():
-    """With the first two of three callbacks removed the third is called alone."""
+    """After the first two of three callbacks are removed, only the third is called."""
     future = new_future()
     callbacks = [lambda f, i=i: trace("callback %d", i) for i in range(3)]
     for callback in callbacks:

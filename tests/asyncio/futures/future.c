@@ -1,4 +1,6 @@
-/* future.c - how a future is set, failed, cancelled and awaited. */
+/*
+ * future.c - how a future is set, failed, cancelled and awaited.
+ */
 #include "../scenario.h"
 
 static coil_future *all_kinds_future;
@@ -23,8 +25,10 @@ static void all_kinds_callback(coil_future *done, void *arg)
     trace("callback");
 }
 
-/* Those who await, shield, gather, wait and call back are served in the order in which
- * they came; gather, wait and shield need a turn more. */
+/*
+ * Awaiters, shields, gathers, waits and callbacks of a future are served in the order in
+ * which they were added. gather, wait and shield take one more turn.
+ */
 SCENARIO(all_kinds_of_waiters_stand_in_one_line)
 {
     static char *const whats[] = {"wait", "gather", "shield", "await"};
@@ -50,7 +54,7 @@ SCENARIO(all_kinds_of_waiters_stand_in_one_line)
     return rc < 0 ? rc : 0;
 }
 
-/* A future that was cancelled refuses a result and a failure, and stays cancelled. */
+/* A cancelled future refuses a result and a failure, and stays cancelled. */
 SCENARIO(cancelled_future_takes_no_result)
 {
     coil_future *future = new_future();
@@ -66,7 +70,7 @@ SCENARIO(cancelled_future_takes_no_result)
     return 0;
 }
 
-/* A future that has failed keeps its failure, for everybody who asks. */
+/* A failed future keeps its failure, and returns it to every caller. */
 SCENARIO(failed_future_takes_no_result)
 {
     coil_future *future = new_future();
@@ -100,8 +104,7 @@ static int failed_task_waiter(void *i)
     return 0;
 }
 
-/* A task that has failed fails everybody who awaits it, then and later, each time the
- * same. */
+/* A failed task returns the same failure to each awaiter, then and later. */
 SCENARIO(failed_task_is_awaited_again_and_again)
 {
     coil_task *last;
@@ -122,8 +125,7 @@ static int failure_awaited_body(void *arg)
     return coil_fail(-EIO, "always the same");
 }
 
-/* A failure that is awaited again and again has, each time, one await in its traceback.
- */
+/* If a failure is awaited several times, each traceback has one await. */
 SCENARIO(failure_awaited_again_has_the_same_traceback)
 {
     coil_task *task = start(failure_awaited_body, NULL);
@@ -143,7 +145,7 @@ SCENARIO(failure_awaited_again_has_the_same_traceback)
     return 0;
 }
 
-/* A future begins pending; cancelling it takes effect in that very call. */
+/* A future begins pending. Cancelling it takes effect within the call. */
 SCENARIO(future_begins_pending_and_is_cancelled_at_once)
 {
     coil_future *future = new_future();
@@ -159,8 +161,10 @@ SCENARIO(future_begins_pending_and_is_cancelled_at_once)
     return 0;
 }
 
-/* A failed future that is dropped is reported; retrieved, or cancelled in vain, it is
- * not. */
+/*
+ * A failed future that is released is reported, unless its failure was retrieved or it
+ * was cancelled afterwards.
+ */
 SCENARIO(future_failure_is_not_reported_after_cancel)
 {
     static const char *const hows[] = {"dropped", "retrieved", "cancelled"};
@@ -230,7 +234,7 @@ static int prepare(coil_future *future)
     return rc;
 }
 
-/* A future may be made and given its callbacks while the loop does not run yet. */
+/* A future may be created and get callbacks while the loop does not run yet. */
 PLAIN_SCENARIO(future_is_made_before_its_loop_runs)
 {
     coil_loop_opts opts = {.virtual_clock = true};
@@ -262,7 +266,9 @@ static int future_keeps_body(void *future)
     return rc;
 }
 
-/* Who awaits a future that was cancelled can read why; a second cancel changes nothing.
+/*
+ * The awaiter of a cancelled future can read the reason. A second cancel does not change
+ * it.
  */
 SCENARIO(future_keeps_the_reason_of_its_cancellation)
 {
@@ -279,7 +285,7 @@ SCENARIO(future_keeps_the_reason_of_its_cancellation)
     return 0;
 }
 
-/* A future has its result from the moment it is set, and keeps the first. */
+/* A future has its result from the moment it is set, and keeps the first one. */
 SCENARIO(future_with_a_result_takes_no_other)
 {
     coil_future *future = new_future();
@@ -306,7 +312,10 @@ static int futures_wake_waiter(void *arg)
     return 0;
 }
 
-/* Of futures set in one turn, whoever awaits the one that was set first goes on first. */
+/*
+ * If several futures are set in one turn, their awaiters continue in the order of
+ * setting.
+ */
 SCENARIO(futures_wake_in_the_order_in_which_they_are_set)
 {
     static const int order[] = {2, 0, 3, 1};
@@ -339,8 +348,10 @@ static int one_of_two_waiter(void *name)
     return rc;
 }
 
-/* Two tasks await one future: cancelling either cancels the future, and with it the
- * other. */
+/*
+ * Two tasks await one future: cancelling either task cancels the future, and so the other
+ * task.
+ */
 SCENARIO(one_of_two_awaiters_is_cancelled)
 {
     coil_task *first, *second;
@@ -372,7 +383,7 @@ static int result_that_comes_body(void *future)
     return tell("task", coil_await(future));
 }
 
-/* A timer that is to set a future finds it cancelled, and leaves it so. */
+/* A timer finds the future that it should set cancelled, and does not change it. */
 SCENARIO(result_that_comes_after_cancel_is_refused)
 {
     coil_future *future = new_future();

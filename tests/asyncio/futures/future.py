@@ -5,8 +5,8 @@ from scenario import *
 
 @scenario
 async def all_kinds_of_waiters_stand_in_one_line():
-    """Those who await, shield, gather, wait and call back are served in the order in which they
-    came; gather, wait and shield need a turn more."""
+    """Awaiters, shields, gathers, waits and callbacks of a future are served in the order in which
+    they were added. gather, wait and shield take one more turn."""
     future = new_future()
 
     async def awaits():
@@ -31,7 +31,7 @@ async def all_kinds_of_waiters_stand_in_one_line():
 
 @scenario
 async def cancelled_future_takes_no_result():
-    """A future that was cancelled refuses a result and a failure, and stays cancelled."""
+    """A cancelled future refuses a result and a failure, and stays cancelled."""
     future = new_future()
     trace("cancel: %s", result_of(future.cancel()))
     trace("set: %s", attempt(future.set_result, 1))
@@ -43,7 +43,7 @@ async def cancelled_future_takes_no_result():
 
 @scenario
 async def failed_future_takes_no_result():
-    """A future that has failed keeps its failure, for everybody who asks."""
+    """A failed future keeps its failure, and returns it to every caller."""
     future = new_future()
     trace("before: %s", state(future))
     trace("fail: %s", attempt(future.set_exception, Failure("EIO")))
@@ -66,8 +66,7 @@ async def failed_task_waiter(i, task):
 
 @scenario
 async def failed_task_is_awaited_again_and_again():
-    """A task that has failed fails everybody who awaits it, then and later, each time the
-    same."""
+    """A failed task returns the same failure to each awaiter, then and later."""
     task = asyncio.create_task(failed_task_body())
     waiters = [asyncio.create_task(failed_task_waiter(i, task)) for i in range(2)]
     for _ in range(3):
@@ -81,7 +80,7 @@ async def failure_awaited_body():
 
 @scenario
 async def failure_awaited_again_has_the_same_traceback():
-    """A failure that is awaited again and again has, each time, one await in its traceback."""
+    """If a failure is awaited several times, each traceback has one await."""
     task = asyncio.create_task(failure_awaited_body())
     for i in range(5):
         try:
@@ -96,7 +95,7 @@ async def failure_awaited_again_has_the_same_traceback():
 
 @scenario
 async def future_begins_pending_and_is_cancelled_at_once():
-    """A future begins pending; cancelling it takes effect in that very call."""
+    """A future begins pending. Cancelling it takes effect within the call."""
     future = new_future()
     trace("done %s, cancelled %s", result_of(future.done()), result_of(future.cancelled()))
     trace("cancel: %s", result_of(future.cancel()))
@@ -106,8 +105,8 @@ async def future_begins_pending_and_is_cancelled_at_once():
 
 @scenario
 async def future_failure_is_not_reported_after_cancel():
-    """A failed future that is dropped is reported; retrieved, or cancelled in vain, it is
-    not."""
+    """A failed future that is released is reported, unless its failure was retrieved or it was
+    cancelled afterwards."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     for how in "dropped", "retrieved", "cancelled":
         trace("%s", how)
@@ -140,7 +139,7 @@ async def future_is_awaited_twice_and_waits_once():
 
 @scenario
 def future_is_made_before_its_loop_runs():
-    """A future may be made and given its callbacks while the loop does not run yet."""
+    """A future may be created and get callbacks while the loop does not run yet."""
     loop = VirtualLoop()
     future = loop.create_future()
     future.add_done_callback(lambda f: trace("callback: %s", state(f)))
@@ -162,8 +161,7 @@ async def future_keeps_body(future):
 
 @scenario
 async def future_keeps_the_reason_of_its_cancellation():
-    """Who awaits a future that was cancelled can read why; a second cancel changes
-    nothing."""
+    """The awaiter of a cancelled future can read the reason. A second cancel does not change it."""
     future = new_future()
     task = asyncio.create_task(future_keeps_body(future))
     await turns(1)
@@ -175,7 +173,7 @@ async def future_keeps_the_reason_of_its_cancellation():
 
 @scenario
 async def future_with_a_result_takes_no_other():
-    """A future has its result from the moment it is set, and keeps the first."""
+    """A future has its result from the moment it is set, and keeps the first one."""
     future = new_future()
     trace("before: %s", state(future))
     trace("set: %s", attempt(future.set_result, 42))
@@ -192,7 +190,7 @@ async def futures_wake_waiter(i, future):
 
 @scenario
 async def futures_wake_in_the_order_in_which_they_are_set():
-    """Of futures set in one turn, whoever awaits the one that was set first goes on first."""
+    """If several futures are set in one turn, their awaiters continue in the order of setting."""
     futures = [new_future() for _ in range(4)]
     tasks = [asyncio.create_task(futures_wake_waiter(i, future))
              for i, future in enumerate(futures)]  # fmt: skip
@@ -215,8 +213,7 @@ async def one_of_two_waiter(i, future):
 
 @scenario
 async def one_of_two_awaiters_is_cancelled():
-    """Two tasks await one future: cancelling either cancels the future, and with it the
-    other."""
+    """Two tasks await one future: cancelling either task cancels the future, and so the other task."""
     future = new_future()
     tasks = [asyncio.create_task(one_of_two_waiter(i, future)) for i in range(2)]
     await turns(2)
@@ -229,7 +226,7 @@ async def one_of_two_awaiters_is_cancelled():
 
 @scenario
 async def result_that_comes_after_cancel_is_refused():
-    """A timer that is to set a future finds it cancelled, and leaves it so."""
+    """A timer finds the future that it should set cancelled, and does not change it."""
     future = new_future()
     asyncio.get_running_loop().call_later(
         2, lambda: trace("timer sets: %s", attempt(future.set_result, 2)))  # fmt: skip

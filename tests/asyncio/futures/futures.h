@@ -1,4 +1,6 @@
-/* futures.h - what many scenarios of futures have in common. */
+/*
+ * futures.h - functions that many scenarios of futures share.
+ */
 #ifndef TESTS_ASYNCIO_FUTURES_H
 #define TESTS_ASYNCIO_FUTURES_H
 
@@ -6,14 +8,14 @@
 
 #define NUMBER(i) ((void *)(intptr_t)(i))
 
-/* A done callback that says its number. */
+/* A done callback that prints its number. */
 static inline void callback(coil_future *future, void *number)
 {
     (void)future;
     trace("callback %d", (int)(intptr_t)number);
 }
 
-/* Add `fn` n times, with NUMBER(0), NUMBER(1), ...; where memory fails, not at all. */
+/* Add `fn` n times, with NUMBER(0), NUMBER(1), ...; if memory runs out, not at all. */
 static inline int add_each(coil_future *future, coil_done_callback fn, int n)
 {
     for (int i = 0; i < n; i++)

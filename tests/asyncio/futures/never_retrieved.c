@@ -1,4 +1,6 @@
-/* never_retrieved.c - which failures that nobody has asked for are reported. */
+/*
+ * never_retrieved.c - which failures are reported as never retrieved.
+ */
 #include "../scenario.h"
 
 static int never_retrieved_failure_behind_body(void *arg)
@@ -24,8 +26,10 @@ static int waiter(void *arg)
     return rc;
 }
 
-/* Who is cancelled in a shield asks no more: when what was shielded fails then, it is
- * reported. */
+/*
+ * A task is cancelled in a shield. If the shielded future fails afterwards, the failure
+ * is reported, because no task retrieves it.
+ */
 SCENARIO(never_retrieved_failure_behind_a_shield_is_reported)
 {
     coil_task *task = start(waiter, NULL);
@@ -42,8 +46,10 @@ SCENARIO(never_retrieved_failure_behind_a_shield_is_reported)
     return coil_sleep(COIL_SEC(2));
 }
 
-/* A future that failed and was never asked is reported as its last reference goes: not
- * before, and once. */
+/*
+ * A failed future that was never retrieved is reported once, when its last reference is
+ * released.
+ */
 SCENARIO(never_retrieved_failure_of_a_future_is_reported)
 {
     coil_future *future, *other;
@@ -73,8 +79,10 @@ static int never_retrieved_failure_of_a_task_body(void *name)
     return -EIO;
 }
 
-/* A task that failed and was never asked is reported as its last reference goes: at its
- * end, if nobody holds it. */
+/*
+ * A failed task that was never retrieved is reported when its last reference is released:
+ * at its end, if there is none.
+ */
 SCENARIO(never_retrieved_failure_of_a_task_is_reported)
 {
     coil_task *held;
@@ -107,7 +115,10 @@ static int body(void *arg)
     return work->fails ? -EIO : 0;
 }
 
-/* Of the last one a wait for the first failure does not ask: it is over anyway. */
+/*
+ * A wait for the first failure does not retrieve the failure of the last future, because
+ * the wait ends anyway.
+ */
 SCENARIO(never_retrieved_failure_of_the_last_waited_for_is_reported)
 {
     struct work works[] = {{1, 0}, {2, 1}};
@@ -132,8 +143,7 @@ SCENARIO(never_retrieved_failure_of_the_last_waited_for_is_reported)
     return rc;
 }
 
-/* To wait for the first failure is to ask for that one, and not for those that come
- * later. */
+/* A wait for the first failure retrieves that failure, but not later ones. */
 SCENARIO(never_retrieved_failure_that_ended_a_wait_is_silent)
 {
     struct work works[] = {{1, 1}, {2, 1}};
@@ -168,8 +178,7 @@ static coil_future *failed(void)
     return future;
 }
 
-/* A failure that somebody has asked for, by result, exception or await, is not reported.
- */
+/* A failure that was retrieved, by result, exception or await, is not reported. */
 SCENARIO(never_retrieved_failure_that_was_asked_for_is_silent)
 {
     static const char *const ways[] = {"result", "exception", "awaited"};
@@ -192,7 +201,7 @@ SCENARIO(never_retrieved_failure_that_was_asked_for_is_silent)
     return 0;
 }
 
-/* To wait until all have ended is not to ask what they came to. */
+/* Waiting until all futures have ended does not retrieve their results. */
 SCENARIO(never_retrieved_failures_after_a_wait_are_reported)
 {
     struct work works[] = {{1, 1}, {2, 1}};
@@ -228,7 +237,10 @@ static int never_retrieved_failures_are_reported_body(void *i)
     return rcs[(intptr_t)i];
 }
 
-/* Which failure came first does not matter: what is let go of first is reported first. */
+/*
+ * Failures are reported in the order in which the futures are released, not in the order
+ * of failing.
+ */
 SCENARIO(never_retrieved_failures_are_reported_in_the_order_of_release)
 {
     static const int order[] = {1, 2, 0};
@@ -258,8 +270,10 @@ static int never_retrieved_failures_of_gathered_body(void *seconds)
     return -EIO;
 }
 
-/* Of tasks that are gathered one failure is handed on; those that fail later are not
- * reported: it was known that they might. */
+/*
+ * gather passes on one failure of its tasks. Later failures are not reported, because
+ * gather has marked them as retrieved.
+ */
 SCENARIO(never_retrieved_failures_of_gathered_tasks_are_silent)
 {
     coil_future *futures[3];
@@ -282,8 +296,10 @@ SCENARIO(never_retrieved_failures_of_gathered_tasks_are_silent)
 
 enum { PENDING, RESULT, ASKED, CANCELLED, COUNT };
 
-/* Only failures are reported: not a result that nobody asked for, nor one that somebody
- * did, nor a future that is cancelled, or pending for ever. */
+/*
+ * Only failures are reported: not an unretrieved or retrieved result, nor a future that
+ * is cancelled, or stays pending.
+ */
 SCENARIO(never_retrieved_results_are_silent)
 {
     static const char *const names[] = {"pending", "result", "asked", "cancelled"};

@@ -1,4 +1,4 @@
-"""Which failures that nobody has asked for are reported."""
+"""Which failures are reported as never retrieved."""
 
 from scenario import *
 
@@ -15,8 +15,8 @@ async def waiter():
 
 @scenario
 async def never_retrieved_failure_behind_a_shield_is_reported():
-    """Who is cancelled in a shield asks no more: when what was shielded fails then, it is
-    reported."""
+    """A task is cancelled in a shield. If the shielded future fails afterwards, the failure is
+    reported, because no task retrieves it."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     task = asyncio.create_task(waiter())
     await asyncio.sleep(1)
@@ -27,8 +27,8 @@ async def never_retrieved_failure_behind_a_shield_is_reported():
 
 @scenario
 async def never_retrieved_failure_of_a_future_is_reported():
-    """A future that failed and was never asked is reported as its last reference goes: not
-    before, and once."""
+    """A failed future that was never retrieved is reported once, when its last reference is
+    released."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     future = new_future()
     other = future
@@ -49,8 +49,8 @@ async def never_retrieved_failure_of_a_task_body(name):
 
 @scenario
 async def never_retrieved_failure_of_a_task_is_reported():
-    """A task that failed and was never asked is reported as its last reference goes: at its end,
-    if nobody holds it."""
+    """A failed task that was never retrieved is reported when its last reference is released: at
+    its end, if there is none."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     held = asyncio.create_task(never_retrieved_failure_of_a_task_body("held"))
     asyncio.create_task(never_retrieved_failure_of_a_task_body("loose"))
@@ -69,7 +69,8 @@ async def body(i, fails):
 
 @scenario
 async def never_retrieved_failure_of_the_last_waited_for_is_reported():
-    """Of the last one a wait for the first failure does not ask: it is over anyway."""
+    """A wait for the first failure does not retrieve the failure of the last future, because the
+    wait ends anyway."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     tasks = [asyncio.create_task(body(i + 1, fails)) for i, fails in enumerate((False, True))]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
@@ -82,7 +83,7 @@ async def never_retrieved_failure_of_the_last_waited_for_is_reported():
 
 @scenario
 async def never_retrieved_failure_that_ended_a_wait_is_silent():
-    """To wait for the first failure is to ask for that one, and not for those that come later."""
+    """A wait for the first failure retrieves that failure, but not later ones."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     tasks = [asyncio.create_task(body(i + 1, fails)) for i, fails in enumerate((True, True))]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
@@ -101,7 +102,7 @@ def failed():
 
 @scenario
 async def never_retrieved_failure_that_was_asked_for_is_silent():
-    """A failure that somebody has asked for, by result, exception or await, is not reported."""
+    """A failure that was retrieved, by result, exception or await, is not reported."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     future = failed()
     trace("result: %s", attempt(future.result))
@@ -120,7 +121,7 @@ async def never_retrieved_failure_that_was_asked_for_is_silent():
 
 @scenario
 async def never_retrieved_failures_after_a_wait_are_reported():
-    """To wait until all have ended is not to ask what they came to."""
+    """Waiting until all futures have ended does not retrieve their results."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     tasks = [asyncio.create_task(body(i + 1, fails)) for i, fails in enumerate((True, True))]
     await asyncio.wait(tasks, return_when=asyncio.ALL_COMPLETED)
@@ -139,7 +140,8 @@ async def never_retrieved_failures_are_reported_body(i):
 
 @scenario
 async def never_retrieved_failures_are_reported_in_the_order_of_release():
-    """Which failure came first does not matter: what is let go of first is reported first."""
+    """Failures are reported in the order in which the futures are released, not in the order of
+    failing."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     tasks = [asyncio.create_task(never_retrieved_failures_are_reported_body(i)) for i in range(3)]
     await asyncio.sleep(3)
@@ -156,8 +158,8 @@ async def never_retrieved_failures_of_gathered_body(seconds):
 
 @scenario
 async def never_retrieved_failures_of_gathered_tasks_are_silent():
-    """Of tasks that are gathered one failure is handed on; those that fail later are not
-    reported: it was known that they might."""
+    """gather passes on one failure of its tasks. Later failures are not reported, because gather
+    has marked them as retrieved."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     bodies = map(never_retrieved_failures_of_gathered_body, (1, 2, 3))
     gathered = asyncio.gather(*map(asyncio.create_task, bodies))
@@ -169,8 +171,8 @@ async def never_retrieved_failures_of_gathered_tasks_are_silent():
 
 @scenario
 async def never_retrieved_results_are_silent():
-    """Only failures are reported: not a result that nobody asked for, nor one that somebody
-    did, nor a future that is cancelled, or pending for ever."""
+    """Only failures are reported: not an unretrieved or retrieved result, nor a future that is
+    cancelled, or stays pending."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     pending, result, asked, cancelled = [new_future() for _ in range(4)]
     result.set_result(42)

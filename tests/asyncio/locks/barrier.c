@@ -3,7 +3,7 @@
 
 static coil_barrier barrier_of_1 = COIL_BARRIER_INIT(1);
 
-/* A barrier that was broken while nobody waited fails at once whoever comes. */
+/* A barrier was broken while no task waited: later waits fail at once. */
 SCENARIO(barrier_abort_while_nobody_waits)
 {
     if (start(ticker, TURNS(1)) == NULL)
@@ -37,8 +37,8 @@ static int barrier_abort_while_some_party(void *name)
 }
 
 /*
- * Breaking a barrier while some of a round have not left and some have come again fails
- * them all.
+ * Some tasks of a round have not left yet, and others wait for the next round. Aborting
+ * the barrier makes all of them fail.
  */
 SCENARIO(barrier_abort_while_some_came_again)
 {
@@ -67,8 +67,8 @@ static int barrier_aborted_by_a_failing_party(void *name)
 }
 
 /*
- * A task that fails between two rounds breaks the barrier, so that the others do not wait
- * for it in vain.
+ * A task that fails between two rounds aborts the barrier, so that the others do not wait
+ * forever.
  */
 SCENARIO(barrier_aborted_by_a_failing_task)
 {
@@ -106,8 +106,8 @@ static int barrier_aborted_then_party(void *name)
 }
 
 /*
- * A broken barrier is whole again after a reset, for which the tasks meet at a second
- * barrier, so that nobody is at the first.
+ * A reset repairs a broken barrier. The tasks first meet at a second barrier, so that
+ * none is at the first.
  */
 SCENARIO(barrier_aborted_then_reset)
 {
@@ -133,8 +133,8 @@ static int party(void *name)
 }
 
 /*
- * A task that is cancelled while it waits at a barrier no longer counts: one more must
- * come in its stead. It takes no place, so that each is given once.
+ * A task that is cancelled while it waits at a barrier no longer counts: another must
+ * replace it. It takes no place, so each place is given once.
  */
 SCENARIO(barrier_cancelled_waiter_leaves_its_place)
 {
@@ -178,8 +178,8 @@ static int barrier_counts_party(void *arg)
 }
 
 /*
- * A barrier knows how many have come; when it opens nobody waits any more, although not
- * all have left yet.
+ * A barrier counts the waiting tasks. When it opens, the count is 0, although not all
+ * tasks have left.
  */
 SCENARIO(barrier_counts_who_waits)
 {
@@ -223,8 +223,8 @@ static int barrier_drains_party(void *name)
 }
 
 /*
- * While the tasks of a round leave one by one, a newcomer is not counted; it is when the
- * last has left.
+ * While the tasks of a round leave, a newcomer is not counted. It counts when the last
+ * has left.
  */
 SCENARIO(barrier_drains_before_it_fills)
 {
@@ -253,8 +253,8 @@ static int barrier_gives_each_party(void *name)
 }
 
 /*
- * The tasks that pass a barrier get the order of their coming as an index; the last goes
- * on first, since it does not wait.
+ * Tasks that pass a barrier get their arrival order as an index. The last one continues
+ * first, because it does not wait.
  */
 SCENARIO(barrier_gives_each_its_index)
 {
@@ -285,7 +285,7 @@ static int barrier_gives_indexes_party(void *name)
     return 0;
 }
 
-/* Each round has its own indexes, by the order of coming in that round. */
+/* Each round has its own indexes, by the order of arrival in that round. */
 SCENARIO(barrier_gives_indexes_in_each_round)
 {
     int rc = gather_each(barrier_gives_indexes_party, 4);
@@ -324,8 +324,8 @@ static int barrier_newcomers_party(void *name)
 }
 
 /*
- * Two tasks that come back while the round drains wait; with the others, who meet
- * elsewhere first, they make the next round.
+ * Two tasks that come back while the round drains wait. Together with the other tasks,
+ * which meet elsewhere first, they form the next round.
  */
 SCENARIO(barrier_newcomers_wait_while_it_drains)
 {
@@ -342,7 +342,7 @@ SCENARIO(barrier_newcomers_wait_while_it_drains)
     return rc;
 }
 
-/* A barrier for one task lets it through without a turn of the loop. */
+/* A barrier for one task lets it pass without a turn of the loop. */
 SCENARIO(barrier_of_one_does_not_wait)
 {
     int index;
@@ -361,8 +361,8 @@ static int wait_for(void *barrier_)
 }
 
 /*
- * A barrier can be passed again as soon as the round before has left: each time with
- * index 0 where it is for one.
+ * A barrier can be passed again as soon as the previous round has left. A barrier for one
+ * task returns index 0 each time.
  */
 SCENARIO(barrier_of_one_passes_again)
 {
@@ -395,8 +395,8 @@ static int barrier_passed_party(void *name)
 }
 
 /*
- * Tasks that pass a barrier twice go through the second time only when all of them have
- * come again.
+ * Tasks that pass a barrier twice pass it the second time only when all of them have come
+ * again.
  */
 SCENARIO(barrier_passed_twice_by_the_same_tasks)
 {
@@ -429,9 +429,7 @@ static int resetter(void *arg)
     return 0;
 }
 
-/*
- * A reset sends the tasks away that wait at a barrier; the barrier itself is not broken.
- */
+/* A reset ends the waits of all waiting tasks; the barrier itself is not broken. */
 SCENARIO(barrier_reset_breaks_who_waits)
 {
     static const char *const names[] = {"a", "b", "c"};
@@ -472,8 +470,8 @@ static int barrier_reset_by_the_last_party(void *name)
 }
 
 /*
- * A reset by the last that leaves breaks nobody who has come again: the next round is
- * another.
+ * A reset by the last task that leaves does not break tasks that have come again: they
+ * belong to the next round.
  */
 SCENARIO(barrier_reset_by_the_last_to_leave)
 {
@@ -506,7 +504,7 @@ static int last(void *arg)
     return 0;
 }
 
-/* Tasks that a reset sent away may come again; with one more they pass. */
+/* Tasks whose wait a reset ended may come again. With another task they pass. */
 SCENARIO(barrier_reset_then_filled_again)
 {
     static const char *const names[] = {"a", "b", "c"};
@@ -542,7 +540,10 @@ static int barrier_reset_while_half_party(void *name)
     return 0;
 }
 
-/* A reset by the third of five to leave breaks those who have not left yet. */
+/*
+ * The third of five tasks resets the barrier as it leaves: the two that have not left get
+ * a broken barrier.
+ */
 SCENARIO(barrier_reset_while_half_have_left)
 {
     int rc = gather_each(barrier_reset_while_half_party, 5);
@@ -556,7 +557,7 @@ SCENARIO(barrier_reset_while_half_have_left)
 
 static coil_barrier barrier_of_2 = COIL_BARRIER_INIT(2);
 
-/* Resetting a barrier at which nobody waits does nothing, and lets no turn pass. */
+/* Resetting a barrier without waiting tasks has no effect, and takes no turn. */
 SCENARIO(barrier_reset_while_nobody_waits)
 {
     coil_task *task;
@@ -595,8 +596,8 @@ static int barrier_reset_while_some_party(void *name)
 }
 
 /*
- * A reset while some of a round have not left and some have come again breaks the former;
- * the latter wait on, and all meet in the next round.
+ * A reset, while some tasks of a round have not left and some have come again, breaks the
+ * former. The latter still wait, and all meet in the next round.
  */
 SCENARIO(barrier_reset_while_some_came_again)
 {
@@ -627,8 +628,8 @@ static int wait_a_while(void)
 }
 
 /*
- * A task that waits at a barrier for two seconds only leaves its place when they are
- * over; the barrier is not broken by that.
+ * A task that waits at a barrier with a timeout of two seconds leaves its place then.
+ * This does not break the barrier.
  */
 SCENARIO(barrier_wait_times_out_and_breaks_nobody)
 {
@@ -647,7 +648,7 @@ SCENARIO(barrier_wait_times_out_and_breaks_nobody)
 }
 
 /*
- * A task that is cancelled in the turn in which the barrier opens is cancelled; the
+ * A task that is cancelled in the turn in which the barrier opens is cancelled. The
  * others pass, and the next round fills.
  */
 SCENARIO(barrier_waiter_cancelled_as_it_opens)

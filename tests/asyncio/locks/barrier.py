@@ -8,7 +8,7 @@ barrier_of_1 = asyncio.Barrier(1)
 
 @scenario
 async def barrier_abort_while_nobody_waits():
-    """A barrier that was broken while nobody waited fails at once whoever comes."""
+    """A barrier was broken while no task waited: later waits fail at once."""
     asyncio.create_task(ticker(1))
     trace("abort: %s", await outcome(barrier_of_1.abort()))
     trace("%d wait, broken %d", barrier_of_1.n_waiting, barrier_of_1.broken)
@@ -37,8 +37,8 @@ async def barrier_abort_while_some_party(name):
 
 @scenario
 async def barrier_abort_while_some_came_again():
-    """Breaking a barrier while some of a round have not left and some have come again fails
-    them all.
+    """Some tasks of a round have not left yet, and others wait for the next round. Aborting the
+    barrier makes all of them fail.
     """
     await asyncio.gather(*[barrier_abort_while_some_party(name) for name in "abcde"])
     trace("%d wait, broken %d", barrier_of_5.n_waiting, barrier_of_5.broken)
@@ -61,8 +61,8 @@ async def barrier_aborted_by_a_failing_party(name):
 
 @scenario
 async def barrier_aborted_by_a_failing_task():
-    """A task that fails between two rounds breaks the barrier, so that the others do not wait
-    for it in vain.
+    """A task that fails between two rounds aborts the barrier, so that the others do not wait
+    forever.
     """
     await asyncio.gather(*[barrier_aborted_by_a_failing_party(name) for name in "abcd"])
     trace("%d wait, broken %d", barrier_of_4.n_waiting, barrier_of_4.broken)
@@ -89,8 +89,8 @@ async def barrier_aborted_then_party(name):
 
 @scenario
 async def barrier_aborted_then_reset():
-    """A broken barrier is whole again after a reset, for which the tasks meet at a second
-    barrier, so that nobody is at the first.
+    """A reset repairs a broken barrier. The tasks first meet at a second barrier, so that none is
+    at the first.
     """
     await asyncio.gather(*[barrier_aborted_then_party(name) for name in "abcd"])
     trace("%d wait, broken %d", barrier_of_4.n_waiting, barrier_of_4.broken)
@@ -106,8 +106,8 @@ async def barrier_cancelled_party(name):
 
 @scenario
 async def barrier_cancelled_waiter_leaves_its_place():
-    """A task that is cancelled while it waits at a barrier no longer counts: one more must
-    come in its stead. It takes no place, so that each is given once.
+    """A task that is cancelled while it waits at a barrier no longer counts: another must
+    replace it. It takes no place, so each place is given once.
     """
     a = asyncio.create_task(barrier_cancelled_party("a"))
     b = asyncio.create_task(barrier_cancelled_party("b"))
@@ -132,8 +132,8 @@ async def barrier_counts_party():
 
 @scenario
 async def barrier_counts_who_waits():
-    """A barrier knows how many have come; when it opens nobody waits any more, although not
-    all have left yet.
+    """A barrier counts the waiting tasks. When it opens, the count is 0, although not all tasks
+    have left.
     """
     tasks = []
     for _ in range(3):
@@ -159,8 +159,8 @@ async def newcomer():
 
 @scenario
 async def barrier_drains_before_it_fills():
-    """While the tasks of a round leave one by one, a newcomer is not counted; it is when the
-    last has left.
+    """While the tasks of a round leave, a newcomer is not counted. It counts when the last has
+    left.
     """
     for name in "abcd":
         asyncio.create_task(barrier_drains_party(name))
@@ -177,8 +177,8 @@ async def barrier_gives_each_party(name):
 
 @scenario
 async def barrier_gives_each_its_index():
-    """The tasks that pass a barrier get the order of their coming as an index; the last goes
-    on first, since it does not wait.
+    """Tasks that pass a barrier get their arrival order as an index. The last one continues first,
+    because it does not wait.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abc":
@@ -194,7 +194,7 @@ async def barrier_gives_indexes_party(name):
 
 @scenario
 async def barrier_gives_indexes_in_each_round():
-    """Each round has its own indexes, by the order of coming in that round."""
+    """Each round has its own indexes, by the order of arrival in that round."""
     await asyncio.gather(*[barrier_gives_indexes_party(name) for name in "abcd"])
     trace("%d wait, broken %d", barrier_of_4.n_waiting, barrier_of_4.broken)
 
@@ -216,8 +216,8 @@ async def barrier_newcomers_party(name):
 
 @scenario
 async def barrier_newcomers_wait_while_it_drains():
-    """Two tasks that come back while the round drains wait; with the others, who meet
-    elsewhere first, they make the next round.
+    """Two tasks that come back while the round drains wait. Together with the other tasks, which
+    meet elsewhere first, they form the next round.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abcde":
@@ -227,7 +227,7 @@ async def barrier_newcomers_wait_while_it_drains():
 
 @scenario
 async def barrier_of_one_does_not_wait():
-    """A barrier for one task lets it through without a turn of the loop."""
+    """A barrier for one task lets it pass without a turn of the loop."""
     asyncio.create_task(ticker(1))
     async with barrier_of_1 as index:
         trace("index %d, %d wait", index, barrier_of_1.n_waiting)
@@ -236,8 +236,8 @@ async def barrier_of_one_does_not_wait():
 
 @scenario
 async def barrier_of_one_passes_again():
-    """A barrier can be passed again as soon as the round before has left: each time with
-    index 0 where it is for one.
+    """A barrier can be passed again as soon as the previous round has left. A barrier for one task
+    returns index 0 each time.
     """
     for name in "ab":
         task = asyncio.create_task(barrier_of_1.wait())
@@ -256,8 +256,8 @@ async def barrier_passed_party(name):
 
 @scenario
 async def barrier_passed_twice_by_the_same_tasks():
-    """Tasks that pass a barrier twice go through the second time only when all of them have
-    come again.
+    """Tasks that pass a barrier twice pass it the second time only when all of them have come
+    again.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abc":
@@ -277,7 +277,7 @@ async def resetter():
 
 @scenario
 async def barrier_reset_breaks_who_waits():
-    """A reset sends the tasks away that wait at a barrier; the barrier itself is not broken.
+    """A reset ends the waits of all waiting tasks; the barrier itself is not broken.
     """
     tasks = [asyncio.create_task(barrier_reset_breaks_party(name)) for name in "abc"]
     await turns(1)
@@ -299,8 +299,8 @@ async def barrier_reset_by_the_last_party(name):
 
 @scenario
 async def barrier_reset_by_the_last_to_leave():
-    """A reset by the last that leaves breaks nobody who has come again: the next round is
-    another.
+    """A reset by the last task that leaves does not break tasks that have come again: they belong
+    to the next round.
     """
     await asyncio.gather(*[barrier_reset_by_the_last_party(name) for name in "abcd"])
     trace("%d wait, broken %d", barrier_of_4.n_waiting, barrier_of_4.broken)
@@ -317,7 +317,7 @@ async def last():
 
 @scenario
 async def barrier_reset_then_filled_again():
-    """Tasks that a reset sent away may come again; with one more they pass."""
+    """Tasks whose wait a reset ended may come again. With another task they pass."""
     for name in "abc":
         asyncio.create_task(barrier_reset_then_party(name))
     asyncio.create_task(barrier_of_4.reset())
@@ -340,7 +340,8 @@ async def barrier_reset_while_half_party(name):
 
 @scenario
 async def barrier_reset_while_half_have_left():
-    """A reset by the third of five to leave breaks those who have not left yet."""
+    """The third of five tasks resets the barrier as it leaves: the two that have not left get a
+    broken barrier."""
     await asyncio.gather(*[barrier_reset_while_half_party(name) for name in "abcde"])
     trace("%d wait, broken %d", barrier_of_5.n_waiting, barrier_of_5.broken)
 
@@ -350,7 +351,7 @@ barrier_of_2 = asyncio.Barrier(2)
 
 @scenario
 async def barrier_reset_while_nobody_waits():
-    """Resetting a barrier at which nobody waits does nothing, and lets no turn pass."""
+    """Resetting a barrier without waiting tasks has no effect, and takes no turn."""
     asyncio.create_task(ticker(2))
     trace("reset: %s", await outcome(barrier_of_2.reset()))
     trace("%d wait, broken %d", barrier_of_2.n_waiting, barrier_of_2.broken)
@@ -378,8 +379,8 @@ async def barrier_reset_while_some_party(name):
 
 @scenario
 async def barrier_reset_while_some_came_again():
-    """A reset while some of a round have not left and some have come again breaks the former;
-    the latter wait on, and all meet in the next round.
+    """A reset, while some tasks of a round have not left and some have come again, breaks the
+    former. The latter still wait, and all meet in the next round.
     """
     await asyncio.gather(*[barrier_reset_while_some_party(name) for name in "abcde"])
     trace("%d wait, broken %d", barrier_of_5.n_waiting, barrier_of_5.broken)
@@ -392,8 +393,8 @@ async def impatient():
 
 @scenario
 async def barrier_wait_times_out_and_breaks_nobody():
-    """A task that waits at a barrier for two seconds only leaves its place when they are
-    over; the barrier is not broken by that.
+    """A task that waits at a barrier with a timeout of two seconds leaves its place then. This does
+    not break the barrier.
     """
     trace("alone: %s", await outcome(impatient()))
     trace("%d wait, broken %d", barrier_of_2.n_waiting, barrier_of_2.broken)
@@ -409,8 +410,8 @@ async def barrier_waiter_party(name):
 
 @scenario
 async def barrier_waiter_cancelled_as_it_opens():
-    """A task that is cancelled in the turn in which the barrier opens is cancelled; the
-    others pass, and the next round fills.
+    """A task that is cancelled in the turn in which the barrier opens is cancelled. The others
+    pass, and the next round fills.
     """
     a = asyncio.create_task(barrier_waiter_party("a"))
     b = asyncio.create_task(barrier_waiter_party("b"))

@@ -25,8 +25,8 @@ static int condition_cancelled_waiter(void *arg)
 }
 
 /*
- * A task that is cancelled while it takes the lock back is told the reason, although what
- * it waited for has come true.
+ * A task that is cancelled while it takes the lock back gets the reason, although it was
+ * notified.
  */
 SCENARIO(condition_cancelled_while_taking_the_lock_keeps_the_reason)
 {
@@ -63,8 +63,8 @@ static int block(void *arg)
 }
 
 /*
- * A block under a condition's lock: it is held inside, given up during the wait, and free
- * after it.
+ * A block under a condition's lock: the lock is held inside, released during the wait,
+ * and free after it.
  */
 SCENARIO(condition_held_for_a_block)
 {
@@ -109,7 +109,7 @@ static void condition_notify_all_wakes_notify_all(int times)
     coil_lock_release(&lock);
 }
 
-/* All that wait are woken by notify_all, and who comes later is not. */
+/* notify_all wakes all tasks that wait, but not tasks that wait later. */
 SCENARIO(condition_notify_all_wakes_everybody)
 {
     coil_task *a = start(waiter, "a"), *b = start(waiter, "b"), *c;
@@ -145,8 +145,8 @@ static void condition_notify_all_without_notify_all(void)
 }
 
 /*
- * Notifying all while nobody holds the lock is an error, even where nobody waits; any
- * task's holding it will do.
+ * Notifying all while the lock is free is an error, even without waiting tasks. It
+ * suffices if any task holds the lock.
  */
 SCENARIO(condition_notify_all_without_the_lock_is_an_error)
 {
@@ -170,10 +170,7 @@ static void condition_notify_wakes_notify(size_t first, size_t then)
     trace("that was it");
 }
 
-/*
- * Notifying one, then all that are left and more, wakes the waiters in the order in which
- * they came, each once.
- */
+/* Notifying one, then more than are left, wakes the waiters in their order, each once. */
 SCENARIO(condition_notify_wakes_so_many)
 {
     static const char *const names[] = {"a", "b", "c", "d"};
@@ -208,7 +205,7 @@ static void condition_notify_without_notify(void)
     trace("notify: %s", outcome(coil_condition_notify(&changed, 1)));
 }
 
-/* Notifying while nobody holds the lock is an error, and wakes nobody. */
+/* Notifying while the lock is free is an error, and wakes no task. */
 SCENARIO(condition_notify_without_the_lock_is_an_error)
 {
     coil_task *task;
@@ -234,8 +231,8 @@ static int value_of(void *arg)
 }
 
 /*
- * A predicate that holds already is no wait at all, so nothing is said of the lock; one
- * that does not hold needs it.
+ * With a predicate that is already true there is no wait, so the lock is not checked.
+ * With a false predicate the lock is needed.
  */
 SCENARIO(condition_predicate_that_holds_needs_no_lock)
 {
@@ -278,8 +275,8 @@ static int condition_shares_waiter(void *name)
 }
 
 /*
- * Two conditions on one lock: who holds the lock holds both, and a notification reaches
- * the waiters of its own condition only.
+ * Two conditions share one lock: its holder holds both, but a notification reaches only
+ * the waiters of its own condition.
  */
 SCENARIO(condition_shares_its_lock)
 {
@@ -304,8 +301,8 @@ SCENARIO(condition_shares_its_lock)
 }
 
 /*
- * Of three waiters two are notified and the first of them cancelled: the second and the
- * third go on.
+ * Two of three waiters are notified, and the first of them is cancelled: the second and
+ * the third continue.
  */
 SCENARIO(condition_two_notified_and_the_first_cancelled_wakes_a_third)
 {
@@ -384,7 +381,7 @@ static void cancel(void *task)
     coil_task_cancel(task, NULL);
 }
 
-/* A wait that is cancelled returns with the lock held all the same. */
+/* A cancelled wait still returns with the lock held. */
 SCENARIO(condition_wait_cancelled_has_the_lock)
 {
     coil_task *task = start(condition_wait_cancelled_has_the_lock_waiter, NULL);
@@ -422,8 +419,8 @@ static int condition_wait_cancelled_keeps_waiter(void *arg)
 }
 
 /*
- * A task that is cancelled while it waits to be notified is told the reason that was
- * given.
+ * A task that is cancelled while it waits for a notification gets the reason of the
+ * cancellation.
  */
 SCENARIO(condition_wait_cancelled_keeps_the_reason)
 {
@@ -475,8 +472,8 @@ static int condition_wait_without_waiter(void *name)
 }
 
 /*
- * Waiting for a condition whose lock nobody holds is an error, at once; who waits with
- * the lock is not disturbed by it.
+ * Waiting for a condition while its lock is free is an error, at once. This does not
+ * disturb a task that waits with the lock.
  */
 SCENARIO(condition_wait_without_the_lock_is_an_error)
 {
@@ -517,7 +514,7 @@ static int condition_waiter_cancelled_while_it_takes_waiter(void *arg)
 }
 
 /*
- * A notified waiter that is cancelled while it waits for the lock goes on, cancelled,
+ * A notified waiter is cancelled while it waits for the lock. It continues, cancelled,
  * only when the lock is released.
  */
 SCENARIO(condition_waiter_cancelled_while_it_takes_the_lock_back)
@@ -555,8 +552,8 @@ static void release(void *arg)
 }
 
 /*
- * A waiter that is notified, then cancelled while it stands in line for the lock, still
- * has the lock when it goes on.
+ * A waiter that is notified, and then cancelled while it queues for the lock, still has
+ * the lock when it continues.
  */
 SCENARIO(condition_waiter_cancelled_while_the_lock_is_contested)
 {
@@ -610,8 +607,8 @@ static void condition_waiters_notify(int n)
 }
 
 /*
- * A waiter that was notified goes on when it has the lock; several of them one after the
- * other, in the order in which they came.
+ * A notified waiter continues when it has the lock. Several of them continue one after
+ * the other, in their order.
  */
 SCENARIO(condition_waiters_go_on_one_lock_at_a_time)
 {
@@ -659,8 +656,8 @@ static void set_level(int value)
 }
 
 /*
- * Waiting for a predicate asks it at once and after each notification, and goes on with
- * its value when it holds.
+ * wait_for() evaluates the predicate at once and after each notification. When it is
+ * true, wait_for() returns its value.
  */
 SCENARIO(condition_waits_until_the_predicate_holds)
 {
@@ -701,8 +698,8 @@ static int consumer(void *name)
 }
 
 /*
- * A notification is not lost where the one who was notified is cancelled while it takes
- * the lock back.
+ * A notification is not lost if the notified task is cancelled while it takes the lock
+ * back.
  */
 SCENARIO(condition_wakeup_is_passed_on_by_who_is_cancelled_at_the_lock)
 {
@@ -733,8 +730,8 @@ SCENARIO(condition_wakeup_is_passed_on_by_who_is_cancelled_at_the_lock)
 }
 
 /*
- * A notification is not lost where the one who was notified is cancelled before it goes
- * on: another consumer takes the item.
+ * A notification is not lost if the notified task is cancelled before it continues:
+ * another consumer takes the item.
  */
 SCENARIO(condition_wakeup_of_a_cancelled_waiter_is_passed_on)
 {

@@ -17,8 +17,8 @@ async def condition_cancelled_waiter():
 
 @scenario
 async def condition_cancelled_while_taking_the_lock_keeps_the_reason():
-    """A task that is cancelled while it takes the lock back is told the reason, although what
-    it waited for has come true.
+    """A task that is cancelled while it takes the lock back gets the reason, although it was
+    notified.
 
     Since: 3.13
     """
@@ -46,7 +46,7 @@ async def block():
 
 @scenario
 async def condition_held_for_a_block():
-    """A block under a condition's lock: it is held inside, given up during the wait, and free
+    """A block under a condition's lock: the lock is held inside, released during the wait, and free
     after it.
     """
     trace("locked %d", changed.locked())
@@ -68,7 +68,7 @@ async def waiter(name):
 
 @scenario
 async def condition_notify_all_wakes_everybody():
-    """All that wait are woken by notify_all, and who comes later is not."""
+    """notify_all wakes all tasks that wait, but not tasks that wait later."""
     a = asyncio.create_task(waiter("a"))
     b = asyncio.create_task(waiter("b"))
     await turns(1)
@@ -98,8 +98,8 @@ def notify_all():
 
 @scenario
 async def condition_notify_all_without_the_lock_is_an_error():
-    """Notifying all while nobody holds the lock is an error, even where nobody waits; any
-    task's holding it will do.
+    """Notifying all while the lock is free is an error, even without waiting tasks. It suffices if
+    any task holds the lock.
     """
     trace("notify_all: %s", notify_all())
     asyncio.create_task(holder())
@@ -119,8 +119,7 @@ async def condition_notify_wakes_notify(*counts):
 
 @scenario
 async def condition_notify_wakes_so_many():
-    """Notifying one, then all that are left and more, wakes the waiters in the order in which
-    they came, each once.
+    """Notifying one, then more than are left, wakes the waiters in their order, each once.
     """
     for name in "abcd":
         asyncio.create_task(waiter(name))
@@ -147,7 +146,7 @@ def condition_notify_without_notify():
 
 @scenario
 async def condition_notify_without_the_lock_is_an_error():
-    """Notifying while nobody holds the lock is an error, and wakes nobody."""
+    """Notifying while the lock is free is an error, and wakes no task."""
     trace("notify: %s", condition_notify_without_notify())
     task = asyncio.create_task(condition_notify_without_waiter())
     await turns(1)
@@ -168,8 +167,8 @@ async def wait_for(value):
 
 @scenario
 async def condition_predicate_that_holds_needs_no_lock():
-    """A predicate that holds already is no wait at all, so nothing is said of the lock; one
-    that does not hold needs it.
+    """With a predicate that is already true there is no wait, so the lock is not checked. With a
+    false predicate the lock is needed.
     """
     asyncio.create_task(ticker(1))
     trace("holds: %s", await outcome(wait_for(7)))
@@ -191,8 +190,8 @@ async def condition_shares_waiter(name, condition):
 
 @scenario
 async def condition_shares_its_lock():
-    """Two conditions on one lock: who holds the lock holds both, and a notification reaches
-    the waiters of its own condition only.
+    """Two conditions share one lock: its holder holds both, but a notification reaches only the
+    waiters of its own condition.
     """
     f = asyncio.create_task(condition_shares_waiter("f", full))
     e = asyncio.create_task(condition_shares_waiter("e", empty))
@@ -210,8 +209,8 @@ async def condition_shares_its_lock():
 
 @scenario
 async def condition_two_notified_and_the_first_cancelled_wakes_a_third():
-    """Of three waiters two are notified and the first of them cancelled: the second and the
-    third go on.
+    """Two of three waiters are notified, and the first of them is cancelled: the second and the
+    third continue.
 
     Since: 3.13
     """
@@ -239,8 +238,8 @@ async def condition_wait_cancelled_again_waiter():
 
 @scenario
 async def condition_wait_cancelled_again_and_again_has_the_lock():
-    """A wait that is cancelled, and cancelled again while it takes the lock back, still ends
-    with the lock, and is cancelled once.
+    """A wait that is cancelled, and cancelled again while it takes the lock back, still ends with
+    the lock, and is cancelled once.
     """
     task = asyncio.create_task(condition_wait_cancelled_again_waiter())
     await turns(1)
@@ -264,7 +263,7 @@ async def condition_wait_cancelled_has_the_lock_waiter():
 
 @scenario
 async def condition_wait_cancelled_has_the_lock():
-    """A wait that is cancelled returns with the lock held all the same."""
+    """A cancelled wait still returns with the lock held."""
     await changed.acquire()
     task = asyncio.create_task(condition_wait_cancelled_has_the_lock_waiter())
     asyncio.get_running_loop().call_soon(task.cancel)
@@ -285,8 +284,8 @@ async def condition_wait_cancelled_keeps_waiter():
 
 @scenario
 async def condition_wait_cancelled_keeps_the_reason():
-    """A task that is cancelled while it waits to be notified is told the reason that was
-    given.
+    """A task that is cancelled while it waits for a notification gets the reason of the
+    cancellation.
     """
     task = asyncio.create_task(condition_wait_cancelled_keeps_waiter())
     await turns(1)
@@ -302,8 +301,7 @@ async def wait_two_seconds():
 
 @scenario
 async def condition_wait_times_out_with_the_lock_held():
-    """A deadline that passes while a task waits for a condition ends the wait, with the lock
-    held.
+    """A deadline that passes while a task waits for a condition ends the wait, with the lock held.
     """
     async with changed:
         trace("waits: locked %d", changed.locked())
@@ -324,8 +322,8 @@ async def condition_wait_without_waiter(name):
 
 @scenario
 async def condition_wait_without_the_lock_is_an_error():
-    """Waiting for a condition whose lock nobody holds is an error, at once; who waits with
-    the lock is not disturbed by it.
+    """Waiting for a condition while its lock is free is an error, at once. This does not disturb a
+    task that waits with the lock.
     """
     asyncio.create_task(ticker(6))
     trace("nobody holds it: %s", await outcome(condition_wait_without_waiter("a")))
@@ -354,8 +352,8 @@ async def condition_waiter_cancelled_while_it_takes_waiter():
 
 @scenario
 async def condition_waiter_cancelled_while_it_takes_the_lock_back():
-    """A notified waiter that is cancelled while it waits for the lock goes on, cancelled,
-    only when the lock is released.
+    """A notified waiter is cancelled while it waits for the lock. It continues, cancelled, only
+    when the lock is released.
     """
     task = asyncio.create_task(condition_waiter_cancelled_while_it_takes_waiter())
     await turns(1)
@@ -381,8 +379,8 @@ async def condition_waiter_cancelled_while_the_lock_waiter():
 
 @scenario
 async def condition_waiter_cancelled_while_the_lock_is_contested():
-    """A waiter that is notified, then cancelled while it stands in line for the lock, still
-    has the lock when it goes on.
+    """A waiter that is notified, and then cancelled while it queues for the lock, still has the
+    lock when it continues.
     """
     await changed.acquire()
     task = asyncio.create_task(condition_waiter_cancelled_while_the_lock_waiter())
@@ -415,8 +413,8 @@ async def condition_waiters_notify(n):
 
 @scenario
 async def condition_waiters_go_on_one_lock_at_a_time():
-    """A waiter that was notified goes on when it has the lock; several of them one after the
-    other, in the order in which they came.
+    """A notified waiter continues when it has the lock. Several of them continue one after the
+    other, in their order.
     """
     for name in "abc":
         asyncio.create_task(condition_waiters_waiter(name))
@@ -451,8 +449,8 @@ async def set_level(value):
 
 @scenario
 async def condition_waits_until_the_predicate_holds():
-    """Waiting for a predicate asks it at once and after each notification, and goes on with
-    its value when it holds.
+    """wait_for() evaluates the predicate at once and after each notification. When it is true,
+    wait_for() returns its value.
     """
     task = asyncio.create_task(condition_waits_waiter())
     await turns(1)
@@ -476,8 +474,7 @@ async def consumer(name):
 
 @scenario
 async def condition_wakeup_is_passed_on_by_who_is_cancelled_at_the_lock():
-    """A notification is not lost where the one who was notified is cancelled while it takes
-    the lock back.
+    """A notification is not lost if the notified task is cancelled while it takes the lock back.
 
     Since: 3.13
     """
@@ -500,8 +497,8 @@ async def condition_wakeup_is_passed_on_by_who_is_cancelled_at_the_lock():
 
 @scenario
 async def condition_wakeup_of_a_cancelled_waiter_is_passed_on():
-    """A notification is not lost where the one who was notified is cancelled before it goes
-    on: another consumer takes the item.
+    """A notification is not lost if the notified task is cancelled before it continues: another
+    consumer takes the item.
 
     Since: 3.13
     """

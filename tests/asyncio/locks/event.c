@@ -13,7 +13,7 @@ static int event_cleared_waiter(void *arg)
     return rc;
 }
 
-/* An event that is cleared makes who comes then wait until it is set again. */
+/* After an event is cleared, tasks wait until it is set again. */
 SCENARIO(event_cleared_is_not_set)
 {
     trace("new: %d", coil_event_is_set(&event));
@@ -41,7 +41,7 @@ static int event_set_and_cleared_waiter(void *arg)
     return rc;
 }
 
-/* Setting an event wakes who waits for it, even if it is cleared before they go on. */
+/* Setting an event wakes its waiters, even if it is cleared before they continue. */
 SCENARIO(event_set_and_cleared_still_wakes)
 {
     coil_task *task = start(event_set_and_cleared_waiter, NULL);
@@ -73,8 +73,8 @@ static int event_set_wakes_waiter(void *name)
 }
 
 /*
- * Who waits for an event goes on in the turn after it was set, first come, first served;
- * who comes after that does not wait.
+ * Waiters of an event continue in the turn after it was set, first come, first served.
+ * Tasks that come later do not wait.
  */
 SCENARIO(event_set_wakes_waiters_in_order)
 {
@@ -91,7 +91,7 @@ SCENARIO(event_set_wakes_waiters_in_order)
     return 0;
 }
 
-/* Waiting for an event that is set does not even let a turn pass. */
+/* Waiting for an event that is set takes no turn. */
 SCENARIO(event_that_is_set_does_not_wait)
 {
     if (start(ticker, TURNS(2)) == NULL)
@@ -122,8 +122,8 @@ static void cancel(void *task)
 }
 
 /*
- * A task that is cancelled while it waits for an event ends cancelled; setting it later
- * wakes the others only.
+ * A task that is cancelled while it waits for an event ends cancelled. Setting the event
+ * later wakes only the others.
  */
 SCENARIO(event_wait_cancelled_leaves_the_line)
 {
@@ -143,8 +143,8 @@ SCENARIO(event_wait_cancelled_leaves_the_line)
 }
 
 /*
- * A task that is cancelled right after the event was set is told that it was cancelled,
- * the other waiters that it is set.
+ * A task that is cancelled right after the event was set is cancelled. The other waiters
+ * see that the event is set.
  */
 SCENARIO(event_waiter_cancelled_in_the_turn_it_is_set)
 {

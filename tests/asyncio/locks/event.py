@@ -12,7 +12,7 @@ async def event_cleared_waiter():
 
 @scenario
 async def event_cleared_is_not_set():
-    """An event that is cleared makes who comes then wait until it is set again."""
+    """After an event is cleared, tasks wait until it is set again."""
     trace("new: %d", event.is_set())
     event.set()
     trace("set: %d", event.is_set())
@@ -33,7 +33,7 @@ async def event_set_and_cleared_waiter():
 
 @scenario
 async def event_set_and_cleared_still_wakes():
-    """Setting an event wakes who waits for it, even if it is cleared before they go on."""
+    """Setting an event wakes its waiters, even if it is cleared before they continue."""
     task = asyncio.create_task(event_set_and_cleared_waiter())
     await turns(1)
     trace("it waits")
@@ -55,8 +55,8 @@ async def event_set_wakes_waiter(name):
 
 @scenario
 async def event_set_wakes_waiters_in_order():
-    """Who waits for an event goes on in the turn after it was set, first come, first served;
-    who comes after that does not wait.
+    """Waiters of an event continue in the turn after it was set, first come, first served. Tasks
+    that come later do not wait.
     """
     asyncio.create_task(event_set_wakes_waiter("a"))
     asyncio.create_task(event_set_wakes_waiter("b"))
@@ -70,7 +70,7 @@ async def event_set_wakes_waiters_in_order():
 
 @scenario
 async def event_that_is_set_does_not_wait():
-    """Waiting for an event that is set does not even let a turn pass."""
+    """Waiting for an event that is set takes no turn."""
     asyncio.create_task(ticker(2))
     event.set()
     for _ in range(3):
@@ -88,8 +88,8 @@ async def waiter(name):
 
 @scenario
 async def event_wait_cancelled_leaves_the_line():
-    """A task that is cancelled while it waits for an event ends cancelled; setting it later
-    wakes the others only.
+    """A task that is cancelled while it waits for an event ends cancelled. Setting the event later
+    wakes only the others.
     """
     a = asyncio.create_task(waiter("a"))
     b = asyncio.create_task(waiter("b"))
@@ -102,8 +102,8 @@ async def event_wait_cancelled_leaves_the_line():
 
 @scenario
 async def event_waiter_cancelled_in_the_turn_it_is_set():
-    """A task that is cancelled right after the event was set is told that it was cancelled,
-    the other waiters that it is set.
+    """A task that is cancelled right after the event was set is cancelled. The other waiters see
+    that the event is set.
     """
     a = asyncio.create_task(waiter("a"))
     b = asyncio.create_task(waiter("b"))

@@ -16,8 +16,8 @@ static void cancel(void *task)
 }
 
 /*
- * A task that is cancelled while it waits for a lock does not get it, and leaves the lock
- * as it was.
+ * A task that is cancelled while it waits for a lock does not get it, and the lock does
+ * not change.
  */
 SCENARIO(lock_acquire_cancelled_leaves_the_line)
 {
@@ -58,8 +58,8 @@ static int patient(void *arg)
 }
 
 /*
- * A task that gives up after two seconds is not in the way of the one behind it when the
- * lock is released.
+ * A task that gives up after two seconds does not block the next one in the queue when
+ * the lock is released.
  */
 SCENARIO(lock_acquire_times_out_while_another_holds_it)
 {
@@ -94,8 +94,8 @@ static void trigger(void *a)
 }
 
 /*
- * A callback that cancels the first waiter and releases the lock lets exactly one other
- * have it.
+ * A callback cancels the first waiter and releases the lock: exactly one other task gets
+ * it.
  */
 SCENARIO(lock_cancelled_and_released_in_one_turn_goes_to_one)
 {
@@ -145,8 +145,8 @@ static void await_it(const char *name, coil_task *task)
 }
 
 /*
- * A block under a lock: held inside, free after it, also when the block fails or is
- * cancelled.
+ * A block under a lock: the lock is held inside and free after it, even if the block
+ * fails or is cancelled.
  */
 SCENARIO(lock_held_for_a_block)
 {
@@ -177,8 +177,8 @@ static int taker(void *name)
 }
 
 /*
- * A lock that is released right after its only waiter was cancelled goes to who comes in
- * the next turn.
+ * A lock is released right after its only waiter was cancelled: it goes to the task that
+ * comes in the next turn.
  */
 SCENARIO(lock_is_not_lost_on_a_cancelled_waiter)
 {
@@ -210,7 +210,7 @@ static int releaser(void *arg)
     return rc;
 }
 
-/* A lock belongs to nobody: one task takes it, another gives it back. */
+/* A lock has no owner: one task may acquire it and another release it. */
 SCENARIO(lock_may_be_released_by_another_task)
 {
     coil_lock_acquire(&lock);
@@ -236,8 +236,8 @@ static int lock_newcomer_taker(void *name)
 }
 
 /*
- * Between a release and the woken waiter's going on the lock is free, but a newcomer
- * stands in line all the same.
+ * Between a release and the continuation of the woken waiter the lock is free, but a
+ * newcomer still queues.
  */
 SCENARIO(lock_newcomer_does_not_overtake_who_was_woken)
 {
@@ -282,8 +282,8 @@ static int holder(void *arg)
 }
 
 /*
- * Where the first in line is cancelled in the turn in which the lock is released, the
- * lock goes to the second.
+ * If the first waiter is cancelled in the turn in which the lock is released, the lock
+ * goes to the second.
  */
 SCENARIO(lock_release_passes_over_a_cancelled_waiter)
 {
@@ -315,7 +315,7 @@ static void try_to_release(const char *when)
     trace("%s: %s, locked %d", when, rc, coil_lock_locked(&lock));
 }
 
-/* Releasing a lock that nobody holds is an error, and changes nothing. */
+/* Releasing a free lock is an error, and changes nothing. */
 SCENARIO(lock_released_twice_is_an_error)
 {
     try_to_release("before");
@@ -328,7 +328,7 @@ SCENARIO(lock_released_twice_is_an_error)
 }
 
 /*
- * A lock for which nobody waits is free at once when it is released, and is taken without
+ * A lock without waiters is free at once when it is released, and can be acquired without
  * waiting.
  */
 SCENARIO(lock_released_without_waiters_is_free)
@@ -349,8 +349,8 @@ SCENARIO(lock_released_without_waiters_is_free)
 }
 
 /*
- * A lock that is released goes to who waited longest, in the next turn, and to nobody
- * before it is released again.
+ * A released lock goes to the task that has waited longest, in the next turn, and to no
+ * other task before it is released again.
  */
 SCENARIO(lock_serves_waiters_in_order)
 {
@@ -375,10 +375,7 @@ SCENARIO(lock_serves_waiters_in_order)
     return 0;
 }
 
-/*
- * A waiter that is cancelled in the turn in which the lock was released to it passes it
- * on.
- */
+/* A waiter that is cancelled in the turn in which it gets the lock passes it on. */
 SCENARIO(lock_woken_waiter_cancelled_wakes_the_next)
 {
     coil_task *b = start(taker, "b"), *c = start(taker, "c");

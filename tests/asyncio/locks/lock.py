@@ -12,8 +12,8 @@ async def lock_acquire_cancelled_taker():
 
 @scenario
 async def lock_acquire_cancelled_leaves_the_line():
-    """A task that is cancelled while it waits for a lock does not get it, and leaves the lock
-    as it was.
+    """A task that is cancelled while it waits for a lock does not get it, and the lock does not
+    change.
     """
     await lock.acquire()
     task = asyncio.create_task(lock_acquire_cancelled_taker())
@@ -37,8 +37,8 @@ async def patient():
 
 @scenario
 async def lock_acquire_times_out_while_another_holds_it():
-    """A task that gives up after two seconds is not in the way of the one behind it when the
-    lock is released.
+    """A task that gives up after two seconds does not block the next one in the queue when the lock
+    is released.
     """
     await lock.acquire()
     a = asyncio.create_task(impatient())
@@ -58,8 +58,7 @@ async def lock_cancelled_taker(name):
 
 @scenario
 async def lock_cancelled_and_released_in_one_turn_goes_to_one():
-    """A callback that cancels the first waiter and releases the lock lets exactly one other
-    have it.
+    """A callback cancels the first waiter and releases the lock: exactly one other task gets it.
     """
     def trigger():
         a.cancel()
@@ -88,8 +87,8 @@ async def block(name, failure):
 
 @scenario
 async def lock_held_for_a_block():
-    """A block under a lock: held inside, free after it, also when the block fails or is
-    cancelled.
+    """A block under a lock: the lock is held inside and free after it, even if the block fails or
+    is cancelled.
     """
     trace("locked %d", lock.locked())
     a = asyncio.create_task(block("a", None))
@@ -109,8 +108,8 @@ async def taker(name):
 
 @scenario
 async def lock_is_not_lost_on_a_cancelled_waiter():
-    """A lock that is released right after its only waiter was cancelled goes to who comes in
-    the next turn.
+    """A lock is released right after its only waiter was cancelled: it goes to the task that comes
+    in the next turn.
     """
     await lock.acquire()
     b = asyncio.create_task(taker("b"))
@@ -132,7 +131,7 @@ async def releaser():
 
 @scenario
 async def lock_may_be_released_by_another_task():
-    """A lock belongs to nobody: one task takes it, another gives it back."""
+    """A lock has no owner: one task may acquire it and another release it."""
     await lock.acquire()
     asyncio.create_task(releaser())
     trace("taken")
@@ -149,8 +148,8 @@ async def lock_newcomer_taker(name):
 
 @scenario
 async def lock_newcomer_does_not_overtake_who_was_woken():
-    """Between a release and the woken waiter's going on the lock is free, but a newcomer
-    stands in line all the same.
+    """Between a release and the continuation of the woken waiter the lock is free, but a newcomer
+    still queues.
     """
     await lock.acquire()
     asyncio.create_task(lock_newcomer_taker("a"))
@@ -175,8 +174,8 @@ async def holder(name, until):
 
 @scenario
 async def lock_release_passes_over_a_cancelled_waiter():
-    """Where the first in line is cancelled in the turn in which the lock is released, the
-    lock goes to the second.
+    """If the first waiter is cancelled in the turn in which the lock is released, the lock goes to
+    the second.
     """
     until = new_future()
     a = asyncio.create_task(holder("a", until))
@@ -202,7 +201,7 @@ def release():
 
 @scenario
 async def lock_released_twice_is_an_error():
-    """Releasing a lock that nobody holds is an error, and changes nothing."""
+    """Releasing a free lock is an error, and changes nothing."""
     trace("before: %s, locked %d", release(), lock.locked())
     await lock.acquire()
     trace("held: %s, locked %d", release(), lock.locked())
@@ -213,7 +212,7 @@ async def lock_released_twice_is_an_error():
 
 @scenario
 async def lock_released_without_waiters_is_free():
-    """A lock for which nobody waits is free at once when it is released, and is taken without
+    """A lock without waiters is free at once when it is released, and can be acquired without
     waiting.
     """
     asyncio.create_task(ticker(3))
@@ -231,8 +230,8 @@ async def lock_released_without_waiters_is_free():
 
 @scenario
 async def lock_serves_waiters_in_order():
-    """A lock that is released goes to who waited longest, in the next turn, and to nobody
-    before it is released again.
+    """A released lock goes to the task that has waited longest, in the next turn, and to no other
+    task before it is released again.
     """
     await lock.acquire()
     asyncio.create_task(taker("a"))
@@ -255,8 +254,7 @@ async def lock_serves_waiters_in_order():
 
 @scenario
 async def lock_woken_waiter_cancelled_wakes_the_next():
-    """A waiter that is cancelled in the turn in which the lock was released to it passes it
-    on.
+    """A waiter that is cancelled in the turn in which it gets the lock passes it on.
     """
     await lock.acquire()
     b = asyncio.create_task(taker("b"))

@@ -1,12 +1,12 @@
 /*
- * locks.h - what scenarios of several equal tasks share.
+ * locks.h - functions for scenarios with several equal tasks.
  */
 #ifndef TESTS_ASYNCIO_LOCKS_H
 #define TESTS_ASYNCIO_LOCKS_H
 
 #include "../scenario.h"
 
-/* "a", "b", "c", ...: what tasks are called. */
+/* The names of the tasks: "a", "b", "c", ... */
 static char *const task_names[] = {"a", "b", "c", "d", "e"};
 
 /* asyncio.gather(body("a"), body("b"), ...), for n tasks. */

@@ -1,4 +1,6 @@
-/* semaphore.c - semaphores, bounded ones too. */
+/*
+ * semaphore.c - semaphores and bounded semaphores.
+ */
 #include "../scenario.h"
 
 static coil_bounded_semaphore bounded_semaphore_release_slots =
@@ -18,10 +20,7 @@ static int bounded_semaphore_release_user(void *name)
     return rc;
 }
 
-/*
- * A release of a bounded semaphore goes to who waits for it, and then the semaphore is as
- * taken as it was.
- */
+/* A release of a bounded semaphore goes to a waiter, and leaves the value unchanged. */
 SCENARIO(bounded_semaphore_release_is_for_who_waits)
 {
     coil_task *a = start(bounded_semaphore_release_user, "a"),
@@ -52,8 +51,8 @@ static void bounded_semaphore_released_take(const char *how_many)
 }
 
 /*
- * A bounded semaphore does not become more than it was: a release too many is an error,
- * and changes nothing.
+ * A bounded semaphore does not exceed its first value: a surplus release is an error, and
+ * changes nothing.
  */
 SCENARIO(bounded_semaphore_released_too_often)
 {
@@ -89,7 +88,7 @@ static void cancel(void *task)
 
 /*
  * A task that is cancelled while it waits for a semaphore takes nothing: the next release
- * is for whoever comes.
+ * goes to the next task.
  */
 SCENARIO(semaphore_acquire_cancelled_leaves_the_line)
 {
@@ -123,8 +122,8 @@ static int semaphore_admits_taker(void *name)
 }
 
 /*
- * A semaphore of three admits three; who comes after that goes on in the order of coming,
- * one for each release, and who comes late stands behind them.
+ * A semaphore of three admits three tasks. Later tasks continue in their order, one for
+ * each release.
  */
 SCENARIO(semaphore_admits_so_many_in_order)
 {
@@ -168,7 +167,7 @@ static int twice(void *name)
     return once("b again");
 }
 
-/* A task that releases and acquires again at once goes behind those who wait already. */
+/* A task that releases and acquires again at once queues behind the waiting tasks. */
 SCENARIO(semaphore_is_not_overtaken_by_who_releases)
 {
     coil_task *a = start(once, "a"), *b = start(twice, "b"), *c = start(once, "c");
@@ -203,7 +202,7 @@ static int semaphore_of_zero_taker(void *arg)
     return rc;
 }
 
-/* A semaphore that begins with nothing is locked until something is released. */
+/* A semaphore that begins with 0 is locked until a release. */
 SCENARIO(semaphore_of_zero_is_locked)
 {
     trace("locked %d", coil_semaphore_locked(&no_slots));
@@ -229,8 +228,8 @@ static int taker(void *name)
 }
 
 /*
- * Where the first two in line are cancelled in the turn of the release, the third goes
- * on, and only the third.
+ * If the first two waiters are cancelled in the turn of the release, the third continues,
+ * and only the third.
  */
 SCENARIO(semaphore_release_passes_over_cancelled_waiters)
 {
@@ -256,8 +255,8 @@ SCENARIO(semaphore_release_passes_over_cancelled_waiters)
 }
 
 /*
- * A release right after the first in line was cancelled is not lost on it: the next goes
- * on.
+ * A release right after the first waiter was cancelled is not lost: the next one
+ * continues.
  */
 SCENARIO(semaphore_released_after_a_cancellation_wakes_the_next)
 {
@@ -278,8 +277,8 @@ SCENARIO(semaphore_released_after_a_cancellation_wakes_the_next)
 }
 
 /*
- * A semaphore for which nobody waits is free at once when it is released, and may become
- * more than it was.
+ * A semaphore without waiters is free at once when it is released, and may exceed its
+ * first value.
  */
 SCENARIO(semaphore_released_without_waiters_is_free)
 {
@@ -314,8 +313,8 @@ static int semaphore_takes_user(void *name)
 }
 
 /*
- * Tasks that give a semaphore back and want it again at once take turns: nobody comes
- * twice before the others came once.
+ * Tasks that release a semaphore and acquire it again at once take turns: none gets it
+ * twice before the others got it once.
  */
 SCENARIO(semaphore_takes_turns)
 {
@@ -355,8 +354,8 @@ static int semaphore_users_user(void *name)
 }
 
 /*
- * A group whose child fails inside a semaphore of one cancels the children that wait for
- * it; the semaphore is free afterwards.
+ * A child of a group fails inside a semaphore of one: the group cancels the children that
+ * wait for it. The semaphore is free afterwards.
  */
 SCENARIO(semaphore_users_of_a_group_that_fails)
 {
@@ -401,8 +400,8 @@ static int release_and_take(void *name)
 }
 
 /*
- * After three releases at once the first in line wakes the two behind it, all before
- * anything that begins later.
+ * After three releases at once, the first waiter wakes the two behind it, all before any
+ * task that begins later.
  */
 SCENARIO(semaphore_waiter_wakes_as_many_as_the_value_allows)
 {
@@ -425,7 +424,7 @@ SCENARIO(semaphore_waiter_wakes_as_many_as_the_value_allows)
     return 0;
 }
 
-/* Waiters behind one that was cancelled and is gone go on in order. */
+/* Waiters behind a cancelled one that has left continue in order. */
 SCENARIO(semaphore_waiters_behind_a_cancelled_one_go_on)
 {
     coil_task *a = start(taker, "a"), *b = start(taker, "b"), *c = start(taker, "c");
@@ -491,8 +490,8 @@ static int take_within_a_second(void)
 }
 
 /*
- * A waiter that is cancelled after the release was given to it gives it back: the
- * semaphore can be acquired again.
+ * A waiter that is cancelled after it got the release gives it back: the semaphore can be
+ * acquired again.
  */
 SCENARIO(semaphore_woken_waiter_cancelled_gives_back)
 {

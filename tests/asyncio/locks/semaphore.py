@@ -1,4 +1,4 @@
-"""Semaphores, bounded ones too."""
+"""Semaphores and bounded semaphores."""
 
 from scenario import *
 
@@ -14,8 +14,7 @@ async def bounded_semaphore_release_user(name):
 
 @scenario
 async def bounded_semaphore_release_is_for_who_waits():
-    """A release of a bounded semaphore goes to who waits for it, and then the semaphore is as
-    taken as it was.
+    """A release of a bounded semaphore goes to a waiter, and leaves the value unchanged.
     """
     await bounded_semaphore_release_slots.acquire()
     a = asyncio.create_task(bounded_semaphore_release_user("a"))
@@ -41,8 +40,8 @@ def release():
 
 @scenario
 async def bounded_semaphore_released_too_often():
-    """A bounded semaphore does not become more than it was: a release too many is an error,
-    and changes nothing.
+    """A bounded semaphore does not exceed its first value: a surplus release is an error, and
+    changes nothing.
     """
     trace("all are free: %s", release())
     await bounded_semaphore_released_slots.acquire()
@@ -66,8 +65,8 @@ async def semaphore_acquire_taker():
 
 @scenario
 async def semaphore_acquire_cancelled_leaves_the_line():
-    """A task that is cancelled while it waits for a semaphore takes nothing: the next release
-    is for whoever comes.
+    """A task that is cancelled while it waits for a semaphore takes nothing: the next release goes
+    to the next task.
     """
     await one_slot.acquire()
     task = asyncio.create_task(semaphore_acquire_taker())
@@ -90,8 +89,8 @@ async def semaphore_admits_taker(name):
 
 @scenario
 async def semaphore_admits_so_many_in_order():
-    """A semaphore of three admits three; who comes after that goes on in the order of coming,
-    one for each release, and who comes late stands behind them.
+    """A semaphore of three admits three tasks. Later tasks continue in their order, one for each
+    release.
     """
     await three_slots.acquire()
     await three_slots.acquire()
@@ -123,7 +122,7 @@ async def twice(name):
 
 @scenario
 async def semaphore_is_not_overtaken_by_who_releases():
-    """A task that releases and acquires again at once goes behind those who wait already."""
+    """A task that releases and acquires again at once queues behind the waiting tasks."""
     a = asyncio.create_task(once("a"))
     b = asyncio.create_task(twice("b"))
     c = asyncio.create_task(once("c"))
@@ -145,7 +144,7 @@ async def semaphore_of_zero_taker():
 
 @scenario
 async def semaphore_of_zero_is_locked():
-    """A semaphore that begins with nothing is locked until something is released."""
+    """A semaphore that begins with 0 is locked until a release."""
     trace("locked %d", no_slots.locked())
     asyncio.create_task(semaphore_of_zero_taker())
     await asyncio.sleep(1)
@@ -164,8 +163,8 @@ async def taker(name):
 
 @scenario
 async def semaphore_release_passes_over_cancelled_waiters():
-    """Where the first two in line are cancelled in the turn of the release, the third goes
-    on, and only the third.
+    """If the first two waiters are cancelled in the turn of the release, the third continues, and
+    only the third.
     """
     a, b, c, d = [asyncio.create_task(taker(name)) for name in "abcd"]
     await turns(1)
@@ -182,8 +181,7 @@ async def semaphore_release_passes_over_cancelled_waiters():
 
 @scenario
 async def semaphore_released_after_a_cancellation_wakes_the_next():
-    """A release right after the first in line was cancelled is not lost on it: the next goes
-    on.
+    """A release right after the first waiter was cancelled is not lost: the next one continues.
     """
     a = asyncio.create_task(taker("a"))
     b = asyncio.create_task(taker("b"))
@@ -199,8 +197,8 @@ async def semaphore_released_after_a_cancellation_wakes_the_next():
 
 @scenario
 async def semaphore_released_without_waiters_is_free():
-    """A semaphore for which nobody waits is free at once when it is released, and may become
-    more than it was.
+    """A semaphore without waiters is free at once when it is released, and may exceed its first
+    value.
     """
     asyncio.create_task(ticker(1))
     await one_slot.acquire()
@@ -224,8 +222,8 @@ async def semaphore_takes_user(name):
 
 @scenario
 async def semaphore_takes_turns():
-    """Tasks that give a semaphore back and want it again at once take turns: nobody comes
-    twice before the others came once.
+    """Tasks that release a semaphore and acquire it again at once take turns: none gets it twice
+    before the others got it once.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abc":
@@ -254,8 +252,8 @@ async def use():
 
 @scenario
 async def semaphore_users_of_a_group_that_fails():
-    """A group whose child fails inside a semaphore of one cancels the children that wait for
-    it; the semaphore is free afterwards.
+    """A child of a group fails inside a semaphore of one: the group cancels the children that wait
+    for it. The semaphore is free afterwards.
     """
     try:
         await use()
@@ -289,8 +287,8 @@ async def third():
 
 @scenario
 async def semaphore_waiter_wakes_as_many_as_the_value_allows():
-    """After three releases at once the first in line wakes the two behind it, all before
-    anything that begins later.
+    """After three releases at once, the first waiter wakes the two behind it, all before any task
+    that begins later.
 
     Since: 3.13
     """
@@ -305,7 +303,7 @@ async def semaphore_waiter_wakes_as_many_as_the_value_allows():
 
 @scenario
 async def semaphore_waiters_behind_a_cancelled_one_go_on():
-    """Waiters behind one that was cancelled and is gone go on in order."""
+    """Waiters behind a cancelled one that has left continue in order."""
     a, b, c = [asyncio.create_task(taker(name)) for name in "abc"]
     await turns(1)
     a.cancel()
@@ -337,8 +335,8 @@ async def take_within_a_second():
 
 @scenario
 async def semaphore_woken_waiter_cancelled_gives_back():
-    """A waiter that is cancelled after the release was given to it gives it back: the
-    semaphore can be acquired again.
+    """A waiter that is cancelled after it got the release gives it back: the semaphore can be
+    acquired again.
     """
     global second_task
     first_task = asyncio.create_task(semaphore_woken_first())

@@ -1,4 +1,6 @@
-/* exception_handler.c - what the exception handler of a loop is told; debug mode. */
+/*
+ * exception_handler.c - the reports to a loop's exception handler; debug mode.
+ */
 #include "../scenario.h"
 
 static int debug_mode_worker(void *name)
@@ -36,8 +38,8 @@ static int run_both(void)
 }
 
 /*
- * Debug mode is the loop's: it is off at first, seen by tasks and callbacks alike once it
- * is on, and changes neither the order nor the times of what runs.
+ * Debug mode belongs to the loop. It is off at first, visible to tasks and callbacks once
+ * it is on, and changes neither order nor times.
  */
 SCENARIO(debug_mode_belongs_to_the_loop)
 {
@@ -86,8 +88,8 @@ static void say(void *text)
 }
 
 /*
- * In debug mode each step of a task and each callback that takes too long is reported
- * when it has ended, by its kind and name; here, whatever takes no less than no time.
+ * In debug mode each slow step and callback is reported after it has ended, by its kind
+ * and name. Here the limit is 0, so all are slow.
  */
 SCENARIO(debug_times_each_step_and_callback)
 {
@@ -134,7 +136,7 @@ static void stop(void *arg)
     coil_loop_stop(coil_loop_current());
 }
 
-/* A handler is one loop's: the next loop has none. */
+/* A handler belongs to one loop: the next loop has none. */
 PLAIN_SCENARIO(exception_handler_belongs_to_its_loop)
 {
     static char names[][8] = {"first", "second", "third"};
@@ -172,8 +174,10 @@ static const char *exception_handler_is_asked_name(coil_exception_handler handle
                                        : "other";
 }
 
-/* A loop has no exception handler but the default; one that is set is called until it is
- * replaced, or taken back. */
+/*
+ * A loop has only the default exception handler at first. Another handler is called until
+ * it is replaced or removed.
+ */
 SCENARIO(exception_handler_is_asked_for_and_replaced)
 {
     coil_exception_handler handlers[] = {NULL, tell_exception, other, NULL,
@@ -196,8 +200,10 @@ static void tell_all(void *where)
     trace("%s: after", (const char *)where);
 }
 
-/* What is reported reaches the handler within the call, in a task and in a callback;
- * nothing waits for a turn. */
+/*
+ * A report reaches the handler within the call, in a task and in a callback, without a
+ * turn.
+ */
 SCENARIO(exception_handler_is_called_at_once)
 {
     int rc;
@@ -237,8 +243,10 @@ static int asks(void *task)
     return tell("asked", coil_task_await(task));
 }
 
-/* What the main task leaves behind is cancelled; what fails then is reported when all has
- * ended, in the order of its making, even if somebody asks for it. */
+/*
+ * Tasks that the main task leaves behind are cancelled. Their failures are reported when
+ * all have ended, in the order of their creation, even if another task retrieves them.
+ */
 SCENARIO(exception_handler_is_told_of_leftovers_that_fail)
 {
     coil_task *slow;
@@ -275,8 +283,10 @@ static int run_first(void)
     return rc;
 }
 
-/* A task that is pending when its loop goes, and nobody holds it, is reported; it can
- * never end. */
+/*
+ * A task without references that is pending when its loop is destroyed is reported,
+ * because it can never end.
+ */
 PLAIN_SCENARIO(exception_handler_is_told_of_tasks_that_never_began)
 {
     coil_loop *loop;
@@ -309,7 +319,7 @@ static int body(void *arg)
     return -EIO;
 }
 
-/* A handler may have the default one print what it was told, and goes on after that. */
+/* A handler may let the default handler print the report, and continues after that. */
 SCENARIO(exception_handler_may_ask_the_default_one)
 {
     int rc;
@@ -342,8 +352,7 @@ static void exception_handler_may_start_handler(const coil_exception *exception,
         trace("no memory");
 }
 
-/* A handler may start a task and ask for calls; they are made in the turns that follow.
- */
+/* A handler may start a task and request calls; these run in the following turns. */
 SCENARIO(exception_handler_may_start_a_task)
 {
     int rc;
@@ -372,8 +381,10 @@ static int exception_handler_runs_body(void *who)
     return rc < 0 ? rc : -EIO;
 }
 
-/* A handler that is told of a task sees the variables as that task has left them, whoever
- * lets go of it. */
+/*
+ * A handler that gets a report about a task sees the variables as that task left them,
+ * whichever code releases the task.
+ */
 SCENARIO(exception_handler_runs_in_the_context_of_the_task)
 {
     coil_task *held;

@@ -1,4 +1,4 @@
-"""What the exception handler of a loop is told; debug mode."""
+"""The reports to a loop's exception handler; debug mode."""
 
 import logging
 import warnings
@@ -15,8 +15,8 @@ async def debug_mode_worker(name):
 
 @scenario
 async def debug_mode_belongs_to_the_loop():
-    """Debug mode is the loop's: it is off at first, seen by tasks and callbacks alike once it
-    is on, and changes neither the order nor the times of what runs."""
+    """Debug mode belongs to the loop. It is off at first, visible to tasks and callbacks once it is
+    on, and changes neither order nor times."""
     loop = asyncio.get_running_loop()
     for mode in False, True, False:
         trace("was %d", loop.get_debug())
@@ -48,15 +48,15 @@ async def debug_times_worker():
 
 @scenario
 async def debug_times_each_step_and_callback():
-    """In debug mode each step of a task and each callback that takes too long is reported
-    when it has ended, by its kind and name; here, whatever takes no less than no time."""
+    """In debug mode each slow step and callback is reported after it has ended, by its kind and
+    name. Here the limit is 0, so all are slow."""
     loop = asyncio.get_running_loop()
     logger = logging.getLogger("asyncio")
     logger.addHandler(Reports())
     logger.propagate = False
     asyncio.current_task().set_name("main")
     loop.set_debug(True)
-    await asyncio.sleep(0)  # which it takes for something of its own
+    await asyncio.sleep(0)  # asyncio treats it as an internal callback
     loop.slow_callback_duration = 0
     task = asyncio.create_task(debug_times_worker(), name="worker")
     loop.call_soon(trace, "called soon")
@@ -80,7 +80,7 @@ def fail(loop, name):
 
 @scenario
 def exception_handler_belongs_to_its_loop():
-    """A handler is one loop's: the next loop has none."""
+    """A handler belongs to one loop: the next loop has none."""
     for i, name in enumerate(("first", "second", "third")):
         loop = VirtualLoop()
         if i != 1:
@@ -101,8 +101,8 @@ def exception_handler_is_asked_name(handler):
 
 @scenario
 async def exception_handler_is_asked_for_and_replaced():
-    """A loop has no exception handler but the default; one that is set is called until it is
-    replaced, or taken back."""
+    """A loop has only the default exception handler at first. Another handler is called until it is
+    replaced or removed."""
     loop = asyncio.get_running_loop()
     for handler in (None, tell_exception, other, None, tell_exception):
         loop.set_exception_handler(handler)
@@ -120,8 +120,7 @@ def tell_all(where):
 
 @scenario
 async def exception_handler_is_called_at_once():
-    """What is reported reaches the handler within the call, in a task and in a callback;
-    nothing waits for a turn."""
+    """A report reaches the handler within the call, in a task and in a callback, without a turn."""
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(tell_exception)
     loop.call_soon(tell_all, "callback")
@@ -153,8 +152,8 @@ async def asks(task):
 
 @scenario
 async def exception_handler_is_told_of_leftovers_that_fail():
-    """What the main task leaves behind is cancelled; what fails then is reported when all has
-    ended, in the order of its making, even if somebody asks for it."""
+    """Tasks that the main task leaves behind are cancelled. Their failures are reported when all
+    have ended, in the order of their creation, even if another task retrieves them."""
     asyncio.get_running_loop().set_exception_handler(exception_handler_is_told_of_leftovers_handler)
     slow = asyncio.create_task(leftover(2), name="slow")
     asyncio.create_task(leftover(1), name="swift")
@@ -169,8 +168,8 @@ async def exception_handler_is_told_of_tasks_body(name):
 
 @scenario
 def exception_handler_is_told_of_tasks_that_never_began():
-    """A task that is pending when its loop goes, and nobody holds it, is reported; it can
-    never end."""
+    """A task without references that is pending when its loop is destroyed is reported, because it
+    can never end."""
     warnings.simplefilter("ignore")
     loop = VirtualLoop()
     loop.set_exception_handler(tell_exception)
@@ -194,7 +193,7 @@ async def body():
 
 @scenario
 async def exception_handler_may_ask_the_default_one():
-    """A handler may have the default one print what it was told, and goes on after that."""
+    """A handler may let the default handler print the report, and continues after that."""
     asyncio.get_running_loop().set_exception_handler(exception_handler_may_ask_handler)
     asyncio.create_task(body())
     await turns(3)
@@ -215,7 +214,7 @@ def exception_handler_may_start_handler(loop, context):
 
 @scenario
 async def exception_handler_may_start_a_task():
-    """A handler may start a task and ask for calls; they are made in the turns that follow."""
+    """A handler may start a task and request calls; these run in the following turns."""
     asyncio.get_running_loop().set_exception_handler(exception_handler_may_start_handler)
     asyncio.create_task(body())
     await ticker(4)
@@ -236,8 +235,8 @@ async def exception_handler_runs_body(who):
 
 @scenario
 async def exception_handler_runs_in_the_context_of_the_task():
-    """A handler that is told of a task sees the variables as that task has left them, whoever
-    lets go of it.
+    """A handler that gets a report about a task sees the variables as that task left them,
+    whichever code releases the task.
 
     Since: 3.12
     """

@@ -1,4 +1,6 @@
-/* handle.c - calls soon, later, at a time or by another thread, and their handles. */
+/*
+ * handle.c - calls soon, later, at a time or by another thread, and their handles.
+ */
 #include "calls.h"
 
 static void at_three(void *unused)
@@ -9,15 +11,17 @@ static void at_three(void *unused)
     later(5, stop, unused);
 }
 
-/* A deadline is a time of the loop's clock, wherever that stands; one that has passed
- * is due. */
+/*
+ * A deadline is a time of the loop's clock, whatever that clock shows. A past deadline is
+ * due.
+ */
 LOOP_SCENARIO(call_at_calls_at_a_time_of_the_clock)
 {
     at(3, at_three, NULL);
     return run_loop(loop);
 }
 
-/* Calls are made in the order of their deadlines; the handle knows its own. */
+/* Calls run in the order of their deadlines. A handle returns its own deadline. */
 LOOP_SCENARIO(call_later_calls_each_at_its_time)
 {
     coil_handle *five = later(5, say, "after five");
@@ -35,7 +39,7 @@ LOOP_SCENARIO(call_later_calls_each_at_its_time)
     return rc;
 }
 
-/* Delays below zero are due at once, and the longest overdue is called first. */
+/* Negative delays are due at once, and the longest overdue call runs first. */
 LOOP_SCENARIO(call_later_with_a_negative_delay_was_due_before)
 {
     later(0, say, "zero");
@@ -59,8 +63,10 @@ static void call_soon_second(void *unused)
     soon(say, "from second");
 }
 
-/* Callbacks are called in the order they were asked for; what they ask for comes a
- * turn later. */
+/*
+ * Callbacks run in the order in which they were requested. The calls that they request
+ * run a turn later.
+ */
 LOOP_SCENARIO(call_soon_calls_in_the_next_turn_in_order)
 {
     soon(call_soon_first, NULL);
@@ -79,8 +85,7 @@ static void body(void *unused)
     trace("in the call: %d", handle == NULL || coil_handle_cancelled(handle));
 }
 
-/* To cancel what was called already, or is being called, changes nothing but the
- * handle's word. */
+/* Cancelling a call that has run, or is running, changes only the state of the handle. */
 LOOP_SCENARIO(handle_cancelled_after_its_call_says_so)
 {
     coil_handle *called;
@@ -107,8 +112,7 @@ static void cancel_next(void *unused)
     cancel_handle(next);
 }
 
-/* A call that is ready is cancelled before its turn, and by a callback within its very
- * turn. */
+/* A ready call is cancelled before its turn, and by a callback within the same turn. */
 LOOP_SCENARIO(handle_cancelled_while_ready_is_not_called)
 {
     coil_handle *first = soon(say, "never printed");
@@ -146,15 +150,14 @@ static void ask(void *unused)
     post(stop, unused);
 }
 
-/* What the loop's own thread posts is called in the order in which all of it was asked
- * for. */
+/* Posts by the loop's own thread run in the order of all requests. */
 LOOP_SCENARIO(post_from_the_loops_thread_keeps_its_place)
 {
     post(ask, NULL);
     return run_loop(loop);
 }
 
-/* The earliest timer is cancelled: nothing happens until the next one is due. */
+/* The earliest timer is cancelled: the loop sleeps until the next one is due. */
 LOOP_SCENARIO(timer_cancelled_does_not_wake_the_loop)
 {
     coil_handle *first = later(5, say, "never printed");
@@ -170,7 +173,9 @@ LOOP_SCENARIO(timer_cancelled_does_not_wake_the_loop)
     return rc;
 }
 
-/* A timer without a delay is due in the next turn, behind what is ready by then. */
+/*
+ * A timer without a delay is due in the next turn, behind the calls that are ready then.
+ */
 LOOP_SCENARIO(timer_of_no_delay_comes_after_what_is_ready)
 {
     later(0, say, "a timer");
@@ -187,7 +192,10 @@ static void due(void *unused)
     soon(stop, unused);
 }
 
-/* What a timer's callback calls soon comes after all that was due with the timer. */
+/*
+ * A call that a timer's callback requests runs after all calls that were due with the
+ * timer.
+ */
 LOOP_SCENARIO(timer_that_calls_soon_is_a_turn_ahead_of_it)
 {
     later(2, due, NULL);
@@ -229,7 +237,7 @@ static void tick(void *unused)
         soon(stop, unused);
 }
 
-/* A callback that calls itself later is called at even distances, others between them. */
+/* A callback that calls itself later runs at even intervals, with others in between. */
 LOOP_SCENARIO(timer_that_starts_itself_again_keeps_its_pace)
 {
     later(2, tick, NULL);
@@ -243,8 +251,7 @@ static void say_number(void *number)
     trace("timer %d", (int)(intptr_t)number);
 }
 
-/* Most of two hundred timers are cancelled; those that are left are called at their
- * times. */
+/* Most of two hundred timers are cancelled. The rest are called at their times. */
 LOOP_SCENARIO(timers_cancelled_by_the_hundred_leave_the_others)
 {
     int cancelled = 0, rc;

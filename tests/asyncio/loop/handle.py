@@ -5,8 +5,7 @@ from scenario import *
 
 @scenario
 def call_at_calls_at_a_time_of_the_clock():
-    """A deadline is a time of the loop's clock, wherever that stands; one that has passed is
-    due."""
+    """A deadline is a time of the loop's clock, whatever that clock shows. A past deadline is due."""
     loop = VirtualLoop()
 
     def at_three():
@@ -22,7 +21,7 @@ def call_at_calls_at_a_time_of_the_clock():
 
 @scenario
 def call_later_calls_each_at_its_time():
-    """Calls are made in the order of their deadlines; the handle knows its own."""
+    """Calls run in the order of their deadlines. A handle returns its own deadline."""
     loop = VirtualLoop()
     five = loop.call_later(5, trace, "after five")
     two = loop.call_later(2, trace, "after two")
@@ -36,7 +35,7 @@ def call_later_calls_each_at_its_time():
 
 @scenario
 def call_later_with_a_negative_delay_was_due_before():
-    """Delays below zero are due at once, and the longest overdue is called first."""
+    """Negative delays are due at once, and the longest overdue call runs first."""
     loop = VirtualLoop()
     loop.call_later(0, trace, "zero")
     loop.call_later(-1, trace, "minus one")
@@ -48,8 +47,8 @@ def call_later_with_a_negative_delay_was_due_before():
 
 @scenario
 def call_soon_calls_in_the_next_turn_in_order():
-    """Callbacks are called in the order they were asked for; what they ask for comes a turn
-    later."""
+    """Callbacks run in the order in which they were requested. The calls that they request run a
+    turn later."""
     loop = VirtualLoop()
 
     def first():
@@ -71,8 +70,7 @@ def call_soon_calls_in_the_next_turn_in_order():
 
 @scenario
 def handle_cancelled_after_its_call_says_so():
-    """To cancel what was called already, or is being called, changes nothing but the handle's
-    word."""
+    """Cancelling a call that has run, or is running, changes only the state of the handle."""
     loop = VirtualLoop()
     handle = None
 
@@ -92,8 +90,7 @@ def handle_cancelled_after_its_call_says_so():
 
 @scenario
 def handle_cancelled_while_ready_is_not_called():
-    """A call that is ready is cancelled before its turn, and by a callback within its very
-    turn."""
+    """A ready call is cancelled before its turn, and by a callback within the same turn."""
     loop = VirtualLoop()
     cancelled = loop.call_soon(trace, "never printed")
     trace("before: %d", cancelled.cancelled())
@@ -118,8 +115,7 @@ def handle_cancelled_while_ready_is_not_called():
 
 @scenario
 def post_from_the_loops_thread_keeps_its_place():
-    """What the loop's own thread posts is called in the order in which all of it was asked
-    for."""
+    """Posts by the loop's own thread run in the order of all requests."""
     loop = VirtualLoop()
 
     def ask():
@@ -136,7 +132,7 @@ def post_from_the_loops_thread_keeps_its_place():
 
 @scenario
 def timer_cancelled_does_not_wake_the_loop():
-    """The earliest timer is cancelled: nothing happens until the next one is due."""
+    """The earliest timer is cancelled: the loop sleeps until the next one is due."""
     loop = VirtualLoop()
     first = loop.call_later(5, trace, "never printed")
     loop.call_later(10, loop.stop)
@@ -148,7 +144,7 @@ def timer_cancelled_does_not_wake_the_loop():
 
 @scenario
 def timer_of_no_delay_comes_after_what_is_ready():
-    """A timer without a delay is due in the next turn, behind what is ready by then."""
+    """A timer without a delay is due in the next turn, behind the calls that are ready then."""
     loop = VirtualLoop()
     loop.call_later(0, trace, "a timer")
     loop.call_soon(trace, "soon")
@@ -160,7 +156,7 @@ def timer_of_no_delay_comes_after_what_is_ready():
 
 @scenario
 def timer_that_calls_soon_is_a_turn_ahead_of_it():
-    """What a timer's callback calls soon comes after all that was due with the timer."""
+    """A call that a timer's callback requests runs after all calls that were due with the timer."""
     loop = VirtualLoop()
 
     def due():
@@ -195,7 +191,7 @@ def timer_that_is_due_is_cancelled_in_its_turn():
 
 @scenario
 def timer_that_starts_itself_again_keeps_its_pace():
-    """A callback that calls itself later is called at even distances, others between them."""
+    """A callback that calls itself later runs at even intervals, with others in between."""
     loop = VirtualLoop()
     left = 3
 
@@ -217,7 +213,7 @@ def timer_that_starts_itself_again_keeps_its_pace():
 
 @scenario
 def timers_cancelled_by_the_hundred_leave_the_others():
-    """Most of two hundred timers are cancelled; those that are left are called at their times."""
+    """Most of two hundred timers are cancelled. The rest are called at their times."""
     loop = VirtualLoop()
     timers = [loop.call_later(1 + i * 37 % 200, trace, "timer %d", i) for i in range(200)]
     for i, timer in enumerate(timers):

@@ -23,8 +23,10 @@ static int begin_anew(coil_loop *loop)
     return run_loop(loop);
 }
 
-/* What is ready, or timed, when the loop closes is never called; the next loop begins
- * anew. */
+/*
+ * Calls that are ready or timed when the loop closes never run. The next loop starts
+ * empty.
+ */
 PLAIN_SCENARIO(loop_closed_calls_nothing_any_more)
 {
     int rc = call_with_loop(close_with_calls);
@@ -40,7 +42,7 @@ static void soon_again(void *text)
     soon(say, text);
 }
 
-/* A loop that is stopped before it runs takes one turn: what is ready, and no more. */
+/* A loop that is stopped before it runs takes one turn: it makes only the ready calls. */
 LOOP_SCENARIO(loop_stopped_before_it_runs_takes_one_turn)
 {
     int rc;
@@ -68,7 +70,10 @@ static void stop_and_go_on(void *loop)
     soon(stop, NULL);
 }
 
-/* Stopping lets the turn end; what became ready in it waits for the loop to run again. */
+/*
+ * Stopping lets the turn end. Calls that became ready in it wait until the loop runs
+ * again.
+ */
 LOOP_SCENARIO(loop_stopped_finishes_its_turn)
 {
     int rc;
@@ -92,7 +97,7 @@ static void run_again(void *loop)
     later(1, stop, NULL);
 }
 
-/* A loop is not run from its own callbacks, and goes on when somebody has tried. */
+/* A loop cannot be run from its own callbacks. It continues after such an attempt. */
 LOOP_SCENARIO(loop_that_runs_cannot_be_run)
 {
     int rc;
@@ -104,7 +109,7 @@ LOOP_SCENARIO(loop_that_runs_cannot_be_run)
     return rc;
 }
 
-/* While a loop runs, its thread runs no other. */
+/* While a loop runs, its thread cannot run another. */
 SCENARIO(loop_within_a_loop_is_refused)
 {
     coil_loop *other;
@@ -125,8 +130,10 @@ static int sleep_for(void *seconds)
     return rc;
 }
 
-/* Stopped while it ran until one task was done, the loop is not stopped by that task's
- * end later. */
+/*
+ * The loop is stopped while it runs until a task is done. The later end of that task does
+ * not stop the loop again.
+ */
 LOOP_SCENARIO(run_until_complete_cut_short_leaves_no_callback)
 {
     coil_task *one = start(sleep_for, (void *)(intptr_t)1);
@@ -158,8 +165,10 @@ static void set_future(void *unused)
     trace("set");
 }
 
-/* What is called soon when the future is set is called in the turn that ends the run;
- * what that calls soon, in the next run. */
+/*
+ * Calls that are requested when the future is set run in the turn that ends the run.
+ * Calls requested by these run in the next run.
+ */
 LOOP_SCENARIO(run_until_complete_leaves_ready_what_its_last_turn_made)
 {
     run_until_complete_leaves_future = new_future();
@@ -189,8 +198,7 @@ static void call_last(void *unused)
     soon(last, unused);
 }
 
-/* A task that fails at once ends the run; the next run is not stopped by what is left
- * of it. */
+/* A task that fails at once ends the run. Nothing of this task stops the next run. */
 LOOP_SCENARIO(run_until_complete_of_a_failure_leaves_no_stop)
 {
     coil_task *task = start(fail, NULL);
@@ -203,7 +211,9 @@ LOOP_SCENARIO(run_until_complete_of_a_failure_leaves_no_stop)
     return run_loop(loop);
 }
 
-/* A future that is done lets the loop take one turn: what was ready before is called. */
+/*
+ * With a completed future the loop takes one turn, and makes the calls that were ready.
+ */
 LOOP_SCENARIO(run_until_complete_of_what_is_done_takes_a_turn)
 {
     coil_future *future = new_future();
@@ -232,8 +242,10 @@ static int body(void *loop)
     return rc < 0 ? rc : 5;
 }
 
-/* A task that stops its loop goes on until it waits, and after that when the loop runs
- * again. */
+/*
+ * A task that stops its loop continues until it waits, and after that when the loop runs
+ * again.
+ */
 LOOP_SCENARIO(stop_from_a_task_lets_it_go_on_until_it_waits)
 {
     coil_task *task = start(body, loop);

@@ -5,8 +5,7 @@ from scenario import *
 
 @scenario
 def loop_closed_calls_nothing_any_more():
-    """What is ready, or timed, when the loop closes is never called; the next loop begins
-    anew."""
+    """Calls that are ready or timed when the loop closes never run. The next loop starts empty."""
     loop = VirtualLoop()
     loop.call_later(4, loop.stop)
     loop.run_forever()
@@ -24,7 +23,7 @@ def loop_closed_calls_nothing_any_more():
 
 @scenario
 def loop_stopped_before_it_runs_takes_one_turn():
-    """A loop that is stopped before it runs takes one turn: what is ready, and no more."""
+    """A loop that is stopped before it runs takes one turn: it makes only the ready calls."""
     loop = VirtualLoop()
     loop.call_soon(loop.call_soon, trace, "in the second turn")
     loop.call_soon(trace, "in the first turn")
@@ -40,7 +39,7 @@ def loop_stopped_before_it_runs_takes_one_turn():
 
 @scenario
 def loop_stopped_finishes_its_turn():
-    """Stopping lets the turn end; what became ready in it waits for the loop to run again."""
+    """Stopping lets the turn end. Calls that became ready in it wait until the loop runs again."""
     loop = VirtualLoop()
 
     def stop_and_go_on():
@@ -61,7 +60,7 @@ def loop_stopped_finishes_its_turn():
 
 @scenario
 def loop_that_runs_cannot_be_run():
-    """A loop is not run from its own callbacks, and goes on when somebody has tried."""
+    """A loop cannot be run from its own callbacks. It continues after such an attempt."""
     loop = VirtualLoop()
 
     def run_again():
@@ -82,7 +81,7 @@ def loop_that_runs_cannot_be_run():
 
 @scenario
 async def loop_within_a_loop_is_refused():
-    """While a loop runs, its thread runs no other."""
+    """While a loop runs, its thread cannot run another."""
     other = VirtualLoop()
     try:
         other.run_until_complete(other.create_future())
@@ -100,8 +99,8 @@ async def sleep(seconds):
 
 @scenario
 def run_until_complete_cut_short_leaves_no_callback():
-    """Stopped while it ran until one task was done, the loop is not stopped by that task's
-    end later."""
+    """The loop is stopped while it runs until a task is done. The later end of that task does not
+    stop the loop again."""
     loop = VirtualLoop()
     one, two = loop.create_task(sleep(1)), loop.create_task(sleep(2))
     loop.call_soon(loop.stop)
@@ -116,8 +115,8 @@ def run_until_complete_cut_short_leaves_no_callback():
 
 @scenario
 def run_until_complete_leaves_ready_what_its_last_turn_made():
-    """What is called soon when the future is set is called in the turn that ends the run;
-    what that calls soon, in the next run."""
+    """Calls that are requested when the future is set run in the turn that ends the run. Calls
+    requested by these run in the next run."""
     loop = VirtualLoop()
     future = loop.create_future()
 
@@ -144,8 +143,7 @@ async def fail():
 
 @scenario
 def run_until_complete_of_a_failure_leaves_no_stop():
-    """A task that fails at once ends the run; the next run is not stopped by what is left of
-    it."""
+    """A task that fails at once ends the run. Nothing of this task stops the next run."""
     loop = VirtualLoop()
     try:
         loop.run_until_complete(fail())
@@ -163,7 +161,7 @@ def run_until_complete_of_a_failure_leaves_no_stop():
 
 @scenario
 def run_until_complete_of_what_is_done_takes_a_turn():
-    """A future that is done lets the loop take one turn: what was ready before is called."""
+    """With a completed future the loop takes one turn, and makes the calls that were ready."""
     loop = VirtualLoop()
     future = loop.create_future()
     future.set_result(7)
@@ -185,8 +183,7 @@ async def body(loop):
 
 @scenario
 def stop_from_a_task_lets_it_go_on_until_it_waits():
-    """A task that stops its loop goes on until it waits, and after that when the loop runs
-    again."""
+    """A task that stops its loop continues until it waits, and after that when the loop runs again."""
     loop = VirtualLoop()
     task = loop.create_task(body(loop))
     try:

@@ -12,8 +12,8 @@ static int taker(void *name)
 }
 
 /*
- * A last in first out queue gives the newest item that is in it; its getters stand in
- * line as ever.
+ * A last in, first out queue returns its newest item. Its getters are served in their
+ * order, as always.
  */
 SCENARIO(lifo_queue_gives_the_newest_first)
 {
@@ -36,8 +36,8 @@ SCENARIO(lifo_queue_gives_the_newest_first)
 }
 
 /*
- * A priority queue gives the least item that is in it, whenever it was put; its getters
- * stand in line as ever.
+ * A priority queue returns its least item, whenever it was put. Its getters are served in
+ * their order, as always.
  */
 SCENARIO(priority_queue_gives_the_least_first)
 {
@@ -95,8 +95,8 @@ static int double_all(void *arg)
 }
 
 /*
- * A pipeline of three tasks with bounded queues between them: the slow last stage holds
- * up the first.
+ * A pipeline of three tasks with bounded queues between them: the slow last stage slows
+ * down the first.
  */
 SCENARIO(queue_between_three_stages)
 {
@@ -139,8 +139,7 @@ static int queue_emptied_taker(void *arg)
 }
 
 /*
- * Where a full queue is emptied in one turn, each item that was taken lets one of those
- * in who wait.
+ * A full queue is emptied in one turn: each item that is taken admits one waiting putter.
  */
 SCENARIO(queue_emptied_at_once_lets_all_putters_in)
 {
@@ -158,8 +157,8 @@ SCENARIO(queue_emptied_at_once_lets_all_putters_in)
 }
 
 /*
- * Items come out in the order in which they went in, also when the queue is filled and
- * emptied by turns.
+ * Items come out in the order in which they went in, even if the queue is filled and
+ * emptied alternately.
  */
 SCENARIO(queue_gives_items_in_order)
 {
@@ -209,7 +208,8 @@ static void fill(size_t maxsize)
 }
 
 /*
- * A queue without a limit is never full; one with a limit is when it holds so many items.
+ * A queue without a limit is never full. A queue with a limit is full when it holds that
+ * many items.
  */
 SCENARIO(queue_is_full_at_its_maxsize)
 {
@@ -219,8 +219,8 @@ SCENARIO(queue_is_full_at_its_maxsize)
 }
 
 /*
- * A task that is cancelled while it joins ends cancelled; another that joins goes on when
- * the work is done.
+ * A task that is cancelled while it joins ends cancelled. Another task that joins
+ * continues when the work is done.
  */
 SCENARIO(queue_join_cancelled_waits_no_more)
 {
@@ -268,8 +268,8 @@ static int queue_join_of_nothing_check(void)
 }
 
 /*
- * Joining a queue into which nothing was put lets no turn pass, and does not the second
- * time; with an item in it, it waits.
+ * Joining a queue into which nothing was put takes no turn, also the second time. With an
+ * item in the queue, it waits.
  */
 SCENARIO(queue_join_of_nothing_does_not_wait)
 {
@@ -317,8 +317,8 @@ static int queue_join_waits_check(void)
 }
 
 /*
- * Joining a queue of any kind waits until its items are not only taken but dealt with,
- * here by two workers.
+ * Joining a queue of any kind waits until its items are not only taken but done, here by
+ * two workers.
  */
 SCENARIO(queue_join_waits_until_all_work_is_done)
 {
@@ -351,10 +351,7 @@ static int consumer(void *arg)
     return 0;
 }
 
-/*
- * A producer and a consumer with a queue for one between them: neither waits when it need
- * not.
- */
+/* A producer and a consumer share a queue for one item: neither waits without need. */
 SCENARIO(queue_of_one_alternates)
 {
     coil_group group;
@@ -392,8 +389,8 @@ static int queue_shut_down_at_once_awaits_check(void)
 }
 
 /*
- * After an immediate shutdown joining still waits for an item that was taken before and
- * is not dealt with.
+ * After an immediate shutdown, joining still waits for an item that was taken before and
+ * is not done.
  */
 SCENARIO(queue_shut_down_at_once_awaits_what_was_taken)
 {
@@ -421,8 +418,7 @@ static int queue_shut_down_at_once_is_empty_check(void)
 }
 
 /*
- * Shutting down a queue of any kind immediately empties it, and what was in it counts as
- * dealt with.
+ * An immediate shutdown of a queue of any kind empties it, and its items count as done.
  */
 SCENARIO(queue_shut_down_at_once_is_empty)
 {
@@ -438,8 +434,8 @@ static int queue_shut_down_wakes_taker(void *name)
 }
 
 /*
- * A shutdown sends all getters away in one turn, in the order in which they came, after
- * who was given an item before.
+ * A shutdown ends the waits of all getters in one turn, in their order, after getters
+ * that already got an item.
  */
 SCENARIO(queue_shut_down_wakes_everybody_in_line)
 {
@@ -477,8 +473,8 @@ static int queue_shut_down_while_empty_check(void)
 }
 
 /*
- * Shutting down an empty queue of any kind sends a waiting getter away in the next turn,
- * and whoever comes after that; joining it does not wait.
+ * A shutdown of an empty queue of any kind ends the wait of a getter in the next turn.
+ * Later gets fail. Joining does not wait.
  */
 SCENARIO(queue_shut_down_while_empty)
 {
@@ -514,8 +510,8 @@ static int queue_shut_down_while_full_is_emptied_check(void)
 }
 
 /*
- * Shutting down a full queue of any kind sends a waiting putter away; the items in it can
- * still be taken, and joining it waits for them.
+ * A shutdown of a full queue of any kind ends the wait of a putter. The items can still
+ * be taken, and joining waits for them.
  */
 SCENARIO(queue_shut_down_while_full_is_emptied_first)
 {
@@ -531,8 +527,8 @@ static int queue_shut_down_while_full_never_put_and_say(void *item)
 }
 
 /*
- * Putters that waited when the queue was shut down put nothing, even if there is room by
- * the time they go on.
+ * Putters that waited at the shutdown put nothing, even if there is room when they
+ * continue.
  */
 SCENARIO(queue_shut_down_while_full_never_lets_putters_in)
 {
@@ -569,8 +565,7 @@ static int queue_task_check(void)
 }
 
 /*
- * Saying more often that an item is dealt with than items were put is an error, for each
- * kind of queue.
+ * Calling task_done more often than items were put is an error, for each kind of queue.
  */
 SCENARIO(queue_task_done_too_often_is_an_error)
 {

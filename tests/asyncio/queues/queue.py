@@ -11,8 +11,8 @@ async def lifo_queue_taker(name):
 
 @scenario
 async def lifo_queue_gives_the_newest_first():
-    """A last in first out queue gives the newest item that is in it; its getters stand in
-    line as ever.
+    """A last in, first out queue returns its newest item. Its getters are served in their order, as
+    always.
     """
     for item in 1, 3, 2:
         await lifo.put(item)
@@ -39,8 +39,8 @@ async def priority_queue_taker(name):
 
 @scenario
 async def priority_queue_gives_the_least_first():
-    """A priority queue gives the least item that is in it, whenever it was put; its getters
-    stand in line as ever.
+    """A priority queue returns its least item, whenever it was put. Its getters are served in their
+    order, as always.
     """
     for item in 4, 1, 5, 3, 2:
         await priority.put(item)
@@ -82,8 +82,8 @@ async def double_all():
 
 @scenario
 async def queue_between_three_stages():
-    """A pipeline of three tasks with bounded queues between them: the slow last stage holds
-    up the first.
+    """A pipeline of three tasks with bounded queues between them: the slow last stage slows down
+    the first.
 
     Since: 3.13
     """
@@ -115,8 +115,7 @@ async def queue_emptied_taker():
 
 @scenario
 async def queue_emptied_at_once_lets_all_putters_in():
-    """Where a full queue is emptied in one turn, each item that was taken lets one of those
-    in who wait.
+    """A full queue is emptied in one turn: each item that is taken admits one waiting putter.
     """
     async with asyncio.TaskGroup() as group:
         group.create_task(queue_emptied_taker())
@@ -130,8 +129,8 @@ queue_gives_q = asyncio.Queue()
 
 @scenario
 async def queue_gives_items_in_order():
-    """Items come out in the order in which they went in, also when the queue is filled and
-    emptied by turns.
+    """Items come out in the order in which they went in, even if the queue is filled and emptied
+    alternately.
     """
     for item in 1, 3, 2:
         await queue_gives_q.put(item)
@@ -168,7 +167,8 @@ async def fill(q):
 
 @scenario
 async def queue_is_full_at_its_maxsize():
-    """A queue without a limit is never full; one with a limit is when it holds so many items.
+    """A queue without a limit is never full. A queue with a limit is full when it holds that many
+    items.
     """
     await fill(asyncio.Queue())
     await fill(asyncio.Queue(2))
@@ -176,8 +176,8 @@ async def queue_is_full_at_its_maxsize():
 
 @scenario
 async def queue_join_cancelled_waits_no_more():
-    """A task that is cancelled while it joins ends cancelled; another that joins goes on when
-    the work is done.
+    """A task that is cancelled while it joins ends cancelled. Another task that joins continues
+    when the work is done.
     """
     queue_gives_q.put_nowait(1)
     a = asyncio.create_task(queue_gives_q.join())
@@ -211,8 +211,8 @@ async def queue_join_of_nothing_check(q):
 
 @scenario
 async def queue_join_of_nothing_does_not_wait():
-    """Joining a queue into which nothing was put lets no turn pass, and does not the second
-    time; with an item in it, it waits.
+    """Joining a queue into which nothing was put takes no turn, also the second time. With an item
+    in the queue, it waits.
     """
     for kind in asyncio.Queue, asyncio.LifoQueue, asyncio.PriorityQueue:
         trace(kind.__name__)
@@ -247,8 +247,8 @@ async def queue_join_waits_check(q):
 
 @scenario
 async def queue_join_waits_until_all_work_is_done():
-    """Joining a queue of any kind waits until its items are not only taken but dealt with,
-    here by two workers.
+    """Joining a queue of any kind waits until its items are not only taken but done, here by two
+    workers.
     """
     for kind in asyncio.Queue, asyncio.LifoQueue, asyncio.PriorityQueue:
         trace(kind.__name__)
@@ -271,8 +271,7 @@ async def consumer():
 
 @scenario
 async def queue_of_one_alternates():
-    """A producer and a consumer with a queue for one between them: neither waits when it need
-    not.
+    """A producer and a consumer share a queue for one item: neither waits without need.
     """
     async with asyncio.TaskGroup() as group:
         group.create_task(producer())
@@ -305,8 +304,8 @@ async def queue_shut_down_at_once_awaits_check(q):
 
 @scenario
 async def queue_shut_down_at_once_awaits_what_was_taken():
-    """After an immediate shutdown joining still waits for an item that was taken before and
-    is not dealt with.
+    """After an immediate shutdown, joining still waits for an item that was taken before and is not
+    done.
 
     Since: 3.13
     """
@@ -331,8 +330,7 @@ async def queue_shut_down_at_once_is_empty_check(q):
 
 @scenario
 async def queue_shut_down_at_once_is_empty():
-    """Shutting down a queue of any kind immediately empties it, and what was in it counts as
-    dealt with.
+    """An immediate shutdown of a queue of any kind empties it, and its items count as done.
 
     Since: 3.13
     """
@@ -347,8 +345,8 @@ async def queue_shut_down_wakes_taker(name):
 
 @scenario
 async def queue_shut_down_wakes_everybody_in_line():
-    """A shutdown sends all getters away in one turn, in the order in which they came, after
-    who was given an item before.
+    """A shutdown ends the waits of all getters in one turn, in their order, after getters that
+    already got an item.
 
     Since: 3.13
     """
@@ -378,8 +376,8 @@ async def queue_shut_down_while_empty_check(q):
 
 @scenario
 async def queue_shut_down_while_empty():
-    """Shutting down an empty queue of any kind sends a waiting getter away in the next turn,
-    and whoever comes after that; joining it does not wait.
+    """A shutdown of an empty queue of any kind ends the wait of a getter in the next turn. Later
+    gets fail. Joining does not wait.
 
     Since: 3.13
     """
@@ -410,8 +408,8 @@ async def queue_shut_down_while_full_is_emptied_check(q):
 
 @scenario
 async def queue_shut_down_while_full_is_emptied_first():
-    """Shutting down a full queue of any kind sends a waiting putter away; the items in it can
-    still be taken, and joining it waits for them.
+    """A shutdown of a full queue of any kind ends the wait of a putter. The items can still be
+    taken, and joining waits for them.
 
     Since: 3.13
     """
@@ -426,8 +424,7 @@ async def queue_shut_down_while_full_never_putter(item):
 
 @scenario
 async def queue_shut_down_while_full_never_lets_putters_in():
-    """Putters that waited when the queue was shut down put nothing, even if there is room by
-    the time they go on.
+    """Putters that waited at the shutdown put nothing, even if there is room when they continue.
 
     Since: 3.13
     """
@@ -451,8 +448,7 @@ async def queue_task_check(q):
 
 @scenario
 async def queue_task_done_too_often_is_an_error():
-    """Saying more often that an item is dealt with than items were put is an error, for each
-    kind of queue.
+    """Calling task_done more often than items were put is an error, for each kind of queue.
     """
     for kind in asyncio.Queue, asyncio.LifoQueue, asyncio.PriorityQueue:
         trace(kind.__name__)

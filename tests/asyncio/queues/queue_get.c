@@ -1,4 +1,6 @@
-/* queue_get.c - taking from a queue: who waits, who is woken, who is cancelled. */
+/*
+ * queue_get.c - taking from a queue: which getter waits, is woken, is cancelled.
+ */
 #include "queues.h"
 
 static int queue_get_lets_put_and_say(void *item)
@@ -12,10 +14,7 @@ static int queue_get_lets_put_and_say(void *item)
     return rc;
 }
 
-/*
- * Getting twice from a queue for one gives the items of two tasks that put them, in
- * order.
- */
+/* Two gets from a queue for one item return the items of two putters, in order. */
 SCENARIO(queue_get_lets_waiting_putters_in)
 {
     use_queue(COIL_QUEUE_FIFO, 1);
@@ -39,8 +38,8 @@ static int taker(void *name)
 }
 
 /*
- * Taking from an empty queue without waiting is an error, and takes nobody's place in the
- * line.
+ * Taking from an empty queue without waiting is an error, and does not change the order
+ * of the getters.
  */
 SCENARIO(queue_get_nowait_of_nothing_is_an_error)
 {
@@ -59,7 +58,7 @@ SCENARIO(queue_get_nowait_of_nothing_is_an_error)
     return 0;
 }
 
-/* What does not wait takes items and puts them in as what waits does. */
+/* Calls that do not wait take and put items like calls that wait. */
 SCENARIO(queue_get_nowait_takes_an_item)
 {
     int rc;
@@ -84,7 +83,7 @@ static void put_three(void *arg)
     put_nowait(3);
 }
 
-/* Getting what is in the queue lets no turn pass; getting what is not, does. */
+/* Getting an item that is in the queue takes no turn; getting a later one does. */
 SCENARIO(queue_get_of_what_is_there_does_not_wait)
 {
     int rc;
@@ -123,7 +122,7 @@ static int patient(void *arg)
 }
 
 /*
- * A getter that gave up after two seconds is forgotten: the next item is for the one
+ * A getter that gave up after two seconds is removed: the next item goes to the getter
  * behind it.
  */
 SCENARIO(queue_get_times_out_and_leaves_the_line)
@@ -161,7 +160,7 @@ static void put_one(void *arg)
     put_nowait(1);
 }
 
-/* A task that gets from an empty queue goes on when a timer puts something in. */
+/* A task that gets from an empty queue continues when a timer puts an item. */
 SCENARIO(queue_get_waits_for_an_item)
 {
     coil_task *task;
@@ -191,7 +190,7 @@ static int queue_get_wakes_put_and_say(void *item)
     return rc;
 }
 
-/* Taking an item wakes the one who waited longest to put one, and only that one. */
+/* Taking an item wakes the putter that has waited longest, and only that one. */
 SCENARIO(queue_get_wakes_a_putter)
 {
     use_queue(COIL_QUEUE_FIFO, 1);
@@ -207,8 +206,8 @@ SCENARIO(queue_get_wakes_a_putter)
 }
 
 /*
- * A getter that was woken, and cancelled when its item was taken by another, wakes
- * nobody: there is nothing to go on with.
+ * A getter was woken, its item was taken by another task, and then it is cancelled. It
+ * wakes no other getter, because there is no item.
  */
 SCENARIO(queue_getter_that_is_woken_in_vain_is_cancelled_in_peace)
 {
@@ -232,8 +231,8 @@ SCENARIO(queue_getter_that_is_woken_in_vain_is_cancelled_in_peace)
 }
 
 /*
- * A getter that is woken for an item finds it taken by one who came without waiting, and
- * goes to the end of the line.
+ * A woken getter finds that its item was taken by a call without waiting, and goes to the
+ * end of the queue of getters.
  */
 SCENARIO(queue_getter_that_was_woken_may_be_overtaken)
 {
@@ -259,8 +258,8 @@ static void await_it(const char *name, coil_task *task)
 }
 
 /*
- * A getter that is cancelled in the turn in which it was woken leaves the item: who gets
- * next has the first, not the second.
+ * A getter that is cancelled in the turn in which it was woken leaves the item: the next
+ * getter gets the first item, not the second.
  */
 SCENARIO(queue_item_of_a_cancelled_getter_is_not_lost)
 {
@@ -283,8 +282,8 @@ SCENARIO(queue_item_of_a_cancelled_getter_is_not_lost)
 }
 
 /*
- * Two items for three getters, the first of whom is cancelled in the turn in which it was
- * woken: the other two have them.
+ * Two items for three getters, and the first getter is cancelled in the turn in which it
+ * was woken: the other two get the items.
  */
 SCENARIO(queue_items_of_cancelled_getters_go_to_the_next)
 {

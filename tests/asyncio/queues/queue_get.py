@@ -1,4 +1,4 @@
-"""Taking from a queue: who waits, who is woken, who is cancelled."""
+"""Taking from a queue: which getter waits, is woken, is cancelled."""
 
 from scenario import *
 
@@ -13,8 +13,7 @@ async def queue_get_lets_putter(item):
 
 @scenario
 async def queue_get_lets_waiting_putters_in():
-    """Getting twice from a queue for one gives the items of two tasks that put them, in
-    order.
+    """Two gets from a queue for one item return the items of two putters, in order.
     """
     asyncio.create_task(queue_get_lets_putter(1))
     asyncio.create_task(queue_get_lets_putter(2))
@@ -32,8 +31,8 @@ async def taker(name):
 
 @scenario
 async def queue_get_nowait_of_nothing_is_an_error():
-    """Taking from an empty queue without waiting is an error, and takes nobody's place in the
-    line.
+    """Taking from an empty queue without waiting is an error, and does not change the order of the
+    getters.
     """
     trace("get: %s", attempt(q.get_nowait))
     asyncio.create_task(taker("a"))
@@ -50,7 +49,7 @@ async def queue_get_nowait_of_nothing_is_an_error():
 
 @scenario
 async def queue_get_nowait_takes_an_item():
-    """What does not wait takes items and puts them in as what waits does."""
+    """Calls that do not wait take and put items like calls that wait."""
     asyncio.create_task(ticker(1))
     for item in 7, 5:
         trace("put: %s, %d in it", attempt(q.put_nowait, item), q.qsize())
@@ -60,7 +59,7 @@ async def queue_get_nowait_takes_an_item():
 
 @scenario
 async def queue_get_of_what_is_there_does_not_wait():
-    """Getting what is in the queue lets no turn pass; getting what is not, does."""
+    """Getting an item that is in the queue takes no turn; getting a later one does."""
     asyncio.create_task(ticker(3))
     q.put_nowait(1)
     q.put_nowait(2)
@@ -85,8 +84,8 @@ async def patient():
 
 @scenario
 async def queue_get_times_out_and_leaves_the_line():
-    """A getter that gave up after two seconds is forgotten: the next item is for the one
-    behind it.
+    """A getter that gave up after two seconds is removed: the next item goes to the getter behind
+    it.
     """
     asyncio.create_task(patient())
     trace("get: %s", await outcome(get_within_two_seconds()))
@@ -110,7 +109,7 @@ async def queue_get_waits_taker():
 
 @scenario
 async def queue_get_waits_for_an_item():
-    """A task that gets from an empty queue goes on when a timer puts something in."""
+    """A task that gets from an empty queue continues when a timer puts an item."""
     task = asyncio.create_task(queue_get_waits_taker())
     await started.wait()
     trace("it waits")
@@ -125,7 +124,7 @@ async def queue_get_wakes_putter(item):
 
 @scenario
 async def queue_get_wakes_a_putter():
-    """Taking an item wakes the one who waited longest to put one, and only that one."""
+    """Taking an item wakes the putter that has waited longest, and only that one."""
     for item in 1, 2, 3:
         asyncio.create_task(queue_get_wakes_putter(item))
     await turns(1)
@@ -136,8 +135,8 @@ async def queue_get_wakes_a_putter():
 
 @scenario
 async def queue_getter_that_is_woken_in_vain_is_cancelled_in_peace():
-    """A getter that was woken, and cancelled when its item was taken by another, wakes
-    nobody: there is nothing to go on with.
+    """A getter was woken, its item was taken by another task, and then it is cancelled. It wakes no
+    other getter, because there is no item.
     """
     a = asyncio.create_task(taker("a"))
     b = asyncio.create_task(taker("b"))
@@ -154,8 +153,8 @@ async def queue_getter_that_is_woken_in_vain_is_cancelled_in_peace():
 
 @scenario
 async def queue_getter_that_was_woken_may_be_overtaken():
-    """A getter that is woken for an item finds it taken by one who came without waiting, and
-    goes to the end of the line.
+    """A woken getter finds that its item was taken by a call without waiting, and goes to the end
+    of the queue of getters.
     """
     for name in "ab":
         asyncio.create_task(taker(name))
@@ -171,8 +170,8 @@ async def queue_getter_that_was_woken_may_be_overtaken():
 
 @scenario
 async def queue_item_of_a_cancelled_getter_is_not_lost():
-    """A getter that is cancelled in the turn in which it was woken leaves the item: who gets
-    next has the first, not the second.
+    """A getter that is cancelled in the turn in which it was woken leaves the item: the next getter
+    gets the first item, not the second.
     """
     first = asyncio.create_task(q.get())
     await turns(1)
@@ -191,8 +190,8 @@ async def queue_items_taker(name):
 
 @scenario
 async def queue_items_of_cancelled_getters_go_to_the_next():
-    """Two items for three getters, the first of whom is cancelled in the turn in which it was
-    woken: the other two have them.
+    """Two items for three getters, and the first getter is cancelled in the turn in which it was
+    woken: the other two get the items.
     """
     a, b, c = [asyncio.create_task(queue_items_taker(name)) for name in "abc"]
     await turns(1)

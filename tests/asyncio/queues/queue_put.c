@@ -1,4 +1,6 @@
-/* queue_put.c - putting into a queue: who waits, who is woken, who is cancelled. */
+/*
+ * queue_put.c - putting into a queue: which putter waits, is woken, is cancelled.
+ */
 #include "queues.h"
 
 static int put_one(void *arg)
@@ -12,10 +14,7 @@ static int put_one(void *arg)
     return 7;
 }
 
-/*
- * A task that puts where there is room is done when the one that waits for the item has
- * it.
- */
+/* A task that puts an item while there is room ends when the waiting getter has it. */
 SCENARIO(queue_put_by_a_task_ends_it_at_once)
 {
     coil_task *task;
@@ -30,8 +29,8 @@ SCENARIO(queue_put_by_a_task_ends_it_at_once)
 }
 
 /*
- * A putter that is cancelled while the queue is full is forgotten: room that is made
- * later is for others.
+ * A putter that is cancelled while the queue is full is removed: later room goes to
+ * others.
  */
 SCENARIO(queue_put_cancelled_leaves_the_line)
 {
@@ -66,7 +65,7 @@ static int queue_put_nowait_wakes_taker(void *arg)
 }
 
 /*
- * An item that is put without waiting is for the getter that waits, in the next turn; the
+ * An item that is put without waiting goes to the waiting getter, in the next turn. The
  * putter does not wait for that.
  */
 SCENARIO(queue_put_nowait_wakes_a_getter)
@@ -101,7 +100,7 @@ SCENARIO(queue_put_nowait_when_full_is_an_error)
     return 0;
 }
 
-/* An item that is put after the first getter was cancelled is for the second. */
+/* An item that is put after the first getter was cancelled goes to the second. */
 SCENARIO(queue_put_passes_over_a_cancelled_getter)
 {
     coil_task *a, *b;
@@ -135,8 +134,8 @@ static int put_three(void *arg)
 }
 
 /*
- * A task that puts three items into a queue for two waits with the third, and goes on in
- * the turn after one was taken.
+ * A task puts three items into a queue for two. It waits with the third, and continues in
+ * the turn after an item was taken.
  */
 SCENARIO(queue_put_waits_for_room)
 {
@@ -179,7 +178,7 @@ static void take(void *arg)
     trace("took %s", outcome(get_nowait()));
 }
 
-/* A task that puts into a full queue goes on when a timer takes something out. */
+/* A task that puts into a full queue continues when a timer takes an item out. */
 SCENARIO(queue_put_waits_until_a_timer_takes_one)
 {
     coil_task *task;
@@ -209,7 +208,7 @@ static int queue_put_wakes_taker(void *name)
     return 0;
 }
 
-/* Putting wakes the one who waited longest, and lets no turn pass. */
+/* Putting wakes the getter that has waited longest, and takes no turn. */
 SCENARIO(queue_put_wakes_a_getter)
 {
     use_queue(COIL_QUEUE_FIFO, 0);
@@ -227,7 +226,7 @@ SCENARIO(queue_put_wakes_a_getter)
     return 0;
 }
 
-/* Putting into a queue without a limit lets no turn pass, however much is in it. */
+/* Putting into a queue without a limit takes no turn, however many items are in it. */
 SCENARIO(queue_put_without_limit_does_not_wait)
 {
     use_queue(COIL_QUEUE_FIFO, 0);
@@ -241,8 +240,8 @@ SCENARIO(queue_put_without_limit_does_not_wait)
 }
 
 /*
- * Of three putters at a queue for one, the last is cancelled: the second puts when the
- * first's item is taken, and the third never.
+ * The last of three putters at a queue for one item is cancelled. The second puts when
+ * the first one's item is taken, and the third never puts.
  */
 SCENARIO(queue_putter_cancelled_in_line_lets_the_others_in)
 {
@@ -276,8 +275,8 @@ static void say(const char *what, const char *end)
 }
 
 /*
- * A putter that is cancelled in the turn in which room was made puts nothing; trying
- * again does.
+ * A putter that is cancelled in the turn in which it got room puts nothing. Another try
+ * does.
  */
 SCENARIO(queue_putter_cancelled_when_there_is_room_puts_nothing)
 {
@@ -310,8 +309,8 @@ static int put_and_say(void *item)
 }
 
 /*
- * A putter that is woken for room finds it taken by one who came without waiting, and
- * goes to the end of the line.
+ * A woken putter finds that a call without waiting took its room, and goes to the end of
+ * the queue of putters.
  */
 SCENARIO(queue_putter_that_was_woken_may_be_overtaken)
 {
@@ -330,10 +329,7 @@ SCENARIO(queue_putter_that_was_woken_may_be_overtaken)
     return 0;
 }
 
-/*
- * A putter that is cancelled after room was made for it leaves the room to the next in
- * line.
- */
+/* A putter that is cancelled after it got room leaves the room to the next one. */
 SCENARIO(queue_woken_putter_cancelled_wakes_the_next)
 {
     coil_task *a, *b;

@@ -1,4 +1,4 @@
-"""Putting into a queue: who waits, who is woken, who is cancelled."""
+"""Putting into a queue: which putter waits, is woken, is cancelled."""
 
 from scenario import *
 
@@ -13,8 +13,7 @@ async def queue_put_by_a_task_putter():
 
 @scenario
 async def queue_put_by_a_task_ends_it_at_once():
-    """A task that puts where there is room is done when the one that waits for the item has
-    it.
+    """A task that puts an item while there is room ends when the waiting getter has it.
     """
     task = asyncio.create_task(queue_put_by_a_task_putter())
     trace("get: %d", await q.get())
@@ -26,8 +25,7 @@ queue_of_1 = asyncio.Queue(1)
 
 @scenario
 async def queue_put_cancelled_leaves_the_line():
-    """A putter that is cancelled while the queue is full is forgotten: room that is made
-    later is for others.
+    """A putter that is cancelled while the queue is full is removed: later room goes to others.
     """
     queue_of_1.put_nowait(1)
     a = asyncio.create_task(queue_of_1.put(2))
@@ -48,8 +46,8 @@ async def queue_put_nowait_wakes_taker():
 
 @scenario
 async def queue_put_nowait_wakes_a_getter():
-    """An item that is put without waiting is for the getter that waits, in the next turn; the
-    putter does not wait for that.
+    """An item that is put without waiting goes to the waiting getter, in the next turn. The putter
+    does not wait for that.
     """
     asyncio.create_task(queue_put_nowait_wakes_taker())
     await turns(1)
@@ -74,7 +72,7 @@ async def queue_put_nowait_when_full_is_an_error():
 
 @scenario
 async def queue_put_passes_over_a_cancelled_getter():
-    """An item that is put after the first getter was cancelled is for the second."""
+    """An item that is put after the first getter was cancelled goes to the second."""
     a = asyncio.create_task(q.get())
     b = asyncio.create_task(q.get())
     await turns(1)
@@ -97,8 +95,8 @@ async def put_three():
 
 @scenario
 async def queue_put_waits_for_room():
-    """A task that puts three items into a queue for two waits with the third, and goes on in
-    the turn after one was taken.
+    """A task puts three items into a queue for two. It waits with the third, and continues in the
+    turn after an item was taken.
     """
     task = asyncio.create_task(put_three())
     await turns(2)
@@ -127,7 +125,7 @@ def take():
 
 @scenario
 async def queue_put_waits_until_a_timer_takes_one():
-    """A task that puts into a full queue goes on when a timer takes something out."""
+    """A task that puts into a full queue continues when a timer takes an item out."""
     asyncio.get_running_loop().call_later(4, take)
     task = asyncio.create_task(giver())
     await started.wait()
@@ -142,7 +140,7 @@ async def queue_put_wakes_taker(name):
 
 @scenario
 async def queue_put_wakes_a_getter():
-    """Putting wakes the one who waited longest, and lets no turn pass."""
+    """Putting wakes the getter that has waited longest, and takes no turn."""
     asyncio.create_task(queue_put_wakes_taker("a"))
     asyncio.create_task(queue_put_wakes_taker("b"))
     await turns(1)
@@ -157,7 +155,7 @@ async def queue_put_wakes_a_getter():
 
 @scenario
 async def queue_put_without_limit_does_not_wait():
-    """Putting into a queue without a limit lets no turn pass, however much is in it."""
+    """Putting into a queue without a limit takes no turn, however many items are in it."""
     asyncio.create_task(ticker(1))
     for item in range(1, 101):
         await q.put(item)
@@ -167,8 +165,8 @@ async def queue_put_without_limit_does_not_wait():
 
 @scenario
 async def queue_putter_cancelled_in_line_lets_the_others_in():
-    """Of three putters at a queue for one, the last is cancelled: the second puts when the
-    first's item is taken, and the third never.
+    """The last of three putters at a queue for one item is cancelled. The second puts when the
+    first one's item is taken, and the third never puts.
     """
     a, b, c = [asyncio.create_task(queue_of_1.put(item)) for item in (1, 2, 3)]
     await turns(1)
@@ -186,8 +184,7 @@ async def queue_putter_cancelled_in_line_lets_the_others_in():
 
 @scenario
 async def queue_putter_cancelled_when_there_is_room_puts_nothing():
-    """A putter that is cancelled in the turn in which room was made puts nothing; trying
-    again does.
+    """A putter that is cancelled in the turn in which it got room puts nothing. Another try does.
     """
     queue_of_1.put_nowait(1)
     first = asyncio.create_task(queue_of_1.put(2))
@@ -207,8 +204,8 @@ async def queue_putter_that_was_woken_putter(item):
 
 @scenario
 async def queue_putter_that_was_woken_may_be_overtaken():
-    """A putter that is woken for room finds it taken by one who came without waiting, and
-    goes to the end of the line.
+    """A woken putter finds that a call without waiting took its room, and goes to the end of the
+    queue of putters.
     """
     queue_of_1.put_nowait(1)
     for item in 2, 3:
@@ -224,8 +221,7 @@ async def queue_putter_that_was_woken_may_be_overtaken():
 
 @scenario
 async def queue_woken_putter_cancelled_wakes_the_next():
-    """A putter that is cancelled after room was made for it leaves the room to the next in
-    line.
+    """A putter that is cancelled after it got room leaves the room to the next one.
     """
     queue_of_1.put_nowait(1)
     a = asyncio.create_task(queue_of_1.put(2))

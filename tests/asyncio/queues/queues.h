@@ -5,7 +5,7 @@
  *     rc = put(5);                             await q.put(5)
  *     number = get();                          number = await q.get()
  *
- * Items are above 0, so that what get() returns is an item or an error.
+ * Items are above 0, so the result of get() is an item or an error.
  */
 #ifndef TESTS_ASYNCIO_QUEUES_H
 #define TESTS_ASYNCIO_QUEUES_H
@@ -24,7 +24,7 @@ static inline void finish_queue(void *queue)
     coil_queue_finish(queue);
 }
 
-/* Make q another queue, at most three times. */
+/* Replace q by another queue, at most three times. */
 static inline void use_queue(coil_queue_order order, size_t maxsize)
 {
     static coil_queue queues[3];
@@ -40,7 +40,7 @@ static inline void use_queue(coil_queue_order order, size_t maxsize)
     at_end(finish_queue, q);
 }
 
-/* Nobody shall wait for an item for which there was no memory. */
+/* If memory ran out, no task may wait for the missing item. */
 static inline int checked(int rc)
 {
     if (rc == -ENOMEM)
@@ -97,7 +97,7 @@ static inline int joiner(void *arg)
     return coil_queue_join(q);
 }
 
-/* check() with a queue of each kind. */
+/* Run check() with a queue of each kind. */
 static inline int each_kind(size_t maxsize, int (*check)(void))
 {
     static const char *const kinds[] = {"Queue", "LifoQueue", "PriorityQueue"};

@@ -23,7 +23,7 @@ static int interrupt_cancels_main_task(void *arg)
     return rc;
 }
 
-/* An interrupt cancels main, and the future that main awaits. */
+/* An interrupt cancels the main task, and the future that it awaits. */
 PLAIN_SCENARIO(interrupt_cancels_what_main_awaits)
 {
     signal(SIGINT, SIG_DFL);
@@ -42,7 +42,7 @@ static int interrupt_is_taken_main_task(void *interrupted)
     return rc < 0 ? rc : 3;
 }
 
-/* Each run of a runner may be interrupted; one that is not ends as ever. */
+/* Each run of a runner may be interrupted. A run without an interrupt ends as usual. */
 PLAIN_SCENARIO(interrupt_is_taken_anew_in_each_run)
 {
     coil_runner *runner;
@@ -80,8 +80,10 @@ static int interrupt_of_a_main_main_task(void *arg)
     return tell("main", coil_sleep(COIL_SEC(10)));
 }
 
-/* Where somebody else has cancelled main as well, an interrupt is not taken for the
- * cause. */
+/*
+ * If another request has cancelled main as well, the interrupt does not count as the
+ * cause.
+ */
 PLAIN_SCENARIO(interrupt_of_a_main_that_is_cancelled_too)
 {
     signal(SIGINT, SIG_DFL);
@@ -101,7 +103,7 @@ static int interrupt_reaches_main_task(void *arg)
     return rc;
 }
 
-/* An interrupt cancels a main that is never suspended but yields. */
+/* An interrupt cancels a main task that only yields and never waits. */
 PLAIN_SCENARIO(interrupt_reaches_a_main_that_yields)
 {
     signal(SIGINT, SIG_DFL);
@@ -123,8 +125,7 @@ static int interrupt_that_main_main_task(void *arg)
     return rc < 0 ? rc : 7;
 }
 
-/* A main that catches the cancellation of an interrupt returns as it likes, and so does
- * run(). */
+/* If main catches the cancellation by an interrupt, run() returns main's result. */
 PLAIN_SCENARIO(interrupt_that_main_catches_is_its_affair)
 {
     signal(SIGINT, SIG_DFL);
@@ -157,7 +158,7 @@ static int run_cancels_main_task(void *arg)
     return rc < 0 ? rc : 123;
 }
 
-/* Tasks that are left when main has ended are cancelled, and waited for. */
+/* Tasks that are left when main has ended are cancelled and awaited. */
 PLAIN_SCENARIO(run_cancels_what_main_leaves_behind)
 {
     trace("run: %s", outcome(run(run_cancels_main_task, NULL)));
@@ -172,7 +173,7 @@ static int run_fails_main_task(void *error)
     return rc < 0 ? rc : *(int *)error;
 }
 
-/* What the main coroutine fails with, run() fails with. */
+/* run() fails with main's failure. */
 PLAIN_SCENARIO(run_fails_with_mains_failure)
 {
     int io = -EIO, perm = -EPERM;
@@ -201,7 +202,9 @@ static int run_lets_callbacks_main_task(void *arg)
     return rc < 0 ? rc : 123;
 }
 
-/* Callbacks that call each other again are not called for ever when main has ended. */
+/*
+ * Callbacks that request each other forever are not called any more when main has ended.
+ */
 PLAIN_SCENARIO(run_lets_callbacks_go_on_for_a_few_turns)
 {
     trace("run: %s", outcome(run(run_lets_callbacks_main_task, NULL)));
@@ -240,8 +243,10 @@ static int run_lets_what_is_spawned_main_task(void *arg)
     return rc < 0 ? rc : 123;
 }
 
-/* What a leftover spawns as it is cancelled is not cancelled: it has six turns of its
- * own. */
+/*
+ * A task that a leftover task spawns when it is cancelled is not cancelled: it has six
+ * turns of its own.
+ */
 PLAIN_SCENARIO(run_lets_what_is_spawned_at_the_end_go_on_for_six_turns)
 {
     trace("run: %s", outcome(run(run_lets_what_is_spawned_main_task, NULL)));
@@ -264,8 +269,10 @@ static int run_makes_main_task(void *arg)
     return rc;
 }
 
-/* Each run has a new loop, whose clock begins anew, and there is none before, between and
- * after. */
+/*
+ * Each run has a new loop with a new clock. Before, between and after the runs there is
+ * no loop.
+ */
 PLAIN_SCENARIO(run_makes_a_loop_of_its_own_each_time)
 {
     int rc = 0;
@@ -291,8 +298,7 @@ static int run_of_a_main_main_task(void *arg)
     return rc;
 }
 
-/* A main coroutine that is cancelled by its own doing: run() says so, it was no
- * interrupt. */
+/* A main task cancels itself: run() returns the cancellation, not an interrupt. */
 PLAIN_SCENARIO(run_of_a_main_that_cancels_itself)
 {
     trace("run: %s", outcome(run(run_of_a_main_main_task, NULL)));
@@ -334,8 +340,10 @@ static int run_reports_main_task(void *arg)
     return rc < 0 ? rc : 123;
 }
 
-/* A task that fails as it is cancelled at the end is reported, and does not change the
- * result. */
+/*
+ * A task that fails when it is cancelled at the end is reported, and does not change the
+ * result.
+ */
 PLAIN_SCENARIO(run_reports_what_fails_as_it_is_cancelled)
 {
     trace("run: %s", outcome(run(run_reports_main_task, NULL)));
@@ -353,7 +361,7 @@ static int run_returns_main_task(void *arg)
     return rc < 0 ? rc : 42;
 }
 
-/* What the main coroutine returns, run() returns. */
+/* run() returns main's result. */
 PLAIN_SCENARIO(run_returns_what_main_returned)
 {
     trace("run: %s", outcome(run(run_returns_main_task, NULL)));
@@ -386,7 +394,7 @@ static int work(void *arg)
     return rc < 0 ? rc : 5;
 }
 
-/* A run that fails, or is cancelled, does not keep the runner from another. */
+/* After a failed or cancelled run, the runner can run again. */
 PLAIN_SCENARIO(runner_goes_on_after_a_failed_run)
 {
     coil_runner *runner;
@@ -401,7 +409,7 @@ PLAIN_SCENARIO(runner_goes_on_after_a_failed_run)
     return 0;
 }
 
-/* Closing a runner that never ran closes its loop; a second time it does nothing. */
+/* Closing a runner that never ran closes its loop. Closing it again has no effect. */
 PLAIN_SCENARIO(runner_is_closed_twice)
 {
     coil_runner *runner;
@@ -448,7 +456,10 @@ static int run_three(void)
     return rc;
 }
 
-/* What one run of a runner sets, the next one sees; the caller does not. */
+/*
+ * A variable that one run of a runner sets is visible in the next run, but not to the
+ * caller.
+ */
 PLAIN_SCENARIO(runner_keeps_its_context)
 {
     coil_var_token token;
@@ -494,8 +505,10 @@ static int go_on(void *arg)
     return coil_sleep(COIL_SEC(5));
 }
 
-/* What a run leaves behind stands still until the next run, and is cancelled as the
- * runner closes. */
+/*
+ * Tasks that a run leaves behind pause until the next run, and are cancelled when the
+ * runner closes.
+ */
 PLAIN_SCENARIO(runner_keeps_tasks_between_runs)
 {
     coil_runner *runner;
@@ -519,7 +532,7 @@ static int say(void *text)
     return coil_sleep(COIL_SEC(1));
 }
 
-/* A runner runs one main after the other, on one loop, whose clock goes on. */
+/* A runner runs several main tasks on one loop, whose clock continues. */
 PLAIN_SCENARIO(runner_runs_again_and_again)
 {
     coil_runner *runner;
@@ -541,7 +554,7 @@ PLAIN_SCENARIO(runner_runs_again_and_again)
     return rc;
 }
 
-/* A runner that was closed runs nothing: an error, and the body is not called. */
+/* Running a closed runner is an error, and the body is not called. */
 PLAIN_SCENARIO(runner_that_was_closed_runs_no_more)
 {
     coil_runner *runner;

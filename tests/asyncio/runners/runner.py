@@ -34,7 +34,7 @@ async def interrupt_cancels_main():
 
 @scenario
 def interrupt_cancels_what_main_awaits():
-    """An interrupt cancels main, and the future that main awaits."""
+    """An interrupt cancels the main task, and the future that it awaits."""
     take_interrupts()
     trace("run: %s", interrupt_cancels_run(interrupt_cancels_main()))
 
@@ -65,7 +65,7 @@ def attempt_run(runner, main):
 
 @scenario
 def interrupt_is_taken_anew_in_each_run():
-    """Each run of a runner may be interrupted; one that is not ends as ever."""
+    """Each run of a runner may be interrupted. A run without an interrupt ends as usual."""
     take_interrupts()
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         attempt_run(runner, interrupt_is_taken_main(True))
@@ -96,7 +96,7 @@ async def interrupt_of_a_main_main():
 
 @scenario
 def interrupt_of_a_main_that_is_cancelled_too():
-    """Where somebody else has cancelled main as well, an interrupt is not taken for the cause."""
+    """If another request has cancelled main as well, the interrupt does not count as the cause."""
     take_interrupts()
     trace("run: %s", interrupt_of_a_main_run(interrupt_of_a_main_main()))
 
@@ -123,7 +123,7 @@ async def interrupt_reaches_main():
 
 @scenario
 def interrupt_reaches_a_main_that_yields():
-    """An interrupt cancels a main that is never suspended but yields."""
+    """An interrupt cancels a main task that only yields and never waits."""
     take_interrupts()
     trace("run: %s", interrupt_reaches_run(interrupt_reaches_main()))
 
@@ -148,8 +148,7 @@ async def interrupt_that_main_main():
 
 @scenario
 def interrupt_that_main_catches_is_its_affair():
-    """A main that catches the cancellation of an interrupt returns as it likes, and so does
-    run()."""
+    """If main catches the cancellation by an interrupt, run() returns main's result."""
     take_interrupts()
     trace("run: %s", interrupt_that_main_run(interrupt_that_main_main()))
 
@@ -175,7 +174,7 @@ async def run_cancels_main():
 
 @scenario
 def run_cancels_what_main_leaves_behind():
-    """Tasks that are left when main has ended are cancelled, and waited for."""
+    """Tasks that are left when main has ended are cancelled and awaited."""
     trace("run: %d", run_cancels_run(run_cancels_main()))
 
 
@@ -192,7 +191,7 @@ async def run_fails_main(name):
 
 @scenario
 def run_fails_with_mains_failure():
-    """What the main coroutine fails with, run() fails with."""
+    """run() fails with main's failure."""
     trace("run: %s", attempt(run_fails_run, run_fails_main("EIO")))
     trace("run: %s", attempt(run_fails_run, run_fails_main("EPERM")))
 
@@ -215,7 +214,7 @@ async def run_lets_callbacks_main():
 
 @scenario
 def run_lets_callbacks_go_on_for_a_few_turns():
-    """Callbacks that call each other again are not called for ever when main has ended."""
+    """Callbacks that request each other forever are not called any more when main has ended."""
     trace("run: %d", run_lets_callbacks_run(run_lets_callbacks_main()))
 
 
@@ -246,7 +245,8 @@ async def run_lets_what_is_spawned_main():
 
 @scenario
 def run_lets_what_is_spawned_at_the_end_go_on_for_six_turns():
-    """What a leftover spawns as it is cancelled is not cancelled: it has six turns of its own."""
+    """A task that a leftover task spawns when it is cancelled is not cancelled: it has six turns of
+    its own."""
     trace("run: %d", run_lets_what_is_spawned_run(run_lets_what_is_spawned_main()))
 
 
@@ -267,8 +267,8 @@ async def run_makes_main():
 
 @scenario
 def run_makes_a_loop_of_its_own_each_time():
-    """Each run has a new loop, whose clock begins anew, and there is none before, between and
-    after."""
+    """Each run has a new loop with a new clock. Before, between and after the runs there is no
+    loop."""
     for _ in range(2):
         trace("loop: %d", has_loop())
         run_makes_run(run_makes_main())
@@ -289,7 +289,7 @@ async def run_of_a_main_main():
 
 @scenario
 def run_of_a_main_that_cancels_itself():
-    """A main coroutine that is cancelled by its own doing: run() says so, it was no interrupt."""
+    """A main task cancels itself: run() returns the cancellation, not an interrupt."""
     trace("run: %s", attempt(run_of_a_main_run, run_of_a_main_main()))
 
 
@@ -322,7 +322,7 @@ async def run_reports_main():
 
 @scenario
 def run_reports_what_fails_as_it_is_cancelled():
-    """A task that fails as it is cancelled at the end is reported, and does not change the
+    """A task that fails when it is cancelled at the end is reported, and does not change the
     result."""
     trace("run: %d", run_reports_run(run_reports_main()))
     trace("reported: %s", ", ".join(reports))
@@ -341,7 +341,7 @@ async def run_returns_main():
 
 @scenario
 def run_returns_what_main_returned():
-    """What the main coroutine returns, run() returns."""
+    """run() returns main's result."""
     trace("run: %d", run_returns_run(run_returns_main()))
 
 
@@ -363,7 +363,7 @@ async def work():
 
 @scenario
 def runner_goes_on_after_a_failed_run():
-    """A run that fails, or is cancelled, does not keep the runner from another."""
+    """After a failed or cancelled run, the runner can run again."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         trace("run: %s", attempt(runner.run, fail("EIO")))
         trace("run: %s", attempt(runner.run, cancel()))
@@ -372,7 +372,7 @@ def runner_goes_on_after_a_failed_run():
 
 @scenario
 def runner_is_closed_twice():
-    """Closing a runner that never ran closes its loop; a second time it does nothing."""
+    """Closing a runner that never ran closes its loop. Closing it again has no effect."""
     runner = asyncio.Runner(loop_factory=VirtualLoop)
     loop = runner.get_loop()
     trace("loop: %d", loop is not None)
@@ -394,7 +394,7 @@ async def swap(value):
 
 @scenario
 def runner_keeps_its_context():
-    """What one run of a runner sets, the next one sees; the caller does not."""
+    """A variable that one run of a runner sets is visible in the next run, but not to the caller."""
     color.set("white")
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(swap("red"))
@@ -426,8 +426,8 @@ async def go_on():
 
 @scenario
 def runner_keeps_tasks_between_runs():
-    """What a run leaves behind stands still until the next run, and is cancelled as the
-    runner closes."""
+    """Tasks that a run leaves behind pause until the next run, and are cancelled when the runner
+    closes."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(begin())
         trace("between")
@@ -443,7 +443,7 @@ async def say(text):
 
 @scenario
 def runner_runs_again_and_again():
-    """A runner runs one main after the other, on one loop, whose clock goes on."""
+    """A runner runs several main tasks on one loop, whose clock continues."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         loop = runner.get_loop()
         runner.run(say("first"))
@@ -455,7 +455,7 @@ def runner_runs_again_and_again():
 
 @scenario
 def runner_that_was_closed_runs_no_more():
-    """A runner that was closed runs nothing: an error, and the body is not called."""
+    """Running a closed runner is an error, and the body is not called."""
     runner = asyncio.Runner(loop_factory=VirtualLoop)
     runner.run(say("before"))
     runner.close()

@@ -13,8 +13,8 @@ static int group_cancelled_at_its_exit_owner(void *arg)
 }
 
 /*
- * Whoever is cancelled while it waits for its children cancels them, in the order in
- * which they were started, and is cancelled when they have ended.
+ * A task that is cancelled while it waits for its children cancels them, in the order of
+ * their start. It is cancelled when they have ended.
  */
 SCENARIO(group_cancelled_at_its_exit_cancels_its_children)
 {
@@ -36,8 +36,8 @@ static int group_cancelled_in_its_body_owner(void *arg)
 }
 
 /*
- * A cancellation that arrives in the body reaches the children when the body leaves
- * the group with it.
+ * A cancellation that arrives in the body reaches the children when the body leaves the
+ * group with it.
  */
 SCENARIO(group_cancelled_in_its_body_cancels_its_children)
 {
@@ -51,7 +51,7 @@ static int say_name(void *arg)
     return coil_yield();
 }
 
-/* A child has the name it was started with. */
+/* A child has the name from its start. */
 SCENARIO(group_child_has_the_name_it_was_given)
 {
     coil_spawn_opts opts = {.name = "yolo"};
@@ -74,7 +74,7 @@ static int come_and_go(void *arg)
     return tell(name, coil_sleep(COIL_SEC(3)));
 }
 
-/* Children that end early leave nothing to wait for. */
+/* If the children end early, leaving the group does not wait. */
 SCENARIO(group_children_come_and_go_while_the_body_runs)
 {
     static char names[] = "01234";
@@ -101,8 +101,8 @@ static int root(void *group)
 }
 
 /*
- * A child may start children of the group it is in; the owner, who waits for the end,
- * waits for those, too.
+ * A child may start children of its own group. The owner, which waits for the end, waits
+ * for them, too.
  */
 SCENARIO(group_children_may_start_children)
 {
@@ -127,7 +127,7 @@ static int set_later(void *value)
     return coil_var_set(&var, value, NULL);
 }
 
-/* Children that are given one context set their variables there, one after the other. */
+/* Children that share one context set their variables there, one after the other. */
 SCENARIO(group_children_share_a_context)
 {
     coil_spawn_opts opts = {.context = coil_context_copy()};
@@ -149,8 +149,8 @@ SCENARIO(group_children_share_a_context)
 }
 
 /*
- * A child that somebody cancels is no failure of its group: more may be started, and
- * all is well in the end.
+ * A child that another task cancels is not a failure of its group: more children may
+ * start, and the group succeeds.
  */
 SCENARIO(group_goes_on_when_a_child_is_cancelled)
 {
@@ -171,7 +171,7 @@ SCENARIO(group_goes_on_when_a_child_is_cancelled)
     return 0;
 }
 
-/* A child may come while others run already; the group waits for it, too. */
+/* A child may start while others already run; the group waits for it, too. */
 SCENARIO(group_takes_a_child_while_another_runs)
 {
     static struct child children[] = {{"a", 1, 0, 0}, {"b", 3, 0, 0}};
@@ -201,8 +201,8 @@ static void count(const char *where)
 }
 
 /*
- * A child's failure cancels the owner, which counts as a request in the body, and no
- * more after the exit.
+ * A child's failure cancels the owner. In the body this counts as a request, and after
+ * the exit it no longer does.
  */
 SCENARIO(group_takes_its_request_to_its_owner_back)
 {
@@ -230,8 +230,8 @@ static void try_to_start(void *group)
 }
 
 /*
- * A group that was left takes no child; one whose owner waits still does, until the
- * last one has ended.
+ * A group that was left accepts no child. A group whose owner waits still does, until the
+ * last child has ended.
  */
 SCENARIO(group_that_has_ended_takes_no_child)
 {
@@ -253,7 +253,7 @@ SCENARIO(group_that_has_ended_takes_no_child)
     return 0;
 }
 
-/* A group ends when its last child has, and their results are there. */
+/* A group ends when its last child has ended, and then their results are available. */
 SCENARIO(group_waits_for_its_children)
 {
     static struct child children[] = {{"a", 1, 42, 0}, {"b", 2, 11, 0}};
@@ -280,7 +280,7 @@ static int group_without_owner(void *arg)
     return leave("group", &group, tell("body", coil_sleep(COIL_SEC(10))));
 }
 
-/* A group without children takes no turn to leave, cancelled or not. */
+/* Leaving a group without children takes no turn, cancelled or not. */
 SCENARIO(group_without_children_is_cancelled_with_its_body)
 {
     coil_group empty;

@@ -15,8 +15,8 @@ async def group_cancelled_at_its_exit_owner():
 
 @scenario
 async def group_cancelled_at_its_exit_cancels_its_children():
-    """Whoever is cancelled while it waits for its children cancels them, in the order in which
-    they were started, and is cancelled when they have ended.
+    """A task that is cancelled while it waits for its children cancels them, in the order of their
+    start. It is cancelled when they have ended.
     """
     task = asyncio.create_task(group_cancelled_at_its_exit_owner())
     await asyncio.sleep(1)
@@ -33,8 +33,8 @@ async def group_cancelled_in_its_body_owner():
 
 @scenario
 async def group_cancelled_in_its_body_cancels_its_children():
-    """A cancellation that arrives in the body reaches the children when the body leaves the
-    group with it.
+    """A cancellation that arrives in the body reaches the children when the body leaves the group
+    with it.
     """
     task = asyncio.create_task(group_cancelled_in_its_body_owner())
     await asyncio.sleep(1)
@@ -49,7 +49,7 @@ async def group_child_child():
 
 @scenario
 async def group_child_has_the_name_it_was_given():
-    """A child has the name it was started with."""
+    """A child has the name from its start."""
     async with telling_group() as group:
         task = group.create_task(group_child_child(), name="yolo")
         trace("it is %s", task.get_name())
@@ -62,7 +62,7 @@ async def group_children_come_child(name):
 
 @scenario
 async def group_children_come_and_go_while_the_body_runs():
-    """Children that end early leave nothing to wait for."""
+    """If the children end early, leaving the group does not wait."""
     async with telling_group() as group:
         for name in range(5):
             await asyncio.sleep(1)
@@ -83,8 +83,8 @@ async def root(group):
 
 @scenario
 async def group_children_may_start_children():
-    """A child may start children of the group it is in; the owner, who waits for the end,
-    waits for those, too.
+    """A child may start children of its own group. The owner, which waits for the end, waits for
+    them, too.
     """
     async with telling_group() as group:
         group.create_task(root(group))
@@ -101,7 +101,7 @@ async def group_children_share_child(value):
 
 @scenario
 async def group_children_share_a_context():
-    """Children that are given one context set their variables there, one after the other."""
+    """Children that share one context set their variables there, one after the other."""
     async with telling_group() as group:
         context = contextvars.copy_context()
         for value in 1, 2:
@@ -111,8 +111,8 @@ async def group_children_share_a_context():
 
 @scenario
 async def group_goes_on_when_a_child_is_cancelled():
-    """A child that somebody cancels is no failure of its group: more may be started, and all
-    is well in the end.
+    """A child that another task cancels is not a failure of its group: more children may start, and
+    the group succeeds.
     """
     async with telling_group() as group:
         a = group.create_task(child("a", 10))
@@ -124,7 +124,7 @@ async def group_goes_on_when_a_child_is_cancelled():
 
 @scenario
 async def group_takes_a_child_while_another_runs():
-    """A child may come while others run already; the group waits for it, too."""
+    """A child may start while others already run; the group waits for it, too."""
     async with telling_group() as group:
         group.create_task(child("a", 1))
         await tell("body", asyncio.sleep(2))
@@ -142,8 +142,8 @@ def count(where):
 
 @scenario
 async def group_takes_its_request_to_its_owner_back():
-    """A child's failure cancels the owner, which counts as a request in the body, and no more
-    after the exit.
+    """A child's failure cancels the owner. In the body this counts as a request, and after the exit
+    it no longer does.
     """
     try:
         async with telling_group() as group:
@@ -174,8 +174,8 @@ def try_to_start(group):
 
 @scenario
 async def group_that_has_ended_takes_no_child():
-    """A group that was left takes no child; one whose owner waits still does, until the last
-    one has ended.
+    """A group that was left accepts no child. A group whose owner waits still does, until the last
+    child has ended.
     """
     loop = asyncio.get_running_loop()
     async with telling_group() as group:
@@ -194,7 +194,7 @@ async def group_waits_child(name, seconds, result):
 
 @scenario
 async def group_waits_for_its_children():
-    """A group ends when its last child has, and their results are there."""
+    """A group ends when its last child has ended, and then their results are available."""
     async with telling_group() as group:
         a = group.create_task(group_waits_child("a", 1, 42))
         b = group.create_task(group_waits_child("b", 2, 11))
@@ -209,7 +209,7 @@ async def group_without_owner():
 
 @scenario
 async def group_without_children_is_cancelled_with_its_body():
-    """A group without children takes no turn to leave, cancelled or not."""
+    """Leaving a group without children takes no turn, cancelled or not."""
     asyncio.create_task(ticker(4))
     async with telling_group("empty"):
         pass

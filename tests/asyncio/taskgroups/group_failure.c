@@ -1,4 +1,6 @@
-/* group_failure.c - task groups in which something fails. */
+/*
+ * group_failure.c - task groups with failures.
+ */
 #include "taskgroups.h"
 
 static int group_adds_nested(void)
@@ -21,8 +23,8 @@ static int group_adds_owner(void *arg)
 }
 
 /*
- * A child fails, and the body fails otherwise when it is cancelled for that: both are
- * the group's failures, the child's first.
+ * A child fails, and the body, cancelled for that, fails differently: the group has both
+ * failures, the child's first.
  */
 SCENARIO(group_adds_its_bodys_failure_to_a_childs)
 {
@@ -50,8 +52,8 @@ static int group_cancelled_owner(void *arg)
 }
 
 /*
- * Children that fail as they are cancelled turn a cancellation into failures: those
- * come out of the group.
+ * Children that fail when they are cancelled turn a cancellation into failures, which the
+ * group returns.
  */
 SCENARIO(group_cancelled_returns_what_its_children_fail_with)
 {
@@ -80,7 +82,7 @@ static int group_cancels_owner(void)
 }
 
 /*
- * A child's failure cancels its siblings, and comes out of the group when they have
+ * A child's failure cancels its siblings. The group returns the failure when they have
  * ended.
  */
 SCENARIO(group_cancels_the_siblings_of_a_child_that_fails)
@@ -108,8 +110,8 @@ static int group_child_owner(void *arg)
 }
 
 /*
- * A child fails while its cancelled owner cleans up: the cleanup is cut off, and the
- * failure comes out.
+ * A child fails while its cancelled owner cleans up: the cleanup is interrupted, and the
+ * group returns the failure.
  */
 SCENARIO(group_child_fails_while_the_body_cleans_up)
 {
@@ -146,8 +148,8 @@ static int group_collects_the_failure_owner(void)
 }
 
 /*
- * What the body holds fails to close when a child has failed: two failures, and no
- * request is left.
+ * A child has failed, and then an object of the body fails to close: there are two
+ * failures, and no request is left.
  */
 SCENARIO(group_collects_the_failure_of_a_cleanup)
 {
@@ -170,7 +172,7 @@ static int group_collects_the_failures_owner(void)
 }
 
 /*
- * Children that fail in the same turn are all among the group's failures; the body and
+ * Children that fail in the same turn are all among the group's failures. The body and
  * the others are cancelled once.
  */
 SCENARIO(group_collects_the_failures_of_one_turn)
@@ -202,14 +204,14 @@ static int inner(void *arg)
     start_child(&group, set_and_fail, NULL);
     rc = tell("body", coil_sleep(COIL_SEC(1)));
     leave("group", &group, rc);
-    coil_event_set(&event); /* where memory failed */
+    coil_event_set(&event); /* memory ran out */
     trace("after: cancelling %d", coil_task_cancelling(coil_task_current()));
     return tell("sleep", coil_sleep(COIL_SEC(1)));
 }
 
 /*
- * The owner is cancelled by somebody else in the turn in which a child fails: the
- * failure comes out of the group, and the cancellation at the next wait.
+ * Another task cancels the owner in the turn in which a child fails: the group returns
+ * the failure, and the next wait returns the cancellation.
  */
 SCENARIO(group_failure_does_not_swallow_a_cancellation)
 {
@@ -243,7 +245,7 @@ static int group_failure_inside_owner(void *arg)
 }
 
 /*
- * A failure in a nested group is the failure of the outer one's body: it cancels the
+ * A failure in a nested group is a failure of the outer group's body: it cancels the
  * outer children.
  */
 SCENARIO(group_failure_inside_cancels_the_group_outside)
@@ -274,8 +276,8 @@ static int group_failure_outside_owner(void *arg)
 }
 
 /*
- * A child of the outer group that fails cancels the owner, who waits in the nested
- * group: that one is cancelled, and only the failure comes out.
+ * A failing child of the outer group cancels the owner, which waits in the nested group.
+ * The nested group is cancelled, and only the failure is returned.
  */
 SCENARIO(group_failure_outside_cancels_the_group_inside)
 {
@@ -307,8 +309,8 @@ static int group_in_a_group_fails_owner(void *arg)
 }
 
 /*
- * The children of an outer group are cancelled when the failure of the nested one
- * leaves it, and not before.
+ * The children of an outer group are cancelled when the failure of the nested group
+ * leaves it, not before.
  */
 SCENARIO(group_in_a_group_fails_and_cancels_the_outer_children)
 {
@@ -332,7 +334,7 @@ static int group_in_a_group_hands_owner(void *arg)
     return leave("outer", &outer, rc);
 }
 
-/* Failures that arise as a nested group is cancelled come out of both groups. */
+/* Failures that occur when a nested group is cancelled are returned by both groups. */
 SCENARIO(group_in_a_group_hands_its_failures_outward)
 {
     return cancel_after(1, start(group_in_a_group_hands_owner, NULL));
@@ -365,8 +367,8 @@ static int group_in_an_awaited_owner(void *arg)
 }
 
 /*
- * The same one task further: who awaits the owner of the group is cancelled, and gets
- * its failure.
+ * The same with another task: the task that awaits the owner of the group is cancelled,
+ * and gets the owner's failure.
  */
 SCENARIO(group_in_an_awaited_task_fails_while_it_cleans_up)
 {
@@ -386,8 +388,8 @@ static void count(const char *where)
 }
 
 /*
- * Both groups of a task fail in the same turn: the inner one gives its failure, the
- * outer one's request stays until its own exit.
+ * Both groups of a task fail in the same turn: the inner one returns its failure, and the
+ * request of the outer one stays until its own exit.
  */
 SCENARIO(group_inside_and_outside_fail_in_one_turn)
 {
@@ -444,8 +446,8 @@ static int group_that_is_failing_owner(void)
 }
 
 /*
- * Once a child has failed nobody can start another, neither the siblings as they are
- * cancelled nor the body.
+ * Once a child has failed, no task can start another child: neither the siblings when
+ * they are cancelled, nor the body.
  */
 SCENARIO(group_that_is_failing_takes_no_child)
 {
@@ -488,7 +490,7 @@ static int group_that_keeps_owner(void)
     return leave("group", &group, start_child(&group, hercules, NULL) ? 0 : -ENOMEM);
 }
 
-/* Children that start two more each, for ever, are stopped by one that fails. */
+/* Children that each start two more, forever, are stopped by one that fails. */
 SCENARIO(group_that_keeps_growing_ends_with_a_failure)
 {
     tell("owner", group_that_keeps_owner());
@@ -515,7 +517,7 @@ static int group_whose_body_fails_at_once_owner(void)
     return leave("group", &group, tasks[1] != NULL ? -EIO : -ENOMEM);
 }
 
-/* Children of a body that fails before it waits for the first time never begin. */
+/* If the body fails before its first wait, the children never begin. */
 SCENARIO(group_whose_body_fails_at_once_begins_no_child)
 {
     start(ticker, TURNS(5));
@@ -541,8 +543,8 @@ static int group_whose_body_fails_cancels_owner(void)
 }
 
 /*
- * A body that fails after a while cancels the children, and its failure comes out when
- * they have ended.
+ * A body that fails later cancels the children. The group returns the failure when they
+ * have ended.
  */
 SCENARIO(group_whose_body_fails_cancels_its_children)
 {
@@ -564,8 +566,8 @@ static int group_whose_body_makes_owner(void *arg)
 }
 
 /*
- * A body that fails when it is cancelled: the failure comes out of the group, and the
- * request still counts.
+ * A body fails when it is cancelled: the group returns the failure, and the request still
+ * counts.
  */
 SCENARIO(group_whose_body_makes_a_failure_of_a_cancellation)
 {

@@ -1,4 +1,4 @@
-"""Task groups in which something fails."""
+"""Task groups with failures."""
 
 import contextlib
 
@@ -26,8 +26,8 @@ async def group_adds_owner():
 
 @scenario
 async def group_adds_its_bodys_failure_to_a_childs():
-    """A child fails, and the body fails otherwise when it is cancelled for that: both are the
-    group's failures, the child's first.
+    """A child fails, and the body, cancelled for that, fails differently: the group has both
+    failures, the child's first.
     """
     trace("owner: %s", await outcome(asyncio.create_task(group_adds_owner())))
 
@@ -48,8 +48,8 @@ async def group_cancelled_owner():
 
 @scenario
 async def group_cancelled_returns_what_its_children_fail_with():
-    """Children that fail as they are cancelled turn a cancellation into failures: those come
-    out of the group.
+    """Children that fail when they are cancelled turn a cancellation into failures, which the group
+    returns.
     """
     task = asyncio.create_task(group_cancelled_owner())
     await asyncio.sleep(1)
@@ -67,7 +67,7 @@ async def group_cancels_owner():
 
 @scenario
 async def group_cancels_the_siblings_of_a_child_that_fails():
-    """A child's failure cancels its siblings, and comes out of the group when they have ended.
+    """A child's failure cancels its siblings. The group returns the failure when they have ended.
     """
     trace("owner: %s", await outcome(group_cancels_owner()))
 
@@ -84,8 +84,8 @@ async def group_child_owner():
 
 @scenario
 async def group_child_fails_while_the_body_cleans_up():
-    """A child fails while its cancelled owner cleans up: the cleanup is cut off, and the
-    failure comes out.
+    """A child fails while its cancelled owner cleans up: the cleanup is interrupted, and the group
+    returns the failure.
     """
     task = asyncio.create_task(group_child_owner())
     await asyncio.sleep(1)
@@ -118,8 +118,8 @@ async def group_collects_the_failure_owner():
 
 @scenario
 async def group_collects_the_failure_of_a_cleanup():
-    """What the body holds fails to close when a child has failed: two failures, and no request
-    is left.
+    """A child has failed, and then an object of the body fails to close: there are two failures,
+    and no request is left.
     """
     trace("owner: %s", await outcome(group_collects_the_failure_owner()))
 
@@ -134,7 +134,7 @@ async def group_collects_the_failures_owner():
 
 @scenario
 async def group_collects_the_failures_of_one_turn():
-    """Children that fail in the same turn are all among the group's failures; the body and the
+    """Children that fail in the same turn are all among the group's failures. The body and the
     others are cancelled once.
     """
     trace("owner: %s", await outcome(group_collects_the_failures_owner()))
@@ -166,8 +166,8 @@ async def inner():
 
 @scenario
 async def group_failure_does_not_swallow_a_cancellation():
-    """The owner is cancelled by somebody else in the turn in which a child fails: the failure
-    comes out of the group, and the cancellation at the next wait.
+    """Another task cancels the owner in the turn in which a child fails: the group returns the
+    failure, and the next wait returns the cancellation.
 
     Since: 3.13
     """
@@ -188,7 +188,7 @@ async def group_failure_inside_owner():
 
 @scenario
 async def group_failure_inside_cancels_the_group_outside():
-    """A failure in a nested group is the failure of the outer one's body: it cancels the outer
+    """A failure in a nested group is a failure of the outer group's body: it cancels the outer
     children.
     """
     trace("owner: %s", await outcome(asyncio.create_task(group_failure_inside_owner())))
@@ -203,8 +203,8 @@ async def group_failure_outside_owner():
 
 @scenario
 async def group_failure_outside_cancels_the_group_inside():
-    """A child of the outer group that fails cancels the owner, who waits in the nested group:
-    that one is cancelled, and only the failure comes out.
+    """A failing child of the outer group cancels the owner, which waits in the nested group. The
+    nested group is cancelled, and only the failure is returned.
     """
     trace("owner: %s", await outcome(asyncio.create_task(group_failure_outside_owner())))
 
@@ -224,8 +224,8 @@ async def group_in_a_group_fails_owner():
 
 @scenario
 async def group_in_a_group_fails_and_cancels_the_outer_children():
-    """The children of an outer group are cancelled when the failure of the nested one leaves
-    it, and not before.
+    """The children of an outer group are cancelled when the failure of the nested group leaves it,
+    not before.
     """
     task = asyncio.create_task(group_in_a_group_fails_owner())
     await asyncio.sleep(1)
@@ -243,7 +243,7 @@ async def group_in_a_group_hands_owner():
 
 @scenario
 async def group_in_a_group_hands_its_failures_outward():
-    """Failures that arise as a nested group is cancelled come out of both groups."""
+    """Failures that occur when a nested group is cancelled are returned by both groups."""
     task = asyncio.create_task(group_in_a_group_hands_owner())
     await asyncio.sleep(1)
     trace("cancel: %d", task.cancel())
@@ -266,8 +266,8 @@ async def group_in_an_awaited_owner():
 
 @scenario
 async def group_in_an_awaited_task_fails_while_it_cleans_up():
-    """The same one task further: who awaits the owner of the group is cancelled, and gets its
-    failure.
+    """The same with another task: the task that awaits the owner of the group is cancelled, and
+    gets the owner's failure.
     """
     task = asyncio.create_task(group_in_an_awaited_owner())
     await asyncio.sleep(1)
@@ -282,8 +282,8 @@ async def group_inside_child(error):
 
 @scenario
 async def group_inside_and_outside_fail_in_one_turn():
-    """Both groups of a task fail in the same turn: the inner one gives its failure, the outer
-    one's request stays until its own exit.
+    """Both groups of a task fail in the same turn: the inner one returns its failure, and the
+    request of the outer one stays until its own exit.
 
     Since: 3.13
     """
@@ -333,8 +333,8 @@ async def group_that_is_failing_owner():
 
 @scenario
 async def group_that_is_failing_takes_no_child():
-    """Once a child has failed nobody can start another, neither the siblings as they are
-    cancelled nor the body.
+    """Once a child has failed, no task can start another child: neither the siblings when they are
+    cancelled, nor the body.
     """
     trace("owner: %s", await outcome(group_that_is_failing_owner()))
 
@@ -366,7 +366,7 @@ async def group_that_keeps_owner():
 
 @scenario
 async def group_that_keeps_growing_ends_with_a_failure():
-    """Children that start two more each, for ever, are stopped by one that fails."""
+    """Children that each start two more, forever, are stopped by one that fails."""
     trace("owner: %s", await outcome(group_that_keeps_owner()))
     trace("heads: %d", heads)
 
@@ -387,7 +387,7 @@ async def group_whose_body_fails_at_once_owner():
 
 @scenario
 async def group_whose_body_fails_at_once_begins_no_child():
-    """Children of a body that fails before it waits for the first time never begin."""
+    """If the body fails before its first wait, the children never begin."""
     asyncio.create_task(ticker(5))
     trace("owner: %s", await outcome(group_whose_body_fails_at_once_owner()))
     trace("children %s %s", state(tasks[0]), state(tasks[1]))
@@ -407,8 +407,8 @@ async def group_whose_body_fails_cancels_owner():
 
 @scenario
 async def group_whose_body_fails_cancels_its_children():
-    """A body that fails after a while cancels the children, and its failure comes out when
-    they have ended.
+    """A body that fails later cancels the children. The group returns the failure when they have
+    ended.
     """
     trace("owner: %s", await outcome(group_whose_body_fails_cancels_owner()))
 
@@ -426,8 +426,8 @@ async def group_whose_body_makes_owner():
 
 @scenario
 async def group_whose_body_makes_a_failure_of_a_cancellation():
-    """A body that fails when it is cancelled: the failure comes out of the group, and the
-    request still counts.
+    """A body fails when it is cancelled: the group returns the failure, and the request still
+    counts.
     """
     task = asyncio.create_task(group_whose_body_makes_owner())
     await asyncio.sleep(1)

@@ -1,11 +1,15 @@
-/* taskgroups.h - what many scenarios of groups have as their children. */
+/*
+ * taskgroups.h - children for many scenarios of groups.
+ */
 #ifndef TESTS_ASYNCIO_TASKGROUPS_H
 #define TESTS_ASYNCIO_TASKGROUPS_H
 
 #include "../scenario.h"
 
-/* A child: sleeps, says how that was, and returns its rc; another when it is cancelled,
- * if that is not 0. */
+/*
+ * A child that sleeps, prints the outcome, and returns its rc; if it is cancelled, it
+ * returns another rc, if that is not 0.
+ */
 struct child {
     const char *name;
     int seconds, rc, when_cancelled;
@@ -21,7 +25,7 @@ static inline int child(void *arg)
     return c->when_cancelled != 0 ? c->when_cancelled : rc;
 }
 
-/* Starts n of them. */
+/* Start n children. */
 static inline int start_children(coil_group *group, struct child *children, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -30,7 +34,7 @@ static inline int start_children(coil_group *group, struct child *children, size
     return 0;
 }
 
-/* Leaves the group: "WHAT: OUTCOME" in the trace, and its failures. */
+/* Leave the group: print "WHAT: OUTCOME" in the trace, and its failures. */
 static inline int leave(const char *what, coil_group *group, int rc)
 {
     rc = tell(what, coil_group_exit(group, rc));
@@ -39,7 +43,7 @@ static inline int leave(const char *what, coil_group *group, int rc)
     return rc;
 }
 
-/* Cancels the task when so many seconds have passed, and says what came of it. */
+/* Cancel the task after this number of seconds, and print the result. */
 static inline int cancel_after(int seconds, coil_task *task)
 {
     if (task == NULL)

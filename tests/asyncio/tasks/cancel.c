@@ -1,4 +1,6 @@
-/* cancel.c - where a request to cancel goes, and with which reason. */
+/*
+ * cancel.c - where a request to cancel goes, and with which reason.
+ */
 #include "tasks.h"
 
 static int cancel_beats_body(void *future)
@@ -6,8 +8,10 @@ static int cancel_beats_body(void *future)
     return tell("first", coil_await(future));
 }
 
-/* The future is set, its awaiter ready: cancelled before it runs, it never sees the
- * result. */
+/*
+ * The future is set and its awaiter is ready. The awaiter is cancelled before it runs,
+ * and never sees the result.
+ */
 SCENARIO(cancel_beats_a_result_not_yet_taken)
 {
     coil_future *future = new_future();
@@ -29,7 +33,10 @@ static void cancel(void *task)
     coil_task_cancel(task, NULL);
 }
 
-/* A timer cancels a task that sleeps for long; who awaits it goes on at that time. */
+/*
+ * A timer cancels a task with a long sleep. The task that awaits it continues at that
+ * time.
+ */
 SCENARIO(cancel_by_a_timer_ends_a_long_sleep)
 {
     coil_task *task = start(sleeper, SECONDS(5000));
@@ -52,7 +59,8 @@ static int cancel_ends_body(void *arg)
     return tell("slept", coil_sleep(COIL_SEC(10)));
 }
 
-/* A sleeping task that a callback cancels ends in that turn's wake, not at its deadline.
+/*
+ * A callback cancels a sleeping task, which ends in the next turn, not at its deadline.
  */
 SCENARIO(cancel_ends_a_sleep_at_once)
 {
@@ -87,8 +95,10 @@ static int cancel_is_swallowed_body(void *task)
     return tell("waits on", coil_sleep(COIL_SEC(1)));
 }
 
-/* A task hands its cancellation to the one it awaits; if that ignores it, nobody is
- * cancelled. */
+/*
+ * A task passes its cancellation to the task that it awaits. If that one ignores it,
+ * neither is cancelled.
+ */
 SCENARIO(cancel_is_swallowed_by_the_awaited_task)
 {
     coil_task *inner = start(deaf, NULL), *task = start(cancel_is_swallowed_body, inner);
@@ -116,8 +126,9 @@ static int outer(void *future)
     return 101;
 }
 
-/* A cancellation reaches the future at the bottom of the calls, and comes up through
- * them. */
+/*
+ * A cancellation reaches the future at the bottom of the calls, and returns through them.
+ */
 SCENARIO(cancel_passes_through_nested_calls_to_the_future)
 {
     coil_future *future = new_future();
@@ -140,7 +151,7 @@ static int cancel_reaches_body(void *arg)
     return rc < 0 ? rc : tell("second", coil_yield());
 }
 
-/* A task that has merely yielded is told where it stands, and yields no second time. */
+/* A task that has only yielded is cancelled at that yield, and does not yield again. */
 SCENARIO(cancel_reaches_a_task_that_yields)
 {
     coil_task *task = start(cancel_reaches_body, NULL), *ticks;
@@ -167,8 +178,10 @@ static int gathering(void *arg)
     return tell("gathering", coil_gather(&future, 1, 0, NULL));
 }
 
-/* Who awaits tasks that end because a future was cancelled learns why that was; by
- * gather, too. */
+/*
+ * Tasks end because a future was cancelled: their awaiters learn the reason, also through
+ * gather.
+ */
 SCENARIO(cancel_reason_comes_up_from_the_future)
 {
     static const coil_task_fn bodies[] = {awaiting, gathering};
@@ -196,7 +209,7 @@ static int cancel_reason_is_kept_body(void *arg)
     return 0;
 }
 
-/* A task that is cancelled before its first step has the reason all the same. */
+/* A task that is cancelled before its first step still has the reason. */
 SCENARIO(cancel_reason_is_kept_for_a_task_that_never_began)
 {
     coil_task *task = start(cancel_reason_is_kept_body, NULL);
@@ -228,7 +241,10 @@ static int cancel_reason_reaches_body(void *arg)
     return rc;
 }
 
-/* The reason a task is cancelled with is seen inside it, and by whoever waited for it. */
+/*
+ * The reason of a cancellation is visible inside the task, and to the tasks that await
+ * it.
+ */
 SCENARIO(cancel_reason_reaches_who_waits_for_the_task)
 {
     static const char *const reasons[] = {"time to go home", NULL};
@@ -263,8 +279,10 @@ static int chain(void *arg)
     return rc;
 }
 
-/* Of four tasks that await each other all are asked at once, and end one turn after the
- * other. */
+/*
+ * Four tasks await each other: all are cancelled at once, and end one turn after the
+ * other.
+ */
 SCENARIO(cancel_runs_down_a_chain_and_comes_back_up)
 {
     static struct link links[4];
@@ -323,7 +341,7 @@ static int cancelled_child_parent(void *arg)
     return -EINVAL;
 }
 
-/* A parent may make a failure of its own out of its child's cancellation. */
+/* A parent may turn its child's cancellation into a failure of its own. */
 SCENARIO(cancelled_child_makes_its_parent_fail)
 {
     coil_task *task = start(cancelled_child_parent, NULL);
@@ -343,8 +361,10 @@ static int cancelled_future_cancels_body(void *future)
     return rc;
 }
 
-/* Who awaits a future that somebody cancels is cancelled by that, though nobody asked it
- * to. */
+/*
+ * If a future is cancelled, its awaiter is cancelled, although the awaiter had no
+ * request.
+ */
 SCENARIO(cancelled_future_cancels_who_awaits_it)
 {
     coil_future *future = new_future();
@@ -373,8 +393,9 @@ static int cancelled_future_is_awaited_body(void *arg)
     return 1;
 }
 
-/* After its cancellation a task may look again at the future it awaited: cancelled, at
- * once. */
+/*
+ * After its cancellation a task may await the cancelled future again: it returns at once.
+ */
 SCENARIO(cancelled_future_is_awaited_again_at_once)
 {
     coil_future *future = new_future();
@@ -399,7 +420,7 @@ static int cancelled_sleep_body(void *arg)
     return 0;
 }
 
-/* A sleep that is cancelled wakes nobody at the deadline it had. */
+/* A cancelled sleep wakes no task at its former deadline. */
 SCENARIO(cancelled_sleep_leaves_nothing_behind)
 {
     coil_task *task = start(cancelled_sleep_body, NULL);
@@ -419,8 +440,7 @@ static int cancelled_task_body(void *future)
     return tell("told", coil_await(future));
 }
 
-/* Cancelling a task cancels the future it waits for at once, and the task one turn later.
- */
+/* Cancelling a task cancels its awaited future at once, and the task one turn later. */
 SCENARIO(cancelled_task_cancels_the_future_it_awaits)
 {
     coil_future *future = new_future();
@@ -457,8 +477,10 @@ static int child_cancels_parent(void *arg)
     return rc;
 }
 
-/* A child cancels its parent, which hands that back: the child is cancelled as it
- * returns. */
+/*
+ * A child cancels its parent, which passes that back to the child that it awaits: the
+ * child is cancelled when it returns.
+ */
 SCENARIO(child_cancels_the_parent_that_awaits_it)
 {
     coil_task *task = start(child_cancels_parent, NULL);
@@ -482,8 +504,7 @@ static int second_cancel_body(void *arg)
     return rc == -ECANCELED ? rc : -EIO;
 }
 
-/* Cleaning up may wait, once the cancellation is caught; a second request cuts that
- * short. */
+/* After catching a cancellation, the cleanup may wait. A second request interrupts it. */
 SCENARIO(second_cancel_interrupts_the_cleanup)
 {
     for (int cancels = 1; cancels <= 2; cancels++) {

@@ -9,8 +9,8 @@ async def cancel_beats_body(future):
 
 @scenario
 async def cancel_beats_a_result_not_yet_taken():
-    """The future is set, its awaiter ready: cancelled before it runs, it never sees the
-    result."""
+    """The future is set and its awaiter is ready. The awaiter is cancelled before it runs, and
+    never sees the result."""
     future = new_future()
     task = asyncio.create_task(cancel_beats_body(future))
     await turns(1)
@@ -23,7 +23,7 @@ async def cancel_beats_a_result_not_yet_taken():
 
 @scenario
 async def cancel_by_a_timer_ends_a_long_sleep():
-    """A timer cancels a task that sleeps for long; who awaits it goes on at that time."""
+    """A timer cancels a task with a long sleep. The task that awaits it continues at that time."""
     task = asyncio.create_task(asyncio.sleep(5000))
     asyncio.get_running_loop().call_later(1, task.cancel)
     result = await outcome(task)
@@ -39,8 +39,7 @@ async def cancel_ends_body():
 
 @scenario
 async def cancel_ends_a_sleep_at_once():
-    """A sleeping task that a callback cancels ends in that turn's wake, not at its
-    deadline."""
+    """A callback cancels a sleeping task, which ends in the next turn, not at its deadline."""
     task = asyncio.create_task(cancel_ends_body())
     asyncio.get_running_loop().call_soon(task.cancel)
     trace("awaited: %s", await outcome(task))
@@ -62,7 +61,7 @@ async def cancel_is_swallowed_body(task):
 
 @scenario
 async def cancel_is_swallowed_by_the_awaited_task():
-    """A task hands its cancellation to the one it awaits; if that ignores it, nobody is
+    """A task passes its cancellation to the task that it awaits. If that one ignores it, neither is
     cancelled."""
     inner = asyncio.create_task(deaf())
     task = asyncio.create_task(cancel_is_swallowed_body(inner))
@@ -86,8 +85,7 @@ async def outer(future):
 
 @scenario
 async def cancel_passes_through_nested_calls_to_the_future():
-    """A cancellation reaches the future at the bottom of the calls, and comes up through
-    them."""
+    """A cancellation reaches the future at the bottom of the calls, and returns through them."""
     future = new_future()
     task = asyncio.create_task(outer(future))
     await turns(1)
@@ -103,7 +101,7 @@ async def cancel_reaches_body():
 
 @scenario
 async def cancel_reaches_a_task_that_yields():
-    """A task that has merely yielded is told where it stands, and yields no second time."""
+    """A task that has only yielded is cancelled at that yield, and does not yield again."""
     task = asyncio.create_task(cancel_reaches_body())
     await turns(1)
     trace("cancel: %s", result_of(task.cancel()))
@@ -123,8 +121,8 @@ async def gathering(future):
 
 @scenario
 async def cancel_reason_comes_up_from_the_future():
-    """Who awaits tasks that end because a future was cancelled learns why that was; by
-    gather, too."""
+    """Tasks end because a future was cancelled: their awaiters learn the reason, also through
+    gather."""
     for body in awaiting, gathering:
         future = new_future()
         task = asyncio.create_task(awaiting(asyncio.create_task(body(future))))
@@ -143,7 +141,7 @@ async def cancel_reason_is_kept_body():
 
 @scenario
 async def cancel_reason_is_kept_for_a_task_that_never_began():
-    """A task that is cancelled before its first step has the reason all the same."""
+    """A task that is cancelled before its first step still has the reason."""
     task = asyncio.create_task(cancel_reason_is_kept_body())
     task.cancel("not needed")
     trace("awaited: %s", await outcome(asyncio.wait([task])))
@@ -171,7 +169,7 @@ async def cancel_reason_reaches_body():
 
 @scenario
 async def cancel_reason_reaches_who_waits_for_the_task():
-    """The reason a task is cancelled with is seen inside it, and by whoever waited for it."""
+    """The reason of a cancellation is visible inside the task, and to the tasks that await it."""
     for arguments in ("time to go home",), ():
         task = asyncio.create_task(cancel_reason_reaches_body())
         await turns(1)
@@ -189,8 +187,7 @@ async def chain(i, inner):
 
 @scenario
 async def cancel_runs_down_a_chain_and_comes_back_up():
-    """Of four tasks that await each other all are asked at once, and end one turn after the
-    other."""
+    """Four tasks await each other: all are cancelled at once, and end one turn after the other."""
     future = new_future()
     tasks = []
     for i in range(4):
@@ -223,7 +220,7 @@ async def parent():
 
 @scenario
 async def cancelled_child_makes_its_parent_fail():
-    """A parent may make a failure of its own out of its child's cancellation."""
+    """A parent may turn its child's cancellation into a failure of its own."""
     task = asyncio.create_task(parent())
     trace("awaited: %s", await outcome(task))
     trace("counted: %d", task.cancelling())
@@ -238,8 +235,7 @@ async def cancelled_future_cancels_body(future):
 
 @scenario
 async def cancelled_future_cancels_who_awaits_it():
-    """Who awaits a future that somebody cancels is cancelled by that, though nobody asked it
-    to."""
+    """If a future is cancelled, its awaiter is cancelled, although the awaiter had no request."""
     future = new_future()
     task = asyncio.create_task(cancelled_future_cancels_body(future))
     await turns(1)
@@ -260,7 +256,7 @@ async def cancelled_future_is_awaited_body(future):
 
 @scenario
 async def cancelled_future_is_awaited_again_at_once():
-    """After its cancellation a task may look again at the future it awaited: cancelled, at once.
+    """After its cancellation a task may await the cancelled future again: it returns at once.
 
     Since: 3.12
     """
@@ -280,7 +276,7 @@ async def cancelled_sleep_body():
 
 @scenario
 async def cancelled_sleep_leaves_nothing_behind():
-    """A sleep that is cancelled wakes nobody at the deadline it had."""
+    """A cancelled sleep wakes no task at its former deadline."""
     task = asyncio.create_task(cancelled_sleep_body())
     await asyncio.sleep(1)
     trace("cancel: %s", result_of(task.cancel()))
@@ -291,8 +287,7 @@ async def cancelled_sleep_leaves_nothing_behind():
 
 @scenario
 async def cancelled_task_cancels_the_future_it_awaits():
-    """Cancelling a task cancels the future it waits for at once, and the task one turn
-    later."""
+    """Cancelling a task cancels its awaited future at once, and the task one turn later."""
     future = new_future()
 
     async def body():
@@ -315,8 +310,8 @@ async def child_cancels_child(parent):
 
 @scenario
 async def child_cancels_the_parent_that_awaits_it():
-    """A child cancels its parent, which hands that back: the child is cancelled as it
-    returns."""
+    """A child cancels its parent, which passes that back to the child that it awaits: the child is
+    cancelled when it returns."""
     parent_task = None
 
     async def parent():
@@ -341,8 +336,7 @@ async def second_cancel_body():
 
 @scenario
 async def second_cancel_interrupts_the_cleanup():
-    """Cleaning up may wait, once the cancellation is caught; a second request cuts that
-    short."""
+    """After catching a cancellation, the cleanup may wait. A second request interrupts it."""
     for cancels in 1, 2:
         task = asyncio.create_task(second_cancel_body())
         await asyncio.sleep(1)

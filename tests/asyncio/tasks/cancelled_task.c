@@ -1,4 +1,6 @@
-/* cancelled_task.c - what a task makes of requests to cancel it, its own too. */
+/*
+ * cancelled_task.c - how a task handles requests to cancel it, also its own.
+ */
 #include "../scenario.h"
 
 static coil_future *cancel_of_oneself_reaches_a_gather_futures[2];
@@ -17,7 +19,7 @@ static int cancel_of_oneself_reaches_a_gather_body(void *arg)
                                     COIL_GATHER_ALL, NULL));
 }
 
-/* A request for oneself cancels all that one gathers next. */
+/* A task that cancels itself cancels all children of its next gather. */
 SCENARIO(cancel_of_oneself_reaches_a_gather)
 {
     coil_task *first = start(cancel_of_oneself_reaches_a_gather_inner, "inner 0"),
@@ -54,8 +56,10 @@ static int cancel_of_oneself_reaches_what_is_awaited_body(void *future)
     return rc;
 }
 
-/* A task that cancels itself and then awaits another cancels that one, and its future
- * too. */
+/*
+ * A task that cancels itself and then awaits another task cancels that one, and its
+ * future too.
+ */
 SCENARIO(cancel_of_oneself_reaches_what_is_awaited_next)
 {
     coil_future *future = new_future();
@@ -82,8 +86,10 @@ static int cancel_of_oneself_stops_body(void *task)
     return tell("body", coil_shield(coil_task_future(task)));
 }
 
-/* A request for oneself ends the next wait behind a shield, and what is behind it goes
- * on. */
+/*
+ * A task cancels itself and waits behind a shield: the wait ends, and the shielded work
+ * continues.
+ */
 SCENARIO(cancel_of_oneself_stops_before_a_shield)
 {
     coil_task *inner_task = start(cancel_of_oneself_stops_inner, NULL),
@@ -112,7 +118,10 @@ static int cancel_of_oneself_waits_body(void *done)
     return tell("yield", coil_yield());
 }
 
-/* A request for oneself lets pass what need not wait: done futures, gathers of them. */
+/*
+ * A task that has cancelled itself still gets results that need no wait: completed
+ * futures, and gathers of them.
+ */
 SCENARIO(cancel_of_oneself_waits_for_a_wait_that_suspends)
 {
     coil_future *done = new_future();
@@ -134,7 +143,7 @@ static int cancelling_counts_body(void *arg)
     return rc;
 }
 
-/* Each request to cancel is counted, and the task is cancelled once. */
+/* Each request to cancel is counted, but the task is cancelled once. */
 SCENARIO(cancelling_counts_each_request)
 {
     coil_task *task = start(cancelling_counts_body, NULL);
@@ -161,7 +170,9 @@ static int task_and_its_future_body(void *future)
     return rc;
 }
 
-/* A task whose future was cancelled just now may be cancelled too: it is told once. */
+/*
+ * A task whose future was just cancelled may be cancelled too: it gets one cancellation.
+ */
 SCENARIO(task_and_its_future_are_cancelled_both)
 {
     coil_future *future = new_future();
@@ -205,8 +216,10 @@ static int task_that_cancels_itself_and_returns_body(void *fails)
     return fails != NULL ? -EIO : 12;
 }
 
-/* A task that returns with its own request not yet delivered ends cancelled, result or
- * not. */
+/*
+ * A task that returns before its own request was delivered ends cancelled, with or
+ * without a result.
+ */
 SCENARIO(task_that_cancels_itself_and_returns_is_cancelled)
 {
     static int fails;
@@ -236,7 +249,7 @@ static int task_that_cancels_itself_is_told_body(void *arg)
     return rc < 0 ? rc : 12;
 }
 
-/* Cancelling oneself takes effect at the next wait, which ends at once. */
+/* Cancelling itself takes effect at the task's next wait, which ends at once. */
 SCENARIO(task_that_cancels_itself_is_told_at_its_next_wait)
 {
     coil_task *task = start(task_that_cancels_itself_is_told_body, NULL);
@@ -285,7 +298,9 @@ static int task_that_fails_body(void *arg)
     return -EIO;
 }
 
-/* A task that answers its cancellation with a failure has failed and is not cancelled. */
+/*
+ * A task that returns a failure after its cancellation has failed and is not cancelled.
+ */
 SCENARIO(task_that_fails_when_it_is_cancelled_has_failed)
 {
     coil_task *task = start(task_that_fails_body, NULL);
@@ -315,8 +330,10 @@ static int task_that_ignores_body(void *arg)
     return 42;
 }
 
-/* A task that has caught its cancellation may await something else, which is not
- * cancelled. */
+/*
+ * A task that has caught its cancellation may await another future, which is not
+ * cancelled.
+ */
 SCENARIO(task_that_ignores_a_cancellation_waits_on)
 {
     coil_task *task;
@@ -356,7 +373,8 @@ static int uncancel_drops_body(void *arg)
     return 42;
 }
 
-/* A task that asks itself to end and takes that back before it waits hears nothing of it.
+/*
+ * A task that cancels itself and takes the request back before it waits is not cancelled.
  */
 SCENARIO(uncancel_drops_a_request_not_yet_delivered)
 {
@@ -388,7 +406,9 @@ static void look(coil_task *task)
     trace("counted %d, %s", coil_task_cancelling(task), state(coil_task_future(task)));
 }
 
-/* A task that catches its cancellation and takes it back sleeps on, until the next one.
+/*
+ * A task that catches its cancellation and takes the request back sleeps until the next
+ * request.
  */
 SCENARIO(uncancel_lets_a_task_be_cancelled_anew)
 {
@@ -443,7 +463,9 @@ static int timed(void *arg)
     return 0;
 }
 
-/* A timer cancels a block of code; uncancel after it tells a timeout from a cancellation.
+/*
+ * A timer cancels a block of code. uncancel() after the block tells a timeout from a
+ * cancellation.
  */
 SCENARIO(uncancel_makes_a_timeout_of_ones_own)
 {
@@ -476,7 +498,7 @@ static int uncancel_takes_body(void *arg)
     return rc < 0 ? rc : 2;
 }
 
-/* Two asked the task to end; one request that is taken back leaves the other's count. */
+/* After two requests to cancel, taking one back leaves the other in the count. */
 SCENARIO(uncancel_takes_back_one_of_two_requests)
 {
     coil_task *task = start(uncancel_takes_body, NULL);

@@ -1,4 +1,4 @@
-"""What a task makes of requests to cancel it, its own too."""
+"""How a task handles requests to cancel it, also its own."""
 
 from scenario import *
 
@@ -15,7 +15,7 @@ async def cancel_of_oneself_reaches_a_gather_body(tasks):
 
 @scenario
 async def cancel_of_oneself_reaches_a_gather():
-    """A request for oneself cancels all that one gathers next."""
+    """A task that cancels itself cancels all children of its next gather."""
     tasks = [asyncio.create_task(cancel_of_oneself_reaches_a_gather_inner(i)) for i in range(2)]
     task = asyncio.create_task(cancel_of_oneself_reaches_a_gather_body(tasks))
     ticks = asyncio.create_task(ticker(5))
@@ -39,8 +39,7 @@ async def cancel_of_oneself_reaches_what_is_awaited_body(future):
 
 @scenario
 async def cancel_of_oneself_reaches_what_is_awaited_next():
-    """A task that cancels itself and then awaits another cancels that one, and its future
-    too."""
+    """A task that cancels itself and then awaits another task cancels that one, and its future too."""
     future = new_future()
     task = asyncio.create_task(cancel_of_oneself_reaches_what_is_awaited_body(future))
     trace("awaited: %s", await outcome(task))
@@ -59,8 +58,8 @@ async def cancel_of_oneself_stops_body(task):
 
 @scenario
 async def cancel_of_oneself_stops_before_a_shield():
-    """A request for oneself ends the next wait behind a shield, and what is behind it goes
-    on."""
+    """A task cancels itself and waits behind a shield: the wait ends, and the shielded work
+    continues."""
     inner_task = asyncio.create_task(cancel_of_oneself_stops_inner())
     task = asyncio.create_task(cancel_of_oneself_stops_body(inner_task))
     trace("task: %s", await outcome(task))
@@ -78,7 +77,8 @@ async def cancel_of_oneself_waits_body(done):
 
 @scenario
 async def cancel_of_oneself_waits_for_a_wait_that_suspends():
-    """A request for oneself lets pass what need not wait: done futures, gathers of them.
+    """A task that has cancelled itself still gets results that need no wait: completed futures, and
+    gathers of them.
 
     Since: 3.12
     """
@@ -97,7 +97,7 @@ async def cancelling_counts_body():
 
 @scenario
 async def cancelling_counts_each_request():
-    """Each request to cancel is counted, and the task is cancelled once."""
+    """Each request to cancel is counted, but the task is cancelled once."""
     task = asyncio.create_task(cancelling_counts_body())
     await turns(1)
     trace("counted: %d", task.cancelling())
@@ -119,7 +119,7 @@ async def task_and_its_future_body(future):
 
 @scenario
 async def task_and_its_future_are_cancelled_both():
-    """A task whose future was cancelled just now may be cancelled too: it is told once."""
+    """A task whose future was just cancelled may be cancelled too: it gets one cancellation."""
     future = new_future()
     task = asyncio.create_task(task_and_its_future_body(future))
     await turns(1)
@@ -151,8 +151,8 @@ async def task_that_cancels_itself_and_returns_body(fails):
 
 @scenario
 async def task_that_cancels_itself_and_returns_is_cancelled():
-    """A task that returns with its own request not yet delivered ends cancelled, result or
-    not."""
+    """A task that returns before its own request was delivered ends cancelled, with or without a
+    result."""
     for fails in False, True:
         task = asyncio.create_task(task_that_cancels_itself_and_returns_body(fails))
         trace("awaited: %s", await outcome(task))
@@ -170,7 +170,7 @@ async def task_that_cancels_itself_is_told_body():
 
 @scenario
 async def task_that_cancels_itself_is_told_at_its_next_wait():
-    """Cancelling oneself takes effect at the next wait, which ends at once."""
+    """Cancelling itself takes effect at the task's next wait, which ends at once."""
     task = asyncio.create_task(task_that_cancels_itself_is_told_body())
     trace("awaited: %s", await outcome(task))
     trace("cancel: %s", result_of(task.cancel()))
@@ -203,7 +203,7 @@ async def task_that_fails_body():
 
 @scenario
 async def task_that_fails_when_it_is_cancelled_has_failed():
-    """A task that answers its cancellation with a failure has failed and is not cancelled."""
+    """A task that returns a failure after its cancellation has failed and is not cancelled."""
     task = asyncio.create_task(task_that_fails_body())
     await turns(1)
     trace("cancel: %s", result_of(task.cancel()))
@@ -221,8 +221,7 @@ async def task_that_ignores_body(futures):
 
 @scenario
 async def task_that_ignores_a_cancellation_waits_on():
-    """A task that has caught its cancellation may await something else, which is not
-    cancelled."""
+    """A task that has caught its cancellation may await another future, which is not cancelled."""
     futures = [new_future() for _ in range(3)]
     task = asyncio.create_task(task_that_ignores_body(futures))
     await turns(1)
@@ -251,7 +250,7 @@ async def uncancel_drops_body(future):
 
 @scenario
 async def uncancel_drops_a_request_not_yet_delivered():
-    """A task that asks itself to end and takes that back before it waits hears nothing of it.
+    """A task that cancels itself and takes the request back before it waits is not cancelled.
 
     Since: 3.13
     """
@@ -273,8 +272,8 @@ async def uncancel_lets_body():
 
 @scenario
 async def uncancel_lets_a_task_be_cancelled_anew():
-    """A task that catches its cancellation and takes it back sleeps on, until the next
-    one."""
+    """A task that catches its cancellation and takes the request back sleeps until the next
+    request."""
     task = asyncio.create_task(uncancel_lets_body())
     await asyncio.sleep(1)
     trace("cancel: %s", result_of(task.cancel()))
@@ -308,7 +307,7 @@ async def timed(delay, timeout):
 
 @scenario
 async def uncancel_makes_a_timeout_of_ones_own():
-    """A timer cancels a block of code; uncancel after it tells a timeout from a
+    """A timer cancels a block of code. uncancel() after the block tells a timeout from a
     cancellation."""
     for delay, timeout in (10, 1), (1, 10):
         task = asyncio.create_task(timed(delay, timeout))
@@ -329,7 +328,7 @@ async def uncancel_takes_body():
 
 @scenario
 async def uncancel_takes_back_one_of_two_requests():
-    """Two asked the task to end; one request that is taken back leaves the other's count."""
+    """After two requests to cancel, taking one back leaves the other in the count."""
     task = asyncio.create_task(uncancel_takes_body())
     await turns(1)
     for _ in range(2):

@@ -1,4 +1,6 @@
-/* context.c - which context a task, a callback and a child have. */
+/*
+ * context.c - the context of a task, a callback and a child.
+ */
 #include "../scenario.h"
 
 static coil_var color = COIL_VAR_INIT("color", (void *)"none");
@@ -37,7 +39,7 @@ static int say_color(void *who)
     return 0;
 }
 
-/* Children of a group can be given a context as well. */
+/* Children of a group can get a context as well. */
 SCENARIO(context_given_to_children_of_a_group)
 {
     coil_context *context = coil_context_copy();
@@ -104,8 +106,10 @@ static int run_three(coil_context *context)
     return 0;
 }
 
-/* Tasks that are given a context run in it, one after the other or side by side: what one
- * sets, the others see. */
+/*
+ * Tasks that are started in one context share it, one after the other or concurrently:
+ * each sees the values that the others set.
+ */
 SCENARIO(context_is_shared_by_tasks_that_are_given_it)
 {
     coil_context *context;
@@ -146,8 +150,10 @@ static int fractions(void *arg)
     return rc;
 }
 
-/* Two tasks that calculate at once, each with its own precision, do not disturb each
- * other. */
+/*
+ * Two tasks that calculate concurrently, each with its own precision, do not disturb each
+ * other.
+ */
 SCENARIO(context_keeps_the_precision_of_each_task)
 {
     coil_task *three = start(fractions, TURNS(3)), *six = start(fractions, TURNS(6));
@@ -185,8 +191,10 @@ static int ask(void)
     return rc == 0 ? set("blue") : rc;
 }
 
-/* Calls that are made soon, later, at a time or from outside run in a copy of the context
- * in which they were asked for. */
+/*
+ * Calls that are requested soon, later, at a time or from outside run in a copy of the
+ * requesting context.
+ */
 SCENARIO(context_of_a_call_is_that_of_its_asking)
 {
     int rc = ask();
@@ -211,8 +219,10 @@ static int context_of_a_child_child(void *arg)
     return rc;
 }
 
-/* A child begins with what is set as it is spawned; what either sets later the other does
- * not see. */
+/*
+ * A child begins with the values at its spawn. Neither parent nor child sees what the
+ * other sets later.
+ */
 SCENARIO(context_of_a_child_is_a_copy)
 {
     coil_task *early = start(context_of_a_child_child, NULL),
@@ -249,8 +259,10 @@ static int context_of_a_done_child(void *future)
     return rc;
 }
 
-/* A done callback runs in a copy of the context in which it was added; what it sets is
- * seen by nobody else. */
+/*
+ * A done callback runs in a copy of the context in which it was added. Values that it
+ * sets are not visible elsewhere.
+ */
 SCENARIO(context_of_a_done_callback_is_that_of_its_adding)
 {
     coil_future *future = new_future();
@@ -295,8 +307,10 @@ static coil_task *serve(char *name)
     return task;
 }
 
-/* A value that is set for a region of code is inherited by what was spawned in it, and
- * outlives the region there. */
+/*
+ * A value that is set for a region of code is inherited by tasks spawned in it, and stays
+ * valid there after the region.
+ */
 SCENARIO(context_of_a_late_reset_is_its_own)
 {
     coil_task *red = serve("red"), *green = serve("green");
@@ -334,7 +348,7 @@ static int context_of_many_body(void *arg)
     return rc;
 }
 
-/* Ten tasks set the same variable in turn; each sees what it has set itself. */
+/* Ten tasks set the same variable in turn; each sees its own value. */
 SCENARIO(context_of_many_tasks_side_by_side)
 {
     coil_future *futures[10];
@@ -372,14 +386,14 @@ static int mix_sets(coil_var_token *first)
     if (rc == 0)
         rc = coil_var_set(&shape, "square", NULL);
     while (coil_var_reset(&color, first) < 0)
-        continue; /* no memory, this time */
+        continue; /* memory ran out this time */
     context_reset_show("reset out of order");
     while (coil_var_reset(&shape, &other) < 0)
         continue;
     return rc;
 }
 
-/* Resets go back to what was before the set they are of, nested or not. */
+/* Each reset restores the value before its set, nested or not. */
 SCENARIO(context_reset_goes_back_to_the_set_it_is_of)
 {
     coil_var_token first, second;
@@ -417,8 +431,10 @@ static int swap(void *value)
     return rc < 0 ? rc : 3;
 }
 
-/* A function that is run in a context sees what is set there, and what it sets stays
- * there. */
+/*
+ * A function that runs in a context sees the values that were set there, and its own
+ * values stay there.
+ */
 SCENARIO(context_run_keeps_what_is_set_in_it)
 {
     coil_context *context;

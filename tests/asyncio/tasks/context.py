@@ -1,4 +1,4 @@
-"""Which context a task, a callback and a child have."""
+"""The context of a task, a callback and a child."""
 
 from scenario import *
 
@@ -13,7 +13,7 @@ async def context_given_body(value):
 
 @scenario
 async def context_given_to_children_of_a_group():
-    """Children of a group can be given a context as well."""
+    """Children of a group can get a context as well."""
     context = contextvars.copy_context()
     async with asyncio.TaskGroup() as group:
         await group.create_task(context_given_body("red"), context=context)
@@ -32,8 +32,8 @@ async def context_is_shared_body(value):
 
 @scenario
 async def context_is_shared_by_tasks_that_are_given_it():
-    """Tasks that are given a context run in it, one after the other or side by side: what one
-    sets, the others see."""
+    """Tasks that are started in one context share it, one after the other or concurrently: each
+    sees the values that the others set."""
     color.set("white")
     context = contextvars.copy_context()
     color.set("main's")
@@ -63,7 +63,7 @@ async def fractions(seconds, precision):
 
 @scenario
 async def context_keeps_the_precision_of_each_task():
-    """Two tasks that calculate at once, each with its own precision, do not disturb each
+    """Two tasks that calculate concurrently, each with its own precision, do not disturb each
     other."""
     await asyncio.gather(fractions(1, 3), fractions(2, 6))
     trace("main: %d", third_of(1))
@@ -76,8 +76,8 @@ def call(how):
 
 @scenario
 async def context_of_a_call_is_that_of_its_asking():
-    """Calls that are made soon, later, at a time or from outside run in a copy of the context
-    in which they were asked for."""
+    """Calls that are requested soon, later, at a time or from outside run in a copy of the
+    requesting context."""
     loop = asyncio.get_running_loop()
     color.set("red")
     loop.call_later(2, call, "later")
@@ -101,8 +101,8 @@ async def context_of_a_child_child():
 
 @scenario
 async def context_of_a_child_is_a_copy():
-    """A child begins with what is set as it is spawned; what either sets later the other does
-    not see."""
+    """A child begins with the values at its spawn. Neither parent nor child sees what the other
+    sets later."""
     early = asyncio.create_task(context_of_a_child_child())
     color.set("red")
     late = asyncio.create_task(context_of_a_child_child())
@@ -128,8 +128,8 @@ async def context_of_a_done_child(future):
 
 @scenario
 async def context_of_a_done_callback_is_that_of_its_adding():
-    """A done callback runs in a copy of the context in which it was added; what it sets is
-    seen by nobody else."""
+    """A done callback runs in a copy of the context in which it was added. Values that it sets are
+    not visible elsewhere."""
     future = new_future()
     color.set("red")
     future.add_done_callback(on_done)
@@ -161,8 +161,8 @@ async def serve(name):
 
 @scenario
 async def context_of_a_late_reset_is_its_own():
-    """A value that is set for a region of code is inherited by what was spawned in it, and
-    outlives the region there."""
+    """A value that is set for a region of code is inherited by tasks spawned in it, and stays valid
+    there after the region."""
     red = await serve("red")
     green = await serve("green")
     await red
@@ -183,7 +183,7 @@ async def context_of_many_body(i):
 
 @scenario
 async def context_of_many_tasks_side_by_side():
-    """Ten tasks set the same variable in turn; each sees what it has set itself."""
+    """Ten tasks set the same variable in turn; each sees its own value."""
     number.set(1000)
     await asyncio.gather(*[context_of_many_body(i) for i in range(10)])
     trace("main: %d", number.get())
@@ -198,7 +198,7 @@ def show(what):
 
 @scenario
 async def context_reset_goes_back_to_the_set_it_is_of():
-    """Resets go back to what was before the set they are of, nested or not."""
+    """Each reset restores the value before its set, nested or not."""
     first = color.set("red")
     second = color.set("green")
     show("set twice")
@@ -222,8 +222,8 @@ def swap(value):
 
 @scenario
 async def context_run_keeps_what_is_set_in_it():
-    """A function that is run in a context sees what is set there, and what it sets stays
-    there."""
+    """A function that runs in a context sees the values that were set there, and its own values
+    stay there."""
     color.set("red")
     context = contextvars.copy_context()
     color.set("green")

@@ -17,8 +17,10 @@ static int count(void *depth)
     return rc < 0 ? rc : 1 + rc;
 }
 
-/* Children that spawn eagerly and await what they spawned: as long as nobody waits, no
- * turn passes. */
+/*
+ * Children that spawn eagerly and await their own children: as long as none waits, no
+ * turn passes.
+ */
 SCENARIO(eager_chain_of_awaits_takes_no_turn)
 {
     coil_task *task;
@@ -51,7 +53,7 @@ static int spawner(void *arg)
     return rc < 0 ? rc : 8;
 }
 
-/* An eager child may await its spawner, which has not even got hold of it. */
+/* An eager child may await its spawner, even before the spawner has a reference to it. */
 SCENARIO(eager_child_awaits_its_spawner)
 {
     coil_task *task = start(spawner, NULL);
@@ -68,7 +70,7 @@ static int eager_child_cancels_its_spawner_child(void *spawner)
     return 0;
 }
 
-/* An eager child that cancels its spawner: that is told at its next wait. */
+/* An eager child cancels its spawner, which is cancelled at its next wait. */
 SCENARIO(eager_child_cancels_its_spawner)
 {
     coil_task *me = coil_task_current();
@@ -94,8 +96,10 @@ static int eager_child_cancels_itself_child(void *arg)
     return -ECANCELED;
 }
 
-/* An eager child that cancels itself before it has waited hands back all the same, and is
- * told at its first wait. */
+/*
+ * An eager child that cancels itself before its first wait still returns to its spawner,
+ * and is cancelled at its first wait.
+ */
 SCENARIO(eager_child_cancels_itself)
 {
     coil_task *task;
@@ -123,7 +127,7 @@ static int sleeper(void *arg)
     return coil_sleep(COIL_SEC(1));
 }
 
-/* The failure of an eager child is for whoever awaits it, not for whoever spawns it. */
+/* The failure of an eager child goes to its awaiter, not to its spawner. */
 SCENARIO(eager_child_fails_at_once)
 {
     coil_task *task =
@@ -165,8 +169,10 @@ static int eager_child_has_a_context_child(void *arg)
     return rc == 0 ? set("blue") : rc;
 }
 
-/* An eager child begins with what its spawner has set; what it sets itself the spawner
- * does not see. */
+/*
+ * An eager child begins with the values of its spawner. The spawner does not see the
+ * values that the child sets.
+ */
 SCENARIO(eager_child_has_a_context_of_its_own)
 {
     coil_task *task;
@@ -205,8 +211,7 @@ static int eager_child_is_among_child(void *arg)
     return 0;
 }
 
-/* An eager child that does not wait is among all tasks while it runs, and then no more.
- */
+/* An eager child that does not wait is among all tasks only while it runs. */
 SCENARIO(eager_child_is_among_all_tasks_while_it_runs)
 {
     if (start_with(eager_child_is_among_child, NULL,
@@ -228,7 +233,7 @@ static int eager_child_is_cancelled_child(void *arg)
     return rc;
 }
 
-/* An eager child that waits is cancelled there, with the reason. */
+/* An eager child that waits is cancelled at that wait, with the reason. */
 SCENARIO(eager_child_is_cancelled_where_it_waits)
 {
     coil_task *task = start_with(eager_child_is_cancelled_child, NULL,
@@ -260,7 +265,9 @@ static int eager_child_is_the_current_child(void *arg)
     return rc;
 }
 
-/* While an eager child runs it is the current task, and afterwards its spawner is again.
+/*
+ * While an eager child runs, it is the current task. Afterwards the current task is its
+ * spawner again.
  */
 SCENARIO(eager_child_is_the_current_task_while_it_runs)
 {
@@ -297,7 +304,7 @@ static void callback(void *arg)
     trace("callback ends, current task: %d", coil_task_current() != NULL);
 }
 
-/* A callback too may spawn eagerly: the child runs inside it. */
+/* A callback may also spawn eagerly: the child runs inside it. */
 SCENARIO(eager_child_of_a_callback)
 {
     int rc;
@@ -313,7 +320,9 @@ static int setter(void *future)
     return coil_future_set(future, 4, NULL, NULL);
 }
 
-/* What a child sets before it waits is there when its spawner asks. */
+/*
+ * A result that a child sets before its first wait is available to its spawner at once.
+ */
 SCENARIO(eager_child_sets_what_its_spawner_awaits)
 {
     coil_future *future = new_future();
@@ -335,8 +344,10 @@ static int eager_child_that_does_child(void *arg)
     return 5;
 }
 
-/* An eager child that does not wait has ended when it is spawned; awaiting it takes no
- * turn. */
+/*
+ * An eager child that does not wait has ended when the spawn returns. Awaiting it takes
+ * no turn.
+ */
 SCENARIO(eager_child_that_does_not_wait_takes_no_turn)
 {
     coil_task *task;
@@ -358,7 +369,7 @@ static int eager_child_that_has_ended_child(void *arg)
     return 7;
 }
 
-/* Cancelling an eager child that has ended does nothing. */
+/* Cancelling an eager child that has ended has no effect. */
 SCENARIO(eager_child_that_has_ended_cannot_be_cancelled)
 {
     coil_task *task = start_with(eager_child_that_has_ended_child, NULL,
@@ -386,7 +397,7 @@ static int eager_child_that_waits_hands_child(void *arg)
     return 6;
 }
 
-/* An eager child runs until it waits; then its spawner goes on. */
+/* An eager child runs until it waits; then its spawner continues. */
 SCENARIO(eager_child_that_waits_hands_back_to_its_spawner)
 {
     coil_task *task = start_with(eager_child_that_waits_hands_child, NULL,
@@ -440,7 +451,9 @@ static int body(void *name)
     return rc;
 }
 
-/* An eager child that yields goes behind what was ready by then, before what comes later.
+/*
+ * An eager child that yields is queued behind tasks that are ready by then, and before
+ * later ones.
  */
 SCENARIO(eager_children_keep_their_place_in_the_ready_queue)
 {
@@ -470,8 +483,10 @@ static int eager_children_of_a_group_child(void *arg)
     return -EIO;
 }
 
-/* Eager children of a group that wait first and fail then cancel the others as any child
- * does. */
+/*
+ * Eager children of a group that first wait and then fail cancel the others as any child
+ * does.
+ */
 SCENARIO(eager_children_of_a_group_fail_later)
 {
     static const coil_spawn_opts eager = {.eager = true};
@@ -515,8 +530,7 @@ static int eager_gathers_branch(void *arg)
     return rc;
 }
 
-/* Gathers of children that have ended as they were spawned, however deep, take no turn.
- */
+/* Gathers of children that ended in their spawn, at any depth, take no turn. */
 SCENARIO(eager_gathers_within_gathers_take_no_turn)
 {
     int depth = 3;
@@ -543,8 +557,7 @@ static int level(void *arg)
     return rc;
 }
 
-/* An eager child may spawn eagerly: whoever waits hands back to the one that spawned it,
- * one by one. */
+/* An eager child may spawn eagerly: each child that waits returns to its own spawner. */
 SCENARIO(eager_grandchildren_begin_before_their_parents_wait)
 {
     int depth = 3;
@@ -571,8 +584,10 @@ static int eager_groups_branch(void *arg)
     return coil_group_exit(&group, rc);
 }
 
-/* Groups whose children open groups and do not wait themselves: each child has ended as
- * it is spawned. */
+/*
+ * Groups whose children open groups and do not wait themselves: each child ends in its
+ * spawn.
+ */
 SCENARIO(eager_groups_within_groups)
 {
     int depth = DEPTH;
@@ -590,8 +605,10 @@ static int eager_task_child(void *arg)
     return 9;
 }
 
-/* Before the loop runs there is nobody to hand back to: an eager task begins with the
- * first turn. */
+/*
+ * Before the loop runs there is no spawner to return to, so an eager task begins in the
+ * first turn.
+ */
 PLAIN_SCENARIO(eager_task_made_before_the_loop_runs_begins_with_it)
 {
     coil_loop *loop;

@@ -9,8 +9,8 @@ async def count(depth):
 
 @scenario
 async def eager_chain_of_awaits_takes_no_turn():
-    """Children that spawn eagerly and await what they spawned: as long as nobody waits, no
-    turn passes.
+    """Children that spawn eagerly and await their own children: as long as none waits, no turn
+    passes.
 
     Since: 3.12
     """
@@ -33,7 +33,7 @@ async def spawner():
 
 @scenario
 async def eager_child_awaits_its_spawner():
-    """An eager child may await its spawner, which has not even got hold of it.
+    """An eager child may await its spawner, even before the spawner has a reference to it.
 
     Since: 3.12
     """
@@ -47,7 +47,7 @@ async def eager_child_cancels_its_spawner_child(spawner):
 
 @scenario
 async def eager_child_cancels_its_spawner():
-    """An eager child that cancels its spawner: that is told at its next wait.
+    """An eager child cancels its spawner, which is cancelled at its next wait.
 
     Since: 3.12
     """
@@ -69,8 +69,8 @@ async def eager_child_cancels_itself_child():
 
 @scenario
 async def eager_child_cancels_itself():
-    """An eager child that cancels itself before it has waited hands back all the same, and is
-    told at its first wait.
+    """An eager child that cancels itself before its first wait still returns to its spawner, and is
+    cancelled at its first wait.
 
     Since: 3.12
     """
@@ -87,7 +87,7 @@ async def eager_child_fails_child():
 
 @scenario
 async def eager_child_fails_at_once():
-    """The failure of an eager child is for whoever awaits it, not for whoever spawns it.
+    """The failure of an eager child goes to its awaiter, not to its spawner.
 
     Since: 3.12
     """
@@ -110,8 +110,8 @@ async def eager_child_has_a_context_child():
 
 @scenario
 async def eager_child_has_a_context_of_its_own():
-    """An eager child begins with what its spawner has set; what it sets itself the spawner
-    does not see.
+    """An eager child begins with the values of its spawner. The spawner does not see the values
+    that the child sets.
 
     Since: 3.12
     """
@@ -133,7 +133,7 @@ async def eager_child_is_among_child():
 
 @scenario
 async def eager_child_is_among_all_tasks_while_it_runs():
-    """An eager child that does not wait is among all tasks while it runs, and then no more.
+    """An eager child that does not wait is among all tasks only while it runs.
 
     Since: 3.12
     """
@@ -153,7 +153,7 @@ async def eager_child_is_cancelled_child():
 
 @scenario
 async def eager_child_is_cancelled_where_it_waits():
-    """An eager child that waits is cancelled there, with the reason.
+    """An eager child that waits is cancelled at that wait, with the reason.
 
     Since: 3.12
     """
@@ -176,7 +176,8 @@ async def eager_child_is_the_current_child():
 
 @scenario
 async def eager_child_is_the_current_task_while_it_runs():
-    """While an eager child runs it is the current task, and afterwards its spawner is again.
+    """While an eager child runs, it is the current task. Afterwards the current task is its spawner
+    again.
 
     Since: 3.12
     """
@@ -196,7 +197,7 @@ async def eager_child_of_a_callback_child():
 
 @scenario
 async def eager_child_of_a_callback():
-    """A callback too may spawn eagerly: the child runs inside it.
+    """A callback may also spawn eagerly: the child runs inside it.
 
     Since: 3.12
     """
@@ -217,7 +218,7 @@ async def setter(future):
 
 @scenario
 async def eager_child_sets_what_its_spawner_awaits():
-    """What a child sets before it waits is there when its spawner asks.
+    """A result that a child sets before its first wait is available to its spawner at once.
 
     Since: 3.12
     """
@@ -234,7 +235,8 @@ async def eager_child_that_does_child():
 
 @scenario
 async def eager_child_that_does_not_wait_takes_no_turn():
-    """An eager child that does not wait has ended when it is spawned; awaiting it takes no turn.
+    """An eager child that does not wait has ended when the spawn returns. Awaiting it takes no
+    turn.
 
     Since: 3.12
     """
@@ -252,7 +254,7 @@ async def eager_child_that_has_ended_child():
 
 @scenario
 async def eager_child_that_has_ended_cannot_be_cancelled():
-    """Cancelling an eager child that has ended does nothing.
+    """Cancelling an eager child that has ended has no effect.
 
     Since: 3.12
     """
@@ -272,7 +274,7 @@ async def eager_child_that_waits_hands_child():
 
 @scenario
 async def eager_child_that_waits_hands_back_to_its_spawner():
-    """An eager child runs until it waits; then its spawner goes on.
+    """An eager child runs until it waits; then its spawner continues.
 
     Since: 3.12
     """
@@ -312,7 +314,8 @@ async def body(name):
 
 @scenario
 async def eager_children_keep_their_place_in_the_ready_queue():
-    """An eager child that yields goes behind what was ready by then, before what comes later.
+    """An eager child that yields is queued behind tasks that are ready by then, and before later
+    ones.
 
     Since: 3.12
     """
@@ -335,8 +338,7 @@ async def eager_children_of_a_group_child(seconds):
 
 @scenario
 async def eager_children_of_a_group_fail_later():
-    """Eager children of a group that wait first and fail then cancel the others as any child
-    does.
+    """Eager children of a group that first wait and then fail cancel the others as any child does.
 
     Since: 3.12
     """
@@ -363,7 +365,7 @@ async def eager_gathers_branch(depth):
 
 @scenario
 async def eager_gathers_within_gathers_take_no_turn():
-    """Gathers of children that have ended as they were spawned, however deep, take no turn.
+    """Gathers of children that ended in their spawn, at any depth, take no turn.
 
     Since: 3.12
     """
@@ -385,8 +387,7 @@ async def level(depth):
 
 @scenario
 async def eager_grandchildren_begin_before_their_parents_wait():
-    """An eager child may spawn eagerly: whoever waits hands back to the one that spawned it,
-    one by one.
+    """An eager child may spawn eagerly: each child that waits returns to its own spawner.
 
     Since: 3.12
     """
@@ -410,8 +411,7 @@ async def eager_groups_branch(depth):
 
 @scenario
 async def eager_groups_within_groups():
-    """Groups whose children open groups and do not wait themselves: each child has ended as
-    it is spawned.
+    """Groups whose children open groups and do not wait themselves: each child ends in its spawn.
 
     Since: 3.12
     """
@@ -428,8 +428,8 @@ async def eager_task_child():
 
 @scenario
 def eager_task_made_before_the_loop_runs_begins_with_it():
-    """Before the loop runs there is nobody to hand back to: an eager task begins with the
-    first turn.
+    """Before the loop runs there is no spawner to return to, so an eager task begins in the first
+    turn.
 
     Since: 3.12
     """

@@ -1,4 +1,6 @@
-/* gather.c - what gather() returns, when, and what it makes of failures. */
+/*
+ * gather.c - the result of gather(), its time, and its handling of failures.
+ */
 #include "../scenario.h"
 
 static coil_future *gather_ends_futures[3];
@@ -44,8 +46,7 @@ SCENARIO(gather_ends_with_the_last_of_its_futures)
     return 0;
 }
 
-/* Among futures still pending one that has failed already ends the gather before any
- * turn. */
+/* If one of several pending futures has already failed, gather ends before any turn. */
 SCENARIO(gather_fails_at_once_with_what_had_failed)
 {
     coil_future *first = new_future(), *failed = new_future(), *last = new_future();
@@ -86,8 +87,10 @@ static void gather_fails_once_look(coil_task *task)
           state(coil_task_future(task)));
 }
 
-/* Of two failures one turn apart the gathering task sees the first; the second is its
- * task's. */
+/*
+ * Two tasks fail one turn apart: the gathering task sees the first failure; the second
+ * stays with its task.
+ */
 SCENARIO(gather_fails_once_though_two_fail)
 {
     coil_task *task;
@@ -132,8 +135,7 @@ static void gather_fails_with_its_first_look(coil_task *task)
           state(gather_fails_with_its_first_futures[4]));
 }
 
-/* gather fails as soon as one of its futures has; what becomes of the others is theirs.
- */
+/* gather fails as soon as one of its futures has failed. The others are not affected. */
 SCENARIO(gather_fails_with_its_first_failure)
 {
     coil_task *task;
@@ -207,7 +209,7 @@ static int gather_of_all_collects_body(void *arg)
     return rc;
 }
 
-/* gather of all waits for every one, and has failures among its results. */
+/* gather of all waits for every future, and has failures among its results. */
 SCENARIO(gather_of_all_collects_failures)
 {
     coil_task *task;
@@ -228,7 +230,7 @@ SCENARIO(gather_of_all_collects_failures)
     return 0;
 }
 
-/* gather of no futures at all is done already, and so is one of futures that are done. */
+/* gather of no futures, and gather of completed futures, are done at once. */
 SCENARIO(gather_of_nothing_takes_no_turn)
 {
     coil_future *one = new_future(), *two = new_future();
@@ -261,7 +263,9 @@ static int gatherer(void *arg)
     return tell("gather", coil_gather(gather_of_shields_tasks, 2, 0, NULL));
 }
 
-/* Cancelling a gather cancels tasks that wait behind shields, and not what they wait for.
+/*
+ * Cancelling a gather cancels tasks that wait behind shields, but not the shielded
+ * futures.
  */
 SCENARIO(gather_of_shields_leaves_the_futures_alone)
 {
@@ -303,8 +307,10 @@ static int gather_of_tasks_body(void *arg)
     return rc < 0 ? rc : delay;
 }
 
-/* gather of tasks takes as long as the longest; results stand in the order of the
- * arguments. */
+/*
+ * gather of tasks takes as long as the longest; the results are in the order of the
+ * arguments.
+ */
 SCENARIO(gather_of_tasks_runs_them_side_by_side)
 {
     static const int delays[] = {2, 3, 1};
@@ -349,7 +355,7 @@ static int fail_both(coil_future *futures[2], int delay)
     return 0;
 }
 
-/* What fails after its gather has is not reported, at whatever moment it does. */
+/* A future that fails after its gather has failed is not reported, whenever it fails. */
 SCENARIO(gather_takes_note_of_failures_that_come_too_late)
 {
     coil_set_exception_handler(tell_exception, NULL);
@@ -379,8 +385,10 @@ static int gather_takes_one_task_body(void *arg)
     return rc < 0 ? rc : value;
 }
 
-/* A task that is given to gather more than once runs once, and has its result in each
- * place. */
+/*
+ * A task that is passed to gather several times runs once, and has its result in each
+ * place.
+ */
 SCENARIO(gather_takes_one_task_several_times)
 {
     coil_task *a = start(gather_takes_one_task_body, (void *)(intptr_t)1),
@@ -419,7 +427,9 @@ static int gathers_of_one_task_body(void *arg)
     return rc;
 }
 
-/* Two tasks gather the same child: cancelling one cancels it, and the other takes that.
+/*
+ * Two tasks gather the same child: cancelling one task cancels the child, and the other
+ * gets that result.
  */
 SCENARIO(gathers_of_one_task_end_together)
 {
@@ -438,7 +448,7 @@ SCENARIO(gathers_of_one_task_end_together)
     coil_future *both[] = {coil_task_future(a), coil_task_future(b)};
     coil_sleep(COIL_SEC(1));
     if (allocation_failed())
-        return -ENOMEM; /* one of them is not in its gather */
+        return -ENOMEM; /* one of them has left its gather */
     trace("cancel: %d", coil_task_cancel(a, NULL));
     coil_wait(both, 2, COIL_WAIT_ALL, COIL_NEVER);
     trace("first %s, second %s, future %s", state(both[0]), state(both[1]),
@@ -458,7 +468,7 @@ static int gathers_share_body(void *futures)
     return rc;
 }
 
-/* Two tasks gather the same futures, one in the other order: both get all the results. */
+/* Two tasks gather the same futures in different orders: both get all the results. */
 SCENARIO(gathers_share_their_futures)
 {
     static const int order[] = {1, 2, 0};

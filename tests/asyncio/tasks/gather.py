@@ -1,4 +1,4 @@
-"""What gather() returns, when, and what it makes of failures."""
+"""The result of gather(), its time, and its handling of failures."""
 
 from scenario import *
 
@@ -27,8 +27,7 @@ async def gather_ends_with_the_last_of_its_futures():
 
 @scenario
 async def gather_fails_at_once_with_what_had_failed():
-    """Among futures still pending one that has failed already ends the gather before any
-    turn.
+    """If one of several pending futures has already failed, gather ends before any turn.
 
     Since: 3.12
     """
@@ -54,8 +53,8 @@ async def outer(tasks):
 
 @scenario
 async def gather_fails_once_though_two_fail():
-    """Of two failures one turn apart the gathering task sees the first; the second is its
-    task's."""
+    """Two tasks fail one turn apart: the gathering task sees the first failure; the second stays
+    with its task."""
     futures = [new_future(), new_future()]
     tasks = [asyncio.create_task(inner(*each)) for each in zip(futures, ("EIO", "ENOENT"))]
     task = asyncio.create_task(outer(tasks))
@@ -74,8 +73,7 @@ async def body(futures):
 
 @scenario
 async def gather_fails_with_its_first_failure():
-    """gather fails as soon as one of its futures has; what becomes of the others is
-    theirs."""
+    """gather fails as soon as one of its futures has failed. The others are not affected."""
     futures = [new_future() for _ in range(5)]
     task = asyncio.create_task(body(futures))
     await turns(1)
@@ -120,7 +118,7 @@ async def gather_of_all_collects_body(futures):
 
 @scenario
 async def gather_of_all_collects_failures():
-    """gather of all waits for every one, and has failures among its results."""
+    """gather of all waits for every future, and has failures among its results."""
     a, b, c, d = (new_future() for _ in range(4))
     task = asyncio.create_task(gather_of_all_collects_body([a, b, c, d]))
     await asyncio.sleep(1)
@@ -135,7 +133,7 @@ async def gather_of_all_collects_failures():
 
 @scenario
 async def gather_of_nothing_takes_no_turn():
-    """gather of no futures at all is done already, and so is one of futures that are done.
+    """gather of no futures, and gather of completed futures, are done at once.
 
     Since: 3.12
     """
@@ -161,8 +159,7 @@ async def gatherer(tasks):
 
 @scenario
 async def gather_of_shields_leaves_the_futures_alone():
-    """Cancelling a gather cancels tasks that wait behind shields, and not what they wait
-    for."""
+    """Cancelling a gather cancels tasks that wait behind shields, but not the shielded futures."""
     futures = [new_future(), new_future()]
     tasks = [asyncio.create_task(waiter(i, f)) for i, f in enumerate(futures)]
     parent = asyncio.create_task(gatherer(tasks))
@@ -185,8 +182,7 @@ async def gather_of_tasks_body(delay):
 
 @scenario
 async def gather_of_tasks_runs_them_side_by_side():
-    """gather of tasks takes as long as the longest; results stand in the order of the
-    arguments."""
+    """gather of tasks takes as long as the longest; the results are in the order of the arguments."""
     for everything in False, True:
         tasks = [asyncio.create_task(gather_of_tasks_body(delay)) for delay in (2, 3, 1)]
         results = await asyncio.gather(*tasks, return_exceptions=everything)
@@ -195,7 +191,7 @@ async def gather_of_tasks_runs_them_side_by_side():
 
 @scenario
 async def gather_takes_note_of_failures_that_come_too_late():
-    """What fails after its gather has is not reported, at whatever moment it does."""
+    """A future that fails after its gather has failed is not reported, whenever it fails."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     for delay in range(4):
         trace("%d turns later", delay)
@@ -219,8 +215,7 @@ async def gather_takes_one_task_body(value):
 
 @scenario
 async def gather_takes_one_task_several_times():
-    """A task that is given to gather more than once runs once, and has its result in each
-    place."""
+    """A task that is passed to gather several times runs once, and has its result in each place."""
     a = asyncio.create_task(gather_takes_one_task_body(1))
     b = asyncio.create_task(gather_takes_one_task_body(2))
     results = await asyncio.gather(a, a, b, a)
@@ -240,8 +235,8 @@ async def gathers_of_one_task_body(name, tasks):
 
 @scenario
 async def gathers_of_one_task_end_together():
-    """Two tasks gather the same child: cancelling one cancels it, and the other takes
-    that."""
+    """Two tasks gather the same child: cancelling one task cancels the child, and the other gets
+    that result."""
     shared = asyncio.create_task(child())
     future = new_future()
     first = asyncio.create_task(gathers_of_one_task_body("first", [shared]))
@@ -259,7 +254,7 @@ async def gathers_share_body(name, futures):
 
 @scenario
 async def gathers_share_their_futures():
-    """Two tasks gather the same futures, one in the other order: both get all the results."""
+    """Two tasks gather the same futures in different orders: both get all the results."""
     futures = [new_future() for _ in range(3)]
     tasks = [asyncio.create_task(gathers_share_body("there", futures)),
              asyncio.create_task(gathers_share_body("back", futures[::-1]))]  # fmt: skip

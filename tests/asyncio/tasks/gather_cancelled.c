@@ -1,4 +1,6 @@
-/* gather_cancelled.c - cancelling what gather() waits for, and who waits in it. */
+/*
+ * gather_cancelled.c - cancelling the futures of a gather, and the gathering task.
+ */
 #include "tasks.h"
 
 static coil_future *cancel_reaches_future, *cancel_reaches_futures[2];
@@ -14,8 +16,10 @@ static int cancel_reaches_outer(void *arg)
     return tell("outer", coil_gather(cancel_reaches_futures, 2, 0, NULL));
 }
 
-/* Cancelling a task that gathers cancels all it gathers, in order, and the future they
- * await. */
+/*
+ * Cancelling a gathering task cancels all gathered tasks, in order, and the future that
+ * they await.
+ */
 SCENARIO(cancel_reaches_every_task_of_a_gather)
 {
     static char names[2][8] = {"inner 0", "inner 1"};
@@ -59,7 +63,10 @@ static int cancelled_gather_of_all_is_cancelled_body(void *arg)
     return rc;
 }
 
-/* gather of all, in a loop, collects no cancellation of its own waiter: that one ends. */
+/*
+ * gather of all, in a loop, does not put the cancellation of its own waiter among the
+ * results: the waiter ends.
+ */
 SCENARIO(cancelled_gather_of_all_is_cancelled)
 {
     coil_task *task = start(cancelled_gather_of_all_is_cancelled_body, NULL);
@@ -94,7 +101,9 @@ static int cancelled_gather_of_all_waits_body(void *flags)
                                       (unsigned)(uintptr_t)flags, NULL));
 }
 
-/* Cancelled, gather returns with the first child that ends; gather of all, with the last.
+/*
+ * A cancelled gather returns with the first child that ends; gather of all, with the
+ * last.
  */
 SCENARIO(cancelled_gather_of_all_waits_for_the_cleanup)
 {
@@ -137,8 +146,7 @@ static int gather_cancels_body(void *task)
     return tell("gather", coil_gather(twice, 2, 0, NULL));
 }
 
-/* A task that stands twice in a gather is asked twice; it catches both requests at once.
- */
+/* A task that occurs twice in a gather gets two requests, and catches both at once. */
 SCENARIO(gather_cancels_a_repeated_task_twice)
 {
     coil_task *child_task = start(child, NULL),
@@ -166,8 +174,10 @@ static int body(void *arg)
     return tell("gather", coil_gather(cancelled_gather_of_all_waits_futures, 2, 0, NULL));
 }
 
-/* A task that gathers is cancelled; a child that answers with a failure decides what it
- * gets. */
+/*
+ * A gathering task is cancelled, and one child returns a failure: the task gets that
+ * failure.
+ */
 SCENARIO(gather_fails_with_a_child_that_fails_when_cancelled)
 {
     coil_task *first = start(stubborn, NULL), *second = start(sleeper, SECONDS(10));
@@ -195,8 +205,10 @@ static int failing(void *future)
     return rc < 0 ? rc : -EIO;
 }
 
-/* A child has failed, gather knows and its task has not run yet: cancelled, it sees no
- * failure. */
+/*
+ * A child has failed and gather knows it, but its task has not run yet. The task is
+ * cancelled, and sees no failure.
+ */
 SCENARIO(gather_is_cancelled_as_its_failure_is_under_way)
 {
     for (int delay = 1; delay <= 3; delay++) {
@@ -242,8 +254,9 @@ static int gather_is_cancelled_though_its_children_body(void *flags)
     return rc;
 }
 
-/* All children ignore the cancellation and have results: the gather was cancelled all the
- * same. */
+/*
+ * All children ignore the cancellation and have results: the gather is still cancelled.
+ */
 SCENARIO(gather_is_cancelled_though_its_children_refuse)
 {
     for (uintptr_t flags = 0; flags <= COIL_GATHER_ALL; flags++) {
@@ -320,8 +333,7 @@ static void look(void)
           state(gather_takes_futures[3]));
 }
 
-/* A future that is cancelled ends the gather it is in; the other futures are not
- * cancelled. */
+/* A cancelled future ends its gather; the other futures are not cancelled. */
 SCENARIO(gather_takes_a_cancelled_future_for_a_failure)
 {
     coil_task *task;
@@ -351,8 +363,10 @@ static int gather_that_failed_body(void *arg)
     return tell("sleep", coil_sleep(COIL_SEC(5)));
 }
 
-/* A task whose gather has failed is cancelled in its next wait; the siblings are left
- * alone. */
+/*
+ * A task whose gather has failed is cancelled in its next wait; the siblings are not
+ * affected.
+ */
 SCENARIO(gather_that_failed_cancels_nobody_any_more)
 {
     coil_task *first = start(failer, SECONDS(1)), *second = start(sleeper, SECONDS(4));
@@ -383,8 +397,10 @@ static int gatherer(void *arg)
     return tell(parts->name, coil_gather(parts->futures, 2, 0, NULL));
 }
 
-/* Cancelling the outermost of three gathers reaches the futures at the bottom in that
- * call. */
+/*
+ * Cancelling the outermost of three gathers reaches the innermost futures within the
+ * call.
+ */
 SCENARIO(gathers_within_gathers_are_cancelled_together)
 {
     static struct parts parts[3] = {{.name = "left"}, {.name = "right"}, {.name = "top"}};
@@ -433,8 +449,10 @@ static void cancel(coil_future *future, void *arg)
     trace("cancel: %d", coil_task_cancel(task_in_gather_task, NULL));
 }
 
-/* The children have ended and gather has not yet returned: a cancel still reaches the
- * task. */
+/*
+ * The children have ended and gather has not yet returned: a cancellation still reaches
+ * the task.
+ */
 SCENARIO(task_in_gather_is_cancelled_after_its_children_ended)
 {
     coil_future *future = new_future();

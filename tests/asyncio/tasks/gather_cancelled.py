@@ -1,4 +1,4 @@
-"""Cancelling what gather() waits for, and who waits in it."""
+"""Cancelling the futures of a gather, and the gathering task."""
 
 from scenario import *
 
@@ -13,7 +13,7 @@ async def cancel_reaches_outer(tasks):
 
 @scenario
 async def cancel_reaches_every_task_of_a_gather():
-    """Cancelling a task that gathers cancels all it gathers, in order, and the future they
+    """Cancelling a gathering task cancels all gathered tasks, in order, and the future that they
     await."""
     future = new_future()
     tasks = [asyncio.create_task(inner(i, future)) for i in range(2)]
@@ -36,7 +36,8 @@ async def cancelled_gather_of_all_is_cancelled_body():
 
 @scenario
 async def cancelled_gather_of_all_is_cancelled():
-    """gather of all, in a loop, collects no cancellation of its own waiter: that one ends."""
+    """gather of all, in a loop, does not put the cancellation of its own waiter among the results:
+    the waiter ends."""
     task = asyncio.create_task(cancelled_gather_of_all_is_cancelled_body())
     await asyncio.sleep(5)
     task.cancel("enough")
@@ -62,8 +63,7 @@ async def cancelled_gather_of_all_waits_body(tasks, everything):
 
 @scenario
 async def cancelled_gather_of_all_waits_for_the_cleanup():
-    """Cancelled, gather returns with the first child that ends; gather of all, with the
-    last."""
+    """A cancelled gather returns with the first child that ends; gather of all, with the last."""
     for everything in False, True:
         tasks = [asyncio.create_task(slow(i)) for i in (2, 1)]
         task = asyncio.create_task(cancelled_gather_of_all_waits_body(tasks, everything))
@@ -86,7 +86,7 @@ async def gather_cancels_body(task):
 
 @scenario
 async def gather_cancels_a_repeated_task_twice():
-    """A task that stands twice in a gather is asked twice; it catches both requests at once."""
+    """A task that occurs twice in a gather gets two requests, and catches both at once."""
     child_task = asyncio.create_task(gather_cancels_child())
     task = asyncio.create_task(gather_cancels_body(child_task))
     await asyncio.sleep(1)
@@ -106,8 +106,7 @@ async def body(tasks):
 
 @scenario
 async def gather_fails_with_a_child_that_fails_when_cancelled():
-    """A task that gathers is cancelled; a child that answers with a failure decides what it
-    gets."""
+    """A gathering task is cancelled, and one child returns a failure: the task gets that failure."""
     tasks = [asyncio.create_task(stubborn()), asyncio.create_task(asyncio.sleep(10))]
     task = asyncio.create_task(body(tasks))
     await asyncio.sleep(1)
@@ -123,8 +122,8 @@ async def gather_is_cancelled_as_its_failure_failing(future):
 
 @scenario
 async def gather_is_cancelled_as_its_failure_is_under_way():
-    """A child has failed, gather knows and its task has not run yet: cancelled, it sees no
-    failure."""
+    """A child has failed and gather knows it, but its task has not run yet. The task is cancelled,
+    and sees no failure."""
     for delay in 1, 2, 3:
         future, other = new_future(), new_future()
         child = asyncio.create_task(gather_is_cancelled_as_its_failure_failing(future))
@@ -152,8 +151,7 @@ async def gather_is_cancelled_though_its_children_body(tasks, everything):
 
 @scenario
 async def gather_is_cancelled_though_its_children_refuse():
-    """All children ignore the cancellation and have results: the gather was cancelled all the
-    same."""
+    """All children ignore the cancellation and have results: the gather is still cancelled."""
     for everything in False, True:
         tasks = [asyncio.create_task(deaf(i)) for i in (1, 2)]
         task = asyncio.create_task(gather_is_cancelled_though_its_children_body(tasks, everything))
@@ -195,8 +193,7 @@ async def gather_takes_body(futures):
 
 @scenario
 async def gather_takes_a_cancelled_future_for_a_failure():
-    """A future that is cancelled ends the gather it is in; the other futures are not
-    cancelled."""
+    """A cancelled future ends its gather; the other futures are not cancelled."""
     futures = [new_future() for _ in range(4)]
     task = asyncio.create_task(gather_takes_body(futures))
     await turns(1)
@@ -222,8 +219,7 @@ async def gather_that_failed_body(tasks):
 
 @scenario
 async def gather_that_failed_cancels_nobody_any_more():
-    """A task whose gather has failed is cancelled in its next wait; the siblings are left
-    alone."""
+    """A task whose gather has failed is cancelled in its next wait; the siblings are not affected."""
     tasks = [asyncio.create_task(gather_that_failed_failing()),
              asyncio.create_task(asyncio.sleep(4))]  # fmt: skip
     task = asyncio.create_task(gather_that_failed_body(tasks))
@@ -240,8 +236,7 @@ async def gatherer(name, parts):
 
 @scenario
 async def gathers_within_gathers_are_cancelled_together():
-    """Cancelling the outermost of three gathers reaches the futures at the bottom in that
-    call."""
+    """Cancelling the outermost of three gathers reaches the innermost futures within the call."""
     futures = [new_future() for _ in range(4)]
     left = asyncio.create_task(gatherer("left", futures[:2]))
     right = asyncio.create_task(gatherer("right", futures[2:]))
@@ -265,7 +260,7 @@ async def task_in_gather_outer(task):
 
 @scenario
 async def task_in_gather_is_cancelled_after_its_children_ended():
-    """The children have ended and gather has not yet returned: a cancel still reaches the
+    """The children have ended and gather has not yet returned: a cancellation still reaches the
     task."""
     future = new_future()
     child_task = asyncio.create_task(task_in_gather_child(future))

@@ -1,4 +1,6 @@
-/* promise.c - tasks that another thread has spawned, and waits for. */
+/*
+ * promise.c - tasks that another thread has spawned and waits for.
+ */
 #include "../scenario.h"
 
 struct waiter {
@@ -23,7 +25,7 @@ static int cancel_one(coil_promise *promise)
 
     if (a == NULL || b == NULL || coil_sleep(COIL_SEC(1)) < 0) {
         coil_promise_cancel(promise, NULL);
-        turns(3); /* the waiters lie here */
+        turns(3); /* the waiters are local variables of this function */
         return -ENOMEM;
     }
     coil_task_cancel(a, NULL);
@@ -35,8 +37,10 @@ static int cancel_one(coil_promise *promise)
     return 0;
 }
 
-/* Cancelling a task that waits for a promise cancels the promise, and so whoever else
- * waits for it. */
+/*
+ * Cancelling a task that waits for a promise cancels the promise, and so all other
+ * waiters.
+ */
 SCENARIO(promise_is_cancelled_with_the_task_that_awaits_it)
 {
     coil_promise *promise;
@@ -56,8 +60,10 @@ static int promise_of_a_spawn_cancelled_body(void *arg)
     return tell("waits", coil_sleep(COIL_SEC(9)));
 }
 
-/* A promise that is cancelled before its task was started: the task runs up to its first
- * wait all the same. */
+/*
+ * A promise is cancelled before its task was started: the task still runs up to its first
+ * wait.
+ */
 SCENARIO(promise_of_a_spawn_cancelled_before_it_began)
 {
     coil_promise *promise;
@@ -84,8 +90,10 @@ static int promise_of_a_spawn_cancels_body(void *arg)
     return rc;
 }
 
-/* Cancelling the promise of a task that was started as from another thread cancels that
- * task two turns later. */
+/*
+ * Cancelling the promise of a task that was started from another thread cancels the task
+ * two turns later.
+ */
 SCENARIO(promise_of_a_spawn_cancels_its_task)
 {
     coil_promise *promise;
@@ -111,7 +119,7 @@ static int promise_of_a_spawn_has_its_failure_body(void *arg)
     return -EIO;
 }
 
-/* The failure of a task that is started as from another thread is that of its promise. */
+/* The failure of a task that was started from another thread is that of its promise. */
 SCENARIO(promise_of_a_spawn_has_its_failure)
 {
     coil_promise *promise;
@@ -139,8 +147,10 @@ static int promise_of_a_spawn_has_its_result_body(void *arg)
     return rc < 0 ? rc : 7;
 }
 
-/* A task that is started as from another thread begins two turns later, and its promise
- * gets its result. */
+/*
+ * A task that is started from another thread begins two turns later, and its promise gets
+ * its result.
+ */
 SCENARIO(promise_of_a_spawn_has_its_result)
 {
     coil_promise *promise;
@@ -174,8 +184,10 @@ static int wait_two_seconds(coil_promise *promise)
     return coil_scope_exit(&scope, coil_promise_await(promise));
 }
 
-/* Waiting for the promise of a spawn with a limit: when that is over the task is
- * cancelled too. */
+/*
+ * The wait for the promise of a spawn has a time limit. At the limit the task is
+ * cancelled, too.
+ */
 SCENARIO(promise_of_a_spawn_within_a_time_limit)
 {
     coil_promise *promise;
@@ -192,7 +204,7 @@ SCENARIO(promise_of_a_spawn_within_a_time_limit)
     return 0;
 }
 
-/* A promise that is done before it is awaited takes two turns as well. */
+/* Awaiting a completed promise also takes two turns. */
 SCENARIO(promise_that_is_done_is_waited_for_all_the_same)
 {
     coil_promise *promise;
@@ -232,8 +244,7 @@ static int set_it(coil_promise *promise)
     return 0;
 }
 
-/* A promise that is set wakes the tasks that wait for it in the second turn, in their
- * order. */
+/* A promise that is set wakes its waiting tasks in the second turn, in their order. */
 SCENARIO(promise_wakes_its_awaiters_two_turns_later)
 {
     coil_promise *promise;

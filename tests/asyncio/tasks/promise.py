@@ -1,4 +1,4 @@
-"""Tasks that another thread has spawned, and waits for."""
+"""Tasks that another thread has spawned and waits for."""
 
 import concurrent.futures
 
@@ -15,8 +15,7 @@ async def body(name, promise):
 
 @scenario
 async def promise_is_cancelled_with_the_task_that_awaits_it():
-    """Cancelling a task that waits for a promise cancels the promise, and so whoever else
-    waits for it."""
+    """Cancelling a task that waits for a promise cancels the promise, and so all other waiters."""
     promise = new_promise()
     a = asyncio.create_task(body("a", promise))
     b = asyncio.create_task(body("b", promise))
@@ -37,8 +36,7 @@ async def promise_of_a_spawn_cancelled_body():
 
 @scenario
 async def promise_of_a_spawn_cancelled_before_it_began():
-    """A promise that is cancelled before its task was started: the task runs up to its first
-    wait all the same."""
+    """A promise is cancelled before its task was started: the task still runs up to its first wait."""
     promise = asyncio.run_coroutine_threadsafe(promise_of_a_spawn_cancelled_body(),
                                                asyncio.get_running_loop())  # fmt: skip
     trace("cancel: %d", promise.cancel())
@@ -56,8 +54,8 @@ async def promise_of_a_spawn_cancels_body():
 
 @scenario
 async def promise_of_a_spawn_cancels_its_task():
-    """Cancelling the promise of a task that was started as from another thread cancels that
-    task two turns later."""
+    """Cancelling the promise of a task that was started from another thread cancels the task two
+    turns later."""
     promise = asyncio.run_coroutine_threadsafe(promise_of_a_spawn_cancels_body(),
                                                asyncio.get_running_loop())  # fmt: skip
     await asyncio.sleep(1)
@@ -75,7 +73,7 @@ async def promise_of_a_spawn_has_its_failure_body():
 
 @scenario
 async def promise_of_a_spawn_has_its_failure():
-    """The failure of a task that is started as from another thread is that of its promise."""
+    """The failure of a task that was started from another thread is that of its promise."""
     promise = asyncio.run_coroutine_threadsafe(promise_of_a_spawn_has_its_failure_body(),
                                                asyncio.get_running_loop())  # fmt: skip
     trace("done: %d", promise.done())
@@ -92,8 +90,8 @@ async def promise_of_a_spawn_has_its_result_body():
 
 @scenario
 async def promise_of_a_spawn_has_its_result():
-    """A task that is started as from another thread begins two turns later, and its promise
-    gets its result."""
+    """A task that is started from another thread begins two turns later, and its promise gets its
+    result."""
     loop = asyncio.get_running_loop()
     asyncio.create_task(ticker(3))
     promise = asyncio.run_coroutine_threadsafe(promise_of_a_spawn_has_its_result_body(), loop)
@@ -107,8 +105,8 @@ async def promise_of_a_spawn_within_body():
 
 @scenario
 async def promise_of_a_spawn_within_a_time_limit():
-    """Waiting for the promise of a spawn with a limit: when that is over the task is
-    cancelled too."""
+    """The wait for the promise of a spawn has a time limit. At the limit the task is cancelled,
+    too."""
     promise = asyncio.run_coroutine_threadsafe(promise_of_a_spawn_within_body(),
                                                asyncio.get_running_loop())  # fmt: skip
     try:
@@ -122,7 +120,7 @@ async def promise_of_a_spawn_within_a_time_limit():
 
 @scenario
 async def promise_that_is_done_is_waited_for_all_the_same():
-    """A promise that is done before it is awaited takes two turns as well."""
+    """Awaiting a completed promise also takes two turns."""
     promise = new_promise()
     promise.set_result(6)
     asyncio.create_task(ticker(3))
@@ -132,8 +130,7 @@ async def promise_that_is_done_is_waited_for_all_the_same():
 
 @scenario
 async def promise_wakes_its_awaiters_two_turns_later():
-    """A promise that is set wakes the tasks that wait for it in the second turn, in their
-    order."""
+    """A promise that is set wakes its waiting tasks in the second turn, in their order."""
     promise = new_promise()
     a = asyncio.create_task(body("a", promise))
     b = asyncio.create_task(body("b", promise))

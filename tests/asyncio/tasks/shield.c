@@ -1,4 +1,6 @@
-/* shield.c - what shield() keeps from its future, and what it does not. */
+/*
+ * shield.c - what shield() protects its future from.
+ */
 #include "../scenario.h"
 
 static int body(void *future)
@@ -6,7 +8,7 @@ static int body(void *future)
     return tell("told", coil_shield(future));
 }
 
-/* A shield does not hold off the cancellation of the future behind it. */
+/* A shield does not prevent the cancellation of the future behind it. */
 SCENARIO(shield_ends_with_its_future_that_is_cancelled)
 {
     coil_future *future = new_future();
@@ -36,7 +38,10 @@ static int shield_hands_on_a_failure_body(void *arg)
     return i;
 }
 
-/* A failure goes through a shield to who waits behind it, and leaves the others alone. */
+/*
+ * A failure passes through a shield to the task that waits behind it, and does not affect
+ * others.
+ */
 SCENARIO(shield_hands_on_a_failure)
 {
     coil_future *tasks[2];
@@ -68,7 +73,7 @@ static int shielded(void *future)
     return tell("shielded", coil_shield(future));
 }
 
-/* Through a shield a result needs one turn more than by awaiting the future itself. */
+/* A result through a shield takes one turn more than awaiting the future itself. */
 SCENARIO(shield_hands_on_a_result)
 {
     coil_future *future = new_future();
@@ -87,7 +92,9 @@ SCENARIO(shield_hands_on_a_result)
     return coil_task_await(ticks);
 }
 
-/* Who waits behind a shield is cancelled; the future stays pending, and can still be set.
+/*
+ * The task that waits behind a shield is cancelled; the future stays pending, and can
+ * still be set.
  */
 SCENARIO(shield_keeps_its_future_from_being_cancelled)
 {
@@ -106,7 +113,7 @@ SCENARIO(shield_keeps_its_future_from_being_cancelled)
     return 0;
 }
 
-/* A shield around a future that is done is that future: nothing else runs meanwhile. */
+/* Awaiting a shield around a completed future takes no turn. */
 SCENARIO(shield_of_what_is_done_takes_no_turn)
 {
     coil_future *future = new_future(), *failed = new_future();
@@ -128,8 +135,10 @@ static void cancel(coil_future *future, void *task)
     trace("cancel: %d", coil_task_cancel(task, NULL));
 }
 
-/* The result has passed the shield, and the waiter has not yet run: a cancel still
- * reaches it. */
+/*
+ * The result has passed the shield, and the waiter has not yet run: a cancellation still
+ * reaches it.
+ */
 SCENARIO(shield_waiter_is_cancelled_after_its_future_was_set)
 {
     coil_future *future = new_future();
@@ -151,8 +160,10 @@ static int shield_waiter_is_cancelled_as_its_future_body(void *name)
     return tell(name, coil_shield(shield_hands_on_a_failure_future));
 }
 
-/* A future is set, and who waits behind a shield is cancelled in the same turn:
- * cancelled. */
+/*
+ * A future is set and the task behind its shield is cancelled in the same turn: the task
+ * is cancelled.
+ */
 SCENARIO(shield_waiter_is_cancelled_as_its_future_is_set)
 {
     static char names[3][9] = {"waiter 0", "waiter 1", "waiter 2"};
@@ -196,8 +207,10 @@ static int try_steps(const char *how, coil_future *future)
     return turns(1);
 }
 
-/* A waiter leaves a shield; the future that fails after that is reported, if a turn has
- * passed. */
+/*
+ * A waiter leaves a shield. If the future fails at least a turn later, the failure is
+ * reported.
+ */
 SCENARIO(shielded_failure_nobody_waits_for_is_reported)
 {
     static const char *const hows[] = {"cancel, a turn, fail", "cancel, fail",
@@ -238,8 +251,10 @@ static int outer(void *task)
     return tell("outer", coil_shield(coil_task_future(task)));
 }
 
-/* A task that gathers two futures, behind a shield, gets both though its waiter is
- * cancelled. */
+/*
+ * A task that gathers two futures behind a shield gets both, although its waiter is
+ * cancelled.
+ */
 SCENARIO(shielded_gather_outlives_its_waiter)
 {
     coil_task *inner, *waiter;
@@ -267,7 +282,7 @@ static int inner(void *future)
     return coil_task_cancelling(coil_task_current());
 }
 
-/* A task behind a shield works on when its waiter is cancelled, and is not even told. */
+/* A task behind a shield continues when its waiter is cancelled, and gets no request. */
 SCENARIO(shielded_task_outlives_its_waiter)
 {
     coil_future *future = new_future();
@@ -303,8 +318,10 @@ static int shielded_work_body(void *task)
     return rc;
 }
 
-/* A task cancelled behind a shield may await the shielded work all the same, and then
- * leave. */
+/*
+ * A task that was cancelled behind a shield may still await the shielded work before it
+ * ends.
+ */
 SCENARIO(shielded_work_is_awaited_before_leaving)
 {
     coil_task *inner = start(work, NULL), *task = start(shielded_work_body, inner);
@@ -339,8 +356,10 @@ static void look(void)
           state(coil_task_future(middle)), state(shield_hands_on_a_failure_future));
 }
 
-/* A task that waits behind a shield, behind another: cancelling the outermost stops only
- * that. */
+/*
+ * A task waits behind a shield behind another shield: cancelling the outermost task stops
+ * only that one.
+ */
 SCENARIO(shields_around_shields_protect_twice)
 {
     shield_hands_on_a_failure_future = new_future();

@@ -1,4 +1,4 @@
-"""What shield() keeps from its future, and what it does not."""
+"""What shield() protects its future from."""
 
 from scenario import *
 
@@ -9,7 +9,7 @@ async def body(future):
 
 @scenario
 async def shield_ends_with_its_future_that_is_cancelled():
-    """A shield does not hold off the cancellation of the future behind it."""
+    """A shield does not prevent the cancellation of the future behind it."""
     future = new_future()
     task = asyncio.create_task(body(future))
     await turns(1)
@@ -30,7 +30,8 @@ async def shield_hands_on_a_failure_body(i, future):
 
 @scenario
 async def shield_hands_on_a_failure():
-    """A failure goes through a shield to who waits behind it, and leaves the others alone."""
+    """A failure passes through a shield to the task that waits behind it, and does not affect
+    others."""
     future = new_future()
     tasks = [asyncio.create_task(shield_hands_on_a_failure_body(i, future)) for i in (1, 2)]
     await asyncio.sleep(1)
@@ -49,7 +50,7 @@ async def shielded(future):
 
 @scenario
 async def shield_hands_on_a_result():
-    """Through a shield a result needs one turn more than by awaiting the future itself."""
+    """A result through a shield takes one turn more than awaiting the future itself."""
     future = new_future()
     tasks = [asyncio.create_task(body(future)) for body in (shielded, bare)]
     await turns(1)
@@ -62,7 +63,7 @@ async def shield_hands_on_a_result():
 
 @scenario
 async def shield_keeps_its_future_from_being_cancelled():
-    """Who waits behind a shield is cancelled; the future stays pending, and can still be
+    """The task that waits behind a shield is cancelled; the future stays pending, and can still be
     set."""
     future = new_future()
     task = asyncio.create_task(body(future))
@@ -77,7 +78,7 @@ async def shield_keeps_its_future_from_being_cancelled():
 
 @scenario
 async def shield_of_what_is_done_takes_no_turn():
-    """A shield around a future that is done is that future: nothing else runs meanwhile."""
+    """Awaiting a shield around a completed future takes no turn."""
     future = new_future()
     future.set_result(42)
     ticks = asyncio.create_task(ticker(1))
@@ -91,7 +92,7 @@ async def shield_of_what_is_done_takes_no_turn():
 
 @scenario
 async def shield_waiter_is_cancelled_after_its_future_was_set():
-    """The result has passed the shield, and the waiter has not yet run: a cancel still
+    """The result has passed the shield, and the waiter has not yet run: a cancellation still
     reaches it."""
     future = new_future()
     task = asyncio.create_task(body(future))
@@ -108,7 +109,7 @@ async def shield_waiter_is_cancelled_as_its_future_body(i, future):
 
 @scenario
 async def shield_waiter_is_cancelled_as_its_future_is_set():
-    """A future is set, and who waits behind a shield is cancelled in the same turn:
+    """A future is set and the task behind its shield is cancelled in the same turn: the task is
     cancelled."""
     future = new_future()
     tasks = [asyncio.create_task(shield_waiter_is_cancelled_as_its_future_body(i, future))
@@ -125,8 +126,7 @@ async def shield_waiter_is_cancelled_as_its_future_is_set():
 
 @scenario
 async def shielded_failure_nobody_waits_for_is_reported():
-    """A waiter leaves a shield; the future that fails after that is reported, if a turn has
-    passed."""
+    """A waiter leaves a shield. If the future fails at least a turn later, the failure is reported."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     for how in "cancel, a turn, fail", "cancel, fail", "fail, cancel":
         trace("%s", how)
@@ -155,8 +155,7 @@ async def outer(task):
 
 @scenario
 async def shielded_gather_outlives_its_waiter():
-    """A task that gathers two futures, behind a shield, gets both though its waiter is
-    cancelled."""
+    """A task that gathers two futures behind a shield gets both, although its waiter is cancelled."""
     futures = [new_future(), new_future()]
     inner = asyncio.create_task(gatherer(futures))
     waiter = asyncio.create_task(outer(inner))
@@ -176,7 +175,7 @@ async def inner(future):
 
 @scenario
 async def shielded_task_outlives_its_waiter():
-    """A task behind a shield works on when its waiter is cancelled, and is not even told."""
+    """A task behind a shield continues when its waiter is cancelled, and gets no request."""
     future = new_future()
     inner_task = asyncio.create_task(inner(future))
     outer_task = asyncio.create_task(outer(inner_task))
@@ -203,8 +202,7 @@ async def shielded_work_body(task):
 
 @scenario
 async def shielded_work_is_awaited_before_leaving():
-    """A task cancelled behind a shield may await the shielded work all the same, and then
-    leave."""
+    """A task that was cancelled behind a shield may still await the shielded work before it ends."""
     inner = asyncio.create_task(work())
     task = asyncio.create_task(shielded_work_body(inner))
     await asyncio.sleep(1)
@@ -220,8 +218,8 @@ async def shielding(name, future):
 
 @scenario
 async def shields_around_shields_protect_twice():
-    """A task that waits behind a shield, behind another: cancelling the outermost stops only
-    that."""
+    """A task waits behind a shield behind another shield: cancelling the outermost task stops only
+    that one."""
     future = new_future()
     middle = asyncio.create_task(shielding("middle", future))
     outer = asyncio.create_task(shielding("outer", middle))

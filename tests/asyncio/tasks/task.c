@@ -28,8 +28,10 @@ static coil_task *start_named(coil_task_fn fn, void *arg, const char *name)
     return task;
 }
 
-/* The list of all tasks has those that wait or have yet to begin, and none that has
- * ended. */
+/*
+ * The list of all tasks contains waiting tasks and tasks that have not begun, but no task
+ * that has ended.
+ */
 SCENARIO(all_tasks_are_those_that_have_not_ended)
 {
     coil_future *future = new_future();
@@ -76,8 +78,10 @@ static int awaitable_of_ones_body(void *countdown)
     return coil_awaitable_await(countdown);
 }
 
-/* An awaitable of the user's own waits step by step, with others between, and has a
- * result. */
+/*
+ * An awaitable of the user's own waits step by step, while others run in between, and has
+ * a result.
+ */
 SCENARIO(awaitable_of_ones_own_waits_inside_its_task)
 {
     struct countdown first = {{count_down}, 2};
@@ -111,8 +115,10 @@ static void callback_of_a_task_callback(coil_future *future, void *i)
     trace("callback %d: %s", (int)(intptr_t)i, state(future));
 }
 
-/* A task calls its callbacks in the turn after its end, be that a result, failure or
- * cancel. */
+/*
+ * A task calls its callbacks in the turn after its end, whether it has a result, failed
+ * or was cancelled.
+ */
 SCENARIO(callback_of_a_task_sees_how_it_ended)
 {
     coil_future *futures[3];
@@ -154,7 +160,7 @@ static int two(void *arg)
     return 0;
 }
 
-/* Two tasks wake each other by futures; each is the current one whenever it runs. */
+/* Two tasks wake each other by futures; each is the current task whenever it runs. */
 SCENARIO(current_task_changes_with_each_switch)
 {
     coil_task *a, *b;
@@ -198,7 +204,9 @@ static int current_task_is_the_one_that_runs_body(void *arg)
     return rc < 0 ? rc : 3;
 }
 
-/* In a task the current one is itself; in a callback and outside the loop there is none.
+/*
+ * In a task the current task is the task itself; in a callback and outside the loop there
+ * is none.
  */
 PLAIN_SCENARIO(current_task_is_the_one_that_runs)
 {
@@ -221,8 +229,7 @@ PLAIN_SCENARIO(current_task_is_the_one_that_runs)
     return task != NULL ? 0 : -ENOMEM;
 }
 
-/* A failure nobody asked for is reported, but not once somebody has tried to cancel it.
- */
+/* An unretrieved failure is reported, unless its future was cancelled afterwards. */
 SCENARIO(failure_is_not_reported_after_cancel)
 {
     coil_set_exception_handler(tell_exception, NULL);
@@ -257,8 +264,10 @@ static int future_set_by_a_callback_body(void *arg)
     return tell("body", coil_await(future));
 }
 
-/* A callback sets the future that a task awaits: one turn for the callback, one for the
- * task. */
+/*
+ * A callback sets the future that a task awaits: one turn for the callback, one for the
+ * task.
+ */
 SCENARIO(future_set_by_a_callback_wakes_its_task)
 {
     coil_task *task = start(future_set_by_a_callback_body, NULL),
@@ -282,7 +291,7 @@ static int future_set_by_a_timer_body(void *future)
     return rc < 0 ? rc : 7;
 }
 
-/* A timer sets the future that a task awaits, and the task goes on at that time. */
+/* A timer sets the future that a task awaits, and the task continues at that time. */
 SCENARIO(future_set_by_a_timer_wakes_its_task)
 {
     coil_future *future = new_future();
@@ -307,7 +316,9 @@ static void add(void *number)
         coil_call_soon(add, (void *)(intptr_t)100, NULL);
 }
 
-/* A sleep of zero lets one turn pass: what was called soon before it has run after it. */
+/*
+ * A sleep of zero takes one turn: calls that were requested before it have run after it.
+ */
 SCENARIO(sleep_of_zero_runs_what_was_called_soon)
 {
     int rc = coil_call_soon(add, (void *)(intptr_t)1, NULL);
@@ -322,7 +333,7 @@ SCENARIO(sleep_of_zero_runs_what_was_called_soon)
     return 0;
 }
 
-/* A sleep takes its delay on the loop's clock, no more. */
+/* A sleep takes exactly its delay on the loop's clock. */
 SCENARIO(sleep_returns_after_its_delay)
 {
     trace("sleeps");
@@ -340,7 +351,9 @@ static int sleeps_add_body(void *arg)
     return rc < 0 ? rc : 7;
 }
 
-/* Two sleeps take the time of both, and the loop's clock moves by no more. */
+/*
+ * Two sleeps take the sum of their times, and the loop's clock advances by exactly that.
+ */
 SCENARIO(sleeps_add_up)
 {
     coil_task *task = start(sleeps_add_body, NULL);
@@ -367,8 +380,10 @@ static int sleeps_of_one_deadline_body(void *arg)
     return rc;
 }
 
-/* Sleepers wake by their deadlines, and those of the same deadline first come, first
- * served. */
+/*
+ * Sleepers wake by their deadlines. With equal deadlines they wake first come, first
+ * served.
+ */
 SCENARIO(sleeps_of_one_deadline_wake_in_their_order)
 {
     static struct nap naps[] = {{'a', 2}, {'b', 1}, {'c', 2},
@@ -402,8 +417,7 @@ static int stopped_loop_body(void *loop)
     return count;
 }
 
-/* A loop that is stopped leaves its task where it stands; running it again goes on there.
- */
+/* A loop that is stopped leaves its task waiting; running it again continues the task. */
 PLAIN_SCENARIO(stopped_loop_leaves_its_task_pending)
 {
     coil_loop_opts opts = {.virtual_clock = true};
@@ -441,8 +455,9 @@ static int waiter(void *i)
     return 0;
 }
 
-/* All who await a task go on one turn after its end; who comes later does not wait at
- * all. */
+/*
+ * All awaiters of a task continue one turn after its end. Later ones do not wait at all.
+ */
 SCENARIO(task_end_wakes_its_awaiters_in_the_next_turn)
 {
     coil_future *future = new_future();
@@ -475,8 +490,7 @@ static int task_goes_body(void *future)
     return rc;
 }
 
-/* A future wakes the task that awaits it in the next turn, with the value it was given.
- */
+/* A future wakes its awaiting task in the next turn, with its value. */
 SCENARIO(task_goes_on_with_the_value_of_its_future)
 {
     coil_future *future = new_future();
@@ -506,8 +520,10 @@ static int giver(void *out)
                           : -ENOMEM;
 }
 
-/* A task that hands a future to its parent has ended; the parent awaits the future
- * itself. */
+/*
+ * A task that returns a future to its parent has ended; the parent awaits the future
+ * itself.
+ */
 SCENARIO(task_hands_out_a_future_without_awaiting_it)
 {
     coil_future *future = NULL;
@@ -533,7 +549,7 @@ static int task_has_the_name_body(void *arg)
     return rc;
 }
 
-/* A task keeps the name it was given, inside and outside, and may be given another. */
+/* A task keeps its name, inside and outside, and may get another. */
 SCENARIO(task_has_the_name_it_was_given)
 {
     coil_spawn_opts opts = {.name = "no-op"};
@@ -564,7 +580,10 @@ static int forgotten(void *future)
     return coil_future_set(future, 3, NULL, NULL);
 }
 
-/* A task that is started and forgotten works on, as long as something will wake it. */
+/*
+ * A task that is started without keeping a reference continues, as long as something will
+ * wake it.
+ */
 SCENARIO(task_nobody_holds_runs_to_its_end)
 {
     coil_future *future = new_future();
@@ -601,7 +620,7 @@ static int parent(void *arg)
     return rc;
 }
 
-/* A parent that returns leaves its child running; somebody else may await it. */
+/* A parent that returns leaves its child running; another task may await it. */
 SCENARIO(task_outlives_the_parent_that_started_it)
 {
     coil_task *task = start(parent, NULL);
@@ -648,7 +667,10 @@ static int outer(void *arg)
     return right < 0 ? right : left + right;
 }
 
-/* A task awaits two others one after the other and returns what it made of them. */
+/*
+ * A task awaits two others one after the other, and returns a result computed from
+ * theirs.
+ */
 SCENARIO(task_results_are_added_up)
 {
     coil_task *task = start(outer, NULL);
@@ -670,7 +692,7 @@ static int task_runs_body(void *delay)
     return rc < 0 ? rc : seconds;
 }
 
-/* One loop after the other: each runs its own task, whose result outlives the loop. */
+/* One loop after the other runs its own task, whose result outlives the loop. */
 PLAIN_SCENARIO(task_runs_on_the_loop_it_was_made_for)
 {
     coil_loop_opts opts = {.virtual_clock = true};
@@ -729,7 +751,7 @@ static void tasks_begin_callback(void *arg)
     trace("a callback");
 }
 
-/* New tasks and callbacks stand in one line; a task's own children stand behind them. */
+/* New tasks and callbacks share one queue; a task's own children are behind them. */
 SCENARIO(tasks_begin_in_the_order_of_their_making)
 {
     static struct part a = {"a", 2}, b = {"b", 1};
@@ -771,8 +793,10 @@ static int right(void *arg)
     return play("right", 1);
 }
 
-/* Two tasks that wake each other by futures take a turn for each throw, with others
- * between. */
+/*
+ * Two tasks that wake each other by futures take a turn for each throw, with others in
+ * between.
+ */
 SCENARIO(tasks_hand_a_ball_to_each_other)
 {
     coil_task *a, *b, *ticks;

@@ -10,8 +10,8 @@ def look():
 
 @scenario
 async def all_tasks_are_those_that_have_not_ended():
-    """The list of all tasks has those that wait or have yet to begin, and none that has
-    ended."""
+    """The list of all tasks contains waiting tasks and tasks that have not begun, but no task that
+    has ended."""
     future = new_future()
     for i in range(1, 4):
         asyncio.create_task(asyncio.sleep(i), name="sleeper-%d" % i)
@@ -50,7 +50,7 @@ async def awaitable_of_ones_body(countdown):
 
 @scenario
 async def awaitable_of_ones_own_waits_inside_its_task():
-    """An awaitable of the user's own waits step by step, with others between, and has a
+    """An awaitable of the user's own waits step by step, while others run in between, and has a
     result."""
     ticks = asyncio.create_task(ticker(3))
     trace("awaited: %s", await outcome(Countdown(2)))
@@ -71,8 +71,8 @@ async def callback_of_a_task_body(i):
 
 @scenario
 async def callback_of_a_task_sees_how_it_ended():
-    """A task calls its callbacks in the turn after its end, be that a result, failure or
-    cancel."""
+    """A task calls its callbacks in the turn after its end, whether it has a result, failed or was
+    cancelled."""
     tasks = [asyncio.create_task(callback_of_a_task_body(i)) for i in range(3)]
     for i, task in enumerate(tasks):
         task.add_done_callback(lambda t, i=i: trace("callback %d: %s", i, state(t)))
@@ -98,7 +98,7 @@ async def two(mine, other):
 
 @scenario
 async def current_task_changes_with_each_switch():
-    """Two tasks wake each other by futures; each is the current one whenever it runs."""
+    """Two tasks wake each other by futures; each is the current task whenever it runs."""
     first, second = new_future(), new_future()
     tasks = [asyncio.create_task(one(first, second), name="a"),
              asyncio.create_task(two(second, first), name="b")]  # fmt: skip
@@ -125,7 +125,7 @@ async def current_task_is_the_one_that_runs_body():
 
 @scenario
 def current_task_is_the_one_that_runs():
-    """In a task the current one is itself; in a callback and outside the loop there is
+    """In a task the current task is the task itself; in a callback and outside the loop there is
     none."""
     loop = VirtualLoop()
     trace("outside: %s", name_of_current())
@@ -142,8 +142,7 @@ async def failure_is_not_reported_body():
 
 @scenario
 async def failure_is_not_reported_after_cancel():
-    """A failure nobody asked for is reported, but not once somebody has tried to cancel
-    it."""
+    """An unretrieved failure is reported, unless its future was cancelled afterwards."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     for cancels in True, False:
         trace("cancels" if cancels else "leaves it")
@@ -163,8 +162,7 @@ async def future_set_by_a_callback_body():
 
 @scenario
 async def future_set_by_a_callback_wakes_its_task():
-    """A callback sets the future that a task awaits: one turn for the callback, one for the
-    task."""
+    """A callback sets the future that a task awaits: one turn for the callback, one for the task."""
     task = asyncio.create_task(future_set_by_a_callback_body())
     ticks = asyncio.create_task(ticker(4))
     trace("awaited: %s", await outcome(task))
@@ -178,7 +176,7 @@ async def future_set_by_a_timer_body(future):
 
 @scenario
 async def future_set_by_a_timer_wakes_its_task():
-    """A timer sets the future that a task awaits, and the task goes on at that time."""
+    """A timer sets the future that a task awaits, and the task continues at that time."""
     future = new_future()
     asyncio.get_running_loop().call_later(3, future.set_result, 1)
     task = asyncio.create_task(future_set_by_a_timer_body(future))
@@ -189,7 +187,7 @@ async def future_set_by_a_timer_wakes_its_task():
 
 @scenario
 async def sleep_of_zero_runs_what_was_called_soon():
-    """A sleep of zero lets one turn pass: what was called soon before it has run after it."""
+    """A sleep of zero takes one turn: calls that were requested before it have run after it."""
     loop = asyncio.get_running_loop()
     result = 0
 
@@ -210,7 +208,7 @@ async def sleep_of_zero_runs_what_was_called_soon():
 
 @scenario
 async def sleep_returns_after_its_delay():
-    """A sleep takes its delay on the loop's clock, no more."""
+    """A sleep takes exactly its delay on the loop's clock."""
     trace("sleeps")
     trace("slept: %s", await outcome(asyncio.sleep(3)))
 
@@ -223,7 +221,7 @@ async def sleeps_add_body():
 
 @scenario
 async def sleeps_add_up():
-    """Two sleeps take the time of both, and the loop's clock moves by no more."""
+    """Two sleeps take the sum of their times, and the loop's clock advances by exactly that."""
     task = asyncio.create_task(sleeps_add_body())
     await asyncio.sleep(3)
     trace("state: %s", state(task))
@@ -237,8 +235,7 @@ async def sleeps_of_one_deadline_body(name, delay):
 
 @scenario
 async def sleeps_of_one_deadline_wake_in_their_order():
-    """Sleepers wake by their deadlines, and those of the same deadline first come, first
-    served."""
+    """Sleepers wake by their deadlines. With equal deadlines they wake first come, first served."""
     delays = [("a", 2), ("b", 1), ("c", 2), ("d", 0), ("e", 1), ("f", -1)]
     tasks = [asyncio.create_task(sleeps_of_one_deadline_body(*each)) for each in delays]
     await asyncio.wait(tasks)
@@ -260,8 +257,7 @@ async def stopped_loop_body(loop):
 
 @scenario
 def stopped_loop_leaves_its_task_pending():
-    """A loop that is stopped leaves its task where it stands; running it again goes on
-    there."""
+    """A loop that is stopped leaves its task waiting; running it again continues the task."""
     loop = VirtualLoop()
     task = loop.create_task(stopped_loop_body(loop))
     try:
@@ -284,8 +280,7 @@ async def waiter(i, task):
 
 @scenario
 async def task_end_wakes_its_awaiters_in_the_next_turn():
-    """All who await a task go on one turn after its end; who comes later does not wait at
-    all."""
+    """All awaiters of a task continue one turn after its end. Later ones do not wait at all."""
     future = new_future()
     task = asyncio.create_task(task_end_body(future))
     waiters = [asyncio.create_task(waiter(i, task)) for i in range(3)]
@@ -305,8 +300,7 @@ async def task_goes_body(future):
 
 @scenario
 async def task_goes_on_with_the_value_of_its_future():
-    """A future wakes the task that awaits it in the next turn, with the value it was
-    given."""
+    """A future wakes its awaiting task in the next turn, with its value."""
     future = new_future()
     task = asyncio.create_task(task_goes_body(future))
     await turns(1)
@@ -324,8 +318,7 @@ async def giver():
 
 @scenario
 async def task_hands_out_a_future_without_awaiting_it():
-    """A task that hands a future to its parent has ended; the parent awaits the future
-    itself."""
+    """A task that returns a future to its parent has ended; the parent awaits the future itself."""
     task = asyncio.create_task(giver())
     future = await task
     trace("the task is done; the future: %s", state(future))
@@ -341,7 +334,7 @@ async def task_has_the_name_body():
 
 @scenario
 async def task_has_the_name_it_was_given():
-    """A task keeps the name it was given, inside and outside, and may be given another."""
+    """A task keeps its name, inside and outside, and may get another."""
     task = asyncio.create_task(task_has_the_name_body(), name="no-op")
     trace("created: %s", task.get_name())
     await turns(1)
@@ -360,7 +353,8 @@ async def forgotten(future):
 
 @scenario
 async def task_nobody_holds_runs_to_its_end():
-    """A task that is started and forgotten works on, as long as something will wake it."""
+    """A task that is started without keeping a reference continues, as long as something will wake
+    it."""
     future = new_future()
     asyncio.create_task(forgotten(future))
     trace("started")
@@ -385,7 +379,7 @@ async def parent():
 
 @scenario
 async def task_outlives_the_parent_that_started_it():
-    """A parent that returns leaves its child running; somebody else may await it."""
+    """A parent that returns leaves its child running; another task may await it."""
     task = asyncio.create_task(parent())
     trace("parent: %s", await outcome(task))
     trace("cancel the parent: %s", result_of(task.cancel()))
@@ -409,7 +403,7 @@ async def outer():
 
 @scenario
 async def task_results_are_added_up():
-    """A task awaits two others one after the other and returns what it made of them."""
+    """A task awaits two others one after the other, and returns a result computed from theirs."""
     task = asyncio.create_task(outer())
     trace("before: %s", state(task))
     trace("sum: %s", await outcome(task))
@@ -424,7 +418,7 @@ async def task_runs_body(delay):
 
 @scenario
 def task_runs_on_the_loop_it_was_made_for():
-    """One loop after the other: each runs its own task, whose result outlives the loop."""
+    """One loop after the other runs its own task, whose result outlives the loop."""
     tasks = []
     for delay in 2, 3:
         loop = VirtualLoop()
@@ -445,7 +439,7 @@ async def tasks_begin_body(name, children):
 
 @scenario
 async def tasks_begin_in_the_order_of_their_making():
-    """New tasks and callbacks stand in one line; a task's own children stand behind them."""
+    """New tasks and callbacks share one queue; a task's own children are behind them."""
     loop = asyncio.get_running_loop()
     first = asyncio.create_task(tasks_begin_body("a", 2))
     loop.call_soon(trace, "a callback")
@@ -465,8 +459,7 @@ async def player(name, balls, i):
 
 @scenario
 async def tasks_hand_a_ball_to_each_other():
-    """Two tasks that wake each other by futures take a turn for each throw, with others
-    between."""
+    """Two tasks that wake each other by futures take a turn for each throw, with others in between."""
     balls = [new_future() for _ in range(7)]
     tasks = [asyncio.create_task(player("left", balls, 0)),
              asyncio.create_task(player("right", balls, 1)),

@@ -1,4 +1,6 @@
-/* tasks.h - what many scenarios of tasks have as their children. */
+/*
+ * tasks.h - children for many scenarios of tasks.
+ */
 #ifndef TESTS_ASYNCIO_TASKS_H
 #define TESTS_ASYNCIO_TASKS_H
 
@@ -6,13 +8,13 @@
 
 #define SECONDS(n) ((void *)(intptr_t)(n))
 
-/* Sleeps so many SECONDS(n). */
+/* Sleep SECONDS(n). */
 static inline int sleeper(void *seconds)
 {
     return coil_sleep(COIL_SEC((intptr_t)seconds));
 }
 
-/* Sleeps so many SECONDS(n), if any, and fails. */
+/* Sleep SECONDS(n), if n is not 0, and fail. */
 static inline int failer(void *seconds)
 {
     int rc = seconds != NULL ? sleeper(seconds) : 0;
@@ -20,7 +22,7 @@ static inline int failer(void *seconds)
     return rc < 0 ? rc : -EIO;
 }
 
-/* Awaits the future, and returns what came of it. */
+/* Await the future, and return its result. */
 static inline int awaiter(void *future)
 {
     return coil_await(future);

@@ -1,4 +1,6 @@
-/* wait.c - what wait() returns, when, and how it is cancelled. */
+/*
+ * wait.c - the result of wait(), its time, and its cancellation.
+ */
 #include "tasks.h"
 
 static coil_future *tasks[2];
@@ -14,7 +16,7 @@ static int outer(void *arg)
     return tell("outer", coil_wait(tasks, 2, COIL_WAIT_ALL, COIL_NEVER));
 }
 
-/* A task that is cancelled in wait() leaves at once; those it waited for work on. */
+/* A task that is cancelled in wait() leaves at once; the awaited tasks continue. */
 SCENARIO(cancelled_wait_leaves_its_tasks_running)
 {
     coil_future *future = new_future();
@@ -50,8 +52,10 @@ static int waiter(void *arg)
     return 0;
 }
 
-/* For wait() a cancelled task is a done one: it ends a wait for the first, not for a
- * failure. */
+/*
+ * For wait() a cancelled task is done: it ends a wait for the first result, but not for a
+ * failure.
+ */
 SCENARIO(wait_counts_cancelled_tasks_as_done)
 {
     coil_task *first = start(sleeper, SECONDS(3)), *second = start(sleeper, SECONDS(4));
@@ -80,7 +84,10 @@ static int wait_counts_what_ended_body(void *n)
     return turns((int)(intptr_t)n);
 }
 
-/* What ends between the first end and the turn in which wait() goes on is done, too. */
+/*
+ * Tasks that end between the first end and the turn in which wait() continues count as
+ * done, too.
+ */
 SCENARIO(wait_counts_what_ended_before_it_woke)
 {
     coil_task *one = start(wait_counts_what_ended_body, TURNS(1)),
@@ -101,7 +108,7 @@ SCENARIO(wait_counts_what_ended_before_it_woke)
     return coil_task_await(ticks);
 }
 
-/* A task that ends at the deadline of the wait() for it: the turn's order decides. */
+/* A task ends at the deadline of its wait(): the order within the turn decides. */
 SCENARIO(wait_deadline_meets_an_end)
 {
     coil_task *early = start(sleeper, SECONDS(2)), *slow = start(sleeper, SECONDS(4));
@@ -133,7 +140,9 @@ static int wait_is_cancelled_body(void *arg)
     return tell("wait", rc < 0 ? rc : 0);
 }
 
-/* The last task has ended and wait() has not yet returned: a cancel still comes through.
+/*
+ * The last task has ended and wait() has not yet returned: a cancellation still reaches
+ * the waiter.
  */
 SCENARIO(wait_is_cancelled_as_its_task_ends)
 {
@@ -172,8 +181,10 @@ static int wait_for_failed(const char *name, coil_wait_mode mode, size_t n)
     return rc;
 }
 
-/* A failure that wait() had to look at is not reported; one that ended it by being the
- * last is. */
+/*
+ * A failure that wait() had to examine is not reported. A failure that ended it as the
+ * last one is reported.
+ */
 SCENARIO(wait_looks_at_a_failure_only_where_that_decides)
 {
     static const char *const names[] = {"all", "first", "failure"};
@@ -197,7 +208,7 @@ static int wait_of_all_outlasts_body(void *arg)
     return -EIO;
 }
 
-/* wait() for all does not return for a failure, nor fail itself. */
+/* wait() for all does not return early because of a failure, nor does it fail. */
 SCENARIO(wait_of_all_outlasts_a_failure)
 {
     coil_task *bad = start(wait_of_all_outlasts_body, NULL),
@@ -220,7 +231,7 @@ static const char *try_wait(coil_future *futures[], size_t n, int mode, int64_t 
     return outcome(coil_wait(futures, n, (coil_wait_mode)mode, deadline));
 }
 
-/* wait() wants at least one future, and one of its three modes. */
+/* wait() requires at least one future, and one of its three modes. */
 SCENARIO(wait_of_nothing_is_refused)
 {
     coil_future *future = new_future();
@@ -235,8 +246,10 @@ SCENARIO(wait_of_nothing_is_refused)
     return 0;
 }
 
-/* wait() returns with the last of its tasks; once all are done it takes no time, but
- * turns. */
+/*
+ * wait() returns with the last of its tasks. If all are done, it takes no time, but
+ * turns.
+ */
 SCENARIO(wait_returns_when_all_are_done)
 {
     coil_task *two = start(sleeper, SECONDS(2)), *three = start(sleeper, SECONDS(3));
@@ -263,7 +276,7 @@ static int wait_returns_with_a_failure_body(void *arg)
     return -EIO;
 }
 
-/* wait() for a failure returns at once where one of its tasks has failed already. */
+/* wait() for a failure returns at once if one of its tasks has already failed. */
 SCENARIO(wait_returns_with_a_failure_that_was_there)
 {
     coil_task *slow = start(sleeper, SECONDS(10)),
@@ -287,8 +300,10 @@ SCENARIO(wait_returns_with_a_failure_that_was_there)
     return 0;
 }
 
-/* wait() for the first returns when that is done; the other goes on, and is not
- * cancelled. */
+/*
+ * wait() for the first task returns when that is done; the other continues, and is not
+ * cancelled.
+ */
 SCENARIO(wait_returns_with_the_first)
 {
     coil_task *slow = start(sleeper, SECONDS(10)), *quick = start(sleeper, SECONDS(1));
@@ -311,8 +326,7 @@ static void cancel(void *future)
     coil_future_cancel(future, NULL);
 }
 
-/* wait() for a failure lets results and cancellations pass, and returns with a failure.
- */
+/* wait() for a failure ignores results and cancellations, and returns with a failure. */
 SCENARIO(wait_returns_with_the_first_failure)
 {
     coil_task *slow = start(sleeper, SECONDS(10)), *quick = start(sleeper, SECONDS(1));
@@ -334,7 +348,7 @@ SCENARIO(wait_returns_with_the_first_failure)
     return 0;
 }
 
-/* wait() with a deadline returns then, fails not, and cancels nothing. */
+/* wait() with a deadline returns then, does not fail, and cancels nothing. */
 SCENARIO(wait_stops_at_its_deadline)
 {
     static const int seconds[] = {1, 4, 4};
@@ -365,7 +379,9 @@ static int wait_takes_results_body(void *arg)
     return rc < 0 ? rc : delay;
 }
 
-/* Say what is done, keep what is not; returns how many those are. */
+/*
+ * Print the tasks that are done, and keep the others. Returns the number of the others.
+ */
 static size_t take_done(coil_future *futures[], size_t n)
 {
     char text[64] = "";
@@ -380,7 +396,9 @@ static size_t take_done(coil_future *futures[], size_t n)
     return left;
 }
 
-/* wait() for the first, again and again with what is left, yields the tasks as they end.
+/*
+ * wait() for the first, repeated with the rest, yields the tasks in the order of their
+ * ends.
  */
 SCENARIO(wait_takes_results_as_they_come)
 {
@@ -410,7 +428,7 @@ static int wait_takes_ten_body(void *value)
     return (int)(intptr_t)value;
 }
 
-/* wait() for ten tasks that return at once needs as many turns as for one. */
+/* wait() for ten tasks that return at once takes as many turns as for one. */
 SCENARIO(wait_takes_ten_tasks)
 {
     coil_future *futures[10];
@@ -441,7 +459,9 @@ static int yielder(void *arg)
     return turns(1);
 }
 
-/* wait() until now is a look around: it returns in the turn after its timer has run. */
+/*
+ * wait() until now only checks the tasks: it returns in the turn after its timer has run.
+ */
 SCENARIO(wait_until_now_lets_turns_pass)
 {
     coil_task *first = start(yielder, NULL), *second = start(sleeper, SECONDS(1));

@@ -1,4 +1,4 @@
-"""What wait() returns, when, and how it is cancelled."""
+"""The result of wait(), its time, and its cancellation."""
 
 from scenario import *
 
@@ -13,7 +13,7 @@ async def outer(tasks):
 
 @scenario
 async def cancelled_wait_leaves_its_tasks_running():
-    """A task that is cancelled in wait() leaves at once; those it waited for work on."""
+    """A task that is cancelled in wait() leaves at once; the awaited tasks continue."""
     future = new_future()
     tasks = [asyncio.create_task(inner(future)), asyncio.create_task(asyncio.sleep(3))]
     task = asyncio.create_task(outer(tasks))
@@ -33,7 +33,7 @@ async def waiter(name, tasks, mode):
 
 @scenario
 async def wait_counts_cancelled_tasks_as_done():
-    """For wait() a cancelled task is a done one: it ends a wait for the first, not for a
+    """For wait() a cancelled task is done: it ends a wait for the first result, but not for a
     failure."""
     tasks = [asyncio.create_task(asyncio.sleep(delay)) for delay in (3, 4)]
     modes = [("first", asyncio.FIRST_COMPLETED), ("failure", asyncio.FIRST_EXCEPTION),
@@ -47,7 +47,8 @@ async def wait_counts_cancelled_tasks_as_done():
 
 @scenario
 async def wait_counts_what_ended_before_it_woke():
-    """What ends between the first end and the turn in which wait() goes on is done, too."""
+    """Tasks that end between the first end and the turn in which wait() continues count as done,
+    too."""
     one = asyncio.create_task(turns(1))
     two = asyncio.create_task(turns(2))
     four = asyncio.create_task(turns(4))
@@ -59,7 +60,7 @@ async def wait_counts_what_ended_before_it_woke():
 
 @scenario
 async def wait_deadline_meets_an_end():
-    """A task that ends at the deadline of the wait() for it: the turn's order decides."""
+    """A task ends at the deadline of its wait(): the order within the turn decides."""
     early = asyncio.create_task(asyncio.sleep(2))
     slow = asyncio.create_task(asyncio.sleep(4))
     await turns(1)
@@ -77,8 +78,8 @@ async def wait_is_cancelled_body(future):
 
 @scenario
 async def wait_is_cancelled_as_its_task_ends():
-    """The last task has ended and wait() has not yet returned: a cancel still comes
-    through."""
+    """The last task has ended and wait() has not yet returned: a cancellation still reaches the
+    waiter."""
     for delay in 0, 1, 2:
         future = new_future()
         task = asyncio.create_task(wait_is_cancelled_body(future))
@@ -92,8 +93,8 @@ async def wait_is_cancelled_as_its_task_ends():
 
 @scenario
 async def wait_looks_at_a_failure_only_where_that_decides():
-    """A failure that wait() had to look at is not reported; one that ended it by being the
-    last is."""
+    """A failure that wait() had to examine is not reported. A failure that ended it as the last one
+    is reported."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     modes = [("all", asyncio.ALL_COMPLETED), ("first", asyncio.FIRST_COMPLETED),
              ("failure", asyncio.FIRST_EXCEPTION)]  # fmt: skip
@@ -114,7 +115,7 @@ async def wait_of_all_outlasts_failer():
 
 @scenario
 async def wait_of_all_outlasts_a_failure():
-    """wait() for all does not return for a failure, nor fail itself."""
+    """wait() for all does not return early because of a failure, nor does it fail."""
     tasks = [asyncio.create_task(wait_of_all_outlasts_failer()),
              asyncio.create_task(asyncio.sleep(2))]  # fmt: skip
     for _ in range(2):
@@ -132,7 +133,7 @@ async def try_wait(futures, **options):
 
 @scenario
 async def wait_of_nothing_is_refused():
-    """wait() wants at least one future, and one of its three modes."""
+    """wait() requires at least one future, and one of its three modes."""
     future = new_future()
     trace("nothing: %s", await try_wait([]))
     trace("nothing, until 1: %s", await try_wait([], timeout=1))
@@ -143,8 +144,7 @@ async def wait_of_nothing_is_refused():
 
 @scenario
 async def wait_returns_when_all_are_done():
-    """wait() returns with the last of its tasks; once all are done it takes no time, but
-    turns."""
+    """wait() returns with the last of its tasks. If all are done, it takes no time, but turns."""
     tasks = [asyncio.create_task(asyncio.sleep(delay)) for delay in (2, 3)]
     for _ in range(2):
         ticks = asyncio.create_task(ticker(3))
@@ -160,7 +160,7 @@ async def wait_returns_with_a_failure_body():
 
 @scenario
 async def wait_returns_with_a_failure_that_was_there():
-    """wait() for a failure returns at once where one of its tasks has failed already."""
+    """wait() for a failure returns at once if one of its tasks has already failed."""
     slow = asyncio.create_task(asyncio.sleep(10))
     bad = asyncio.create_task(wait_returns_with_a_failure_body())
     await turns(2)
@@ -173,7 +173,7 @@ async def wait_returns_with_a_failure_that_was_there():
 
 @scenario
 async def wait_returns_with_the_first():
-    """wait() for the first returns when that is done; the other goes on, and is not
+    """wait() for the first task returns when that is done; the other continues, and is not
     cancelled."""
     slow = asyncio.create_task(asyncio.sleep(10))
     quick = asyncio.create_task(asyncio.sleep(1))
@@ -190,8 +190,7 @@ async def wait_returns_with_the_first_failure_failer():
 
 @scenario
 async def wait_returns_with_the_first_failure():
-    """wait() for a failure lets results and cancellations pass, and returns with a
-    failure."""
+    """wait() for a failure ignores results and cancellations, and returns with a failure."""
     failing = wait_returns_with_the_first_failure_failer()
     tasks = [asyncio.create_task(c) for c in (asyncio.sleep(10), asyncio.sleep(1), failing)]
     future = new_future()
@@ -203,7 +202,7 @@ async def wait_returns_with_the_first_failure():
 
 @scenario
 async def wait_stops_at_its_deadline():
-    """wait() with a deadline returns then, fails not, and cancels nothing."""
+    """wait() with a deadline returns then, does not fail, and cancels nothing."""
     tasks = [asyncio.create_task(asyncio.sleep(delay)) for delay in (1, 4, 4)]
     done, pending = await asyncio.wait(tasks, timeout=2)
     trace("done %d, pending %d", len(done), len(pending))
@@ -219,8 +218,7 @@ async def wait_takes_results_body(delay):
 
 @scenario
 async def wait_takes_results_as_they_come():
-    """wait() for the first, again and again with what is left, yields the tasks as they
-    end."""
+    """wait() for the first, repeated with the rest, yields the tasks in the order of their ends."""
     pending = [asyncio.create_task(wait_takes_results_body(delay)) for delay in (3, 1, 2, 1)]
     while pending:
         done, _ = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
@@ -234,7 +232,7 @@ async def wait_takes_ten_body(value):
 
 @scenario
 async def wait_takes_ten_tasks():
-    """wait() for ten tasks that return at once needs as many turns as for one."""
+    """wait() for ten tasks that return at once takes as many turns as for one."""
     tasks = [asyncio.create_task(wait_takes_ten_body(value)) for value in range(10)]
     ticks = asyncio.create_task(ticker(4))
     done, pending = await asyncio.wait(tasks)
@@ -245,7 +243,7 @@ async def wait_takes_ten_tasks():
 
 @scenario
 async def wait_until_now_lets_turns_pass():
-    """wait() until now is a look around: it returns in the turn after its timer has run."""
+    """wait() until now only checks the tasks: it returns in the turn after its timer has run."""
     tasks = [asyncio.create_task(turns(1)), asyncio.create_task(asyncio.sleep(1))]
     for timeout in 0, -1:
         ticks = asyncio.create_task(ticker(4))

@@ -1,7 +1,9 @@
-/* as_completed.c - as_completed(): one after the other, as they end. */
+/*
+ * as_completed.c - as_completed(): futures one after the other, as they end.
+ */
 #include "each.h"
 
-/* When the last one has come there is no deadline any more. */
+/* After the last future has come, the deadline no longer applies. */
 SCENARIO(as_completed_forgets_a_deadline_that_is_not_reached)
 {
     static struct work works[] = {{"a", 1, 1}};
@@ -22,8 +24,8 @@ SCENARIO(as_completed_forgets_a_deadline_that_is_not_reached)
 }
 
 /*
- * A loop that is left may be taken up again: what has come meanwhile comes without a
- * turn.
+ * An iteration that was left may be continued: futures that ended meanwhile come without
+ * a turn.
  */
 SCENARIO(as_completed_goes_on_where_it_was_left)
 {
@@ -47,10 +49,7 @@ SCENARIO(as_completed_goes_on_where_it_was_left)
     return rc;
 }
 
-/*
- * Tasks come in the order in which they end, each as it does; one that has failed,
- * too.
- */
+/* Tasks come in the order in which they end, each at its end, failed ones too. */
 SCENARIO(as_completed_returns_tasks_as_they_end)
 {
     static struct work works[] = {{"a", 3, 1}, {"b", 1, 2}, {"c", 1, 3}, {"d", 0, 4}};
@@ -70,8 +69,8 @@ SCENARIO(as_completed_returns_tasks_as_they_end)
 }
 
 /*
- * Those that end in time come; then there is one timeout for each that does not, and
- * they go on.
+ * Tasks that end in time come. Then there is one timeout for each other task, and these
+ * continue to run.
  */
 SCENARIO(as_completed_says_when_the_deadline_passed)
 {
@@ -116,8 +115,8 @@ static int asker(void *name)
 }
 
 /*
- * Several tasks that ask for the next one get theirs in the order in which they asked;
- * who asks for more than there are is told that it is over.
+ * Several tasks that request the next future get theirs in the order of the requests. A
+ * request for more than there are returns the end.
  */
 SCENARIO(as_completed_serves_tasks_in_the_order_in_which_they_ask)
 {
@@ -144,8 +143,8 @@ static void set_to_two(void *future)
 }
 
 /*
- * A future that is set, or was set before, is known two turns later; one that is known
- * takes none.
+ * A future is known two turns after it is set, even if it was set before the iteration. A
+ * known future takes no turn.
  */
 SCENARIO(as_completed_takes_two_turns_to_know)
 {

@@ -1,4 +1,4 @@
-"""as_completed(): one after the other, as they end."""
+"""as_completed(): futures one after the other, as they end."""
 
 from scenario import *
 
@@ -10,7 +10,7 @@ async def work(name, seconds, result):
 
 @scenario
 async def as_completed_forgets_a_deadline_that_is_not_reached():
-    """When the last one has come there is no deadline any more.
+    """After the last future has come, the deadline no longer applies.
 
     Since: 3.13
     """
@@ -23,7 +23,8 @@ async def as_completed_forgets_a_deadline_that_is_not_reached():
 
 @scenario
 async def as_completed_goes_on_where_it_was_left():
-    """A loop that is left may be taken up again: what has come meanwhile comes without a turn.
+    """An iteration that was left may be continued: futures that ended meanwhile come without a
+    turn.
 
     Since: 3.13
     """
@@ -41,7 +42,7 @@ async def as_completed_goes_on_where_it_was_left():
 
 @scenario
 async def as_completed_returns_tasks_as_they_end():
-    """Tasks come in the order in which they end, each as it does; one that has failed, too.
+    """Tasks come in the order in which they end, each at its end, failed ones too.
 
     Since: 3.13
     """
@@ -56,8 +57,8 @@ async def as_completed_returns_tasks_as_they_end():
 
 @scenario
 async def as_completed_says_when_the_deadline_passed():
-    """Those that end in time come; then there is one timeout for each that does not, and they
-    go on.
+    """Tasks that end in time come. Then there is one timeout for each other task, and these
+    continue to run.
 
     Since: 3.13
     """
@@ -85,8 +86,8 @@ async def asker(each, name):
 
 @scenario
 async def as_completed_serves_tasks_in_the_order_in_which_they_ask():
-    """Several tasks that ask for the next one get theirs in the order in which they asked; who
-    asks for more than there are is told that it is over.
+    """Several tasks that request the next future get theirs in the order of the requests. A request
+    for more than there are returns the end.
 
     Since: 3.13
     """
@@ -97,8 +98,8 @@ async def as_completed_serves_tasks_in_the_order_in_which_they_ask():
 
 @scenario
 async def as_completed_takes_two_turns_to_know():
-    """A future that is set, or was set before, is known two turns later; one that is known
-    takes none.
+    """A future is known two turns after it is set, even if it was set before the iteration. A known
+    future takes no turn.
 
     Since: 3.13
     """

@@ -1,10 +1,12 @@
-/* each.h - what the scenarios of as_completed have in common. */
+/*
+ * each.h - functions that the scenarios of as_completed share.
+ */
 #ifndef TESTS_ASYNCIO_EACH_H
 #define TESTS_ASYNCIO_EACH_H
 
 #include "../scenario.h"
 
-/* A task that sleeps, says so, and returns its result. */
+/* A task that sleeps, prints that, and returns its result. */
 struct work {
     const char *name;
     int seconds, result;
@@ -18,7 +20,7 @@ static inline int work(void *arg)
     return rc < 0 ? rc : w->result;
 }
 
-/* Starts all of them; false where memory fails. */
+/* Start all of them. Returns false if memory runs out. */
 static inline bool start_all(struct work *works, coil_future *futures[], size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,10 +1,12 @@
-/* races.h - what the scenarios of staggered races have in common. */
+/*
+ * races.h - functions that the scenarios of staggered races share.
+ */
 #ifndef TESTS_ASYNCIO_RACES_H
 #define TESTS_ASYNCIO_RACES_H
 
 #include "../scenario.h"
 
-/* A work that sleeps, and says so. */
+/* A work that sleeps, and prints that. */
 struct way {
     int index, seconds, rc;
 };
@@ -20,7 +22,7 @@ static inline int work(void *arg)
     return rc < 0 ? rc : way->rc;
 }
 
-/* Runs a race of at most three, and says how it ended for each. */
+/* Run a race of at most three works, and print how each ended. */
 static inline int race(const coil_work works[], size_t n, int64_t delay)
 {
     int rcs[3];

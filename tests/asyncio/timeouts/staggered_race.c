@@ -2,8 +2,8 @@
 #include "races.h"
 
 /*
- * A work that takes longer than the delay is joined by the next, and cancelled when
- * that wins.
+ * If a work takes longer than the delay, the next one starts as well. When that one wins,
+ * the first is cancelled.
  */
 SCENARIO(staggered_race_begins_the_next_after_the_delay)
 {
@@ -21,7 +21,7 @@ SCENARIO(staggered_race_begins_the_next_after_the_delay)
     return 0;
 }
 
-/* A failure begins the next at once, however long the delay. */
+/* A failure starts the next work at once, however long the delay. */
 SCENARIO(staggered_race_goes_on_after_a_failure)
 {
     static struct way ways[] = {{0, 1, -EIO}, {1, 2, 11}, {2, 3, 12}};
@@ -66,7 +66,7 @@ static void staggered_race_of_nothing_race(const coil_work works[], size_t n,
         trace("nobody won");
 }
 
-/* A race of nothing is won by nobody. */
+/* A race without works has no winner. */
 SCENARIO(staggered_race_of_nothing)
 {
     staggered_race_of_nothing_race(NULL, 0, COIL_NEVER);
@@ -74,7 +74,7 @@ SCENARIO(staggered_race_of_nothing)
     return 0;
 }
 
-/* Works begin so long after each other; the second to succeed came too late. */
+/* Works begin one delay after the other; the second one to succeed comes too late. */
 SCENARIO(staggered_race_of_three_is_won_by_the_second)
 {
     static struct way ways[] = {{0, 6, 10}, {1, 3, 11}, {2, 2, 12}};
@@ -91,7 +91,7 @@ SCENARIO(staggered_race_of_three_is_won_by_the_second)
     return 0;
 }
 
-/* Where all fail nobody wins, one after the other. */
+/* If all works fail, one after the other, none wins. */
 SCENARIO(staggered_race_that_nobody_wins)
 {
     static struct way ways[] = {{0, 1, -EIO}, {1, 1, -EPROTO}};
@@ -108,7 +108,7 @@ SCENARIO(staggered_race_that_nobody_wins)
     return 0;
 }
 
-/* With a delay of 0 all begin, some turns after each other. */
+/* With a delay of 0 all works begin, some turns after each other. */
 SCENARIO(staggered_race_without_delay_begins_all)
 {
     static struct way ways[] = {{0, 3, -EIO}, {1, 2, 11}, {2, 1, -EPROTO}};

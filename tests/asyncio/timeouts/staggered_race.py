@@ -26,8 +26,8 @@ async def race(works, delay):
 
 @scenario
 async def staggered_race_begins_the_next_after_the_delay():
-    """A work that takes longer than the delay is joined by the next, and cancelled when that
-    wins.
+    """If a work takes longer than the delay, the next one starts as well. When that one wins, the
+    first is cancelled.
     """
     await race(
         [
@@ -42,7 +42,7 @@ async def staggered_race_begins_the_next_after_the_delay():
 
 @scenario
 async def staggered_race_goes_on_after_a_failure():
-    """A failure begins the next at once, however long the delay."""
+    """A failure starts the next work at once, however long the delay."""
     await race(
         [
             lambda: work(0, 1, fails="EIO"),
@@ -72,14 +72,14 @@ async def staggered_race_needs_only_the_first():
 
 @scenario
 async def staggered_race_of_nothing():
-    """A race of nothing is won by nobody."""
+    """A race without works has no winner."""
     await race([], None)
     await race([], 1)
 
 
 @scenario
 async def staggered_race_of_three_is_won_by_the_second():
-    """Works begin so long after each other; the second to succeed came too late."""
+    """Works begin one delay after the other; the second one to succeed comes too late."""
     await race(
         [
             lambda: work(0, 6, 10),
@@ -94,7 +94,7 @@ async def staggered_race_of_three_is_won_by_the_second():
 
 @scenario
 async def staggered_race_that_nobody_wins():
-    """Where all fail nobody wins, one after the other."""
+    """If all works fail, one after the other, none wins."""
     await race(
         [
             lambda: work(0, 1, fails="EIO"),
@@ -108,7 +108,7 @@ async def staggered_race_that_nobody_wins():
 
 @scenario
 async def staggered_race_without_delay_begins_all():
-    """With a delay of 0 all begin, some turns after each other."""
+    """With a delay of 0 all works begin, some turns after each other."""
     asyncio.create_task(ticker(12))
     await race(
         [

@@ -2,8 +2,8 @@
 #include "timeouts.h"
 
 /*
- * A task that has caught a cancellation is cancelled once more in a block with a
- * deadline: that is no timeout.
+ * A task that has caught a cancellation is cancelled again in a block with a deadline:
+ * this is not a timeout.
  */
 SCENARIO(timeout_after_a_cancellation_meets_another)
 {
@@ -25,7 +25,7 @@ SCENARIO(timeout_after_a_cancellation_meets_another)
 
 /*
  * A task that has caught a cancellation, whose request still counts, may time out as
- * ever.
+ * usual.
  */
 SCENARIO(timeout_after_a_cancellation_that_was_caught)
 {
@@ -45,8 +45,8 @@ SCENARIO(timeout_after_a_cancellation_that_was_caught)
 }
 
 /*
- * What waits when the deadline passes is cancelled, and the block times out; no
- * request is left.
+ * When the deadline passes, the wait is cancelled and the block times out. No request is
+ * left.
  */
 SCENARIO(timeout_cuts_off_what_takes_too_long)
 {
@@ -75,7 +75,7 @@ static int timeout_does_body(void *arg)
 }
 
 /*
- * Cancelled by somebody else before the deadline: the block is cancelled, and has not
+ * Another task cancels the block before its deadline: the block is cancelled, and has not
  * expired.
  */
 SCENARIO(timeout_does_not_claim_a_foreign_cancellation)
@@ -89,7 +89,7 @@ SCENARIO(timeout_does_not_claim_a_foreign_cancellation)
     return 0;
 }
 
-/* A deadline long past is as good as now. */
+/* A deadline in the past acts like a deadline of now. */
 SCENARIO(timeout_in_the_past_cancels_even_a_yield)
 {
     coil_scope scope;
@@ -112,8 +112,8 @@ static int inner(void)
 }
 
 /*
- * An inner deadline that passes first is a timeout there; the work goes on outside
- * until the outer one passes.
+ * An inner deadline that passes first is a timeout there. The work continues outside
+ * until the outer deadline passes.
  */
 SCENARIO(timeout_inside_comes_before_the_one_outside)
 {
@@ -150,7 +150,7 @@ static coil_task *begin(void)
     return task;
 }
 
-/* Another task may move the deadline, nearer, further, or away. */
+/* Another task may move the deadline nearer or further, or remove it. */
 SCENARIO(timeout_is_moved_by_somebody_else)
 {
     static const int64_t deadlines[] = {COIL_SEC(20), COIL_SEC(4), COIL_NEVER};
@@ -176,7 +176,7 @@ SCENARIO(timeout_is_moved_by_somebody_else)
     return 0;
 }
 
-/* A block that fails by itself fails with that, in time or late. */
+/* A block that fails by itself returns its failure, in time or late. */
 SCENARIO(timeout_lets_a_failure_pass)
 {
     coil_scope scope;
@@ -206,7 +206,7 @@ static int timeout_may_body(int64_t deadline)
     return coil_scope_exit(&scope, tell("sleep", coil_sleep(COIL_SEC(10))));
 }
 
-/* A deadline may be given as a point of the loop's time. */
+/* A deadline may be given as a time of the loop's clock. */
 SCENARIO(timeout_may_be_a_point_of_time)
 {
     coil_sleep(COIL_SEC(2));
@@ -228,8 +228,8 @@ static void clean_up(void)
 }
 
 /*
- * The cleanup of a block that was cut off has a deadline of its own, and is cut off,
- * too; the block has timed out all the same.
+ * The cleanup of an interrupted block has a deadline of its own, and is interrupted, too.
+ * The block has still timed out.
  */
 SCENARIO(timeout_of_a_cleanup_after_a_timeout)
 {
@@ -254,8 +254,8 @@ static int child(void *arg)
 }
 
 /*
- * A group is cut off by a deadline, and its child fails as it is cancelled: the block
- * comes to that failure.
+ * A deadline interrupts a group, and a child fails when it is cancelled: the block
+ * returns that failure.
  */
 SCENARIO(timeout_of_a_group_whose_child_fails)
 {
@@ -278,7 +278,7 @@ SCENARIO(timeout_of_a_group_whose_child_fails)
     return 0;
 }
 
-/* Without a deadline nothing is cut off, however it is said. */
+/* Without a deadline nothing is interrupted, in any notation. */
 SCENARIO(timeout_of_none_never_comes)
 {
     coil_scope scope;
@@ -295,8 +295,8 @@ SCENARIO(timeout_of_none_never_comes)
 }
 
 /*
- * Two nested deadlines pass at once: inside it is a cancellation, and only the outer
- * block times out.
+ * Two nested deadlines pass at once: the inner block is cancelled, and only the outer one
+ * times out.
  */
 SCENARIO(timeout_of_two_that_pass_together_is_the_outer_one)
 {
@@ -313,7 +313,7 @@ SCENARIO(timeout_of_two_that_pass_together_is_the_outer_one)
     return 0;
 }
 
-/* A deadline of now lets the block begin, and cuts off its first wait. */
+/* With a deadline of now, the block begins, and its first wait is interrupted. */
 SCENARIO(timeout_of_zero_cancels_at_the_first_wait)
 {
     coil_scope scope;
@@ -325,7 +325,7 @@ SCENARIO(timeout_of_zero_cancels_at_the_first_wait)
     return 0;
 }
 
-/* A deadline of now cuts off even what would only have let others run. */
+/* With a deadline of now, even a yield is interrupted. */
 SCENARIO(timeout_of_zero_cancels_even_a_yield)
 {
     coil_scope scope;
@@ -337,10 +337,7 @@ SCENARIO(timeout_of_zero_cancels_even_a_yield)
     return 0;
 }
 
-/*
- * An outer deadline that passes first cancels through the inner block, which has not
- * expired.
- */
+/* An outer deadline that passes first cancels the inner block, which has not expired. */
 SCENARIO(timeout_outside_comes_before_the_one_inside)
 {
     coil_scope outer, inner;
@@ -370,7 +367,7 @@ static int outer(void *arg)
     return tell("sleep", coil_sleep(COIL_SEC(1)));
 }
 
-/* A task that catches its timeout ends well, not cancelled. */
+/* A task that catches its timeout succeeds, and is not cancelled. */
 SCENARIO(timeout_that_is_caught_leaves_the_task_alone)
 {
     coil_task *task = start(outer, NULL);
@@ -383,7 +380,7 @@ SCENARIO(timeout_that_is_caught_leaves_the_task_alone)
     return 0;
 }
 
-/* A block that is left in time: its deadline never happens. */
+/* A block is left in time: its deadline has no effect. */
 SCENARIO(timeout_that_is_not_reached_does_nothing)
 {
     coil_scope scope;
@@ -440,8 +437,8 @@ static int timeout_that_meets_body(void *arg)
 }
 
 /*
- * Cancelled by somebody else in the turn of the deadline: the block has expired, and
- * is cancelled all the same.
+ * Another task cancels the block in the turn of its deadline: the block has expired, and
+ * is still cancelled.
  */
 SCENARIO(timeout_that_meets_a_foreign_cancellation_gives_way)
 {

@@ -11,8 +11,8 @@ async def timeout_after_a_cancellation_meets_cleanup():
 
 @scenario
 async def timeout_after_a_cancellation_meets_another():
-    """A task that has caught a cancellation is cancelled once more in a block with a deadline:
-    that is no timeout.
+    """A task that has caught a cancellation is cancelled again in a block with a deadline: this is
+    not a timeout.
     """
     asyncio.current_task().cancel()
     trace("work: %s", await outcome(asyncio.sleep(1)))
@@ -27,7 +27,7 @@ async def timeout_after_a_cancellation_that_was_caught_cleanup():
 
 @scenario
 async def timeout_after_a_cancellation_that_was_caught():
-    """A task that has caught a cancellation, whose request still counts, may time out as ever.
+    """A task that has caught a cancellation, whose request still counts, may time out as usual.
 
     Since: 3.12 (and late releases of 3.11; Debian 12 has an early one)
     """
@@ -44,8 +44,7 @@ async def body():
 
 @scenario
 async def timeout_cuts_off_what_takes_too_long():
-    """What waits when the deadline passes is cancelled, and the block times out; no request is
-    left.
+    """When the deadline passes, the wait is cancelled and the block times out. No request is left.
     """
     trace("body: %s", await outcome(body()))
     trace("cancelling %d", asyncio.current_task().cancelling())
@@ -60,7 +59,7 @@ async def timeout_does_body():
 
 @scenario
 async def timeout_does_not_claim_a_foreign_cancellation():
-    """Cancelled by somebody else before the deadline: the block is cancelled, and has not
+    """Another task cancels the block before its deadline: the block is cancelled, and has not
     expired.
     """
     task = asyncio.create_task(timeout_does_body())
@@ -76,7 +75,7 @@ async def timeout_in_the_past_body():
 
 @scenario
 async def timeout_in_the_past_cancels_even_a_yield():
-    """A deadline long past is as good as now."""
+    """A deadline in the past acts like a deadline of now."""
     asyncio.create_task(ticker(5))
     trace("body: %s", await outcome(timeout_in_the_past_body()))
 
@@ -94,8 +93,8 @@ async def timeout_inside_body():
 
 @scenario
 async def timeout_inside_comes_before_the_one_outside():
-    """An inner deadline that passes first is a timeout there; the work goes on outside until
-    the outer one passes.
+    """An inner deadline that passes first is a timeout there. The work continues outside until the
+    outer deadline passes.
     """
     trace("body: %s", await outcome(timeout_inside_body()))
 
@@ -111,7 +110,7 @@ async def timeout_is_moved_body():
 
 @scenario
 async def timeout_is_moved_by_somebody_else():
-    """Another task may move the deadline, nearer, further, or away."""
+    """Another task may move the deadline nearer or further, or remove it."""
     task = asyncio.create_task(timeout_is_moved_body())
     await asyncio.sleep(1)
     for when in 20, 4, None:
@@ -142,7 +141,7 @@ async def late():
 
 @scenario
 async def timeout_lets_a_failure_pass():
-    """A block that fails by itself fails with that, in time or late."""
+    """A block that fails by itself returns its failure, in time or late."""
     trace("in time: %s", await outcome(in_time()))
     trace("late: %s", await outcome(late()))
     trace("cancelling %d", asyncio.current_task().cancelling())
@@ -157,7 +156,7 @@ async def timeout_may_body(deadline):
 
 @scenario
 async def timeout_may_be_a_point_of_time():
-    """A deadline may be given as a point of the loop's time."""
+    """A deadline may be given as a time of the loop's clock."""
     await asyncio.sleep(2)
     trace("body: %s", await outcome(timeout_may_body(5)))
     trace("body: %s", await outcome(timeout_may_body(5)))
@@ -178,8 +177,8 @@ async def timeout_of_a_cleanup_body():
 
 @scenario
 async def timeout_of_a_cleanup_after_a_timeout():
-    """The cleanup of a block that was cut off has a deadline of its own, and is cut off, too;
-    the block has timed out all the same.
+    """The cleanup of an interrupted block has a deadline of its own, and is interrupted, too. The
+    block has still timed out.
 
     Since: 3.12 (and late releases of 3.11; Debian 12 has an early one)
     """
@@ -203,8 +202,8 @@ async def timeout_of_a_group_body():
 
 @scenario
 async def timeout_of_a_group_whose_child_fails():
-    """A group is cut off by a deadline, and its child fails as it is cancelled: the block
-    comes to that failure.
+    """A deadline interrupts a group, and a child fails when it is cancelled: the block returns that
+    failure.
     """
     trace("body: %s", await outcome(timeout_of_a_group_body()))
     trace("cancelling %d", asyncio.current_task().cancelling())
@@ -213,7 +212,7 @@ async def timeout_of_a_group_whose_child_fails():
 
 @scenario
 async def timeout_of_none_never_comes():
-    """Without a deadline nothing is cut off, however it is said."""
+    """Without a deadline nothing is interrupted, in any notation."""
     async with telling_timeout("none", None) as scope:
         await tell("sleep", asyncio.sleep(1000))
         trace("deadline %s", "none" if scope.when() is None else "some")
@@ -230,8 +229,8 @@ async def timeout_of_two_body():
 
 @scenario
 async def timeout_of_two_that_pass_together_is_the_outer_one():
-    """Two nested deadlines pass at once: inside it is a cancellation, and only the outer block
-    times out.
+    """Two nested deadlines pass at once: the inner block is cancelled, and only the outer one times
+    out.
     """
     trace("body: %s", await outcome(timeout_of_two_body()))
 
@@ -244,7 +243,7 @@ async def timeout_of_zero_cancels_at_the_first_body():
 
 @scenario
 async def timeout_of_zero_cancels_at_the_first_wait():
-    """A deadline of now lets the block begin, and cuts off its first wait."""
+    """With a deadline of now, the block begins, and its first wait is interrupted."""
     asyncio.create_task(ticker(5))
     trace("body: %s", await outcome(timeout_of_zero_cancels_at_the_first_body()))
 
@@ -257,7 +256,7 @@ async def timeout_of_zero_cancels_even_body():
 
 @scenario
 async def timeout_of_zero_cancels_even_a_yield():
-    """A deadline of now cuts off even what would only have let others run."""
+    """With a deadline of now, even a yield is interrupted."""
     asyncio.create_task(ticker(5))
     trace("body: %s", await outcome(timeout_of_zero_cancels_even_body()))
 
@@ -270,8 +269,7 @@ async def timeout_outside_body():
 
 @scenario
 async def timeout_outside_comes_before_the_one_inside():
-    """An outer deadline that passes first cancels through the inner block, which has not
-    expired.
+    """An outer deadline that passes first cancels the inner block, which has not expired.
     """
     trace("body: %s", await outcome(timeout_outside_body()))
     await tell("sleep", asyncio.sleep(5))
@@ -284,7 +282,7 @@ async def outer():
 
 @scenario
 async def timeout_that_is_caught_leaves_the_task_alone():
-    """A task that catches its timeout ends well, not cancelled."""
+    """A task that catches its timeout succeeds, and is not cancelled."""
     task = asyncio.create_task(outer())
     trace("task: %s", await outcome(task))
     trace("done %d, cancelled %d", task.done(), task.cancelled())
@@ -292,7 +290,7 @@ async def timeout_that_is_caught_leaves_the_task_alone():
 
 @scenario
 async def timeout_that_is_not_reached_does_nothing():
-    """A block that is left in time: its deadline never happens."""
+    """A block is left in time: its deadline has no effect."""
     async with telling_timeout("timeout", 3) as scope:
         await tell("sleep", asyncio.sleep(1))
         trace("deadline %d", scope.when())
@@ -319,8 +317,7 @@ async def timeout_that_is_over_body():
 
 @scenario
 async def timeout_that_is_over_cannot_be_moved():
-    """The deadline of a block that is being cancelled, has expired, or was left cannot be
-    moved.
+    """The deadline of a block that is being cancelled, has expired, or was left cannot be moved.
     """
     global timeout_is_moved_scope
     trace("body: %s", await outcome(timeout_that_is_over_body()))
@@ -332,8 +329,8 @@ async def timeout_that_is_over_cannot_be_moved():
 
 @scenario
 async def timeout_that_meets_a_foreign_cancellation_gives_way():
-    """Cancelled by somebody else in the turn of the deadline: the block has expired, and is
-    cancelled all the same.
+    """Another task cancels the block in the turn of its deadline: the block has expired, and is
+    still cancelled.
     """
     task = asyncio.create_task(body())
     await asyncio.sleep(1)

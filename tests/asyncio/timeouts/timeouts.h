@@ -1,16 +1,18 @@
-/* timeouts.h - what many scenarios of deadlines need. */
+/*
+ * timeouts.h - functions for many scenarios of deadlines.
+ */
 #ifndef TESTS_ASYNCIO_TIMEOUTS_H
 #define TESTS_ASYNCIO_TIMEOUTS_H
 
 #include "../scenario.h"
 
-/* Opens a scope of so many seconds. */
+/* Open a scope of this number of seconds. */
 static inline int enter(coil_scope *scope, int seconds)
 {
     return coil_scope_enter(scope, coil_in(COIL_SEC(seconds)));
 }
 
-/* Leaves it: "WHAT: OUTCOME" in the trace, and whether it expired. */
+/* Leave the scope: print "WHAT: OUTCOME" in the trace, and whether it expired. */
 static inline int leave(const char *what, coil_scope *scope, int rc)
 {
     rc = coil_scope_exit(scope, rc);

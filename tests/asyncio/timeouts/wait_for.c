@@ -1,4 +1,6 @@
-/* wait_for.c - wait_for(): a task or a future, for some time. */
+/*
+ * wait_for.c - wait_for(): await a task or a future with a time limit.
+ */
 #include "../scenario.h"
 
 static int worker(void *arg)
@@ -17,7 +19,7 @@ static int shield_for(coil_future *future, int64_t deadline)
     return rc < 0 ? rc : coil_scope_exit(&scope, coil_shield(future));
 }
 
-/* A shielded task goes on, and has not even begun, when there is no time to wait. */
+/* Without any time to wait, a shielded task that has not begun still runs. */
 SCENARIO(wait_for_a_shield_for_no_time_leaves_the_task_alone)
 {
     coil_task *task = start(worker, NULL);
@@ -32,7 +34,7 @@ SCENARIO(wait_for_a_shield_for_no_time_leaves_the_task_alone)
     return 0;
 }
 
-/* A deadline ends the wait for a shielded task; the task goes on. */
+/* A deadline ends the wait for a shielded task; the task continues. */
 SCENARIO(wait_for_a_shield_that_times_out_leaves_the_task_alone)
 {
     coil_task *task = start(worker, NULL);
@@ -78,8 +80,8 @@ static int wait_and_go_on(void *future)
 }
 
 /*
- * Who waits is cancelled after the task has ended and before it goes on: it is
- * cancelled, and the task done.
+ * The waiter is cancelled after the task has ended and before the waiter continues: the
+ * waiter is cancelled, and the task is done.
  */
 SCENARIO(wait_for_cancelled_as_the_task_ends_is_cancelled)
 {
@@ -127,8 +129,8 @@ static int waiter(void *inner)
 }
 
 /*
- * Cancelling who waits cancels what is waited for; if that does not listen, its result
- * comes when it has ended.
+ * Cancelling the waiter cancels the awaited task. If the task ignores that, the waiter
+ * gets its result when it has ended.
  */
 SCENARIO(wait_for_cancelled_waits_for_what_does_not_listen)
 {
@@ -154,7 +156,7 @@ static int sleeper(void *arg)
     return rc == 0 ? 7 : rc;
 }
 
-/* At the deadline the task is cancelled; when it has ended there is a timeout. */
+/* At the deadline the task is cancelled. When it has ended, wait_for() times out. */
 SCENARIO(wait_for_cancels_a_task_at_the_deadline)
 {
     coil_task *task = start(sleeper, NULL);
@@ -174,7 +176,7 @@ static void set_to_five(void *future)
     coil_future_set(future, 5, NULL, NULL);
 }
 
-/* A future that is set in time is known to who waits in the next turn. */
+/* A future that is set in time wakes the waiter in the next turn. */
 SCENARIO(wait_for_goes_on_as_soon_as_the_future_is_set)
 {
     coil_future *future = new_future();
@@ -198,10 +200,7 @@ static int failing(void *arg)
     return -EIO;
 }
 
-/*
- * A task that fails as it is cancelled at the deadline: its failure is what comes of
- * it.
- */
+/* A task fails when it is cancelled at the deadline: wait_for() returns its failure. */
 SCENARIO(wait_for_hands_on_what_a_cancelled_task_fails_with)
 {
     for (int delay = 2; delay >= 0; delay -= 2) {
@@ -222,7 +221,7 @@ static int never(void *arg)
     return 0;
 }
 
-/* With no time at all a task that has not begun never does. */
+/* Without any time, a task that has not begun never begins. */
 SCENARIO(wait_for_no_time_begins_no_task)
 {
     coil_task *task;
@@ -235,7 +234,7 @@ SCENARIO(wait_for_no_time_begins_no_task)
     return 0;
 }
 
-/* With no time at all a task that runs is cancelled, and waited for. */
+/* Without any time, a running task is cancelled and awaited. */
 SCENARIO(wait_for_no_time_cancels_what_runs)
 {
     for (int delay = 0; delay >= -1; delay--) {
@@ -253,8 +252,8 @@ SCENARIO(wait_for_no_time_cancels_what_runs)
 }
 
 /*
- * With no time at all a result that is there is taken, without a turn; a future that
- * is pending is cancelled.
+ * Without any time, an available result is returned without a turn; a pending future is
+ * cancelled.
  */
 SCENARIO(wait_for_no_time_takes_what_is_done)
 {
@@ -274,8 +273,8 @@ SCENARIO(wait_for_no_time_takes_what_is_done)
 }
 
 /*
- * A task that does not listen when the deadline cancels it is waited for, and its
- * result taken: there is no timeout.
+ * A task ignores the cancellation at the deadline: it is awaited, and its result returned
+ * without a timeout.
  */
 SCENARIO(wait_for_takes_the_result_of_what_does_not_listen)
 {
@@ -297,8 +296,8 @@ static int catcher(void *arg)
 }
 
 /*
- * A task that catches its cancellation and returns a value: that is what comes of it,
- * in time or late.
+ * A task catches its cancellation and returns a value: wait_for() returns that value, in
+ * time or late.
  */
 SCENARIO(wait_for_takes_what_a_cancelled_task_returns)
 {
@@ -326,7 +325,7 @@ static void cancel_it(void *task)
     coil_task_cancel(task, NULL);
 }
 
-/* Cancelling who waits, with a deadline or without, cancels the task. */
+/* Cancelling the waiter, with a deadline or without, cancels the task. */
 SCENARIO(wait_for_that_is_cancelled_cancels_the_task)
 {
     int64_t deadlines[] = {COIL_NEVER, COIL_SEC(60)};
@@ -361,10 +360,7 @@ static int slow(void *arg)
     return rc;
 }
 
-/*
- * A task that takes its time to end after it was cancelled is waited for, in time or
- * late.
- */
+/* A task that takes time to end after its cancellation is awaited, in time or late. */
 SCENARIO(wait_for_waits_while_a_cancelled_task_cleans_up)
 {
     for (int delay = 2; delay >= 0; delay -= 2) {
@@ -379,7 +375,7 @@ SCENARIO(wait_for_waits_while_a_cancelled_task_cleans_up)
     return 0;
 }
 
-/* Without a deadline it awaits, and that is all. */
+/* Without a deadline, wait_for() is the same as await. */
 SCENARIO(wait_for_without_a_deadline_only_awaits)
 {
     coil_task *task = start(sleeper, NULL);

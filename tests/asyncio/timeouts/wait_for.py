@@ -1,4 +1,4 @@
-"""wait_for(): a task or a future, for some time."""
+"""wait_for(): await a task or a future with a time limit."""
 
 from scenario import *
 
@@ -10,7 +10,7 @@ async def worker():
 
 @scenario
 async def wait_for_a_shield_for_no_time_leaves_the_task_alone():
-    """A shielded task goes on, and has not even begun, when there is no time to wait."""
+    """Without any time to wait, a shielded task that has not begun still runs."""
     task = asyncio.create_task(worker())
     asyncio.create_task(ticker(4))
     trace("wait_for: %s", await outcome(asyncio.wait_for(asyncio.shield(task), 0)))
@@ -20,7 +20,7 @@ async def wait_for_a_shield_for_no_time_leaves_the_task_alone():
 
 @scenario
 async def wait_for_a_shield_that_times_out_leaves_the_task_alone():
-    """A deadline ends the wait for a shielded task; the task goes on."""
+    """A deadline ends the wait for a shielded task; the task continues."""
     task = asyncio.create_task(worker())
     trace("wait_for: %s", await outcome(asyncio.wait_for(asyncio.shield(task), 1)))
     trace("task %s, cancelling %d", state(task), task.cancelling())
@@ -49,8 +49,8 @@ async def wait_and_go_on(task):
 
 @scenario
 async def wait_for_cancelled_as_the_task_ends_is_cancelled():
-    """Who waits is cancelled after the task has ended and before it goes on: it is cancelled,
-    and the task done.
+    """The waiter is cancelled after the task has ended and before the waiter continues: the waiter
+    is cancelled, and the task is done.
 
     Since: 3.12
     """
@@ -78,8 +78,8 @@ async def stubborn():
 
 @scenario
 async def wait_for_cancelled_waits_for_what_does_not_listen():
-    """Cancelling who waits cancels what is waited for; if that does not listen, its result
-    comes when it has ended.
+    """Cancelling the waiter cancels the awaited task. If the task ignores that, the waiter gets its
+    result when it has ended.
 
     Since: 3.12
     """
@@ -100,7 +100,7 @@ async def sleeper():
 
 @scenario
 async def wait_for_cancels_a_task_at_the_deadline():
-    """At the deadline the task is cancelled; when it has ended there is a timeout."""
+    """At the deadline the task is cancelled. When it has ended, wait_for() times out."""
     task = asyncio.create_task(sleeper())
     trace("wait_for: %s", await outcome(asyncio.wait_for(task, 2)))
     trace("task: %s", state(task))
@@ -110,7 +110,7 @@ async def wait_for_cancels_a_task_at_the_deadline():
 
 @scenario
 async def wait_for_goes_on_as_soon_as_the_future_is_set():
-    """A future that is set in time is known to who waits in the next turn.
+    """A future that is set in time wakes the waiter in the next turn.
 
     Since: 3.12
     """
@@ -131,7 +131,7 @@ async def failing():
 
 @scenario
 async def wait_for_hands_on_what_a_cancelled_task_fails_with():
-    """A task that fails as it is cancelled at the deadline: its failure is what comes of it.
+    """A task fails when it is cancelled at the deadline: wait_for() returns its failure.
     """
     for delay in 2, 0:
         task = asyncio.create_task(failing())
@@ -145,14 +145,14 @@ async def never():
 
 @scenario
 async def wait_for_no_time_begins_no_task():
-    """With no time at all a task that has not begun never does."""
+    """Without any time, a task that has not begun never begins."""
     asyncio.create_task(ticker(5))
     trace("wait_for: %s", await outcome(asyncio.wait_for(asyncio.create_task(never()), 0)))
 
 
 @scenario
 async def wait_for_no_time_cancels_what_runs():
-    """With no time at all a task that runs is cancelled, and waited for."""
+    """Without any time, a running task is cancelled and awaited."""
     for delay in 0, -1:
         task = asyncio.create_task(sleeper())
         await turns(1)
@@ -164,8 +164,8 @@ async def wait_for_no_time_cancels_what_runs():
 
 @scenario
 async def wait_for_no_time_takes_what_is_done():
-    """With no time at all a result that is there is taken, without a turn; a future that is
-    pending is cancelled.
+    """Without any time, an available result is returned without a turn; a pending future is
+    cancelled.
     """
     asyncio.create_task(ticker(4))
     done, pending = new_future(), new_future()
@@ -178,8 +178,8 @@ async def wait_for_no_time_takes_what_is_done():
 
 @scenario
 async def wait_for_takes_the_result_of_what_does_not_listen():
-    """A task that does not listen when the deadline cancels it is waited for, and its result
-    taken: there is no timeout.
+    """A task ignores the cancellation at the deadline: it is awaited, and its result returned
+    without a timeout.
     """
     inner = asyncio.create_task(stubborn())
     trace("wait_for: %s", await outcome(asyncio.wait_for(inner, 2)))
@@ -193,8 +193,8 @@ async def catcher():
 
 @scenario
 async def wait_for_takes_what_a_cancelled_task_returns():
-    """A task that catches its cancellation and returns a value: that is what comes of it, in
-    time or late.
+    """A task catches its cancellation and returns a value: wait_for() returns that value, in time
+    or late.
     """
     for delay in 2, 0:
         task = asyncio.create_task(catcher())
@@ -204,7 +204,7 @@ async def wait_for_takes_what_a_cancelled_task_returns():
 
 @scenario
 async def wait_for_that_is_cancelled_cancels_the_task():
-    """Cancelling who waits, with a deadline or without, cancels the task.
+    """Cancelling the waiter, with a deadline or without, cancels the task.
 
     Since: 3.12
     """
@@ -228,7 +228,7 @@ async def slow():
 
 @scenario
 async def wait_for_waits_while_a_cancelled_task_cleans_up():
-    """A task that takes its time to end after it was cancelled is waited for, in time or late.
+    """A task that takes time to end after its cancellation is awaited, in time or late.
     """
     for delay in 2, 0:
         task = asyncio.create_task(slow())
@@ -239,6 +239,6 @@ async def wait_for_waits_while_a_cancelled_task_cleans_up():
 
 @scenario
 async def wait_for_without_a_deadline_only_awaits():
-    """Without a deadline it awaits, and that is all."""
+    """Without a deadline, wait_for() is the same as await."""
     task = asyncio.create_task(sleeper())
     trace("wait_for: %s", await outcome(asyncio.wait_for(task, None)))
