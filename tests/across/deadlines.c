@@ -1,8 +1,8 @@
 /*
  * deadlines.c - see deadlines.h.
  *
- * The guard is a thread, and no timer of the loop's: that would wake a loop which has
- * overlooked something, and so help what is under test.
+ * The guard is a thread, not a timer of the loop: a timer would wake a loop that has
+ * missed an event, and so hide the bug.
  */
 #include "deadlines.h"
 
@@ -22,7 +22,7 @@ enum { BUFFERS = 128, PAINT = 0xC5, PATIENCE_OF_THE_BUSY = 8 };
 #define PATIENCE COIL_SEC(1)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct watched *first; /* under the lock, and what is in them */
+static struct watched *first; /* guarded by the lock, like their contents */
 static void (*on_failure)(void);
 static pthread_t guard, poster;
 static pid_t loop_thread;
@@ -36,7 +36,7 @@ static int64_t now_ns(void)
     return COIL_SEC(t.tv_sec) + t.tv_nsec;
 }
 
-/* Sleep on a thread; returns how long it was if that was about right, else 0. */
+/* Sleep on a thread. Returns the time slept if it was about right, else 0. */
 static int64_t punctual_nap(int64_t ns)
 {
     struct timespec nap = {.tv_nsec = ns};
@@ -47,7 +47,7 @@ static int64_t punctual_nap(int64_t ns)
     return took < 3 * ns ? took : 0;
 }
 
-/* Ctrl-\ prints the tasks, if a run has taken it. */
+/* Print the tasks by Ctrl-\, if a run handles it. */
 static void print_tasks(void)
 {
     struct sigaction action;
@@ -112,7 +112,7 @@ void watch_cancelled(struct watched *w)
     pthread_mutex_unlock(&lock);
 }
 
-/* What the kernel says the loop's thread does: 'S', it sleeps. */
+/* The state of the loop's thread, as the kernel reports it: 'S' means that it sleeps. */
 static char loop_state(void)
 {
     char path[64], line[256], *end;
@@ -204,7 +204,7 @@ static void look_at(struct returned *r)
     *r = (struct returned){NULL, 0};
 }
 
-/* The oldest makes room. */
+/* The oldest entry makes room. */
 void return_buffer(unsigned char *buffer, size_t n)
 {
     struct returned *r = &returned[next_returned++ % BUFFERS];
@@ -226,7 +226,7 @@ static coil_loop *posted_to;
 static _Atomic unsigned posted;
 static _Atomic bool posts_over;
 
-static unsigned awaited; /* so many; the loop's thread's alone */
+static unsigned awaited; /* used only by the loop's thread */
 static coil_event all_seen = COIL_EVENT_INIT;
 
 static void see_post(void *arg)

@@ -1,5 +1,5 @@
 /*
- * deadlines.h - who waits for longer than its deadline allows, and what the kernel does
+ * deadlines.h - detect operations that outlast their deadline, and writes of the kernel
  * to a buffer that was given back.
  *
  *     struct watched op = {.what = "read"};
@@ -10,10 +10,10 @@
  *     unwatch(&op);
  *     return_buffer(buf, n);
  *
- * A thread beats, and counts for each operation the time for which it has gone on past
- * its deadline, as far as the beats came in time themselves and the loop's thread slept:
- * a machine that is busy with something else proves nothing. A second of that ends the
- * test, with a word about the operation, and the tasks. While the loop's thread is kept
+ * A thread wakes up regularly, and measures for each operation the time past its
+ * deadline. This time counts only while the thread itself woke up in time and the loop's
+ * thread slept, because delays on a busy machine prove nothing. After a second of such
+ * time the test ends, and prints the operation and the tasks. While the loop's thread is
  * busy, or has no processor, a second counts for an eighth.
  */
 #ifndef COIL_TESTS_NET_DEADLINES_H
@@ -32,33 +32,35 @@ struct watched {
     struct watched *next, **previous;
 };
 
-/* On the loop's thread: from now on all is watched. `fail` says which seed it was; then
-   the test ends. */
+/*
+ * Call on the loop's thread to start watching. `fail` prints the seed; then the test
+ * ends.
+ */
 void watchdog_begin(void (*fail)(void));
 void watchdog_end(void);
 
 void watch(struct watched *w, int64_t deadline);
 void unwatch(struct watched *w);
 
-/* All that are watched should have ended by now: they have been cancelled. */
+/* All watched operations should have ended by now, because they were cancelled. */
 void watch_all_cancelled(void);
-void watch_cancelled(struct watched *w); /* only this one, if it is watched */
+void watch_cancelled(struct watched *w); /* only this operation, if it is watched */
 
 /*
- * A buffer of n bytes; and back with it: it is painted, and looked at again when others
- * have run. Whoever has changed it meanwhile is the kernel, and that fails the test.
+ * A buffer of n bytes, and its return. A returned buffer is filled with a pattern, and
+ * checked after others have run. If the kernel has changed it meanwhile, the test fails.
  */
 unsigned char *watched_buffer(size_t n);
 void return_buffer(unsigned char *buffer, size_t n);
 
-/* Look at all of them, for the last time. */
+/* Check all of them, for the last time. */
 void check_buffers(void);
 
-/* On another thread, again and again: post to the loop, and see it called in time. */
+/* On another thread, post to the loop repeatedly, and check that it calls in time. */
 void posts_begin(void);
 void posts_end(void);
 
-/* In a task: until n more have been seen. */
+/* In a task, wait until n more posts were seen. */
 COIL_SUSPENDS void posts_await(unsigned n);
 
 #endif

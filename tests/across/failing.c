@@ -1,5 +1,5 @@
 /*
- * failing.c - calls that fail, made after an older failure.
+ * failing.c - make calls that fail after an older failure.
  */
 #include "failing.h"
 
@@ -17,7 +17,7 @@ static bool is_older(const coil_error *error)
     return error != NULL && strcmp(coil_error_message(error), OLDER) == 0;
 }
 
-/* Deals with an older failure that had the same rc, then fails by the call. */
+/* Handle an older failure that had the same rc, then fail by the call. */
 static int fail_again(void *arg)
 {
     const struct failing_call *failing = arg;
@@ -66,7 +66,7 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, 0);
 }
 
-/* Makes the object and destroys it; the rc of making it. */
+/* Make the object and destroy it. Returns the rc of making it. */
 static ssize_t make_object(const void *arg)
 {
     const struct test_object *object = arg;
@@ -83,8 +83,10 @@ static ssize_t make_call(const void *arg)
     return ((const struct failing_call *)arg)->call();
 }
 
-/* The n-th fails twice, the second time after an older failure of the same rc. False once
-   none is left to fail. */
+/*
+ * The n-th call fails twice, the second time after an older failure with the same rc.
+ * Returns false once no call is left to fail.
+ */
 static bool fail_twice(const char *name, ssize_t (*call)(const void *arg),
                        const void *arg, void (*fail)(uint64_t n), uint64_t n)
 {
@@ -110,7 +112,7 @@ static bool fail_twice(const char *name, ssize_t (*call)(const void *arg),
     return failed != NULL;
 }
 
-/* How many failures there were. */
+/* Returns the number of failures. */
 static uint64_t fail_each(const char *name, ssize_t (*call)(const void *arg),
                           const void *arg)
 {
@@ -133,7 +135,7 @@ void check_objects_that_fail(void)
             fail_each(test_objects[i].call, make_object, &test_objects[i]) == 0;
         coil_listener_destroy(test_listener);
     }
-    /* A task, a coroutine and a generator take a stack that is there; TLS may be lacking. */
+    /* A task, a coroutine and a generator take an existing stack; TLS may be missing. */
     CHECK(without_failure <= 4);
 }
 
@@ -143,5 +145,5 @@ void check_calls_that_fail(const struct failing_call *calls, size_t n)
 
     for (size_t i = 0; i < n; i++)
         without_failure += fail_each(calls[i].name, make_call, &calls[i]) == 0;
-    CHECK(without_failure <= 1); /* spawn_in_a_group takes a stack that is there */
+    CHECK(without_failure <= 1); /* spawn_in_a_group takes an existing stack */
 }

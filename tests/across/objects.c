@@ -1,5 +1,5 @@
 /*
- * objects.c - see objects.h. The calls need nothing but memory and descriptors.
+ * objects.c - see objects.h. The calls need only memory and descriptors.
  */
 #include "objects.h"
 
@@ -88,7 +88,7 @@ static int make_context(void **out)
     return *out != NULL ? 0 : -ENOMEM;
 }
 
-/* Awaited before, so that the reference is the last one. */
+/* It was awaited before, so this reference is the last one. */
 static void release_task(void *task)
 {
     if (coil_future_get_state(coil_task_future(task)) == COIL_PENDING)
@@ -96,7 +96,7 @@ static void release_task(void *task)
     coil_task_release(task);
 }
 
-/* The handle's reference is the last one once it is cancelled. */
+/* After it is cancelled, the reference of the handle is the last one. */
 static void release_handle(void *handle)
 {
     if (!coil_handle_cancelled(handle))

@@ -1,5 +1,5 @@
 /*
- * objects.h - one of each kind of object, for tests of what all kinds have in common.
+ * objects.h - one object of each kind, for tests of properties that all kinds share.
  */
 #ifndef COIL_TESTS_NET_OBJECTS_H
 #define COIL_TESTS_NET_OBJECTS_H
@@ -7,18 +7,21 @@
 #include <coil.h>
 
 struct test_object {
-    const char *call; /* the function that makes it */
+    const char *call; /* the function that creates it */
     int (*make)(void **out);
     void (*destroy)(void *object);
-    const char *again;         /* what is said where it is destroyed once more */
-    void (*use)(void *object); /* NULL: there is nothing to be seen */
-    const char *used;          /* what is said where it is used after that */
+    const char *again;         /* the message if it is destroyed twice */
+    void (*use)(void *object); /* NULL: nothing can be checked */
+    const char *used;          /* the message if it is used after that */
 };
 
 extern const struct test_object test_objects[];
 extern const size_t test_object_count;
 
-/* What a client connects to and a server accepts from: the test's, made first. */
+/*
+ * The address that a client connects to and a server accepts from; the test creates it
+ * first.
+ */
 extern coil_listener *test_listener;
 
 /* Bodies and callbacks that do nothing. */
@@ -27,7 +30,7 @@ void test_call_nothing(void *arg);
 void *test_coro_nothing(void *arg);
 int test_gen_nothing(coil_gen *gen, void *arg);
 
-/* Both ends by `make`, of which the second is destroyed; NULLs where it fails. */
+/* Create both ends by `make`, and destroy the second. NULLs if it fails. */
 int test_make_pair(int (*make)(coil_stream *ends[2]), void **out);
 
 #endif

@@ -1,18 +1,19 @@
 /*
  * random_operations.c - see random_operations.h.
  *
- * A world has pairs of streams and of datagram sockets, a file, a listener. In each round
- * some dozen tasks pick what they do, and to what, most of it under a deadline of at most
- * 3 ms; many meet in the same stream (-EBUSY). Some are cancelled; in the end all are,
- * and what is still under way in the streams is read.
+ * A world has pairs of streams and of datagram sockets, a file, and a listener. In each
+ * round some dozen tasks choose an operation and an object, mostly under a deadline of at
+ * most 3 ms. Many tasks meet in the same stream (-EBUSY). Some are cancelled. In the end
+ * all are cancelled, and the rest of the bytes in the streams is read.
  *
- * THE MODEL. Byte i of a direction is known, so the next to be sent and the next to be
- * received are two numbers; they are moved by what the calls say that they have moved,
- * and must be equal at the end. A datagram has a number, and is received at most once,
- * and if it was sent; between local sockets, always. The file has a copy in memory.
+ * THE MODEL. Byte i of a direction is known, so the next byte to send and the next byte
+ * to receive are two numbers. They are advanced by the number of bytes that the calls
+ * report, and must be equal at the end. A datagram has a number. It is received at most
+ * once, and only if it was sent; between local sockets it always arrives. The file has a
+ * copy in memory.
  *
- * Excepted from the deadline: coil_blocking(), whose job is waited for once it has begun
- * (coil/executor.h).
+ * The deadline does not apply to coil_blocking(), which waits for its job once it has
+ * begun (coil/executor.h).
  */
 #include "random_operations.h"
 #include "deadlines.h"
@@ -38,7 +39,7 @@ enum {
     DATAGRAMS = 2048, /* of one pair */
     DATAGRAM = 1400,
     FILE_SIZE = 100000,
-    PATIENCE_MS = 5000, /* with what nobody holds up */
+    PATIENCE_MS = 5000, /* with operations that nothing delays */
 };
 
 struct way {
@@ -46,15 +47,15 @@ struct way {
     coil_stream *from, *to;
     unsigned char salt;
     size_t sent, received;
-    bool ended;  /* the writer has said so */
-    bool ending; /* or has begun to: TLS may be cut off in it, and goes on later */
+    bool ended;  /* the writer has reported it */
+    bool ending; /* or has begun to: TLS may be interrupted in it, and continues later */
 };
 
 struct pair {
     coil_stream *ends[2];
     struct way ways[2];
     int way_count;
-    bool closed; /* one of the ends: what is under way is lost */
+    bool closed; /* one of the ends was reset: bytes in flight are lost */
 };
 
 enum fate { UNUSED, SENDING, SENT, FAILED, RECEIVED, RECEIVED_EARLY };
@@ -95,7 +96,9 @@ static size_t below(size_t n)
     return (size_t)((z ^ z >> 31) % n);
 }
 
-/* More often small than large, but large often enough to fill what is between two ends.
+/*
+ * More often small than large, but large often enough to fill the buffers between two
+ * ends.
  */
 static size_t some_bytes(void)
 {
@@ -159,8 +162,8 @@ static bool write_may_fail(const struct way *way, ssize_t rc)
 }
 
 /*
- * What a call that met another, or a stream that was closed, has moved is nothing, or is
- * never asked for again: the count may be that other one's.
+ * A call that met another one, or whose stream was closed, has moved nothing, or its
+ * count is never read: the count may be that of the other call.
  */
 static bool has_a_count(ssize_t rc)
 {
@@ -291,7 +294,7 @@ static ssize_t write_parts(struct way *way, unsigned char *buf, size_t n)
     return coil_writev(way->from, parts, 4);
 }
 
-/* The file's pages are what is sent: they are nobody's to repaint. */
+/* The pages of the file are sent, so they must not be overwritten. */
 static ssize_t send_file(struct way *way, unsigned char *buf, size_t n)
 {
     int fd = memfd_create("sent", MFD_CLOEXEC);
@@ -300,7 +303,10 @@ static ssize_t send_file(struct way *way, unsigned char *buf, size_t n)
 
     if (fd >= 0 && pwrite(fd, buf, n, 0) == (ssize_t)n)
         rc = coil_sendfile(way->from, fd, &from, n);
-    /* What meets another call, or was closed under one, leaves that one's count. */
+    /*
+     * If the call meets another one, or the stream is closed under another one, the count
+     * of that one stays.
+     */
     if (rc != -EBUSY && rc != -EBADF &&
         (size_t)from != coil_stream_write_transferred(way->from))
         complain("sendfile: moved %lld, and says %zu", (long long)from,
@@ -346,7 +352,7 @@ static void end_way(struct way *way, struct watched *w, int64_t deadline)
 
     w->what = "coil_stream_shutdown_write";
     w->bytes = 0;
-    way->ending = true; /* the reader may hear of it first */
+    way->ending = true; /* the reader may learn of it first */
     watch(w, deadline);
     rc = way->pair->way_count == 2 ? coil_stream_shutdown_write(way->from)
                                    : coil_stream_close(way->from);
@@ -563,7 +569,7 @@ static void read_file(size_t at, size_t n, struct watched *w, int64_t deadline)
     return_buffer(buf, n);
 }
 
-/* One at a time: then the copy knows what the file must be. */
+/* One at a time, so that the copy has the contents that the file must have. */
 static void use_file(struct watched *w, int64_t deadline)
 {
     size_t n = some_bytes(), at = below(FILE_SIZE - n);
@@ -580,7 +586,7 @@ static void use_file(struct watched *w, int64_t deadline)
 
 /* ---- processes --------------------------------------------------------------------- */
 
-/* In pieces, each until its deadline: cat(1) must give back all of it. */
+/* In pieces, each until its deadline: cat(1) must return all bytes. */
 static void talk_to_cat(struct watched *w)
 {
     const char *const argv[] = {"cat", NULL};
@@ -663,7 +669,7 @@ static void connect_one(struct watched *w, int64_t deadline)
         coil_stream_destroy(stream);
 }
 
-/* For what never comes. */
+/* Wait for an event that never comes. */
 static void wait_for_nothing(struct watched *w, int64_t deadline)
 {
     int fds[2] = {-1, -1}, rc;
@@ -706,7 +712,7 @@ static void blocking(struct watched *w, int64_t deadline)
     must_be(w->what, rc, false);
 }
 
-/* A client that nobody answers. */
+/* A client whose requests are never answered. */
 static void shake_hands_alone(struct watched *w, int64_t deadline)
 {
     coil_stream *ends[2];
@@ -915,7 +921,7 @@ static void open_pair(struct pair *pair)
         narrow(pair);
     if (kind == 2 && world->has_tls)
         start_tls(pair);
-    /* The first end of a pipe is read, the second written. */
+    /* The first end of a pipe is for reading, the second for writing. */
     for (int i = 0; i < pair->way_count; i++)
         pair->ways[i] = (struct way){.pair = pair,
                                      .from = pair->ends[!i],
@@ -988,7 +994,7 @@ static int end_world(void)
 
 int run_random_operations(uint64_t seed)
 {
-    bool with_posts = seed % 4 == 1; /* they wake a loop that has overlooked something */
+    bool with_posts = seed % 4 == 1; /* they would wake a loop that has missed an event */
 
     begin_world(seed);
     if (with_posts)

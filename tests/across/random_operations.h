@@ -2,9 +2,9 @@
  * random_operations.h - operations of all kinds under deadlines and cancellations, on the
  * kernel's own backends.
  *
- * random_program.h is the other half: there the network is simulated, the clock virtual,
- * and a seed means the same each time. Here nothing is simulated, so a seed means the
- * same operations, but not the same moments.
+ * random_program.h is the counterpart: its network is simulated and its clock virtual, so
+ * a seed gives the same run each time. Here nothing is simulated, so a seed gives the
+ * same operations, but not the same timing.
  */
 #ifndef COIL_TESTS_NET_RANDOM_OPERATIONS_H
 #define COIL_TESTS_NET_RANDOM_OPERATIONS_H
@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 /*
- * In a task: some rounds of them, by the seed. Each ends by its deadline (deadlines.h
- * says if not), after which the kernel leaves its memory alone; and no byte is lost,
- * doubled, or another. Returns the number of complaints, which are printed.
+ * Run some rounds of operations in a task, chosen by the seed. Each ends by its deadline
+ * (deadlines.h reports if not), and after that the kernel does not touch its memory. No
+ * byte is lost, duplicated or changed. Returns the number of errors, which are printed.
  */
 int run_random_operations(uint64_t seed);
 

@@ -1,22 +1,21 @@
 /*
  * random_program.c - a random program of clients and a server, checked against a model.
  *
- * Each connection has two ends, and each end a task that reads and one that writes, in a
- * group: if one fails the other is cancelled, and then the stream is destroyed. A writer
- * sends a pattern, in random calls, and half-closes; a reader reads, in random calls, to
- * the end. So the program itself never waits for ever. Some seeds add a third task that
+ * Each connection has two ends. Each end has a task that reads and one that writes, in a
+ * group: if one fails, the other is cancelled, and then the stream is destroyed. A writer
+ * sends a pattern, in random calls, and half-closes. A reader reads, in random calls, to
+ * the end. So the program itself never waits forever. Some seeds add a third task that
  * cancels one of the two, or closes the stream, or stops the server at some moment. The
- * server is a coil_server, or accepts by itself.
+ * server is a coil_server, or a task that accepts.
  *
- * THE MODEL. A byte is known by its connection, direction and offset, so each that
- * arrives can be checked at once. Of each direction is counted what was sent, what was
- * received, and how it ended. In the end all that was sent must have been received,
- * unless something explains that it was not: a fault of the network, or an end that was
- * closed.
+ * THE MODEL. A byte is determined by its connection, direction and offset, so each byte
+ * can be checked when it arrives. For each direction the model counts the bytes sent and
+ * received, and stores how it ended. In the end all sent bytes must have been received,
+ * unless there is an explanation: a fault of the network, or an end that was closed.
  *
- * A client's first bytes are the number of its connection: the server finds the model by
- * it. In some programs, if a test has prepared for that, a share of the connections speak
- * TLS from there on.
+ * A client's first bytes are the number of its connection, by which the server finds the
+ * model. In some programs, if a test has prepared for that, a share of the connections
+ * use TLS from there on.
  */
 #include "random_program.h"
 #include "random_tls.h"
@@ -38,8 +37,8 @@ struct way {
     unsigned char salt, number;
     bool has_header;
     size_t sent, received;
-    bool ended; /* its writer half-closed */
-    bool eof;   /* its reader came to the end */
+    bool ended; /* its writer has half-closed */
+    bool eof;   /* its reader has reached the end */
 };
 
 struct end {
@@ -47,13 +46,14 @@ struct end {
     struct connection *connection;
     struct way *in, *out;
     struct end *peer;
-    struct dice dice; /* the end's own: what it does does not depend on others */
+    struct dice dice; /* belongs to this end: its choices do not depend on other ends */
     coil_stream *stream;
     coil_task *reader, *writer;
     bool is_server;
-    bool used, closed; /* it has had a stream; not any more */
-    bool disturbed;    /* a task of it was cancelled, or the stream closed under it */
-    bool broken;       /* it has been told of a reset */
+    bool used, closed; /* it had a stream, which is gone */
+    /* one of its tasks was cancelled, or the stream was closed meanwhile */
+    bool disturbed;
+    bool broken; /* it has seen a reset */
 };
 
 struct connection {
@@ -72,7 +72,7 @@ struct world {
     int complaints;
     coil_listener *listener;
     bool listener_closed;
-    coil_server *server; /* NULL: it accepts by itself */
+    coil_server *server; /* NULL: a task accepts */
     char host[16], port[8];
     coil_group serving;
     coil_task *accepting;
@@ -147,7 +147,7 @@ static void say(struct end *end, const char *what, ssize_t result)
 
 /* ---- what is allowed --------------------------------------------------------------- */
 
-/* May the connection of this end have been broken? */
+/* Can the connection of this end have been broken? */
 static bool may_be_broken(const struct end *end)
 {
     const coil_network_opts *network = &end->world->network;
@@ -171,7 +171,7 @@ static bool is_explained(struct end *end, ssize_t error)
     case EPIPE:
     case ENOTCONN:
         return may_be_broken(end);
-    case ECONNABORTED: /* an end without a word */
+    case ECONNABORTED: /* an end without a close message */
         return end->connection->tls && may_be_broken(end);
     case ENOMEM:
     case ENOBUFS:
@@ -181,7 +181,7 @@ static bool is_explained(struct end *end, ssize_t error)
     }
 }
 
-/* A call on the stream failed; its sibling will be cancelled for that. */
+/* A call on the stream failed, so its sibling will be cancelled. */
 static int failed(struct end *end, const char *what, ssize_t error)
 {
     say(end, what, error);
@@ -190,7 +190,7 @@ static int failed(struct end *end, const char *what, ssize_t error)
     if (error != -ECANCELED && error != -EBADF)
         end->broken = true;
     end->disturbed = true;
-    return -EIO; /* a group takes no notice of a child that was cancelled */
+    return -EIO; /* a group ignores a child that was cancelled */
 }
 
 /* ---- bytes ------------------------------------------------------------------------- */
@@ -277,7 +277,7 @@ static int read_up_to_separator(struct end *end)
 
     say(end, "read_until", n);
     if (n == -EMSGSIZE)
-        return read_some(end); /* it is still there, and longer than that */
+        return read_some(end); /* the bytes are still there, and more */
     if (n < 0 && n != -ENODATA)
         return (int)n;
     moved = n > 0 ? (size_t)n : coil_stream_read_transferred(end->stream);
@@ -288,7 +288,7 @@ static int read_up_to_separator(struct end *end)
     return n == -ENODATA ? came_to_end(end) : 1;
 }
 
-/* 1: go on; 0: the end; or a negative errno. */
+/* Returns 1 to continue, 0 at the end, or a negative errno. */
 static int read_step(struct end *end)
 {
     switch (below(&end->dice, 7)) {
@@ -307,7 +307,10 @@ static int read_step(struct end *end)
     }
 }
 
-/* The step, perhaps only for a while: then the next may begin where this one came to. */
+/*
+ * Run the step, perhaps only for a limited time: then the next step begins where this one
+ * stopped.
+ */
 static int for_a_while(struct end *end, int (*step)(struct end *))
 {
     int64_t while_ns = (int64_t)below(&end->dice, (size_t)COIL_MSEC(30));
@@ -441,7 +444,7 @@ static int use_end(struct end *end, coil_stream *stream)
 
 /* ---- TLS --------------------------------------------------------------------------- */
 
-/* As a client its first bytes go before it. */
+/* A client sends its first bytes before the step. */
 static int shake_hands(struct end *end)
 {
     unsigned char header[HEADER];
@@ -478,7 +481,7 @@ static int use(struct end *end, coil_stream *stream)
 
 /* ---- the client -------------------------------------------------------------------- */
 
-/* Refused; or the listener's queue was full for all the kernel's patience. */
+/* Refused; or the listener's backlog was full for as long as the kernel waits. */
 static bool connecting_may_fail(const struct world *world, int rc)
 {
     if (rc == -ECONNREFUSED)
@@ -511,7 +514,7 @@ static int client(void *arg)
 
 /* ---- the server -------------------------------------------------------------------- */
 
-/* Which connection is it? NULL: it ended before it said so. */
+/* Find the connection by its number. NULL: it ended before it sent the number. */
 static struct end *identify(struct world *world, coil_stream *stream)
 {
     unsigned char header[HEADER];
@@ -586,7 +589,7 @@ static int start_serving(struct world *world)
     return coil_group_spawn(&world->serving, accept_all, world, NULL, &world->accepting);
 }
 
-/* Cancel who accepts, or take the listener away. */
+/* Cancel the task that accepts, or destroy the listener. */
 static int stop_serving(struct world *world, bool gently)
 {
     world->listener_closed = true;
@@ -651,8 +654,8 @@ static int run_world(void *arg)
 }
 
 /*
- * What was sent one way, and what became of it. Where memory ran out, anybody may have
- * gone without a word.
+ * Compare the bytes sent in one direction with those received. If memory ran out, any end
+ * may have closed without notice.
  */
 static void check_way(struct end *from)
 {
@@ -680,7 +683,10 @@ static void check(struct world *world)
     }
 }
 
-/* One network in three is calm; of the others each has some of the hostile one's ways. */
+/*
+ * One network in three is calm. Each of the others has some properties of the hostile
+ * network.
+ */
 static coil_network_opts draw_network(struct dice *dice, uint64_t seed)
 {
     coil_network_opts opts =

@@ -1,5 +1,6 @@
 /*
- * random_program.h - a random program of clients and a server, and what must hold of it.
+ * random_program.h - a random program of clients and a server, and the properties that it
+ * must have.
  */
 #ifndef COIL_TESTS_NET_RANDOM_PROGRAM_H
 #define COIL_TESTS_NET_RANDOM_PROGRAM_H
@@ -8,11 +9,10 @@
 #include <stdio.h>
 
 /*
- * Draw the program and its network from the seed, and run it under the virtual clock, the
- * allocation of that number failing (0: none). The
- * network's log and the program's goes to `log`, a line each. Returns the number of
- * complaints, which are printed: a byte that is not the right one, an end that came too
- * early, an error that nothing explains, tasks that wait for ever.
+ * Generate the program and its network from the seed, and run it under the virtual clock.
+ * The allocation with the given number fails (0: none). The log of the network and of the
+ * program goes to `log`, a line each. Returns the number of errors, which are printed: a
+ * wrong byte, an early end, an unexplained error, tasks that wait forever.
  */
 int run_random_program(uint64_t seed, uint64_t failing, FILE *log);
 

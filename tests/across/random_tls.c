@@ -1,7 +1,7 @@
 /*
- * random_tls.c - OpenSSL's randomness taken from a seed.
+ * random_tls.c - generate OpenSSL's random numbers from a seed.
  */
-#define OPENSSL_SUPPRESS_DEPRECATED /* there is no other way to replace all of it */
+#define OPENSSL_SUPPRESS_DEPRECATED /* there is no other way to replace all of them */
 
 #include "random_tls.h"
 

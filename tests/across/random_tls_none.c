@@ -1,5 +1,5 @@
 /*
- * random_tls_none.c - built without OpenSSL: random programs do without TLS.
+ * random_tls_none.c - without OpenSSL, random programs do not use TLS.
  */
 #include "random_tls.h"
 

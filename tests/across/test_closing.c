@@ -1,9 +1,9 @@
 /*
- * test_closing.c - streams that are closed or destroyed while tasks are inside: every
- * call that can wait, on every kind of stream, and a handshake at every moment.
+ * test_closing.c - close or destroy streams while tasks are in a call: every call that
+ * can wait, on every kind of stream, and a handshake at every moment.
  *
- * Closing ends the calls with -EBADF, and they may not touch what is gone: that is for
- * the sanitizers to say. Other nouns' tests have their own: datagrams, files, processes.
+ * Closing ends the calls with -EBADF, and they must not touch freed memory, which the
+ * sanitizers detect. Datagrams, files and processes have such tests in their own folders.
  */
 #include "../socket/sockets.h"
 
@@ -17,7 +17,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* More than any connection or pipe takes while nobody reads. */
+/* More than any connection or pipe takes while the other end does not read. */
 #define HUGE ((size_t)(test_simulated() ? 1 : 24) * 1024 * 1024)
 
 /* ---- calls ------------------------------------------------------------------------- */
@@ -25,8 +25,8 @@
 struct visit {
     ssize_t (*call)(struct visit *visit);
     coil_stream *stream;
-    char *bytes; /* HUGE of them, to be written */
-    int file;    /* of as many */
+    char *bytes; /* HUGE bytes, to be written */
+    int file;    /* the same number of zeros */
     ssize_t result;
 };
 
@@ -105,7 +105,7 @@ static coil_task *start(struct visit *v)
 /* ends[0] is closed. */
 typedef void open_ends(coil_stream *ends[2]);
 
-/* `begun`: some of what is read came before, so that the call is on its way. */
+/* `begun`: some of the bytes came before, so the call has begun. */
 static void close_in(open_ends *open, struct visit *reader, struct visit *writer,
                      bool destroys, bool begun)
 {
@@ -171,7 +171,7 @@ IO_TEST(stream_closed_in_each_call_of_a_local_one)
     close_in_each_call(open_pair);
 }
 
-/* One end is read, of the other pipe's the other is written. */
+/* The test reads one end, and writes to the other pipe's other end. */
 IO_TEST(pipe_closed_in_each_call)
 {
     static ssize_t (*const writes[])(struct visit *) = {call_write, call_writev,
@@ -206,7 +206,7 @@ IO_TEST(pipe_closed_in_each_call)
 
 /* ---- by whom ----------------------------------------------------------------------- */
 
-/* A result and the closing come in one turn: either may be what the call returns. */
+/* A result and the closing come in one turn: the call may return either. */
 NET_TEST(stream_closed_as_its_bytes_come)
 {
     for (int i = 0; i < 20; i++) {
@@ -253,8 +253,7 @@ NET_TEST(stream_destroyed_under_a_task_that_is_cancelled)
     }
 }
 
-/* The listener goes while a connection is made: refused, reset, or nothing of the kind.
- */
+/* The listener is destroyed while a connection is made: refused, reset, or neither. */
 static int connect_once(void *arg)
 {
     coil_stream *stream;
@@ -287,7 +286,7 @@ NET_TEST(listener_destroyed_while_it_is_connected_to)
     }
 }
 
-/* One waits for room in its queue; then there will never be any. */
+/* One task waits for room in the queue, and then there will never be any. */
 static int connect_to_path(void *arg)
 {
     coil_stream *stream;
@@ -321,7 +320,7 @@ IO_TEST(local_listener_destroyed_while_one_waits_for_room)
 
 /* ---- a file that goes into a stream ------------------------------------------------ */
 
-/* Whose stream is destroyed when a piece of it is being read. */
+/* The stream is destroyed while a piece of it is being read. */
 IO_TEST(sendfile_closed_at_every_moment)
 {
     for (int i = 0; i < 12; i++) {

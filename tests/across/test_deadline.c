@@ -1,6 +1,6 @@
 /*
- * test_deadline.c - an operation under a deadline ends, whatever its peer does; and when
- * it has ended its memory is the caller's alone.
+ * test_deadline.c - an operation under a deadline ends, whatever its peer does. When it
+ * has ended, its memory belongs to the caller alone.
  */
 #include "../socket/sockets.h"
 
@@ -14,10 +14,10 @@
 
 enum { LARGEST = 40000, WRITES = 150, SEEDS = 6 };
 
-/* One way through something that fills: what was written, and what came of it. */
+/* One direction of a channel that fills up: the bytes written, and the bytes received. */
 struct way {
     coil_stream *in;
-    int out; /* a descriptor that does not block */
+    int out; /* a non-blocking descriptor */
     unsigned dice;
     size_t written, got;
     bool ended;
@@ -29,7 +29,7 @@ static unsigned throw(struct way * w, unsigned faces)
     return (w->dice >> 8) % faces;
 }
 
-/* Each byte as it was written, once. False at the end. */
+/* Check that each byte arrives as it was written, once. Returns false at the end. */
 static bool drain(struct way *w, size_t most)
 {
     unsigned char bytes[4096];
@@ -55,7 +55,7 @@ static int read_now_and_then(void *arg)
     return 0;
 }
 
-/* The buffer is painted over as soon as the write has returned. */
+/* The buffer is overwritten as soon as the write has returned. */
 static void write_in_time(struct way *w)
 {
     static unsigned char page[LARGEST];
@@ -216,7 +216,7 @@ static void one_round(struct crowd *crowd)
         coil_stream_destroy(crowd->streams[i]);
 }
 
-/* Whoever does not end is found by the test's own limit of time. */
+/* An operation that does not end is detected by the time limit of the test. */
 IO_TEST(deadline_ends_whatever_a_stream_does)
 {
     static const unsigned seeds[] = {9, 15, 21, 33, 1, 2, 3, 4};

@@ -1,6 +1,6 @@
 /*
- * test_failing_calls.c - no call that fails is described by the sentence of an older
- * failure: it has one of its own, or none.
+ * test_failing_calls.c - a call that fails has a message of its own, or none, but never
+ * the message of an older failure.
  */
 #include "../harness/harness.h"
 #include "failing.h"
@@ -24,7 +24,7 @@ static struct {
     coil_future *done, *failed;
     coil_channel *channel;
     coil_address address;
-    int nothing; /* a number that no descriptor has */
+    int nothing; /* a number without a descriptor */
 } thing;
 
 static char bytes[16];
@@ -58,7 +58,7 @@ static ssize_t read_line_closed(void)
 
 static ssize_t write_broken(void)
 {
-    return coil_write(thing.ends[0], bytes, 1); /* the other end is gone */
+    return coil_write(thing.ends[0], bytes, 1); /* the other end is closed */
 }
 
 static ssize_t set_limit_closed(void)
@@ -679,7 +679,7 @@ static ssize_t communicate_too_much(void)
     int rc = coil_process_shell("echo 12345", &opts, &process);
 
     if (rc < 0)
-        return rc; /* under Valgrind there are no processes */
+        return rc; /* under Valgrind no processes can be started */
     rc = coil_process_communicate(process, NULL, 0, &output, NULL, 2);
     coil_process_destroy(process);
     coil_output_finish(&output);
@@ -694,7 +694,7 @@ static ssize_t kill_group_by_no_signal(void)
     int rc = coil_process_spawn(&opts, &process);
 
     if (rc < 0)
-        return rc; /* under Valgrind there are no processes */
+        return rc; /* under Valgrind no processes can be started */
     rc = coil_process_kill_group(process, 1000);
     coil_process_destroy(process);
     return rc;
@@ -753,7 +753,7 @@ static ssize_t status_of_running(void)
     int rc = coil_process_spawn(&opts, &process);
 
     if (rc < 0)
-        return rc; /* under Valgrind there are no processes */
+        return rc; /* under Valgrind no processes can be started */
     rc = coil_process_status(process);
     coil_process_destroy(process);
     return rc;
@@ -872,7 +872,7 @@ static const struct failing_call calls[] = {
     CALL(run_too_many_threads),
 };
 
-/* -EINPROGRESS, which is no result of a task. */
+/* -EINPROGRESS, which is not a result of a task. */
 static const struct failing_call pending[] = {
     CALL(result_of_pending),
     CALL(result_of_pending_promise),
@@ -927,7 +927,7 @@ IO_TEST(a_call_that_fails_is_not_described_by_an_older_failure)
     drop_things();
 }
 
-/* Another rc leaves it: the body may clean up, and return what it had. */
+/* Another rc keeps the message: the body may clean up, and return its first rc. */
 IO_TEST(a_call_that_fails_differently_leaves_the_error_to_the_body)
 {
     make_things();

@@ -1,10 +1,10 @@
 /*
- * test_failing_objects.c - as test_failing_calls.c, for the calls that are not in it: on
- * objects that are closed, shut down or failed, and with arguments that are refused.
+ * test_failing_objects.c - like test_failing_calls.c, for the other calls: on objects
+ * that are closed, shut down or failed, and with invalid arguments.
  *
- * A function of the user's that coil calls on the same stack (coil_context_run(), a
- * generator) has the sentences that the user gave it; and -EAGAIN of a call that does not
- * wait is an answer, not a failure.
+ * If coil calls a function of the user on the same stack (coil_context_run(), a
+ * generator), the messages are those of the user. -EAGAIN of a call that does not wait is
+ * a result, not a failure.
  */
 #include "../harness/harness.h"
 
@@ -242,7 +242,7 @@ static ssize_t poll_too_many(void)
     int rc;
 
     if (test_under_valgrind())
-        return accept_closed(); /* it has a limit that poll(2) knows nothing of */
+        return accept_closed(); /* it has a limit that poll(2) does not have */
     getrlimit(RLIMIT_NOFILE, &limit);
     n = (nfds_t)limit.rlim_cur + 1;
     fds = calloc(n, sizeof *fds);
@@ -475,7 +475,7 @@ static ssize_t kill_ended(void)
     int rc = coil_process_spawn(&(coil_process_opts){.argv = argv}, &process);
 
     if (rc < 0)
-        return rc; /* under Valgrind there are no processes */
+        return rc; /* under Valgrind no processes can be started */
     coil_process_wait(process);
     rc = coil_process_kill(process, SIGTERM);
     coil_process_destroy(process);
@@ -632,7 +632,7 @@ static const struct failing_call calls[] = {
     CALL(sleep_long_in_no_time),
 };
 
-/* A loop of another thread, which has been closed. */
+/* A closed loop of another thread. */
 static void *make_closed_loop(void *arg)
 {
     coil_loop **out = arg;
@@ -768,7 +768,7 @@ static ssize_t look_up(void)
     return rc;
 }
 
-/* By questions, once the resolver is told of servers: this one needs none of them. */
+/* By queries, once the resolver has servers: this call needs none of them. */
 static ssize_t connect_by_name(void)
 {
     coil_stream *stream;
@@ -843,7 +843,7 @@ static ssize_t stat_something(void)
     return coil_stat("/etc/passwd", 0, &(struct statx){0});
 }
 
-/* Nothing comes: it waits until its time is up. */
+/* No event comes: the call waits until its time is up. */
 static ssize_t poll_a_pipe(void)
 {
     struct pollfd in = {.events = POLLIN};
@@ -870,7 +870,7 @@ static ssize_t wait_for_a_pipe(void)
     return rc;
 }
 
-/* By too many for operations of their own: a set of the kernel's. */
+/* There are too many for operations of their own, so the kernel needs a set. */
 static ssize_t poll_many(void)
 {
     struct pollfd fds[8];
@@ -1013,7 +1013,7 @@ static const struct failing_call working[] = {
     CALL(set_a_variable),
 };
 
-/* One that fits in no slab that is mapped by now. */
+/* A task that fits into no slab mapped so far. */
 static const size_t LARGE = (size_t)1 << 28;
 
 static ssize_t large_stack_for_a_task(void)

@@ -1,5 +1,5 @@
 /*
- * test_hardship.c - signals that rain, readers that dawdle, very many connections.
+ * test_hardship.c - many signals, slow readers, very many connections.
  */
 #include "../socket/sockets.h"
 
@@ -105,14 +105,16 @@ IO_TEST(writer_is_held_up_by_a_slow_reader)
     out.stream = ends[0];
     in.stream = ends[1];
     CHECK_INT(coil_spawn(flood_out, &out, NULL, &writer), 0);
-    for (moved = 0; moved != held; moved = out.moved) { /* until it stands still */
+    /* until it makes no more progress */
+    for (moved = 0; moved != held; moved = out.moved) {
         held = moved;
         coil_sleep(COIL_MSEC(3));
         if (moved == 0)
             held = 1;
     }
     CHECK(out.moved < out.size / 2);
-    CHECK(test_bytes_held() - before < 65536); /* the kernel has it, not we */
+    /* the bytes are in the kernel, not in coil */
+    CHECK(test_bytes_held() - before < 65536);
     CHECK_INT(coil_spawn(flood_in, &in, NULL, &reader), 0);
     finish(writer);
     finish(reader);
@@ -125,9 +127,9 @@ IO_TEST(writer_is_held_up_by_a_slow_reader)
 /* ---- very many connections --------------------------------------------------------- */
 
 /*
- * A pair of processes for as many connections as one of them may have descriptors: a
- * server with a task for each, and a client that holds them all. When all pairs are up,
- * every connection is idle; then each is asked once.
+ * A pair of processes for as many connections as one process may have descriptors: a
+ * server with a task for each, and a client that holds them all. When all pairs are
+ * ready, every connection is idle. Then each makes one request.
  */
 struct pair {
     int count;
@@ -135,7 +137,7 @@ struct pair {
     pid_t server, client;
 };
 
-static int left; /* the server's: connections that have not ended */
+static int left; /* the number of the server's connections that have not ended */
 
 static int answer(coil_stream *stream, void *arg)
 {
@@ -169,8 +171,10 @@ static int serve_pair(void *arg)
     return rc;
 }
 
-/* From an address of its own for each 8,000: past half of the ports that one has, looking
-   for the next takes the kernel longer and longer. */
+/*
+ * Each 8,000 connections have an address of their own: after half of an address's ports
+ * are in use, the kernel takes longer and longer to find the next.
+ */
 static int connect_one(int i, const struct sockaddr_in *name)
 {
     struct sockaddr_in from = {.sin_family = AF_INET};
@@ -213,7 +217,7 @@ static int hold_pair(struct pair *p)
         failed += send(fds[i], &byte, 1, MSG_NOSIGNAL) != 1;
     for (int i = 0; i < p->count; i++)
         failed += recv(fds[i], &byte, 1, 0) != 1;
-    free(fds); /* the descriptors go with the process */
+    free(fds); /* the end of the process closes the descriptors */
     return failed > 0 ? 4 : 0;
 }
 
@@ -264,7 +268,7 @@ TEST(server_of_a_hundred_thousand_idle_connections)
 
     if (each < 1000)
         test_skip("too few descriptors are allowed");
-    if (free_kib > 0 && free_kib / 20 < total) /* 20 KiB each, with both sockets */
+    if (free_kib > 0 && free_kib / 20 < total) /* 20 KiB each, including both sockets */
         total = (int)(free_kib / 20);
     count = (total + each - 1) / each;
     if (count > PAIRS_MAX)

@@ -1,6 +1,6 @@
 /*
- * test_many_loops.c - one server on several loops: by a port that they share, and by
- * connections that go from loop to loop.
+ * test_many_loops.c - one server on several loops: with a shared port, and with
+ * connections that move from loop to loop.
  */
 #include "../harness/harness.h"
 
@@ -12,7 +12,7 @@
 #define THREADS 3
 #define CLIENTS 60
 
-/* What the threads share. */
+/* Data that the threads share. */
 struct world {
     char port[8];
     coil_promise *listening, *finished;
@@ -137,8 +137,11 @@ static int share_port(void *arg)
     if (coil_thread_index() == 0)
         CHECK_INT(coil_promise_set(world->listening, 0, NULL, NULL), 0);
     CHECK_INT(coil_spawn(accept_all, listener, NULL, &acceptor), 0);
-    /* Who listens has connections in its line, which others cannot take: so all are
-       there before the first asks, and stay until all have been answered. */
+    /*
+     * A listener has connections in its backlog, which other listeners cannot take. So
+     * all listeners exist before the first request, and stay until all have been
+     * answered.
+     */
     world->served[coil_thread_index()] = 1;
     while (world->served[0] + world->served[1] + world->served[2] < THREADS && rc == 0)
         rc = coil_sleep(COIL_USEC(200));

@@ -1,6 +1,6 @@
 /*
- * Objects that are used after their last reference has gone, released twice, or used on
- * another thread than their loop's: the program ends with a sentence.
+ * Use objects after their last reference was released, release them twice, or use them on
+ * another thread than their loop's: the program aborts with a message.
  */
 #include "../harness/harness.h"
 #include "objects.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* True where reading freed memory is reported by others, as it should be. */
+/* True if a tool reports reads of freed memory, as it should. */
 static bool freed_memory_is_watched(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -25,7 +25,7 @@ static bool freed_memory_is_watched(void)
 
 /* ---- destroyed, or released for the last time, before ------------------------------ */
 
-/* What is done with an object once it has gone; in a child with a loop of its own. */
+/* The use of an object after it was released; in a child with a loop of its own. */
 static const struct test_object *kind;
 static bool is_used;
 static const char *backend;
@@ -524,7 +524,7 @@ IO_TEST(object_destroyed_twice_while_a_call_is_in_it_stops_the_program)
     check_dies_in_task(destroy_file_in_use_twice, "coil_file_destroy: it was destroyed");
 }
 
-/* What is the caller's memory may be finished again: it is empty then. */
+/* Objects in the caller's memory may be finished again: they are empty then. */
 TASK_TEST(what_is_the_callers_memory_may_be_finished_twice)
 {
     coil_queue queue = COIL_QUEUE_INIT(1, 0);
@@ -709,7 +709,7 @@ static void wait_for_each(void)
     CHECK_INT(coil_semaphore_acquire(&waited.semaphore), 0);
     CHECK_INT(coil_queue_get(&waited.queue, &item), 0);
     coil_event_clear(&waited.event);
-    for (int i = 0; i < 3; i++) { /* what each has to wait for comes anew */
+    for (int i = 0; i < 3; i++) { /* each creates a new object to wait for */
         CHECK_INT(coil_spawn(give_one, &i, NULL, NULL), 0);
         if (i == 0)
             CHECK_INT(coil_event_wait(&waited.event), 0);
@@ -985,7 +985,7 @@ static int misuse_here(void *call)
 {
     coil_timer many[8];
 
-    /* So that a place among the first loop's timers is one here, too. */
+    /* So that a place among the timers of the first loop is one here, too. */
     for (int i = 0; i < 8; i++) {
         coil_timer_init(&many[i], test_call_nothing, NULL);
         coil_timer_start(&many[i], coil_in(COIL_SEC(60) + i));
@@ -1006,7 +1006,7 @@ static int wait_for_ever(void *arg)
     return coil_sleep(COIL_SEC(600));
 }
 
-/* In a child: the first loop waits for the thread meanwhile. */
+/* In a child: meanwhile the first loop waits for the thread. */
 static int misuse_from_second_loop(void *call)
 {
     coil_timer_init(&first_loops.timer, test_call_nothing, NULL);

@@ -1,9 +1,10 @@
 /*
- * test_old_kernels.c - what kernels before this one, or a container's rules, do not have.
+ * test_old_kernels.c - run without features that older kernels lack, or that containers
+ * forbid.
  *
- * Their system calls are refused by seccomp(2), with the error that such a kernel gives;
- * then a program runs that has more tasks than there are guards without
- * MADV_GUARD_INSTALL, and does a little of everything.
+ * seccomp(2) refuses the system calls, with the error that such a kernel returns. Then a
+ * program runs that has more tasks than there are guards without MADV_GUARD_INSTALL, and
+ * uses a little of everything.
  */
 #include "../harness/harness.h"
 
@@ -19,12 +20,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Kernel constants that headers lack: see src/base/kernel.h. */
+/* Kernel constants that headers may lack: see src/base/kernel.h. */
 enum { ANY = -1, GUARD_INSTALL = 102, TASKS = 8190 + 810 };
 
 struct refusal {
-    int number;   /* of the system call */
-    int argument; /* refused only if its third is this; ANY: always */
+    int number;   /* number of the system call */
+    int argument; /* refused only if the third argument is this; ANY: always */
     int error;
 };
 
@@ -42,12 +43,12 @@ static size_t add_refusal(struct sock_filter *filter, const struct refusal *r)
     size_t n = sizeof rule / sizeof rule[0];
 
     memcpy(filter, rule, sizeof rule);
-    if (r->argument == ANY) /* never mind which */
+    if (r->argument == ANY) /* any number */
         filter[3] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JA, 0, 0, 0);
     return n;
 }
 
-/* In this process, for good; each test has one of its own. */
+/* Refuse calls in this process, permanently. Each test has a process of its own. */
 static void refuse(const struct refusal *refusals, size_t count)
 {
     struct sock_filter filter[128];
@@ -143,7 +144,7 @@ static void use_files(void)
     rmdir(folder);
 }
 
-/* What is set before the program runs. */
+/* Set before the program runs. */
 static int expected_of_spawn;
 static const char *expected_backend;
 
@@ -162,7 +163,8 @@ static int use_everything(void *arg)
     CHECK_INT(rc, 0);
     while (crowd.waiting < TASKS && rc == 0)
         rc = coil_yield();
-    CHECK(test_mapping_count() > 1000); /* guards by mprotect(2), as long as they last */
+    /* guards by mprotect(2), as long as there are mappings */
+    CHECK(test_mapping_count() > 1000);
     use_streams();
     use_process(expected_of_spawn);
     use_files();
@@ -191,7 +193,7 @@ TEST(nine_thousand_tasks_run_on_linux_6_12)
     run_everything(NULL);
 }
 
-/* As in most containers: io_uring is not for them. */
+/* As in most containers, where io_uring is forbidden. */
 TEST(nine_thousand_tasks_run_in_a_container_without_io_uring)
 {
     static const struct refusal refusals[] = {{SYS_io_uring_setup, ANY, EPERM},
@@ -214,7 +216,7 @@ TEST(nine_thousand_tasks_run_on_linux_5_8)
     run_everything(NULL);
 }
 
-/* Everything but processes, which say so. */
+/* Everything works except processes, which report an error. */
 TEST(nine_thousand_tasks_run_on_linux_4_4_but_for_processes)
 {
     static const struct refusal refusals[] = {

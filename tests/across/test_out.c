@@ -1,4 +1,6 @@
-/* What gives an object through `out` sets it to NULL wherever it fails. */
+/*
+ * Functions that return an object through `out` set it to NULL whenever they fail.
+ */
 #include "../harness/harness.h"
 #include "objects.h"
 
@@ -11,11 +13,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* What `out` pointed to before: using it, or freeing it, would crash. */
+/* The first value of `out`: using it, or freeing it, would crash. */
 #define STALE ((void *)8)
 
-/* One call with a bad argument. With good ones, failing only for want of something, they
-   stand in objects.c. */
+/*
+ * Calls with one bad argument. The calls with good arguments, which fail only for lack of
+ * a resource, are in objects.c.
+ */
 struct call {
     const char *name;
     int (*refuse)(void **out);
@@ -24,7 +28,7 @@ struct call {
 static const char *const BAD_PORT = "no such port";
 static const char *const NOWHERE = "/proc/nonexistent/nothing";
 static const coil_spawn_opts too_large = {.arg_bytes = 1 << 20};
-static coil_address no_address; /* of no family */
+static coil_address no_address; /* has no address family */
 
 #define REFUSE(name, call)                                                               \
     static int refuse_##name(void **out)                                                 \
@@ -64,7 +68,7 @@ REFUSE(group_spawn, refuse_in_group(coil_group_spawn, out))
 REFUSE(group_start, refuse_in_group(coil_group_start, out))
 REFUSE(group_spawn_when_free, refuse_in_group(coil_group_spawn_when_free, out))
 
-/* The child ends without having said that it has started. */
+/* The child ends without a call of coil_group_started(). */
 static int refuse_group_start_late(void **out)
 {
     coil_group group;
@@ -226,8 +230,8 @@ IO_TEST(out_is_null_after_a_bad_argument)
     }
 }
 
-/* Each allocation of the call fails, one after the other, until it succeeds. */
-/* How many failed. */
+/* Let each allocation of the call fail, one after the other, until it succeeds. */
+/* Returns how many failed. */
 static uint64_t fail_each_allocation(const struct test_object *object)
 {
     for (uint64_t nth = 1;; nth++) {
@@ -260,11 +264,13 @@ IO_TEST(out_is_null_after_a_failed_allocation)
         without_failure += fail_each_allocation(&test_objects[i]) == 0;
         coil_listener_destroy(test_listener);
     }
-    /* A task, a coroutine and a generator lie on their stacks; this build may lack TLS. */
+    /*
+     * A task, a coroutine and a generator are on their stacks; this build may lack TLS.
+     */
     CHECK(without_failure <= 4);
 }
 
-/* The promise exists already when the loop refuses. */
+/* The promise already exists when the loop refuses. */
 static void spawn_on_closed_loop(void)
 {
     coil_promise *promise = STALE;

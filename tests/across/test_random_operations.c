@@ -1,10 +1,10 @@
 /*
- * test_random_operations.c - an operation under a deadline ends, and when it has returned
- * the kernel uses none of its memory any more.
+ * test_random_operations.c - an operation under a deadline ends, and after it has
+ * returned the kernel does not use its memory.
  *
- * See random_operations.c. Hundreds of seeds each time, thousands in `make soak`. Of one
- * that fails the test says how to try it again; since the clock is real, it may take a
- * few attempts.
+ * See random_operations.c. Each run uses hundreds of seeds, `make soak` thousands. If one
+ * fails, the test prints how to try it again. Because the clock is real, that may take
+ * several attempts.
  */
 #include "deadlines.h"
 #include "random_operations.h"
@@ -41,7 +41,7 @@ static int run_seeds(void *arg)
     return 0;
 }
 
-/* Processes are among what it draws. */
+/* Processes are among its operations. */
 static void skip_without_pidfds(void)
 {
     if (test_under_valgrind())
@@ -62,7 +62,7 @@ IO_TEST(random_operations_end_by_their_deadlines)
 
 /* ---- in another's loop ------------------------------------------------------------- */
 
-/* Poll for it as a host does, until the task has ended. */
+/* Poll for the guest as a host does, until the task has ended. */
 static void host(coil_loop *loop, coil_task_fn fn, void *arg)
 {
     coil_task *task;
@@ -98,7 +98,7 @@ static void say_nothing(void)
 {
 }
 
-/* Nothing but posts wakes it. */
+/* Only posts wake it. */
 static int wait_for_posts(void *arg)
 {
     watchdog_begin(say_nothing);

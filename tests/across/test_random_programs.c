@@ -1,8 +1,8 @@
 /*
- * test_random_programs.c - random programs on a network that does everything a network
- * may.
+ * test_random_programs.c - random programs on a network with all faults that networks can
+ * have.
  *
- * See random_program.c. A few hundred seeds each time; more with coil-tests -n 1000.
+ * See random_program.c. Each run uses a few hundred seeds; more with coil-tests -n 1000.
  */
 #include "random_program.h"
 #include "random_tls.h"
@@ -31,7 +31,7 @@ static struct log run_once(uint64_t seed, uint64_t failing)
     return log;
 }
 
-/* The first line in which the two differ. */
+/* Return the first line in which the two differ. */
 static void print_difference(const char *a, const char *b)
 {
     size_t same = 0, line = 0;
@@ -66,7 +66,7 @@ TEST(random_programs_on_a_simulated_network)
     random_tls_end();
 }
 
-/* One allocation of each fails, another in each program. */
+/* One allocation of each program fails, a different one in each. */
 TEST(random_programs_without_memory)
 {
     uint64_t seed = test_first_seed(), end = seed + (uint64_t)test_seed_count(300);

@@ -1,7 +1,7 @@
 /*
- * test_swallowed.c - a call that succeeds leaves the task's last error as it was, also
- * where something inside of it failed: a file that is not there yet, a time-out that is
- * its answer, a system call for which there is another way.
+ * test_swallowed.c - a call that succeeds does not change the task's last error, even if
+ * something inside it failed: a file that does not exist yet, a timeout that is its
+ * result, a system call with an alternative.
  */
 #include "../harness/harness.h"
 
@@ -123,7 +123,7 @@ static const struct {
     SUCCESS(open_datagrams),        SUCCESS(connect_datagrams),
 };
 
-/* What may go wrong inside of them, and an errno that cannot. */
+/* The errnos that may occur inside of them, and one that cannot. */
 static const int failures[] = {-ENOENT,       -ETIMEDOUT,   -EOPNOTSUPP,
                                -EINVAL,       -EXDEV,       -EADDRNOTAVAIL,
                                -EAFNOSUPPORT, -EINPROGRESS, -EDOM};

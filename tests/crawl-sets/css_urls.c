@@ -1,8 +1,8 @@
 /*
- * css_urls.c - the URLs of style sheets, for tests/crawl-sets/run.
+ * css_urls.c - print the URLs of style sheets, for tests/crawl-sets/run.
  *
- * Reads style sheets, each as a line of hexadecimal digits; writes a line of JSON for each: a list
- * of [kind, text, line, column].
+ * Reads style sheets, each as a line of hexadecimal digits. Writes a line of JSON for
+ * each: a list of [kind, text, line, column].
  */
 #include "../../crawler/base/ascii.h"
 #include "../../crawler/page/css.h"
@@ -37,7 +37,7 @@ static int write_url(const struct css_url *url, void *arg)
     return 0;
 }
 
-/* In place; returns the length. */
+/* Decode in place. Returns the length. */
 static size_t read_hex(char *line)
 {
     size_t n = 0;

@@ -1,4 +1,5 @@
-// documents.mjs - a page as parse5 reads it: its text, its links and their places, its ids.
+// documents.mjs - parse a page with parse5: its text, its links and their places, its
+// ids.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ export async function loadParse5(folder) {
   return (await import(pathToFileURL(join(folder, 'node_modules/parse5/dist/index.js')))).parse;
 }
 
-// Node decodes the bytes from 0x80 to 0x9f as ISO 8859-1 has them.
+// Node decodes the bytes from 0x80 to 0x9f as in ISO 8859-1.
 const windows1252 = {
   decode(bytes) {
     const upper = '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d' +
@@ -39,7 +40,7 @@ function charsetOf(contentType) {
   return match?.[1] ?? match?.[2];
 }
 
-// By byte order mark, header, @charset, or UTF-8.
+// Decode by byte order mark, header, @charset, or as UTF-8.
 function textOfSheet(bytes, contentType) {
   const label = /^@charset "([^"]*)";/.exec(bytes.subarray(0, 1024).toString('latin1'))?.[1] ?? '';
   const found = markedText(bytes)
@@ -48,7 +49,7 @@ function textOfSheet(bytes, contentType) {
   return found ?? new TextDecoder('utf-8').decode(bytes);
 }
 
-// A text with a byte order mark; null without one.
+// Decode a text with a byte order mark; null without one.
 function markedText(bytes) {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) {
     return new TextDecoder('utf-16le').decode(bytes);
@@ -62,7 +63,7 @@ function markedText(bytes) {
   return null;
 }
 
-// By byte order mark, header, meta, or what it can be.
+// Decode by byte order mark, header, meta, or by trying encodings.
 export function textOf(bytes, contentType) {
   const marked = markedText(bytes);
   if (marked !== null) {
@@ -89,8 +90,8 @@ export function textOf(bytes, contentType) {
   }
 }
 
-// Where the value begins of the attribute that begins at `start`; without one, where the name
-// ends.
+// Return where the value of the attribute at `start` begins, or where its name ends if it
+// has no value.
 function valueAt(text, start) {
   const match = /[^][^\s/>=]*(?:\s*=\s*["']?)?/y;
   match.lastIndex = start;
@@ -98,7 +99,8 @@ function valueAt(text, start) {
   return match.lastIndex;
 }
 
-// Of a style sheet, but for places in the document that is styled. `whole` is what it lies in.
+// The links of a style sheet, except fragments of the styled document. `whole` is the
+// text around it.
 function* linksOfSheet(element, css, whole, offset) {
   const place = placer(whole);
   for (const url of urlsIn(csstree, css)) {
@@ -121,7 +123,7 @@ function isSheet(element) {
     ['', 'text/css'].includes((attribute(element, 'type') ?? '').toLowerCase());
 }
 
-// Those in a <style>, and in a style attribute, which has one place.
+// The links in a <style>, and in a style attribute, which has one place for all.
 function* linksOfStyles(element, text, place, seen) {
   const content = element.childNodes[0]?.sourceCodeLocation;
   if (isSheet(element) && content && !seen.has(content.startOffset)) {
@@ -154,7 +156,7 @@ function* linksOfSrcdoc(parse, element, text, place, seen) {
 
 function* linksOf(parse, all, text) {
   const place = placer(text);
-  const seen = new Set(); // elements that parse5 copies are one
+  const seen = new Set(); // an element and its copies by parse5 count once
   for (const element of all) {
     yield* linksOfStyles(element, text, place, seen);
     yield* linksOfSrcdoc(parse, element, text, place, seen);
@@ -174,7 +176,7 @@ function* linksOf(parse, all, text) {
   }
 }
 
-// Of headers, each a pair of name and value, by npm's http-link-header.
+// The links of headers, each a pair of name and value, by npm's http-link-header.
 export function* linksOfHeaders(headers) {
   const place = { element: null, line: null, column: null };
   for (const [name, value] of headers) {
@@ -192,7 +194,7 @@ export function* linksOfHeaders(headers) {
   }
 }
 
-// What "#x" can lead to. (HTML: the indicated part of the document)
+// The ids to which "#x" can lead. (HTML: the indicated part of the document)
 function idsOf(all) {
   const ids = new Set();
   for (const element of all) {
@@ -206,7 +208,7 @@ function idsOf(all) {
   return ids;
 }
 
-// {base, links, ids} of a page at `url`.
+// Return {base, links, ids} of a page at `url`.
 export function readDocument(parse, text, url) {
   const root = parse(text, { scriptingEnabled: false, sourceCodeLocationInfo: true });
   const all = [...elements(root)];

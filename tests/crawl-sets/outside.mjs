@@ -1,7 +1,8 @@
-// outside.mjs - what the rest of the world answers, by outside.py.
+// outside.mjs - the answers of all other hosts, which outside.py sends.
 //
-// A checksum of host, port, path and query chooses the answer, so that each URL has one that both
-// know without a list. An answer is {verdict, reason, status} of a target, or {status, location}.
+// A checksum of host, port, path and query chooses the answer. So both files know each
+// URL's answer without a list. An answer is {verdict, reason, status} of a target, or
+// {status, location}.
 
 const there = 'http://there.example';
 const well = { verdict: 'ok', reason: null, status: 200 };
@@ -31,7 +32,7 @@ function kindOf(text) {
 export function answerOutside(target) {
   const url = new URL(target);
   if (url.hostname === '127.0.0.1') {
-    return network; // nobody listens there
+    return network; // connections are refused
   }
   if (url.host !== 'there.example') {
     return kinds[kindOf(url.host + target.slice(target.indexOf('/', url.protocol.length + 2)))];
@@ -40,5 +41,5 @@ export function answerOutside(target) {
     : url.pathname.startsWith('/ok/') ? well : status('broken', 404);
 }
 
-// Of each page that is there.
+// The content of each existing page.
 export const idsOutside = new Set(['known']);

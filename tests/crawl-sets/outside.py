@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The rest of the world: a proxy that answers for each host as outside.mjs says, https too.
+"""All other hosts: a proxy that answers for each host as in outside.mjs, for https too.
 
     outside.py
 
-Prints "listening on HOST:PORT". Its certificates are nobody's: clients must not check them.
+Prints "listening on HOST:PORT". Its certificates are invalid: clients must not check them.
 """
 
 import http.server
@@ -15,7 +15,7 @@ import tempfile
 THERE = 'http://there.example'
 PAGE = b'<!DOCTYPE html><title>x</title><p id=known>x <a href=/never>x</a>'
 CLOSE = object()
-# (what HEAD is answered, if that is another thing; the status; a header)
+# (the answer to HEAD, if it differs; the status; a header)
 KINDS = [(None, 200, None)] * 3 + [
     (405, 200, None),
     (None, 404, None), (None, 403, None),
@@ -57,7 +57,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
     disable_nagle_algorithm = True
     context = None
-    host = None  # once it is a tunnel
+    host = None  # inside a tunnel
 
     def do_CONNECT(self):
         self.send_response(200)
@@ -69,7 +69,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = False
 
     def do_GET(self):
-        host, path = self.host, self.requestline.split()[1]  # self.path has one slash for two
+        # self.path has one slash instead of two
+        host, path = self.host, self.requestline.split()[1]
         if host is None:
             host, slash, path = path.split('://')[1].partition('/')
             path = slash + path
@@ -96,7 +97,7 @@ class Proxy(http.server.ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, *_):
-        pass  # a client that hangs up
+        pass  # the client has disconnected
 
 
 if __name__ == '__main__':

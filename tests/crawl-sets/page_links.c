@@ -1,9 +1,10 @@
 /*
- * page_links.c - the links of files, by the crawl's own search, for tests/crawl-sets/run.
+ * page_links.c - print the links of files, found by the crawler's own search, for
+ * tests/crawl-sets/run.
  *
  * Reads names of files. Writes a line of JSON for each: a list of [element, attribute,
- * reference, line, column, URL], the last as if the file had come from http://host/page, or null
- * for what is none.
+ * reference, line, column, URL]. The URL is resolved as if the file had come from
+ * http://host/page, and is null for an invalid one.
  */
 #include "../../crawler/page/search.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No multiple of anything, so that pieces end everywhere. */
+/* A prime number, so that pieces end at any place. */
 #define PIECE_BYTES 4093
 
 static void write_json(const char *s)
@@ -27,7 +28,7 @@ static void write_json(const char *s)
     putchar('"');
 }
 
-/* The URL, without fragment. */
+/* The URL without its fragment. */
 static void write_url(const struct url *url)
 {
     if (url->fragment_at > 0)

@@ -1,9 +1,9 @@
-// page_links.mjs - the links of files, by parse5 and Node's own URLs.
+// page_links.mjs - print the links of files, by parse5 and Node's own URLs.
 //
 //     node page_links.mjs PARSE5_FOLDER < NAMES
 //
-// Writes what page_links.c does: for each file a list of [element, attribute, reference, line,
-// column, URL or null].
+// Writes the same as page_links.c: for each file a list of [element, attribute,
+// reference, line, column, URL or null].
 
 import { readFileSync } from 'node:fs';
 import { loadParse5, readDocument, textOf } from './documents.mjs';

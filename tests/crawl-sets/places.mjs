@@ -1,6 +1,7 @@
-// places.mjs - offsets to lines and columns.
+// places.mjs - convert offsets to lines and columns.
 
-// Offsets to [line, column], for offsets that mostly grow. Columns are of characters.
+// Convert offsets to [line, column], for offsets that mostly increase. Columns count
+// characters.
 export function placer(text) {
   let at = 0, line = 1, column = 1;
   return (offset) => {

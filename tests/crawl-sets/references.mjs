@@ -1,4 +1,4 @@
-// references.mjs - what links, in a tree of parse5.
+// references.mjs - find the links in a tree of parse5.
 
 const attributes = {
   a: ['href'], area: ['href'], link: ['href', 'imagesrcset'], img: ['src', 'srcset'], script: ['src'],
@@ -9,13 +9,13 @@ const attributes = {
 };
 
 const SVG = 'http://www.w3.org/2000/svg';
-const drawings = ['a', 'image', 'use']; // that have href, or else xlink:href
+const drawings = ['a', 'image', 'use']; // which have href, or otherwise xlink:href
 
 function isShadow(node) {
   return node.tagName === 'template' && ['open', 'closed'].includes(lower(node, 'shadowrootmode'));
 }
 
-// Those of shadow trees too, if these are wanted: what they show is on the page, their ids are not.
+// Include shadow trees on request: their links are on the page, but their ids are not.
 export function* elements(root, withShadows = true) {
   const stack = [root];
   while (stack.length > 0) {
@@ -28,7 +28,7 @@ export function* elements(root, withShadows = true) {
   }
 }
 
-// As written: "xlink:href" has a prefix of its own.
+// The name as written: "xlink:href" has a prefix.
 export function attribute(element, name) {
   return element.attrs.find(({ prefix, name: local }) => (prefix ? `${prefix}:${local}` : local) === name)?.value;
 }
@@ -37,7 +37,7 @@ function lower(element, name) {
   return attribute(element, name)?.toLowerCase();
 }
 
-// Relations that lead to no resource, or to one that is only posted to.
+// Relations without a resource, or with a resource that only accepts POST.
 export const NO_RESOURCE = ['type', 'profile', 'preconnect', 'dns-prefetch', 'pingback', 'webmention'];
 
 function leadsToNone(rel) {
@@ -53,7 +53,7 @@ function formOf(element) {
   return form;
 }
 
-// What a button submits by GET.
+// The URL that a button submits by GET.
 function submitsByGet(element) {
   const form = formOf(element);
   const method = lower(element, 'formmethod') ?? (form && (lower(form, 'method') ?? ''));
@@ -89,7 +89,8 @@ export function refresh(content) {
   return target ? [target] : [];
 }
 
-// Of SVG; what stands on the page itself is drawn, and no link but of "a".
+// References of SVG. A reference to an element of the same page is not a link, except in
+// "a".
 function* drawn(element) {
   const one = ['href', 'xlink:href'].find((name) => attribute(element, name) !== undefined);
   const value = one && attribute(element, one);

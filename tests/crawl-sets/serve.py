@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Serve a folder as examples/httpd does, and by its answers.json: served.mjs says how.
+"""Serve a folder like examples/httpd, with the changes in its answers.json: served.mjs explains
+them.
 
     serve.py FOLDER
 """

@@ -1,8 +1,9 @@
-// served.mjs - what a server of files answers, from the files alone.
+// served.mjs - compute the answers of a file server from the files alone.
 //
-// As examples/httpd does it: a folder without its slash is redirected, one with it is its
-// index.html. A file `answers.json` in the folder changes the answer of paths, for serve.py:
-// {"/path": {"status": 302, "location": "/there", "type": "text/html", "file": "a.html",
+// Like examples/httpd, it redirects a folder without its slash, and answers a folder with
+// its index.html. A file `answers.json` in the folder changes the answers of paths, for
+// serve.py:
+//    {"/path": {"status": 302, "location": "/there", "type": "text/html", "file": "a.html",
 //            "headers": [["Link", "</x>; rel=up"]]}}
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -19,7 +20,7 @@ export function readAnswers(site) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
 }
 
-// The path in the file system; null for what httpd refuses.
+// The path in the file system; null for a path that httpd refuses.
 function fileOf(site, pathname) {
   let path;
   try {
@@ -35,7 +36,7 @@ function ofFile(path, type) {
   return { status: 200, type: type ?? types[extname(path).toLowerCase()] ?? '', path };
 }
 
-// {status, type, path, location, headers} of a GET.
+// Return {status, type, path, location, headers} of a GET.
 export function answerTo(site, answers, url) {
   const { pathname } = new URL(url);
   const slash = pathname.endsWith('/');
@@ -75,7 +76,7 @@ export function pagesBelow(site) {
     .map((name) => pathToFileURL(join(resolve(site), name)).href);
 }
 
-// `isOtherName`: of a page that has another URL, by which its links are told.
+// `isOtherName`: the page has another URL, under which its links are reported.
 export function answerOfFile(url) {
   const path = fileURLToPath(url.replace(/\?.*/s, ''));
   const info = existsSync(path) && statSync(path);

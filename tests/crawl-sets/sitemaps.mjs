@@ -1,4 +1,5 @@
-// sitemaps.mjs - what sitemaps list, by npm's sax, and which sitemaps a robots.txt names.
+// sitemaps.mjs - the URLs in sitemaps, by npm's sax, and the sitemaps that a robots.txt
+// names.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ export function isSitemap(text) {
 
 const local = (name) => name.replace(/.*:/, '');
 
-// As documents.mjs has its links.
+// In the form of the links of documents.mjs.
 export function readSitemap(text) {
   const place = placer(text);
   const links = [];

@@ -1,9 +1,9 @@
-// stylesheets.mjs - the URLs of a style sheet, by css-tree's tokenizer.
+// stylesheets.mjs - print the URLs of a style sheet, by css-tree's tokenizer.
 //
 //     node stylesheets.mjs CSS_TREE_FOLDER < LINES
 //
-// Reads style sheets, each as a line of hexadecimal digits; writes what css_urls.c does: for each a
-// list of [kind, text, line, column].
+// Reads style sheets, each as a line of hexadecimal digits. Writes the same as
+// css_urls.c: for each a list of [kind, text, line, column].
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ function tokensOf(csstree, text) {
   return tokens.filter(({ type }) => type !== WhiteSpace && type !== Comment);
 }
 
-// A newline that a backslash stands before is none of a string; css-tree takes CR LF for two.
+// A newline after a backslash is not a part of the string; css-tree counts CR LF as two.
 function decodeString(csstree, raw) {
   return csstree.string.decode(raw.replace(/\r\n/g, '\n'));
 }
@@ -29,7 +29,7 @@ function decodeString(csstree, raw) {
 const NAME_RULES = ['namespace', 'document', '-moz-document'];
 const IMAGE_SETS = ['image-set', '-webkit-image-set'];
 
-// Each as {kind, text, offset}; what is empty is none.
+// Each as {kind, text, offset}, without empty ones.
 export function* urlsIn(csstree, text) {
   const types = csstree.tokenTypes;
   const tokens = tokensOf(csstree, text);

@@ -1,8 +1,8 @@
-// tokens.mjs - the tokens of texts, by parse5's tokenizer.
+// tokens.mjs - print the tokens of texts, by parse5's tokenizer.
 //
 //     node tokens.mjs PARSE5_FOLDER < LINES
 //
-// Reads and writes what tests/html5lib/tokens.c does.
+// Reads and writes the same as tests/html5lib/tokens.c.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 const { Tokenizer, TokenizerMode } = await import(
   pathToFileURL(join(process.argv[2], 'node_modules/parse5/dist/index.js')));
 
-// By the numbers of enum html_content.
+// Indexed by enum html_content.
 const modes = [TokenizerMode.DATA, TokenizerMode.RCDATA, TokenizerMode.RAWTEXT,
   TokenizerMode.SCRIPT_DATA, TokenizerMode.PLAINTEXT, TokenizerMode.CDATA_SECTION];
 

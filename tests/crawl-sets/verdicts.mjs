@@ -1,19 +1,21 @@
-// verdicts.mjs - all links of a site with their verdicts, by parse5 and Node's own URLs, from
-// its files alone: no server, no network, nothing of coil's.
+// verdicts.mjs - compute all links of a site with their verdicts, by parse5 and Node's
+// own URLs, from its files alone: without a server, a network, or code of coil.
 //
 //     node verdicts.mjs PARSE5_FOLDER SITE ORIGIN [MAX_DEPTH [EXTERNAL [FRAGMENTS]]]
 //
-// ORIGIN "file:" means: without a server; then all pages in the folder are where it begins.
+// ORIGIN "file:" means without a server. Then the crawl starts at all pages in the
+// folder.
 //
 // Writes a line of JSON for each
 //     ["page", url, status, number of links, searched]
 //     ["link", page, text, line, column, element, attribute, target, fragment]
 //     ["redirect", url, status, location, target]
 //     ["verdict", target, fragment, verdict, reason, status]
-// as docs/design/checker.md says. EXTERNAL is "skip", or "head": then outside.mjs knows what is
-// answered; FRAGMENTS is "all" if they are looked for there, too. The status of a verdict is "any" where
-// several answers led to it. No chain of redirects may be longer than --max-redirect allows:
-// how far such a chain is asked for depends on who else points at it.
+// as in docs/design/checker.md. EXTERNAL is "skip" or "head"; with "head", outside.mjs
+// has the answers. FRAGMENTS is "all" if fragments are checked on other sites, too. The
+// status of a verdict is "any" if several answers led to it. No chain of redirects may be
+// longer than --max-redirect allows, because how far such a chain is followed depends on
+// other links to it.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,10 +39,10 @@ const XML = /^(text|application)\/xml\s*(;|$)/i;
 
 const write = (...record) => console.log(JSON.stringify(record));
 const pages = new Map(); // URL -> {status, location, ids, depth, rule}
-const levels = [[]]; // the URLs of each depth; some turn out to belong to the one before
-const wanted = new Set(); // JSON of [target, fragment]; of [null, text] for what is no URL
+const levels = [[]]; // the URLs of each depth; some turn out to have the previous depth
+const wanted = new Set(); // JSON of [target, fragment]; [null, text] for an invalid URL
 
-// A fragment, percent-decoded, without a text directive; null for none.
+// A fragment, percent-decoded, without a text directive; null if there is no fragment.
 function fragmentOf(url) {
   const fragment = url.hash.replace(/^#/, '').replace(/:~:.*/s, '');
   return fragment === '' ? null : percentDecode(fragment);
@@ -52,17 +54,17 @@ function percentDecode(text) {
   return bytes.toString('utf8');
 }
 
-// Of a scheme that is hardly meant for one.
+// The text has an improbable scheme.
 function isMistyped({ href }) {
   const [scheme] = href.split(':', 1);
   return scheme.length === 1 || scheme === 'localhost' || /^[^:]*\.[^:]*:\d+([/?#]|$)/.test(href) ||
     (/^(?=.*t)(?=.*p)[htps]{3,}$/.test(scheme) && !['http', 'https', 'shttp'].includes(scheme));
 }
 
-// [target, fragment]; [null, null] for what is no URL.
+// Return [target, fragment]; [null, null] for an invalid URL.
 function targetOf(text, base) {
   const absolute = base.startsWith('file:') && /^[\0- ]*([/\\]{1,2})/.exec(text);
-  if (absolute) { // "/x" is below the root, "//host/x" elsewhere
+  if (absolute) { // "/x" is below the root, "//host/x" is not
     if (!URL.canParse(text, 'https://root/')) {
       return [null, null];
     }
@@ -74,7 +76,7 @@ function targetOf(text, base) {
   if (!URL.canParse(text, base)) {
     return [null, null];
   }
-  // Node loses the empty query of a base.
+  // Node loses the empty query of a base URL.
   const isHere = /^[\0- ]*(#|$)/.test(text) && base.endsWith('?');
   const url = isHere ? new URL(base + text.trim()) : new URL(text, base);
   if (isMistyped(url)) {
@@ -83,7 +85,7 @@ function targetOf(text, base) {
   return [url.href.replace(/#.*/s, ''), fragmentOf(url)];
 }
 
-// Why a URL is not asked for; null if it is.
+// The reason why a URL is not fetched; null if it is.
 function ruleAgainst(target) {
   const url = new URL(target);
   if (isLocal && url.protocol === 'file:') {
@@ -158,7 +160,7 @@ function follow(url, page) {
   }
 }
 
-// Whatever the depth, and once.
+// At any depth, but once.
 function lookOutside(url, page) {
   if (page.answer === undefined) {
     page.answer = answerOutside(url);
@@ -185,7 +187,7 @@ function fetchPage(url, page) {
   const isRedirect = [301, 302, 303, 307, 308].includes(page.status);
   const searched = page.status >= 200 && page.status < 300 &&
     (HTML.test(answer.type) || SHEET.test(answer.type));
-  if (answer.isOtherName) { // the links are told of the file alone
+  if (answer.isOtherName) { // the links are reported for the file only
     if (!SHEET.test(answer.type)) {
       page.ids = readDocument(parse, textOf(readFileSync(answer.path)), url).ids;
     }
@@ -206,7 +208,7 @@ function fetchPage(url, page) {
 
 // ---- verdicts -----------------------------------------------------------------------------------
 
-// Of a page that does not redirect: [verdict, reason, status].
+// [verdict, reason, status] of a page that does not redirect.
 function ofPage(page, fragment) {
   if (page.rule !== null) {
     return ['skipped', page.rule, null];
@@ -230,7 +232,7 @@ function ofPage(page, fragment) {
   return /^[/!]/.test(fragment) ? ['unchecked', 'route', status] : ['fragment', 'no-such-id', status];
 }
 
-// Of a page that redirects.
+// The same for a page that redirects.
 function ofChain(target, fragment) {
   const { status } = pages.get(target);
   const seen = new Set();
@@ -259,7 +261,7 @@ function ofChain(target, fragment) {
   return ['redirect', seen.size > 1 ? 'chain' : isPermanent ? 'permanent' : 'temporary', 'any'];
 }
 
-// Its robots.txt is where the crawl starts, too.
+// The crawl starts at robots.txt, too.
 function readRobots() {
   const file = join(site, 'robots.txt');
   if (!isLocal && existsSync(file)) {
@@ -272,7 +274,7 @@ const starts = isLocal ? pagesBelow(site) : [origin + '/'];
 starts.forEach((start) => meet(start, null, 0));
 readRobots();
 for (let depth = 0; depth <= maxDepth && levels[depth] !== undefined; depth++) {
-  for (const url of levels[depth]) { // redirects make it grow
+  for (const url of levels[depth]) { // redirects extend it
     const page = pages.get(url);
     if (page.rule === null && page.status === undefined) {
       fetchPage(url, page);

@@ -1,9 +1,9 @@
-"""coil-crawl's JSONL against verdicts.mjs: the same links, verdicts, pages and redirects.
+"""Compare coil-crawl's JSONL with verdicts.mjs: the same links, verdicts, pages and redirects.
 
-The order is not compared: that of pages is up to the network. All else is, as multisets:
-twice the same link is two.
+The order is not compared, because the order of pages depends on the network. Everything else is
+compared as multisets: a link that occurs twice counts twice.
 
-    verdicts.py BUILD [FOLDER...]   what tests/crawl-sets/run --all does of it, or the sites in these
+    verdicts.py BUILD [FOLDER...]   the part of tests/crawl-sets/run --all, or the sites in these
                                     folders instead; parse5 is in BUILD/crawl-sets
 """
 
@@ -19,10 +19,11 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 SHOWN = 10
 
-# How deep, what becomes of links that leave the site (outside.py answers them), and of their fragments.
+# The depth, the treatment of links that leave the site (outside.py answers them), and of their
+# fragments.
 SKIPPED, TWO_DEEP = ('Infinity', 'skip', 'site'), ('2', 'skip', 'site')
 CHECKED, SEARCHED = ('Infinity', 'head', 'site'), ('Infinity', 'head', 'all')
-# Name, folder, which of these, and how many pages, links and verdicts there are at least.
+# Name, folder, one of these, and the least numbers of pages, links and verdicts.
 SITES = [
     ('everything', HERE / 'everything', SKIPPED, (300, 860, 520)),
     ('everything, 2 deep', HERE / 'everything', TWO_DEEP, (240, 820, 520)),
@@ -33,7 +34,7 @@ SITES = [
     ('postgresql-doc-15', '/usr/share/doc/postgresql-doc-15/html', CHECKED, (1100, 28000, 4500)),
     ('cmake-doc', '/usr/share/doc/cmake-data/html', CHECKED, (3600, 105000, 21000)),
 ]
-# The same of all pages in the folder, without a server.
+# The same for all pages in the folder, without a server.
 FILES = {
     'everything': (59, 610, 500),
     'sqlite3-doc': (750, 75000, 11500),
@@ -42,11 +43,12 @@ FILES = {
     'cmake-doc': (1850, 105000, 21000),
 }
 
-# What CI has no time for: the largest, and of each other package one of both ways.
+# Left out in CI for lack of time: the largest package, and one of the two ways for each other
+# package.
 RARELY_SERVED = {'cmake-doc', 'postgresql-doc-15'}
 RARELY_WITHOUT_A_SERVER = {'cmake-doc', 'git-doc', 'sqlite3-doc'}
 
-# The members of each record, by docs/design/checker.md.
+# The members of each record, as in docs/design/checker.md.
 MEMBERS = {
     'start': ['type', 'schema', 'version', 'urls', 'time'],
     'page': ['type', 'url', 'status', 'content_type', 'encoding', 'size', 'depth', 'tries',
@@ -69,7 +71,7 @@ FAILING = {'broken', 'fragment', 'error', 'timeout'}
 
 
 class Crawl:
-    """Lines of JSON that coil-crawl wrote, by type, and the status it ended with."""
+    """Parse the lines of JSON that coil-crawl wrote, by type, and its exit status."""
 
     def __init__(self, build, url, *options, proxy=None):
         environment = {k: v for k, v in os.environ.items() if not k.lower().endswith('_proxy')}
@@ -82,7 +84,7 @@ class Crawl:
                 stdout=subprocess.DEVNULL, timeout=300, env=environment).returncode
             if not jsonl.exists():
                 raise RuntimeError(f'coil-crawl ends with {self.status} and leaves no JSONL')
-            # Not splitlines(): U+2028 may stand in a string.
+            # splitlines() would split at U+2028, which may occur in a string.
             self.records = [json.loads(line)
                             for line in jsonl.read_text('utf-8').split('\n')[:-1]]
         self.by_type = collections.defaultdict(list)
@@ -91,7 +93,7 @@ class Crawl:
 
 
 def mistakes_of_form(crawl):
-    """What is wrong with the records, whatever they say."""
+    """Return the errors in the form of the records."""
     if not crawl.records:
         yield 'there are no records'
         return
@@ -122,13 +124,13 @@ def row(record, members):
 
 
 def target_of(link):
-    """What its verdict is of: a text that is no URL is a target as it is written."""
+    """The key of its verdict: an invalid URL is a target as written."""
     return (link['text'], None) if link['target'] is None else \
         (link['target'], link['fragment'])
 
 
 def difference(what, ours, theirs):
-    """Says what only one of them has; the number of it."""
+    """Print the records that only one side has. Returns their number."""
     for name, only in (('coil-crawl', ours - theirs), ('the oracle', theirs - ours)):
         for each, n in list(sorted(only.items(), key=repr))[:SHOWN]:
             print(f'  {what}: only {name} has {each}' + (f', {n} times' if n > 1 else ''))
@@ -142,7 +144,7 @@ def multiset(records):
 
 
 def joined(links, verdicts):
-    """Each link with the verdict of its target."""
+    """Return each link with the verdict of its target."""
     known = {(target, fragment): (verdict, reason)
              for target, fragment, verdict, reason, _ in verdicts}
     return collections.Counter(
@@ -151,7 +153,7 @@ def joined(links, verdicts):
 
 
 def oracle(parse5, site, origin, *options):
-    """By type, as dictionaries."""
+    """The records by type, as dictionaries."""
     done = subprocess.run(['node', HERE / 'verdicts.mjs', parse5, site, origin, *options],
                           check=True, stdout=subprocess.PIPE, timeout=300, encoding='utf-8')
     result = collections.defaultdict(list)
@@ -162,7 +164,7 @@ def oracle(parse5, site, origin, *options):
 
 
 def take_any(verdicts, theirs):
-    """Ours, without the statuses that the oracle leaves open."""
+    """coil-crawl's records, without the statuses that the oracle leaves open."""
     is_open = {(record['target'], record['fragment']) for record in theirs
                if record['status'] == 'any'}
     return [{**record, 'status': 'any'}
@@ -171,7 +173,7 @@ def take_any(verdicts, theirs):
 
 
 def compare(crawl, theirs):
-    """Prints each difference, and returns their number."""
+    """Print each difference. Returns their number."""
     ours = {**crawl.by_type,
             'verdict': take_any(crawl.by_type['verdict'], theirs['verdict'])}
     mistakes = list(mistakes_of_form(crawl))
@@ -187,7 +189,7 @@ def compare(crawl, theirs):
 
 
 def tell(name, crawl, differences, floors):
-    """True if nothing differs, and what was compared is not too little."""
+    """Returns whether nothing differs, and enough was compared."""
     counts = [len(crawl.by_type[kind]) for kind in ('page', 'link', 'verdict')]
     print('%s: %d pages, %d links, %d verdicts compared, %d differences' %
           (name, *counts, differences))
@@ -205,7 +207,7 @@ def server_of(build, site):
 
 @contextlib.contextmanager
 def serving(command):
-    """Its origin."""
+    """Start the server; yields its origin."""
     with subprocess.Popen(command, text=True, stdout=subprocess.PIPE) as server:
         try:
             yield 'http://' + server.stdout.readline().removeprefix('listening on ').strip()
@@ -220,7 +222,7 @@ def options_of(how):
 
 
 def check_site(build, parse5, name, site, how, floors):
-    """True if links, verdicts, pages and redirects agree, and are enough."""
+    """Returns whether links, verdicts, pages and redirects agree, and are enough."""
     with serving(server_of(build, site)) as origin, \
             serving([sys.executable, HERE / 'outside.py']) as proxy:
         crawl = Crawl(build, origin + '/', *options_of(how), proxy=proxy)
@@ -230,16 +232,16 @@ def check_site(build, parse5, name, site, how, floors):
 
 
 def check_files(build, parse5, name, site, floors):
-    """The same without a server: there are as many links at least, of all pages in the folder."""
+    """The same without a server, for all pages in the folder: there are at least as many links."""
     crawl = Crawl(build, site, '--external', 'skip')
     differences = compare(crawl, oracle(parse5, site, 'file:'))
     return tell(name + ', without a server', crawl, differences, floors)
 
 
 def check_sites(build, parse5, everything=True):
-    """For each site, whether both agree; and how many sites are not there.
+    """For each site, whether both agree; and the number of missing sites.
 
-    Without `everything` not what CI has no time for.
+    Without `everything`, the sites that take too long for CI are left out.
     """
     sites = [(name, pathlib.Path(site), *rest) for name, site, *rest in SITES]
     there = [site for site in sites if (site[1] / 'index.html').exists()]

@@ -1,10 +1,10 @@
 /*
- * bodies.c - runs the bodies of a program, line by line.
+ * bodies.c - run the bodies of a program, line by line.
  *
  * The counterpart of reference.py, instruction by instruction, on coil's public headers
- * alone. Each instruction is a function that returns an rc, as coil's own do. For those
- * that wait, a negative rc ends the body as an exception does in Python; for the others
- * (`goes_on` in the tables) it is a word in the trace.
+ * alone. Each instruction is a function that returns an rc, as coil's own functions do.
+ * For instructions that wait, a negative rc ends the body, as an exception does in
+ * Python. For the others (`goes_on` in the tables) it is a word in the trace.
  */
 #include "judge.h"
 
@@ -23,8 +23,8 @@ static int handler_of(struct body *body, const struct line *line)
 }
 
 /*
- * Python's `try`. A caught cancellation is said to be caught before anything else: also
- * by a cleanup, which is a `finally` that waits.
+ * Python's `try`. A caught cancellation is first marked as caught, also by a cleanup,
+ * which is a `finally` that waits.
  */
 static int do_try(struct body *body, const struct line *line)
 {
@@ -134,7 +134,10 @@ static const struct instruction *instruction_of(const struct line *line)
     exit(2);
 }
 
-/* -EPERM is never a failure of a program's: a condition whose lock is free says it. */
+/*
+ * -EPERM is never a failure of the program: it means that the lock of a condition is
+ * free.
+ */
 static bool ends_body(const struct instruction *instruction, int rc)
 {
     return rc < 0 && !instruction->goes_on && rc > ABSENT && rc != -EPERM;
@@ -157,7 +160,7 @@ static int run_block(struct body *body, int first, int end)
     return 0;
 }
 
-/* A race has spawned it. */
+/* A race has spawned this task. */
 static void adopt(struct body *body)
 {
     char name[8];

@@ -1,9 +1,9 @@
 /*
- * coil_judge.c - runs the judge's programs on coil, prints their traces.
+ * coil_judge.c - run the judge's programs on coil, and print their traces.
  *
  *     coil-judge [--skip-polls] BATCH > traces
  *
- * The counterpart of reference.py; judge.h says what stands where.
+ * The counterpart of reference.py; judge.h lists the files.
  */
 #include "judge.h"
 
@@ -74,7 +74,10 @@ static void declare_all(void)
         declare(&program.lines[i]);
 }
 
-/* Nobody comes on any more: cancel all, and unlock what is locked. False if all ended. */
+/*
+ * No task can continue: cancel all, and unlock all locks. Returns false if all have
+ * ended.
+ */
 static bool break_up(void)
 {
     struct body *left[MAX_NUMBER];
@@ -96,7 +99,7 @@ static bool break_up(void)
     return true;
 }
 
-/* How everything ended; and its end. */
+/* The last lines: how each task ended; and the end of the program. */
 static void close_up(void)
 {
     char name[16];
@@ -139,7 +142,7 @@ static int drive(void *arg)
         }
     }
     trace("driver", "gives up");
-    _exit(3); /* tasks that nothing can end: coil_run() would wait for them for ever */
+    _exit(3); /* coil_run() would wait forever for tasks that nothing can end */
 }
 
 int main(int argc, char **argv)
@@ -153,7 +156,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: coil-judge [--skip-polls] BATCH\n");
         return 2;
     }
-    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* should it die, the trace so far tells why */
+    /* so that the trace is complete if the process crashes */
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     while (program_read(batch, &program)) {
         int rc;
 

@@ -1,13 +1,13 @@
-"""The corners where order and cancellation are hardest, and how often programs reach them.
+"""The corner cases of order and cancellation, and how often programs reach them.
 
-reference.py watches for them while it runs a program, since asyncio's tasks tell what they
-are doing; it writes each that was reached below the trace, after a `#`. `run` counts.
+reference.py checks for them while it runs a program, because asyncio's tasks report their
+actions. It writes each reached corner below the trace, after a `#`. `run` counts them.
 """
 
 import collections
 import statistics
 
-ENOUGH = 1000  # programs, of which each corner must be reached by one at least
+ENOUGH = 1000  # in this number of programs, each corner must be reached at least once
 
 CANCELLED = "cancelled "
 CORNERS = [
@@ -30,7 +30,7 @@ CORNERS = [
     "a child refused",
 ]
 
-# Instructions that wait; a task should have been cancelled in each.
+# Instructions that wait. In each, a task should have been cancelled.
 WAITS = ["sleep", "await", "shield", "gather", "gather_all", "wait", "acquire", "ewait",
          "cwait", "cwait_for", "bwait", "put", "get", "join", "group", "park", "wait_for",
          "as_completed"]  # fmt: skip
@@ -39,7 +39,7 @@ CORNERS += [f"{CANCELLED}in {verb}" for verb in WAITS]
 
 
 class Watch:
-    """What reference.py tells of one program."""
+    """The observations of reference.py in one program."""
 
     def __init__(self):
         self.reached = {}  # in order
@@ -48,7 +48,7 @@ class Watch:
         self.reached[corner] = None
 
     def cancels(self, victim, canceller):
-        """A body is about to be cancelled, by another or by the driver (None)."""
+        """A body is about to be cancelled, by another task or by the driver (None)."""
         task = victim.task
         waits_for = task._fut_waiter
         if task.done():
@@ -93,7 +93,7 @@ class Watch:
 
 
 class Summary:
-    """How much of what matters happened in the programs."""
+    """The number of programs that reached each corner."""
 
     def __init__(self):
         self.lengths, self.counts = [], collections.Counter()
@@ -107,7 +107,7 @@ class Summary:
         self.counts += other.counts
 
     def missed(self):
-        """Corners that nobody came to, if there were enough programs to expect it."""
+        """Return the corners that no program reached, if there were enough programs to expect it."""
         if len(self.lengths) < ENOUGH:
             return []
         return [corner for corner in CORNERS if not self.counts[corner]]

@@ -1,34 +1,31 @@
-"""CPython's accidents, evened out: everything the judge changes about asyncio.
+"""Changes to asyncio that remove CPython's accidental order. The judge changes nothing else.
 
-Order is the claim, so where CPython itself promises none, this file picks the natural
-one, and coil does the same. There are five such places, and none of them is in the C
-accelerator: _asyncio's Task and Future are used as they are.
+The judge claims equal order. In five places CPython itself promises no order. There this file
+chooses the natural order, and coil does the same. None of these places is in the C accelerator:
+_asyncio's Task and Future are used unchanged.
 
-1. Equal deadlines. Timers lie in a heapq, which is not stable: two timers of one deadline
-   fire in an order that depends on what else is in the heap. Here: first in, first out.
-   (base_events.py: call_at pushes, _run_once pops; events.py: TimerHandle.__lt__ compares
-   _when alone)
+1. Equal deadlines. Timers are in a heapq, which is not stable: two timers with one deadline fire
+   in an order that depends on the rest of the heap. Here: first in, first out. (base_events.py:
+   call_at pushes, _run_once pops; events.py: TimerHandle.__lt__ compares only _when)
 
-2. Iteration over sets. TaskGroup keeps its children in a set and cancels them in the
-   set's order, that of their addresses; asyncio.wait() makes a set of what it is given and
-   subscribes in that order, and so does as_completed(). Here: in the order of insertion.
-   (taskgroups.py: self._tasks = set(), _abort; tasks.py: wait, fs = set(fs);
-   _AsCompletedIterator, todo = {...})
+2. Iteration over sets. TaskGroup has its children in a set and cancels them in the set's order,
+   which is that of their addresses. asyncio.wait() makes a set of its arguments and subscribes
+   in that order, and so does as_completed(). Here: in the order of insertion. (taskgroups.py:
+   self._tasks = set(), _abort; tasks.py: wait, fs = set(fs); _AsCompletedIterator, todo = {...})
 
-3. Floats. Deadlines are sums of floats there, and a timer is due within a clock resolution
+3. Floats. In asyncio deadlines are sums of floats, and a timer is due within a clock resolution
    of its deadline. Here time is an integer number of ticks, and due means now >= deadline.
    (base_events.py: _run_once, end_time = self.time() + self._clock_resolution)
 
-4. The clock. Nothing sleeps: when nothing is ready, the clock jumps to the next deadline.
-   (the selector, whose select(timeout) is what waits)
+4. The clock. Nothing sleeps: when no handle is ready, the clock jumps to the next deadline. (the
+   selector, whose select(timeout) waits)
 
-5. A mistake that was mended (gh-128550): before 3.13.2 a TaskGroup whose eager child has
-   failed cancels its owner inside create_task(), in the middle of its body. Here: in the
-   next turn, always.
+5. A fixed bug (gh-128550): before 3.13.2 a TaskGroup whose eager child has failed cancels its
+   owner inside create_task(), in the middle of its body. Here: always in the next turn.
    (taskgroups.py: create_task)
 
-That asyncio.run() cancels what is left at the end in the order of a set needs nothing
-here: the driver of the judge's programs leaves nothing.
+asyncio.run() cancels leftover tasks at the end in the order of a set. This needs no change here,
+because the driver of the judge's programs leaves no tasks.
 """
 
 import asyncio
@@ -39,7 +36,7 @@ from asyncio import events, taskgroups, tasks
 
 
 class OrderedSet(dict):
-    """As much of a set as asyncio uses, in the order of insertion."""
+    """The part of a set that asyncio uses, in the order of insertion."""
 
     def __init__(self, items=()):
         super().__init__((item, None) for item in items)
@@ -54,7 +51,7 @@ class OrderedSet(dict):
 
 
 def even_out_as_completed():
-    """Its set is no call of set(), so what its constructor does is done again here."""
+    """Its set is not made by a call of set(), so the work of its constructor is repeated here."""
 
     class AsCompleted(tasks._AsCompletedIterator):
         def __init__(self, futures, timeout):
@@ -71,7 +68,7 @@ def even_out_as_completed():
 
 
 class FifoTimerHandle(events.TimerHandle):
-    """A timer that comes after those of the same deadline that were there before it."""
+    """A timer that fires after earlier timers with the same deadline."""
 
     __slots__ = ("_number",)
     _numbers = itertools.count()
@@ -87,7 +84,7 @@ class FifoTimerHandle(events.TimerHandle):
 
 
 class JumpingSelector(selectors._BaseSelectorImpl):
-    """Selects nothing, ever; the time it would have waited has simply passed."""
+    """A selector that never selects. The time that it would have waited has simply passed."""
 
     now = 0
 
@@ -109,7 +106,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def child_done(self, task):
-    """TaskGroup._on_task_done; create_task() calls it for one that is no child yet: see 5."""
+    """TaskGroup._on_task_done. create_task() calls it for a task that is not yet a child: see 5."""
     if task in self._tasks:
         on_task_done(self, task)
     else:

@@ -1,19 +1,21 @@
-"""Programs that are not compared, and why: the differences that are meant.
+"""Filters: programs that are not compared, because of intended differences.
 
-Whatever can be is avoided where programs are made (generate.py says how); these are the
-rest. The run counts what each drops, and fails if that is too much.
+Where possible, programs avoid such differences when they are generated (see generate.py). The
+filters handle the rest. The run counts the programs that each filter drops, and fails if there
+are too many.
 """
 
 import older
 import program
 
-MOST_PERCENT = 2  # of the programs, on a CPython of 3.13 or later
+MOST_PERCENT = 2  # share of the programs, on a CPython of 3.13 or later
 
-HANDED_ON = {"await", "gather", "gather_all", "wait_for", "race"}  # cancelling them cancels what they wait for
+# cancelling such a task cancels the tasks that it waits for
+HANDED_ON = {"await", "gather", "gather_all", "wait_for", "race"}
 
 
 def edges(nodes):
-    """(task, task that it waits for and cancels), and owners of groups with their children."""
+    """Pairs (task, task that it waits for and cancels), and owners of groups with their children."""
     owners = {}
     for task in nodes:
         if task.verb == "task":
@@ -31,7 +33,7 @@ def has_circle(nodes):
     waits_for = {}
     for task, other in edges(nodes):
         waits_for.setdefault(task, set()).add(other)
-    while waits_for:  # take away those that wait for nobody, while there are such
+    while waits_for:  # remove tasks that wait for no task, as long as there are any
         free = {name for names in waits_for.values() for name in names} - set(waits_for)
         left = {task: names - free for task, names in waits_for.items()}
         left = {task: names for task, names in left.items() if names}
@@ -50,7 +52,7 @@ FILTERS = {
 }
 
 
-# What only a run can tell: reference.py writes it into the trace.
+# A fact that only a run shows: reference.py writes it into the trace.
 SEEN_IN_RUNS = {
     "race": "a staggered race that is cancelled, or has a second winner: asyncio leaves the "
     "others behind, or dies of an assertion; coil waits for them, and the first winner counts",
@@ -58,7 +60,7 @@ SEEN_IN_RUNS = {
 
 
 def dropped_by(text, version):
-    """The name of the filter that drops this program, or None."""
+    """Return the name of the filter that drops this program, or None."""
     if not older.comparable(text, version):
         return older.FILTER
     nodes = program.parse(text)

@@ -1,20 +1,19 @@
-"""Makes programs from seeds: the same seed and number, the same program.
+"""Generate programs from seeds: the same seed and number give the same program.
 
-A program has a theme, a choice among the families of instructions below, so that the few
-instructions of one program have to do with each other. Spans of time are short and whole,
-so that much of it happens in the same instant. Between the instructions that chance chose
-stand scenes, the corners where order is hardest: cancelling who was just woken, who has
-not begun, oneself, twice, at the very deadline. And in most programs one task, the last,
-does nothing but give what others wait for, and cancel them, one thing after the other;
-in some, several contest for one thing.
+A program has a theme, a choice among the families of instructions below, so that its few
+instructions are related. Spans of time are short and whole, so that many events occur at the
+same instant. Between random instructions there are scenes, the corner cases of order: cancelling
+a task that was just woken, a task that has not begun, itself, twice, at the very deadline. In
+most programs, the last task only sets and releases objects that others wait for, and cancels
+tasks, one after the other. In some, several tasks contend for one object.
 
 Rules that keep both sides comparable:
-- A task awaits, and gathers, only tasks with a higher number than its own, and so are its
-  children in groups: a circle of tasks that await each other cannot be cancelled, in
-  Python for want of stack, and a child that awaits the owner of its group never ends.
-- A `finally` does not wait. In C a cancellation stands until it is caught, so cleanup
-  that waits would be refused there, while Python has forgotten it. A `cleanup` may: there
-  C says that it has caught it, and hands it on when it is done.
+- A task awaits, and gathers, only tasks with a higher number, and its children in groups have
+  higher numbers, too. A cycle of tasks that await each other cannot be cancelled; in Python the
+  stack would overflow. A child that awaits the owner of its group never ends.
+- A `finally` does not wait. In C a cancellation stands until it is caught, so a cleanup that
+  waits would be refused, while Python has forgotten the cancellation. A `cleanup` may wait: in C
+  it marks the cancellation as caught, and passes it on when it is done.
 """
 
 import random
@@ -62,7 +61,7 @@ class Generator:
         self.task_count = rng.choice([2, 3, 3, 4, 4, 5, 6, 8])
         self.budget = rng.randint(6, 40)
         self.unborn = list(range(1, self.task_count))
-        self.owners = []  # of the groups, by number
+        self.owners = []  # groups, by their numbers
         self.marks = 0
         self.depth = 0
         chosen = rng.sample(STRUCTURES, rng.randint(1, 2))
@@ -89,7 +88,7 @@ class Generator:
         return letter + str(self.rng.randrange(self.names[letter]))
 
     def awaited(self):
-        """A future, or a task that comes after this one; rarely any."""
+        """Choose a future, or a task that comes after this one; rarely any task."""
         first = 0 if self.rng.random() < 0.01 else self.current + 1
         later = [i for i in range(first, self.task_count) if i != self.current]
         if later and self.rng.random() < 0.6:
@@ -97,7 +96,7 @@ class Generator:
         return self.thing("f")
 
     def watched(self):
-        """Anything at all, for who does not hand on a cancellation."""
+        """Choose any object, for an instruction that does not pass on a cancellation."""
         if self.rng.random() < 0.6:
             return f"t{self.rng.randrange(self.task_count)}"
         return self.thing("f")
@@ -116,8 +115,8 @@ class Generator:
         return str(self.marks)
 
     def choose_contest(self):
-        """What several tasks wait for at once, and what serves one of them. Some stand here
-        twice: a wake-up that is lost there is hardest to see."""
+        """Objects that several tasks wait for at once, and the instructions that serve one waiter.
+        Some occur twice, because a lost wake-up is hardest to detect there."""
         return self.rng.choice([
             (["get", "q0"], ["put_nowait", "q0", "7"]),
             (["put", "q0", "8"], ["get_nowait", "q0"]),
@@ -136,7 +135,7 @@ class Generator:
         ])  # fmt: skip
 
     def in_lock(self, words):
-        """A condition's instructions want its lock."""
+        """A condition's instructions need its lock."""
         node = Node(words, [self.simple("sleep")] if words[0] == "hold" else None)
         return Node(["hold", "l0"], [node]) if words[0] in UNDER_LOCK else node
 
@@ -237,7 +236,7 @@ class Generator:
         return Node(["try"], body, kind.split(), handler)
 
     def guard(self, nodes):
-        """What goes on after what happened to it, waits, and so sees what is left of it."""
+        """A body that continues after an event and waits, so that it shows the remaining effects."""
         kind = self.rng.choice(["except cancelled", "except error"])
         handler = self.block([], longest=2)
         if self.rng.random() < 0.6:
@@ -245,12 +244,12 @@ class Generator:
         return Node(["try"], nodes, kind.split(), handler)
 
     def stumble(self, nodes, first=()):
-        """What does something else when it is cancelled, and then fails."""
+        """A body that does something else when it is cancelled, and then fails."""
         return Node(["try"], nodes, ["except", "cancelled"],
                     [*first, Node(["fail", self.error()])])  # fmt: skip
 
     def birth(self, open_groups):
-        """A task begins its life here: in the nearest group, now and then in another's."""
+        """Start a task: in the nearest group, sometimes in another."""
         unborn = [number for number in self.unborn if number > self.current]
         if not unborn:
             return self.simple("yield")
@@ -266,7 +265,7 @@ class Generator:
         return Node(["eager" if eager else "spawn", f"t{number}"])
 
     def race(self):
-        """Some that are unborn race each other."""
+        """Some tasks that have not started race each other."""
         unborn = [number for number in self.unborn if number > self.current]
         racers = unborn[: self.rng.randint(1, 3)]
         if not racers:
@@ -300,7 +299,7 @@ class Generator:
     # ---- scenes ---------------------------------------------------------------------
 
     def scene(self, open_groups):
-        """A few instructions that are more together than alone."""
+        """A few instructions that belong together."""
         rng = self.rng
         other = f"t{rng.randrange(self.task_count)}"
         me, wait = f"t{self.current}", self.waiting()
@@ -326,27 +325,27 @@ class Generator:
         return [Node(words) for words in rng.choice(scenes)()]
 
     def reckoning(self):
-        """Items that are put, waited for, dropped."""
+        """Items that are put, waited for, discarded."""
         queue = self.thing("q")
         put, join = ["put_nowait", queue, self.value()], ["join", queue]
         end = ["shutdown", queue, self.rng.choice(["now", "now", "later"])]
         return self.rng.choice([[put, join], [put, ["yield"], end], [end, join]])
 
     def waiting(self):
-        """The words of something that waits."""
+        """The words of an instruction that waits."""
         verbs = ["sleep", "yield", "await", "shield", "ewait", "get", "acquire", "gather",
                  "gather_all", "wait"]  # fmt: skip
         return self.simple(self.rng.choice(verbs)).words
 
     def wake(self):
-        """The words of something that somebody may wait for."""
+        """The words of an object that a task may wait for."""
         verbs = ["set"] * 3 + ["break", "release"]
         for verb, family in (("eset", "ewait"), ("put_nowait", "get"), ("notify", "cwait")):
             verbs += [verb] * 3 if family in self.weights else []
         return self.simple(self.rng.choice(verbs)).words
 
     def deadline_scene(self, wait):
-        """What is waited for, and the deadline, in the same instant."""
+        """The awaited event and the deadline, at the same instant."""
         ticks = self.ticks()
         inner = [Node(["sleep", ticks])]
         if self.rng.random() < 0.5:
@@ -373,7 +372,7 @@ class Generator:
         return Node(["task", f"t{number}"], nodes)
 
     def family(self):
-        """How the first task begins: with some of the others, often in a group."""
+        """The beginning of the first task: it starts some of the others, often in a group."""
         children = self.rng.randint(1, max(1, len(self.unborn)))
         if "group" not in self.weights or self.rng.random() < 0.2:
             return [self.birth([]) for _ in range(children) if self.unborn]
@@ -402,7 +401,7 @@ class Generator:
         return self.in_lock(self.wake())
 
     def decide_contest(self):
-        """Serve one, and cancel another, or the same, in the same step."""
+        """Serve one waiter, and cancel another, or the same, in the same step."""
         nodes = [self.in_lock(self.contest[1])]
         if self.rng.random() < 0.3:
             nodes *= 2
@@ -412,7 +411,7 @@ class Generator:
         return nodes
 
     def declarations(self):
-        """Every object, used or not: what a program uses is for the reader to see."""
+        """Declare every object, used or not: the reader of the program sees which are used."""
         rng = self.rng
         sizes = {
             "f": ("future", lambda: []),
@@ -435,18 +434,18 @@ class Generator:
         tasks = [self.task(i) for i in range(self.task_count - gives)]
         if gives:
             tasks.append(self.giver(self.task_count - 1))
-        for number in self.unborn:  # nobody had room for them
+        for number in self.unborn:  # no group or task took them
             tasks[0].body.insert(self.rng.randint(0, len(tasks[0].body)),
                                  Node(["spawn", f"t{number}"]))  # fmt: skip
         return nodes + tasks
 
 
 def generate(seed, number):
-    """The text of a program."""
+    """Return the text of a program."""
     return to_text(Generator(random.Random(f"{seed}:{number}")).program())
 
 
-if __name__ == "__main__":  # generate.py SEED NUMBER: print one
+if __name__ == "__main__":  # generate.py SEED NUMBER: print one program
     import sys
 
     text = generate(sys.argv[1], int(sys.argv[2]))

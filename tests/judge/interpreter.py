@@ -1,4 +1,4 @@
-"""The CPython that coil is compared with."""
+"""Find the CPython that coil is compared with."""
 
 import glob
 import os
@@ -8,7 +8,7 @@ import sys
 
 
 def version_of(python):
-    """(3, 13, 0) for a CPython that runs, else None."""
+    """Return (3, 13, 0) for a CPython that runs, else None."""
     ask = "import sys; print(*sys.version_info[:3], sys.implementation.name)"
     try:
         words = subprocess.run([python, "-c", ask], capture_output=True, text=True,
@@ -30,7 +30,7 @@ def candidates():
 
 
 def find(who, oldest):
-    """The path and version of $COIL_PYTHON, else of a 3.13, else of the newest there is."""
+    """Return the path and version of $COIL_PYTHON, else of a 3.13, else of the newest one."""
     versions = [(version_of(path), path) for path in candidates()]
     versions = [(version, path) for version, path in versions if version]
     if not versions:

@@ -1,4 +1,4 @@
-"""What asyncio has, or will have, in terms of what it has in 3.13.
+"""Newer features of asyncio, written with those of 3.13.
 
 - TaskGroup.cancel(), of 3.15, with its fixes: a child that cancels its group in its eager
   beginning is cancelled, too (gh-155418); a cancellation of the owner by another is not
@@ -77,7 +77,7 @@ class Barrier(asyncio.Barrier):
 
 @contextlib.contextmanager
 def eagerly(loop):
-    """The next task that the loop creates inside begins at once; a group's, too."""
+    """The next task that the loop creates inside begins at once; also in a group."""
 
     def create_once(loop, coroutine, **options):
         loop.set_task_factory(None)

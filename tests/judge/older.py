@@ -1,15 +1,15 @@
-"""What differs in asyncio before 3.13, which is what coil follows.
+"""Differences of asyncio before 3.13, which is the version that coil follows.
 
-Each entry was found by comparing CPython with CPython: the judge's programs on 3.11.7,
-3.12.1 and 3.13.0, and then the sources. A program that uses such an instruction is left
-out where the interpreter is older than the change.
+Each entry was found by comparing CPythons with each other: the judge's programs on 3.11.7,
+3.12.1 and 3.13.0, and then the sources. A program that uses such an instruction is left out if
+the interpreter is older than the change.
 
-Three changes show in rare moments only, and would cost most programs; reference.py sees
-them when they come, and marks the trace as left out:
-- Task.uncancel() that reaches 0 drops a cancellation not yet delivered;
+Three changes show only in rare moments, and would exclude most programs. reference.py detects
+them when they occur, and marks the trace as left out:
+- Task.uncancel() that reaches 0 discards an undelivered cancellation;
 - a timeout that expires counts the requests to cancel that were there before it, and is a
-  TimeoutError if no other has come (3.11.2 has not got that, later 3.11s have);
-- a TaskGroup that fails cancels its parent again, if somebody else had cancelled it.
+  TimeoutError if no other has come (3.11.2 does not, later 3.11s do);
+- a TaskGroup that fails cancels its parent again, if another request had cancelled it.
 """
 
 import program
@@ -21,13 +21,13 @@ OLDEST = (3, 11)  # asyncio.timeout, TaskGroup, uncancel
 CHANGES = [
     # Queue.shutdown is new.
     ((3, 13), {"shutdown"}),
-    # A Condition's waiter that is cancelled hands its notification on to another.
+    # A Condition's waiter that is cancelled passes its notification on to another.
     ((3, 13), {"cwait", "cwait_for", "bwait", "breset", "babort"}),
-    # A Semaphore serves all that its value allows; before, some stayed asleep.
+    # A Semaphore serves all waiters that its value allows; before, some stayed asleep.
     ((3, 13), {"semaphore"}),
     # as_completed() can be iterated over asynchronously.
     ((3, 13), {"as_completed"}),
-    # gather() of futures that are done already does not wait.
+    # gather() of completed futures does not wait.
     ((3, 12), {"gather", "gather_all"}),
     # Eager tasks are new; wait_for() is made of timeout().
     ((3, 12), {"eager", "eager_child", "wait_for", "race"}),
@@ -35,7 +35,7 @@ CHANGES = [
 
 
 def verbs(text):
-    """The instructions of a program; those on semaphores count as `semaphore`."""
+    """Return the instructions of a program; those on semaphores count as `semaphore`."""
     for node in program.walk(program.parse(text)):
         if node.verb in ("acquire", "hold", "release") and node.args[0][0] in "su":
             yield "semaphore"

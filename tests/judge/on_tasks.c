@@ -5,7 +5,7 @@
 
 #define MAX_MARK 128
 
-/* Those of the names, from the `first` word on, that there are. */
+/* Return the existing tasks and futures among the names, from the word `first` on. */
 static size_t several_of(const struct body *body, const struct line *line, int first,
                          coil_future *several[LINE_MAX_WORDS])
 {
@@ -37,7 +37,7 @@ int start_body(struct body *body, coil_group *group, bool eager)
     return rc;
 }
 
-/* There is such a task in the program, and nobody has started it. */
+/* Whether the program has such a task, and it has not been started. */
 static bool can_start(const struct body *body)
 {
     return body->end > 0 && body->task == NULL && !body->raced;
@@ -217,7 +217,7 @@ static int do_wait_for(struct body *body, const struct line *line)
     return future == NULL ? ABSENT : coil_wait_for(future, deadline_of(line->words[1]));
 }
 
-/* Each as it completes, with a line of the trace. Returns how many there were. */
+/* Print a line of the trace for each when it completes. Returns how many there were. */
 static int do_as_completed(struct body *body, const struct line *line)
 {
     coil_future *several[LINE_MAX_WORDS], *future;
@@ -234,7 +234,7 @@ static int do_as_completed(struct body *body, const struct line *line)
     return rc < 0 ? rc : count;
 }
 
-/* The works are bodies that nobody has spawned; their tasks are the race's. */
+/* The works are bodies that have not been spawned. Their tasks belong to the race. */
 static int do_race(struct body *body, const struct line *line)
 {
     const char *delay = line->words[1];
@@ -323,7 +323,7 @@ static int do_unpark(struct body *body, const struct line *line)
 
 /* ---- callbacks --------------------------------------------------------------------- */
 
-/* Who asked to be told of what. Asking twice is one note and two callbacks. */
+/* The callbacks that were added. Adding one twice is one entry and two calls. */
 static struct note {
     const struct body *body;
     const char *name;
@@ -363,7 +363,7 @@ static int do_uncallback(struct body *body, const struct line *line)
     return coil_future_remove_callback(future, say_state, note_of(body, line->words[1]));
 }
 
-/* What is to be called, by its mark. */
+/* The requested calls, by their marks. */
 static struct call {
     const char *verb;
     int mark;
@@ -377,7 +377,7 @@ static void say_mark(void *arg)
     trace(call->verb, "%d%s", call->mark, bindings());
 }
 
-/* The last word is the mark of the call to come. */
+/* The last word is the mark of the requested call. */
 static struct call *call_of(const struct line *line)
 {
     int mark = atoi(line->words[line->word_count - 1]);
@@ -440,7 +440,7 @@ void tasks_finish(void)
 
 /* ---- introspection ----------------------------------------------------------------- */
 
-/* A racer that has not begun its work is nobody's yet. */
+/* A racer that has not begun its work is not known to other tasks yet. */
 static int mark_living(coil_task *task, void *arg)
 {
     bool *living = arg;

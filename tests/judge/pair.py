@@ -1,12 +1,12 @@
-"""Writes a program of the judge's as a scenario of tests/asyncio, alone in its topic.
+"""Write a program of the judge as a scenario of tests/asyncio, alone in its topic.
 
 The files are NAME.py, NAME.c and NAME.trace.
 
     python3 tests/judge/pair.py PROGRAM.txt DIR NAME SENTENCE...
 
-In Python a block is a block, and a failure an exception; in C a block is a function, and a
-failure what it returns. What both call is in tests/asyncio/judged.py and judged.[ch].
-Instructions on what is not there are left out, where nothing else takes care of that.
+In Python a block is a block, and a failure an exception. In C a block is a function, and a
+failure its return value. Both call tests/asyncio/judged.py or judged.[ch]. Instructions on
+missing objects are left out, unless another instruction depends on them.
 """
 
 import os
@@ -64,7 +64,7 @@ def c_lock(name, verb):
 
 # ---- instructions: (in Python, in C) -----------------------------------------------------
 
-# What does not wait: a callable and its arguments; a call.
+# Instructions that do not wait: a callable and its arguments in Python; a call in C.
 NOW = {
     "spawn": (lambda t: f"{t}.start", lambda t: f"start_task(&{t}, NULL)"),
     "child": (lambda t, g: f"{t}.start, {g}", lambda t, g: f"start_task(&{t}, &{g})"),
@@ -102,9 +102,10 @@ NOW = {
                  lambda q, how: f"coil_queue_shutdown(&{q}, {str(how == 'now').lower()})"),
 }  # fmt: skip
 
-NOTHING = {"eset", "eclear", "shutdown"}  # return nothing in C, nor does a semaphore's release
+# their counterparts in C return nothing, and neither does a semaphore's release
+NOTHING = {"eset", "eclear", "shutdown"}
 
-# What waits: an awaitable; a call.
+# Instructions that wait: an awaitable in Python; a call in C.
 WAITS = {
     "sleep": (lambda s: f"asyncio.sleep({s})", lambda s: f"coil_sleep(COIL_SEC({s}))"),
     "yield": (lambda: "asyncio.sleep(0)", lambda: "coil_yield()"),
@@ -131,7 +132,7 @@ MAY_GO_ON = {"cwait", "cwait_for"}  # after an EPERM
 
 ABOUT_TASKS = {"spawn", "child", "eager", "eager_child", "cancel", "unpark", "await",
                "shield", "callback", "uncallback", "wait_for"}  # fmt: skip
-OF_ONE = {"await", "shield", "callback", "uncallback", "wait_for"}  # wants something that is there
+OF_ONE = {"await", "shield", "callback", "uncallback", "wait_for"}  # needs an existing object
 
 WAIT_MODES = {
     "all": ("asyncio.ALL_COMPLETED", "COIL_WAIT_ALL"),
@@ -155,7 +156,7 @@ OBJECTS = {
 
 
 class Pair:
-    """Both languages of one program."""
+    """One program in both languages."""
 
     def __init__(self, text, absent=()):
         nodes = drop_unused(program.parse(text))
@@ -167,7 +168,7 @@ class Pair:
         self.absent = set(absent)  # "t0 await t1"
 
     def leaves_out(self, node, task, scopes):
-        """It is about something that is not there, now or ever; or a task awaits itself."""
+        """Whether it concerns an object that does not exist, now or ever; or a task awaits itself."""
         if node.verb == "reschedule":
             return not scopes
         if node.verb == "gcancel":
@@ -179,7 +180,7 @@ class Pair:
         return about not in known or (node.verb in OF_ONE and about == task)
 
     def others(self, names, task):
-        """Those of several that there may be, without the task itself."""
+        """Those of several objects that may exist, without the task itself."""
         known = self.futures + [task.args[0] for task in self.tasks]
         return [name for name in names if name in known and name != task]
 
@@ -355,7 +356,7 @@ class InC(Pair):
         self.functions += ["}", ""]
 
     def inner(self, nodes, task, kind, scopes):
-        """A function for a block; returns the call of it."""
+        """Write a function for a block. Returns the call of it."""
         lines = self.block(nodes, task, scopes)
         self.count += 1
         name = f"{task}_{kind}_{self.count}"
@@ -492,21 +493,21 @@ def laid_out(text):
 
 
 def trace_of(python, path):
-    """What CPython prints for the scenarios at this path, with their names."""
+    """Return CPython's output for the scenarios at this path, with their names."""
     command = [python, os.path.join(ASYNCIO, "scenario.py"), path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     return done.stdout.splitlines()
 
 
 def absent_in(traces):
-    """The instructions that found nothing there: "t0 await t1"."""
+    """The instructions whose object was missing: "t0 await t1"."""
     lines = [line for trace in traces for line in trace if line.endswith(": absent")]
     return {line.split(" ", 1)[1].removesuffix(": absent") for line in lines}
 
 
 def write(directory, name, text, head, traces=()):
-    """Write the three files; returns the path without an ending. `traces`: what the program
-    printed, on either side."""
+    """Write the three files. Returns the path without an ending. `traces`: the output of the
+    program on both sides."""
     os.makedirs(directory, exist_ok=True)
     path, absent = os.path.join(directory, name), absent_in(traces)
     with open(path + ".py", "w") as file:

@@ -1,6 +1,6 @@
 /*
- * program.c - reads the judge's programs: a line `program NAME`, then its lines, up to
- * the next such line or the end of the file.
+ * program.c - read the judge's programs: a line `program NAME`, then its lines, up to the
+ * next such line or the end of the file.
  */
 #include "program.h"
 
@@ -41,7 +41,9 @@ static bool is_handler(const struct line *line)
            line_is(line, "cleanup");
 }
 
-/* Split into words, and join them again for the trace. Returns false for an empty line.
+/*
+ * Split a line into words, and join them again for the trace. Returns false for an empty
+ * line.
  */
 static bool parse_line(struct program *program, const char *text)
 {
@@ -63,7 +65,7 @@ static bool parse_line(struct program *program, const char *text)
     return line->word_count > 0;
 }
 
-/* Find where blocks end, with a stack of those that are open. */
+/* Find where blocks end, with a stack of the open ones. */
 static void match_blocks(struct program *program)
 {
     int open[PROGRAM_MAX_LINES], depth = 0;

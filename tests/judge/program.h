@@ -1,8 +1,8 @@
 /*
- * program.h - the judge's programs as C reads them. README.md describes the form.
+ * program.h - the judge's programs as data in C. README.md describes the form.
  *
- * A program is an array of lines. A line that opens a block knows the line of its `end`,
- * and of its handler if it has one; so an interpreter walks the array and jumps.
+ * A program is an array of lines. A line that opens a block has the line of its `end`,
+ * and of its handler if it has one. So an interpreter walks the array and jumps.
  */
 #ifndef JUDGE_PROGRAM_H
 #define JUDGE_PROGRAM_H
@@ -12,15 +12,15 @@
 
 #define LINE_MAX_WORDS 8
 #define PROGRAM_MAX_LINES 2000
-#define MAX_NUMBER 32 /* the objects of one kind are numbered below this */
+#define MAX_NUMBER 32 /* the numbers of the objects of one kind are below this */
 
 struct line {
     char text[96];  /* the words, each separated by one blank */
-    char store[96]; /* what `words` points into */
+    char store[96]; /* the memory of `words` */
     char *words[LINE_MAX_WORDS];
     int word_count;
-    int handler; /* the line of `except` or `finally`, or that of `end` */
-    int end;     /* the line of `end`; of a line that opens nothing, itself */
+    int handler; /* the line of `except` or `finally`, otherwise of `end` */
+    int end;     /* the line of `end`; its own line if it opens no block */
 };
 
 struct program {
@@ -30,8 +30,8 @@ struct program {
 };
 
 /*
- * Read the next program of a batch into *program. Returns false at the end of the file;
- * a text that is no program ends the process, with a sentence.
+ * Read the next program of a batch into *program. Returns false at the end of the file.
+ * An invalid text ends the process with a message.
  */
 bool program_read(FILE *file, struct program *program);
 

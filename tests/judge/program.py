@@ -1,6 +1,6 @@
-"""The form of a judge's program: text, and the tree it stands for.
+"""The form of a judge's program: text, and the tree of its instructions.
 
-    queue q0 2                  what the program uses, with sizes
+    queue q0 2                  an object that the program uses, with its size
     task t0                     the body of a task; t0 is spawned by the driver
       scope 5                   a block: a line that opens it, its body, `end`
         await f0
@@ -46,7 +46,7 @@ class Node:
 
 
 def parse_block(lines):
-    """Nodes until the `end` or the handler that closes them; returns that line, too."""
+    """Read nodes until the `end` or the handler that closes them. Returns that line, too."""
     nodes = []
     for words in lines:
         if words[0] == "end" or words[0] in HANDLERS:
@@ -71,7 +71,7 @@ def to_text(nodes):
 
 
 def walk(nodes):
-    """Every node of a program, blocks before what is in them."""
+    """Yield every node of a program, blocks before their contents."""
     for node in nodes:
         yield node
         yield from walk(node.body or [])
@@ -79,7 +79,7 @@ def walk(nodes):
 
 
 def read_many(text):
-    """A batch: programs, each after a line `program NAME`. Yields (name, text)."""
+    """Read a batch: programs, each after a line `program NAME`. Yields (name, text)."""
     name, lines = None, []
     for line in text.splitlines():
         if line.startswith("program "):

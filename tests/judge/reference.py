@@ -1,11 +1,12 @@
-"""Runs the judge's programs on CPython's asyncio; prints their traces.
+"""Run the judge's programs on CPython's asyncio, and print their traces.
 
     python3 reference.py BATCH > traces
 
 The counterpart, instruction by instruction, is coil_judge.c. An instruction is a method
-`do_VERB`; its result is an int, a word for the trace, or an exception. What C returns as
-an errno and C code would go on after (a queue that is full, a future set twice) is such a
-word; what would end the body of a C function (a failure, a cancellation) is an exception.
+`do_VERB`. Its result is an int, a word for the trace, or an exception. If a C function returns
+an errno after which the body continues (a queue is full, a future is set twice), the result is a
+word. If the errno would end the body of a C function (a failure, a cancellation), the result is
+an exception.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ QUEUES = {
     "priority": asyncio.PriorityQueue,
 }
 
-WATCHDOG = 1000  # ticks; programs are over long before, or wait for each other
+WATCHDOG = 1000  # ticks; programs have ended long before, or wait for each other
 ROUNDS = 400
 
 WAIT_MODES = {
@@ -65,8 +66,8 @@ def name_of(error):
     if isinstance(error, asyncio.BrokenBarrierError):
         return "EPIPE"
     if isinstance(error, AssertionError):
-        return "EIO"  # of a race, which leaves the program out
-    raise error  # a mistake of the judge's
+        return "EIO"  # of a race, so the program is left out
+    raise error  # an error in the judge
 
 
 def state_of(future):
@@ -86,15 +87,15 @@ class Body:
         self.name = name
         self.nodes = nodes
         self.task = None
-        self.raced = False  # it belongs to a race, which spawns it
+        self.raced = False  # a race spawns it
         self.result = 0
         self.detail = ""
         self.scopes = []
-        self.verb = ""  # of the instruction it is in
+        self.verb = ""  # of the current instruction
         self.started = self.returned = False
-        self.handlers = 0  # that it is in
+        self.handlers = 0  # the task's group
         self.parking = None
-        self.callbacks = {}  # by what they were added to
+        self.callbacks = {}  # by the object that they were added to
 
 
 class Interpreter:
@@ -112,7 +113,7 @@ class Interpreter:
         self.declarations = program.parse(text)
 
     def declare(self):
-        """What the program uses, created inside the loop."""
+        """The objects that the program uses, created inside the loop."""
         for node in self.declarations:
             name, size = node.args[0], node.args[1] if len(node.args) > 1 else None
             if node.verb == "task":
@@ -138,7 +139,7 @@ class Interpreter:
         self.out.append(f"{self.loop.time()} {who} {what}")
 
     def look_for_changes(self, body, differs=False):
-        """What 3.13 does differently, see older.py: has it come to that?"""
+        """Has a difference of 3.13 occurred? See older.py."""
         forgotten = body.task.cancelling() == 0 and body.task._must_cancel
         if sys.version_info < (3, 13) and (differs or forgotten):
             self.out.append(sides.LEFT_OUT + older.FILTER)
@@ -167,7 +168,7 @@ class Interpreter:
         await asyncio.sleep(0)
 
     def break_up(self, left):
-        """Nobody comes on any more: cancel all, and unlock what is locked."""
+        """No task can continue: cancel all, and unlock all locks."""
         self.trace("driver", "cancels " + " ".join(body.name for body in left))
         for body in left:
             self.watch.cancels(body, None)
@@ -177,7 +178,7 @@ class Interpreter:
                 lock.release()
 
     def give_up(self):
-        """Tasks that nothing can end: the loop would wait for them for ever."""
+        """The loop would wait forever for tasks that nothing can end."""
         self.trace("driver", "gives up")
         print("\n".join(self.out), flush=True)
         os._exit(3)
@@ -187,12 +188,12 @@ class Interpreter:
         self.spawned.append(body)
 
     def bindings(self):
-        """The variables that are other than 0 where we are, for the trace."""
+        """Return the variables of the current context that are not 0, for the trace."""
         values = ((name, variable.get()) for name, variable in self.variables.items())
         return "".join(f" {name}={value}" for name, value in values if value)
 
     def say(self, who, what):
-        """What a callback says."""
+        """The text that a callback prints."""
         self.trace(who, what + self.bindings())
 
     # ---- blocks ---------------------------------------------------------------------
@@ -304,7 +305,7 @@ class Interpreter:
             body.detail = " expired" if scope.expired() else ""
 
     async def do_hold(self, body, node):
-        """`async with`, but for the release, which anybody else may have done."""
+        """`async with`, except for the release, which any other task may have done."""
         await self.do_acquire(body, node.args[0])
         try:
             await self.run_block(body, node.body)
@@ -314,7 +315,7 @@ class Interpreter:
     # ---- tasks and futures ----------------------------------------------------------
 
     def future(self, body, name):
-        """A future or a task that can be waited for, or None."""
+        """Return a future, or a task that can be awaited, or None."""
         if name in self.futures:
             return self.futures[name]
         other = self.bodies.get(name)
@@ -342,7 +343,7 @@ class Interpreter:
         try:
             task = self.groups[group].create_task(coroutine)
         except RuntimeError:
-            coroutine.close()  # 3.11 and 3.12 leave that to us
+            coroutine.close()  # 3.11 and 3.12 leave that to the caller
             self.watch.reach("a child refused")
             return "ESHUTDOWN"
         other.task = task
@@ -443,7 +444,7 @@ class Interpreter:
         return count
 
     async def do_race(self, body, ticks, *names):
-        """staggered_race(), but for what older.py says, and told who failed first."""
+        """staggered_race(), with the changes in older.py, and with the first failure as a result."""
         works = [other for other in map(self.bodies.get, names)
                  if other and not other.task and not other.raced]  # fmt: skip
         if not works:
@@ -517,7 +518,7 @@ class Interpreter:
     # ---- parking, introspection -----------------------------------------------------
 
     async def do_park(self, body):
-        """coil_park() is what asyncio programs make a future of their own for."""
+        """For coil_park(), asyncio programs create a future of their own."""
         body.parking = self.loop.create_future()
         try:
             return await body.parking
@@ -648,7 +649,7 @@ class Interpreter:
 
 
 def run_program(text):
-    """The trace of one program, as a list of lines, and the corners it reached."""
+    """Return the trace of one program, as a list of lines, and the corners that it reached."""
     out = []
     interpreter = Interpreter(text, out)
     loop = evened_out.VirtualLoop()
@@ -662,7 +663,7 @@ def run_program(text):
 
 def main():
     evened_out.install()
-    gc.disable()  # nothing may depend on when a cycle is collected
+    gc.disable()  # the trace must not depend on when a cycle is collected
     with open(sys.argv[1]) as file:
         batch = file.read()
     for name, text in program.read_many(batch):

@@ -1,4 +1,4 @@
-"""Makes a program smaller while what is left of it still differs."""
+"""Reduce a program while its traces still differ."""
 
 import program
 
@@ -11,7 +11,7 @@ def with_parts(node, body, handler):
 
 
 def smaller(nodes):
-    """Every program that has one thing less: largest first, roughly."""
+    """Yield every program with one part less: roughly the largest parts first."""
     for i, node in enumerate(nodes):
         before, after = nodes[:i], nodes[i + 1 :]
         if node.verb in DECLARATIONS:
@@ -29,7 +29,7 @@ def smaller(nodes):
 
 
 def drop_unused(nodes):
-    """Without the objects that no task mentions."""
+    """Remove the objects that no task uses."""
     tasks = [node for node in nodes if node.verb == "task"]
     used = {word for node in program.walk(tasks) for word in node.words}
     used |= {node.words[2] for node in nodes
@@ -38,7 +38,7 @@ def drop_unused(nodes):
 
 
 def shrink(sides, text):
-    """The smallest program found by taking one thing away at a time, in batches."""
+    """Find the smallest program by removing one part at a time, in batches."""
     nodes = program.parse(text)
     while True:
         candidates = list(smaller(nodes))

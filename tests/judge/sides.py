@@ -1,8 +1,7 @@
 """The sides that are compared: CPython's asyncio, and coil in two ways.
 
-coil runs every program twice: with a poll in every turn, as asyncio does, and with polls
-left out where a program's loop leaves them out (coil_loop_opts.skip_polls). Both traces
-must be CPython's.
+coil runs every program twice: with a poll in every turn, as asyncio does, and with skipped
+polls, as in a program's loop (coil_loop_opts.skip_polls). Both traces must equal CPython's.
 """
 
 import os
@@ -12,11 +11,11 @@ import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LEFT_OUT = "left out: "  # a line of the trace, with the name of a filter
-DEATHS = 5  # of one side in one batch; more are not waited for
+DEATHS = 5  # seconds for one side in one batch; slower ones are ended
 
 
 class Verdict:
-    """What became of one program."""
+    """The result of one program."""
 
     def __init__(self, python, ways):
         self.corners = [line[2:] for line in python if line.startswith("# ")]
@@ -46,7 +45,7 @@ class Sides:
         self.batch = os.path.join(directory, "batch")
 
     def run_side(self, command, texts):
-        """Traces by name. A process that dies loses the program it died in, no more."""
+        """Return traces by name. If a process dies, only the program that it ran is lost."""
         traces, names = {}, list(texts)
         for _ in range(DEATHS):
             with open(self.batch, "w") as file:
@@ -72,7 +71,7 @@ class Sides:
         return traces
 
     def run(self, texts, known=None):
-        """Verdicts by name. `known`: what Python said, if that is known."""
+        """Return verdicts by name. `known`: Python's traces, if they are known."""
         python = known if known is not None else self.run_side(self.python, texts)
         ways = [self.run_side(command, texts) for command in self.ways]
         return {name: Verdict(python.get(name, []), [way.get(name, []) for way in ways])

@@ -1,5 +1,5 @@
 /*
- * trace.c - what coil-judge prints.
+ * trace.c - print the trace of coil-judge.
  */
 #include "judge.h"
 

@@ -1,8 +1,8 @@
 /*
- * name_server.c - a name server that answers as a test tells it.
+ * name_server.c - a name server whose answers a test defines.
  *
- * One thread and poll(2). An answer that is to be late waits in an array; a connection is
- * served to its end before anything else is looked at, as it has one question.
+ * It uses one thread and poll(2). A delayed answer waits in an array. A connection is
+ * served to its end before anything else, because it has only one query.
  */
 #include "name_server.h"
 
@@ -23,11 +23,11 @@
 #define TYPE_A 1
 #define TYPE_AAAA 28
 
-/* What the thread is told to do. */
+/* Orders to the thread. */
 enum order { STOP = 's', RELEASE = 'r' };
 
 struct late {
-    int64_t due_ms; /* 0: none; HELD: once it is released */
+    int64_t due_ms; /* 0: none; HELD: after its release */
     struct sockaddr_in to;
     size_t n;
     unsigned char data[512];
@@ -74,14 +74,14 @@ static void put_name(struct message *m, const char *name)
     m->data[m->n++] = 0;
 }
 
-/* Name, class and length too; what follows is of that length. */
+/* Write name, class and length; the following data have that length. */
 static void put_record(struct message *m, const char *name, int type, unsigned ttl,
                        size_t length)
 {
     if (name != NULL)
         put_name(m, name);
     else
-        put16(m, 0xc00c); /* the question's */
+        put16(m, 0xc00c); /* the name of the query */
     put16(m, (unsigned)type);
     put16(m, 1);
     put32(m, ttl);
@@ -101,7 +101,7 @@ static void put_filler(struct message *m, const struct name_rule *rule)
 {
     for (unsigned i = 0; i < rule->filler; i++) {
         put_record(m, NULL, TYPE_A, rule->ttl, 4);
-        put32(m, 0xc6336400 + i); /* 198.51.100.0 and on */
+        put32(m, 0xc6336400 + i); /* 198.51.100.0 and the following ones */
     }
 }
 
@@ -165,7 +165,7 @@ static unsigned put_answers(const struct name_server *s, struct message *m,
     return count;
 }
 
-/* The question's name; where it ends, or 0. */
+/* Read the name of the query. Returns its end, or 0. */
 static size_t read_name(const unsigned char *data, size_t n, char name[256])
 {
     size_t at = 12, used = 0;
@@ -182,7 +182,10 @@ static size_t read_name(const unsigned char *data, size_t n, char name[256])
     return at + 5 <= n ? at + 1 : 0;
 }
 
-/* Answer a question; returns the rule that says when, or NULL if it is lost. */
+/*
+ * Write the answer to a query. Returns the rule with its time, or NULL if the query is
+ * lost.
+ */
 static const struct name_rule *answer(struct name_server *s, const unsigned char *data,
                                       size_t n, bool by_udp, struct message *m)
 {
@@ -206,7 +209,7 @@ static const struct name_rule *answer(struct name_server *s, const unsigned char
     truncated = rule->truncated && by_udp;
     memcpy(m->data, data, end + 4);
     m->n = end + 4;
-    m->data[2] = truncated ? 0x86 : 0x84; /* an answer, of authority */
+    m->data[2] = truncated ? 0x86 : 0x84; /* an authoritative answer */
     if (rule->asks_back)
         m->data[2] &= 0x7f;
     m->data[3] = (unsigned char)(0x80 | rule->rcode);
@@ -281,7 +284,7 @@ static void serve_udp(struct name_server *s, struct late late[])
         sendto(s->udp, m.data, m.n, 0, (struct sockaddr *)&from, length);
 }
 
-/* False if it was the order to stop. */
+/* Returns false after the order to stop. */
 static bool follow_order(struct name_server *s, struct late late[])
 {
     char order = STOP;
@@ -347,7 +350,9 @@ static void *serve(void *arg)
 
 /* ---- starting and stopping --------------------------------------------------------- */
 
-/* Both on one port, which the kernel chooses for TCP; somebody may have it for UDP. */
+/*
+ * Both use one port, which the kernel chooses for TCP. For UDP it may already be in use.
+ */
 static bool open_sockets(struct name_server *s)
 {
     struct sockaddr_in name = {.sin_family = AF_INET,

@@ -1,5 +1,5 @@
 /*
- * test_address.c - addresses as text, and local ones made of it.
+ * test_address.c - addresses as text, and local addresses made from text.
  */
 #include "../harness/harness.h"
 

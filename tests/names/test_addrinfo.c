@@ -1,6 +1,5 @@
 /*
- * test_addrinfo.c - names into addresses and back, by the C library; and what is written
- * in numbers.
+ * test_addrinfo.c - look up names and addresses by the C library, and parse numbers.
  */
 #include "../harness/harness.h"
 
@@ -21,7 +20,10 @@
 
 static const struct addrinfo tcp = {.ai_socktype = SOCK_STREAM};
 
-/* For the C library, whatever the engine; of any other "localhost" coil itself knows. */
+/*
+ * A name for the C library with any engine; coil itself resolves other forms of
+ * "localhost".
+ */
 static const struct addrinfo mapped = {
     .ai_socktype = SOCK_STREAM, .ai_family = AF_INET6, .ai_flags = AI_V4MAPPED};
 
@@ -40,7 +42,7 @@ TASK_TEST(addrinfo_answers_numbers_at_once)
     freeaddrinfo(list);
 }
 
-/* "4 tcp", or what it failed with. */
+/* Return "4 tcp", or the error. */
 static const char *kind_of(const char *host, int family, int type)
 {
     struct addrinfo hints = {.ai_family = family, .ai_socktype = type};
@@ -130,7 +132,9 @@ TASK_TEST(addrinfo_of_the_first_and_last_port)
     }
 }
 
-/* Cut off behind 255 bytes it would be a number, that of this machine (CVE-2024-24806).
+/*
+ * Cut off after 255 bytes, it would be a number, the address of this machine
+ * (CVE-2024-24806).
  */
 TASK_TEST(addrinfo_of_a_name_that_is_too_long_is_not_cut_off)
 {
@@ -143,7 +147,8 @@ TASK_TEST(addrinfo_of_a_name_that_is_too_long_is_not_cut_off)
     strcpy(name + 248, "7f000001.example.com");
     CHECK(coil_getaddrinfo(name, "80", &tcp, &list) < 0);
     name[248 + 8] = '\0';
-    CHECK_INT(coil_getaddrinfo(name, "80", &tcp, &list), 0); /* as it stands it is one */
+    /* cut off there, it is a number */
+    CHECK_INT(coil_getaddrinfo(name, "80", &tcp, &list), 0);
     freeaddrinfo(list);
 }
 
@@ -158,7 +163,7 @@ static int resolve(void *arg)
     return rc;
 }
 
-/* Nothing is lost: the harness counts. */
+/* Nothing leaks, which the harness checks. */
 static void cancel_at_each_stage(int (*look_up)(void *arg))
 {
     if (test_under_valgrind())
@@ -215,7 +220,7 @@ TASK_TEST(addrinfo_of_zones)
 
 /* ---- a network of the test's own --------------------------------------------------- */
 
-/* It has loopback, up, and no other address. */
+/* The namespace has only loopback, which is up. */
 static void enter_own_network(void)
 {
     struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
@@ -243,12 +248,13 @@ static void add_v4(const char *address)
 
 static void add_v6(const char *address)
 {
-    /* The kernel's struct in6_ifreq, whose header does not go with the C library's. */
+    /* The kernel's struct in6_ifreq, whose header conflicts with the C library's. */
     struct {
         struct in6_addr address;
         uint32_t prefix_bits;
         int interface;
-        char unused[sizeof(struct ifreq) - 24]; /* for Valgrind, which counts it in */
+        /* for Valgrind, which checks the padding */
+        char unused[sizeof(struct ifreq) - 24];
     } request = {.prefix_bits = 64, .interface = (int)if_nametoindex("lo")};
     struct sockaddr_in6 name = {.sin6_family = AF_INET6,
                                 .sin6_scope_id = if_nametoindex("lo")};
@@ -259,7 +265,7 @@ static void add_v6(const char *address)
     CHECK_INT(inet_pton(AF_INET6, address, &request.address), 1);
     if (ioctl(fd, SIOCSIFADDR, &request) < 0)
         test_skip("IPv6 is switched off here");
-    /* The kernel makes it usable a little later. */
+    /* The kernel makes the address usable a little later. */
     name.sin6_addr = request.address;
     while (bind(fd, (struct sockaddr *)&name, sizeof name) < 0)
         usleep(1000);
@@ -304,8 +310,10 @@ static const char *families_of(const char *host, const struct addrinfo *hints)
     return v4 && v6 ? "v4 v6" : v4 ? "v4" : v6 ? "v6" : "";
 }
 
-/* AI_ADDRCONFIG, which is also what no hints mean. Loopback does not count, but it is not
-   useless: a machine that has nothing else leaves nothing out. */
+/*
+ * AI_ADDRCONFIG, which is also the default without hints. Loopback addresses do not
+ * count. But if a machine has only loopback, no family is left out.
+ */
 static void check_families(const char *configured)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
@@ -313,7 +321,7 @@ static void check_families(const char *configured)
     CHECK_STR(families_of("both.test", NULL), configured);
     CHECK_STR(families_of("both.test", &hints), configured);
     CHECK_STR(families_of("both.test", &tcp), "v4 v6");
-    /* What is written in numbers is meant, and so is a family. */
+    /* Numbers are always allowed, and so is an explicit family. */
     hints.ai_family = AF_INET;
     CHECK_STR(families_of("both.test", &hints), "v4");
     CHECK_STR(families_of("127.0.0.1", &hints), "v4");
@@ -397,7 +405,7 @@ TASK_TEST(nameinfo_writes_zones)
     CHECK_INT(zone_of(host), a.v6.sin6_scope_id);
 }
 
-/* Whatever this machine calls itself and its services: the C library says the same. */
+/* The names of this machine and its services are the same as in the C library. */
 static void check_names(const coil_address *a, int flags)
 {
     char host[NI_MAXHOST], service[NI_MAXSERV];
@@ -429,7 +437,7 @@ TASK_TEST(nameinfo_looks_up_names_on_a_thread)
     check_names(&http, NI_NUMERICHOST);
     check_names(&http, NI_NUMERICSERV);
     check_names(&exec, 0);
-    check_names(&exec, NI_DGRAM); /* another service has that port */
+    check_names(&exec, NI_DGRAM); /* another service uses that port */
 }
 
 TASK_TEST(nameinfo_fails_with_errnos)

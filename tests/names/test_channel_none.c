@@ -1,6 +1,6 @@
 /*
- * test_channel_none.c - names, where coil was built without c-ares: what there is works,
- * what there is not is refused.
+ * test_channel_none.c - names in a build without c-ares: the existing functions work, the
+ * others are refused.
  */
 #include "../harness/harness.h"
 
@@ -22,12 +22,13 @@ TASK_TEST(resolver_without_c_ares)
     CHECK_INT(coil_resolver_configure(&lane), 0);
     CHECK_INT(coil_resolver_configure(NULL), 0);
     CHECK_STR(coil_resolver_name(), "getaddrinfo");
-    CHECK_INT(coil_getaddrinfo("my.localhost", "80", &v6, &list), 0); /* not looked up */
+    /* a number, so there is no look-up */
+    CHECK_INT(coil_getaddrinfo("my.localhost", "80", &v6, &list), 0);
     freeaddrinfo(list);
     coil_resolver_flush();
 }
 
-/* Refused as well, though not to who needs no resolver. */
+/* Refused as well, except for calls that need no resolver. */
 TASK_TEST(resolver_asked_for_c_ares_by_the_environment)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;

@@ -1,5 +1,5 @@
 /*
- * test_resolver.c - names asked of a name server that is told what to answer.
+ * test_resolver.c - look up names with a name server whose answers the tests define.
  */
 #include "../harness/harness.h"
 
@@ -49,7 +49,7 @@ static void begin(const coil_resolver_opts *opts)
     name_server_use(&server, opts != NULL ? opts : &quick);
 }
 
-/* "192.0.2.1 2001:db8::1", or what it failed with. */
+/* Return "192.0.2.1 2001:db8::1", or the error. */
 static const char *addresses_of(const struct addrinfo *list)
 {
     static char text[8192];
@@ -169,7 +169,7 @@ TASK_TEST(resolver_asks_again_when_a_packet_was_lost)
 {
     begin(&(coil_resolver_opts){.timeout_ns = COIL_MSEC(500)});
     CHECK_STR(look_up("lost.test", &v4), "192.0.2.5");
-    CHECK(server.questions >= 2); /* a slow machine may lose more */
+    CHECK(server.questions >= 2); /* more queries may be lost on a slow machine */
     name_server_stop(&server);
 }
 
@@ -188,7 +188,7 @@ IO_TEST(resolver_asks_by_tcp_for_what_does_not_fit)
     name_server_stop(&server);
 }
 
-/* The first one's port is that of a socket which hears only what comes from its peer. */
+/* The first server's port belongs to a socket that receives only from its peer. */
 TASK_TEST(resolver_asks_the_next_server_when_the_first_is_dead)
 {
     struct sockaddr_in name = {.sin_family = AF_INET,
@@ -234,7 +234,7 @@ TASK_TEST(resolver_keeps_that_there_is_none)
     for (int i = 0; i < 3; i++)
         CHECK_STR(look_up("other.test", &v4), "ENOENT");
     CHECK_INT(server.questions, 1);
-    coil_sleep(COIL_SEC(21)); /* the SOA record says 20 */
+    coil_sleep(COIL_SEC(21)); /* the SOA record has 20 */
     CHECK_STR(look_up("other.test", &v4), "ENOENT");
     CHECK_INT(server.questions, 2);
     for (int i = 0; i < 3; i++)
@@ -268,7 +268,7 @@ TASK_TEST(resolver_keeps_so_many_and_no_more)
     look_up("one.test", &v4);
     look_up("two.test", &v4);
     look_up("one.test", &v4);
-    look_up("alias.test", &v4); /* two.test goes */
+    look_up("alias.test", &v4); /* two.test is removed */
     CHECK_INT(server.questions, 3);
     look_up("one.test", &v4);
     CHECK_INT(server.questions, 3);
@@ -312,7 +312,7 @@ TASK_TEST(resolver_asks_once_for_all_who_want_to_know)
     name_server_stop(&server);
 }
 
-/* Nobody waits, but the answer comes and is kept. */
+/* No task waits, but the answer arrives and is cached. */
 TASK_TEST(resolver_forgets_nobody_and_keeps_what_nobody_waits_for)
 {
     coil_task *task;
@@ -329,7 +329,7 @@ TASK_TEST(resolver_forgets_nobody_and_keeps_what_nobody_waits_for)
     name_server_stop(&server);
 }
 
-/* The loop ends with the test, and with it the question. */
+/* The loop ends with the test, and cancels the query. */
 IO_TEST(resolver_may_be_closed_with_questions_open)
 {
     coil_task *task;
@@ -359,7 +359,7 @@ TASK_TEST(resolver_may_be_configured_with_questions_open)
     name_server_release(&server);
     CHECK_INT(coil_task_await(task), 0);
     coil_task_release(task);
-    CHECK_STR(look_up("slow.test", &v4), "192.0.2.7"); /* asked anew */
+    CHECK_STR(look_up("slow.test", &v4), "192.0.2.7"); /* queried again */
     CHECK_INT(server.questions, 3);
     name_server_stop(&server);
 }
@@ -397,7 +397,7 @@ TASK_TEST(resolver_asks_for_a_thousand_names_at_once)
 
 /* ---- files ------------------------------------------------------------------------- */
 
-/* Writes `text` into a new file and its name over the XXXXXX of `path`. */
+/* Write `text` into a new file, and its name over the XXXXXX of `path`. */
 static void make_file(char *path, const char *text)
 {
     int fd = mkstemp(path);
@@ -439,12 +439,12 @@ TASK_TEST(resolver_reads_the_hosts_file)
     CHECK_STR(look_up("one.test", &v4), "192.0.2.1");
     unlink(path);
     coil_sleep(COIL_SEC(1));
-    CHECK_STR(look_up("last", &v4), "ENOENT"); /* it was noticed */
+    CHECK_STR(look_up("last", &v4), "ENOENT"); /* the change was noticed */
     CHECK(server.questions > 1);
     name_server_stop(&server);
 }
 
-/* It may block hosts by a hundred thousand lines. */
+/* Such files may block hosts by a hundred thousand lines. */
 TASK_TEST(resolver_reads_the_hosts_file_only_when_it_has_changed)
 {
     char path[] = "/tmp/coil-hosts-XXXXXX";
@@ -676,7 +676,7 @@ static void check_questions(unsigned n)
     CHECK_INT(server.questions, n);
 }
 
-/* What is configured goes first, then the environment, then the file. */
+/* The configuration has priority, then the environment, then the file. */
 TASK_TEST(resolver_asks_as_often_as_resolv_conf_says)
 {
     char path[] = "/tmp/coil-resolv-XXXXXX";
@@ -708,14 +708,14 @@ TASK_TEST(resolver_reads_resolv_conf_again_when_it_has_changed)
     CHECK_STR(look_up("far", &v4), "ENOENT");
     write_file(path, "search sub.test\n");
     utimensat(AT_FDCWD, path, times, 0);
-    CHECK_STR(look_up("far", &v4), "ENOENT"); /* not looked at again so soon */
+    CHECK_STR(look_up("far", &v4), "ENOENT"); /* not read again so soon */
     coil_sleep(COIL_SEC(1));
     CHECK_STR(look_up("far", &v4), "192.0.2.9");
     name_server_stop(&server);
     unlink(path);
 }
 
-/* A zone that there is not, and what has a colon for another reason. */
+/* A zone that does not exist, and text with a colon for another reason. */
 TASK_TEST(resolver_asks_for_nothing_that_is_no_name)
 {
     begin(NULL);
@@ -727,7 +727,7 @@ TASK_TEST(resolver_asks_for_nothing_that_is_no_name)
     name_server_stop(&server);
 }
 
-/* RFC 6761: no server is asked, whatever the files say. */
+/* RFC 6761: no server is queried, whatever the files contain. */
 TASK_TEST(resolver_asks_no_server_for_names_in_invalid)
 {
     begin(NULL);
@@ -756,7 +756,7 @@ TASK_TEST(resolver_knows_localhost)
     unlink(path);
 }
 
-/* It is answered before the engine has its turn. */
+/* It is answered before the engine is used. */
 TASK_TEST(resolver_knows_localhost_whatever_the_engine)
 {
     char path[] = "/tmp/coil-hosts-XXXXXX";
@@ -802,7 +802,7 @@ TASK_TEST(resolver_refuses_options_that_make_no_sense)
     name_server_stop(&server);
 }
 
-/* Refused with a sentence, though not to who needs no resolver. */
+/* Refused with a message, except for calls that need no resolver. */
 TASK_TEST(resolver_that_the_environment_misspells_is_named)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
@@ -824,7 +824,7 @@ TASK_TEST(resolver_that_the_environment_misspells_is_named)
 
 /* ---- what fails -------------------------------------------------------------------- */
 
-/* How long an answer is waited for. */
+/* The timeout of a query. */
 static int64_t patience = COIL_MSEC(20);
 
 static int all_that_may_fail(void *arg)
@@ -843,7 +843,10 @@ static int all_that_may_fail(void *arg)
     return rc;
 }
 
-/* Until nothing is left to fail, and the look-up succeeds: how many did. */
+/*
+ * Repeat until no call is left to fail, and the look-up succeeds. Returns how many
+ * failed.
+ */
 static int fail_each(void (*fail)(uint64_t n))
 {
     int failures = 0;
@@ -857,7 +860,7 @@ static int fail_each(void (*fail)(uint64_t n))
         if (coil_testing_failed() != NULL) {
             failures += rc < 0;
         } else if (rc < 0 && patience < COIL_SEC(5)) {
-            patience *= 4; /* the server was slow: once more */
+            patience *= 4; /* the server was slow: try again */
             n--;
         } else {
             CHECK_INT(rc, 0);
@@ -872,7 +875,7 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, 0);
 }
 
-/* Whatever fails, the look-up ends, and nothing is left behind: the harness counts. */
+/* Whichever call fails, the look-up ends, and nothing leaks, which the harness checks. */
 TEST(resolver_survives_what_fails)
 {
     name_server_start(&server, rules, COUNT(rules));
