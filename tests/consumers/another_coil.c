@@ -1,5 +1,7 @@
-/* another_coil.c - as a libcoil-testing that is not of this libcoil's make would: with an
-   argument of another version, without one of other structs. */
+/*
+ * another_coil.c - act like a libcoil-testing from another build than this libcoil: with
+ * an argument, of another version; without one, with other structs.
+ */
 #include <coil.h>
 
 #include <stddef.h>

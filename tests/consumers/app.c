@@ -1,4 +1,6 @@
-/* app.c - a program of somebody else's, in C. */
+/*
+ * app.c - a user's program in C.
+ */
 #include <coil.h>
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// app.cc - a program of somebody else's, in C++.
+// app.cc - a user's program in C++.
 #include <coil.h>
 
 #include <cstdio>

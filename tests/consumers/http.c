@@ -1,4 +1,6 @@
-/* A program of somebody else's that asks a port where nobody listens. */
+/*
+ * A user's program that sends a request to a closed port.
+ */
 #include <coil.h>
 #include <coil/http.h>
 

@@ -1,5 +1,5 @@
 /*
- * posix.c - a program outside the tree whose blocking calls suspend its tasks.
+ * posix.c - a user's program whose blocking calls suspend its tasks.
  */
 #include <coil.h>
 #include <stdio.h>

@@ -1,14 +1,17 @@
 /*
- * stripped.c - a program that has no names left, linked with libcoil.a and
- * libcoil-testing.a: what it reports is told from coil's own code by where it lies. Each report is made by functions of this
- * file, below functions of this file.
+ * stripped.c - a program without symbols, linked with libcoil.a and libcoil-testing.a.
+ * Reports distinguish its code from coil's by the addresses. Functions of this file make
+ * each report, and are called by functions of this file.
  */
 #include <coil.h>
 
 #include <errno.h>
 #include <stdio.h>
 
-/* The functions that reports should show are neither inlined nor left by a jump. */
+/*
+ * Reports should show these functions, so they are neither inlined nor left by a tail
+ * call.
+ */
 #define SHOWN __attribute__((noinline, noclone))
 #define NO_JUMP() __asm__ volatile("")
 
@@ -106,7 +109,7 @@ SHOWN static int app(void *arg)
     coil_sleep(COIL_MSEC(1));
     coil_dump(stderr);
     coil_future_release(future);
-    return 0; /* the streams are leaked, and named if COIL_DEBUG is 1 */
+    return 0; /* the streams are leaked, and reported if COIL_DEBUG is 1 */
 }
 
 int main(void)

@@ -1,4 +1,6 @@
-/* testing.c - a test of somebody else's: in no time, on no network, with failures. */
+/*
+ * testing.c - a user's test: without real time, without a network, with failures.
+ */
 #include <coil.h>
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /*
  * allocator.c - see allocator.h.
  *
- * What a program defines comes before what its libraries do, so OpenSSL, libcurl, c-ares
- * and the C library itself allocate here too. Below is glibc's own.
+ * A program's definitions have priority over those of its libraries. So OpenSSL, libcurl,
+ * c-ares and the C library itself use this allocator, too. Below it is glibc's own.
  */
 #include "allocator.h"
 
@@ -21,7 +21,7 @@ static _Atomic long count, failing;
 static const void *_Atomic failed_for;
 static struct allocation_places *_Atomic noted_in;
 
-/* Of the frames from the allocator's caller on, the first two that are this program's. */
+/* Return the first two frames of this program, starting at the allocator's caller. */
 static struct allocation_place place_of(const void *caller)
 {
     extern const char __executable_start, etext;
@@ -70,7 +70,8 @@ static bool fails(const void *caller)
         return false;
     nth = ++count;
     places = atomic_exchange(&noted_in,
-                             NULL); /* what backtrace() itself allocates is not noted */
+                             /* allocations of backtrace() itself are not recorded */
+                             NULL);
     if (places != NULL) {
         note_place(places, caller, nth);
         noted_in = places;

@@ -1,12 +1,12 @@
 /*
- * allocator.h - malloc(3) of the whole program, which fails when it is told to.
+ * allocator.h - malloc(3) of the whole program, which can be made to fail.
  */
 #ifndef COIL_TESTS_ENOMEM_ALLOCATOR_H
 #define COIL_TESTS_ENOMEM_ALLOCATOR_H
 
 /*
- * Where this program, coil in it, calls what allocates, and who called that: with the first and the last
- * of the allocations that are made there.
+ * A place where this program, including coil, calls a function that allocates, and its
+ * caller, with the first and the last of the allocations made there.
  */
 struct allocation_place {
     const void *from, *caller;
@@ -18,13 +18,16 @@ struct allocation_places {
     int count;
 };
 
-/* Count from now on, and fail the nth, once; 0: none. If `places` is not NULL, note them there. */
+/*
+ * Start counting, and let the nth allocation fail, once; 0: none. If `places` is not
+ * NULL, record the places there.
+ */
 void allocations_begin(long nth, struct allocation_places *places);
 
-/* How many there were. */
+/* The number of allocations. */
 long allocations_end(void);
 
-/* The code that asked for the one that failed, or NULL. */
+/* The code whose allocation failed, or NULL. */
 const void *allocation_failed_for(void);
 
 #endif

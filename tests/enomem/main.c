@@ -1,22 +1,22 @@
 /*
- * main.c - one allocation of anybody fails: OpenSSL's, libcurl's, c-ares', the C
- * library's, coil's own.
+ * main.c - let one allocation fail: of OpenSSL, libcurl, c-ares, the C library, or coil.
  *
  *     coil-enomem FOLDER HTTP_PORT DNS_PORT SAMPLE [SCENARIO [NTH]]
  *
- * Each scenario runs once for each allocation that it makes, or for some (SAMPLE; 0:
- * all), each time in a process of its own in which that one fails. Some are SAMPLE of
- * them, evenly; and of each place in this program that calls what allocates, for each of
- * its callers, the first and the last. It must end, by itself, by an error or whole, with no
- * descriptor left. Ends with `N passed, N failed`, a line for each scenario; NTH is for
- * trying one again.
+ * Each scenario runs once for each of its allocations, or for a sample of them (0: all).
+ * Each run has a process of its own in which that allocation fails. The sample has SAMPLE
+ * allocations at even distances, and the first and the last allocation of each place in
+ * this program that calls an allocating function, for each of its callers. The scenario
+ * must end by itself, with an error or complete, without leaking a descriptor. Prints a
+ * line for each scenario, and ends with `N passed, N failed`. NTH is for trying one
+ * again.
  *
- * THE LIBRARIES' OWN. Two faults are counted, and are no failures:
- * - Where the slots of a hash table cannot be allocated, libcurl before 8.2 divides by
- *   their number all the same (lib/hash.c): SIGFPE at an address in libcurl.
- * - Where glibc's getaddrinfo() has no memory for its copy of nsswitch.conf it reads
- *   through NULL, or stops by an assertion (nss/nss_database.c): SIGSEGV or SIGABRT, with
- *   nothing but the C library between the fault and getaddrinfo().
+ * BUGS OF LIBRARIES. Two kinds are counted, but are not failures:
+ * - If the slots of a hash table cannot be allocated, libcurl before 8.2 still divides by
+ *   their number (lib/hash.c): SIGFPE at an address in libcurl.
+ * - If glibc's getaddrinfo() has no memory for its copy of nsswitch.conf, it reads
+ *   through NULL, or aborts by an assertion (nss/nss_database.c): SIGSEGV or SIGABRT,
+ *   with only the C library between the fault and getaddrinfo().
  */
 #include "allocator.h"
 #include "scenarios.h"
@@ -40,10 +40,10 @@ struct outcome {
     long allocations;
     int rc;
     char failed_for[128];
-    struct allocation_places places; /* where none failed */
+    struct allocation_places places; /* if none failed */
 };
 
-static struct outcome *outcome; /* of the child, shared with it */
+static struct outcome *outcome; /* of the child, in shared memory */
 static int passed, failed;
 
 static int count_descriptors(void)
@@ -75,7 +75,7 @@ static bool is_curls_own(int signo, const void *at)
     return signo == SIGFPE && strstr(name, "libcurl") != NULL;
 }
 
-/* From the fault outwards. Ours are the frames of this program, coil's among them. */
+/* From the fault outwards. `ours` are the frames of this program, including coil's. */
 static bool is_getaddrinfos_own(int signo)
 {
     void *frames[64];
@@ -83,7 +83,7 @@ static bool is_getaddrinfos_own(int signo)
     Dl_info here, info;
 
     dladdr((void *)is_getaddrinfos_own, &here);
-    for (int i = 2; i < n && signo != SIGFPE; i++) { /* past this and the handler */
+    for (int i = 2; i < n && signo != SIGFPE; i++) { /* skip this frame and the handler */
         if (dladdr(frames[i], &info) == 0 || info.dli_fbase == here.dli_fbase)
             return false;
         if (info.dli_sname != NULL && strcmp(info.dli_sname, "getaddrinfo") == 0)
@@ -147,7 +147,7 @@ static const char *reason(int status)
     return text;
 }
 
-/* What the library says of failures is not looked at, unless one is tried alone. */
+/* The library's error messages are ignored, unless one allocation is tried alone. */
 static int run_in_child(const struct scenario *scenario, long nth, bool aloud)
 {
     int status = -1;

@@ -113,7 +113,7 @@ static int check_body(coil_http_response *response)
     return rc;
 }
 
-/* The body is read, or with `total` handed on. */
+/* Read the body, or with `total` copy it. */
 static int fetch(coil_http_session *session, const char *host, bool handed_on)
 {
     const char *headers[] = {"X: y", NULL};
@@ -136,8 +136,10 @@ static int fetch(coil_http_session *session, const char *host, bool handed_on)
     return rc;
 }
 
-/* The second finds the connection and the handle, the third is for a name, as the fourth,
-   which finds that. */
+/*
+ * The second request finds the connection and the handle. The third uses a name, and so
+ * does the fourth, which finds that.
+ */
 static int http(void *arg)
 {
     coil_http_session_opts opts = {.cookies = true};
@@ -158,7 +160,7 @@ static int http(void *arg)
     return rc;
 }
 
-/* The header goes to where the redirect leads, which is the same server. */
+/* The header is sent to the target of the redirect, too, which is the same server. */
 static int redirect(void *arg)
 {
     const char *headers[] = {"Authorization: Basic dTpw", NULL};
@@ -210,12 +212,13 @@ static int dns(void *arg)
     return rc < 0 ? rc : look_up();
 }
 
-/* The C library's, on a thread. */
+/* By the C library, on a thread. */
 static int names(void *arg)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
                              .ai_family = AF_INET6,
-                             .ai_flags = AI_V4MAPPED}; /* else coil itself knows it */
+                             /* otherwise coil itself resolves it */
+                             .ai_flags = AI_V4MAPPED};
     struct addrinfo *list;
     int rc = coil_resolver_configure(&(coil_resolver_opts){.engine = "getaddrinfo"});
 

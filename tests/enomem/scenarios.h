@@ -1,9 +1,8 @@
 /*
  * scenarios.h - programs that allocate in other libraries.
  *
- * Each is a main task. It returns 0 when it has got what it wanted, every byte of it;
- * below 0 where a call has failed; 1 if something is wrong without anything having
- * failed.
+ * Each is a main task. It returns 0 if it received all bytes; a negative errno if a call
+ * failed; 1 if the result is wrong although no call failed.
  */
 #ifndef COIL_TESTS_ENOMEM_SCENARIOS_H
 #define COIL_TESTS_ENOMEM_SCENARIOS_H
@@ -18,8 +17,10 @@ struct scenario {
 extern const struct scenario scenarios[];
 extern const int scenario_count;
 
-/* Who answers, by tests/enomem/run: a folder with server.pem, a port for HTTP and one for
-   DNS. */
+/*
+ * The servers that tests/enomem/run started: a folder with server.pem, a port for HTTP
+ * and one for DNS.
+ */
 extern const char *peers_folder, *http_port, *dns_port;
 
 #endif

@@ -1,7 +1,7 @@
-"""Resets what a test program in Python inherits; see surroundings.c.
+"""Reset the state that a test program in Python inherits; see surroundings.c.
 
-A shell script starts background jobs with SIGINT and SIGQUIT ignored, and every program
-that is started here would inherit that.
+A shell script starts background jobs with SIGINT and SIGQUIT ignored, and every program that is
+started here would inherit that.
 """
 
 import os

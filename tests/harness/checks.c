@@ -39,7 +39,7 @@ void test__check(const char *file, int line, const char *text, bool holds)
         test__complain("%s:%d: not so: %s", file, line, text);
 }
 
-/* " (-ENOENT)" for -2: small negative numbers are mostly errnos. */
+/* Return " (-ENOENT)" for -2, because small negative numbers are mostly errnos. */
 static const char *errno_note(long long n)
 {
     const char *name = n < 0 && n > -4096 ? strerrorname_np((int)-n) : NULL;

@@ -1,8 +1,8 @@
 /*
- * hang.c - shows where a test hangs whose time is up, in its output.
+ * hang.c - print where a test hangs when its time is up.
  *
- * scripts/stacks prints the C stacks of its threads, and coil's dump of its tasks. All
- * processes of the test's session are looked at, the test itself first.
+ * scripts/stacks prints the C stacks of its threads, and coil's dump of its tasks. It
+ * does so for all processes of the test's session, the test itself first.
  */
 #include "run.h"
 
@@ -24,7 +24,7 @@ static pid_t session_of(const char *name)
     return end != name && *end == '\0' ? getsid((pid_t)pid) : -1;
 }
 
-/* Call visit() for each process of the session but its leader. */
+/* Call visit() for each process of the session except its leader. */
 static void each_member(pid_t session, void (*visit)(pid_t pid, void *arg), void *arg)
 {
     DIR *dir = opendir("/proc");

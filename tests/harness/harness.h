@@ -11,10 +11,10 @@
  *         CHECK_INT(coil_queue_count(&q), 0);
  *     }
  *
- * A test registers itself. It runs in a process of its own, for 20 seconds at most (those
- * in which it was ready and had no processor do not count), and fails on a failed check, a
- * crash, running out of time, or leaving behind a descriptor, a byte of coil's memory, a
- * stack, a task or a loop. A failed check does not end it.
+ * A test registers itself. It runs in a process of its own, for 20 seconds at most.
+ * Seconds in which it was ready without a processor do not count. It fails on a failed
+ * check, a crash, or running out of time. It also fails if it leaves behind a descriptor,
+ * a byte of coil's memory, a stack, a task or a loop. A failed check does not end it.
  */
 #ifndef TESTS_HARNESS_H
 #define TESTS_HARNESS_H
@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A test of plain C, without a loop unless it makes one. */
+/* A test without a loop, unless the test creates one. */
 #define TEST(name) TEST__DEFINE(name, TEST__PLAIN)
 
 /* The body runs as the main task of coil_run(), under a virtual clock. */
@@ -39,12 +39,12 @@
 #define IO_TEST(name) TEST__DEFINE(name, TEST__IO)
 
 /*
- * For tests of coil_listen(), coil_connect() and their like. Runs as IO_TEST does, and as
- * name/simulated: on a simulated network (coil/network.h) under the virtual clock, once
- * for each of several seeds. That network is slow, and moves fewer bytes than a read or
- * write could, but nothing fails on it. Such a test must not use raw descriptors, static
- * variables that have to start as zero (all seeds run in one process), or loops of
- * coil_yield() (the virtual clock does not advance in them).
+ * For tests of coil_listen(), coil_connect() and similar calls. It runs as IO_TEST does.
+ * It also runs as name/simulated: on a simulated network (coil/network.h) under the
+ * virtual clock, once for each of several seeds. That network is slow, and moves fewer
+ * bytes than a read or write could, but nothing fails on it. Such a test must not use raw
+ * descriptors, static variables that have to start as zero (all seeds run in one
+ * process), or loops of coil_yield() (the virtual clock does not advance in them).
  */
 #define NET_TEST(name) TEST__DEFINE(name, TEST__NET)
 
@@ -61,10 +61,10 @@ int test_seed_count(int usual);
 void test_seed_failed(uint64_t seed, const char *name);
 
 /*
- * For tests of very many: `many`, but a tenth of them under ASan and a hundredth under TSan
- * and Valgrind, where each is dear. A hundred thousand and a million are that in `make soak`
- * (-n above 8) alone, otherwise test_many(20000) and test_many(30000): a million stacks are
- * 4 GiB, which some machines give slowly.
+ * For tests of very many objects: `many`, but a tenth of them under ASan and a hundredth
+ * under TSan and Valgrind, which make each object slow. A hundred thousand and a million
+ * are used only in `make soak` (-n above 8), otherwise test_many(20000) and
+ * test_many(30000): a million stacks are 4 GiB, which some machines provide slowly.
  */
 int test_many(int many);
 int test_hundred_thousand(void);
@@ -72,14 +72,14 @@ int test_million(void);
 bool test_in_soak(void);
 
 /*
- * For I/O tests of many cases that have little to do with the backend: is case i one that
- * this backend does? The backends share them out; each does all in `make soak`.
+ * For I/O tests of many cases that hardly depend on the backend: does this backend run
+ * case i? The backends share the cases; in `make soak` each runs all.
  */
 bool test_has_turn(size_t i);
 
 /*
- * n bytes of zeros, which the test need not give back. For what is large: static variables
- * are in each test's memory, where LeakSanitizer would look at every page of them.
+ * n bytes of zeros, which the test need not free. For large buffers: static variables are
+ * in the memory of each test, where LeakSanitizer would read every page of them.
  */
 void *test_memory(size_t n);
 
@@ -105,7 +105,9 @@ void test_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Compare the whole trace, and empty it. */
 #define CHECK_TRACE(expected) test__check_trace(__FILE__, __LINE__, (expected))
 
-/* The trace so far, for tests that compare parts of it; and emptying it unchecked. */
+/*
+ * The trace so far, for tests that compare parts of it; and clearing it without a check.
+ */
 const char *test_trace_text(void);
 void test_trace_clear(void);
 
@@ -113,7 +115,7 @@ void test_trace_clear(void);
 
 /*
  * Call fn(arg) in a forked child and expect it to end by abort(), with `text` somewhere
- * in what it wrote to stderr.
+ * in its output to stderr.
  */
 #define test_dies(fn, arg, text)                                                         \
     test__dies(__FILE__, __LINE__, #fn, (fn), (arg), SIGABRT, (text))
@@ -123,8 +125,9 @@ void test_trace_clear(void);
     test__dies(__FILE__, __LINE__, #fn, (fn), (arg), (signo), (text))
 
 /*
- * "compute at tests/debug/test_slow.c:", as reports have a function of this file, whether the build
- * folder is in the project, beside it or elsewhere. Until the next call.
+ * "compute at tests/debug/test_slow.c:", as reports print a function of this file,
+ * whether the build folder is inside the project or elsewhere. It is valid until the next
+ * call.
  */
 #define test_place(function) test__place((function), __FILE__)
 const char *test__place(const char *function, const char *file);
@@ -142,8 +145,10 @@ int test_join(coil_task *task);
 /* End the test here, counted as skipped. */
 void test_skip(const char *reason) __attribute__((noreturn));
 
-/* The value of `key` in a file of /proc with lines like "VmHWM:  1234 kB", in KiB; -1 if
- * there is none. */
+/*
+ * The value of `key` in a file of /proc with lines like "VmHWM:  1234 kB", in KiB; -1 if
+ * the key is missing.
+ */
 long test_proc_kib(const char *path, const char *key);
 
 /* The number of memory mappings of the process. */
@@ -156,7 +161,7 @@ const char *test_backend(void);
 bool test_under_valgrind(void);
 
 /*
- * Make coil's nth allocation from now on fail, once: 1 is the next. 0 cancels that. A
+ * Let coil's nth allocation from now on fail, once: 1 is the next. 0 cancels that. A
  * block that grows counts as an allocation; stacks do not (they come from mmap(2)).
  */
 void test_fail_allocation(int n);
@@ -178,7 +183,7 @@ struct test__case {
     const char *name, *file;
     int line;
     enum test__kind kind;
-    bool hidden; /* run only with -s: made to fail, to test the harness */
+    bool hidden; /* runs only with -s: fails on purpose, to test the harness */
     void (*body)(void);
     struct test__case *next;
 };

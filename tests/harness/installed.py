@@ -1,4 +1,4 @@
-"""How a program outside the tree finds a coil that was installed below a folder, by pkg-config."""
+"""Help a program outside the tree to find a coil that was installed below a folder, by pkg-config."""
 
 import os
 import pathlib
@@ -7,7 +7,7 @@ import subprocess
 
 
 def below(build, folder):
-    """Installs the build below the folder; returns where its coil.pc lies."""
+    """Install the build below the folder. Returns the folder with its coil.pc."""
     subprocess.run(['meson', 'install', '-C', build, '--no-rebuild', '--destdir', folder],
                    check=True, stdout=subprocess.DEVNULL)
     found = list(pathlib.Path(folder).rglob('coil.pc'))
@@ -17,9 +17,9 @@ def below(build, folder):
 
 
 def pkg_config(pc, folder, *arguments):
-    """The words that pkg-config says; its prefix is moved below the folder.
+    """Return pkg-config's output as words, with the prefix moved below the folder.
 
-    PKG_CONFIG_SYSROOT_DIR would do that, too, but for folders with a space in their names.
+    PKG_CONFIG_SYSROOT_DIR would do that, too, except for folders with a space in their names.
     """
     prefix = next(line.partition('=')[2] for line in pc.read_text().splitlines()
                   if line.startswith('prefix='))

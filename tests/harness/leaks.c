@@ -1,8 +1,9 @@
 /*
- * leaks.c - finds what a test left behind: memory of coil's, descriptors, stacks, a loop.
+ * leaks.c - find what a test left behind: memory of coil, descriptors, stacks, a loop.
  *
- * An allocator of our own, given to coil before the test begins, counts memory: it stores
- * the size in front of each block. It fails an allocation when a test demands that.
+ * An allocator of the harness, passed to coil before the test begins, counts memory: it
+ * stores the size in front of each block. It also lets an allocation fail when a test
+ * requests that.
  */
 #include "run.h"
 
@@ -153,9 +154,9 @@ static bool has_other_threads(void)
 }
 
 /*
- * A thread that has just woken a task releases its references a moment later, and one that
- * waits for a killed child closes its handle when that has ended. What is still held after
- * seconds, or when there is no other thread, is a leak.
+ * A thread that has just woken a task releases its references a moment later, and a
+ * thread that waits for a killed child closes its handle when the child has ended.
+ * Objects that are still held after seconds, or without another thread, are leaks.
  */
 static void wait_for_other_threads(void)
 {

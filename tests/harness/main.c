@@ -29,9 +29,9 @@
  * whatever coil-tests inherited: see surroundings.c.
  *
  * A test writes to an unnamed file of its own, which is shown only if it fails. It leads
- * a session, which is killed when the test has ended or its time is up, so no process of a
- * test outlives it. A test whose time is up prints first where it hangs: see hang.c. After
- * five of those no more are begun. The last line is `N passed, N failed`.
+ * a session, which is killed when the test has ended or its time is up, so no process of
+ * a test outlives it. A test whose time is up first prints where it hangs: see hang.c.
+ * After five such tests no more are begun. The last line is `N passed, N failed`.
  */
 #include "run.h"
 
@@ -53,10 +53,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* task.h; programs that are linked to libcoil.so do not see it. */
+/* From task.h. Programs that are linked to libcoil.so lack it. */
 __attribute__((weak)) extern int coil__task_light_mode;
 
-/* LeakSanitizer, in programs that have it; what malloc(3) has given and nobody given back. */
+/*
+ * LeakSanitizer, in programs that contain it: reports memory of malloc(3) that was not
+ * freed.
+ */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 __attribute__((weak)) size_t __sanitizer_get_current_allocated_bytes(void);
 
@@ -68,7 +71,7 @@ enum {
     BACKENDS = sizeof backends / sizeof backends[0],
     JOBS_LIMIT = 16,
     TEXTS = 8,
-    TIMED_OUT_LIMIT = 5, /* then something is wrong with all of them */
+    TIMED_OUT_LIMIT = 5, /* then there is a general problem */
 };
 
 static struct {
@@ -177,7 +180,7 @@ static struct test__run *select_runs(size_t *count)
     return runs;
 }
 
-/* The first run of each file, and each options.every'th behind it. */
+/* The first run of each file, and every options.every'th after it. */
 static size_t take_sample(struct test__run *runs, size_t count)
 {
     const char *file = "";
@@ -193,7 +196,7 @@ static size_t take_sample(struct test__run *runs, size_t count)
     return taken;
 }
 
-/* False, and says so, if two tests have the same name. */
+/* Returns false, and prints an error, if two tests have the same name. */
 static bool names_are_unique(const struct test__run *runs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -236,9 +239,9 @@ static size_t allocated(void)
 }
 
 /*
- * What others than coil have lost is looked for once for each test, not on every backend, and
- * where there is more than before: LeakSanitizer takes longer than most tests. So does what
- * libraries do at the exit, which is not tested.
+ * Leaks outside coil are checked once for each test, not on every backend, and only if
+ * there is more memory than before: LeakSanitizer takes longer than most tests. The same
+ * applies to the work of libraries at the exit, which is not tested.
  */
 static _Noreturn void end_child(const struct test__run *run, int status, size_t before)
 {
@@ -252,8 +255,8 @@ static _Noreturn void end_child(const struct test__run *run, int status, size_t 
 }
 
 /*
- * Once, before there are children: LeakSanitizer reads all variables of all libraries, its own
- * among them, 16 MB, and a page that nobody has touched yet costs each child a fault.
+ * Call once, before there are children. LeakSanitizer reads all variables of all
+ * libraries, including its own, 16 MB, and each untouched page costs each child a fault.
  */
 COIL__NO_SANITIZE static int read_variables(struct dl_phdr_info *object, size_t size,
                                             void *arg)
@@ -381,15 +384,17 @@ static void report_job(const struct job *job, int status, const struct rusage *u
 
 static void end_job(struct job *job, int status, const struct rusage *use)
 {
-    test__kill_session(job->pid); /* processes that the test has left */
+    test__kill_session(job->pid); /* processes that the test left behind */
     report_job(job, status, use);
     close(job->output);
     job->run = NULL;
     running--;
 }
 
-/* How long its first thread was ready to run and had no processor, which is no fault of
-   the test's; 0 where the kernel does not count that. */
+/*
+ * The time for which its first thread was ready to run and had no processor, which is not
+ * the test's fault; 0 if the kernel does not count it.
+ */
 static int64_t starved_ms(pid_t pid)
 {
     long long busy, starved;

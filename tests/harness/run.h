@@ -1,5 +1,5 @@
 /*
- * run.h (internal) - what the files of the harness share.
+ * run.h (internal) - declarations that the files of the harness share.
  */
 #ifndef TESTS_RUN_H
 #define TESTS_RUN_H
@@ -30,7 +30,7 @@ extern uint64_t test__shuffle;
 extern uint64_t test__first_seed;
 extern int test__seed_count;
 
-/* run.c: run the test in this process, look for leaks; TEST__PASSED or TEST__FAILED. */
+/* run.c: run the test in this process, check for leaks; TEST__PASSED or TEST__FAILED. */
 int test__run_here(const struct test__run *run);
 
 /* checks.c: print a line, and make the test fail. */
@@ -47,7 +47,7 @@ void test__begin_afresh(void);
 /* hang.c: print where the processes of the session hang to `output`, the leader first. */
 void test__show_hang(pid_t session, int output);
 
-/* hang.c: kill the processes of the session, whose leader may be gone. */
+/* hang.c: kill the processes of the session, even if its leader has ended. */
 void test__kill_session(pid_t session);
 
 /* main.c: end the test as skipped; the reason has been printed to stdout. */

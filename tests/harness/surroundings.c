@@ -1,5 +1,6 @@
 /*
- * surroundings.c - resets what coil-tests inherits from the process that started it.
+ * surroundings.c - reset the state that coil-tests inherits from the process that started
+ * it.
  *
  * A shell script starts background jobs with SIGINT and SIGQUIT ignored, and ignored
  * signals stay ignored after exec(2). Signal masks, limits and closed standard streams
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Handlers stay: those that exist before main() are a sanitizer's. */
+/* Handlers are not changed: handlers that exist before main() belong to a sanitizer. */
 static void stop_ignoring_signals(void)
 {
     struct sigaction action;
@@ -26,7 +27,7 @@ static void stop_ignoring_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* To the kernel's defaults, or to the hard limit if that is lower. */
+/* Set limits to the kernel's defaults, or to the hard limit if that is lower. */
 static void raise_limits(void)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /*
- * test_harness.c - the harness reports failed checks, leaks, crashes and time-outs.
+ * test_harness.c - the harness reports failed checks, leaks, crashes and timeouts.
  *
  * The cases at the top are hidden from a normal run: each does one thing that a test must
  * not do. The tests below run coil-tests on one of them, and compare its output.
@@ -133,7 +133,7 @@ SELFTEST(selftest_exit)
 
 SELFTEST(selftest_hang)
 {
-    /* A process of its own must not survive it. */
+    /* A child process must not outlive the test. */
     if (fork() == 0)
         sleep(1000);
     for (;;)
@@ -210,7 +210,7 @@ SELFTEST(selftest_wrong_words)
 
 /* ---- tests ------------------------------------------------------------------------- */
 
-/* Run coil-tests on the hidden case, and expect the exit status and the words. */
+/* Run coil-tests on the hidden case, and check the exit status and the output. */
 static void expect(const char *flags, const char *name, int exit_status,
                    const char *words)
 {
@@ -296,7 +296,7 @@ TEST(harness_shows_where_a_test_hangs)
 
 TEST(harness_stops_when_many_tests_hang)
 {
-    /* Five, on backends that are everywhere, and another test behind them. */
+    /* Five, on backends that exist everywhere, and another test after them. */
     expect("-f -q -t 1 -j 1 -b epoll,poll,select", "'selftest_*hang*' selftest_skip", 1,
            "so 1 were not begun");
 }

@@ -1,4 +1,4 @@
-"""A small site, and the crawlers of examples/inside/crawl sent to it."""
+"""A small site, and functions that run the crawlers of examples/inside/crawl on it."""
 import http.server
 import threading
 import time
@@ -24,7 +24,7 @@ class Page(http.server.BaseHTTPRequestHandler):
             self.server.requests.append(self.path)
             self.server.busy += 1
             self.server.most_at_once = max(self.server.most_at_once, self.server.busy)
-        time.sleep(0.02)  # what there is to wait for
+        time.sleep(0.02)  # the delay that crawlers wait for
         with self.server.lock:
             self.server.busy -= 1
         self.send_response(200)
@@ -41,8 +41,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def crawled_by(program):
-    """What a crawler prints, what it says besides, and the server, which has what it was
-    asked for."""
+    """Return a crawler's output, its other output, and the server, which has recorded the requests."""
     with Server(("127.0.0.1", 0), Page) as server:
         server.lock = threading.Lock()
         server.requests, server.busy, server.most_at_once = [], 0, 0

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""What the heads of examples/inside say to change, changed, and whether one then sees what
-they say.
+"""Make the changes that the heads of examples/inside propose, and check the described effects.
 
     test_changes.py FOLDER [TEST...]
 """

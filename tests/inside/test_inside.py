@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The programs of examples/inside, and what they print: whole where that is determined,
-order and bounds where time decides.
+"""Run the programs of examples/inside and check their output: completely if it is determined,
+otherwise by order and bounds.
 
     test_inside.py FOLDER [TEST...]
 """
@@ -218,7 +218,8 @@ def test_15_seen_set_races_where_thread_sanitizer_sees_it():
         if built.returncode != 0:
             raise Skip("it cannot be built with ThreadSanitizer: "
                        + built.stderr.strip().splitlines()[-1])
-        for _ in range(50):  # it sees no race of writes at the very same time, on two processors
+        # it does not detect two writes at exactly the same time, on two processors
+        for _ in range(50):
             done = subprocess.run([program], capture_output=True, text=True, timeout=120,
                                   env={**os.environ, "TSAN_OPTIONS": "halt_on_error=1"})
             if "unexpected memory mapping" in done.stderr:
@@ -265,8 +266,8 @@ def test_crawl_finds_the_same_pages_by_all_five():
 TOYS = ["02", "05", "06", "07", "08", "09", "toy", "pages", "0_", "1_", "2_", "3_"]
 
 
-# More than one idea: all generators of the documents, a loop and what runs on it, the five
-# promises of asyncio's, a crawler.
+# Programs with more than one idea: all generators of the documents, a loop and programs on it, the
+# five rules of asyncio, a crawler.
 LONGER = ["03", "07", "08", "09", "0_", "2_", "3_", "4_"]
 
 

@@ -1,6 +1,6 @@
 /*
- * waits.c - cancellation reaches every wait, and groups end together: what
- * examples/inside/mini/coil.h promises, as a program. It must print the same on coil.
+ * waits.c - cancellation reaches every wait, and groups end as a whole. This program
+ * tests these claims of examples/inside/mini/coil.h. It must print the same on coil.
  */
 #include <coil.h>
 
@@ -57,7 +57,7 @@ static int grouping(void *arg)
     return coil_group_exit(&group, rc);
 }
 
-/* Goes on as if nothing had been: each further wait is refused. */
+/* A task that ignores its cancellation: each further wait is refused. */
 static int deaf(void *arg)
 {
     (void)arg;
@@ -86,7 +86,7 @@ static void cancelled(const char *what, coil_task_fn fn)
 
     if (coil_spawn(fn, NULL, NULL, &task) < 0)
         return;
-    coil_sleep(COIL_MSEC(1)); // let it come to its wait
+    coil_sleep(COIL_MSEC(1)); // lets the task reach its wait
     asked = coil_task_cancel(task, "test");
     printf("%s: %d", what, asked);
     int rc = coil_task_await(task);
@@ -106,7 +106,7 @@ static void cancelled_before_its_first_step(void)
     coil_task_release(task);
 }
 
-/* Two failures; the first counts, and ends siblings in every kind of wait. */
+/* Two failures: the first counts, and cancels siblings in every kind of wait. */
 static void failing_child(int body_waits)
 {
     int io = -EIO, pipe = -EPIPE;
@@ -141,7 +141,9 @@ static void failing_body(void)
     printf("a body that fails: %s\n", rc == -ENOENT ? "ENOENT" : "?");
 }
 
-/* The inner group's owner is cancelled by the outer group, and passes it on. */
+/*
+ * The outer group cancels the owner of the inner group, which passes the cancellation on.
+ */
 static int inner(void *arg)
 {
     int rc = grouping(arg);
@@ -180,7 +182,7 @@ static int nap(void *arg)
     return rc;
 }
 
-/* To be cancelled is no failure: the sibling is left alone. */
+/* A cancelled task has not failed: its sibling is not cancelled. */
 static void cancelled_child(void)
 {
     coil_group group;
@@ -201,7 +203,7 @@ static int yield_once(void *arg)
     return rc;
 }
 
-/* A cancelled task that is ready keeps its place. */
+/* A cancelled task that is ready keeps its place in the queue. */
 static void cancelled_while_ready(void)
 {
     coil_group group;
@@ -253,7 +255,7 @@ static int app(void *arg)
     failing_child(1);
     failing_body();
     nested();
-    coil_spawn(awaiting, NULL, NULL, NULL); // left over: ended by coil_run()
+    coil_spawn(awaiting, NULL, NULL, NULL); // a leftover task: coil_run() ends it
     coil_sleep(COIL_MSEC(1));
     return 3;
 }
