@@ -1,5 +1,5 @@
 /*
- * guest.h - for tests: a loop of each backend that can be a guest.
+ * guest.h - for tests: a loop of each backend that supports guest mode.
  */
 #ifndef COIL_TESTS_LOOP_GUEST_H
 #define COIL_TESTS_LOOP_GUEST_H

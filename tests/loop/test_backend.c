@@ -54,7 +54,7 @@ static void poll_until_complete(void)
     CHECK_INT(completed, 1);
 }
 
-/* Submit it and wait for its result, if that is not there at once. */
+/* Submit it and wait for its result, unless that is available at once. */
 static ssize_t result_of(struct coil__op *op)
 {
     ssize_t result;
@@ -131,7 +131,7 @@ IO_TEST(backend_cancel_and_detach_complete)
     CHECK_INT(class->submit(backend(), &op), -EBADF);
 }
 
-/* After a short read the next one waits without asking; nothing that comes is missed. */
+/* After a short read the next one waits without trying first; no bytes are missed. */
 IO_TEST(backend_remembers_what_was_drained)
 {
     const struct coil__backend_class *class = backend()->class;
@@ -155,7 +155,7 @@ IO_TEST(backend_remembers_what_was_drained)
     drop_pair(fds);
 }
 
-/* Looking without taking leaves everything there, so it must not count as drained. */
+/* Peeking leaves all bytes in the socket, so the socket must not count as drained. */
 IO_TEST(backend_does_not_take_a_peek_for_a_drain)
 {
     struct coil__op op;

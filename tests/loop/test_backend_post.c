@@ -20,8 +20,8 @@ struct poster {
     pthread_t thread;
     coil_loop *loop;
     coil_task *waiting;
-    int failures;             /* the poster's */
-    int received, disordered; /* the loop's */
+    int failures;             /* used by the poster */
+    int received, disordered; /* used by the loop */
     struct posted {
         struct poster *poster;
         int number;
@@ -91,8 +91,10 @@ static void *post_once(void *arg)
     return NULL;
 }
 
-/* A signal may come as the eventfd is written: whatever call of the two threads fails so,
-   the post arrives. */
+/*
+ * A signal may arrive while the eventfd is written. Whichever call of the two threads is
+ * interrupted, the post arrives.
+ */
 IO_TEST(post_that_is_interrupted_arrives)
 {
     static struct one_post p; /* the threads read it while this task waits */
@@ -202,7 +204,7 @@ static void *post_until_refused(void *arg)
     return (void *)taken;
 }
 
-/* Each is refused or called, however late it comes. */
+/* Each post is refused or called, however late it comes. */
 TEST(post_is_called_or_refused_as_its_loop_closes)
 {
     void *taken;

@@ -25,7 +25,7 @@ static void count(void *arg)
         coil_unpark(c->waiting, 0);
 }
 
-/* Until it was called so often more. */
+/* Wait until the callback was called n more times. */
 static void wait_for_calls(struct counter *c, int more)
 {
     c->wanted = c->calls + more;
@@ -57,7 +57,7 @@ IO_TEST(reader_is_called_as_long_as_there_is_something)
     CHECK_INT(write(fds[1], "x", 1), 1);
     wait_for_calls(&c, 3);
     CHECK_INT(read(fds[0], buf, sizeof buf), 1);
-    coil_sleep(COIL_MSEC(1)); /* one that was ready already may come */
+    coil_sleep(COIL_MSEC(1)); /* an event that was already ready may come */
     c.calls = 0;
     coil_sleep(COIL_MSEC(1));
     CHECK_INT(c.calls, 0);
@@ -134,7 +134,7 @@ static void empty(int fd)
         ;
 }
 
-/* io_uring's polls end for that, unasked. */
+/* This ends io_uring's polls without a request. */
 IO_TEST(writer_without_room_is_not_called_when_the_peer_says_no_more)
 {
     struct counter c = {0};
@@ -152,11 +152,14 @@ IO_TEST(writer_without_room_is_not_called_when_the_peer_says_no_more)
     fill_up(fds[0]);
     CHECK_INT(coil_add_writer(fds[0], count, &c), 0);
     coil_sleep(COIL_MSEC(3));
-    CHECK(coil_remove_writer(fds[0])); /* whatever is in the kernel */
+    CHECK(coil_remove_writer(fds[0])); /* whatever events are in the kernel */
     close_pair(fds);
 }
 
-/* Added thrice it is one; removed and closed, its number hears nothing of the old. */
+/*
+ * Adding it three times counts once. After it is removed and closed, no old event reaches
+ * the same number.
+ */
 IO_TEST(reader_removed_and_closed_at_once)
 {
     struct counter before = {0}, after = {0};
@@ -244,7 +247,10 @@ IO_TEST(reader_and_writer_of_what_never_waits_are_called_in_every_turn)
     CHECK_INT(coil_loop_current()->backend->always_ready, 0);
 }
 
-/* Its owner forgot to remove the watch first: the new one hears of the new descriptor. */
+/*
+ * The owner did not remove the watch before closing: the new watch gets the events of the
+ * new descriptor.
+ */
 IO_TEST(reader_added_to_a_number_that_was_closed_and_reused_is_called)
 {
     struct counter before = {0}, in = {0}, out = {0};
@@ -279,7 +285,7 @@ static void note_run(struct coil__runnable *runnable)
     test_trace("ran ");
 }
 
-/* What had happened of the old one is not told to it any more, nor to the new one. */
+/* Events of the old descriptor no longer reach the old watch, nor the new one. */
 IO_TEST(watch_that_is_replaced_keeps_nothing_of_the_old)
 {
     coil_loop *loop = coil_loop_current();
@@ -302,7 +308,10 @@ IO_TEST(watch_that_is_replaced_keeps_nothing_of_the_old)
     close_pair(fds);
 }
 
-/* Its number is the library's by now, and the library's watch is not removed with it. */
+/*
+ * The library owns its number by now, and removing the old watch does not remove the
+ * library's.
+ */
 IO_TEST(reader_of_a_closed_descriptor_whose_number_the_library_watches)
 {
     coil_loop *loop = coil_loop_current();
@@ -326,7 +335,7 @@ IO_TEST(reader_of_a_closed_descriptor_whose_number_the_library_watches)
     close_pair(others);
 }
 
-/* A closed descriptor must not make every poll fail: its watcher is told once. */
+/* A closed descriptor must not make every poll fail: its watcher is called once. */
 IO_TEST(reader_of_a_descriptor_closed_behind_its_back)
 {
     struct counter c = {0};

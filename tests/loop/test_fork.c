@@ -1,6 +1,6 @@
 /*
- * test_fork.c - a child of fork(2) leaves its parent's loop alone, says so where it would
- * use it, and may have a loop of its own.
+ * test_fork.c - a child of fork(2) does not affect its parent's loop, aborts if it uses
+ * that loop, and may have a loop of its own.
  */
 #include "../harness/harness.h"
 
@@ -11,11 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Call fn(arg) in a child of fork(2); returns its wait status. */
+/* Call fn(arg) in a child of fork(2). Returns its wait status. */
 /*
- * What the parent's loop holds stays in the child's memory, and nothing there leads to
- * it: Valgrind would call that lost. So there success is told by a signal, which leaves
- * it no time to look.
+ * The objects of the parent's loop stay in the child's memory without a pointer to them,
+ * which Valgrind reports as lost. So the child reports success by a signal, which kills
+ * it before Valgrind checks.
  */
 static void end_child(int rc)
 {
@@ -57,7 +57,7 @@ static int destroy_stream(void *arg)
     int fd = coil_stream_fd(arg);
 
     coil_stream_destroy(arg);
-    return fcntl(fd, F_GETFD) < 0 ? 0 : 1; /* its copy is closed */
+    return fcntl(fd, F_GETFD) < 0 ? 0 : 1; /* the child's copy is closed */
 }
 
 IO_TEST(fork_stream_destroyed_by_the_child_goes_on_in_the_parent)
@@ -109,7 +109,7 @@ IO_TEST(fork_listener_destroyed_by_the_child_accepts_in_the_parent)
     CHECK_INT(coil_spawn(accept_one, listener, NULL, &task), 0);
     CHECK_INT(coil_sleep(COIL_MSEC(5)), 0);
     CHECK_INT(in_child(destroy_listener, listener), 0);
-    CHECK_INT(coil_connect_unix(name, &stream), 0); /* nor has it removed the file */
+    CHECK_INT(coil_connect_unix(name, &stream), 0); /* and the file still exists */
     CHECK_INT(coil_task_await(task), 0);
     coil_task_release(task);
     coil_stream_destroy(stream);
@@ -170,7 +170,7 @@ static int undo(void *arg)
     coil_timer_stop(u->timer);
     coil_handle_cancel(u->handle);
     coil_handle_release(u->handle);
-    coil_event_finish(u->event); /* a task of the parent's waits for it */
+    coil_event_finish(u->event); /* a task of the parent waits for it */
     coil_task_release(u->task);
     coil_remove_signal_handler(SIGUSR1);
     return coil_remove_reader(u->fd) == 1 ? 0 : 1;
@@ -246,7 +246,7 @@ static int undo_due_in_a_loop_of_its_own(void *arg)
     return coil_run(undo_what_is_due, arg, &opts);
 }
 
-/* Debug mode knows whose a handle is that is in no heap. */
+/* Debug mode stores the owner of a handle that is in no heap. */
 IO_TEST(fork_what_the_child_takes_back_may_be_due)
 {
     struct due due = {.called = 0};
@@ -370,7 +370,7 @@ static int run_own(void *arg)
 
 static int destroy_and_use_own(void *arg)
 {
-    coil_stream_destroy(arg); /* on a loop that is not its own */
+    coil_stream_destroy(arg); /* on another loop */
     return use_own_loop(NULL);
 }
 
@@ -492,7 +492,7 @@ TEST(fork_runner_destroyed_by_the_child_runs_nothing)
 
 /* ---- what it must not do ----------------------------------------------------------- */
 
-/* fn runs in a child of fork(2), whose end is ours. */
+/* fn runs in a child of fork(2), which has the other end. */
 static void as_child(int (*fn)(void *arg), void *arg)
 {
     int status = in_child(fn, arg);

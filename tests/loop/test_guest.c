@@ -1,5 +1,5 @@
 /*
- * test_guest.c - a loop that somebody else drives: by poll(2) here.
+ * test_guest.c - a loop that a host drives, here by poll(2).
  */
 #include "guest.h"
 
@@ -30,7 +30,9 @@ void for_each_guest(void (*test)(coil_loop *loop))
     }
 }
 
-/* The host: waits as it is told to, then steps. Returns how many steps it took. */
+/*
+ * The host: waits as long as the guest requests, then steps. Returns the number of steps.
+ */
 static int drive(coil_loop *loop, const bool *until)
 {
     int steps = 0;
@@ -75,7 +77,8 @@ static void one_turn_each(coil_loop *loop)
     stop = true;
     CHECK_INT(coil_guest_step(loop), 0);
     CHECK_INT(coil_guest_timeout(loop), COIL_NEVER);
-    CHECK_INT(coil_guest_step(loop), 0); /* nothing to do: and it does not wait */
+    /* nothing to do, so it returns without waiting */
+    CHECK_INT(coil_guest_step(loop), 0);
 }
 
 TEST(guest_step_is_one_turn_however_busy_it_is)
@@ -130,7 +133,8 @@ static void waits_for_a_timer(coil_loop *loop)
     CHECK_INT(coil_guest_step(loop), 0);
     timeout = coil_guest_timeout(loop);
     CHECK(timeout >= 0 && timeout <= COIL_MSEC(5));
-    CHECK(drive(loop, &ended) < 20); /* it is told how long to wait: no spinning */
+    /* the host gets a time to wait, so it does not spin */
+    CHECK(drive(loop, &ended) < 20);
     CHECK(coil_now() - before >= COIL_MSEC(5));
 }
 
@@ -234,10 +238,10 @@ TEST(guest_descriptor_tells_of_posts)
     for_each_guest(hears_posts);
 }
 
-/* A thread that speaks up again and again, each time only after it was heard. */
+/* A thread that posts repeatedly, each time only after the last post was handled. */
 struct speaker {
     coil_loop *loop;
-    int event; /* written to instead of posting; -1 */
+    int event; /* a descriptor to write to instead of posting, or -1 */
     _Atomic int heard;
     bool done;
 };
@@ -306,7 +310,7 @@ TEST(guest_descriptor_tells_of_each_event_of_a_reader)
     for_each_guest(hears_each_event);
 }
 
-/* Nothing would tell the host: so it is told not to wait. */
+/* No event would wake the host, so it must not wait. */
 static void is_always_ready(coil_loop *loop)
 {
     bool done = false;
@@ -404,7 +408,10 @@ TEST(guest_step_says_stop_and_does_not_nest)
     for_each_guest(stops_and_refuses);
 }
 
-/* What is left when the host ends is the runner's: it cancels and waits. */
+/*
+ * The runner handles the tasks that are left when the host ends: it cancels them and
+ * waits.
+ */
 static int waits_for_ever(void *arg)
 {
     int rc = coil_sleep(COIL_NEVER / 2);
@@ -435,7 +442,7 @@ TEST(guest_needs_a_backend_with_a_descriptor)
         CHECK_INT(coil_loop_create(&(coil_loop_opts){.backend = backends[i]}, &loop), 0);
         CHECK_INT(coil_guest_fd(loop), -EOPNOTSUPP);
         CHECK_INT(coil_guest_timeout(loop), COIL_NEVER);
-        CHECK_INT(coil_guest_step(loop), 0); /* a host that asks now and then */
+        CHECK_INT(coil_guest_step(loop), 0); /* a host that checks from time to time */
         coil_loop_close(loop);
     }
     CHECK_INT(coil_loop_create(&(coil_loop_opts){.virtual_clock = true}, &loop), 0);

@@ -18,7 +18,7 @@ static gboolean prepare(GSource *source, gint *timeout_ms)
 {
     int64_t timeout = coil_guest_timeout(((struct source *)source)->loop);
 
-    /* GLib waits by milliseconds: not less than asked for. */
+    /* GLib waits in milliseconds, so round up. */
     *timeout_ms =
         timeout == COIL_NEVER ? -1 : (gint)((timeout + COIL_MSEC(1) - 1) / COIL_MSEC(1));
     return timeout == 0;
@@ -47,10 +47,10 @@ static gboolean dispatch(GSource *source, GSourceFunc fn, gpointer data)
 
 static GSourceFuncs functions = {prepare, check, dispatch, NULL, NULL, NULL};
 
-/* GLib's default context is never freed again: this one is. */
+/* GLib never frees its default context, so use another one. */
 static GMainContext *context;
 
-/* Have GLib call fn(data) every millisecond, as long as it says so. */
+/* Let GLib call fn(data) every millisecond, as long as fn returns true. */
 static void call_every_ms(GSourceFunc fn, void *data)
 {
     GSource *timer = g_timeout_source_new(1);
@@ -60,7 +60,7 @@ static void call_every_ms(GSourceFunc fn, void *data)
     g_source_unref(timer);
 }
 
-/* Run GLib's main loop with coil in it until somebody stops coil's. */
+/* Run GLib's main loop with coil in it until coil's loop is stopped. */
 static void run_inside_glib(coil_loop *loop)
 {
     struct source *s = (struct source *)g_source_new(&functions, sizeof *s);

@@ -1,6 +1,6 @@
 /*
- * What a signal handler calls of coil: it stops the program with a sentence where that is
- * seen, and what a handler may do goes on working.
+ * Calls of coil in a signal handler: the program aborts with a message if this is
+ * detected, and calls that are allowed in a handler work.
  */
 #include "../harness/harness.h"
 
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Objects of the loop that is interrupted; each that has waiters has had one. */
+/* Objects of the interrupted loop. Each object that can have waiters has had one. */
 static struct {
     coil_loop *loop;
     coil_task *task;
@@ -121,7 +121,7 @@ static const struct call that_wake[] = {
     {NULL, NULL},
 };
 
-/* Those of the first half may be called by any thread: they would take a lock. */
+/* Any thread may make the calls of the first half, which would take a lock. */
 static const struct call of_threads_and_streams[] = {
     {set_promise, "coil_promise_set"},
     {cancel_promise, "coil_promise_cancel"},
@@ -167,7 +167,7 @@ static bool sleeps(pid_t thread)
     return state != NULL && state[2] == 'S';
 }
 
-/* Waits until the loop's thread sleeps in the kernel, and sends it the signal. */
+/* Wait until the loop's thread sleeps in the kernel, and send it the signal. */
 static void *interrupt(void *arg)
 {
     pid_t thread;
@@ -255,7 +255,10 @@ static void interrupt_wait_with(void *call)
     coil_run(wait_until_interrupted, NULL, &(coil_run_opts){.loop.backend = backend});
 }
 
-/* It calls them when the system call has returned: the wait is not interrupted there. */
+/*
+ * The tool runs handlers after the system call has returned, so the wait is not
+ * interrupted there.
+ */
 static void skip_where_handlers_come_late(void)
 {
     if (COIL__TSAN)

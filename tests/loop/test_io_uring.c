@@ -1,9 +1,9 @@
 /*
- * test_io_uring.c - what only the ring has: kernels that allow it or not, queues that are
- * full, buffers that run out, bytes that came unasked, cancelling in each state.
+ * test_io_uring.c - properties of the ring alone: kernels that allow it or not, full
+ * queues, exhausted buffers, bytes received ahead of reads, cancelling in each state.
  *
- * Most run once for each way the backend has: on_each_way() masks out what the kernel
- * knows, so that what is there for older ones is tested on the newest.
+ * Most tests run once for each code path of the backend: on_each_way() hides features of
+ * the kernel, so that code for older kernels is tested on the newest.
  */
 #include "../harness/harness.h"
 
@@ -96,7 +96,9 @@ static void install_filter(struct sock_filter *filter, size_t n)
         test_skip("no seccomp here");
 }
 
-/* From now on these system calls fail so, in this process and its children. */
+/*
+ * From now on these system calls fail with this error, in this process and its children.
+ */
 static void forbid(int first, int last, int error)
 {
     struct sock_filter filter[] = {
@@ -156,14 +158,14 @@ TEST(ring_that_may_be_made_but_not_entered_is_epoll)
     expect_epoll();
 }
 
-/* Without registering there is no knowing what the kernel can do. */
+/* Without registering, coil cannot probe the features of the kernel. */
 TEST(ring_that_may_not_be_registered_with_is_epoll)
 {
     forbid(SYS_io_uring_register, SYS_io_uring_register, EPERM);
     expect_epoll();
 }
 
-/* From now on io_uring_register(2) fails so, if asked for this. */
+/* From now on io_uring_register(2) fails with this error for this request. */
 static void forbid_to_register(unsigned what, int error)
 {
     enum { ARG = offsetof(struct seccomp_data, args[1]) }; /* its lower half */
@@ -187,7 +189,7 @@ TEST(ring_that_cannot_be_asked_what_it_can_do_is_epoll)
     expect_epoll();
 }
 
-/* Small ones: they ask for buffers of the ring's. */
+/* Small buffers, so that the reads use the ring's own buffers. */
 static int read_and_answer(void *arg)
 {
     coil_stream *ends[2];
@@ -218,7 +220,7 @@ TEST(ring_that_gets_no_buffers_reads_into_those_of_its_readers)
     run_on_ring(read_and_answer);
 }
 
-/* Nobody but a guest needs it, so nobody else notices. */
+/* Only guests need it, so only guests fail. */
 TEST(ring_that_cannot_tell_a_host_says_so)
 {
     coil_loop *loop;
@@ -230,7 +232,7 @@ TEST(ring_that_cannot_tell_a_host_says_so)
     coil_loop_close(loop);
 }
 
-/* Root's memory is not counted while it has CAP_IPC_LOCK. */
+/* The kernel does not count root's memory while it has CAP_IPC_LOCK. */
 static void drop_ipc_lock(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -344,7 +346,7 @@ TEST(ring_of_thousands_that_are_cancelled)
 
 /* ---- bytes that came unasked ------------------------------------------------------- */
 
-/* Two reads that waited: from now on what comes is received unasked. */
+/* After two reads that waited, bytes are received ahead of reads. */
 static void receive_ahead(coil_stream *stream, int peer)
 {
     char byte;
@@ -355,7 +357,7 @@ static void receive_ahead(coil_stream *stream, int peer)
     }
 }
 
-static ssize_t was_read; /* by the latest of read_two() */
+static ssize_t was_read; /* at the latest by read_two() */
 
 static int read_two(void *arg)
 {
@@ -365,7 +367,7 @@ static int read_two(void *arg)
     return (int)was_read;
 }
 
-/* A read that is cancelled, whatever it was about to get: the bytes stay. */
+/* A cancelled read leaves the bytes, whichever it was about to get. */
 static int cancelled_reads_take_nothing(void *arg)
 {
     coil_stream *stream;
@@ -387,7 +389,7 @@ static int cancelled_reads_take_nothing(void *arg)
             CHECK_INT(write(peer, "abc", 3), 3);
         coil_task_cancel(reader, NULL);
         CHECK_INT(coil_task_await(reader), -ECANCELED);
-        if (was_read == 2) { /* it took effect first */
+        if (was_read == 2) { /* the read completed first */
             CHECK_INT(coil_read_exact(stream, bytes, 1), 1);
             CHECK_INT(bytes[0], 'c');
         } else {
@@ -412,7 +414,7 @@ TEST(ring_keeps_what_a_cancelled_read_did_not_take)
     on_each_way(cancelled_reads_take_nothing);
 }
 
-/* Nobody reads: the writer must come to feel it; and all of it is there in the end. */
+/* Without a reader, the writer must be slowed down; in the end all bytes arrive. */
 static int slow_reader(void *arg)
 {
     enum { MOST = 4 << 20 };
@@ -476,8 +478,10 @@ static int write_much(void *stream)
     return (int)n;
 }
 
-/* They are calls, till there is no room: the rest waits in the kernel, from where it can
-   be called back. */
+/*
+ * They are system calls until there is no room. The rest waits in the kernel, where it
+ * can be cancelled.
+ */
 static int sends_at_once(void *arg)
 {
     const struct iovec parts[] = {{"de", 2}, {"f", 1}};
@@ -511,7 +515,7 @@ TEST(ring_sends_at_once_while_there_is_room)
     on_each_way(sends_at_once);
 }
 
-/* More connections with bytes that nobody reads than there are buffers. */
+/* There are more connections with unread bytes than buffers. */
 static int buffers_run_out(void *arg)
 {
     enum { PAIRS = 300, MESSAGES = 6, BYTES = 1500 };
@@ -555,7 +559,7 @@ TEST(ring_whose_buffers_run_out)
     on_each_way(buffers_run_out);
 }
 
-/* The end, and a reset, come behind the bytes before them. */
+/* The end, and a reset, come after the bytes before them. */
 static int ends_come_last(void *arg)
 {
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
@@ -582,7 +586,7 @@ static int ends_come_last(void *arg)
     setsockopt(peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     close(peer);
     settle();
-    if (coil_read(stream, bytes, sizeof bytes) == 4) /* else the kernel dropped it */
+    if (coil_read(stream, bytes, sizeof bytes) == 4) /* otherwise the kernel dropped it */
         CHECK_INT(coil_read(stream, bytes, sizeof bytes), -ECONNRESET);
     coil_stream_destroy(stream);
     return 0;
@@ -602,7 +606,7 @@ static ssize_t receive_with(coil_stream *stream, void *buf, size_t n, int flags)
                                              .flags = flags});
 }
 
-/* Peeking, large reads and messages see what came unasked, in order. */
+/* Peeking, large reads and messages get the bytes that were received ahead, in order. */
 static int other_reads(void *arg)
 {
     static char large[100000];
@@ -647,7 +651,7 @@ static int do_wait_readable(void *arg)
     return coil_stream_wait_readable(arg);
 }
 
-/* By a poll at first, by the receive's next bytes later; each ends, and is cancelled. */
+/* At first by a poll, later by the bytes of the receive. Each ends, and is cancelled. */
 static int waits_and_small_reads(void *arg)
 {
     coil_stream *stream;
@@ -684,7 +688,7 @@ TEST(ring_waits_until_a_stream_is_readable)
     on_each_way(waits_and_small_reads);
 }
 
-/* A packet is cut to what its reader asked for, and its rest is gone: recv(2). */
+/* A packet is cut to the reader's size, and its rest is lost: recv(2). */
 static int packets(void *arg)
 {
     struct coil__backend *backend = coil_loop_current()->backend;
@@ -713,7 +717,7 @@ TEST(ring_keeps_packets_apart)
     on_each_way(packets);
 }
 
-/* What was received for a stream moves with it. */
+/* Bytes that were received for a stream move with it. */
 static int settles(void *arg)
 {
     struct coil__backend *backend = coil_loop_current()->backend;
@@ -745,7 +749,7 @@ TEST(ring_settles_what_it_received_ahead)
     on_each_way(settles);
 }
 
-/* A reset that was received is one for the next loop, and no end. */
+/* A reset that was received stays a reset on the next loop, and is not an end. */
 static int moves_a_reset(void *arg)
 {
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
@@ -763,7 +767,7 @@ static int moves_a_reset(void *arg)
     settle();
     CHECK_INT(coil_stream_detach(stream), 0);
     CHECK_INT(coil_stream_attach(stream), 0);
-    CHECK_INT(coil_stream_detach(stream), 0); /* unread, and on to the third */
+    CHECK_INT(coil_stream_detach(stream), 0); /* unread, and moved to the third loop */
     CHECK_INT(coil_stream_attach(stream), 0);
     if (coil_read(stream, bytes, sizeof bytes) == 4)
         CHECK_INT(coil_read(stream, bytes, sizeof bytes), -ECONNRESET);
@@ -779,7 +783,7 @@ TEST(ring_moves_a_reset_behind_its_bytes)
 
 /* ---- calls that fail --------------------------------------------------------------- */
 
-/* Did an order strike? Then there is one more to be tried. */
+/* Did a requested failure occur? Then there is another one to try. */
 static bool struck(void)
 {
     bool failed = coil_testing_failed() != NULL;
@@ -789,7 +793,7 @@ static bool struck(void)
     return failed;
 }
 
-/* Off and back on, one call or allocation failing. Nothing is lost. */
+/* Detach and attach again, with one call or allocation failing. Nothing is lost. */
 static bool move_with(uint64_t call, int error, uint64_t allocation)
 {
     coil_stream *stream;
@@ -807,7 +811,7 @@ static bool move_with(uint64_t call, int error, uint64_t allocation)
     if (rc == 0)
         rc = coil_stream_attach(stream);
     failed = struck();
-    if (rc < 0) { /* it is where it was, or nowhere */
+    if (rc < 0) { /* it is on its old loop, or on none */
         rc = coil_stream_attach(stream);
         CHECK(rc == 0 || rc == -EBUSY);
     }
@@ -860,7 +864,10 @@ static int read_small(void *arg)
     return (int)coil_read(arg, bytes, sizeof bytes);
 }
 
-/* Closed under a reader, one call failing: it ends, and so does the connection. */
+/*
+ * Close while a reader waits, with one call failing: the read ends, and so does the
+ * connection.
+ */
 static bool close_with(uint64_t call, int error, coil_task_fn reader)
 {
     coil_stream *stream;
@@ -878,7 +885,7 @@ static bool close_with(uint64_t call, int error, coil_task_fn reader)
     failed = struck();
     CHECK_INT(coil_task_await(task), -EBADF);
     coil_task_release(task);
-    CHECK_INT(read(peer, &byte, 1), 0); /* the kernel holds on to it no longer */
+    CHECK_INT(read(peer, &byte, 1), 0); /* the kernel has released it */
     close(peer);
     return failed;
 }
@@ -954,7 +961,7 @@ static int write_one(void *arg)
     return (int)coil_write(arg, "x", 1);
 }
 
-/* All go in one turn, before the kernel can refuse the first. */
+/* All are submitted in one turn, before the kernel can refuse the first. */
 static int first_writes(void *arg)
 {
     coil_stream *streams[WRITERS + 1];
@@ -984,7 +991,7 @@ TEST(ring_whose_first_writes_go_together)
     on_each_way(first_writes);
 }
 
-/* Whoever sends to a full queue that is not its peer's is writable all the time. */
+/* A sender to a full queue that is not its peer's is always writable. */
 static int send_to_a_full_queue(void *arg)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -1062,7 +1069,7 @@ static int write_to_a_half_closed_peer(void *arg)
     return 0;
 }
 
-/* Its polls end at once, since the peer says that it sends no more. */
+/* Its polls end at once, because the peer has shut down its sending side. */
 TEST(ring_waits_asleep_for_room_at_a_half_closed_peer)
 {
     on_each_way(write_to_a_half_closed_peer);
@@ -1075,7 +1082,7 @@ static void note_completion(struct coil__op *op)
     *(bool *)op->owner = true;
 }
 
-/* The sandbox is for good: nothing but the end comes after this. */
+/* The sandbox is permanent, so this must be the last part. */
 static void detach_while_shut_out(bool ahead)
 {
     coil_loop *loop;
@@ -1119,7 +1126,7 @@ static void detach_while_shut_out(bool ahead)
 
 TEST(ring_that_is_shut_out_completes_what_the_kernel_does_not_touch)
 {
-    setenv("COIL_IO_URING_WITHOUT", "defer,coop", 1); /* it works on it all the same */
+    setenv("COIL_IO_URING_WITHOUT", "defer,coop", 1); /* it still works on it */
     detach_while_shut_out(false);
 }
 
@@ -1155,7 +1162,10 @@ static void run_into_the_sandbox(void *arg)
     _exit(0);
 }
 
-/* Going on would have the kernel write to memory that is somebody else's by then. */
+/*
+ * If the program continued, the kernel would write to memory that is in use elsewhere by
+ * then.
+ */
 TEST(ring_that_is_shut_out_with_a_file_in_the_kernel_stops_the_program)
 {
     run_on_ring(end_at_once); /* there is one */
@@ -1274,7 +1284,7 @@ static int file_ops_at_once(void *arg)
     return 0;
 }
 
-/* What the kernel's workers do ends by itself, as a job on a thread does. */
+/* Operations of the kernel's workers end by themselves, like a job on a thread. */
 TEST(ring_that_does_files_holds_a_virtual_clock)
 {
     coil_run_opts opts = on_ring;
@@ -1298,7 +1308,7 @@ static void stay_silent(const coil_exception *exception, void *arg)
     (void)exception, (void)arg;
 }
 
-/* The kernel's workers are threads of this process, and yet will post nothing. */
+/* The kernel's workers are threads of this process, but they never post. */
 TEST(ring_whose_workers_idle_is_a_deadlock_still)
 {
     coil_loop *loop;
@@ -1399,8 +1409,7 @@ static coil_loop *leave_behind(struct left_behind *l)
     return loop;
 }
 
-/* A loop that is closed takes its requests back: nothing writes to memory that is gone.
- */
+/* A closed loop cancels its requests, so the kernel does not write to freed memory. */
 TEST(ring_takes_back_what_a_closed_loop_left_behind)
 {
     struct left_behind l;
@@ -1414,7 +1423,7 @@ TEST(ring_takes_back_what_a_closed_loop_left_behind)
     close(l.fds[1]);
 }
 
-/* A program that shuts itself in when it already has a loop. */
+/* A program that enters a sandbox when it already has a loop. */
 TEST(ring_that_is_forbidden_later_hangs_nobody)
 {
     struct left_behind l;
@@ -1478,7 +1487,7 @@ TEST(ring_is_mapped_for_the_first_operation)
     on_each_way(time_then_io);
 }
 
-/* It wakes its loop more exactly than ppoll(2) does. */
+/* The ring wakes its loop more exactly than ppoll(2) does. */
 static int sleep_until_mapped(void *arg)
 {
     (void)arg;

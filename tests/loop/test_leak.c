@@ -1,5 +1,5 @@
 /*
- * test_leak.c - in debug mode, what is left when the loop closes is named.
+ * test_leak.c - in debug mode, objects that are left when the loop closes are reported.
  */
 #include "../harness/harness.h"
 
@@ -20,7 +20,7 @@ static void note_report(const coil_exception *exception, void *arg)
     snprintf(reports + n, sizeof reports - n, "%s\n", exception->message);
 }
 
-/* One of each, borrowed by nobody. */
+/* One object of each kind, not borrowed. */
 struct things {
     coil_stream *ends[2];
     coil_listener *listener;
@@ -98,7 +98,9 @@ static int leave_nothing_behind(void *things)
     return 0;
 }
 
-/* Its line begins so, and ends with who made it, where the program's symbols are known.
+/*
+ * Its line begins like this, and ends with the function that created it, if the program's
+ * symbols are known.
  */
 static void check_named(const char *format, int number)
 {
@@ -118,7 +120,7 @@ static void check_named(const char *format, int number)
         CHECK(strncmp(found, "; made by make_all at ", 22) == 0);
 }
 
-/* Slow steps are reported as well in debug mode, and on a busy machine there are some. */
+/* Debug mode also reports slow steps, and on a busy machine there are some. */
 static int count_leaks(void)
 {
     int count = 0;
@@ -129,7 +131,7 @@ static int count_leaks(void)
     return count;
 }
 
-/* False: this backend is not to be had here. */
+/* Returns false if this backend is not available here. */
 static bool run_on(const char *backend, coil_task_fn fn, struct things *t, bool debug)
 {
     coil_run_opts opts = {.loop = {.backend = backend, .debug = debug}};
@@ -137,7 +139,7 @@ static bool run_on(const char *backend, coil_task_fn fn, struct things *t, bool 
 
     reports[0] = '\0';
     if (!debug)
-        unsetenv("COIL_DEBUG"); /* it may be set for all tests */
+        unsetenv("COIL_DEBUG"); /* the environment may set it for all tests */
     rc = coil_run(fn, t, &opts);
     CHECK(rc == 0 || rc == -ENOSYS);
     return rc == 0;
@@ -212,7 +214,7 @@ static int make_a_pipe(void *arg)
     return 0;
 }
 
-/* How many allocations may fail in that, each for itself. */
+/* The number of allocations in it that may fail, each by itself. */
 static int count_allocations(bool debug)
 {
     coil_run_opts opts = {.loop.debug = debug, .no_report = true};
@@ -239,7 +241,9 @@ static int spawn_one_that_waits(void *arg)
     return 0;
 }
 
-/* Each loop names its own: what another left behind is not said again. */
+/*
+ * Each loop reports its own objects: objects left by another loop are not reported again.
+ */
 TEST(leaks_are_named_once)
 {
     coil_task *tasks[2];
@@ -279,7 +283,7 @@ static int leave_a_child(void *arg)
     return run_for_ever(&left);
 }
 
-/* The handler is told of them while nothing watches the child any more. */
+/* The handler gets the reports after the child is no longer watched. */
 TEST(leaks_may_be_destroyed_by_the_handler_that_is_told_of_them)
 {
     coil_run_opts opts = {.loop = {.debug = true}};

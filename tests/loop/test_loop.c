@@ -154,7 +154,7 @@ static struct timed {
 } timed[TIMERS];
 static int fired, last_fired;
 
-/* Those of one moment in the order in which they were asked for. */
+/* Timers with the same deadline run in the order of their creation. */
 static void check_turn(void *arg)
 {
     struct timed *t = arg;
@@ -175,7 +175,7 @@ TEST(ten_thousand_timers_fire_in_order_and_half_are_cancelled)
     unsigned seed = 1;
 
     for (int i = 0; i < TIMERS; i++) {
-        int64_t delay = COIL_USEC(rand_r(&seed) % 1000); /* some ten share a moment */
+        int64_t delay = COIL_USEC(rand_r(&seed) % 1000); /* some ten share a deadline */
 
         timed[i].due = coil_now() + delay;
         CHECK_INT(coil_call_later(delay, check_turn, &timed[i], &timed[i].handle), 0);
@@ -225,7 +225,7 @@ TEST(backend_is_chosen_by_name_and_by_environment)
     CHECK(coil_backend_name() == NULL);
 }
 
-/* Though io_uring works, unless it is asked for. */
+/* Even if io_uring works, it must be requested. */
 TEST(backend_that_nobody_chooses_is_epoll)
 {
     coil_loop *loop;
@@ -326,7 +326,7 @@ TEST(the_real_clock_waits_and_never_fires_early)
     coil_loop_close(loop);
 }
 
-/* A callback that makes itself ready for ever keeps nobody from the clock. */
+/* A callback that makes itself ready forever does not keep the loop from the clock. */
 static void spin(void *arg)
 {
     if (!*(bool *)arg)
@@ -482,7 +482,7 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, EMFILE);
 }
 
-/* Makes the n-th fail; false once none is left to fail. */
+/* Let the n-th call fail. Returns false once no call is left to fail. */
 static bool fail_to_create(const char *backend, void (*fail)(uint64_t n), uint64_t n,
                            int rc)
 {
@@ -512,7 +512,7 @@ TEST(loop_that_cannot_be_created_is_not_described_by_an_older_failure)
         uint64_t n = 1;
 
         if (coil_loop_create(&(coil_loop_opts){.backend = backends[i]}, &loop) != 0)
-            continue; /* no io_uring here */
+            continue; /* io_uring is not available here */
         coil_loop_close(loop);
         while (fail_to_create(backends[i], fail_call, n, -EMFILE))
             n++;

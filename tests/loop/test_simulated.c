@@ -1,8 +1,8 @@
 /*
- * test_simulated.c - the simulated network: that it does what a kernel's would, and when.
+ * test_simulated.c - the simulated network: whether it acts like a kernel, and when.
  *
- * What streams do on it is tested with them, by NET_TEST. Here are its own times, faults
- * and limits, and what only bare sockets can ask for.
+ * NET_TEST tests the behaviour of streams on it. This file tests its own times, faults
+ * and limits, and requests that only bare sockets can make.
  */
 #include "../harness/harness.h"
 
@@ -30,7 +30,7 @@ static int on_network(coil_network_opts opts, int (*fn)(void *), void *arg)
     return rc;
 }
 
-/* SIM_TEST(name, .latency_ns = {...}): its main task on a network of these opts. */
+/* SIM_TEST(name, .latency_ns = {...}): its main task on a network with these options. */
 #define SIM_TEST(name, ...)                                                              \
     static void name##_body(void);                                                       \
     static int name##_main(void *arg)                                                    \
@@ -74,7 +74,8 @@ SIM_TEST(simulated_packets_take_their_time, .latency_ns = EXACTLY(COIL_MSEC(10))
     coil_stream *ends[2];
     char buf[8];
 
-    connect_streams(ends); /* there, and back; and there for who accepts */
+    /* there and back; and once more there for the accepting side */
+    connect_streams(ends);
     CHECK_INT(coil_now(), COIL_MSEC(30));
     CHECK_INT(coil_write(ends[0], "hello", 5), 5);
     CHECK_INT(coil_now(), COIL_MSEC(30));
@@ -106,7 +107,10 @@ SIM_TEST(simulated_connection_is_refused, .latency_ns = EXACTLY(COIL_MSEC(10)))
     CHECK_INT(coil_now(), COIL_MSEC(20));
 }
 
-/* A server that is started anew: what was accepted is still open. (Linux: inet_csk_bind_conflict()) */
+/*
+ * A server is restarted while an accepted connection is still open. (Linux:
+ * inet_csk_bind_conflict())
+ */
 SIM_TEST(simulated_listener_comes_back_beside_its_connections)
 {
     coil_listener *listener = listen_on("127.0.0.1", 1), *again = NULL;
@@ -129,7 +133,10 @@ static int connect_later(void *arg)
     return coil_connect("127.0.0.1", port, stream);
 }
 
-/* As Linux: one more than the backlog fits; who is dropped asks again after 1, 3, 7 s. */
+/*
+ * As in Linux, one more than the backlog fits. A dropped client tries again after 1, 3, 7
+ * s.
+ */
 SIM_TEST(simulated_backlog_is_finite)
 {
     coil_listener *listener = listen_on("127.0.0.1", 1);
@@ -187,7 +194,7 @@ static int cut_soon(void *arg)
     return coil_network_cut("192.0.2.1", COIL_NEVER);
 }
 
-/* The refusal is under way then. */
+/* Then the refusal is in flight. */
 SIM_TEST(simulated_cut_holds_a_refusal, .latency_ns = EXACTLY(COIL_MSEC(10)))
 {
     coil_stream *stream;
@@ -228,7 +235,7 @@ SIM_TEST(simulated_sender_gives_up)
     CHECK_INT(coil_read(ends[0], buf, sizeof buf), -ETIMEDOUT);
     CHECK_INT(coil_now(), COIL_MSEC(924600));
     CHECK_INT(coil_write(ends[0], "a", 1), -EPIPE);
-    /* The other knows nothing of it. What it says will be answered with a reset. */
+    /* The other end does not know this. Its bytes will be answered with a reset. */
     CHECK_INT(coil_network_cut("127.0.0.1", 0), 0);
     CHECK_INT(coil_write(ends[1], "a", 1), 1);
     CHECK_INT(coil_read(ends[1], buf, sizeof buf), -ECONNRESET);
@@ -248,7 +255,7 @@ TEST(simulated_cut_needs_a_simulated_network)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* RFC 2525, 2.17: the sender is told that it was not read. */
+/* RFC 2525, 2.17: the sender learns that its bytes were not read. */
 SIM_TEST(simulated_close_with_unread_data_resets)
 {
     coil_stream *ends[2];
@@ -303,7 +310,7 @@ static int write_much(void *arg)
     return (int)coil_write(arg, bytes, sizeof bytes);
 }
 
-/* Both buffers full, and no more. */
+/* Both buffers are full, and take no more. */
 SIM_TEST(simulated_buffers_are_finite, .send_buffer_bytes = 3000,
          .receive_buffer_bytes = 2000, .segment_bytes = 100)
 {
@@ -582,7 +589,7 @@ SIM_TEST(simulated_sockets_have_readers)
     CHECK_INT(loop()->backend->class->attach(loop()->backend, fd), 0);
     CHECK_INT(receive_from(fd, &byte, 1, &name, &flags), 1);
     loop()->backend->class->detach(loop()->backend, fd);
-    CHECK_INT(coil_add_writer(fd, read_watched, NULL), 0); /* left for the loop to drop */
+    CHECK_INT(coil_add_writer(fd, read_watched, NULL), 0); /* the loop will drop it */
     coil__socket_close(loop(), fd);
 }
 
@@ -705,7 +712,7 @@ static int read_for_ever_quietly(void *arg)
     return read_for_ever(arg);
 }
 
-/* Both streams are leaked to the loop, which has the last word. */
+/* Both streams are leaked to the loop, which destroys them. */
 TEST(simulated_waits_without_end_are_seen)
 {
     int status = -1;
@@ -747,10 +754,10 @@ static int echo_once(void *arg)
     return rc;
 }
 
-/* How the runs ended in each of which another thing failed. */
+/* How the runs ended, in each of which another call failed. */
 struct survived {
-    int all, borne;  /* whole all the same */
-    int failed[512]; /* how often with which errno */
+    int all, borne;  /* still complete */
+    int failed[512]; /* the count of each errno */
 };
 
 static struct survived survive(void (*fail)(uint64_t nth), bool short_calls)
@@ -788,7 +795,7 @@ static void interrupt_call(uint64_t nth)
     coil_testing_fail_system_call(nth, EINTR);
 }
 
-/* What fails is told, by the word for it that the kernel uses in that call. */
+/* Failures are in the log, with the kernel's error for that call. */
 TEST(simulated_network_without_memory)
 {
     struct survived s = survive(coil_testing_fail_allocation, false);
@@ -800,7 +807,7 @@ TEST(simulated_network_without_memory)
     CHECK_INT(s.borne + s.failed[ENOMEM] + s.failed[ENOBUFS], s.all);
 }
 
-/* A send or a read that is interrupted is made again, one that breaks is told. */
+/* A send or a read that is interrupted is repeated; one that fails is reported. */
 TEST(simulated_calls_fail_as_the_kernels_do)
 {
     struct survived s = survive(fail_call, true);
@@ -821,7 +828,7 @@ static void never(void *arg)
     CHECK(false);
 }
 
-/* The loop has room for 64 timers, and no memory for the network's own. */
+/* The loop has room for 64 timers, and the network's own timers get no memory. */
 SIM_TEST(simulated_network_goes_on_without_a_timer)
 {
     coil_stream *ends[2];
@@ -898,7 +905,9 @@ TEST(simulated_sockets_go_with_their_loop)
 
 /* ---- the same again ---------------------------------------------------------------- */
 
-/* The numbers of the generator are part of what a seed means: a log once and for all. */
+/*
+ * The numbers of the generator define the meaning of a seed: this log must never change.
+ */
 TEST(simulated_seed_means_the_same_on_each_machine)
 {
     coil_network_opts opts = coil_network_calm(7);

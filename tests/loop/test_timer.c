@@ -12,7 +12,7 @@
 struct note {
     coil_timer timer;
     const char *word;
-    int again; /* starts itself so many times more */
+    int again; /* the number of times that it starts itself again */
 };
 
 static void say_word(void *arg)
@@ -100,10 +100,10 @@ TASK_TEST(timer_that_is_due_can_still_be_stopped)
 struct moving {
     coil_timer mover;
     struct note note;
-    coil_timer others[64]; /* as many as there is room for at first */
+    coil_timer others[64]; /* as many as have room at first */
 };
 
-/* The other timer is due, and has left the table, which is full by now. */
+/* The other timer is due, and has left the table, which is full by then. */
 static void move_without_memory(void *arg)
 {
     struct moving *m = arg;
@@ -205,7 +205,7 @@ static void work_for(int64_t ns)
         ;
 }
 
-/* How many steps of 100 us each a task does until the timer fires. */
+/* The number of steps of 100 us that a task takes until the timer fires. */
 static int steps_until(const bool *fired)
 {
     int steps = 0;
@@ -217,7 +217,7 @@ static int steps_until(const bool *fired)
     return steps;
 }
 
-/* asyncio looks at the clock in each turn; here short ones may go without. */
+/* asyncio reads the clock in each turn; coil may skip it in short turns. */
 IO_TEST(timer_that_is_due_fires_though_a_task_is_always_ready)
 {
     coil_timer timer, later;
@@ -269,7 +269,7 @@ TASK_TEST(sleeping_allocates_nothing_however_many_sleep)
     coil_testing_fail_allocation(0);
 }
 
-/* A scope has room from its first deadline on, wherever that is moved. */
+/* A scope has room from its first deadline on, wherever the deadline is moved. */
 TASK_TEST(deadline_is_moved_without_memory)
 {
     coil_scope scope;
@@ -292,7 +292,7 @@ static int return_nothing(void *unused)
     return 0;
 }
 
-/* Where there is no room for one more, it is the spawn that says so. */
+/* If there is no room for another timer, the spawn fails. */
 TASK_TEST(spawn_fails_where_its_task_could_not_sleep)
 {
     static coil_task *tasks[SLEEPERS];
@@ -315,8 +315,10 @@ TASK_TEST(spawn_fails_where_its_task_could_not_sleep)
 
 /* ---- slack ------------------------------------------------------------------------- */
 
-/* Run fn(arg) on a loop of each backend that has this slack, without its ring, where it
- * has one, and with it: see io_uring_watch.c. */
+/*
+ * Run fn(arg) on a loop of each backend with this slack; for io_uring without its ring,
+ * and with it: see io_uring_watch.c.
+ */
 static void for_each_backend(int64_t slack_ns, coil_task_fn fn)
 {
     static const char *const backends[] = {"io_uring", "epoll", "poll", "select"};
@@ -340,7 +342,7 @@ static void never_called(void *arg)
     CHECK(false);
 }
 
-/* A reader besides the loop's own makes io_uring take its ring. */
+/* With another reader than the loop's own, io_uring uses its ring. */
 static void watch(const int *pair)
 {
     if (pair != NULL)
@@ -356,7 +358,7 @@ static void unwatch(const int *pair)
 struct firing {
     coil_timer timer;
     int64_t deadline;
-    uint64_t polls; /* of the loop when it fired; 0: it has not */
+    uint64_t polls; /* the loop's time when it fired; 0: not yet */
 };
 
 static void note_polls(void *arg)
@@ -391,8 +393,10 @@ static bool three_fire_in_one_turn(void)
     return firings[0].polls == firings[2].polls && firings[1].polls == firings[2].polls;
 }
 
-/* The kernel may interrupt a wait, as it does after the ring of another loop was closed,
- * and what is due fires then. That does not happen again and again. */
+/*
+ * The kernel may interrupt a wait, as it does after the ring of another loop was closed.
+ * Then timers that are due fire. This does not happen repeatedly.
+ */
 static int three_at_once(void *pair)
 {
     int tries = 1;
@@ -493,7 +497,7 @@ TEST(virtual_clock_has_no_slack)
     CHECK_INT(coil_run(two_seconds, NULL, &opts), 0);
 }
 
-/* The time that a host is given for a timer an hour away exceeds that hour by so much. */
+/* For a timer an hour away, the time that a host gets exceeds that hour by this value. */
 static void check_guest(int64_t slack_ns, int64_t exceeds)
 {
     coil_loop_opts opts = {.backend = "epoll", .timer_slack_ns = slack_ns};

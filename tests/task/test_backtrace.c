@@ -1,6 +1,6 @@
 /*
- * test_backtrace.c - gdb shows, inside a task, the C functions down to its entry: those
- * that know nothing of waiting included.
+ * test_backtrace.c - gdb shows, inside a task, all C functions down to its entry, even
+ * those of other libraries.
  */
 #include "../harness/harness.h"
 
@@ -31,7 +31,7 @@ static COIL__NOINLINE int sort_in_task(void *arg)
     return 0;
 }
 
-/* Under gdb; alone it passes, and shows that a task may wait inside qsort(). */
+/* For gdb. Without gdb it passes, and shows that a task may wait inside qsort(). */
 TASK_TEST(task_that_waits_inside_qsort)
 {
     int numbers[] = {2, 1};

@@ -1,10 +1,10 @@
 /*
- * test_bad_days.c - very many at once, tasks that do not listen, callbacks that pull the
- * rug from under themselves.
+ * test_bad_days.c - very many objects at once, tasks that ignore cancellations, and
+ * callbacks that destroy the objects that they run on.
  *
- * Time is not measured. Turns of the loop are counted; and where there are a hundred
- * thousand of something, what takes a step more for each that was there before would take
- * 5,000,000,000 in all, and not end before the harness loses its patience.
+ * Time is not measured. Turns of the loop are counted. With a hundred thousand objects,
+ * an operation that takes one step for each earlier object would take 5,000,000,000 steps
+ * in all, and exceed the harness's time limit.
  */
 #include "../harness/harness.h"
 
@@ -16,7 +16,7 @@
 
 #define MANY test_hundred_thousand()
 
-/* Between which addresses the stack ended where somebody looked. */
+/* The lowest and highest end of the stack at the places that were checked. */
 static struct {
     uintptr_t lowest, highest;
 } depth;
@@ -33,7 +33,7 @@ static COIL__NOINLINE void look_at_stack(void)
         depth.highest = here;
 }
 
-/* A callback in every turn counts them; meanwhile a virtual clock stands still. */
+/* A callback in every turn counts the turns; meanwhile a virtual clock stands still. */
 static coil_handle *counter;
 static long turn_count;
 
@@ -87,7 +87,7 @@ TASK_TEST(a_million_futures_that_set_each_other_take_a_turn_each_and_no_stack)
     coil_future_release(last);
 }
 
-/* What a hundred thousand wait for; each says how often it got it. */
+/* The object that a hundred thousand tasks wait for. Each prints how often it got it. */
 static coil_semaphore semaphore;
 static coil_lock lock;
 static coil_condition condition;
@@ -131,7 +131,7 @@ static int pass_event(void *arg)
     return rc;
 }
 
-/* They wait; from now on turns are counted. */
+/* All wait now, and turns are counted from here on. */
 static void spawn_many(coil_task_fn fn, long *passed)
 {
     *passed = 0;
@@ -160,7 +160,7 @@ TASK_TEST(a_hundred_thousand_wait_for_a_semaphore_that_is_released_as_often)
     check_turns(&passed, MANY, 2);
 }
 
-/* The lock goes from one to the next, a turn each. */
+/* The lock passes from one task to the next, one in each turn. */
 static void notify_many(int each)
 {
     long passed;
@@ -281,7 +281,7 @@ TASK_TEST(a_gather_of_a_hundred_thousand_tasks_in_time_and_out_of_it)
 
 /* ---- tasks that do not listen ------------------------------------------------------ */
 
-/* Goes on to the end, whatever it is told. */
+/* Continues to the end, and ignores all requests. */
 static int ignore(void *arg)
 {
     for (int i = 0; i < 3; i++) {
@@ -301,7 +301,7 @@ TASK_TEST(a_task_that_ignores_its_cancellation_goes_on)
         CHECK(coil_task_cancel(task, "end"));
     CHECK_INT(coil_task_await(task), 7);
     CHECK_INT(coil_task_cancelling(task), 3);
-    CHECK_INT(coil_now(), COIL_SEC(2)); /* only one of its sleeps was cut short */
+    CHECK_INT(coil_now(), COIL_SEC(2)); /* only one of its sleeps was interrupted */
     CHECK_TRACE("ends ");
     coil_task_release(task);
 }
@@ -431,7 +431,7 @@ static void remove_other(coil_future *future, void *arg)
     test_trace("removed %d ", coil_future_remove_callback(future, say_done, arg));
 }
 
-/* Once the future is done its callbacks are on their way, as in asyncio. */
+/* Once the future is done, its callbacks are in the ready queue, as in asyncio. */
 TASK_TEST(a_done_callback_that_removes_itself_or_the_next_is_too_late)
 {
     coil_future *future;

@@ -1,5 +1,6 @@
 /*
- * test_cancel.c - how a request to end goes from task to task, and what is known of it.
+ * test_cancel.c - how a request to cancel passes from task to task, and its recorded
+ * origin.
  */
 #include "../harness/harness.h"
 
@@ -125,7 +126,7 @@ static int cancel_it(void *arg)
     return 0;
 }
 
-/* From a task with a stack of the usual size: main's would hide a recursion. */
+/* In a task with a stack of the usual size: the main stack would hide a recursion. */
 static void cancel_down_gathers(int depth)
 {
     coil_task **chain = calloc((size_t)depth + 1, sizeof(coil_task *));
@@ -212,7 +213,8 @@ static int cancel_from_task(void *arg)
 
 static void cancel_from_callback(void *arg)
 {
-    CHECK(coil_task_cancel(arg, NULL)); /* checked: a tail call would leave no trace */
+    /* checked here, because a tail call would leave no trace */
+    CHECK(coil_task_cancel(arg, NULL));
 }
 
 static int await_it(void *arg)
@@ -220,7 +222,7 @@ static int await_it(void *arg)
     return coil_task_await(arg);
 }
 
-/* Soon after the beginning of `function`. */
+/* Whether the address is near the beginning of `function`. */
 static bool lies_in(const void *address, const void *function)
 {
     return (const char *)address > (const char *)function &&
@@ -330,7 +332,7 @@ TASK_TEST(origin_of_a_group_is_the_child_that_failed_and_where_it_was_opened)
 
 /* ---- two requests at once ---------------------------------------------------------- */
 
-/* A call that waits for what does not come. */
+/* A call that waits for an event that never comes. */
 struct call {
     int (*fn)(struct call *call);
     coil_stream *ends[2];

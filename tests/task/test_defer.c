@@ -1,5 +1,5 @@
 /*
- * test_defer.c - what is done when the body has returned.
+ * test_defer.c - deferred calls, made after the body has returned.
  */
 #include "../harness/harness.h"
 

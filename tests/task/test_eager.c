@@ -111,7 +111,7 @@ struct nest {
     coil_task *task;
 };
 
-/* Each level begins the next one before it waits itself. */
+/* Each level starts the next one before it waits itself. */
 static int nest_deeper(void *arg)
 {
     struct nest *nest = arg, inner = {.depth = nest->depth - 1};

@@ -1,5 +1,6 @@
 /*
- * test_failure.c - errors: made, kept, handed on, printed; and what nobody asks for.
+ * test_failure.c - errors: creating, storing, passing on and printing them; and
+ * unretrieved errors.
  */
 #include "../harness/harness.h"
 
@@ -49,7 +50,10 @@ static coil_task *spawn_parser(void)
     return task;
 }
 
-/* Three that end in the failure, as programs do: optimised, each would be a jump. */
+/*
+ * Three functions that end by calling the failing one, as in real programs. When
+ * optimised, each call would be a jump.
+ */
 
 static COIL__NOINLINE int end_by_failing(void)
 {
@@ -258,7 +262,7 @@ TEST(fail_works_in_a_generator_without_a_loop)
 static void *fail_on_thread(void *arg)
 {
     (void)arg;
-    coil_fail(-EIO, "on a thread"); /* which frees it as it ends */
+    coil_fail(-EIO, "on a thread"); /* which frees it when it ends */
     CHECK_STR(coil_error_message(coil_last_error()), "on a thread");
     return NULL;
 }
@@ -279,7 +283,7 @@ TASK_TEST(a_failure_that_was_dealt_with_can_be_forgotten)
     CHECK(coil_last_error() == NULL);
 }
 
-/* Fails ever deeper, until there is no room for a walk; and goes on for a while. */
+/* Fail ever deeper, until a stack walk has no room, and then a little deeper. */
 static COIL__NOINLINE int fail_until_full(int further)
 {
     volatile char room[256];
@@ -807,7 +811,7 @@ TASK_TEST(a_failure_as_its_gather_is_over_is_not_reported)
     CHECK_INT(coil_spawn(gather_two, futures, NULL, &task), 0);
     coil_yield();
     coil_future_set(futures[0], -EIO, NULL, NULL);
-    coil_yield(); /* the gather has its result, and its task has not gone on yet */
+    coil_yield(); /* the gather has its result, and its task has not continued yet */
     coil_future_set(futures[1], -ENOENT, NULL, NULL);
     CHECK_INT(coil_task_await(task), -EIO);
     coil_task_release(task);
@@ -956,7 +960,7 @@ TASK_TEST(a_handler_may_start_a_task_that_runs_at_once)
 
     coil_set_exception_handler(spawn_eagerly, NULL);
     CHECK_INT(coil_yield(), 0);
-    coil_task_release(parser); /* in this task, whose turn it stays */
+    coil_task_release(parser); /* in this task, without a turn */
     test_trace("main; ");
     CHECK(strcmp(coil_task_name(coil_task_current()), "main") == 0);
     CHECK_INT(coil_yield(), 0);
@@ -995,7 +999,7 @@ static void run_sleeping_handler(void *arg)
     coil_run(call_sleeping_handler, arg, NULL);
 }
 
-/* Its stack is lost with it: so in a process that is to end. */
+/* Its stack is lost with it, so this runs in a process that ends afterwards. */
 static void close_over_waiting_task(void *arg)
 {
     coil_loop_opts opts = {.virtual_clock = true};

@@ -68,8 +68,10 @@ static int promise_await(void *promise)
     return coil_promise_await(promise);
 }
 
-/* A future, a task, and as tasks a promise and an awaitable of one's own: all that can be
-   awaited is waited for together. */
+/*
+ * All awaitable objects are waited for together: a future, a task, and, as tasks, a
+ * promise and a custom awaitable.
+ */
 TASK_TEST(gather_takes_whatever_can_be_awaited)
 {
     struct countdown own = {{countdown_await}, 3};

@@ -1,5 +1,5 @@
 /*
- * test_generators_in_tasks.c - a generator may await: its driver waits inside it.
+ * test_generators_in_tasks.c - a generator may await: the task that drives it waits.
  */
 #include "../harness/harness.h"
 

@@ -132,7 +132,7 @@ static int leave_as_cancelled(void *arg)
     coil_group_enter(&g);
     coil_group_spawn(&g, nap, &ms[3], NULL, NULL);
     coil_yield();
-    rc = coil_group_exit(&g, -ECANCELED); /* of its own accord; cancelled meanwhile */
+    rc = coil_group_exit(&g, -ECANCELED); /* by itself; it was cancelled meanwhile */
     test_trace("exit:%d ", rc);
     return coil_sleep(1);
 }
@@ -343,7 +343,8 @@ TASK_TEST(cancelling_a_group_that_has_ended_does_nothing)
     coil_group_cancel(&g, "too late");
     CHECK_INT(coil_task_cancelling(owner), 0);
     CHECK_INT(test_join(owner), 0);
-    coil_group_cancel(&g, "too late"); /* nor does it look at its owner, who is gone */
+    /* and it does not access its owner, which has ended */
+    coil_group_cancel(&g, "too late");
     CHECK_INT(coil_group_spawn(&g, nap, &ms[0], NULL, NULL), -ESHUTDOWN);
 }
 
@@ -381,7 +382,7 @@ static int own_cancelled_group(void *arg)
     return rc;
 }
 
-/* Told in the body, or in exit: either way it comes out. */
+/* Whether the cancellation is delivered in the body or in exit, it is returned. */
 TASK_TEST(a_foreign_cancellation_is_not_forgotten_over_the_groups_own)
 {
     coil_task *t;
@@ -774,7 +775,7 @@ static int enter_limited(void *arg)
     return 0;
 }
 
-/* Three tasks wait for a place; the caller spawns last although a place is free then. */
+/* Three tasks wait for a place. The caller spawns last, although a place is free then. */
 TASK_TEST(group_places_are_given_first_come_first_served)
 {
     struct limited l = {0};
@@ -800,7 +801,7 @@ TASK_TEST(group_places_are_given_first_come_first_served)
         coil_task_release(tasks[i]);
 }
 
-/* The place that the first was given goes to the second. */
+/* The place that was given to the first task goes to the second. */
 TASK_TEST(group_place_of_an_entrant_that_is_cancelled_goes_on)
 {
     struct limited l = {0};

@@ -1,5 +1,5 @@
 /*
- * test_hooks.c - hooks are called as a task is entered and left, wherever it waits.
+ * test_hooks.c - hooks are called when a task is entered and left, wherever it waits.
  */
 #include "../harness/harness.h"
 
@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* What a library keeps for the thread, and for each task. */
+/* The state that a library has for the thread, and for each task. */
 static int of_thread;
 
 struct state {

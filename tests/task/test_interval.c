@@ -1,5 +1,5 @@
 /*
- * test_interval.c - something to be done again and again, at a fixed rate.
+ * test_interval.c - repeated actions at a fixed rate.
  */
 #include "../harness/harness.h"
 

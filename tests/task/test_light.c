@@ -1,6 +1,6 @@
 /*
- * test_light.c - light tasks: their waits lie in the control block, and their stacks are
- * put away while they wait. (docs/design/light-tasks.md)
+ * test_light.c - light tasks: their waits are in the control block, and their stacks are
+ * swapped out while they wait. (docs/design/light-tasks.md)
  */
 #include "../../src/coro/light.h"
 #include "../../src/base/compiler.h"
@@ -194,7 +194,7 @@ static void finish_item(coil_task *task)
     CHECK_INT(coil_queue_task_done(&objects.joined), 0);
 }
 
-/* Those whose wait others reach in the control block; and what completes it. */
+/* Waits that others access in the control block, and the events that complete them. */
 static const struct {
     const char *what;
     coil_task_fn fn;
@@ -237,7 +237,7 @@ TASK_TEST(waits_that_others_complete_lie_in_the_control_block)
     finish_objects();
 }
 
-/* A timer that is due has left the heap, where its deadline was. */
+/* A timer that is due has left the heap, which contained its deadline. */
 static void look_at_sleeper(void *arg)
 {
     const coil_task *task = *(coil_task **)arg;
@@ -253,7 +253,7 @@ static int sleep_until(void *deadline)
     return coil_sleep_until(*(int64_t *)deadline);
 }
 
-/* Both are due at once; the timer was first. */
+/* Both are due at once; the timer came first. */
 TASK_TEST(a_sleep_that_is_due_has_a_deadline)
 {
     int64_t deadline = coil_in(COIL_SEC(1));
@@ -273,7 +273,7 @@ TASK_TEST(a_sleep_that_is_due_has_a_deadline)
 
 /* ---- putting away ------------------------------------------------------------------ */
 
-/* Light, or the test ends here. */
+/* Skip the test if light tasks are not available. */
 static coil_task *spawn_light(coil_task_fn fn, void *arg)
 {
     coil_task *task;
@@ -308,7 +308,7 @@ static bool is_away(const coil_task *task)
     return task->coro.stack.state == COIL__LIGHT_STORED;
 }
 
-/* Let it run until it waits, and put it away. */
+/* Let it run until it waits, and swap it out. */
 static coil_task *spawn_away(coil_task_fn fn, void *arg)
 {
     coil_task *task = spawn_light(fn, arg);
@@ -349,7 +349,7 @@ TASK_TEST(a_task_that_is_put_away_is_cancelled)
     }
 }
 
-/* What a wait must leave as it was. */
+/* The state that a wait must not change. */
 static int keep_everything(void *arg)
 {
     volatile unsigned char pattern[300];
@@ -554,7 +554,7 @@ static int wait_in_shield(void *arg)
     return coil_sleep(COIL_SEC(1));
 }
 
-/* A request that the shield holds back is noted in the shield, on the stack. */
+/* A request that the shield holds back is recorded in the shield, on the stack. */
 TASK_TEST(a_scope_without_a_deadline_keeps_no_stack)
 {
     int inside = 1;
@@ -712,7 +712,7 @@ static int overflow(void *arg)
     return arg == NULL ? recurse(0) : 0;
 }
 
-/* The slot below is that of a task that is put away. */
+/* The slot below belongs to a task that is swapped out. */
 static int overflow_above_others(void *arg)
 {
     coil_task *tasks[8];
@@ -769,7 +769,7 @@ TASK_TEST(stacks_beyond_the_cap_are_put_away)
     }
 }
 
-/* Those that are pinned stay, and are not looked at in vain each time. */
+/* Pinned stacks stay, and are not searched again each time. */
 TASK_TEST(stacks_that_cannot_go_may_exceed_the_cap)
 {
     enum { COUNT = 300 };
@@ -805,7 +805,7 @@ TASK_TEST(stacks_that_wait_for_an_age_are_put_away)
     CHECK_INT(test_join(task), 0);
 }
 
-/* They are brought back in one go, and run in the order in which they became ready. */
+/* They are restored together, and run in the order in which they became ready. */
 static int note_turn(void *arg)
 {
     int rc = coil_event_wait(&objects.event);
@@ -967,7 +967,7 @@ static int leave_away(void *arg)
     return 0;
 }
 
-/* Left over at the end of the run: cancelled, and so brought back. */
+/* Left over at the end of the run: cancelled, and therefore restored. */
 TEST(tasks_that_are_away_at_the_end_of_a_run_are_cancelled)
 {
     coil_run_opts opts = {.loop = {.virtual_clock = true}};

@@ -45,7 +45,8 @@ TEST(a_name_that_is_a_number_is_spelt_when_it_is_asked_for)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct coil__name name, copy = {.text = ""};
 
-        memset(&name, 0xff, sizeof name); /* what a block's last user has left */
+        /* data that the previous user of the block left */
+        memset(&name, 0xff, sizeof name);
         coil__name_set_number(&name, cases[i].number);
         coil__name_copy(&copy, &name);
         CHECK_STR(coil__name_text(&copy), cases[i].text);

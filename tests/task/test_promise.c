@@ -137,7 +137,7 @@ TASK_TEST(promise_set_and_then_the_awaiter_cancelled)
 
     CHECK_INT(coil_yield(), 0);
     CHECK_INT(coil_promise_set(promise, 5, NULL, NULL), 0);
-    coil_task_cancel(task, NULL); /* the post is under way, and is taken back */
+    coil_task_cancel(task, NULL); /* the post is in flight, and is withdrawn */
     CHECK_INT(test_join(task), -ECANCELED);
     CHECK_TRACE("-125 ");
     CHECK_INT(coil_promise_result(promise), 5);
@@ -221,7 +221,7 @@ static void *set_many(void *arg)
     return NULL;
 }
 
-/* Whether the thread or the cancellation is first does not matter; no result is lost. */
+/* The thread or the cancellation may come first; no result is lost. */
 IO_TEST(promises_set_while_their_awaiters_are_cancelled)
 {
     coil_promise *promises[ROUNDS];
@@ -254,9 +254,9 @@ IO_TEST(promises_set_while_their_awaiters_are_cancelled)
 
 struct remote {
     coil_loop *loop;
-    int rc; /* what the thread got */
+    int rc; /* the result that the thread got */
     int numbers[2];
-    coil_future *leave; /* set on the loop's thread when the other one is through */
+    coil_future *leave; /* set on the loop's thread when the other thread has finished */
 };
 
 static void let_leave(void *arg)
@@ -266,7 +266,7 @@ static void let_leave(void *arg)
     coil_future_set(remote->leave, 0, NULL, NULL);
 }
 
-/* Run `fn` on a thread beside the loop until it is through. */
+/* Run `fn` on another thread until it has finished. */
 static int beside(void *(*fn)(void *), struct remote *remote)
 {
     pthread_t thread;
@@ -280,7 +280,8 @@ static int beside(void *(*fn)(void *), struct remote *remote)
     pthread_join(thread, NULL);
     coil_future_release(remote->leave);
     for (int i = 0; i < 4; i++)
-        CHECK_INT(coil_yield(), 0); /* a task that was cancelled last is told, and ends */
+        /* a task that was cancelled at the end is resumed, and ends */
+        CHECK_INT(coil_yield(), 0);
     return remote->rc;
 }
 

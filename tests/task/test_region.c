@@ -1,17 +1,18 @@
 /*
- * test_region.c - scopes, shields and groups in each other, at random: what is told
- * where.
+ * test_region.c - scopes, shields and groups nested at random: which wait gets which
+ * cancellation.
  *
- * A task opens and leaves regions, and waits in between, while another cancels it now and
- * then. Whatever happens, three things hold:
+ * A task opens and leaves regions, and waits in between, while another task cancels it
+ * from time to time. Three properties always hold:
  *
- * 1. A wait inside a shield fails only for something at its own depth or deeper.
- * 2. In the end as many requests are left as were made from outside.
- * 3. If there are any, the next wait says so, and if not, it does not.
+ * 1. A wait inside a shield fails only because of a request at its own depth or deeper.
+ * 2. In the end, the number of remaining requests equals the number of requests from
+ *    outside.
+ * 3. If there are any, the next wait returns the cancellation, and if not, it does not.
  *
- * The third does not hold, in asyncio neither, for a scope that is opened while a request
- * is under way and expires in the turn in which that is delivered: it takes it for its
- * own. So after each region there is a wait.
+ * As in asyncio, there is an exception to the third property: a scope that is opened
+ * while a request is in flight, and expires in the turn in which the request is
+ * delivered. It takes the request for its own. So after each region there is a wait.
  */
 #include "../harness/harness.h"
 
@@ -49,7 +50,7 @@ static int innermost_shield(const struct program *p)
     return i;
 }
 
-/* Has a region from the innermost shield inward asked the task to end? */
+/* Has a region, from the innermost shield inward, cancelled the task? */
 static bool asked_inside(const struct program *p, int shield)
 {
     for (int i = shield; i < p->depth; i++)
@@ -141,7 +142,7 @@ TASK_TEST(regions_in_each_other_tell_the_right_ones)
         coil_task *task;
 
         CHECK_INT(coil_spawn(run_program, &p, NULL, &task), 0);
-        coil_yield(); /* who is cancelled before it begins never does */
+        coil_yield(); /* a task that is cancelled before it begins never begins */
         for (unsigned n = below(&driver, 3); n > 0; n--) {
             coil_sleep(below(&driver, 20));
             requests += coil_task_cancel(task, NULL);

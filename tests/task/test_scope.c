@@ -37,12 +37,12 @@ TASK_TEST(scope_that_is_left_in_time_leaves_nothing_behind)
 
 static int move_when_it_is_too_late(void *arg)
 {
-    CHECK_INT(coil_sleep(COIL_SEC(1)), -ECANCELED); /* by the group that is cut off */
+    CHECK_INT(coil_sleep(COIL_SEC(1)), -ECANCELED); /* by the interrupted group */
     coil_cancel_caught();
     return coil_scope_set_deadline(arg, coil_in(COIL_SEC(1)));
 }
 
-/* Whoever moves it too late fails with what its owner ends with. */
+/* A task that moves it too late fails, with the result of its owner. */
 TASK_TEST(scope_that_has_expired_says_so_to_whoever_would_move_it)
 {
     coil_group group;
@@ -129,7 +129,7 @@ TASK_TEST(a_foreign_cancellation_is_not_a_timeout)
     CHECK_INT(coil_task_await(t), -ECANCELED);
     coil_task_release(t);
 
-    /* Both in the same turn: the foreign one stands. */
+    /* Both in the same turn: the request of the other task stands. */
     coil_spawn(timed, NULL, NULL, &t);
     CHECK_INT(coil_sleep(COIL_MSEC(10)), 0);
     coil_task_cancel(t, NULL);
@@ -138,7 +138,7 @@ TASK_TEST(a_foreign_cancellation_is_not_a_timeout)
     CHECK_TRACE("-125 -125 ");
 }
 
-/* C code that overlooks the timeout inside still gets out of the scope alive. */
+/* C code that ignores the timeout inside still leaves the scope correctly. */
 TASK_TEST(scope_forgives_a_body_that_forgot_the_cancellation)
 {
     coil_scope s;
@@ -155,14 +155,17 @@ static int overlook_and_time_out(void *arg)
     coil_scope s;
 
     (void)arg;
-    coil_sleep(COIL_SEC(1)); /* cancelled here, and it goes on */
+    coil_sleep(COIL_SEC(1)); /* cancelled here, and it continues */
     CHECK_INT(coil_scope_enter(&s, coil_in(0)), 0);
     test_trace("inside:%d ", coil_sleep(COIL_MSEC(1)));
     test_trace("exit:%d ", coil_scope_exit(&s, -ECANCELED));
     return coil_sleep(COIL_MSEC(1));
 }
 
-/* A delivery that stood before is not the scope's, though its deadline passes as well. */
+/*
+ * A delivery that stood before does not belong to the scope, even if its deadline passes
+ * as well.
+ */
 TASK_TEST(scope_does_not_claim_what_was_delivered_before_it)
 {
     coil_task *t;
@@ -183,7 +186,7 @@ static int say(const char *what, int rc)
     return rc;
 }
 
-/* Waits, is cancelled, and cleans up for 10 ms in a shield. */
+/* Wait, get cancelled, and clean up for 10 ms in a shield. */
 static int clean_up(void *arg)
 {
     int64_t limit = *(int64_t *)arg;
@@ -276,7 +279,10 @@ TASK_TEST(shield_holds_back_a_request_that_was_not_delivered)
     CHECK_TRACE("inside:0 count:1 exit:0 ready:-125 then:0 ");
 }
 
-/* The deadline comes in the shield: told to nobody, the request goes with its scope. */
+/*
+ * The deadline passes in the shield: the request is not delivered, and disappears with
+ * its scope.
+ */
 static int nap_past_a_deadline(void)
 {
     coil_scope outer, shield;
@@ -348,7 +354,9 @@ static int scope_in_a_shield(void *arg)
     return say("then", coil_sleep(1));
 }
 
-/* Somebody else's request does not spoil the timeout: it is not yet there. */
+/*
+ * Another task's request does not prevent the timeout, because it is not delivered yet.
+ */
 TASK_TEST(scope_inside_a_shield_works_with_and_without_a_request_held_back)
 {
     coil_task *t;
@@ -439,8 +447,10 @@ static int group_ended_in_a_shield(void *arg)
     return say("then", coil_sleep(1));
 }
 
-/* What the group asked for and nobody was told goes with it, though another request is
- * held back. */
+/*
+ * The group's undelivered request disappears with it, although another request is held
+ * back.
+ */
 TASK_TEST(a_request_taken_back_in_a_shield_leaves_nothing_behind)
 {
     coil_task *t = start(group_ended_in_a_shield, NULL);

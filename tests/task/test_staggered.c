@@ -1,5 +1,5 @@
 /*
- * test_staggered.c - several ways to the same end, begun one after the other.
+ * test_staggered.c - several ways to one result, started one after the other.
  */
 #include "../harness/harness.h"
 

@@ -111,7 +111,7 @@ static int use_stack(void *bytes)
     return frame[0];
 }
 
-/* A page more for coil's own frames, and one since pages are counted. */
+/* A page for coil's own frames, and one because pages are counted. */
 static void check_peak(coil_task *task, ssize_t used)
 {
     ssize_t page = sysconf(_SC_PAGESIZE), peak = coil_task_stack_peak(task);
@@ -295,7 +295,7 @@ static int cancel_and_uncancel(void *arg)
     (void)arg;
     coil_task_cancel(coil_task_current(), NULL);
     CHECK_INT(coil_uncancel(), 0);
-    CHECK_INT(coil_yield(), 0); /* the request was dropped with its count */
+    CHECK_INT(coil_yield(), 0); /* the request was discarded with its count */
     return 6;
 }
 
@@ -328,7 +328,7 @@ TASK_TEST(cancelled_in_the_turn_in_which_it_was_woken)
     coil_future_release(f);
 }
 
-/* C forgets return codes: a delivery stands until it is caught. */
+/* C code may ignore return codes, so a delivery stands until it is caught. */
 static int forgetful(void *arg)
 {
     coil_sleep(COIL_SEC(1));
@@ -351,7 +351,8 @@ TASK_TEST(a_delivered_cancellation_is_repeated_until_caught)
     coil_task_cancel(t, NULL);
     CHECK_INT(test_join(t), 0);
     CHECK_TRACE("-125 -125 -125 -125 0 ");
-    CHECK(!coil_future_done(f)); /* what it awaited in between is not harmed */
+    /* the futures that it awaited in between are not affected */
+    CHECK(!coil_future_done(f));
     CHECK_INT(coil_now(), COIL_MSEC(1));
     coil_future_release(f);
 }
@@ -428,7 +429,7 @@ TASK_TEST(parked_tasks_are_unparked_or_cancelled)
     CHECK_TRACE("a:1 b:-125 ");
 }
 
-/* An awaitable of one's own. (docs/seeds.md, rows 21, 22, 29, 83) */
+/* A custom awaitable. (docs/seeds.md, rows 21, 22, 29, 83) */
 struct async_sleep {
     coil_awaitable awaitable;
     int64_t until;
@@ -464,7 +465,10 @@ TASK_TEST(an_awaitable_of_ones_own)
     CHECK_INT(coil_now(), COIL_MSEC(12));
 }
 
-/* What a method waits by may change, and its caller need not. (docs/seeds.md, row 27) */
+/*
+ * The way in which a method waits may change without a change of its caller.
+ * (docs/seeds.md, row 27)
+ */
 static void set_to_five(void *future)
 {
     coil_future_set(future, 5, NULL, NULL);
@@ -569,7 +573,7 @@ static void clobber_errno(void *arg)
     --*(int *)arg;
 }
 
-/* They are collected and run while the task is away, with system calls of their own. */
+/* They are collected and run while the task waits, with system calls of their own. */
 IO_TEST(errno_survives_posts_that_are_collected_while_the_task_waits)
 {
     int left = 0;
@@ -610,7 +614,7 @@ static int cancel_it(void *arg)
     return 0;
 }
 
-/* From a task with a stack of the usual size: main's would hide a recursion. */
+/* In a task with a stack of the usual size: the main stack would hide a recursion. */
 TASK_TEST(cancelling_down_a_chain_of_twenty_thousand_needs_no_deep_stack)
 {
     static coil_task *chain[CHAIN + 1];
@@ -729,7 +733,10 @@ static void run_await_in_a_circle(void *arg)
     coil_run(await_in_a_circle, NULL, NULL);
 }
 
-/* Deaf wherever it waits, not only where it awaits; abort() shows what was said. */
+/*
+ * It ignores its cancellation in every kind of wait, not only in await; abort() shows the
+ * report.
+ */
 static int sleep_on_and_on(void *arg)
 {
     (void)arg;
@@ -777,7 +784,7 @@ static int cancel_elsewhere(void *arg)
     coil_task *t;
 
     (void)arg;
-    coil_spawn(note, "x", NULL, &t); /* it does not wait, so nothing is made ready */
+    coil_spawn(note, "x", NULL, &t); /* it does not wait, so no task is made ready */
     return touched_by_another_thread(cancel_from_here, t);
 }
 

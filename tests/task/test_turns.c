@@ -1,9 +1,10 @@
 /*
- * test_turns.c - the order of things does not depend on who begins a turn.
+ * test_turns.c - the order of execution does not depend on whether the loop or a task
+ * begins a turn.
  *
- * Under a virtual clock the loop begins every turn, with a poll. Under the real one a
- * task that waits begins it, and goes straight to the next task; see next_in_turn() in
- * task.c. The traces must agree.
+ * Under a virtual clock the loop begins every turn, with a poll. Under the real clock, a
+ * task that waits begins the turn, and continues directly with the next task; see
+ * next_in_turn() in task.c. The traces must agree.
  */
 #include "../harness/harness.h"
 
@@ -90,7 +91,9 @@ static int yield_alone(void *arg)
     return (int)(intptr_t)arg;
 }
 
-/* A task that yields to itself is not switched; the loop still polls now and then. */
+/*
+ * A task that yields to itself is not switched; the loop still polls from time to time.
+ */
 static int sleep_beside(void *arg)
 {
     bool *over = arg;

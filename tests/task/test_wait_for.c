@@ -1,5 +1,5 @@
 /*
- * test_wait_for.c - await one future, but not for ever.
+ * test_wait_for.c - await one future with a time limit.
  */
 #include "../harness/harness.h"
 
@@ -79,7 +79,7 @@ static int take_its_time(void *arg)
     return *(int *)arg;
 }
 
-/* Whether or not the deadline had passed at the beginning. */
+/* Whether or not the deadline has passed at the beginning. */
 TASK_TEST(wait_for_returns_what_a_task_returns_that_did_not_listen)
 {
     static int forty_two = 42, eio = -EIO;
