@@ -144,7 +144,8 @@ struct search {
     bool found;
 };
 
-/* A frame that a signal has interrupted is told by its address: it is not behind a call. */
+/* The unwinder marks a frame that a signal has interrupted: its address is not behind a
+   call. */
 static _Unwind_Reason_Code look_for_interruption(struct _Unwind_Context *frame, void *arg)
 {
     struct search *search = arg;

@@ -175,7 +175,7 @@ void coil_error_release(coil_error *error)
     while (error != NULL && --error->refs == 0) {
         coil_error *cause = error->cause;
 
-        coil_error_release(error->earlier); /* that has none itself */
+        coil_error_release(error->earlier); /* not deep: only bare errors have one */
         if (error->is_for_debugging)
             free(error);
         else

@@ -153,7 +153,7 @@ void coil__queue_be_careful(coil_queue *queue)
     coil__waiters_bind_in_debug_mode(&queue->finished.waiters);
 }
 
-/* Of a priority queue, or in debug mode. */
+/* The queue is a priority queue, or is used in debug mode. */
 static COIL__NOINLINE void push_with_care(coil_queue *queue, const void *item)
 {
     if (queue->order >= COIL__QUEUE_CAREFUL) {
@@ -189,7 +189,7 @@ static void pop_first(coil_queue *queue, void *item)
     queue->first = queue->first + 1 < queue->capacity ? queue->first + 1 : 0;
 }
 
-/* Of another order, or in debug mode. */
+/* The order is another one, or the queue is used in debug mode. */
 static COIL__NOINLINE void pop_with_care(coil_queue *queue, void *item)
 {
     if (queue->order >= COIL__QUEUE_CAREFUL) {

@@ -208,7 +208,7 @@ static inline int hand_on(const coil_future *future, int rc, const void *from)
     return rc;
 }
 
-/* Of a future that is done. */
+/* The future is done. */
 static inline int retrieve_and_hand_on(coil_future *future, const void *from)
 {
     return hand_on(future, coil__future_retrieve(future), from);

@@ -224,7 +224,7 @@ static int fail_on_x(coil_stream *stream, void *arg)
     return coil_fail(-EPROTO, "an x came");
 }
 
-/* The peer has no address any more, and the handler no stream. */
+/* getpeername(2) fails by then, and the handler has closed its stream. */
 static int fail_on_reset(coil_stream *stream, void *arg)
 {
     char byte;
@@ -256,6 +256,30 @@ IO_TEST(server_report_names_the_peer_that_has_reset_its_connection)
         coil_sleep(COIL_USEC(100));
     CHECK_INT(reports.rc, -ECONNRESET);
     CHECK(strstr(reports.first, expected) != NULL);
+    CHECK_INT(coil_server_stop(server), 0);
+    coil_server_destroy(server);
+    coil_listener_destroy(listener);
+}
+
+IO_TEST(server_report_names_the_local_socket)
+{
+    char path[64], expected[160];
+    coil_listener *listener;
+    struct reports reports;
+    coil_server *server;
+    coil_stream *bad;
+
+    snprintf(path, sizeof path, "@coil-test-report-%d", (int)getpid());
+    expect_reports(&reports);
+    CHECK_INT(coil_listen_unix(path, 0, &listener), 0);
+    CHECK_INT(coil_server_create(listener, fail_on_x, NULL, NULL, &server), 0);
+    CHECK_INT(coil_connect_unix(path, &bad), 0);
+    CHECK_INT(coil_write(bad, "x", 1), 1);
+    check_end(bad);
+    snprintf(expected, sizeof expected,
+             "Unhandled failure in the handler of a connection to %s", path);
+    CHECK_STR(reports.first, expected);
+    coil_stream_destroy(bad);
     CHECK_INT(coil_server_stop(server), 0);
     coil_server_destroy(server);
     coil_listener_destroy(listener);
