@@ -1046,6 +1046,18 @@ static bool is_first_of_url(const struct crawler *crawler, const struct target *
     return is_first;
 }
 
+/* Links to a finding of the baseline that it lacks: as far as they are kept. */
+static size_t count_new_links(const struct crawler *crawler, const struct target *target)
+{
+    const struct mention *mention =
+        mentions_of(&crawler->mentions, &crawler->targets, target);
+    size_t n = 0;
+
+    for (; mention != NULL; mention = mentions_at(&crawler->mentions, mention->before))
+        n += mention_is_told(mention, target);
+    return n;
+}
+
 static void count_target(struct crawler *crawler, const struct target *target)
 {
     struct record_summary *summary = &crawler->summary;
@@ -1057,8 +1069,11 @@ static void count_target(struct crawler *crawler, const struct target *target)
     summary->targets++;
     summary->verdict_urls[target->verdict] += is_first_of_url(crawler, target);
     summary->verdict_links[target->verdict] += links;
-    if (judge_fails(crawler->options, target->verdict) && !target->is_known)
-        summary->finding_links += links;
+    if (!judge_fails(crawler->options, target->verdict) ||
+        (target->is_known && !targets_known(&crawler->targets, target)->has_new))
+        return;
+    crawler->finding_count++;
+    summary->finding_links += target->is_known ? count_new_links(crawler, target) : links;
 }
 
 /* Every target gets its verdict, though the crawl may have been cut short. */

@@ -62,7 +62,8 @@ static int add(struct mentions *mentions, struct targets *targets,
 {
     struct mention mention = {.page = place->page,
                               .line = place->line,
-                              .column = place->column,
+                              .column = place->column & INT32_MAX,
+                              .is_known = place->is_known,
                               .before = unseen->known->mentions};
     uint32_t at;
 
@@ -78,8 +79,9 @@ static int add(struct mentions *mentions, struct targets *targets,
     return 0;
 }
 
-static void count(struct known *known)
+static void count(struct known *known, bool is_known)
 {
+    known->has_new |= !is_known;
     known->mention_count += known->mention_count < UINT32_MAX;
 }
 
@@ -110,7 +112,7 @@ bool mentions_are_needed(const struct mentions *mentions, const struct target *t
 int mentions_add_unseen(struct mentions *mentions, struct targets *targets,
                         const struct unseen *unseen, const struct mention_place *place)
 {
-    count(unseen->known);
+    count(unseen->known, place->is_known);
     if (unseen->known->is_well || mentions->takes_none ||
         !adds_something(mentions, unseen->known, place->page))
         return 0;
@@ -118,20 +120,18 @@ int mentions_add_unseen(struct mentions *mentions, struct targets *targets,
 }
 
 int mentions_add(struct mentions *mentions, struct targets *targets,
-                 struct target *target, const struct target *page, const char *text,
-                 uint32_t line, uint32_t column)
+                 struct target *target, const struct mention_place *place)
 {
-    struct mention_place place = {page, text, line, column};
     struct known *known = targets_known(targets, target);
     struct unseen unseen = {target, known, target->url, target->url_n};
     bool is_first = known->mentions == 0;
     int rc;
 
-    count(known);
+    count(known, place->is_known);
     if (mentions->takes_none || !mentions_are_needed(mentions, target) ||
-        !adds_something(mentions, known, page))
+        !adds_something(mentions, known, place->page))
         return 0;
-    rc = add(mentions, targets, &unseen, &place);
+    rc = add(mentions, targets, &unseen, place);
     if (rc == 0 && is_first)
         target->first_mention = known->mentions;
     return rc;
@@ -162,6 +162,11 @@ const struct mention *mentions_of(const struct mentions *mentions,
                                   const struct target *target)
 {
     return mentions_at(mentions, targets_known(targets, target)->mentions);
+}
+
+bool mention_is_told(const struct mention *mention, const struct target *target)
+{
+    return !target->is_known || !mention->is_known;
 }
 
 const char *mention_text(const struct mention *mention)

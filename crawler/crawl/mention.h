@@ -20,7 +20,9 @@ struct mention {
         const char *text;            /* text_n is MENTION_HAS_TEXT */
     };
     uint32_t text_n;
-    uint32_t line, column; /* from 1; column 0: a header */
+    uint32_t line;         /* from 1 */
+    uint32_t column : 31;  /* the same; 0: a header */
+    uint32_t is_known : 1; /* the baseline has the link */
     uint32_t before;       /* the mention before this one; 0: there is none */
 };
 
@@ -37,15 +39,15 @@ struct mention_place {
     const struct target *page;
     const char *text;
     uint32_t line, column;
+    bool is_known;
 };
 
 /*
- * `page` points at the target, in these words and at this place; column 0 is a header. It is
- * counted, and kept if its verdict may need it and it adds something. 0 or -ENOMEM.
+ * A page points at the target; column 0 is a header. It is counted, and kept if its verdict may need
+ * it and it adds something. 0 or -ENOMEM.
  */
 int mentions_add(struct mentions *mentions, struct targets *targets,
-                 struct target *target, const struct target *page, const char *text,
-                 uint32_t line, uint32_t column);
+                 struct target *target, const struct mention_place *place);
 
 /*
  * The same of a target with that URL, which is not looked at: if it has mentions already, or needs none
@@ -68,6 +70,9 @@ const struct mention *mentions_at(const struct mentions *mentions, uint32_t at);
 const struct mention *mentions_of(const struct mentions *mentions,
                                   const struct targets *targets,
                                   const struct target *target);
+
+/* If the baseline has the target's verdict, only links that it lacks are told; else all of them. */
+bool mention_is_told(const struct mention *mention, const struct target *target);
 
 /* As written, but cut where it is very long. It lives as long as the targets. */
 const char *mention_text(const struct mention *mention);

@@ -29,11 +29,16 @@ struct finding {
 
 /* ---- links ------------------------------------------------------------------------- */
 
-/* It stands on the page: tell it. */
+/* It stands on the page: tell it. *is_known says whether the baseline has it. */
 static int tell(struct finding *finding, const struct link *link, const char *target,
-                const char *fragment)
+                const char *fragment, bool *is_known)
 {
     struct crawler *crawler = finding->pages->crawler;
+    int has =
+        crawler->baseline == NULL
+            ? 0
+            : baseline_has_link(crawler->baseline, finding->page->url,
+                                target != NULL ? target : link->reference, fragment);
     struct record_link record = {.page = finding->page->url,
                                  .text = link->reference,
                                  .element = link->element,
@@ -41,8 +46,12 @@ static int tell(struct finding *finding, const struct link *link, const char *ta
                                  .line = link->place.line,
                                  .column = link->place.column,
                                  .target = target,
-                                 .fragment = fragment};
+                                 .fragment = fragment,
+                                 .is_known = has > 0};
 
+    if (has < 0)
+        return has;
+    *is_known = record.is_known;
     finding->links++;
     crawler->summary.links++;
     return records_link(&crawler->sinks, &record);
@@ -54,16 +63,25 @@ static uint32_t mentioned_line(const struct link *link)
     return link->place.line == 0 ? 1 : link->place.line;
 }
 
+static struct mention_place place_of(const struct finding *finding,
+                                     const struct link *link)
+{
+    return (struct mention_place){.page = finding->page,
+                                  .text = link->reference,
+                                  .line = mentioned_line(link),
+                                  .column = link->place.column};
+}
+
 /* Tell it, and that somebody points at its target. */
 static int note(struct finding *finding, const struct link *link, struct target *target,
                 const char *told_target, const char *fragment)
 {
     struct crawler *crawler = finding->pages->crawler;
-    int rc = tell(finding, link, told_target, fragment), wanted;
+    struct mention_place place = place_of(finding, link);
+    int rc = tell(finding, link, told_target, fragment, &place.is_known), wanted;
 
     if (rc == 0)
-        rc = mentions_add(&crawler->mentions, &crawler->targets, target, finding->page,
-                          link->reference, mentioned_line(link), link->place.column);
+        rc = mentions_add(&crawler->mentions, &crawler->targets, target, &place);
     wanted = verdicts_want(crawler, target); /* even so: other reports have the link */
     return rc == 0 ? wanted : rc;
 }
@@ -177,16 +195,18 @@ static int note_one_more(struct finding *finding, const struct search_found *fou
 {
     struct crawler *crawler = finding->pages->crawler;
     const struct link *link = found->link;
-    struct mention_place place = {finding->page, link->reference, mentioned_line(link),
-                                  link->place.column};
+    struct mention_place place = place_of(finding, link);
     const char *fragment = NULL;
-    int rc = mentions_add_unseen(&crawler->mentions, &crawler->targets, target, &place);
+    int rc;
 
     if (url->fragment_at > 0) {
         fragment = decode_fragment(url);
         url->href[url->fragment_at - 1] = '\0';
     }
-    return rc == 0 ? tell(finding, link, url->href, fragment) : rc;
+    rc = tell(finding, link, url->href, fragment, &place.is_known);
+    return rc == 0 ? mentions_add_unseen(&crawler->mentions, &crawler->targets, target,
+                                         &place)
+                   : rc;
 }
 
 static int note_target(struct finding *finding, const struct search_found *found,

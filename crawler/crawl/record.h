@@ -26,6 +26,7 @@ struct record_link {
     size_t line, column; /* 0: it is in a header */
     const char *target;  /* without fragment; NULL where the text is no URL */
     const char *fragment;
+    bool is_known; /* the baseline has it; told as record_verdict.is_known is */
 };
 
 /* What came of asking for a target once. HEAD, and GET where that did no good, are one. */

@@ -60,8 +60,6 @@ static int tell_as(struct crawler *crawler, struct target *target, const char *u
         return is_known;
     crawler->summary.verdicts[target->verdict]++;
     target->is_known = record.is_known = is_known > 0;
-    crawler->finding_count +=
-        judge_fails(crawler->options, target->verdict) && !target->is_known;
     if (!mentions_are_needed(&crawler->mentions, target))
         mentions_drop(&crawler->mentions, &crawler->targets, target);
     record.message =

@@ -2,7 +2,9 @@
  * baseline.c - the findings of an earlier report.
  *
  * Its verdict records, but for those of targets that were well, are keys in a table:
- * "broken http://host/page#fragment". A target has no '#' of its own.
+ * "broken http://host/page#fragment". A target has no '#' of its own. The targets alone, " http://...", are
+ * keys too, and so is each link to one of them: "http://host/page http://host/target#fragment". URLs have no
+ * spaces. The file is read twice, since a link may stand before the verdict of its target.
  */
 #include "baseline.h"
 
@@ -19,7 +21,8 @@
 struct baseline {
     struct table findings;
     struct arena texts;
-    bool failed; /* memory ran out */
+    bool has_links; /* it has link records */
+    bool failed;    /* memory ran out */
 };
 
 static void add_piece(void *text, const char *piece, size_t n)
@@ -45,12 +48,12 @@ static void add_as_reported(struct text *key, const char *s)
     text_finish(&valid);
 }
 
-static char *make_key(const char *target, const char *fragment, enum verdict verdict)
+/* `before` is the verdict, the page of a link, or "". */
+static char *make_key(const char *before, const char *target, const char *fragment)
 {
-    const char *word = verdict_word(verdict);
     struct text key = {0};
 
-    text_add(&key, word, strlen(word));
+    add_as_reported(&key, before);
     text_add(&key, " ", 1);
     add_as_reported(&key, target);
     text_add(&key, "#", fragment != NULL);
@@ -59,10 +62,10 @@ static char *make_key(const char *target, const char *fragment, enum verdict ver
     return text_take(&key);
 }
 
-static void add_finding(struct baseline *baseline, const char *target,
-                        const char *fragment, enum verdict verdict)
+static void add_key(struct baseline *baseline, const char *before, const char *target,
+                    const char *fragment)
 {
-    char *key = make_key(target, fragment, verdict), *kept = NULL;
+    char *key = make_key(before, target, fragment), *kept = NULL;
 
     if (key != NULL && table_get(&baseline->findings, key) != NULL) {
         free(key);
@@ -94,8 +97,10 @@ static const char *take_verdict(struct baseline *baseline, const json_t *record)
         return "a verdict without a target";
     if (verdict == VERDICT_OPEN)
         return "no such verdict";
-    if (verdict != VERDICT_OK)
-        add_finding(baseline, target, json_lines_string(record, "fragment"), verdict);
+    if (verdict != VERDICT_OK) {
+        add_key(baseline, word, target, json_lines_string(record, "fragment"));
+        add_key(baseline, "", target, json_lines_string(record, "fragment"));
+    }
     return baseline->failed ? json_lines_no_memory : NULL;
 }
 
@@ -110,6 +115,45 @@ static const char *take_record(const json_t *record, size_t line, void *arg)
     return strcmp(type, "verdict") == 0 ? take_verdict(arg, record) : NULL;
 }
 
+/* 1, 0, or -ENOMEM. */
+static int has_key(const struct baseline *baseline, const char *before,
+                   const char *target, const char *fragment)
+{
+    char *key = make_key(before, target, fragment);
+    int has = key == NULL ? -ENOMEM : table_get(&baseline->findings, key) != NULL;
+
+    free(key);
+    return has;
+}
+
+/* The second time. What is no URL is its own target. */
+static const char *take_link(const json_t *record, size_t line, void *arg)
+{
+    struct baseline *baseline = arg;
+    const char *type = json_lines_string(record, "type");
+    const char *page = json_lines_string(record, "page");
+    const char *target = json_lines_string(record, "target");
+    const char *fragment = json_lines_string(record, "fragment");
+
+    (void)line;
+    if (type == NULL || strcmp(type, "link") != 0)
+        return NULL;
+    if (target == NULL)
+        target = json_lines_string(record, "text");
+    if (page == NULL || target == NULL)
+        return "a link without a page or a target";
+    baseline->has_links = true;
+    switch (has_key(baseline, "", target, fragment)) {
+    case 0:
+        return NULL;
+    case 1:
+        add_key(baseline, page, target, fragment);
+        return baseline->failed ? json_lines_no_memory : NULL;
+    default:
+        return json_lines_no_memory;
+    }
+}
+
 int baseline_read(const char *path, struct baseline **out, char **message)
 {
     struct baseline *baseline = calloc(1, sizeof *baseline);
@@ -119,6 +163,8 @@ int baseline_read(const char *path, struct baseline **out, char **message)
     *message = NULL;
     if (baseline != NULL)
         rc = json_lines_read(path, take_record, baseline, message);
+    if (rc == 0)
+        rc = json_lines_read(path, take_link, baseline, message);
     if (rc < 0) {
         baseline_destroy(baseline);
         return rc;
@@ -139,9 +185,15 @@ void baseline_destroy(struct baseline *baseline)
 int baseline_has(const struct baseline *baseline, const char *target,
                  const char *fragment, enum verdict verdict)
 {
-    char *key = make_key(target, fragment, verdict);
-    int has = key == NULL ? -ENOMEM : table_get(&baseline->findings, key) != NULL;
+    return has_key(baseline, verdict_word(verdict), target, fragment);
+}
 
-    free(key);
-    return has;
+int baseline_has_link(const struct baseline *baseline, const char *page,
+                      const char *target, const char *fragment)
+{
+    int is_finding = baseline->has_links ? has_key(baseline, "", target, fragment) : 0;
+
+    return is_finding > 0   ? has_key(baseline, page, target, fragment)
+           : is_finding < 0 ? is_finding
+                            : 1;
 }

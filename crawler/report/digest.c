@@ -4,9 +4,9 @@
  * A link is told before its target's verdict or after it. So each target that is met has a slot,
  * found by a hash of 64 bits whose seed nobody knows:
  *
- *     OPEN ---- verdict: well, or in the baseline ---> WELL       its links are forgotten
+ *     OPEN ---- verdict: well -------------> WELL       its links are forgotten
  *      |
- *      '------- verdict: worth telling --------------> FINDING    and stay
+ *      '------- verdict: worth telling -----> FINDING    and stay, but for those of the baseline
  *
  * Invariants
  *   1. A link in the list of a slot or of a finding uses its page; no other link uses one.
@@ -281,6 +281,7 @@ static int add_link(struct digest *digest, uint32_t *last,
 {
     struct digest_link link = {.line = (uint32_t)record->line,
                                .column = (uint32_t)record->column,
+                               .is_known = record->is_known,
                                .before = *last};
     int element = number_of(digest, record->element);
     int attribute = number_of(digest, record->attribute);
@@ -331,7 +332,8 @@ static int take_link_record(void *arg, const struct record_link *record)
 
     if (slot == NULL)
         return -ENOMEM;
-    if (slot->state == SLOT_WELL)
+    if (slot->state == SLOT_WELL || (slot->state == SLOT_FINDING && record->is_known &&
+                                     digest->findings[slot->at].is_known))
         return 0;
     slot->link_count += slot->link_count < MANY_LINKS;
     if (slot->state == SLOT_OPEN)
@@ -410,8 +412,6 @@ static int count_total(struct digest *digest, const struct record_verdict *recor
 static bool is_worth_telling(const struct options *options,
                              const struct record_verdict *record)
 {
-    if (record->is_known)
-        return false;
     switch (record->verdict) {
     case VERDICT_BROKEN:
     case VERDICT_FRAGMENT:
@@ -462,6 +462,7 @@ static int add_finding(struct digest *digest, const struct digest_slot *slot,
                               .verdict = record->verdict,
                               .reason = record->reason,
                               .status = record->status,
+                              .is_known = record->is_known,
                               .links = slot->at,
                               .link_count = slot->link_count};
 
@@ -483,6 +484,27 @@ static int add_finding(struct digest *digest, const struct digest_slot *slot,
     return 0;
 }
 
+/* The others stay, in their order. */
+static void drop_known_links(struct digest *digest, struct digest_slot *slot)
+{
+    uint32_t *at = &slot->at;
+    size_t left = 0;
+
+    while (*at > 0) {
+        uint32_t link = *at;
+
+        if (!digest->links[link].is_known) {
+            at = &digest->links[link].before;
+            left++;
+            continue;
+        }
+        *at = digest->links[link].before;
+        digest->links[link].before = 0;
+        drop_links(digest, link);
+    }
+    slot->link_count = left < MANY_LINKS ? (uint32_t)left : MANY_LINKS;
+}
+
 static int take_verdict(void *arg, const struct record_verdict *record)
 {
     struct digest *digest = arg;
@@ -491,7 +513,8 @@ static int take_verdict(void *arg, const struct record_verdict *record)
 
     if (rc < 0 || slot->state != SLOT_OPEN)
         return rc;
-    digest->known_count += record->is_known;
+    if (record->is_known)
+        drop_known_links(digest, slot);
     if (is_worth_telling(digest->options, record)) {
         rc = add_finding(digest, slot, record);
         if (rc < 0)
@@ -578,7 +601,7 @@ static size_t count_rows(const struct digest *digest, const struct finding *find
         return 0;
     for (uint32_t at = finding->links; at > 0; at = digest->links[at].before)
         n++;
-    return n > 0 ? n : 1;
+    return n > 0 || finding->is_known ? n : 1;
 }
 
 static void add_row(struct digest *digest, const struct finding *finding,
@@ -612,6 +635,7 @@ int digest_arrange(struct digest *digest)
         finding->leads_to =
             end_of_chain(digest, finding->target, finding->verdict == VERDICT_REDIRECT);
         count += count_rows(digest, finding);
+        digest->known_count += finding->is_known && finding->links == 0;
     }
     digest->rows = calloc(count + 1, sizeof *digest->rows);
     if (digest->rows == NULL)

@@ -39,6 +39,7 @@ struct digest_link {
     uint32_t line, column;
     uint32_t before;             /* the one before it, of the same target; 0: none */
     uint16_t element, attribute; /* among digest->words; 0: none */
+    bool is_known;               /* the baseline has it */
 };
 
 /* What becomes of it in a report. */
@@ -60,7 +61,8 @@ struct finding {
     enum reason reason;
     int status;
     uint32_t links;      /* the last of them in digest->links; 0: none */
-    uint32_t link_count; /* of all */
+    uint32_t link_count; /* of all that are told */
+    bool is_known;       /* the baseline has it: only links that it lacks are told */
 };
 
 /* A finding at one place. */

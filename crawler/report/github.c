@@ -147,7 +147,7 @@ static size_t count_kept(const struct view *view, const struct target *target)
     size_t n = 0;
 
     for (; mention != NULL; mention = mentions_at(view->mentions, mention->before))
-        n++;
+        n += mention_is_told(mention, target);
     return n;
 }
 
@@ -164,14 +164,15 @@ static void put_target(struct view *view, const struct target *target)
         return;
     }
     at = targets_known(view->targets, target)->mentions;
-    for (size_t i = n; i-- > 0; at = mention->before) {
+    for (size_t i = n; i > 0; at = mention->before) {
         mention = mentions_at(view->mentions, at);
-        kept[i] = at;
+        if (mention_is_told(mention, target))
+            kept[--i] = at;
     }
     for (size_t i = 0; i < n; i++)
         put_mention(view, target, mentions_at(view->mentions, kept[i]));
     free(kept);
-    if (n == 0 || count > n)
+    if (!target->is_known && (n == 0 || count > n))
         put_without_place(view, target, count - n);
 }
 
@@ -185,7 +186,7 @@ int report_github(struct out *out, const struct options *options,
     for (size_t i = 0; i < targets->count; i++) {
         const struct target *target = targets_at(targets, i);
 
-        if (target->is_wanted && !target->is_known && options->fail_on[target->verdict])
+        if (target->is_wanted && options->fail_on[target->verdict])
             put_target(&view, target);
     }
     free(view.folder);

@@ -132,16 +132,19 @@ static int add_target(struct graph *graph, const struct mentions *mentions,
     if (finding == NULL)
         return -ENOMEM;
     for (; mention != NULL && rc == 0; mention = mentions_at(mentions, mention->before)) {
-        rc = add_link(graph, finding, mention);
+        if (mention_is_told(mention, target))
+            rc = add_link(graph, finding, mention);
         kept++;
     }
-    finding->hidden += count - kept;
+    finding->hidden += target->is_known ? 0 : count - kept;
     return rc;
 }
 
-static bool is_told(const struct target *target, const bool *verdicts)
+static bool is_told(const struct graph *graph, const struct target *target,
+                    const bool *verdicts)
 {
-    return target->is_wanted && !target->is_known && verdicts[target->verdict];
+    return target->is_wanted && verdicts[target->verdict] &&
+           (!target->is_known || targets_known(graph->targets, target)->has_new);
 }
 
 static int collect(struct graph *graph, const struct mentions *mentions,
@@ -151,13 +154,13 @@ static int collect(struct graph *graph, const struct mentions *mentions,
     int rc = 0;
 
     for (size_t i = 0; i < count; i++)
-        told += is_told(targets_at(graph->targets, i), verdicts);
+        told += is_told(graph, targets_at(graph->targets, i), verdicts);
     graph->numbers = calloc(count + 1, sizeof *graph->numbers);
     graph->findings = calloc(told + 1, sizeof *graph->findings);
     if (graph->numbers == NULL || graph->findings == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < count && rc == 0; i++)
-        if (is_told(targets_at(graph->targets, i), verdicts))
+        if (is_told(graph, targets_at(graph->targets, i), verdicts))
             rc = add_target(graph, mentions, targets_at(graph->targets, i));
     return rc;
 }

@@ -654,7 +654,7 @@ static int count_targets(struct totals *totals, const struct targets *targets)
 
         if (!target->is_wanted || target->verdict == VERDICT_OPEN)
             continue;
-        totals->known += target->is_known;
+        totals->known += target->is_known && !targets_known(targets, target)->has_new;
         rc = count_one(totals,
                        (struct total){(enum verdict)target->verdict,
                                       (enum reason)target->reason, target->status, 0});

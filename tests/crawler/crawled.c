@@ -74,9 +74,13 @@ struct target *crawled_missing(struct crawled *crawled, const char *path)
 void crawled_link(struct crawled *crawled, struct target *target, const char *page,
                   unsigned line, unsigned column, const char *text)
 {
-    CHECK_INT(mentions_add(&crawled->mentions, &crawled->targets, target,
-                           crawled_target(crawled, page), text, line, column),
-              0);
+    struct mention_place place = {.page = crawled_target(crawled, page),
+                                  .text = text,
+                                  .line = line,
+                                  .column = column,
+                                  .is_known = crawled->links_are_known};
+
+    CHECK_INT(mentions_add(&crawled->mentions, &crawled->targets, target, &place), 0);
 }
 
 static struct out out;

@@ -14,6 +14,7 @@ struct crawled {
     struct mentions mentions;
     struct options options; /* whose start is http://h/ */
     struct record_summary summary;
+    bool links_are_known; /* the baseline has those that are added */
 };
 
 void crawled_init(struct crawled *crawled);

@@ -216,6 +216,24 @@ def test_baseline_and_fail_on():
         equal([r["verdict"] for r in reports.rows()], [])
         equal((len(reports.results()), len(reports.cases())), (0, 1))
         contains(reports.texts["markdown"], "are in the baseline")
+        site.answers["/new"] = page("/gone", "/dead")
+        site.answers["/a"] = page("/gone#y", "/dead", "/new", "/gone")
+        site.answers["/to-gone"] = site.answers["/gone"] = status(404)
+        reports = Reports("--baseline", baseline, "--max-tries", "1", site.url)
+        new = sorted([("/new", "/dead"), ("/new", "/gone"), ("/a", "/gone")])
+        short = lambda url: url.removeprefix(site.url.rstrip("/"))
+        equal(reports.status, BROKEN)
+        equal(sorted((short(row["page"]), row["text"]) for row in reports.rows()), new)
+        equal(sorted((short(case.get("classname")), case.get("name").split()[1]) for case in reports.cases()
+                     if case.get("classname") != "coil-crawl"), new)
+        equal(len(reports.results()), 3)
+        contains(reports.texts["html"], "<title>2 broken targets, 3 links on ")
+        text = run("--baseline", baseline, "--max-tries", "1", "-v", site.url)[1]
+        contains(text, "/new  2 links\n    1:41    /gone  404 Not Found\n    2:10    /dead  ")
+        contains(text, "/a:4:10  /gone  404 Not Found\n")
+        annotations = run("--baseline", baseline, "--max-tries", "1", "-f", "github", site.url)[1]
+        equal(len(annotations.splitlines()), 3)
+        site.answers.update(answers())
         reports = Reports("--fail-on", "redirect", "--max-tries", "1", site.url)
         equal(reports.status, BROKEN)
         equal({r["level"] for r in reports.results() if r["ruleId"].startswith("redirect-")}, {"error"})
@@ -643,7 +661,7 @@ def test_a_browser_runs_nothing_that_pages_say():
         text = browse(path)
         contains(text, "<title>")
         title = text.partition("<title>")[2].partition("</title>")[0]
-        contains(title, "broken links on http://127.0.0.1:")
+        contains(title, " links on http://127.0.0.1:")
         equal((text.count("<script"), text.count("<img"), text.count("<h1")), (1, 0, 1))
         equal(re.findall(r'href="(?!#|http://127\.0\.0\.1:)[^"]*', text), [])
         # And if a tag slipped through, the policy would not let it run.

@@ -14,7 +14,8 @@ static struct target *get(const char *url)
 static void mention(struct target *target, const char *text, uint32_t line)
 {
     CHECK_INT(
-        mentions_add(&mentions, &targets, target, get("http://a/page"), text, line, 7),
+        mentions_add(&mentions, &targets, target,
+                     &(struct mention_place){get("http://a/page"), text, line, 7, false}),
         0);
 }
 
@@ -63,8 +64,9 @@ TEST(mentions_beyond_a_hundred_are_the_first_on_each_page)
     }
     for (int i = 0; i < 9; i += 3)
         for (uint32_t line = 1; line <= 120; line++)
-            CHECK_INT(mentions_add(&mentions, &targets, x, pages[i + (int)line % 3], "x",
-                                   line, 7),
+            CHECK_INT(mentions_add(&mentions, &targets, x,
+                                   &(struct mention_place){pages[i + (int)line % 3], "x",
+                                                           line, 7, false}),
                       0);
     CHECK_INT(targets_known(&targets, x)->mention_count, 360);
     CHECK_INT(mentions.count, MENTIONS_KEPT + 6);
@@ -167,13 +169,13 @@ TEST(mentions_that_are_cold_are_as_good)
     CHECK(targets_find_unseen(&targets, "http://a/x", 10,
                               targets_expect(&targets, "http://a/x", 10), &unseen));
     CHECK_INT(mentions_add_unseen(&mentions, &targets, &unseen,
-                                  &(struct mention_place){page, "../x#", 2, 8}),
+                                  &(struct mention_place){page, "../x#", 2, 8, false}),
               0);
     trace(x);
     CHECK_TRACE("http://a/page:2:8 ../x#, http://a/page:1:7 x, ");
     mentions_drop(&mentions, &targets, x);
     CHECK_INT(mentions_add_unseen(&mentions, &targets, &unseen,
-                                  &(struct mention_place){page, "x", 3, 9}),
+                                  &(struct mention_place){page, "x", 3, 9, false}),
               0);
     CHECK_PTR(mentions_of(&mentions, &targets, x), NULL);
     CHECK_INT(unseen.known->mention_count, 3);

@@ -40,6 +40,41 @@ static void has_findings(void)
     baseline_destroy(baseline);
 }
 
+/* Links stand before their targets' verdicts or after them; those to what was well do not count. */
+static void has_links(void)
+{
+    struct baseline *baseline;
+    char *message;
+
+    put_file("a.jsonl",
+             START "{\"type\":\"link\",\"page\":\"http://h/\",\"text\":\"a\","
+                   "\"target\":\"http://h/a\",\"fragment\":null}\n"
+                   "{\"type\":\"verdict\",\"target\":\"http://h/a\",\"fragment\":null,"
+                   "\"verdict\":\"broken\"}\n"
+                   "{\"type\":\"verdict\",\"target\":\"a b\",\"fragment\":null,"
+                   "\"verdict\":\"broken\"}\n"
+                   "{\"type\":\"link\",\"page\":\"http://h/p\",\"text\":\"a b\","
+                   "\"target\":null,\"fragment\":null}\n");
+    CHECK_INT(baseline_read("a.jsonl", &baseline, &message), 0);
+    CHECK_INT(baseline_has_link(baseline, "http://h/", "http://h/a", NULL), 1);
+    CHECK_INT(baseline_has_link(baseline, "http://h/p", "http://h/a", NULL), 0);
+    CHECK_INT(baseline_has_link(baseline, "http://h/p", "a b", NULL), 1);
+    CHECK_INT(baseline_has_link(baseline, "http://h/", "a b", NULL), 0);
+    CHECK_INT(baseline_has_link(baseline, "http://h/", "http://h/ok", NULL), 1);
+    CHECK_INT(baseline_has(baseline, "http://h/a", NULL, VERDICT_BROKEN), 1);
+    baseline_destroy(baseline);
+    put_file("b.jsonl", START "{\"type\":\"verdict\",\"target\":\"http://h/a\","
+                              "\"fragment\":null,\"verdict\":\"broken\"}\n");
+    CHECK_INT(baseline_read("b.jsonl", &baseline, &message), 0);
+    CHECK_INT(baseline_has_link(baseline, "http://h/", "http://h/a", NULL), 1);
+    baseline_destroy(baseline);
+}
+
+TEST(baseline_has_the_links_to_its_findings)
+{
+    in_a_place(has_links);
+}
+
 TEST(baseline_has_the_findings_of_a_report)
 {
     in_a_place(has_findings);

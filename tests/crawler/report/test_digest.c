@@ -234,13 +234,55 @@ TEST(digest_leaves_out_what_the_baseline_has)
                                    .reason = REASON_STATUS,
                                    .status = 404,
                                    .is_known = true};
+    struct record_link link = {.page = "http://h/",
+                               .text = "x",
+                               .line = 1,
+                               .column = 1,
+                               .target = "http://h/x",
+                               .is_known = true};
 
     digested_init(&digested);
-    digested_link(&digested, "http://h/", 1, 1, "x", "http://h/x", NULL);
+    CHECK_INT(digested.sink.link(digested.sink.arg, &link), 0);
     CHECK_INT(digested.sink.verdict(digested.sink.arg, &known), 0);
-    CHECK_INT(digested.digest.known_count, 1);
+    link.line = 2;
+    CHECK_INT(digested.sink.link(digested.sink.arg, &link), 0);
     CHECK_INT(digested.digest.totals[0].count, 1);
-    end("");
+    digested_end(&digested, 0);
+    CHECK_INT(digested.digest.known_count, 1);
+    CHECK_INT(digested.digest.row_count, 0);
+    digested_finish(&digested);
+}
+
+/* Before the verdict and after it; what is in the baseline is told if the verdict is another. */
+TEST(digest_tells_links_that_the_baseline_lacks)
+{
+    static const bool known[] = {true, false, true, true, false};
+
+    for (int is_known = 0; is_known < 2; is_known++) {
+        struct record_verdict verdict = {.target = "http://h/x",
+                                         .verdict = VERDICT_BROKEN,
+                                         .reason = REASON_STATUS,
+                                         .status = 404,
+                                         .is_known = is_known};
+        struct record_link link = {
+            .page = "http://h/", .text = "x", .target = "http://h/x"};
+
+        digested_init(&digested);
+        for (unsigned i = 0; i < 5; i++) {
+            link.line = i + 1;
+            link.column = 1;
+            link.is_known = known[i];
+            if (i == 3)
+                CHECK_INT(digested.sink.verdict(digested.sink.arg, &verdict), 0);
+            CHECK_INT(digested.sink.link(digested.sink.arg, &link), 0);
+        }
+        digested_end(&digested, 2);
+        CHECK_INT(digested.digest.row_count, is_known ? 2 : 5);
+        CHECK_INT(digested.digest.rows[0].link->line, is_known ? 2 : 1);
+        CHECK_INT(digested.digest.rows[0].finding->link_count, is_known ? 2 : 5);
+        CHECK_INT(digested.digest.known_count, 0);
+        digested_finish(&digested);
+    }
 }
 
 TEST(digest_fails_on_what_the_options_say)

@@ -375,12 +375,27 @@ TEST(report_counts_what_the_baseline_has_and_does_not_tell_it)
 {
     begin();
     crawled.options.quiet = false;
+    crawled.links_are_known = true;
     crawled_link(&crawled, crawled_missing(&crawled, "/a"), "/p", 1, 1, "a");
     crawled_missing(&crawled, "/a")->is_known = true;
     end("        1 ok\n"
         "        1 broken     404 Not Found\n"
         "1 finding is in the baseline\n"
         "3 pages, 1,234 links, 321 targets, 56.8 kB in 0.12 s\n");
+}
+
+/* "/b" has another verdict than in the baseline. */
+TEST(report_tells_links_that_the_baseline_lacks)
+{
+    begin();
+    crawled.links_are_known = true;
+    crawled_link(&crawled, crawled_missing(&crawled, "/a"), "/p", 1, 1, "a");
+    crawled_link(&crawled, crawled_missing(&crawled, "/b"), "/q", 5, 1, "b");
+    crawled.links_are_known = false;
+    crawled_link(&crawled, crawled_missing(&crawled, "/a"), "/new", 2, 1, "a");
+    crawled_missing(&crawled, "/a")->is_known = true;
+    end("/q:5:1  b  404 Not Found\n"
+        "/new:2:1  a  404 Not Found\n");
 }
 
 TEST(report_tells_when_it_cannot_be_written)
