@@ -741,20 +741,28 @@ static const char *format_of_diff(const struct options *options)
     return NULL;
 }
 
-static int write_diff(struct diff *diff, const struct options *options,
-                      const char *format)
+static int write_diff(struct diff *diff, const char *format)
 {
     struct out out;
     int rc = out_open(&out, strchr(format, ':') + 1);
 
     if (rc == 0)
-        rc = diff_write(diff, options->fail_on, &out, format[0] == 'j');
+        rc = diff_write(diff, &out, format[0] == 'j');
     if (out_close(&out) < 0 || rc < 0) {
         rc = rc < 0 ? rc : out.rc;
         fputs("coil-crawl: ", stderr);
         url_print(stderr, out.name);
         fprintf(stderr, ": %s\n", strerror(-rc));
     }
+    return rc;
+}
+
+static int compare(struct diff *diff, const bool fail_on[VERDICT_COUNT])
+{
+    int rc = diff_compare(diff, fail_on);
+
+    if (rc < 0)
+        complain(NULL, rc);
     return rc;
 }
 
@@ -768,9 +776,15 @@ static enum status diff_with(const struct options *now)
 
     if (rc == 0)
         rc = tell_kept(now, now->later_state, diff_sink(&diff.later), &options);
+    if (rc == 0)
+        rc = compare(&diff, options.fail_on);
+    if (rc == 0 && diff.unlinked > 0)
+        rc = tell_kept(now, now->state, diff_links_sink(&diff.earlier), &options);
+    if (rc == 0)
+        rc = tell_kept(now, now->later_state, diff_links_sink(&diff.later), &options);
     format = rc == 0 ? format_of_diff(&options) : NULL;
     if (format != NULL) {
-        rc = write_diff(&diff, &options, format);
+        rc = write_diff(&diff, format);
         status = rc < 0 ? STATUS_FAILED : diff.broken > 0 ? STATUS_BROKEN : STATUS_WELL;
     }
     diff_finish(&diff);

@@ -3,15 +3,20 @@
  *
  *     broken since:
  *       http://h/gone  404 Not Found (was ok)
+ *         on http://h/
  *     mended:
  *       http://h/x#y  no element has this id
  *     no longer linked:
  *       http://h/old  404 Not Found
  *
  *           1 broken since, 1 mended, 1 no longer linked, 12 still broken
+ *
+ * The pages are those that link to it now, or that did where nobody does any more. Only those of targets that
+ * are told are kept: so each crawl is told twice, first for its verdicts and then for its links.
  */
 #include "diff.h"
 
+#include "../base/array.h"
 #include "../base/text.h"
 #include "../url/url.h"
 
@@ -21,6 +26,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PAGES_IN_TEXT 10 /* of a target */
+
+/* The order of their numbers is that of the report. */
+enum change { BROKEN, MENDED, UNLINKED, STILL, NO_CHANGE };
+
 struct diff_verdict {
     struct diff_verdict
         *next; /* in the order in which they became known, then of their keys */
@@ -29,6 +39,9 @@ struct diff_verdict {
     enum verdict verdict;
     enum reason reason;
     int status;
+    enum change change;
+    const char **pages; /* that link to it, once its change is known */
+    size_t page_count, page_capacity;
 };
 
 /* ---- taking them ------------------------------------------------------------------- */
@@ -38,16 +51,23 @@ static const char *keep(struct diff_side *side, const char *text)
     return text != NULL ? arena_text(&side->arena, text, strlen(text)) : NULL;
 }
 
+/* For free(); NULL without memory. */
+static char *make_key(const char *target, const char *fragment)
+{
+    char *key;
+
+    return asprintf(&key, "%s%s%s", target, fragment != NULL ? "#" : "",
+                    fragment != NULL ? fragment : "") >= 0
+               ? key
+               : NULL;
+}
+
 static const char *keep_key(struct diff_side *side, const char *target,
                             const char *fragment)
 {
-    char *key;
-    const char *kept;
+    char *key = make_key(target, fragment);
+    const char *kept = keep(side, key);
 
-    if (asprintf(&key, "%s%s%s", target, fragment != NULL ? "#" : "",
-                 fragment != NULL ? fragment : "") < 0)
-        return NULL;
-    kept = keep(side, key);
     free(key);
     return kept;
 }
@@ -77,7 +97,8 @@ static int take_verdict(void *arg, const struct record_verdict *record)
                               .message = keep(side, record->message),
                               .verdict = record->verdict,
                               .reason = record->reason,
-                              .status = record->status};
+                              .status = record->status,
+                              .change = NO_CHANGE};
     if (verdict->key == NULL || verdict->target == NULL ||
         (record->fragment != NULL && verdict->fragment == NULL) ||
         (record->message != NULL && verdict->message == NULL))
@@ -90,17 +111,62 @@ static int take_verdict(void *arg, const struct record_verdict *record)
     return 0;
 }
 
+/* Most links are on the same page as the one before. */
+static int add_page(struct diff_side *side, struct diff_verdict *verdict,
+                    const char *page)
+{
+    if (side->page == NULL || strcmp(side->page, page) != 0)
+        side->page = keep(side, page);
+    if (side->page == NULL)
+        return -ENOMEM;
+    if (verdict->page_count > 0 && verdict->pages[verdict->page_count - 1] == side->page)
+        return 0;
+    if (verdict->page_count == verdict->page_capacity &&
+        array_grow(&verdict->pages, &verdict->page_capacity, sizeof(const char *)) < 0)
+        return -ENOMEM;
+    verdict->pages[verdict->page_count++] = side->page;
+    return 0;
+}
+
+static int take_link(void *arg, const struct record_link *record)
+{
+    struct diff_side *side = arg;
+    char *key = make_key(record->target != NULL ? record->target : record->text,
+                         record->fragment);
+    struct diff_verdict *verdict = key != NULL ? table_get(&side->verdicts, key) : NULL;
+    bool failed = key == NULL;
+
+    free(key);
+    if (failed)
+        return -ENOMEM;
+    if (verdict == NULL || verdict->change == NO_CHANGE)
+        return 0;
+    return add_page(side, verdict, record->page);
+}
+
 struct record_sink diff_sink(struct diff_side *side)
 {
     return (struct record_sink){.verdict = take_verdict, .arg = side};
 }
 
+struct record_sink diff_links_sink(struct diff_side *side)
+{
+    return (struct record_sink){.link = take_link, .arg = side};
+}
+
+static void finish_side(struct diff_side *side)
+{
+    for (struct diff_verdict *verdict = side->first; verdict != NULL;
+         verdict = verdict->next)
+        free(verdict->pages);
+    table_finish(&side->verdicts);
+    arena_finish(&side->arena);
+}
+
 void diff_finish(struct diff *diff)
 {
-    table_finish(&diff->earlier.verdicts);
-    table_finish(&diff->later.verdicts);
-    arena_finish(&diff->earlier.arena);
-    arena_finish(&diff->later.arena);
+    finish_side(&diff->earlier);
+    finish_side(&diff->later);
     *diff = (struct diff){.still = 0};
 }
 
@@ -132,30 +198,49 @@ static int sort(struct diff_side *side)
     return 0;
 }
 
-enum change { BROKEN, MENDED, UNLINKED, STILL, CHANGE_COUNT };
-
-static const char *const change_words[] = {
-    [BROKEN] = "broken", [MENDED] = "mended", [UNLINKED] = "unlinked", [STILL] = "still"};
-
-struct writing {
-    struct diff *diff;
-    const bool *fail_on;
-    struct out *out;
-    bool is_jsonl;
-    enum change wanted;
-    size_t count; /* of them, so far */
-};
-
 static const struct diff_verdict *other(const struct diff_side *side,
                                         const struct diff_verdict *verdict)
 {
     return table_get(&side->verdicts, verdict->key);
 }
 
-static bool is_bad(const struct writing *writing, const struct diff_verdict *verdict)
+static enum change change_of(const bool *fail_on, const struct diff_verdict *was,
+                             const struct diff_verdict *now)
 {
-    return verdict != NULL && writing->fail_on[verdict->verdict];
+    bool was_bad = was != NULL && fail_on[was->verdict];
+    bool is_bad = now != NULL && fail_on[now->verdict];
+
+    if (was_bad)
+        return is_bad ? STILL : now != NULL ? MENDED : UNLINKED;
+    return is_bad ? BROKEN : NO_CHANGE;
 }
+
+int diff_compare(struct diff *diff, const bool fail_on[VERDICT_COUNT])
+{
+    size_t counts[NO_CHANGE + 1] = {0};
+
+    if (sort(&diff->earlier) < 0 || sort(&diff->later) < 0)
+        return -ENOMEM;
+    for (struct diff_verdict *now = diff->later.first; now != NULL; now = now->next) {
+        now->change = change_of(fail_on, other(&diff->earlier, now), now);
+        counts[now->change]++;
+    }
+    for (struct diff_verdict *was = diff->earlier.first; was != NULL; was = was->next)
+        if (other(&diff->later, was) == NULL) {
+            was->change = change_of(fail_on, was, NULL);
+            counts[was->change]++;
+        }
+    diff->broken = counts[BROKEN];
+    diff->mended = counts[MENDED];
+    diff->unlinked = counts[UNLINKED];
+    diff->still = counts[STILL];
+    return 0;
+}
+
+/* ---- writing ----------------------------------------------------------------------- */
+
+static const char *const change_words[] = {
+    [BROKEN] = "broken", [MENDED] = "mended", [UNLINKED] = "unlinked", [STILL] = "still"};
 
 static void put_key(struct out *out, const struct diff_verdict *verdict)
 {
@@ -174,25 +259,54 @@ static void put_cause(struct out *out, const struct diff_verdict *verdict)
         out_put(out, verdict_word(verdict->verdict));
 }
 
-static void put_text(const struct writing *writing, const struct diff_verdict *was,
-                     const struct diff_verdict *now)
+static int compare_pages(const void *a, const void *b)
 {
-    static const char *const heads[] = {[BROKEN] = "broken since:\n",
-                                        [MENDED] = "mended:\n",
-                                        [UNLINKED] = "no longer linked:\n"};
-    struct out *out = writing->out;
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
-    if (writing->count == 0)
-        out_put(out, heads[writing->wanted]);
+/* In order, and each once. */
+static void sort_pages(struct diff_verdict *verdict)
+{
+    size_t n = 0;
+
+    if (verdict->page_count == 0)
+        return;
+    qsort(verdict->pages, verdict->page_count, sizeof(const char *), compare_pages);
+    for (size_t i = 1; i < verdict->page_count; i++)
+        if (strcmp(verdict->pages[n], verdict->pages[i]) != 0)
+            verdict->pages[++n] = verdict->pages[i];
+    verdict->page_count = n + 1;
+}
+
+static void put_pages(struct out *out, const struct diff_verdict *verdict)
+{
+    size_t count = verdict->page_count;
+    size_t told = count > PAGES_IN_TEXT ? PAGES_IN_TEXT : count;
+
+    for (size_t i = 0; i < told; i++) {
+        out_put(out, "    on ");
+        out_put_url(out, verdict->pages[i]);
+        out_put(out, "\n");
+    }
+    if (count > told)
+        out_print(out, "    and %zu more page%s\n", count - told,
+                  count - told > 1 ? "s" : "");
+}
+
+/* `one` is that of the two which is told. */
+static void put_text(struct out *out, const struct diff_verdict *one,
+                     const struct diff_verdict *was, const struct diff_verdict *now)
+{
     out_put(out, "  ");
-    put_key(out, now != NULL ? now : was);
+    put_key(out, one);
     out_put(out, "  ");
-    put_cause(out, writing->wanted == BROKEN ? now : was);
-    if (writing->wanted == BROKEN && was != NULL)
+    put_cause(out, one->change == BROKEN ? now : was);
+    if (one->change == BROKEN && was != NULL)
         out_print(out, " (was %s)", verdict_word(was->verdict));
-    else if (writing->wanted == BROKEN)
+    else if (one->change == BROKEN)
         out_put(out, " (is new)");
     out_put(out, "\n");
+    put_pages(out, one);
 }
 
 /* A text that is no UTF-8 is told without what is not. */
@@ -244,81 +358,75 @@ static json_t *object_of(const struct diff_verdict *verdict)
                      "message", url_of(verdict->message));
 }
 
-static int put_json(const struct writing *writing, const struct diff_verdict *was,
-                    const struct diff_verdict *now)
+static json_t *pages_of(const struct diff_verdict *verdict)
 {
-    const struct diff_verdict *one = now != NULL ? now : was;
-    json_t *line = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "type", "diff", "change",
-                             change_words[writing->wanted], "target", url_of(one->target),
-                             "fragment", text_of(one->fragment), "was",
-                             was != NULL ? object_of(was) : json_null(), "now",
-                             now != NULL ? object_of(now) : json_null());
+    json_t *pages = json_array();
+
+    for (size_t i = 0; pages != NULL && i < verdict->page_count; i++)
+        if (json_array_append_new(pages, url_of(verdict->pages[i])) < 0) {
+            json_decref(pages);
+            pages = NULL;
+        }
+    return pages;
+}
+
+static int put_json(struct out *out, const struct diff_verdict *one,
+                    const struct diff_verdict *was, const struct diff_verdict *now)
+{
+    json_t *line = json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "type", "diff", "change",
+        change_words[one->change], "target", url_of(one->target), "fragment",
+        text_of(one->fragment), "was", was != NULL ? object_of(was) : json_null(), "now",
+        now != NULL ? object_of(now) : json_null(), "pages", pages_of(one));
     char *text = line != NULL ? json_dumps(line, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 
     json_decref(line);
     if (text == NULL)
         return -ENOMEM;
-    out_put(writing->out, text);
-    out_put(writing->out, "\n");
+    out_put(out, text);
+    out_put(out, "\n");
     free(text);
     return 0;
 }
 
-static enum change change_of(const struct writing *writing,
-                             const struct diff_verdict *was,
-                             const struct diff_verdict *now)
+static int put_changes(struct diff *diff, enum change change, struct out *out,
+                       bool is_jsonl)
 {
-    if (is_bad(writing, was))
-        return is_bad(writing, now) ? STILL : now != NULL ? MENDED : UNLINKED;
-    return is_bad(writing, now) ? BROKEN : CHANGE_COUNT;
-}
-
-static int put_change(struct writing *writing, const struct diff_verdict *was,
-                      const struct diff_verdict *now)
-{
+    static const char *const heads[] = {[BROKEN] = "broken since:\n",
+                                        [MENDED] = "mended:\n",
+                                        [UNLINKED] = "no longer linked:\n"};
+    bool is_old = change == UNLINKED, is_first = true;
+    struct diff_verdict *one = is_old ? diff->earlier.first : diff->later.first;
     int rc = 0;
 
-    if (change_of(writing, was, now) != writing->wanted)
-        return 0;
-    if (writing->is_jsonl)
-        rc = put_json(writing, was, now);
-    else if (writing->wanted != STILL)
-        put_text(writing, was, now);
-    writing->count++;
-    return rc;
-}
+    for (; one != NULL && rc == 0; one = one->next) {
+        const struct diff_verdict *was = is_old ? one : other(&diff->earlier, one);
+        const struct diff_verdict *now = is_old ? NULL : one;
 
-static int put_changes(struct writing *writing)
-{
-    const struct diff *diff = writing->diff;
-    int rc = 0;
-
-    if (writing->wanted == UNLINKED) {
-        for (const struct diff_verdict *was = diff->earlier.first; was != NULL && rc == 0;
-             was = was->next)
-            rc = put_change(writing, was, other(&diff->later, was));
-        return rc;
+        if (one->change != change)
+            continue;
+        sort_pages(one);
+        if (is_jsonl) {
+            rc = put_json(out, one, was, now);
+            continue;
+        }
+        if (is_first)
+            out_put(out, heads[change]);
+        is_first = false;
+        put_text(out, one, was, now);
     }
-    for (const struct diff_verdict *now = diff->later.first; now != NULL && rc == 0;
-         now = now->next)
-        rc = put_change(writing, other(&diff->earlier, now), now);
     return rc;
 }
 
-int diff_write(struct diff *diff, const bool fail_on[VERDICT_COUNT], struct out *out,
-               bool is_jsonl)
+int diff_write(struct diff *diff, struct out *out, bool is_jsonl)
 {
-    size_t *counts[] = {&diff->broken, &diff->mended, &diff->unlinked, &diff->still};
+    enum change last = is_jsonl ? STILL : UNLINKED;
 
-    if (sort(&diff->earlier) < 0 || sort(&diff->later) < 0)
-        return -ENOMEM;
-    for (int change = 0; change < CHANGE_COUNT; change++) {
-        struct writing writing = {diff, fail_on, out, is_jsonl, (enum change)change, 0};
-        int rc = put_changes(&writing);
+    for (int change = BROKEN; change <= (int)last; change++) {
+        int rc = put_changes(diff, (enum change)change, out, is_jsonl);
 
         if (rc < 0)
             return rc;
-        *counts[change] = writing.count;
     }
     if (!is_jsonl)
         out_print(out,

@@ -617,8 +617,10 @@ def test_a_recheck_asks_whether_it_has_changed():
         code, out, _ = run("diff", os.path.join(state, "previous.db"), state)
         equal((code, out), (BROKEN, f"""broken since:
   {site.url}new  404 Not Found (is new)
+    on {site.url}b
 mended:
   {site.url}gone  404 Not Found
+    on {site.url}
 
       1 broken since, 1 mended, 0 no longer linked, 0 still broken
 """))
@@ -678,12 +680,17 @@ def test_a_diff_tells_what_broke_and_what_was_mended():
         equal((code, err), (BROKEN, ""))
         equal(out, f"""broken since:
   {site.url}a  404 Not Found (was ok)
+    on {site.url}
   {site.url}user:p@x  404 Not Found (is new)
+    on {site.url}
 mended:
   {site.url}b  404 Not Found
+    on {site.url}
   {site.url}d#x  no element has this id
+    on {site.url}
 no longer linked:
   {site.url}c  404 Not Found
+    on {site.url}
 
       2 broken since, 2 mended, 1 no longer linked, 1 still broken
 """)
@@ -705,6 +712,44 @@ no longer linked:
         equal(os.path.exists(file), False)
         code, _, err = run("diff", old, folder)
         equal((code, err), (USAGE, f"coil-crawl: {folder}/crawl.db: no crawl is there\n"))
+
+
+def test_a_diff_names_the_pages():
+    with folder_for_test() as folder, Site({}) as site:
+        old, new = os.path.join(folder, "old"), os.path.join(folder, "new")
+        names = [f"/p{i:02}" for i in range(12)]
+        site.answers = {"/": page(*names, "/a", "/is-new"), **{name: page("/old", "/old", "/mended") for name in names}, "/a": page()}
+        run("-d", old, site.url)
+        site.answers = {"/": page(*names, "/a", "/is-new"), "/mended": page(), **{name: page("/a", "/b", "/a") for name in names[1:]},
+                        "/p00": page("/mended", "/nowhere#x")}
+        run("-d", new, site.url)
+        code, out, err = run("diff", old, new)
+        equal((code, err), (BROKEN, ""))
+        first = "".join(f"    on {site.url}{name[1:]}\n" for name in names[1:10])
+        equal(out, f"""broken since:
+  {site.url}a  404 Not Found (was ok)
+    on {site.url}
+{first}    and 2 more pages
+  {site.url}b  404 Not Found (is new)
+{first}    on {site.url}p10
+    and 1 more page
+  {site.url}nowhere#x  404 Not Found (is new)
+    on {site.url}p00
+mended:
+  {site.url}mended  404 Not Found
+    on {site.url}p00
+no longer linked:
+  {site.url}old  404 Not Found
+    on {site.url}p00
+{first}    and 2 more pages
+
+      3 broken since, 1 mended, 1 no longer linked, 1 still broken
+""")
+        records = [json.loads(line) for line in run("diff", old, new, "-f", "jsonl")[1].splitlines()]
+        whole = [site.url, *(site.url + name[1:] for name in names)]
+        equal([(r["target"].removeprefix(site.url), r["pages"]) for r in records],
+              [("a", [site.url, *whole[2:]]), ("b", whole[2:]), ("nowhere", whole[1:2]), ("mended", whole[1:2]),
+               ("old", whole[1:]), ("is-new", whole[:1])])
 
 
 def test_a_diff_of_messages_that_are_no_utf_8_and_have_passwords():
