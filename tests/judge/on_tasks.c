@@ -341,7 +341,8 @@ static void say_state(coil_future *future, void *arg)
 {
     struct note *note = arg;
 
-    trace("callback", "%s %s %s%s", name_of(note->body), note->name,
+    /* The task of the body may be gone by now. */
+    trace("callback", "t%d %s %s%s", note->body->number, note->name,
           word_of(coil_future_result(future)).text, bindings());
 }
 
