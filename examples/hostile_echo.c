@@ -1,7 +1,5 @@
 /*
- * hostile_echo.c - test an echo server and its clients on three hundred bad networks.
- * They are slow, they cut calls short, and they refuse, reset or delay connections.
- *     hostile_echo [SEED]         one network, and each packet on it
+ * hostile_echo.c - test an echo server on 300 bad networks; with a SEED, show one of them.
  */
 #include <coil.h>
 

@@ -3,9 +3,7 @@
  *
  *     pool localhost 8080
  *
- * The pool is a queue of connections. To check a connection out, a task gets it from the
- * queue, which suspends while all are in use. To return it, the task puts it back. A
- * connection that failed is replaced.
+ * The pool is a queue of connections. Getting one suspends while all are in use.
  */
 #include <coil.h>
 

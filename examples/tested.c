@@ -1,15 +1,12 @@
 /*
- * tested.c - a function that waits, and its test. The test takes no real time, tries
- * several orders, and lets every allocation and every system call fail once. See
- * docs/manual/testing.md.
+ * tested.c - a function that waits, and its test: in several orders, without real time,
+ * and with each allocation and system call failing once (docs/manual/testing.md).
  */
 #include <coil.h>
 
 #include <stdlib.h>
 
-/*
- * Stands for the check of a test framework; assert(3) does nothing if NDEBUG is defined.
- */
+/* Stands for the check of a test framework. */
 #define CHECK(what) ((what) ? (void)0 : (puts("not so: " #what), exit(1)))
 
 struct job {

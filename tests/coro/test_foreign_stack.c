@@ -2,6 +2,7 @@
  * test_foreign_stack.c - tasks that wait on a stack of the program's own (makecontext(3)).
  */
 #include "../harness/harness.h"
+#include "emulated.h"
 
 #include "../../src/base/compiler.h"
 #include "../../src/coro/stack.h"
@@ -16,7 +17,7 @@ enum { BYTES = 64 * 1024 };
 
 static void need_plain_memory(void)
 {
-    if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
+    if (COIL__ASAN || COIL__TSAN || test_under_valgrind() || emulated())
         test_skip("the tool does not know of such stacks");
 }
 

@@ -76,6 +76,10 @@ function targetOf(text, base) {
   if (!URL.canParse(text, base)) {
     return [null, null];
   }
+  // A file outside of the checked folder has a verdict of its own.
+  if (isLocal && /^[\0- ]*file:/i.test(text) && !new URL(text).href.startsWith(rootUrl(site))) {
+    return ['file:' + new URL(text).href.replace(/[?#].*/s, '').slice('file://'.length), null];
+  }
   // Node loses the empty query of a base URL.
   const isHere = /^[\0- ]*(#|$)/.test(text) && base.endsWith('?');
   const url = isHere ? new URL(base + text.trim()) : new URL(text, base);
@@ -89,7 +93,7 @@ function targetOf(text, base) {
 function ruleAgainst(target) {
   const url = new URL(target);
   if (isLocal && url.protocol === 'file:') {
-    return null;
+    return target.startsWith('file:///') ? null : 'outside';
   }
   if (!['http:', 'https:'].includes(url.protocol)) {
     return 'scheme';
@@ -210,6 +214,9 @@ function fetchPage(url, page) {
 
 // [verdict, reason, status] of a page that does not redirect.
 function ofPage(page, fragment) {
+  if (page.rule === 'outside') {
+    return ['broken', 'outside', null];
+  }
   if (page.rule !== null) {
     return ['skipped', page.rule, null];
   }

@@ -258,7 +258,8 @@ static int app(void *arg)
     coil_task_cancel(watcher, NULL);
     coil_task_await(watcher);
     coil_task_release(watcher);
-    check(threads == 1, "%s", "there was more than one thread");
+    /* The second one is libcoil's: it watches for locks that block the loop. */
+    check(threads <= 2, "%s", "the calls of the libraries used threads");
     time_out_and_close(h, n);
     if (n < 0)
         return -ECONNREFUSED;
