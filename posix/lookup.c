@@ -65,7 +65,7 @@ static int look_up(void *arg)
     l->eai =
         NEXT(getaddrinfo)(l->host, l->service, l->hinted ? &l->hints : NULL, &l->list);
     l->error = errno;
-    posix__leave_resolver(&own);
+    posix__leave_resolver(&l->resolver, &own);
     if (l->eai != 0)
         l->list = NULL;
     return 0;
@@ -153,7 +153,7 @@ static int look_up_name(void *arg)
         NEXT(getnameinfo)((struct sockaddr *)&n->address, n->address_bytes, n->host,
                           n->host_bytes, n->service, n->service_bytes, (int)n->flags);
     n->error = errno;
-    posix__leave_resolver(&own);
+    posix__leave_resolver(&n->resolver, &own);
     return 0;
 }
 
@@ -255,7 +255,7 @@ static int ask_host_on_lane(void *arg)
 
     posix__enter_resolver(&q->resolver, &own);
     ask_host(q);
-    posix__leave_resolver(&own);
+    posix__leave_resolver(&q->resolver, &own);
     return 0;
 }
 

@@ -119,8 +119,9 @@ void posix__enter_resolver(const struct __res_state *copy, struct __res_state *o
     _res = *copy;
 }
 
-void posix__leave_resolver(const struct __res_state *own)
+void posix__leave_resolver(struct __res_state *copy, const struct __res_state *own)
 {
+    *copy = _res;
     _res = *own;
 }
 

@@ -21,8 +21,9 @@ void posix__free_resolver(struct __res_state *copy);
  */
 bool posix__copy_thread_resolver(struct __res_state *to);
 
-/* Let this thread, of a lane, use the copy for a while; *own receives its own `_res`. */
+/* Let this thread, of a lane, use the copy for a while; *own receives its own `_res`. The
+ * look-up allocates memory for the copy, too. */
 void posix__enter_resolver(const struct __res_state *copy, struct __res_state *own);
-void posix__leave_resolver(const struct __res_state *own);
+void posix__leave_resolver(struct __res_state *copy, const struct __res_state *own);
 
 #endif
