@@ -294,7 +294,7 @@ static void say_where_the_start_is(const struct crawler *crawler)
     fputs(" is of another site; start there if you mean it\n", stderr);
 }
 
-/* Whatever else has come of it, some of the crawl was not done. */
+/* The crawl ended early: say how many URLs were not checked. */
 static void say_what_is_left(const struct crawler *crawler)
 {
     struct crawler_progress progress = crawler_progress(crawler);
@@ -306,7 +306,8 @@ static void say_what_is_left(const struct crawler *crawler)
             progress.known - progress.done);
 }
 
-/* A start that may not be fetched leaves nothing to crawl, and the user may not know why. */
+/* A start that may not be fetched leaves nothing to crawl, and the user may not know
+   why. */
 static void say_which_starts_are_left_out(const struct crawler *crawler)
 {
     size_t count = crawler->options->starts.count;
@@ -872,7 +873,7 @@ static int check_shared(const struct options *options)
     return options->offline ? refuse("--frontier and --offline exclude each other") : 0;
 }
 
-/* What goes on with a crawl of URLs asks for them. */
+/* These two commands send requests. */
 static int check_offline(const struct options *options)
 {
     if (options->offline &&

@@ -48,7 +48,8 @@
 #include <strings.h>
 #include <time.h>
 
-/* After so many failures in a row, for each try that a page has, the pages of a host are tried once. */
+/* After so many failures in a row, for each try that a page has, the pages of a host are
+   tried once. */
 #define FAILURES_ENOUGH 10
 
 struct worker {
@@ -1033,7 +1034,8 @@ static void open_frontier(struct crawler *crawler)
             .above = crawler->member != NULL ? &crawler->member->shared.above : NULL});
 }
 
-/* A target has its page's verdict, or FRAGMENT, or UNCHECKED. True once for each of these. */
+/* A target has its page's verdict, or FRAGMENT, or UNCHECKED. True once for each of
+   these. */
 static bool is_first_of_url(const struct crawler *crawler, const struct target *target)
 {
     struct known *page = targets_known(&crawler->targets, target->page);

@@ -55,7 +55,8 @@ struct host {
     struct robots *rules;   /* once they are known; NULL: there are none */
     int64_t rules_asked_ns; /* when they were asked for last */
     int64_t rules_until_ns; /* then they are asked for again */
-    /* Why its robots.txt could not be fetched, so that nothing is; for free(), or NULL. */
+    /* Why its robots.txt could not be fetched, so that nothing is; for free(), or
+       NULL. */
     struct answer *rules_failure;
     bool rules_is_rested; /* the host was not asked for a while before that */
     unsigned rules_tries, rules_refusals; /* of its robots.txt, in a row */
@@ -157,8 +158,8 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
 /* The same, but the target is given out first of its host's, once that has rested. */
 int frontier_test(struct frontier *frontier, const struct frontier_job *job);
 
-/* The host is about to be asked: its delay begins, and its bucket loses a token. Returns true if it was
-   left alone for throttle_rest_ns() before. */
+/* A request to the host begins: so does its delay, and its bucket loses a token. Returns
+   true if the host got no request for throttle_rest_ns() before. */
 bool frontier_ask(struct host *host);
 
 /* The same for one more request of the same job: when it may go out. */
@@ -167,11 +168,12 @@ int64_t frontier_take_turn(struct host *host);
 /* The host has answered; `is_rested` is what frontier_ask() returned. */
 void frontier_accept(struct host *host, struct target *target, bool is_rested);
 
-/* It has refused, which slows it down. Counts target->refusals. */
+/* The host has refused, which slows its requests down. Counts target->refusals. */
 enum throttle_advice frontier_refuse(struct host *host, struct target *target,
                                      const struct throttle_refusal *refusal);
 
-/* The time between two requests to the host: its delay, or what its refusals have taught. */
+/* The time between two requests to the host: its delay, or what its refusals have
+   taught. */
 int64_t frontier_spacing_ns(const struct host *host);
 
 /* Nobody asks this host before that time. */

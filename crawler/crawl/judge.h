@@ -17,8 +17,8 @@ struct judgement {
 struct judgement judge_answer(const struct options *options, const char *url,
                               bool on_site, const struct answer *answer);
 
-/* Of a URL that was not fetched, since this is what came of its host's robots.txt. A pure
-   function. (RFC 9309, section 2.3.1.4) */
+/* The same for a URL that was not fetched, since its host's robots.txt failed like this.
+   A pure function. (RFC 9309, section 2.3.1.4) */
 struct judgement judge_rules(const struct answer *failure);
 
 /* A status that sends one elsewhere. */

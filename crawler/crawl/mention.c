@@ -85,7 +85,8 @@ static void count(struct known *known, bool is_known)
     known->mention_count += known->mention_count < UINT32_MAX;
 }
 
-/* It was counted. Some pages are searched at the same time: the page's first mention is not far back. */
+/* It was counted. Some pages are searched at the same time: the page's first mention is
+   not far back. */
 static bool adds_something(const struct mentions *mentions, const struct known *known,
                            const struct target *page)
 {

@@ -1,9 +1,9 @@
 /*
  * mention.h - where a target is linked, for reports.
  *
- * Of a target the first MENTIONS_KEPT are kept, and beyond them the first on each page, so that a report
- * can name every page that links to it. None are kept of a target whose verdict no report gives the
- * places of. All are counted.
+ * Of a target the first MENTIONS_KEPT are kept, and beyond them the first on each page,
+ * so that a report can name every page that links to it. None are kept of a target whose
+ * verdict no report gives the places of. All are counted.
  */
 #ifndef CRAWLER_MENTION_H
 #define CRAWLER_MENTION_H
@@ -43,8 +43,8 @@ struct mention_place {
 };
 
 /*
- * A page points at the target; column 0 is a header. It is counted, and kept if its verdict may need
- * it and it adds something. 0 or -ENOMEM.
+ * A page points at the target; column 0 is a header. It is counted, and kept if its
+ * verdict may need it and it adds something. 0 or -ENOMEM.
  */
 int mentions_add(struct mentions *mentions, struct targets *targets,
                  struct target *target, const struct mention_place *place);
@@ -71,7 +71,7 @@ const struct mention *mentions_of(const struct mentions *mentions,
                                   const struct targets *targets,
                                   const struct target *target);
 
-/* If the baseline has the target's verdict, only links that it lacks are told; else all of them. */
+/* True if reports name the link: the baseline lacks it, or its target's verdict. */
 bool mention_is_told(const struct mention *mention, const struct target *target);
 
 /* As written, but cut where it is very long. It lives as long as the targets. */

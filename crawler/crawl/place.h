@@ -6,8 +6,8 @@
 
 #include "crawler.h"
 
-/* A web page that was met for the first time: it is asked for, or settled. `from` is the URL of
-   the page that links to it; NULL if no page does. 0, or as verdicts_settle(). */
+/* A web page that was met for the first time: it is asked for, or settled. `from` is the
+   URL of the page that links to it; NULL if no page does. 0, or as verdicts_settle(). */
 int place_page(struct crawler *crawler, struct target *page, const char *from);
 
 /* The rule against asking for a page whose kind is known, REASON_NONE if there is none, or

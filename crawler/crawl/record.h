@@ -55,8 +55,9 @@ struct record_verdict {
 };
 
 /*
- * The figures of every report. A page was fetched and searched for links. A link is one place on a page, or
- * in its headers. A target is what links lead to: a URL with its fragment; and each start.
+ * The figures of every report. A page was fetched and searched for links. A link is one
+ * place on a page, or in its headers. A target is what links lead to: a URL with its
+ * fragment; and each start.
  */
 struct record_summary {
     size_t

@@ -12,8 +12,8 @@
  */
 int redirect_follow(struct crawler *crawler, struct target *page, const char *location);
 
-/* The fragment in the Location of a page that redirects, as in a URL; NULL if it has none, or if
-   fragments are not checked. */
+/* The fragment in the Location of a page that redirects, as in a URL; NULL if it has
+   none, or if fragments are not checked. */
 const char *redirect_place(const struct crawler *crawler, const struct target *page);
 
 #endif

@@ -110,8 +110,8 @@ static int heed(const struct crawler *crawler, struct host *host, const char *ur
     return 0;
 }
 
-/* Fetch *url once. Returns 1 if the answer redirects, with *url replaced. The user's headers are for
-   this host alone, and --exclude-private is for all other hosts. */
+/* Fetch *url once. Returns 1 if the answer redirects, with *url replaced. The user's
+   headers are for this host alone, and --exclude-private is for all other hosts. */
 static int ask(struct crawler *crawler, struct host *host, char **url,
                struct answer *answer)
 {
@@ -148,8 +148,8 @@ static int ask(struct crawler *crawler, struct host *host, char **url,
     return 1;
 }
 
-/* Fetch it, and follow its redirects; after too many of them there are no rules. *answer is the
-   last answer, and *is_of_host says whether it came from this host. */
+/* Fetch it, and follow its redirects; after too many of them there are no rules. *answer
+   is the last answer, and *is_of_host says whether it came from this host. */
 static int get_rules(struct crawler *crawler, struct host *host, struct answer *answer,
                      bool *is_of_host)
 {
@@ -173,8 +173,8 @@ static int get_rules(struct crawler *crawler, struct host *host, struct answer *
 
 /* ---- what comes of it -------------------------------------------------------------- */
 
-/* The host does not answer at all: its pages will report that. Once one of them is answered, the
-   rules are fetched first. */
+/* The host does not answer at all: its pages will report that. Once one of them is
+   answered, the rules are fetched first. */
 static bool is_deserted(const struct answer *answer, bool is_of_host)
 {
     return is_of_host && (answer->rc == -ENOENT || answer->rc == -ECONNREFUSED ||

@@ -7,11 +7,11 @@
 #include "crawler.h"
 
 /*
- * Fetch it. host->robots is then ROBOTS_KNOWN, or ROBOTS_WANTED if it is to be fetched again at
- * host->next_ns, since that failed. A status of 400 to 499 allows everything. After 500 and more, or
- * without an answer, nothing may be fetched: host->rules_failure says why. If the host cannot be
- * reached at all, its pages will report that. Fails with what must end the crawl: -ECANCELED,
- * -ENOMEM.
+ * Fetch it. host->robots is then ROBOTS_KNOWN, or ROBOTS_WANTED if it is to be fetched
+ * again at host->next_ns, since that failed. A status of 400 to 499 allows everything.
+ * After 500 and more, or without an answer, nothing may be fetched: host->rules_failure
+ * says why. If the host cannot be reached at all, its pages will report that. Fails with
+ * what must end the crawl: -ECANCELED, -ENOMEM.
  */
 COIL_SUSPENDS int rules_get(struct crawler *crawler, struct host *host);
 

@@ -1,32 +1,35 @@
 /*
- * throttle.c - how often a host may be asked, once it has answered that it is asked too often.
+ * throttle.c - the rate of requests to a host that limits it.
  *
  *     no limit -- refused --> 128/s -- refused --> 64/s -- ... --> 1/4 per second
  *         ^                    |  ^                 |
  *         '-- above 256/s -----'  '--- answered ----'
  *
- * When the rate is halved. A refusal by 429, or with Retry-After, halves the rate. 503 alone may be
- * about a single page: it takes two of the last ten answers. Only a request that was sent after the
- * last cut counts, since those before it say nothing about the new rate.
+ * When the rate is halved. A refusal by 429, or with Retry-After, halves the rate. 503
+ * alone may be about a single page: it takes two of the last ten answers. Only a request
+ * that was sent after the last cut counts, since those before it say nothing about the
+ * new rate.
  *
- * How the rate grows. Each second of answers adds a tenth of the rate at which it was cut, so that
- * the limit is reached again after about five seconds. At low rates an answer adds 7 %, so that ten
- * answers are needed. If nothing is refused for a long time, the growth doubles.
+ * How the rate grows. Each second of answers adds a tenth of the rate at which it was
+ * cut, so that the limit is reached again after about five seconds. At low rates an
+ * answer adds 7 %, so that ten answers are needed. If nothing is refused for a long time,
+ * the growth doubles.
  *
- * When a page is given up. Refusals do not use up a page's tries. A page that is refused is tested:
- * its host is left alone for a second, or as Retry-After says, and then asked for this page first. If
- * that is refused, and the next page is answered, the page is the reason itself, and its next refusal is
- * final. So is the eighth refusal of a page whose host answers other pages. If a test is answered, the
- * host limits the rate; from then on only what is refused twice is tested.
+ * When a page is given up. Refusals do not use up a page's tries. A page that is refused
+ * is tested: its host gets no request for a second, or as Retry-After says, and then one
+ * for this page. If the host refuses that, and answers the next page, the page itself is
+ * the reason, and its next refusal is final. So is the eighth refusal of a page whose
+ * host answers other pages. If the host answers a test, it limits the rate; from then on
+ * only a page that is refused twice is tested.
  *
- * When a host is given up. It has answered nothing but refusals for PATIENCE_NS, although it had
- * some rests as above. The patience is short for 503 without Retry-After, for a host that has
- * never answered, since both may be permanent, and off the site. A host that was given up is asked for each page once, without
- * a limit.
+ * When a host is given up. The host has refused everything for PATIENCE_NS, although it
+ * had some rests as above. The patience is short for 503 without Retry-After and for a
+ * host that has never answered, since both may be permanent, and for hosts off the site.
+ * A host that was given up gets one request for each page, without a limit.
  *
- * Refusals that do not depend on the rate. After three pages in a row that were the reason themselves,
- * refusals without Retry-After are ordinary failures, and there is no limit, until ten answers in a row
- * are refusals.
+ * Refusals that do not depend on the rate. After three pages in a row that were
+ * themselves the reason, the limit is lifted, and refusals without Retry-After are
+ * ordinary failures. That ends when ten answers in a row are refusals.
  */
 #include "throttle.h"
 
@@ -113,7 +116,8 @@ static void lift_limit(struct throttle *throttle)
     forget_answers(throttle);
 }
 
-/* By `growth` in each second, but so slowly at low rates that ten answers are needed to double it. */
+/* By `growth` in each second, but so slowly at low rates that ten answers are needed to
+   double it. */
 static void grow(struct throttle *throttle, int64_t now)
 {
     double by = throttle->growth / throttle->rate;
@@ -131,7 +135,7 @@ static void grow(struct throttle *throttle, int64_t now)
         lift_limit(throttle);
 }
 
-/* It is about the rate, and not about the page. */
+/* True if the refusal is about the rate, and not about the page. */
 static bool is_explicit(const struct throttle_refusal *refusal)
 {
     return refusal->is_too_many || refusal->retry_after_ns > 0;
@@ -169,7 +173,7 @@ int64_t throttle_rest_ns(const struct throttle *throttle)
 void throttle_accept(struct throttle *throttle, int64_t now)
 {
     if (throttle->is_given_up)
-        lift_limit(throttle); /* it was asked without one, and answers */
+        lift_limit(throttle); /* its requests had none, and it answers */
     note_answer(throttle, false);
     throttle->answered_ns = now;
     throttle->first_ns = throttle->asked_for_ns = 0;
@@ -231,7 +235,7 @@ static bool has_refused_for_long(const struct throttle *throttle,
                (is_patient ? PATIENCE_NS : SHORT_PATIENCE_NS);
 }
 
-/* It was tested, or refused so often, and its host answers others. */
+/* True if a test or many refusals blame the page, and its host answers others. */
 static bool is_of_the_page(const struct throttle *throttle,
                            const struct throttle_refusal *refusal)
 {
@@ -255,7 +259,8 @@ bool throttle_is_test(const struct throttle_refusal *refusal)
     return refusal->page_refusals > 0;
 }
 
-/* At once, until a test has shown that the host limits the rate: then it takes time for little. */
+/* At once, until a test has shown that the host limits the rate: then it takes time for
+   little. */
 static bool is_to_be_tested(const struct throttle *throttle,
                             const struct throttle_refusal *refusal)
 {

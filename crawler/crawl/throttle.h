@@ -1,15 +1,15 @@
 /*
- * throttle.h - how often a host may be asked, once it has answered that it is asked too often.
+ * throttle.h - the rate of requests to a host that limits it.
  *
  *     due = throttle_due(&throttle, now);            when the next request may go out
  *     throttle_spend(&throttle, now);                it goes out
  *     throttle_accept(&throttle, now);               it was answered
  *     advice = throttle_refuse(&throttle, &refusal); or refused, by 429 or 503
  *
- * A host without refusals has no limit but those of the options. After refusals its requests take
- * tokens from a bucket. The bucket fills at a rate that is halved by refusals, and grows slowly while
- * the host answers: additive increase, multiplicative decrease. (Chiu and Jain, "Analysis of the
- * Increase and Decrease Algorithms", 1989)
+ * Without refusals, only the options limit a host's requests. After refusals its requests
+ * take tokens from a bucket. The bucket fills at a rate that is halved by refusals, and
+ * grows slowly while the host answers: additive increase, multiplicative decrease. (Chiu
+ * and Jain, "Analysis of the Increase and Decrease Algorithms", 1989)
  *
  * Pure functions: times are those of coil_now(), and are arguments.
  */
@@ -27,10 +27,10 @@ struct throttle {
     int64_t filled_ns;
     int64_t cut_ns;       /* when the rate was cut last */
     int64_t grown_ns;     /* or its growth doubled */
-    int64_t answered_ns;  /* when an answer came that was no refusal; 0: none did */
-    int64_t first_ns;     /* the first of the refusals since then; 0: there are none */
+    int64_t answered_ns;  /* the last answer other than a refusal; 0: none */
+    int64_t first_ns;     /* the first refusal since then; 0: none */
     int64_t last_ns;      /* the last of them */
-    int64_t asked_for_ns; /* the Retry-After of that one; 0: it had none */
+    int64_t asked_for_ns; /* the Retry-After of that one; 0: none */
     /* The last ten answers since the cut: bit 0 is the last, and 1 a refusal. */
     uint16_t recent;
     uint8_t recent_count;
@@ -58,7 +58,7 @@ enum throttle_advice {
     THROTTLE_AGAIN, /* try the page again, after throttle_pause_ns() */
     THROTTLE_TEST, /* the same after throttle_rest_ns(), and no other page of the host before it */
     THROTTLE_FAILURE, /* it is an ordinary failure: it uses up a try */
-    THROTTLE_FINAL    /* the refusal is what comes of the page */
+    THROTTLE_FINAL    /* the refusal is the page's verdict */
 };
 
 int64_t throttle_due(const struct throttle *throttle, int64_t now);
@@ -70,14 +70,16 @@ enum throttle_advice throttle_refuse(struct throttle *throttle,
 /* True if the request was such a test, provided that is_rested is set. */
 bool throttle_is_test(const struct throttle_refusal *refusal);
 
-/* A page was refused by a test, and the next page answered; or one was answered by a test. */
+/* A page was refused by a test, and the next page answered; or one was answered by a
+   test. */
 void throttle_prove(struct throttle *throttle);
 void throttle_disprove(struct throttle *throttle);
 
-/* How long a host is left alone before a test. */
+/* How long a host gets no requests before a test. */
 int64_t throttle_rest_ns(const struct throttle *throttle);
 
-/* Until the page is tried again: what the server asks for, else 0.2 s, then twice that and so on. */
+/* Until the page is tried again: what the server asks for, else 0.2 s, then twice that
+   and so on. */
 int64_t throttle_pause_ns(const struct throttle_refusal *refusal);
 
 #endif

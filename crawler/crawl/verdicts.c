@@ -163,7 +163,8 @@ static struct target *end_of_chain(struct target *target)
     return target;
 }
 
-/* A fragment in a Location takes the place of the link's: the verdict of the redirect has it. */
+/* A fragment in a Location takes the place of the link's: the verdict of the redirect has
+   it. */
 static bool changes_fragment(const struct target *target)
 {
     unsigned steps = 0;
@@ -227,8 +228,8 @@ static struct judgement judge_chain(const struct crawler *crawler, struct target
     return judge_redirect(target->status, target->chain);
 }
 
-/* 1 if the page at the end is known to lack what the redirect names, 0 or -ENOMEM. A fragment of a
-   later redirect counts in its place. */
+/* 1 if the page at the end is known to lack what the redirect names, 0 or -ENOMEM. A
+   fragment of a later redirect counts in its place. */
 static int lacks_place(const struct crawler *crawler, const struct target *target,
                        const struct target *end)
 {
@@ -243,7 +244,7 @@ static int lacks_place(const struct crawler *crawler, const struct target *targe
     return has < 0 ? has : has == 0;
 }
 
-/* What is wrong is not the redirect itself, so its message says more than the reason. */
+/* The fault lies at the redirect's end, so the message says more than the reason. */
 static int settle_without_place(struct crawler *crawler, struct target *target)
 {
     struct text words = {0};

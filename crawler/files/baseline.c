@@ -2,9 +2,10 @@
  * baseline.c - the findings of an earlier report.
  *
  * Its verdict records, but for those of targets that were well, are keys in a table:
- * "broken http://host/page#fragment". A target has no '#' of its own. The targets alone, " http://...", are
- * keys too, and so is each link to one of them: "http://host/page http://host/target#fragment". URLs have no
- * spaces. The file is read twice, since a link may stand before the verdict of its target.
+ * "broken http://host/page#fragment". A target has no '#' of its own. The targets alone,
+ * " http://...", are keys too, and so is each link to one of them: "http://host/page
+ * http://host/target#fragment". URLs have no spaces. The file is read twice, since a link
+ * may stand before the verdict of its target.
  */
 #include "baseline.h"
 
@@ -126,7 +127,7 @@ static int has_key(const struct baseline *baseline, const char *before,
     return has;
 }
 
-/* The second time. What is no URL is its own target. */
+/* In the second reading. A text that is not a URL is its own target. */
 static const char *take_link(const json_t *record, size_t line, void *arg)
 {
     struct baseline *baseline = arg;

@@ -23,8 +23,8 @@ void baseline_destroy(struct baseline *baseline);
 int baseline_has(const struct baseline *baseline, const char *target,
                  const char *fragment, enum verdict verdict);
 
-/* The same of a link on that page to one of the report's findings; 1 if the report has no links at
-   all, or if its target was well. */
+/* The same of a link on that page to one of the report's findings; 1 if the report has no
+   links at all, or if its target was well. */
 int baseline_has_link(const struct baseline *baseline, const char *page,
                       const char *target, const char *fragment);
 

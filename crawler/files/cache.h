@@ -31,8 +31,8 @@ int cache_open(const char *path, int64_t now_s, int64_t max_age_ns, struct cache
 /* NULL is accepted. */
 void cache_destroy(struct cache *cache);
 
-/* Whether cache_write() will be able to write, so that this does not turn out after the crawl. 0, or as
-   cache_write(). */
+/* Whether cache_write() will be able to write, so that this does not turn out after the
+   crawl. 0, or as cache_write(). */
 int cache_check(const struct cache *cache, char **message);
 
 /* True if the target was well; whether it has some fragment is not kept. */

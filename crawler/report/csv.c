@@ -4,9 +4,9 @@
  *     page,line,column,element,attribute,text,target,fragment,verdict,reason,status,message,leads_to,links
  *     "http://h/a.html",12,9,"a","href","b.html","http://h/b.html","","broken","status",404,"404 Not Found","",1
  *
- * Texts are always in quotes: a spreadsheet may take another character than a comma for the end of a
- * field. `links` is how many there are to that target: the first hundred have rows, and of the
- * others the first on each page.
+ * Texts are always in quotes: a spreadsheet may take another character than a comma for
+ * the end of a field. `links` is how many there are to that target: the first hundred
+ * have rows, and of the others the first on each page.
  */
 #include "csv.h"
 

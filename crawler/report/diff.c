@@ -11,8 +11,9 @@
  *
  *           1 broken since, 1 mended, 1 no longer linked, 12 still broken
  *
- * The pages are those that link to it now, or that did where nobody does any more. Only those of targets that
- * are told are kept: so each crawl is told twice, first for its verdicts and then for its links.
+ * The pages are those that link to the target in the later crawl; of an unlinked target,
+ * in the earlier one. The sinks get each crawl twice: its verdicts first, and then its
+ * links, of which only those to targets that differ are kept.
  */
 #include "diff.h"
 
@@ -293,7 +294,7 @@ static void put_pages(struct out *out, const struct diff_verdict *verdict)
                   count - told > 1 ? "s" : "");
 }
 
-/* `one` is that of the two which is told. */
+/* `one` is `now`, or else `was`. */
 static void put_text(struct out *out, const struct diff_verdict *one,
                      const struct diff_verdict *was, const struct diff_verdict *now)
 {

@@ -4,7 +4,7 @@
  *     struct record_sink sink = diff_sink(&diff.earlier);     // told of all of the first crawl
  *     ... and of the other, &diff.later ...
  *     rc = diff_compare(&diff, fail_on);
- *     sink = diff_links_sink(&diff.earlier);                  // told of the same crawls once more
+ *     sink = diff_links_sink(&diff.earlier);                  // for the same two crawls
  *     ...
  *     rc = diff_write(&diff, &out, is_jsonl);
  */
@@ -21,7 +21,7 @@ struct diff_side {
     struct table verdicts; /* "URL#fragment" to struct diff_verdict */
     struct diff_verdict *first, *last;
     size_t count;
-    const char *page; /* whose link was told last */
+    const char *page; /* of the last link */
     struct arena arena;
 };
 
@@ -30,11 +30,12 @@ struct diff {
     size_t broken, mended, unlinked, still; /* so many, once they are compared */
 };
 
-/* Sinks that fail with -ENOMEM alone: of verdicts, and of the links that lead to what differs. */
+/* Sinks that fail with -ENOMEM alone: of verdicts, and of the links that lead to what
+   differs. */
 struct record_sink diff_sink(struct diff_side *side);
 struct record_sink diff_links_sink(struct diff_side *side);
 
-/* What `fail_on` names is bad. 0 or -ENOMEM. */
+/* Verdicts in `fail_on` are bad. 0 or -ENOMEM. */
 int diff_compare(struct diff *diff, const bool fail_on[VERDICT_COUNT]);
 
 /* In the order of the URLs. 0, -ENOMEM, or the writer's failure. */

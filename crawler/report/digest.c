@@ -1,8 +1,8 @@
 /*
  * digest.c - findings and their links, from records.
  *
- * A link is told before its target's verdict or after it. So each target that is met has a slot,
- * found by a hash of 64 bits whose seed nobody knows:
+ * A link is told before its target's verdict or after it. So each target that is met has
+ * a slot, found by a hash of 64 bits whose seed nobody knows:
  *
  *     OPEN ---- verdict: well -------------> WELL       its links are forgotten
  *      |
@@ -303,7 +303,8 @@ static int add_link(struct digest *digest, uint32_t *last,
     return 0;
 }
 
-/* True if a link of the page is among the last of a list. Some pages are searched at the same time. */
+/* True if a link of the page is among the last of a list. Some pages are searched at the
+   same time. */
 static bool has_page(const struct digest *digest, uint32_t last, const char *url)
 {
     for (int i = 0; i < PAGES_AT_A_TIME && last > 0; i++) {
@@ -591,8 +592,8 @@ static int compare_totals(const void *a, const void *b)
     return order != 0 ? order : compare((uint64_t)one->status, (uint64_t)other->status);
 }
 
-/* How many rows it has: one for each link that is kept, or for a start without links. What has not moved
-   for good is well. */
+/* How many rows it has: one for each link that is kept, or for a start without links.
+   What has not moved for good is well. */
 static size_t count_rows(const struct digest *digest, const struct finding *finding)
 {
     size_t n = 0;

@@ -1,5 +1,6 @@
 /*
- * digest.h - what the reports that are made at the end are made of, gathered from records alone.
+ * digest.h - what the reports that are made at the end are made of, gathered from records
+ * alone.
  *
  *     digest_init(&digest, options, time(NULL));
  *     sink = digest_sink(&digest);             whoever tells the records
@@ -7,10 +8,10 @@
  *     ... digest.rows, digest.totals, digest.pace ...
  *     digest_finish(&digest);
  *
- * Kept are findings: the targets that are broken, blocked or have moved for good, and whatever
- * fails the run; of each the first DIGEST_LINKS_KEPT links, beyond them the first on each page, and
- * how many there are. What was well costs one slot of a table, a link 40 bytes until its target's verdict
- * is told.
+ * Kept are findings: the targets that are broken, blocked or have moved for good, and
+ * whatever fails the run; of each the first DIGEST_LINKS_KEPT links, beyond them the
+ * first on each page, and how many there are. What was well costs one slot of a table, a
+ * link 40 bytes until its target's verdict is told.
  */
 #ifndef CRAWLER_DIGEST_H
 #define CRAWLER_DIGEST_H

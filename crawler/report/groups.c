@@ -1,13 +1,14 @@
 /*
  * groups.c - the fewest pages and targets that all broken links are on or lead to.
  *
- * Pages and broken targets are the vertices of a graph, and links its edges: what is looked for
- * is a vertex cover. The greedy one is taken, which says first what explains the most: the
- * vertex with the most links that are in no group yet, from a heap. Links leave vertices and
- * never come, so an entry of the heap that has become too large is put back when it is met.
+ * Pages and broken targets are the vertices of a graph, and links its edges: what is
+ * looked for is a vertex cover. The greedy one is taken, which says first what explains
+ * the most: the vertex with the most links that are in no group yet, from a heap. Links
+ * leave vertices and never come, so an entry of the heap that has become too large is put
+ * back when it is met.
  *
- * A target may have more links than those whose places are kept (mention.h). The others are on
- * the same pages, and count as links that only the target can explain.
+ * A target may have more links than those whose places are kept (mention.h). The others
+ * are on the same pages, and count as links that only the target can explain.
  */
 #include "groups.h"
 

@@ -9,9 +9,9 @@
  *                 error     it does, and nobody knows whether it is there: error, timeout
  *                 skipped   it does not fail the run
  *
- * There is no standard. What is written here is valid by the schema of Jenkins' xUnit plugin
- * (junit-10.xsd). That schema has `file` at testsuite alone, while GitLab reads it at testcase. Pages
- * without findings are left out: of a site there may be millions.
+ * There is no standard. What is written here is valid by the schema of Jenkins' xUnit
+ * plugin (junit-10.xsd). That schema has `file` at testsuite alone, while GitLab reads it
+ * at testcase. Pages without findings are left out: of a site there may be millions.
  */
 #include "junit.h"
 

@@ -193,7 +193,8 @@ static void put_section(struct view *view, enum finding_kind kind, const char *t
 
 /* ---- totals ------------------------------------------------------------------------ */
 
-/* "| 3 | 2 | 7 | broken | 404 Not Found 2, 500 Internal Server Error |", of one verdict. */
+/* "| 3 | 2 | 7 | broken | 404 Not Found 2, 500 Internal Server Error |", of one
+   verdict. */
 static void put_total(struct view *view, const struct digest_total *totals, size_t count)
 {
     char to[DIGEST_CAUSE_BYTES];

@@ -341,7 +341,8 @@ static void put_target_group(struct view *view, const struct groups *groups,
         put_places(view, groups, group);
 }
 
-/* Missing fragments are targets; what is broken as a whole is a URL, whatever fragments are linked. */
+/* Missing fragments are targets; what is broken as a whole is a URL, whatever fragments
+   are linked. */
 static void put_count_of(struct view *view, size_t count, const struct target *first)
 {
     if (first->fragment_at > 0)
@@ -701,7 +702,8 @@ static enum color color_of(enum verdict verdict)
     }
 }
 
-/* "437 broken    404 Not Found 430, 500 Internal Server Error 7  (220 URLs, 1,204 links)", of one verdict. */
+/* "437 broken    404 Not Found 430, 500 Internal Server Error 7  (220 URLs, 1,204
+   links)", of one verdict. */
 static void put_total(struct view *view, const struct total *totals, size_t count,
                       const struct record_summary *summary)
 {

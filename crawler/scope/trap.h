@@ -43,8 +43,8 @@ bool trap_session(struct traps *traps, const char *url,
                   bool (*is_known)(const char *url, void *arg), void *arg);
 
 /*
- * True if a link of the page to that URL is a step of a calendar that may go on for ever. What
- * nothing else leads to is to be skipped. A pure function; now_s is a time(2).
+ * True if a link of the page to that URL is a step of a calendar that may be endless. The
+ * URL is skipped unless another link leads to it. A pure function; now_s is a time(2).
  */
 bool trap_calendar(const char *page_url, const char *url, int64_t now_s);
 

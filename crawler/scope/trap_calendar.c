@@ -1,9 +1,9 @@
 /*
  * trap_calendar.c - calendars that go on for ever.
  *
- * A page of a calendar links to the next month, and that one to the next. So a link is a step of a
- * calendar if it goes from one date to another that is far in the future, or far in the past and
- * farther than the page:
+ * A page of a calendar links to the next month, and that one to the next. So a link is a
+ * step of a calendar if it goes from one date to another that is far in the future, or
+ * far in the past and farther than the page:
  *
  *     page                       link                       a step, in November 2026
  *     http://h/events            http://h/events?m=2040-01  no: the page has no date
@@ -14,9 +14,9 @@
  *     http://h/2026/11/22/news   http://h/1969/07/20/moon   no: it is no date, but something with a date
  *     http://h/n/1400            http://h/n/2801            no: a number alone is no date
  *
- * What only such steps lead to is skipped. Whether a link is a step depends on its page and on itself
- * alone, and what is skipped on all links together. So the order in which pages are fetched does
- * not matter.
+ * A URL is skipped if all links to it are such steps. Whether a link is a step depends on
+ * the link and on its page alone. So the order in which pages are fetched does not
+ * matter.
  */
 #include "trap_calendar.h"
 
@@ -189,7 +189,7 @@ static size_t date_at(const char *s)
     return n > 0 ? n + time_at(s + n) : 0;
 }
 
-/* ---- their numbers ------------------------------------------------------------------ */
+/* ---- their numbers ----------------------------------------------------------------- */
 
 static int month_of_week(unsigned week)
 {

@@ -8,9 +8,10 @@
  *   4. Each row has a checksum of its other columns, and the row of `crawl` how many rows the others
  *      have, so that no damage goes unnoticed. (SQLite has none of its own.)
  *
- * Write-ahead logging: a commit appends to one file and waits for no disk (synchronous=NORMAL), so
- * that a killed process loses nothing that was committed, and a power failure the last commits at
- * most. Where to start reading: store_create(), store_write().
+ * Write-ahead logging: a commit appends to one file and waits for no disk
+ * (synchronous=NORMAL), so that a killed process loses nothing that was committed, and a
+ * power failure the last commits at most. Where to start reading: store_create(),
+ * store_write().
  */
 #include "store.h"
 
@@ -795,7 +796,8 @@ static int go_on_to(struct store *store, int64_t *last, int64_t number)
     return 0;
 }
 
-/* Fail if rows of a table are missing: `sql` compares their number with what the crawl has. */
+/* Fail if rows of a table are missing: `sql` compares their number with what the crawl
+   has. */
 static int check_count(struct store *store, const char *sql, const char *words)
 {
     int64_t missing = 0;
@@ -930,7 +932,7 @@ static void read_page(sqlite3_stmt *row, struct store_page *page)
     page->id_count = (size_t)sqlite3_column_bytes(row, 19) / sizeof *page->ids;
 }
 
-/* The URL of a page, for free(); NULL without memory, and for what has none. */
+/* The URL of a page, for free(); NULL without memory, or if the page has none. */
 static char *url_of(struct store *store, int64_t id)
 {
     static const char sql[] =
@@ -996,7 +998,7 @@ int64_t store_next_page(struct store *store, int64_t after, struct store_page *p
 
 /* ---- repair ------------------------------------------------------------------------ */
 
-/* What SQLite can tell of the structure: 0 if it is whole. */
+/* SQLite's check of the structure: 0 if it is whole. */
 static int check_structure(struct store *store)
 {
     sqlite3_stmt *statement = NULL;
@@ -1022,7 +1024,8 @@ static int check_structure(struct store *store)
     return rc;
 }
 
-/* The numbers of the pages whose records are damaged, for free(), and some of their URLs in words. */
+/* The numbers of the pages whose records are damaged, for free(), and some of their URLs
+   in words. */
 struct damage {
     int64_t *numbers;
     size_t count, capacity;

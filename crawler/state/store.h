@@ -152,10 +152,11 @@ int store_each_validator(struct store *store,
 /* ---- damage ------------------------------------------------------------------------ */
 
 /*
- * Look for damage in a crawl that is open to be written, before it is read. Records of pages that are
- * damaged or missing are given up, so that these pages are fetched again: *notice says so then, and
- * is for free(); else it is NULL. -EBADMSG: something else is damaged, which store_message() names.
- * The other functions fail with -EBADMSG where they meet damage.
+ * Look for damage in a crawl that is open to be written, before it is read. Records of
+ * pages that are damaged or missing are deleted, so that these pages are fetched again.
+ * *notice names them then, and is for free(); else it is NULL. -EBADMSG: something else
+ * is damaged, which store_message() names. The other functions fail with -EBADMSG where
+ * they meet damage.
  */
 int store_repair(struct store *store, char **notice);
 

@@ -1,6 +1,6 @@
 /*
- * test_throttle.c - crawler/crawl/throttle.h against simulated sites that limit their clients. Time is
- * virtual. Ten workers ask, as in a crawl, and an answer takes 20 ms.
+ * test_throttle.c - crawler/crawl/throttle.h against simulated sites that limit their
+ * clients. Time is virtual. Ten workers ask, as in a crawl, and an answer takes 20 ms.
  */
 #include "../../../crawler/crawl/frontier.h"
 #include "../../harness/harness.h"
@@ -179,7 +179,8 @@ static void crawl(const struct site *site)
     targets_finish(&simulated.targets);
 }
 
-/* No false verdict; not much longer than the site allows at best; most requests are answered. */
+/* No false verdict; not much longer than the site allows at best; most requests are
+   answered. */
 static void check_site(const struct site *site, double seconds)
 {
     crawl(site);
@@ -274,7 +275,8 @@ TASK_TEST(throttle_of_pages_that_are_always_refused)
     }
 }
 
-/* The manual has these bounds: 30 s, or as often as --max-tries what Retry-After asks for. */
+/* The manual has these bounds: 30 s, or as often as --max-tries what Retry-After asks
+   for. */
 TASK_TEST(throttle_of_hosts_that_never_stop_refusing)
 {
     static const struct {
@@ -329,7 +331,8 @@ TEST(throttle_takes_no_single_503_for_a_limit)
     CHECK(throttle_due(&throttle, 3) > 3);
 }
 
-/* A test that is refused leads to another page; three pages that fail theirs, to no limit. */
+/* A test that is refused leads to another page; three pages that fail theirs, to no
+   limit. */
 TEST(throttle_tests_a_page_that_is_refused)
 {
     struct throttle throttle = {.rate = 0};

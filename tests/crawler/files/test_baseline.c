@@ -40,7 +40,8 @@ static void has_findings(void)
     baseline_destroy(baseline);
 }
 
-/* Links stand before their targets' verdicts or after them; those to what was well do not count. */
+/* Links stand before their targets' verdicts or after them; those to what was well do not
+   count. */
 static void has_links(void)
 {
     struct baseline *baseline;

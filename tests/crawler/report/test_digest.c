@@ -253,7 +253,8 @@ TEST(digest_leaves_out_what_the_baseline_has)
     digested_finish(&digested);
 }
 
-/* Before the verdict and after it; what is in the baseline is told if the verdict is another. */
+/* Before the verdict and after it; what is in the baseline is told if the verdict is
+   another. */
 TEST(digest_tells_links_that_the_baseline_lacks)
 {
     static const bool known[] = {true, false, true, true, false};
