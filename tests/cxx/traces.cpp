@@ -93,6 +93,14 @@ static void print(const char *how)
     }
 }
 
+/* Counts the bodies that have not been left yet. */
+struct leaving {
+    int &running;
+
+    explicit leaving(int &count) : running(count) {}
+    ~leaving() { running--; }
+};
+
 int main(int, char **argv)
 {
     coil::run([how = argv[1]] {
@@ -100,13 +108,21 @@ int main(int, char **argv)
             return dump(); // dump: 2
         if (std::strcmp(how, "printed") == 0)
             return print(how); // printed: 4
-        if (std::strcmp(how, "child") == 0)
-            coil::spawn([] {
+        int running = 2;
+
+        coil::spawn([how, &running] {
+            leaving body(running);
+
+            if (std::strcmp(how, "child") == 0)
                 fail_by_child(); // child: 4
-            });
-        coil::spawn([how] {
+        });
+        coil::spawn([how, &running] {
+            leaving body(running);
+
             fail(how); // message: 3 // code: 3 // deadline: 3 // exception: 3 // another type: 3
         });
-        coil_sleep(COIL_MSEC(20));
+        while (running > 0)
+            coil_sleep(COIL_MSEC(1));
+        coil_yield(); /* to the callbacks of tasks that have ended */
     });
 }
