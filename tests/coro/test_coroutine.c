@@ -1,6 +1,6 @@
 /*
- * test_coroutine.c - bare coroutines: values over and back, stacks that stay put, modes
- * of the floating-point unit, misuse.
+ * test_coroutine.c - bare coroutines: passing values, stacks that do not move, modes of
+ * the floating-point unit, misuse.
  */
 #include "../harness/harness.h"
 
@@ -182,7 +182,7 @@ TEST(coro_keeps_its_x87_control_word)
 }
 #endif
 
-/* Enough live values that some lie in every register a call preserves. */
+/* Enough live values to fill every register that a call preserves. */
 static COIL__NOINLINE unsigned long churn(unsigned long seed, coil_coro *other)
 {
     unsigned long a = seed, b = a * 3, c = b ^ 5, d = c + 7, e = d * 11, f = e ^ 13,
@@ -244,7 +244,8 @@ static void *check_alignment(void *arg)
     char printed[32];
 
     (void)arg;
-    snprintf(printed, sizeof printed, "%.2Lf", wide); /* movaps, if anything */
+    /* compiled to movaps, if possible */
+    snprintf(printed, sizeof printed, "%.2Lf", wide);
     CHECK_STR(printed, "1.50");
     return (void *)((uintptr_t)aligned & 15);
 }

@@ -1,6 +1,6 @@
 /*
- * test_gen.c - generators do what Python's do: sequences and printed lines of the
- * documents the library was made from, then the corners.
+ * test_gen.c - generators act like Python's. First the sequences and printed lines of the
+ * documents in docs/seeds.md, then the corner cases.
  */
 #include "../harness/harness.h"
 
@@ -84,7 +84,7 @@ static int one_two(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* 1, 2, StopIteration; and StopIteration again ever after. (docs/seeds.md, row 10) */
+/* 1, 2, StopIteration; and StopIteration again every time. (docs/seeds.md, row 10) */
 TEST(gen_ends_and_stays_ended)
 {
     coil_gen *gen = create(one_two, NULL);
@@ -208,7 +208,9 @@ static int gen_fn(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* The values, and the states that f_lasti -1 and 3 stand for. (docs/seeds.md, row 14) */
+/*
+ * The values, and the states that correspond to f_lasti -1 and 3. (docs/seeds.md, row 14)
+ */
 TEST(gen_fn_prints_what_it_is_sent)
 {
     coil_gen *gen = create(gen_fn, NULL);
@@ -271,7 +273,7 @@ static int passes_on(coil_gen *gen, void *arg)
     return coil_gen_yield_from(arg, NULL);
 }
 
-/* What nobody catches reaches whoever resumed. (docs/seeds.md, row 16) */
+/* An uncaught error reaches the resumer. (docs/seeds.md, row 16) */
 TEST(gen_failure_passes_through_every_delegator)
 {
     coil_gen *a = create(fails_at_once, NULL), *b = create(passes_on, a),
@@ -303,7 +305,7 @@ static int catches(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* try/except round yield from. (docs/seeds.md, row 17) */
+/* try/except around yield from. (docs/seeds.md, row 17) */
 TEST(gen_failure_of_a_delegate_is_caught)
 {
     coil_gen *in = create(yields_then_fails, NULL), *gen = create(catches, in);
@@ -340,7 +342,9 @@ static int wrap(coil_gen *gen, void *arg)
     return coil_gen_yield("after", NULL);
 }
 
-/* It keeps its state; wrap() yields around and through it. (docs/seeds.md, rows 4 to 6) */
+/*
+ * It keeps its state; wrap() yields around and through it. (docs/seeds.md, rows 4 to 6)
+ */
 TEST(gen_wrap_yields_before_bar_after)
 {
     coil_gen *gen = create(wrap, NULL);
@@ -352,7 +356,7 @@ TEST(gen_wrap_yields_before_bar_after)
     coil_gen_destroy(gen);
 }
 
-/* It must stand in a yield to be sent something. (docs/seeds.md, row 20) */
+/* It can receive a value only at a yield. (docs/seeds.md, row 20) */
 TEST(gen_send_to_a_fresh_one_is_an_error)
 {
     coil_gen *gen = create(gen_fn, NULL);
@@ -391,7 +395,9 @@ TEST(gen_ten_of_one_function_have_their_own_locals)
         coil_gen_destroy(gens[i]);
 }
 
-/* Whoever holds it may resume it, here another coroutine. (docs/seeds.md, row 5) */
+/*
+ * Any code with a reference may resume it, here another coroutine. (docs/seeds.md, row 5)
+ */
 static void *resume_once(void *arg)
 {
     void *value;
@@ -478,7 +484,7 @@ TEST(gen_closes_a_hundred_generators)
     CHECK_INT(coil__stack_count(), 0);
 }
 
-/* A comparator that suspends in the middle of somebody else's qsort. */
+/* A comparator that suspends in the middle of the library's qsort(). */
 static int compare_and_yield(const void *a, const void *b)
 {
     coil_gen_yield(number(1), NULL);
@@ -702,7 +708,9 @@ static int swallows_the_exit(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* Python closes the delegate, then raises GeneratorExit in the outer one all the same. */
+/*
+ * Python closes the delegate, and then still raises GeneratorExit in the outer generator.
+ */
 TEST(gen_close_reaches_the_outer_though_the_inner_swallowed_it)
 {
     coil_gen *in = create(swallows_the_exit, NULL),
@@ -715,7 +723,9 @@ TEST(gen_close_reaches_the_outer_though_the_inner_swallowed_it)
     coil_gen_destroy(in);
 }
 
-/* RuntimeError("generator ignored GeneratorExit") is raised in the outer one. */
+/*
+ * Python raises RuntimeError("generator ignored GeneratorExit") in the outer generator.
+ */
 TEST(gen_close_with_a_delegate_that_ignores_it)
 {
     coil_gen *in = create(ignores, number(1)), *out = create(delegates_and_tells, in);
@@ -743,7 +753,7 @@ static int resumes_itself(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* Never two at once. (docs/seeds.md, row 8) */
+/* Two generators never run at once. (docs/seeds.md, row 8) */
 TEST(gen_that_runs_is_busy)
 {
     coil_gen *gen = create(resumes_itself, NULL);
@@ -797,7 +807,7 @@ TEST(gen_has_one_delegator_at_a_time)
     CHECK_TRACE("in:-125 ");
 }
 
-/* Python lets anybody advance a generator that another one delegates to. */
+/* Python lets any code advance a generator that another one delegates to. */
 TEST(gen_in_a_chain_is_advanced_from_outside)
 {
     coil_gen *a = create(count_up, number(1)), *b = create(passes_on, a),

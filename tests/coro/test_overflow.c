@@ -1,5 +1,6 @@
 /*
- * test_overflow.c - an overflow says whose stack it was, then takes its course.
+ * test_overflow.c - a stack overflow is reported with its task, and then takes the
+ * default action.
  */
 #include "../harness/harness.h"
 

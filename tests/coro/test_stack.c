@@ -20,7 +20,7 @@
 
 #define CONTROL_BYTES 400
 
-/* A copy of what describes the slot, so that it can be looked at afterwards. */
+/* A copy of the slot's description, for checks afterwards. */
 static int try_acquire(size_t stack_bytes, size_t control_bytes,
                        struct coil__stack *stack)
 {
@@ -40,7 +40,7 @@ static struct coil__stack acquire(size_t stack_bytes)
     return stack;
 }
 
-/* The slot that `copy` is a copy of gets what was changed there, and goes. */
+/* Copy changes back to the original slot, and free it. */
 static void release(const struct coil__stack *copy)
 {
     struct coil__stack *acquired = (void *)copy->high;
@@ -54,7 +54,7 @@ static bool instrumented(void)
     return COIL__ASAN || COIL__TSAN || test_under_valgrind() || emulated();
 }
 
-/* Pages of the slot that are resident. */
+/* The number of resident pages of the slot. */
 static int resident_pages(const struct coil__stack *stack)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), n = coil__stack_bytes(stack) / page;
@@ -97,7 +97,10 @@ TEST(stack_bytes_beyond_reason_are_refused)
     CHECK_INT(coil__stack_count(), 0);
 }
 
-/* The books, which begin the block, stay with the slot; the rest is its user's. */
+/*
+ * The bookkeeping data at the beginning of the block stay with the slot; the user owns
+ * the rest.
+ */
 TEST(stack_control_block_lies_at_the_same_place_on_reuse)
 {
     struct coil__stack *first, *again;
@@ -236,7 +239,7 @@ TEST(stack_of_a_parked_coroutine_takes_one_page)
     CHECK_INT(coil__stack_count(), MANY);
     end_many(coros);
     CHECK_INT(coil__stack_count(), 0);
-    /* All but one slab went back at once, not only at the end. */
+    /* All slabs except one are freed at once, not only at the end. */
     CHECK(test_proc_kib("/proc/self/status", "VmRSS") - before < 30 * 1024);
     free(coros);
 }
@@ -321,7 +324,7 @@ TEST(stack_guards_survive_reuse_and_trimming)
             madvise(stack.low, 4096, MADV_DONTNEED);
             CHECK(coil__stack_guarded(&stack));
             CHECK_INT(pipe(end), 0);
-            /* The kernel refuses to read what faults. */
+            /* The kernel refuses to read memory that faults. */
             CHECK(write(end[1], stack.low - 1, 1) < 0 && errno == EFAULT);
             CHECK_INT(write(end[1], stack.low, 1), 1);
             close(end[0]);
@@ -354,14 +357,14 @@ TEST(stack_guards_by_mprotect_stay_within_the_budget)
     for (int i = 0; i < COUNT; i++)
         release(&stacks[i]);
     coil__stack_drain();
-    /* The budget comes back with the mappings. */
+    /* Freeing the mappings restores the budget. */
     stacks[0] = acquire(16384);
     CHECK(coil__stack_guarded(&stacks[0]));
     release(&stacks[0]);
     free(stacks);
 }
 
-/* gcc probes large frames each 64 KiB on aarch64, each page on x86-64. */
+/* gcc probes large frames every 64 KiB on aarch64, every page on x86-64. */
 TEST(stack_guards_are_longer_than_a_probe_and_take_nothing_of_the_stack)
 {
 #ifdef __aarch64__
@@ -370,7 +373,7 @@ TEST(stack_guards_are_longer_than_a_probe_and_take_nothing_of_the_stack)
     const size_t guard_bytes = 60 * 1024;
 #endif
 
-    coil__stack_guard = COIL__GUARD_MPROTECT; /* what every kernel can */
+    coil__stack_guard = COIL__GUARD_MPROTECT; /* the mode that every kernel supports */
     for (size_t bytes = 16384; bytes <= 1 << 20; bytes *= 2) {
         struct coil__stack stack = acquire(bytes);
 
@@ -401,7 +404,10 @@ TEST(stack_tops_are_spread_over_the_sets_of_the_caches)
 
 /* ---- overflows that no guard stops ------------------------------------------------- */
 
-/* Frames of 1,000 bytes and some: an array that nobody else sees might be cut short. */
+/*
+ * Frames of a little more than 1,000 bytes: an optimiser might shrink an array that is
+ * not used elsewhere.
+ */
 static COIL__NOINLINE int descend(int depth, bool wait)
 {
     volatile char frame[1000];
@@ -434,7 +440,10 @@ static void *end_after_the_depth(void *arg)
     return (void *)(intptr_t)descend((int)(intptr_t)arg, false);
 }
 
-/* Above two other slots, both in use, so that what jumps lands in one of them. */
+/*
+ * Above two other slots that are in use, so a frame that skips the guard lands in one of
+ * them.
+ */
 static coil_coro *create_above_others(coil_coro_fn fn, void *arg)
 {
     coil_coro *coro, *below;
@@ -460,7 +469,7 @@ static void overflow_unguarded(void *arg)
     coil_coro_resume(create_above_others(overflow->fn, (void *)overflow->depth), NULL);
 }
 
-/* 140 frames end in what would have been the guard, 230 in the slot below. */
+/* 140 frames would end in the guard, 230 in the slot below. */
 TEST(stack_without_guard_is_checked_when_left)
 {
     static const coil_coro_fn fns[] = {wait_in_the_depth, wait_after_the_depth,
@@ -527,7 +536,7 @@ TEST(stack_without_guard_has_a_canary_below)
 
 /* ---- frames that reach beyond the guard -------------------------------------------- */
 
-/* Call fn with so large a frame, of which only what fn needs is touched. */
+/* Call fn with a frame of this size. Only the bytes that fn needs are touched. */
 static COIL__NOINLINE void jump(size_t bytes, void (*fn)(void))
 {
     volatile char *frame = __builtin_alloca(bytes);
@@ -719,7 +728,10 @@ enum { PATIENCE = 100000 };
 
 static struct coil__stack *taken;
 
-/* The budget is the process's, a quarter of what it may map. Returns how many it took. */
+/*
+ * The budget belongs to the process: a quarter of its allowed mappings. Returns how many
+ * it took.
+ */
 static int use_up_guards(void)
 {
     coil__stack_guard = COIL__GUARD_MPROTECT;
@@ -795,7 +807,7 @@ static void check_peaks(enum coil__guard guard)
     coil__stack_trim(stack);
     CHECK(coil__stack_peak(stack) >= 90000);
     coil__stack_release(stack);
-    /* What an earlier body left is not counted. */
+    /* Pages that an earlier body touched are not counted. */
     CHECK_INT(coil__stack_acquire(0, CONTROL_BYTES, false, &stack), 0);
     touch_to(stack, 100);
     CHECK(coil__stack_peak(stack) <= (ssize_t)page);
@@ -847,7 +859,7 @@ TEST(stack_exhaustion_is_an_error)
     while ((rc = try_acquire(0, 64, &stacks[count])) == 0)
         count++;
     CHECK_INT(rc, -ENOMEM);
-    /* Smaller slabs were tried before that: hardly a slot is wasted. */
+    /* Smaller slabs were tried before that, so hardly any slot is wasted. */
     CHECK((size_t)count * (size_t)(stacks[1].low - stacks[0].low) >
           500 * COIL_STACK_BYTES);
     CHECK_INT(try_acquire(1 << 20, 64, &stack), -ENOMEM);

@@ -1,5 +1,5 @@
 /*
- * test_store.c - cells for what is put away.
+ * test_store.c - cells for swapped-out stacks.
  */
 #include "../../src/coro/store.h"
 #include "../harness/harness.h"

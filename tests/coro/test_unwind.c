@@ -56,12 +56,15 @@ TEST(unwinder_stops_at_the_entry)
 
     CHECK_INT(coil_coro_create(unwind_outermost, (void *)count_frames, NULL, &coro), 0);
     frames = (intptr_t)coil_coro_resume(coro, NULL) - 3;
-    /* visit, three of ours, two of coil's and the entry; the tail may be counted. */
+    /*
+     * visit, three functions of the test, two of coil and the entry; the tail may be
+     * counted.
+     */
     CHECK(frames >= 6 && frames <= 9);
     coil_coro_destroy(coro);
 }
 
-static int there[2]; /* a pipe: has it come so far? */
+static int there[2]; /* a pipe: a byte means that the program has come this far */
 
 static int wait_for_ever(void)
 {
@@ -93,7 +96,10 @@ static pid_t start_waiting(void)
     _exit(1);
 }
 
-/* Without debug data gdb takes coil__coro_main for Ada's, and says coil.coro_main. */
+/*
+ * Without debug data gdb takes coil__coro_main for a function in Ada, and prints
+ * coil.coro_main.
+ */
 static void read_backtrace(pid_t pid, char *text, size_t size)
 {
     char command[128];
@@ -111,7 +117,7 @@ static void read_backtrace(pid_t pid, char *text, size_t size)
         pclose(gdb);
 }
 
-/* The names stand in this order, and nothing follows the last but the end. */
+/* The names occur in this order, and after the last one there is only the end. */
 static bool shows(const char *backtrace_text)
 {
     static const char *const names[] = {"wait_for_ever",   "unwind_innermost",
@@ -182,9 +188,11 @@ TEST(unwinder_walks_a_suspended_coroutine)
     coro = (coil__coro *)body; /* its first member */
     coil__switch_look(coro->sp, collect_frames, frames);
     n = (intptr_t)frames[0];
-    /* collect_frames, the look, suspend_here, our three, coil's two; perhaps the switch
-       and the entry; one more that tells TSan, and those that are not inlined at -O1, or
-       at -O0. A walk without end would fill all. */
+    /*
+     * collect_frames, the check, suspend_here, three functions of the test, two of coil,
+     * perhaps the switch and the entry; one more that informs TSan, and functions that
+     * are not inlined at -O1, or at -O0. An endless walk would fill all of them.
+     */
     CHECK(n >= 8 && n <= 12 + COIL__TSAN + NOT_INLINED);
     CHECK_PTR(coil__coro_current(), root);
     coil_coro_resume(body, NULL);

@@ -1,6 +1,6 @@
 /*
- * test_deadlock.c - tasks that wait for what can never happen, and those that only seem
- * to.
+ * test_deadlock.c - tasks that wait for events that can never happen, and tasks that only
+ * seem to.
  */
 #include "../harness/harness.h"
 
@@ -160,7 +160,10 @@ static void set_it(void *arg)
     coil_future_set(awaited, 0, NULL, NULL);
 }
 
-/* It has no reference of its own, as it should; all the same nothing false is said. */
+/*
+ * It should hold a reference of its own, and does not. Still, the report must contain
+ * nothing false.
+ */
 static void *post_later(void *loop)
 {
     usleep(300 * 1000);
@@ -212,7 +215,10 @@ static int fork_and_await_a_post(void *arg)
     return status;
 }
 
-/* Debug mode has a thread that never posts. The child has a copy of how many there are. */
+/*
+ * Debug mode has a thread that never posts. The child has a copy of the number of such
+ * threads.
+ */
 TEST(no_deadlock_in_a_child_whose_parent_has_a_sampler)
 {
     coil_run_opts opts = {.loop.debug = true};
@@ -266,7 +272,7 @@ static int await_what_was_abandoned(void *arg)
     begun = false;
     coil_spawn(abandon, coil_loop_current(), NULL, &task);
     coil_yield();
-    while (!begun) /* one that has not begun is not abandoned but dropped */
+    while (!begun) /* a task that has not begun is dropped, not abandoned */
         usleep(1000);
     coil_task_cancel(task, NULL);
     coil_task_await(task);

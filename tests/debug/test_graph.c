@@ -1,6 +1,6 @@
 /*
- * test_graph.c - the graph of who awaits whom, printed: the shapes that CPython's
- * test_graph looks at, and more.
+ * test_graph.c - the printed graph of awaiting tasks: the shapes in CPython's test_graph,
+ * and more.
  */
 #include "../harness/harness.h"
 
@@ -28,8 +28,8 @@ static void print_dump(void)
 }
 
 /*
- * The tasks and futures of what was printed with who awaits them, in a line: "c2(main,
- * sub(main))". What was told above has "^".
+ * The tasks and futures in the output, each with its awaiters, in a line: "c2(main,
+ * sub(main))". An entry that occurred above has "^".
  */
 static const char *shape(void)
 {
@@ -60,7 +60,7 @@ static const char *shape(void)
     return line;
 }
 
-/* The functions of the first call stack in what was printed, if names are to be had. */
+/* The functions of the first call stack in the output, if names are available. */
 static void check_stack(const char *const names[], size_t count)
 {
     const char *p = text;
@@ -95,7 +95,7 @@ static const coil_spawn_opts *named(const char *name)
     return &opts;
 }
 
-/* Functions for stacks: none of them may end in a tail call. */
+/* Functions for stacks. None of them may end in a tail call. */
 static COIL__NOINLINE int print_here(void)
 {
     print_graph(NULL);
@@ -285,7 +285,7 @@ static int await_the_other(void *arg)
     return coil_task_await(circle[(intptr_t)arg]);
 }
 
-/* They can never end: this test must not wait for them, nor cancel them. */
+/* They can never end, so this test must neither wait for them nor cancel them. */
 static int make_circle(void *arg)
 {
     (void)arg;
@@ -356,7 +356,7 @@ static int await_a_sleeper(void *arg)
     return rc;
 }
 
-/* The lines that begin with a dash, without what differs from run to run. */
+/* The lines that begin with a dash, without the parts that differ from run to run. */
 static void check_tasks(const char *expected)
 {
     char lines[2048] = "";
@@ -389,7 +389,8 @@ TASK_TEST(dump_is_a_tree_of_groups_and_awaits)
     CHECK(strstr(text, "coil: 6 tasks\n") == text);
     CHECK(strstr(text, " at ") == NULL ||
           strstr(text, test_place(" spawned by await_a_sleeper")) != NULL);
-    *strstr(text, " has not begun: ") = '\0'; /* its function follows, which is last */
+    /* the line of its function follows, which is the last */
+    *strstr(text, " has not begun: ") = '\0';
     check_tasks("- main runs\n"
                 "  - outer waits 2.0 s: task inner\n"
                 "    - inner waits 2.0 s: sleep, 3.0 s to go\n"

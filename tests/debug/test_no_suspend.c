@@ -1,5 +1,5 @@
 /*
- * test_no_suspend.c - regions in which nothing may wait.
+ * test_no_suspend.c - regions in which no call may wait.
  */
 #include "../harness/harness.h"
 
@@ -70,7 +70,7 @@ static COIL__NOINLINE int use_the_stack(int rc)
     return rc;
 }
 
-/* What the region's memory was is overwritten when the task ends. */
+/* The memory of the region is overwritten when the task ends. */
 static int end_after_a_region(void *arg)
 {
     (void)arg;
@@ -332,7 +332,7 @@ static int print_to_waiting_file(void *arg)
     return 0;
 }
 
-/* Symbols are being looked up when the margin of a function is written. */
+/* Symbols are looked up while the margin of a function is written. */
 static ssize_t wait_at_a_function(void *cookie, const char *buf, size_t n)
 {
     if (n >= 6 && memcmp(buf, "      ", 6) == 0)
@@ -382,7 +382,10 @@ static void run_body(void *body)
     run_in_a_task(*(coil_task_fn *)body);
 }
 
-/* Else others would change the list that is walked, or take an item that is moved. */
+/*
+ * Otherwise other tasks would change the list that is walked, or take an item that is
+ * moved.
+ */
 TEST(callbacks_that_would_wait_in_a_walk_are_named)
 {
     static const struct {
@@ -412,7 +415,7 @@ static int ask(coil_task *task, void *arg)
     return 0;
 }
 
-/* So libcoil-posix blocks there instead, and whoever asks can tell. */
+/* So libcoil-posix blocks there instead, and a function returns this fact. */
 TASK_TEST(callbacks_in_a_walk_are_told_that_they_may_not_wait)
 {
     bool may = true;

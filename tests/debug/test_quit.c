@@ -1,5 +1,5 @@
 /*
- * test_quit.c - Ctrl-\: all tasks are printed, the program goes on.
+ * test_quit.c - Ctrl-\ prints all tasks, and the program continues.
  */
 #include "../harness/harness.h"
 
@@ -14,7 +14,7 @@
 
 static int said = -1, usual_stderr;
 
-/* From now on it is in a file, until it is passed on. */
+/* From now on standard error is a file, until its contents are passed on. */
 static void keep_what_is_said(void)
 {
     usual_stderr = dup(STDERR_FILENO);
@@ -59,7 +59,7 @@ static int ask_and_sleep(void *arg)
     return coil_sleep(COIL_MSEC(10));
 }
 
-/* A shell that has put the tests into the background may have it ignored. */
+/* A shell that runs the tests in the background may have ignored the signal. */
 static void run_with_default(coil_task_fn fn)
 {
     signal(SIGQUIT, SIG_DFL);
@@ -117,7 +117,7 @@ TEST(sigquit_twice_within_a_second_ends_the_program)
 
 static const char said_of_a_block[] = "coil: the loop has not turned for a second";
 
-/* In the kernel, until it was said. */
+/* The thread sleeps in the kernel until the report is printed. */
 static int block(void *arg)
 {
     (void)arg;
@@ -165,7 +165,7 @@ TEST(sigquit_names_the_callback_that_blocks_the_loop)
 
 #if defined(__x86_64__)
 
-/* As code that uses the register of the frame pointer for something else. */
+/* Like code that uses the frame pointer's register for something else. */
 static void block_without_a_frame_pointer(void *arg)
 {
     struct timespec nap = {.tv_nsec = 100000000};

@@ -1,5 +1,5 @@
 /*
- * test_slow.c - debug mode names what keeps the loop from turning.
+ * test_slow.c - debug mode names the code that keeps the loop from turning.
  */
 #include "../harness/harness.h"
 
@@ -17,7 +17,7 @@
 
 #define SLOW COIL_MSEC(20)
 
-/* A busy machine may make anything slow: the report that is looked for is among these. */
+/* On a busy machine anything may be slow, so the expected report is one among others. */
 static char reports[16 * 1024];
 
 static void note_report(const coil_exception *exception, void *arg)
@@ -34,7 +34,7 @@ static void watch_for_slow_things(void)
     coil_set_exception_handler(note_report, NULL);
     coil_set_slow_callback_ns(SLOW);
     coil_set_debug(true);
-    coil_yield(); /* our own step so far was not in debug mode */
+    coil_yield(); /* the test's own step so far was not in debug mode */
 }
 
 static void block(int64_t ns)
@@ -63,7 +63,7 @@ static bool has_symbols(void)
     return strstr(reports, " at ") != NULL;
 }
 
-/* Among the reports is one that begins so, and "took 0.040 seconds" or more. */
+/* One of the reports begins like this, and has "took 0.040 seconds" or more. */
 static void check_reported(const char *beginning)
 {
     const char *found = reports, *took;
@@ -103,7 +103,9 @@ TASK_TEST(debug_names_a_slow_callback)
         check_reported(test_place("Executing block_in_a_callback"));
 }
 
-/* Longer than the other: of two functions with the same code an optimiser keeps one. */
+/*
+ * Longer than the other function: an optimiser merges two functions with the same code.
+ */
 static void block_when_done(coil_future *future, void *arg)
 {
     (void)future, (void)arg;
@@ -161,7 +163,10 @@ static bool calls_are_the_librarys(void)
     return !COIL__ASAN && !COIL__TSAN;
 }
 
-/* What blocks is looked at if the machine has time for it: so it is run until it was. */
+/*
+ * Debug mode examines a blocking call only if the machine has time for it. So the call is
+ * repeated until it was examined.
+ */
 static void run_until_reported(coil_task_fn body, const char *place)
 {
     for (int i = 0; i < 200 && strstr(reports, place) == NULL; i++) {
@@ -240,7 +245,9 @@ IO_TEST(debug_names_the_function_that_computes)
         run_until_reported(compute_in_a_task, test_place("compute"));
 }
 
-/* Standard error is a pipe, and the step does not end before it is named there. */
+/*
+ * Standard error is a pipe, and the step does not end before the report names it there.
+ */
 static int read_until_reported(void *arg)
 {
     int fds[2], kept = dup(STDERR_FILENO);
@@ -304,7 +311,7 @@ static int samplers(void)
     return n;
 }
 
-/* Named by itself, it may be about to. */
+/* The sampler's thread sets its own name, so it may not have it yet. */
 static void wait_for_sampler(void)
 {
     while (samplers() == 0)

@@ -1,7 +1,7 @@
 /*
- * test_stacks.c - the stacks of tasks that wait, seen from another.
+ * test_stacks.c - the stacks of waiting tasks, read by another task.
  *
- * Each function here is told from the others by where it begins, which takes no symbols.
+ * Functions are recognised by their addresses, without symbols.
  */
 #include "../harness/harness.h"
 
@@ -30,7 +30,7 @@ static bool lies_in(void *address, void *function)
     return _Unwind_FindEnclosingFunction((char *)address - 1) == function;
 }
 
-/* Does frame i lie in the function? Says what is there, if not. */
+/* Is frame i in the function? If not, print the frame. */
 static void check_frame(void *const frames[], int n, int i, void *function)
 {
     CHECK(i < n && lies_in(frames[i], function));
@@ -46,7 +46,7 @@ static int find(void *const frames[], int n, void *function)
 
 /* ---- tasks ------------------------------------------------------------------------- */
 
-/* By a pointer: an optimiser may put into its caller what it can name. */
+/* Called by a pointer, because an optimiser may inline a function that it knows. */
 static int (*volatile sleep_until)(int64_t) = coil_sleep_until;
 static int (*volatile yield_from)(coil_gen *, void **) = coil_gen_yield_from;
 
@@ -105,7 +105,7 @@ static COIL__NOINLINE int read_a_byte(void *arg)
     return (int)n;
 }
 
-/* What waits for an operation is left out as what waits for anything else is. */
+/* Frames of waiting for an operation are left out, like those of any other wait. */
 IO_TEST(backtrace_of_a_task_that_reads_begins_in_the_stream)
 {
     void *frames[MAX_FRAMES];
@@ -320,7 +320,7 @@ TASK_TEST(backtrace_from_a_callback)
     CHECK_INT(looked, 1);
 }
 
-/* Use up the stack but for so many bytes. */
+/* Use up the stack except for this number of bytes. */
 #define LEAVE_ROOM(bytes)                                                                \
     do {                                                                                 \
         char *here = __builtin_frame_address(0), *low = coil__coro_current()->stack.low; \

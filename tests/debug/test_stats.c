@@ -1,5 +1,5 @@
 /*
- * test_stats.c - what the loop has counted.
+ * test_stats.c - the counts of the loop.
  */
 #include "../harness/harness.h"
 

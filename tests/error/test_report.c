@@ -121,7 +121,7 @@ TEST(report_replaces_what_is_not_utf8_for_json)
     check_string("a\xff", "a\\ufffd");
     check_string("\x80", "\\ufffd");
     check_string("cut \xe2\x82", "cut \\ufffd\\ufffd");
-    check_string("\xc0\xaf", "\\ufffd\\ufffd");            /* longer than it need be */
+    check_string("\xc0\xaf", "\\ufffd\\ufffd");            /* an overlong encoding */
     check_string("\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd"); /* a surrogate */
     check_string("\xf4\x90\x80\x80",
                  "\\ufffd\\ufffd\\ufffd\\ufffd"); /* beyond U+10FFFF */
@@ -192,7 +192,7 @@ static int await_failure(void *arg)
     return rc;
 }
 
-/* Where a stack ends and what its functions are called depends on the build. */
+/* The end of a stack and the names of its functions depend on the build. */
 static void check_in_order(const char *const parts[], size_t n)
 {
     const char *at = text;

@@ -1,5 +1,5 @@
 /*
- * test_symbol.c - the frames of the stack that runs, and what they are called.
+ * test_symbol.c - the frames of the running stack, and their names.
  */
 #include "../harness/harness.h"
 
@@ -137,7 +137,7 @@ TEST(backtrace_goes_through_qsort)
         CHECK(strstr(text_of_stack(&found), "\n    find_in_qsort at ") != NULL);
 }
 
-/* Deeper and deeper, asking each time, until there is no room for an answer. */
+/* Ask for the frames at ever greater depth, until there is no room for an answer. */
 static COIL__NOINLINE void *find_until_full(void *arg)
 {
     struct found *found = arg;

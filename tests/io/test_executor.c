@@ -90,7 +90,7 @@ TASK_TEST(blocking_a_thousand_jobs)
 
 /* ---- lanes ------------------------------------------------------------------------- */
 
-/* A door that a job waits behind, and a bell that it rings when it has begun. */
+/* A door that blocks a job, and a bell that it rings when it has begun. */
 struct gate {
     sem_t begun, open;
     atomic_int inside, most_inside, calls, discarded;
@@ -329,14 +329,14 @@ TASK_TEST(blocking_abandoned_gives_its_place_back)
     open_gate(&gate, 3);
     while (gate.discarded < 3)
         usleep(100);
-    /* There are no more threads than before: two jobs are done one after the other. */
+    /* The number of threads is the same: two jobs run one after the other. */
     CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &waiting), 0);
     open_gate(&gate, 2);
     CHECK_INT(in_cpu_lane_abandonable(&gate), 7);
     finish(waiting, 7);
 }
 
-/* One that was queued when the thread before it was left behind is begun, too. */
+/* A job that was queued when the thread before it was abandoned starts, too. */
 TASK_TEST(blocking_abandoned_lets_the_queue_go_on)
 {
     struct gate gate;
@@ -357,7 +357,7 @@ TASK_TEST(blocking_abandoned_lets_the_queue_go_on)
         usleep(100);
 }
 
-/* 64 threads are replaced; what is left behind then holds the lane's places. */
+/* 64 threads are replaced. After that, abandoned threads occupy the lane's places. */
 TASK_TEST(blocking_abandoned_without_end_is_an_error)
 {
     struct gate gate;
@@ -384,7 +384,7 @@ static int add_one_in_cpu_lane(void *arg)
     return coil_blocking(COIL_LANE_CPU, add_one, arg);
 }
 
-/* Nobody will come to what is in the queue of a lane that has lost its last place. */
+/* A lane that has lost its last place never starts its queued jobs. */
 TASK_TEST(blocking_queued_behind_what_hangs_is_an_error)
 {
     struct gate gate;
@@ -405,7 +405,7 @@ TASK_TEST(blocking_queued_behind_what_hangs_is_an_error)
     finish(queued[0], -EAGAIN);
     finish(queued[1], -EAGAIN);
     CHECK_INT(gate.discarded, 0);
-    /* Whichever of the 65 ends, there is a place again. */
+    /* Whichever of the 65 ends, a place is free again. */
     open_gate(&gate, 1);
     while ((rc = coil_blocking(COIL_LANE_CPU, add_one, &n)) == -EAGAIN)
         usleep(100);
@@ -434,7 +434,7 @@ TASK_TEST(blocking_with_a_higher_limit_begins_what_is_queued)
         finish(tasks[i], 7);
 }
 
-/* However cancelling and finishing meet, a job is either returned or discarded. */
+/* However cancelling and finishing coincide, a job is either returned or discarded. */
 static atomic_int jobs_begun, jobs_returned, jobs_discarded;
 
 static int short_work(void *arg)
@@ -467,7 +467,7 @@ static int work_for(void *arg)
     return rc;
 }
 
-/* Until one was discarded: it takes a job that runs as its task is cancelled. */
+/* Repeat until one was discarded: a job must run when its task is cancelled. */
 TASK_TEST(blocking_jobs_are_returned_or_discarded)
 {
     for (int round = 0; round < 100 || (jobs_discarded == 0 && round < 10000); round++) {
@@ -496,8 +496,10 @@ TASK_TEST(blocking_times_out_in_a_scope)
     coil_scope s;
     int rc;
 
-    /* The virtual clock stands still while a thread works; so the deadline has passed
-       before. */
+    /*
+     * The virtual clock stands still while a thread works, so the deadline has passed
+     * before.
+     */
     init_gate(&gate);
     CHECK_INT(coil_scope_enter(&s, coil_now()), 0);
     rc = coil_blocking_abandonable(COIL_LANE_CPU, pass_gate, &gate, discard_gate);
@@ -515,7 +517,7 @@ static int wait_until_begun(void *arg)
     return 0;
 }
 
-/* The deadline comes after the job has begun, so it is told to nobody. */
+/* The deadline passes after the job has begun, so it is not delivered. */
 TASK_TEST(blocking_past_the_deadline_of_a_scope_leaves_nothing_to_deliver)
 {
     coil_task *waiter;
@@ -524,7 +526,7 @@ TASK_TEST(blocking_past_the_deadline_of_a_scope_leaves_nothing_to_deliver)
 
     coil_task_cancel(coil_task_current(), NULL);
     CHECK_INT(coil_yield(), -ECANCELED);
-    coil_cancel_caught(); /* it remains counted */
+    coil_cancel_caught(); /* it still counts */
     init_gate(&gate);
     open_gate(&gate, 1);
     CHECK_INT(coil_spawn(wait_until_begun, &gate, NULL, &waiter), 0);
@@ -607,11 +609,12 @@ TEST(blocking_work_that_is_not_done_within_drain_ns_is_left_to_its_thread)
 {
     coil_run_opts opts = {.drain_ns = COIL_MSEC(10)};
 
-    CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 2), 0); /* on one processor, too */
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 2), 0); /* even on one processor */
     init_gate(&shared_gate);
     CHECK_INT(coil_run(abandon_a_job, NULL, &opts), 0);
     CHECK_INT(shared_gate.discarded, 0);
-    CHECK_INT(coil_run(abandon_a_job, NULL, &opts), 0); /* another loop, another desk */
+    /* another loop has another queue of results */
+    CHECK_INT(coil_run(abandon_a_job, NULL, &opts), 0);
     open_gate(&shared_gate, 2);
     while (test_blocks_held() > 0)
         usleep(100);
@@ -646,7 +649,7 @@ static int fail_as_the_loop_stops(void *arg)
     return -EIO;
 }
 
-/* The loop closes before the group has heard of its child's failure. */
+/* The loop closes before the group learns of its child's failure. */
 static int wait_in_a_group(void *arg)
 {
     coil_group group;
@@ -675,7 +678,7 @@ struct closing {
     bool cancels;    /* when the loop reports that a job is left to its thread */
 };
 
-/* One job is being done, the other is in the queue. */
+/* One job is running, and the other is in the queue. */
 static void close_under_waiting_tasks(void *arg)
 {
     const struct closing *closing = arg;
@@ -876,7 +879,7 @@ static void *destroy_it(void *arg)
     return NULL;
 }
 
-/* As soon as it is being destroyed nobody may make it live on. */
+/* Once it is being destroyed, no other thread may retain it. */
 static void begin_destroying(struct busy_lane *busy, pthread_t *thread)
 {
     coil_task *task;

@@ -28,7 +28,7 @@ static int do_poll(void *arg)
     return 0;
 }
 
-/* Begun, and waiting. */
+/* Has it begun to wait? */
 static coil_task *start(struct polling *p)
 {
     coil_task *task;
@@ -207,7 +207,7 @@ static int take_byte(void *arg)
     return 0;
 }
 
-/* A byte wakes all that wait and serves one; the others wait again. */
+/* A byte wakes all waiting tasks and serves one; the others wait again. */
 IO_TEST(poll_again_where_another_task_was_faster)
 {
     struct taker t = {0};
@@ -375,7 +375,9 @@ IO_TEST(poll_says_what_it_waits_for)
     close_both(ends);
 }
 
-/* Each system call of a wait fails once: it says so, and nothing is left. */
+/*
+ * Each system call of a wait fails once: the wait returns the error, and nothing leaks.
+ */
 IO_TEST(poll_whose_system_calls_fail)
 {
     int ends[2];
@@ -393,7 +395,7 @@ IO_TEST(poll_whose_system_calls_fail)
             coil_testing_fail_system_call(0, 0);
             CHECK(rc <= 0 && (rc < 0 || nth > 1));
             if (nth > 20)
-                break; /* the loop's own polls, however many */
+                break; /* the loop's own polls, any number of them */
         }
     close_both(ends);
 }
@@ -414,7 +416,7 @@ IO_TEST(poll_without_descriptors_to_spare)
 
 /* ---- a stream's own descriptor ----------------------------------------------------- */
 
-/* Small reads that wait: an io_uring receives ahead from then on. */
+/* Small reads that wait make io_uring receive ahead from then on. */
 static void read_one_by_one(coil_stream *stream, int peer)
 {
     for (int i = 0; i < 4; i++) {
@@ -468,7 +470,7 @@ static int read_two(void *arg)
     return (int)coil_read(arg, bytes, sizeof bytes);
 }
 
-/* Whoever reads meanwhile leaves the rest for the one who polls. */
+/* A task that reads meanwhile leaves the rest to the task that polls. */
 IO_TEST(poll_of_a_stream_that_is_being_read)
 {
     struct polling p = {.n = 1, .timeout_ns = COIL_NEVER};

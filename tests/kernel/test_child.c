@@ -1,5 +1,6 @@
 /*
- * test_child.c - handles of children. What they become and how they end: os/test_process.c.
+ * test_child.c - handles of children. os/test_process.c tests what they run and how they
+ * end.
  */
 #include "../harness/harness.h"
 
@@ -19,7 +20,10 @@ static _Alignas(16) char stack[STACK_BYTES];
 
 static const char *const environment[] = {NULL};
 
-/* A shell that does `script`, `in` its input; returns what coil__child_start() does. */
+/*
+ * A shell that runs `script`, with `in` as its input. Returns the result of
+ * coil__child_start().
+ */
 static int start(const char *program, const char *script, int in,
                  struct coil__child *child, pid_t *pid, int *handle)
 {
@@ -75,7 +79,7 @@ TEST(child_is_waited_for_with_the_thread)
     close(handle);
 }
 
-/* Under Valgrind and emulators it is seen as a status alone: src/os/spawn.c. */
+/* Under Valgrind and emulators it is visible only as a status: src/os/spawn.c. */
 TEST(child_that_has_no_program_is_no_child)
 {
     struct coil__child child;

@@ -1,5 +1,5 @@
 /*
- * test_descriptors.c - wake-ups, alarms, sets, and what is opened once more.
+ * test_descriptors.c - wake-ups, alarms, sets, and opening a descriptor again.
  */
 #include "../harness/harness.h"
 
@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Is it readable within that time? */
+/* Does it become readable within that time? */
 static bool readable_within(int fd, int milliseconds)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};

@@ -1,5 +1,5 @@
 /*
- * test_files.c - calls on files that POSIX does not have.
+ * test_files.c - calls on files outside POSIX.
  */
 #include "../harness/harness.h"
 
@@ -35,7 +35,7 @@ TEST(file_without_a_name_has_no_links)
     close(fd);
 }
 
-/* The positions of both stay where they are. */
+/* The positions of both do not change. */
 TEST(files_are_copied_by_offsets)
 {
     int from = make_file("a coil"), to = make_file("12");

@@ -1,5 +1,5 @@
 /*
- * test_processors.c - how many processors there are for us.
+ * test_processors.c - the number of processors that this process may use.
  */
 #include "../harness/harness.h"
 

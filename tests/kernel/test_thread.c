@@ -1,5 +1,5 @@
 /*
- * test_thread.c - threads, as the kernel has them.
+ * test_thread.c - threads, as the kernel reports them.
  */
 #include "../harness/harness.h"
 

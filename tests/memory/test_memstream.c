@@ -1,6 +1,6 @@
 /*
- * test_memstream.c - open_memstream() whose last realloc() fails: fclose() returns 0 all
- * the same, and leaves NULL for the text.
+ * test_memstream.c - open_memstream() whose last realloc() fails: fclose() still returns
+ * 0, and leaves NULL for the text.
  */
 #include "../harness/harness.h"
 
@@ -16,7 +16,7 @@ void *__libc_realloc(void *memory, size_t n);
 static _Atomic bool fails;
 static _Atomic int failures;
 
-/* Instead of the C library's, in this program: no new place, larger or smaller. */
+/* Replaces the C library's function in this program, and fails on request. */
 __attribute__((visibility("default"))) void *realloc(void *memory, size_t n)
 {
     if (!fails || memory == NULL)
@@ -57,7 +57,8 @@ TASK_TEST(call_graph_without_memory)
 
     CHECK_INT(coil_spawn(stand_still, NULL, NULL, &task), 0);
     coil_yield();
-    coil_print_call_graph(coil_task_future(task), out); /* what it keeps, it has now */
+    /* its lasting memory is allocated by now */
+    coil_print_call_graph(coil_task_future(task), out);
     fails = true;
     coil_print_call_graph(coil_task_future(task), out);
     fails = false;

@@ -1,5 +1,5 @@
 /*
- * children.c - what the tests of processes share.
+ * children.c - functions that the tests of processes share.
  */
 #include "children.h"
 
@@ -14,7 +14,7 @@ static coil_process *require(int rc, coil_process *process)
         test_skip("no pidfds here");
     CHECK_INT(rc, 0);
     if (rc < 0)
-        exit(EXIT_FAILURE); /* said why */
+        exit(EXIT_FAILURE); /* the error was printed */
     return process;
 }
 

@@ -1,5 +1,5 @@
 /*
- * places.c - directories of a test's own, in memory and on a disk.
+ * places.c - temporary directories for a test, in memory and on a disk.
  */
 #include "places.h"
 

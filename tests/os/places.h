@@ -1,23 +1,23 @@
 /*
- * places.h - directories of a test's own, in memory and on a disk.
+ * places.h - temporary directories for a test, in memory and on a disk.
  */
 #ifndef TESTS_OS_PLACES_H
 #define TESTS_OS_PLACES_H
 
 /*
- * Call test() once with a new directory, which is the working directory meanwhile, on
- * each kind of file system that there is, and remove it with all that is in it.
+ * Call test() with a new directory on each available kind of file system. The directory
+ * is the working directory meanwhile, and is removed with its contents afterwards.
  */
 void in_each_place(void (*test)(void));
 
-/* The same in one of them. */
+/* The same on one kind of file system. */
 void in_a_place(void (*test)(void));
 
 /* Write and compare files by plain system calls. */
 void put_file(const char *path, const char *text);
 void check_file(const char *path, const char *text);
 
-/* How many names there are in the working directory. */
+/* Return the number of names in the working directory. */
 int count_names(void);
 
 #endif

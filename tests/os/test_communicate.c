@@ -1,5 +1,5 @@
 /*
- * test_communicate.c - everything in, everything out.
+ * test_communicate.c - coil_process_communicate(): all input in, all output out.
  */
 #include "children.h"
 #include "../socket/sockets.h"
@@ -128,8 +128,10 @@ IO_TEST(communicate_stops_at_the_limit)
     coil_process_destroy(p);
 }
 
-/* A deadline that comes when there is something, however slow the machine: output that
-   was read, or input that was written. */
+/*
+ * A deadline that passes only after some bytes were moved, however slow the machine is:
+ * output that was read, or input that was written.
+ */
 struct deadline {
     coil_scope scope;
     const coil_output *out;
@@ -162,7 +164,7 @@ static int end_deadline(struct deadline *d, int rc)
     return rc;
 }
 
-/* The grandchild has the pipe and does not end. */
+/* The grandchild holds the pipe and does not end. */
 IO_TEST(communicate_keeps_what_it_read_when_time_is_up)
 {
     coil_process_opts opts = {.out = COIL_PIPE, .err = COIL_PIPE, .new_group = true};
@@ -182,7 +184,7 @@ IO_TEST(communicate_keeps_what_it_read_when_time_is_up)
     coil_process_destroy(p);
 }
 
-/* The child ends when it is told to, by a pipe that communicate knows nothing of. */
+/* The child ends on an order through a pipe that communicate does not know. */
 IO_TEST(communicate_goes_on_where_it_was_interrupted)
 {
     coil_process_opts opts = {
@@ -200,7 +202,10 @@ IO_TEST(communicate_goes_on_where_it_was_interrupted)
     for (int tries = 0; tries < 2; tries++) {
         coil_scope s;
 
-        /* Expired when it begins: it is interrupted while it waits for more. */
+        /*
+         * The deadline has passed at the beginning: the call is interrupted while it
+         * waits for more.
+         */
         coil_scope_enter(&s, coil_in(-1));
         rc = coil_process_communicate(p, "", 0, &out, NULL, 0);
         CHECK_INT(coil_scope_exit(&s, rc), -ETIMEDOUT);
@@ -216,8 +221,9 @@ IO_TEST(communicate_goes_on_where_it_was_interrupted)
 }
 
 /*
- * Time is up, then the limit is reached before the writer has begun, then all is well:
- * whoever gives each call what the one before it has left gives every byte once.
+ * First the deadline passes, then the limit is reached before the writer has begun, then
+ * the call succeeds. A caller that passes the rest of the input to each call sends every
+ * byte once.
  */
 IO_TEST(communicate_called_again_counts_its_own_input)
 {
@@ -251,7 +257,7 @@ IO_TEST(communicate_called_again_counts_its_own_input)
     CHECK_INT(write(gate[1], "go\n", 3), 3);
     CHECK_INT(coil_process_communicate(p, input + done, N - done, &out, &err, 0), 0);
     CHECK_STR(err.data, "300000\n");
-    /* Its input is all gone, and stdin closed: there is nothing to be counted twice. */
+    /* All input was sent, and stdin closed: nothing must be counted twice. */
     CHECK_INT(coil_process_communicate(p, NULL, 0, &out, &err, 0), 0);
     CHECK_INT(coil_stream_write_transferred(coil_process_stdin(p)), 0);
     coil_output_finish(&out);

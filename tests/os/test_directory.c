@@ -1,5 +1,5 @@
 /*
- * test_directory.c - what is in a directory.
+ * test_directory.c - list the contents of a directory.
  */
 #include "../harness/harness.h"
 #include "places.h"
@@ -66,7 +66,7 @@ static void large(void)
         int i = atoi(e.name);
 
         CHECK(seen[i]++ == 0);
-        /* It changes under our eyes. */
+        /* The directory changes during the listing. */
         CHECK(unlink(e.name) == 0);
         snprintf(name, sizeof name, "%d-%040d", i, 0);
         CHECK_STR(e.name, name);
@@ -164,7 +164,10 @@ static int list(int *names)
     return rc;
 }
 
-/* Let each call of a listing fail once. How many were the directory's: waits lie between. */
+/*
+ * Let each call of a listing fail once. Returns the number of calls of the directory;
+ * waits are in between.
+ */
 static int each_call_fails(void)
 {
     int rc, names = 0, failures = 0;
@@ -191,7 +194,9 @@ static void nth_fails(void)
 
     put_file("a", "");
     put_file("b", "");
-    /* The loop waits as often as it likes: one round may step over the directory's calls. */
+    /*
+     * The loop may wait any number of times, so a round may skip calls of the directory.
+     */
     while (each_call_fails() == 0)
         ;
     for (uint64_t nth = 1;; nth++) {

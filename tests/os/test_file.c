@@ -1,5 +1,6 @@
 /*
- * test_file.c - files: reading, writing, closing, cancelling, what is no file.
+ * test_file.c - files: reading, writing, closing, cancelling, and descriptors that are
+ * not files.
  */
 #include "../harness/harness.h"
 #include "places.h"
@@ -91,7 +92,7 @@ static void append(void)
     other = open_file("a", O_WRONLY | O_APPEND);
     CHECK_INT(coil_file_write(f, "2", 1), 1);
     CHECK_INT(coil_file_write(other, "3", 1), 1);
-    CHECK_INT(coil_file_pwrite(f, "4", 1, 0), 1); /* as pwrite(2) says, in BUGS */
+    CHECK_INT(coil_file_pwrite(f, "4", 1, 0), 1); /* as pwrite(2) explains in BUGS */
     coil_file_destroy(f);
     coil_file_destroy(other);
     check_file("a", "1234");
@@ -258,7 +259,7 @@ static void out_of_descriptors(void)
     int probe;
 
     put_file("a", "1");
-    /* The lane's thread is there, the table of descriptors full. */
+    /* The lane's thread exists, and the table of descriptors is full. */
     CHECK_INT(coil_file_open("a", O_RDONLY, 0, &f), 0);
     coil_file_destroy(f);
     probe = open("a", O_RDONLY | O_CLOEXEC);
@@ -304,7 +305,7 @@ static int open_for_reading(void *arg)
     return coil_file_open("fifo", O_RDONLY, 0, arg);
 }
 
-/* A FIFO is what a slow file is like: a thread is held up, and nothing else. */
+/* A FIFO acts like a slow file: it blocks one thread, and nothing else. */
 static void slow_file(void)
 {
     coil_file *reader, *other, *writer;
@@ -408,7 +409,7 @@ static int read_line(void *arg)
     return (int)coil_file_read_exact(line->file, line->text, 6);
 }
 
-/* One position, many tasks: nothing is written over, nothing read twice. */
+/* One position and many tasks: nothing is overwritten, nothing read twice. */
 static void take_turns(void)
 {
     static struct line lines[100];
@@ -603,7 +604,7 @@ static void cancel_begun(void)
     coil_task_cancel(reader, NULL);
     coil_yield();
     CHECK_INT(coil_file_write(writer, "x", 1), 1);
-    /* Either it was given up, or it was waited for, and then has its result. */
+    /* Either the call was abandoned, or it was waited for and has its result. */
     CHECK_INT(coil_task_await(reader) == 1 ? r.byte : 'x', 'x');
     coil_task_release(reader);
     coil_file_destroy(r.file);
@@ -620,7 +621,7 @@ static int open_a(void *arg)
     return coil_file_open("a", O_RDONLY, 0, arg);
 }
 
-/* Whatever moment the cancellation comes in, the descriptor belongs to somebody. */
+/* At whatever moment the cancellation comes, the descriptor has an owner. */
 static void cancel_opening(void)
 {
     put_file("a", "1");
@@ -632,7 +633,10 @@ static void cancel_opening(void)
         for (int i = 0; i < turns; i++)
             coil_yield();
         coil_task_cancel(task, NULL);
-        /* A task that is cancelled as it ends is cancelled, and has opened it. */
+        /*
+         * A task that is cancelled when the call ends is cancelled, and has opened the
+         * file.
+         */
         if (coil_task_await(task) == 0)
             CHECK(f != NULL);
         coil_task_release(task);
@@ -659,7 +663,7 @@ static int read_for_ever(void *arg)
     return n < 0 ? (int)n : 0;
 }
 
-/* io_uring reads it before it looks at the request to cancel that. */
+/* io_uring reads it before it handles the request to cancel the read. */
 IO_TEST(file_without_end_that_is_read_for_ever_can_be_cancelled)
 {
     struct endless e = {.file = open_file("/dev/zero", O_RDONLY)};
@@ -727,7 +731,10 @@ static int use_file(void)
     return n < 0 ? (int)n : 0;
 }
 
-/* Let each call of use_file() fail once. How many were the file's: waits lie between. */
+/*
+ * Let each call of use_file() fail once. Returns the number of calls of the file; waits
+ * are in between.
+ */
 static int each_call_fails(void)
 {
     int rc, failures = 0;
@@ -749,7 +756,7 @@ static int each_call_fails(void)
 
 static void nth_call_fails(void)
 {
-    /* The loop waits as often as it likes: one round may step over the file's calls. */
+    /* The loop may wait any number of times, so a round may skip calls of the file. */
     while (each_call_fails() == 0)
         ;
     coil_testing_fail_system_call(1, EINTR); /* is none */
@@ -766,7 +773,7 @@ static void nth_allocation_fails(void)
 {
     int rc, nth = 0;
 
-    CHECK_INT(use_file(), 0); /* the lane is there */
+    CHECK_INT(use_file(), 0); /* the lane's thread exists */
     do {
         coil_testing_fail_allocation((uint64_t)++nth);
         rc = use_file();

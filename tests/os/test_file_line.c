@@ -57,7 +57,7 @@ IO_TEST(file_line_by_line)
     coil_file_destroy(file);
 }
 
-/* It fits with its end, or not at all. */
+/* A line is returned only if it fits with its end. */
 IO_TEST(file_line_longer_than_its_memory_is_still_there)
 {
     coil_file *file = file_of("12345\n6\n", 8);
@@ -94,7 +94,7 @@ IO_TEST(file_line_longer_than_what_is_read_at_once)
     free(line);
 }
 
-/* The position is behind the line, for all other calls. */
+/* All other calls see the position after the line. */
 IO_TEST(file_lines_between_other_calls)
 {
     coil_file *file = file_of("one\ntwo\nthree\nfour\n", 19);
@@ -152,7 +152,7 @@ static int read_numbers(void *arg)
     return count;
 }
 
-/* Two tasks: each line goes to one of them, whole. */
+/* With two tasks, each line goes to one of them, complete. */
 IO_TEST(file_lines_for_several_tasks)
 {
     enum { N = 50000 };
@@ -167,13 +167,13 @@ IO_TEST(file_lines_for_several_tasks)
     CHECK_INT(coil_spawn(read_numbers, file, NULL, &task), 0);
     count = read_numbers(file);
     CHECK_INT(count + coil_task_await(task), N);
-    CHECK(count > 0 && count < N); /* it is fair */
+    CHECK(count > 0 && count < N); /* both get lines */
     coil_task_release(task);
     coil_file_destroy(file);
     free(text);
 }
 
-/* Cancelled before it has read anything, it has taken nothing. */
+/* If it is cancelled before it has read anything, it has consumed nothing. */
 IO_TEST(file_line_cancelled_takes_nothing)
 {
     coil_file *file = file_of("one\ntwo\n", 8);
@@ -199,7 +199,7 @@ static int read_first_line(void *file)
     return (int)coil_file_read_line(file, line, sizeof line);
 }
 
-/* Whichever comes first, what was read ahead meanwhile is not kept. */
+/* Whichever comes first, bytes read ahead meanwhile are discarded. */
 IO_TEST(file_line_after_a_write_during_the_read)
 {
     coil_file *file = file_of("old\nold\n", 8);
@@ -219,7 +219,7 @@ IO_TEST(file_line_after_a_write_during_the_read)
     coil_file_destroy(file);
 }
 
-/* A seek between the two looks of read_line() at the position is not undone. */
+/* read_line() checks the position twice. A seek between the two is not undone. */
 IO_TEST(file_line_before_a_seek_during_the_read)
 {
     coil_file *file = file_of("one\ntwo\nthree\n", 14);

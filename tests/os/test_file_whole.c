@@ -1,5 +1,5 @@
 /*
- * test_file_whole.c - files as a whole: read, written, copied.
+ * test_file_whole.c - whole files: reading, writing, copying.
  */
 #include "../harness/harness.h"
 #include "places.h"
@@ -133,7 +133,10 @@ static int write_new(void *rc)
     return 0;
 }
 
-/* Cancelled at any moment: the old or the new, and nothing beside it. */
+/*
+ * Cancelled at any moment: the file has the old or the new contents, and no temporary
+ * file is left.
+ */
 static void cancel_atomic(void)
 {
     for (int turns = 0; turns < 60; turns++) {
@@ -166,11 +169,11 @@ static void nth_call_of_atomic_fails(void)
         put_file("a", "old");
         coil_testing_fail_system_call(nth, 0);
         write_new(&rc);
-        /* The clean-up may have failed instead: one call does. */
+        /* If one call fails, it may be one of the cleanup. */
         CHECK_INT(count_names(), 1);
         if (coil_testing_failed() == NULL)
             break;
-        /* The directory's fsync(2) is all that comes after the rename. */
+        /* After the rename there is only the directory's fsync(2). */
         if (rc < 0 && strstr(coil_testing_failed(), "fsync") == NULL)
             check_file("a", "old");
     }
@@ -312,7 +315,7 @@ static char *much(size_t n)
     return data;
 }
 
-/* From one file system to another, then, through the buffer. */
+/* If they are on two file systems, the data go through the buffer. */
 static void copy_large(void)
 {
     size_t size = 3 * 1000 * 1000, n;
@@ -427,7 +430,7 @@ static void nth_call_of_copy_fails(void)
         rc = coil_copy_file("a", "b", NULL);
         if (coil_testing_failed() == NULL)
             break;
-        /* With EXDEV: then the data goes through the buffer. */
+        /* After EXDEV the data go through the buffer. */
         if (strstr(coil_testing_failed(), "copy_file_range") != NULL)
             CHECK_INT(rc, 0);
     }

@@ -1,5 +1,5 @@
 /*
- * test_process.c - starting programs: what they get, and what they do not.
+ * test_process.c - starting programs: what they inherit, and what they do not.
  */
 #include "children.h"
 #include "../socket/sockets.h"
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What spawning fails with; and with which words, if `words` is not NULL. */
+/* The error of spawning, and its message if `words` is not NULL. */
 static int spawn_error(const coil_process_opts *opts, const char *words)
 {
     coil_process *process = NULL;
@@ -132,7 +132,7 @@ IO_TEST(process_with_too_long_arguments_is_an_error_of_spawn)
     free(word);
 }
 
-/* As Python has it, and not as execvp(3), which would run it by the shell. */
+/* As in Python, and unlike execvp(3), which would run it by the shell. */
 IO_TEST(process_of_a_script_without_its_interpreter_is_an_error_of_spawn)
 {
     char path[] = "/tmp/coil-script-XXXXXX";
@@ -165,7 +165,7 @@ IO_TEST(process_environment_is_the_programs_or_its_own)
               "-\n");
 }
 
-/* Python: os.get_exec_path(env); not what execvpe(3) does. */
+/* As in Python: os.get_exec_path(env), and unlike execvpe(3). */
 IO_TEST(process_is_looked_for_in_the_path_of_its_environment)
 {
     const char *argv[] = {"sh", "-c", "exit 3", NULL};
@@ -268,7 +268,9 @@ IO_TEST(process_gets_a_descriptor_which_remains_the_callers)
     close(fd);
 }
 
-/* Ours does not block, what the child gets from it does; cat(1) would fail with EAGAIN.
+/*
+ * The parent's end is non-blocking, the child's blocks; otherwise cat(1) would fail with
+ * EAGAIN.
  */
 IO_TEST(process_output_may_be_anothers_input)
 {
@@ -284,7 +286,10 @@ IO_TEST(process_output_may_be_anothers_input)
     coil_process_destroy(a);
 }
 
-/* What is inherited is opened anew as well: the stream's descriptor does not block. */
+/*
+ * An inherited descriptor is opened again as well, because the stream's descriptor is
+ * non-blocking.
+ */
 IO_TEST(process_inherits_a_stdin_that_blocks)
 {
     int before = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), fds[2];
@@ -307,12 +312,12 @@ IO_TEST(process_inherits_a_stdin_that_blocks)
     CHECK_STR(rest, "\ntext");
     coil_stream_destroy(adopted);
     p = start_shell("test -e /proc/self/fd/0", COIL_INHERIT, COIL_PIPE, 0);
-    CHECK_STR(output_of(p, 1), ""); /* closed here and there */
+    CHECK_STR(output_of(p, 1), ""); /* closed in parent and child */
     CHECK_INT(dup2(before, STDIN_FILENO), STDIN_FILENO);
     close(before);
 }
 
-/* Opened anew, a fifo without its other end would have to wait for that. */
+/* Opening a FIFO again would wait for its other end. */
 IO_TEST(process_may_have_a_fifo_that_nobody_reads)
 {
     char path[64];
@@ -331,7 +336,7 @@ IO_TEST(process_may_have_a_fifo_that_nobody_reads)
     close(writer);
 }
 
-/* A socket cannot be opened anew: it is passed on as it is. */
+/* A socket cannot be opened again, so it is passed on unchanged. */
 IO_TEST(process_may_have_a_socket_for_stdio)
 {
     int ends[2];
@@ -384,7 +389,7 @@ IO_TEST(process_gets_passed_descriptors_under_their_numbers)
     close(pipe_ends[1]);
 }
 
-/* The descriptors that are crossed must not overwrite each other. */
+/* The swapped descriptors must not overwrite each other. */
 IO_TEST(process_standard_descriptors_may_be_crossed)
 {
     int saved[3], fds[2];
@@ -432,8 +437,9 @@ static void handle(int signo)
     (void)signo;
 }
 
-/* What this process ignores, as proc(5) has it: the C library's own signals, perhaps,
-   since make(1) was. */
+/*
+ * The signals that this process ignores, from proc(5). Signals of the C library may be among them, if make(1) ignored them.
+ */
 static unsigned long long ignored_signals(void)
 {
     unsigned long long ignored = 0;
@@ -513,7 +519,7 @@ IO_TEST(process_may_join_anothers_group)
     opts.new_group = false;
     opts.process_group = -1;
     CHECK_INT(coil_process_spawn(&opts, &p), -EINVAL);
-    opts.process_group = 1; /* another session's */
+    opts.process_group = 1; /* in another session */
     CHECK_INT(coil_process_spawn(&opts, &p), -EPERM);
     coil_process_destroy(leader);
     wait_for_no_children();
@@ -552,10 +558,10 @@ IO_TEST(process_may_be_another_user)
                                                        "Gid: 65533 65533 65533 65533\n"
                                                        "Groups:\n");
     CHECK_INT(geteuid(), 0);
-    CHECK_INT(prctl(PR_GET_DUMPABLE), 1); /* nor has it become one that hides */
+    CHECK_INT(prctl(PR_GET_DUMPABLE), 1); /* and it has not become non-blocking */
 }
 
-/* What fails before the program runs is told, from a fork as from a vfork. */
+/* A failure before the program runs is reported, after a fork and after a vfork. */
 IO_TEST(process_that_may_not_be_another_user_is_an_error_of_spawn)
 {
     const char *argv[] = {"true", NULL}, *missing[] = {"/no/such/program", NULL};
@@ -579,7 +585,10 @@ IO_TEST(process_that_may_not_be_another_user_is_an_error_of_spawn)
     wait_for_no_children();
 }
 
-/* Who it is already: anybody may, and what is shared between the two is tried. */
+/*
+ * Setting the present user and group is always allowed, and tests the code that both
+ * share.
+ */
 IO_TEST(process_may_be_who_it_is_already)
 {
     coil_process_opts opts = {
@@ -610,7 +619,8 @@ IO_TEST(process_that_finds_no_descriptors_leaves_none_behind)
     const char *argv[] = {"true", NULL};
     coil_process_opts opts = {
         .argv = argv, .in = COIL_PIPE, .out = COIL_PIPE, .err = COIL_NULL};
-    coil_process *p = start_process(&opts); /* whatever is made once, is made */
+    /* creates all objects that are created once */
+    coil_process *p = start_process(&opts);
 
     CHECK_INT(coil_process_wait(p), 0);
     coil_process_destroy(p);

@@ -1,5 +1,5 @@
 /*
- * test_process_end.c - waiting for children, killing and leaving them: no zombies.
+ * test_process_end.c - waiting for children, killing and leaving them, without zombies.
  */
 #include "children.h"
 #include "../socket/sockets.h"
@@ -99,7 +99,7 @@ IO_TEST(process_wait_bears_a_deadline)
     coil_process_destroy(p);
 }
 
-/* Nobody waits, and yet there is no zombie. */
+/* No task waits, but there is still no zombie. */
 IO_TEST(process_is_reaped_although_nobody_waits)
 {
     coil_process *p = start_shell("exit 4", 0, 0, 0);
@@ -151,7 +151,7 @@ static void on_sigchld(int signo)
     children_seen++;
 }
 
-/* Somebody else's, who holds on to `child` until its stdin ends. */
+/* A child of another process, which holds `child` until its stdin ends. */
 static pid_t start_tracer(pid_t child, int *stdin_of)
 {
     int in[2], told[2];
@@ -179,7 +179,7 @@ static pid_t start_tracer(pid_t child, int *stdin_of)
     return -1;
 }
 
-/* waitid(2) has nothing to say of it, though its pidfd is readable. */
+/* waitid(2) returns nothing for it, although its pidfd is readable. */
 IO_TEST(process_that_died_in_a_tracers_hands_keeps_the_loop_idle)
 {
     coil_process *process = start_patient();
@@ -253,7 +253,7 @@ IO_TEST(process_gets_the_signal_it_handles)
     coil_process_destroy(p);
 }
 
-/* It has ended, but the loop has not looked: nobody else can have its number. */
+/* The process has ended, but the loop has not checked. So no other process can have its number. */
 IO_TEST(process_kill_is_harmless_when_it_has_ended_unseen)
 {
     coil_process *p = start_shell("exit 2", 0, 0, 0);
@@ -282,8 +282,8 @@ IO_TEST(process_group_is_killed_with_its_children)
 }
 
 /*
- * What its leader has left in the group is adopted by this process: so that it is known
- * when the last of them is gone.
+ * This process adopts the processes that the leader leaves in the group, so that the end
+ * of the last one can be detected.
  */
 static void wait_for_the_rest(const coil_process *p)
 {
@@ -315,7 +315,7 @@ IO_TEST(process_group_is_killed_when_its_leader_has_ended)
     kill_what_the_leader_has_left();
 }
 
-/* As before Linux 6.9: pidfd_send_signal(2) has no flags. */
+/* As before Linux 6.9: pidfd_send_signal(2) takes no flags. */
 static void forbid_signals_to_groups_by_pidfd(void)
 {
     struct sock_filter filter[] = {
@@ -339,7 +339,7 @@ IO_TEST(process_group_is_killed_when_its_leader_has_ended_on_old_kernels)
     kill_what_the_leader_has_left();
 }
 
-/* There the leader's zombie keeps its number from strangers, until it is destroyed. */
+/* There the leader's zombie reserves its number until it is destroyed. */
 IO_TEST(process_that_leads_a_group_remains_a_zombie_on_old_kernels)
 {
     coil_process_opts opts = {.new_session = true};
@@ -354,7 +354,7 @@ IO_TEST(process_that_leads_a_group_remains_a_zombie_on_old_kernels)
     CHECK_INT(waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
     coil_process_destroy(p);
     CHECK_INT(waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT), -1);
-    /* Taken by somebody else it keeps nothing. */
+    /* If other code has reaped it, the number is not reserved. */
     p = start_command("exit 3", &opts);
     CHECK_INT(coil_process_wait(p), 3);
     CHECK_INT(waitpid(coil_process_pid(p), NULL, 0), coil_process_pid(p));
@@ -505,7 +505,7 @@ TEST(process_is_detached_when_its_loop_is_gone)
     wait_for_no_children();
 }
 
-/* A forked child must not kill, nor forget, what is its parent's. */
+/* A forked child must neither kill nor forget its parent's processes. */
 IO_TEST(process_is_not_a_forked_childs)
 {
     coil_process *p = start_patient();

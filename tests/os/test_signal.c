@@ -1,5 +1,5 @@
 /*
- * test_signal.c - signals for tasks and for loops; dispositions, forks, storms.
+ * test_signal.c - signals for tasks and for loops; dispositions, forks, many signals.
  */
 #include "../harness/harness.h"
 #include "../../src/base/compiler.h"
@@ -124,7 +124,7 @@ IO_TEST(signal_is_kept_while_nobody_waits)
     CHECK_INT(coil_signal_wait(&set, &info), SIGUSR1);
     task = start(&w);
     CHECK(info.si_pid == getpid());
-    CHECK_INT(coil_task_cancel(task, NULL), true); /* one was kept, not two */
+    CHECK_INT(coil_task_cancel(task, NULL), true); /* one was stored, not two */
     finish(task, -ECANCELED);
 }
 
@@ -223,7 +223,7 @@ static void trace(void *arg)
     test_trace("%s ", (const char *)arg);
 }
 
-/* Let the loop see what has come. */
+/* Let the loop handle the signals that have come. */
 static void look(void)
 {
     CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
@@ -355,7 +355,7 @@ static int want_and_return(void *arg)
     CHECK(signal(SIGTERM, SIG_IGN) == SIG_DFL);
     CHECK_INT(coil_add_signal_handler(SIGTERM, trace, "a"), 0);
     CHECK_INT(coil_add_signal_handler(SIGHUP, trace, "a"), 0);
-    signal(SIGHUP, on_unwanted); /* the program has changed its mind */
+    signal(SIGHUP, on_unwanted); /* the program has changed it again */
     return 0;
 }
 
@@ -382,7 +382,7 @@ static int handle_interrupt(void *arg)
     while (!seen)
         CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
     CHECK_INT(coil_remove_signal_handler(SIGINT), 1);
-    emit(SIGINT); /* coil_run's again */
+    emit(SIGINT); /* coil_run's handler again */
     return coil_sleep(COIL_SEC(1000));
 }
 
@@ -511,7 +511,7 @@ IO_TEST(signal_goes_to_every_loop_that_wants_it)
     finish(task, SIGUSR1);
     pthread_join(thread, NULL);
     CHECK_INT(other.result, SIGUSR1);
-    /* The other loop is gone, this one still wants it. */
+    /* The other loop is closed, but this one still handles the signal. */
     emit(SIGUSR1);
     CHECK_INT(coil_signal_wait(&w.set, NULL), SIGUSR1);
 }
@@ -573,7 +573,7 @@ static int wait_in_forked_child(void *arg)
     return coil_signal_wait(&set, NULL) == SIGUSR2 ? 0 : -EIO;
 }
 
-/* The parent's loops hear nothing of it: it has the dispositions of before. */
+/* The parent's loops do not notice: the parent has the previous dispositions. */
 IO_TEST(signal_in_a_forked_child_is_its_own)
 {
     pid_t pid;
@@ -627,7 +627,9 @@ TEST(signal_is_wanted_by_a_forked_childs_own_loop)
 
 /* ---- alone, and too many ----------------------------------------------------------- */
 
-/* Under a virtual clock, and with nothing else: no deadlock, for a signal may come. */
+/*
+ * Under a virtual clock, without other events. This must not count as a deadlock, because a signal may come.
+ */
 TASK_TEST(signal_alone_is_no_deadlock)
 {
     sigset_t set = set_of(SIGUSR1, SIGUSR2);
@@ -639,7 +641,7 @@ TASK_TEST(signal_alone_is_no_deadlock)
     finish(task, SIGUSR2);
     pid = fork();
     if (pid == 0) {
-        usleep(300000); /* by then it would be found out */
+        usleep(300000); /* by then a deadlock would be detected */
         kill(parent, SIGUSR1);
         _exit(0);
     }
@@ -703,7 +705,7 @@ IO_TEST(signal_bears_every_failing_system_call)
     CHECK_INT(rc, 0);
 }
 
-/* The wait has begun: ends it. */
+/* The wait has begun: end it. */
 static void emit_second(void *arg)
 {
     (void)arg;
@@ -712,7 +714,7 @@ static void emit_second(void *arg)
         emit(SIGUSR2);
 }
 
-/* Waits for both, with the nth system call failing. SIGUSR2 if none did. */
+/* Wait for both, with the nth system call failing. SIGUSR2 if none failed. */
 static int wait_while_the_nth_call_fails(unsigned n)
 {
     sigset_t set = set_of(SIGUSR1, SIGUSR2);
@@ -730,7 +732,8 @@ IO_TEST(signal_wait_that_cannot_take_over_all_of_its_set_takes_over_none)
 {
     sigset_t both = set_of(SIGUSR1, SIGUSR2), second = set_of(SIGUSR2, SIGUSR2);
 
-    CHECK_INT(wait_while_the_nth_call_fails(0), SIGUSR2); /* makes what all waits need */
+    /* creates the objects that all waits need */
+    CHECK_INT(wait_while_the_nth_call_fails(0), SIGUSR2);
     coil_signal_restore(&both);
     for (unsigned n = 1; n <= 2; n++) {
         CHECK_INT(wait_while_the_nth_call_fails(n), -EINVAL);
@@ -739,7 +742,7 @@ IO_TEST(signal_wait_that_cannot_take_over_all_of_its_set_takes_over_none)
     CHECK_INT(wait_while_the_nth_call_fails(3), SIGUSR2);
     CHECK(!is_default(SIGUSR1) && !is_default(SIGUSR2));
 
-    /* What was taken over before stays so. */
+    /* Signals that were handled before still are. */
     coil_signal_restore(&second);
     CHECK_INT(wait_while_the_nth_call_fails(1), -EINVAL);
     CHECK(!is_default(SIGUSR1) && is_default(SIGUSR2));

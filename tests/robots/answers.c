@@ -1,10 +1,11 @@
 /*
- * answers.c - what crawler/scope/robots.c makes of robots.txt files, for tests/robots/run.
+ * answers.c - the results of crawler/scope/robots.c for robots.txt files, for
+ * tests/robots/run.
  *
  *     answers FILE PRODUCT    on standard input: a path and query on each line
  *
- * Writes the delay in nanoseconds, a line; each sitemap, and an empty line; and for each path
- * "allow LINE" or "disallow LINE".
+ * Writes the delay in nanoseconds, a line; each sitemap, and an empty line; and for each
+ * path "allow LINE" or "disallow LINE".
  */
 #include "../../crawler/scope/robots.h"
 

@@ -3,8 +3,8 @@
  * create_connection tests)
  *
  * An address that does not answer is a listening socket whose backlog is full: Linux
- * drops what asks it for more. IPv4's addresses are 127.0.0.1, 127.0.0.2, ...: all this
- * machine.
+ * drops further requests. The IPv4 addresses are 127.0.0.1, 127.0.0.2, ..., which all
+ * belong to this machine.
  */
 #include "../harness/harness.h"
 
@@ -46,7 +46,7 @@ static unsigned port_of(int fd)
     return ntohs(name.sin_port);
 }
 
-/* Listening at a port of its own, or at `port`. */
+/* Listen at any port, or at `port`. */
 static unsigned open_host(struct host *host, const char *address, unsigned port)
 {
     struct sockaddr_in name = loopback(address, port);
@@ -58,7 +58,7 @@ static unsigned open_host(struct host *host, const char *address, unsigned port)
     return port_of(host->fd);
 }
 
-/* A connection that is under way when its time is up has been dropped. */
+/* If the connection is not complete in time, it was dropped. */
 static void make_deaf(struct host *host, const char *address)
 {
     struct sockaddr_in name = loopback(address, port_of(host->fd));
@@ -72,7 +72,7 @@ static void make_deaf(struct host *host, const char *address)
     }
 }
 
-/* At 127.0.0.2, with a port that refuses at 127.0.0.1, and will. */
+/* Listen at 127.0.0.2, with a port that is refused at 127.0.0.1, now and later. */
 static unsigned open_second_host(struct host *host)
 {
     int refusing;
@@ -90,7 +90,9 @@ static void close_host(struct host *host)
     close(host->fd);
 }
 
-/* Does a full backlog drop what comes? Not everywhere: then the test is skipped. */
+/*
+ * Not every system drops requests to a full backlog. If it does not, the test is skipped.
+ */
 static void require_deaf(const struct host *host, const char *address)
 {
     struct sockaddr_in name = loopback(address, port_of(host->fd));
@@ -124,7 +126,7 @@ static const char *peer_of(coil_stream *stream)
     return inet_ntop(AF_INET6, &name.v6.sin6_addr, text, sizeof text);
 }
 
-/* Where it got to, or what it failed with. */
+/* The address that it connected to, or the error. */
 static const char *connect_to(const char *host, unsigned port,
                               const coil_connect_options *opts)
 {
@@ -222,7 +224,7 @@ IO_TEST(connect_does_not_wait_for_one_that_is_silent)
     name_server_stop(&server);
 }
 
-/* Its question is never answered: 50 ms later IPv4 begins. */
+/* Its query is never answered: 50 ms later IPv4 begins. */
 IO_TEST(connect_does_not_wait_long_for_the_other_family)
 {
     struct host host;
@@ -235,7 +237,7 @@ IO_TEST(connect_does_not_wait_long_for_the_other_family)
     name_server_stop(&server);
 }
 
-/* ::1 refuses, or is not there at all; by then IPv4's address has not come. */
+/* ::1 refuses, or does not exist; by then IPv4's address has not arrived. */
 IO_TEST(connect_takes_addresses_that_come_later)
 {
     struct host host;
@@ -297,7 +299,10 @@ IO_TEST(connect_from_a_local_address)
     name_server_stop(&server);
 }
 
-/* One that is taken is a failure of each address, and said of each; then it is free. */
+/*
+ * A port in use is a failure of each address, and reported for each; then the port is
+ * free.
+ */
 IO_TEST(connect_from_a_local_port)
 {
     coil_connect_options opts = {.local_host = "127.0.0.9"};
@@ -366,7 +371,7 @@ IO_TEST(connect_says_what_it_tried)
              "[127.0.0.2]: Connection refused",
              port);
     CHECK_STR(last_message(), expected);
-    /* That there is no way to an address says nothing of the host. */
+    /* A missing route to an address is not a statement about the host. */
     CHECK_STR(connect_to("nowhere.test", port, NULL), "ECONNREFUSED");
     CHECK_STR(connect_to("nobody.test", port, NULL), "ENOENT");
     CHECK(strstr(last_message(), "look-up of nobody.test: there is no such name"));
@@ -386,7 +391,7 @@ static int connect_task(void *arg)
     return strcmp(text, "127.0.0.2") == 0 ? 0 : -EIO;
 }
 
-/* While it is looked up, while one is under way, while several are, and later. */
+/* Cancelled during the look-up, during one attempt, during several, and later. */
 IO_TEST(connect_cancelled_in_every_state)
 {
     struct host deaf;
@@ -435,7 +440,7 @@ TASK_TEST(connect_cancelled_while_nobody_answers)
 /* ---- what fails -------------------------------------------------------------------- */
 
 static const char *last_peers[2];
-static int64_t patience = COIL_SEC(2); /* with the name server */
+static int64_t patience = COIL_SEC(2); /* including the name server */
 
 static int connect_twice(void *arg)
 {
@@ -448,7 +453,9 @@ static int connect_twice(void *arg)
     return 0;
 }
 
-/* Until nothing is left to fail, and the program gets what it gets without: how many did.
+/*
+ * Repeat until no call is left to fail, and the result is the usual one. Returns how many
+ * failed.
  */
 static int fail_each(void (*fail)(uint64_t n), unsigned port)
 {
@@ -468,7 +475,7 @@ static int fail_each(void (*fail)(uint64_t n), unsigned port)
         CHECK_INT(rc, 0);
         if (patience < COIL_SEC(5) && (strcmp(last_peers[0], usual[0]) != 0 ||
                                        strcmp(last_peers[1], usual[1]) != 0)) {
-            patience *= 4; /* the server was slow: once more */
+            patience *= 4; /* the server was slow: try again */
             n--;
             continue;
         }
@@ -484,7 +491,9 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, 0);
 }
 
-/* Whichever call or allocation fails, it ends, and nothing is left: the harness counts.
+/*
+ * Whichever call or allocation fails, it ends, and nothing leaks, which the harness
+ * checks.
  */
 TEST(connect_survives_what_fails)
 {
@@ -509,7 +518,7 @@ static int connect_once(void *arg)
     return 0;
 }
 
-/* "Refused" of one address would say that the host was asked at all of them. */
+/* "Refused" for one address would mean that the host was reached at all of them. */
 static void lack_memory_to_reach(const char *host, unsigned port)
 {
     host_to_reach = host;

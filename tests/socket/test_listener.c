@@ -55,7 +55,7 @@ static coil_listener *listen_on(const char *host, struct connecting *c)
 }
 
 /*
- * A listener whose queue is full drops what else comes, so that connecting takes seconds.
+ * A listener whose backlog is full drops further requests, so connecting takes seconds.
  */
 static int listen_and_fill(struct connecting *c, int fillers[], int count)
 {
@@ -405,7 +405,7 @@ IO_TEST(stream_options)
 
 /* ---- connecting -------------------------------------------------------------------- */
 
-/* Where one listens is where another connects to, and where a third listens again. */
+/* The address of the first listener serves for connecting, and for listening again. */
 NET_TEST(listen_at_an_address_and_connect_to_it)
 {
     static const char *const hosts[] = {"127.0.0.1", "::1"};
@@ -420,7 +420,7 @@ NET_TEST(listen_at_an_address_and_connect_to_it)
         CHECK_INT(coil_address_of_numbers(hosts[i], 0, &at), 0);
         rc = coil_listen_address(&at, 0, &listener);
         if (i == 1 && (rc == -EADDRNOTAVAIL || rc == -EAFNOSUPPORT))
-            return; /* no IPv6 here */
+            return; /* IPv6 is not available here */
         CHECK_INT(rc, 0);
         CHECK_INT(coil_listener_name(listener, &name), 0);
         CHECK_INT(coil_address_port(&name), coil_listener_port(listener));
@@ -489,7 +489,7 @@ NET_TEST(connect_refused)
     CHECK_INT(coil_connect(c.host, c.port, &c.stream), -ECONNREFUSED);
 }
 
-/* No host is this one, by both families: ::1, then 127.0.0.1. */
+/* NULL as a host means this machine, by both families: ::1, then 127.0.0.1. */
 static void connect_where_only(const char *host)
 {
     struct connecting c = {.rc = 0};
@@ -527,7 +527,7 @@ IO_TEST(connect_out_of_descriptors_is_an_error_return)
     coil_listener_destroy(listener);
 }
 
-/* Each allocation fails in turn: an error return, and nothing is left behind. */
+/* Each allocation fails in turn: the call returns an error, and nothing leaks. */
 IO_TEST(connect_and_accept_without_memory)
 {
     struct connecting c = {.rc = 0};
@@ -542,7 +542,7 @@ IO_TEST(connect_and_accept_without_memory)
     } while (rc < 0 && n < 20);
     test_fail_allocation(1);
     CHECK_INT(coil_accept(listener, &served), -ENOMEM);
-    CHECK_INT(coil_accept(listener, &served), 0); /* it has waited in the queue */
+    CHECK_INT(coil_accept(listener, &served), 0); /* it waited in the backlog */
     coil_stream_destroy(served);
     test_fail_allocation(1);
     CHECK_INT(coil_listen("127.0.0.1", "0", 0, &second), -ENOMEM);
@@ -585,7 +585,7 @@ IO_TEST(accept_without_room_for_the_descriptor_loses_no_connection)
     coil_stream_destroy(c.stream);
     coil_listener_destroy(listener);
     listener = accept_without_room(&c, 511);
-    coil_listener_destroy(listener); /* with the connection that nobody took */
+    coil_listener_destroy(listener); /* with the connection that was not accepted */
     CHECK(coil_read(c.stream, &byte, 1) <= 0);
     coil_stream_destroy(c.stream);
 }

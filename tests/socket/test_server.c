@@ -1,5 +1,5 @@
 /*
- * test_server.c - a task for each connection: how many, until when, and what goes wrong.
+ * test_server.c - a task for each connection: their number, their end, and failures.
  */
 #include "sockets.h"
 
@@ -41,7 +41,7 @@ static int echo(coil_stream *stream, void *arg)
     return (int)n;
 }
 
-/* Served once it answers. */
+/* The connection is served once it answers. */
 static void check_echo(coil_stream *stream)
 {
     char byte = 'x';
@@ -202,7 +202,7 @@ NET_TEST(server_names_its_handlers)
     client = connect_here();
     CHECK_INT(coil_read_exact(client, name, 4), 4);
     CHECK_STR(name, "door");
-    check_end(client); /* the handler's stream goes with it */
+    check_end(client); /* and destroys the handler's stream */
     coil_stream_destroy(client);
     coil_server_stop(server);
     coil_server_destroy(server);
@@ -338,7 +338,8 @@ static int read_to_the_end(coil_stream *stream, void *arg)
     return (int)n;
 }
 
-/* One that is silent is cancelled, and nothing is reported; the virtual clock tells when.
+/*
+ * An idle connection is cancelled, and nothing is reported. The virtual clock shows when.
  */
 NET_TEST(server_cancels_a_connection_that_is_idle)
 {
@@ -365,7 +366,8 @@ NET_TEST(server_cancels_a_connection_that_is_idle)
     coil_listener_destroy(listener);
 }
 
-/* A byte every second keeps it; what the handler does by itself is not the peer's fault.
+/*
+ * A byte every second keeps it alive. Time that the handler uses itself does not count.
  */
 NET_TEST(server_does_not_cancel_a_connection_that_is_not_idle)
 {
@@ -435,7 +437,10 @@ static int write_much(coil_stream *stream, void *arg)
     return (int)n;
 }
 
-/* A peer that does not read is idle, too; it is told at the end, which it may not see. */
+/*
+ * A peer that does not read is idle, too. At the end the server sends a message, which it
+ * may not see.
+ */
 IO_TEST(server_cancels_a_connection_whose_peer_does_not_read)
 {
     coil_server_opts opts = {.idle_ns = COIL_MSEC(20)};
@@ -532,7 +537,7 @@ NET_TEST(server_stop_lets_handlers_end)
     coil_listener_destroy(listener);
 }
 
-/* The client neither reads nor goes away: to the server it might as well be gone. */
+/* The client neither reads nor disconnects: for the server it might as well be gone. */
 NET_TEST(server_stop_cancels_handlers_after_their_time)
 {
     static const int64_t graces[] = {0, COIL_MSEC(3)};
@@ -577,7 +582,7 @@ static int stop_from_within(coil_stream *stream, void *arg)
     CHECK_INT(coil_server_wait(server), -EDEADLK);
     CHECK_INT(coil_server_stop(server), 0);
     CHECK_INT(coil_server_stop(server), 0);
-    return (int)coil_write(stream, "bye", 3); /* within its grace */
+    return (int)coil_write(stream, "bye", 3); /* within its grace period */
 }
 
 NET_TEST(server_stopped_by_a_handler)
@@ -667,7 +672,7 @@ static int echo_and_say_bye(coil_stream *stream, void *arg)
     int rc = echo(stream, NULL);
     coil_scope scope;
 
-    ++*(int *)arg; /* on the stack of who serves */
+    ++*(int *)arg; /* on the stack of the serving task */
     if (coil_scope_enter_shielded(&scope, COIL_NEVER) == 0) {
         coil_write(stream, "bye", 3);
         coil_scope_exit(&scope, 0);
@@ -696,8 +701,8 @@ NET_TEST(serve_until_cancelled)
         check_echo(client);
         coil_task_cancel(task, NULL);
         settle();
-        coil_task_cancel(task, NULL); /* impatience does not help */
-        coil_task_await(task); /* cancelled, if it was still there the second time */
+        coil_task_cancel(task, NULL); /* a second stop changes nothing */
+        coil_task_await(task); /* cancelled, if it was still running at the second stop */
         coil_task_release(task);
         CHECK_INT(s.rc, -ECANCELED);
         CHECK_INT(coil_read_exact(client, bye, 3), 3);
@@ -707,7 +712,7 @@ NET_TEST(serve_until_cancelled)
     }
 }
 
-/* Whoever closes the last listener has it end when the handlers have. */
+/* Closing the last listener ends the server when the handlers have ended. */
 NET_TEST(serve_until_the_listener_is_closed)
 {
     struct serving s = {listen_here(), {.grace_ns = 0}, 1};
@@ -723,7 +728,7 @@ NET_TEST(serve_until_the_listener_is_closed)
     CHECK_INT(s.rc, 0);
 }
 
-/* The loop closes while it serves, and nobody has destroyed it before. */
+/* The loop closes while the server runs, without destroying it first. */
 static coil_server *left_behind;
 static coil_listener *left_listener;
 
@@ -746,7 +751,7 @@ TEST(server_may_outlive_its_loop)
 
 /* ---- when something runs out ------------------------------------------------------- */
 
-/* Connected without a descriptor more than the one there is. */
+/* Connected with the only free descriptor. */
 static void connect_by_hand(int fd)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -803,7 +808,10 @@ IO_TEST(server_out_of_descriptors_rests_and_goes_on)
     coil_listener_destroy(listener);
 }
 
-/* Each that leaves lets one more in, and the next one finds no descriptor again. */
+/*
+ * Each connection that ends lets another one in, and the next one finds no descriptor
+ * again.
+ */
 static int serve_a_crowd(void *reports)
 {
     enum { CROWD = 5 };
@@ -887,7 +895,9 @@ TEST(server_out_of_descriptors_says_so_again_at_intervals)
     CHECK_INT(reports.rc, -EMFILE);
 }
 
-/* What a client says and gets, come what may on the server's side: true if it was served.
+/*
+ * A client's exchange, whatever fails on the server's side. Returns whether it was
+ * served.
  */
 static bool ask(void)
 {
@@ -917,8 +927,8 @@ static void ignore(const coil_exception *exception, void *arg)
 }
 
 /*
- * A whole life of a server and a client, with the nth call or allocation failing: errors
- * are returned, nobody hangs, and nothing is left behind, which the harness counts.
+ * The whole life of a server and a client, with the nth call or allocation failing:
+ * errors are returned, no task hangs, and nothing leaks, which the harness checks.
  */
 static bool live_with_failure(int n, bool calls)
 {
@@ -942,7 +952,7 @@ static bool live_with_failure(int n, bool calls)
             coil_testing_fail_system_call(0, 0);
             coil_testing_fail_allocation(0);
             if (coil_listener_port(listener) != 0)
-                CHECK(ask()); /* whatever it was, it is over */
+                CHECK(ask()); /* whatever the result, it has ended */
             CHECK_INT(coil_server_stop(server), 0);
             coil_server_destroy(server);
             coil_listener_destroy(listener);

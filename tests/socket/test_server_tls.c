@@ -1,5 +1,5 @@
 /*
- * test_server_tls.c - a server that speaks TLS.
+ * test_server_tls.c - a server with TLS.
  */
 #include "../tls/certificates.h"
 
@@ -87,8 +87,10 @@ IO_TEST(server_does_not_wait_long_for_a_silent_peer)
     stop(&s);
 }
 
-/* What the handshake of a silent peer may take when nobody says how long: under the
-   virtual clock it is exact. */
+/*
+ * The default time limit of a silent peer's handshake. Under the virtual clock it is
+ * exact.
+ */
 NET_TEST(server_waits_ten_seconds_for_a_silent_peer)
 {
     struct tls_server s;
@@ -129,7 +131,10 @@ static int greet(void *arg)
     return 0;
 }
 
-/* Silent peers take all there may be; who speaks is served when one of them has gone. */
+/*
+ * Silent peers occupy all handshakes. A peer that speaks is served when one of them has
+ * ended.
+ */
 NET_TEST(server_with_max_handshakes_leaves_the_rest_waiting)
 {
     struct tls_server s;
@@ -156,7 +161,7 @@ NET_TEST(server_with_max_handshakes_leaves_the_rest_waiting)
     stop(&s);
 }
 
-/* A handshake that is done is no longer counted, however long its connection lives. */
+/* A completed handshake no longer counts, however long its connection lives. */
 NET_TEST(server_with_max_handshakes_serves_any_number)
 {
     struct tls_server s;

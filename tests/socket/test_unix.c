@@ -1,6 +1,5 @@
 /*
- * test_unix.c - local sockets: paths, files that were left behind, the abstract
- * namespace.
+ * test_unix.c - local sockets: paths, left-over files, the abstract namespace.
  */
 #include "sockets.h"
 
@@ -15,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A folder of its own for each test. */
+/* Each test has a folder of its own. */
 static char folder[64], path[80];
 
 static void make_folder(void)
@@ -52,10 +51,10 @@ static void check_connection(const char *name, coil_listener *listener)
     coil_stream_destroy(served);
 }
 
-/* By the addresses that the two ends tell; the file goes with its listener. */
+/* Check the addresses of both ends. The listener removes the file. */
 IO_TEST(unix_listen_and_connect_by_address)
 {
-    char abstract[64]; /* the whole machine's: no other run's */
+    char abstract[64]; /* unique, because the namespace belongs to the whole machine */
 
     make_folder();
     snprintf(abstract, sizeof abstract, "@coil-test-of-addresses-%ld", (long)getpid());
@@ -162,7 +161,7 @@ IO_TEST(unix_paths_that_are_none)
 
 /* ---- the file ---------------------------------------------------------------------- */
 
-/* As a server leaves it that was killed. */
+/* As left by a killed server. */
 static void leave_socket_behind(void)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -200,7 +199,7 @@ IO_TEST(unix_other_files_are_left_alone)
     CHECK_INT(coil_listen_unix(path, 0, &listener), -EADDRINUSE);
     CHECK(exists(path));
     unlink(path);
-    /* A link to a socket is no socket: it is not ours to decide where it points. */
+    /* A link to a socket is not a socket: coil must not decide about its target. */
     leave_socket_behind();
     snprintf(target, sizeof target, "%s/link", folder);
     CHECK_INT(symlink(path, target), 0);
@@ -354,7 +353,10 @@ static int ask_for_credentials(void *arg)
     return 0;
 }
 
-/* Asks in a namespace of process ids of its own, where the peer has none. */
+/*
+ * Request the credentials in a namespace of process ids of its own, where the peer has
+ * none.
+ */
 static int ask_from_inside(struct credentials *c)
 {
     if (coil_run(ask_for_credentials, c, NULL) < 0 || c->rc < 0)
@@ -387,7 +389,9 @@ TEST(unix_credentials_of_a_peer_outside_of_the_pid_namespace)
     close(fds[1]);
 }
 
-/* Whatever fails, the file and all else is gone afterwards, or the listener is there. */
+/*
+ * Whatever fails, the file is gone afterwards and nothing leaks, or the listener works.
+ */
 IO_TEST(unix_listen_with_each_call_and_allocation_failing)
 {
     make_folder();

@@ -1,5 +1,5 @@
 /*
- * flood.c - much data in a known pattern, and who reads and checks it.
+ * flood.c - large amounts of data in a known pattern, and tasks that read and check them.
  */
 #include "flood.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_adopt.c - descriptors that come from elsewhere, and streams that go elsewhere.
+ * test_adopt.c - adopting descriptors from elsewhere, and moving streams elsewhere.
  */
 #include "../socket/sockets.h"
 
@@ -135,7 +135,7 @@ IO_TEST(pipe_and_pair_without_descriptors_or_memory)
 
 /* ---- whose flag it is -------------------------------------------------------------- */
 
-/* A duplicate stands for the descriptor that another program has. */
+/* A duplicate stands for the descriptor of another program. */
 IO_TEST(adopted_pipe_still_blocks_for_others)
 {
     coil_stream *reader, *writer;
@@ -237,7 +237,7 @@ IO_TEST(adopted_terminal_still_blocks_for_others)
     close(master);
 }
 
-/* A master is not opened again: that would be another terminal. */
+/* A master is not opened again, because that would be another terminal. */
 IO_TEST(adopted_master_blocks_again_when_closed)
 {
     int master, terminal = open_terminal(&master), number = -1;
@@ -369,7 +369,7 @@ static void *run_elsewhere(void *arg)
     return rc < 0 ? "failed" : NULL;
 }
 
-/* Half of the line has been read ahead here, the other half comes there. */
+/* Half of the line was read ahead here, and the other half arrives there. */
 IO_TEST(detach_and_attach_in_another_thread)
 {
     struct moved m = {.backend = coil_backend_name()};

@@ -1,5 +1,5 @@
 /*
- * test_copy.c - one stream into another: whole, in part, cancelled, failed.
+ * test_copy.c - copy one stream into another: whole, in part, cancelled, failed.
  */
 #include "../socket/sockets.h"
 
@@ -9,13 +9,15 @@
 
 #define SIZE ((size_t)1024 * 1024 + 12345)
 
-/* A source writes a pattern into one pair, a sink reads and checks it from another; what
-   is tested copies from between[0] to between[1]. */
+/*
+ * A source writes a pattern into one pair, and a sink reads and checks it from another.
+ * The tested call copies from between[0] to between[1].
+ */
 struct chain {
     coil_stream *source, *between[2], *sink;
     size_t size;
     size_t received, wrong;
-    int64_t pause_ns; /* of the sink, every 100,000 bytes */
+    int64_t pause_ns; /* the sink pauses every 100,000 bytes */
     coil_task *tasks[2];
 };
 
@@ -68,7 +70,7 @@ static void begin_with_connections(struct chain *c)
     begin(c, first, second);
 }
 
-/* The end is handed on, and all of it has come. */
+/* The end is passed on, and all bytes have arrived. */
 static void end(struct chain *c)
 {
     coil_stream_close(c->between[1]);
@@ -105,7 +107,7 @@ NET_TEST(copy_of_nothing_is_nothing)
     end(&c);
 }
 
-/* Each limit ends a copy there, and the next goes on with the byte behind it. */
+/* A copy ends at its limit, and the next one continues with the following byte. */
 NET_TEST(copy_n_leaves_what_is_beyond_its_limit)
 {
     static const size_t limits[] = {1, 5000, 3, 65536, 100000};
@@ -169,7 +171,7 @@ NET_TEST(copy_to_the_stream_itself_is_an_echo)
     coil_stream_destroy(ends[1]);
 }
 
-/* The end that is written to comes first. */
+/* The destination is closed first. */
 static void make_pipe(coil_stream *ends[2])
 {
     coil_stream *swapped[2];
@@ -198,7 +200,7 @@ IO_TEST(copy_from_a_pipe_to_a_socket_and_to_a_pipe)
 
 /* ---- cancelled and failed ---------------------------------------------------------- */
 
-/* Again and again, the counts of all copies together are what has come. */
+/* Repeated: the counts of all copies together equal the received bytes. */
 NET_TEST(copy_cancelled_loses_no_byte)
 {
     struct chain c = {.size = SIZE, .pause_ns = COIL_MSEC(1)};
@@ -264,7 +266,7 @@ IO_TEST(copy_cancelled_while_it_writes_keeps_what_was_read)
     end(&c);
 }
 
-/* What could not be written is the next to be read. */
+/* Bytes that could not be written are the next ones to be read. */
 NET_TEST(copy_to_a_closed_stream_leaves_everything)
 {
     coil_stream *first[2], *second[2];
@@ -311,7 +313,7 @@ NET_TEST(copy_keeps_other_readers_and_writers_out)
     }
 }
 
-/* Destroyed while it copies: the one it reads from, then the one it writes to. */
+/* Destroy a stream during the copy: the source, then the destination. */
 IO_TEST(copy_ends_when_a_stream_is_destroyed)
 {
     for (int which = 0; which < 2; which++) {
@@ -362,7 +364,7 @@ IO_TEST(copy_without_memory)
 
 enum { MUCH = 8 << 20 };
 
-/* Under load all of it may have been written before the cancellation comes. */
+/* Under load all bytes may have been written before the cancellation comes. */
 static int write_much(void *arg)
 {
     ssize_t n = coil_write(arg, test_memory(MUCH), MUCH);
@@ -372,7 +374,7 @@ static int write_much(void *arg)
 
 struct due {
     const coil_stream *stream;
-    size_t copied; /* when it fired */
+    size_t copied; /* the time when it fired */
 };
 
 static void note_copied(void *arg)
@@ -382,7 +384,7 @@ static void note_copied(void *arg)
     due->copied = coil_stream_write_transferred(due->stream);
 }
 
-/* As much as asyncio reads of a socket in a turn, and what was begun. */
+/* As much as asyncio reads from a socket in a turn, and the piece that had begun. */
 IO_TEST(copy_of_much_that_need_not_wait_lets_timers_fire)
 {
     coil_stream *from[2], *to[2];
@@ -393,10 +395,11 @@ IO_TEST(copy_of_much_that_need_not_wait_lets_timers_fire)
     make_stream_pair(from);
     make_stream_pair(to);
     CHECK_INT(coil_spawn(write_much, from[0], NULL, &task), 0);
-    settle(); /* all the kernel takes is there */
+    settle(); /* the kernel's buffers are full */
     due.stream = to[0];
     due.copied = SIZE_MAX;
-    CHECK_INT(coil_copy_n(from[1], to[0], 65536), 65536); /* the next need not wait */
+    /* the next read need not wait */
+    CHECK_INT(coil_copy_n(from[1], to[0], 65536), 65536);
     coil_timer_init(&timer, note_copied, &due);
     CHECK_INT(coil_timer_start(&timer, coil_now()), 0);
     CHECK_INT(coil_copy_n(from[1], to[0], 2 << 20), 2 << 20);

@@ -173,7 +173,7 @@ IO_TEST(read_until_a_separator_of_several_bytes)
     coil_stream_destroy(s);
 }
 
-/* A separator whose beginning came with another packet, and one that looks like it. */
+/* A separator whose beginning came with another packet, and text that resembles it. */
 IO_TEST(read_until_a_separator_in_pieces)
 {
     static const char *const pieces[] = {"xxxabababab", "ab", "x", "ababac", NULL};
@@ -185,7 +185,7 @@ IO_TEST(read_until_a_separator_in_pieces)
 
         for (const char *const *piece = pieces; *piece != NULL; piece++) {
             put(peer, *piece);
-            if (gap) { /* so that each is a read of its own */
+            if (gap) { /* so that each is read separately */
                 const void *data;
 
                 CHECK(coil_peek(l.stream, &data, 1) > 0);
@@ -225,7 +225,7 @@ IO_TEST(read_until_within_the_limit)
     close(peer);
 }
 
-/* The buffer is never larger than the limit, and waits for its reader. */
+/* The buffer never exceeds the limit, and waits for its reader. */
 IO_TEST(read_until_holds_no_more_than_the_limit)
 {
     static char bytes[300000];
@@ -377,7 +377,7 @@ IO_TEST(read_line_without_memory)
     close(peer);
 }
 
-/* Less memory than one would like is enough. */
+/* Less memory than preferred is enough. */
 IO_TEST(read_line_with_little_memory)
 {
     static char bytes[9000];

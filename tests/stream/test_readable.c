@@ -1,6 +1,6 @@
 /*
- * test_readable.c - waiting until a stream is readable: what counts, who may wait, and
- * where the wait lies.
+ * test_readable.c - waiting until a stream is readable: what counts as readable, which
+ * tasks may wait, and where the wait is stored.
  */
 #include "../socket/sockets.h"
 
@@ -374,7 +374,7 @@ static int wait_in_vain_and_again(void *arg)
     return w->rc;
 }
 
-/* The operation lies in the stream, and must be nobody's before it is used again. */
+/* The operation is part of the stream, and must be unused before it is used again. */
 IO_TEST(wait_readable_again_and_again_in_vain)
 {
     coil_stream *ends[2];

@@ -1,5 +1,5 @@
 /*
- * test_sendfile.c - files into streams: whole, in part, while they change.
+ * test_sendfile.c - send files into streams: whole, in part, while they change.
  */
 #include "../socket/sockets.h"
 
@@ -15,7 +15,7 @@
 
 #define SIZE ((size_t)3 * 1024 * 1024 + 12345)
 
-/* A file of pattern bytes, without a name. */
+/* An unnamed file of pattern bytes. */
 static int make_file(size_t size)
 {
     char name[] = "/tmp/coil-sendfile-XXXXXX";
@@ -32,7 +32,7 @@ static int make_file(size_t size)
 
 struct receiving {
     coil_stream *stream;
-    size_t from; /* where in the file */
+    size_t from; /* offset in the file */
     size_t count, wrong;
 };
 
@@ -86,7 +86,7 @@ IO_TEST(sendfile_whole_to_tcp)
     send_whole(ends[0], ends[1]);
 }
 
-/* It has no name, and cannot be asked what is in the page cache: all of it. */
+/* It has no name, and its pages are all in the page cache. */
 IO_TEST(sendfile_from_memory)
 {
     int fd = memfd_create("bytes", MFD_CLOEXEC);
@@ -137,7 +137,7 @@ IO_TEST(sendfile_part_between_other_writes)
     CHECK_INT(coil_sendfile(ends[0], fd, &offset, 500000), 500000);
     CHECK_INT(offset, 501000);
     CHECK_INT(coil_sendfile(ends[0], fd, &offset, 0), 0);
-    /* The file's own position, now where the other was. */
+    /* Uses the file's own position, which is where the offset was. */
     CHECK_INT(lseek(fd, offset, SEEK_SET), offset);
     CHECK_INT(coil_sendfile(ends[0], fd, NULL, 1234), 1234);
     CHECK_INT(lseek(fd, 0, SEEK_CUR), offset + 1234);
@@ -208,7 +208,7 @@ static int do_sendfile(void *arg)
     return 0;
 }
 
-/* It stands at a full socket; a file larger than any buffers. */
+/* It waits at a full socket, because the file is larger than all buffers. */
 static coil_task *start_sending(struct sending *s, coil_stream *ends[2])
 {
     coil_task *task = NULL;
@@ -257,7 +257,7 @@ IO_TEST(sendfile_is_woken_by_close)
     close(s.fd);
 }
 
-/* A peer that goes is an error return, and no SIGPIPE. */
+/* A peer that disconnects causes an error return, not SIGPIPE. */
 IO_TEST(sendfile_to_a_peer_that_goes)
 {
     coil_stream *ends[2];
@@ -287,12 +287,13 @@ IO_TEST(sendfile_of_a_file_that_shrinks)
     CHECK_INT(s.offset, s.result);
     coil_stream_destroy(ends[0]);
     finish(reader);
-    CHECK_INT(r.count, s.result); /* what is on its way may be zeroes: the file's now */
+    /* bytes in flight may be zeros, the new contents of the file */
+    CHECK_INT(r.count, s.result);
     coil_stream_destroy(ends[1]);
     close(s.fd);
 }
 
-/* As from a disk: what is not in the page cache is read elsewhere. */
+/* As from a disk: data outside the page cache are read on a thread. */
 IO_TEST(sendfile_of_a_file_that_is_not_cached)
 {
     coil_stream *ends[2];
@@ -315,8 +316,9 @@ IO_TEST(sendfile_of_a_file_that_is_not_cached)
     close(fd);
 }
 
-/* Is the page with this byte in the page cache? Unlike a read, the question changes
-   nothing. */
+/*
+ * Is the page with this byte in the page cache? Unlike a read, this test changes nothing.
+ */
 static bool is_in_cache(int fd, size_t at)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -328,7 +330,9 @@ static bool is_in_cache(int fd, size_t at)
     return there & 1;
 }
 
-/* The first page comes into the cache, the last one leaves it; false: it has stayed. */
+/*
+ * Load the first page into the cache, and evict the last one. Returns false if it stayed.
+ */
 static bool cache_first_page(int fd, size_t size)
 {
     char byte;
@@ -340,7 +344,10 @@ static bool cache_first_page(int fd, size_t size)
     return is_in_cache(fd, 0) && !is_in_cache(fd, size - 1);
 }
 
-/* The nth system call of sending that file; NULL: the page cache is not as it has to be. */
+/*
+ * Let the nth system call of sending that file fail. NULL: the state of the page cache is
+ * wrong.
+ */
 static const char *nth_call(uint64_t n, int fd, size_t size)
 {
     bool ready = false;
@@ -380,9 +387,9 @@ static const char *call_after_probes(int fd, size_t size)
 }
 
 /*
- * The last piece is probed at the file's end, not where the count would end: after both
- * probes comes a read, not sendfile(2), which would wait for the disk. Now and then it is
- * sendfile(2) after all: the kernel has read the page for the probe.
+ * The last piece is probed at the file's end, not at the end of the count. After both
+ * probes comes a read, not sendfile(2), which would wait for the disk. Sometimes it is
+ * sendfile(2) after all, because the kernel has read the page for the probe.
  */
 IO_TEST(sendfile_reads_a_last_piece_that_is_not_cached)
 {
@@ -398,7 +405,7 @@ IO_TEST(sendfile_reads_a_last_piece_that_is_not_cached)
     CHECK(strncmp(name, "sendfile", 8) != 0);
 }
 
-/* Each call that fails is an error return, or makes no difference. */
+/* A failing call either causes an error return or has no effect. */
 IO_TEST(sendfile_with_each_call_and_allocation_failing)
 {
     for (int kind = 0; kind < 2; kind++)
@@ -438,7 +445,7 @@ static void *read_some_and_leave(void *arg)
     return NULL;
 }
 
-/* In the middle of a call, which then returns a count and raises SIGPIPE all the same. */
+/* In the middle of a call, which then returns a count but still raises SIGPIPE. */
 IO_TEST(sendfile_to_a_peer_that_leaves_meanwhile_raises_no_signal)
 {
     int fd = make_file(600000);

@@ -1,5 +1,5 @@
 /*
- * test_stream.c - bytes in, bytes out; ends, errors, closing, cancelling.
+ * test_stream.c - reading and writing; ends, errors, closing, cancelling.
  */
 #include "../socket/sockets.h"
 #include "flood.h"
@@ -52,7 +52,7 @@ static int do_write(void *arg)
     return 0;
 }
 
-/* Start it and let it get as far as it can. */
+/* Start it and let it run as far as it can. */
 static coil_task *start(int (*fn)(void *), struct transfer *t)
 {
     coil_task *task = NULL;
@@ -203,7 +203,9 @@ IO_TEST(stream_end_is_seen_whenever_it_comes)
     }
 }
 
-/* epoll tells of bytes and the hang-up at once; with two reads it must come twice. */
+/*
+ * epoll reports bytes and the hang-up at once. With two reads it must report them twice.
+ */
 IO_TEST(stream_hang_up_comes_behind_the_bytes)
 {
     for (int i = 0; i < 4; i++) {
@@ -242,7 +244,7 @@ IO_TEST(stream_read_exact_tells_how_far_it_came)
     coil_stream_destroy(stream);
 }
 
-/* A read stops where urgent data was sent; what is behind it is not forgotten. */
+/* A read stops where urgent data were sent. Later bytes are not lost. */
 IO_TEST(stream_reads_past_urgent_data)
 {
     char buf[64];
@@ -329,7 +331,7 @@ IO_TEST(stream_close_resets_if_told_to)
     close(peer);
 }
 
-/* There is nothing to be written to any more, and no room either. */
+/* The other end is closed, and there is no room either. */
 IO_TEST(stream_of_a_full_pipe_ends_when_its_reader_goes)
 {
     size_t n = (size_t)1024 * 1024;
@@ -446,7 +448,7 @@ IO_TEST(stream_adopt_refuses_and_leaves_the_descriptor_alone)
     close(fds[1]);
 }
 
-/* Standard input may be anything: it is read as far as it goes. */
+/* Standard input may be anything, and is read to its end. */
 IO_TEST(stream_adopts_what_never_waits)
 {
     char path[] = "/tmp/coil-adopt-XXXXXX", bytes[8] = "";
@@ -519,7 +521,7 @@ NET_TEST(stream_closed_before_a_call_has_moved_nothing)
     coil_stream_destroy(ends[1]);
 }
 
-/* "ab" goes from one to the other, and both count it. */
+/* "ab" goes from one stream to the other, and both count it. */
 static void move_a_line(coil_stream *ends[2])
 {
     char line[8];
@@ -591,7 +593,10 @@ IO_TEST(stream_destroy_wakes_a_reader_who_touches_it_no_more)
     close(peer);
 }
 
-/* What has arrived is delivered, even if the stream goes before its reader runs. */
+/*
+ * Bytes that have arrived are delivered, even if the stream is destroyed before its
+ * reader runs.
+ */
 IO_TEST(stream_closed_between_arrival_and_reader)
 {
     struct coil__backend *backend = coil_loop_current()->backend;
@@ -618,7 +623,7 @@ IO_TEST(stream_of_a_reused_number_gets_no_old_event)
         struct transfer t;
         coil_task *task;
         int number = coil_stream_fd(old);
-        int kept = i % 2 == 0 ? dup(number) : -1; /* the description lives on */
+        int kept = i % 2 == 0 ? dup(number) : -1; /* the open file still exists */
 
         make_tcp_pair(fds);
         if (i % 4 < 2)
@@ -644,7 +649,7 @@ IO_TEST(stream_of_a_reused_number_gets_no_old_event)
     }
 }
 
-/* Not a call's to do; but where the kernel tells, nobody waits for ever. */
+/* No call checks for this. But if the kernel reports it, no task waits forever. */
 IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
 {
     char buf[16];
@@ -656,7 +661,7 @@ IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
     close(coil_stream_fd(t.stream));
     coil_sleep(COIL_USEC(100));
     if (strcmp(backend, "epoll") == 0 || strcmp(backend, "io_uring") == 0)
-        coil_task_cancel(task, NULL); /* there the kernel does not */
+        coil_task_cancel(task, NULL); /* this kernel does not report it */
     else
         CHECK(t.ended);
     finish(task);
@@ -804,7 +809,9 @@ NET_TEST(stream_write_cancelled_tells_how_far_it_came)
     free(large);
 }
 
-/* Arrived before the cancellation: delivered; the next wait is told. */
+/*
+ * Bytes that arrived before the cancellation are delivered; the next wait is cancelled.
+ */
 static int read_twice(void *arg)
 {
     struct transfer *t = arg;
@@ -813,7 +820,10 @@ static int read_twice(void *arg)
     return (int)coil_read(t->stream, t->buf, t->n);
 }
 
-/* Before, after, or just as the bytes come: they go to one of the two, whole. */
+/*
+ * Cancelled before, after, or just when the bytes arrive: they go to one of the two
+ * readers, complete.
+ */
 NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
 {
     for (int i = 0; i < 20; i++) {
@@ -833,7 +843,7 @@ NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
             coil_yield();
         if (i % 2 == 1)
             CHECK_INT(coil_write(ends[1], "bytes", 5), 5);
-        coil_task_await(task); /* cancelled as it ended, it may be either */
+        coil_task_await(task); /* if it is cancelled when it ends, either is possible */
         coil_task_release(task);
         size_t n = t.result > 0 ? (size_t)t.result : 0;
         CHECK(n > 0 || t.result == -ECANCELED);
@@ -926,7 +936,10 @@ IO_TEST(stream_that_is_always_readable_starves_nobody)
 
 /* ---- a peer that has said that it sends no more ------------------------------------ */
 
-/* io_uring's polls end for that, unasked. Two ends, of which the second said so. */
+/*
+ * This ends io_uring's polls without a request. There are two ends, and the second one
+ * did it.
+ */
 static void make_half_closed(coil_stream *ends[2], bool local)
 {
     int fds[2];
@@ -966,7 +979,7 @@ IO_TEST(stream_write_to_a_peer_that_sends_no_more_waits_asleep)
 
         make_half_closed(ends, local);
         task = start_writing_much(ends[0]);
-        coil_sleep(COIL_MSEC(10)); /* it finds out */
+        coil_sleep(COIL_MSEC(10)); /* the write detects it */
         coil_stats_get(&before);
         coil_sleep(COIL_MSEC(100));
         coil_stats_get(&after);

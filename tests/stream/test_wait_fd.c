@@ -87,7 +87,10 @@ IO_TEST(wait_fd_counts_a_hang_up_as_readable)
 
 #define ROUNDS_MOST 1000
 
-/* Wait again and again for what is always ready; counts the rounds after `cancelled`. */
+/*
+ * Wait repeatedly for a descriptor that is always ready. Counts the rounds after
+ * `cancelled`.
+ */
 struct reader {
     int fd, rounds_after;
     bool begun, cancelled;
@@ -130,7 +133,7 @@ static void never(void *arg)
     CHECK(false);
 }
 
-/* io_uring's polls end for that, unasked. */
+/* This ends io_uring's polls without a request. */
 IO_TEST(wait_fd_for_room_goes_on_when_the_peer_says_no_more)
 {
     static char bytes[65536];

@@ -1,5 +1,5 @@
 /*
- * test_writev.c - writing from several places at once.
+ * test_writev.c - writing from several buffers at once.
  */
 #include "../socket/sockets.h"
 

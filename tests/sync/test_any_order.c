@@ -1,9 +1,9 @@
 /*
- * test_any_order.c - what locks and queues promise holds in any order.
+ * test_any_order.c - the guarantees of locks and queues hold in any order.
  *
- * Each program runs with three hundred seeds: the seed shuffles every turn, and chooses
- * who is cancelled and when. A deadlock is seen by a deadline that no program reaches
- * otherwise.
+ * Each program runs with three hundred seeds. The seed shuffles every turn, and chooses
+ * which tasks are cancelled and when. A deadline that no program reaches otherwise
+ * detects a deadlock.
  */
 #include "../harness/harness.h"
 
@@ -20,7 +20,7 @@ static unsigned throw_dice(unsigned limit)
     return (unsigned)(dice >> 33) % limit;
 }
 
-/* Some turns, or none. */
+/* Yield for some turns, or none. */
 static int dawdle(void)
 {
     int rc = 0;
@@ -30,7 +30,7 @@ static int dawdle(void)
     return rc;
 }
 
-/* Run `body` as TASKS tasks, cancel some of them while they run; all of them end. */
+/* Run `body` as TASKS tasks, and cancel some of them while they run; all must end. */
 static int run_crowd(coil_task_fn body)
 {
     coil_task *tasks[TASKS];
@@ -50,7 +50,8 @@ static int run_crowd(coil_task_fn body)
     rc = coil_wait(futures, TASKS, COIL_WAIT_ALL, COIL_NEVER);
     for (int i = 0; i < TASKS; i++) {
         if (rc >= 0)
-            coil_task_await(tasks[i]); /* it has ended; nobody is to report how */
+            /* it has ended; its failure must not be reported */
+            coil_task_await(tasks[i]);
         coil_task_release(tasks[i]);
     }
     return coil_scope_exit(&scope, rc);
@@ -178,8 +179,10 @@ static int put_or_get(void *arg)
     return rc == -ESHUTDOWN ? 0 : rc;
 }
 
-/* Putters or getters may be cancelled and leave the others waiting, but none for what is
- * there. */
+/*
+ * Putters or getters may be cancelled and leave the others waiting, but none may wait for
+ * an item or room that exists.
+ */
 static void shut_down(void *arg)
 {
     (void)arg;
@@ -212,7 +215,9 @@ TEST(queue_hands_out_each_item_once_in_any_order)
     run_with_seeds(crowd_at_a_queue);
 }
 
-/* A token goes round, once to each: who has taken it puts it back and notifies one other.
+/*
+ * A token passes to each task once: a task that has taken it puts it back and notifies
+ * another.
  */
 static coil_condition condition;
 static int tokens;
@@ -225,7 +230,7 @@ static int take_token(void)
         return rc;
     while (rc == 0 && tokens == 0)
         rc = coil_condition_wait(&condition);
-    CHECK(coil_lock_locked(&lock)); /* it is ours, cancelled or not */
+    CHECK(coil_lock_locked(&lock)); /* the task has the lock, cancelled or not */
     tokens -= rc == 0;
     coil_lock_release(&lock);
     return rc;
@@ -284,7 +289,7 @@ static void break_barrier(void)
         coil_cancel_caught();
 }
 
-/* One was cancelled before it began: the others wait in vain. */
+/* One was cancelled before it began, so the others wait forever. */
 static int break_after_a_second(void *arg)
 {
     int rc = coil_sleep(COIL_SEC(1));
@@ -295,7 +300,7 @@ static int break_after_a_second(void *arg)
     return rc;
 }
 
-/* All come, or who is cancelled breaks it for all. */
+/* Either all come, or a cancelled task breaks the barrier for all. */
 static int pass_rounds(void *arg)
 {
     (void)arg;

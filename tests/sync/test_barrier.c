@@ -1,5 +1,5 @@
 /*
- * test_barrier.c - so many tasks wait for each other.
+ * test_barrier.c - a fixed number of tasks wait for each other.
  */
 #include "../harness/harness.h"
 
@@ -38,7 +38,7 @@ TASK_TEST(barrier_opens_when_the_last_has_come)
     CHECK_TRACE("");
     CHECK_INT(coil_barrier_wait(&barrier), 2);
     CHECK_INT(coil_barrier_waiting(&barrier), 0);
-    CHECK_TRACE(""); /* they go on in the next turn */
+    CHECK_TRACE(""); /* they continue in the next turn */
     coil_yield();
     CHECK_TRACE("a:0 b:1 ");
     coil_barrier_finish(&barrier);
@@ -200,7 +200,7 @@ TASK_TEST(barrier_abort_cancelled_while_others_leave_breaks_nothing)
 {
     coil_task *aborter;
 
-    coil_lock_acquire(&barrier.lock); /* as one who leaves */
+    coil_lock_acquire(&barrier.lock); /* like a task that leaves */
     CHECK_INT(coil_spawn(abort_it, &barrier, NULL, &aborter), 0);
     coil_yield();
     coil_task_cancel(aborter, NULL);

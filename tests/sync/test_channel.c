@@ -47,7 +47,7 @@ TEST(channel_gives_items_in_order_and_grows)
     coil_channel_release(NULL);
 }
 
-/* (coil/error.h: -EAGAIN is no failure there) */
+/* (coil/error.h: -EAGAIN is not a failure there) */
 TEST(channel_that_would_wait_leaves_the_last_error)
 {
     coil_channel *channel = create(1);
@@ -139,7 +139,7 @@ TASK_TEST(channel_put_suspends_while_full)
     CHECK_INT(coil_yield(), 0);
     CHECK_TRACE("task-2:0 ");
     CHECK_INT(coil_channel_get(channel, &item), 0);
-    CHECK_INT(coil_channel_count(channel), 1); /* handed over at once */
+    CHECK_INT(coil_channel_count(channel), 1); /* passed on at once */
     CHECK_INT(test_join(a), 0);
     CHECK_INT(test_join(b), 0);
     CHECK_TRACE("task-3:0 ");
@@ -152,7 +152,9 @@ static int put_in_spite_of_cancellation(void *channel)
     return put_one(channel);
 }
 
-/* The second put is refused at once, which takes a turn; the others use the channel then. */
+/*
+ * The second put is refused at once, which takes a turn; then the others use the channel.
+ */
 TASK_TEST(channel_is_free_while_a_cancelled_task_is_refused)
 {
     coil_channel *channel = create(1);
@@ -193,7 +195,7 @@ static int get_one_and_yield(void *arg)
     return rc == 0 ? coil_yield() : rc;
 }
 
-/* What was handed over was taken: the next wait is cancelled. */
+/* An item that was passed on has been taken: the next wait is cancelled. */
 TASK_TEST(channel_getter_that_is_cancelled_too_late_keeps_its_item)
 {
     coil_channel *channel = create(1);
@@ -276,8 +278,7 @@ static int get_in_task(void *arg)
     return rc == -ESHUTDOWN ? 0 : rc;
 }
 
-/* Some are cancelled while they wait, and come again: nothing is lost, nothing doubled.
- */
+/* Some are cancelled while they wait, and try again: no item is lost or duplicated. */
 static int get_impatiently(void *arg)
 {
     struct sums *s = arg;

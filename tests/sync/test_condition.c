@@ -1,5 +1,5 @@
 /*
- * test_condition.c - wait, under a lock, for something to become true.
+ * test_condition.c - wait, under a lock, until a condition holds.
  */
 #include "../harness/harness.h"
 
@@ -31,7 +31,7 @@ TASK_TEST(condition_notify_wakes_so_many_in_order)
     coil_lock_acquire(&lock);
     CHECK_INT(coil_condition_notify(&changed, 2), 0);
     coil_sleep(1);
-    CHECK_TRACE(""); /* we hold the lock still */
+    CHECK_TRACE(""); /* this task still holds the lock */
     coil_lock_release(&lock);
     coil_sleep(1);
     CHECK_TRACE("a:0 b:0 ");

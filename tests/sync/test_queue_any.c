@@ -1,5 +1,5 @@
 /*
- * test_queue_any.c - an item from whichever of several queues has one.
+ * test_queue_any.c - take an item from the first of several queues that has one.
  */
 #include "../harness/harness.h"
 
@@ -96,7 +96,7 @@ TASK_TEST(queue_get_any_takes_one_item_though_several_come_at_once)
     CHECK_INT(coil_yield(), 0);
     second = test_spawn(get_one, &q[1]);
     CHECK_INT(coil_yield(), 0);
-    put(&q[1], 11); /* wakes `any`, which then finds the other one first */
+    put(&q[1], 11); /* wakes `any`, which then finds the other queue first */
     put(&q[0], 10);
     CHECK_INT(test_join(any), 0);
     CHECK_INT(test_join(second), 0);

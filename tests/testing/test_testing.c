@@ -1,5 +1,6 @@
 /*
- * test_testing.c - the moment of rest, random orders, and what is made to fail.
+ * test_testing.c - waiting until all tasks wait, random orders, and calls that are made
+ * to fail.
  */
 #include "../harness/harness.h"
 
@@ -99,7 +100,7 @@ static int rest_at_last(void *arg)
 {
     (void)arg;
     CHECK_INT(coil_wait_all_blocked(), -ECANCELED);
-    return coil_wait_all_blocked(); /* a delivery stands: it returns */
+    return coil_wait_all_blocked(); /* a delivery stands, so it returns */
 }
 
 TASK_TEST(all_blocked_is_refused_to_a_task_that_was_cancelled)
@@ -128,7 +129,7 @@ static int say(void *arg)
     return 0;
 }
 
-/* Eight tasks of two steps, which come in one turn each: digits of both halves. */
+/* Eight tasks of two steps each, which run in one turn each: digits of both halves. */
 static int say_all(void *arg)
 {
     (void)arg;
@@ -137,7 +138,7 @@ static int say_all(void *arg)
     return coil_sleep(1);
 }
 
-/* The order in which they spoke; both halves are each of them once. */
+/* The order in which they printed: each half has each of them once. */
 static void shuffled(uint64_t seed, bool virtual_clock, char order[17])
 {
     coil_run_opts opts = {.loop = {.virtual_clock = virtual_clock}};
@@ -177,7 +178,7 @@ static int place_of_first(void *arg)
     return rc;
 }
 
-/* Where 'a' of four comes: each place about as often as another. */
+/* The place of 'a' among four: each place occurs about equally often. */
 TEST(a_shuffle_favours_no_place)
 {
     static char names[] = "abcd";
@@ -283,7 +284,7 @@ IO_TEST(a_system_call_that_is_interrupted_is_made_again)
     close(fds[1]);
 }
 
-/* Every call of a small program fails in its turn: it ends, and leaves nothing. */
+/* Every call of a small program fails in turn: the program ends, and nothing leaks. */
 static int converse(void *arg)
 {
     coil_listener *listener = NULL;
@@ -308,7 +309,7 @@ static int converse(void *arg)
     return rc;
 }
 
-/* What waits for what has failed may wait for ever. */
+/* A task that waits for a failed object may wait forever. */
 static int converse_in_time(void *arg)
 {
     coil_scope scope;
@@ -317,8 +318,10 @@ static int converse_in_time(void *arg)
     return rc < 0 ? rc : coil_scope_exit(&scope, converse(arg));
 }
 
-/* Until a conversation comes to its end because no call is left to fail. One that a busy
-   machine has cut short did not come as far as that: it is had again. */
+/*
+ * Repeat until a conversation ends because no call is left to fail. If a busy machine
+ * cuts a conversation short, it did not come that far, and is repeated.
+ */
 static uint64_t fail_each_call(const coil_run_opts *opts, int error)
 {
     for (uint64_t n = 1;; n++) {

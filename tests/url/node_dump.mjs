@@ -1,4 +1,4 @@
-// node_dump.mjs - what url_dump.c does, by the parser of Node.
+// node_dump.mjs - the same as url_dump.c, by the parser of Node.
 
 import { createInterface } from 'node:readline';
 

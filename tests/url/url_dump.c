@@ -1,9 +1,9 @@
 /*
  * url_dump.c - the URL parser, for a test in another language.
  *
- * A line of input is a base, or "-" for none, a space, and what to resolve against it,
- * both in hexadecimal. A line of output is "failure", or href, origin and the nine parts,
- * separated by tabs, none of which a URL can contain.
+ * A line of input is a base, or "-" for none, a space, and the text to resolve against
+ * it, both in hexadecimal. A line of output is "failure", or href, origin and the nine
+ * parts, separated by tabs, which a URL cannot contain.
  */
 #include "../../crawler/base/text.h"
 #include "../../crawler/url/whatwg_url.h"
