@@ -1,4 +1,6 @@
-/* What the programs here check with: the first failure ends them. */
+/*
+ * Checks for the programs here: the first failure ends the program.
+ */
 #pragma once
 
 #include <cstdio>

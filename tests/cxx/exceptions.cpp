@@ -1,6 +1,6 @@
 /*
- * exceptions.cpp - whoever suspends inside a catch block, or in a destructor during
- * unwinding, goes on with its own exceptions.
+ * exceptions.cpp - a task that suspends inside a catch block, or in a destructor during
+ * unwinding, continues with its own exceptions.
  */
 #include "check.hpp"
 
@@ -22,7 +22,7 @@ template <typename F> static int call(void *arg)
     return (*static_cast<F *>(arg))();
 }
 
-/* All of them at once, in a group. */
+/* Run all at once, in a group. */
 template <typename F> static void run_each(F *bodies, int count)
 {
     coil_group group;
@@ -63,7 +63,7 @@ static void each_task_catches_its_own()
     run_each(tasks, 4);
 }
 
-/* Some catch blocks inside each other, left and gone back to in any order. */
+/* Some nested catch blocks, which are left and resumed in any order. */
 struct catches_many {
     int number;
     std::mt19937 random;

@@ -1,4 +1,6 @@
-/* late_plugin.cpp - what late.c opens. */
+/*
+ * late_plugin.cpp - the plugin that late.c loads.
+ */
 #include <coil/task.h>
 
 extern "C" int catch_and_sleep(int number)

@@ -1,7 +1,7 @@
 /*
- * leaves.cpp - an exception that nobody catches in a task, a generator, a coroutine or a
- * callback, whichever is named, ends the program with a sentence, where it was thrown:
- * the catch block around coil_run() must not see it.
+ * leaves.cpp - an uncaught exception in a task, a generator, a coroutine or a callback,
+ * as chosen by the argument, ends the program with a message where it was thrown. The
+ * catch block around coil_run() must not see it.
  */
 #include "check.hpp"
 

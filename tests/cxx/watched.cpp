@@ -1,6 +1,7 @@
 /*
- * watched.cpp - a program under AddressSanitizer, on a libcoil that was built without:
- * what throw and longjmp() leave poisoned on a task's stack is no error, and an error is.
+ * watched.cpp - a program under AddressSanitizer, with a libcoil that was built without
+ * it. Poisoned memory that throw and longjmp() leave on a task's stack must not be
+ * reported, but a real error must.
  */
 #include "check.hpp"
 

@@ -1,5 +1,6 @@
 /*
- * wrapped.cpp - coil.hpp: handles, lambdas as tasks, exceptions that reach who waits.
+ * wrapped.cpp - coil.hpp: handles, lambdas as tasks, exceptions that reach the waiting
+ * task.
  */
 #include "check.hpp"
 
@@ -158,7 +159,7 @@ static void queues_own_what_is_in_them()
 
         CHECK(queue.put(make(1)) == 0 && queue.put(make(2)) == 0 && queue.full());
         CHECK(queue.put_nowait(std::move(item)) == -EAGAIN);
-        CHECK(item && item->value == 3); /* still ours */
+        CHECK(item && item->value == 3); /* still owned here */
         CHECK(queue.get(item) == 0 && item->value == 1);
         CHECK(queue.count() == 1 && counted_item::alive == 2);
     }
@@ -213,7 +214,7 @@ static void queues_have_an_order()
     CHECK(least_first.get(item) == 0 && item->value == 2);
 }
 
-/* Only an errno is one, and -EINPROGRESS is not for a task to end with. */
+/* A task's failure must be an errno, and must not be -EINPROGRESS. */
 static void codes_of_other_kinds_are_failures_of_no_errno()
 {
     const std::error_code codes[] = {{ECANCELED, std::iostream_category()},
@@ -228,7 +229,7 @@ static void codes_of_other_kinds_are_failures_of_no_errno()
     }
 }
 
-/* Nobody catches it, and the program is not stopped by it. */
+/* The exception is not caught, and the program is not ended by it. */
 static void ctrl_c_ends_a_run_that_throws()
 {
     CHECK(coil::run([] {

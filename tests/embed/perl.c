@@ -1,6 +1,6 @@
 /*
- * perl.c - Perl embedded: each task has an interpreter, and the context of the thread, by
- * which Perl's own code and modules find it, is that of the task that runs.
+ * perl.c - embedded Perl: each task has an interpreter. The thread's context, by which
+ * Perl's own code and modules find the interpreter, is that of the running task.
  */
 #include <coil.h>
 

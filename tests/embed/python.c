@@ -1,6 +1,6 @@
 /*
- * python.c - CPython embedded: each task has a PyThreadState of its own, so that Python
- * code of one may stand in the middle of anything while that of another runs.
+ * python.c - embedded CPython: each task has a PyThreadState of its own, so Python code
+ * of one task may be suspended anywhere while that of another runs.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

@@ -1,9 +1,9 @@
 /*
- * tokens.c - the tokens of texts, as html5lib's tests write them.
+ * tokens.c - print the tokens of texts, in the form of html5lib's tests.
  *
- * Reads lines `CONTENT LAST PIECE TEXT`: the number of an enum html_content, the last start tag
- * or '-', the bytes of a piece or 0 for all at once, and the text in hexadecimal. Writes the
- * tokens of each as a line of JSON.
+ * Reads lines `CONTENT LAST PIECE TEXT`: the number of an enum html_content, the last
+ * start tag or '-', the bytes of a piece or 0 for all at once, and the text in
+ * hexadecimal. Writes the tokens of each as a line of JSON.
  */
 #include "../../crawler/page/html_tokenizer.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Attributes and text are written as they come, a token when it is complete. */
+/* Attributes and text are written when they come, and a token when it is complete. */
 static struct {
     FILE *attributes, *text;
     char *attributes_bytes, *text_bytes;
@@ -138,7 +138,7 @@ static const struct html_sink sink = {
     .doctype = on_doctype,
 };
 
-/* Each piece in a block of its own, so that a sanitizer sees what reads past it. */
+/* Each piece is in a block of its own, so that a sanitizer detects reads past its end. */
 static int feed(struct html_tokenizer *tokenizer, const char *text, size_t n,
                 size_t piece)
 {

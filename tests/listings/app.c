@@ -1,5 +1,5 @@
 /*
- * app.c - the program that a document's compile line names without showing it.
+ * app.c - the program in a document's compile command that the document does not show.
  */
 #include <coil.h>
 

@@ -1,6 +1,6 @@
 /* needs: coil-testing */
 /*
- * guide.c - what the listings of docs/guide.md stand in.
+ * guide.c - the program around the listings of docs/guide.md.
  */
 #include "listings.h"
 

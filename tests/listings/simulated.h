@@ -13,7 +13,7 @@ static inline void use_simulated_network(void)
     coil_testing_network(&(coil_network_opts){0});
 }
 
-/* In a task: find names in the file that tests/listings/run has written. */
+/* In a task: look up names in the file that tests/listings/run has written. */
 static inline void use_known_hosts(void)
 {
     int rc = coil_resolver_configure(&(coil_resolver_opts){.hosts_file = "hosts"});
@@ -21,7 +21,7 @@ static inline void use_known_hosts(void)
     CHECK(rc == 0);
 }
 
-/* In a task: what the listing connects to. */
+/* In a task: the server that the listing connects to. */
 struct host {
     coil_listener *listener;
     coil_server *server;

@@ -292,7 +292,7 @@ class Failures(unittest.TestCase):
 
 
 class Protocol(unittest.TestCase):
-    """send(), throw() and close(), as a coroutine object has them."""
+    """send(), throw() and close(), like those of a coroutine object."""
 
     class Yield:
         def __init__(self, value):

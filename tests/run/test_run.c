@@ -65,7 +65,7 @@ TEST(run_cancels_and_awaits_what_is_left)
 
 /* ---- what never ends --------------------------------------------------------------- */
 
-/* Cancelled, it leaves another like it behind. */
+/* When cancelled, it leaves another task like itself behind. */
 static int hydra(void *arg)
 {
     int rc = coil_sleep(COIL_SEC(1000000));
@@ -81,8 +81,10 @@ static int leave_hydra(void *arg)
     return rc < 0 ? rc : coil_yield();
 }
 
-/* Frames are lost with their stacks: so in a process that is to end, and that stops by
-   itself if the run does not. */
+/*
+ * Frames are lost with their stacks. So this runs in a process that ends afterwards, or
+ * aborts if the run does not end.
+ */
 static void run_with_hydra(void *arg)
 {
     (void)arg;
@@ -114,7 +116,7 @@ static void close_runner_with_hydra(void *arg)
     abort();
 }
 
-/* One round, as in CPython: what was spawned in it is reported. */
+/* There is one round, as in CPython: tasks spawned in it are reported. */
 TEST(run_ends_though_its_leftovers_spawn_others)
 {
     const char *words = "Task was destroyed but it is pending! (task 'another head')";
@@ -329,7 +331,7 @@ static int clean_up_between_signals(void *arg)
     (void)arg;
     kill(getpid(), SIGTERM);
     CHECK_INT(coil_sleep(COIL_SEC(10)), -ECANCELED);
-    kill(getpid(), SIGHUP); /* it is ending already */
+    kill(getpid(), SIGHUP); /* it is already ending */
     coil_yield();
     coil_yield();
     CHECK_INT(coil_task_cancelling(coil_task_current()), 1);
@@ -406,7 +408,7 @@ TEST(runner_keeps_tasks_between_runs_and_cancels_them_as_it_closes)
     coil_runner_destroy(runner);
 }
 
-/* The hooks of a runner's main task: with this one it cannot begin. */
+/* The hooks of a runner's main task. With this hook it cannot begin. */
 static const coil_task_hooks impossible = {.state_bytes = COIL_HOOK_STATES_BYTES + 1};
 
 static int fail_in_words(void *arg)
@@ -454,7 +456,7 @@ TEST(the_last_error_of_a_thread_is_that_of_the_future_it_ran_for)
     coil_loop_close(loop);
 }
 
-/* What the caller was told of an earlier run is the caller's, and has been released. */
+/* The caller owns the error of an earlier run, and has released it. */
 TEST(runner_that_cannot_begin_a_run_tells_no_more_of_the_one_before)
 {
     const coil_task_hooks *hooks[2] = {NULL, NULL};
@@ -646,7 +648,7 @@ TEST(stack_overflow_names_the_task_and_its_stack)
     test_dies_by_signal(run_overflow, NULL, SIGSEGV, "greedy");
 }
 
-/* Larger than the rest of the stack and its guard together; written to where it ends. */
+/* Larger than the rest of the stack and its guard together; written to at its end. */
 static COIL__NOINLINE int wait_in_a_large_frame(size_t bytes)
 {
     volatile char *frame = __builtin_alloca(bytes);
@@ -695,7 +697,7 @@ TEST(stack_frame_larger_than_the_guard_names_the_task)
         test_skip("frames for guards of 64 KiB");
     if (coil__task_light_mode != COIL__LIGHT_CHOSEN)
         test_skip("frames for longer guards than those of light stacks");
-    /* It ends in the guard; in the stack of another; in the guard of that one. */
+    /* It ends in the guard; in the stack of another task; in the guard of that one. */
     test_dies_by_signal(run_large_frame, (void *)190000, SIGSEGV, sentence);
     test_dies(run_large_frame, (void *)1240000, sentence);
     test_dies_by_signal(run_large_frame, (void *)1440000, SIGSEGV, sentence);
@@ -758,7 +760,7 @@ static int fan_out(coil_future *futures[2])
     if (!coil_future_done(futures[0]))
         coil_future_remove_callback(futures[0], count_done, &calls);
     else
-        coil_yield(); /* `calls` is on our stack */
+        coil_yield(); /* `calls` is on this stack */
     return rc;
 }
 
@@ -867,7 +869,7 @@ static int run_four(coil_task_fn fn, void *arg, const coil_run_opts *opts)
     return coil_run_threads(4, fn, arg, opts);
 }
 
-/* Run it, and keep what is written to stderr meanwhile. */
+/* Run it, and store its output to stderr. */
 static int hear(int (*run)(coil_task_fn, void *, const coil_run_opts *), coil_task_fn fn,
                 int rc, const coil_run_opts *opts)
 {
@@ -943,7 +945,7 @@ TEST(run_prints_a_deadlock_once)
     CHECK_INT(run_heard(wait_for_nothing, 0, NULL), -EDEADLK);
     CHECK_INT(times_said("Deadlock"), 1);
     CHECK_INT(times_said("has failed"), 0);
-    CHECK_INT(times_said("coil: "), 2); /* that, and "coil: 1 task" */
+    CHECK_INT(times_said("coil: "), 2); /* this line, and "coil: 1 task" */
 }
 
 TEST(run_prints_a_failure_of_several_threads_once)
@@ -1128,7 +1130,7 @@ static void wait_for_tick_outside(void *arg)
     coil_interval_wait(&interval);
 }
 
-/* Calls of the loop's, which there is. */
+/* Calls that need the loop, which exists. */
 static const struct {
     void (*call)(void *arg);
     const char *name;
@@ -1226,7 +1228,7 @@ static int end_at_once(void *arg)
     return coil_sleep(COIL_SEC(100));
 }
 
-/* Cancelled, it goes on for some turns, and looks around. */
+/* When cancelled, it continues for some turns, and checks the other tasks. */
 static int look_around(void *arg)
 {
     coil_stats stats;

@@ -163,7 +163,7 @@ static int ends_or_waits_for_ever(void *arg)
     return rc;
 }
 
-/* Thread 0 has ended, and 1 waits: it is told all the same. */
+/* Thread 0 has ended, and thread 1 waits: it is still cancelled. */
 TEST(threads_that_wait_are_cancelled_when_the_first_has_ended)
 {
     CHECK_INT(run(3, ends_or_waits_for_ever, NULL), -EIO);
@@ -226,7 +226,7 @@ TEST(threads_are_interrupted_together)
     CHECK_INT(run(3, interrupt_all, &ready), -EINTR);
 }
 
-/* Only the thread that has the signals writes to it: for ThreadSanitizer to say. */
+/* Only the thread that has the signals writes to it, which ThreadSanitizer checks. */
 TEST(threads_tell_the_signal_once)
 {
     atomic_int ready = 0;
@@ -273,7 +273,7 @@ TEST(threads_have_the_callers_context)
     CHECK_INT(coil_var_reset(&colour, &before), 0);
 }
 
-/* Each tells the next one what it was told, and one more. */
+/* Each passes its value plus one on to the next. */
 static int pass_on(void *arg)
 {
     coil_promise **promises = arg;
@@ -334,7 +334,7 @@ static void *run_a_loop(void *arg)
     return NULL;
 }
 
-/* No loop has ever been on the main thread. */
+/* The main thread has never had a loop. */
 static void overflow_on_a_foreign_thread(void *arg)
 {
     pthread_t thread;
@@ -385,7 +385,7 @@ static void *run_again_and_again(void *arg)
     return NULL;
 }
 
-/* The handler is there as long as one of them runs, and gone afterwards. */
+/* The handler is installed as long as one of them runs, and removed afterwards. */
 TEST(threads_take_and_restore_the_report_of_overflows)
 {
     struct sigaction action;
@@ -399,7 +399,7 @@ TEST(threads_take_and_restore_the_report_of_overflows)
         pthread_join(threads[i], NULL);
     CHECK_INT(sigaltstack(NULL, &stack), 0);
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        return; /* the sanitizer has both */
+        return; /* the sanitizer installs both */
     CHECK(stack.ss_flags & SS_DISABLE);
     CHECK_INT(sigaction(SIGSEGV, NULL, &action), 0);
     CHECK(action.sa_handler == SIG_DFL);

@@ -1,4 +1,4 @@
-/* address.c - what the listing of include/coil/address.h stands in. */
+/* address.c - the program around the listing of include/coil/address.h. */
 #include "listings.h"
 
 static int app(void *arg)

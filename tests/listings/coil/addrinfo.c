@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* addrinfo.c - what the listing of include/coil/addrinfo.h stands in. */
+/* addrinfo.c - the program around the listing of include/coil/addrinfo.h. */
 #include "simulated.h"
 
 static int found;

@@ -1,4 +1,4 @@
-/* barrier.c - what the listings of include/coil/barrier.h stand in. */
+/* barrier.c - the program around the listings of include/coil/barrier.h. */
 #include "listings.h"
 
 static int times;

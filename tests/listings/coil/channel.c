@@ -1,4 +1,4 @@
-/* channel.c - what the listings of include/coil/channel.h stand in. */
+/* channel.c - the program around the listings of include/coil/channel.h. */
 #include "listings.h"
 
 struct frame {

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* coil.cpp - what the listing of include/coil.hpp stands in. */
+/* coil.cpp - the program around the listing of include/coil.hpp. */
 #include "cxx.hpp"
 
 #include "coil.hpp/1"

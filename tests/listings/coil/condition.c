@@ -1,4 +1,4 @@
-/* condition.c - what the listing of include/coil/condition.h stands in. */
+/* condition.c - the program around the listing of include/coil/condition.h. */
 #include "listings.h"
 
 static coil_lock lock = COIL_LOCK_INIT;

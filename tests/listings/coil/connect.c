@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* connect.c - what the listing of include/coil/connect.h stands in. */
+/* connect.c - the program around the listing of include/coil/connect.h. */
 #include "simulated.h"
 
 static int app(void *arg)

@@ -1,4 +1,4 @@
-/* context.c - what the listing of include/coil/context.h stands in. */
+/* context.c - the program around the listing of include/coil/context.h. */
 #include "listings.h"
 
 static int served;

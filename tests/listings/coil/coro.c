@@ -1,4 +1,4 @@
-/* coro.c - what the listings of include/coil/coro.h stand in. */
+/* coro.c - the program around the listings of include/coil/coro.h. */
 #include "listings.h"
 
 #include "coro.h/1"

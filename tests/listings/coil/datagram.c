@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* datagram.c - what the listing of include/coil/datagram.h stands in. */
+/* datagram.c - the program around the listing of include/coil/datagram.h. */
 #include "simulated.h"
 
 static int echo(void *arg)

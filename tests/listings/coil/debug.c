@@ -1,4 +1,4 @@
-/* debug.c - what the listings of include/coil/debug.h stand in. */
+/* debug.c - the program around the listings of include/coil/debug.h. */
 #include "listings.h"
 
 #include "debug.h/1"

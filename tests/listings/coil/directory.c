@@ -1,4 +1,4 @@
-/* directory.c - what the listing of include/coil/directory.h stands in. */
+/* directory.c - the program around the listing of include/coil/directory.h. */
 #include "listings.h"
 
 static int app(void *arg)

@@ -1,4 +1,4 @@
-/* error.c - what the listings of include/coil/error.h stand in. */
+/* error.c - the program around the listings of include/coil/error.h. */
 #include "listings.h"
 
 #include "error.h/1"

@@ -1,4 +1,4 @@
-/* event.c - what the listings of include/coil/event.h stand in. */
+/* event.c - the program around the listings of include/coil/event.h. */
 #include "listings.h"
 
 #include "event.h/1"

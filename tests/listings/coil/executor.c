@@ -1,4 +1,4 @@
-/* executor.c - what the listings of include/coil/executor.h stand in. */
+/* executor.c - the program around the listings of include/coil/executor.h. */
 #include "listings.h"
 
 struct file {

@@ -1,4 +1,4 @@
-/* file.c - what the listing of include/coil/file.h stands in. */
+/* file.c - the program around the listing of include/coil/file.h. */
 #include "listings.h"
 
 static int app(void *arg)

@@ -1,4 +1,4 @@
-/* future.c - what the listings of include/coil/future.h stand in. */
+/* future.c - the program around the listings of include/coil/future.h. */
 #include "listings.h"
 
 static int producer(void *future)

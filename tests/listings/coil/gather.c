@@ -1,4 +1,4 @@
-/* gather.c - what the listings of include/coil/gather.h stand in. */
+/* gather.c - the program around the listings of include/coil/gather.h. */
 #include "listings.h"
 
 static int value_of(void *arg)

@@ -1,4 +1,4 @@
-/* gen.c - what the listings of include/coil/gen.h stand in. */
+/* gen.c - the program around the listings of include/coil/gen.h. */
 #include "listings.h"
 
 #include "gen.h/1"

@@ -1,4 +1,4 @@
-/* group.c - what the listings of include/coil/group.h stand in. */
+/* group.c - the program around the listings of include/coil/group.h. */
 #include "listings.h"
 
 static int fetched;

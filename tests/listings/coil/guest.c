@@ -1,4 +1,4 @@
-/* guest.c - what the listing of include/coil/guest.h stands in. */
+/* guest.c - the program around the listing of include/coil/guest.h. */
 #include "listings.h"
 
 static int app(void *state)

@@ -1,4 +1,4 @@
-/* hooks.c - what the listing of include/coil/hooks.h stands in. */
+/* hooks.c - the program around the listing of include/coil/hooks.h. */
 #include "listings.h"
 
 static int entered;

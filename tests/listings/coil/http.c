@@ -1,5 +1,5 @@
 /* needs: coil coil-http certificate */
-/* http.c - what the listing of include/coil/http.h stands in. */
+/* http.c - the program around the listing of include/coil/http.h. */
 #include "listings.h"
 
 #include <coil/http.h>

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* interval.c - what the listing of include/coil/interval.h stands in. */
+/* interval.c - the program around the listing of include/coil/interval.h. */
 #include "simulated.h"
 
 static int reports;

@@ -1,4 +1,4 @@
-/* lock.c - what the listing of include/coil/lock.h stands in. */
+/* lock.c - the program around the listing of include/coil/lock.h. */
 #include "listings.h"
 
 static int save(int *state)

@@ -1,4 +1,4 @@
-/* loop.c - what the listings of include/coil/loop.h stand in. */
+/* loop.c - the program around the listings of include/coil/loop.h. */
 #include "listings.h"
 
 #include "loop.h/1"

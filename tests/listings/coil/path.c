@@ -1,4 +1,4 @@
-/* path.c - what the listing of include/coil/path.h stands in. */
+/* path.c - the program around the listing of include/coil/path.h. */
 #include "listings.h"
 
 static int app(void *arg)

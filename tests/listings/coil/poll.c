@@ -1,4 +1,4 @@
-/* poll.c - what the listing of include/coil/poll.h stands in. */
+/* poll.c - the program around the listing of include/coil/poll.h. */
 #include "listings.h"
 
 static int taken;

@@ -1,4 +1,4 @@
-/* process.c - what the listing of include/coil/process.h stands in. */
+/* process.c - the program around the listing of include/coil/process.h. */
 #include "listings.h"
 
 static int app(void *arg)

@@ -1,4 +1,4 @@
-/* promise.c - what the listings of include/coil/promise.h stand in. */
+/* promise.c - the program around the listings of include/coil/promise.h. */
 #include "listings.h"
 
 static void *decode_image(void)

@@ -1,4 +1,4 @@
-/* queue.c - what the listings of include/coil/queue.h stand in. */
+/* queue.c - the program around the listings of include/coil/queue.h. */
 #include "listings.h"
 
 struct job {

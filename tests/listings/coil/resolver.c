@@ -1,4 +1,4 @@
-/* resolver.c - what the listing of include/coil/resolver.h stands in. */
+/* resolver.c - the program around the listing of include/coil/resolver.h. */
 #include "listings.h"
 
 static int app(void *arg)

@@ -1,4 +1,4 @@
-/* run.c - what the listings of include/coil/run.h stand in. */
+/* run.c - the program around the listings of include/coil/run.h. */
 #include "listings.h"
 
 #define main listing_main

@@ -1,4 +1,4 @@
-/* semaphore.c - what the listing of include/coil/semaphore.h stands in. */
+/* semaphore.c - the program around the listing of include/coil/semaphore.h. */
 #include "listings.h"
 
 static int at_once, most;

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* server.c - what the listings of include/coil/server.h stand in. */
+/* server.c - the program around the listings of include/coil/server.h. */
 #include "simulated.h"
 
 #include "server.h/1"

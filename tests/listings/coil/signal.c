@@ -1,4 +1,4 @@
-/* signal.c - what the listing of include/coil/signal.h stands in. */
+/* signal.c - the program around the listing of include/coil/signal.h. */
 #include "listings.h"
 
 static int reloads;

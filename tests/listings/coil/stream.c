@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* stream.c - what the listings of include/coil/stream.h stand in. */
+/* stream.c - the program around the listings of include/coil/stream.h. */
 #include "simulated.h"
 
 static ssize_t answer(coil_stream *stream)

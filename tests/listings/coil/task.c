@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* task.c - what the listings of include/coil/task.h stand in. */
+/* task.c - the program around the listings of include/coil/task.h. */
 #include "simulated.h"
 
 #include "task.h/1"

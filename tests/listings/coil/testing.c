@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* testing.c - what the listings of include/coil/testing.h stand in. */
+/* testing.c - the program around the listings of include/coil/testing.h. */
 #include "listings.h"
 
 enum state { NEW, CONNECTING };

@@ -1,4 +1,4 @@
-/* threads.c - what the listing of include/coil/threads.h stands in. */
+/* threads.c - the program around the listing of include/coil/threads.h. */
 #include "listings.h"
 
 static int talk(coil_stream *stream, void *arg)

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* timer.c - what the listings of include/coil/timer.h stand in. */
+/* timer.c - the program around the listings of include/coil/timer.h. */
 #include "simulated.h"
 
 struct connection {

@@ -1,5 +1,5 @@
 /* needs: coil-testing certificate */
-/* tls.c - what the listing of include/coil/tls.h stands in. */
+/* tls.c - the program around the listing of include/coil/tls.h. */
 #include "simulated.h"
 
 static int get(const char *request)

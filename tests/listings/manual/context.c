@@ -1,4 +1,4 @@
-/* context.c - what the listings of docs/manual/context.md stand in. */
+/* context.c - the program around the listings of docs/manual/context.md. */
 #include "listings.h"
 
 struct request {

@@ -1,4 +1,4 @@
-/* coro.c - what the listing of docs/manual/coro.md stands in. */
+/* coro.c - the program around the listing of docs/manual/coro.md. */
 #include "listings.h"
 
 #include "coro.md/coroutines-and-their-stacks"

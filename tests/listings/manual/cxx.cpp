@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* cxx.cpp - what the listings of docs/manual/cxx.md stand in. */
+/* cxx.cpp - the program around the listings of docs/manual/cxx.md. */
 #include "cxx.hpp"
 
 #include "cxx.md/c"

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* datagram.c - what the listings of docs/manual/datagram.md stand in. */
+/* datagram.c - the program around the listings of docs/manual/datagram.md. */
 #include "simulated.h"
 
 #include "datagram.md/datagrams"

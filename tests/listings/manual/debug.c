@@ -1,4 +1,4 @@
-/* debug.c - what the listing of docs/manual/debug.md stands in. */
+/* debug.c - the program around the listing of docs/manual/debug.md. */
 #include "listings.h"
 
 struct table {

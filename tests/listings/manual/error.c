@@ -1,4 +1,4 @@
-/* error.c - what the listings of docs/manual/error.md stand in. */
+/* error.c - the program around the listings of docs/manual/error.md. */
 #include "listings.h"
 
 static int app(void *arg);

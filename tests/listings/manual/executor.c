@@ -1,4 +1,4 @@
-/* executor.c - what the listings of docs/manual/executor.md stand in. */
+/* executor.c - the program around the listings of docs/manual/executor.md. */
 #include "listings.h"
 
 struct file {

@@ -1,4 +1,4 @@
-/* file.c - what the listings of docs/manual/file.md stand in. */
+/* file.c - the program around the listings of docs/manual/file.md. */
 #include "listings.h"
 
 #include "file.md/files"

@@ -1,4 +1,4 @@
-/* fork.c - what the listing of docs/manual/fork.md stands in. */
+/* fork.c - the program around the listing of docs/manual/fork.md. */
 #include "listings.h"
 
 static int serve(void *arg);

@@ -1,4 +1,4 @@
-/* gen.c - what the listing of docs/manual/gen.md stands in. */
+/* gen.c - the program around the listing of docs/manual/gen.md. */
 #include "listings.h"
 
 #include "gen.md/generators"

@@ -1,5 +1,5 @@
 /* needs: coil glib-2.0 */
-/* guest.c - what the listings of docs/manual/guest.md stand in. */
+/* guest.c - the program around the listings of docs/manual/guest.md. */
 #include "listings.h"
 
 #include "guest.md/in-glib"

@@ -1,5 +1,5 @@
 /* needs: coil python3-embed */
-/* hooks.c - what the listing of docs/manual/hooks.md stands in. */
+/* hooks.c - the program around the listing of docs/manual/hooks.md. */
 #include "listings.h"
 
 static int run_script(void *script);

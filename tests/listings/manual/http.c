@@ -1,5 +1,5 @@
 /* needs: coil coil-http certificate */
-/* http.c - what the listings of docs/manual/http.md stand in. */
+/* http.c - the program around the listings of docs/manual/http.md. */
 #include "listings.h"
 
 struct parser;

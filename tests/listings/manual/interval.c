@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* interval.c - what the listing of docs/manual/interval.md stands in. */
+/* interval.c - the program around the listing of docs/manual/interval.md. */
 #include "simulated.h"
 
 static int reports;

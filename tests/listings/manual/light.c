@@ -1,4 +1,4 @@
-/* light.c - what the listings of docs/manual/light.md stand in. */
+/* light.c - the program around the listings of docs/manual/light.md. */
 #include "listings.h"
 
 struct client {

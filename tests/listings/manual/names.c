@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* names.c - what the listings of docs/manual/names.md stand in. */
+/* names.c - the program around the listings of docs/manual/names.md. */
 #include "simulated.h"
 
 #include "names.md/names-and-connecting"

@@ -1,5 +1,5 @@
 /* needs: coil-posix hiredis */
-/* posix.c - what the listing of docs/manual/posix.md stands in. */
+/* posix.c - the program around the listing of docs/manual/posix.md. */
 #include "listings.h"
 
 #include "posix.md/blocking-code-in-tasks-libcoil-posix"
@@ -9,7 +9,7 @@
 static int app(void *arg)
 {
     char key[] = "coil:listings";
-    int rc = get(key); // there need not be a server
+    int rc = get(key); // a server need not be running
 
     (void)arg;
     CHECK(rc == 0 || rc == -EIO);

@@ -1,4 +1,4 @@
-/* process.c - what the listings of docs/manual/process.md stand in. */
+/* process.c - the program around the listings of docs/manual/process.md. */
 #include "listings.h"
 
 #include "process.md/processes"
@@ -49,7 +49,7 @@ static int app(void *arg)
 {
     const char *a[] = {"echo", "hello", NULL}, *b[] = {"grep", "-q", "hello", NULL};
     coil_output small = {0};
-    int rc = make_thumbnail("", 0, &small); // there may be no convert(1)
+    int rc = make_thumbnail("", 0, &small); // convert(1) may be missing
 
     (void)arg;
     CHECK(rc == -ENOENT || rc >= 0);

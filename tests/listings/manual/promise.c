@@ -1,4 +1,4 @@
-/* promise.c - what the listings of docs/manual/promise.md stand in. */
+/* promise.c - the program around the listings of docs/manual/promise.md. */
 #include "listings.h"
 
 struct decoder {

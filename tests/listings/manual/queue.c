@@ -1,4 +1,4 @@
-/* queue.c - what the listings of docs/manual/queue.md stand in. */
+/* queue.c - the program around the listings of docs/manual/queue.md. */
 #include "listings.h"
 
 struct job {

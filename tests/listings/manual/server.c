@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* server.c - what the listings of docs/manual/server.md stand in. */
+/* server.c - the program around the listings of docs/manual/server.md. */
 #include "listings.h"
 
 #include "server.md/servers"

@@ -1,4 +1,4 @@
-/* signal.c - what the listings of docs/manual/signal.md stand in. */
+/* signal.c - the program around the listings of docs/manual/signal.md. */
 #include "listings.h"
 
 static void reload(void *arg);

@@ -1,4 +1,4 @@
-/* stack.c - what the listing of docs/manual/stack.md stands in. */
+/* stack.c - the program around the listing of docs/manual/stack.md. */
 #include "listings.h"
 
 struct client {

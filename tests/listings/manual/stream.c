@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* stream.c - what the listings of docs/manual/stream.md stand in. */
+/* stream.c - the program around the listings of docs/manual/stream.md. */
 #include "simulated.h"
 
 #include "stream.md/streams"
@@ -47,7 +47,7 @@ static int greet(coil_stream *stream, void *arg)
     return (int)coil_write(stream, "head", 4);
 }
 
-/* The header comes in time from one host, and never from another. */
+/* One host sends the header in time, and another never does. */
 static void read_headers(void)
 {
     struct host greeting, silent;

@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* testing.c - what the listings of docs/manual/testing.md stand in. */
+/* testing.c - the program around the listings of docs/manual/testing.md. */
 #include "listings.h"
 
 struct job {

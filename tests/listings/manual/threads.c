@@ -1,4 +1,4 @@
-/* threads.c - what the listing of docs/manual/threads.md stands in. */
+/* threads.c - the program around the listing of docs/manual/threads.md. */
 #include "listings.h"
 
 static int talk(coil_stream *stream, void *arg)

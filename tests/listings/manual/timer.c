@@ -1,5 +1,5 @@
 /* needs: coil-testing */
-/* timer.c - what the listing of docs/manual/timer.md stands in. */
+/* timer.c - the program around the listing of docs/manual/timer.md. */
 #include "simulated.h"
 
 #include "timer.md/timers-in-your-own-memory"

@@ -1,5 +1,5 @@
 /* needs: coil-testing certificate */
-/* tls.c - what the listings of docs/manual/tls.md stand in. */
+/* tls.c - the program around the listings of docs/manual/tls.md. */
 #include "simulated.h"
 
 static int talk(coil_stream *s)
