@@ -32,7 +32,7 @@ enum { NAME_FORMAT_ERROR = 1, NAME_SERVFAIL = 2, NAME_NXDOMAIN = 3, NAME_REFUSED
 struct name_rule {
     const char *name;
     int type;            /* 'A', '6' (AAAA), or 0: both types, without addresses */
-    const char *address; /* NULL: there are no addresses of this type */
+    const char *address; /* NULL: the name lacks addresses of this type */
     const char *cname;   /* the name is an alias of this name, which has the address */
     unsigned ttl;
     unsigned rcode;

@@ -22,7 +22,7 @@ TASK_TEST(resolver_without_c_ares)
     CHECK_INT(coil_resolver_configure(&lane), 0);
     CHECK_INT(coil_resolver_configure(NULL), 0);
     CHECK_STR(coil_resolver_name(), "getaddrinfo");
-    /* a number, so there is no look-up */
+    /* a number, which needs no look-up */
     CHECK_INT(coil_getaddrinfo("my.localhost", "80", &v6, &list), 0);
     freeaddrinfo(list);
     coil_resolver_flush();

@@ -756,7 +756,7 @@ TASK_TEST(resolver_knows_localhost)
     unlink(path);
 }
 
-/* It is answered before the engine is used. */
+/* coil answers before the engine is used. */
 TASK_TEST(resolver_knows_localhost_whatever_the_engine)
 {
     char path[] = "/tmp/coil-hosts-XXXXXX";
