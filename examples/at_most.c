@@ -36,7 +36,7 @@ static int app(void *arg)
     fwrite(output.data, 1, output.size, stdout);
     coil_output_finish(&output);
     if (rc < 0)
-        coil_process_kill_group(process, SIGKILL); // -ESRCH: all have ended
+        coil_process_kill_group(process, SIGKILL); // -ESRCH: all processes have ended
     coil_process_destroy(process);
     return rc == -ETIMEDOUT ? 124 : rc;
 }

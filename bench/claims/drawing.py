@@ -98,7 +98,8 @@ def head(x, y, title, unit, scale):
 # ---- bars ------------------------------------------------------------------------------
 
 def bar_values(table, column):
-    """Return [(name, value)]. If the value is of the last measured column, the name contains it."""
+    """Return [(name, column, value)]. If no column is chosen, the value is that of the last
+    measured one."""
     found = []
     for row in table["rows"]:
         columns = [column] if column >= 0 else range(len(row["cells"]))

@@ -286,8 +286,8 @@ def hold_idle(port, count):
 
 
 def among_idle(command, count, config):
-    """The cost of active connections, and the memory of an idle one, in a server with this number
-    of them."""
+    """Measure a server with `count` connections: the cost of the active ones, and the memory of an
+    idle one."""
     pair = Pair("", (command, {}), config["active"], config["idle_seconds"])
     holder = None
     try:

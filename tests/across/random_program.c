@@ -58,7 +58,7 @@ struct end {
 
 struct connection {
     struct way ways[2];
-    struct end ends[2]; /* the client's, the server's */
+    struct end ends[2]; /* the client's end, the server's end */
     bool tls;
 };
 
@@ -77,7 +77,7 @@ struct world {
     coil_group serving;
     coil_task *accepting;
     bool has_tls;
-    coil_tls *tls[2]; /* the client's, the server's */
+    coil_tls *tls[2]; /* the client's end, the server's end */
     int count;
     struct connection connections[CONNECTIONS];
 };

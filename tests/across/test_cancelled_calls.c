@@ -1,8 +1,9 @@
 /*
- * test_cancelled_calls.c - what calls do while a cancellation is pending, or stands.
+ * test_cancelled_calls.c - calls of a task that has a pending or a delivered
+ * cancellation.
  *
- * A call that need not wait returns its result; one that would have to wait is refused.
- * That holds for every call, on each backend.
+ * A call that need not wait returns its result; a call that would have to wait fails with
+ * -ECANCELED. Each call is tested, on each backend.
  */
 #include "../harness/harness.h"
 
@@ -17,9 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the calls are made on: see the rows' begin(). */
-static coil_stream *ends[2]; /* calls use the first */
-static int raw;              /* a descriptor besides */
+/* The objects on which the calls are made: see the begin() functions in the table. */
+static coil_stream *ends[2]; /* the calls use the first one */
+static int raw;              /* an additional descriptor */
 static coil_listener *listener;
 static coil_datagram *datagrams[2];
 static coil_queue queue;
@@ -45,7 +46,7 @@ static void begin_read(bool ready)
         CHECK_INT(coil_write(ends[1], "line\n", 5), 5);
 }
 
-/* After several small reads io_uring receives ahead. */
+/* Several small reads make io_uring receive data before the next read. */
 static void begin_read_again(bool ready)
 {
     CHECK_INT(coil_stream_pair(ends), 0);
@@ -57,7 +58,7 @@ static void begin_read_again(bool ready)
         CHECK_INT(coil_write(ends[1], "line\n", 5), 5);
 }
 
-/* The call finds "li" in the stream's buffer, and the rest in the socket if ready. */
+/* The call finds "li" in the stream's buffer, and, if `ready`, the rest in the socket. */
 static void begin_read_buffered(bool ready)
 {
     const void *data;
@@ -92,7 +93,10 @@ static void begin_write(bool ready)
         fill(coil_stream_fd(ends[0]));
 }
 
-/* A write to it has failed with EAGAIN, and the peer has read everything since. */
+/*
+ * A write to the stream has failed with EAGAIN. If `ready`, the peer has read all bytes
+ * since.
+ */
 static void begin_write_again(bool ready)
 {
     static char much[65536];
@@ -548,7 +552,7 @@ static const struct row {
     void (*begin)(bool ready);
     int (*call)(void);
     void (*end)(void);
-    bool waits; /* always */
+    bool waits; /* the call always waits */
 } rows[] = {
     {"read", begin_read, call_read, end_streams, false},
     {"read much", begin_read, call_read_much, end_streams, false},
@@ -628,7 +632,7 @@ static int cancel_and_call(void *arg)
         printf("    %s, %s, %s: %d\n", a->row->name, a->ready ? "ready" : "not ready",
                a->delivered ? "delivered" : "pending", rc);
     CHECK(refused ? rc == -ECANCELED : rc >= 0);
-    CHECK_INT(coil_yield(), -ECANCELED); /* it stands until it is caught */
+    CHECK_INT(coil_yield(), -ECANCELED); /* the cancellation remains until it is caught */
     coil_cancel_caught();
     CHECK_INT(coil_yield(), 0);
     return 0;
@@ -735,7 +739,10 @@ IO_TEST(cancellation_that_comes_too_late_refuses_nothing_that_need_not_wait)
 
 /* ---- without end ------------------------------------------------------------------- */
 
-/* Calls that never have to wait are refused once the task has done many of them. */
+/*
+ * Calls that never have to wait fail, too, after the cancelled task has made many of
+ * them.
+ */
 static int call_without_end(void *arg)
 {
     const struct row *row = arg;

@@ -105,7 +105,7 @@ static coil_task *start(struct visit *v)
 /* ends[0] is closed. */
 typedef void open_ends(coil_stream *ends[2]);
 
-/* `begun`: some of the bytes came before, so the call has begun. */
+/* `begun`: some of the bytes arrived before the close, so the call has read a part. */
 static void close_in(open_ends *open, struct visit *reader, struct visit *writer,
                      bool destroys, bool begun)
 {

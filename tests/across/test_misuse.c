@@ -55,7 +55,7 @@ static void run_on_backend(void *task)
     coil_run(*fn, NULL, &(coil_run_opts){.loop.backend = backend});
 }
 
-/* In a child, with a loop on the test's backend. */
+/* Run `fn` in a child process, with a loop on the test's backend. */
 static void check_dies_in_task(int (*fn)(void *), const char *sentence)
 {
     backend = coil_backend_name();
@@ -215,7 +215,7 @@ TEST(loop_runner_or_executor_destroyed_twice_stops_the_program)
     test_dies(destroy_executor_twice, NULL, "is none of the program's");
 }
 
-/* The count of references lies where malloc(3) writes nothing. */
+/* The reference count is at a place that malloc(3) does not overwrite. */
 static int release_future_twice(void *arg)
 {
     coil_future *future;
@@ -449,7 +449,7 @@ TASK_TEST(group_or_scope_that_was_never_entered_stops_the_program)
         {notify_zeroes, "coil: coil_condition_notify_all: the condition was never"},
     };
 
-    for (int fill = 0; fill < 2; fill++) { /* zeroes, and bytes of the stack */
+    for (int fill = 0; fill < 2; fill++) { /* filled with zeroes, and with other bytes */
         memset(&never_entered, fill, sizeof never_entered);
         memset(&scope_never_entered, fill, sizeof scope_never_entered);
         for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
@@ -834,7 +834,7 @@ static void *abort_barrier(void *arg)
     return arg;
 }
 
-/* Each object is initialised or used, and no task waits. */
+/* Each object is initialised or used by a task, and no task waits for it. */
 static int use_each_and_call(void *call)
 {
     char item;
@@ -918,7 +918,7 @@ TEST(item_that_is_null_stops_the_program_in_debug_mode)
               "coil_queue_get() was called with an item that is NULL");
 }
 
-/* Each order, and turning debug mode off again. */
+/* Use queues of each order, and turn debug mode off afterwards. */
 static int use_queues_in_each_order(void *arg)
 {
     coil_queue queues[3];

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* An object of some kind, which is not looked at: no byte of it is zero. */
+/* A dummy object of any type. No function reads it. None of its bytes is zero. */
 static _Alignas(64) char object[4096];
 #define D ((void *)object)
 
@@ -46,7 +46,7 @@ TEST(null_in_a_call_stops_the_program_with_the_name_of_the_function)
             test_dies(calls[i].make, NULL, calls[i].message);
 }
 
-/* The message has the user's call, too. */
+/* The message includes the user's function that made the call. */
 static int await_null(void *arg)
 {
     return coil_await(arg);
@@ -63,7 +63,7 @@ TEST(null_in_a_call_is_reported_with_the_stack)
               "coil: coil_await() was called with a future that is NULL\n  in main\n");
 }
 
-/* A buffer of no bytes, and an item of none, may be NULL. */
+/* A buffer of 0 bytes may be NULL, and so may an item of 0 bytes. */
 TASK_TEST(null_is_a_buffer_of_no_bytes)
 {
     coil_queue queue = COIL_QUEUE_INIT(0, 0);

@@ -153,8 +153,8 @@ static int run_here(const struct scenario *scenario, struct day day)
 }
 
 /*
- * Run it in a child. Returns the exit status, and reports if a signal or a tool ended the
- * child.
+ * Run the scenario in a child process. Returns the exit status, and reports if a signal
+ * or a tool ended the child.
  */
 static int run_forked(const struct scenario *scenario, struct day day)
 {

@@ -12,8 +12,8 @@
 #include "scenario.h"
 
 /*
- * Call once, before any other function: use loops that skip polls, like a loop with a
- * real clock, or loops that do not. Returns false if memory ran out.
+ * Choose whether the loops skip polls, like a loop with a real clock. Call this once,
+ * before any other function. Returns false if memory ran out.
  */
 bool days_begin(bool skip_polls);
 

@@ -156,7 +156,7 @@ async def as_completed(what, seconds, *things):
 
 
 async def race(what, delay, *tasks):
-    """The works are tasks that have not started. The result of each follows the outcome."""
+    """Race tasks that have not started. The trace shows the outcome, then the result of each task."""
     works = [task for task in tasks if not task.task and not task.raced]
     failures, states = [], []
 

@@ -103,7 +103,7 @@ static void report(const char *sentence, const void *from)
     (void)from;
     sem_post(&report_has_begun);
     sem_wait(&report_may_go_on);
-    usleep(100000); /* as a report that loads libdw */
+    usleep(100000); /* as long as a report that loads libdw */
     fprintf(stderr, "coil: %s\n", sentence);
 }
 
@@ -137,7 +137,7 @@ TEST(exit_waits_for_the_abort_of_another_thread)
     test_dies(exit_during_report, NULL, "coil: made by another thread");
 }
 
-/* The thread that reports does not exist in the child. */
+/* The reporting thread does not exist in the child. */
 static void exit_in_forked_child(void *arg)
 {
     int status = 1;

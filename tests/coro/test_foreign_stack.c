@@ -1,5 +1,6 @@
 /*
- * test_foreign_stack.c - tasks that wait on a stack of the program's own (makecontext(3)).
+ * test_foreign_stack.c - tasks that wait on a stack that the program has allocated
+ * itself, with makecontext(3).
  */
 #include "../harness/harness.h"
 #include "emulated.h"
@@ -21,7 +22,7 @@ static void need_plain_memory(void)
         test_skip("the tool does not know of such stacks");
 }
 
-/* A function that is called on another stack, and what it returned. */
+/* A function to call on another stack, and its result. */
 struct visit {
     ucontext_t here, there;
     int (*fn)(void *arg);
@@ -68,7 +69,7 @@ static int return_seven(void *unused)
     return rc < 0 ? rc : 7;
 }
 
-/* Every kind of switch. */
+/* Wait with every kind of switch. */
 static int wait_in_many_ways(void *unused)
 {
     coil_stream *ends[2];
@@ -101,7 +102,7 @@ static int wait_in_many_ways(void *unused)
     return 5;
 }
 
-/* Of three tasks at once, each on its own stack. */
+/* The stacks of three tasks that wait at the same time. */
 struct stacks {
     char *memory[3];
 };
@@ -132,7 +133,7 @@ static int wait_for_visitors(void *arg)
     return 0;
 }
 
-static char below[2 * BYTES]; /* of the program, which lies below all mappings */
+static char below[2 * BYTES]; /* static memory, at lower addresses than all mappings */
 
 static void run_visitors(void)
 {
@@ -188,7 +189,7 @@ static int read_nowhere(void *unused)
     return *nowhere;
 }
 
-static volatile bool deep_enough; /* never */
+static volatile bool deep_enough; /* always false */
 
 static COIL__NOINLINE int recurse(int depth)
 {
@@ -205,7 +206,7 @@ static int recurse_for_ever(void *unused)
     return recurse(0);
 }
 
-/* Its frame is larger than stack and guard together. */
+/* The frame is larger than the stack and its guard together. */
 static COIL__NOINLINE int wait_in_a_large_frame(void *unused)
 {
     volatile char *frame = __builtin_alloca(1240000);
@@ -225,7 +226,7 @@ struct fault {
 static int fault(void *arg)
 {
     const struct fault *f = arg;
-    char *stack = test_memory(BYTES + 4096); /* mapped below coil's stacks */
+    char *stack = test_memory(BYTES + 4096); /* at lower addresses than coil's stacks */
 
     mprotect(stack, 4096, PROT_NONE);
     return f->at_home ? f->fn(NULL) : call_on(stack + 4096, f->fn, NULL);

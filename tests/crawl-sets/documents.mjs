@@ -141,7 +141,8 @@ function* linksOfStyles(element, text, place, seen) {
   }
 }
 
-// The links of the document in an iframe's srcdoc have the place of the attribute.
+// Yield the links of the document in an iframe's srcdoc. Their place is that of the
+// attribute.
 function* linksOfSrcdoc(parse, element, text, place, seen) {
   const start = element.sourceCodeLocation?.attrs?.srcdoc?.startOffset;
   if (element.tagName !== 'iframe' || start === undefined || seen.has(start)) {

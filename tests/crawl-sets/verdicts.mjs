@@ -115,7 +115,8 @@ function meet(target, fragment, depth) {
   reach(target, depth);
 }
 
-// By a redirect: only what links lead to has a verdict.
+// Reach a target through a redirect. Such a target has no verdict, unless a link leads to
+// it.
 function reach(target, depth) {
   const page = pages.get(target) ?? { rule: ruleAgainst(target), depth: Infinity };
   pages.set(target, page);
@@ -177,7 +178,8 @@ function lookOutside(url, page) {
   }
 }
 
-// A page without a type, by its first tag. (WHATWG, MIME Sniffing, 7.1)
+// Guess the type of a page without a Content-Type from its first tag. (WHATWG, MIME
+// Sniffing, 7.1)
 function sniff(answer) {
   const tag = /^[\t\n\f\r ]*<(!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|!--)[ >]/i;
   return answer.type === '' && answer.path && tag.test(readFileSync(answer.path, 'latin1')) ? 'text/html' : answer.type;

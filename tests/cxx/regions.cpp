@@ -1,5 +1,5 @@
 /*
- * regions.cpp - what leaves groups and scopes as an exception: see coil.hpp.
+ * regions.cpp - exceptions that leave groups and scopes: see coil.hpp.
  */
 #include "check.hpp"
 
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-/* No std::exception: a type of the user's own. */
+/* A type of the user's own, not derived from std::exception. */
 struct failure {
     int number;
 };
@@ -26,7 +26,10 @@ static void wait_long()
     coil::check(coil_sleep(COIL_SEC(100)));
 }
 
-/* The number of the failure that leaves `body`, minus the errno of an error, or 0. */
+/*
+ * Return the number of the failure that leaves `body`, or minus the errno of an error, or
+ * 0.
+ */
 template <typename Body> static int what_leaves(Body body)
 {
     try {
@@ -261,7 +264,7 @@ static void count_report(const coil_exception *exception, void *)
     reports++;
 }
 
-/* An exception of the body's own cannot be replaced. */
+/* An exception that the body itself throws cannot be replaced. */
 static void lost_failure_of_a_child_is_reported()
 {
     coil_set_exception_handler(count_report, nullptr);

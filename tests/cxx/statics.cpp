@@ -25,7 +25,7 @@ static int initialise_slowly(std::atomic<int> &calls, int failures)
 
 template <int Kind> static std::atomic<int> calls;
 
-/* Each Kind has a variable of its own, whose first initialisations fail. */
+/* Each Kind has its own variable, whose first initialisations fail. */
 template <int Kind, int Failures = 0> static int needed()
 {
     static int value = initialise_slowly(calls<Kind>, Failures);

@@ -55,7 +55,7 @@ static void fail(const char *how)
         throw_again(); // another type: 2
 }
 
-/* The tasks of a group and of none, and what spawned them. */
+/* Tasks in a group and outside of groups, and the functions that spawned them. */
 static void dump()
 {
     coil::queue<int> queue(1);

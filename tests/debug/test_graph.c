@@ -443,7 +443,10 @@ static int sleep_two_milliseconds(void *arg)
     return coil_sleep(COIL_MSEC(2));
 }
 
-/* The deadline passes while this task keeps the loop from looking at the clock. */
+/*
+ * The deadline passes while this task occupies the loop, so the loop does not check the
+ * time.
+ */
 static int dump_a_late_sleeper(void *arg)
 {
     coil_task *sleeper;

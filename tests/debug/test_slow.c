@@ -438,7 +438,7 @@ static int leave_the_thread(void *arg)
     pthread_exit(arg);
 }
 
-/* The wait status of the child, which is killed if it does not end. */
+/* Return the wait status of the child. The child is killed if it does not end. */
 static int status_of_end(pid_t child)
 {
     int status = -1;

@@ -1,5 +1,5 @@
 /*
- * test_stall.c - coil_watch_locks() reports a step that waits for a lock for long.
+ * test_stall.c - coil_watch_locks() reports steps that wait too long for a lock.
  */
 #include "../harness/harness.h"
 
@@ -31,7 +31,7 @@ static void unlock(void)
     syscall(SYS_futex, &lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Unlocks once a line was reported. */
+/* Unlock after a line was reported. */
 static void *read_report(void *unused)
 {
     size_t n = 0;
@@ -45,7 +45,7 @@ static void *read_report(void *unused)
     return unused;
 }
 
-/* Unlocks after 30 looks. */
+/* Unlock after 30 checks. */
 static void *unlock_later(void *unused)
 {
     nanosleep(&(struct timespec){.tv_nsec = 30 * coil__stall_look_ns}, NULL);

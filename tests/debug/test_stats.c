@@ -43,7 +43,10 @@ static int read_one(void *arg)
     return (int)coil_read(arg, &c, 1);
 }
 
-/* Reads and writes are tried first, on every backend: the ends are not TCP sockets. */
+/*
+ * On every backend, reads and writes are first tried directly, because the ends are not
+ * TCP sockets.
+ */
 IO_TEST(stats_tell_how_many_operations_had_to_wait)
 {
     coil_stats before, after;

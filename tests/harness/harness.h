@@ -126,8 +126,8 @@ void test_trace_clear(void);
 
 /*
  * "compute at tests/debug/test_slow.c:", as reports print a function of this file,
- * whether the build folder is inside the project or elsewhere. It is valid until the next
- * call.
+ * whether the build folder is inside the project or elsewhere. The text is valid until
+ * the next call.
  */
 #define test_place(function) test__place((function), __FILE__)
 const char *test__place(const char *function, const char *file);

@@ -392,8 +392,8 @@ static void end_job(struct job *job, int status, const struct rusage *use)
 }
 
 /*
- * The time for which its first thread was ready to run and had no processor, which is not
- * the test's fault; 0 if the kernel does not count it.
+ * Return how long the first thread of the process was ready to run and had no processor.
+ * A test is not to blame for this time. Returns 0 if the kernel does not count it.
  */
 static int64_t starved_ms(pid_t pid)
 {

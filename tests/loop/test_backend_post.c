@@ -135,7 +135,7 @@ TEST(post_to_a_loop_whose_eventfd_is_closed_stops_the_program)
               "cannot be written (Bad file descriptor): the program has closed it");
 }
 
-/* Another file has the number: the errno alone would mislead. */
+/* Another file now has the eventfd's number, so errno alone would mislead. */
 static void replace_its_eventfd_and_post(void *arg)
 {
     pthread_t thread;

@@ -1,8 +1,8 @@
 /*
  * test_busy_loop.c - I/O while tasks or callbacks are always ready.
  *
- * A byte is written to a pipe in a step that takes a while, and counted are the steps until
- * a task has read it. So a busy machine, where steps take longer, changes nothing.
+ * A long step writes a byte to a pipe. The tests count the steps until a task has read
+ * the byte. A busy machine makes steps longer, but does not change their number.
  */
 #include "../harness/harness.h"
 
@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-/* Longer than the loop goes without a poll. */
+/* Longer than the maximum time between two polls. */
 #define LONG_STEP COIL_USEC(500)
 
 struct busy {
@@ -19,8 +19,8 @@ struct busy {
     coil_task *reader;
     int steps, written_at; /* the step in which the last byte was written */
     int written, got;
-    int worst; /* the most steps until a byte was read */
-    int left;  /* steps to do */
+    int worst; /* the largest number of steps until a byte was read */
+    int left;  /* remaining steps */
     int64_t step_ns;
     coil_timer timer;
 };
@@ -58,7 +58,7 @@ static void end(struct busy *b)
     coil_stream_destroy(b->stream);
 }
 
-/* A step. False after the last one. */
+/* Do a step. Returns false after the last one. */
 static bool work(struct busy *b)
 {
     int64_t until = coil_now() + b->step_ns;
@@ -153,8 +153,8 @@ IO_TEST(busy_turn_of_many_long_steps_is_followed_by_a_poll)
 }
 
 /*
- * While steps are short the loop looks at the clock in every 64th turn only, so the first
- * long ones pass unnoticed. After that it looks more often for a while.
+ * While steps are short, the loop checks the time only in every 64th turn. So it does not
+ * notice the first long steps. Afterwards it checks more often for a while.
  */
 IO_TEST(busy_task_with_long_steps_now_and_then_surprises_the_loop_once)
 {
@@ -174,7 +174,7 @@ IO_TEST(busy_task_with_long_steps_now_and_then_surprises_the_loop_once)
     end(&b);
 }
 
-/* Short steps count by their time: no more than 250 us of them pass without a poll. */
+/* The time of short steps is added up: at most 250 us pass without a poll. */
 IO_TEST(busy_task_with_shorter_steps_lets_io_in_after_some_of_them)
 {
     struct busy b;

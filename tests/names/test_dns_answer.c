@@ -1,5 +1,5 @@
 /*
- * test_dns_answer.c - what a name server's response says: addresses, and the canonical
+ * test_dns_answer.c - parsing a response of a name server: addresses, and the canonical
  * name at the end of a chain of aliases.
  */
 #include "../harness/harness.h"
@@ -53,7 +53,10 @@ static const char *name_of(int i)
     return names[i];
 }
 
-/* Record i of a chain of n aliases; record n is the address. Names differ in case. */
+/*
+ * Add record i of a chain of n aliases. Record n is the address. The records write the
+ * names in different case.
+ */
 static void put_link(struct packet *p, int i, int n)
 {
     char owner[24];
@@ -94,7 +97,7 @@ static void check_packet(const struct packet *p, int n)
     coil__free(answer.addresses);
 }
 
-/* Each order of n + 1 records: the one with this number. */
+/* Add n + 1 records in one of their possible orders, which `order` numbers. */
 static void put_in_order(struct packet *p, int n, unsigned order)
 {
     int left[LONGEST + 1], count = n + 1;
@@ -126,7 +129,7 @@ TEST(dns_answer_of_aliases_in_any_order)
     }
 }
 
-/* It ends: the names of the loop are as good as any. */
+/* The parser terminates, and may return any name of the loop. */
 TEST(dns_answer_of_aliases_in_a_loop)
 {
     struct coil__answer answer = {.rc = 0};
@@ -144,7 +147,10 @@ TEST(dns_answer_of_aliases_in_a_loop)
     coil__free(answer.addresses);
 }
 
-/* Cut after each byte, it is refused or read to the end, and no further. */
+/*
+ * A response that is cut after any byte is either refused, or read without passing its
+ * end.
+ */
 TEST(dns_answer_that_is_cut)
 {
     struct packet p;

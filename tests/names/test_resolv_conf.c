@@ -33,7 +33,7 @@ static const char *times_of(const char *text)
     return times;
 }
 
-/* The names that are queried for a host: "host.one.test host". */
+/* Return the names that are queried for a host: "host.one.test host". */
 static const char *names_for(const char *host, const char *text)
 {
     static char names[8192];
@@ -142,7 +142,7 @@ TEST(resolv_conf_last_list_counts)
     CHECK_STR(names_for("a.b", "search a\n"), "a.b");
 }
 
-/* Such lists are real: some have dozens of domains. */
+/* Some real lists have dozens of domains. */
 TEST(resolv_conf_long_search_list)
 {
     char text[4096] = "search", host[600], name[COIL__SEARCH_NAME];
@@ -158,7 +158,8 @@ TEST(resolv_conf_long_search_list)
     host[sizeof host - 1] = '\0';
     conf = read_text(text);
     for (; coil__search_name(&conf, host, count, name); count++)
-        CHECK_INT(strlen(name), sizeof name - 1); /* cut, and still too long */
+        /* truncated, but still too long to be valid */
+        CHECK_INT(strlen(name), sizeof name - 1);
     CHECK_INT(count, 202);
     coil__resolv_conf_finish(&conf);
 }

@@ -4,8 +4,9 @@
  *
  *     answers FILE PRODUCT    on standard input: a path and query on each line
  *
- * Writes the delay in nanoseconds, a line; each sitemap, and an empty line; and for each
- * path "allow LINE" or "disallow LINE".
+ * First the program writes a line with the delay in nanoseconds. Then it writes each
+ * sitemap, and an empty line. Then it writes "allow LINE" or "disallow LINE" for each
+ * path.
  */
 #include "../../crawler/scope/robots.h"
 

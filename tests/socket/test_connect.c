@@ -562,7 +562,7 @@ static bool write_file(const char *path, const char *text)
     return written;
 }
 
-/* A network of this process' own, whose kernel has few ports to choose from. */
+/* Enter a network namespace whose kernel has few ports to choose from. */
 static bool make_small_network(void)
 {
     struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP};
@@ -593,7 +593,7 @@ IO_TEST(connect_never_returns_a_socket_that_is_connected_to_itself)
         CHECK(stream == NULL);
         CHECK_INT(coil_connect_port("0.0.0.0", port, &stream), -ECONNREFUSED);
     }
-    /* No port stays behind, and a listener is found. */
+    /* No port remains in use, and connecting to a listener succeeds. */
     CHECK_INT(coil_listen_port("127.0.0.1", FIRST_PORT + 1, 0, &listener), 0);
     CHECK_INT(coil_connect_port("127.0.0.1", FIRST_PORT + 1, &stream), 0);
     CHECK_INT(coil_accept(listener, &peer), 0);
@@ -602,7 +602,7 @@ IO_TEST(connect_never_returns_a_socket_that_is_connected_to_itself)
     coil_listener_destroy(listener);
 }
 
-/* A caller that chooses this local port gets what it asked for. */
+/* If the caller chooses this local port, it gets the connection to itself. */
 IO_TEST(connect_to_itself_on_purpose)
 {
     coil_connect_options opts = {.local_host = "127.0.0.1"};

@@ -463,7 +463,10 @@ IO_TEST(attach_without_memory_leaves_it_detached)
     close(peer);
 }
 
-/* Their messages would be cut. (asyncio: ValueError, "A Stream Socket was expected") */
+/*
+ * A stream would truncate their messages. (asyncio: ValueError, "A Stream Socket was
+ * expected")
+ */
 IO_TEST(adopt_refuses_sockets_of_messages)
 {
     const int types[] = {SOCK_DGRAM, SOCK_SEQPACKET};

@@ -1,8 +1,8 @@
 /*
- * test_lost.c - a connection that is lost: its reader and its writer both get an error.
+ * test_lost.c - when a connection is lost, its reader and its writer both get an error.
  *
- * The kernel reports the error to one of them. Without coil__descriptor_result() a reader
- * that comes second sees an orderly end.
+ * The kernel reports the error to only one of them. Without coil__descriptor_result(), a
+ * reader that comes second would see a normal end of stream.
  */
 #include "../socket/sockets.h"
 
@@ -38,7 +38,9 @@ static int wait_and_read(void *arg)
     return rc < 0 ? rc : read_once(arg);
 }
 
-/* The writer's operation has failed by then, but its task may not have run yet. */
+/*
+ * After the wait, the writer's operation has failed, but its task may not have run yet.
+ */
 static int wait_yield_and_read(void *arg)
 {
     int rc = coil_stream_wait_readable(arg);
@@ -82,7 +84,7 @@ static void reset(int fd)
     close(fd);
 }
 
-/* By small reads, so that an io_uring receives ahead. */
+/* Small reads make io_uring receive data before the next read. */
 static void read_some(coil_stream *stream, int peer)
 {
     char byte;
@@ -131,7 +133,10 @@ IO_TEST(lost_connection_fails_its_reader_and_its_writer)
             lose(reads[i], j & 1, j & 2);
 }
 
-/* The writer meets the reset first. Bytes that came before it are read first. */
+/*
+ * The writer gets the reset first. The reader still gets the bytes that arrived before
+ * it.
+ */
 IO_TEST(lost_connection_fails_a_reader_that_comes_later)
 {
     for (int ahead = 0; ahead < 2; ahead++) {
@@ -168,7 +173,7 @@ IO_TEST(lost_connection_fails_a_reader_on_the_next_loop)
     coil_stream_destroy(stream);
 }
 
-/* This end has said all, and still reads. */
+/* This end has shut down its writing side, and still reads. */
 IO_TEST(lost_connection_fails_its_reader_after_shutdown)
 {
     int peer;
@@ -183,7 +188,10 @@ IO_TEST(lost_connection_fails_its_reader_after_shutdown)
     coil_stream_destroy(stream);
 }
 
-/* The peer's orderly end came before the reset: all that it sent has been read. */
+/*
+ * The peer's normal end of stream arrived before the reset, so all its bytes have been
+ * read.
+ */
 IO_TEST(orderly_end_before_a_reset_stays_one)
 {
     for (int writer_first = 0; writer_first < 2; writer_first++) {
@@ -201,7 +209,9 @@ IO_TEST(orderly_end_before_a_reset_stays_one)
     }
 }
 
-/* A new connection with the number of a lost one begins without its error. */
+/*
+ * A new connection with the descriptor number of a lost one does not inherit its error.
+ */
 IO_TEST(lost_connection_is_forgotten_with_its_descriptor)
 {
     int peer, fd, next[2];
@@ -232,7 +242,7 @@ NET_TEST(lost_connection_fails_both_on_any_network)
     CHECK_INT(coil_sleep(COIL_MSEC(5)), 0);
     CHECK_INT(coil_spawn(wait_yield_and_read, ends[0], NULL, &reader), 0);
     CHECK_INT(coil_sleep(COIL_MSEC(5)), 0);
-    coil_stream_destroy(ends[1]); /* unread bytes: a reset */
+    coil_stream_destroy(ends[1]); /* unread bytes cause a reset */
     rc = coil_task_await(reader);
     CHECK_INT(rc, -ECONNRESET);
     rc = coil_task_await(writer);

@@ -52,7 +52,7 @@ static int do_write(void *arg)
     return 0;
 }
 
-/* Start it and let it run as far as it can. */
+/* Start the transfer and let it run as far as it can. */
 static coil_task *start(int (*fn)(void *), struct transfer *t)
 {
     coil_task *task = NULL;
@@ -287,7 +287,7 @@ IO_TEST(stream_reset_ends_a_write)
     free(buf);
 }
 
-/* close(2) would wait for 10 s: the peer does not read. All bytes still arrive. */
+/* The peer does not read, so close(2) would wait for 10 s. All bytes still arrive. */
 IO_TEST(stream_close_does_not_linger)
 {
     struct linger patient = {.l_onoff = 1, .l_linger = 10};
@@ -937,8 +937,8 @@ IO_TEST(stream_that_is_always_readable_starves_nobody)
 /* ---- a peer that has said that it sends no more ------------------------------------ */
 
 /*
- * This ends io_uring's polls without a request. There are two ends, and the second one
- * did it.
+ * Make two ends, of which the second one has shut down its writing side. This ends
+ * io_uring's polls.
  */
 static void make_half_closed(coil_stream *ends[2], bool local)
 {

@@ -122,7 +122,11 @@ IO_TEST(wait_fd_for_what_is_always_ready_can_be_cancelled)
     coil_task_cancel(task, NULL);
     CHECK_INT(coil_task_await(task), -ECANCELED);
     CHECK(r.rounds_after <=
-          65); /* one that completed before, and 64 that need not wait */
+          /*
+           * the wait that completed before the cancellation, and 64 more that need not
+           * wait
+           */
+          65);
     coil_task_release(task);
     close(r.fd);
 }

@@ -1,6 +1,6 @@
 /*
- * test_wrong_end.c - calls that cannot succeed fail at once, on every backend: they do not
- * wait for an event that never comes.
+ * test_wrong_end.c - calls that cannot succeed fail at once, on every backend. They do
+ * not wait for an event that never comes.
  */
 #include "../socket/sockets.h"
 
@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The calls under test never wait, so the deadline passes only if one does. */
+/* The calls under test never wait, so the deadline passes only if a call does wait. */
 #define AT_ONCE(call, expected)                                                          \
     do {                                                                                 \
         coil_scope at_once;                                                              \
@@ -36,8 +36,11 @@ static coil_stream *adopt(int fd)
     return stream;
 }
 
-/* Every call that reads fails with `error`, and so does the wait for a byte. Twice: what
- * a backend learned from the first call must not make the second wait. */
+/*
+ * Check that every reading call fails with `error`, and so does the wait for readability.
+ * Repeat it, because the backend has learned about the descriptor from the first calls,
+ * and the second ones must still not wait.
+ */
 static void check_unreadable(coil_stream *stream, int error)
 {
     coil_stream *ends[2];
@@ -69,7 +72,8 @@ IO_TEST(wrong_end_of_a_pipe)
     check_unreadable(ends[1], -EBADF);
     coil_stream_destroy(ends[0]);
 
-    CHECK_INT(pipe2(fds, O_CLOEXEC), 0); /* adopted, and blocking before */
+    /* an adopted descriptor, which was blocking before */
+    CHECK_INT(pipe2(fds, O_CLOEXEC), 0);
     check_unreadable(adopt(fds[1]), -EBADF);
     close(fds[0]);
 }
@@ -77,7 +81,7 @@ IO_TEST(wrong_end_of_a_pipe)
 static int listen_at(int family)
 {
     struct sockaddr_in internet = {.sin_family = AF_INET};
-    struct sockaddr_un local = {.sun_family = AF_UNIX}; /* autobind */
+    struct sockaddr_un local = {.sun_family = AF_UNIX}; /* the kernel chooses the name */
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (family == AF_INET)
@@ -118,7 +122,7 @@ IO_TEST(wrong_end_is_a_folder)
     coil_stream_destroy(stream);
 }
 
-/* Somebody has closed the number. */
+/* Other code has closed the descriptor. */
 IO_TEST(wrong_end_is_closed)
 {
     coil_stream *ends[2];
@@ -140,8 +144,9 @@ static int read_eight(void *arg)
 }
 
 /*
- * These read whole records: fewer bytes are refused, in whatever state the descriptor is.
- * A cancelled read has told the backend that the descriptor is empty.
+ * These descriptors are read in whole records: a read of fewer bytes is refused, whatever
+ * the state of the descriptor. A cancelled read has told the backend that the descriptor
+ * is empty.
  */
 static void check_short(int fd)
 {
@@ -170,11 +175,12 @@ IO_TEST(short_read_of_an_eventfd)
     check_short(eventfd(0, EFD_CLOEXEC));
     stream = adopt(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
     AT_ONCE(coil_stream_wait_readable(stream), 0);
-    AT_ONCE(coil_read(stream, buf, sizeof buf), 8); /* a short read: empty now */
+    /* a short read: the descriptor is empty now */
+    AT_ONCE(coil_read(stream, buf, sizeof buf), 8);
     AT_ONCE(coil_read(stream, buf, 4), -EINVAL);
     AT_ONCE(coil_write(stream, &count, 4), -EINVAL);
     count = UINT64_MAX - 1;
-    AT_ONCE(coil_write(stream, &count, 8), 8); /* full */
+    AT_ONCE(coil_write(stream, &count, 8), 8); /* the counter is full */
     AT_ONCE(coil_write(stream, &count, 4), -EINVAL);
     coil_stream_destroy(stream);
 }
@@ -196,7 +202,7 @@ IO_TEST(short_read_of_a_signalfd)
     coil_stream_destroy(stream);
 }
 
-/* The wait for a readable descriptor goes on: its check finds nothing and takes nothing. */
+/* A wait for readability continues to wait: its check finds no data and takes none. */
 IO_TEST(right_end_is_waited_for)
 {
     coil_stream *stream = adopt(eventfd(0, EFD_CLOEXEC));

@@ -105,8 +105,10 @@ TASK_TEST(barrier_waiter_cancelled_in_the_turn_it_was_released_holds_up_nobody)
     coil_task_release(a);
 }
 
-/* A cancelled task wakes another, which then waits again, behind the rest: as in asyncio.
- * (gh-155233) */
+/*
+ * A cancelled task wakes another task, which then waits again, behind all others, as in
+ * asyncio. (gh-155233)
+ */
 TASK_TEST(barrier_places_are_given_once_whoever_is_cancelled)
 {
     static const char *const traces[] = {
@@ -131,7 +133,7 @@ TASK_TEST(barrier_places_are_given_once_whoever_is_cancelled)
     }
 }
 
-/* Those of the round before that were sent away have taken no place of this one. */
+/* Tasks of the previous round whose wait failed use up no index of this round. */
 TASK_TEST(barrier_places_begin_at_0_after_a_reset_and_an_abort)
 {
     for (int aborts = 0; aborts < 2; aborts++) {
@@ -139,7 +141,8 @@ TASK_TEST(barrier_places_begin_at_0_after_a_reset_and_an_abort)
 
         spawn_detached("b");
         coil_yield();
-        CHECK_INT(coil_barrier_wait(&barrier), 2); /* the others are on their way out */
+        /* the others have been woken, but have not left */
+        CHECK_INT(coil_barrier_wait(&barrier), 2);
         coil_task_cancel(a, NULL);
         if (aborts)
             CHECK_INT(coil_barrier_abort(&barrier), 0);

@@ -83,7 +83,7 @@ static const char *printed(const coil_error *error)
     return text;
 }
 
-/* The first line of it. */
+/* Return the first line of the printed error. */
 static const char *printed_line(const coil_error *error)
 {
     text[strcspn(printed(error), "\n")] = '\0';
@@ -283,7 +283,10 @@ TASK_TEST(a_failure_that_was_dealt_with_can_be_forgotten)
     CHECK(coil_last_error() == NULL);
 }
 
-/* Fail ever deeper, until a stack walk has no room, and then a little deeper. */
+/*
+ * Fail at increasing depth, until the stack lacks room for a stack walk, and then a
+ * little deeper.
+ */
 static COIL__NOINLINE int fail_until_full(int further)
 {
     volatile char room[256];
@@ -1150,7 +1153,7 @@ TEST(failure_without_a_message_has_a_place_in_debug_mode)
     CHECK_PTR(error, NULL);
 }
 
-/* The body returns the failure that has a message, whatever failed after it. */
+/* The body returns a failure with a message, even if other calls fail after it. */
 static int fail_and_clean_up(void *arg)
 {
     int rc = coil_fail(-EINVAL, "the first failure");

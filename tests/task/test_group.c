@@ -415,7 +415,7 @@ static int clean_up_slowly(void *unused)
     return rc;
 }
 
-/* Ways to end a group, whose exit then waits for 100 ms. */
+/* Ways to end a group. Its exit then waits for 100 ms. */
 static int end_by_cancel(coil_group *g)
 {
     coil_group_cancel(g, "enough");
@@ -456,7 +456,7 @@ static int end_by_leaving_with_an_error(coil_group *g)
 
 static const struct ending {
     int (*end)(coil_group *g);
-    int exit; /* undisturbed */
+    int exit; /* without a cancellation of the owner */
     int exit_if_cancelled;
 } endings[] = {
     {end_by_cancel, 0, -ECANCELED},
@@ -484,14 +484,14 @@ static int own_group_to_the_end(void *arg)
 
     CHECK_INT(rc, e->exit_if_cancelled);
     CHECK_INT(coil_task_cancelling(coil_task_current()), 1);
-    CHECK_INT(coil_sleep(1), -ECANCELED); /* in any case it is not lost */
+    CHECK_INT(coil_sleep(1), -ECANCELED); /* in each case the cancellation is not lost */
     CHECK_STR(coil_cancel_reason(), "from outside");
     return rc;
 }
 
 #define ENDINGS (sizeof endings / sizeof endings[0])
 
-/* (gh-155433) */
+/* Another request cancels the owner in the exit. (gh-155433) */
 TASK_TEST(group_exit_of_a_cancelled_owner_says_so_however_the_group_was_ended)
 {
     for (size_t i = 0; i < ENDINGS; i++) {
@@ -524,7 +524,7 @@ TASK_TEST(group_exit_ends_with_the_deadline_around_it_however_the_group_was_ende
     }
 }
 
-/* The outer group is ended while its owner is at the exit of the inner one. */
+/* The outer group is ended while its owner is in the exit of the inner one. */
 TASK_TEST(group_exit_inside_a_group_that_ends_says_so)
 {
     for (size_t i = 0; i < ENDINGS; i++)
@@ -546,7 +546,7 @@ TASK_TEST(group_exit_inside_a_group_that_ends_says_so)
         }
 }
 
-/* In a shield the request is held back, and the group ends as it would without it. */
+/* In a shield the cancellation is delayed, and the group ends as it would without it. */
 TASK_TEST(group_exit_in_a_shield_is_not_cancelled_from_outside_of_it)
 {
     for (size_t i = 0; i < ENDINGS; i++) {
@@ -601,7 +601,7 @@ TASK_TEST(start_returns_when_the_child_is_ready)
     CHECK(child != NULL && !coil_future_done(coil_task_future(child)));
     CHECK_INT(coil_group_exit(&g, 0), 0);
     CHECK_TRACE("served:0 ");
-    CHECK_INT(coil_group_started(1), 0); /* nobody waits for this one */
+    CHECK_INT(coil_group_started(1), 0); /* no caller waits for this task */
     CHECK_INT(coil_group_started(-1), -EINVAL);
 }
 

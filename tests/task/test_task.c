@@ -111,7 +111,10 @@ static int use_stack(void *bytes)
     return frame[0];
 }
 
-/* A page for coil's own frames, and one because pages are counted. */
+/*
+ * The tolerance is a page for coil's own frames, and one more because the peak is counted
+ * in pages.
+ */
 static void check_peak(coil_task *task, ssize_t used)
 {
     ssize_t page = sysconf(_SC_PAGESIZE), peak = coil_task_stack_peak(task);
@@ -734,8 +737,8 @@ static void run_await_in_a_circle(void *arg)
 }
 
 /*
- * It ignores its cancellation in every kind of wait, not only in await; abort() shows the
- * report.
+ * The task ignores its cancellation in every kind of wait, not only in await; abort()
+ * shows the report.
  */
 static int sleep_on_and_on(void *arg)
 {

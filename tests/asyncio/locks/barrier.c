@@ -596,8 +596,8 @@ static int barrier_reset_while_some_party(void *name)
 }
 
 /*
- * A reset, while some tasks of a round have not left and some have come again, breaks the
- * former. The latter still wait, and all meet in the next round.
+ * Some tasks of a round have not left, and others wait for the next round. A reset makes
+ * the former fail. The latter still wait, and all meet in the next round.
  */
 SCENARIO(barrier_reset_while_some_came_again)
 {

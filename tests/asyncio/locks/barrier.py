@@ -96,7 +96,8 @@ async def barrier_aborted_then_reset():
     trace("%d wait, broken %d", barrier_of_4.n_waiting, barrier_of_4.broken)
 
 
-barrier_of_3 = newer.Barrier(3)  # after a cancellation, the places: gh-155233
+# asyncio.Barrier returns wrong indexes after a cancellation: gh-155233
+barrier_of_3 = newer.Barrier(3)
 
 
 async def barrier_cancelled_party(name):
@@ -379,8 +380,8 @@ async def barrier_reset_while_some_party(name):
 
 @scenario
 async def barrier_reset_while_some_came_again():
-    """A reset, while some tasks of a round have not left and some have come again, breaks the
-    former. The latter still wait, and all meet in the next round.
+    """Some tasks of a round have not left, and others wait for the next round. A reset makes the
+    former fail. The latter still wait, and all meet in the next round.
     """
     await asyncio.gather(*[barrier_reset_while_some_party(name) for name in "abcde"])
     trace("%d wait, broken %d", barrier_of_5.n_waiting, barrier_of_5.broken)

@@ -11,7 +11,7 @@ static int slow_child(void *arg)
     return rc;
 }
 
-/* Its body has a sleep of so many seconds behind the cancellation of the group. */
+/* If `seconds` is not 0, the body sleeps that long after it has cancelled the group. */
 static int end_a_group(int seconds)
 {
     coil_group group;
@@ -37,7 +37,10 @@ static int tell_its_end(int seconds)
     return tell("sleep", coil_sleep(COIL_SEC(1)));
 }
 
-/* A group that is cancelled returns when its children have ended, and its owner goes on. */
+/*
+ * The exit of a cancelled group returns when its children have ended, and its owner
+ * continues.
+ */
 SCENARIO(group_ended_early_is_no_failure)
 {
     int rc = tell_its_end(0);
@@ -51,8 +54,8 @@ static int tell_its_end_in_a_task(void *seconds)
 }
 
 /*
- * An owner that is cancelled while it waits at the exit of a group that was cancelled
- * leaves it cancelled. (gh-155433)
+ * If another request cancels the owner in the exit of a cancelled group, the owner leaves
+ * the group as cancelled. (gh-155433)
  */
 SCENARIO(group_ended_early_does_not_lose_its_owners_cancellation)
 {
@@ -61,7 +64,10 @@ SCENARIO(group_ended_early_does_not_lose_its_owners_cancellation)
     return rc == 0 ? cancel_after(2, start(tell_its_end_in_a_task, (void *)5)) : rc;
 }
 
-/* A timeout around a cancelled group that passes at its exit is one. (gh-155433) */
+/*
+ * A timeout that passes during the exit of a cancelled group is reported as a timeout.
+ * (gh-155433)
+ */
 SCENARIO(group_ended_early_does_not_outlive_a_timeout)
 {
     for (int seconds = 0; seconds <= 5; seconds += 5) {
@@ -89,8 +95,8 @@ static int fail_later(void *arg)
 }
 
 /*
- * A group that fails cancels its owner, also at the exit of a group inside that was
- * cancelled. (gh-155433)
+ * A failing group cancels its owner, even if the owner is in the exit of a cancelled
+ * inner group. (gh-155433)
  */
 SCENARIO(group_ended_early_inside_one_that_fails)
 {

@@ -12,7 +12,7 @@ async def slow_child():
 
 
 async def end_a_group(seconds):
-    """Its body has a sleep of so many seconds behind the cancellation of the group."""
+    """If `seconds` is not 0, the body sleeps that long after it has cancelled the group."""
     async with newer.TaskGroup() as group:
         group.create_task(slow_child())
         await asyncio.sleep(1)
@@ -29,7 +29,7 @@ async def tell_its_end(seconds):
 
 @scenario
 async def group_ended_early_is_no_failure():
-    """A group that is cancelled returns when its children have ended, and its owner goes on."""
+    """The exit of a cancelled group returns when its children have ended, and its owner continues."""
     await tell_its_end(0)
     await tell_its_end(5)
 
@@ -43,8 +43,8 @@ async def cancel_at_its_exit(seconds):
 
 @scenario
 async def group_ended_early_does_not_lose_its_owners_cancellation():
-    """An owner that is cancelled while it waits at the exit of a group that was cancelled
-    leaves it cancelled. (gh-155433)
+    """If another request cancels the owner in the exit of a cancelled group, the owner leaves the
+    group as cancelled. (gh-155433)
     """
     await cancel_at_its_exit(0)
     await cancel_at_its_exit(5)
@@ -52,7 +52,8 @@ async def group_ended_early_does_not_lose_its_owners_cancellation():
 
 @scenario
 async def group_ended_early_does_not_outlive_a_timeout():
-    """A timeout around a cancelled group that passes at its exit is one. (gh-155433)"""
+    """A timeout that passes during the exit of a cancelled group is reported as a timeout.
+    (gh-155433)"""
     for seconds in (0, 5):
         try:
             async with telling_timeout("timeout", 2):
@@ -70,8 +71,8 @@ async def fail_later():
 
 @scenario
 async def group_ended_early_inside_one_that_fails():
-    """A group that fails cancels its owner, also at the exit of a group inside that was
-    cancelled. (gh-155433)
+    """A failing group cancels its owner, even if the owner is in the exit of a cancelled inner
+    group. (gh-155433)
     """
     try:
         async with telling_group("outer") as outer:

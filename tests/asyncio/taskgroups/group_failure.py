@@ -135,7 +135,7 @@ async def group_collects_the_failures_owner():
 @scenario
 async def group_collects_the_failures_of_one_turn():
     """Children that fail in the same turn are all among the group's failures. The body and the
-    others are cancelled once.
+    other children are cancelled once.
     """
     trace("owner: %s", await outcome(group_collects_the_failures_owner()))
     trace("cancelling: %d", asyncio.current_task().cancelling())

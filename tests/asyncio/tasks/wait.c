@@ -379,9 +379,7 @@ static int wait_takes_results_body(void *arg)
     return rc < 0 ? rc : delay;
 }
 
-/*
- * Print the tasks that are done, and keep the others. Returns the number of the others.
- */
+/* Print the tasks that are done, and keep the others. Returns how many are not done. */
 static size_t take_done(coil_future *futures[], size_t n)
 {
     char text[64] = "";

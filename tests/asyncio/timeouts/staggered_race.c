@@ -66,7 +66,7 @@ static void staggered_race_of_nothing_race(const coil_work works[], size_t n,
         trace("nobody won");
 }
 
-/* A race without works has no winner. */
+/* A race without functions has no winner. */
 SCENARIO(staggered_race_of_nothing)
 {
     staggered_race_of_nothing_race(NULL, 0, COIL_NEVER);

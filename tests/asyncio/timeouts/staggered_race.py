@@ -72,7 +72,7 @@ async def staggered_race_needs_only_the_first():
 
 @scenario
 async def staggered_race_of_nothing():
-    """A race without works has no winner."""
+    """A race without functions has no winner."""
     await race([], None)
     await race([], 1)
 

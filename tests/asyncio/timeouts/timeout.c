@@ -112,8 +112,8 @@ static int inner(void)
 }
 
 /*
- * An inner deadline that passes first is a timeout there. The work continues outside
- * until the outer deadline passes.
+ * If an inner deadline passes first, the inner block times out. The work continues
+ * outside until the outer deadline passes.
  */
 SCENARIO(timeout_inside_comes_before_the_one_outside)
 {

@@ -93,8 +93,8 @@ async def timeout_inside_body():
 
 @scenario
 async def timeout_inside_comes_before_the_one_outside():
-    """An inner deadline that passes first is a timeout there. The work continues outside until the
-    outer deadline passes.
+    """If an inner deadline passes first, the inner block times out. The work continues outside
+    until the outer deadline passes.
     """
     trace("body: %s", await outcome(timeout_inside_body()))
 
