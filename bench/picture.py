@@ -19,7 +19,8 @@ def number(value):
 
 
 def length(value, least, most):
-    """The width: ten per cent for the smallest value, the full width for the largest."""
+    """Return the width of a bar: ten per cent for the smallest value, the full width for the
+    largest."""
     if most <= least:
         return BARS
     return BARS * (0.1 + 0.9 * math.log(value / least) / math.log(most / least))

@@ -1,6 +1,6 @@
 /*
- * fuzz_robots.c - a robots.txt and a path: a line of the file decides, and the spelling
- * of the path makes no difference.
+ * fuzz_robots.c - check a path against a robots.txt: a line of the file decides, and
+ * other percent-encodings of the path give the same answer.
  *
  * The input's first line is the path, the rest is the file.
  */

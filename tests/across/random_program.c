@@ -104,7 +104,7 @@ static bool once_in(struct dice *dice, size_t n)
     return below(dice, n) == 0;
 }
 
-/* More often small than large. */
+/* Return a random number of bytes: more often a small one than a large one. */
 static size_t some_bytes(struct dice *dice)
 {
     static const size_t limits[] = {4, 50, 500, LONGEST};

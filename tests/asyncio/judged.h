@@ -64,7 +64,7 @@ int call_later(int seconds, int mark);
 int call_at(int when, int mark);
 int cancel_call(int mark);
 
-/* Names, for the trace. */
+/* Return the names of the living tasks, for the trace. */
 const char *living_tasks(void);
 
 /* Variables other than 0, which tasks and callbacks print. */

@@ -8,8 +8,8 @@
  * allocations at even distances, and the first and the last allocation of each place in
  * this program that calls an allocating function, for each of its callers. The scenario
  * must end by itself, with an error or complete, without leaking a descriptor. Prints a
- * line for each scenario, and ends with `N passed, N failed`. NTH is for trying one
- * again.
+ * line for each scenario, and ends with `N passed, N failed`. With NTH, only the NTH
+ * allocation of the scenario fails, to repeat a run.
  *
  * BUGS OF LIBRARIES. Two kinds are counted, but are not failures:
  * - If the slots of a hash table cannot be allocated, libcurl before 8.2 still divides by

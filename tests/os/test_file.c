@@ -698,7 +698,8 @@ static void cancel_closing(void)
         coil_task_cancel(task, NULL);
         rc = coil_task_await(task);
         CHECK(rc == 0 || rc == -ECANCELED);
-        CHECK(turns == 0 || fcntl(fd, F_GETFD) < 0); /* 0: it had not begun */
+        /* with 0 turns, close_it() has not begun */
+        CHECK(turns == 0 || fcntl(fd, F_GETFD) < 0);
         coil_task_release(task);
         coil_file_destroy(f);
     }

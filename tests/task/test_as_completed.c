@@ -39,7 +39,7 @@ static int which(const coil_future *future)
     return -1;
 }
 
-/* Print the next future, or the other result, and the time. */
+/* Print the next future, or the error, and the time. */
 static int next(coil_as_completed *each)
 {
     coil_future *out = NULL;

@@ -132,7 +132,8 @@ static int leave_as_cancelled(void *arg)
     coil_group_enter(&g);
     coil_group_spawn(&g, nap, &ms[3], NULL, NULL);
     coil_yield();
-    rc = coil_group_exit(&g, -ECANCELED); /* by itself; it was cancelled meanwhile */
+    /* the body fails by itself; another request cancels the task in the exit */
+    rc = coil_group_exit(&g, -ECANCELED);
     test_trace("exit:%d ", rc);
     return coil_sleep(1);
 }

@@ -145,7 +145,7 @@ SCENARIO(failure_awaited_again_has_the_same_traceback)
     return 0;
 }
 
-/* A future begins pending. Cancelling it takes effect within the call. */
+/* A new future is pending. Cancelling it takes effect within the call. */
 SCENARIO(future_begins_pending_and_is_cancelled_at_once)
 {
     coil_future *future = new_future();

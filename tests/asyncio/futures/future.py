@@ -95,7 +95,7 @@ async def failure_awaited_again_has_the_same_traceback():
 
 @scenario
 async def future_begins_pending_and_is_cancelled_at_once():
-    """A future begins pending. Cancelling it takes effect within the call."""
+    """A new future is pending. Cancelling it takes effect within the call."""
     future = new_future()
     trace("done %s, cancelled %s", result_of(future.done()), result_of(future.cancelled()))
     trace("cancel: %s", result_of(future.cancel()))

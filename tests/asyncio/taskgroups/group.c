@@ -201,8 +201,8 @@ static void count(const char *where)
 }
 
 /*
- * A child's failure cancels the owner. In the body this counts as a request, and after
- * the exit it no longer does.
+ * A child's failure cancels the owner. In the body, this cancellation counts as a
+ * request. After the exit it no longer does.
  */
 SCENARIO(group_takes_its_request_to_its_owner_back)
 {

@@ -142,8 +142,8 @@ def count(where):
 
 @scenario
 async def group_takes_its_request_to_its_owner_back():
-    """A child's failure cancels the owner. In the body this counts as a request, and after the exit
-    it no longer does.
+    """A child's failure cancels the owner. In the body, this cancellation counts as a request.
+    After the exit it no longer does.
     """
     try:
         async with telling_group() as group:

@@ -247,8 +247,8 @@ SCENARIO(wait_of_nothing_is_refused)
 }
 
 /*
- * wait() returns with the last of its tasks. If all are done, it takes no time, but
- * turns.
+ * wait() returns with the last of its tasks. If all are done already, it takes turns of
+ * the loop, but no time.
  */
 SCENARIO(wait_returns_when_all_are_done)
 {

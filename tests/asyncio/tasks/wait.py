@@ -144,7 +144,8 @@ async def wait_of_nothing_is_refused():
 
 @scenario
 async def wait_returns_when_all_are_done():
-    """wait() returns with the last of its tasks. If all are done, it takes no time, but turns."""
+    """wait() returns with the last of its tasks. If all are done already, it takes turns of the
+    loop, but no time."""
     tasks = [asyncio.create_task(asyncio.sleep(delay)) for delay in (2, 3)]
     for _ in range(2):
         ticks = asyncio.create_task(ticker(3))

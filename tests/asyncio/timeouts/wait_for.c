@@ -234,7 +234,7 @@ SCENARIO(wait_for_no_time_begins_no_task)
     return 0;
 }
 
-/* Without any time, a running task is cancelled and awaited. */
+/* With a timeout of 0, a running task is cancelled and awaited. */
 SCENARIO(wait_for_no_time_cancels_what_runs)
 {
     for (int delay = 0; delay >= -1; delay--) {

@@ -152,7 +152,7 @@ async def wait_for_no_time_begins_no_task():
 
 @scenario
 async def wait_for_no_time_cancels_what_runs():
-    """Without any time, a running task is cancelled and awaited."""
+    """With a timeout of 0, a running task is cancelled and awaited."""
     for delay in 0, -1:
         task = asyncio.create_task(sleeper())
         await turns(1)
