@@ -1,6 +1,6 @@
 /*
- * tested.c - a function that waits, and its test: in several orders, without real time,
- * and with each allocation and system call failing once (docs/manual/testing.md).
+ * tested.c - a function that waits, and its test. The test tries several orders without
+ * real time, and lets each allocation and system call fail once. (docs/manual/testing.md)
  */
 #include <coil.h>
 

@@ -32,7 +32,10 @@ static void check_session(struct traps *traps, const char *url)
     free(without);
 }
 
-/* No page is farther away than itself, and what has no date leads nowhere. */
+/*
+ * A link from a page to itself is no step of a calendar, and neither is a link from a
+ * page without a date.
+ */
 static void check_calendar(const char *url)
 {
     CLAIM(!trap_calendar(url, url, 1795356000));

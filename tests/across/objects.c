@@ -172,7 +172,8 @@ const struct test_object test_objects[] = {
     {"coil_spawn", make_task, release_task, "coil_task_future: the last reference",
      cancel_task, "coil_task_cancel: the last reference"},
     {"coil_spawn_threadsafe", make_threadsafe, release_promise,
-     ": the last reference to this promise", NULL, NULL}, /* its task has another */
+     /* its task has another reference */
+     ": the last reference to this promise", NULL, NULL},
     {"coil_future_create", make_future, release_future,
      "coil_future_release: the last reference", set_future,
      "coil_future_set: the last reference"},

@@ -268,7 +268,7 @@ static void run_in_debug_mode(void *fn)
     coil_run(misuse_in_debug_mode, fn, &(coil_run_opts){.loop.debug = true});
 }
 
-/* Another object of the same kind would have the memory otherwise. */
+/* In debug mode, new objects of the same kind do not get the memory of the freed one. */
 static int use_future_whose_memory_is_wanted(void *arg)
 {
     coil_future *gone, *others[8];
@@ -372,7 +372,10 @@ TEST(object_that_is_gone_is_recognised_in_debug_mode_though_its_memory_is_wanted
         test_dies(run_in_debug_mode, (void *)(uintptr_t)calls[i].make, calls[i].message);
 }
 
-/* So many that the first ones are freed; the harness counts what is left. */
+/*
+ * Free so many objects that the memory of the first ones is given back. The harness
+ * counts the blocks that remain.
+ */
 static int free_many(void *arg)
 {
     for (int i = 0; i < 3000; i++) {

@@ -37,7 +37,7 @@ static const struct {
 
 TEST(null_in_a_call_stops_the_program_with_the_name_of_the_function)
 {
-    /* Valgrind takes a third of a second for each process that dies. */
+    /* Valgrind takes a third of a second for each process that aborts. */
     const size_t step = test_under_valgrind() ? 16 : 1;
 
     memset(object, 1, sizeof object);

@@ -546,7 +546,8 @@ static COIL__NOINLINE void jump(size_t bytes, void (*fn)(void))
     fn();
 }
 
-enum { BEYOND_THE_GUARD = 1240000 }; /* of 1020 KiB, and a stack of 128 KiB */
+/* larger than a guard of 1020 KiB and a stack of 128 KiB */
+enum { BEYOND_THE_GUARD = 1240000 };
 
 static coil__coro *thread_itself;
 
@@ -654,7 +655,10 @@ static void *jump_and_return(void *bytes)
     return NULL;
 }
 
-/* The frame ends where the stack of another coroutine was before guards were wide. */
+/*
+ * The frame ends in memory that belonged to the stack of another coroutine before guards
+ * were wide.
+ */
 static void jump_by(void *bytes)
 {
     coil_coro *coro = create_above_others(jump_and_return, bytes);
@@ -679,7 +683,7 @@ static size_t guard_of(const struct coil__stack *stack)
     return (size_t)(stack->low - coil__stack_slot(stack));
 }
 
-/* How many of so many stacks have a wide guard. */
+/* Return how many of `count` stacks have a wide guard. */
 static int count_wide_guards(size_t stack_bytes, int count)
 {
     struct coil__stack *stacks = calloc((size_t)count, sizeof *stacks);

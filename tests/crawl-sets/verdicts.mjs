@@ -76,7 +76,7 @@ function targetOf(text, base) {
   if (!URL.canParse(text, base)) {
     return [null, null];
   }
-  // A file outside of the checked folder has a verdict of its own.
+  // A file outside of the checked folder has its own verdict.
   if (isLocal && /^[\0- ]*file:/i.test(text) && !new URL(text).href.startsWith(rootUrl(site))) {
     return ['file:' + new URL(text).href.replace(/[?#].*/s, '').slice('file://'.length), null];
   }
@@ -245,7 +245,7 @@ function ofPage(page, fragment) {
 function ofChain(target, fragment) {
   const { status } = pages.get(target);
   const seen = new Set();
-  let isOfLocation = false; // the fragment
+  let isOfLocation = false; // whether the fragment comes from a Location header
   let page = pages.get(target);
   for (let at = target; page.next !== undefined; page = pages.get(at)) {
     if (page.next === null) {

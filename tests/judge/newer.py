@@ -1,9 +1,9 @@
 """Newer features of asyncio, written with those of 3.13.
 
 - TaskGroup.cancel(), of 3.15, with its fixes: a child that cancels its group in its eager
-  beginning is cancelled, too (gh-155418); a cancellation of the owner by another is not
-  lost after the group's own (gh-155433);
-- places in a Barrier that are given once, whoever is cancelled (gh-155233, still open);
+  beginning is cancelled, too (gh-155418); if another request cancels the owner, that request is
+  still delivered after the group has cancelled the owner itself (gh-155433);
+- a Barrier that returns each index once, even if tasks are cancelled (gh-155233, still open);
 - one task that begins eagerly, while others do not (3.14: create_task(eager_start=True)).
 """
 
@@ -12,7 +12,7 @@ import contextlib
 
 
 class TaskGroup(asyncio.TaskGroup):
-    """With cancel()."""
+    """A TaskGroup with cancel()."""
 
     def create_task(self, coroutine, **options):
         task = super().create_task(coroutine, **options)
@@ -59,7 +59,7 @@ class TaskGroup(asyncio.TaskGroup):
 
 
 class Barrier(asyncio.Barrier):
-    """The last to come takes the last place; the others take theirs as they leave."""
+    """The last task to arrive gets the last index. The others get theirs as they leave."""
 
     passed = 0
 

@@ -341,7 +341,7 @@ static void say_state(coil_future *future, void *arg)
 {
     struct note *note = arg;
 
-    /* The task of the body may be gone by now. */
+    /* The body's task may no longer exist. */
     trace("callback", "t%d %s %s%s", note->body->number, note->name,
           word_of(coil_future_result(future)).text, bindings());
 }

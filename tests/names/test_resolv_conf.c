@@ -1,6 +1,6 @@
 /*
- * test_resolv_conf.c - how long and how often to ask, and for which names, as the file
- * says.
+ * test_resolv_conf.c - the timeout, the number of tries and the search list, from the
+ * file.
  */
 #include "../harness/harness.h"
 

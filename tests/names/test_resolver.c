@@ -559,7 +559,7 @@ TASK_TEST(resolver_searches_the_root)
                                         "192.0.2.10", "192.0.2.11"};
     char path[] = "/tmp/coil-resolv-XXXXXX";
 
-    setenv("LOCALDOMAIN", "", 1); /* whatever this machine's name is */
+    setenv("LOCALDOMAIN", "", 1); /* so that the host name of the machine has no effect */
     make_file(path, "");
     name_server_start(&server, root, COUNT(root));
     for (size_t i = 0; i < COUNT(texts); i++) {
@@ -575,7 +575,10 @@ TASK_TEST(resolver_searches_the_root)
     unlink(path);
 }
 
-/* res_search(3): the search goes on after a server's failure, which outweighs "no". */
+/*
+ * res_search(3): the search continues after a server has failed. If no later name is
+ * found, the result is this failure, not "not found".
+ */
 TASK_TEST(resolver_searches_on_after_a_failure)
 {
     static const struct name_rule failing[] = {
@@ -601,7 +604,9 @@ TASK_TEST(resolver_searches_on_after_a_failure)
 
 /* ---- servers with a zone ----------------------------------------------------------- */
 
-/* A name server on ::1: it hands questions to the other, and the answers back. */
+/*
+ * A name server on ::1: it forwards queries to the other server, and returns the answers.
+ */
 static int relay(void *arg)
 {
     coil_datagram *front = arg, *back = NULL;
@@ -622,7 +627,7 @@ static int relay(void *arg)
     return (int)n;
 }
 
-/* As "fe80::1%eth0" of resolv.conf; any address may have a zone. */
+/* As "fe80::1%eth0" in resolv.conf. Any address may have a zone. */
 IO_TEST(resolver_asks_a_server_with_a_zone)
 {
     char servers[128];
@@ -646,7 +651,10 @@ IO_TEST(resolver_asks_a_server_with_a_zone)
     name_server_stop(&server);
 }
 
-/* Port 53 of ::1 is nobody's in a test, so the look-up fails; its message has the servers. */
+/*
+ * No server listens on port 53 of ::1, so the look-up fails. Its message lists the
+ * servers.
+ */
 TASK_TEST(resolver_reads_servers_with_a_zone)
 {
     char path[] = "/tmp/coil-resolv-XXXXXX", zone[32];
@@ -668,7 +676,7 @@ TASK_TEST(resolver_reads_servers_with_a_zone)
     unlink(path);
 }
 
-/* Nobody waits for the answers: the server may not have seen all of them. */
+/* No task waits for the answers, so the server may not have received all queries. */
 static void check_questions(unsigned n)
 {
     while (server.questions < n)

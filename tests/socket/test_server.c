@@ -58,7 +58,7 @@ static void check_end(coil_stream *stream)
     CHECK(n == 0 || n == -ECONNRESET);
 }
 
-/* The port of this end. */
+/* Return the port of this end. */
 static unsigned own_port(const coil_stream *stream)
 {
     coil_address name;
@@ -224,7 +224,10 @@ static int fail_on_x(coil_stream *stream, void *arg)
     return coil_fail(-EPROTO, "an x came");
 }
 
-/* getpeername(2) fails by then, and the handler has closed its stream. */
+/*
+ * The peer's address is no longer known, because getpeername(2) fails, and the handler
+ * has closed its stream.
+ */
 static int fail_on_reset(coil_stream *stream, void *arg)
 {
     char byte;
@@ -857,7 +860,7 @@ TEST(server_out_of_descriptors_says_so_once_whoever_finds_room)
     CHECK_INT(reports.rc, -EMFILE);
 }
 
-/* Nobody leaves for so long that the failure is reported again. */
+/* No client disconnects for so long that the server reports the failure again. */
 static int serve_a_crowd_that_stays(void *reports)
 {
     coil_listener *listener = listen_here();

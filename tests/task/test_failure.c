@@ -90,7 +90,7 @@ static const char *printed_line(const coil_error *error)
     return text;
 }
 
-/* Each of them occurs in the text, behind the one before. */
+/* Check that each of them occurs in the text, after the previous one. */
 static bool says_in_order(const char *where, const char *const parts[], size_t n)
 {
     for (size_t i = 0; i < n && where != NULL; i++) {
@@ -112,7 +112,7 @@ static bool has_lines_of(const coil_error *error)
     return strstr(printed(error), "test_failure.c:") != NULL;
 }
 
-/* False in a program without debug data, or where libdw is missing. */
+/* Returns false in a program without debug data, or without libdw. */
 static bool has_lines(void)
 {
     coil_task *task = spawn_parser();

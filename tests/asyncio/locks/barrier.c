@@ -133,8 +133,8 @@ static int party(void *name)
 }
 
 /*
- * A task that is cancelled while it waits at a barrier no longer counts: another must
- * replace it. It takes no place, so each place is given once.
+ * A task that is cancelled while it waits at a barrier no longer counts: another one must
+ * replace it. It uses up no index, so that each index is returned once.
  */
 SCENARIO(barrier_cancelled_waiter_leaves_its_place)
 {

@@ -107,8 +107,8 @@ async def barrier_cancelled_party(name):
 
 @scenario
 async def barrier_cancelled_waiter_leaves_its_place():
-    """A task that is cancelled while it waits at a barrier no longer counts: another must
-    replace it. It takes no place, so each place is given once.
+    """A task that is cancelled while it waits at a barrier no longer counts: another one must
+    replace it. It uses up no index, so that each index is returned once.
     """
     a = asyncio.create_task(barrier_cancelled_party("a"))
     b = asyncio.create_task(barrier_cancelled_party("b"))

@@ -1,5 +1,5 @@
 /* needs: coil-posix */
-/* posix.c - what the listings of include/coil/posix.h stand in. */
+/* posix.c - the program around the listings of include/coil/posix.h. */
 #include "listings.h"
 
 #include <coil/posix.h>
