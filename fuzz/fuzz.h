@@ -2,8 +2,8 @@
  * fuzz.h - macros and functions for fuzz targets.
  *
  * A target is one function, called for each input. It aborts the program if a claim does
- * not hold. It is linked with libFuzzer (make fuzz), or with replay.c, which runs it on
- * the inputs of its corpus (make test T=fuzz).
+ * not hold. The program is linked with libFuzzer (make fuzz), or with replay.c, which
+ * runs it on the inputs of its corpus (make test T=fuzz).
  */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H

@@ -33,8 +33,8 @@ static void check_session(struct traps *traps, const char *url)
 }
 
 /*
- * A link from a page to itself is no step of a calendar, and neither is a link from a
- * page without a date.
+ * A link is not a step of a calendar if it leads to its own page, or if its page has no
+ * date.
  */
 static void check_calendar(const char *url)
 {

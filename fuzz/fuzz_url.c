@@ -2,8 +2,8 @@
  * fuzz_url.c - the URL parser: the parts of a URL are in order, and a parsed URL is
  * parsed as itself.
  *
- * The input's first line is a base, the rest is relative to it; without a second line
- * there is no base.
+ * The input's first line is a base, and the rest is relative to it. An input of one line
+ * is a URL without a base.
  */
 #include "fuzz.h"
 
