@@ -26,6 +26,7 @@
 #include "../coro/switch.h"
 #include "../loop/leak.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
@@ -395,18 +396,19 @@ static void body_returned(int rc)
  */
 #define KEPT_MAX 64
 
-static COIL__THREAD_LOCAL struct {
+/* From malloc(3), see coil/base.h; NULL as long as none was kept. */
+static COIL__THREAD_LOCAL struct kept {
     size_t next;
     coil_task *tasks[KEPT_MAX];
-} kept;
+} * kept;
 
 static void destroy_kept_tasks(void)
 {
-    for (size_t i = 0; i < KEPT_MAX; i++) {
-        if (kept.tasks[i] != NULL)
-            coil__coro_destroy(&kept.tasks[i]->coro);
-        kept.tasks[i] = NULL;
-    }
+    for (size_t i = 0; kept != NULL && i < KEPT_MAX; i++)
+        if (kept->tasks[i] != NULL)
+            coil__coro_destroy(&kept->tasks[i]->coro);
+    free(kept);
+    kept = NULL;
 }
 
 /*
@@ -602,12 +604,15 @@ static COIL__NOINLINE void leave_no_block(coil_task *task)
 /* Returns the task to be destroyed now, if any. */
 static coil_task *keep_in_debug_mode(coil_task *task)
 {
-    coil_task **place = &kept.tasks[kept.next % KEPT_MAX], *oldest = *place;
+    coil_task **place, *oldest;
 
     if ((task->marks & COIL__TASK_DEBUGGED) == 0 || !coil__loop_is_debugged() ||
         coil__loop_of_thread->closing)
         return task;
-    kept.next++;
+    if (kept == NULL && (kept = calloc(1, sizeof *kept)) == NULL)
+        return task;
+    place = &kept->tasks[kept->next++ % KEPT_MAX];
+    oldest = *place;
     *place = task;
     return oldest;
 }
