@@ -200,6 +200,8 @@ static bool wants_body(const struct answer *answer, void *arg)
         expect_sitemap(worker, content_type, is_named);
     if (content_type == NULL)
         search_expect_unknown(worker->pages.search, worker->page->is_start);
+    if (text_checks_want(worker->crawler, worker->page))
+        search_want_text(worker->pages.search);
     return true;
 }
 
@@ -305,14 +307,15 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
                                 &problem);
     else if (page_search_is_due(&source))
         rc = page_search_end(&worker->pages, page, &source, &links, &problem);
-    if (rc == 0 && on_site)
+    if (rc == 0 && on_site && !page->is_reasked)
         rc = tell_page(crawler, page, answer, links);
     if (rc < 0)
         return rc;
     worker->problem = problem;
     worker->flaw = flaw_of(worker, answer);
     judgement = judge_answer(crawler->options, page->url, on_site, answer);
-    crawler->fetched_count += on_site && judgement.verdict == VERDICT_OK;
+    crawler->fetched_count +=
+        on_site && judgement.verdict == VERDICT_OK && !page->is_reasked;
     if (answer->rc < 0)
         snprintf(message, sizeof message, "%s", answer->error);
     else if (judgement.verdict == VERDICT_OK)
@@ -339,6 +342,8 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
         page->is_reasked = true; /* somebody has asked for its ids meanwhile */
         frontier_add_again(&crawler->frontier, page);
     }
+    if (judgement.verdict == VERDICT_OK)
+        text_checks_ask_again(crawler, page);
     return verdicts_settle(crawler, page, judgement, message);
 }
 
@@ -353,6 +358,7 @@ static int end_start(struct crawler *crawler, const struct target *page)
 static int digest(struct worker *worker, struct target *page, struct answer *answer)
 {
     struct crawler *crawler = worker->crawler;
+    bool was_asked_before = page->is_reasked;
     int rc;
 
     page->is_fetched = true;
@@ -365,10 +371,12 @@ static int digest(struct worker *worker, struct target *page, struct answer *ans
         rc = page->kind == TARGET_SITE ? tell_page(crawler, page, answer, 0) : 0;
         if (rc == 0)
             rc = redirect_follow(crawler, page, answer->location);
+        if (rc == 0)
+            rc = text_checks_redirect(crawler, page);
     } else {
         rc = judge(worker, page, answer);
     }
-    return rc == 0 ? end_start(crawler, page) : rc;
+    return rc == 0 && !was_asked_before ? end_start(crawler, page) : rc;
 }
 
 /* Those that were not refused. */
@@ -1257,6 +1265,7 @@ void crawler_finish(struct crawler *crawler)
     mentions_finish(&crawler->mentions);
     traps_finish(&crawler->traps);
     table_finish(&crawler->places);
+    text_checks_finish(&crawler->texts);
     targets_finish(&crawler->targets);
     free(crawler->complaint);
     *crawler = (struct crawler){.options = NULL};

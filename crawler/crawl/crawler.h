@@ -23,6 +23,7 @@
 #include "../scope/site.h"
 #include "../state/state.h"
 #include "target.h"
+#include "text_checks.h"
 #include "../scope/trap.h"
 
 #include <coil/http.h>
@@ -54,7 +55,8 @@ struct crawler {
         places; /* by URL: the fragment in the Location of a redirect; redirect_place() */
     struct mentions mentions;
     struct traps traps;
-    struct target *due; /* whose verdict can be found now; judge_due() */
+    struct text_checks texts; /* that links lead to */
+    struct target *due;       /* whose verdict can be found now; judge_due() */
     struct target *held,
         **held_end; /* of another site, it seems, until the starts are known */
     int64_t

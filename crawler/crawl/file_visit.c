@@ -188,6 +188,8 @@ static int search_file(struct visiting *visiting)
     } else if (file->content_type == NULL) {
         search_expect_unknown(search, is_text_by_name(file->path));
     }
+    if (text_checks_want(visiting->pages->crawler, visiting->page))
+        search_want_text(search);
     rc = read_file(visiting, limit, feed);
     if (visiting->failure == -EFBIG) {
         visiting->failure = 0;
@@ -269,6 +271,8 @@ static int settle(struct visiting *visiting, bool had_ids)
         frontier_add_again(&crawler->frontier, page);
     }
     judgement = judge_file(visiting);
+    if (judgement.verdict == VERDICT_OK)
+        text_checks_ask_again(crawler, page);
     return verdicts_settle(crawler, page, judgement,
                            visiting->failure < 0 && visiting->message[0] == '\0'
                                ? strerror(-visiting->failure)

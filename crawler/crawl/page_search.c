@@ -226,6 +226,7 @@ static int note_web(struct finding *finding, const struct search_found *found)
     struct crawler *crawler = finding->pages->crawler;
     struct url url = *found->url;
     bool is_followed = !(found->link->nofollow || finding->pages->nofollow), is_new;
+    const char *directive = text_checks_directive(found->link->reference);
     uint64_t hash = found->mark;
     struct unseen unseen;
     struct target *target;
@@ -234,7 +235,8 @@ static int note_web(struct finding *finding, const struct search_found *found)
     if (crawler->options->fragments == FRAGMENTS_NONE && url.fragment_at > 0)
         hash = leave_out_fragment(&crawler->targets, &url);
     is_new = !targets_find_unseen(&crawler->targets, url.href, url.n, hash, &unseen);
-    if (!is_new && is_one_more(finding, found->link, &url, is_followed, &unseen)) {
+    if (!is_new && directive == NULL &&
+        is_one_more(finding, found->link, &url, is_followed, &unseen)) {
         rc = keep(finding->pages, found, !is_followed, &url, unseen.known->number);
         return rc == 0 ? note_one_more(finding, found, &url, &unseen) : rc;
     }
@@ -248,6 +250,9 @@ static int note_web(struct finding *finding, const struct search_found *found)
         rc = note_target(finding, found, &url, target, is_followed);
     if (rc == 0 && is_new && target != target->page)
         rc = place_fragment(crawler, target);
+    if (rc == 0 && directive != NULL && is_followed)
+        rc =
+            text_checks_add(crawler, finding->page, found->link, target->page, directive);
     targets_remember(&crawler->targets, target);
     return rc;
 }
@@ -446,7 +451,7 @@ static int note_no_url(struct finding *finding, const struct search_found *found
 
 static bool tells_links(const struct crawler *crawler, const struct target *page)
 {
-    return !crawler->takes_no_links &&
+    return !crawler->takes_no_links && !page->is_reasked &&
            (page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start));
 }
 
@@ -542,6 +547,8 @@ int page_search_end(struct page_search *pages, struct target *page,
     *problem = 0;
     rc = search_source(pages, page, source, &visitor);
     *links = finding.links;
+    if (rc == 0)
+        rc = text_checks_take(pages->crawler, page, search_take_text(pages->search));
     if (rc == 0)
         return targets_keep_ids(&pages->crawler->targets, page, pages->ids,
                                 pages->id_count);

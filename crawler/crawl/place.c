@@ -306,6 +306,16 @@ int place_fragment(struct crawler *crawler, struct target *target)
     return verdicts_await_page(crawler, target);
 }
 
+int place_text(struct crawler *crawler, struct target *target)
+{
+    int excluded = is_excluded(crawler->options, target->url);
+
+    if (excluded != 0)
+        return excluded < 0 ? excluded : leave_out(crawler, target, REASON_EXCLUDED);
+    return verdicts_settle(crawler, target,
+                           (struct judgement){VERDICT_TEXT, REASON_NO_SUCH_TEXT}, NULL);
+}
+
 int place_nearer(struct crawler *crawler, struct target *page, unsigned hops)
 {
     int rc = 0;

@@ -36,6 +36,9 @@ int place_at_depth(struct crawler *crawler, struct target *page, unsigned depth)
 /* Its ids are asked for, or those of where it redirects to, although it may be of another site. */
 void place_want_ids(struct crawler *crawler, struct target *page);
 
+/* A text of a page that is missing: it gets its verdict, unless --exclude leaves it out. */
+int place_text(struct crawler *crawler, struct target *target);
+
 /* It is reached by fewer redirects than was known: go on where its chain was given up. */
 int place_nearer(struct crawler *crawler, struct target *page, unsigned hops);
 

@@ -6,15 +6,11 @@
 #include <string.h>
 
 static const char *const verdict_words[VERDICT_COUNT] = {
-    [VERDICT_OK] = "ok",
-    [VERDICT_REDIRECT] = "redirect",
-    [VERDICT_BROKEN] = "broken",
-    [VERDICT_FRAGMENT] = "fragment",
-    [VERDICT_BLOCKED] = "blocked",
-    [VERDICT_ERROR] = "error",
-    [VERDICT_TIMEOUT] = "timeout",
-    [VERDICT_SKIPPED] = "skipped",
-    [VERDICT_UNCHECKED] = "unchecked",
+    [VERDICT_OK] = "ok",           [VERDICT_REDIRECT] = "redirect",
+    [VERDICT_BROKEN] = "broken",   [VERDICT_FRAGMENT] = "fragment",
+    [VERDICT_TEXT] = "text",       [VERDICT_BLOCKED] = "blocked",
+    [VERDICT_ERROR] = "error",     [VERDICT_TIMEOUT] = "timeout",
+    [VERDICT_SKIPPED] = "skipped", [VERDICT_UNCHECKED] = "unchecked",
 };
 
 static const struct {
@@ -34,6 +30,7 @@ static const struct {
     [REASON_REDIRECT_CIRCLE] = {"redirect-circle", "a circle of redirects"},
     [REASON_REDIRECT_LIMIT] = {"redirect-limit", "too many redirects in a row"},
     [REASON_NO_SUCH_ID] = {"no-such-id", "no element has this id"},
+    [REASON_NO_SUCH_TEXT] = {"no-such-text", "the page does not have this text"},
     [REASON_CHALLENGE] = {"challenge", "the server wants to see a human"},
     [REASON_NETWORK] = {"network", "no answer: the network failed"},
     [REASON_PROTOCOL] = {"protocol", "the answer is not valid HTTP"},

@@ -15,6 +15,7 @@ enum verdict {
     VERDICT_REDIRECT,
     VERDICT_BROKEN,
     VERDICT_FRAGMENT,
+    VERDICT_TEXT,
     VERDICT_BLOCKED,
     VERDICT_ERROR,
     VERDICT_TIMEOUT,
@@ -36,9 +37,10 @@ enum reason {
     REASON_REDIRECT_SCHEME,
     REASON_REDIRECT_CIRCLE,
     REASON_REDIRECT_LIMIT,
-    REASON_NO_SUCH_ID, /* fragment */
-    REASON_CHALLENGE,  /* blocked */
-    REASON_NETWORK,    /* error */
+    REASON_NO_SUCH_ID,   /* fragment */
+    REASON_NO_SUCH_TEXT, /* text */
+    REASON_CHALLENGE,    /* blocked */
+    REASON_NETWORK,      /* error */
     REASON_PROTOCOL,
     REASON_TLS,
     REASON_UNREADABLE,

@@ -144,7 +144,7 @@ const struct option_row option_rows[] = {
      .words = "the statuses that are well: 200..299,404 of all hosts, in the default's place; linkedin.com=999,403 also of that host and those below it; may be repeated"},
     {.name = "fail-on", .repeats = true, .argument = "VERDICT,...", .set = add_verdicts,
      .initial = "broken,fragment,error,timeout",
-     .choices = "ok redirect broken fragment blocked error timeout skipped unchecked none",
+     .choices = "ok redirect broken fragment text blocked error timeout skipped unchecked none",
      .group = OPTION_VERDICTS, .words = "the verdicts that fail the run (exit status 2)"},
     {.name = "baseline", .argument = "FILE", .set = set_file, FIELD(baseline), .hint = HINT_FILE,
      .group = OPTION_VERDICTS, .words = "what this report (-f jsonl) of an earlier run has found does not fail this one"},

@@ -115,11 +115,15 @@ int plain_text_visit(const char *text, size_t n, links_visit_function visit, voi
     int rc = 0;
 
     while (rc == 0 && at < n) {
-        const char *colon = memmem(text + at, n - at, "://", 3);
+        const char *colon = memchr(text + at, ':', n - at);
         size_t begin, whole;
 
         if (colon == NULL)
             break;
+        if (n - (size_t)(colon - text) < 3 || memcmp(colon, "://", 3) != 0) {
+            at = (size_t)(colon - text) + 1;
+            continue;
+        }
         begin = (size_t)(colon - text);
         begin -= begin >= at + 5 && is_letter(colon[-1]) && (colon[-1] | 0x20) == 's' ? 5
                  : begin >= at + 4                                                    ? 4

@@ -10,7 +10,9 @@
 
 #include "../base/text.h"
 #include "charset.h"
+#include "html_reference.h"
 #include "markdown.h"
+#include "page_text.h"
 #include "plain_text.h"
 #include "sitemap.h"
 #include "sniff.h"
@@ -72,6 +74,8 @@ struct search {
     bool else_html;
     bool is_unknown, takes_text; /* search_expect_unknown() */
     bool is_cut;                 /* search_break_off() */
+    bool wants_text;             /* search_want_text() */
+    char *page_text;             /* of the page that was searched last */
     struct sitemap *sitemap;
     char problem[PROBLEM_BYTES];
     struct charset charset;
@@ -80,7 +84,8 @@ struct search {
     struct charset_converter converter; /* from `opened`, if that is not "" */
     char opened[CHARSET_BYTES];
     struct html_buffer held; /* what has come, until there is a converter for it */
-    struct html_buffer text; /* of a page that is plain text, in UTF-8 */
+    struct html_buffer
+        text; /* of plain text, or of a page whose text is wanted, in UTF-8 */
     struct markdown *markdown;
     struct charset_check check;
     char head[CHARSET_HEAD_BYTES];
@@ -118,6 +123,7 @@ void search_destroy(struct search *search)
     close_converter(search);
     html_buffer_finish(&search->held);
     html_buffer_finish(&search->text);
+    free(search->page_text);
     markdown_destroy(search->markdown);
     sitemap_destroy(search->sitemap);
     for (size_t i = 0; i < AHEAD; i++)
@@ -190,7 +196,9 @@ void search_begin(struct search *search, const char *content_type)
     search->knows_charset = search->type == PAGE_MARKDOWN;
     search->encoding = search->knows_charset ? HELD : AS_IT_IS;
     search->sitemap_mode = NO_SITEMAP;
-    search->is_unknown = search->is_cut = false;
+    search->is_unknown = search->is_cut = search->wants_text = false;
+    free(search->page_text);
+    search->page_text = NULL;
     search->problem[0] = '\0';
     search->check = (struct charset_check){0, false};
     search->head_n = 0;
@@ -212,6 +220,19 @@ void search_expect_unknown(struct search *search, bool takes_text)
 {
     search->is_unknown = true;
     search->takes_text = takes_text;
+}
+
+void search_want_text(struct search *search)
+{
+    search->wants_text = true;
+}
+
+char *search_take_text(struct search *search)
+{
+    char *text = search->page_text;
+
+    search->page_text = NULL;
+    return text;
 }
 
 void search_break_off(struct search *search)
@@ -311,6 +332,8 @@ static int take(const char *html, size_t n, void *arg)
 
     if (search->type == PAGE_TEXT)
         return html_buffer_add(&search->text, html, n, SIZE_MAX);
+    if (search->wants_text && html_buffer_add(&search->text, html, n, SIZE_MAX) < 0)
+        return -ENOMEM;
     return links_feed(&search->links, html, n);
 }
 
@@ -740,11 +763,49 @@ static int visit_page(struct search *search)
     return links_visit(&search->links, is_windows_1252(search), on_link, search);
 }
 
+/* *text, n bytes of Windows-1252, becomes UTF-8. 0 or -ENOMEM. */
+static int convert_windows_1252(struct html_buffer *text)
+{
+    struct html_buffer converted = {NULL};
+    size_t n = 0;
+
+    if (html_buffer_reserve(&converted, 3 * text->n + 1) < 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < text->n; i++)
+        n += html_put_utf8(html_windows_1252((unsigned char)text->bytes[i]),
+                           converted.bytes + n);
+    converted.n = n;
+    html_buffer_finish(text);
+    *text = converted;
+    return 0;
+}
+
+/* On a thread: a page may be long. */
+static int read_text(void *arg)
+{
+    struct search *search = arg;
+    int rc = is_windows_1252(search) ? convert_windows_1252(&search->text) : 0;
+
+    if (rc < 0)
+        return rc;
+    return page_text(search->text.n > 0 ? search->text.bytes : "", search->text.n,
+                     &search->page_text);
+}
+
+static int find_text(struct search *search)
+{
+    if (!search->wants_text || search->is_cut || search->type != PAGE_HTML)
+        return 0;
+    return coil_blocking(COIL_LANE_CPU, read_text, search);
+}
+
 int search_end(struct search *search, const char *url,
                const struct search_visitor *visitor)
 {
     int rc = end_page(search);
 
+    if (rc == 0)
+        rc = find_text(search);
     if (rc == 0)
         rc = begin_visits(search, url, visitor);
     if (rc == 0)

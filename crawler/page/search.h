@@ -89,6 +89,13 @@ void search_expect_unknown(struct search *search, bool takes_text);
  */
 int search_feed(struct search *search, const char *html, size_t n);
 
+/* The text of the page that has begun is wanted, too, if it is HTML. */
+void search_want_text(struct search *search);
+
+/* Take the text of the page that was searched last, as page_text() makes it, for free(). NULL if it
+   was not wanted, or the page is not HTML. */
+char *search_take_text(struct search *search);
+
 /* The page goes on behind what has been fed, and search_end() is to search only that. */
 void search_break_off(struct search *search);
 

@@ -418,6 +418,7 @@ static bool is_worth_telling(const struct options *options,
     case VERDICT_FRAGMENT:
     case VERDICT_ERROR:
     case VERDICT_TIMEOUT:
+    case VERDICT_TEXT:
     case VERDICT_BLOCKED:
         return true;
     case VERDICT_REDIRECT:

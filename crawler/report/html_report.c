@@ -96,6 +96,7 @@ static const char *class_of(enum verdict verdict)
     case VERDICT_ERROR:
     case VERDICT_TIMEOUT:
         return "bad";
+    case VERDICT_TEXT:
     case VERDICT_BLOCKED:
         return "warn";
     default:

@@ -695,6 +695,7 @@ static enum color color_of(enum verdict verdict)
     case VERDICT_ERROR:
     case VERDICT_TIMEOUT:
         return RED;
+    case VERDICT_TEXT:
     case VERDICT_BLOCKED:
         return YELLOW;
     default:
@@ -857,7 +858,8 @@ static int put_others(struct view *view, const struct options *options,
         enum verdict verdict;
         unsigned verbosity;
         const char *title;
-    } others[] = {{VERDICT_BLOCKED, 1, "Blocked, although a human may get there"},
+    } others[] = {{VERDICT_TEXT, 1, "Texts that are not on their pages"},
+                  {VERDICT_BLOCKED, 1, "Blocked, although a human may get there"},
                   {VERDICT_REDIRECT, 2, "Redirects"},
                   {VERDICT_SKIPPED, 2, "Skipped"},
                   {VERDICT_UNCHECKED, 2, "Unchecked"}};

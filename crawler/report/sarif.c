@@ -90,6 +90,7 @@ static const char *about(enum verdict verdict)
         return "A link leads to what is not there";
     case VERDICT_FRAGMENT:
         return "A link leads to a place that its page does not have";
+    case VERDICT_TEXT:
     case VERDICT_BLOCKED:
         return "A link leads to a server that refuses programs";
     case VERDICT_ERROR:

@@ -85,8 +85,9 @@ class Crawl:
         equal(len(self.verdicts), len(self.of("verdict")))
         pointed_at = {self.key(r["target"] or r["text"], r["fragment"]) for r in self.links}
         pointed_at |= {self.key(url) for url in self.records[0]["urls"]}
+        texts = {key for key in self.verdicts if "#:~:" in key}  # of links whose `text` has them
         if "interrupted" not in self.err:
-            equal(set(self.verdicts) ^ pointed_at, set())
+            equal(set(self.verdicts) ^ pointed_at, texts)
         for path, record in self.pages.items():
             equal((path, record["links"]), (path, len(self.links_of(path))))
         summary = self.records[-1]
@@ -769,6 +770,58 @@ def test_fragments_of_what_users_write():
     links = ["#installation", "#user-content-installation", "#%C3%A4", f"#{long}", "#x", "#nstallation"]
     result = crawl({"/": html(body + "".join(f'<a href="/{link}">x</a>' for link in links))})
     equal({key for key, told in result.told.items() if told != "ok"}, {"/#x", "/#nstallation"})
+
+
+def texts_of(result):
+    """The texts that were missing, and no other verdicts but "ok"."""
+    missing = {key for key, said in result.told.items() if said == "text/no-such-text"}
+    equal({key for key, said in result.told.items() if said != "ok"}, missing)
+    return missing
+
+
+def test_links_to_texts():
+    """Whether the page is fetched before its text is wanted, or after; it is fetched twice at most."""
+    links = ["/a#:~:text=A%20text", "/a#x:~:text=Title,end", "/a#:~:text=missing", "/a#x:~:text=gone%20too"]
+    body = html("<h1>Title</h1><p id=x>A <b>text</b>, up to its end.")
+    missing = {"/a#:~:text=missing", "/a#:~:text=gone too"}
+    result = crawl({"/": page(*links), "/a": body})
+    equal((result.status, texts_of(result), result.site.requests.count("/a")), (WELL, missing, 1))
+    equal([(r["target"], r["fragment"]) for r in result.links][1], (result.site.url + "a", "x"))
+    contains(result.out, "2 text")
+    result = crawl({"/": page("/a", "/b"), "/a": body, "/b": slow(0.3, page(*links))}, "-v")
+    equal((result.status, texts_of(result), result.site.requests.count("/a")), (WELL, missing, 2))
+    contains(result.out, "Texts that are not on their pages")
+    contains(result.out, "    3:10    /a#:~:text=missing\n")
+    equal(sum(r["page"].endswith("/a") for r in result.links), 0)
+    equal(sum(r["url"].endswith("/a") for r in result.of("page")), 1)
+    result = crawl({"/": page("#:~:text=x", "#:~:text=not%20here")})
+    equal((texts_of(result), result.site.requests.count("/")), ({"/#:~:text=not here"}, 2))
+    equal(crawl({"/": page(*links), "/a": body}, "--fail-on", "text").status, BROKEN)
+
+
+def test_links_to_texts_behind_redirects():
+    body = html("<p>A text.<a href='/x#:~:text=other'>")
+    for answers in ({"/": page("/r#:~:text=text", "/r#:~:text=other"), "/r": redirect("/x", 301), "/x": body},
+                    {"/": page("/r", "/b"), "/r": redirect("/x", 301), "/x": body,
+                     "/b": slow(0.3, page("/r#:~:text=text", "/r#:~:text=other"))}):
+        result = crawl(answers)
+        equal({key for key, said in result.told.items() if said.startswith("text")}, {"/x#:~:text=other"})
+
+
+def test_texts_are_not_looked_for_without_fragments_or_in_what_is_not_html():
+    answers = {"/": page("/a#:~:text=no", "/b#:~:text=no", "/gone#:~:text=no"), "/a": page(),
+               "/b": response("x", content_type="text/plain")}
+    equal(crawl(answers, "--fragments", "none").told, {"/": "ok", "/a": "ok", "/b": "ok", "/gone": "broken/status"})
+    equal(crawl(answers).told, {"/": "ok", "/a": "ok", "/a#:~:text=no": "text/no-such-text", "/b": "ok",
+                                "/gone": "broken/status"})
+    equal(crawl(answers, "--exclude", "#:~:text").told,
+          {"/": "ok", "/a": "ok", "/a#:~:text=no": "skipped/excluded", "/b": "ok", "/gone": "broken/status"})
+    with Server({"/": html("<p>There.")}, host="127.0.0.2") as other:
+        links = page(other.url + "#:~:text=there", other.url + "#:~:text=no")
+        result = crawl({"/": links})
+        equal(result.told, {"/": "ok", other.url: "ok"})
+        result = crawl({"/": links}, "--fragments", "all")
+        equal(result.told, {"/": "ok", other.url: "ok", other.url + "#:~:text=no": "text/no-such-text"})
 
 
 def test_fragments_that_are_ranges_of_lines():

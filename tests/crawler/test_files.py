@@ -178,6 +178,15 @@ def test_links_of_a_file_to_another_host():
         "https://h/x", "https://h:8443/y", "https://h:1/w", "https://h:2/d/v")}, "//h:x/z": "broken not-a-url"})
 
 
+def test_links_to_texts_in_files():
+    check = Check({"a.html": "<a href='b.html#:~:text=there'>x</a><a href='b.html#:~:text=not%20there'>y</a>"
+                             " <a href='#:~:text=z'>z</a> <a href='#:~:text=no'>z</a><a href='c.md#:~:text=no'>c</a>",
+                   "b.html": "<p>There!", "c.md": "x"}, "--offline", "a.html")
+    equal(check.status, 0)
+    equal(check.verdicts(), {"a.html": "ok", "b.html": "ok", "c.md": "ok", "b.html#:~:text=not there": "text no-such-text",
+                             "a.html#:~:text=no": "text no-such-text"})
+
+
 def test_base_of_a_file():
     """It is as on a server: "/sub/" lies in the root folder."""
     check = Check({"a.html": "<base href=/sub/><a href=b.html>1</a><a href=/c.html>2</a>",

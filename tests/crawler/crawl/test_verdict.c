@@ -6,9 +6,9 @@
 
 TEST(verdict_words_are_those_of_the_design)
 {
-    static const char *const words[] = {"ok",       "redirect", "broken",
-                                        "fragment", "blocked",  "error",
-                                        "timeout",  "skipped",  "unchecked"};
+    static const char *const words[] = {"ok",      "redirect", "broken", "fragment",
+                                        "text",    "blocked",  "error",  "timeout",
+                                        "skipped", "unchecked"};
 
     CHECK_PTR(verdict_word(VERDICT_OPEN), NULL);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {

@@ -482,10 +482,10 @@ TEST(options_fail_on_takes_verdicts)
     for (int i = 0; i < VERDICT_COUNT; i++)
         CHECK(!p.options.fail_on[i]);
     finish(&p);
-    REFUSED(
-        "--fail-on: \"dead\" is none of ok, redirect, broken, fragment, blocked, error, "
-        "timeout, skipped, unchecked, none",
-        "--fail-on=broken,dead");
+    REFUSED("--fail-on: \"dead\" is none of ok, redirect, broken, fragment, text, "
+            "blocked, error, "
+            "timeout, skipped, unchecked, none",
+            "--fail-on=broken,dead");
 }
 
 TEST(options_headers_cookies_and_credentials_become_headers)

@@ -1,0 +1,267 @@
+/* text_checks.c - see text_checks.h */
+#include "text_checks.h"
+
+#include "../base/array.h"
+#include "../page/page_text.h"
+#include "place.h"
+#include "verdicts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* What a hostile site could ask for is bounded: more texts are not looked for. */
+#define CHECKS_MAX 256 /* of a page */
+#define KEPT_BYTES_MAX ((size_t)64 << 20)
+
+struct text_check {
+    const struct target *from;
+    const char *reference, *directive; /* interned */
+    uint32_t line, column;
+};
+
+struct text_page {
+    struct target *page;
+    struct text_check *checks;
+    size_t count, capacity;
+    char *text;         /* NULL: it is not there yet, or not kept */
+    bool was_asked_for; /* again */
+};
+
+const char *text_checks_directive(const char *reference)
+{
+    const char *sign = strchr(reference, '#');
+    const char *directive = sign != NULL ? strstr(sign, ":~:") : NULL;
+
+    return directive != NULL && strstr(directive, "text=") != NULL ? directive + 3 : NULL;
+}
+
+/* Of a page of another site the text is wanted where its ids are. */
+static bool are_looked_for(const struct crawler *crawler, const struct target *page)
+{
+    const struct options *options = crawler->options;
+
+    if (crawler->state != NULL || crawler->member != NULL || crawler->kept != NULL ||
+        options->fragments == FRAGMENTS_NONE)
+        return false;
+    return page->kind == TARGET_SITE || page->kind == TARGET_FILE ||
+           (page->kind == TARGET_EXTERNAL && options->fragments == FRAGMENTS_ALL);
+}
+
+static struct text_page *find_page(const struct crawler *crawler,
+                                   const struct target *page)
+{
+    return crawler->texts.count > 0 ? table_get(&crawler->texts.pages, page->url) : NULL;
+}
+
+/* NULL without memory. */
+static struct text_page *get_page(struct text_checks *checks, struct target *page)
+{
+    struct text_page *known =
+        checks->count > 0 ? table_get(&checks->pages, page->url) : NULL;
+
+    if (known != NULL)
+        return known;
+    if (checks->count == checks->capacity &&
+        array_grow(&checks->all, &checks->capacity, sizeof *checks->all) < 0)
+        return NULL;
+    known = calloc(1, sizeof *known);
+    if (known == NULL)
+        return NULL;
+    known->page = page;
+    checks->all[checks->count++] = known;
+    return table_add(&checks->pages, page->url, known) == 0 ? known : NULL;
+}
+
+/* ---- one text ---------------------------------------------------------------------- */
+
+/* "http://h/p#:~:text=...", as browsers would write it. *fragment_at is behind the '#'. */
+static char *url_of(const struct target *page, const char *directive, size_t *fragment_at)
+{
+    struct text url = {0};
+
+    text_add(&url, page->url, strlen(page->url));
+    text_add(&url, "#", 1);
+    *fragment_at = url.n;
+    text_add(&url, ":~:", 3);
+    text_add_encoded(&url, directive, strlen(directive), PERCENT_FRAGMENT);
+    return text_take(&url);
+}
+
+static int tell_missing(struct crawler *crawler, const struct target *page,
+                        const struct text_check *check)
+{
+    /* A baseline has no text fragments in its links: it knows the missing text or not. */
+    struct mention_place place = {.page = check->from,
+                                  .text = check->reference,
+                                  .line = check->line,
+                                  .column = check->column,
+                                  .is_known = true};
+    size_t fragment_at;
+    char *url = url_of(page, check->directive, &fragment_at);
+    struct target *target;
+    bool is_new;
+    int rc;
+
+    if (url == NULL)
+        return -ENOMEM;
+    target = targets_get(&crawler->targets, url, fragment_at, &is_new);
+    free(url);
+    if (target == NULL)
+        return -ENOMEM;
+    target->status = page->status;
+    rc = mentions_add(&crawler->mentions, &crawler->targets, target, &place);
+    if (rc == 0)
+        rc = verdicts_want(crawler, target);
+    if (rc == 0 && is_new)
+        rc = place_text(crawler, target);
+    return rc;
+}
+
+static int look_for(struct crawler *crawler, const struct text_page *page,
+                    const struct text_check *check)
+{
+    int rc = page_text_has(page->text, check->directive);
+
+    return rc != 0 ? (rc < 0 ? rc : 0) : tell_missing(crawler, page->page, check);
+}
+
+/* ---- links ------------------------------------------------------------------------- */
+
+static struct target *end_of_chain(struct target *page)
+{
+    for (unsigned steps = 0; page->next != NULL && steps < UINT8_MAX; steps++)
+        page = page->next;
+    return page;
+}
+
+/* A page that was searched already is fetched again for its text. */
+static void ask_for_text(struct crawler *crawler, struct text_page *page)
+{
+    struct target *target = page->page;
+
+    if (page->was_asked_for || page->text != NULL || !target->is_searched ||
+        !target->has_ids || target->is_markdown || target->is_reasked ||
+        target->verdict != VERDICT_OK)
+        return;
+    page->was_asked_for = target->is_reasked = true;
+    frontier_add_again(&crawler->frontier, target);
+}
+
+static int add_check(struct crawler *crawler, struct text_page *page,
+                     const struct text_check *check)
+{
+    if (page->count >= CHECKS_MAX)
+        return 0;
+    if (page->count == page->capacity &&
+        array_grow(&page->checks, &page->capacity, sizeof *page->checks) < 0)
+        return -ENOMEM;
+    page->checks[page->count++] = *check;
+    return page->text != NULL ? look_for(crawler, page, check) : 0;
+}
+
+int text_checks_add(struct crawler *crawler, const struct target *from,
+                    const struct link *link, struct target *page, const char *directive)
+{
+    struct target *end = end_of_chain(page);
+    struct text_check check = {.from = from,
+                               .reference = link->reference,
+                               .line = link->place.line == 0 ? 1 : link->place.line,
+                               .column = link->place.column};
+    struct text_page *wanted;
+    int rc;
+
+    if (!are_looked_for(crawler, end))
+        return 0;
+    check.reference =
+        targets_intern(&crawler->targets, link->reference, strlen(link->reference));
+    check.directive = targets_intern(&crawler->targets, directive, strlen(directive));
+    wanted = get_page(&crawler->texts, end);
+    if (check.reference == NULL || check.directive == NULL || wanted == NULL)
+        return -ENOMEM;
+    rc = add_check(crawler, wanted, &check);
+    if (rc == 0 && end->kind != TARGET_SITE)
+        place_want_ids(crawler, end);
+    if (rc == 0)
+        ask_for_text(crawler, wanted);
+    return rc;
+}
+
+/* ---- pages ------------------------------------------------------------------------- */
+
+bool text_checks_want(const struct crawler *crawler, const struct target *page)
+{
+    const struct text_page *wanted = find_page(crawler, page);
+
+    return wanted != NULL && wanted->text == NULL;
+}
+
+int text_checks_take(struct crawler *crawler, const struct target *page, char *text)
+{
+    struct text_page *wanted = text != NULL ? find_page(crawler, page) : NULL;
+    struct text_checks *checks = &crawler->texts;
+    size_t n = text != NULL ? strlen(text) : 0;
+    int rc = 0;
+
+    if (wanted == NULL || wanted->text != NULL) {
+        free(text);
+        return 0;
+    }
+    wanted->text = text;
+    wanted->was_asked_for = true;
+    for (size_t i = 0; i < wanted->count && rc == 0; i++)
+        rc = look_for(crawler, wanted, &wanted->checks[i]);
+    checks->kept_bytes += n;
+    if (checks->kept_bytes > KEPT_BYTES_MAX) {
+        checks->kept_bytes -= n;
+        free(text);
+        wanted->text = NULL;
+    }
+    return rc;
+}
+
+void text_checks_ask_again(struct crawler *crawler, struct target *page)
+{
+    struct text_page *wanted = find_page(crawler, page);
+
+    if (wanted == NULL || wanted->was_asked_for || page->is_reasked ||
+        !page->is_searched || !page->has_ids || page->is_markdown)
+        return;
+    wanted->was_asked_for = page->is_reasked = true;
+    frontier_add_again(&crawler->frontier, page);
+}
+
+int text_checks_redirect(struct crawler *crawler, struct target *page)
+{
+    struct text_page *wanted = find_page(crawler, page), *next;
+    int rc = 0;
+
+    if (wanted == NULL || wanted->count == 0 || page->next == NULL)
+        return 0;
+    if (!are_looked_for(crawler, end_of_chain(page)))
+        return 0;
+    next = get_page(&crawler->texts, end_of_chain(page));
+    if (next == NULL)
+        return -ENOMEM;
+    if (next == wanted)
+        return 0;
+    for (size_t i = 0; i < wanted->count && rc == 0; i++)
+        rc = add_check(crawler, next, &wanted->checks[i]);
+    wanted->count = 0;
+    if (rc == 0)
+        ask_for_text(crawler, next);
+    return rc;
+}
+
+void text_checks_finish(struct text_checks *checks)
+{
+    for (size_t i = 0; i < checks->count; i++) {
+        free(checks->all[i]->checks);
+        free(checks->all[i]->text);
+        free(checks->all[i]);
+    }
+    free(checks->all);
+    table_finish(&checks->pages);
+    *checks = (struct text_checks){.count = 0};
+}
