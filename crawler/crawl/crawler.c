@@ -1042,14 +1042,29 @@ static void open_frontier(struct crawler *crawler)
             .above = crawler->member != NULL ? &crawler->member->shared.above : NULL});
 }
 
-/* A target has its page's verdict, or FRAGMENT, or UNCHECKED. True once for each of
-   these. */
+/* The bit of a verdict in `counted`. Verdicts of fragments have a bit each. The others are
+   verdicts of the page, which has one of them. */
+static uint8_t counted_bit(enum verdict verdict)
+{
+    switch (verdict) {
+    case VERDICT_FRAGMENT:
+        return 1;
+    case VERDICT_TEXT:
+        return 2;
+    case VERDICT_SKIPPED:
+        return 4;
+    case VERDICT_UNCHECKED:
+        return 8;
+    default:
+        return 16;
+    }
+}
+
+/* Return true for the first target of its URL that has this verdict. */
 static bool is_first_of_url(const struct crawler *crawler, const struct target *target)
 {
     struct known *page = targets_known(&crawler->targets, target->page);
-    uint8_t bit = target->verdict == VERDICT_FRAGMENT    ? 1
-                  : target->verdict == VERDICT_UNCHECKED ? 2
-                                                         : 4;
+    uint8_t bit = counted_bit(target->verdict);
     bool is_first = (page->counted & bit) == 0;
 
     page->counted |= bit;

@@ -92,7 +92,7 @@ struct known {
     bool is_near : 1;       /* the target is placed, and hops are 0 */
     bool is_well : 1;       /* no report gives the places of its links: mentions_drop() */
     bool has_new : 1;       /* links to it that the baseline lacks */
-    uint8_t counted : 3;    /* of a page, at the end: its URL is among the summary's */
+    uint8_t counted : 5;    /* of a page, at the end: its URL is among the summary's */
 };
 
 /* A target that was found by its URL, and is not looked at. */
