@@ -134,6 +134,43 @@ static const char *what_is_too_long(const coil_http_response *response)
                          : "the request's URL or headers are longer than libcurl takes";
 }
 
+/*
+ * True if the server's answer to the TLS handshake was not TLS. An HTTP server answers in
+ * plain text, whose first bytes OpenSSL reads as the version or length of a TLS record.
+ */
+static bool lacks_tls(const char *error)
+{
+    return strstr(error, "wrong version number") != NULL ||
+           strstr(error, "packet length too long") != NULL;
+}
+
+/*
+ * Explain why the handshake failed. libcurl's message is "OpenSSL/3.0.19:
+ * error:0A00010B:SSL routines::REASON" or "OpenSSL SSL_connect: REASON in connection to
+ * HOST:PORT ".
+ */
+static void explain_handshake(coil_http_response *response)
+{
+    static const char connect[] = "SSL_connect: ";
+    char said[sizeof response->error];
+    const char *reason = response->error, *behind = strstr(reason, "::");
+    const char *called = strstr(reason, connect), *end = NULL;
+
+    if (lacks_tls(response->error)) {
+        reason = "the server does not speak TLS on this port";
+    } else if (called != NULL) {
+        reason = called + strlen(connect);
+        end = strstr(reason, " in connection to ");
+        if (begins_with(reason, "SSL_ERROR_SYSCALL") || begins_with(reason, "Success"))
+            reason = "the server closed the connection", end = NULL;
+    } else if (behind != NULL && behind[2] != '\0') {
+        reason = behind + 2;
+    }
+    snprintf(said, sizeof said, "the TLS handshake failed: %.*s",
+             end != NULL ? (int)(end - reason) : (int)strlen(reason), reason);
+    memcpy(response->error, said, sizeof said);
+}
+
 /* A message for libcurl's result. NULL if libcurl's own message is good enough. */
 static const char *sentence_of_result(const coil_http_response *response)
 {
@@ -193,6 +230,8 @@ static void explain(coil_http_response *response, int rc)
     }
     if (response->failure < 0 || rc == -ECANCELED || rc == -ELOOP)
         said = sentence_of_failure(response, rc);
+    else if (response->code == CURLE_SSL_CONNECT_ERROR && response->error[0] != '\0')
+        explain_handshake(response);
     else if (response->code != CURLE_OK || ended_in_headers(response))
         said = sentence_of_result(response);
     else if (response->error[0] == '\0')

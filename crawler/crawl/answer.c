@@ -224,11 +224,12 @@ static void tell_lateness(struct answer *answer, int64_t ns, const char *what)
              (double)ns / 1e9);
 }
 
-/* libcurl's sentences about a handshake that fails name the library; those about HTTP do not. */
+/* Messages of coil-http about a failed handshake say so. */
 static bool is_about_tls(const struct answer *answer, const char *url)
 {
     return answer->rc == -EPROTO && answer->status == 0 &&
-           strncmp(url, "https:", 6) == 0 && strstr(answer->error, "SSL") != NULL;
+           strncmp(url, "https:", 6) == 0 &&
+           strstr(answer->error, "TLS handshake") != NULL;
 }
 
 /* For a host that cannot be reached libcurl has its own words, and not those of the system. */

@@ -1195,7 +1195,9 @@ def test_robots_of_another_port_fail_the_run():
     equal(result.told, {"/": "ok", "/a": "ok", bad.url + "x": "error/status", secure + "x": "error/tls"})
     equal(result.status, BROKEN)
     equal(result.verdicts[bad.url + "x"]["status"], 500)
-    contains(result.message(secure + "x"), "robots.txt: ")
+    equal(result.message(secure + "x"),
+          "robots.txt: the TLS handshake failed: the server does not speak TLS on this port")
+    contains(result.out, result.message(secure + "x"))
 
 
 def test_a_start_with_a_bad_certificate():

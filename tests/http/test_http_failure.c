@@ -46,6 +46,67 @@ static const struct bad_answer bad_answers[] = {
      "scheme is neither http nor https"}, /* that libcurl does not know */
 };
 
+/* ---- failed handshakes ------------------------------------------------------------- */
+
+struct bad_handshake {
+    const char *answer;
+    size_t n; /* 0: close the connection without an answer */
+    const char *reason;
+    coil_listener *listener;
+};
+
+static int answer_handshake(void *arg)
+{
+    const struct bad_handshake *bad = arg;
+    char hello[4096];
+    coil_stream *stream;
+    ssize_t rc = coil_accept(bad->listener, &stream);
+
+    if (rc < 0)
+        return (int)rc;
+    rc = coil_read(stream, hello, sizeof hello);
+    if (rc > 0 && bad->n > 0)
+        rc = coil_write(stream, bad->answer, bad->n);
+    coil_stream_destroy(stream);
+    return rc < 0 ? (int)rc : 0;
+}
+
+static void check_bad_handshake(struct bad_handshake *bad)
+{
+    coil_http_session_opts opts = {.proxy = "", .insecure = true};
+    struct http_client client;
+    coil_task *task;
+
+    CHECK_INT(coil_listen("127.0.0.1", "0", 0, &bad->listener), 0);
+    task = test_spawn(answer_handshake, bad);
+    http_client_open(&client, &opts, "https", "127.0.0.1",
+                     coil_listener_port(bad->listener));
+    CHECK_INT(http_fetch(&client, "/"), -EPROTO);
+    CHECK_STR(coil_http_error(client.response), bad->reason);
+    http_client_close(&client);
+    CHECK_INT(test_join(task), 0);
+    coil_listener_destroy(bad->listener);
+}
+
+IO_TEST(http_reports_why_a_handshake_failed)
+{
+    static const char plain[] = OK "Content-Length: 0\r\n\r\n";
+    static const char alert[] = {0x15, 3, 3, 0, 2, 2, 40};
+    static const char no_tls[] =
+        "the TLS handshake failed: the server does not speak TLS on this port";
+    struct bad_handshake bad[] = {
+        {.answer = plain, .n = sizeof plain - 1, .reason = no_tls},
+        {.answer = "SSH-2.0-OpenSSH\r\n", .n = 17, .reason = no_tls},
+        {.answer = alert,
+         .n = sizeof alert,
+         .reason = "the TLS handshake failed: sslv3 alert handshake failure"},
+        {.reason = "the TLS handshake failed: the server closed the connection"},
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        check_bad_handshake(&bad[i]);
+}
+
 /* The same length twice is one. (RFC 9110, 8.6) */
 static int say_length_twice(struct http_connection *c)
 {
