@@ -33,10 +33,11 @@
 #define SCREEN_LINES 30 /* where there is no terminal that says otherwise */
 #define TOTAL_LINES 9   /* of a screen, left for the totals */
 #define SCREEN_WIDTH 100
-#define LISTED_ITEMS 5    /* of a group, but for -v */
-#define LONGEST_URL 60    /* the same */
-#define LONGEST_CHAIN 250 /* of redirects: --max-redirect */
-#define CLUSTER_LINKS 3   /* into one folder are one item */
+#define LISTED_ITEMS 5      /* of a group, without -v */
+#define LONGEST_URL 60      /* without -v */
+#define LONGEST_MESSAGE 160 /* without -v */
+#define LONGEST_CHAIN 250   /* of redirects: --max-redirect */
+#define CLUSTER_LINKS 3     /* into one folder are one item */
 
 enum color { PLAIN, BOLD, RED, GREEN, YELLOW, DIM };
 
@@ -127,11 +128,12 @@ static size_t columns_of(const char *text, size_t n)
     return columns;
 }
 
-/* A text of somebody else's: at most LONGEST_URL of it, its beginning and its end. */
-static void put_text(struct view *view, const char *text)
+/* Print a text of the site or a library. If it is longer than `longest` bytes, print its
+   beginning and its end. */
+static void put_shortened(struct view *view, const char *text, size_t longest)
 {
-    size_t n = strlen(text), head = LONGEST_URL / 2, tail = LONGEST_URL / 2 - 3;
-    bool is_cut = !view->is_all && n > LONGEST_URL;
+    size_t n = strlen(text), head = longest / 2, tail = longest / 2 - 3;
+    bool is_cut = !view->is_all && n > longest;
     char *copy;
 
     if (!is_cut) {
@@ -155,6 +157,11 @@ static void put_text(struct view *view, const char *text)
     view->column += columns_of(copy, strlen(copy));
     out_put_url(view->out, copy);
     free(copy);
+}
+
+static void put_text(struct view *view, const char *text)
+{
+    put_shortened(view, text, LONGEST_URL);
 }
 
 /* Without the origin if that is the site's; of a file, without the working directory. */
@@ -234,7 +241,9 @@ static void put_cause(struct view *view, const struct target *target)
     const struct target *first = target;
 
     set_color(view, RED);
-    put_text(view, cause != NULL ? cause : verdict_word((enum verdict)target->verdict));
+    put_shortened(view,
+                  cause != NULL ? cause : verdict_word((enum verdict)target->verdict),
+                  LONGEST_MESSAGE);
     set_color(view, PLAIN);
     if (target->next == NULL || target->reason == REASON_REDIRECT_CIRCLE)
         return;
@@ -928,7 +937,7 @@ static int put_unsearched(struct view *view, const struct targets *targets)
     for (size_t i = 0; rc == 0 && view->is_all && i < count; i++) {
         put_url(view, all[i]);
         put(view, "  ");
-        put_text(view, all[i]->message);
+        put_shortened(view, all[i]->message, LONGEST_MESSAGE);
         end_line(view);
     }
     free(all);
