@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "../crawler/page/css.h"
+#include "../crawler/page/css/css.h"
 
 struct found {
     size_t count;

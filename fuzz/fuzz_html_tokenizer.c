@@ -8,7 +8,7 @@
  */
 #include "fuzz.h"
 
-#include "../crawler/page/html_tokenizer.h"
+#include "../crawler/page/html/html_tokenizer.h"
 
 enum { TEXT = 1, CDATA = 2, CONTENTS = 4 };
 

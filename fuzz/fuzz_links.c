@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "../crawler/page/links.h"
+#include "../crawler/page/link/links.h"
 #include "../crawler/url/url.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "../crawler/page/markdown.h"
+#include "../crawler/page/markdown/markdown.h"
 
 struct seen {
     struct html_place last;

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "../crawler/page/sitemap.h"
+#include "../crawler/page/feed/sitemap.h"
 
 struct found {
     size_t count;

@@ -4,7 +4,7 @@
  */
 #include "tokens.h"
 
-#include "../../crawler/page/links.h"
+#include "../../crawler/page/link/links.h"
 
 #define PIECE_BYTES ((size_t)16 * 1024)
 

@@ -6,10 +6,10 @@
  */
 #include "file_visit.h"
 
-#include "outcome.h"
-#include "../page/sitemap.h"
-#include "place.h"
-#include "retry.h"
+#include "../judge/outcome.h"
+#include "../page/feed/sitemap.h"
+#include "enqueue.h"
+#include "../fetch/retry.h"
 #include "verdicts.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* member.c - see member.h */
 #include "member.h"
 
-#include "place.h"
-#include "../state/page_blob.h"
-#include "../state/setup_text.h"
+#include "enqueue.h"
+#include "../saved/page_blob.h"
+#include "../saved/setup_text.h"
 
 #include <errno.h>
 #include <stdio.h>

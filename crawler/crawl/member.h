@@ -12,10 +12,10 @@
 #ifndef CRAWLER_MEMBER_H
 #define CRAWLER_MEMBER_H
 
-#include "connection.h"
-#include "crawler.h"
-#include "shared.h"
-#include "../state/store.h"
+#include "../shared/connection.h"
+#include "crawl.h"
+#include "../shared/shared.h"
+#include "../saved/store.h"
 
 struct member {
     struct crawler *crawler;

@@ -3,10 +3,10 @@
  */
 #include "page_search.h"
 
-#include "place.h"
+#include "enqueue.h"
 #include "../base/array.h"
 #include "../base/text.h"
-#include "../page/header_links.h"
+#include "../page/link/header_links.h"
 #include "../scope/robots.h"
 #include "../url/url.h"
 #include "verdicts.h"

@@ -4,10 +4,10 @@
 #ifndef CRAWLER_PAGE_SEARCH_H
 #define CRAWLER_PAGE_SEARCH_H
 
-#include "crawler.h"
+#include "crawl.h"
 #include "../page/search.h"
-#include "../state/link_blob.h"
-#include "../state/url_book.h"
+#include "../saved/link_blob.h"
+#include "../saved/saved_urls.h"
 
 /* One for each worker. */
 struct page_search {

@@ -7,7 +7,7 @@
 #include "redirect.h"
 
 #include "member.h"
-#include "place.h"
+#include "enqueue.h"
 #include "../url/url.h"
 #include "verdicts.h"
 

@@ -4,7 +4,7 @@
 #ifndef CRAWLER_REDIRECT_H
 #define CRAWLER_REDIRECT_H
 
-#include "crawler.h"
+#include "crawl.h"
 
 /*
  * The page redirects, with page->status, to `location`, as the server wrote it; NULL if it did

@@ -7,9 +7,9 @@
 #ifndef CRAWLER_REPLAY_H
 #define CRAWLER_REPLAY_H
 
-#include "answer.h"
-#include "crawler.h"
-#include "../state/url_book.h"
+#include "../fetch/answer.h"
+#include "crawl.h"
+#include "../saved/saved_urls.h"
 
 /* Digests a page; below 0 ends it. `book` has the URLs of its links. */
 typedef int (*replay_function)(void *arg, struct target *target,

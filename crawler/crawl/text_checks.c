@@ -3,7 +3,7 @@
 
 #include "../base/array.h"
 #include "../page/page_text.h"
-#include "place.h"
+#include "enqueue.h"
 #include "verdicts.h"
 
 #include <errno.h>

@@ -10,9 +10,9 @@
 #ifndef CRAWLER_TEXT_CHECKS_H
 #define CRAWLER_TEXT_CHECKS_H
 
-#include "../page/links.h"
+#include "../page/link/links.h"
 #include "../base/table.h"
-#include "target.h"
+#include "../frontier/target.h"
 
 struct crawler;
 struct text_page;

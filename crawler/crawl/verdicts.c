@@ -7,7 +7,7 @@
  */
 #include "verdicts.h"
 
-#include "fragment.h"
+#include "../judge/fragment.h"
 #include "redirect.h"
 #include "../base/text.h"
 #include "../url/url.h"

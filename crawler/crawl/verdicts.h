@@ -9,8 +9,8 @@
 #ifndef CRAWLER_VERDICTS_H
 #define CRAWLER_VERDICTS_H
 
-#include "crawler.h"
-#include "judge.h"
+#include "crawl.h"
+#include "../judge/judge.h"
 
 /* Its verdict is known: tell it, and settle all that waited for it. `message` is copied; NULL is
    accepted. 0, -ENOMEM, or what a sink failed with. */

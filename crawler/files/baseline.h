@@ -4,7 +4,7 @@
 #ifndef CRAWLER_BASELINE_H
 #define CRAWLER_BASELINE_H
 
-#include "../crawl/verdict.h"
+#include "../verdict/verdict.h"
 
 #include <stdbool.h>
 

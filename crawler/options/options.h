@@ -7,7 +7,7 @@
 #ifndef CRAWLER_OPTIONS_H
 #define CRAWLER_OPTIONS_H
 
-#include "../crawl/verdict.h"
+#include "../verdict/verdict.h"
 #include "../scope/pattern.h"
 
 #include <stdbool.h>

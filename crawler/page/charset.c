@@ -7,7 +7,7 @@
  */
 #include "charset.h"
 
-#include "html_tokenizer.h"
+#include "html/html_tokenizer.h"
 
 #include <errno.h>
 #include <stdint.h>

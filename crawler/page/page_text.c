@@ -9,9 +9,9 @@
 
 #include "../base/ascii.h"
 #include "../base/text.h"
-#include "heading_ids.h"
-#include "html_names.h"
-#include "html_tokenizer.h"
+#include "markdown/heading_ids.h"
+#include "html/html_names.h"
+#include "html/html_tokenizer.h"
 #include "../url/url.h"
 
 #include <errno.h>

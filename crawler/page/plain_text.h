@@ -4,7 +4,7 @@
 #ifndef CRAWLER_PLAIN_TEXT_H
 #define CRAWLER_PLAIN_TEXT_H
 
-#include "links.h"
+#include "link/links.h"
 
 /*
  * Call visit() for each URL of http and https in n bytes of UTF-8, in their order, until it returns

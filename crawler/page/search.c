@@ -10,11 +10,11 @@
 
 #include "../base/text.h"
 #include "charset.h"
-#include "html_reference.h"
-#include "markdown.h"
+#include "html/html_reference.h"
+#include "markdown/markdown.h"
 #include "page_text.h"
 #include "plain_text.h"
-#include "sitemap.h"
+#include "feed/sitemap.h"
 #include "sniff.h"
 
 #include <coil/executor.h>

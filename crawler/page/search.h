@@ -10,7 +10,7 @@
 #ifndef CRAWLER_SEARCH_H
 #define CRAWLER_SEARCH_H
 
-#include "links.h"
+#include "link/links.h"
 #include "../url/url.h"
 
 #include <coil/base.h>

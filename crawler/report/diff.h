@@ -13,7 +13,7 @@
 
 #include "../base/arena.h"
 #include "../base/table.h"
-#include "../crawl/record.h"
+#include "../verdict/record.h"
 #include "../files/out.h"
 
 /* What a crawl says of each target and fragment. Zeroes are none. */

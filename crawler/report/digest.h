@@ -18,9 +18,9 @@
 
 #include "../base/arena.h"
 #include "../base/table.h"
-#include "../crawl/record.h"
+#include "../verdict/record.h"
 #include "../options/options.h"
-#include "pace.h"
+#include "speed.h"
 
 #include <time.h>
 

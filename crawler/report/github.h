@@ -5,7 +5,7 @@
 #ifndef CRAWLER_GITHUB_H
 #define CRAWLER_GITHUB_H
 
-#include "../crawl/mention.h"
+#include "../judge/reference.h"
 #include "../options/options.h"
 #include "../files/out.h"
 

@@ -7,7 +7,7 @@
  * leave vertices and never come, so an entry of the heap that has become too large is put
  * back when it is met.
  *
- * A target may have more links than those whose places are kept (mention.h). The others
+ * A target may have more links than those whose places are kept (reference.h). The others
  * are on the same pages, and count as links that only the target can explain.
  */
 #include "groups.h"

@@ -8,7 +8,7 @@
 #ifndef CRAWLER_GROUPS_H
 #define CRAWLER_GROUPS_H
 
-#include "../crawl/mention.h"
+#include "../judge/reference.h"
 
 #include <stdbool.h>
 

@@ -8,7 +8,7 @@
 #include "html_report.h"
 
 #include "escape.h"
-#include "html_looks.h"
+#include "html_style.h"
 #include "page_names.h"
 #include "../url/url.h"
 

@@ -6,7 +6,7 @@
 
 #include "../options/options.h"
 #include "../files/out.h"
-#include "../crawl/record.h"
+#include "../verdict/record.h"
 
 #include <time.h>
 

@@ -4,10 +4,10 @@
 #ifndef CRAWLER_REPORT_H
 #define CRAWLER_REPORT_H
 
-#include "../crawl/mention.h"
+#include "../judge/reference.h"
 #include "../options/options.h"
 #include "../files/out.h"
-#include "../crawl/record.h"
+#include "../verdict/record.h"
 
 /* The report as text. Suspends nobody; 0, the writer's failure, or -ENOMEM. */
 int report_text(struct out *out, const struct options *options,

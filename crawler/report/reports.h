@@ -4,10 +4,10 @@
 #ifndef CRAWLER_REPORTS_H
 #define CRAWLER_REPORTS_H
 
-#include "../crawl/crawler.h"
+#include "../crawl/crawl.h"
 #include "../options/options.h"
 #include "../files/out.h"
-#include "../crawl/record.h"
+#include "../verdict/record.h"
 
 struct digest;
 struct report;

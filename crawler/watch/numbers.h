@@ -4,7 +4,7 @@
 #ifndef CRAWLER_NUMBERS_H
 #define CRAWLER_NUMBERS_H
 
-#include "../crawl/crawler.h"
+#include "../crawl/crawl.h"
 
 /* So many hosts are named: those with the most to be asked for. */
 #define WATCH_HOSTS 100

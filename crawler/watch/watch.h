@@ -11,7 +11,7 @@
 #ifndef CRAWLER_WATCH_H
 #define CRAWLER_WATCH_H
 
-#include "../crawl/crawler.h"
+#include "../crawl/crawl.h"
 #include "../report/progress.h"
 
 #include <coil/stream.h>

@@ -5,7 +5,7 @@
  * each: a list of [kind, text, line, column].
  */
 #include "../../crawler/base/ascii.h"
-#include "../../crawler/page/css.h"
+#include "../../crawler/page/css/css.h"
 
 #include <stdio.h>
 #include <stdlib.h>

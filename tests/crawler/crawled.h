@@ -4,10 +4,10 @@
 #ifndef TESTS_CRAWLER_CRAWLED_H
 #define TESTS_CRAWLER_CRAWLED_H
 
-#include "../../crawler/crawl/mention.h"
+#include "../../crawler/judge/reference.h"
 #include "../../crawler/options/options.h"
 #include "../../crawler/files/out.h"
-#include "../../crawler/crawl/record.h"
+#include "../../crawler/verdict/record.h"
 
 struct crawled {
     struct targets targets;

@@ -568,7 +568,7 @@ def test_html_is_one_file_that_loads_nothing():
     equal(document.loads, [])
     assert "url(" not in document.contents["style"] and "@import" not in document.contents["style"]
     equal(re.findall(r"fetch|XMLHttp|WebSocket|import|innerHTML|eval|src", document.contents["script"]), [])
-    for name, text in document.contents.items():  # crawler/report/html_looks.h
+    for name, text in document.contents.items():  # crawler/report/html_style.h
         contains(document.policy, f"{name}-src '{digest_of(text)}'")
     contains(document.policy, "default-src 'none'")
     equal(set(document.tables), {"totals", "broken", "warnings", "moved", "hosts", "timeline"})

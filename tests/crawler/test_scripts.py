@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The scripts of a crawl over many machines (crawler/redis/scripts), each by itself, in a redis-server that is
+"""The scripts of a crawl over many machines (crawler/shared/redis/scripts), each by itself, in a redis-server that is
 the test's own.
 
     test_scripts.py [TEST...]

@@ -5,7 +5,7 @@
  * start tag or '-', the bytes of a piece or 0 for all at once, and the text in
  * hexadecimal. Writes the tokens of each as a line of JSON.
  */
-#include "../../crawler/page/html_tokenizer.h"
+#include "../../crawler/page/html/html_tokenizer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

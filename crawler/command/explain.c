@@ -1,0 +1,245 @@
+/*
+ * explain.c - what becomes of a URL, and why; by the same functions as in a crawl.
+ */
+#include "explain.h"
+
+#include "../crawl/crawl.h"
+#include "../crawl/enqueue.h"
+#include "../fetch/request.h"
+#include "../fetch/robots_txt.h"
+#include "../url/url.h"
+#include "../crawl/verdicts.h"
+
+#include <coil/task.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A line of the answer: a word, and what is to be said of it. */
+static void say(FILE *out, const char *about, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void say(FILE *out, const char *about, const char *format, ...)
+{
+    va_list arguments;
+
+    fprintf(out, "  %-11s ", about);
+    va_start(arguments, format);
+    vfprintf(out, format, arguments);
+    va_end(arguments);
+    fputc('\n', out);
+}
+
+static void say_filter(FILE *out, const struct pattern_list *list, const char *option,
+                       const struct target *target)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        int rc = pattern_matches(list, i, target->page->url);
+        bool is_of_page = rc != 0 || target->page == target;
+
+        if (!is_of_page)
+            rc = pattern_matches(list, i, target->url);
+        if (rc != 0 && rc != -ENOMEM)
+            say(out, "filter", "%s '%s' %s%s", option, pattern_text(list, i),
+                rc > 0 ? "matches" : "takes too long", is_of_page ? "" : " the fragment");
+    }
+}
+
+/* `line` of robots.txt says so; 0: none does. */
+static void say_rules(FILE *out, const struct host *host, bool forbids, unsigned line)
+{
+    if (host->robots != ROBOTS_KNOWN)
+        say(out, "robots.txt", "is not asked for");
+    else if (host->rules_failure != NULL && host->rules_failure->rc < 0)
+        say(out, "robots.txt", "cannot be fetched, so nothing else is: %s",
+            host->rules_failure->error);
+    else if (host->rules_failure != NULL)
+        say(out, "robots.txt", "%d %s, so nothing else is fetched",
+            host->rules_failure->status, status_name(host->rules_failure->status));
+    else if (host->rules == NULL)
+        say(out, "robots.txt", "there is none");
+    else if (line > 0)
+        say(out, "robots.txt", "line %u %s it", line, forbids ? "forbids" : "allows");
+    else
+        say(out, "robots.txt", "has no rule for it, which allows it");
+}
+
+static void say_pace(FILE *out, const struct options *options, const struct host *host)
+{
+    if (host->delay_ns > 0)
+        say(out, "delay", "%g s between two requests", (double)host->delay_ns / 1e9);
+    else
+        say(out, "delay", "none");
+    if (host->headers != NULL && host->headers[0] != NULL)
+        say(out, "headers", "yours are sent");
+    else if (options->headers.count + options->host_header_count > 0)
+        say(out, "headers", "yours are for other hosts");
+}
+
+static const char *manner(const struct target *page, const struct options *options)
+{
+    if (page->kind == TARGET_SITE)
+        return "fetched, and searched for links if it is HTML";
+    return options->external == EXTERNAL_HEAD
+               ? "checked by HEAD, then by GET if that fails"
+               : "checked by GET";
+}
+
+static int say_of_host(struct crawler *crawler, const struct target *page, FILE *out)
+{
+    struct host *host = page->host;
+    unsigned line;
+    int forbids, rc = request_find_headers(crawler, host);
+
+    while (rc == 0 && host->robots == ROBOTS_WANTED) {
+        rc = coil_sleep_until(host->next_ns);
+        if (rc == 0)
+            rc = rules_get(crawler, host);
+    }
+    if (rc < 0)
+        return rc;
+    forbids = rules_forbid(host, page->url, &line);
+    if (forbids < 0)
+        return forbids;
+    say_rules(out, host, forbids > 0, line);
+    say_pace(out, crawler->options, host);
+    if (forbids == 0 && host->rules_failure == NULL)
+        say(out, "so it is", "%s", manner(page, crawler->options));
+    return 0;
+}
+
+static int say_of_site(struct crawler *crawler, const struct target *target, FILE *out)
+{
+    int inside = site_has(&crawler->site, target->page->url);
+
+    if (inside < 0)
+        return inside;
+    say(out, "site", inside ? "yes, it belongs to the site" : "no, it leaves the site");
+    say_filter(out, &crawler->options->exclude, "--exclude", target);
+    say_filter(out, &crawler->options->include, "--include", target);
+    return 0;
+}
+
+/* ---- what comes of it -------------------------------------------------------------- */
+
+struct outcome {
+    const struct target *target;
+    FILE *out;
+};
+
+static int say_redirect(void *arg, const struct record_redirect *redirect)
+{
+    FILE *out = ((struct outcome *)arg)->out;
+
+    fprintf(out, "  %-11s %d to ", "redirect", redirect->status);
+    url_print(out, redirect->target != NULL     ? redirect->target
+                   : redirect->location != NULL ? redirect->location
+                                                : "nowhere");
+    fputc('\n', out);
+    return 0;
+}
+
+/* Of the target itself, and not of where it redirects to. */
+static int say_verdict(void *arg, const struct record_verdict *verdict)
+{
+    const struct outcome *outcome = arg;
+    const struct target *target = outcome->target;
+    FILE *out = outcome->out;
+
+    if (strcmp(verdict->target, target->page->url) != 0 ||
+        (verdict->fragment != NULL) != (target->fragment_at > 0))
+        return 0;
+    fprintf(out, "  %-11s %s", "verdict", verdict_word(verdict->verdict));
+    if (verdict->reason != REASON_NONE)
+        fprintf(out, ", %s", reason_word(verdict->reason));
+    if (verdict->message != NULL) {
+        fputs(": ", out);
+        url_print(out, verdict->message);
+    }
+    fputc('\n', out);
+    return 0;
+}
+
+static int ask(struct crawler *crawler, struct target *target, FILE *out)
+{
+    struct target *page = target->page;
+    int rc = say_of_site(crawler, target, out);
+
+    target->is_wanted = true;
+    if (rc == 0)
+        rc = place_page(crawler, page, NULL);
+    if (rc == 0 && target != page)
+        rc = place_fragment(crawler, target);
+    if (rc == 0 && page->host != NULL)
+        rc = say_of_host(crawler, page, out);
+    if (rc == 0)
+        rc = crawler_ask(crawler);
+    return rc;
+}
+
+static int explain_url(struct crawler *crawler, struct outcome *outcome, const char *url)
+{
+    const char *sign = strchr(url, '#');
+    bool is_new;
+    struct target *target = targets_get(
+        &crawler->targets, url, sign != NULL ? (size_t)(sign - url) + 1 : 0, &is_new);
+    int rc;
+
+    if (target == NULL)
+        return -ENOMEM;
+    outcome->target = target;
+    url_print(outcome->out, url);
+    fputc('\n', outcome->out);
+    rc = crawler_open(crawler);
+    if (rc == 0)
+        rc = ask(crawler, target, outcome->out);
+    crawler_close(crawler);
+    return rc;
+}
+
+/* What the site is, the other starts say, or the URL itself, without its fragment. */
+static int crawl_for(const struct explanation *explanation, struct options *options,
+                     const char *page)
+{
+    struct outcome outcome = {NULL, explanation->out};
+    struct record_sink sink = {
+        .redirect = say_redirect, .verdict = say_verdict, .arg = &outcome};
+    const char *url = options->starts.at[0];
+    struct crawler crawler;
+    int rc;
+
+    if (options->starts.count > 1) {
+        options->starts.at++;
+        options->starts.count--;
+    } else {
+        options->starts.at = &page;
+    }
+    rc = crawler_init(&crawler, options, NULL, &sink, 1);
+    if (rc == 0)
+        rc = explain_url(&crawler, &outcome, url);
+    crawler_finish(&crawler);
+    return rc;
+}
+
+int explain(void *arg)
+{
+    const struct explanation *explanation = arg;
+    struct options options = *explanation->options;
+    const char *url = options.starts.at[0];
+    char *page;
+    int rc;
+
+    if (strstr(url, "://") == NULL) {
+        fprintf(explanation->out,
+                "%s\n  a file or folder of this machine, whose links are checked\n", url);
+        return 0;
+    }
+    page = strndup(url, strcspn(url, "#"));
+    if (page == NULL)
+        return -ENOMEM;
+    rc = crawl_for(explanation, &options, page);
+    free(page);
+    return rc;
+}

@@ -1,0 +1,202 @@
+/*
+ * request.c - how a target is asked for: which headers, which method, what of the answer.
+ */
+#include "request.h"
+
+#include "../page/feed/sitemap.h"
+#include "../url/url.h"
+
+#include <coil/task.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_trusted_as_start(const struct crawler *crawler, const char *origin)
+{
+    for (size_t i = 0; i < crawler->options->starts.count; i++)
+        if (strstr(crawler->options->starts.at[i], "://") != NULL &&
+            url_is_trusted_as(origin, crawler->options->starts.at[i]))
+            return true;
+    return false;
+}
+
+static bool is_authorized(const char *const *headers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strncasecmp(headers[i], "Authorization:", 14) == 0)
+            return true;
+    return false;
+}
+
+static bool has_same_credentials(const char *a, const char *b)
+{
+    struct whatwg_span x = url_credentials(a), y = url_credentials(b);
+
+    return x.n == y.n && memcmp(x.at, y.at, x.n) == 0;
+}
+
+/* The credentials of a start on this host, the same if there are several; or NULL. Those that a page or
+   a redirect has written are no login of the user's: answer.c leaves them out. */
+static const char *find_login(const struct options *options, const char *origin)
+{
+    const char *header = NULL;
+
+    for (size_t i = 0; i < options->login_count; i++) {
+        const struct login *login = &options->logins[i];
+
+        if (!url_is_trusted_as(origin, login->start))
+            continue;
+        if (has_same_credentials(origin, login->start))
+            return login->header;
+        if (header == NULL)
+            header = login->header;
+    }
+    return header;
+}
+
+/* The headers of this host's requests, for good: NULL without memory. */
+static const char *const *make_headers(const struct crawler *crawler,
+                                       const struct host *host)
+{
+    const struct options *options = crawler->options;
+    size_t n = 0;
+    const char *login = find_login(options, host->origin);
+    const char **headers =
+        calloc(options->headers.count + options->host_header_count + 2, sizeof *headers);
+
+    if (headers == NULL)
+        return NULL;
+    if (is_trusted_as_start(crawler, host->origin))
+        for (size_t i = 0; i < options->headers.count; i++)
+            headers[n++] = options->headers.at[i];
+    for (size_t i = 0; i < options->host_header_count; i++) {
+        const struct host_header *its = &options->host_headers[i];
+        if (url_has_host(host->origin, its->host.name, its->host.port))
+            headers[n++] = its->header;
+    }
+    if (login != NULL && !is_authorized(headers, n))
+        headers[n++] = login;
+    return headers;
+}
+
+int request_find_headers(const struct crawler *crawler, struct host *host)
+{
+    if (host->has_headers || crawler->options->headers.count +
+                                     crawler->options->host_header_count +
+                                     crawler->options->login_count ==
+                                 0)
+        return 0;
+    host->headers = make_headers(crawler, host);
+    host->has_headers = host->headers != NULL;
+    return host->has_headers ? 0 : -ENOMEM;
+}
+
+size_t request_body_limit(const struct options *options, const struct target *page)
+{
+    return page->is_sitemap && options->max_body_bytes < SITEMAP_BYTES
+               ? SITEMAP_BYTES
+               : options->max_body_bytes;
+}
+
+static struct question question_of(const struct crawler *crawler,
+                                   const struct target *page,
+                                   const struct request_reader *reader)
+{
+    const struct options *options = crawler->options;
+    bool on_site = page->kind == TARGET_SITE;
+
+    return (struct question){
+        .url = page->url,
+        .headers = reader->headers != NULL ? reader->headers : page->host->headers,
+        .headers_only =
+            !on_site && !page->wants_body && options->external == EXTERNAL_HEAD,
+        .ends_after_headers = !on_site && !page->wants_body,
+        .is_kept = crawler->warc != NULL,
+        .idle_ns = options->timeout_ns,
+        .max_ns = options->max_time_ns,
+        .body_limit = request_body_limit(options, page),
+        .wants_body = on_site || page->wants_body ? reader->wants_body : NULL,
+        .take_body = reader->take_body,
+        .arg = reader->arg};
+}
+
+/* Many servers do not know HEAD, or lie to it. What could not be reached is no better with GET, nor
+   does who asks to be left alone want another request. */
+static bool is_worth_a_get(const struct answer *answer)
+{
+    switch (answer->rc) {
+    case 0:
+        return answer->status >= 400 && answer->status != 429 &&
+               (answer->status != 503 || answer->retry_after == NULL);
+    case -ECONNRESET:
+    case -EPROTO:
+    case -ENODATA:
+    case -ETIMEDOUT:
+    case -EMSGSIZE:
+        return !answer->is_late;
+    default:
+        return false;
+    }
+}
+
+/* Why its body is not whole, as WARC has it. */
+static const char *truncation_of(const struct answer *answer)
+{
+    if (answer->is_too_long)
+        return "length";
+    if (answer->is_late || answer->rc == -ETIMEDOUT)
+        return "time";
+    if (answer->rc < 0)
+        return "disconnect";
+    return answer->is_cut ? "unspecified" : NULL;
+}
+
+/* Asked once, and kept: before anybody says that it is done. */
+static int ask(struct crawler *crawler, coil_http_session *session,
+               struct question *question, struct answer *answer)
+{
+    struct warc_exchange exchange = {.at_ns = 0};
+    int rc;
+
+    question->exchange = crawler->warc != NULL ? &exchange : NULL;
+    rc = answer_get(answer, session, question);
+    if (crawler->warc != NULL && rc == 0)
+        rc = warc_add(crawler->warc, question->url, &exchange, truncation_of(answer));
+    warc_exchange_finish(&exchange);
+    return rc;
+}
+
+/* Between two requests of one visit. Returns how long that took, or -ECANCELED. */
+static int64_t keep_delay(struct host *host)
+{
+    int64_t began = coil_now();
+    int rc;
+
+    if (frontier_spacing_ns(host) == 0)
+        return 0;
+    rc = coil_sleep_until(frontier_take_turn(host));
+    return rc < 0 ? rc : coil_now() - began;
+}
+
+int request_answer(struct crawler *crawler, const struct target *page,
+                   const struct request_reader *reader, struct answer *answer)
+{
+    coil_http_session *session = crawler->sessions[page->host->class];
+    struct question question = question_of(crawler, page, reader);
+    int64_t received_bytes, paused_ns;
+    int rc = ask(crawler, session, &question, answer);
+
+    if (rc < 0 || !question.headers_only || !is_worth_a_get(answer))
+        return rc;
+    received_bytes = answer->received_bytes;
+    answer_finish(answer);
+    paused_ns = keep_delay(page->host);
+    if (paused_ns < 0)
+        return (int)paused_ns;
+    question.headers_only = false;
+    rc = ask(crawler, session, &question, answer);
+    answer->received_bytes += received_bytes;
+    answer->paused_ns = paused_ns;
+    return rc;
+}

@@ -1,0 +1,287 @@
+/*
+ * robots_txt.c - asking a host for its robots.txt, and heeding it. (RFC 9309)
+ */
+#include "robots_txt.h"
+
+#include "../judge/judge.h"
+#include "request.h"
+#include "retry.h"
+#include "../scope/robots.h"
+#include "../url/url.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define ROBOTS_REDIRECTS 5
+#define READ_BYTES                                                                       \
+    (ROBOTS_BYTES + 1) /* the last tells whether the line before it goes on */
+#define LONGEST_BYTES                                                                    \
+    (READ_BYTES +                                                                        \
+     (size_t)128 * 1024) /* then it is cut off; a piece is shorter than 128 KiB */
+#define DESERTED_ENOUGH                                                                  \
+    3 /* then nobody is a failure, too: it may be a redirect to there */
+#define RULES_NS COIL_SEC(24 * 60 * 60) /* so long they are believed */
+
+static bool is_loopback(const char *origin)
+{
+    const char *host = url_host_and_port(origin).at;
+    size_t n = strcspn(host, ":");
+
+    return (n == strlen("localhost") && strncmp(host, "localhost", n) == 0) ||
+           strncmp(host, "[::1]", 5) == 0 ||
+           (strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == n);
+}
+
+/* The body of a robots.txt, as far as it counts. */
+struct rules_text {
+    char *at;
+    size_t n;
+};
+
+static bool wants_body(const struct answer *answer, void *arg)
+{
+    (void)arg;
+    return answer->status >= 200 && answer->status < 300;
+}
+
+static int take_body(const char *bytes, size_t n, void *arg)
+{
+    struct rules_text *text = arg;
+    size_t room = READ_BYTES - text->n;
+
+    if (text->at == NULL)
+        text->at = malloc(READ_BYTES);
+    if (text->at == NULL)
+        return -ENOMEM;
+    n = n < room ? n : room;
+    memcpy(text->at + text->n, bytes, n);
+    text->n += n;
+    return 0;
+}
+
+static int take_rules(const struct crawler *crawler, struct host *host,
+                      const struct rules_text *text)
+{
+    int64_t delay_ns;
+
+    host->rules = robots_parse(text->at != NULL ? text->at : "", text->n, "coil-crawl");
+    if (host->rules == NULL)
+        return -ENOMEM;
+    delay_ns = robots_delay_ns(host->rules) * crawler_split(crawler);
+    if (delay_ns > crawler->frontier.options.delay_ns && !is_loopback(host->origin))
+        host->delay_ns = delay_ns;
+    return 0;
+}
+
+/* NULL for what cannot be fetched: then there are no rules. */
+static int resolve(const char *base, const char *location, char **url)
+{
+    int rc = url_resolve(base, location, url);
+
+    return rc == -EINVAL || rc == -EPROTONOSUPPORT ? 0 : rc;
+}
+
+/* A failure to write the archive is reported by the next page. */
+static void archive(struct crawler *crawler, const char *url, const struct answer *answer,
+                    struct warc_exchange *exchange)
+{
+    const char *truncated = answer->rc < 0        ? "disconnect"
+                            : answer->is_too_long ? "length"
+                                                  : NULL;
+
+    if (crawler->warc != NULL)
+        warc_add(crawler->warc, url, exchange, truncated);
+    warc_exchange_finish(exchange);
+}
+
+/* Take the rules from an answer, or resolve where it redirects to: then *next is set. */
+static int heed(const struct crawler *crawler, struct host *host, const char *url,
+                const struct answer *answer, const struct rules_text *text, char **next)
+{
+    if (answer->rc < 0)
+        return 0;
+    if (judge_is_redirect(answer->status) && answer->location != NULL)
+        return resolve(url, answer->location, next);
+    if (wants_body(answer, NULL))
+        return take_rules(crawler, host, text);
+    return 0;
+}
+
+/* Fetch *url once. Returns 1 if the answer redirects, with *url replaced. The user's
+   headers are for this host alone, and --exclude-private is for all other hosts. */
+static int ask(struct crawler *crawler, struct host *host, char **url,
+               struct answer *answer)
+{
+    const struct options *options = crawler->options;
+    bool is_of_host = url_is_trusted_as(*url, host->origin);
+    struct rules_text text = {NULL, 0};
+    struct warc_exchange exchange = {.at_ns = 0};
+    struct question question = {.url = *url,
+                                .headers = is_of_host ? host->headers : NULL,
+                                .is_kept = crawler->warc != NULL,
+                                .idle_ns = options->timeout_ns,
+                                .max_ns = options->max_time_ns,
+                                .body_limit = LONGEST_BYTES,
+                                .wants_body = wants_body,
+                                .take_body = take_body,
+                                .arg = &text,
+                                .exchange = crawler->warc != NULL ? &exchange : NULL};
+    char *next = NULL;
+    int rc = answer_get(answer,
+                        crawler->sessions[is_of_host ? FRONTIER_SITE : FRONTIER_EXTERNAL],
+                        &question);
+
+    if (rc == 0)
+        archive(crawler, *url, answer, &exchange);
+    else
+        warc_exchange_finish(&exchange);
+    if (rc == 0)
+        rc = heed(crawler, host, *url, answer, &text, &next);
+    free(text.at);
+    if (rc < 0 || next == NULL)
+        return rc;
+    free(*url);
+    *url = next;
+    return 1;
+}
+
+/* Fetch it, and follow its redirects; after too many of them there are no rules. *answer
+   is the last answer, and *is_of_host says whether it came from this host. */
+static int get_rules(struct crawler *crawler, struct host *host, struct answer *answer,
+                     bool *is_of_host)
+{
+    struct whatwg_span origin = url_host_and_port(host->origin);
+    char *url;
+    int rc = 1;
+
+    /* Without credentials: request.c has those that the user gave as a header. */
+    if (asprintf(&url, "%s//%.*s/robots.txt",
+                 strncmp(host->origin, "https:", 6) == 0 ? "https:" : "http:",
+                 (int)origin.n, origin.at) < 0)
+        return -ENOMEM;
+    for (unsigned i = 0; i <= ROBOTS_REDIRECTS && rc == 1; i++) {
+        *is_of_host = url_same_origin(url, host->origin);
+        answer_finish(answer);
+        rc = ask(crawler, host, &url, answer);
+    }
+    free(url);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- what comes of it -------------------------------------------------------------- */
+
+/* The host does not answer at all: its pages will report that. Once one of them is
+   answered, the rules are fetched first. */
+static bool is_deserted(const struct answer *answer, bool is_of_host)
+{
+    return is_of_host && (answer->rc == -ENOENT || answer->rc == -ECONNREFUSED ||
+                          answer->rc == -EHOSTUNREACH || answer->rc == -ENETUNREACH);
+}
+
+/* (RFC 9309, section 2.3.1.4) */
+static bool is_failure(const struct host *host, const struct answer *answer)
+{
+    if (answer->rc < 0)
+        return host->deserted == 0 || host->deserted > DESERTED_ENOUGH;
+    return answer->status >= 500;
+}
+
+static int keep_failure(struct host *host, const struct answer *answer)
+{
+    struct answer *failure = malloc(sizeof *failure);
+
+    if (failure == NULL)
+        return -ENOMEM;
+    *failure = (struct answer){.rc = answer->rc,
+                               .status = answer->status,
+                               .is_late = answer->is_late,
+                               .is_tls = answer->is_tls};
+    memcpy(failure->error, answer->error, sizeof failure->error);
+    host->rules_failure = failure;
+    return 0;
+}
+
+/* The host asks to slow down: true if its robots.txt is fetched again later. */
+static bool is_refused_again(struct crawler *crawler, struct host *host,
+                             const struct answer *answer, const struct retry *retry)
+{
+    struct throttle_refusal refusal = {.sent_ns = host->rules_asked_ns,
+                                       .now_ns = coil_now(),
+                                       .retry_after_ns = retry->host_ns,
+                                       .is_too_many = answer->status == 429,
+                                       .is_rested = host->rules_is_rested,
+                                       .page_refusals = host->rules_refusals,
+                                       .max_tries = crawler->options->max_tries};
+
+    switch (frontier_refuse(host, NULL, &refusal)) {
+    case THROTTLE_FAILURE:
+    case THROTTLE_FINAL:
+        return false;
+    default:
+        break;
+    }
+    host->rules_tries--;
+    host->rules_refusals += host->rules_refusals < THROTTLE_PAGE_REFUSALS;
+    host->robots = ROBOTS_WANTED;
+    frontier_pause(host, refusal.now_ns + throttle_pause_ns(&refusal));
+    return true;
+}
+
+static int conclude(struct crawler *crawler, struct host *host,
+                    const struct answer *answer, bool is_of_host)
+{
+    struct retry retry = retry_after(answer, ++host->rules_tries, time(NULL));
+    bool fails;
+
+    if (retry.is_refusal && retry.again &&
+        is_refused_again(crawler, host, answer, &retry))
+        return 0;
+    host->deserted = is_deserted(answer, is_of_host) ? host->deserted + 1 : 0;
+    fails = is_failure(host, answer);
+    if (fails && retry.again && host->rules_tries < crawler->options->max_tries) {
+        host->robots = ROBOTS_WANTED;
+        frontier_pause(host, coil_in(retry.pause_ns));
+        return 0;
+    }
+    host->robots = ROBOTS_KNOWN;
+    host->rules_tries = host->rules_refusals = 0;
+    host->rules_until_ns = coil_in(RULES_NS);
+    return fails ? keep_failure(host, answer) : 0;
+}
+
+int rules_get(struct crawler *crawler, struct host *host)
+{
+    struct answer answer = {.rc = 0};
+    bool is_of_host = true;
+    int rc = request_find_headers(crawler, host);
+
+    if (rc < 0)
+        return rc;
+    robots_destroy(host->rules);
+    host->rules = NULL;
+    free(host->rules_failure);
+    host->rules_failure = NULL;
+    host->rules_is_rested = frontier_ask(host);
+    host->rules_asked_ns = coil_now();
+    rc = get_rules(crawler, host, &answer, &is_of_host);
+    if (rc == 0)
+        rc = conclude(crawler, host, &answer, is_of_host);
+    answer_finish(&answer);
+    return rc;
+}
+
+int rules_forbid(const struct host *host, const char *url, unsigned *line)
+{
+    int allows;
+
+    *line = 0;
+    if (host->robots != ROBOTS_KNOWN)
+        return 0;
+    if (host->rules == NULL)
+        return 0;
+    allows = robots_allows(host->rules, url + url_origin_length(url), line);
+    return allows < 0 ? allows : !allows;
+}

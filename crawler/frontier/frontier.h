@@ -1,0 +1,190 @@
+/*
+ * frontier.h - what is to be asked for, of whom, and when.
+ *
+ *     frontier_add(&frontier, target);
+ *     ...
+ *     while ((rc = frontier_take(&frontier, class, &job)) == 0) {   // in each worker
+ *         ... ask for job.target, or for the robots.txt of job.host ...
+ *         frontier_retry(&frontier, &job, when)  or  frontier_done(&frontier, &job)
+ *     }
+ *
+ * Each host has a queue. Hosts that may be asked now take turns; one that may not, for its
+ * delay or its Retry-After, waits for its time, and no worker with it.
+ *
+ * In a crawl that many processes share there is something above it: what is added is handed up, and what this
+ * process has leased comes down, by frontier_lease(). docs/design/many-machines.md
+ */
+#ifndef CRAWLER_FRONTIER_H
+#define CRAWLER_FRONTIER_H
+
+#include "depth_queue.h"
+#include "schedule.h"
+#include "throttle.h"
+#include "../base/table.h"
+#include "target.h"
+
+#include <coil/timer.h>
+
+struct answer;
+struct robots;
+
+/* Sites and strangers have workers apart, so that slow strangers hold up no site. */
+enum frontier_class { FRONTIER_SITE, FRONTIER_EXTERNAL, FRONTIER_CLASSES };
+
+enum host_robots { ROBOTS_UNNEEDED, ROBOTS_WANTED, ROBOTS_ASKED, ROBOTS_KNOWN };
+
+struct host {
+    char *origin; /* "http://example.org:8080" */
+    enum frontier_class class;
+    struct target *first, *last; /* its queue */
+    size_t queued;               /* in it */
+    struct host *next_ready;
+    unsigned in_flight;
+    int64_t next_ns;  /* before that it is not asked */
+    int64_t delay_ns; /* between two requests */
+    bool is_ready;    /* it is in the line of its class */
+    bool is_timed;    /* it is in the schedule */
+    bool is_troubled; /* it has said that it can take no more: one request at a time */
+    struct throttle throttle; /* what its refusals have taught */
+    int64_t asked_ns;         /* when a request went out last */
+    struct target *
+        suspect; /* refused by a test just now: the next answer tells whether it is the reason */
+    enum host_robots robots;
+    bool has_told_sitemaps; /* those that its robots.txt names */
+    bool has_lost_sitemaps; /* it is to tell them again; for shared.c */
+    struct robots *rules;   /* once they are known; NULL: there are none */
+    int64_t rules_asked_ns; /* when they were asked for last */
+    int64_t rules_until_ns; /* then they are asked for again */
+    /* Why its robots.txt could not be fetched, so that nothing is; for free(), or
+       NULL. */
+    struct answer *rules_failure;
+    bool rules_is_rested; /* the host was not asked for a while before that */
+    unsigned rules_tries, rules_refusals; /* of its robots.txt, in a row */
+    unsigned deserted; /* so often in a row nobody was there to be asked for it */
+    unsigned failures; /* in a row, that may pass */
+    const char *const *headers; /* that its requests have; for the crawler */
+    bool has_headers;           /* they are known */
+};
+
+struct frontier_job {
+    struct host *host;
+    struct target *target; /* NULL: its robots.txt is to be asked for */
+};
+
+/* What is above the frontier. None may suspend. */
+struct frontier_above {
+    /* It is to be asked for, by whoever: the first time; when it has come nearer by_depth; again. */
+    void (*add)(void *arg, struct target *target);
+    /* The job's target is through. */
+    void (*complete)(void *arg, const struct frontier_job *job);
+    /* It is to be given out again, at that time or later. 0 or -ENOMEM. */
+    int (*release)(void *arg, const struct frontier_job *job, int64_t at_ns);
+    void *arg;
+};
+
+struct frontier_options {
+    unsigned limits[FRONTIER_CLASSES];   /* requests at a time */
+    unsigned per_host[FRONTIER_CLASSES]; /* the same, to one host */
+    int64_t delay_ns;
+    bool asks_robots;                   /* of hosts of the site */
+    bool by_depth;                      /* all of one depth before the next */
+    struct cold *cold;                  /* for what is not due yet; or NULL */
+    const struct frontier_above *above; /* it must outlive the frontier; or NULL */
+};
+
+struct frontier {
+    struct frontier_options options;
+    struct table hosts;
+    struct host *ready[FRONTIER_CLASSES], **ready_end[FRONTIER_CLASSES];
+    unsigned in_flight[FRONTIER_CLASSES];
+    size_t queued;           /* or put back for later */
+    size_t through;          /* targets that were given out and not put back */
+    struct deeper deeper;    /* targets that are not due yet, by_depth */
+    unsigned depth;          /* that is due, by_depth */
+    struct schedule retries; /* targets */
+    struct schedule waiting; /* hosts */
+    coil_timer timer;
+    struct frontier_idle *idle;
+    int failure;
+    bool closed;
+    bool notes_only; /* what is added waits for frontier_take_noted() */
+};
+
+/* A worker of the class has nothing to ask for now. */
+bool frontier_has_idle(const struct frontier *frontier, enum frontier_class class);
+
+/* In a loop. */
+void frontier_init(struct frontier *frontier, const struct frontier_options *options);
+
+/* No worker may wait in it any more. */
+void frontier_finish(struct frontier *frontier);
+
+/* The host of a URL, made if it is new; NULL without memory. */
+struct host *frontier_host(struct frontier *frontier, const char *url,
+                           enum frontier_class class);
+
+/* target->host is set. It is given out once, unless it is put back, however often it is
+   added: again once target->depth is less than it was. */
+void frontier_add(struct frontier *frontier, struct target *target);
+
+/* Give it out once more. */
+void frontier_add_again(struct frontier *frontier, struct target *target);
+
+/* It has come down: it is given out here. target->host is set. */
+void frontier_lease(struct frontier *frontier, struct target *target);
+
+/*
+ * Before a crawl that was kept is replayed: what is added from now on is noted, target->is_noted, and
+ * given out once frontier_take_noted() has been called, unless it was done meanwhile.
+ */
+void frontier_note_only(struct frontier *frontier);
+void frontier_noted_is_done(struct frontier *frontier, struct target *target);
+void frontier_take_noted(struct frontier *frontier, const struct targets *targets);
+
+/*
+ * The next that may be asked for now. -ESHUTDOWN once there is nothing left and nothing at
+ * work, or it is closed, which alone ends it where something is above; -ENOMEM; -ECANCELED.
+ */
+COIL_SUSPENDS int frontier_take(struct frontier *frontier, enum frontier_class class,
+                                struct frontier_job *job);
+
+/* The worker is through with its job. */
+void frontier_done(struct frontier *frontier, const struct frontier_job *job);
+
+/* The same, but the job's target is to be given out again, at that time or later. 0 or -ENOMEM. */
+int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
+                   int64_t at_ns);
+
+/* The same, but the target is given out first of its host's, once that has rested. */
+int frontier_test(struct frontier *frontier, const struct frontier_job *job);
+
+/* A request to the host begins: so does its delay, and its bucket loses a token. Returns
+   true if the host got no request for throttle_rest_ns() before. */
+bool frontier_ask(struct host *host);
+
+/* The same for one more request of the same job: when it may go out. */
+int64_t frontier_take_turn(struct host *host);
+
+/* The host has answered; `is_rested` is what frontier_ask() returned. */
+void frontier_accept(struct host *host, struct target *target, bool is_rested);
+
+/* The host has refused, which slows its requests down. Counts target->refusals. */
+enum throttle_advice frontier_refuse(struct host *host, struct target *target,
+                                     const struct throttle_refusal *refusal);
+
+/* The time between two requests to the host: its delay, or what its refusals have
+   taught. */
+int64_t frontier_spacing_ns(const struct host *host);
+
+/* Nobody asks this host before that time. */
+void frontier_pause(struct host *host, int64_t until_ns);
+
+/* Nothing is given out any more; what is left is still to be had by frontier_left(). */
+void frontier_close(struct frontier *frontier);
+
+/* Requests at work, targets that wait, and targets that are through. */
+size_t frontier_at_work(const struct frontier *frontier);
+size_t frontier_left(const struct frontier *frontier);
+size_t frontier_through(const struct frontier *frontier);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * judge.h - what an answer means for a link that points at it.
+ */
+#ifndef CRAWLER_JUDGE_H
+#define CRAWLER_JUDGE_H
+
+#include "../fetch/answer.h"
+#include "../options/options.h"
+#include "../verdict/verdict.h"
+
+struct judgement {
+    enum verdict verdict;
+    enum reason reason;
+};
+
+/* Of an answer about this URL that is no redirect. A pure function. */
+struct judgement judge_answer(const struct options *options, const char *url,
+                              bool on_site, const struct answer *answer);
+
+/* The same for a URL that was not fetched, since its host's robots.txt failed like this.
+   A pure function. (RFC 9309, section 2.3.1.4) */
+struct judgement judge_rules(const struct answer *failure);
+
+/* A status that sends one elsewhere. */
+bool judge_is_redirect(int status);
+
+/* What a chain of redirects is, that ends well: so many, the first with this status. */
+struct judgement judge_redirect(int status, unsigned count);
+
+/* True if a target with this verdict fails the run. */
+bool judge_fails(const struct options *options, enum verdict verdict);
+
+#endif

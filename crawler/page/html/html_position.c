@@ -1,0 +1,162 @@
+/*
+ * html_position.c - counting lines and columns, sixteen bytes at a time.
+ *
+ * Blocks without a CR, and almost all are, are counted by vectors that the compiler knows
+ * (SSE2, NEON, or words where there is neither). Comparing gives -1 in each byte that is
+ * equal; subtracted, it counts how many are.
+ */
+#include "html_position.h"
+
+#include <string.h>
+
+#define BLOCK 16
+#define BLOCKS_SUMMED 127 /* before a byte of the sums might overflow */
+
+/* Else the bytes of a word would have to be looked at from the other end. */
+#define IS_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
+typedef signed char block __attribute__((vector_size(BLOCK)));
+typedef uint64_t halves __attribute__((vector_size(BLOCK)));
+
+static void count_byte(struct html_counter *counter, unsigned char c)
+{
+    struct html_place *place = &counter->place;
+    bool ends_line = c == '\r' || (c == '\n' && !counter->after_cr);
+
+    if (ends_line)
+        *place = (struct html_place){place->line + 1, 1};
+    else if (c != '\n')
+        place->column += (c & 0xc0) != 0x80;
+    counter->after_cr = c == '\r';
+}
+
+static void count_bytes(struct html_counter *counter, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        count_byte(counter, (unsigned char)bytes[i]);
+}
+
+static bool any(block mask)
+{
+    halves words = (halves)mask;
+
+    return (words[0] | words[1]) != 0;
+}
+
+/* How many bytes of a mask are set: each adds 1 to a byte of the product's highest. */
+static unsigned count_mask(halves mask)
+{
+    const uint64_t ones = 0x0101010101010101;
+
+    return (unsigned)(((mask[0] & ones) + (mask[1] & ones)) * ones >> 56);
+}
+
+/* The mask without what is not behind the last byte of `ends`, which has one. */
+static halves behind_last(halves mask, halves ends)
+{
+    unsigned half = ends[1] != 0;
+
+    if (half)
+        mask[0] = 0;
+    mask[half] &= ~(UINT64_MAX >> __builtin_clzll(ends[half]));
+    return mask;
+}
+
+/* True for all bytes but 0x80 to 0xbf. */
+static block begins_character(block text)
+{
+    return text > (block){0} - 65;
+}
+
+/* The sum of all bytes, which are below 0x80. */
+static unsigned sum_of(block bytes)
+{
+    const uint64_t even = 0x00ff00ff00ff00ff;
+    halves words = (halves)bytes;
+    uint64_t pairs = (words[0] & even) + (words[0] >> 8 & even) + (words[1] & even) +
+                     (words[1] >> 8 & even);
+
+    return (unsigned)(pairs * 0x0001000100010001 >> 48);
+}
+
+/* A block in which a line ends, but with LF alone. */
+static void count_line_ends(struct html_place *place, block text)
+{
+    halves newlines = (halves)(text == (block){0} + '\n');
+
+    place->line += count_mask(newlines);
+    place->column = 1 + count_mask(behind_last((halves)begins_character(text), newlines));
+}
+
+/* A block of which only the last n bytes count, those at `bytes`. */
+static void count_rest(struct html_counter *counter, block text, const char *bytes,
+                       size_t n)
+{
+    if (!IS_LITTLE_ENDIAN || counter->after_cr || any(text == (block){0} + '\r'))
+        count_bytes(counter, bytes, n);
+    else if (any(text == (block){0} + '\n'))
+        count_line_ends(&counter->place, text);
+    else
+        counter->place.column += count_mask((halves)begins_character(text));
+}
+
+/* The n bytes before `end`, fewer than a block, of a text that is longer than one: as a block
+   whose others are such as only continue a character. */
+static block last_of(const char *end, size_t n)
+{
+    static const signed char none_then_all[2 * BLOCK] = {
+        0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
+        -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    block text, counts;
+
+    memcpy(&text, end - BLOCK, BLOCK);
+    memcpy(&counts, none_then_all + n, BLOCK);
+    return (text & counts) | (((block){0} + INT8_MIN) & ~counts);
+}
+
+/* Blocks up to one in which a line ends with CR. Returns what is behind them. */
+static const char *count_blocks(struct html_counter *counter, const char *bytes, size_t n)
+{
+    unsigned summed = 0;
+    block sums = {0};
+
+    for (; n >= BLOCK; bytes += BLOCK, n -= BLOCK) {
+        block text;
+        memcpy(&text, bytes, BLOCK);
+        if (!any((text == (block){0} + '\n') | (text == (block){0} + '\r'))) {
+            sums -= begins_character(text);
+            if (++summed < BLOCKS_SUMMED)
+                continue;
+            counter->place.column += sum_of(sums);
+        } else if (IS_LITTLE_ENDIAN && !any(text == (block){0} + '\r')) {
+            count_line_ends(&counter->place, text); /* whatever the column was */
+        } else {
+            break;
+        }
+        summed = 0;
+        sums = (block){0};
+    }
+    counter->place.column += sum_of(sums);
+    return bytes;
+}
+
+void html_count(struct html_counter *counter, const char *bytes, size_t n)
+{
+    const char *end = bytes + n;
+    bool has_block = n >= BLOCK;
+
+    while (n >= BLOCK) {
+        if (!counter->after_cr)
+            bytes = count_blocks(counter, bytes, n);
+        n = (size_t)(end - bytes);
+        if (n < BLOCK)
+            break;
+        count_bytes(counter, bytes, BLOCK);
+        bytes += BLOCK;
+        n -= BLOCK;
+    }
+    if (has_block && n > 0)
+        count_rest(counter, last_of(end, n), bytes, n);
+    else
+        count_bytes(counter, bytes, n);
+}

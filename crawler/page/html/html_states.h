@@ -1,0 +1,121 @@
+/*
+ * html_states.h - what the files of the tokenizer share.
+ *
+ * A state is a function: it takes what it can of a piece, says in `state` how to go on, and
+ * returns where it has got to. It may be called with an empty piece.
+ */
+#ifndef CRAWLER_HTML_STATES_H
+#define CRAWLER_HTML_STATES_H
+
+#include "../../base/ascii.h"
+#include "html_tokenizer.h"
+
+/* The first are those of enum html_content, by the same numbers. */
+enum html_state {
+    STATE_DATA,
+    STATE_RCDATA,
+    STATE_RAWTEXT,
+    STATE_SCRIPT,
+    STATE_PLAINTEXT,
+    STATE_CDATA,
+    STATE_REFERENCE,     /* behind '&', in text */
+    STATE_RAW_OPEN,      /* behind '<' in RCDATA, RAWTEXT and scripts */
+    STATE_RAW_END_NAME,  /* behind "</" there */
+    STATE_SCRIPT_ESCAPE, /* behind "<!" in a script */
+    STATE_SCRIPT_WORD,   /* in a name in an escaped script, which may be "script" */
+    STATE_TAG_OPEN,
+    STATE_END_TAG_OPEN,
+    STATE_TAG_NAME,
+    STATE_BEFORE_ATTRIBUTE,
+    STATE_ATTRIBUTE_NAME,
+    STATE_AFTER_ATTRIBUTE,
+    STATE_BEFORE_VALUE,
+    STATE_VALUE_QUOTED,
+    STATE_VALUE_UNQUOTED,
+    STATE_AFTER_VALUE,
+    STATE_SELF_CLOSING,
+    STATE_DECLARATION, /* behind "<!" */
+    STATE_BOGUS_COMMENT,
+    STATE_COMMENT,
+    STATE_DOCTYPE,
+    STATE_COUNT
+};
+
+#define HTML_STATE(name)                                                                 \
+    const char *name(struct html_tokenizer *t, const char *p, const char *end)
+
+/* html_text.c */
+HTML_STATE(html_state_data);
+HTML_STATE(html_state_rcdata);
+HTML_STATE(html_state_rawtext);
+HTML_STATE(html_state_script);
+HTML_STATE(html_state_plaintext);
+HTML_STATE(html_state_cdata);
+HTML_STATE(html_state_reference);
+HTML_STATE(html_state_raw_open);
+HTML_STATE(html_state_raw_end_name);
+HTML_STATE(html_state_script_escape);
+HTML_STATE(html_state_script_word);
+void html_put_text(struct html_tokenizer *t, const char *bytes, size_t n);
+
+/* Put the bytes in parts, with LF for CR and CR LF, and U+FFFD for NUL if that is replaced. */
+typedef void (*html_put_function)(struct html_tokenizer *t, const char *bytes, size_t n);
+void html_put_lines(struct html_tokenizer *t, const char *bytes, size_t n,
+                    bool replaces_nul, html_put_function put);
+void html_text_end(struct html_tokenizer *t);
+
+/* html_tags.c */
+HTML_STATE(html_state_tag_open);
+HTML_STATE(html_state_end_tag_open);
+HTML_STATE(html_state_tag_name);
+HTML_STATE(html_state_before_attribute);
+HTML_STATE(html_state_attribute_name);
+HTML_STATE(html_state_after_attribute);
+HTML_STATE(html_state_before_value);
+HTML_STATE(html_state_value_quoted);
+HTML_STATE(html_state_value_unquoted);
+HTML_STATE(html_state_after_value);
+HTML_STATE(html_state_self_closing);
+void html_begin_tag(struct html_tokenizer *t, bool is_end);
+void html_name_tag(struct html_tokenizer *t);
+void html_name_add(struct html_name_buffer *name, const char *bytes, size_t n);
+void html_tags_end(struct html_tokenizer *t);
+
+/* html_markup.c */
+HTML_STATE(html_state_declaration);
+HTML_STATE(html_state_bogus_comment);
+HTML_STATE(html_state_comment);
+HTML_STATE(html_state_doctype);
+const char *html_begin_bogus_comment(struct html_tokenizer *t, const char *p,
+                                     const char *end);
+void html_markup_end(struct html_tokenizer *t);
+
+/* html_doctype.c: take apart what stands between "<!DOCTYPE" and '>', in place. */
+struct html_doctype html_doctype_of(char *text, size_t n, bool is_complete);
+
+/* The sink's answer; what fails ends the page. */
+static inline void html_note(struct html_tokenizer *t, int rc)
+{
+    if (rc < 0)
+        t->rc = rc;
+}
+
+static inline void html_hold(struct html_tokenizer *t, char c)
+{
+    t->held[t->held_n++] = c;
+}
+
+static inline bool html_is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+}
+
+/* The place of a byte of this piece, at or behind where it was last asked for. */
+static inline struct html_place html_place_of(struct html_tokenizer *t, const char *p)
+{
+    html_count(&t->counter, t->counted, (size_t)(p - t->counted));
+    t->counted = p;
+    return t->counter.place;
+}
+
+#endif

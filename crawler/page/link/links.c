@@ -1,0 +1,706 @@
+/*
+ * links.c - which attributes are links.
+ *
+ * Values are kept as written, one behind the other, since the page's encoding and its base are
+ * certain only at its end; then they are decoded and taken apart. A tag keeps the values that may
+ * be wanted of it while it is read, and most of them go again at its '>', where it is known
+ * whether it counts.
+ */
+#include "links.h"
+
+#include "../../base/array.h"
+#include "link_visit.h"
+#include "srcdoc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define KEPT_BYTES_MAX ((size_t)1 << 30)
+#define USUAL_LINKS 4096 /* of a page; room for more is given back */
+
+enum kept_kind {
+    KEPT_LINK,
+    KEPT_SRCSET,
+    KEPT_REFRESH,
+    KEPT_BASE,
+    KEPT_ID,
+    KEPT_SRCDOC,
+    KEPT_STYLE, /* an attribute; the element's name is kept behind it */
+    KEPT_CSS,   /* a URL of a style sheet: `attribute` is its enum css_kind */
+};
+
+struct kept_value {
+    uint32_t start, n; /* in `bytes` */
+    struct html_place place;
+    uint8_t kind, element, attribute;
+    bool cut, nofollow;
+};
+
+/* ---- what counts as a link --------------------------------------------------------- */
+
+#define BIT(name) (1U << ATTRIBUTE_##name)
+
+/* Attributes that are URLs, or say whether another is one. */
+static const uint32_t wanted_of[ELEMENT_COUNT] = {
+    [ELEMENT_A] = BIT(HREF) | BIT(XLINK_HREF),
+    [ELEMENT_AREA] = BIT(HREF),
+    [ELEMENT_AUDIO] = BIT(SRC),
+    [ELEMENT_BASE] = BIT(HREF),
+    [ELEMENT_BODY] = BIT(BACKGROUND),
+    [ELEMENT_BUTTON] = BIT(FORMACTION) | BIT(FORMMETHOD) | BIT(TYPE),
+    [ELEMENT_EMBED] = BIT(SRC),
+    [ELEMENT_FORM] = BIT(ACTION) | BIT(METHOD),
+    [ELEMENT_FRAME] = BIT(SRC),
+    [ELEMENT_IFRAME] = BIT(SRC) | BIT(SRCDOC),
+    [ELEMENT_IMAGE] = BIT(HREF) | BIT(XLINK_HREF) | BIT(SRC) | BIT(SRCSET),
+    [ELEMENT_IMG] = BIT(SRC) | BIT(SRCSET),
+    [ELEMENT_INPUT] = BIT(SRC) | BIT(FORMACTION) | BIT(FORMMETHOD) | BIT(TYPE),
+    [ELEMENT_LINK] = BIT(HREF) | BIT(IMAGESRCSET) | BIT(REL),
+    [ELEMENT_META] = BIT(CONTENT) | BIT(HTTP_EQUIV),
+    [ELEMENT_OBJECT] = BIT(DATA),
+    [ELEMENT_SCRIPT] = BIT(SRC),
+    [ELEMENT_SOURCE] = BIT(SRC) | BIT(SRCSET),
+    [ELEMENT_STYLE] = BIT(TYPE),
+    [ELEMENT_TABLE] = BIT(BACKGROUND),
+    [ELEMENT_TD] = BIT(BACKGROUND),
+    [ELEMENT_TEMPLATE] = BIT(SHADOWROOTMODE),
+    [ELEMENT_TH] = BIT(BACKGROUND),
+    [ELEMENT_TRACK] = BIT(SRC),
+    [ELEMENT_USE] = BIT(HREF) | BIT(XLINK_HREF),
+    [ELEMENT_VIDEO] = BIT(SRC) | BIT(POSTER),
+};
+
+static const uint32_t urls = BIT(HREF) | BIT(XLINK_HREF) | BIT(SRC) | BIT(SRCSET) |
+                             BIT(IMAGESRCSET) | BIT(POSTER) | BIT(DATA) | BIT(ACTION) |
+                             BIT(FORMACTION) | BIT(BACKGROUND);
+
+/* Attributes that say whether links are to be followed. */
+static uint32_t rel_of(enum html_element element)
+{
+    if (element == ELEMENT_A || element == ELEMENT_AREA)
+        return BIT(REL);
+    return element == ELEMENT_META ? BIT(NAME) : 0;
+}
+
+static uint32_t wanted_attributes(const struct links *links)
+{
+    uint32_t wanted = wanted_of[links->element];
+
+    if (links->wants_ids)
+        wanted |= BIT(ID) | (links->element == ELEMENT_A ? BIT(NAME) : 0);
+    if (links->wants_rel)
+        wanted |= rel_of(links->element);
+    if (links->wants_css)
+        wanted |= BIT(STYLE);
+    if (!html_tree_is_foreign(&links->tree))
+        return wanted;
+    if (links->element == ELEMENT_FONT)
+        wanted |= BIT(COLOR) | BIT(FACE) | BIT(SIZE);
+    if (links->element == ELEMENT_ANNOTATION_XML)
+        wanted |= BIT(ENCODING);
+    return wanted;
+}
+
+/* ---- the tag that is being read ---------------------------------------------------- */
+
+static struct kept_value *attribute(const struct links *links, enum html_attribute which)
+{
+    for (size_t i = links->tag_at; i < links->count; i++)
+        if (links->kept[i].attribute == which)
+            return &links->kept[i];
+    return NULL;
+}
+
+/* True for an attribute that is one of these words. */
+static bool attribute_is(const struct links *links, enum html_attribute which,
+                         const char *one, const char *other)
+{
+    const struct kept_value *value = attribute(links, which);
+    char text[3 * 64 + 1];
+
+    if (value == NULL || value->n > 64)
+        return false;
+    text[html_decode(links->bytes.bytes + value->start, value->n, text)] = '\0';
+    return strcasecmp(text, one) == 0 || strcasecmp(text, other) == 0;
+}
+
+#define WORDS_BYTES 256
+
+/* An attribute's value, decoded; "" if there is none, or it is longer than words are. */
+static char *words_of(const struct links *links, enum html_attribute which,
+                      char text[3 * WORDS_BYTES + 1])
+{
+    const struct kept_value *value = attribute(links, which);
+    size_t n = value != NULL && value->n <= WORDS_BYTES ? value->n : 0;
+
+    text[n > 0 ? html_decode(links->bytes.bytes + value->start, n, text) : 0] = '\0';
+    return text;
+}
+
+/* True if one of its words, between white space or commas, is one of these. */
+static bool attribute_has(const struct links *links, enum html_attribute which,
+                          const char *one, const char *other)
+{
+    char text[3 * WORDS_BYTES + 1], *rest = words_of(links, which, text), *word;
+
+    while ((word = strtok_r(rest, LINK_SEPARATORS, &rest)) != NULL)
+        if (strcasecmp(word, one) == 0 || strcasecmp(word, other) == 0)
+            return true;
+    return false;
+}
+
+static bool has_only_other_relations(const struct links *links)
+{
+    char text[3 * WORDS_BYTES + 1];
+    struct link_relations relations =
+        link_relations_of(words_of(links, ATTRIBUTE_REL, text));
+
+    return relations.to_resources == 0 && relations.others > 0;
+}
+
+/* What <a rel=nofollow> says of itself, or <meta name=robots content=nofollow> of the page. */
+static bool says_nofollow(struct links *links)
+{
+    if (!links->wants_rel)
+        return false;
+    if (links->element == ELEMENT_META &&
+        attribute_is(links, ATTRIBUTE_NAME, "robots", "coil-crawl") &&
+        attribute_has(links, ATTRIBUTE_CONTENT, "nofollow", "none"))
+        links->nofollow = true;
+    return rel_of(links->element) == BIT(REL) &&
+           attribute_has(links, ATTRIBUTE_REL, "nofollow", "nofollow");
+}
+
+/* A button may say so itself, for the form that it is in. */
+static bool submits_by_get(const struct links *links)
+{
+    if (attribute(links, ATTRIBUTE_FORMMETHOD) != NULL)
+        return !attribute_is(links, ATTRIBUTE_FORMMETHOD, "post", "dialog");
+    return links->tree.form_is_open && links->form_is_get;
+}
+
+static uint32_t counted_of_input(const struct links *links)
+{
+    bool is_image = attribute_is(links, ATTRIBUTE_TYPE, "image", "image");
+    bool submits = is_image || attribute_is(links, ATTRIBUTE_TYPE, "submit", "submit");
+
+    return (is_image ? BIT(SRC) : 0) |
+           (submits && submits_by_get(links) ? BIT(FORMACTION) : 0);
+}
+
+/*
+ * The attributes that count. A <link rel="preconnect"> names a host to get ready and no resource; what
+ * a form or a pingback is posted to need not answer to GET; and of inputs, only images have a source.
+ */
+static uint32_t counted_attributes(const struct links *links)
+{
+    uint32_t wanted = wanted_of[links->element];
+
+    switch (links->element) {
+    case ELEMENT_LINK:
+        return has_only_other_relations(links) ? 0 : wanted;
+    case ELEMENT_FORM:
+        return links->form_is_get ? wanted : 0;
+    case ELEMENT_BUTTON:
+        return attribute_is(links, ATTRIBUTE_TYPE, "button", "reset") ||
+                       !submits_by_get(links)
+                   ? 0
+                   : wanted;
+    case ELEMENT_INPUT:
+        return counted_of_input(links);
+    case ELEMENT_IMAGE: /* of SVG: that of HTML is an <img> */
+        return BIT(HREF) | BIT(XLINK_HREF);
+    case ELEMENT_META:
+        return attribute_is(links, ATTRIBUTE_HTTP_EQUIV, "refresh", "refresh") ? wanted
+                                                                               : 0;
+    default:
+        return wanted;
+    }
+}
+
+/* Only SVG has "xlink:href", and "href" goes before it. (SVG 2, 16.1.6) */
+static bool takes_xlink(const struct links *links, bool is_foreign)
+{
+    return is_foreign && attribute(links, ATTRIBUTE_HREF) == NULL;
+}
+
+static int kind_of_id(const struct links *links, const struct kept_value *value)
+{
+    bool is_id = value->attribute == ATTRIBUTE_ID || links->element == ELEMENT_A;
+
+    return is_id && !html_tree_is_shadow(&links->tree) ? KEPT_ID : -1;
+}
+
+/* What a value is; -1 for what is not kept. */
+static int kind_of(const struct links *links, const struct kept_value *value,
+                   uint32_t counted)
+{
+    if (value->attribute == ATTRIBUTE_ID || value->attribute == ATTRIBUTE_NAME)
+        return kind_of_id(links, value);
+    if (value->attribute == ATTRIBUTE_STYLE)
+        return KEPT_STYLE;
+    if ((counted >> value->attribute & 1) == 0)
+        return -1;
+    if (links->element == ELEMENT_META)
+        return value->attribute == ATTRIBUTE_CONTENT ? KEPT_REFRESH : -1;
+    if (links->element == ELEMENT_BASE)
+        return links->base == 0 ? KEPT_BASE : -1;
+    if (value->attribute == ATTRIBUTE_SRCSET || value->attribute == ATTRIBUTE_IMAGESRCSET)
+        return KEPT_SRCSET;
+    if (value->attribute == ATTRIBUTE_SRCDOC)
+        return KEPT_SRCDOC;
+    return urls >> value->attribute & 1 ? KEPT_LINK : -1;
+}
+
+/* Of the tag's values, keep those that count. */
+static void keep_tag(struct links *links, bool is_foreign)
+{
+    uint32_t counted = counted_attributes(links);
+    bool nofollow = says_nofollow(links);
+    size_t kept = links->tag_at;
+
+    if (!takes_xlink(links, is_foreign))
+        counted &= ~BIT(XLINK_HREF);
+
+    for (size_t i = links->tag_at; i < links->count; i++) {
+        int kind = kind_of(links, &links->kept[i], counted);
+        if (kind < 0)
+            continue;
+        links->kept[kept] = links->kept[i];
+        links->kept[kept].element = (uint8_t)links->element;
+        links->kept[kept].nofollow = nofollow;
+        links->kept[kept++].kind = (uint8_t)kind;
+        if (kind == KEPT_BASE)
+            links->base = kept;
+    }
+    links->count = kept;
+}
+
+static void drop_tag(struct links *links)
+{
+    links->count = links->tag_at;
+    links->bytes.n = links->bytes_at;
+}
+
+/* All that stood in the body before the frameset, whose tag is being read. */
+static void drop_body(struct links *links)
+{
+    size_t n = links->count - links->tag_at;
+
+    if (n > 0)
+        memmove(&links->kept[links->body_at], &links->kept[links->tag_at],
+                n * sizeof *links->kept);
+    links->tag_at = links->body_at;
+    links->count = links->body_at + n;
+    if (links->base > links->body_at)
+        links->base = 0;
+}
+
+/* ---- what the tokenizer tells ------------------------------------------------------ */
+
+static bool on_tag(const struct html_name *name, bool is_end, void *arg)
+{
+    struct links *links = arg;
+
+    drop_tag(links); /* if the one before never ended */
+    links->element = html_element_of(name);
+    if (is_end)
+        return false;
+    links->wanted = wanted_attributes(links);
+    links->tokenizer.marks_end = links->wants_css && links->element == ELEMENT_STYLE;
+    return links->wanted != 0;
+}
+
+static bool on_wants(const struct html_name *name, void *arg)
+{
+    struct links *links = arg;
+
+    links->attribute = html_attribute_of(name);
+    return links->wanted >> links->attribute & 1;
+}
+
+/* n bytes, with room for one more. */
+static int keep_value(struct links *links, const char *bytes, size_t n,
+                      struct kept_value value)
+{
+    if (links->count == links->capacity &&
+        array_grow(&links->kept, &links->capacity, sizeof *links->kept) < 0)
+        return -ENOMEM;
+    value.start = (uint32_t)links->bytes.n;
+    value.n = (uint32_t)n;
+    if (html_buffer_reserve(&links->bytes, 1) < 0 ||
+        html_buffer_add(&links->bytes, bytes, n, KEPT_BYTES_MAX) < 0)
+        return -ENOMEM;
+    links->kept[links->count++] = value;
+    return links->bytes.cut ? -EMSGSIZE : 0;
+}
+
+/* Most style attributes have no URL, which they cannot without a parenthesis, or a reference to
+   one. */
+static bool may_have_url(const struct html_value *style)
+{
+    return memchr(style->bytes, '(', style->n) != NULL ||
+           memchr(style->bytes, '&', style->n) != NULL;
+}
+
+static int on_attribute(const struct html_name *name, const struct html_value *value,
+                        void *arg)
+{
+    struct links *links = arg;
+    const struct html_name_buffer *element = &links->tokenizer.name;
+    int rc;
+
+    (void)name;
+    if (links->attribute == ATTRIBUTE_STYLE && !may_have_url(value))
+        return 0;
+    rc = keep_value(links, value->bytes, value->n,
+                    (struct kept_value){.place = value->place,
+                                        .attribute = (uint8_t)links->attribute,
+                                        .cut = value->cut});
+    if (rc == 0 && links->attribute == ATTRIBUTE_STYLE)
+        rc = html_buffer_add(&links->bytes, element->bytes, element->n + 1,
+                             KEPT_BYTES_MAX);
+    return rc == 0 && links->bytes.cut ? -EMSGSIZE : rc;
+}
+
+static void begin_tag(struct links *links)
+{
+    links->tag_at = links->count;
+    links->bytes_at = links->bytes.n;
+}
+
+static struct html_start start_of(const struct links *links, const struct html_name *name,
+                                  bool is_self_closing)
+{
+    struct html_start start = {
+        .name = name, .element = links->element, .is_self_closing = is_self_closing};
+
+    if (links->element == ELEMENT_FONT)
+        start.is_styled = attribute(links, ATTRIBUTE_COLOR) != NULL ||
+                          attribute(links, ATTRIBUTE_FACE) != NULL ||
+                          attribute(links, ATTRIBUTE_SIZE) != NULL;
+    else if (links->element == ELEMENT_INPUT)
+        start.is_hidden = attribute_is(links, ATTRIBUTE_TYPE, "hidden", "hidden");
+    else if (links->element == ELEMENT_TEMPLATE)
+        start.is_shadow = attribute_is(links, ATTRIBUTE_SHADOWROOTMODE, "open", "closed");
+    else if (links->element == ELEMENT_ANNOTATION_XML)
+        start.has_html =
+            attribute_is(links, ATTRIBUTE_ENCODING, "text/html", "application/xhtml+xml");
+    return start;
+}
+
+/* ---- style sheets ------------------------------------------------------------------ */
+
+/* Outside of tags: what comes next begins behind it. */
+static int on_css_url(const struct css_url *url, void *arg)
+{
+    struct links *links = arg;
+    int rc = keep_value(
+        links, url->bytes, url->n,
+        (struct kept_value){.place = url->place,
+                            .kind = KEPT_CSS,
+                            .element = links->is_sheet ? ELEMENT_OTHER : ELEMENT_STYLE,
+                            .attribute = (uint8_t)url->kind,
+                            .cut = url->cut});
+
+    begin_tag(links);
+    return rc;
+}
+
+/* (HTML: update a style block) */
+static bool is_style_sheet(const struct links *links, const struct html_effect *effect)
+{
+    return links->wants_css && links->element == ELEMENT_STYLE && effect->is_inserted &&
+           effect->content == HTML_RAWTEXT &&
+           (attribute(links, ATTRIBUTE_TYPE) == NULL ||
+            attribute_is(links, ATTRIBUTE_TYPE, "", "text/css"));
+}
+
+static int end_style(struct links *links)
+{
+    if (!links->in_style)
+        return 0;
+    links->in_style = false;
+    return css_end(&links->css);
+}
+
+/* ---- the end of a tag -------------------------------------------------------------- */
+
+static void start_tag(struct links *links, const struct html_name *name,
+                      bool is_self_closing)
+{
+    struct html_start start = start_of(links, name, is_self_closing);
+    struct html_effect effect = html_tree_start(&links->tree, &start);
+
+    if (effect.content != HTML_DATA)
+        html_tokenizer_set_content(&links->tokenizer, effect.content, name->bytes);
+    if (effect.drops_body)
+        drop_body(links);
+    links->in_style = is_style_sheet(links, &effect);
+    if (links->in_style)
+        css_begin(&links->css, links->tokenizer.end_place);
+    if (links->element == ELEMENT_IMAGE && !effect.is_foreign)
+        links->element = ELEMENT_IMG; /* "Don't ask", says the standard */
+    else if (links->element == ELEMENT_BASE && effect.is_foreign)
+        links->element = ELEMENT_OTHER; /* SVG has none: links would lead elsewhere */
+    else if ((links->element == ELEMENT_BASE || links->element == ELEMENT_META) &&
+             html_tree_is_shadow(&links->tree))
+        links->element = ELEMENT_OTHER; /* they are obeyed in a document tree alone */
+    else if (links->element == ELEMENT_USE && !effect.is_foreign)
+        links->element = ELEMENT_OTHER;
+    else if (links->element == ELEMENT_FORM && effect.is_inserted)
+        links->form_is_get = !attribute_is(links, ATTRIBUTE_METHOD, "post", "dialog");
+    if (!effect.is_inserted)
+        drop_tag(links);
+    else if (links->count > links->tag_at)
+        keep_tag(links, effect.is_foreign);
+}
+
+static int on_tag_end(const struct html_name *name, bool is_end, bool is_self_closing,
+                      void *arg)
+{
+    struct links *links = arg;
+    struct html_tokenizer *tokenizer = &links->tokenizer;
+    bool had_body = links->tree.has_body;
+    int rc = end_style(links);
+
+    if (is_end)
+        html_tree_end(&links->tree, name, links->element);
+    else
+        start_tag(links, name, is_self_closing);
+    if (!had_body && links->tree.has_body)
+        links->body_at = links->tag_at;
+    begin_tag(links);
+    tokenizer->allows_cdata = html_tree_allows_cdata(&links->tree);
+    tokenizer->wants_text = links->in_style || (links->tree.may_have_frames &&
+                                                tokenizer->content == HTML_DATA);
+    return rc;
+}
+
+static int on_text(const char *bytes, size_t n, void *arg)
+{
+    struct links *links = arg;
+    bool had_body = links->tree.has_body;
+
+    if (links->in_style)
+        return css_feed(&links->css, bytes, n);
+    html_tree_text(&links->tree, bytes, n);
+    if (!had_body && links->tree.has_body)
+        links->body_at = links->count;
+    links->tokenizer.wants_text = links->tree.may_have_frames;
+    return 0;
+}
+
+static const struct html_sink sink = {.tag = on_tag,
+                                      .wants = on_wants,
+                                      .attribute = on_attribute,
+                                      .tag_end = on_tag_end,
+                                      .text = on_text};
+
+/* ---- a page ------------------------------------------------------------------------ */
+
+void links_init(struct links *links)
+{
+    memset(links, 0, sizeof *links);
+    html_names_prepare();
+    html_tokenizer_init(&links->tokenizer, &sink, links);
+    css_init(&links->css, on_css_url, links);
+    links_reset(links);
+}
+
+static void free_kept(struct links *links)
+{
+    free(links->kept);
+    links->kept = NULL;
+    links->count = links->capacity = 0;
+}
+
+void links_finish(struct links *links)
+{
+    html_tokenizer_finish(&links->tokenizer);
+    css_finish(&links->css);
+    html_buffer_finish(&links->bytes);
+    html_buffer_finish(&links->text);
+    html_buffer_finish(&links->css_text);
+    free_kept(links);
+}
+
+void links_reset(struct links *links)
+{
+    html_tokenizer_reset(&links->tokenizer);
+    html_tree_reset(&links->tree);
+    html_buffer_shrink(&links->bytes);
+    html_buffer_shrink(&links->text);
+    html_buffer_shrink(&links->css_text);
+    if (links->capacity > USUAL_LINKS)
+        free_kept(links);
+    links->count = links->body_at = links->base = 0;
+    links->nofollow = links->is_sheet = links->in_style = links->form_is_get = false;
+    begin_tag(links);
+}
+
+void links_expect_sheet(struct links *links)
+{
+    links->is_sheet = true;
+    css_begin(&links->css, (struct html_place){1, 1});
+}
+
+void links_expect_xml(struct links *links)
+{
+    links->tree.is_xml = true;
+}
+
+int links_feed(struct links *links, const char *html, size_t n)
+{
+    if (links->is_sheet)
+        return css_feed(&links->css, html, n);
+    return html_tokenizer_feed(&links->tokenizer, html, n);
+}
+
+int links_end(struct links *links)
+{
+    int rc;
+
+    if (links->is_sheet)
+        return css_end(&links->css);
+    rc = html_tokenizer_end(&links->tokenizer);
+    drop_tag(links);
+    return rc == 0 ? end_style(links) : rc;
+}
+
+void links_break_off(struct links *links)
+{
+    if (!links->is_sheet)
+        drop_tag(links);
+}
+
+/* ---- visiting ---------------------------------------------------------------------- */
+
+/* What of SVG is drawn here stands on the page; often scripts put it there. And a background
+   of "#FFFFFF" is meant for a color: no browser looks for that place. */
+static bool is_drawn_here(const struct kept_value *value, const char *text)
+{
+    return (value->element == ELEMENT_USE || value->element == ELEMENT_IMAGE ||
+            value->attribute == ATTRIBUTE_BACKGROUND) &&
+           text[strspn(text, HTML_SPACE)] == '#';
+}
+
+/* An empty <a href> leads to the page itself; elsewhere browsers take it for none. */
+static int visit_value(struct links *links, struct link_visit *visit,
+                       const struct kept_value *value, char *text)
+{
+    bool may_be_empty = value->element == ELEMENT_A || value->element == ELEMENT_AREA;
+
+    switch (value->kind) {
+    case KEPT_SRCSET:
+        return link_visit_srcset(visit, text);
+    case KEPT_REFRESH:
+        return link_visit_refresh(visit, text);
+    case KEPT_SRCDOC:
+        return srcdoc_visit(links, visit, text);
+    case KEPT_STYLE:
+        return link_visit_style(visit, text, &links->css_text);
+    case KEPT_LINK:
+        if ((*text == '\0' && !may_be_empty) || is_drawn_here(value, text))
+            return 0;
+        break;
+    default:
+        break;
+    }
+    return link_visit_part(visit, text, strlen(text));
+}
+
+static size_t from_windows_1252(const char *bytes, size_t n, char *out)
+{
+    char *begin = out;
+
+    for (size_t i = 0; i < n; i++)
+        out += html_put_utf8(html_windows_1252((unsigned char)bytes[i]), out);
+    return (size_t)(out - begin);
+}
+
+/* The bytes of a value as UTF-8, *n of them, in links->text behind room for 3 bytes for each of
+   them if they are not in it already; NULL without memory. */
+static const char *bytes_of(struct links *links, const struct kept_value *value,
+                            bool is_windows_1252, size_t *n)
+{
+    const char *raw = links->bytes.bytes + value->start;
+    size_t room = 3 * (size_t)value->n + 1;
+    char *converted;
+
+    *n = value->n;
+    if (html_buffer_reserve(&links->text, is_windows_1252 ? 4 * room : room) < 0)
+        return NULL;
+    if (!is_windows_1252)
+        return raw;
+    converted = links->text.bytes + 3 * room;
+    *n = from_windows_1252(raw, value->n, converted);
+    return converted;
+}
+
+static enum link_kind kind_told(const struct kept_value *value)
+{
+    return value->kind == KEPT_BASE ? LINK_BASE
+           : value->kind == KEPT_ID ? LINK_ID
+                                    : LINK_OTHER;
+}
+
+static const char *const css_names[CSS_KINDS] = {
+    [CSS_URL] = "url()",
+    [CSS_IMPORT] = "@import",
+    [CSS_IMAGE_SET] = "image-set()",
+};
+
+/* Where a value stands; that of a style attribute has the name of an element that is not known. */
+static struct link link_of(const struct links *links, const struct kept_value *value)
+{
+    const char *behind = links->bytes.bytes + value->start + value->n;
+    struct link link = {
+        .kind = kind_told(value),
+        .element = html_element_name((enum html_element)value->element),
+        .place = value->place,
+        .nofollow = value->nofollow || links->nofollow,
+        .has_no_encoding = value->kind == KEPT_CSS || value->kind == KEPT_STYLE,
+    };
+
+    if (value->kind == KEPT_STYLE && value->element == ELEMENT_OTHER)
+        link.element = behind;
+    if (value->kind == KEPT_CSS && value->element == ELEMENT_OTHER)
+        link.element = NULL;
+    link.attribute = value->kind == KEPT_CSS
+                         ? css_names[value->attribute]
+                         : html_attribute_name((enum html_attribute)value->attribute);
+    return link;
+}
+
+static int visit_kept(struct links *links, const struct kept_value *value,
+                      bool is_windows_1252, struct link_visit *visit)
+{
+    size_t n;
+    const char *bytes = bytes_of(links, value, is_windows_1252, &n);
+
+    if (bytes == NULL)
+        return -ENOMEM;
+    visit->cut = value->cut;
+    visit->link = link_of(links, value);
+    if (value->kind == KEPT_CSS)
+        return link_visit_css(visit, bytes, n, &links->css_text);
+    links->text.bytes[html_decode(bytes, n, links->text.bytes)] = '\0';
+    return visit_value(links, visit, value, links->text.bytes);
+}
+
+int links_visit(struct links *links, bool is_windows_1252, links_visit_function visit,
+                void *arg)
+{
+    struct link_visit state = {.function = visit, .arg = arg};
+    int rc = 0;
+
+    if (links->base > 0)
+        rc = visit_kept(links, &links->kept[links->base - 1], is_windows_1252, &state);
+    for (size_t i = 0; i < links->count && rc == 0; i++)
+        if (links->kept[i].kind != KEPT_BASE)
+            rc = visit_kept(links, &links->kept[i], is_windows_1252, &state);
+    return rc;
+}
