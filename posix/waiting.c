@@ -25,10 +25,11 @@
  * vfork(2) or clone(2) runs no fork handler, and a task still seems to run there; such a
  * child is recognised by its process ID.
  *
- * The usual call needs no system call to be sure. It is made on the task's stack, so not
- * in a child with a stack of its own nor in a signal handler with one. And this thread has
- * made no child on its own stack since it was last sure: vfork(), _Fork() and syscall()
- * set `posix__may_be_child`, in the parent's memory, too, if the child shares it.
+ * The usual call needs no system call to be sure. The task's stack is in use, so this is
+ * not in a child with a stack of its own nor in a signal handler with one. And this
+ * thread has made no child on its own stack since it was last sure: vfork(), _Fork() and
+ * syscall() set `posix__may_be_child`, in the parent's memory, too, if the child shares
+ * it.
  */
 THREAD_LOCAL bool posix__may_be_child;
 static pid_t process;
@@ -369,9 +370,9 @@ int posix__await(struct posix__waiting *w)
 }
 
 /*
- * Called after the first wait: true if the descriptor polls ready although two attempts in a row have failed with
- * EAGAIN: for example a local datagram socket that has room to send while its receiver
- * has none. Polling again would spin, so the caller naps.
+ * Called after the first wait. True if the descriptor polls ready although two attempts
+ * in a row have failed with EAGAIN: for example a local datagram socket that has room to
+ * send while its receiver has none. Polling again would spin, so the caller naps.
  */
 static bool is_ready_in_vain(struct posix__waiting *w)
 {

@@ -286,8 +286,8 @@ static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
         if (result < 0)
             return result;
     }
-    /* What has happened since the caller's poll(2), the poller reports: it looks at a new
-     * descriptor's state. */
+    /* The poller looks at a new descriptor's state, so it reports every event since the
+     * caller's poll(2). */
     result = op->begun && is_new && !d->always ? -EINPROGRESS : coil__op_call(op);
     if (result == -EINPROGRESS) {
         coil__descriptor_enlist_poll(d, op);
