@@ -172,6 +172,23 @@ INTERPOSE int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
     return rc;
 }
 
+/* ---- children on this thread's stack ----------------------------------------------- */
+
+void *posix__vfork_of_c_library(void);
+
+/* For the assembly that defines vfork(), at its first call. */
+void *posix__vfork_of_c_library(void)
+{
+    return (void *)NEXT(vfork);
+}
+
+/* fork() without its handlers. */
+INTERPOSE pid_t _Fork(void)
+{
+    posix__may_be_child = true;
+    return NEXT(_Fork)();
+}
+
 /* ---- system() ---------------------------------------------------------------------- */
 
 struct command {

@@ -138,6 +138,8 @@
     /* conditions.c, semaphores.c, c11.c, 0.1: wakes a task, or a thread */              \
     X(pthread_cond_signal) X(pthread_cond_broadcast) X(cnd_signal) X(cnd_broadcast)      \
     X(sem_post)                                                                          \
+    /* children.c, 0.1: such a child does not suspend the parent's task */               \
+    X(vfork) X(_Fork)                                                                    \
     /* keys.c, 0.1: for `coil_hooks_thread_keys()` */                                    \
     X(pthread_key_create) X(pthread_key_delete)
 

@@ -38,12 +38,12 @@ struct vector_entry {
     uint32_t flags, reserved;
 };
 
-void *posix__syscall_to_c_library(void);
+void *posix__syscall_of_c_library(void);
 long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
                              long a5);
 
 /* For the assembly, at its first call. */
-void *posix__syscall_to_c_library(void)
+void *posix__syscall_of_c_library(void)
 {
     return (void *)NEXT(syscall);
 }

@@ -96,6 +96,9 @@ int __uflow(FILE *file);
 int __underflow(FILE *file);
 int __overflow(FILE *file, int c);
 
+/* Declared since glibc 2.34. */
+pid_t _Fork(void);
+
 #define POSIX__INDEX(name) POSIX__##name,
 enum posix__function { POSIX__FUNCTIONS(POSIX__INDEX) POSIX__FUNCTION_COUNT };
 #undef POSIX__INDEX

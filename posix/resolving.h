@@ -17,7 +17,7 @@ void posix__free_resolver(struct __res_state *copy);
 
 /*
  * Copy the `_res` of this thread as the C library would use it now: initialised, and read
- * anew if resolv.conf has changed.
+ * again if resolv.conf has changed.
  */
 bool posix__copy_thread_resolver(struct __res_state *to);
 

@@ -1,10 +1,26 @@
 /*
- * syscall_aarch64.S - syscall(2), of which only the calls for futexes are ours: see
- * syscall_x86_64.S.
+ * syscall_aarch64.S - syscall(2), of which only the calls for futexes are ours, and
+ * vfork(2): see syscall_x86_64.S.
  */
 #define BTI_C hint #34
 
     .text
+
+/* Changes x9, x16 and x17. */
+.macro note_child
+    mrs x16, tpidr_el0
+    adrp x17, :gottprel:posix__may_be_child
+    ldr x17, [x17, #:gottprel_lo12:posix__may_be_child]
+    mov w9, #1
+    strb w9, [x16, x17]
+.endm
+
+/* Changes x16. */
+.macro jump_by variable
+    adrp x16, \variable
+    ldr x16, [x16, #:lo12:\variable]
+    br x16
+.endm
 
     .globl syscall
     .type syscall, %function
@@ -19,13 +35,50 @@ syscall:
     sub x16, x0, #454
     cmp x16, #2
     b.ls 1f
-    adrp x16, next
-    ldr x16, [x16, #:lo12:next]
-    br x16
+    cmp x0, #220 /* clone */
+    b.eq 2f
+    cmp x0, #435 /* clone3 */
+    b.eq 2f
+    jump_by next
 1:
     b posix__syscall_of_futex
+2:
+    note_child
+    jump_by next
     .cfi_endproc
     .size syscall, . - syscall
+
+    .globl vfork
+    .type vfork, %function
+    .p2align 4
+vfork:
+    .cfi_startproc
+    BTI_C
+    note_child
+    jump_by next_vfork
+    .cfi_endproc
+    .size vfork, . - vfork
+
+    .type find_vfork, %function
+find_vfork:
+    .cfi_startproc
+    BTI_C
+    stp x29, x30, [sp, #-16]!
+    .cfi_def_cfa_offset 16
+    .cfi_offset x29, -16
+    .cfi_offset x30, -8
+    mov x29, sp
+    bl posix__vfork_of_c_library
+    mov x16, x0
+    adrp x17, next_vfork
+    str x16, [x17, #:lo12:next_vfork]
+    ldp x29, x30, [sp], #16
+    .cfi_def_cfa_offset 0
+    .cfi_restore x29
+    .cfi_restore x30
+    br x16
+    .cfi_endproc
+    .size find_vfork, . - find_vfork
 
     .type find, %function
 find:
@@ -40,7 +93,7 @@ find:
     stp x2, x3, [sp, #32]
     stp x4, x5, [sp, #48]
     stp x6, x7, [sp, #64]
-    bl posix__syscall_to_c_library
+    bl posix__syscall_of_c_library
     mov x16, x0
     adrp x17, next
     str x16, [x17, #:lo12:next]
@@ -62,6 +115,11 @@ find:
 next:
     .xword find
     .size next, . - next
+
+    .type next_vfork, %object
+next_vfork:
+    .xword find_vfork
+    .size next_vfork, . - next_vfork
 
     .section .note.GNU-stack, "", %progbits
 

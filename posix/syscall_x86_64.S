@@ -1,12 +1,20 @@
 /*
- * syscall_x86_64.S - syscall(2), of which only the calls for futexes are ours.
+ * syscall_x86_64.S - syscall(2), of which only the calls for futexes are ours; vfork(2).
  *
  * Every other call jumps to the C library's syscall(), with the registers and the stack
  * as the caller left them: a child of clone(2) returns on another stack, and one of
  * vfork(2) on its parent's. The jump goes through `next`, which leads to `find` until the
  * C library's address is known.
+ *
+ * clone(2) and its relatives, and so vfork(), set posix__may_be_child first: waiting.c.
  */
     .text
+
+/* Changes rax. */
+.macro note_child
+    movq posix__may_be_child@gottpoff(%rip), %rax
+    movb $1, %fs:(%rax)
+.endm
 
     .globl syscall
     .type syscall, @function
@@ -21,11 +29,44 @@ syscall:
     leaq -454(%rdi), %rax
     cmpq $2, %rax
     jbe 1f
+    leaq -56(%rdi), %rax /* clone, fork, vfork */
+    cmpq $2, %rax
+    jbe 2f
+    cmpq $435, %rdi /* clone3 */
+    je 2f
     jmp *next(%rip)
 1:
     jmp posix__syscall_of_futex
+2:
+    note_child
+    jmp *next(%rip)
     .cfi_endproc
     .size syscall, . - syscall
+
+    .globl vfork
+    .type vfork, @function
+    .p2align 4
+vfork:
+    .cfi_startproc
+    endbr64
+    note_child
+    jmp *next_vfork(%rip)
+    .cfi_endproc
+    .size vfork, . - vfork
+
+    .type find_vfork, @function
+find_vfork:
+    .cfi_startproc
+    endbr64
+    subq $8, %rsp
+    .cfi_def_cfa_offset 16
+    call posix__vfork_of_c_library
+    movq %rax, next_vfork(%rip)
+    addq $8, %rsp
+    .cfi_def_cfa_offset 8
+    jmp *%rax
+    .cfi_endproc
+    .size find_vfork, . - find_vfork
 
     .type find, @function
 find:
@@ -39,7 +80,7 @@ find:
     pushq %r9
     subq $8, %rsp
     .cfi_def_cfa_offset 64
-    call posix__syscall_to_c_library
+    call posix__syscall_of_c_library
     movq %rax, next(%rip)
     addq $8, %rsp
     popq %r9
@@ -59,5 +100,10 @@ find:
 next:
     .quad find
     .size next, . - next
+
+    .type next_vfork, @object
+next_vfork:
+    .quad find_vfork
+    .size next_vfork, . - next_vfork
 
     .section .note.GNU-stack, "", %progbits

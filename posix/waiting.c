@@ -24,7 +24,14 @@
  * In a child of fork(2) no task runs: libcoil's fork handler removes the loop. A child of
  * vfork(2) or clone(2) runs no fork handler, and a task still seems to run there; such a
  * child is recognised by its process ID.
+ *
+ * The usual call needs no system call to be sure. The task's stack is in use, so this is
+ * not in a child with a stack of its own nor in a signal handler with one. And this
+ * thread has made no child on its own stack since it was last sure: vfork(), _Fork() and
+ * syscall() set `posix__may_be_child`, in the parent's memory, too, if the child shares
+ * it.
  */
+THREAD_LOCAL bool posix__may_be_child;
 static pid_t process;
 static THREAD_LOCAL unsigned napping; /* number of tasks in posix__nap() */
 
@@ -40,13 +47,21 @@ __attribute__((constructor)) static void note_process(void)
     pthread_atfork(NULL, NULL, note_fork);
 }
 
-bool posix__may_wait(void)
+static bool is_child_or_on_signal_stack(void)
 {
     stack_t stack;
 
-    if (getpid() != process ||
-        (sigaltstack(NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK))
-        return false;
+    return getpid() != process ||
+           (sigaltstack(NULL, &stack) == 0 && stack.ss_flags & SS_ONSTACK);
+}
+
+bool posix__may_wait(void)
+{
+    if (posix__may_be_child || !coil_on_task_stack()) {
+        if (is_child_or_on_signal_stack())
+            return false;
+        posix__may_be_child = false;
+    }
     coil_watch_locks();
     return true;
 }
@@ -355,9 +370,9 @@ int posix__await(struct posix__waiting *w)
 }
 
 /*
- * True if the descriptor polls ready although two attempts in a row have failed with
- * EAGAIN: for example a local datagram socket that has room to send while its receiver
- * has none. Polling again would spin, so the caller naps.
+ * Called after the first wait. True if the descriptor polls ready although two attempts
+ * in a row have failed with EAGAIN: for example a local datagram socket that has room to
+ * send while its receiver has none. Polling again would spin, so the caller naps.
  */
 static bool is_ready_in_vain(struct posix__waiting *w)
 {
@@ -382,7 +397,7 @@ bool posix__again(struct posix__waiting *w)
 
     if (errno != EAGAIN || !posix__blocks(w->fd))
         return false;
-    rc = is_ready_in_vain(w) ? nap_in_vain(w) : posix__await(w);
+    rc = w->begun && is_ready_in_vain(w) ? nap_in_vain(w) : posix__await(w);
     if (rc < 0)
         return false;
     errno = saved;

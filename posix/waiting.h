@@ -55,10 +55,13 @@ int64_t posix__socket_deadline(int fd, int option);
 /*
  * False if the call must block instead of suspending the task: in a child of vfork(2),
  * where the loop is its parent's, and in a signal handler on an alternate stack (one on
- * the task's stack cannot be recognised). It costs a system call: call it before a wait
- * only.
+ * the task's stack cannot be recognised). It may cost two system calls: call it before a
+ * wait only.
  */
 bool posix__may_wait(void);
+
+/* This thread may have made a child that runs on its stack: see waiting.c. */
+extern THREAD_LOCAL bool posix__may_be_child;
 
 /*
  * Enter and leave a region in which a task spawned with hold_cancel is not cancelled, nor

@@ -173,6 +173,13 @@ COIL_API void coil_no_suspend_exit(coil_no_suspend *region);
 COIL_API bool coil_may_suspend(void);
 
 /*
+ * True if the caller runs on the stack of the running task: not on a generator's stack, nor
+ * on the alternate stack of a signal handler (sigaltstack(2)). Any thread, and signal
+ * handlers.
+ */
+COIL_API bool coil_on_task_stack(void);
+
+/*
  * True if a call with this return address is one that coil itself made to the C library.
  * Any thread, and signal handlers.
  *

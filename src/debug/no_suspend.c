@@ -46,6 +46,15 @@ bool coil_may_suspend(void)
     return task != NULL && coil__no_suspend_of(task) == NULL;
 }
 
+bool coil_on_task_stack(void)
+{
+    const coil_task *task = coil__scheduler.current;
+
+    return task != NULL &&
+           (uintptr_t)coil__stack_pointer() - (uintptr_t)task->coro.stack.low <
+               coil__stack_bytes(&task->coro.stack);
+}
+
 /* own.h makes libcoil's calls return to one short range of addresses. */
 bool coil_is_own_call(const void *return_address)
 {

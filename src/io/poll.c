@@ -180,9 +180,10 @@ static int submit(struct polling *p, int fd, unsigned events)
     struct part *part = &p->parts[p->part_count++];
     ssize_t result;
 
-    *part = (struct part){.op = {.kind = COIL__OP_POLL, .fd = fd, .events = events},
-                          .polling = p,
-                          .in_flight = true};
+    *part = (struct part){
+        .op = {.kind = COIL__OP_POLL, .fd = fd, .events = events, .begun = fd != p->set},
+        .polling = p,
+        .in_flight = true};
     part->op.complete = complete;
     part->op.owner = part;
     p->loop->operations++;

@@ -87,7 +87,7 @@ struct coil__op {
     struct sockaddr *addr;
     socklen_t *addrlen;
     unsigned mode;
-    bool begun; /* connect() was called before */
+    bool begun; /* connect() was called before; COIL__OP_POLL: so was poll(), just now */
     int fd2;
     const char *path, *path2;
     int64_t offset, offset2;

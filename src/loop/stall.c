@@ -2,7 +2,7 @@
  * stall.c - reports a loop whose thread has waited for a lock for long.
  *
  * A task that waits for a lock by a system call of its own (a futex) blocks the thread.
- * If another task of the thread holds that lock, nothing goes on for ever. So a thread of
+ * If another task of the thread holds that lock, this is a deadlock. So a thread of
  * coil's looks at the watched loops once a second. A loop that waits for events is in
  * another system call. A thread that has been in the same wait for a lock at LOOKS looks
  * in a row is reported, once for each such wait: it may be a deadlock, or another thread
@@ -53,7 +53,7 @@ static void report(pid_t thread, int64_t waited_ns)
 }
 
 /* The lock is held. True if the loop is to be reported. A thread that is not in its loop
- * may wait for whatever it likes. */
+ * may wait for any lock. */
 COIL__NO_SANITIZE static bool look_at(struct coil__stall *stall)
 {
     const coil_loop *loop = COIL__CONTAINER(stall, coil_loop, stall);

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """foreign.py BUILD [NAME...] - libraries that nobody tuned to, in 20 tasks of one thread.
+foreign.py --update BUILD - write the table of docs/manual/libraries.md.
 
 For each that is installed runs tests/posix/foreign/NAME against a server that it starts in
-a temporary folder. What is not installed is left out, and that is said. Ends with
-`N passed, N failed`.
+a temporary folder. What is not installed is left out, and that is said. Each program prints
+its row of the manual's table; what that says of how to use the library must be in the manual.
+Ends with `N passed, N failed`.
 """
 
 import contextlib
+import io
 import os
 import pathlib
 import pwd
+import re
 import shutil
 import signal
 import socket
@@ -106,11 +110,17 @@ def git(folder):
 
 
 @contextlib.contextmanager
+def slow_http(folder):
+    with libraries.slow_http(folder) as found:
+        yield {'FOREIGN_SERVER': found['HTTP_SERVER'].rsplit(':', 1)[1].rstrip('/')}
+
+
+@contextlib.contextmanager
 def lua(folder):
     if not list(pathlib.Path('/usr').glob('lib/*/lua/5.4/socket/core.so')):
         raise Skip('luasocket is not installed')
-    with libraries.slow_http(folder) as found:
-        yield {'FOREIGN_SERVER': found['HTTP_SERVER'].rsplit(':', 1)[1].rstrip('/')}
+    with slow_http(folder) as found:
+        yield found
 
 
 @contextlib.contextmanager
@@ -119,7 +129,39 @@ def nothing(folder):
 
 
 SERVERS = {'libmariadb': mariadb_protocol, 'libssh2': sshd, 'libgit2': git, 'lua': lua,
-           'sqlite': nothing, 'zeromq': nothing, 'python': nothing, 'glib': nothing}
+           'sqlite': nothing, 'zeromq': nothing, 'python': nothing, 'glib': nothing, 'gio': slow_http, 'libxml2': slow_http,
+           'tcl': slow_http}
+
+
+MANUAL = pathlib.Path(__file__).resolve().parents[2] / 'docs' / 'manual' / 'libraries.md'
+HEAD = '| library | version | in tasks | stack | tested |\n|---|---|---|---|---|\n'
+ROW = re.compile(r'^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| (\d+ KiB) \| ([^|]+) \|$', re.M)
+
+
+def is_in_manual(row):
+    """Versions and stacks differ between machines."""
+    library, _, how, _, tested = row
+    known = {(r[0], r[2], r[4]) for r in ROW.findall(MANUAL.read_text())}
+    if (library, how, tested) in known:
+        return True
+    print(f'{MANUAL.name} lacks {library}: run tests/posix/foreign.py --update BUILD')
+    return False
+
+
+def update(build):
+    """Of all programs, those of libraries.py too; what is not installed keeps its row."""
+    text = MANUAL.read_text()
+    start = text.index(HEAD) + len(HEAD)
+    end = text.index('\n\n', start) + 1
+    rows = {row[0]: row for row in ROW.findall(text[start:end])}
+    for script in 'libraries.py', 'foreign.py':
+        done = subprocess.run([sys.executable, pathlib.Path(__file__).with_name(script), build],
+                              stdout=subprocess.PIPE, text=True)
+        rows |= {row[0]: row for row in ROW.findall(done.stdout)}
+    made = ''.join('| ' + ' | '.join(rows[name]) + ' |\n'
+                   for name in sorted(rows, key=str.casefold))
+    MANUAL.write_text(text[:start] + made + text[end:])
+    return 0
 
 
 def test(name, program):
@@ -127,10 +169,18 @@ def test(name, program):
         raise Skip(f'{name} is not installed, or was not when coil was built')
     with tempfile.TemporaryDirectory() as folder:
         with SERVERS[name](pathlib.Path(folder)) as environment:
-            return libraries.run(name, [program], dict(os.environ, **environment))
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                counts = libraries.run(name, [program], dict(os.environ, **environment))
+            print(printed.getvalue(), end='')
+            rows = ROW.findall(printed.getvalue())
+            missing = sum(not is_in_manual(row) for row in rows)
+            return counts[0] + len(rows) - missing, counts[1] + missing
 
 
 def main():
+    if sys.argv[1:2] == ['--update']:
+        return update(sys.argv[2])
     build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else 'build').resolve()
     names = sys.argv[2:] or SERVERS
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

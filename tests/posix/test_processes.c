@@ -3,11 +3,13 @@
  */
 #include "differential.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <wordexp.h>
 
@@ -293,4 +295,75 @@ SAME(words_are_expanded_by_commands, true)
     say_words("plain", 0);
     say_words("$(echo no)", WRDE_NOCMD);
     say_words("$(", 0);
+}
+
+/* ---- children on the task's stack -------------------------------------------------- */
+
+static int byte_to_read[2];
+
+/* In the child: a wait must block it, since the loop is its parent's. */
+static void read_and_exit(void)
+{
+    char byte = 0;
+
+    _exit(read(byte_to_read[0], &byte, 1) == 1 && byte == 'x' ? 5 : 6);
+}
+
+static void *write_soon(void *unused)
+{
+    usleep(20000);
+    write_byte(byte_to_read[1]);
+    return unused;
+}
+
+/* Not later(): while a child of vfork() runs, the kernel does not call its parent asleep. */
+static pthread_t writer;
+
+static void begin_child(void)
+{
+    CHECK_INT(pthread_create(&writer, NULL, write_soon, NULL), 0);
+}
+
+/* 5 if the child has read what came later. A task of the parent can wait again then. */
+static void say_child(pid_t pid)
+{
+    int status = 0;
+
+    say("%d", waitpid(pid, &status, 0) == pid);
+    SAY(WEXITSTATUS(status));
+    CHECK_INT(pthread_join(writer, NULL), 0);
+    later(20, write_byte, byte_to_read[1]);
+    SAY(read(byte_to_read[0], &(char){0}, 1));
+    finish_later();
+}
+
+SAME(a_child_of_vfork_blocks, true)
+{
+    pid_t pid;
+
+    make_pipe(byte_to_read);
+    begin_child();
+    pid = vfork();
+    if (pid == 0)
+        read_and_exit();
+    say_child(pid);
+    close_both(byte_to_read);
+}
+
+SAME(a_child_of_a_fork_without_handlers_blocks, true)
+{
+    pid_t pid;
+
+    make_pipe(byte_to_read);
+    begin_child();
+    pid = _Fork();
+    if (pid == 0)
+        read_and_exit();
+    say_child(pid);
+    begin_child();
+    pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (pid == 0)
+        read_and_exit();
+    say_child(pid);
+    close_both(byte_to_read);
 }

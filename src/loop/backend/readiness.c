@@ -276,15 +276,19 @@ static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
 {
     struct coil__descriptor *d;
     ssize_t result = coil__descriptor_claim_poll(&r->backend.descriptors, op, &d);
+    bool is_new;
 
     if (result < 0)
         return result;
-    if (d->use == COIL__UNUSED) {
+    is_new = d->use == COIL__UNUSED;
+    if (is_new) {
         result = take_up(r, op->fd, d, COIL__BORROWED);
         if (result < 0)
             return result;
     }
-    result = coil__op_call(op);
+    /* The poller looks at a new descriptor's state, so it reports every event since the
+     * caller's poll(2). */
+    result = op->begun && is_new && !d->always ? -EINPROGRESS : coil__op_call(op);
     if (result == -EINPROGRESS) {
         coil__descriptor_enlist_poll(d, op);
         return defer(r, d, op);

@@ -15,6 +15,8 @@
 
 struct foreign {
     const char *name;
+    const char *tested;      /* a few words, for docs/manual/libraries.md */
+    const char *option;      /* that it needs, other than thread_keys; may be NULL */
     bool thread_keys;        /* the tasks have coil_hooks_thread_keys() */
     bool server;             /* on 127.0.0.1, at the port that FOREIGN_SERVER says */
     bool (*start)(void);     /* in a task, before all; may be NULL */

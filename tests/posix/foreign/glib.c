@@ -231,6 +231,8 @@ static bool stop(void)
 }
 
 const struct foreign foreign = {.name = "GLib",
+                                .tested = "locks, conditions, queues, `GOnce`, main "
+                                          "loops and log messages, with threads beside",
                                 .thread_keys = true,
                                 .start = start,
                                 .use = use,

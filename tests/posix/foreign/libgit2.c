@@ -43,5 +43,9 @@ static bool stop(void)
     return git_libgit2_shutdown() == 0;
 }
 
-const struct foreign foreign = {
-    .name = "libgit2", .server = true, .start = start, .use = use, .stop = stop};
+const struct foreign foreign = {.name = "libgit2",
+                                .tested = "clones from git's daemon",
+                                .server = true,
+                                .start = start,
+                                .use = use,
+                                .stop = stop};

@@ -81,5 +81,9 @@ static bool stop(void)
     return true;
 }
 
-const struct foreign foreign = {
-    .name = "libmariadb", .server = true, .start = start, .use = use, .stop = stop};
+const struct foreign foreign = {.name = "libmariadb",
+                                .tested = "queries, time-outs",
+                                .server = true,
+                                .start = start,
+                                .use = use,
+                                .stop = stop};

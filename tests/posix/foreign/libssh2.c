@@ -76,5 +76,9 @@ static bool stop(void)
     return true;
 }
 
-const struct foreign foreign = {
-    .name = "libssh2", .server = true, .start = start, .use = use, .stop = stop};
+const struct foreign foreign = {.name = "libssh2",
+                                .tested = "sessions, commands",
+                                .server = true,
+                                .start = start,
+                                .use = use,
+                                .stop = stop};

@@ -32,4 +32,5 @@ static bool use(int number)
     return right;
 }
 
-const struct foreign foreign = {.name = "Lua", .server = true, .use = use};
+const struct foreign foreign = {
+    .name = "Lua", .tested = "luasocket: HTTP, sleeping", .server = true, .use = use};

@@ -18,6 +18,7 @@
 int foreign_port, foreign_begun;
 static int passed, failed;
 static long ticks;
+static ssize_t stack_peak;
 
 static void check(bool right, const char *what)
 {
@@ -93,6 +94,14 @@ static int tick(void *arg)
     return -ECANCELED;
 }
 
+static void note_stack(void)
+{
+    ssize_t peak = coil_task_stack_peak(coil_task_current());
+
+    if (peak > stack_peak)
+        stack_peak = peak;
+}
+
 static int use(void *arg)
 {
     long before = ticks;
@@ -100,6 +109,7 @@ static int use(void *arg)
     foreign_begun++;
     check(foreign.use((int)(intptr_t)arg), "a use went wrong");
     check(ticks > before, "nobody else ran while one waited");
+    note_stack();
     return 0;
 }
 
@@ -152,6 +162,7 @@ static int app(void *arg)
     coil_task *between = foreign.server ? start(stand_between, arg) : NULL;
     coil_task *ticker = start(tick, NULL);
 
+    coil_task_stack_peak(coil_task_current()); /* from now on stacks are clean */
     while (foreign.server && foreign_port == 0)
         coil_yield();
     finish(start(call, (void *)&foreign.start));
@@ -173,6 +184,11 @@ int main(void)
     if (failed == 0)
         check(coil_run(app, port, NULL) == 0, "it failed");
     printf("%s: %d uses, %ld ticks\n", foreign.name, FOREIGN_USES, ticks);
+    printf("| %s | %s | %s | %zd KiB | %s |\n", foreign.name, FOREIGN_VERSION,
+           foreign.thread_keys      ? "with `coil_hooks_thread_keys()`"
+           : foreign.option != NULL ? foreign.option
+                                    : "works",
+           (stack_peak + 4095) / 4096 * 4, foreign.tested);
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;
 }

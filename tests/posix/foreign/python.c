@@ -111,6 +111,9 @@ static bool stop(void)
 }
 
 const struct foreign foreign = {.name = "CPython",
+                                .option = "with a thread state for each task",
+                                .tested =
+                                    "locks, conditions, queues, pipes, recursive locks",
                                 .start = start,
                                 .use = use,
                                 .other_side = other_side,

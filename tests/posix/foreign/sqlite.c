@@ -72,6 +72,7 @@ static bool stop(void)
 }
 
 const struct foreign foreign = {.name = "SQLite",
+                                .tested = "the busy time-out, twenty writers of one file",
                                 .start = start,
                                 .use = use,
                                 .other_side = let_them_write,

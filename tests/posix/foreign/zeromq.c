@@ -159,5 +159,10 @@ static bool stop(void)
     return zmq_ctx_term(context) == 0 && right;
 }
 
-const struct foreign foreign = {
-    .name = "ZeroMQ", .start = start, .use = use, .other_side = answer, .stop = stop};
+const struct foreign foreign = {.name = "ZeroMQ",
+                                .option = "with `hold_cancel`, if it is cancelled",
+                                .tested = "requests and replies; cancellation",
+                                .start = start,
+                                .use = use,
+                                .other_side = answer,
+                                .stop = stop};

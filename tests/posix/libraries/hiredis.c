@@ -52,6 +52,8 @@ static void close_client(void *handle)
 __attribute__((constructor)) static void add(void)
 {
     static struct library hiredis = {.name = "hiredis",
+                                     .version = VERSION_OF_HIREDIS,
+                                     .tested = "connecting, commands, time-outs",
                                      .server = "REDIS_SOCKET",
                                      .open = open_client,
                                      .call = call,

@@ -69,6 +69,9 @@ static void close_client(void *handle)
 __attribute__((constructor)) static void add(void)
 {
     static struct library libcurl = {.name = "libcurl",
+                                     .version = VERSION_OF_LIBCURL,
+                                     .tested =
+                                         "the easy interface; names by its own threads",
                                      .server = "HTTP_SERVER",
                                      .open = open_client,
                                      .call = call,

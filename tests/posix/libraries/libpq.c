@@ -36,6 +36,8 @@ static void close_client(void *handle)
 __attribute__((constructor)) static void add(void)
 {
     static struct library libpq = {.name = "libpq",
+                                   .version = VERSION_OF_LIBPQ,
+                                   .tested = "queries",
                                    .server = "POSTGRES_SERVER",
                                    .open = open_client,
                                    .call = call,

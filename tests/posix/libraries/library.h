@@ -12,8 +12,9 @@
 
 struct library {
     const char *name;
-    const char *server; /* the environment variable that says where it is */
-    bool has_threads;   /* it starts some by itself */
+    const char *version, *tested; /* for docs/manual/libraries.md */
+    const char *server;           /* the environment variable that says where it is */
+    bool has_threads;             /* it starts some by itself */
     /* Connected, and ready for one caller; NULL if that fails, and it was said why. */
     void *(*open)(const char *server);
     /* One blocking call, which takes WAIT_MS; false if it is not answered as it should.

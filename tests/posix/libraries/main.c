@@ -45,6 +45,7 @@ static void check(bool right, const char *format, const char *name)
 
 struct handles {
     struct library *library;
+    ssize_t stack_peak;
     void **list;
     int count, right;
     double one_by_one; /* seconds, for all of them, reckoned from a few */
@@ -111,9 +112,13 @@ struct caller {
 static int call_once(void *arg)
 {
     const struct caller *c = arg;
+    ssize_t peak;
 
     if (c->handles->library->call(c->handle))
         c->handles->right++;
+    peak = coil_task_stack_peak(coil_task_current());
+    if (peak > c->handles->stack_peak)
+        c->handles->stack_peak = peak;
     return 0;
 }
 
@@ -231,6 +236,9 @@ static int test_libraries(struct handles *h, bool with_threads)
             return -1;
         measure_one_by_one(&h[n]);
         report(l->name, task_count, h[n].one_by_one, call_together(&h[n], 1));
+        if (l->tested != NULL)
+            printf("| %s | %s | works | %zd KiB | %s |\n", l->name, l->version,
+                   (h[n].stack_peak + 4095) / 4096 * 4, l->tested);
         one_by_one += h[n++].one_by_one;
     }
     if (n > 1)
@@ -253,6 +261,7 @@ static int app(void *arg)
     int n, threads = 0;
 
     (void)arg;
+    coil_task_stack_peak(coil_task_current()); /* from now on stacks are clean */
     coil_spawn(watch_threads, &threads, NULL, &watcher);
     n = test_libraries(h, false);
     coil_task_cancel(watcher, NULL);
