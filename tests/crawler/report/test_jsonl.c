@@ -180,9 +180,11 @@ TEST(jsonl_summary)
         "{\"type\":\"summary\",\"urls\":7,\"pages\":3,\"links\":50,\"targets\":9,"
         "\"verdicts\":{\"ok\":6,\"redirect\":0,\"broken\":1,\"fragment\":0,\"text\":0,"
         "\"blocked\":0,\"error\":0,\"timeout\":0,\"skipped\":0,\"unchecked\":0},"
-        "\"verdict_urls\":{\"ok\":5,\"redirect\":0,\"broken\":0,\"fragment\":0,\"text\":0,"
+        "\"verdict_urls\":{\"ok\":5,\"redirect\":0,\"broken\":0,\"fragment\":0,\"text\":"
+        "0,"
         "\"blocked\":0,\"error\":0,\"timeout\":0,\"skipped\":0,\"unchecked\":0},"
-        "\"verdict_links\":{\"ok\":44,\"redirect\":0,\"broken\":0,\"fragment\":3,\"text\":0,"
+        "\"verdict_links\":{\"ok\":44,\"redirect\":0,\"broken\":0,\"fragment\":3,"
+        "\"text\":0,"
         "\"blocked\":0,\"error\":0,\"timeout\":0,\"skipped\":0,\"unchecked\":0},"
         "\"bytes\":12345678901,\"seconds\":0.612,\"exit\":2}\n");
 }
