@@ -132,7 +132,7 @@ part_folded() {
 
 # ---- parts side by side -----------------------------------------------------------------
 
-sum_lanes=2
+sum_lanes=3 # two processors are half idle with two: the long suites wait for servers and timers
 sum_later=()
 
 # Like part, but in the background, $sum_lanes at a time; await_parts prints them in order.
