@@ -91,16 +91,16 @@ static int say_of_host(struct crawler *crawler, const struct target *page, FILE 
 {
     struct host *host = page->host;
     unsigned line;
-    int forbids, rc = request_find_headers(crawler, host);
+    int forbids, rc = request_find_headers(&crawler->requester, host);
 
     while (rc == 0 && host->robots == ROBOTS_WANTED) {
         rc = coil_sleep_until(host->next_ns);
         if (rc == 0)
-            rc = rules_get(crawler, host);
+            rc = robots_txt_get(&crawler->requester, host);
     }
     if (rc < 0)
         return rc;
-    forbids = rules_forbid(host, page->url, &line);
+    forbids = robots_txt_forbids(host, page->url, &line);
     if (forbids < 0)
         return forbids;
     say_rules(out, host, forbids > 0, line);
@@ -169,9 +169,9 @@ static int ask(struct crawler *crawler, struct target *target, FILE *out)
 
     target->is_wanted = true;
     if (rc == 0)
-        rc = place_page(crawler, page, NULL);
+        rc = enqueue_page(crawler, page, NULL);
     if (rc == 0 && target != page)
-        rc = place_fragment(crawler, target);
+        rc = enqueue_fragment(crawler, target);
     if (rc == 0 && page->host != NULL)
         rc = say_of_host(crawler, page, out);
     if (rc == 0)

@@ -61,7 +61,7 @@ struct run {
     struct crawler crawler;
     struct cache *cache;
     struct baseline *baseline;
-    struct kept kept; /* what is kept of it; or zeroes */
+    struct saved_crawl saved; /* what is kept of it; or zeroes */
     struct warc *warc;
     struct watch watch;
     coil_task *task; /* that crawls */
@@ -423,13 +423,13 @@ static void forget_files(struct run *run)
 }
 
 /* A crawl that is cut short can be gone on with. */
-static int close_kept(struct kept *kept, bool is_finished, bool can_go_on)
+static int close_kept(struct saved_crawl *saved, bool is_finished, bool can_go_on)
 {
-    bool goes_on = kept->state != NULL && !is_finished;
-    const char *folder = kept->folder;
-    const char *word = kept->command == COMMAND_RECHECK ? "recheck" : "resume";
+    bool goes_on = saved->state != NULL && !is_finished;
+    const char *folder = saved->folder;
+    const char *word = saved->command == COMMAND_RECHECK ? "recheck" : "resume";
     char *message;
-    int rc = kept_close(kept, is_finished, &message);
+    int rc = saved_crawl_close(saved, is_finished, &message);
 
     if (rc < 0)
         return complain(message, rc);
@@ -444,13 +444,13 @@ static enum status crawl_and_report(struct run *run)
     enum status status;
     char *complaint;
     bool is_finished;
-    int written, rc = crawler_init(&run->crawler, run->options, run->kept.cold,
+    int written, rc = crawler_init(&run->crawler, run->options, run->saved.cold,
                                    run->reports.sinks, run->reports.sink_count);
 
     run->crawler.cache = run->cache;
     run->crawler.baseline = run->baseline;
-    run->crawler.warc = run->warc;
-    kept_give(&run->kept, &run->crawler);
+    run->crawler.requester.warc = run->warc;
+    crawler_take_saved(&run->crawler, &run->saved);
     if (rc == 0)
         rc = coil_run(crawl, run,
                       &(coil_run_opts){.drain_ns = DRAIN_NS, .no_report = true});
@@ -476,8 +476,8 @@ static enum status crawl_and_report(struct run *run)
     else
         say_why(status, rc, complaint);
     free(complaint);
-    return close_kept(&run->kept, is_finished, rc != -EBADMSG) < 0 ? STATUS_FAILED
-                                                                   : status;
+    return close_kept(&run->saved, is_finished, rc != -EBADMSG) < 0 ? STATUS_FAILED
+                                                                    : status;
 }
 
 /* What is begun is kept; what is gone on with is open already. */
@@ -487,13 +487,14 @@ static int begin_kept(struct run *run)
     int rc = 0;
 
     if (run->options->state != NULL && run->options->command == COMMAND_CRAWL)
-        rc = kept_begin(&run->kept, run->options, &message);
+        rc = saved_crawl_begin(&run->saved, run->options, &message);
     return rc < 0 ? complain(message, rc) : 0;
 }
 
-static enum status run_with(const struct options *options, const struct kept *kept)
+static enum status run_with(const struct options *options,
+                            const struct saved_crawl *saved)
 {
-    struct run run = {.options = options, .kept = *kept};
+    struct run run = {.options = options, .saved = *saved};
     enum status status = STATUS_FAILED;
     int rc = read_files(&run);
 
@@ -510,7 +511,7 @@ static enum status run_with(const struct options *options, const struct kept *ke
     reports_close(&run.reports); /* if that has not */
     reports_at_signal = NULL;
     end_warc(&run);
-    close_kept(&run.kept, false, false); /* the same */
+    close_kept(&run.saved, false, false); /* the same */
     forget_files(&run);
     return status;
 }
@@ -572,7 +573,7 @@ static enum status run_as_member(const struct options *options)
     }
     cold = cold_of_member();
     rc = crawler_init(&run.crawler, options, cold, NULL, 0);
-    run.crawler.warc = run.warc;
+    run.crawler.requester.warc = run.warc;
     if (cold == NULL)
         rc = -ENOMEM;
     if (rc == 0)
@@ -661,9 +662,9 @@ static enum status collect_with(const struct options *options)
 
 /* The options with which it was begun, and what is asked for now. */
 static int restore(struct options *options, const struct options *now,
-                   const struct kept *kept)
+                   const struct saved_crawl *saved)
 {
-    const struct store_setup *setup = kept_setup(kept);
+    const struct store_setup *setup = saved_crawl_setup(saved);
     struct text_list settings = {setup->settings.at, setup->settings.count};
     struct text_list starts = {setup->starts.at, setup->starts.count};
     int rc = options_init(options);
@@ -674,27 +675,28 @@ static int restore(struct options *options, const struct options *now,
 static enum status run_kept(const struct options *now)
 {
     struct options options = {0};
-    struct kept kept;
+    struct saved_crawl saved;
     char *message;
     enum status status = STATUS_USAGE;
-    int rc = kept_open(&kept, now->command, now->state, now->state_interval_ns, &message);
+    int rc = saved_crawl_open(&saved, now->command, now->state, now->state_interval_ns,
+                              &message);
 
     if (rc < 0) {
         complain(message, rc);
-        kept_close(&kept, false, &message);
+        saved_crawl_close(&saved, false, &message);
         return rc == -ENOMEM ? STATUS_FAILED : STATUS_USAGE;
     }
-    if (kept.notice != NULL) {
-        complain(kept.notice, 0);
-        kept.notice = NULL;
+    if (saved.notice != NULL) {
+        complain(saved.notice, 0);
+        saved.notice = NULL;
     }
-    rc = restore(&options, now, &kept);
+    rc = restore(&options, now, &saved);
     if (rc == -ENOMEM)
         complain(NULL, rc); /* of what else is wrong the options have told */
     if (rc == 0)
-        status = run_with(&options, &kept);
+        status = run_with(&options, &saved);
     else
-        kept_close(&kept, false, &message);
+        saved_crawl_close(&saved, false, &message);
     options_finish(&options);
     return rc == -ENOMEM ? STATUS_FAILED : status;
 }
@@ -704,17 +706,17 @@ static int tell_kept(const struct options *now, const char *folder,
                      struct record_sink sink, struct options *options)
 {
     struct crawler crawler = {.options = NULL};
-    struct kept kept;
+    struct saved_crawl saved;
     char *message = NULL;
-    int rc = kept_open(&kept, COMMAND_REPORT, folder, 0, &message);
+    int rc = saved_crawl_open(&saved, COMMAND_REPORT, folder, 0, &message);
 
     options_finish(options);
     if (rc == 0)
-        rc = restore(options, now, &kept);
+        rc = restore(options, now, &saved);
     if (rc == 0)
-        rc = crawler_init(&crawler, options, kept.cold, &sink, 1);
+        rc = crawler_init(&crawler, options, saved.cold, &sink, 1);
     if (rc == 0) {
-        kept_give(&kept, &crawler);
+        crawler_take_saved(&crawler, &saved);
         rc = coil_run(crawler_run, &crawler,
                       &(coil_run_opts){.drain_ns = DRAIN_NS, .no_report = true});
         message = crawler.complaint;
@@ -725,7 +727,7 @@ static int tell_kept(const struct options *now, const char *folder,
         complain(message, rc);
     else
         free(message);
-    kept_close(&kept, false, &message);
+    saved_crawl_close(&saved, false, &message);
     return rc;
 }
 
@@ -909,7 +911,7 @@ static enum status run_command(const struct options *options)
         return run_as_member(options);
     if (options->command != COMMAND_CRAWL)
         return run_kept(options);
-    return run_with(options, &(struct kept){.folder = NULL});
+    return run_with(options, &(struct saved_crawl){.folder = NULL});
 }
 
 static enum status run_as(int argc, char *argv[])

@@ -125,7 +125,7 @@ static enum reason reason_of_mode(const struct crawler *crawler,
     return is_offline(crawler) ? REASON_OFFLINE : REASON_NONE;
 }
 
-int place_reason(struct crawler *crawler, const struct target *page, const char *from)
+int enqueue_reason(struct crawler *crawler, const struct target *page, const char *from)
 {
     int reason = reason_against(crawler, page);
 
@@ -145,7 +145,7 @@ static int leave_out(struct crawler *crawler, struct target *page, enum reason r
 
 static int place_on_site(struct crawler *crawler, struct target *page, const char *from)
 {
-    int reason = place_reason(crawler, page, from);
+    int reason = enqueue_reason(crawler, page, from);
 
     page->is_step = reason == REASON_TRAP_CALENDAR;
     if (page->is_step) {
@@ -162,7 +162,7 @@ static int place_on_site(struct crawler *crawler, struct target *page, const cha
 
 static int place_external(struct crawler *crawler, struct target *page)
 {
-    int reason = place_reason(crawler, page, NULL);
+    int reason = enqueue_reason(crawler, page, NULL);
 
     if (reason != REASON_NONE)
         return reason < 0 ? reason : leave_out(crawler, page, (enum reason)reason);
@@ -194,13 +194,13 @@ static void unhold(struct crawler *crawler, struct target *page)
     page->is_held = false;
 }
 
-void place_taken(struct crawler *crawler, struct target *page)
+void enqueue_leased(struct crawler *crawler, struct target *page)
 {
     if (page->is_held)
         unhold(crawler, page);
 }
 
-int place_file(struct crawler *crawler, struct target *file)
+int enqueue_file(struct crawler *crawler, struct target *file)
 {
     int excluded = file->is_start ? 0 : is_excluded(crawler->options, file->url);
 
@@ -211,12 +211,12 @@ int place_file(struct crawler *crawler, struct target *file)
     return ask_for(crawler, file, FRONTIER_SITE);
 }
 
-int place_page(struct crawler *crawler, struct target *page, const char *from)
+int enqueue_page(struct crawler *crawler, struct target *page, const char *from)
 {
     int inside;
 
     if (strncmp(page->url, "file:", 5) == 0)
-        return place_file(crawler, page);
+        return enqueue_file(crawler, page);
     inside = site_has(&crawler->site, page->url);
     if (inside < 0)
         return inside;
@@ -230,7 +230,7 @@ int place_page(struct crawler *crawler, struct target *page, const char *from)
     return 0;
 }
 
-int place_start(struct crawler *crawler, struct target *page)
+int enqueue_start(struct crawler *crawler, struct target *page)
 {
     if (page->is_held)
         unhold(crawler, page);
@@ -245,19 +245,19 @@ int place_start(struct crawler *crawler, struct target *page)
     return ask_for(crawler, page, FRONTIER_SITE);
 }
 
-int place_held(struct crawler *crawler)
+int enqueue_held(struct crawler *crawler)
 {
     int rc = 0;
 
     while (crawler->held != NULL && rc == 0) {
         struct target *page = crawler->held;
         unhold(crawler, page);
-        rc = place_page(crawler, page, NULL);
+        rc = enqueue_page(crawler, page, NULL);
     }
     return rc;
 }
 
-int place_at_depth(struct crawler *crawler, struct target *page, unsigned depth)
+int enqueue_at_depth(struct crawler *crawler, struct target *page, unsigned depth)
 {
     bool was_too_deep = page->depth > crawler->options->max_depth;
 
@@ -280,7 +280,7 @@ static void hand_up_again(struct crawler *crawler, struct target *page)
         frontier_add_again(&crawler->frontier, page);
 }
 
-void place_want_ids(struct crawler *crawler, struct target *page)
+void enqueue_want_ids(struct crawler *crawler, struct target *page)
 {
     while (page != NULL && !page->wants_body) {
         page->wants_body = true;
@@ -295,18 +295,18 @@ void place_want_ids(struct crawler *crawler, struct target *page)
     }
 }
 
-int place_fragment(struct crawler *crawler, struct target *target)
+int enqueue_fragment(struct crawler *crawler, struct target *target)
 {
     int excluded = is_excluded(crawler->options, target->url);
 
     if (excluded != 0)
         return excluded < 0 ? excluded : leave_out(crawler, target, REASON_EXCLUDED);
     if (crawler->options->fragments == FRAGMENTS_ALL || target->page->kind == TARGET_FILE)
-        place_want_ids(crawler, target->page);
+        enqueue_want_ids(crawler, target->page);
     return verdicts_await_page(crawler, target);
 }
 
-int place_text(struct crawler *crawler, struct target *target)
+int enqueue_text(struct crawler *crawler, struct target *target)
 {
     int excluded = is_excluded(crawler->options, target->url);
 
@@ -316,14 +316,14 @@ int place_text(struct crawler *crawler, struct target *target)
                            (struct judgement){VERDICT_TEXT, REASON_NO_SUCH_TEXT}, NULL);
 }
 
-int place_nearer(struct crawler *crawler, struct target *page, unsigned hops)
+int enqueue_nearer(struct crawler *crawler, struct target *page, unsigned hops)
 {
     int rc = 0;
 
     while (rc == 0 && page != NULL && page->hops > hops) {
         page->hops = (uint8_t)hops++;
         if (!page->is_placed && page->hops <= crawler->options->max_redirects)
-            rc = place_page(crawler, page, NULL);
+            rc = enqueue_page(crawler, page, NULL);
         page = page->next;
     }
     return rc;

@@ -49,7 +49,7 @@ static int place_path(const char *path, int failure, void *arg)
     target->is_sitemap = is_named_as_sitemap(crawler->options, path);
     rc = verdicts_want(crawler, target);
     if (rc == 0 && failure == 0)
-        return place_file(crawler, target);
+        return enqueue_file(crawler, target);
     target->kind = TARGET_FILE;
     target->is_placed = true;
     return rc < 0 ? rc
@@ -86,7 +86,7 @@ static bool is_pipe(const char *path)
 
 /* One of them alone is the root; several have the working directory in common, which is also where a
    pipe belongs. */
-int file_place_starts(struct crawler *crawler)
+int file_enqueue_starts(struct crawler *crawler)
 {
     const struct text_list *starts = &crawler->options->starts;
     int rc = 0;

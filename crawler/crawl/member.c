@@ -29,14 +29,14 @@ static int end_starts(void *arg)
     struct member *member = arg;
 
     member->crawler->starts_open = 0;
-    return place_held(member->crawler);
+    return enqueue_held(member->crawler);
 }
 
 static void take(void *arg, struct target *target)
 {
     struct member *member = arg;
 
-    place_taken(member->crawler, target);
+    enqueue_leased(member->crawler, target);
 }
 
 /* It is handed up once more, even if it was before: with less than whoever held it has known. */
@@ -50,7 +50,7 @@ static int place(void *arg, const struct lease_url *url)
     target = targets_get(&crawler->targets, url->url, 0, &is_new);
     if (target == NULL)
         return -ENOMEM;
-    place_taken(crawler, target);
+    enqueue_leased(crawler, target);
     if (!target->is_placed)
         target->hops = (uint8_t)url->hops;
     if (!target->is_placed || url->depth < target->depth)
@@ -58,7 +58,7 @@ static int place(void *arg, const struct lease_url *url)
     target->is_sitemap |= (url->flags & LEASE_SITEMAP) != 0;
     target->wants_body |= (url->flags & LEASE_IDS) != 0;
     target->is_given = false;
-    return place_page(crawler, target, NULL);
+    return enqueue_page(crawler, target, NULL);
 }
 
 /* ---- its life ---------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static void take_part(struct member *member)
                                               .arg = member};
     shared_init(&member->shared, &shared);
     targets_set_id_seed(&crawler->targets, member->leases.seeds[2]);
-    crawler->mentions.takes_none = true;
+    crawler->references.takes_none = true;
     crawler->member = member;
 }
 

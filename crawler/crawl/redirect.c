@@ -39,17 +39,17 @@ static int place_next(struct crawler *crawler, const struct target *page,
         next->hops = (uint8_t)hops;
         next->depth = page->depth;
         targets_remember(&crawler->targets, next); /* hops may be more than they were */
-        return place_start(crawler, next);
+        return enqueue_start(crawler, next);
     }
     if (next->is_placed) {
-        rc = place_at_depth(crawler, next, page->depth);
-        return rc == 0 && next->hops > hops ? place_nearer(crawler, next, hops) : rc;
+        rc = enqueue_at_depth(crawler, next, page->depth);
+        return rc == 0 && next->hops > hops ? enqueue_nearer(crawler, next, hops) : rc;
     }
     if (next->hops == 0 || page->depth < next->depth)
         next->depth = page->depth;
     if (next->hops == 0 || hops < next->hops)
         next->hops = (uint8_t)hops;
-    return is_near ? place_page(crawler, next, NULL) : 0;
+    return is_near ? enqueue_page(crawler, next, NULL) : 0;
 }
 
 /* What an earlier run has decided counts, as far as that got. */
@@ -138,7 +138,7 @@ static int follow(struct crawler *crawler, struct target *page, struct url *url,
     page->next = next;
     if (page->wants_body || (redirect_place(crawler, page) != NULL &&
                              crawler->options->fragments == FRAGMENTS_ALL))
-        place_want_ids(crawler, next);
+        enqueue_want_ids(crawler, next);
     if (asks_circle_again(crawler, page) && page == next)
         return 0;
     rc = verdicts_await_next(crawler, page);

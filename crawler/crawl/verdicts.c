@@ -60,8 +60,8 @@ static int tell_as(struct crawler *crawler, struct target *target, const char *u
         return is_known;
     crawler->summary.verdicts[target->verdict]++;
     target->is_known = record.is_known = is_known > 0;
-    if (!mentions_are_needed(&crawler->mentions, target))
-        mentions_drop(&crawler->mentions, &crawler->targets, target);
+    if (!references_are_needed(&crawler->references, target))
+        references_drop(&crawler->references, &crawler->targets, target);
     record.message =
         target->verdict == VERDICT_OK ? target->message : target_cause(target, cause);
     return records_verdict(&crawler->sinks, &record);

@@ -312,10 +312,10 @@ static int go_deeper(struct frontier *frontier)
     struct target *target;
     int rc = 0;
 
-    frontier->depth = deeper_first(&frontier->deeper);
+    frontier->depth = depth_queue_first(&frontier->depth_queue);
     while (rc == 0 &&
-           (target = deeper_take(&frontier->deeper, frontier->depth)) != NULL) {
-        cold_tend(frontier->deeper.all.cold);
+           (target = depth_queue_take(&frontier->depth_queue, frontier->depth)) != NULL) {
+        cold_tend(frontier->depth_queue.all.cold);
         if (!target->is_given)
             rc = push(frontier, target);
     }
@@ -359,7 +359,8 @@ void frontier_add(struct frontier *frontier, struct target *target)
         return;
     }
     if (frontier->options.by_depth && target->depth > frontier->depth)
-        note_failure(frontier, deeper_add(&frontier->deeper, target->depth, target));
+        note_failure(frontier,
+                     depth_queue_add(&frontier->depth_queue, target->depth, target));
     else
         note_failure(frontier, push(frontier, target));
 }
@@ -476,7 +477,7 @@ int frontier_take(struct frontier *frontier, enum frontier_class class,
             return rc < 0 ? rc : 0;
         if (!is_depth_over(frontier) || frontier->options.above != NULL)
             rc = wait_idle(frontier, class);
-        else if (frontier->deeper.count > 0)
+        else if (frontier->depth_queue.count > 0)
             rc = go_deeper(frontier);
         else
             frontier_close(frontier);
@@ -592,7 +593,8 @@ size_t frontier_through(const struct frontier *frontier)
 
 void frontier_init(struct frontier *frontier, const struct frontier_options *options)
 {
-    *frontier = (struct frontier){.options = *options, .deeper.all.cold = options->cold};
+    *frontier =
+        (struct frontier){.options = *options, .depth_queue.all.cold = options->cold};
     for (int class = 0; class < FRONTIER_CLASSES; class ++)
         frontier->ready_end[class] = &frontier->ready[class];
     coil_timer_init(&frontier->timer, on_time, frontier);
@@ -603,7 +605,7 @@ void frontier_finish(struct frontier *frontier)
     coil_timer_stop(&frontier->timer);
     schedule_finish(&frontier->retries);
     schedule_finish(&frontier->waiting);
-    deeper_finish(&frontier->deeper);
+    depth_queue_finish(&frontier->depth_queue);
     for (size_t i = 0; i < frontier->hosts.capacity; i++) {
         struct host *host = frontier->hosts.slots[i].value;
         if (host == NULL)

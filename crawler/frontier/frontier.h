@@ -97,12 +97,12 @@ struct frontier {
     struct table hosts;
     struct host *ready[FRONTIER_CLASSES], **ready_end[FRONTIER_CLASSES];
     unsigned in_flight[FRONTIER_CLASSES];
-    size_t queued;           /* or put back for later */
-    size_t through;          /* targets that were given out and not put back */
-    struct deeper deeper;    /* targets that are not due yet, by_depth */
-    unsigned depth;          /* that is due, by_depth */
-    struct schedule retries; /* targets */
-    struct schedule waiting; /* hosts */
+    size_t queued;                  /* or put back for later */
+    size_t through;                 /* targets that were given out and not put back */
+    struct depth_queue depth_queue; /* targets that are not due yet, by_depth */
+    unsigned depth;                 /* that is due, by_depth */
+    struct schedule retries;        /* targets */
+    struct schedule waiting;        /* hosts */
     coil_timer timer;
     struct frontier_idle *idle;
     int failure;

@@ -39,9 +39,9 @@ struct target {
     const char *message;    /* a sentence for humans, or NULL */
     const uint64_t *ids;    /* of a page that was searched, hashed and sorted */
     uint32_t id_count;
-    uint32_t index;         /* among all targets, from 0 */
-    uint32_t first_mention; /* reference.h */
-    uint32_t url_n;         /* the length of `url` */
+    uint32_t index;           /* among all targets, from 0 */
+    uint32_t first_reference; /* reference.h */
+    uint32_t url_n;           /* the length of `url` */
     uint32_t fragment_at; /* where it begins in `url`, behind the '#'; 0: there is none */
     int16_t status;       /* of HTTP; 0: there was no answer */
     uint16_t depth;       /* links from the start, on the shortest way known */
@@ -83,16 +83,16 @@ struct target {
  * even while the target knows more: a depth that is less, say.
  */
 struct known {
-    uint64_t key[2];        /* two hashes of the URL, of a seed each */
-    uint32_t mention_count; /* of all */
-    uint32_t mentions;      /* the last of them: reference.h */
-    uint32_t number;        /* in the crawl's file; 0: it has none */
-    uint16_t depth;         /* the target's, or more */
-    bool is_wanted : 1;     /* as the target is */
-    bool is_near : 1;       /* the target is placed, and hops are 0 */
-    bool is_well : 1;       /* no report gives the places of its links: mentions_drop() */
-    bool has_new : 1;       /* links to it that the baseline lacks */
-    uint8_t counted : 5;    /* of a page, at the end: its URL is among the summary's */
+    uint64_t key[2];          /* two hashes of the URL, of a seed each */
+    uint32_t reference_count; /* of all */
+    uint32_t references;      /* the last of them: reference.h */
+    uint32_t number;          /* in the crawl's file; 0: it has none */
+    uint16_t depth;           /* the target's, or more */
+    bool is_wanted : 1;       /* as the target is */
+    bool is_near : 1;         /* the target is placed, and hops are 0 */
+    bool is_well : 1;    /* no report gives the places of its links: references_drop() */
+    bool has_new : 1;    /* links to it that the baseline lacks */
+    uint8_t counted : 5; /* of a page, at the end: its URL is among the summary's */
 };
 
 /* A target that was found by its URL, and is not looked at. */
