@@ -63,6 +63,7 @@ struct worker {
     bool wants_body;
     int64_t asked_ns,
         duration_ns;  /* when it was asked for last, and how long that took */
+    bool reopens;     /* its redirect closes a loop that is fetched once more */
     bool is_rested;   /* its host was not asked for a while before that */
     int problem;      /* of the page that was judged last: page_search_end() */
     const char *flaw; /* the same in words, where it was searched but not to its end */
@@ -96,11 +97,11 @@ static int tell_page(struct crawler *crawler, const struct target *page,
                                  .depth = page->depth,
                                  .tries = page->tries,
                                  .links = links,
-                                 .searched = page->is_searched};
+                                 .searched = target_is_searched(page)};
 
     copy_charset(answer->content_type, charset, sizeof charset);
     record.encoding = charset[0] != '\0' ? charset : NULL;
-    crawler->summary.pages += page->is_searched;
+    crawler->summary.pages += target_is_searched(page);
     return records_page(&crawler->sinks, &record);
 }
 
@@ -306,7 +307,7 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
                                 &problem);
     else if (page_search_is_due(&source))
         rc = page_search_end(&worker->pages, page, &source, &links, &problem);
-    if (rc == 0 && on_site && !page->is_reasked)
+    if (rc == 0 && on_site && page->refetch != REFETCH_IDS)
         rc = tell_page(crawler, page, answer, links);
     if (rc < 0)
         return rc;
@@ -314,7 +315,7 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
     worker->flaw = flaw_of(worker, answer);
     judgement = judge_answer(crawler->options, page->url, on_site, answer);
     crawler->fetched_count +=
-        on_site && judgement.verdict == VERDICT_OK && !page->is_reasked;
+        on_site && judgement.verdict == VERDICT_OK && page->refetch != REFETCH_IDS;
     if (answer->rc < 0)
         snprintf(message, sizeof message, "%s", answer->error);
     else if (judgement.verdict == VERDICT_OK)
@@ -332,13 +333,13 @@ static int judge(struct worker *worker, struct target *page, struct answer *answ
         rc = cache_add(crawler->cache, page->url, time(NULL));
     if (rc < 0)
         return rc;
-    if (page->is_reasked) {
-        page->is_reasked = false;
+    if (page->refetch == REFETCH_IDS) {
+        page->refetch = REFETCH_NONE;
         return verdicts_recheck(crawler, page);
     }
     if (!on_site && page->wants_body && !worker->wants_body &&
         judgement.verdict == VERDICT_OK) {
-        page->is_reasked = true; /* somebody has asked for its ids meanwhile */
+        page->refetch = REFETCH_IDS; /* a link has asked for its ids meanwhile */
         frontier_add_again(&crawler->frontier, page);
     }
     if (judgement.verdict == VERDICT_OK)
@@ -357,19 +358,20 @@ static int end_start(struct crawler *crawler, const struct target *page)
 static int digest(struct worker *worker, struct target *page, struct answer *answer)
 {
     struct crawler *crawler = worker->crawler;
-    bool was_asked_before = page->is_reasked;
+    bool was_asked_before = page->refetch == REFETCH_IDS;
     int rc;
 
-    page->is_fetched = true;
+    target_set_state(page, TARGET_DONE);
     page->status = (int16_t)answer->status;
     page->sets_cookie = answer->sets_cookie;
-    page->reopens = worker->kept != NULL && (worker->kept->flags & STORE_REOPENS) != 0;
+    worker->reopens = worker->kept != NULL && (worker->kept->flags & STORE_REOPENS) != 0;
     if (keeps_cache(worker, page))
         cache_drop(crawler->cache, page->url); /* until it is judged */
-    if (answer->rc == 0 && answer_is_redirect(answer->status) && !page->is_reasked) {
+    if (answer->rc == 0 && answer_is_redirect(answer->status) &&
+        page->refetch != REFETCH_IDS) {
         rc = page->kind == TARGET_SITE ? tell_page(crawler, page, answer, 0) : 0;
         if (rc == 0)
-            rc = redirect_follow(crawler, page, answer->location);
+            rc = redirect_follow(crawler, page, answer->location, &worker->reopens);
         if (rc == 0)
             rc = text_checks_redirect(crawler, page);
     } else {
@@ -482,9 +484,10 @@ static unsigned flags_of(const struct worker *worker, const struct target *page,
            (answer->is_too_long ? STORE_TOO_LONG : 0) |
            (answer->is_challenge ? STORE_CHALLENGE : 0) |
            (answer->sets_cookie ? STORE_SETS_COOKIE : 0) |
-           (page->reopens ? STORE_REOPENS : 0) | (answer->has_body ? STORE_BODY : 0) |
+           (worker->reopens ? STORE_REOPENS : 0) | (answer->has_body ? STORE_BODY : 0) |
            (worker->wants_body ? STORE_WANTED_IDS : 0) |
-           (page->is_searched ? STORE_SEARCHED : 0) | (page->has_ids ? STORE_HAS_IDS : 0);
+           (target_is_searched(page) ? STORE_SEARCHED : 0) |
+           (target_has_ids(page) ? STORE_HAS_IDS : 0);
 }
 
 /* Of an answer that has taken the place of one that was kept: that one's. */
@@ -545,7 +548,7 @@ static int keep(struct worker *worker, const struct target *page,
                                    kept != NULL ? kept->modified : NULL);
     if (answer->has_body || worker->pages.links.bytes.n > 0)
         keep_links(worker, &record);
-    if (page->is_searched && worker->problem == 0) {
+    if (target_is_searched(page) && worker->problem == 0) {
         record.ids = page->ids;
         record.id_count = page->id_count;
     }
@@ -697,6 +700,7 @@ static int leave_out(struct crawler *crawler, struct target *page, unsigned line
     char message[64];
     int rc;
 
+    target_set_state(page, TARGET_DONE);
     snprintf(message, sizeof message, "line %u of its robots.txt forbids it", line);
     rc = verdicts_settle(crawler, page,
                          (struct judgement){VERDICT_SKIPPED, REASON_ROBOTS}, message);
@@ -722,6 +726,7 @@ static int fail_by_rules(struct crawler *crawler, struct target *page,
     char message[ANSWER_ERROR_BYTES + 16];
     int rc;
 
+    target_set_state(page, TARGET_DONE);
     if (failure->rc == 0)
         page->status = (int16_t)failure->status;
     if (failure->rc < 0)
@@ -862,6 +867,7 @@ static int give_up(struct crawler *crawler, const struct frontier_job *job)
         .error = "each process that has asked for it has ended before it had an answer"};
     int rc = keep_record(crawler, job->target, &record);
 
+    target_set_state(job->target, TARGET_DONE);
     if (rc == 0)
         frontier_done(&crawler->frontier, job);
     return rc;
@@ -1268,7 +1274,7 @@ void crawler_finish(struct crawler *crawler)
     local_finish(&crawler->local);
     references_finish(&crawler->references);
     traps_finish(&crawler->traps);
-    table_finish(&crawler->places);
+    table_finish(&crawler->redirects);
     text_checks_finish(&crawler->texts);
     targets_finish(&crawler->targets);
     free(crawler->complaint);

@@ -51,8 +51,7 @@ struct crawler {
     struct site site;   /* all of them */
     struct local local; /* files and folders, if some of the starts are that */
     struct targets targets;
-    struct table
-        places; /* by URL: the fragment in the Location of a redirect; redirect_place() */
+    struct table redirects; /* fragments of Locations, by URL; redirect_fragment() */
     struct references references;
     struct traps traps;
     struct text_checks texts; /* that links lead to */

@@ -45,19 +45,20 @@ static int place(void *arg, const struct lease_url *url)
     struct member *member = arg;
     struct crawler *crawler = member->crawler;
     struct target *target;
-    bool is_new;
+    bool is_new, was_decided;
 
     target = targets_get(&crawler->targets, url->url, 0, &is_new);
     if (target == NULL)
         return -ENOMEM;
+    was_decided = target_is_decided(target);
     enqueue_leased(crawler, target);
-    if (!target->is_placed)
+    if (!was_decided)
         target->hops = (uint8_t)url->hops;
-    if (!target->is_placed || url->depth < target->depth)
+    if (!was_decided || url->depth < target->depth)
         target->depth = (uint16_t)url->depth;
     target->is_sitemap |= (url->flags & LEASE_SITEMAP) != 0;
     target->wants_body |= (url->flags & LEASE_IDS) != 0;
-    target->is_given = false;
+    target_set_state(target, TARGET_MET);
     return enqueue_page(crawler, target, NULL);
 }
 

@@ -130,7 +130,7 @@ static int come_nearer(struct finding *finding, struct target *page)
     unsigned depth = finding->page->depth + 1U;
     int rc;
 
-    if (!page->is_placed) {
+    if (!target_is_decided(page)) {
         if (page->hops == 0 || depth < page->depth)
             page->depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
         page->hops = 0; /* more than 0 where a chain was given up before it */
@@ -451,7 +451,7 @@ static int note_no_url(struct finding *finding, const struct search_found *found
 
 static bool tells_links(const struct crawler *crawler, const struct target *page)
 {
-    return !crawler->takes_no_links && !page->is_reasked &&
+    return !crawler->takes_no_links && page->refetch != REFETCH_IDS &&
            (page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start));
 }
 
@@ -514,6 +514,16 @@ static int find_in_headers(links_visit_function visit, void *visit_arg, void *ar
     return rc;
 }
 
+static enum target_content content_of(const struct search *search,
+                                      const struct page_source *source)
+{
+    if (!search_was_page(search))
+        return CONTENT_NONE;
+    if (source->is_cut || !search_has_ids(search))
+        return CONTENT_LINKS;
+    return search_was_markdown(search) ? CONTENT_MARKDOWN : CONTENT_IDS;
+}
+
 static int search_source(struct page_search *pages, struct target *page,
                          const struct page_source *source,
                          const struct search_visitor *visitor)
@@ -527,9 +537,7 @@ static int search_source(struct page_search *pages, struct target *page,
         if (source->is_cut)
             search_break_off(pages->search);
         rc = search_end(pages->search, source->base, visitor);
-        page->is_searched = rc == 0 && search_was_page(pages->search);
-        page->has_ids = rc == 0 && !source->is_cut && search_has_ids(pages->search);
-        page->is_markdown = search_was_markdown(pages->search);
+        page->content = rc == 0 ? content_of(pages->search, source) : CONTENT_NONE;
     }
     return rc;
 }
@@ -591,8 +599,9 @@ static int keep_kept_ids(struct page_search *pages, struct target *page,
     pages->id_count = kept->id_count;
     if (kept->id_count > 0)
         memcpy(pages->ids, kept->ids, kept->id_count * sizeof *pages->ids);
-    page->is_searched = (kept->flags & STORE_SEARCHED) != 0;
-    page->has_ids = (kept->flags & STORE_HAS_IDS) != 0;
+    page->content = (kept->flags & STORE_HAS_IDS) != 0    ? CONTENT_IDS
+                    : (kept->flags & STORE_SEARCHED) != 0 ? CONTENT_LINKS
+                                                          : CONTENT_NONE;
     return targets_keep_ids(&pages->crawler->targets, page, pages->ids, pages->id_count);
 }
 

@@ -49,7 +49,7 @@ static struct target *waiting_target(const struct replay *replay,
     struct target *target =
         url != NULL ? targets_find(&replay->crawler->targets, url) : NULL;
 
-    return target != NULL && target->is_noted ? target : NULL;
+    return target != NULL && target->state == TARGET_NOTED ? target : NULL;
 }
 
 /* Of a robots.txt that names sitemaps: nobody need point at it. */

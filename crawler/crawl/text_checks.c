@@ -141,11 +141,11 @@ static void ask_for_text(struct crawler *crawler, struct text_page *page)
 {
     struct target *target = page->page;
 
-    if (page->was_asked_for || page->text != NULL || !target->is_searched ||
-        !target->has_ids || target->is_markdown || target->is_reasked ||
-        target->verdict != VERDICT_OK)
+    if (page->was_asked_for || page->text != NULL || target->content != CONTENT_IDS ||
+        target->refetch == REFETCH_IDS || target->verdict != VERDICT_OK)
         return;
-    page->was_asked_for = target->is_reasked = true;
+    page->was_asked_for = true;
+    target->refetch = REFETCH_IDS;
     frontier_add_again(&crawler->frontier, target);
 }
 
@@ -225,10 +225,11 @@ void text_checks_ask_again(struct crawler *crawler, struct target *page)
 {
     struct text_page *wanted = find_page(crawler, page);
 
-    if (wanted == NULL || wanted->was_asked_for || page->is_reasked ||
-        !page->is_searched || !page->has_ids || page->is_markdown)
+    if (wanted == NULL || wanted->was_asked_for || page->refetch == REFETCH_IDS ||
+        page->content != CONTENT_IDS)
         return;
-    wanted->was_asked_for = page->is_reasked = true;
+    wanted->was_asked_for = true;
+    page->refetch = REFETCH_IDS;
     frontier_add_again(&crawler->frontier, page);
 }
 
